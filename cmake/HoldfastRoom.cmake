@@ -1,0 +1,58 @@
+# holdfast_room(NAME [USES ROOM...] [LINKS LIBRARY...])
+#
+# A room is a folder under src/ and an object library holdfast_NAME made of all its .cpp files.
+# USES names the rooms below it: the direction that tools/tidy checks. Unit tests lie beside the
+# code as *_test.cpp and become one program per room, NAME_test, which links only this room and
+# those below it. Files are found by pattern, so none can be forgotten.
+
+function(holdfast_compile_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+  if(HOLDFAST_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+endfunction()
+
+# holdfast_test(TARGET SOURCES... [LINKS LIBRARY...] [LABELS LABEL...]): a GoogleTest program.
+function(holdfast_test target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINKS;LABELS")
+  add_executable(${target} ${arg_SOURCES})
+  holdfast_compile_options(${target})
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${target} PRIVATE ${arg_LINKS} GTest::gmock GTest::gtest_main)
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_test(NAME ${target} COMMAND ${target})
+  set_tests_properties(${target} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()
+
+function(holdfast_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp")
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+
+  set(target holdfast_${name})
+  add_library(${target} OBJECT ${sources})
+  holdfast_compile_options(${target})
+  target_include_directories(${target} PUBLIC
+    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
+  target_link_libraries(${target} PUBLIC Threads::Threads ${arg_LINKS})
+
+  set(closure ${name})
+  foreach(used IN LISTS arg_USES)
+    get_property(below GLOBAL PROPERTY holdfast_closure_${used})
+    list(APPEND closure ${below})
+  endforeach()
+  list(REMOVE_DUPLICATES closure)
+  set_property(GLOBAL PROPERTY holdfast_closure_${name} ${closure})
+  set_property(GLOBAL APPEND PROPERTY holdfast_rooms ${name})
+
+  if(HOLDFAST_BUILD_TESTS AND tests)
+    list(TRANSFORM closure PREPEND holdfast_ OUTPUT_VARIABLE linked)
+    holdfast_test(${name}_test SOURCES ${tests} LINKS ${linked} LABELS unit)
+  endif()
+endfunction()

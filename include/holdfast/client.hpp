@@ -1,0 +1,44 @@
+/// \file
+/// The way in: a client of one server.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <holdfast/lock.hpp>
+#include <holdfast/options.hpp>
+
+namespace holdfast {
+
+/// A client of one Redis or Valkey server (Redis 6.2 or later, Valkey 7.2 or later).
+///
+/// It has one connection, opened at the first use and reopened when it breaks, and shares it among
+/// all threads. Destroying the last copy (and the last lock and lease made from it) sends what is
+/// left to release, waits for it at most `response_timeout`, and closes the connection.
+///
+/// URLs: `redis://[user:password@]host[:port][/db]`, `unix:///path/to/socket[?db=N]`, `embedded:`
+/// (a private server that ends with this client), `embedded:/path/to/directory` (one shared by all
+/// processes of the user that name the directory). `rediss://` (TLS) is not there yet: refused.
+///
+/// Thread safety: cheap to copy, and one object may be used from any number of threads.
+/// After fork() the child must make a client of its own; using the old one gives `errc::forked`.
+class client {
+ public:
+  /// Throws `failure`: `invalid_url`, `invalid_argument`, `unsupported`, `embedded_server`.
+  /// Does not connect: a server that is not there is reported by the first operation.
+  explicit client(std::string_view url, client_options options = {});
+
+  /// A lock that one holder at a time can have. `name`: 1 to 512 bytes of any value.
+  /// Throws `failure`: `invalid_name`, `invalid_argument`.
+  [[nodiscard]] lock mutex(std::string_view name, lock_options options = {}) const;
+
+  /// The server's address as given, without password.
+  [[nodiscard]] const std::string& url() const noexcept;
+
+ private:
+  friend class inspector;
+  std::shared_ptr<runtime::client_core> core_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,25 @@
+/// \file
+/// How an asynchronous operation tells that it has finished. Not for users.
+#pragma once
+
+namespace holdfast::detail {
+
+/// Runs once when an operation has finished: on the thread that is inside `sync_wait` if the
+/// operation was started there, otherwise on the client's callback thread. Never on a thread that
+/// does the client's I/O for others, never under a lock of ours.
+class completion {
+ public:
+  virtual void complete() noexcept = 0;
+
+  completion() = default;
+  completion(const completion&) = delete;
+  completion& operator=(const completion&) = delete;
+
+  /// Link for the queue that holds finished operations.
+  completion* next_finished = nullptr;
+
+ protected:
+  ~completion() = default;
+};
+
+}  // namespace holdfast::detail

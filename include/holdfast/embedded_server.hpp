@@ -1,0 +1,55 @@
+/// \file
+/// A private redis-server or valkey-server, for tests, demos and single machines.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast {
+
+/// How an `embedded_server` is started.
+struct embedded_options {
+  /// The server program. Empty: `redis-server` or `valkey-server`, whichever is found in PATH.
+  std::filesystem::path program{};
+
+  /// Further arguments for the server, for example `{"--maxmemory", "10mb"}`.
+  std::vector<std::string> arguments{};
+
+  /// How long the server may take until it answers.
+  std::chrono::milliseconds start_timeout{10'000};
+};
+
+/// A server of one's own: on a unix socket in a new directory that only this user can enter, with
+/// no TCP port and no persistence. It ends with this object, and also when this process is killed.
+///
+/// Thread safety: const members may be called from any thread. After fork() the child's copy does
+/// nothing.
+class embedded_server {
+ public:
+  /// Starts it and waits until it answers. Throws `failure{errc::embedded_server}`; when no server
+  /// program is installed the message names the package.
+  explicit embedded_server(const embedded_options& options = {});
+  ~embedded_server();
+  embedded_server(embedded_server&&) noexcept;
+  embedded_server& operator=(embedded_server&&) noexcept;
+
+  /// The URL for `client`: `unix:///.../server.sock`.
+  [[nodiscard]] const std::string& url() const noexcept;
+  [[nodiscard]] const std::filesystem::path& socket() const noexcept;
+  [[nodiscard]] const std::filesystem::path& directory() const noexcept;
+
+  /// The server's process id, for tests that stop or kill it.
+  [[nodiscard]] int pid() const noexcept;
+
+  /// Kills the server as a crash would, and starts it again empty at the same address.
+  void restart_empty();
+
+ private:
+  class state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,17 @@
+/// \file
+/// All of Holdfast but the Asio bridge (`holdfast/asio.hpp`).
+#pragma once
+
+#include <holdfast/client.hpp>
+#include <holdfast/embedded_server.hpp>
+#include <holdfast/errc.hpp>
+#include <holdfast/fencing_token.hpp>
+#include <holdfast/inspector.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/lock.hpp>
+#include <holdfast/lockable.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/result.hpp>
+#include <holdfast/run_while_held.hpp>
+#include <holdfast/task.hpp>
+#include <holdfast/version.hpp>

@@ -1,0 +1,91 @@
+/// \file
+/// Looking at locks from outside, and breaking one: for operators and their tools.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/client.hpp>
+
+namespace holdfast {
+
+/// Who holds a lock, as far as the holder's entry in the client registry tells.
+struct holder {
+  std::string id;       ///< The request id, shortened: enough to tell holders apart.
+  std::string host;     ///< Empty when the registry entry is gone (a foreign or dead client).
+  std::int64_t pid = 0;
+  std::string program;
+  std::string version;  ///< The holder's Holdfast version.
+};
+
+/// What a lock looked like at the server at one moment.
+struct lock_status {
+  enum class state {
+    free,     ///< No key.
+    held,     ///< Held in a layout that this version understands.
+    foreign,  ///< The key holds something else; `detail` says what.
+  };
+  std::string name;
+  state what = state::free;
+  std::string detail;
+  holder owner;                                        ///< Only when held.
+  fencing_token token;                                 ///< Only when held with a token.
+  std::optional<std::chrono::milliseconds> remaining;  ///< Time left at the server.
+  /// When it was granted, by the server's clock; only with a token.
+  std::optional<std::chrono::system_clock::time_point> since;
+};
+
+/// What a bounded listing found.
+struct lock_listing {
+  std::vector<lock_status> locks;  ///< Sorted by name.
+  bool complete = true;            ///< False when a bound was reached before the end.
+};
+
+/// One thing that `inspector::diagnose` looked at.
+struct finding {
+  enum class severity { ok, warning, problem };
+  severity level = severity::ok;
+  std::string check;   ///< A short fixed name: "connect", "scripts", "persistence", ...
+  std::string detail;  ///< What was found.
+  std::string remedy;  ///< What to do about it; empty when nothing is wrong.
+};
+
+/// Reads the state of locks, breaks one, and checks whether a server is fit for Holdfast.
+///
+/// Thread safety: one object may be used from any number of threads. All calls block, each round
+/// trip at most the client's `response_timeout`, and throw `failure` (`unavailable`,
+/// `authentication`, `permission_denied`, ...) when the server cannot be asked.
+class inspector {
+ public:
+  explicit inspector(client redis);
+
+  /// The state of one lock. Two round trips.
+  [[nodiscard]] lock_status status(std::string_view name) const;
+
+  /// The locks that are held and whose name matches `pattern` (`*`, `?` and `[...]` as in a
+  /// shell), found by SCAN in steps: at most `most` locks, looking at no more than `most_scanned`
+  /// keys of the database.
+  [[nodiscard]] lock_listing list(std::string_view pattern = "*", std::size_t most = 1000,
+                                  std::size_t most_scanned = 1'000'000) const;
+
+  /// Takes a lock away from whoever has it, whatever they are doing. The broken grant's token can
+  /// never come again, and who breaks what and why is kept in the stream `hf:audit` (the last
+  /// 1,000). Returns the broken holder's state; `free` when nobody had it.
+  /// Throws `failure{errc::foreign_key}` when the key is not a Holdfast lock.
+  lock_status break_lock(std::string_view name, std::string_view reason) const;
+
+  /// Everything that Holdfast needs of the server, tried for real: connecting, logging in, each
+  /// script, publishing; version, latency, clock, memory policy, persistence. Never throws for
+  /// what the server does: that is a finding.
+  [[nodiscard]] std::vector<finding> diagnose() const;
+
+ private:
+  client redis_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,101 @@
+/// \file
+/// The handle of a held lock.
+#pragma once
+
+#include <chrono>
+#include <coroutine>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include <holdfast/detail/completion.hpp>
+#include <holdfast/fencing_token.hpp>
+#include <holdfast/result.hpp>
+
+namespace holdfast {
+
+namespace runtime {
+class client_core;
+class tenure;
+}  // namespace runtime
+
+class release_awaitable;
+
+/// A held lock: whoever has this object owns the lock until it is released, lost or destroyed.
+///
+/// The lease has a deadline of its own on a clock that also counts while the machine sleeps
+/// (CLOCK_BOOTTIME), counted from before the request was sent, so it never says "held" longer than
+/// the server does. Unless the lock was made with `renewal::none`, it is renewed in the background.
+///
+/// Ownership belongs to this object, not to a thread: it may be moved anywhere. After a fork() the
+/// child's copy is inert: it says "not held", and neither renews nor releases.
+///
+/// Thread safety: const members may be called from any thread at the same time; the others, the
+/// destructor and moving need exclusive access.
+class [[nodiscard]] lease {
+ public:
+  /// Releases without waiting for the answer; retries in the background if the connection breaks.
+  /// Never throws.
+  ~lease();
+
+  lease(lease&&) noexcept;
+  lease& operator=(lease&&) noexcept;  ///< Releases what was held before.
+
+  /// The name of the lock.
+  [[nodiscard]] const std::string& name() const noexcept;
+
+  /// The fencing token of this grant. No token (`!token()`) with `fencing::off`.
+  [[nodiscard]] fencing_token token() const noexcept;
+
+  /// How long the lock is certainly still held: zero when it is not.
+  [[nodiscard]] std::chrono::milliseconds remaining() const noexcept;
+
+  /// True while the lock is certainly held. Reads a clock, costs no I/O: ask it before each step
+  /// that must not happen without the lock, and give `token()` to what you write to.
+  [[nodiscard]] bool held() const noexcept;
+
+  /// Fires when the lease is lost, at the latest when it could end at the server; does not fire
+  /// for a release. Callbacks on it run on the client's callback thread.
+  [[nodiscard]] std::stop_token lost() const;
+
+  /// Releases and waits for the answer, at most about the client's `response_timeout`.
+  /// Errors: `lost` when it was no longer ours; `unavailable` when no answer came (it is tried on
+  /// in the background, and the lease ends by itself). A second call is a success without effect.
+  result<void> release();
+
+  /// The same for coroutines: `co_await held.async_release()` gives `result<void>`.
+  release_awaitable async_release();
+
+  /// Makes the lease last at least `duration` from now; never shortens it.
+  /// Errors: `lost`, `unavailable`, `invalid_argument`. Other durations than 10 ms to 24 h throw.
+  result<void> extend(std::chrono::milliseconds duration);
+
+ private:
+  friend class lock;
+  friend class acquire_operation;
+  friend class release_awaitable;
+  lease(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::tenure> tenure) noexcept;
+  void give_up() noexcept;
+
+  std::shared_ptr<runtime::client_core> core_;
+  std::shared_ptr<runtime::tenure> tenure_;
+};
+
+/// What `lease::async_release()` returns; await it at once. Any coroutine type can await it.
+/// Thread safety: used by one coroutine.
+class [[nodiscard("co_await it")]] release_awaitable final : private detail::completion {
+ public:
+  explicit release_awaitable(lease& held) noexcept;
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> waiting);
+  result<void> await_resume();
+
+ private:
+  void complete() noexcept override { waiting_.resume(); }
+
+  std::shared_ptr<runtime::client_core> core_;
+  std::shared_ptr<runtime::tenure> tenure_;
+  std::coroutine_handle<> waiting_;
+};
+
+}  // namespace holdfast

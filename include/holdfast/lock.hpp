@@ -1,0 +1,118 @@
+/// \file
+/// A named lock, and the four ways to acquire it.
+#pragma once
+
+#include <coroutine>
+#include <memory>
+#include <string>
+
+#include <holdfast/detail/completion.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/result.hpp>
+
+namespace holdfast {
+
+namespace runtime {
+struct lock_spec;
+}  // namespace runtime
+
+class acquire_awaitable;
+class try_acquire_awaitable;
+
+/// A named lock on a server: what kind it is and how it behaves. It holds nothing by itself;
+/// acquiring gives a `lease`.
+///
+/// The four verbs differ in two ways only. `acquire` waits and throws what it does not get;
+/// `try_acquire` asks once (or waits as long as told) and returns busy, timed out and cancelled as
+/// values. The `async_` forms are awaited by a coroutine instead of blocking the thread.
+///
+/// Errors of all verbs: `busy` (asked once), `timed_out`, `cancelled`, `unavailable`,
+/// `authentication`, `permission_denied`, `not_redis`, `foreign_key`, `layout_version`,
+/// `invalid_argument` and the server's refusals (see `errc`). While waiting, refusals that may pass
+/// (out of memory, loading, read-only, ...) are asked again until the timeout.
+///
+/// Thread safety: cheap to copy, and one object may be used from any number of threads.
+class lock {
+ public:
+  /// Waits for the lock. Throws `failure` for everything but success.
+  [[nodiscard]] lease acquire(const acquire_options& options = {}) const;
+
+  /// Asks once, or waits up to `options.timeout`. Throws only for errors of the programmer
+  /// (`would_deadlock`, `forked`).
+  [[nodiscard]] result<lease> try_acquire(const acquire_options& options = {}) const;
+
+  /// `co_await` it for a `lease`; throws like `acquire`. Nothing happens before it is awaited.
+  [[nodiscard]] acquire_awaitable async_acquire(acquire_options options = {}) const;
+
+  /// `co_await` it for a `result<lease>`. Nothing happens before it is awaited.
+  [[nodiscard]] try_acquire_awaitable async_try_acquire(acquire_options options = {}) const;
+
+  /// The name it was made with.
+  [[nodiscard]] const std::string& name() const noexcept;
+
+ private:
+  friend class client;
+  friend class acquire_operation;
+  lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<const runtime::lock_spec> spec);
+
+  std::shared_ptr<runtime::client_core> core_;
+  std::shared_ptr<const runtime::lock_spec> spec_;
+};
+
+/// One running acquisition, for those who bridge to other asynchronous worlds (see `asio.hpp`).
+///
+/// `start()` begins it; the completion runs once, when `finish()` may be called. Destroying it
+/// before that gives the lock back if it is granted after all, and the completion does not run.
+/// Thread safety: used by one thread at a time; destroying it while the completion runs on another
+/// thread is the caller's race to avoid (cancel through `acquire_options::stop` instead).
+class acquire_operation {
+ public:
+  /// Whether an unset timeout means the client's default (as in `acquire`) or asking once.
+  enum class patience { waits, asks_once };
+
+  acquire_operation(lock target, acquire_options options, patience when_unset);
+  ~acquire_operation();
+  acquire_operation(acquire_operation&&) noexcept;
+  acquire_operation& operator=(acquire_operation&&) = delete;
+
+  void start(detail::completion& when_done);
+  [[nodiscard]] result<lease> finish();
+
+ private:
+  lock target_;
+  acquire_options options_;
+  patience when_unset_;
+  std::shared_ptr<runtime::tenure> tenure_;
+};
+
+/// What `lock::async_try_acquire` returns. Any coroutine type can await it, once.
+/// Thread safety: used by one coroutine.
+class [[nodiscard("co_await it, or nothing is locked")]] try_acquire_awaitable
+    : private detail::completion {
+ public:
+  explicit try_acquire_awaitable(acquire_operation operation) : operation_(std::move(operation)) {}
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    waiting_ = waiting;
+    operation_.start(*this);
+  }
+  [[nodiscard]] result<lease> await_resume() { return operation_.finish(); }
+
+ private:
+  void complete() noexcept override { waiting_.resume(); }
+
+  acquire_operation operation_;
+  std::coroutine_handle<> waiting_;
+};
+
+/// What `lock::async_acquire` returns. Any coroutine type can await it, once.
+/// Thread safety: used by one coroutine.
+class [[nodiscard("co_await it, or nothing is locked")]] acquire_awaitable
+    : public try_acquire_awaitable {
+ public:
+  using try_acquire_awaitable::try_acquire_awaitable;
+  [[nodiscard]] lease await_resume() { return try_acquire_awaitable::await_resume().value(); }
+};
+
+}  // namespace holdfast

@@ -1,0 +1,78 @@
+/// \file
+/// The options of clients, locks and acquisitions: plain structs with documented defaults.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace holdfast {
+
+/// A timeout that never ends. Only where a caller writes it down does Holdfast wait for ever.
+inline constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
+
+/// How a client talks to its server. Every duration must be positive unless said otherwise.
+struct client_options {
+  /// How long connecting (name look-up, TCP, log-in) may take in all.
+  std::chrono::milliseconds connect_timeout{2000};
+
+  /// How long the server may take to answer one command. After it the connection counts as broken,
+  /// is closed, and what was asked on it is asked again.
+  std::chrono::milliseconds response_timeout{2000};
+
+  /// The lease of locks that do not name their own.
+  std::chrono::milliseconds default_lease{30'000};
+
+  /// How long `lock::acquire()` waits when the call does not say. `forever` is allowed.
+  std::chrono::milliseconds default_timeout{60'000};
+
+  /// Who we are in `holdfast status`. Empty: the program's name.
+  std::string name{};
+
+  /// User name and password; where not empty they win over those in the URL, which other
+  /// programs can often see. Never shown in any message.
+  std::string username{};
+  std::string password{};
+
+  /// How long a thread that is alone on the connection looks for its answer before it sleeps.
+  /// It halves the latency on one machine and costs processor time while it looks. Zero: never.
+  std::chrono::microseconds spin{50};
+};
+
+/// Whether a lease is renewed in the background until it is released.
+enum class renewal {
+  automatic,  ///< Renewed at a third of the lease while the process lives. The default.
+  none,       ///< A fixed lease: it ends after `lease` unless `lease::extend()` is called.
+};
+
+/// Whether grants carry a fencing token.
+enum class fencing {
+  on,   ///< Every grant has a token. The default.
+  off,  ///< No token: one plain SET instead of a script. For locks that only save work.
+};
+
+/// How a lock behaves.
+struct lock_options {
+  /// How long the server keeps the lock without hearing from us: 10 ms to 24 h.
+  /// Unset: the client's `default_lease`.
+  std::optional<std::chrono::milliseconds> lease{};
+
+  /// Whether the lease is renewed in the background.
+  holdfast::renewal renewal = holdfast::renewal::automatic;
+
+  /// Whether grants carry a fencing token.
+  holdfast::fencing fencing = holdfast::fencing::on;
+};
+
+/// How long one acquisition may wait, and what may end it early.
+struct acquire_options {
+  /// How long to wait. Unset: `acquire` waits the client's `default_timeout`, `try_acquire` asks
+  /// once. Zero: asks once. `forever` is allowed.
+  std::optional<std::chrono::milliseconds> timeout{};
+
+  /// Ends the waiting with `errc::cancelled`.
+  std::stop_token stop{};
+};
+
+}  // namespace holdfast

@@ -1,0 +1,42 @@
+// A lock name and the Redis keys that belong to it in the holdfast layout (docs/wire/holdfast.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace holdfast {
+
+// The hash slot of a key (Redis Cluster specification: CRC-16/XMODEM modulo 16384 of the part
+// between the first `{` and the next `}`, or of the whole key).
+std::uint16_t hash_slot(std::string_view key) noexcept;
+
+// The shortest decimal number whose text has this hash slot; smallest number first.
+std::string slot_tag(std::uint16_t slot);
+
+// Percent-encodes `{`, `}`, `%` and control bytes (0x00-0x1f, 0x7f), so that no two names meet and
+// every key of a lock has one hash slot.
+std::string encode_name(std::string_view name);
+
+// The reverse; throws nothing: an escape that is not one stays as it is.
+std::string decode_name(std::string_view encoded);
+
+// Immutable after construction.
+class lock_key {
+ public:
+  // Throws failure{errc::invalid_name} unless the name has 1 to 512 bytes.
+  explicit lock_key(std::string_view name);
+
+  const std::string& name() const noexcept { return name_; }
+  const std::string& value_key() const noexcept { return value_key_; }  // hf:{N}
+  const std::string& fence_key() const noexcept { return fence_key_; }  // hf:fence:{T}
+  std::uint16_t slot() const noexcept { return slot_; }
+
+ private:
+  std::string name_;
+  std::string value_key_;
+  std::string fence_key_;
+  std::uint16_t slot_;
+};
+
+}  // namespace holdfast

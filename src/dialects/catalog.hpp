@@ -1,0 +1,25 @@
+// Every dialect x kind in one place.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include <holdfast/options.hpp>
+
+#include "dialects/recipe.hpp"
+
+namespace holdfast::dialects {
+
+// The recipe of the native mutex, with or without fencing tokens. Lives for ever.
+const recipe& native_mutex(fencing how) noexcept;
+
+// A row of the catalogue: what is offered, for documentation, tests and `holdfast doctor`.
+struct catalog_entry {
+  std::string_view dialect;  // "holdfast"
+  std::string_view kind;     // "mutex"
+  const recipe* how;
+  std::span<const resp::script* const> scripts;  // all that it may send
+};
+std::span<const catalog_entry> catalog() noexcept;
+
+}  // namespace holdfast::dialects

@@ -1,0 +1,22 @@
+// What an error reply of the server means for the caller. Exact texts: docs/server-errors.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <holdfast/errc.hpp>
+
+namespace holdfast::resp {
+
+struct server_error {
+  errc code = errc::server_error;
+  bool passing = false;   // may be gone when asked again: OOM, LOADING, BUSY, ...
+  bool no_script = false; // NOSCRIPT: send the text instead
+  std::string detail;     // one sentence: what the server said, and what to do about it
+};
+
+// `text` is the error without its leading '-'. Also recognises the access errors that carry no
+// NOPERM prefix ("ERR The user executing the script can't ...").
+server_error classify(std::string_view text);
+
+}  // namespace holdfast::resp

@@ -1,0 +1,85 @@
+#include <holdfast/errc.hpp>
+
+namespace holdfast {
+namespace {
+
+// Each reads well alone and after "detail: ", which is how std::system_error joins the two.
+const char* sentence(errc code) noexcept {
+  switch (code) {
+    case errc::busy:
+      return "somebody else holds the lock; ask again later or wait for it";
+    case errc::timed_out:
+      return "the lock was not obtained in time";
+    case errc::cancelled:
+      return "the waiting was cancelled";
+    case errc::lost:
+      return "the lease ended before it was released; the lock may have a new owner";
+    case errc::unavailable:
+      return "the server cannot be reached or did not answer in time";
+    case errc::authentication:
+      return "the server refused the user name or password";
+    case errc::permission_denied:
+      return "the server's access list forbids a command, key or channel that is needed";
+    case errc::not_redis:
+      return "what answers at this address does not speak the Redis protocol";
+    case errc::foreign_key:
+      return "the lock's key holds something that is not a Holdfast lock; it was left untouched";
+    case errc::layout_version:
+      return "the lock was written by a Holdfast with another layout; it was left untouched";
+    case errc::out_of_memory:
+      return "the server refuses writes because its memory limit is reached";
+    case errc::read_only:
+      return "the server is a replica and refuses writes";
+    case errc::loading:
+      return "the server is still loading its data set";
+    case errc::server_busy:
+      return "the server is busy or has no free connection";
+    case errc::misconfigured:
+      return "the server refuses writes because it cannot persist them";
+    case errc::no_replicas:
+      return "the server refuses writes because too few replicas are connected";
+    case errc::clock_skew:
+      return "the server's clock does not agree with the known tokens or deadlines";
+    case errc::server_error:
+      return "the server answered with an unexpected error";
+    case errc::invalid_name:
+      return "a lock name must have 1 to 512 bytes";
+    case errc::invalid_argument:
+      return "a duration or option is out of range";
+    case errc::invalid_url:
+      return "the server address cannot be understood";
+    case errc::unsupported:
+      return "this build, server or kind of lock cannot do what was asked";
+    case errc::forked:
+      return "the object was made before fork() and cannot be used in the child; make a new client";
+    case errc::would_deadlock:
+      return "a blocking call was made on the thread that must serve it";
+    case errc::embedded_server:
+      return "the private server cannot be started";
+  }
+  return "unknown error";
+}
+
+class holdfast_category final : public std::error_category {
+ public:
+  const char* name() const noexcept override { return "holdfast"; }
+  std::string message(int code) const override { return sentence(static_cast<errc>(code)); }
+};
+
+}  // namespace
+
+const std::error_category& error_category() noexcept {
+  static const holdfast_category category;
+  return category;
+}
+
+std::error_code make_error_code(errc code) noexcept {
+  return {static_cast<int>(code), error_category()};
+}
+
+failure::failure(errc code) : std::system_error(make_error_code(code)) {}
+
+failure::failure(errc code, const std::string& detail)
+    : std::system_error(make_error_code(code), detail) {}
+
+}  // namespace holdfast

@@ -1,0 +1,62 @@
+#include "net/background_thread.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "net/clock.hpp"
+#include "net/quiet_thread.hpp"
+
+namespace holdfast::net {
+
+void background_thread::start(std::vector<attendant*> attended) {
+  attended_ = std::move(attended);
+  events_.assign(attended_.size(), 0);
+  thread_ = quiet_thread("holdfast-io", [this] { run(); });
+}
+
+void background_thread::stop() noexcept {
+  if (!thread_.joinable()) return;
+  stopping_.store(true, std::memory_order_relaxed);
+  wake();
+  thread_.join();
+}
+
+void background_thread::run() {
+  std::vector<attendant::interest> interests(attended_.size());
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    const auto before = now();
+    for (std::size_t i = 0; i < attended_.size(); ++i) interests[i] = attended_[i]->wants(before);
+    sleep(interests);
+    const auto after = now();
+    for (std::size_t i = 0; i < attended_.size(); ++i) {
+      if (events_[i] != 0 || after >= interests[i].at) attended_[i]->attend(events_[i], after);
+    }
+  }
+}
+
+void background_thread::sleep(const std::vector<attendant::interest>& interests) {
+  std::vector<pollfd> polled{{wake_up_.fd(), POLLIN, 0}};
+  auto until = monotonic_time::max();
+  for (const auto& wanted : interests) {
+    polled.push_back({wanted.fd, wanted.events, 0});  // poll() passes over a negative fd
+    until = std::min(until, wanted.at);
+  }
+  asleep_.store(true, std::memory_order_seq_cst);
+  // A wake() before this point set the flag and may not have seen us asleep.
+  const bool at_once = signalled_.exchange(false, std::memory_order_seq_cst);
+  timespec timeout{};
+  const bool for_ever = !at_once && until == monotonic_time::max();
+  if (!at_once && !for_ever) {
+    const auto left = std::max(nanoseconds{0}, until - now());
+    timeout = {left.count() / 1'000'000'000, left.count() % 1'000'000'000};
+  }
+  ::ppoll(polled.data(), polled.size(), for_ever ? nullptr : &timeout, nullptr);
+  asleep_.store(false, std::memory_order_relaxed);
+  if (polled[0].revents != 0) wake_up_.clear();
+  signalled_.exchange(false, std::memory_order_seq_cst);  // who set it changed something before
+  for (std::size_t i = 0; i < interests.size(); ++i) events_[i] = polled[i + 1].revents;
+}
+
+}  // namespace holdfast::net

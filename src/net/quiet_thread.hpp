@@ -1,0 +1,13 @@
+// Starting threads of ours.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+namespace holdfast::net {
+
+// A thread that runs with all signals blocked: a handler of the user's must never run on ours.
+// `name`: at most 15 bytes, for debuggers and `top -H`.
+std::thread quiet_thread(const char* name, std::function<void()> body);
+
+}  // namespace holdfast::net

@@ -1,0 +1,45 @@
+// Connecting stream sockets with a deadline.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "base/time.hpp"
+#include "net/descriptor.hpp"
+#include "net/wake_up.hpp"
+
+namespace holdfast::net {
+
+struct tcp_endpoint {
+  std::string host;
+  std::uint16_t port = 0;
+};
+struct unix_endpoint {
+  std::string path;
+};
+using endpoint = std::variant<tcp_endpoint, unix_endpoint>;
+
+// For messages: "host:port" or the path.
+std::string to_string(const endpoint& where);
+
+struct connect_limits {
+  monotonic_time deadline;
+  milliseconds user_timeout;  // unacknowledged data older than this breaks the connection
+  const wake_up* cancel;      // when signalled, connecting ends; may be null
+};
+
+// Connects a non-blocking socket into `into`. Returns an empty string, or one sentence that says
+// what failed. Blocks at most until the deadline, name look-up included.
+std::string connect(const endpoint& where, const connect_limits& limits, descriptor& into);
+
+// Closes without lingering: what was sent and not yet delivered is dropped, so that no late copy of
+// a request arrives after it was given up.
+void close_hard(descriptor& socket) noexcept;
+
+// Wakes whoever reads from the socket; they will see its end.
+void shut_down(const descriptor& socket) noexcept;
+
+// Waits for one of `events`, `cancel` or the deadline. True when the socket is ready.
+bool wait_ready(int fd, short events, const connect_limits& limits);
+
+}  // namespace holdfast::net

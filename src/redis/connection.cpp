@@ -1,0 +1,109 @@
+// Sending: commands from many threads become few writes.
+#include "redis/connection.hpp"
+
+#include <sched.h>
+
+#include <utility>
+
+#include "net/clock.hpp"
+#include "net/socket.hpp"
+#include "redis/connection_ping.hpp"
+
+namespace holdfast::redis {
+
+connection::connection(session_settings settings, connection_tuning tuning,
+                       net::background_thread& helper, observer& watching)
+    : settings_(std::move(settings)),
+      tuning_(tuning),
+      helper_(helper),
+      observer_(watching),
+      ping_(std::make_unique<ping_request>()) {}
+
+connection::~connection() = default;
+
+void connection::enqueue(request& r, monotonic_time now) {
+  r.sent_at_ = now;
+  resp::writer out(out_, r.form_);
+  r.write(out, now);
+  in_flight_.push(r);
+}
+
+void connection::submit(request& r, delivery how) {
+  bool wake = true;
+  {
+    const scoped_mutex lock(mutex_);
+    if (!up_) {
+      pending_.push(r);
+    } else {
+      enqueue(r, net::now());
+      wake = attract_reader(how);
+    }
+  }
+  if (wake) helper_.wake();
+}
+
+// Sees to it that what was enqueued is sent and its answer read. True: wake the background thread.
+bool connection::attract_reader(delivery how) {
+  if (role_ == role::background) return true;  // it also sends, what has come together in one go
+  if (how == delivery::driven) return false;
+  const bool wake = flush();
+  if (role_ != role::none) return wake;
+  if (how == delivery::lazy) return look_later() || wake;
+  role_ = role::background;
+  return true;
+}
+
+// Lets answers lie for the grace. True: the background thread must know.
+bool connection::look_later() {
+  if (look_at_ != monotonic_time::max()) return false;
+  look_at_ = net::now() + tuning_.grace;
+  progress_seen_ = progress_;
+  return true;
+}
+
+// Sends what is in out_; one thread at a time. True: wake the background thread.
+bool connection::flush() {
+  if (writing_ || blocked_ || out_.empty()) return false;
+  writing_ = true;
+  if (in_flight_.size() > 1) {
+    // Others are busy here too: letting them run once brings more commands into one write.
+    mutex_.unlock();
+    sched_yield();
+    mutex_.lock();
+  }
+  auto outcome = link::outcome::data;
+  while (outcome == link::outcome::data && !out_.empty()) {
+    sending_.clear();
+    sending_.swap(out_);
+    sent_ = 0;
+    mutex_.unlock();
+    outcome = link_.send(sending_, sent_);
+    mutex_.lock();
+  }
+  writing_ = false;
+  if (outcome == link::outcome::data) return false;
+  if (outcome == link::outcome::would_block) {
+    out_.insert(0, sending_, sent_);
+    blocked_ = true;
+    return true;
+  }
+  net::shut_down(link_.socket());  // whoever reads sees the end and cleans up
+  if (role_ == role::none) role_ = role::background;
+  return true;
+}
+
+void connection::forget(const waiter& w) {
+  const scoped_mutex lock(mutex_);
+  for (const auto* queue : {&in_flight_, &pending_}) {
+    for (request* r = queue->first(); r != nullptr; r = r->next_) {
+      if (r->sleeper_ == &w) r->sleeper_ = nullptr;
+    }
+  }
+}
+
+bool connection::is_idle() {
+  const scoped_mutex lock(mutex_);
+  return in_flight_.empty() && pending_.empty();
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,153 @@
+// One pipelined connection that many threads share, and whose reading thread changes with the load.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "net/background_thread.hpp"
+#include "redis/link.hpp"
+#include "redis/request.hpp"
+#include "redis/session.hpp"
+
+namespace holdfast::redis {
+
+// The figures behind these are in bench/README.md.
+struct connection_tuning {
+  microseconds spin{50};             // a thread alone on the connection looks this long before it sleeps
+  std::size_t crowd = 4;             // from this many commands in flight the background thread reads
+  microseconds background_spin{20};  // how long that one looks before it sleeps
+  microseconds grace{1000};          // replies that nobody waits for may lie this long
+  milliseconds ping_after{15'000};   // of silence
+};
+
+// Who reads the socket is a role that one thread has at a time:
+//   caller       a thread that waits for its own answer reads for everybody (leader), and when it
+//                has its answer offers the role to the newest of those that sleep (followers);
+//   background   the background thread: when a crowd is in flight, or when nobody waits;
+//   none         nothing is in flight, or its answers may lie for `grace`.
+// What the role guards (link_) needs no lock. Everything else is under mutex_, which is never held
+// while calling a request, except for request::write.
+//
+// Thread safety: submit, drive and forget from any thread. The observer is called on the connecting
+// or the reading thread, with no lock held.
+class connection final : public net::attendant {
+ public:
+  class observer {
+   public:
+    virtual void on_connected(const session_facts& facts) = 0;  // before anything is sent
+    virtual void on_push(resp::value& message) = 0;
+
+   protected:
+    ~observer() = default;
+  };
+
+  // How soon somebody must look for the answer.
+  enum class delivery : std::uint8_t {
+    driven,  // nothing is sent yet: the caller will call drive() at once
+    lazy,    // sent now; the answer may lie for `grace`
+    prompt,  // sent now; the background thread reads if nobody else does
+  };
+
+  connection(session_settings settings, connection_tuning tuning, net::background_thread& helper,
+             observer& watching);
+  ~connection();
+
+  void submit(request& r, delivery how) HOLDFAST_EXCLUDES(mutex_);
+
+  // Lends the calling thread until `w` is done: it sends, reads for everybody, or sleeps.
+  void drive(waiter& w) HOLDFAST_EXCLUDES(mutex_);
+
+  // The waiter goes away although commands that name it may still be in flight.
+  void forget(const waiter& w) HOLDFAST_EXCLUDES(mutex_);
+
+  // True when nothing is in flight or waiting to be sent.
+  bool is_idle() HOLDFAST_EXCLUDES(mutex_);
+
+  // Ends everything; what is still in flight fails. After the background thread has stopped and
+  // when no other thread uses the connection any more.
+  void shut_down() HOLDFAST_EXCLUDES(mutex_);
+
+  // Of net::attendant, on the background thread.
+  interest wants(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+  void attend(short events, monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+
+ private:
+  enum class role : std::uint8_t { none, caller, background };
+  // A thread's own buffers, so that it can hand out answers after it has passed the role on.
+  struct turn {
+    reply_batch batch;
+    std::vector<request*> answered;
+  };
+  class ping_request;
+
+  // Sending.
+  void enqueue(request& r, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  bool flush() HOLDFAST_REQUIRES(mutex_);
+  bool attract_reader(delivery how) HOLDFAST_REQUIRES(mutex_);
+  bool look_later() HOLDFAST_REQUIRES(mutex_);
+
+  // Reading (connection_reading.cpp).
+  bool take_role(waiter& w) HOLDFAST_REQUIRES(mutex_);
+  bool pass_role(const waiter& leader, std::size_t answered) HOLDFAST_REQUIRES(mutex_);
+  void lead(waiter& w, bool alone) HOLDFAST_EXCLUDES(mutex_);
+  link::outcome await_data(waiter& w, reply_batch& batch, bool alone);
+  void poll_socket(waiter& w);
+  bool process(turn& mine, const waiter* leader) HOLDFAST_EXCLUDES(mutex_);
+  void dispatch(turn& mine) HOLDFAST_EXCLUDES(mutex_);
+  void note_due() HOLDFAST_REQUIRES(mutex_);
+  bool tear_down_if_overdue() HOLDFAST_EXCLUDES(mutex_);
+  void tear_down(const breakdown& why) HOLDFAST_EXCLUDES(mutex_);
+  breakdown why_closed() const;
+  static turn& my_turn();
+
+  // Looking after it (connection_upkeep.cpp).
+  void read_in_background() HOLDFAST_EXCLUDES(mutex_);
+  void ping_if_silent(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  void start_connecting() HOLDFAST_REQUIRES(mutex_);
+  void connect() HOLDFAST_EXCLUDES(mutex_);
+  void connected(net::descriptor& socket) HOLDFAST_EXCLUDES(mutex_);
+  void not_connected(const breakdown& why) HOLDFAST_EXCLUDES(mutex_);
+  void schedule_attempt() HOLDFAST_REQUIRES(mutex_);
+
+  // Constant after construction, or safe by itself.
+  const session_settings settings_;
+  const connection_tuning tuning_;
+  net::background_thread& helper_;
+  observer& observer_;
+  net::wake_up interrupt_;  // ends the leader's poll
+  net::wake_up cancel_;     // ends connecting
+
+  // Belongs to whoever has the role.
+  link link_;
+  monotonic_time due_ = monotonic_time::max();  // when the oldest command must be answered
+
+  mutex mutex_;
+  bool up_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool connecting_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool ever_up_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool closed_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  role role_ HOLDFAST_GUARDED_BY(mutex_) = role::none;
+  request_queue in_flight_ HOLDFAST_GUARDED_BY(mutex_);
+  request_queue pending_ HOLDFAST_GUARDED_BY(mutex_);  // waits for the connection
+  std::string out_ HOLDFAST_GUARDED_BY(mutex_);        // encoded, not yet taken by a writer
+  bool writing_ HOLDFAST_GUARDED_BY(mutex_) = false;   // a thread sends `sending_`
+  bool blocked_ HOLDFAST_GUARDED_BY(mutex_) = false;   // the socket takes no more for now
+  std::string sending_;                                // belongs to whoever set writing_
+  std::size_t sent_ = 0;
+  std::uint64_t progress_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // counts batches of answers
+  std::uint64_t progress_seen_ HOLDFAST_GUARDED_BY(mutex_) = 0;
+  monotonic_time look_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
+  monotonic_time attempt_at_ HOLDFAST_GUARDED_BY(mutex_){};
+  milliseconds attempt_delay_ HOLDFAST_GUARDED_BY(mutex_){0};
+  monotonic_time ping_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
+  std::uint64_t progress_at_ping_ HOLDFAST_GUARDED_BY(mutex_) = 0;
+  std::unique_ptr<ping_request> ping_;
+  std::thread connector_;  // started by the background thread only
+};
+
+}  // namespace holdfast::redis

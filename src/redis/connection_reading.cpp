@@ -1,0 +1,219 @@
+// Reading: one thread at a time reads for everybody.
+#include <poll.h>
+#include <sched.h>
+
+#include <algorithm>
+
+#include "net/clock.hpp"
+#include "net/socket.hpp"
+#include "redis/connection.hpp"
+
+namespace holdfast::redis {
+
+connection::turn& connection::my_turn() {
+  thread_local turn mine;
+  mine.batch.clear();
+  mine.answered.clear();
+  return mine;
+}
+
+void connection::drive(waiter& w) {
+  while (!w.is_finished() || w.was_offered_role()) {
+    bool alone = false;
+    bool leads = false;
+    bool wake = false;
+    {
+      const scoped_mutex lock(mutex_);
+      if (up_ && !out_.empty()) wake = role_ == role::background || flush();
+      leads = take_role(w);
+      if (leads && w.is_finished()) {
+        wake = pass_role(w, 0) || wake;
+        leads = false;
+      }
+      if (leads) note_due();
+      alone = in_flight_.size() == 1;
+    }
+    if (wake) helper_.wake();
+    if (leads) {
+      lead(w, alone);
+    } else if (!w.is_finished()) {
+      w.sleep();
+    }
+  }
+}
+
+bool connection::take_role(waiter& w) {
+  if (w.was_offered_role()) {
+    w.clear_role();
+    return true;
+  }
+  if (role_ != role::none || !up_ || in_flight_.empty() || w.is_finished()) return false;
+  role_ = role::caller;
+  return true;
+}
+
+// The leader has its answer: who reads now? True: wake the background thread.
+bool connection::pass_role(const waiter& leader, std::size_t answered) {
+  if (in_flight_.empty()) {
+    role_ = role::none;
+    return false;
+  }
+  waiter* const newest = in_flight_.last()->sleeper_;
+  const bool crowded = in_flight_.size() + answered >= tuning_.crowd;
+  if (leader.is_executor() || !crowded) {
+    // The newest has slept least and must be woken anyway. The role stays with the callers.
+    if (newest != nullptr && newest != &leader && newest->offer_role()) return false;
+  }
+  if (leader.is_executor()) {
+    role_ = role::none;  // it will be back for the rest after running its coroutines
+    return look_later();
+  }
+  role_ = role::background;
+  return true;
+}
+
+// Reads until this thread no longer has the role.
+void connection::lead(waiter& w, bool alone) {
+  auto& mine = my_turn();
+  for (bool leads = true; leads; alone = false) {
+    mine.batch.clear();
+    const auto outcome = await_data(w, mine.batch, alone);
+    if (outcome == link::outcome::data) {
+      leads = process(mine, &w);
+    } else if (outcome == link::outcome::closed) {
+      process(mine, nullptr);  // what came before the end
+      return tear_down(why_closed());
+    } else if (tear_down_if_overdue()) {
+      return;
+    }
+    if (leads && w.is_finished()) {
+      scoped_mutex lock(mutex_);
+      const bool wake = pass_role(w, 0);
+      lock.unlock();
+      if (wake) helper_.wake();
+      return;
+    }
+  }
+}
+
+link::outcome connection::await_data(waiter& w, reply_batch& batch, bool alone) {
+  if (alone && tuning_.spin > microseconds{0}) {
+    const auto end = net::now() + tuning_.spin;
+    do {
+      const auto outcome = link_.receive(batch);
+      if (outcome != link::outcome::would_block || w.is_finished()) return outcome;
+      sched_yield();  // the server may want this processor
+    } while (net::now() < end);
+  }
+  poll_socket(w);
+  return link_.receive(batch);
+}
+
+void connection::poll_socket(waiter& w) {
+  if (w.start_reading(interrupt_)) {
+    pollfd polled[2] = {{link_.fd(), POLLIN, 0}, {interrupt_.fd(), POLLIN, 0}};
+    timespec timeout{};
+    const bool bounded = due_ != monotonic_time::max();
+    if (bounded) {
+      const auto left = std::max(nanoseconds{0}, due_ - net::now());
+      timeout = {left.count() / 1'000'000'000, left.count() % 1'000'000'000};
+    }
+    ::ppoll(polled, 2, bounded ? &timeout : nullptr, nullptr);
+    if (polled[1].revents != 0) interrupt_.clear();
+  }
+  w.stop_reading();
+}
+
+// Gives the answers in the batch to those who asked. False: the leader has passed the role on.
+bool connection::process(turn& mine, const waiter* leader) {
+  bool leads = true;
+  bool wake = false;
+  mine.answered.clear();
+  {
+    const scoped_mutex lock(mutex_);
+    ++progress_;
+    bool answers_leader = false;
+    for (std::size_t i = 0; i < mine.batch.size(); ++i) {
+      if (mine.batch[i].is(resp::type::push)) continue;
+      if (in_flight_.empty()) {
+        net::shut_down(link_.socket());  // an answer to nothing: the two sides disagree
+        break;
+      }
+      request* const r = in_flight_.pop();
+      answers_leader = answers_leader || (leader != nullptr && r->sleeper_ == leader);
+      mine.answered.push_back(r);
+    }
+    if (answers_leader) {
+      wake = pass_role(*leader, mine.answered.size());
+      leads = false;
+    } else {
+      note_due();
+    }
+  }
+  if (wake) helper_.wake();
+  dispatch(mine);
+  return leads;
+}
+
+void connection::dispatch(turn& mine) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < mine.batch.size(); ++i) {
+    auto& value = mine.batch[i];
+    if (value.is(resp::type::push)) {
+      observer_.on_push(value);
+      continue;
+    }
+    if (next == mine.answered.size()) break;
+    request& r = *mine.answered[next++];
+    // The server has forgotten the script (or never had it), so nothing has happened: send its text.
+    const bool forgotten = value.is(resp::type::error) && value.text.starts_with("NOSCRIPT");
+    if (forgotten && r.form_ == resp::writer::scripts::by_sha1) {
+      r.form_ = resp::writer::scripts::by_text;
+      submit(r, delivery::prompt);
+    } else {
+      r.form_ = resp::writer::scripts::by_sha1;
+      r.on_reply(value);
+    }
+  }
+}
+
+void connection::note_due() {
+  due_ = in_flight_.empty() ? monotonic_time::max()
+                            : in_flight_.first()->sent_at_ + settings_.response_timeout;
+}
+
+bool connection::tear_down_if_overdue() {
+  if (net::now() < due_) return false;
+  tear_down({errc::unavailable, "the server did not answer within " +
+                                    std::to_string(settings_.response_timeout.count()) + " ms"});
+  return true;
+}
+
+breakdown connection::why_closed() const {
+  return {link_.speaks_redis() ? errc::unavailable : errc::not_redis, link_.problem()};
+}
+
+// Ends a broken connection. By whoever has the role; it has none afterwards.
+void connection::tear_down(const breakdown& why) {
+  request_queue failed;
+  {
+    scoped_mutex lock(mutex_);
+    while (writing_) {  // a write does not block, so this is short
+      lock.unlock();
+      sched_yield();
+      lock.lock();
+    }
+    link_.close();
+    up_ = false;
+    blocked_ = false;
+    role_ = role::none;
+    look_at_ = monotonic_time::max();
+    out_.clear();
+    failed = in_flight_.take();
+    schedule_attempt();
+  }
+  while (!failed.empty()) failed.pop()->on_failed(fate::unknown, why);
+  helper_.wake();
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,185 @@
+// Looking after a connection: what the background thread and the connecting thread do.
+#include <poll.h>
+#include <sched.h>
+
+#include <algorithm>
+
+#include "net/clock.hpp"
+#include "net/quiet_thread.hpp"
+#include "redis/connection.hpp"
+#include "redis/connection_ping.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+// Asking again is pointless until somebody changes the configuration.
+bool is_permanent(errc code) noexcept {
+  return code == errc::authentication || code == errc::permission_denied || code == errc::not_redis;
+}
+
+constexpr milliseconds first_attempt_delay{10};
+constexpr milliseconds last_attempt_delay{1000};
+
+}  // namespace
+
+net::attendant::interest connection::wants(monotonic_time now) {
+  const scoped_mutex lock(mutex_);
+  interest wanted;
+  if (closed_) return wanted;
+  if (!up_) {
+    if (!connecting_ && !pending_.empty()) wanted.at = attempt_at_;
+    return wanted;
+  }
+  wanted.fd = link_.fd();
+  if (blocked_) wanted.events |= POLLOUT;
+  if (role_ == role::background) {
+    wanted.events |= POLLIN;
+    note_due();
+    wanted.at = out_.empty() ? due_ : now;
+  } else {
+    wanted.at = std::min(look_at_, ping_at_);
+  }
+  if (wanted.events == 0) wanted.fd = -1;
+  return wanted;
+}
+
+void connection::attend(short events, monotonic_time now) {
+  scoped_mutex lock(mutex_);
+  if (closed_) return;
+  if (!up_) {
+    if (!connecting_ && !pending_.empty() && now >= attempt_at_) start_connecting();
+    return;
+  }
+  if ((events & POLLOUT) != 0) {
+    blocked_ = false;
+    flush();
+  }
+  if (now >= look_at_) {
+    look_at_ = monotonic_time::max();
+    const bool unread = role_ == role::none && !in_flight_.empty();
+    if (unread && progress_ == progress_seen_) role_ = role::background;
+    if (unread && role_ == role::none) look_later();
+  }
+  ping_if_silent(now);
+  const bool reads = role_ == role::background;
+  lock.unlock();
+  if (reads) read_in_background();
+}
+
+// The background thread has the role. Returns after a while even under steady load, so that timers
+// are attended to as well.
+void connection::read_in_background() {
+  auto& mine = my_turn();
+  const auto started = net::now();
+  auto quiet_since = started;
+  for (auto now = started; now - started < milliseconds{2}; now = net::now()) {
+    if (helper_.was_woken() || now == started) {
+      const scoped_mutex lock(mutex_);
+      flush();
+    }
+    mine.batch.clear();
+    const auto outcome = link_.receive(mine.batch);
+    if (outcome == link::outcome::closed) {
+      process(mine, nullptr);
+      return tear_down(why_closed());
+    }
+    if (outcome == link::outcome::data) {
+      process(mine, nullptr);
+      quiet_since = net::now();
+    } else if (now - quiet_since >= tuning_.background_spin) {
+      break;
+    }
+  }
+  {
+    const scoped_mutex lock(mutex_);
+    if (in_flight_.empty() && out_.empty()) {
+      role_ = role::none;
+      return;
+    }
+    note_due();
+  }
+  tear_down_if_overdue();
+}
+
+void connection::ping_if_silent(monotonic_time now) {
+  if (now < ping_at_) return;
+  ping_at_ = now + tuning_.ping_after;
+  const bool silent = progress_ == progress_at_ping_ && in_flight_.empty();
+  progress_at_ping_ = progress_;
+  if (!silent || !ping_->is_free()) return;
+  ping_->use();
+  enqueue(*ping_, now);
+  flush();
+  role_ = role::background;
+}
+
+void connection::start_connecting() {
+  if (connector_.joinable()) connector_.join();  // an earlier attempt, which has ended
+  connecting_ = true;
+  connector_ = net::quiet_thread("holdfast-login", [this] { connect(); });
+}
+
+// On a thread of its own: connecting may take long, and the background thread's timers must not.
+void connection::connect() {
+  net::descriptor socket;
+  session_facts facts;
+  if (const auto broken = open_session(settings_, &cancel_, socket, facts)) {
+    not_connected(*broken);
+  } else {
+    observer_.on_connected(facts);
+    connected(socket);
+  }
+  helper_.wake();
+}
+
+void connection::connected(net::descriptor& socket) {
+  const scoped_mutex lock(mutex_);
+  link_.socket().reset(socket.release());
+  connecting_ = false;
+  up_ = ever_up_ = true;
+  attempt_delay_ = milliseconds{0};
+  const auto now = net::now();
+  ping_at_ = now + tuning_.ping_after;
+  for (auto waiting = pending_.take(); !waiting.empty();) enqueue(*waiting.pop(), now);
+  flush();
+  if (!in_flight_.empty()) role_ = role::background;
+}
+
+void connection::not_connected(const breakdown& why) {
+  request_queue failed;
+  auto what = fate::not_sent;
+  {
+    const scoped_mutex lock(mutex_);
+    connecting_ = false;
+    schedule_attempt();
+    if (is_permanent(why.code)) attempt_at_ = net::now() + last_attempt_delay;
+    if (!ever_up_) what = fate::unreachable;
+    failed = pending_.take();
+  }
+  while (!failed.empty()) failed.pop()->on_failed(what, why);
+}
+
+// The first attempt after a break comes at once, later ones with growing pauses.
+void connection::schedule_attempt() {
+  attempt_at_ = net::now() + attempt_delay_;
+  attempt_delay_ = std::clamp(attempt_delay_ * 2, first_attempt_delay, last_attempt_delay);
+}
+
+void connection::shut_down() {
+  cancel_.signal();
+  if (connector_.joinable()) connector_.join();
+  request_queue failed;
+  {
+    const scoped_mutex lock(mutex_);
+    closed_ = true;
+    up_ = false;
+    link_.socket().reset();
+    failed = in_flight_.take();
+    for (auto waiting = pending_.take(); !waiting.empty();) failed.push(*waiting.pop());
+  }
+  while (!failed.empty()) {
+    failed.pop()->on_failed(fate::unknown, {errc::unavailable, "the client was closed"});
+  }
+}
+
+}  // namespace holdfast::redis

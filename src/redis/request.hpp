@@ -1,0 +1,100 @@
+// One command under way, and the queue of those that wait for their answers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <holdfast/errc.hpp>
+
+#include "base/time.hpp"
+#include "redis/waiter.hpp"
+#include "resp/value.hpp"
+#include "resp/writer.hpp"
+
+namespace holdfast::redis {
+
+// What is known about a command without an answer.
+enum class fate : std::uint8_t {
+  not_sent,     // it never left this process
+  unreachable,  // the same, and this client has never reached the server at all
+  unknown,      // it may or may not have been executed
+};
+
+// Why a connection could not be made or broke.
+struct breakdown {
+  errc code = errc::unavailable;
+  std::string detail;
+};
+
+// One command that is under way. Its owner keeps it alive until on_reply or on_failed was called;
+// after that the connection does not touch it again.
+class request {
+ public:
+  // Appends the command. Called once for each time it is sent, under the connection's mutex, maybe
+  // on another thread: it must not block or call back, and what it reads must not change meanwhile.
+  // `sent_at` is now.
+  virtual void write(resp::writer& out, monotonic_time sent_at) = 0;
+
+  // The answer, on the thread that read it, with no lock held. `sent_at`: before it was sent.
+  virtual void on_reply(resp::value& reply) = 0;
+
+  // There is no answer. On the background thread or the one that noticed, with no lock held.
+  virtual void on_failed(fate what, const breakdown& why) = 0;
+
+  monotonic_time sent_at() const noexcept { return sent_at_; }
+
+  // The thread that waits for this command, if one does: the connection may ask it to read.
+  void set_sleeper(waiter* sleeper) noexcept { sleeper_ = sleeper; }
+
+ protected:
+  request() = default;
+  ~request() = default;
+  request(const request&) = delete;
+  request& operator=(const request&) = delete;
+
+ private:
+  friend class connection;
+  friend class request_queue;
+  request* next_ = nullptr;
+  waiter* sleeper_ = nullptr;
+  monotonic_time sent_at_{};
+  resp::writer::scripts form_ = resp::writer::scripts::by_sha1;
+};
+
+// First in, first out; links the requests themselves, allocates nothing.
+class request_queue {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  std::size_t size() const noexcept { return size_; }
+  request* first() const noexcept { return first_; }
+  request* last() const noexcept { return last_; }
+
+  void push(request& r) noexcept {
+    r.next_ = nullptr;
+    (first_ == nullptr ? first_ : last_->next_) = &r;
+    last_ = &r;
+    ++size_;
+  }
+
+  request* pop() noexcept {
+    request* r = first_;
+    first_ = r->next_;
+    if (first_ == nullptr) last_ = nullptr;
+    --size_;
+    return r;
+  }
+
+  request_queue take() noexcept {
+    request_queue all = *this;
+    *this = request_queue{};
+    return all;
+  }
+
+ private:
+  request* first_ = nullptr;
+  request* last_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,84 @@
+// One thread that waits for its operation, and that may be asked to read for everybody meanwhile.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "net/futex.hpp"
+#include "net/wake_up.hpp"
+
+namespace holdfast::redis {
+
+// A word of flags. Waking costs a system call only when the thread really sleeps, and the flags
+// keep a `done` and an offered role apart, so that neither overwrites the other.
+// Thread safety: done() and offer_role() from any thread; the rest belongs to the waiting thread.
+class waiter {
+ public:
+  // A `caller` waits for one operation and does nothing else. An `executor` runs other code of the
+  // user's between its waits, so it can be offered the role only while it sleeps.
+  enum class kind : std::uint8_t { caller, executor };
+
+  explicit waiter(kind which) noexcept : kind_(which) {}
+  bool is_executor() const noexcept { return kind_ == kind::executor; }
+
+  // The operation is finished (or an executor has something to run).
+  void done() noexcept {
+    const auto before = word_.fetch_or(is_done, std::memory_order_acq_rel);
+    if ((before & is_asleep) != 0) net::futex_wake_one(word_);
+    // The thread reads the socket for everybody: it has to be interrupted there.
+    if ((before & is_reading) != 0) reading_wake_up_.load(std::memory_order_relaxed)->signal();
+  }
+
+  // The thread shall read from the connection from now on. False when it cannot take the role.
+  // Called under the connection's mutex.
+  bool offer_role() noexcept {
+    auto word = load();
+    for (;;) {
+      const bool busy_elsewhere = kind_ == kind::executor && (word & is_asleep) == 0;
+      if (busy_elsewhere || (word & is_done) != 0) return false;
+      if (word_.compare_exchange_weak(word, word | has_role, std::memory_order_acq_rel)) break;
+    }
+    if ((word & is_asleep) != 0) net::futex_wake_one(word_);
+    return true;
+  }
+
+  bool is_finished() const noexcept { return (load() & is_done) != 0; }
+  bool was_offered_role() const noexcept { return (load() & has_role) != 0; }
+  void clear_role() noexcept { word_.fetch_and(~has_role, std::memory_order_acq_rel); }
+  void clear_done() noexcept { word_.fetch_and(~is_done, std::memory_order_acq_rel); }
+
+  // Sleeps until done or offered the role.
+  void sleep() noexcept {
+    for (;;) {
+      auto word = load();
+      if ((word & (is_done | has_role)) != 0) break;
+      if ((word & is_asleep) == 0 &&
+          !word_.compare_exchange_weak(word, word | is_asleep, std::memory_order_acq_rel)) {
+        continue;
+      }
+      net::futex_wait(word_, word | is_asleep);
+    }
+    word_.fetch_and(~is_asleep, std::memory_order_acq_rel);
+  }
+
+  // Around a blocking poll of the socket. False: already done, do not block.
+  bool start_reading(net::wake_up& interrupt) noexcept {
+    reading_wake_up_.store(&interrupt, std::memory_order_relaxed);
+    return (word_.fetch_or(is_reading, std::memory_order_acq_rel) & is_done) == 0;
+  }
+  void stop_reading() noexcept { word_.fetch_and(~is_reading, std::memory_order_acq_rel); }
+
+ private:
+  static constexpr std::uint32_t is_done = 1;
+  static constexpr std::uint32_t has_role = 2;
+  static constexpr std::uint32_t is_asleep = 4;
+  static constexpr std::uint32_t is_reading = 8;
+
+  std::uint32_t load() const noexcept { return word_.load(std::memory_order_acquire); }
+
+  const kind kind_;
+  std::atomic<std::uint32_t> word_{0};
+  std::atomic<net::wake_up*> reading_wake_up_{nullptr};
+};
+
+}  // namespace holdfast::redis

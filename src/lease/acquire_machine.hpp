@@ -3,45 +3,58 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "lease/back_off.hpp"
 #include "lease/step.hpp"
 
 namespace holdfast::leasing {
 
 // How long the caller is willing to wait.
 struct patience {
-  bool waits = false;            // false: ask once
-  monotonic_time give_up_at{};   // when waiting; monotonic_time::max() for ever
+  bool waits = false;           // false: ask once
+  monotonic_time give_up_at{};  // when waiting; monotonic_time::max() for ever
   friend bool operator==(const patience&, const patience&) = default;
 };
 
-//   state \ event | granted | busy/passing | late  | woken    | timer           | stop/give up | no answer
-//   asking        | held    | waiting      | asking| (note it)| withdrawing (1) | withdrawing  | doubting/waiting (2)
-//   waiting       | -       | -            | -     | asking   | asking/done     | done         | -
-//   doubting      | -       | -            | -     | -        | asking (resend) | withdrawing  | -
-//   withdrawing   | release | finished     | fin.  | -        | withdraw        | -            | withdraw later
-//   done          | -       | -            | -     | -        | -               | -            | -
+//   state \ event | granted  | busy/passing | late     | woken    | timer           | stop/give up
+//   | no answer asking        | held (1) | waiting      | asking   | (note it)| -               |
+//   withdrawing  | doubting/waiting (2) waiting       | -        | -            | -        | asking
+//   | asking          | done (3)     | - doubting      | -        | -            | -        | - |
+//   asking (resend) | withdrawing  | - withdrawing   | release  | finished     | finished | - |
+//   withdraw        | tell         | withdraw later done          | -        | -            | - | -
+//   | -               | -            | -
 //
 // "doubting": an earlier copy may still reach the server; it is refused there after its not-after,
-// so nothing is sent before that has passed. (1) the patience is over while a request is under way:
-// the caller is told at once, and a grant that arrives afterwards is given back. (2) not sent:
-// waiting; unknown: doubting. Those who ask once are told `unavailable` and the machine withdraws.
+// so nothing is sent before that has passed. "withdrawing": what the server holds for us, or may
+// hold, is given back; nearly always the caller has been told his outcome before, at once when the
+// patience was over or he was stopped, and a grant that arrives afterwards is given back.
+//
+// Those who ask once are told `busy`, a passing refusal or `unavailable` instead of waiting or
+// doubting, and the machine withdraws. A permanent refusal ends every attempt. `late`, at most
+// three times in a row: the server's time is learned and it is asked again at once.
+//
+// (1) A grant that comes so late that its lease may be over is not believed: it is given back
+// (withdrawing) and, while the patience lasts, asked for again. (2) not sent: waiting; unknown:
+// doubting. (3) withdrawing, where an earlier copy may have been granted unheard.
 class acquire_machine {
  public:
   struct settings {
     milliseconds response_timeout{2000};
-    milliseconds first_retry{2};   // back-off while busy: doubles with jitter ...
-    milliseconds last_retry{64};   // ... up to this
-    std::uint64_t seed = 0;        // of the jitter
+    pauses while_busy{milliseconds(2), milliseconds(64)};  // first, longest; doubles with jitter
+    std::uint64_t seed = 0;                                // of the jitter
   };
 
-  acquire_machine(const dialects::recipe& recipe, dialects::claim claim, patience patience,
-                  settings settings);
+  acquire_machine(const dialects::recipe& recipe, const dialects::claim& claim, patience how_long,
+                  const settings& with);
 
   step start(moment now);
-  // `sent_at`: when the answered request was handed to the connection.
+  // `sent_at`: when the answered request was handed to the connection, not before the `now` of the
+  // step that asked for it.
   step on_reply(const resp::value& reply, monotonic_time sent_at, moment now);
-  step on_missing(missing how, const acquire_outcome& why, moment now);
+  // The runtime gives this, or a reply, for every request that a step asks to send. `why.code`
+  // tells reasons that waiting can mend from those that it cannot.
+  step on_missing(missing how, const outcome& why, moment now);
   step on_woken(moment now);
   step on_timer(moment now);
   step on_stop(moment now);
@@ -49,21 +62,57 @@ class acquire_machine {
   // Writes what the last step asked to send.
   void write(resp::writer& out) const;
 
+  // Names the grant once there is one.
   const dialects::claim& claim() const noexcept { return claim_; }
 
  private:
   enum class state : std::uint8_t { asking, waiting, doubting, withdrawing, done };
+  enum class answer : std::uint8_t { none, busy, refusal, unreachable };
+
+  step asked(const dialects::acquire_verdict& verdict, monotonic_time sent_at, moment now);
+  step on_granted(const dialects::granted& grant, monotonic_time sent_at, moment now);
+  step on_busy(const dialects::busy& held, moment now);
+  step on_late(const dialects::late& server, moment now);
+  step on_refused(const dialects::refused& refusal, moment now);
+  step on_unwanted(const dialects::acquire_verdict& verdict, moment now);
+  step on_given_back(const dialects::release_verdict& verdict, moment now);
+  step acquire_missing(missing how, const outcome& why, moment now);
+  step give_back_missing(missing how, const outcome& why, moment now);
+
+  step ask_for_it(moment now);
+  step wait(nanoseconds pause, moment now);
+  step tell(errc code, std::string detail, moment now);
+  step tell_patience_is_over(moment now);
+  step give_back(moment now);
+  step give_back_later(moment now);
+  step wake(monotonic_time at, moment now) const;
+
+  void remember(answer last, std::string_view detail);
+  void settled(moment now) noexcept;
+  bool giving_back() const noexcept;
+  bool is_over(moment now) const noexcept;
+  monotonic_time give_up_at() const noexcept;
+  monotonic_time ends_by_itself_at() const noexcept;
 
   const dialects::recipe* recipe_;
   dialects::claim claim_;
   patience patience_;
-  settings settings_;
+  milliseconds response_timeout_;
+  pauses while_busy_;
+  back_off retries_;
+  server_time not_after_{};          // of the last acquire
+  monotonic_time doubtful_until_{};  // no copy of an acquire is executed after this
+  std::string last_detail_;          // of the last refusal or the last reason why no answer came
+  answer last_ = answer::none;
   state state_ = state::asking;
+  ask under_way_ = ask::nothing;      // sent, and neither answered nor missing
+  ask to_give_back_ = ask::withdraw;  // `release` once the grant is known
+  bool told_ = false;                 // the caller has his outcome
+  bool maybe_ours_ = false;           // the server may hold the lock for us, without our hearing it
+  bool woken_ = false;                // a wake-up came while asking
+  std::uint8_t late_in_a_row_ = 0;
 };
 
-// The deadline of a lease that was `ttl` long when a request sent at `sent_at` was answered:
-// sent_at + ttl - drift (1/100 of ttl for clocks that run at different speeds) - margin (2 ms:
-// the server's clock counts in milliseconds).
-monotonic_time lease_deadline(monotonic_time sent_at, milliseconds ttl) noexcept;
+static_assert(sizeof(acquire_machine) <= 208, "memory of every waiting attempt");
 
 }  // namespace holdfast::leasing

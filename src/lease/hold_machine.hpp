@@ -2,35 +2,47 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
-#include "lease/step.hpp"
+#include "base/time.hpp"
+#include "dialects/recipe.hpp"
 
 namespace holdfast::leasing {
 
-// What the runtime must do for a held lease.
+// What the runtime must do for a held lease. An empty one: go on, the timer stays set.
 struct hold_step {
-  bool renew = false;                     // put it into the next batch of renewals
-  std::optional<monotonic_time> wake_at;  // call on_timer then; replaces what was set before
-  bool lost = false;                      // tell the owner, once
+  bool renew = false;                       // put it into the next batch of renewals
+  std::optional<monotonic_time> wake_at{};  // call on_timer then; replaces what was set before
+  bool lost = false;                        // tell the owner, once
   friend bool operator==(const hold_step&, const hold_step&) = default;
 };
 
-//   state \ event | timer                     | renewed  | not mine | no answer/passing | late        | released
-//   held          | renew -> renewing; lost at the deadline | deadline grows | lost | -  | -           | closed
-//   renewing      | lost at the deadline      | held     | lost     | held, retry soon  | held, at once | closed
-//   lost, closed  | -                         | -        | -        | -                 | -           | closed
+// For messages and test failures, e.g. "renew; wake at 12000000 ns".
+std::string to_string(const hold_step&);
+
+//   state \ event | timer                  | renewed       | not mine | no answer, refused | late
+//   held          | due: renewing          | deadline grows| lost     | -                  | -
+//   renewing      | -                      | held          | lost     | held, retry soon   |
+//   renewing (1) lost, closed  | -                      | -             | -        | - | -
+//
+// In every state before `lost` any event at or after the deadline means lost: also a renewal that
+// is answered later, since the owner may have seen held() turn false. Released: closed.
 //
 // A renewal is due at a third of the lease. A failed one is tried again after 1/12 of the lease (at
-// most 1 s) until the deadline. A fixed lease is never renewed: it is lost at its deadline.
+// most 1 s) until the deadline; a refusal that looks permanent as well, since until then the lock
+// is still ours. A fixed lease is never renewed: it is lost at its deadline.
+// (1) at once, since the answer has told the server's time; a second one in a row: retry soon.
 class hold_machine {
  public:
+  // `granted_at`: when the request that was granted had been sent.
   hold_machine(milliseconds lease, bool renews, monotonic_time granted_at, monotonic_time deadline);
 
   hold_step start() const;
   hold_step on_timer(monotonic_time now);
   hold_step on_renewed(const dialects::renew_verdict&, monotonic_time sent_at, monotonic_time now);
   hold_step on_missing(monotonic_time now);
-  // extend() by the user was answered; the lease may now be longer than usual.
+  // extend() by the user was answered; the lease may now be longer than usual. It is still renewed
+  // in the rhythm of the usual lease: a renewal never shortens it.
   hold_step on_extended(milliseconds ttl, monotonic_time sent_at, monotonic_time now);
   void on_released();
 
@@ -38,12 +50,19 @@ class hold_machine {
   monotonic_time deadline() const noexcept { return deadline_; }
 
  private:
+  hold_step wait() const;
+  hold_step renew();
+  hold_step retry_soon(monotonic_time now);
+  hold_step lose();
+  void prolong(milliseconds ttl, monotonic_time sent_at) noexcept;
+
   milliseconds lease_;
-  bool renews_;
-  bool renewing_ = false;
-  bool over_ = false;  // lost or closed
   monotonic_time deadline_;
   monotonic_time renew_at_;
+  bool renews_;
+  bool renewing_ = false;  // a renewal is under way
+  bool was_late_ = false;  // the last renewal was refused for its not-after
+  bool over_ = false;      // lost or closed
 };
 
 }  // namespace holdfast::leasing

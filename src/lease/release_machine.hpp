@@ -1,33 +1,49 @@
 // Giving a lock back. No clock, socket or thread.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
+#include "lease/back_off.hpp"
 #include "lease/step.hpp"
 
 namespace holdfast::leasing {
 
-//   state \ event | released | not mine              | refused, passing / no answer    | refused for good | timer
-//   asking        | done: ok | done: lost, or ok (1) | waiting, retry until deadline   | done: the reason | -
-//   waiting       | -        | -                     | -                               | -                | asking
+//   state \ event | released | not mine              | refused, passing / no answer    | refused
+//   for good | timer asking        | done: ok | done: lost, or ok (1) | waiting, retry until
+//   deadline   | done: the reason | - waiting       | -        | -                     | - | - |
+//   asking done          | -        | -                     | -                               | -
+//   | -
 //
 // (1) A resent release that finds "not mine" before the lease's deadline counts as released: the
 // first copy did it. After the deadline the lock ends by itself: done with `unavailable`.
 class release_machine {
  public:
-  release_machine(const dialects::recipe& recipe, dialects::claim claim, monotonic_time deadline);
+  // `seed`: of the jitter between retries.
+  release_machine(const dialects::recipe& recipe, const dialects::claim& claim,
+                  monotonic_time deadline, std::uint64_t seed = 0);
 
-  step start(monotonic_time now);
-  step on_reply(const resp::value& reply, monotonic_time now);
-  step on_missing(missing how, monotonic_time now);
-  step on_timer(monotonic_time now);
+  release_step start(monotonic_time now);
+  release_step on_reply(const resp::value& reply, monotonic_time now);
+  release_step on_missing(missing how, monotonic_time now);
+  release_step on_timer(monotonic_time now);
 
   void write(resp::writer& out) const;
 
  private:
+  enum class state : std::uint8_t { asking, waiting, done };
+
+  release_step send();
+  release_step retry(monotonic_time now);
+  release_step conclude(outcome how);
+
   const dialects::recipe* recipe_;
   dialects::claim claim_;
   monotonic_time deadline_;
-  bool resent_ = false;
-  milliseconds retry_{10};
+  back_off retries_;
+  std::string last_refusal_;
+  state state_ = state::asking;
+  bool resent_ = false;  // an earlier copy may have been executed
 };
 
 }  // namespace holdfast::leasing

@@ -1,7 +1,6 @@
 // What a machine tells the runtime to do next. Plain data: comparable, printable, copyable.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,24 +21,40 @@ enum class missing : std::uint8_t {
   unknown,   // it may or may not have been executed
 };
 
-// What became of an acquisition, for the caller. `code` is unset when the lock is held.
+// How something ended, for the caller. `code` is unset when it went well.
+struct outcome {
+  std::optional<errc> code{};
+  std::string detail{};
+  friend bool operator==(const outcome&, const outcome&) = default;
+};
+
+// What became of an acquisition. `code` is unset when the lock is held.
 struct acquire_outcome {
-  std::optional<errc> code;
-  std::string detail;
-  dialects::granted grant;        // when held
-  monotonic_time deadline{};      // when held: the lease certainly lasts until then
+  std::optional<errc> code{};
+  std::string detail{};
+  dialects::granted grant{};  // when held
+  monotonic_time deadline{};  // when held: the lease certainly lasts until then
   friend bool operator==(const acquire_outcome&, const acquire_outcome&) = default;
 };
 
-struct step {
+// An empty step means: go on as before, the timer that was set stays set. A machine bears a timer
+// that comes too early or that is no longer needed. At most one request of a machine is under way.
+template <class Outcome>
+struct basic_step {
   ask send = ask::nothing;
-  bool resend = false;                     // an earlier copy may have been executed
-  std::optional<monotonic_time> wake_at;   // call on_timer then; replaces what was set before
-  std::optional<acquire_outcome> done;     // tell the caller, once
-  bool finished = false;                   // nothing will follow; the machine may be destroyed
-  friend bool operator==(const step&, const step&) = default;
+  bool resend = false;                      // an earlier copy may have been executed
+  std::optional<monotonic_time> wake_at{};  // call on_timer then; replaces what was set before
+  std::optional<Outcome> done{};            // tell the caller, once
+  bool finished = false;                    // nothing will follow; the machine may be destroyed
+  std::optional<server_time> learned{};  // the answer told the server's time: take it as a sample
+  friend bool operator==(const basic_step&, const basic_step&) = default;
 };
 
+using step = basic_step<acquire_outcome>;
+using release_step = basic_step<outcome>;
+
+// For messages and test failures, e.g. "send acquire again; wake at 12000000 ns".
 std::string to_string(const step&);
+std::string to_string(const release_step&);
 
 }  // namespace holdfast::leasing

@@ -1,0 +1,344 @@
+#include "lease/acquire_machine.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "lease/deadline.hpp"
+#include "lease/server_clock.hpp"
+
+namespace holdfast::leasing {
+namespace {
+
+constexpr int most_late_in_a_row = 3;
+
+// Reasons for which no answer came and that waiting does not mend.
+bool is_permanent(errc code) noexcept {
+  switch (code) {
+    case errc::authentication:
+    case errc::permission_denied:
+    case errc::not_redis:
+    case errc::invalid_argument:
+    case errc::invalid_url:
+    case errc::unsupported:
+    case errc::forked:
+    case errc::would_deadlock:
+    case errc::embedded_server:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string busy_detail(const dialects::busy& held) {
+  if (!held.remaining) return {};
+  return "the holder's lease runs for another " + std::to_string(held.remaining->count()) + " ms";
+}
+
+}  // namespace
+
+acquire_machine::acquire_machine(const dialects::recipe& recipe, const dialects::claim& claim,
+                                 patience how_long, const settings& with)
+    : recipe_(&recipe),
+      claim_(claim),
+      patience_(how_long),
+      response_timeout_(with.response_timeout),
+      while_busy_(with.while_busy),
+      retries_(with.seed) {}
+
+step acquire_machine::start(moment now) { return ask_for_it(now); }
+
+step acquire_machine::on_reply(const resp::value& reply, monotonic_time sent_at, moment now) {
+  if (state_ == state::asking) return asked(recipe_->read_acquire(claim_, reply), sent_at, now);
+  if (state_ != state::withdrawing) return {};
+  // Giving back begins when no acquire is in doubt any more, so what was sent before that is one.
+  if (giving_back() && sent_at >= doubtful_until_) {
+    return on_given_back(recipe_->read_release(reply), now);
+  }
+  return on_unwanted(recipe_->read_acquire(claim_, reply), now);
+}
+
+step acquire_machine::on_missing(missing how, const outcome& why, moment now) {
+  switch (std::exchange(under_way_, ask::nothing)) {
+    case ask::nothing:
+      return {};
+    case ask::acquire:
+      return acquire_missing(how, why, now);
+    case ask::release:
+    case ask::withdraw:
+      return give_back_missing(how, why, now);
+  }
+  return {};
+}
+
+step acquire_machine::on_woken(moment now) {
+  woken_ = state_ == state::asking;
+  if (state_ != state::waiting) return {};
+  return is_over(now) ? tell_patience_is_over(now) : ask_for_it(now);
+}
+
+step acquire_machine::on_timer(moment now) {
+  if (state_ == state::done) return {};
+  if (!told_ && is_over(now)) return tell_patience_is_over(now);
+  if (under_way_ != ask::nothing) return wake(monotonic_time::max(), now);
+  switch (state_) {
+    case state::waiting:
+      return ask_for_it(now);
+    case state::doubting:
+      return now.local < doubtful_until_ ? wake(doubtful_until_, now) : ask_for_it(now);
+    default:
+      return give_back(now);
+  }
+}
+
+step acquire_machine::on_stop(moment now) {
+  if (told_ || state_ == state::done) return {};
+  return tell(errc::cancelled, {}, now);
+}
+
+void acquire_machine::write(resp::writer& out) const {
+  switch (under_way_) {
+    case ask::nothing:
+      return;
+    case ask::acquire:
+      return recipe_->write_acquire(claim_, maybe_ours_, not_after_, out);
+    case ask::release:
+      return recipe_->write_release(claim_, out);
+    case ask::withdraw:
+      return recipe_->write_withdraw(claim_, out);
+  }
+}
+
+// ---- what the server answered to an acquire whose outcome the caller still awaits
+
+step acquire_machine::asked(const dialects::acquire_verdict& verdict, monotonic_time sent_at,
+                            moment now) {
+  settled(now);
+  if (const auto* grant = std::get_if<dialects::granted>(&verdict)) {
+    return on_granted(*grant, sent_at, now);
+  }
+  if (const auto* server = std::get_if<dialects::late>(&verdict)) return on_late(*server, now);
+  late_in_a_row_ = 0;
+  if (const auto* held = std::get_if<dialects::busy>(&verdict)) return on_busy(*held, now);
+  return on_refused(std::get<dialects::refused>(verdict), now);
+}
+
+step acquire_machine::on_granted(const dialects::granted& grant, monotonic_time sent_at,
+                                 moment now) {
+  claim_.granted = grant.major;
+  const monotonic_time deadline = lease_deadline(sent_at, grant.ttl);
+  if (now.local < deadline) {
+    state_ = state::done;
+    told_ = true;
+    return {.done = acquire_outcome{.grant = grant, .deadline = deadline}, .finished = true};
+  }
+  maybe_ours_ = true;
+  to_give_back_ = ask::release;
+  remember(answer::refusal, "a grant, so late that its lease could have ended");
+  if (!patience_.waits || is_over(now)) return tell_patience_is_over(now);
+  return give_back(now);
+}
+
+step acquire_machine::on_busy(const dialects::busy& held, moment now) {
+  maybe_ours_ = false;
+  if (!patience_.waits) return tell(errc::busy, busy_detail(held), now);
+  remember(answer::busy, {});
+  if (woken_ && !is_over(now)) return ask_for_it(now);
+  nanoseconds pause = retries_.next(while_busy_);
+  if (held.remaining) {
+    const nanoseconds until_expiry = std::max(*held.remaining, milliseconds(0));
+    pause = std::min(pause, until_expiry + retries_.up_to(while_busy_.first));
+  }
+  return wait(pause, now);
+}
+
+// The request needed longer to the server than its not-after allowed.
+step acquire_machine::on_late(const dialects::late& server, moment now) {
+  step next;
+  if (is_over(now)) {
+    next = tell_patience_is_over(now);
+  } else if (++late_in_a_row_ > most_late_in_a_row) {
+    next = tell(errc::clock_skew, "the server finds every request too old", now);
+  } else {
+    next = ask_for_it({now.local, server.now});
+  }
+  next.learned = server.now;
+  return next;
+}
+
+step acquire_machine::on_refused(const dialects::refused& refusal, moment now) {
+  if (!refusal.passing || !patience_.waits) return tell(refusal.code, refusal.detail, now);
+  remember(answer::refusal, refusal.detail);
+  return wait(retries_.next(while_busy_), now);
+}
+
+// ---- what comes while withdrawing
+
+// An answer to an acquire that is not wanted any more.
+step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, moment now) {
+  if (const auto* grant = std::get_if<dialects::granted>(&verdict)) {
+    claim_.granted = grant->major;
+    to_give_back_ = ask::release;
+    maybe_ours_ = true;
+  }
+  // Only one request at a time: a release follows the answer to the withdraw.
+  if (giving_back()) return {};
+  settled(now);
+  if (std::holds_alternative<dialects::busy>(verdict)) maybe_ours_ = false;
+  step next = give_back(now);
+  if (const auto* server = std::get_if<dialects::late>(&verdict)) next.learned = server->now;
+  return next;
+}
+
+step acquire_machine::on_given_back(const dialects::release_verdict& verdict, moment now) {
+  const bool grant_crossed_it = std::exchange(under_way_, ask::nothing) != to_give_back_;
+  const auto* refusal = std::get_if<dialects::refused>(&verdict);
+  if (refusal != nullptr && refusal->passing) return give_back_later(now);
+  maybe_ours_ = grant_crossed_it && refusal == nullptr;
+  if (refusal != nullptr && !told_) return tell(refusal->code, refusal->detail, now);
+  return give_back(now);
+}
+
+// ---- no answer
+
+step acquire_machine::acquire_missing(missing how, const outcome& why, moment now) {
+  if (how == missing::not_sent) {
+    settled(now);
+  } else {
+    maybe_ours_ = true;
+  }
+  if (told_) return give_back(now);
+  late_in_a_row_ = 0;
+  const errc code = why.code.value_or(errc::unavailable);
+  if (how == missing::not_sent && (!patience_.waits || is_permanent(code))) {
+    return tell(code, why.detail, now);
+  }
+  remember(answer::unreachable, why.detail);
+  if (!patience_.waits || is_over(now)) return tell_patience_is_over(now);
+  if (how == missing::not_sent) return wait(retries_.next(while_unreachable), now);
+  state_ = state::doubting;
+  return wake(doubtful_until_, now);
+}
+
+step acquire_machine::give_back_missing(missing how, const outcome& why, moment now) {
+  // A release that names no token could, executed later, free what we are granted next.
+  const bool could_hit_next_grant = how == missing::unknown && claim_.granted == 0;
+  if (told_ || !could_hit_next_grant) return give_back_later(now);
+  told_ = true;
+  step next = give_back_later(now);
+  next.done = acquire_outcome{.code = errc::unavailable, .detail = why.detail};
+  return next;
+}
+
+// ---- what to do next
+
+step acquire_machine::ask_for_it(moment now) {
+  state_ = state::asking;
+  under_way_ = ask::acquire;
+  woken_ = false;
+  not_after_ = not_after(now, response_timeout_);
+  doubtful_until_ = now.local + response_timeout_ + clock_allowance(response_timeout_);
+  step next = wake(monotonic_time::max(), now);
+  next.send = ask::acquire;
+  next.resend = maybe_ours_;
+  return next;
+}
+
+step acquire_machine::wait(nanoseconds pause, moment now) {
+  if (is_over(now)) return tell_patience_is_over(now);
+  state_ = state::waiting;
+  return wake(now.local + pause, now);
+}
+
+// Tells the caller that he does not get the lock, and cleans up after the attempt.
+step acquire_machine::tell(errc code, std::string detail, moment now) {
+  told_ = true;
+  retries_.reset();
+  step next;
+  if (under_way_ == ask::nothing) {
+    next = give_back(now);
+  } else {
+    state_ = state::withdrawing;
+  }
+  next.done = acquire_outcome{.code = code, .detail = std::move(detail)};
+  return next;
+}
+
+step acquire_machine::tell_patience_is_over(moment now) {
+  switch (last_) {
+    case answer::none:
+      return tell(errc::timed_out, "the server has not answered yet", now);
+    case answer::busy:
+      return tell(errc::timed_out, "somebody else still held the lock when last asked", now);
+    case answer::refusal:
+      return tell(errc::timed_out, "the server's last answer was: " + last_detail_, now);
+    case answer::unreachable:
+      return tell(errc::unavailable, last_detail_, now);
+  }
+  return {};
+}
+
+// Nothing is under way. Gives back what may be ours, then ends or, if the caller still waits, goes
+// on. Comes back here after each answer.
+step acquire_machine::give_back(moment now) {
+  if (maybe_ours_) {
+    state_ = state::withdrawing;
+    if (now.local < doubtful_until_) return wake(doubtful_until_, now);
+    under_way_ = to_give_back_;
+    return {.send = to_give_back_};
+  }
+  if (!told_) {
+    to_give_back_ = ask::withdraw;
+    claim_.granted = 0;
+    return wait(retries_.next(while_busy_), now);
+  }
+  state_ = state::done;
+  return {.finished = true};
+}
+
+step acquire_machine::give_back_later(moment now) {
+  if (now.local >= ends_by_itself_at()) {
+    maybe_ours_ = false;
+    return give_back(now);
+  }
+  return wake(std::min(now.local + retries_.next(while_unreachable), ends_by_itself_at()), now);
+}
+
+// A timer, but not later than the caller is willing to wait. None at all if that is for ever.
+step acquire_machine::wake(monotonic_time at, moment now) const {
+  if (!told_) at = std::min(at, give_up_at());
+  if (at == monotonic_time::max()) return {};
+  return {.wake_at = std::max(at, now.local)};
+}
+
+// ---- small questions
+
+void acquire_machine::remember(answer last, std::string_view detail) {
+  // An unreachable server and a busy lock have pauses of different length.
+  if ((last == answer::unreachable) != (last_ == answer::unreachable)) retries_.reset();
+  last_ = last;
+  last_detail_ = detail;
+}
+
+// The acquire under way was answered or was never sent, so no copy of it is left.
+void acquire_machine::settled(moment now) noexcept {
+  under_way_ = ask::nothing;
+  doubtful_until_ = std::min(doubtful_until_, now.local);
+}
+
+bool acquire_machine::giving_back() const noexcept {
+  return under_way_ == ask::release || under_way_ == ask::withdraw;
+}
+
+bool acquire_machine::is_over(moment now) const noexcept { return now.local >= give_up_at(); }
+
+monotonic_time acquire_machine::give_up_at() const noexcept {
+  return patience_.waits ? patience_.give_up_at : monotonic_time::max();
+}
+
+// A lock that was granted at the last possible moment has ended by then, whatever we do.
+monotonic_time acquire_machine::ends_by_itself_at() const noexcept {
+  return doubtful_until_ + claim_.lease + clock_allowance(claim_.lease);
+}
+
+}  // namespace holdfast::leasing

@@ -1,0 +1,20 @@
+// Until when a lease certainly lasts: the one rule on which "held" rests (S3 in the guarantees).
+#pragma once
+
+#include "base/time.hpp"
+
+namespace holdfast::leasing {
+
+// Clocks may run at different speeds and the server's counts in milliseconds. So whatever must
+// agree on both machines over `span` is given this much room.
+constexpr nanoseconds clock_allowance(milliseconds span) noexcept {
+  return nanoseconds(span) / 100 + milliseconds(2);
+}
+
+// The deadline of a lease that was `ttl` long when a request sent at `sent_at` was answered.
+// Counted from the sending: the server's count began later than that.
+constexpr monotonic_time lease_deadline(monotonic_time sent_at, milliseconds ttl) noexcept {
+  return sent_at + ttl - clock_allowance(ttl);
+}
+
+}  // namespace holdfast::leasing

@@ -1,0 +1,97 @@
+#include "lease/hold_machine.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "lease/deadline.hpp"
+
+namespace holdfast::leasing {
+
+using std::chrono::seconds;
+
+hold_machine::hold_machine(milliseconds lease, bool renews, monotonic_time granted_at,
+                           monotonic_time deadline)
+    : lease_(lease),
+      deadline_(deadline),
+      renew_at_(granted_at + nanoseconds(lease) / 3),
+      renews_(renews) {}
+
+hold_step hold_machine::start() const { return wait(); }
+
+hold_step hold_machine::on_timer(monotonic_time now) {
+  if (over_) return {};
+  if (now >= deadline_) return lose();
+  if (renews_ && !renewing_ && now >= renew_at_) return renew();
+  return wait();
+}
+
+hold_step hold_machine::on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at,
+                                   monotonic_time now) {
+  if (over_) return {};
+  if (now >= deadline_ || std::holds_alternative<dialects::not_mine>(verdict)) return lose();
+  if (const auto* more = std::get_if<dialects::renewed>(&verdict)) {
+    prolong(more->ttl, sent_at);
+    renewing_ = was_late_ = false;
+    renew_at_ = sent_at + nanoseconds(lease_) / 3;
+    return wait();
+  }
+  if (!renewing_) return {};
+  if (std::holds_alternative<dialects::late>(verdict) && !was_late_) {
+    was_late_ = true;
+    return renew();
+  }
+  return retry_soon(now);
+}
+
+hold_step hold_machine::on_missing(monotonic_time now) {
+  if (over_) return {};
+  if (now >= deadline_) return lose();
+  return renewing_ ? retry_soon(now) : hold_step{};
+}
+
+hold_step hold_machine::on_extended(milliseconds ttl, monotonic_time sent_at, monotonic_time now) {
+  if (over_) return {};
+  if (now >= deadline_) return lose();
+  prolong(ttl, sent_at);
+  return wait();
+}
+
+void hold_machine::on_released() { over_ = true; }
+
+hold_step hold_machine::wait() const {
+  const bool renewal_is_next = renews_ && !renewing_;
+  return {.wake_at = renewal_is_next ? std::min(renew_at_, deadline_) : deadline_};
+}
+
+hold_step hold_machine::renew() {
+  renewing_ = true;
+  return {.renew = true, .wake_at = deadline_};
+}
+
+hold_step hold_machine::retry_soon(monotonic_time now) {
+  renewing_ = false;
+  renew_at_ = now + std::min<nanoseconds>(nanoseconds(lease_) / 12, seconds(1));
+  return wait();
+}
+
+hold_step hold_machine::lose() {
+  over_ = true;
+  return {.lost = true};
+}
+
+// Never shortens: the server does not either.
+void hold_machine::prolong(milliseconds ttl, monotonic_time sent_at) noexcept {
+  deadline_ = std::max(deadline_, lease_deadline(sent_at, ttl));
+}
+
+std::string to_string(const hold_step& what) {
+  std::string text = what.renew ? "renew" : "";
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (what.wake_at) {
+    add("wake at " + std::to_string(what.wake_at->time_since_epoch().count()) + " ns");
+  }
+  if (what.lost) add("lost");
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace holdfast::leasing

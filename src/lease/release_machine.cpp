@@ -1,0 +1,62 @@
+#include "lease/release_machine.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace holdfast::leasing {
+
+release_machine::release_machine(const dialects::recipe& recipe, const dialects::claim& claim,
+                                 monotonic_time deadline, std::uint64_t seed)
+    : recipe_(&recipe), claim_(claim), deadline_(deadline), retries_(seed) {}
+
+// Asks even when the deadline has passed: the server may keep the lock a little longer than that.
+release_step release_machine::start(monotonic_time) { return send(); }
+
+release_step release_machine::on_reply(const resp::value& reply, monotonic_time now) {
+  if (state_ != state::asking) return {};
+  const dialects::release_verdict verdict = recipe_->read_release(reply);
+  if (const auto* refusal = std::get_if<dialects::refused>(&verdict)) {
+    if (!refusal->passing) return conclude({refusal->code, refusal->detail});
+    last_refusal_ = refusal->detail;
+    return retry(now);
+  }
+  const bool first_copy_did_it = resent_ && now < deadline_;
+  if (std::holds_alternative<dialects::released>(verdict) || first_copy_did_it) return conclude({});
+  return conclude({errc::lost, "the release found that the lock was no longer ours"});
+}
+
+release_step release_machine::on_missing(missing how, monotonic_time now) {
+  if (state_ != state::asking) return {};
+  if (how == missing::unknown) resent_ = true;
+  return retry(now);
+}
+
+release_step release_machine::on_timer(monotonic_time now) {
+  if (state_ != state::waiting) return {};
+  return now < deadline_ ? send() : retry(now);
+}
+
+void release_machine::write(resp::writer& out) const { recipe_->write_release(claim_, out); }
+
+release_step release_machine::send() {
+  state_ = state::asking;
+  return {.send = ask::release, .resend = resent_};
+}
+
+release_step release_machine::retry(monotonic_time now) {
+  if (now >= deadline_) {
+    std::string detail = "the release was not confirmed before the lease ended by itself";
+    if (!last_refusal_.empty()) detail += " (" + last_refusal_ + ")";
+    return conclude({errc::unavailable, std::move(detail)});
+  }
+  state_ = state::waiting;
+  return {.wake_at = std::min(now + retries_.next(while_unreachable), deadline_)};
+}
+
+release_step release_machine::conclude(outcome how) {
+  state_ = state::done;
+  return {.done = std::move(how), .finished = true};
+}
+
+}  // namespace holdfast::leasing

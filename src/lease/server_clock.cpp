@@ -1,0 +1,23 @@
+#include "lease/server_clock.hpp"
+
+#include <chrono>
+
+namespace holdfast::leasing {
+
+void server_clock::sample(monotonic_time sent_at, monotonic_time received_at,
+                          server_time said) noexcept {
+  // Answers of several connections may be handed in out of order.
+  if (sent_at < sent_at_) return;
+  sent_at_ = sent_at;
+  received_at_ = received_at;
+  said_ = said;
+}
+
+server_time server_clock::estimate(monotonic_time now) const noexcept {
+  if (!known()) return far_future;
+  // Negative when another thread took its sample after `now` was read.
+  const nanoseconds elapsed = now - received_at_;
+  return said_ + std::chrono::floor<microseconds>(elapsed - std::chrono::abs(elapsed) / 1000);
+}
+
+}  // namespace holdfast::leasing

@@ -1,0 +1,39 @@
+// The best estimate of the server's time. A value; whoever shares it between threads guards it.
+#pragma once
+
+#include "base/time.hpp"
+
+namespace holdfast::leasing {
+
+// Stands for "not known": late enough that no request is refused for it, and a whole number that
+// survives in Lua, which computes with doubles (2^53 microseconds: the year 2255).
+inline constexpr server_time far_future{microseconds(std::int64_t{1} << 53)};
+
+// Until when the server may execute a request: a copy that arrives later is refused there. With
+// `now.server` unknown it stays in the far future.
+constexpr server_time not_after(const moment& now, milliseconds response_timeout) noexcept {
+  return now.server < far_future ? now.server + response_timeout : far_future;
+}
+
+// The server said its time in answer to a request; meanwhile that answer travelled. So the
+// estimate is behind the server by up to one round trip, and falls back by 1/1000 of the time
+// since, an allowance for clocks of different speed. Who asks seldom must sample now and then:
+// after half an hour it is 1.8 s behind.
+class server_clock {
+ public:
+  // `said` is the server's answer to a request. A sample that was sent later replaces the earlier
+  // one, whatever it says: server clocks may step.
+  void sample(monotonic_time sent_at, monotonic_time received_at, server_time said) noexcept;
+
+  bool known() const noexcept { return said_ != far_future; }
+
+  // Never ahead of the server, unless its clock stepped back since. Far future when not known.
+  server_time estimate(monotonic_time now) const noexcept;
+
+ private:
+  monotonic_time sent_at_ = monotonic_time::min();
+  monotonic_time received_at_{};
+  server_time said_ = far_future;
+};
+
+}  // namespace holdfast::leasing

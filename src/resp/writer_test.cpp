@@ -1,0 +1,84 @@
+#include "resp/writer.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::resp {
+namespace {
+
+constexpr script ping{"test/ping", "return 'PONG'", "0123456789abcdef0123456789abcdef01234567"};
+
+TEST(writer, writes_a_command) {
+  std::string out = "before";
+  writer w{out};
+  EXPECT_TRUE(w.finished());
+  w.command(4);
+  EXPECT_FALSE(w.finished());
+  w.arg("SET");
+  w.arg("hf:{a}");
+  w.arg("");
+  w.arg(std::int64_t{-42});
+  EXPECT_TRUE(w.finished());
+  EXPECT_EQ(out, "before*4\r\n$3\r\nSET\r\n$6\r\nhf:{a}\r\n$0\r\n\r\n$3\r\n-42\r\n");
+}
+
+TEST(writer, is_safe_for_every_byte) {
+  using namespace std::string_view_literals;
+  std::string out;
+  writer w{out};
+  w.command(1);
+  w.arg("a\r\n\0b\xff"sv);
+  EXPECT_EQ(out, "*1\r\n$6\r\na\r\n\0b\xff\r\n"sv);
+}
+
+TEST(writer, writes_the_extremes) {
+  std::string out;
+  writer w{out};
+  w.command(2);
+  w.arg(INT64_MIN);
+  w.arg(std::string(1000, 'x'));
+  EXPECT_EQ(out,
+            "*2\r\n$20\r\n-9223372036854775808\r\n$1000\r\n" + std::string(1000, 'x') + "\r\n");
+}
+
+TEST(writer, calls_a_script_by_its_sha1) {
+  std::string out;
+  writer w{out};
+  w.call(ping, 1, 1);
+  w.arg("key");
+  w.arg(std::int64_t{5});
+  EXPECT_TRUE(w.finished());
+  EXPECT_EQ(out,
+            "*5\r\n$7\r\nEVALSHA\r\n$40\r\n0123456789abcdef0123456789abcdef01234567\r\n$1\r\n1\r\n"
+            "$3\r\nkey\r\n$1\r\n5\r\n");
+}
+
+TEST(writer, calls_a_script_by_its_text) {
+  std::string out;
+  writer w{out, writer::scripts::by_text};
+  w.call(ping, 0, 0);
+  EXPECT_TRUE(w.finished());
+  EXPECT_EQ(out, "*3\r\n$4\r\nEVAL\r\n$13\r\nreturn 'PONG'\r\n$1\r\n0\r\n");
+}
+
+#ifndef NDEBUG
+TEST(writer_death, of_a_wrong_number_of_arguments) {
+  std::string out;
+  EXPECT_DEATH(
+      {
+        writer w{out};
+        w.arg("unannounced");
+      },
+      "more arguments than announced");
+  EXPECT_DEATH(
+      {
+        writer w{out};
+        w.command(2);
+        w.arg("one");
+        w.command(1);
+      },
+      "lacks arguments");
+}
+#endif
+
+}  // namespace
+}  // namespace holdfast::resp

@@ -18,7 +18,7 @@ constexpr std::string_view no_cluster =
     "address of a standalone server";
 constexpr std::string_view ask_again = "it may pass: ask again";
 constexpr std::string_view give_rights =
-    "give the user the commands, keys and channels that docs/server-errors.md lists (ACL SETUSER)";
+    "give this user the rights that are missing (ACL SETUSER); 'holdfast doctor' names them";
 constexpr std::string_view check_login = "check the user name and password";
 constexpr std::string_view no_password_there = "give no password, or set one at the server";
 constexpr std::string_view newer_server =

@@ -106,7 +106,7 @@ bool is_hex(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <
 // off, and of every long hexadecimal number only the beginning is shown.
 std::string without_secrets(std::string_view text) {
   constexpr std::size_t shown = 8, id_digits = 32;
-  text = text.substr(0, text.find(", with args beginning with"));
+  text = text.substr(0, std::min(text.find(", with args beginning with"), 4 * longest_quote));
   std::string safe;
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::find_if_not(text.begin() + at, text.end(), is_hex) - text.begin();

@@ -23,7 +23,8 @@ class writer {
  public:
   enum class scripts { by_sha1, by_text };  // EVALSHA, or EVAL after a NOSCRIPT answer
 
-  explicit writer(std::string& out, scripts how = scripts::by_sha1) noexcept : out_(out), how_(how) {}
+  explicit writer(std::string& out, scripts how = scripts::by_sha1) noexcept
+      : out_(out), how_(how) {}
 
   void command(std::size_t words);
   void call(const script& s, std::size_t keys, std::size_t args);

@@ -92,7 +92,7 @@ step acquire_machine::on_timer(moment now) {
 }
 
 step acquire_machine::on_stop(moment now) {
-  if (told_ || state_ == state::done) return {};
+  if (told_) return {};
   return tell(errc::cancelled, {}, now);
 }
 
@@ -285,7 +285,9 @@ step acquire_machine::give_back(moment now) {
     state_ = state::withdrawing;
     if (now.local < doubtful_until_) return wake(doubtful_until_, now);
     under_way_ = to_give_back_;
-    return {.send = to_give_back_};
+    step next = wake(monotonic_time::max(), now);
+    next.send = to_give_back_;
+    return next;
   }
   if (!told_) {
     to_give_back_ = ask::withdraw;

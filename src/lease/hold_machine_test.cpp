@@ -1,0 +1,276 @@
+#include "lease/hold_machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <random>
+#include <vector>
+
+#include "lease/deadline.hpp"
+#include "lease/fake_recipe.hpp"
+
+namespace holdfast::leasing {
+
+void PrintTo(const hold_step& what, std::ostream* out) { *out << to_string(what); }
+
+namespace {
+
+using dialects::late;
+using dialects::not_mine;
+using dialects::refused;
+using dialects::renewed;
+using std::chrono::seconds;
+
+constexpr milliseconds lease{12'000};
+constexpr monotonic_time deadline = lease_deadline(local_start, lease);
+constexpr monotonic_time third = local_start + seconds(4);
+
+const refused passing{errc::out_of_memory, true, "OOM"};
+const refused permanent{errc::permission_denied, false, "NOPERM"};
+
+hold_machine held() { return {lease, true, local_start, deadline}; }
+hold_machine fixed() { return {lease, false, local_start, deadline}; }
+hold_machine renewing() {
+  hold_machine machine = held();
+  EXPECT_TRUE(machine.on_timer(third).renew);
+  return machine;
+}
+hold_machine lost() {
+  hold_machine machine = held();
+  EXPECT_TRUE(machine.on_timer(deadline).lost);
+  return machine;
+}
+hold_machine closed() {
+  hold_machine machine = held();
+  machine.on_released();
+  return machine;
+}
+
+hold_step wake(monotonic_time at) { return {.wake_at = at}; }
+hold_step renew_until(monotonic_time end) { return {.renew = true, .wake_at = end}; }
+const hold_step is_lost{.lost = true};
+const hold_step nothing{};
+
+// Events of the table. They come at `now`; requests were sent 100 ms before that.
+enum class event { timer, renewal, foreign, silence, refusal, denial, lateness, extension };
+
+hold_step play(hold_machine& machine, event what, monotonic_time now) {
+  const monotonic_time sent_at = now - milliseconds(100);
+  switch (what) {
+    case event::timer:
+      return machine.on_timer(now);
+    case event::renewal:
+      return machine.on_renewed(renewed{lease}, sent_at, now);
+    case event::foreign:
+      return machine.on_renewed(not_mine{}, sent_at, now);
+    case event::silence:
+      return machine.on_missing(now);
+    case event::refusal:
+      return machine.on_renewed(passing, sent_at, now);
+    case event::denial:
+      return machine.on_renewed(permanent, sent_at, now);
+    case event::lateness:
+      return machine.on_renewed(late{server_start}, sent_at, now);
+    case event::extension:
+      return machine.on_extended(seconds(60), sent_at, now);
+  }
+  return {};
+}
+
+constexpr event all_events[] = {event::timer,   event::renewal, event::foreign,  event::silence,
+                                event::refusal, event::denial,  event::lateness, event::extension};
+
+struct cell {
+  const char* state;
+  hold_machine before;
+  event what;
+  monotonic_time at;
+  hold_step expected;
+};
+
+TEST(HoldMachine, FollowsItsTable) {
+  constexpr monotonic_time early = local_start + seconds(1);
+  constexpr monotonic_time later = local_start + seconds(5);  // renewing since the third
+  constexpr monotonic_time sent = later - milliseconds(100);
+  constexpr monotonic_time extended = lease_deadline(sent, seconds(60));
+  const std::vector<cell> table = {
+      {"held", held(), event::timer, early, wake(third)},
+      {"held", held(), event::timer, third, renew_until(deadline)},
+      {"held", held(), event::renewal, early, wake(early - milliseconds(100) + lease / 3)},
+      {"held", held(), event::foreign, early, is_lost},
+      {"held", held(), event::silence, early, nothing},
+      {"held", held(), event::refusal, early, nothing},
+      {"held", held(), event::denial, early, nothing},
+      {"held", held(), event::lateness, early, nothing},
+      {"held", held(), event::extension, early, wake(third)},
+      {"renewing", renewing(), event::timer, later, wake(deadline)},
+      {"renewing", renewing(), event::renewal, later, wake(sent + lease / 3)},
+      {"renewing", renewing(), event::foreign, later, is_lost},
+      {"renewing", renewing(), event::silence, later, wake(later + seconds(1))},
+      {"renewing", renewing(), event::refusal, later, wake(later + seconds(1))},
+      {"renewing", renewing(), event::denial, later, wake(later + seconds(1))},
+      {"renewing", renewing(), event::lateness, later, renew_until(deadline)},
+      {"renewing", renewing(), event::extension, later, wake(extended)},
+      {"fixed", fixed(), event::timer, third, wake(deadline)},
+      {"fixed", fixed(), event::extension, later, wake(extended)},
+  };
+  for (const cell& one : table) {
+    hold_machine machine = one.before;
+    EXPECT_EQ(play(machine, one.what, one.at), one.expected)
+        << one.state << ", event " << static_cast<int>(one.what);
+  }
+}
+
+TEST(HoldMachine, EveryEventAtTheDeadlineMeansLost) {
+  for (const event what : all_events) {
+    for (const hold_machine& before : {held(), renewing(), fixed()}) {
+      hold_machine machine = before;
+      EXPECT_EQ(play(machine, what, deadline), is_lost) << static_cast<int>(what);
+      EXPECT_FALSE(machine.held(local_start));
+    }
+  }
+}
+
+TEST(HoldMachine, NothingHappensOnceLostOrClosed) {
+  for (const event what : all_events) {
+    for (const hold_machine& before : {lost(), closed()}) {
+      for (const monotonic_time at : {local_start, third, deadline, deadline + seconds(60)}) {
+        hold_machine machine = before;
+        EXPECT_EQ(play(machine, what, at), nothing) << static_cast<int>(what);
+        EXPECT_FALSE(machine.held(local_start));
+        EXPECT_EQ(machine.deadline(), deadline);
+      }
+    }
+  }
+}
+
+TEST(HoldMachine, WakesAtAThirdOfTheLeaseOrAtTheDeadlineWhenItIsNotRenewed) {
+  EXPECT_EQ(held().start(), wake(third));
+  EXPECT_EQ(fixed().start(), wake(deadline));
+}
+
+TEST(HoldMachine, WakesAtTheDeadlineWhenThatComesBeforeTheFirstRenewal) {
+  const hold_machine short_grant(lease, true, local_start, local_start + seconds(1));
+  EXPECT_EQ(short_grant.start(), wake(local_start + seconds(1)));
+}
+
+TEST(HoldMachine, IsHeldUntilJustBeforeTheDeadline) {
+  EXPECT_TRUE(held().held(deadline - nanoseconds(1)));
+  EXPECT_FALSE(held().held(deadline));
+}
+
+TEST(HoldMachine, CountsTheRenewedLeaseFromTheSendingOfTheRenewal) {
+  hold_machine machine = renewing();
+  machine.on_renewed(renewed{lease}, third, third + seconds(3));
+  EXPECT_EQ(machine.deadline(), lease_deadline(third, lease));
+}
+
+TEST(HoldMachine, ARenewalThatWouldEndEarlierKeepsTheLaterDeadline) {
+  hold_machine machine = renewing();
+  EXPECT_EQ(machine.on_renewed(renewed{seconds(1)}, third, third), wake(third + lease / 3));
+  EXPECT_EQ(machine.deadline(), deadline);
+}
+
+TEST(HoldMachine, RetriesAFailedRenewalUntilTheDeadlineAndIsThenLostOnce) {
+  hold_machine machine = held();
+  monotonic_time now = *machine.start().wake_at;
+  int renewals = 0;
+  while (true) {
+    const hold_step due = machine.on_timer(now);
+    if (due.lost) break;
+    ASSERT_TRUE(due.renew);
+    ASSERT_LT(++renewals, 100);
+    const hold_step after = machine.on_missing(now);
+    ASSERT_EQ(after, wake(std::min(now + seconds(1), deadline)));
+    now = *after.wake_at;
+  }
+  EXPECT_EQ(now, deadline);
+  EXPECT_EQ(renewals, 8);  // at 4, 5 ... 11 s of 11.878 s
+  EXPECT_EQ(machine.on_timer(now), nothing);
+}
+
+TEST(HoldMachine, RetriesAShortLeaseAfterATwelfthOfIt) {
+  constexpr milliseconds brief{1200};
+  hold_machine machine(brief, true, local_start, lease_deadline(local_start, brief));
+  ASSERT_TRUE(machine.on_timer(local_start + milliseconds(400)).renew);
+  EXPECT_EQ(machine.on_missing(local_start + milliseconds(450)),
+            wake(local_start + milliseconds(550)));
+}
+
+TEST(HoldMachine, RetriesALongLeaseAfterASecond) {
+  hold_machine machine(seconds(3600), true, local_start, local_start + seconds(3000));
+  ASSERT_TRUE(machine.on_timer(local_start + seconds(1200)).renew);
+  EXPECT_EQ(machine.on_missing(local_start + seconds(1200)), wake(local_start + seconds(1201)));
+}
+
+TEST(HoldMachine, ASecondLateRenewalInARowIsRetriedSoonNotAtOnce) {
+  hold_machine machine = renewing();
+  EXPECT_EQ(play(machine, event::lateness, third), renew_until(deadline));
+  EXPECT_EQ(play(machine, event::lateness, third), wake(third + seconds(1)));
+  ASSERT_TRUE(machine.on_timer(third + seconds(1)).renew);
+  play(machine, event::renewal, third + seconds(1));
+  ASSERT_TRUE(machine.on_timer(third + seconds(5)).renew);
+  EXPECT_TRUE(play(machine, event::lateness, third + seconds(5)).renew) << "forgotten by a success";
+}
+
+TEST(HoldMachine, AnExtendedLeaseIsStillRenewedInTheUsualRhythm) {
+  hold_machine machine = held();
+  machine.on_extended(seconds(3600), local_start, local_start + seconds(1));
+  EXPECT_EQ(machine.deadline(), lease_deadline(local_start, seconds(3600)));
+  EXPECT_EQ(machine.on_timer(third), renew_until(machine.deadline()));
+}
+
+TEST(HoldMachine, AnExtensionNeverShortens) {
+  hold_machine machine = held();
+  machine.on_extended(milliseconds(10), local_start + seconds(1), local_start + seconds(1));
+  EXPECT_EQ(machine.deadline(), deadline);
+}
+
+TEST(HoldMachine, AnExtendedFixedLeaseIsLostAtItsNewDeadline) {
+  hold_machine machine = fixed();
+  machine.on_extended(seconds(60), local_start + seconds(1), local_start + seconds(1));
+  EXPECT_FALSE(machine.on_timer(deadline).lost);
+  EXPECT_TRUE(machine.on_timer(lease_deadline(local_start + seconds(1), seconds(60))).lost);
+}
+
+TEST(HoldMachine, NeverRenewsAFixedLease) {
+  hold_machine machine = fixed();
+  for (monotonic_time now = local_start; now < deadline; now += milliseconds(250)) {
+    EXPECT_EQ(machine.on_timer(now), wake(deadline));
+  }
+}
+
+// What the runtime and the server may do in any order; the seed is named on failure.
+TEST(HoldMachine, KeepsItsPromisesUnderAnyEvents) {
+  for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
+    std::mt19937_64 random(seed);
+    hold_machine machine(lease, random() % 4 != 0, local_start, deadline);
+    monotonic_time now = local_start;
+    bool over = false;
+    bool renewal_under_way = false;
+    for (int i = 0; i < 40; ++i) {
+      now += milliseconds(random() % 2500);
+      const monotonic_time deadline_before = machine.deadline();
+      const event what = all_events[random() % std::size(all_events)];
+      const hold_step next = play(machine, what, now);
+      if (what != event::timer && what != event::extension) renewal_under_way = false;
+      if (over) {
+        ASSERT_EQ(next, nothing) << "seed " << seed;
+      }
+      ASSERT_FALSE(next.renew && renewal_under_way) << "seed " << seed;
+      ASSERT_GE(machine.deadline(), deadline_before) << "seed " << seed;
+      if (!over && now >= deadline_before) {
+        ASSERT_TRUE(next.lost) << "seed " << seed;
+      }
+      if (next.wake_at) {
+        ASSERT_LE(*next.wake_at, machine.deadline()) << "seed " << seed;
+      }
+      over = over || next.lost;
+      renewal_under_way = renewal_under_way || next.renew;
+      ASSERT_EQ(machine.held(now), !over && now < machine.deadline()) << "seed " << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::leasing

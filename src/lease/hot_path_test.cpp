@@ -1,0 +1,67 @@
+// An uncontended lock and unlock must not allocate in this room. Counts what it does.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "lease/acquire_machine.hpp"
+#include "lease/fake_recipe.hpp"
+#include "lease/hold_machine.hpp"
+#include "lease/release_machine.hpp"
+
+namespace {
+std::atomic<long> allocations{0};
+}  // namespace
+
+// Not inlined: g++ 12 would see `new` meet `free` and warn.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc{};
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace holdfast::leasing {
+namespace {
+
+TEST(HotPath, LockAndUnlockAllocateNothing) {
+  const fake_recipe recipe;
+  const dialects::claim claim = test_claim();
+  const resp::value granted = say("granted", 10'000);
+  const resp::value released = say("released");
+  const moment now{local_start, server_start};
+  std::string bytes;
+  bytes.reserve(1000);
+  resp::writer out(bytes);
+
+  const long before = allocations;
+  acquire_machine acquire(recipe, claim, {true, local_start + milliseconds(60'000)}, {});
+  const step ask = acquire.start(now);
+  acquire.write(out);
+  const step held = acquire.on_reply(granted, now.local, now);
+  hold_machine hold(claim.lease, true, now.local, held.done->deadline);
+  const hold_step timer = hold.start();
+  hold.on_released();
+  release_machine release(recipe, acquire.claim(), hold.deadline());
+  const release_step give_back = release.start(now.local);
+  release.write(out);
+  const release_step over = release.on_reply(released, now.local);
+  const long after = allocations;
+
+  EXPECT_EQ(after - before, 0);
+  EXPECT_EQ(ask.send, ask::acquire);
+  EXPECT_TRUE(timer.wake_at);
+  EXPECT_EQ(give_back.send, ask::release);
+  EXPECT_TRUE(over.finished);
+}
+
+TEST(HotPath, TheCountIsNotBlind) {
+  const long before = allocations;
+  const std::string longer_than_the_small_buffer(100, 'x');
+  EXPECT_EQ(allocations - before, 1) << longer_than_the_small_buffer;
+}
+
+}  // namespace
+}  // namespace holdfast::leasing

@@ -1,0 +1,161 @@
+#include "lease/release_machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lease/fake_recipe.hpp"
+
+namespace holdfast::leasing {
+
+void PrintTo(const release_step& what, std::ostream* out) { *out << to_string(what); }
+
+namespace {
+
+using std::chrono::seconds;
+
+constexpr monotonic_time deadline = local_start + seconds(30);
+const fake_recipe recipe;
+
+release_machine fresh() { return {recipe, test_claim(), deadline, 1}; }
+
+// The machine after these events, each one second after the other.
+struct scene {
+  explicit scene(const std::vector<std::string_view>& path) {
+    for (const std::string_view event : path) play(event);
+  }
+
+  release_step play(std::string_view event) {
+    now += seconds(1);
+    if (event == "start") return machine.start(now);
+    if (event == "timer") return machine.on_timer(now);
+    if (event == "not sent") return machine.on_missing(missing::not_sent, now);
+    if (event == "unknown") return machine.on_missing(missing::unknown, now);
+    const bool passing = event == "passing";
+    return machine.on_reply(
+        say(std::string(event), passing ? errc::out_of_memory : errc::permission_denied), now);
+  }
+
+  release_machine machine = fresh();
+  monotonic_time now = local_start;
+};
+
+// A step without its times.
+std::string gist(const release_step& what) {
+  std::string text;
+  if (what.send != ask::nothing) text += what.resend ? "send again " : "send ";
+  if (what.wake_at) text += "wake ";
+  if (what.done) {
+    text += !what.done->code ? "ok " : *what.done->code == errc::lost ? "lost " : "failed ";
+  }
+  if (what.finished) text += "finished ";
+  return text.empty() ? "-" : text.substr(0, text.size() - 1);
+}
+
+TEST(ReleaseMachine, FollowsItsTable) {
+  struct row {
+    std::vector<std::string_view> path;
+    std::vector<std::string_view> expected;  // per event, in the order below
+  };
+  const std::vector<std::string_view> events = {"released", "not mine", "passing", "not sent",
+                                                "unknown",  "refused",  "timer"};
+  const std::string_view over = "ok finished";
+  const std::vector<row> table = {
+      {{"start"}, {over, "lost finished", "wake", "wake", "wake", "failed finished", "-"}},
+      {{"start", "not sent", "timer"},
+       {over, "lost finished", "wake", "wake", "wake", "failed finished", "-"}},
+      {{"start", "unknown", "timer"}, {over, over, "wake", "wake", "wake", "failed finished", "-"}},
+      {{"start", "passing"}, {"-", "-", "-", "-", "-", "-", "send"}},
+      {{"start", "not sent"}, {"-", "-", "-", "-", "-", "-", "send"}},
+      {{"start", "unknown"}, {"-", "-", "-", "-", "-", "-", "send again"}},
+      {{"start", "released"}, {"-", "-", "-", "-", "-", "-", "-"}},
+      {{"start", "refused"}, {"-", "-", "-", "-", "-", "-", "-"}},
+  };
+  for (const row& one : table) {
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      scene now_at(one.path);
+      EXPECT_EQ(gist(now_at.play(events[i])), one.expected[i])
+          << "after " << one.path.back() << ": " << events[i];
+    }
+  }
+}
+
+TEST(ReleaseMachine, TellsTheReasonOfAPermanentRefusal) {
+  EXPECT_EQ(scene({"start"}).play("refused").done,
+            (outcome{errc::permission_denied, "the server said so"}));
+}
+
+TEST(ReleaseMachine, RetriesAfterTenMillisecondsDoublingToHalfASecond) {
+  release_machine machine = fresh();
+  machine.start(local_start);
+  for (const int whole : {10, 20, 40, 80, 160, 320, 500, 500}) {
+    const release_step next = machine.on_missing(missing::not_sent, local_start);
+    ASSERT_TRUE(next.wake_at);
+    EXPECT_GE(*next.wake_at, local_start + milliseconds(whole) / 2);
+    EXPECT_LE(*next.wake_at, local_start + milliseconds(whole));
+    EXPECT_EQ(machine.on_timer(*next.wake_at).send, ask::release);
+  }
+}
+
+TEST(ReleaseMachine, WaitsNoLongerThanToTheDeadline) {
+  release_machine machine = fresh();
+  machine.start(local_start);
+  const monotonic_time just_before = deadline - milliseconds(1);
+  EXPECT_EQ(machine.on_missing(missing::unknown, just_before), release_step{.wake_at = deadline});
+  const release_step last = machine.on_timer(deadline);
+  EXPECT_EQ(last.send, ask::nothing);
+  ASSERT_TRUE(last.done);
+  EXPECT_EQ(last.done->code, errc::unavailable);
+  EXPECT_NE(last.done->detail.find("ended by itself"), std::string::npos);
+  EXPECT_TRUE(last.finished);
+}
+
+TEST(ReleaseMachine, IsUnavailableWhenNoAnswerComesBeforeTheDeadline) {
+  release_machine machine = fresh();
+  machine.start(local_start);
+  const release_step last = machine.on_missing(missing::unknown, deadline);
+  ASSERT_TRUE(last.done);
+  EXPECT_EQ(last.done->code, errc::unavailable);
+  EXPECT_TRUE(last.finished);
+}
+
+TEST(ReleaseMachine, QuotesTheLastRefusalAtTheDeadline) {
+  release_machine machine = fresh();
+  machine.start(local_start);
+  machine.on_reply(say("passing", errc::no_replicas), local_start);
+  const release_step last = machine.on_timer(deadline);
+  ASSERT_TRUE(last.done);
+  EXPECT_NE(last.done->detail.find("the server said so"), std::string::npos);
+}
+
+TEST(ReleaseMachine, AResentReleaseThatFindsNotMineAfterTheDeadlineIsLost) {
+  release_machine machine = fresh();
+  machine.start(local_start);
+  const release_step retry = machine.on_missing(missing::unknown, local_start);
+  machine.on_timer(*retry.wake_at);
+  EXPECT_EQ(machine.on_reply(say("not mine"), deadline).done->code, errc::lost);
+}
+
+TEST(ReleaseMachine, AsksOnceEvenAfterTheDeadline) {
+  release_machine machine = fresh();
+  EXPECT_EQ(machine.start(deadline + seconds(1)), release_step{.send = ask::release});
+  EXPECT_EQ(machine.on_reply(say("released"), deadline + seconds(1)),
+            (release_step{.done = outcome{}, .finished = true}));
+}
+
+TEST(ReleaseMachine, WritesTheReleaseOfItsGrant) {
+  dialects::claim mine = test_claim();
+  mine.granted = 9;
+  release_machine machine(recipe, mine, deadline);
+  machine.start(local_start);
+  std::string written;
+  resp::writer out(written);
+  machine.write(out);
+  EXPECT_EQ(written, "*2\r\n$7\r\nrelease\r\n$1\r\n9\r\n");
+}
+
+}  // namespace
+}  // namespace holdfast::leasing

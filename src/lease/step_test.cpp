@@ -1,0 +1,72 @@
+#include "lease/step.hpp"
+
+#include <gtest/gtest.h>
+
+#include "lease/deadline.hpp"
+#include "lease/fake_recipe.hpp"
+#include "lease/hold_machine.hpp"
+
+namespace holdfast::leasing {
+namespace {
+
+constexpr monotonic_time at_12_ms{milliseconds(12)};
+
+TEST(Step, PrintsWhatItAsksFor) {
+  EXPECT_EQ(to_string(step{}), "nothing");
+  EXPECT_EQ(to_string(step{.send = ask::acquire}), "send acquire");
+  EXPECT_EQ(to_string(step{.send = ask::withdraw, .wake_at = at_12_ms}),
+            "send withdraw; wake at 12000000 ns");
+  EXPECT_EQ(to_string(step{
+                .send = ask::acquire, .resend = true, .learned = server_time(microseconds(5))}),
+            "send acquire again; the server's time is 5 us");
+}
+
+TEST(Step, PrintsOutcomes) {
+  step held{.done = acquire_outcome{}, .finished = true};
+  held.done->grant = {.major = 5, .ttl = milliseconds(30)};
+  held.done->deadline = at_12_ms;
+  EXPECT_EQ(to_string(held), "done: held until 12000000 ns, major 5, ttl 30 ms; finished");
+
+  step stopped{.done = acquire_outcome{.code = errc::cancelled}};
+  EXPECT_EQ(to_string(stopped), "done: " + make_error_code(errc::cancelled).message());
+  stopped.done->detail = "because";
+  EXPECT_EQ(to_string(stopped), "done: because: " + make_error_code(errc::cancelled).message());
+}
+
+TEST(Step, PrintsReleases) {
+  EXPECT_EQ(to_string(release_step{.send = ask::release, .resend = true}), "send release again");
+  EXPECT_EQ(to_string(release_step{.done = outcome{}, .finished = true}),
+            "done: released; finished");
+  EXPECT_EQ(to_string(release_step{.done = outcome{errc::lost, ""}}),
+            "done: " + make_error_code(errc::lost).message());
+}
+
+TEST(Step, PrintsWhatAHeldLeaseNeeds) {
+  EXPECT_EQ(to_string(hold_step{}), "nothing");
+  EXPECT_EQ(to_string(hold_step{.renew = true, .wake_at = at_12_ms}), "renew; wake at 12000000 ns");
+  EXPECT_EQ(to_string(hold_step{.lost = true}), "lost");
+}
+
+TEST(Step, EveryMemberCountsInComparisons) {
+  const step same{.send = ask::acquire};
+  EXPECT_EQ(same, step{.send = ask::acquire});
+  EXPECT_NE(same, step{.send = ask::release});
+  EXPECT_NE(same, (step{.send = ask::acquire, .resend = true}));
+  EXPECT_NE(same, (step{.send = ask::acquire, .wake_at = at_12_ms}));
+  EXPECT_NE(same, (step{.send = ask::acquire, .done = acquire_outcome{}}));
+  EXPECT_NE(same, (step{.send = ask::acquire, .finished = true}));
+  EXPECT_NE(same, (step{.send = ask::acquire, .learned = server_start}));
+}
+
+TEST(LeaseDeadline, CountsFromTheSendingAndLeavesRoomForDriftAndMilliseconds) {
+  EXPECT_EQ(lease_deadline(local_start, milliseconds(30'000)),
+            local_start + milliseconds(30'000 - 300 - 2));
+  EXPECT_EQ(lease_deadline(local_start, milliseconds(50)), local_start + microseconds(47'500));
+}
+
+TEST(LeaseDeadline, IsBeforeTheSendingForALeaseTooShortToBelieve) {
+  EXPECT_LT(lease_deadline(local_start, milliseconds(2)), local_start);
+}
+
+}  // namespace
+}  // namespace holdfast::leasing

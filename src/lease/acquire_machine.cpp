@@ -202,7 +202,7 @@ step acquire_machine::on_given_back(const dialects::release_verdict& verdict, mo
 // ---- no answer
 
 step acquire_machine::acquire_missing(missing how, const outcome& why, moment now) {
-  if (how == missing::not_sent) {
+  if (how != missing::unknown) {
     settled(now);
   } else {
     maybe_ours_ = true;
@@ -210,12 +210,13 @@ step acquire_machine::acquire_missing(missing how, const outcome& why, moment no
   if (told_) return give_back(now);
   late_in_a_row_ = 0;
   const errc code = why.code.value_or(errc::unavailable);
-  if (how == missing::not_sent && (!patience_.waits || is_permanent(code))) {
+  const bool hopeless = how == missing::unreachable || is_permanent(code);
+  if (how != missing::unknown && (!patience_.waits || hopeless)) {
     return tell(code, why.detail, now);
   }
   remember(answer::unreachable, why.detail);
   if (!patience_.waits || is_over(now)) return tell_patience_is_over(now);
-  if (how == missing::not_sent) return wait(retries_.next(while_unreachable), now);
+  if (how != missing::unknown) return wait(retries_.next(while_unreachable), now);
   state_ = state::doubting;
   return wake(doubtful_until_, now);
 }

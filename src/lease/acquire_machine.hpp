@@ -17,26 +17,27 @@ struct patience {
   friend bool operator==(const patience&, const patience&) = default;
 };
 
-//   state \ event | granted  | busy/passing | late     | woken    | timer           | stop/give up
-//   | no answer asking        | held (1) | waiting      | asking   | (note it)| -               |
-//   withdrawing  | doubting/waiting (2) waiting       | -        | -            | -        | asking
-//   | asking          | done (3)     | - doubting      | -        | -            | -        | - |
-//   asking (resend) | withdrawing  | - withdrawing   | release  | finished     | finished | - |
-//   withdraw        | tell         | withdraw later done          | -        | -            | - | -
-//   | -               | -            | -
+//   state \ event | granted  | busy, passing | late     | woken     | timer    | give up, stop
+//   asking        | held (1) | waiting       | asking   | (note it) | -        | withdrawing
+//   waiting       | -        | -             | -        | asking    | asking   | done (2)
+//   doubting      | -        | -             | -        | -         | asking   | withdrawing
+//   withdrawing   | release  | finished (2)  | finished | -         | withdraw | -
+//   done          | -        | -             | -        | -         | -        | -
+//
+// No answer: asking -> waiting if it was not sent, else doubting; withdrawing: tried again later.
 //
 // "doubting": an earlier copy may still reach the server; it is refused there after its not-after,
 // so nothing is sent before that has passed. "withdrawing": what the server holds for us, or may
-// hold, is given back; nearly always the caller has been told his outcome before, at once when the
-// patience was over or he was stopped, and a grant that arrives afterwards is given back.
+// hold, is given back. Except in (1) the caller has been told his outcome before, at once when his
+// patience was over or he was stopped.
 //
 // Those who ask once are told `busy`, a passing refusal or `unavailable` instead of waiting or
 // doubting, and the machine withdraws. A permanent refusal ends every attempt. `late`, at most
 // three times in a row: the server's time is learned and it is asked again at once.
 //
 // (1) A grant that comes so late that its lease may be over is not believed: it is given back
-// (withdrawing) and, while the patience lasts, asked for again. (2) not sent: waiting; unknown:
-// doubting. (3) withdrawing, where an earlier copy may have been granted unheard.
+// (withdrawing) and, while the patience lasts, asked for again. (2) Withdraws first where an
+// earlier copy may have been granted unheard; "busy" proves that none was.
 class acquire_machine {
  public:
   struct settings {

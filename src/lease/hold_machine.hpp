@@ -20,10 +20,10 @@ struct hold_step {
 // For messages and test failures, e.g. "renew; wake at 12000000 ns".
 std::string to_string(const hold_step&);
 
-//   state \ event | timer                  | renewed       | not mine | no answer, refused | late
-//   held          | due: renewing          | deadline grows| lost     | -                  | -
-//   renewing      | -                      | held          | lost     | held, retry soon   |
-//   renewing (1) lost, closed  | -                      | -             | -        | - | -
+//   state \ event | timer         | renewed        | not mine | no answer, refused | late
+//   held          | due: renewing | deadline grows | lost     | -                  | -
+//   renewing      | -             | held           | lost     | held, retry soon   | renewing (1)
+//   lost, closed  | -             | -              | -        | -                  | -
 //
 // In every state before `lost` any event at or after the deadline means lost: also a renewal that
 // is answered later, since the owner may have seen held() turn false. Released: closed.

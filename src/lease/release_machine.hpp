@@ -9,11 +9,10 @@
 
 namespace holdfast::leasing {
 
-//   state \ event | released | not mine              | refused, passing / no answer    | refused
-//   for good | timer asking        | done: ok | done: lost, or ok (1) | waiting, retry until
-//   deadline   | done: the reason | - waiting       | -        | -                     | - | - |
-//   asking done          | -        | -                     | -                               | -
-//   | -
+//   state \ event | released | not mine     | passing, no answer | refused for good | timer
+//   asking        | done: ok | lost, ok (1) | waiting            | done: the reason | -
+//   waiting       | -        | -            | -                  | -                | asking
+//   done          | -        | -            | -                  | -                | -
 //
 // (1) A resent release that finds "not mine" before the lease's deadline counts as released: the
 // first copy did it. After the deadline the lock ends by itself: done with `unavailable`.

@@ -17,8 +17,9 @@ enum class ask : std::uint8_t { nothing, acquire, release, withdraw };
 
 // Why no answer came.
 enum class missing : std::uint8_t {
-  not_sent,  // it never left: nothing can have happened at the server
-  unknown,   // it may or may not have been executed
+  not_sent,     // it never left: nothing can have happened at the server
+  unreachable,  // the same, and the server has never been reached at all: waiting is no use
+  unknown,      // it may or may not have been executed
 };
 
 // How something ended, for the caller. `code` is unset when it went well.

@@ -24,7 +24,8 @@ struct patience {
 //   withdrawing   | release  | finished (2)  | finished | -         | withdraw | -
 //   done          | -        | -             | -        | -         | -        | -
 //
-// No answer: asking -> waiting if it was not sent, else doubting; withdrawing: tried again later.
+// No answer: asking -> waiting if it was not sent (done where waiting is no use), doubting if that
+// is unknown; withdrawing: tried again later.
 //
 // "doubting": an earlier copy may still reach the server; it is refused there after its not-after,
 // so nothing is sent before that has passed. "withdrawing": what the server holds for us, or may

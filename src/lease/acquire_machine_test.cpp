@@ -344,6 +344,12 @@ TEST(AcquireMachine, ReasonsThatWaitingDoesNotMendEndTheWaiting) {
   }
 }
 
+TEST(AcquireMachine, DoesNotWaitForAServerThatWasNeverReached) {
+  const step last = started(for_ever).on_missing(missing::unreachable, no_route, start);
+  expect_done(last, errc::unavailable, "no route");
+  EXPECT_TRUE(last.finished);
+}
+
 TEST(AcquireMachine, ResendsOnlyWhenTheEarlierCopyWouldBeRefused) {
   acquire_machine machine = started(for_ever);
   EXPECT_EQ(machine.on_missing(missing::unknown, no_route, start), step{.wake_at = doubt_ends});

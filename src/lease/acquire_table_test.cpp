@@ -85,6 +85,7 @@ class attempt {
     if (event == "stop") return machine_.on_stop(now);
     if (event == "not sent") return machine_.on_missing(missing::not_sent, why, now);
     if (event == "unknown") return machine_.on_missing(missing::unknown, why, now);
+    if (event == "unreachable") return machine_.on_missing(missing::unreachable, why, now);
     if (event == "no log-in") {
       return machine_.on_missing(missing::not_sent, {errc::authentication, ""}, now);
     }
@@ -111,8 +112,8 @@ using events = std::vector<std::string_view>;
 // come while giving back, and what can always happen.
 const events to_acquire{"granted", "granted too late", "busy", "passing", "refused", "late"};
 const events to_giving_back{"released", "not mine", "passing", "refused"};
-const events always{"woken", "early timer", "timer",   "patience over",
-                    "stop",  "not sent",    "unknown", "no log-in"};
+const events always{"woken",    "early timer", "timer",       "patience over", "stop",
+                    "not sent", "unknown",     "unreachable", "no log-in"};
 
 struct situation {
   std::string_view name;
@@ -149,6 +150,7 @@ TEST(AcquireMachineTable, Asking) {
                                                         {"stop", "cancelled"},
                                                         {"not sent", "unavailable, finished"},
                                                         {"unknown", "unavailable, wake"},
+                                                        {"unreachable", "unavailable, finished"},
                                                         {"no log-in", "authentication, finished"}};
   const std::map<std::string_view, std::string> waiting = {
       {"granted", "held, finished"},
@@ -163,12 +165,14 @@ TEST(AcquireMachineTable, Asking) {
       {"stop", "cancelled"},
       {"not sent", "wake"},
       {"unknown", "wake"},
+      {"unreachable", "unavailable, finished"},
       {"no log-in", "authentication, finished"}};
   // An earlier copy may have been granted: only "busy" proves that it was not.
   std::map<std::string_view, std::string> resent = waiting;
   resent["refused"] = "permission denied, withdraw";
   resent["late"] = "learned, acquire again, wake";
   resent["timer"] = resent["patience over"] = "unavailable";
+  resent["unreachable"] = "unavailable, withdraw";
   resent["no log-in"] = "authentication, withdraw";
   check({{"asking once", false, {"start"}, to_acquire, once},
          {"asking", true, {"start"}, to_acquire, waiting},
@@ -220,6 +224,7 @@ TEST(AcquireMachineTable, WithdrawingWithAnAcquireUnderWay) {
            {"late", "learned, finished"},
            {"not sent", "finished"},
            {"unknown", "wake"},
+           {"unreachable", "finished"},
            {"no log-in", "finished"}}},
          {"withdrawing from a resend",
           true,
@@ -233,6 +238,7 @@ TEST(AcquireMachineTable, WithdrawingWithAnAcquireUnderWay) {
            {"late", "learned, withdraw"},
            {"not sent", "withdraw"},
            {"unknown", "wake"},
+           {"unreachable", "withdraw"},
            {"no log-in", "withdraw"}}}});
 }
 
@@ -269,7 +275,7 @@ TEST(AcquireMachineTable, WithdrawingWithTheGivingBackUnderWay) {
   const std::map<std::string_view, std::string> told = {
       {"released", "finished"}, {"not mine", "finished"}, {"passing", "wake"},
       {"refused", "finished"},  {"not sent", "wake"},     {"unknown", "wake"},
-      {"no log-in", "wake"}};
+      {"unreachable", "wake"},  {"no log-in", "wake"}};
   check({{"a withdraw", false, {"start", "unknown", "timer"}, to_giving_back, told},
          {"a release", true, {"start", "stop", "granted"}, to_giving_back, told},
          {"a release, asked once", false, {"start", "granted too late"}, to_giving_back, told}});
@@ -290,6 +296,7 @@ TEST(AcquireMachineTable, GivingBackAGrantThatCameTooLateWhileTheCallerWaits) {
            {"stop", "cancelled"},
            {"not sent", "wake"},
            {"unknown", "wake"},
+           {"unreachable", "wake"},
            {"no log-in", "wake"}}},
          {"before the next try",
           true,

@@ -33,6 +33,7 @@ struct scene {
     if (event == "start") return machine.start(now);
     if (event == "timer") return machine.on_timer(now);
     if (event == "not sent") return machine.on_missing(missing::not_sent, now);
+    if (event == "unreachable") return machine.on_missing(missing::unreachable, now);
     if (event == "unknown") return machine.on_missing(missing::unknown, now);
     const bool passing = event == "passing";
     return machine.on_reply(
@@ -60,19 +61,20 @@ TEST(ReleaseMachine, FollowsItsTable) {
     std::vector<std::string_view> path;
     std::vector<std::string_view> expected;  // per event, in the order below
   };
-  const std::vector<std::string_view> events = {"released", "not mine", "passing", "not sent",
-                                                "unknown",  "refused",  "timer"};
+  const std::vector<std::string_view> events = {"released",    "not mine", "passing", "not sent",
+                                                "unreachable", "unknown",  "refused", "timer"};
   const std::string_view over = "ok finished";
   const std::vector<row> table = {
-      {{"start"}, {over, "lost finished", "wake", "wake", "wake", "failed finished", "-"}},
+      {{"start"}, {over, "lost finished", "wake", "wake", "wake", "wake", "failed finished", "-"}},
       {{"start", "not sent", "timer"},
-       {over, "lost finished", "wake", "wake", "wake", "failed finished", "-"}},
-      {{"start", "unknown", "timer"}, {over, over, "wake", "wake", "wake", "failed finished", "-"}},
-      {{"start", "passing"}, {"-", "-", "-", "-", "-", "-", "send"}},
-      {{"start", "not sent"}, {"-", "-", "-", "-", "-", "-", "send"}},
-      {{"start", "unknown"}, {"-", "-", "-", "-", "-", "-", "send again"}},
-      {{"start", "released"}, {"-", "-", "-", "-", "-", "-", "-"}},
-      {{"start", "refused"}, {"-", "-", "-", "-", "-", "-", "-"}},
+       {over, "lost finished", "wake", "wake", "wake", "wake", "failed finished", "-"}},
+      {{"start", "unknown", "timer"},
+       {over, over, "wake", "wake", "wake", "wake", "failed finished", "-"}},
+      {{"start", "passing"}, {"-", "-", "-", "-", "-", "-", "-", "send"}},
+      {{"start", "not sent"}, {"-", "-", "-", "-", "-", "-", "-", "send"}},
+      {{"start", "unknown"}, {"-", "-", "-", "-", "-", "-", "-", "send again"}},
+      {{"start", "released"}, {"-", "-", "-", "-", "-", "-", "-", "-"}},
+      {{"start", "refused"}, {"-", "-", "-", "-", "-", "-", "-", "-"}},
   };
   for (const row& one : table) {
     for (std::size_t i = 0; i < events.size(); ++i) {

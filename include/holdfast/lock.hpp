@@ -2,9 +2,12 @@
 /// A named lock, and the four ways to acquire it.
 #pragma once
 
+#include <chrono>
 #include <coroutine>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 #include <holdfast/detail/completion.hpp>
 #include <holdfast/lease.hpp>
@@ -54,6 +57,8 @@ class lock {
  private:
   friend class client;
   friend class acquire_operation;
+  [[nodiscard]] result<lease> wait_for_lease(std::stop_token stop,
+                                             std::chrono::milliseconds timeout) const;
   lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<const runtime::lock_spec> spec);
 
   std::shared_ptr<runtime::client_core> core_;

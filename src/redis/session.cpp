@@ -2,11 +2,11 @@
 
 #include <poll.h>
 
-#include <charconv>
 #include <vector>
 
 #include "net/clock.hpp"
 #include "redis/link.hpp"
+#include "redis/server_reply.hpp"
 #include "resp/server_error.hpp"
 
 namespace holdfast::redis {
@@ -84,18 +84,6 @@ void read_hello(const resp::value& reply, session_facts& facts) {
   }
 }
 
-bool read_time(const resp::value& reply, server_time& into) {
-  if (reply.items.size() != 2) return false;
-  std::int64_t parts[2] = {};
-  for (int i = 0; i < 2; ++i) {
-    const auto& text = reply.items[static_cast<std::size_t>(i)].text;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), parts[i]);
-    if (code != std::errc{} || end != text.data() + text.size()) return false;
-  }
-  into = server_time{std::chrono::seconds{parts[0]} + microseconds{parts[1]}};
-  return true;
-}
-
 // RESP3 where the server has it. A server, proxy or access list without HELLO gets RESP2 and AUTH.
 std::optional<breakdown> log_in(exchange& talk, const credentials& login, session_facts& facts) {
   const std::string_view user =
@@ -135,9 +123,9 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   if (auto broken = talk.run()) return broken;
   facts.answered_at = net::now();
   if (auto refused = refusal(talk.reply(0))) return refused;
-  if (!read_time(talk.reply(0), facts.time)) {
-    return breakdown{errc::not_redis, "the server's answer to TIME is not a time"};
-  }
+  const auto time = read_time(talk.reply(0));
+  if (!time) return breakdown{errc::not_redis, "the server's answer to TIME is not a time"};
+  facts.time = *time;
   const bool selects = settings.database != 0;
   return selects ? refusal(talk.reply(1)) : std::nullopt;
 }

@@ -1,0 +1,19 @@
+// What callers may pass.
+#pragma once
+
+#include <chrono>
+
+#include <holdfast/options.hpp>
+
+namespace holdfast::api {
+
+// Throws failure{errc::invalid_argument} naming `what` unless 10 ms <= lease <= 24 h.
+void check_lease(std::chrono::milliseconds lease, const char* what);
+
+// Throws failure{errc::invalid_argument} unless every duration is in its range.
+void check_options(const client_options& options);
+
+// Throws failure{errc::invalid_argument} unless the timeout is 0 or more.
+void check_timeout(std::chrono::milliseconds timeout);
+
+}  // namespace holdfast::api

@@ -1,0 +1,62 @@
+#include <holdfast/client.hpp>
+
+#include <cerrno>
+#include <utility>
+
+#include "api/checks.hpp"
+#include "api/private_server.hpp"
+#include "dialects/catalog.hpp"
+#include "redis/url.hpp"
+#include "runtime/client_core.hpp"
+#include "runtime/lock_spec.hpp"
+
+namespace holdfast {
+namespace {
+
+// CLIENT SETNAME refuses spaces, line ends and control bytes.
+std::string connection_name(const std::string& wanted) {
+  std::string name = wanted.empty() ? program_invocation_short_name : wanted;
+  for (char& c : name) {
+    if (c <= ' ' || c > '~') c = '_';
+  }
+  return name;
+}
+
+redis::session_settings session_of(const redis::server_url& url, const client_options& options) {
+  redis::session_settings session;
+  session.where = url.where;
+  session.login = url.login;
+  if (!options.username.empty()) session.login.username = options.username;
+  if (!options.password.empty()) session.login.password = options.password;
+  session.database = url.database;
+  session.client_name = connection_name(options.name);
+  session.connect_timeout = options.connect_timeout;
+  session.response_timeout = options.response_timeout;
+  return session;
+}
+
+}  // namespace
+
+client::client(std::string_view url, client_options options) {
+  api::check_options(options);
+  if (options.name.empty()) options.name = program_invocation_short_name;
+  auto parsed = redis::parse_url(url).value();
+  auto server = api::start_private_server(parsed);
+  auto engine = std::make_unique<runtime::engine>(session_of(parsed, options), options);
+  core_ = std::make_shared<runtime::client_core>(std::move(engine), parsed.shown, std::move(server));
+}
+
+lock client::mutex(std::string_view name, lock_options options) const {
+  core_->check_process();
+  const auto& defaults = core_->engine().options();
+  const auto lease = options.lease.value_or(defaults.default_lease);
+  api::check_lease(lease, "lease");
+  auto spec = std::make_shared<const runtime::lock_spec>(
+      runtime::lock_spec{lock_key{name}, &dialects::native_mutex(options.fencing), lease,
+                         options.renewal == renewal::automatic});
+  return {core_, std::move(spec)};
+}
+
+const std::string& client::url() const noexcept { return core_->url(); }
+
+}  // namespace holdfast

@@ -1,0 +1,90 @@
+#include <holdfast/lease.hpp>
+
+#include <utility>
+
+#include "api/checks.hpp"
+#include "runtime/client_core.hpp"
+#include "runtime/tenure.hpp"
+
+namespace holdfast {
+
+lease::lease(std::shared_ptr<runtime::client_core> core,
+             std::shared_ptr<runtime::tenure> tenure) noexcept
+    : core_(std::move(core)), tenure_(std::move(tenure)) {}
+
+lease::lease(lease&&) noexcept = default;
+
+lease& lease::operator=(lease&& other) noexcept {
+  if (this != &other) {
+    give_up();
+    core_ = std::move(other.core_);
+    tenure_ = std::move(other.tenure_);
+  }
+  return *this;
+}
+
+lease::~lease() { give_up(); }
+
+// Releases without waiting. In the child of a fork the lock is the parent's: nothing is sent.
+void lease::give_up() noexcept {
+  if (!tenure_) return;
+  if (core_->engine().is_in_its_process()) tenure_->release({});
+  tenure_.reset();
+  core_.reset();
+}
+
+const std::string& lease::name() const noexcept { return tenure_->spec().key.name(); }
+
+fencing_token lease::token() const noexcept { return tenure_->token(); }
+
+std::chrono::milliseconds lease::remaining() const noexcept {
+  return std::chrono::floor<std::chrono::milliseconds>(tenure_ ? tenure_->remaining()
+                                                               : std::chrono::nanoseconds{0});
+}
+
+bool lease::held() const noexcept { return tenure_ && tenure_->held(); }
+
+std::stop_token lease::lost() const {
+  core_->check_process();
+  return tenure_->lost();
+}
+
+result<void> lease::release() {
+  if (!tenure_) return {};
+  core_->check_process();
+  redis::waiter self{redis::waiter::kind::caller};
+  if (!tenure_->release({.sleeper = &self})) return {};
+  core_->connection().drive(self);
+  auto outcome = tenure_->take_released();
+  if (!outcome) core_->connection().forget(self);  // it may still be tried
+  return outcome;
+}
+
+release_awaitable lease::async_release() { return release_awaitable{*this}; }
+
+result<void> lease::extend(std::chrono::milliseconds duration) {
+  api::check_lease(duration, "the duration");
+  if (!tenure_) return errc::lost;
+  core_->check_process();
+  return tenure_->extend(duration);
+}
+
+release_awaitable::release_awaitable(lease& held) noexcept
+    : core_(held.core_), tenure_(held.tenure_) {}
+
+bool release_awaitable::await_suspend(std::coroutine_handle<> waiting) {
+  waiting_ = waiting;
+  if (!tenure_) return false;
+  core_->check_process();
+  auto* const executor = runtime::executor::current();
+  if (executor != nullptr) executor->will_drive(core_);
+  const auto alive = tenure_;
+  const bool began = alive->release({.completion = this, .executor = executor});
+  return began;
+}
+
+result<void> release_awaitable::await_resume() {
+  return tenure_ ? tenure_->take_released() : result<void>{};
+}
+
+}  // namespace holdfast

@@ -1,0 +1,54 @@
+// Where the user's code runs: never on the thread that does I/O.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include <holdfast/detail/completion.hpp>
+
+namespace holdfast::runtime {
+
+// A queue of completions; first in, first out. Thread safety: none.
+class completion_queue {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  void push(detail::completion& c) noexcept {
+    c.next_finished = nullptr;
+    (first_ == nullptr ? first_ : last_->next_finished) = &c;
+    last_ = &c;
+  }
+  detail::completion* pop() noexcept {
+    detail::completion* const c = first_;
+    if (c != nullptr) first_ = c->next_finished;
+    return c;
+  }
+
+ private:
+  detail::completion* first_ = nullptr;
+  detail::completion* last_ = nullptr;
+};
+
+// Runs completions one after another on a thread of its own, started when first needed.
+// A completion that blocks delays the others and nothing else: leases are still renewed.
+// Thread safety: all members from any thread, stop() once by the owner.
+class callback_thread {
+ public:
+  ~callback_thread() { stop(); }
+
+  void post(detail::completion& c);
+  void stop() noexcept;  // runs what is queued, then joins
+
+  bool is_this_thread() const noexcept;
+
+ private:
+  void run();
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  completion_queue queue_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,35 @@
+#include "runtime/client_core.hpp"
+
+#include <utility>
+
+#include <holdfast/errc.hpp>
+
+#include "net/quiet_thread.hpp"
+
+namespace holdfast::runtime {
+
+client_core::client_core(std::unique_ptr<runtime::engine> engine, std::string url,
+                         std::shared_ptr<void> server)
+    : engine_(std::move(engine)), url_(std::move(url)), server_(std::move(server)) {}
+
+client_core::~client_core() {
+  if (!engine_->is_in_its_process()) {
+    static_cast<void>(engine_.release());
+    return;
+  }
+  if (engine_->is_own_thread()) {
+    // The last handle died in a callback, on a thread that closing has to wait for.
+    net::quiet_thread("holdfast-close", [engine = engine_.release(), server = std::move(server_)] {
+      engine->shut_down();
+      delete engine;
+    }).detach();
+    return;
+  }
+  engine_->shut_down();
+}
+
+void client_core::check_process() const {
+  if (!engine_->is_in_its_process()) throw failure{errc::forked};
+}
+
+}  // namespace holdfast::runtime

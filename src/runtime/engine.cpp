@@ -1,0 +1,115 @@
+#include "runtime/engine.hpp"
+
+#include <sys/random.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/lock_key.hpp"
+#include "net/clock.hpp"
+#include "net/descriptor.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+constexpr std::size_t hash_slots = 16384;
+
+template <typename Bits>
+Bits random_bits() {
+  Bits bits{};
+  if (::getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) {
+    throw std::system_error(errno, std::generic_category(), "getrandom");
+  }
+  return bits;
+}
+
+redis::connection_tuning tuning_of(const client_options& options) {
+  redis::connection_tuning tuning;
+  tuning.spin = options.spin;
+  return tuning;
+}
+
+}  // namespace
+
+engine::engine(const redis::session_settings& session, const client_options& options)
+    : options_(options),
+      generation_(net::process_generation()),
+      id_(random_bits<std::array<std::uint8_t, 16>>()),
+      seed_(random_bits<std::uint64_t>()),
+      floors_(std::make_unique<std::atomic<dialects::token_major>[]>(hash_slots)),
+      connection_(session, tuning_of(options), helper_, *this),
+      timers_(helper_),
+      renewals_(*this),
+      registration_(*this, id_) {
+  helper_.start({&connection_, &timers_, &renewals_});
+}
+
+engine::~engine() = default;
+
+// First the attempts and releases under way may end; what is left then ends by itself at the
+// server, with its lease.
+void engine::shut_down() noexcept {
+  wait_until_quiet();
+  registration_.withdraw();
+  helper_.stop();
+  connection_.shut_down();
+  timers_.shut_down();
+  callbacks_.stop();
+}
+
+bool engine::is_own_thread() const noexcept {
+  return helper_.is_this_thread() || callbacks_.is_this_thread();
+}
+
+bool engine::is_in_its_process() const noexcept {
+  return generation_ == net::process_generation();
+}
+
+request_id engine::next_request() noexcept {
+  return {id_, requests_.fetch_add(1, std::memory_order_relaxed) + 1};
+}
+
+std::uint64_t engine::next_seed() noexcept { return seed_.fetch_add(1, std::memory_order_relaxed); }
+
+moment engine::now() {
+  const auto local = net::now();
+  return {local, estimate(local)};
+}
+
+server_time engine::estimate(monotonic_time at) const {
+  const std::lock_guard lock(clock_guard_);
+  return clock_.estimate(at);
+}
+
+void engine::learn_time(monotonic_time sent_at, monotonic_time received_at, server_time said) {
+  const std::lock_guard lock(clock_guard_);
+  clock_.sample(sent_at, received_at, said);
+}
+
+dialects::token_major engine::floor(std::uint16_t slot) const noexcept {
+  return floors_[slot].load(std::memory_order_relaxed);
+}
+
+void engine::raise_floor(std::uint16_t slot, dialects::token_major seen) noexcept {
+  auto known = floors_[slot].load(std::memory_order_relaxed);
+  while (known < seen && !floors_[slot].compare_exchange_weak(known, seen)) {
+  }
+}
+
+void engine::ended() noexcept {
+  if (under_way_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const std::lock_guard lock(quiet_guard_);
+  quiet_.notify_all();
+}
+
+void engine::wait_until_quiet() noexcept {
+  std::unique_lock lock(quiet_guard_);
+  quiet_.wait_for(lock, options_.response_timeout,
+                  [this] { return under_way_.load(std::memory_order_acquire) == 0; });
+}
+
+void engine::on_connected(const redis::session_facts& facts) {
+  learn_time(facts.asked_at, facts.answered_at, facts.time);
+}
+
+}  // namespace holdfast::runtime

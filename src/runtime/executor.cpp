@@ -1,0 +1,57 @@
+#include "runtime/executor.hpp"
+
+#include <utility>
+
+#include "runtime/client_core.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+thread_local executor* innermost = nullptr;
+
+}  // namespace
+
+executor::executor() : outer_(innermost) { innermost = this; }
+
+executor::~executor() {
+  if (core_) core_->connection().forget(waiter_);
+  innermost = outer_;
+}
+
+executor* executor::current() noexcept { return innermost; }
+
+void executor::will_drive(const std::shared_ptr<client_core>& core) {
+  if (core_ == core) return;
+  if (core_) core_->connection().forget(waiter_);
+  core_ = core;
+}
+
+void executor::post(detail::completion& c) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push(c);
+  }
+  waiter_.done();
+}
+
+void executor::run_until(const bool& finished) {
+  while (!finished) {
+    waiter_.clear_done();
+    completion_queue ready;
+    {
+      const std::lock_guard lock(mutex_);
+      std::swap(ready, queue_);
+    }
+    if (ready.empty()) {
+      if (core_) {
+        core_->connection().drive(waiter_);
+      } else {
+        waiter_.sleep();
+      }
+      continue;
+    }
+    while (auto* const next = ready.pop()) next->complete();
+  }
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,44 @@
+// The thread inside sync_wait: it resumes its coroutines itself and does their I/O meanwhile.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "redis/connection.hpp"
+#include "runtime/callback_thread.hpp"
+
+namespace holdfast::runtime {
+
+class client_core;
+
+// Thread safety: post() from any thread; the rest belongs to the thread that made it. Executors of
+// one thread nest: the innermost is the current one.
+class executor {
+ public:
+  executor();
+  ~executor();
+  executor(const executor&) = delete;
+  executor& operator=(const executor&) = delete;
+
+  // That of the calling thread; null when it is not inside sync_wait.
+  static executor* current() noexcept;
+
+  // Runs `c` on the executor's thread.
+  void post(detail::completion& c) noexcept;
+
+  // Runs what is posted, and I/O between, until `finished` is true after some completion.
+  void run_until(const bool& finished);
+
+  // An operation was started here: the thread drives this client's connection between completions.
+  void will_drive(const std::shared_ptr<client_core>& core);
+  redis::waiter& waiter() noexcept { return waiter_; }
+
+ private:
+  redis::waiter waiter_{redis::waiter::kind::executor};
+  std::shared_ptr<client_core> core_;  // keeps the connection alive while it is driven
+  executor* const outer_;
+  std::mutex mutex_;
+  completion_queue queue_;
+};
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,73 @@
+#include "runtime/registration.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <ctime>
+#include <string>
+
+#include <holdfast/version.hpp>
+
+#include "dialects/holdfast/client_registry.hpp"
+#include "net/clock.hpp"
+#include "redis/server_reply.hpp"
+#include "runtime/engine.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+constexpr auto refresh_after = std::chrono::minutes{1};
+constexpr auto kept_for = std::chrono::minutes{3};
+
+std::string host_name() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+registration::registration(engine& owner, const client_id& id)
+    : engine_(owner), id_(id), since_(std::time(nullptr)) {}
+
+void registration::refresh() {
+  const auto now = net::now().time_since_epoch();
+  if (now.count() < fresh_until_.load(std::memory_order_relaxed)) return;
+  fresh_until_.store(nanoseconds{now + refresh_after}.count(), std::memory_order_relaxed);
+  using delivery = redis::connection::delivery;
+  if (entry_.take()) engine_.connection().submit(entry_, delivery::lazy);
+  if (sample_.take()) engine_.connection().submit(sample_, delivery::lazy);
+}
+
+void registration::withdraw() {
+  if (fresh_until_.load(std::memory_order_relaxed) == 0) return;
+  if (removal_.take()) engine_.connection().submit(removal_, redis::connection::delivery::lazy);
+}
+
+void registration::entry::write(resp::writer& out, monotonic_time) {
+  dialects::client_entry self;
+  self.host = host_name();
+  self.pid = ::getpid();
+  self.program = of_.engine_.options().name;
+  self.version = version;
+  self.since = of_.since_;
+  dialects::write_registration(of_.id_, self, kept_for, out);
+}
+
+void registration::clock_sample::write(resp::writer& out, monotonic_time) {
+  out.command(1);
+  out.arg("TIME");
+}
+
+void registration::clock_sample::on_reply(resp::value& reply) {
+  if (const auto said = redis::read_time(reply)) {
+    of_.engine_.learn_time(sent_at(), net::now(), *said);
+  }
+  notice::on_reply(reply);
+}
+
+void registration::removal::write(resp::writer& out, monotonic_time) {
+  dialects::write_deregistration(of_.id_, out);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,373 @@
+#include "runtime/tenure.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lease/server_clock.hpp"
+#include "net/clock.hpp"
+#include "runtime/blocking_request.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+leasing::missing to_missing(redis::fate what) noexcept {
+  switch (what) {
+    case redis::fate::not_sent:
+      return leasing::missing::not_sent;
+    case redis::fate::unreachable:
+      return leasing::missing::unreachable;
+    case redis::fate::unknown:
+      return leasing::missing::unknown;
+  }
+  return leasing::missing::unknown;
+}
+
+// Renewals that are due at about the same time share a command, so their times are rounded up a
+// little: to 1/256 of the lease, at most 100 ms.
+monotonic_time together(monotonic_time at, milliseconds lease) noexcept {
+  const nanoseconds grain = std::clamp<nanoseconds>(lease / 256, milliseconds{1}, milliseconds{100});
+  const auto since = at.time_since_epoch();
+  return monotonic_time{(since + grain - nanoseconds{1}) / grain * grain};
+}
+
+}  // namespace
+
+tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience)
+    : engine_(owner),
+      spec_(std::move(spec)),
+      claim_{.key = &spec_->key,
+             .owner = owner.next_request(),
+             .lease = spec_->lease,
+             .floor = owner.floor(spec_->key.slot())},
+      machine_(std::in_place_type<acquiring>, *spec_->recipe, claim_, patience,
+               acquiring::settings{.response_timeout = owner.options().response_timeout,
+                                   .seed = owner.next_seed()}) {}
+
+tenure::~tenure() {
+  if (is_armed()) engine_.timers().disarm(*this);
+}
+
+// ---- acquiring ---------------------------------------------------------------------------------
+
+void tenure::acquire(std::stop_token stop, listener who) {
+  engine_.register_client();
+  // Before the attempt begins: it may end, and the callback be destroyed, while this still runs.
+  if (stop.stop_possible()) stop_callback_.emplace(std::move(stop), stopper{this});
+  const scoped_mutex lock(mutex_);
+  listener_ = who;
+  if (stopped_early_) {
+    acquired_ = leasing::acquire_outcome{.code = errc::cancelled};
+    return tell();
+  }
+  started_ = true;
+  set_busy(true);
+  const moment now = engine_.now();
+  driven_ = who.sleeper != nullptr || who.executor != nullptr;
+  obey(std::get<acquiring>(machine_).start(now));
+  driven_ = false;
+}
+
+leasing::acquire_outcome tenure::take_acquired() {
+  stop_callback_.reset();
+  const scoped_mutex lock(mutex_);
+  return std::move(*acquired_);
+}
+
+bool tenure::abandon() {
+  stop_callback_.reset();
+  scoped_mutex lock(mutex_);
+  const bool untold = listener_.completion != nullptr || listener_.sleeper != nullptr;
+  listener_ = {};
+  if (auto* const machine = std::get_if<acquiring>(&machine_); machine != nullptr && started_) {
+    obey(machine->on_stop(engine_.now()));
+    return untold;
+  }
+  lock.unlock();
+  release({});
+  return untold;
+}
+
+void tenure::on_stop() noexcept {
+  const auto alive = weak_from_this().lock();
+  if (!alive) return;
+  const scoped_mutex lock(mutex_);
+  if (!started_) {
+    stopped_early_ = true;
+  } else if (auto* const machine = std::get_if<acquiring>(&machine_)) {
+    obey(machine->on_stop(engine_.now()));
+  }
+}
+
+void tenure::obey(const leasing::step& step) {
+  if (step.learned) engine_.learn_time(sent_at(), net::now(), *step.learned);
+  if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
+  if (step.send != leasing::ask::nothing) send(step.send, step.resend);
+  if (step.done) {
+    acquired_ = *step.done;
+    if (!step.done->code) return hold(*step.done);
+    tell();
+  }
+  if (step.finished) finish();
+}
+
+void tenure::hold(const leasing::acquire_outcome& got) {
+  claim_.granted = got.grant.major;
+  engine_.raise_floor(spec_->key.slot(), got.grant.major);
+  const auto& machine = machine_.emplace<holding>(spec_->lease, spec_->renews, sent_at(), got.deadline);
+  deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
+  held_.store(true, std::memory_order_release);
+  obey(machine.start());
+  set_busy(false);
+  tell();
+}
+
+// ---- holding -----------------------------------------------------------------------------------
+
+bool tenure::held() const noexcept { return remaining() > nanoseconds{0}; }
+
+nanoseconds tenure::remaining() const noexcept {
+  if (!engine_.is_in_its_process() || !held_.load(std::memory_order_acquire)) return {};
+  const monotonic_time until{nanoseconds{deadline_.load(std::memory_order_relaxed)}};
+  return std::max(nanoseconds{0}, until - net::now());
+}
+
+fencing_token tenure::token() const noexcept {
+  return fencing_token{claim_.granted * dialects::minors_per_major};
+}
+
+std::stop_token tenure::lost() {
+  const scoped_mutex lock(mutex_);
+  if (!lost_) {
+    lost_.emplace();
+    if (was_lost_) lost_->request_stop();  // nobody can listen to it yet
+  }
+  return lost_->get_token();
+}
+
+void tenure::obey(const leasing::hold_step& step) {
+  const auto& machine = std::get<holding>(machine_);
+  if (step.renew) engine_.renewals().add(shared_from_this());
+  if (step.wake_at) {
+    const auto shared = together(*step.wake_at, spec_->lease);
+    engine_.timers().arm(*this, shared < machine.deadline() ? shared : *step.wake_at);
+  }
+  deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
+  if (step.lost) lose();
+}
+
+void tenure::lose() {
+  held_.store(false, std::memory_order_release);
+  was_lost_ = true;
+  engine_.timers().disarm(*this);
+  if (!lost_) return;
+  notice_.of = shared_from_this();
+  engine_.callbacks().post(notice_);
+}
+
+// On the callback thread: what the user has hung on the stop token runs here.
+void tenure::loss_notice::complete() noexcept {
+  const auto alive = std::move(of);
+  std::stop_source source{std::nostopstate};
+  {
+    const scoped_mutex lock(alive->mutex_);
+    source = *alive->lost_;
+  }
+  source.request_stop();
+}
+
+void tenure::on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at) {
+  const scoped_mutex lock(mutex_);
+  if (auto* const machine = std::get_if<holding>(&machine_)) {
+    obey(machine->on_renewed(verdict, sent_at, net::now()));
+  }
+}
+
+void tenure::on_renewal_missing() {
+  const scoped_mutex lock(mutex_);
+  if (auto* const machine = std::get_if<holding>(&machine_)) {
+    obey(machine->on_missing(net::now()));
+  }
+}
+
+result<void> tenure::extend(milliseconds duration) {
+  dialects::claim longer = claim_;
+  longer.lease = duration;
+  const dialects::claim* const only = &longer;
+  const auto timeout = engine_.options().response_timeout;
+  blocking_request asked([&](resp::writer& out, monotonic_time sent_at) {
+    const moment sent{sent_at, engine_.estimate(sent_at)};
+    spec_->recipe->write_renew({&only, 1}, leasing::not_after(sent, timeout), out);
+  });
+  for (bool again = true;; again = false) {
+    if (!held()) return failure{errc::lost, "the lease had ended before it was extended"};
+    auto answer = asked.run(engine_.connection());
+    if (!answer) return answer.error();
+    const auto verdict = spec_->recipe->read_renew(*answer, 0);
+    const auto now = net::now();
+    if (const auto* late = std::get_if<dialects::late>(&verdict)) {
+      engine_.learn_time(asked.sent_at(), now, late->now);
+      if (again) continue;
+      return failure{errc::clock_skew, "the server finds the request too old"};
+    }
+    if (const auto* no = std::get_if<dialects::refused>(&verdict)) return failure{no->code, no->detail};
+    const scoped_mutex lock(mutex_);
+    auto* const machine = std::get_if<holding>(&machine_);
+    if (machine == nullptr) return failure{errc::lost, "the lease was released meanwhile"};
+    const auto* got = std::get_if<dialects::renewed>(&verdict);
+    obey(got != nullptr ? machine->on_extended(got->ttl, asked.sent_at(), now)
+                        : machine->on_renewed(verdict, asked.sent_at(), now));
+    if (got == nullptr) return failure{errc::lost, "the server has given the lock to somebody else"};
+    return {};
+  }
+}
+
+// ---- releasing ---------------------------------------------------------------------------------
+
+bool tenure::release(listener who) {
+  const scoped_mutex lock(mutex_);
+  auto* const machine = std::get_if<holding>(&machine_);
+  if (machine == nullptr) return false;
+  const auto deadline = machine->deadline();
+  machine->on_released();
+  held_.store(false, std::memory_order_release);
+  engine_.timers().disarm(*this);
+  listener_ = who;
+  const auto now = net::now();
+  release_wait_ends_ = now + engine_.options().response_timeout;
+  set_busy(true);
+  auto& giving_back =
+      machine_.emplace<releasing>(*spec_->recipe, claim_, deadline, engine_.next_seed());
+  if (was_lost_) {
+    released_ = leasing::outcome{errc::lost, "the lease had ended before it was released"};
+    tell();
+  }
+  driven_ = who.sleeper != nullptr || who.executor != nullptr;
+  obey(giving_back.start(now));
+  driven_ = false;
+  return true;
+}
+
+void tenure::obey(const leasing::release_step& step) {
+  if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
+  if (step.send != leasing::ask::nothing) send(step.send, step.resend);
+  if (step.done && !released_) {
+    released_ = *step.done;
+    tell();
+  }
+  // It is tried again until the lease ends, but whoever waits is not kept so long.
+  if (step.wake_at && *step.wake_at >= release_wait_ends_) tell();
+  if (step.finished) finish();
+}
+
+result<void> tenure::take_released() {
+  const scoped_mutex lock(mutex_);
+  if (!released_) {
+    return failure{errc::unavailable,
+                   "the server has not confirmed the release; it is tried again until the lease ends"};
+  }
+  if (!released_->code) return {};
+  return failure{*released_->code, released_->detail};
+}
+
+// ---- what both ends share ----------------------------------------------------------------------
+
+void tenure::send(leasing::ask what, bool resend) {
+  if (const auto* machine = std::get_if<acquiring>(&machine_)) claim_.granted = machine->claim().granted;
+  outgoing_ = {what, resend, net::now() + engine_.options().response_timeout};
+  set_sleeper(listener_.sleeper != nullptr    ? listener_.sleeper
+              : listener_.executor != nullptr ? &listener_.executor->waiter()
+                                              : nullptr);
+  using delivery = redis::connection::delivery;
+  const bool unheard = listener_.sleeper == nullptr && listener_.completion == nullptr;
+  engine_.connection().submit(*this, driven_   ? delivery::driven
+                                     : unheard ? delivery::lazy
+                                               : delivery::prompt);
+}
+
+void tenure::write(resp::writer& out, monotonic_time sent_at) {
+  const auto& recipe = *spec_->recipe;
+  switch (outgoing_.what) {
+    case leasing::ask::nothing:
+      return;
+    case leasing::ask::acquire: {
+      // The machine counts its doubts from when it asked to send, so what waited is given less.
+      const auto left = std::max(nanoseconds{0}, outgoing_.not_after - sent_at);
+      const moment sent{sent_at, engine_.estimate(sent_at)};
+      const auto whole = std::chrono::duration_cast<milliseconds>(left);
+      return recipe.write_acquire(claim_, outgoing_.resend, leasing::not_after(sent, whole), out);
+    }
+    case leasing::ask::release:
+      return recipe.write_release(claim_, out);
+    case leasing::ask::withdraw:
+      return recipe.write_withdraw(claim_, out);
+  }
+}
+
+void tenure::on_reply(resp::value& reply) {
+  const auto alive = shared_from_this();
+  const scoped_mutex lock(mutex_);
+  const moment now = engine_.now();
+  if (auto* const machine = std::get_if<acquiring>(&machine_)) {
+    obey(machine->on_reply(reply, sent_at(), now));
+  } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
+    obey(giving_back->on_reply(reply, now.local));
+  }
+}
+
+void tenure::on_failed(redis::fate what, const redis::breakdown& why) {
+  const auto alive = shared_from_this();
+  const scoped_mutex lock(mutex_);
+  const moment now = engine_.now();
+  if (auto* const machine = std::get_if<acquiring>(&machine_)) {
+    obey(machine->on_missing(to_missing(what), {why.code, why.detail}, now));
+  } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
+    obey(giving_back->on_missing(to_missing(what), now.local));
+  }
+}
+
+void tenure::on_timer(monotonic_time at) {
+  const scoped_mutex lock(mutex_);
+  if (auto* const machine = std::get_if<acquiring>(&machine_)) {
+    obey(machine->on_timer({at, engine_.estimate(at)}));
+  } else if (auto* const held = std::get_if<holding>(&machine_)) {
+    obey(held->on_timer(at));
+  } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
+    obey(giving_back->on_timer(at));
+  }
+}
+
+// Whoever waits may be gone, and this with him, as soon as he is told.
+void tenure::tell() {
+  const auto who = std::exchange(listener_, {});
+  if (who.sleeper != nullptr) {
+    who.sleeper->done();
+  } else if (who.executor != nullptr) {
+    who.executor->post(*who.completion);
+  } else if (who.completion != nullptr) {
+    engine_.callbacks().post(*who.completion);
+  }
+}
+
+void tenure::finish() {
+  engine_.timers().disarm(*this);
+  set_busy(false);
+}
+
+// While busy it keeps itself alive, and keeps the client from being closed over it.
+void tenure::set_busy(bool busy) {
+  if (busy == (self_ != nullptr)) return;
+  if (busy) {
+    self_ = shared_from_this();
+    engine_.began();
+  } else {
+    engine_.ended();
+    self_.reset();  // every caller keeps a reference of his own
+  }
+}
+
+void tenure::on_shut_down() noexcept {
+  const scoped_mutex lock(mutex_);
+  set_busy(false);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,142 @@
+// One attempt to get a lock and, if it succeeds, the time it is held and its release.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <variant>
+
+#include <holdfast/detail/completion.hpp>
+#include <holdfast/result.hpp>
+
+#include "base/mutex.hpp"
+#include "lease/acquire_machine.hpp"
+#include "lease/hold_machine.hpp"
+#include "lease/release_machine.hpp"
+#include "redis/request.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/lock_spec.hpp"
+
+namespace holdfast::runtime {
+
+// Runs the machines against the connection and the clock: it hands them what happens and does what
+// they say. One allocation for a lock's whole way from asking to released.
+//
+// Order of locks: mutex_, then those of connection, timers and engine; nothing of the user's runs
+// under any of them. Keeps itself alive (self_) while a request or timer may still come.
+//
+// Thread safety: all members from any thread, unless said otherwise.
+class tenure final : public std::enable_shared_from_this<tenure>,
+                     private redis::request,
+                     private timed {
+ public:
+  // Who is told when something has ended, and how.
+  struct listener {
+    redis::waiter* sleeper = nullptr;         // a thread in connection::drive
+    detail::completion* completion = nullptr; // or a continuation
+    runtime::executor* executor = nullptr;    // where that runs; null: the callback thread
+  };
+
+  tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience);
+  ~tenure();
+
+  // Begins to ask. The listener is told once, when take_acquired() may be called.
+  void acquire(std::stop_token stop, listener who) HOLDFAST_EXCLUDES(mutex_);
+  leasing::acquire_outcome take_acquired() HOLDFAST_EXCLUDES(mutex_);
+
+  // Nobody waits for the outcome any more: gives the lock back if it comes. The listener is not
+  // told after this returns, unless it was before. True when it was not told.
+  bool abandon() HOLDFAST_EXCLUDES(mutex_);
+
+  // Begins to give the lock back. The listener, if there is one, is told once, when
+  // take_released() may be called. False: there is nothing (more) to release, nobody is told.
+  bool release(listener who) HOLDFAST_EXCLUDES(mutex_);
+  result<void> take_released() HOLDFAST_EXCLUDES(mutex_);
+
+  // Blocks until the server has answered.
+  result<void> extend(milliseconds duration) HOLDFAST_EXCLUDES(mutex_);
+
+  // Lock-free but for reading the clock.
+  bool held() const noexcept;
+  nanoseconds remaining() const noexcept;
+  fencing_token token() const noexcept;
+
+  std::stop_token lost() HOLDFAST_EXCLUDES(mutex_);
+  const lock_spec& spec() const noexcept { return *spec_; }
+  engine& owner() const noexcept { return engine_; }
+
+  // For renewals: what they write and what came of it.
+  const dialects::claim& claim() const noexcept { return claim_; }
+  bool wants_renewal() const noexcept { return held_.load(std::memory_order_acquire); }
+  void on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at)
+      HOLDFAST_EXCLUDES(mutex_);
+  void on_renewal_missing() HOLDFAST_EXCLUDES(mutex_);
+
+ private:
+  // What is kept of the request under way: its bytes are written later, maybe on another thread.
+  struct outgoing {
+    leasing::ask what = leasing::ask::nothing;
+    bool resend = false;
+    monotonic_time not_after{};  // on our clock; the server's is known when it is written
+  };
+  class loss_notice final : public detail::completion {
+   public:
+    void complete() noexcept override;
+    std::shared_ptr<tenure> of;
+  };
+  using acquiring = leasing::acquire_machine;
+  using holding = leasing::hold_machine;
+  using releasing = leasing::release_machine;
+
+  // Of redis::request and timed.
+  void write(resp::writer& out, monotonic_time sent_at) override;
+  void on_reply(resp::value& reply) override HOLDFAST_EXCLUDES(mutex_);
+  void on_failed(redis::fate what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
+  void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+  void on_shut_down() noexcept override HOLDFAST_EXCLUDES(mutex_);
+  std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
+
+  void obey(const leasing::step& step) HOLDFAST_REQUIRES(mutex_);
+  void obey(const leasing::release_step& step) HOLDFAST_REQUIRES(mutex_);
+  void obey(const leasing::hold_step& step) HOLDFAST_REQUIRES(mutex_);
+  void send(leasing::ask what, bool resend) HOLDFAST_REQUIRES(mutex_);
+  void hold(const leasing::acquire_outcome& got) HOLDFAST_REQUIRES(mutex_);
+  void tell() HOLDFAST_REQUIRES(mutex_);
+  void lose() HOLDFAST_REQUIRES(mutex_);
+  void finish() HOLDFAST_REQUIRES(mutex_);
+  void set_busy(bool busy) HOLDFAST_REQUIRES(mutex_);
+  void on_stop() noexcept HOLDFAST_EXCLUDES(mutex_);
+
+  engine& engine_;
+  const std::shared_ptr<const lock_spec> spec_;
+  dialects::claim claim_;  // changes only while no request and no renewal is under way
+  outgoing outgoing_;      // the same
+  std::atomic<bool> held_{false};
+  std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock
+
+  mutex mutex_;
+  std::variant<acquiring, holding, releasing> machine_ HOLDFAST_GUARDED_BY(mutex_);
+  listener listener_ HOLDFAST_GUARDED_BY(mutex_);
+  bool started_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool stopped_early_ HOLDFAST_GUARDED_BY(mutex_) = false;  // before it had started
+  bool driven_ HOLDFAST_GUARDED_BY(mutex_) = false;  // this thread goes on to drive the connection
+  bool was_lost_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  std::optional<leasing::acquire_outcome> acquired_ HOLDFAST_GUARDED_BY(mutex_);
+  std::optional<leasing::outcome> released_ HOLDFAST_GUARDED_BY(mutex_);
+  monotonic_time release_wait_ends_ HOLDFAST_GUARDED_BY(mutex_){};
+  std::optional<std::stop_source> lost_ HOLDFAST_GUARDED_BY(mutex_);
+  std::shared_ptr<tenure> self_ HOLDFAST_GUARDED_BY(mutex_);
+  loss_notice notice_;
+
+  struct stopper {
+    tenure* stopped;
+    void operator()() const noexcept { stopped->on_stop(); }
+  };
+  // Made before and destroyed after an attempt, by the thread that asks: destroying it waits for a
+  // callback that is running, so it must not happen under mutex_.
+  std::optional<std::stop_callback<stopper>> stop_callback_;
+};
+
+}  // namespace holdfast::runtime

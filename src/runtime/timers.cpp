@@ -1,0 +1,79 @@
+#include "runtime/timers.hpp"
+
+#include <algorithm>
+
+#include "net/clock.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+// Further away is as good as never, and keeps the arithmetic from overflowing.
+constexpr auto horizon = std::chrono::hours{24 * 365};
+
+}  // namespace
+
+timers::timers(net::background_thread& helper)
+    : helper_(helper), start_(net::now()), wheel_(0) {}
+
+// Rounded up: a timer never fires early.
+timer_wheel::tick timers::tick_of(monotonic_time t) const noexcept {
+  const auto since = std::clamp<nanoseconds>(t - start_, nanoseconds{0}, horizon);
+  return static_cast<timer_wheel::tick>(std::chrono::ceil<milliseconds>(since).count());
+}
+
+void timers::arm(timed& t, monotonic_time at) {
+  bool sooner = false;
+  {
+    const scoped_mutex lock(mutex_);
+    const auto tick = tick_of(std::min(at, start_ + horizon));
+    wheel_.arm(t, tick);
+    sooner = tick < planned_;
+    if (sooner) planned_ = tick;
+  }
+  if (sooner) helper_.wake();
+}
+
+void timers::disarm(timed& t) {
+  const scoped_mutex lock(mutex_);
+  wheel_.disarm(t);
+}
+
+void timers::shut_down() noexcept {
+  for (;;) {
+    timed* armed = nullptr;
+    std::shared_ptr<void> alive;
+    {
+      const scoped_mutex lock(mutex_);
+      armed = static_cast<timed*>(wheel_.pop_any());
+      if (armed == nullptr) return;
+      alive = armed->pin();
+    }
+    if (alive) armed->on_shut_down();
+  }
+}
+
+net::attendant::interest timers::wants(monotonic_time) {
+  const scoped_mutex lock(mutex_);
+  planned_ = wheel_.next_due();
+  interest wanted;
+  if (planned_ != timer_wheel::never) wanted.at = start_ + milliseconds{planned_};
+  return wanted;
+}
+
+void timers::attend(short, monotonic_time now) {
+  const auto tick = static_cast<timer_wheel::tick>(
+      std::max<std::int64_t>(0, std::chrono::floor<milliseconds>(now - start_).count()));
+  for (;;) {
+    timed* due = nullptr;
+    std::shared_ptr<void> alive;
+    {
+      const scoped_mutex lock(mutex_);
+      due = static_cast<timed*>(wheel_.pop_due(tick));
+      if (due == nullptr) return;
+      alive = due->pin();
+    }
+    if (alive) due->on_timer(now);
+  }
+}
+
+}  // namespace holdfast::runtime

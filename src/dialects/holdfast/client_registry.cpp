@@ -1,0 +1,80 @@
+#include "dialects/holdfast/client_registry.hpp"
+
+#include <charconv>
+
+#include "dialects/holdfast/answers.hpp"
+#include "holdfast_scripts.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr std::size_t longest_text = 128;
+
+std::string registry_key(std::string_view client) { return "hf:client:" + std::string{client}; }
+
+std::string_view cut(std::string_view text) noexcept { return text.substr(0, longest_text); }
+
+std::int64_t number_or_zero(std::string_view text) noexcept {
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, failed] = std::from_chars(text.data(), end, number);
+  return failed == std::errc{} && stopped == end && number > 0 ? number : 0;
+}
+
+void read_field(std::string_view field, std::string_view text, client_entry& entry) {
+  if (field == "host") entry.host = cut(text);
+  if (field == "pid") entry.pid = number_or_zero(text);
+  if (field == "program") entry.program = cut(text);
+  if (field == "version") entry.version = cut(text);
+  if (field == "since") entry.since = server_time(microseconds(number_or_zero(text)));
+}
+
+}  // namespace
+
+void write_client(const client_id& client, const client_entry& entry, milliseconds ttl,
+                  resp::writer& out) {
+  out.call(scripts::holdfast_register_client, 1, 11);
+  out.arg(registry_key(client.text()));
+  out.arg(ttl.count());
+  out.arg("host");
+  out.arg(cut(entry.host));
+  out.arg("pid");
+  out.arg(entry.pid);
+  out.arg("program");
+  out.arg(cut(entry.program));
+  out.arg("version");
+  out.arg(cut(entry.version));
+  out.arg("since");
+  out.arg(entry.since.time_since_epoch().count());
+}
+
+std::optional<refused> read_client_written(const resp::value& v) {
+  if (v.is(resp::type::integer) && v.number == 1) return std::nullopt;
+  return refused_or_not_understood("register client", v);
+}
+
+void write_client_removal(const client_id& client, resp::writer& out) {
+  out.command(2);
+  out.arg("DEL");
+  out.arg(registry_key(client.text()));
+}
+
+void write_client_query(std::string_view client, resp::writer& out) {
+  out.command(2);
+  out.arg("HGETALL");
+  out.arg(registry_key(client));
+}
+
+client_verdict read_client(const resp::value& v) {
+  const bool has_pairs = v.is(resp::type::map) || v.is(resp::type::array);
+  if (!has_pairs || v.items.size() % 2 != 0) return refused_or_not_understood("HGETALL", v);
+  if (v.items.empty()) return std::optional<client_entry>{};
+  client_entry entry;
+  for (std::size_t i = 0; i < v.items.size(); i += 2) {
+    if (!v.items[i].is_text() || !v.items[i + 1].is_text()) continue;
+    read_field(v.items[i].text, v.items[i + 1].text, entry);
+  }
+  return std::optional{entry};
+}
+
+}  // namespace holdfast::dialects

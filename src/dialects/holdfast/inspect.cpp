@@ -1,0 +1,90 @@
+#include "dialects/holdfast/inspect.hpp"
+
+#include <utility>
+
+#include "base/printable.hpp"
+#include "dialects/holdfast/answers.hpp"
+#include "dialects/holdfast/layout.hpp"
+#include "holdfast_scripts.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr std::int64_t audit_entries = 1000;
+
+// Of a foreign value nothing is shown: it may be another program's secret.
+lock_foreign describe_foreign(std::string_view type, std::string_view text) {
+  if (const auto version = other_layout_version(text)) {
+    return {errc::layout_version, "a lock of layout version " + std::string{*version}};
+  }
+  return {errc::foreign_key, "a " + printable(type, 20) + " that is not a Holdfast lock"};
+}
+
+// Answers that hold an owner are not quoted: it is a secret.
+refused unintelligible(std::string_view asked, const resp::value& v) {
+  if (v.is(resp::type::error)) return refused_by_server(v.text);
+  return {errc::server_error, false,
+          "the server's answer to " + std::string{asked} + " cannot be understood"};
+}
+
+}  // namespace
+
+void write_inspect(const lock_key& key, resp::writer& out) {
+  out.call(scripts::holdfast_inspect, 1, 0);
+  out.arg(key.value_key());
+}
+
+inspect_verdict read_inspect(const resp::value& v) {
+  const std::string_view type = leading_word(v);
+  if (type.empty() || v.items.size() != 4) return unintelligible("inspect", v);
+  const resp::value& text = v.items[1];
+  const auto now = read_time(v.items[3]);
+  if (type == "none") return lock_free{};
+  if (type != "string") return describe_foreign(type, {});
+  if (!text.is_text() || !now) return unintelligible("inspect", v);
+  const auto value = parse_lock_value(text.text);
+  if (!value) return describe_foreign(type, text.text);
+  owner_parts owner = parse_owner(value->owner);
+  return lock_held{.major = value->major,
+                   .client = std::move(owner.client),
+                   .owner = std::move(owner.shortened),
+                   .ttl = read_ttl(v.items[2]),
+                   .now = *now};
+}
+
+void write_break(const lock_key& key, resp::writer& out) {
+  out.call(scripts::holdfast_break_lock, 2, 0);
+  out.arg(key.value_key());
+  out.arg(key.fence_key());
+}
+
+break_verdict read_break(const lock_key& key, const resp::value& v) {
+  if (auto why = read_not_ours(v, key.value_key())) return *std::move(why);
+  const std::string_view word = leading_word(v);
+  if (word == "free" && v.items.size() == 1) return lock_free{};
+  if (word == "broken" && v.items.size() == 2 && v.items[1].is_text()) {
+    if (const auto value = parse_lock_value(v.items[1].text)) {
+      owner_parts owner = parse_owner(value->owner);
+      return lock_broken{value->major, std::move(owner.client), std::move(owner.shortened)};
+    }
+  }
+  return unintelligible("break", v);
+}
+
+void write_audit(const audit_entry& entry, resp::writer& out) {
+  out.command(6 + 12);
+  for (const std::string_view word : {"XADD", "hf:audit", "MAXLEN", "="}) out.arg(word);
+  out.arg(audit_entries);
+  for (const std::string_view word : {"*", "event", "break", "name"}) out.arg(word);
+  out.arg(entry.name);
+  out.arg("owner");
+  out.arg(entry.owner);
+  out.arg("token");
+  out.arg(std::to_string(entry.major * minors_per_major));
+  out.arg("by");
+  out.arg(entry.by);
+  out.arg("reason");
+  out.arg(entry.reason);
+}
+
+}  // namespace holdfast::dialects

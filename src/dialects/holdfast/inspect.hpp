@@ -1,0 +1,60 @@
+// Looking at a lock from outside, breaking one, and the record of what was broken.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/lock_key.hpp"
+#include "dialects/recipe.hpp"
+
+namespace holdfast::dialects {
+
+struct lock_free {
+  friend bool operator==(const lock_free&, const lock_free&) = default;
+};
+struct lock_held {
+  token_major major = 0;  // 0: a lock without tokens. Otherwise about when it was granted, in us
+  std::string client;     // whose registry entry to read; secret. Empty: not a Holdfast client
+  std::string owner;      // the request id, shortened: for people
+  std::optional<milliseconds> ttl;  // none: somebody took its expiry away
+  server_time now{};                // when the server looked
+  friend bool operator==(const lock_held&, const lock_held&) = default;
+};
+struct lock_foreign {
+  errc code = errc::foreign_key;  // or layout_version
+  std::string detail;             // "a list", "a lock of layout version 2"
+  friend bool operator==(const lock_foreign&, const lock_foreign&) = default;
+};
+
+using inspect_verdict = std::variant<lock_free, lock_held, lock_foreign, refused>;
+
+// The state of one lock. The script cannot write.
+void write_inspect(const lock_key&, resp::writer&);
+inspect_verdict read_inspect(const resp::value&);
+
+// Takes the lock away from whoever has it, so that its token can never come again. A key that is
+// no lock of ours is refused and stays untouched.
+struct lock_broken {
+  token_major major = 0;
+  std::string client;  // as in lock_held
+  std::string owner;
+  friend bool operator==(const lock_broken&, const lock_broken&) = default;
+};
+using break_verdict = std::variant<lock_free, lock_broken, refused>;
+void write_break(const lock_key&, resp::writer&);
+break_verdict read_break(const lock_key&, const resp::value&);
+
+// One entry of the stream `hf:audit`, which keeps the last 1,000.
+struct audit_entry {
+  std::string_view name;   // of the lock
+  std::string_view owner;  // shortened: who lost it
+  token_major major = 0;   // of the lost grant
+  std::string_view by;     // who broke it, e.g. "root@host:4711"
+  std::string_view reason;
+};
+void write_audit(const audit_entry&, resp::writer&);
+
+}  // namespace holdfast::dialects

@@ -1,0 +1,48 @@
+// What stands in a lock's key: `<layout version>:<major>:<request id>`, e.g. "1:1795240014867674:
+// 0f...-2a". Token and owner in one text, so that after a grant one comparison proves both.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/request_id.hpp"
+#include "dialects/recipe.hpp"
+
+namespace holdfast::dialects {
+
+// The scripts compute with doubles: exact up to here, which in microseconds is the year 2112, and
+// times minors_per_major it still fits a fencing token.
+inline constexpr token_major largest_major = std::uint64_t{1} << 52;
+
+// The value of a lock that `owner` was granted with `major` (0: without a token). No allocation.
+class lock_value {
+ public:
+  lock_value(token_major major, const request_id& owner) noexcept;
+  std::string_view text() const noexcept { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, 2 + 20 + 1 + 49> text_;
+  std::uint8_t size_;
+};
+
+// The parts of such a text, or nothing when it is none. `owner` points into it.
+struct lock_value_parts {
+  token_major major;
+  std::string_view owner;
+};
+std::optional<lock_value_parts> parse_lock_value(std::string_view text) noexcept;
+
+// The version, when the text looks like a lock of another layout version.
+std::optional<std::string_view> other_layout_version(std::string_view text) noexcept;
+
+// A request id, taken apart. Owners need not have this form: other programs may write the layout.
+struct owner_parts {
+  std::string client;     // 32 hexadecimal digits: the key of its registry entry. Secret
+  std::string shortened;  // what people may see, as request_id::shortened()
+};
+owner_parts parse_owner(std::string_view owner);
+
+}  // namespace holdfast::dialects

@@ -1,0 +1,149 @@
+#include "dialects/holdfast/mutex.hpp"
+
+#include <cassert>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "dialects/holdfast/answers.hpp"
+#include "dialects/holdfast/layout.hpp"
+#include "holdfast_scripts.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+std::int64_t micros(server_time t) noexcept { return t.time_since_epoch().count(); }
+
+// A value of somebody else's type at our key: the lock is certainly not ours any more.
+template <typename Verdict>
+Verdict not_mine_or_refused(std::string_view error) {
+  refused why = refused_by_server(error);
+  if (why.code == errc::foreign_key) return not_mine{};
+  return why;
+}
+
+}  // namespace
+
+void mutex_recipe::write_acquire(const claim& wanted, bool resend, server_time not_after,
+                                 resp::writer& out) const {
+  if (!fenced_ && !resend) {
+    out.command(6);
+    out.arg("SET");
+    out.arg(wanted.key->value_key());
+    out.arg(lock_value{0, wanted.owner}.text());
+    out.arg("NX");
+    out.arg("PX");
+    out.arg(wanted.lease.count());
+    return;
+  }
+  out.call(scripts::holdfast_acquire, fenced_ ? 2 : 1, fenced_ ? 4 : 3);
+  out.arg(wanted.key->value_key());
+  if (fenced_) out.arg(wanted.key->fence_key());
+  out.arg(wanted.owner.text());
+  out.arg(wanted.lease.count());
+  out.arg(micros(not_after));
+  if (fenced_) out.arg(static_cast<std::int64_t>(wanted.floor));
+}
+
+acquire_verdict mutex_recipe::read_acquire(const claim& wanted, const resp::value& v) const {
+  switch (v.kind) {
+    case resp::type::integer:
+      return read_number(wanted, v);
+    case resp::type::array:
+      return read_array(wanted, v);
+    case resp::type::simple:
+      if (!fenced_ && v.text == "OK") return granted{0, wanted.lease};
+      break;
+    case resp::type::null:
+      if (!fenced_) return busy{};
+      break;
+    default:
+      break;
+  }
+  return refused_or_not_understood("acquire", v);
+}
+
+acquire_verdict mutex_recipe::read_number(const claim& wanted, const resp::value& v) const {
+  if (v.number <= 0) {
+    const std::int64_t left = v.number < -longest_ttl.count() ? longest_ttl.count() : -v.number;
+    return busy{milliseconds(left)};
+  }
+  const auto major = read_major(v);
+  if (!fenced_ || !major) return not_understood("acquire", v);
+  return granted{*major, wanted.lease};
+}
+
+acquire_verdict mutex_recipe::read_array(const claim& wanted, const resp::value& v) const {
+  const std::string_view word = leading_word(v);
+  if (word == "mine" && v.items.size() == 3) {
+    const auto major = read_major(v.items[1]);
+    const auto ttl = read_ttl(v.items[2]);
+    if (major && ttl && is_valid(*major)) return granted{*major, *ttl};
+  }
+  if (auto too_late = read_late(v)) return *too_late;
+  if (auto why = read_not_ours(v, wanted.key->value_key())) return *std::move(why);
+  if (word == "persistent") {
+    return refused{errc::foreign_key, false,
+                   "the key " + printable(wanted.key->value_key()) +
+                       " is a Holdfast lock without an expiry: somebody made it persistent, so it "
+                       "would never end; remove it, or give it an expiry with PEXPIRE"};
+  }
+  if (word == "skew") {
+    return refused{errc::clock_skew, false,
+                   "the largest token known here is more than a day ahead of the server's clock; "
+                   "set the clocks of this server and of those that it replaced"};
+  }
+  if (word == "counter" && v.items.size() == 2 && v.items[1].is_text()) {
+    return refused{errc::clock_skew, false,
+                   "the fence counter " + wanted.key->fence_key() + " holds " +
+                       printable(v.items[1].text) +
+                       ", which no Holdfast has written; find out who did, then remove it: the "
+                       "server's clock replaces it"};
+  }
+  return not_understood("acquire", v);
+}
+
+void mutex_recipe::write_renew(std::span<const claim* const> held, server_time not_after,
+                               resp::writer& out) const {
+  assert(!held.empty() && held.size() <= renew_batch);
+  out.call(scripts::holdfast_renew, held.size(), 1 + 2 * held.size());
+  for (const claim* one : held) out.arg(one->key->value_key());
+  out.arg(micros(not_after));
+  for (const claim* one : held) {
+    out.arg(lock_value{one->granted, one->owner}.text());
+    out.arg(one->lease.count());
+  }
+}
+
+renew_verdict mutex_recipe::read_renew(const resp::value& v, std::size_t index) const {
+  if (auto too_late = read_late(v)) return *too_late;
+  if (!v.is(resp::type::array) || index >= v.items.size()) {
+    return refused_or_not_understood("renew", v);
+  }
+  const resp::value& one = v.items[index];
+  if (one.is_text()) return not_mine_or_refused<renew_verdict>(one.text);
+  const auto ttl = read_ttl(one);
+  if (!ttl) return refused_or_not_understood("renew", one);
+  if (ttl->count() == 0) return not_mine{};
+  return renewed{*ttl};
+}
+
+void mutex_recipe::write_release(const claim& held, resp::writer& out) const {
+  out.call(scripts::holdfast_release, 1, 1);
+  out.arg(held.key->value_key());
+  out.arg(lock_value{held.granted, held.owner}.text());
+}
+
+void mutex_recipe::write_withdraw(const claim& wanted, resp::writer& out) const {
+  out.call(scripts::holdfast_withdraw, 1, 1);
+  out.arg(wanted.key->value_key());
+  out.arg(wanted.owner.text());
+}
+
+release_verdict mutex_recipe::read_release(const resp::value& v) const {
+  if (v.is(resp::type::integer) && v.number == 1) return released{};
+  if (v.is(resp::type::integer) && v.number == 0) return not_mine{};
+  if (v.is(resp::type::error)) return not_mine_or_refused<release_verdict>(v.text);
+  return not_understood("release", v);
+}
+
+}  // namespace holdfast::dialects

@@ -1,0 +1,36 @@
+// The native mutex, with and without fencing tokens. Layout and scripts: docs/wire/holdfast.md.
+#pragma once
+
+#include <holdfast/options.hpp>
+
+#include "dialects/recipe.hpp"
+
+namespace holdfast::dialects {
+
+class mutex_recipe final : public recipe {
+ public:
+  explicit mutex_recipe(fencing how) noexcept : fenced_(how == fencing::on) {}
+
+  // Without tokens the first attempt is a plain SET NX PX. It carries no not-after, and it cannot
+  // tell a foreign key or the remaining time from "busy"; a resend is the script, which can.
+  void write_acquire(const claim&, bool resend, server_time not_after,
+                     resp::writer&) const override;
+  acquire_verdict read_acquire(const claim&, const resp::value&) const override;
+
+  void write_renew(std::span<const claim* const>, server_time not_after,
+                   resp::writer&) const override;
+  renew_verdict read_renew(const resp::value&, std::size_t index) const override;
+
+  void write_release(const claim&, resp::writer&) const override;
+  void write_withdraw(const claim&, resp::writer&) const override;
+  release_verdict read_release(const resp::value&) const override;
+
+ private:
+  bool is_valid(token_major major) const noexcept { return (major != 0) == fenced_; }
+  acquire_verdict read_number(const claim&, const resp::value&) const;
+  acquire_verdict read_array(const claim&, const resp::value&) const;
+
+  bool fenced_;
+};
+
+}  // namespace holdfast::dialects

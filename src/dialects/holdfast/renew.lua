@@ -1,0 +1,31 @@
+-- Prolongs leases, and never shortens one.
+-- KEYS  the values of up to 100 locks
+-- ARGV  1       not-after: refused when the server's time in us is later than this
+--       2i      the value that lock i has if it is still ours
+--       2i + 1  its lease in ms
+-- Returns {"late", server time}, or a list with one verdict for each key:
+--   ms > 0   now in force
+--   0        not ours any more
+--   text     the error of the server; the other keys are not concerned
+local call = redis.call
+
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+if now > ARGV[1] + 0 then return {'late', now} end
+
+local function renew(key, expected, lease)
+  if call('GET', key) ~= expected then return 0 end
+  local remaining = call('PTTL', key)
+  local wanted = lease + 0
+  if remaining >= wanted then return remaining end
+  call('PEXPIRE', key, lease)
+  return wanted
+end
+
+local verdicts = {}
+for i = 1, #KEYS do
+  local fine, verdict = pcall(renew, KEYS[i], ARGV[2 * i], ARGV[2 * i + 1])
+  -- Before Redis 7 an error is a text, since then a table.
+  verdicts[i] = fine and verdict or verdict.err or verdict
+end
+return verdicts

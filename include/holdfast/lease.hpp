@@ -83,19 +83,16 @@ class [[nodiscard]] lease {
 
 /// What `lease::async_release()` returns; await it at once. Any coroutine type can await it.
 /// Thread safety: used by one coroutine.
-class [[nodiscard("co_await it")]] release_awaitable final : private detail::completion {
+class [[nodiscard("co_await it")]] release_awaitable final : private detail::resumption {
  public:
   explicit release_awaitable(lease& held) noexcept;
   [[nodiscard]] bool await_ready() const noexcept { return false; }
-  bool await_suspend(std::coroutine_handle<> waiting);
+  bool await_suspend(std::coroutine_handle<> coroutine);
   result<void> await_resume();
 
  private:
-  void complete() noexcept override { waiting_.resume(); }
-
   std::shared_ptr<runtime::client_core> core_;
   std::shared_ptr<runtime::tenure> tenure_;
-  std::coroutine_handle<> waiting_;
 };
 
 }  // namespace holdfast

@@ -93,31 +93,36 @@ class acquire_operation {
 
 /// What `lock::async_try_acquire` returns. Any coroutine type can await it, once.
 /// Thread safety: used by one coroutine.
-class [[nodiscard("co_await it, or nothing is locked")]] try_acquire_awaitable
-    : private detail::completion {
+class [[nodiscard("co_await it, or nothing is locked")]] try_acquire_awaitable final
+    : private detail::resumption {
  public:
   explicit try_acquire_awaitable(acquire_operation operation) : operation_(std::move(operation)) {}
   [[nodiscard]] bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> waiting) {
-    waiting_ = waiting;
+  void await_suspend(std::coroutine_handle<> coroutine) {
+    waiting = coroutine;
     operation_.start(*this);
   }
   [[nodiscard]] result<lease> await_resume() { return operation_.finish(); }
 
  private:
-  void complete() noexcept override { waiting_.resume(); }
-
   acquire_operation operation_;
-  std::coroutine_handle<> waiting_;
 };
 
 /// What `lock::async_acquire` returns. Any coroutine type can await it, once.
 /// Thread safety: used by one coroutine.
-class [[nodiscard("co_await it, or nothing is locked")]] acquire_awaitable
-    : public try_acquire_awaitable {
+class [[nodiscard("co_await it, or nothing is locked")]] acquire_awaitable final
+    : private detail::resumption {
  public:
-  using try_acquire_awaitable::try_acquire_awaitable;
-  [[nodiscard]] lease await_resume() { return try_acquire_awaitable::await_resume().value(); }
+  explicit acquire_awaitable(acquire_operation operation) : operation_(std::move(operation)) {}
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> coroutine) {
+    waiting = coroutine;
+    operation_.start(*this);
+  }
+  [[nodiscard]] lease await_resume() { return operation_.finish().value(); }
+
+ private:
+  acquire_operation operation_;
 };
 
 }  // namespace holdfast

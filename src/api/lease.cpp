@@ -72,8 +72,8 @@ result<void> lease::extend(std::chrono::milliseconds duration) {
 release_awaitable::release_awaitable(lease& held) noexcept
     : core_(held.core_), tenure_(held.tenure_) {}
 
-bool release_awaitable::await_suspend(std::coroutine_handle<> waiting) {
-  waiting_ = waiting;
+bool release_awaitable::await_suspend(std::coroutine_handle<> coroutine) {
+  waiting = coroutine;
   if (!tenure_) return false;
   core_->check_process();
   auto* const executor = runtime::executor::current();

@@ -8,4 +8,7 @@ namespace holdfast::net {
 // CLOCK_BOOTTIME: never jumps, also counts while the machine is suspended.
 monotonic_time now() noexcept;
 
+// CLOCK_REALTIME since 1970, for people only: nothing may be decided by it.
+nanoseconds wall_time() noexcept;
+
 }  // namespace holdfast::net

@@ -49,7 +49,7 @@ class request {
 
  protected:
   request() = default;
-  ~request() = default;
+  virtual ~request() = default;
   request(const request&) = delete;
   request& operator=(const request&) = delete;
 

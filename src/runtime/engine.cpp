@@ -81,6 +81,10 @@ server_time engine::estimate(monotonic_time at) const {
   return clock_.estimate(at);
 }
 
+nanoseconds engine::clock_distance() const {
+  return estimate(net::now()).time_since_epoch() - net::wall_time();
+}
+
 void engine::learn_time(monotonic_time sent_at, monotonic_time received_at, server_time said) {
   const std::lock_guard lock(clock_guard_);
   clock_.sample(sent_at, received_at, said);

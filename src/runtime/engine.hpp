@@ -50,6 +50,7 @@ class engine final : private redis::connection::observer {
 
   moment now();
   server_time estimate(monotonic_time at) const;
+  nanoseconds clock_distance() const;  // the server's clock minus the wall clock here
   void learn_time(monotonic_time sent_at, monotonic_time received_at, server_time said);
 
   // The largest major that this client knows for a hash slot.

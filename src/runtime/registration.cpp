@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <charconv>
-#include <ctime>
 #include <string>
 
 #include <holdfast/version.hpp>
@@ -28,7 +26,7 @@ std::string host_name() {
 }  // namespace
 
 registration::registration(engine& owner, const client_id& id)
-    : engine_(owner), id_(id), since_(std::time(nullptr)) {}
+    : engine_(owner), id_(id), since_(net::now()) {}
 
 void registration::refresh() {
   const auto now = net::now().time_since_epoch();
@@ -44,14 +42,15 @@ void registration::withdraw() {
   if (removal_.take()) engine_.connection().submit(removal_, redis::connection::delivery::lazy);
 }
 
-void registration::entry::write(resp::writer& out, monotonic_time) {
+void registration::entry::write(resp::writer& out, monotonic_time sent_at) {
   dialects::client_entry self;
   self.host = host_name();
   self.pid = ::getpid();
   self.program = of_.engine_.options().name;
   self.version = version;
-  self.since = of_.since_;
-  dialects::write_registration(of_.id_, self, kept_for, out);
+  const auto age = std::chrono::floor<microseconds>(sent_at - of_.since_);
+  self.since = of_.engine_.estimate(sent_at) - age;
+  dialects::write_client(of_.id_, self, kept_for, out);
 }
 
 void registration::clock_sample::write(resp::writer& out, monotonic_time) {
@@ -67,7 +66,7 @@ void registration::clock_sample::on_reply(resp::value& reply) {
 }
 
 void registration::removal::write(resp::writer& out, monotonic_time) {
-  dialects::write_deregistration(of_.id_, out);
+  dialects::write_client_removal(of_.id_, out);
 }
 
 }  // namespace holdfast::runtime

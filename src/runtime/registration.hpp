@@ -31,7 +31,7 @@ class registration {
     bool take() noexcept { return !under_way_.exchange(true, std::memory_order_acq_rel); }
 
    protected:
-    ~notice() = default;
+    ~notice() override = default;
     void on_reply(resp::value&) override { under_way_.store(false, std::memory_order_release); }
     void on_failed(redis::fate, const redis::breakdown&) override {
       of_.fresh_until_.store(0, std::memory_order_relaxed);
@@ -61,7 +61,7 @@ class registration {
 
   engine& engine_;
   const client_id id_;
-  const std::int64_t since_;  // seconds of the wall clock, for people only
+  const monotonic_time since_;
   std::atomic<std::int64_t> fresh_until_{0};  // nanoseconds of boot_clock
   entry entry_{*this};
   clock_sample sample_{*this};

@@ -2,6 +2,8 @@
 /// How an asynchronous operation tells that it has finished. Not for users.
 #pragma once
 
+#include <coroutine>
+
 namespace holdfast::detail {
 
 /// Runs once when an operation has finished: on the thread that is inside `sync_wait` if the
@@ -20,6 +22,17 @@ class completion {
 
  protected:
   ~completion() = default;
+};
+
+/// Resumes a coroutine.
+class resumption : public completion {
+ public:
+  void complete() noexcept final { waiting.resume(); }
+
+  std::coroutine_handle<> waiting;
+
+ protected:
+  ~resumption() = default;
 };
 
 }  // namespace holdfast::detail

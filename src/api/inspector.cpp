@@ -1,0 +1,153 @@
+#include <holdfast/inspector.hpp>
+
+#include <fnmatch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <type_traits>
+#include <utility>
+
+#include "api/ask.hpp"
+#include "api/diagnosis.hpp"
+#include "base/lock_key.hpp"
+#include "dialects/holdfast/client_registry.hpp"
+#include "dialects/holdfast/inspect.hpp"
+#include "resp/server_error.hpp"
+
+namespace holdfast {
+namespace {
+
+using wall_time = std::chrono::system_clock::time_point;
+
+[[noreturn]] void refuse(const dialects::refused& why) { throw failure{why.code, why.detail}; }
+
+resp::value answer_to(runtime::client_core& core, std::initializer_list<std::string_view> words) {
+  auto answer = api::ask(core, words);
+  if (answer.is(resp::type::error)) {
+    const auto error = resp::classify(answer.text);
+    throw failure{error.code, error.detail};
+  }
+  return answer;
+}
+
+// Adds what the registry knows of the holder; an entry that is gone leaves the fields empty.
+void look_up(runtime::client_core& core, const std::string& client, holder& owner) {
+  if (client.empty()) return;
+  const auto answer =
+      api::ask(core, [&](resp::writer& out) { dialects::write_client_query(client, out); });
+  const auto verdict = dialects::read_client(answer);
+  if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
+  const auto& entry = std::get<std::optional<dialects::client_entry>>(verdict);
+  if (!entry) return;
+  owner.host = entry->host;
+  owner.pid = entry->pid;
+  owner.program = entry->program;
+  owner.version = entry->version;
+}
+
+void describe(runtime::client_core& core, const dialects::lock_held& held, lock_status& status) {
+  status.what = lock_status::state::held;
+  status.owner.id = held.owner;
+  status.remaining = held.ttl;
+  if (held.major != 0) {
+    status.token = fencing_token{held.major * dialects::minors_per_major};
+    // Majors are drawn from the server's clock, in microseconds.
+    status.since = wall_time{std::chrono::microseconds{static_cast<std::int64_t>(held.major)}};
+  }
+  look_up(core, held.client, status.owner);
+}
+
+std::string who_am_i() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const char* const user = ::getlogin();
+  return std::string(user != nullptr ? user : std::to_string(::getuid())) + "@" + host.data() +
+         ":" + std::to_string(::getpid());
+}
+
+// The name in a key `hf:{N}`; nothing for other keys that match the pattern by chance.
+std::optional<std::string> name_in(const std::string& key) {
+  constexpr std::string_view before = "hf:{";
+  if (!key.starts_with(before) || !key.ends_with('}') || key.size() <= before.size() + 1) {
+    return std::nullopt;
+  }
+  return decode_name(std::string_view(key).substr(before.size(), key.size() - before.size() - 1));
+}
+
+}  // namespace
+
+inspector::inspector(client redis) : redis_(std::move(redis)) {}
+
+lock_status inspector::status(std::string_view name) const {
+  auto& core = *redis_.core_;
+  const lock_key key(name);
+  const auto answer =
+      api::ask(core, [&](resp::writer& out) { dialects::write_inspect(key, out); });
+  const auto verdict = dialects::read_inspect(answer);
+  if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
+  lock_status status;
+  status.name = key.name();
+  if (const auto* foreign = std::get_if<dialects::lock_foreign>(&verdict)) {
+    status.what = lock_status::state::foreign;
+    status.detail = foreign->detail;
+  } else if (const auto* held = std::get_if<dialects::lock_held>(&verdict)) {
+    describe(core, *held, status);
+  }
+  return status;
+}
+
+lock_listing inspector::list(std::string_view pattern, std::size_t most,
+                             std::size_t most_scanned) const {
+  constexpr std::string_view step = "1000";
+  const std::string glob(pattern);
+  auto& core = *redis_.core_;
+  std::set<std::string> names;  // SCAN may tell a key twice
+  lock_listing listing;
+  std::string cursor = "0";
+  std::size_t scanned = 0;
+  do {
+    const auto answer =
+        answer_to(core, {"SCAN", cursor, "MATCH", "hf:{*}", "COUNT", step, "TYPE", "string"});
+    if (answer.items.size() != 2) throw failure{errc::server_error, "SCAN was answered strangely"};
+    for (const auto& key : answer.items[1].items) {
+      const auto name = name_in(key.text);
+      if (name && ::fnmatch(glob.c_str(), name->c_str(), 0) == 0) names.insert(*name);
+    }
+    cursor = answer.items[0].text;
+    scanned += 1000;
+    listing.complete = cursor == "0" && names.size() <= most;
+  } while (cursor != "0" && names.size() <= most && scanned < most_scanned);
+  for (const auto& name : names) {
+    if (listing.locks.size() == most) break;
+    auto found = status(name);
+    if (found.what == lock_status::state::held) listing.locks.push_back(std::move(found));
+  }
+  return listing;
+}
+
+lock_status inspector::break_lock(std::string_view name, std::string_view reason) const {
+  auto& core = *redis_.core_;
+  const lock_key key(name);
+  const auto answer = api::ask(core, [&](resp::writer& out) { dialects::write_break(key, out); });
+  const auto verdict = dialects::read_break(key, answer);
+  if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
+  lock_status broken;
+  broken.name = key.name();
+  const auto* was = std::get_if<dialects::lock_broken>(&verdict);
+  if (was == nullptr) return broken;
+  describe(core, {was->major, was->client, was->owner, std::nullopt}, broken);
+  const auto by = who_am_i();
+  const auto kept = api::ask(core, [&](resp::writer& out) {
+    dialects::write_audit({key.name(), was->owner, was->major, by, reason}, out);
+  });
+  if (kept.is(resp::type::error)) {
+    broken.detail = "broken, but the audit entry was refused: " + resp::classify(kept.text).detail;
+  }
+  return broken;
+}
+
+std::vector<finding> inspector::diagnose() const { return api::diagnose(*redis_.core_); }
+
+}  // namespace holdfast

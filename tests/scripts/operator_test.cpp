@@ -1,0 +1,132 @@
+// What operators do: looking at locks, breaking one, finding out who is behind it.
+#include "dialects/holdfast/client_registry.hpp"
+#include "scripts/script_client.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+class OperatorScripts : public scripts_test {};
+HOLDFAST_ON_EACH_SERVER(OperatorScripts);
+
+TEST_P(OperatorScripts, InspectAFreeLock) {
+  EXPECT_EQ(redis().inspect(key), inspect_verdict(lock_free{}));
+}
+
+TEST_P(OperatorScripts, InspectAHeldLock) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  const auto before = redis().contents();
+  const auto held = std::get<lock_held>(redis().inspect(key));
+  EXPECT_EQ(held.major, mine.granted);
+  EXPECT_EQ(held.owner, mine.owner.shortened());
+  EXPECT_EQ(held.client, mine.owner.text().substr(0, 32));
+  EXPECT_GT(held.ttl, milliseconds(25'000));
+  EXPECT_GE(held.now, server_time(microseconds(static_cast<std::int64_t>(mine.granted))));
+  EXPECT_EQ(redis().contents(), before);
+}
+
+TEST_P(OperatorScripts, InspectWhatIsForeign) {
+  redis().command({"SET", key.value_key(), std::string(10'000'000, 'x')});
+  EXPECT_TRUE(std::holds_alternative<lock_foreign>(redis().inspect(key)));
+  redis().command({"DEL", key.value_key()});
+  redis().command({"ZADD", key.value_key(), "1", "a"});
+  EXPECT_EQ(std::get<lock_foreign>(redis().inspect(key)).detail,
+            "a zset that is not a Holdfast lock");
+}
+
+TEST_P(OperatorScripts, BreakALockSoThatItsTokenNeverComesAgain) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  EXPECT_EQ(redis().break_lock(key),
+            break_verdict(lock_broken{mine.granted, std::string{mine.owner.text().substr(0, 32)},
+                                      mine.owner.shortened()}));
+  EXPECT_FALSE(redis().exists(key.value_key()));
+  EXPECT_EQ(redis().release(mine), release_verdict(not_mine{}));
+  EXPECT_EQ(redis().renew(mine), renew_verdict(not_mine{}));
+  claim next = others.next();
+  EXPECT_GT(redis().must_acquire(next).major, mine.granted);
+}
+
+TEST_P(OperatorScripts, BreakRaisesALostCounterAboveTheBrokenToken) {
+  // A token of the future, as after a clock that stepped back; and then the counter is lost.
+  claim mine = claims.next(lease, redis().micros() + 3'600'000'000);
+  redis().must_acquire(mine);
+  for (const char* content : {"17", "junk"}) {
+    redis().command({"SET", key.fence_key(), content});
+    ASSERT_TRUE(std::holds_alternative<lock_broken>(redis().break_lock(key)));
+    claim next = others.next();
+    EXPECT_EQ(redis().must_acquire(next).major, mine.granted + 1);
+    EXPECT_EQ(redis().release(next), release_verdict(released{}));
+    redis().command({"SET", key.value_key(),
+                     "1:" + std::to_string(mine.granted) + ":" + std::string{mine.owner.text()}});
+  }
+}
+
+TEST_P(OperatorScripts, BreakALockThatWouldNeverEnd) {
+  redis().command({"SET", key.value_key(), "1:0:somebody"});
+  EXPECT_EQ(redis().break_lock(key), break_verdict(lock_broken{0, "", "somebody"}));
+  EXPECT_EQ(redis().contents(), "");
+}
+
+TEST_P(OperatorScripts, BreakNothingElse) {
+  EXPECT_EQ(redis().break_lock(key), break_verdict(lock_free{}));
+  redis().command({"SET", key.value_key(), "somebody"});
+  EXPECT_EQ(code_of(redis().break_lock(key)), errc::foreign_key);
+  EXPECT_EQ(redis().get(key.value_key()), "somebody");
+  redis().command({"SET", key.value_key(), "2:17:x"});
+  EXPECT_EQ(code_of(redis().break_lock(key)), errc::layout_version);
+  EXPECT_EQ(redis().get(key.value_key()), "2:17:x");
+  redis().command({"DEL", key.value_key()});
+  redis().command({"RPUSH", key.value_key(), "a"});
+  EXPECT_EQ(code_of(redis().break_lock(key)), errc::foreign_key);
+  EXPECT_TRUE(redis().exists(key.value_key()));
+}
+
+TEST_P(OperatorScripts, BreakNothingWhenTheCounterIsForeign) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  redis().command({"DEL", key.fence_key()});
+  redis().command({"RPUSH", key.fence_key(), "a"});
+  const auto before = redis().contents();
+  EXPECT_EQ(code_of(redis().break_lock(key)), errc::foreign_key);
+  EXPECT_EQ(redis().contents(), before);
+}
+
+TEST_P(OperatorScripts, RegisterAClientForAWhile) {
+  const client_id client{{7}};
+  client_entry entry{.host = "web1",
+                     .pid = 4711,
+                     .program = "shop\r\n'\"",
+                     .version = "0.1.0",
+                     .since = server_time(microseconds(1795240014867674))};
+  const auto write = [&](milliseconds ttl) {
+    return read_client_written(
+        redis().ask([&](auto& out) { write_client(client, entry, ttl, out); }));
+  };
+  const auto read = [&] {
+    return read_client(redis().ask([&](auto& out) { write_client_query(client.text(), out); }));
+  };
+  EXPECT_EQ(read(), client_verdict(std::optional<client_entry>{}));
+  EXPECT_EQ(write(milliseconds(60'000)), std::nullopt);
+  EXPECT_EQ(read(), client_verdict(std::optional{entry}));
+  const std::string name = "hf:client:" + std::string{client.text()};
+  EXPECT_GT(redis().pttl(name), 50'000);
+  entry.program = "other";
+  EXPECT_EQ(write(milliseconds(20)), std::nullopt);
+  EXPECT_TRUE(support::eventually([&] { return !redis().exists(name); }));
+}
+
+TEST_P(OperatorScripts, RememberTheLastThousandBrokenLocks) {
+  for (int i = 0; i < 1010; ++i) {
+    const std::string reason = std::to_string(i);
+    redis().ask([&](auto& out) {
+      write_audit({.name = "n", .owner = "o", .major = 1, .by = "b", .reason = reason}, out);
+    });
+  }
+  EXPECT_EQ(redis().command({"XLEN", "hf:audit"}).number, 1000);
+  const auto last = redis().command({"XREVRANGE", "hf:audit", "+", "-", "COUNT", "1"});
+  EXPECT_EQ(last.items.at(0).items.at(1).items.back().text, "1009");
+}
+
+}  // namespace
+}  // namespace holdfast::dialects

@@ -1,0 +1,163 @@
+// Speaks the native layout to a real server over one blocking socket: recipes without machines.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dialects/catalog.hpp"
+#include "dialects/holdfast/inspect.hpp"
+#include "resp/writer.hpp"
+#include "support/each_server.hpp"
+#include "support/raw_connection.hpp"
+
+namespace holdfast::dialects {
+
+using support::private_server;
+
+inline constexpr milliseconds lease{30'000};
+inline constexpr server_time never{microseconds(std::int64_t{1} << 53)};
+
+// Claims of one client on one lock; each call is a new attempt.
+class claims_of {
+ public:
+  explicit claims_of(const lock_key& key, std::uint8_t client = 1)
+      : key_(&key), client_({client}) {}
+
+  claim next(milliseconds how_long = lease, token_major floor = 0) {
+    return {.key = key_,
+            .owner = request_id{client_, ++counter_},
+            .lease = how_long,
+            .floor = floor,
+            .granted = 0};
+  }
+
+ private:
+  const lock_key* key_;
+  client_id client_;
+  std::uint64_t counter_ = 0;
+};
+
+class script_client {
+ public:
+  explicit script_client(const private_server& server, fencing how = fencing::on)
+      : connection_(net::unix_endpoint{server.socket()}), recipe_(native_mutex(how)) {}
+
+  acquire_verdict acquire(const claim& c, bool resend = false, server_time not_after = never) {
+    return recipe_.read_acquire(
+        c, ask([&](auto& out) { recipe_.write_acquire(c, resend, not_after, out); }));
+  }
+  // Acquires, or fails the test. Afterwards the claim knows what it was granted.
+  granted must_acquire(claim& c) {
+    const auto verdict = acquire(c);
+    const auto* grant = std::get_if<granted>(&verdict);
+    EXPECT_NE(grant, nullptr) << why(verdict);
+    if (grant == nullptr) return {};
+    c.granted = grant->major;
+    return *grant;
+  }
+
+  std::vector<renew_verdict> renew(const std::vector<const claim*>& held,
+                                   server_time not_after = never) {
+    const auto reply = ask([&](auto& out) { recipe_.write_renew(held, not_after, out); });
+    std::vector<renew_verdict> verdicts;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      verdicts.push_back(recipe_.read_renew(reply, i));
+    }
+    return verdicts;
+  }
+  renew_verdict renew(const claim& held) { return renew(std::vector{&held}).front(); }
+
+  release_verdict release(const claim& held) {
+    return recipe_.read_release(ask([&](auto& out) { recipe_.write_release(held, out); }));
+  }
+  release_verdict withdraw(const claim& wanted) {
+    return recipe_.read_release(ask([&](auto& out) { recipe_.write_withdraw(wanted, out); }));
+  }
+  break_verdict break_lock(const lock_key& key) {
+    return read_break(key, ask([&](auto& out) { write_break(key, out); }));
+  }
+  inspect_verdict inspect(const lock_key& key) {
+    return read_inspect(ask([&](auto& out) { write_inspect(key, out); }));
+  }
+
+  // Sends what `write` writes, with the scripts' whole text, and reads one reply.
+  template <typename Write>
+  resp::value ask(Write write, resp::writer::scripts how = resp::writer::scripts::by_text) {
+    std::string bytes;
+    resp::writer out{bytes, how};
+    write(out);
+    connection_.send(bytes);
+    return connection_.read_value();
+  }
+
+  resp::value command(const std::vector<std::string>& words) { return connection_.command(words); }
+  std::string get(const std::string& key) { return command({"GET", key}).text; }
+  std::int64_t pttl(const std::string& key) { return command({"PTTL", key}).number; }
+  bool exists(const std::string& key) { return command({"EXISTS", key}).number == 1; }
+  // Everything that is in the database, to see that nothing was changed.
+  std::string contents() {
+    auto keys = command({"KEYS", "*"});
+    std::string all;
+    std::sort(keys.items.begin(), keys.items.end(),
+              [](const auto& a, const auto& b) { return a.text < b.text; });
+    for (const auto& key : keys.items) {
+      all += key.text + " = " + resp::to_string(command({"DUMP", key.text})) + '\n';
+    }
+    return all;
+  }
+
+  token_major micros() {
+    const auto time = command({"TIME"});
+    return std::stoull(time.items.at(0).text) * 1'000'000 + std::stoull(time.items.at(1).text);
+  }
+
+  support::raw_connection& connection() noexcept { return connection_; }
+
+  template <typename Verdict>
+  static std::string why(const Verdict& verdict) {
+    const auto* reason = std::get_if<refused>(&verdict);
+    return reason != nullptr ? reason->detail
+                             : "alternative " + std::to_string(verdict.index()) + " of the verdict";
+  }
+
+ private:
+  support::raw_connection connection_;
+  const recipe& recipe_;
+};
+
+// The code of a refusal; busy when it is none.
+template <typename Verdict>
+errc code_of(const Verdict& verdict) {
+  const auto* reason = std::get_if<refused>(&verdict);
+  EXPECT_NE(reason, nullptr) << script_client::why(verdict);
+  return reason != nullptr ? reason->code : errc::busy;
+}
+
+// A server, a client, a lock and its claims.
+class scripts_test : public support::server_test {
+ protected:
+  void SetUp() override {
+    server_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    server_ = std::make_unique<private_server>(start());
+    redis_ = std::make_unique<script_client>(*server_);
+  }
+
+  script_client& redis() { return *redis_; }
+  const private_server& server() const { return *server_; }
+
+  const lock_key key{"orders:42"};
+  claims_of claims{key};
+  claims_of others{key, 2};
+
+ private:
+  std::unique_ptr<private_server> server_;
+  std::unique_ptr<script_client> redis_;
+};
+
+}  // namespace holdfast::dialects

@@ -1,0 +1,164 @@
+// The scripts and the state of the server: its script cache, its memory, its rights.
+#include "dialects/holdfast/client_registry.hpp"
+#include "scripts/script_client.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+class ScriptsAndServer : public scripts_test {};
+HOLDFAST_ON_EACH_SERVER(ScriptsAndServer);
+
+TEST_P(ScriptsAndServer, AgreeAboutTheHashOfEveryScript) {
+  for (const catalog_entry& entry : catalog()) {
+    for (const resp::script* script : entry.scripts) {
+      const auto loaded = redis().command({"SCRIPT", "LOAD", std::string{script->text}});
+      EXPECT_EQ(loaded, (resp::value{.kind = resp::type::bulk,
+                                     .number = 0,
+                                     .text = std::string{script->sha1},
+                                     .items = {}}))
+          << script->name;
+    }
+  }
+}
+
+TEST_P(ScriptsAndServer, SurviveAnEmptiedScriptCache) {
+  const claim mine = claims.next();
+  const auto& how = native_mutex(fencing::on);
+  const auto acquire = [&](resp::writer::scripts form) {
+    return redis().ask([&](auto& out) { how.write_acquire(mine, false, never, out); }, form);
+  };
+  using enum resp::writer::scripts;
+  ASSERT_TRUE(acquire(by_text).is(resp::type::integer));
+  EXPECT_TRUE(acquire(by_sha1).is(resp::type::array)) << "mine";
+  redis().command({"SCRIPT", "FLUSH"});
+  const auto missing = acquire(by_sha1);
+  EXPECT_TRUE(missing.is(resp::type::error));
+  EXPECT_TRUE(missing.text.starts_with("NOSCRIPT"));
+  EXPECT_TRUE(acquire(by_text).is(resp::type::array));
+}
+
+TEST_P(ScriptsAndServer, GiveBackAndRenewWhenMemoryIsShort) {
+  claim kept = claims.next(), given_back = others.next();
+  const lock_key second{"b"}, third{"c"};
+  given_back.key = &second;
+  redis().must_acquire(kept);
+  redis().must_acquire(given_back);
+  redis().command({"CONFIG", "SET", "maxmemory", "1"});
+
+  const auto before = redis().contents();
+  claim wanted = claims.next();
+  wanted.key = &third;
+  const auto verdict = redis().acquire(wanted);
+  EXPECT_EQ(code_of(verdict), errc::out_of_memory);
+  EXPECT_TRUE(std::get<refused>(verdict).passing);
+  EXPECT_EQ(redis().contents(), before);
+
+  EXPECT_TRUE(std::holds_alternative<busy>(redis().acquire(others.next())));
+  EXPECT_TRUE(std::holds_alternative<granted>(redis().acquire(kept, true)));
+  EXPECT_TRUE(std::holds_alternative<renewed>(redis().renew(kept)));
+  EXPECT_EQ(redis().release(given_back), release_verdict(released{}));
+  EXPECT_EQ(redis().withdraw(kept), release_verdict(released{}));
+}
+
+TEST_P(ScriptsAndServer, BreakALockWhenMemoryIsShort) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  redis().command({"SET", key.fence_key(), "1"});
+  redis().command({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_TRUE(std::holds_alternative<lock_broken>(redis().break_lock(key)));
+  EXPECT_EQ(redis().get(key.fence_key()), std::to_string(mine.granted));
+}
+
+TEST_P(ScriptsAndServer, ChangeNothingOnAReplica) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  redis().command({"REPLICAOF", "127.0.0.1", "1"});
+  const auto before = redis().contents();
+  const lock_key free_key{"free"};
+  claim wanted = claims_of{free_key}.next();
+  EXPECT_EQ(code_of(redis().acquire(wanted)), errc::read_only);
+  EXPECT_EQ(code_of(redis().release(mine)), errc::read_only);
+  mine.lease = milliseconds(60'000);
+  EXPECT_EQ(code_of(redis().renew(mine)), errc::read_only);
+  EXPECT_EQ(code_of(redis().break_lock(key)), errc::read_only);
+  EXPECT_TRUE(std::holds_alternative<lock_held>(redis().inspect(key)));
+  EXPECT_EQ(redis().contents(), before);
+}
+
+TEST_P(ScriptsAndServer, TellThatReplicasAreMissing) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  redis().command({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  mine.lease = milliseconds(60'000);
+  EXPECT_EQ(code_of(redis().release(mine)), errc::no_replicas);
+  EXPECT_EQ(code_of(redis().renew(mine)), errc::no_replicas);
+  const lock_key free_key{"free"};
+  EXPECT_EQ(code_of(redis().acquire(claims_of{free_key}.next())), errc::no_replicas);
+}
+
+// As documented in docs/wire/holdfast.md.
+const std::vector<std::string> minimal_rights = {
+    "reset", "on",     ">secret", "~hf:*", "&hf:*",   "-@all",          "+evalsha",
+    "+eval", "+time",  "+get",    "+set",  "+del",    "+pexpire",       "+pttl",
+    "+hset", "+hello", "+auth",   "+ping", "+select", "+client|setname"};
+const std::vector<std::string> operator_rights = {"+type", "+hgetall", "+scan", "+xadd", "+info"};
+
+class RestrictedUser : public scripts_test {
+ protected:
+  void log_in(const std::vector<std::vector<std::string>>& rights) {
+    std::vector<std::string> words{"ACL", "SETUSER", "lockuser"};
+    for (const auto& some : rights) words.insert(words.end(), some.begin(), some.end());
+    ASSERT_EQ(server().command(words).text, "OK");
+    ASSERT_EQ(redis().command({"AUTH", "lockuser", "secret"}).text, "OK");
+  }
+};
+HOLDFAST_ON_EACH_SERVER(RestrictedUser);
+
+TEST_P(RestrictedUser, CanDoWhatAClientDoes) {
+  log_in({minimal_rights});
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  EXPECT_TRUE(std::holds_alternative<granted>(redis().acquire(mine, true)));
+  EXPECT_TRUE(std::holds_alternative<busy>(redis().acquire(others.next())));
+  EXPECT_TRUE(std::holds_alternative<renewed>(redis().renew(mine)));
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  redis().must_acquire(mine);
+  EXPECT_EQ(redis().withdraw(mine), release_verdict(released{}));
+  const auto registered = redis().ask(
+      [&](auto& out) { write_client(client_id{{1}}, client_entry{}, milliseconds(1000), out); });
+  EXPECT_EQ(read_client_written(registered), std::nullopt);
+  script_client plain{server(), fencing::off};
+  ASSERT_EQ(plain.command({"AUTH", "lockuser", "secret"}).text, "OK");
+  const claim unfenced = claims.next();
+  EXPECT_EQ(plain.acquire(unfenced), acquire_verdict(granted{0, lease}));
+  EXPECT_EQ(code_of(redis().inspect(key)), errc::permission_denied) << "needs operator rights";
+}
+
+TEST_P(RestrictedUser, CanDoWhatAnOperatorDoes) {
+  log_in({minimal_rights, operator_rights});
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  EXPECT_TRUE(std::holds_alternative<lock_held>(redis().inspect(key)));
+  const auto registered =
+      redis().ask([&](auto& out) { write_client_query("0123456789abcdef", out); });
+  EXPECT_EQ(read_client(registered), client_verdict(std::optional<client_entry>{}));
+  EXPECT_TRUE(std::holds_alternative<lock_broken>(redis().break_lock(key)));
+  const auto audited = redis().ask([&](auto& out) {
+    write_audit({.name = "n", .owner = "o", .major = 1, .by = "b", .reason = "r"}, out);
+  });
+  EXPECT_TRUE(audited.is_text()) << resp::to_string(audited);
+}
+
+TEST_P(RestrictedUser, ChangesNothingWhenARightIsMissing) {
+  script_client unrestricted{server()};
+  for (const char* missing : {"-time", "-get", "-set", "-eval"}) {
+    log_in({minimal_rights, {missing}});
+    EXPECT_EQ(code_of(redis().acquire(claims.next())), errc::permission_denied) << missing;
+  }
+  log_in({minimal_rights, {"resetkeys", "~hf:{orders:42}"}});
+  EXPECT_EQ(code_of(redis().acquire(claims.next())), errc::permission_denied);
+  EXPECT_EQ(unrestricted.contents(), "");
+}
+
+}  // namespace
+}  // namespace holdfast::dialects

@@ -1,0 +1,165 @@
+// Fencing tokens: whatever happens to the counter, the next one is larger (S2 in the guarantees).
+#include <gmock/gmock.h>
+
+#include "scripts/script_client.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr token_major day = token_major{24} * 3600 * 1'000'000;
+
+class TokenScript : public scripts_test {
+ protected:
+  // Acquires and releases once, and gives the major.
+  token_major draw(token_major floor = 0) {
+    claim mine = claims.next(lease, floor);
+    const auto major = redis().must_acquire(mine).major;
+    EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+    return major;
+  }
+  void set_counter(const std::string& content) {
+    redis().command({"SET", key.fence_key(), content});
+  }
+  std::string counter() { return redis().get(key.fence_key()); }
+
+  // `grants` acquisitions and releases in one pipeline; their majors in order.
+  std::vector<token_major> draw_many(int grants) {
+    std::string bytes;
+    resp::writer out{bytes, resp::writer::scripts::by_text};
+    const auto& how = native_mutex(fencing::on);
+    for (int i = 0; i < grants; ++i) {
+      const claim mine = claims.next();
+      how.write_acquire(mine, false, never, out);
+      how.write_withdraw(mine, out);
+    }
+    redis().connection().send(bytes);
+    std::vector<token_major> majors;
+    for (int i = 0; i < grants; ++i) {
+      majors.push_back(static_cast<token_major>(redis().connection().read_value().number));
+      EXPECT_EQ(redis().connection().read_value().number, 1);
+    }
+    return majors;
+  }
+};
+HOLDFAST_ON_EACH_SERVER(TokenScript);
+
+TEST_P(TokenScript, GrowsWithEveryGrantOfAPipeline) {
+  std::vector<token_major> majors;
+  for (int part = 0; part < 100; ++part) {
+    const auto more = draw_many(100);
+    majors.insert(majors.end(), more.begin(), more.end());
+  }
+  ASSERT_EQ(majors.size(), 10'000U);
+  EXPECT_EQ(std::adjacent_find(majors.begin(), majors.end(), std::greater_equal<>{}), majors.end());
+  EXPECT_LE(majors.back(), redis().micros());
+}
+
+TEST_P(TokenScript, CountsOnWhenTheClockStandsStillOrStepsBack) {
+  const auto ahead = redis().micros() + 60'000'000;
+  set_counter(std::to_string(ahead));
+  const auto majors = draw_many(100);
+  for (std::size_t i = 0; i < majors.size(); ++i) EXPECT_EQ(majors[i], ahead + 1 + i);
+  EXPECT_EQ(counter(), std::to_string(ahead + 100));
+}
+
+TEST_P(TokenScript, CountsOnFromExactlyTheTime) {
+  // The counter equal to the time of the next grant: not hit for sure, but never wrong.
+  for (int i = 0; i < 200; ++i) {
+    const auto near = redis().micros() + static_cast<token_major>(i);
+    set_counter(std::to_string(near));
+    EXPECT_GT(draw(), near);
+  }
+}
+
+TEST_P(TokenScript, GrowsAcrossTheLossOfEverything) {
+  token_major last = draw();
+  const auto expect_growth = [&] {
+    const token_major next = draw();
+    EXPECT_GT(next, last);
+    last = next;
+  };
+  redis().command({"FLUSHALL"});
+  expect_growth();
+  redis().command({"DEL", key.fence_key()});
+  expect_growth();
+  for (const char* content :
+       {"", "0", "-1", "17", "junk", "1e300", "inf", "-inf", "nan", "0x7fffffffffffffff",
+        " 9007199254740993", "1.5", "9999999999999999999999999x", "\xff"}) {
+    set_counter(content);
+    expect_growth();
+    EXPECT_EQ(counter(), std::to_string(last)) << content;
+  }
+}
+
+TEST_P(TokenScript, KeepsACounterThatHasBeenGivenAnExpiry) {
+  draw();
+  redis().command({"PEXPIRE", key.fence_key(), "60000"});
+  draw();
+  EXPECT_EQ(redis().pttl(key.fence_key()), -1);
+}
+
+TEST_P(TokenScript, IsSharedByTheLocksOfASlot) {
+  const lock_key twin{"orders:42"};
+  ASSERT_EQ(twin.fence_key(), key.fence_key());
+  const auto first = draw();
+  claims_of some{twin, 3};
+  claim mine = some.next();
+  EXPECT_GT(redis().must_acquire(mine).major, first);
+}
+
+TEST_P(TokenScript, RespectsTheFloor) {
+  const auto floor = redis().micros() + 3'600'000'000;
+  EXPECT_EQ(draw(floor), floor + 1);
+  EXPECT_EQ(draw(floor), floor + 2);
+  EXPECT_EQ(draw(floor + 10), floor + 11);
+  EXPECT_EQ(draw(0), floor + 12);
+  redis().command({"FLUSHALL"});
+  EXPECT_EQ(draw(floor + 12), floor + 13);
+}
+
+TEST_P(TokenScript, RefusesAFloorThatIsMoreThanADayAhead) {
+  draw();
+  const auto before = redis().contents();
+  EXPECT_EQ(code_of(redis().acquire(claims.next(lease, redis().micros() + day + 1'000'000'000))),
+            errc::clock_skew);
+  EXPECT_EQ(code_of(redis().acquire(claims.next(lease, token_major{1} << 62))), errc::clock_skew);
+  EXPECT_EQ(redis().contents(), before);
+  const auto floor = redis().micros() + day - 60'000'000;
+  EXPECT_EQ(draw(floor), floor + 1);
+}
+
+TEST_P(TokenScript, RefusesACounterOfAnotherTypeBeforeItWritesAnything) {
+  redis().command({"RPUSH", key.fence_key(), "a"});
+  const auto before = redis().contents();
+  EXPECT_EQ(code_of(redis().acquire(claims.next())), errc::foreign_key);
+  EXPECT_EQ(redis().contents(), before);
+}
+
+TEST_P(TokenScript, RefusesACounterThatCannotBeCountedOn) {
+  for (const char* content : {"4503599627370496", "9007199254740993", "99999999999999999999999"}) {
+    set_counter(content);
+    const auto before = redis().contents();
+    const auto verdict = redis().acquire(claims.next());
+    EXPECT_EQ(code_of(verdict), errc::clock_skew) << content;
+    EXPECT_THAT(std::get<refused>(verdict).detail, ::testing::HasSubstr(content));
+    EXPECT_EQ(redis().contents(), before);
+  }
+}
+
+TEST_P(TokenScript, ReachesTheLargestMajorExactly) {
+  set_counter("4503599627370494");
+  EXPECT_EQ(draw(), 4503599627370495U);
+  EXPECT_EQ(draw(), 4503599627370496U);
+  EXPECT_EQ(code_of(redis().acquire(claims.next())), errc::clock_skew);
+  EXPECT_EQ(counter(), "4503599627370496");
+}
+
+TEST_P(TokenScript, LeavesNothingBehindButTheCounter) {
+  for (int i = 0; i < 50; ++i) draw();
+  const auto keys = redis().command({"KEYS", "*"});
+  ASSERT_EQ(keys.items.size(), 1U);
+  EXPECT_EQ(keys.items[0].text, key.fence_key());
+}
+
+}  // namespace
+}  // namespace holdfast::dialects

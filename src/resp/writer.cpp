@@ -3,25 +3,28 @@
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <cstring>
 
 namespace holdfast::resp {
 namespace {
 
-// "*12\r\n" and "$12\r\n".
-void append_header(std::string& out, char sign, std::size_t number) {
-  std::array<char, 24> text;
-  text[0] = sign;
-  char* end = std::to_chars(&text[1], text.data() + text.size() - 2, number).ptr;
-  *end++ = '\r';
-  *end++ = '\n';
-  out.append(text.data(), end);
+// Writes "*12\r\n" or "$12\r\n" to `to`, which has room for it; returns its end.
+char* put_header(char* to, char sign, std::size_t number) {
+  *to++ = sign;
+  to = std::to_chars(to, to + 20, number).ptr;
+  *to++ = '\r';
+  *to++ = '\n';
+  return to;
 }
+
+constexpr std::size_t longest_header = 1 + 20 + 2;
 
 }  // namespace
 
 void writer::command(std::size_t words) {
   assert(words > 0 && finished() && "the command before lacks arguments");
-  append_header(out_, '*', words);
+  std::array<char, longest_header> text;
+  out_.append(text.data(), put_header(text.data(), '*', words));
   missing_ = words;
 }
 
@@ -40,9 +43,19 @@ void writer::call(const script& s, std::size_t keys, std::size_t args) {
 void writer::arg(std::string_view bytes) {
   assert(!finished() && "more arguments than announced");
   --missing_;
-  append_header(out_, '$', bytes.size());
-  out_.append(bytes);
-  out_.append("\r\n", 2);
+  // Most arguments are short, and one append is cheaper than three.
+  constexpr std::size_t is_short = 128;
+  std::array<char, longest_header + is_short + 2> text;
+  char* end = put_header(text.data(), '$', bytes.size());
+  if (bytes.size() > is_short) {
+    out_.append(text.data(), end).append(bytes).append("\r\n", 2);
+    return;
+  }
+  std::memcpy(end, bytes.data(), bytes.size());
+  end += bytes.size();
+  *end++ = '\r';
+  *end++ = '\n';
+  out_.append(text.data(), end);
 }
 
 void writer::arg(std::int64_t number) {

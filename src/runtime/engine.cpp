@@ -71,11 +71,6 @@ request_id engine::next_request() noexcept {
 
 std::uint64_t engine::next_seed() noexcept { return seed_.fetch_add(1, std::memory_order_relaxed); }
 
-moment engine::now() {
-  const auto local = net::now();
-  return {local, estimate(local)};
-}
-
 server_time engine::estimate(monotonic_time at) const {
   const std::lock_guard lock(clock_guard_);
   return clock_.estimate(at);

@@ -48,7 +48,6 @@ class engine final : private redis::connection::observer {
   request_id next_request() noexcept;
   std::uint64_t next_seed() noexcept;
 
-  moment now();
   server_time estimate(monotonic_time at) const;
   nanoseconds clock_distance() const;  // the server's clock minus the wall clock here
   void learn_time(monotonic_time sent_at, monotonic_time received_at, server_time said);

@@ -30,6 +30,10 @@ monotonic_time together(monotonic_time at, milliseconds lease) noexcept {
   return monotonic_time{(since + grain - nanoseconds{1}) / grain * grain};
 }
 
+// The machines' own not-after is not used here: a request may wait for its connection, so write()
+// reckons it from when the request is really sent.
+moment present() noexcept { return {net::now(), leasing::far_future}; }
+
 }  // namespace
 
 tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience)
@@ -61,7 +65,7 @@ void tenure::acquire(std::stop_token stop, listener who) {
   }
   started_ = true;
   set_busy(true);
-  const moment now = engine_.now();
+  const moment now = present();
   driven_ = who.sleeper != nullptr || who.executor != nullptr;
   obey(std::get<acquiring>(machine_).start(now));
   driven_ = false;
@@ -79,7 +83,7 @@ bool tenure::abandon() {
   const bool untold = listener_.completion != nullptr || listener_.sleeper != nullptr;
   listener_ = {};
   if (auto* const machine = std::get_if<acquiring>(&machine_); machine != nullptr && started_) {
-    obey(machine->on_stop(engine_.now()));
+    obey(machine->on_stop(present()));
     return untold;
   }
   lock.unlock();
@@ -94,7 +98,7 @@ void tenure::on_stop() noexcept {
   if (!started_) {
     stopped_early_ = true;
   } else if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-    obey(machine->on_stop(engine_.now()));
+    obey(machine->on_stop(present()));
   }
 }
 
@@ -306,7 +310,7 @@ void tenure::write(resp::writer& out, monotonic_time sent_at) {
 void tenure::on_reply(resp::value& reply) {
   const auto alive = shared_from_this();
   const scoped_mutex lock(mutex_);
-  const moment now = engine_.now();
+  const moment now = present();
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {
     obey(machine->on_reply(reply, sent_at(), now));
   } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
@@ -317,7 +321,7 @@ void tenure::on_reply(resp::value& reply) {
 void tenure::on_failed(redis::fate what, const redis::breakdown& why) {
   const auto alive = shared_from_this();
   const scoped_mutex lock(mutex_);
-  const moment now = engine_.now();
+  const moment now = present();
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {
     obey(machine->on_missing(to_missing(what), {why.code, why.detail}, now));
   } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
@@ -328,7 +332,7 @@ void tenure::on_failed(redis::fate what, const redis::breakdown& why) {
 void tenure::on_timer(monotonic_time at) {
   const scoped_mutex lock(mutex_);
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-    obey(machine->on_timer({at, engine_.estimate(at)}));
+    obey(machine->on_timer({at, leasing::far_future}));
   } else if (auto* const held = std::get_if<holding>(&machine_)) {
     obey(held->on_timer(at));
   } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {

@@ -94,6 +94,7 @@ bool connection::flush() {
 
 void connection::forget(const waiter& w) {
   const scoped_mutex lock(mutex_);
+  if (claimant_ == &w) claimant_ = nullptr;
   for (const auto* queue : {&in_flight_, &pending_}) {
     for (request* r = queue->first(); r != nullptr; r = r->next_) {
       if (r->sleeper_ == &w) r->sleeper_ = nullptr;

@@ -132,6 +132,7 @@ class connection final : public net::attendant {
   bool ever_up_ HOLDFAST_GUARDED_BY(mutex_) = false;
   bool closed_ HOLDFAST_GUARDED_BY(mutex_) = false;
   role role_ HOLDFAST_GUARDED_BY(mutex_) = role::none;
+  waiter* claimant_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // an executor that wants to read again
   request_queue in_flight_ HOLDFAST_GUARDED_BY(mutex_);
   request_queue pending_ HOLDFAST_GUARDED_BY(mutex_);  // waits for the connection
   std::string out_ HOLDFAST_GUARDED_BY(mutex_);        // encoded, not yet taken by a writer

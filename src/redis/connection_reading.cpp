@@ -31,6 +31,8 @@ void connection::drive(waiter& w) {
         leads = false;
       }
       if (leads) note_due();
+      // Coroutines are served best by their own thread: the background thread shall give it back.
+      if (w.is_executor() && role_ == role::background) claimant_ = &w;
       alone = in_flight_.size() == 1;
     }
     if (wake) helper_.wake();
@@ -124,7 +126,7 @@ void connection::poll_socket(waiter& w) {
   w.stop_reading();
 }
 
-// Gives the answers in the batch to those who asked. False: the leader has passed the role on.
+// Gives the answers in the batch to those who asked. False: the role has been passed on.
 bool connection::process(turn& mine, const waiter* leader) {
   bool leads = true;
   bool wake = false;
@@ -145,6 +147,10 @@ bool connection::process(turn& mine, const waiter* leader) {
     }
     if (answers_leader) {
       wake = pass_role(*leader, mine.answered.size());
+      leads = false;
+    } else if (claimant_ != nullptr && role_ == role::background && claimant_->offer_role()) {
+      role_ = role::caller;
+      claimant_ = nullptr;
       leads = false;
     } else {
       note_due();

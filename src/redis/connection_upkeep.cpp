@@ -84,7 +84,7 @@ void connection::read_in_background() {
       return tear_down(why_closed());
     }
     if (outcome == link::outcome::data) {
-      process(mine, nullptr);
+      if (!process(mine, nullptr)) return;
       quiet_since = net::now();
     } else if (now - quiet_since >= tuning_.background_spin) {
       break;

@@ -166,6 +166,7 @@ TEST_P(AcquireScript, GrantsAResendWithoutTokensThatWasNeverExecuted) {
   script_client plain{server(), fencing::off};
   const claim mine = claims.next();
   EXPECT_EQ(plain.acquire(mine, true), acquire_verdict(granted{0, lease}));
+  EXPECT_GT(redis().pttl(key.value_key()), 25'000);
   EXPECT_EQ(plain.release(mine), release_verdict(released{}));
   const server_time past{microseconds(1)};
   EXPECT_TRUE(std::holds_alternative<late>(plain.acquire(mine, true, past)));

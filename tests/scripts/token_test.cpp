@@ -54,6 +54,24 @@ TEST_P(TokenScript, GrowsWithEveryGrantOfAPipeline) {
   EXPECT_LE(majors.back(), redis().micros());
 }
 
+// TIME gives the microseconds of a second without leading zeros.
+TEST_P(TokenScript, IsTheTimeAlsoAtTheBeginningOfASecond) {
+  const auto drawn_early = [&] {
+    redis().command({"DEL", key.fence_key()});
+    const auto before = redis().micros();
+    const auto major = draw();
+    EXPECT_GE(major, before);
+    EXPECT_LE(major, redis().micros());
+    return major % 1'000'000 < 10'000 || HasFailure();
+  };
+  EXPECT_TRUE(support::eventually([&] {
+    for (int i = 0; i < 1000; ++i) {
+      if (drawn_early()) return true;
+    }
+    return false;
+  }));
+}
+
 TEST_P(TokenScript, CountsOnWhenTheClockStandsStillOrStepsBack) {
   const auto ahead = redis().micros() + 60'000'000;
   set_counter(std::to_string(ahead));

@@ -1,0 +1,146 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "net/background_thread.hpp"
+#include "net/clock.hpp"
+#include "net/descriptor.hpp"
+#include "net/socket.hpp"
+
+namespace holdfast::net {
+namespace {
+
+using ::testing::HasSubstr;
+
+connect_limits within(milliseconds time) { return {now() + time, milliseconds{1000}, nullptr}; }
+
+// Runs `check` in a forked child and tells whether it returned true there.
+template <typename Check>
+bool holds_in_child(const Check& check) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(check() ? 0 : 1);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(Descriptor, IsClosedInAForkedChildOnly) {
+  descriptor file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const int number = file.get();
+  ASSERT_GE(number, 0);
+  EXPECT_TRUE(holds_in_child([&] { return !file && ::fcntl(number, F_GETFD) == -1; }));
+  EXPECT_EQ(file.get(), number);
+  EXPECT_NE(::fcntl(number, F_GETFD), -1);
+}
+
+TEST(Descriptor, KnowsTheProcessThatForked) {
+  const auto ours = process_generation();
+  EXPECT_TRUE(holds_in_child([&] { return process_generation() != ours; }));
+  EXPECT_EQ(process_generation(), ours);
+}
+
+TEST(Clock, NeverGoesBack) {
+  const auto first = now();
+  EXPECT_GE(now(), first);
+}
+
+TEST(Socket, SaysThatNobodyListens) {
+  // A port that was free a moment ago: bound by us, but not listening.
+  descriptor taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(taken.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  socklen_t size = sizeof address;
+  ::getsockname(taken.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  descriptor socket;
+  const tcp_endpoint where{"127.0.0.1", ntohs(address.sin_port)};
+  EXPECT_THAT(connect(where, within(milliseconds{5000}), socket), HasSubstr("refused"));
+  EXPECT_FALSE(socket);
+}
+
+TEST(Socket, SaysThatTheHostIsUnknown) {
+  descriptor socket;
+  const auto problem =
+      connect(tcp_endpoint{"no-such-host.invalid", 6379}, within(milliseconds{5000}), socket);
+  EXPECT_THAT(problem, HasSubstr("no-such-host.invalid"));
+}
+
+TEST(Socket, SaysThatThePathIsTooLong) {
+  descriptor socket;
+  const auto problem =
+      connect(unix_endpoint{"/" + std::string(200, 'x')}, within(milliseconds{100}), socket);
+  EXPECT_THAT(problem, HasSubstr("longer than the system allows"));
+}
+
+TEST(Socket, SaysThatTheSocketIsNotThere) {
+  descriptor socket;
+  const auto problem = connect(unix_endpoint{"/no/such.sock"}, within(milliseconds{100}), socket);
+  EXPECT_THAT(problem, HasSubstr("No such file"));
+}
+
+TEST(Socket, GivesUpConnectingWhenCancelled) {
+  wake_up cancel;
+  cancel.signal();
+  EXPECT_FALSE(wait_ready(-1, 0, {now() + std::chrono::hours{1}, {}, &cancel}));
+}
+
+TEST(Socket, GivesUpWaitingAtTheDeadline) {
+  const auto before = now();
+  EXPECT_FALSE(wait_ready(-1, 0, {before + milliseconds{20}, {}, nullptr}));
+  EXPECT_GE(now() - before, milliseconds{20});
+}
+
+// Counts how often it is attended, and wants it at a given time.
+class counter final : public attendant {
+ public:
+  interest wants(monotonic_time) override { return {-1, 0, at.load()}; }
+  void attend(short, monotonic_time) override {
+    at.store(monotonic_time::max());
+    attended.fetch_add(1);
+    attended.notify_all();
+  }
+  std::atomic<monotonic_time> at{monotonic_time::max()};
+  std::atomic<int> attended{0};
+};
+
+TEST(BackgroundThread, AttendsWhenTheTimeHasCome) {
+  counter c;
+  c.at = now() + milliseconds{20};
+  const auto before = now();
+  background_thread thread;
+  thread.start({&c});
+  c.attended.wait(0);
+  EXPECT_GE(now() - before, milliseconds{15});
+}
+
+TEST(BackgroundThread, LooksAgainWhenWoken) {
+  counter c;
+  background_thread thread;
+  thread.start({&c});
+  for (int i = 0; i < 1000; ++i) {
+    const int seen = c.attended.load();
+    c.at = now();
+    thread.wake();
+    c.attended.wait(seen);  // would never return if a wake-up could be missed
+  }
+  EXPECT_GE(c.attended.load(), 1000);
+}
+
+TEST(BackgroundThread, StopsWhileAsleep) {
+  counter c;
+  background_thread thread;
+  thread.start({&c});
+  thread.stop();
+  EXPECT_EQ(c.attended.load(), 0);
+}
+
+}  // namespace
+}  // namespace holdfast::net

@@ -1,0 +1,73 @@
+#include "redis/waiter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <thread>
+
+namespace holdfast::redis {
+namespace {
+
+using kind = waiter::kind;
+
+TEST(Waiter, DoesNotSleepWhenDone) {
+  waiter w(kind::caller);
+  w.done();
+  w.sleep();
+  EXPECT_TRUE(w.is_finished());
+}
+
+TEST(Waiter, KeepsARoleThatCameTogetherWithTheEnd) {
+  waiter w(kind::caller);
+  ASSERT_TRUE(w.offer_role());
+  w.done();
+  w.sleep();
+  EXPECT_TRUE(w.is_finished());
+  EXPECT_TRUE(w.was_offered_role());
+}
+
+TEST(Waiter, RefusesTheRoleWhenDone) {
+  waiter w(kind::caller);
+  w.done();
+  EXPECT_FALSE(w.offer_role());
+}
+
+TEST(Waiter, TakesTheRoleAsExecutorOnlyWhileAsleep) {
+  waiter w(kind::executor);
+  EXPECT_FALSE(w.offer_role());
+  std::thread sleeper([&] { w.sleep(); });
+  while (!w.offer_role()) std::this_thread::yield();
+  sleeper.join();
+  EXPECT_TRUE(w.was_offered_role());
+}
+
+TEST(Waiter, InterruptsItsThreadInPoll) {
+  waiter w(kind::caller);
+  net::wake_up interrupt;
+  ASSERT_TRUE(w.start_reading(interrupt));
+  w.done();
+  std::uint64_t count = 0;
+  EXPECT_EQ(::read(interrupt.fd(), &count, sizeof count), static_cast<ssize_t>(sizeof count));
+  w.stop_reading();
+  EXPECT_FALSE(w.start_reading(interrupt));
+}
+
+// Ping-pong between two threads: a lost wake-up would hang it.
+TEST(Waiter, LosesNoWakeUp) {
+  for (int i = 0; i < 2000; ++i) {
+    waiter w(kind::caller);
+    std::atomic<bool> go{false};
+    std::thread other([&] {
+      go.wait(false);
+      w.done();
+    });
+    go.store(true);
+    go.notify_one();
+    w.sleep();
+    other.join();
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::redis

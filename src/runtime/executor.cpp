@@ -14,7 +14,7 @@ thread_local executor* innermost = nullptr;
 executor::executor() : outer_(innermost) { innermost = this; }
 
 executor::~executor() {
-  if (core_) core_->connection().forget(waiter_);
+  if (core_ && core_->engine().is_in_its_process()) core_->connection().forget(waiter_);
   innermost = outer_;
 }
 

@@ -48,7 +48,8 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
                                    .seed = owner.next_seed()}) {}
 
 tenure::~tenure() {
-  if (is_armed()) engine_.timers().disarm(*this);
+  // In a forked child the timers and their mutex are only a picture of the parent's.
+  if (is_armed() && engine_.is_in_its_process()) engine_.timers().disarm(*this);
 }
 
 // ---- acquiring ---------------------------------------------------------------------------------

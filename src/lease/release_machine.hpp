@@ -29,6 +29,9 @@ class release_machine {
 
   void write(resp::writer& out) const;
 
+  // The server's words when it refused last; empty when it did not.
+  const std::string& last_refusal() const noexcept { return last_refusal_; }
+
  private:
   enum class state : std::uint8_t { asking, waiting, done };
 

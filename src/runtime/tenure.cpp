@@ -267,8 +267,13 @@ void tenure::obey(const leasing::release_step& step) {
 result<void> tenure::take_released() {
   const scoped_mutex lock(mutex_);
   if (!released_) {
-    return failure{errc::unavailable,
-                   "the server has not confirmed the release; it is tried again until the lease ends"};
+    std::string detail =
+        "the server has not confirmed the release; it is tried again until the lease ends";
+    const auto* const machine = std::get_if<releasing>(&machine_);
+    if (machine != nullptr && !machine->last_refusal().empty()) {
+      detail += " (" + machine->last_refusal() + ")";
+    }
+    return failure{errc::unavailable, detail};
   }
   if (!released_->code) return {};
   return failure{*released_->code, released_->detail};

@@ -28,7 +28,7 @@ class server_test : public ::testing::TestWithParam<std::string> {
 
   private_server start(server_settings settings = {}) const {
     settings.program = GetParam();
-    return private_server(std::move(settings));
+    return private_server(settings);
   }
 };
 

@@ -10,27 +10,30 @@
 
 namespace holdfast::support {
 
+// A port of 127.0.0.1 on which nobody listens at this moment.
+std::uint16_t free_port();
+
 struct server_settings {
-  std::string program = "redis-server";    // or valkey-server
+  std::string program{};                   // empty: whichever server is installed
   bool tcp = false;                        // also listen on a free port of 127.0.0.1
   std::vector<std::string> arguments{};    // {"--maxmemory", "1mb"}
   std::vector<std::string> environment{};  // {"LD_PRELOAD=..."}, beside what this process has
 };
 
-// Listens on a unix socket in a directory of its own, without persistence; ends with this object,
-// and when this process ends. Its log is printed when the current test has failed.
-// Throws what is wrong when it does not start.
+// Listens on a unix socket in a directory of its own, without persistence; ends with this object
+// and with this process. Its log is printed when the current test has failed. Throws what is wrong
+// when it does not start.
 class private_server {
  public:
-  explicit private_server(server_settings settings = {});
+  explicit private_server(const server_settings& settings = {});
   ~private_server();
   private_server(private_server&&) noexcept;
   private_server& operator=(private_server&&) noexcept;
 
-  const std::string& url() const;     // unix:///...
-  std::string tcp_url() const;        // redis://127.0.0.1:port; only with settings.tcp
-  std::uint16_t port() const;         // only with settings.tcp
-  const std::string& socket() const;  // path
+  const std::string& url() const;  // unix:///...
+  std::string tcp_url() const;     // redis://127.0.0.1:port; only with settings.tcp
+  std::uint16_t port() const;      // only with settings.tcp
+  std::string socket() const;      // path
   int pid() const;
   std::string log() const;
 

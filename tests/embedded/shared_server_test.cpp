@@ -1,0 +1,235 @@
+#include "embedded/shared_server.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include <holdfast/errc.hpp>
+
+#include "embedded/directories.hpp"
+#include "embedded/server_process.hpp"
+#include "support/each_server.hpp"
+#include "support/eventually.hpp"
+#include "support/forked.hpp"
+#include "support/raw_connection.hpp"
+#include "support/scoped_environment.hpp"
+
+namespace holdfast::embedded {
+namespace {
+
+namespace fs = std::filesystem;
+using support::eventually;
+using support::forked;
+using support::is_gone;
+using support::scoped_environment;
+using ::testing::HasSubstr;
+
+// The server is whichever is installed: which one makes no difference here.
+class SharedServer : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (support::server_programs().empty()) {
+      GTEST_SKIP() << "No server is installed: install the package 'redis-server'.";
+    }
+  }
+
+  shared_embedded_server join() const { return shared_embedded_server::join(directory_); }
+
+  resp::value command(const std::vector<std::string>& words) const {
+    const auto socket = (directory_ / "server.sock").string();
+    return support::raw_connection(net::unix_endpoint{socket}).command(words);
+  }
+
+  int number_in_info(const std::string& field) const {
+    const auto info = command({"INFO", "server"}).text;
+    return std::stoi(info.substr(info.find(field + ":") + field.size() + 1));
+  }
+  pid_t server_pid() const { return number_in_info("process_id"); }
+
+  bool answers_now() const {
+    return answers(directory_ / "server.sock", net::now() + support::generous);
+  }
+
+  // A process that joins, tells the server's pid and stays.
+  std::unique_ptr<forked> another_user() const {
+    return std::make_unique<forked>([this](const forked::teller& parent) {
+      const auto server = join();
+      parent.tell(std::to_string(server_pid()));
+      parent.sleep_until_killed();
+    });
+  }
+
+  // Long enough to see an end that should not come.
+  static constexpr milliseconds watched{200};
+
+  private_directory base_;
+  fs::path directory_ = base_.path() / "shared";
+  scoped_environment linger_{"HOLDFAST_EMBEDDED_LINGER", "50"};
+};
+
+TEST_F(SharedServer, IsStartedByTheFirstAndFoundByTheNext) {
+  const auto first = join();
+  EXPECT_EQ(first.socket(), directory_ / "server.sock");
+  const auto pid = server_pid();
+  const auto second = join();
+  EXPECT_EQ(server_pid(), pid);
+  struct stat found {};
+  ASSERT_EQ(::stat(directory_.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0700U);
+}
+
+TEST_F(SharedServer, IsOneForEightProcessesThatJoinAtOnce) {
+  std::deque<std::unique_ptr<forked>> users;
+  for (int i = 0; i < 8; ++i) users.push_back(another_user());
+  std::set<std::string> servers;
+  for (const auto& user : users) servers.insert(user->heard());
+  EXPECT_EQ(servers.size(), 1U);
+}
+
+TEST_F(SharedServer, EndsAfterTheLastHasLeft) {
+  std::optional first(join());
+  std::optional second(join());
+  const auto pid = server_pid();
+  first.reset();
+  EXPECT_FALSE(eventually([&] { return is_gone(pid); }, watched));
+  second.reset();
+  EXPECT_TRUE(eventually([&] { return is_gone(pid); }));
+  EXPECT_TRUE(eventually([&] { return !fs::exists(directory_ / "server.sock"); }));
+}
+
+TEST_F(SharedServer, CountsAKilledUserAsGone) {
+  const auto user = another_user();
+  const auto pid = std::stoi(user->heard());
+  user->kill9();
+  EXPECT_TRUE(eventually([&] { return is_gone(pid); }));
+}
+
+TEST_F(SharedServer, GoesOnWhenItsStarterIsKilled) {
+  const auto starter = another_user();
+  const auto pid = std::stoi(starter->heard());
+  const auto server = join();
+  command({"SET", "a", "b"});
+  starter->kill9();
+  EXPECT_FALSE(eventually([&] { return is_gone(pid); }, watched));
+  EXPECT_EQ(command({"GET", "a"}).text, "b");
+}
+
+TEST_F(SharedServer, LingersForWhoComesBack) {
+  const scoped_environment patient("HOLDFAST_EMBEDDED_LINGER", "60000");
+  std::optional server(join());
+  const auto pid = server_pid();
+  server.reset();
+  server.emplace(join());
+  EXPECT_EQ(server_pid(), pid);
+  ::kill(pid, SIGKILL);  // nobody waits a minute for the rest
+}
+
+// However the joining falls into the ending, what is joined works.
+TEST_F(SharedServer, CanBeJoinedWhileItEnds) {
+  const scoped_environment hasty("HOLDFAST_EMBEDDED_LINGER", "0");
+  std::set<pid_t> servers;
+  for (int round = 0; round < 50; ++round) {
+    const auto server = join();
+    servers.insert(server_pid());
+    ::poll(nullptr, 0, round % 10);
+  }
+  EXPECT_GT(servers.size(), 1U);
+}
+
+TEST_F(SharedServer, ComesBackAfterACrash) {
+  const auto user = join();
+  const auto pid = server_pid();
+  ::kill(pid, SIGKILL);
+  const auto next = join();
+  EXPECT_NE(server_pid(), pid);
+  EXPECT_EQ(command({"PING"}).text, "PONG");
+}
+
+TEST_F(SharedServer, IsRestartedForItsUsersWhenItHadRunForAWhile) {
+  const auto user = join();
+  const auto pid = server_pid();
+  ASSERT_TRUE(eventually([&] { return number_in_info("uptime_in_seconds") >= 2; }));
+  ::kill(pid, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return is_gone(pid) && answers_now(); }));
+  EXPECT_NE(server_pid(), pid);
+}
+
+TEST_F(SharedServer, IsStartedAnewWhereACrashLeftItsSocket) {
+  ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
+  {
+    net::descriptor stale(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const auto path = (directory_ / "server.sock").string();
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(::bind(stale.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  }
+  ASSERT_FALSE(answers_now());
+  const auto server = join();
+  EXPECT_EQ(command({"PING"}).text, "PONG");
+}
+
+TEST_F(SharedServer, IsNotKeptByAForkedChild) {
+  std::optional server(join());
+  const auto pid = server_pid();
+  forked child([](const forked::teller& parent) {
+    parent.tell("running");
+    parent.sleep_until_killed();
+  });
+  EXPECT_EQ(child.heard(), "running");
+  server.reset();
+  EXPECT_TRUE(eventually([&] { return is_gone(pid); }));
+}
+
+TEST_F(SharedServer, EndsWhenItsDirectoryWasRemoved) {
+  std::optional server(join());
+  const auto pid = server_pid();
+  fs::remove_all(directory_);
+  server.reset();
+  EXPECT_TRUE(eventually([&] { return is_gone(pid); }));
+}
+
+std::string refusal(const fs::path& directory) {
+  try {
+    shared_embedded_server::join(directory);
+  } catch (const failure& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(SharedServer, RefusesADirectoryThatOthersCanEnter) {
+  ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
+  ASSERT_EQ(::chmod(directory_.c_str(), 0750), 0);
+  EXPECT_THAT(refusal(directory_), HasSubstr("chmod 700"));
+}
+
+TEST_F(SharedServer, RefusesWhatIsNoDirectoryOfItsOwn) {
+  EXPECT_THAT(refusal("/proc/self/status"), HasSubstr("is not a directory"));
+  EXPECT_THAT(refusal(directory_ / "missing" / "deeper"), HasSubstr("cannot create the directory"));
+  ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
+  ASSERT_EQ(::symlink(directory_.c_str(), (base_.path() / "link").c_str()), 0);
+  EXPECT_THAT(refusal(base_.path() / "link"), HasSubstr("is not a directory"));
+  if (::geteuid() != 0) GTEST_SKIP() << "Only root can make a directory of another user's.";
+  ASSERT_EQ(::chown(directory_.c_str(), 65534, 65534), 0);
+  EXPECT_THAT(refusal(directory_), HasSubstr("belongs to another user"));
+}
+
+TEST_F(SharedServer, RefusesALingerTimeThatIsNoNumber) {
+  for (const char* wrong : {"soon", "-1", "5s", ""}) {
+    const scoped_environment linger("HOLDFAST_EMBEDDED_LINGER", wrong);
+    EXPECT_THAT(refusal(directory_), HasSubstr("HOLDFAST_EMBEDDED_LINGER")) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::embedded

@@ -1,0 +1,54 @@
+// A second process of the test itself, to be killed or frozen.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+
+#include "net/descriptor.hpp"
+#include "support/eventually.hpp"
+
+namespace holdfast::support {
+
+// Runs a function in a forked child. The child ends when the function returns, without running
+// destructors or exit handlers of the parent's objects; it is killed with this object.
+class forked {
+ public:
+  // What the child can tell its parent: one line at a time.
+  class teller {
+   public:
+    explicit teller(int fd) noexcept : fd_(fd) {}
+    void tell(const std::string& line) const;
+    [[noreturn]] void sleep_until_killed() const;
+
+   private:
+    int fd_;
+  };
+
+  explicit forked(const std::function<void(const teller&)>& body);
+  ~forked();
+  forked(const forked&) = delete;
+  forked& operator=(const forked&) = delete;
+
+  pid_t pid() const noexcept { return pid_; }
+  std::string heard();  // the next line; throws when none comes in time
+  void signal(int number) const;
+  void kill9();
+
+  // The exit status: 0 when the function returned, 1 when it threw, 128 + n when killed by signal
+  // n.
+  int wait();
+
+ private:
+  pid_t pid_ = 0;
+  int status_ = -1;
+  net::descriptor ear_;
+  std::string received_;
+};
+
+// True when no process with this id runs any more. (A dead one whose parent has not noticed counts
+// as gone: in a container nobody may ever notice.)
+bool is_gone(pid_t pid);
+
+}  // namespace holdfast::support

@@ -98,9 +98,9 @@ TEST_P(ScriptsAndServer, TellThatReplicasAreMissing) {
 
 // As documented in docs/wire/holdfast.md.
 const std::vector<std::string> minimal_rights = {
-    "reset", "on",     ">secret", "~hf:*", "&hf:*",   "-@all",          "+evalsha",
-    "+eval", "+time",  "+get",    "+set",  "+del",    "+pexpire",       "+pttl",
-    "+hset", "+hello", "+auth",   "+ping", "+select", "+client|setname"};
+    "reset", "on",    ">secret", "~hf:*", "&hf:*",   "-@all",   "+evalsha",
+    "+eval", "+time", "+get",    "+set",  "+psetex", "+del",    "+pexpire",
+    "+pttl", "+hset", "+hello",  "+auth", "+ping",   "+select", "+client|setname"};
 const std::vector<std::string> operator_rights = {"+type", "+hgetall", "+scan", "+xadd", "+info"};
 
 class RestrictedUser : public scripts_test {

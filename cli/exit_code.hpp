@@ -1,0 +1,28 @@
+// What the program's exit codes mean. They are stable, and documented in the man page.
+#pragma once
+
+#include <holdfast/errc.hpp>
+
+namespace holdfast::cli {
+
+enum exit_code : int {
+  success = 0,
+  problem_found = 1,       // doctor or demo found one, release found nobody, a key is not a lock
+  usage = 64,              // bad arguments (EX_USAGE)
+  no_server = 69,          // no usable server (EX_UNAVAILABLE)
+  internal = 70,           // should not happen (EX_SOFTWARE)
+  no_lock = 75,            // not obtained in time (EX_TEMPFAIL)
+  lost_while_running = 76,
+  no_permission = 77,      // log-in or access list (EX_NOPERM)
+  bad_configuration = 78,  // server address or password file (EX_CONFIG)
+  cannot_execute = 126,    // as env(1) and shells say it
+  command_not_found = 127,
+  killed_by_signal = 128,  // plus the signal's number
+};
+
+exit_code exit_code_for(errc reason) noexcept;
+
+// The enumerator's name ("timed_out"): what programs read in JSON.
+const char* name_of(errc reason) noexcept;
+
+}  // namespace holdfast::cli

@@ -46,8 +46,8 @@ void connection::submit(request& r, delivery how) {
 bool connection::attract_reader(delivery how) {
   if (role_ == role::background) return true;  // it also sends, what has come together in one go
   if (how == delivery::driven) return false;
-  const bool wake = flush();
-  if (role_ != role::none) return wake;
+  const bool wake = flush();  // unlocks meanwhile
+  if (role_ != role::none || !up_) return wake;
   if (how == delivery::lazy) return look_later() || wake;
   role_ = role::background;
   return true;
@@ -93,13 +93,19 @@ bool connection::flush() {
 }
 
 void connection::forget(const waiter& w) {
-  const scoped_mutex lock(mutex_);
-  if (claimant_ == &w) claimant_ = nullptr;
-  for (const auto* queue : {&in_flight_, &pending_}) {
-    for (request* r = queue->first(); r != nullptr; r = r->next_) {
-      if (r->sleeper_ == &w) r->sleeper_ = nullptr;
+  bool wake = false;
+  {
+    const scoped_mutex lock(mutex_);
+    if (claimant_ == &w) claimant_ = nullptr;
+    for (const auto* queue : {&in_flight_, &pending_}) {
+      for (request* r = queue->first(); r != nullptr; r = r->next_) {
+        if (r->sleeper_ == &w) r->sleeper_ = nullptr;
+      }
     }
+    // It may have been finished before it drove anything, and nobody else sends what it submitted.
+    if (up_ && !in_flight_.empty()) wake = attract_reader(delivery::lazy);
   }
+  if (wake) helper_.wake();
 }
 
 bool connection::is_idle() {

@@ -143,6 +143,7 @@ bool connection::process(turn& mine, const waiter* leader) {
       }
       request* const r = in_flight_.pop();
       answers_leader = answers_leader || (leader != nullptr && r->sleeper_ == leader);
+      r->sleeper_ = nullptr;  // it may leave now; forget() would not find the request here
       mine.answered.push_back(r);
     }
     if (answers_leader) {

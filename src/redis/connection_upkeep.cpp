@@ -52,7 +52,8 @@ void connection::attend(short events, monotonic_time now) {
   }
   if ((events & POLLOUT) != 0) {
     blocked_ = false;
-    flush();
+    flush();  // unlocks meanwhile
+    if (!up_) return;
   }
   if (now >= look_at_) {
     look_at_ = monotonic_time::max();
@@ -109,8 +110,7 @@ void connection::ping_if_silent(monotonic_time now) {
   if (!silent || !ping_->is_free()) return;
   ping_->use();
   enqueue(*ping_, now);
-  flush();
-  role_ = role::background;
+  if (attract_reader(delivery::prompt)) helper_.wake();
 }
 
 void connection::start_connecting() {
@@ -141,8 +141,9 @@ void connection::connected(net::descriptor& socket) {
   const auto now = net::now();
   ping_at_ = now + tuning_.ping_after;
   for (auto waiting = pending_.take(); !waiting.empty();) enqueue(*waiting.pop(), now);
-  flush();
+  // Before flush(), which unlocks: a caller that came in between would read as well.
   if (!in_flight_.empty()) role_ = role::background;
+  flush();
 }
 
 void connection::not_connected(const breakdown& why) {

@@ -1,0 +1,148 @@
+// Logging in, and the rights of the user who has logged in.
+#include "faults/faulty_server.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+// As documented in docs/wire/holdfast.md.
+const std::vector<std::string> minimal_rights = {
+    "~hf:*", "&hf:*",  "-@all",   "+evalsha", "+eval",    "+time",
+    "+get",  "+set",   "+psetex", "+del",     "+pexpire", "+pttl",
+    "+hset", "+hello", "+auth",   "+ping",    "+select",  "+client|setname"};
+
+class Rights : public fault_test {
+ protected:
+  // A server on which the user "worker" has the rights that a lock needs.
+  private_server server_with_worker() const {
+    auto server = start();
+    give(server, {"reset", "on", std::string(">") + password});
+    give(server, minimal_rights);
+    return server;
+  }
+
+  static void give(const private_server& server, const std::vector<std::string>& rights) {
+    std::vector<std::string> words{"ACL", "SETUSER", "worker"};
+    words.insert(words.end(), rights.begin(), rights.end());
+    ASSERT_EQ(server.command(words).text, "OK");
+  }
+
+  static client_options worker() {
+    auto options = impatient();
+    options.username = "worker";
+    options.password = password;
+    return options;
+  }
+};
+HOLDFAST_ON_EACH_SERVER(Rights);
+
+TEST_P(Rights, WrongPasswordIsSaidOnceAndNotTriedAgain) {
+  const auto server = server_with_worker();
+  auto wrong = worker();
+  wrong.password = std::string(password) + "!";
+  const client redis{server.url(), wrong};
+  const auto orders = redis.mutex("orders");
+  expect_failure(orders.try_acquire(), errc::authentication, "check the user name and password");
+  expect_failure(orders.try_acquire({.timeout = support::generous}), errc::authentication,
+                 "WRONGPASS");
+}
+
+TEST_P(Rights, PasswordIsAskedFor) {
+  const auto server = start({.tcp = true, .arguments = {"--requirepass", password}});
+  const auto address = "127.0.0.1:" + std::to_string(server.port());
+  const client anonymous{"redis://" + address, impatient()};
+  expect_failure(anonymous.mutex("a").try_acquire(), errc::authentication,
+                 "give a user name and password");
+  const client wrong{"redis://:" + std::string(password) + "x@" + address, impatient()};
+  expect_failure(wrong.mutex("a").try_acquire(), errc::authentication, "WRONGPASS");
+  EXPECT_THAT(wrong.url(), ::testing::Not(::testing::HasSubstr(password)));
+  const client right{"redis://:" + std::string(password) + "@" + address, impatient()};
+  EXPECT_TRUE(right.mutex("a").try_acquire());
+}
+
+TEST_P(Rights, PasswordThatTheServerDoesNotWant) {
+  const auto server = start();
+  auto options = impatient();
+  options.username = "nobody";
+  options.password = password;
+  expect_failure(client(server.url(), options).mutex("a").try_acquire(), errc::authentication,
+                 "check the user name and password");
+}
+
+TEST_P(Rights, DocumentedOnesSuffice) {
+  const auto server = server_with_worker();
+  const client redis{server.url(), worker()};
+  auto held = redis.mutex("a", {.lease = 300ms}).acquire();
+  const auto first_deadline = net::now() + held.remaining();
+  expect_failure(redis.mutex("a").try_acquire(), errc::busy, "lease runs for another");
+  EXPECT_TRUE(eventually([&] { return net::now() > first_deadline; }));
+  EXPECT_TRUE(held.extend(1s));
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(redis.mutex("a", {.fencing = fencing::off}).try_acquire());
+}
+
+TEST_P(Rights, OldLoginWorksWithoutTheRightToHello) {
+  const auto server = server_with_worker();
+  give(server, {"-hello"});
+  EXPECT_TRUE(client(server.url(), worker()).mutex("a").try_acquire());
+}
+
+TEST_P(Rights, EveryMissingCommandIsToldAndChangesNothing) {
+  const auto server = server_with_worker();
+  const client redis{server.url(), worker()};
+  const auto orders = redis.mutex("orders");
+  ASSERT_TRUE(orders.try_acquire());
+  ASSERT_TRUE(eventually([&] {
+    return server.command({"EXISTS", value_key("orders")}).number == 0;
+  }));
+  for (const std::string missing : {"time", "get", "set", "evalsha"}) {
+    give(server, {"-" + missing});
+    expect_failure(orders.try_acquire(), errc::permission_denied, "ACL SETUSER");
+    expect_failure(orders.try_acquire({.timeout = support::generous}), errc::permission_denied,
+                   "holdfast doctor");
+    EXPECT_EQ(server.command({"EXISTS", value_key("orders")}).number, 0) << missing;
+    give(server, {"+" + missing});
+    EXPECT_TRUE(orders.try_acquire({.timeout = support::generous})) << missing;
+  }
+}
+
+TEST_P(Rights, EveryMissingKeyIsTold) {
+  const auto server = server_with_worker();
+  const client redis{server.url(), worker()};
+  give(server, {"resetkeys", "~hf:client:*", "~hf:fence:*"});
+  expect_failure(redis.mutex("orders").try_acquire(), errc::permission_denied, "ACL SETUSER");
+  give(server, {"resetkeys", "~hf:{orders}"});
+  expect_failure(redis.mutex("orders").try_acquire(), errc::permission_denied, "ACL SETUSER");
+  expect_failure(redis.mutex("others", {.fencing = fencing::off}).try_acquire(),
+                 errc::permission_denied, "NOPERM");
+  EXPECT_TRUE(redis.mutex("orders", {.fencing = fencing::off}).try_acquire());
+  EXPECT_EQ(server.command({"EXISTS", value_key("others")}).number, 0);
+}
+
+TEST_P(Rights, TakenAwayWhileHolding) {
+  const auto server = server_with_worker();
+  const client redis{server.url(), worker()};
+  auto renewed = redis.mutex("renewed", {.lease = 600ms}).acquire();
+  auto released = redis.mutex("released").acquire();
+  const auto lost = renewed.lost();
+  give(server, {"-pexpire", "-del"});
+  expect_failure(released.release(), errc::permission_denied, "ACL SETUSER");
+  EXPECT_TRUE(renewed.held()) << "until its deadline it is still ours";
+  expect_failure(renewed.extend(20s), errc::permission_denied, "ACL SETUSER");
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
+  EXPECT_FALSE(renewed.held());
+}
+
+TEST_P(Rights, UserDeletedWhileHolding) {
+  const auto server = server_with_worker();
+  const client redis{server.url(), worker()};
+  auto held = redis.mutex("a", {.lease = 600ms}).acquire();
+  const auto lost = held.lost();
+  ASSERT_EQ(server.command({"ACL", "DELUSER", "worker"}).number, 1);  // also kills his connections
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
+  EXPECT_FALSE(held.held());
+  expect_failure(redis.mutex("b").try_acquire({.timeout = support::generous}), errc::authentication,
+                 "WRONGPASS");
+}
+
+}  // namespace
+}  // namespace holdfast::faults

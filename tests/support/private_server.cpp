@@ -1,8 +1,6 @@
 #include "support/private_server.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <csignal>
 #include <cstdio>
@@ -18,23 +16,10 @@
 #include "embedded/server_process.hpp"
 #include "support/eventually.hpp"
 #include "support/forked.hpp"
+#include "support/listener.hpp"
 #include "support/raw_connection.hpp"
 
 namespace holdfast::support {
-
-std::uint16_t free_port() {
-  const net::descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(socket.get(), generic, size) != 0 ||
-      ::getsockname(socket.get(), generic, &size) != 0) {
-    throw std::runtime_error("no free port");
-  }
-  return ntohs(address.sin_port);
-}
 
 class private_server::state {
  public:

@@ -10,9 +10,6 @@
 
 namespace holdfast::support {
 
-// A port of 127.0.0.1 on which nobody listens at this moment.
-std::uint16_t free_port();
-
 struct server_settings {
   std::string program{};                   // empty: whichever server is installed
   bool tcp = false;                        // also listen on a free port of 127.0.0.1

@@ -3,10 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cerrno>
-#include <csignal>
+#include <memory>
+#include <stdexcept>
 
 #include "support/each_server.hpp"
+#include "support/forked.hpp"
 #include "support/raw_connection.hpp"
 
 namespace holdfast::support {
@@ -54,7 +55,7 @@ TEST_P(PrivateServer, CanBeKilledAndRestarted) {
   auto server = start();
   const auto pid = server.pid();
   server.kill9();
-  EXPECT_EQ(::kill(pid, 0), -1);
+  EXPECT_TRUE(is_gone(pid));
   EXPECT_THROW(server.command({"PING"}), std::runtime_error);
   server.restart();
   EXPECT_EQ(server.command({"PING"}).text, "PONG");
@@ -73,8 +74,7 @@ TEST_P(PrivateServer, EndsWithItsObject) {
   auto server = std::make_unique<private_server>(start());
   const auto pid = server->pid();
   server.reset();
-  EXPECT_EQ(::kill(pid, 0), -1);
-  EXPECT_EQ(errno, ESRCH);
+  EXPECT_TRUE(is_gone(pid));
 }
 
 TEST_P(PrivateServer, TellsWhatTheServerSaidWhenItDoesNotStart) {

@@ -1,0 +1,41 @@
+#include "support/listener.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace holdfast::support {
+
+std::uint16_t listen_on_loopback(net::descriptor& into, std::uint16_t port) {
+  into.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int on = 1;
+  ::setsockopt(into.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(into.get(), generic, size) != 0 || ::listen(into.get(), 128) != 0 ||
+      ::getsockname(into.get(), generic, &size) != 0) {
+    throw std::system_error(errno, std::generic_category(), "listening on 127.0.0.1");
+  }
+  return ntohs(address.sin_port);
+}
+
+int accept_from(const net::descriptor& listener) noexcept {
+  const int fd = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  const int on = 1;
+  if (fd >= 0) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return fd;
+}
+
+std::uint16_t free_port() {
+  net::descriptor listener;
+  return listen_on_loopback(listener);
+}
+
+}  // namespace holdfast::support

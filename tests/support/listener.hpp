@@ -1,0 +1,19 @@
+// Listening on the loopback interface.
+#pragma once
+
+#include <cstdint>
+
+#include "net/descriptor.hpp"
+
+namespace holdfast::support {
+
+// Listens on a port of 127.0.0.1 (0: any free one) and returns the port. Throws when it is taken.
+std::uint16_t listen_on_loopback(net::descriptor& into, std::uint16_t port = 0);
+
+// The next connection that waits to be accepted, non-blocking; -1 when there is none.
+int accept_from(const net::descriptor& listener) noexcept;
+
+// A port of 127.0.0.1 on which nobody listens at this moment.
+std::uint16_t free_port();
+
+}  // namespace holdfast::support

@@ -246,7 +246,8 @@ bool tenure::release(listener who) {
     released_ = leasing::outcome{errc::lost, "the lease had ended before it was released"};
     tell();
   }
-  driven_ = who.sleeper != nullptr || who.executor != nullptr;
+  // Whoever has been told already drives nothing.
+  driven_ = listener_.sleeper != nullptr || listener_.executor != nullptr;
   obey(giving_back.start(now));
   driven_ = false;
   return true;

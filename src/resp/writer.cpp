@@ -30,12 +30,18 @@ void writer::command(std::size_t words) {
 
 void writer::call(const script& s, std::size_t keys, std::size_t args) {
   command(3 + keys + args);
-  if (how_ == scripts::by_sha1) {
-    arg("EVALSHA");
-    arg(s.sha1);
+  if (how_ == scripts::by_sha1 && s.sha1.size() == 40) {
+    // The usual case in one append.
+    constexpr std::string_view before = "$7\r\nEVALSHA\r\n$40\r\n";
+    std::array<char, before.size() + 40 + 2> text;
+    std::memcpy(text.data(), before.data(), before.size());
+    std::memcpy(text.data() + before.size(), s.sha1.data(), 40);
+    std::memcpy(text.data() + before.size() + 40, "\r\n", 2);
+    out_.append(text.data(), text.size());
+    missing_ -= 2;
   } else {
-    arg("EVAL");
-    arg(s.text);
+    arg(how_ == scripts::by_sha1 ? "EVALSHA" : "EVAL");
+    arg(how_ == scripts::by_sha1 ? s.sha1 : s.text);
   }
   arg(static_cast<std::int64_t>(keys));
 }

@@ -1,0 +1,37 @@
+// Setting the wall clock of one server.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "embedded/directories.hpp"
+
+namespace holdfast::support {
+
+// Must live as long as the server:
+//   clock_shim clock;
+//   private_server server({.environment = clock.environment()});
+//   clock.set(-5s);
+class clock_shim {
+ public:
+  clock_shim();
+  ~clock_shim();
+  clock_shim(const clock_shim&) = delete;
+  clock_shim& operator=(const clock_shim&) = delete;
+
+  std::vector<std::string> environment() const;
+
+  // From now on the server's wall clock is the machine's plus this. A server may cache its time for
+  // the current command or timer tick.
+  void set(nanoseconds ahead) noexcept;
+
+ private:
+  embedded::private_directory directory_;
+  std::string file_;
+  std::atomic<std::int64_t>* offset_;  // in the file, mapped
+};
+
+}  // namespace holdfast::support

@@ -64,7 +64,8 @@ TEST(ChildProcess, TellsWhichSignalKilledIt) {
 }
 
 TEST(ChildProcess, IsDrivenStepByStep) {
-  child_process child(shell("trap 'echo caught >&2' TERM; echo ready; read line; echo \"$line\""));
+  child_process child(shell(
+      "trap 'echo caught >&2' TERM; echo ready; until read line; do :; done; echo \"$line\""));
   ASSERT_TRUE(child.wait_for_output("ready\n"));
   child.signal(SIGTERM);
   ASSERT_TRUE(child.wait_for_errors("caught"));

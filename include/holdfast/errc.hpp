@@ -10,31 +10,31 @@ namespace holdfast {
 /// Everything that can go wrong, one value per thing the caller might do about it.
 /// Values are stable: they are never renumbered, new ones are added at the end.
 enum class errc {
-  busy = 1,             ///< Somebody else holds the lock. Ordinary; ask again later or wait.
-  timed_out,            ///< The lock was not obtained within the given timeout.
-  cancelled,            ///< The stop token was triggered while waiting.
-  lost,                 ///< The lease ended before it was released; the lock may have a new owner.
-  unavailable,          ///< The server cannot be reached, or did not answer in time.
-  authentication,       ///< User name or password were refused.
-  permission_denied,    ///< The server's access list forbids a command, key or channel.
-  not_redis,            ///< What answers at the address does not speak the Redis protocol.
-  foreign_key,          ///< The lock's key holds something that is not a Holdfast lock. Untouched.
-  layout_version,       ///< The key was written by a Holdfast with another layout. Untouched.
-  out_of_memory,        ///< The server refuses writes: its memory limit is reached.
-  read_only,            ///< The server is a replica and refuses writes.
-  loading,              ///< The server is still loading its data set.
-  server_busy,          ///< The server is busy with a long script or has no free connection.
-  misconfigured,        ///< The server refuses writes because it cannot persist them (MISCONF).
-  no_replicas,          ///< The server refuses writes: too few replicas are connected.
-  clock_skew,           ///< The server's clock and the known tokens or deadlines do not agree.
-  server_error,         ///< The server answered with an error not listed here; see the message.
-  invalid_name,         ///< A lock name is empty or longer than 512 bytes.
-  invalid_argument,     ///< A duration or option is out of range; the message says which.
-  invalid_url,          ///< The server address cannot be understood; the message says why.
-  unsupported,          ///< This build, server or kind of lock cannot do what was asked.
-  forked,               ///< The object was made before fork() and is used in the child.
-  would_deadlock,       ///< A blocking call was made on the thread that must serve it.
-  embedded_server,      ///< The private server cannot be started; the message names the remedy.
+  busy = 1,           ///< Somebody else holds the lock. Ordinary; ask again later or wait.
+  timed_out,          ///< The lock was not obtained within the given timeout.
+  cancelled,          ///< The stop token was triggered while waiting.
+  lost,               ///< The lease ended before it was released; the lock may have a new owner.
+  unavailable,        ///< The server cannot be reached, or did not answer in time.
+  authentication,     ///< User name or password were refused.
+  permission_denied,  ///< The server's access list forbids a command, key or channel.
+  not_redis,          ///< What answers at the address does not speak the Redis protocol.
+  foreign_key,        ///< The lock's key holds something that is not a Holdfast lock. Untouched.
+  layout_version,     ///< The key was written by a Holdfast with another layout. Untouched.
+  out_of_memory,      ///< The server refuses writes: its memory limit is reached.
+  read_only,          ///< The server is a replica and refuses writes.
+  loading,            ///< The server is still loading its data set.
+  server_busy,        ///< The server is busy with a long script or has no free connection.
+  misconfigured,      ///< The server refuses writes because it cannot persist them (MISCONF).
+  no_replicas,        ///< The server refuses writes: too few replicas are connected.
+  clock_skew,         ///< The server's clock and the known tokens or deadlines do not agree.
+  server_error,       ///< The server answered with an error not listed here; see the message.
+  invalid_name,       ///< A lock name is empty or longer than 512 bytes.
+  invalid_argument,   ///< A duration or option is out of range; the message says which.
+  invalid_url,        ///< The server address cannot be understood; the message says why.
+  unsupported,        ///< This build, server or kind of lock cannot do what was asked.
+  forked,             ///< The object was made before fork() and is used in the child.
+  would_deadlock,     ///< A blocking call was made on the thread that must serve it.
+  embedded_server,    ///< The private server cannot be started; the message names the remedy.
 };
 
 /// The category of `errc` ("holdfast"). Thread safety: may be called from any thread.

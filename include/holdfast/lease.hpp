@@ -74,7 +74,8 @@ class [[nodiscard]] lease {
   friend class lock;
   friend class acquire_operation;
   friend class release_awaitable;
-  lease(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::tenure> tenure) noexcept;
+  lease(std::shared_ptr<runtime::client_core> core,
+        std::shared_ptr<runtime::tenure> tenure) noexcept;
   void give_up() noexcept;
 
   std::shared_ptr<runtime::client_core> core_;

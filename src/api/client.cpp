@@ -43,7 +43,8 @@ client::client(std::string_view url, client_options options) {
   auto parsed = redis::parse_url(url).value();
   auto server = api::start_private_server(parsed);
   auto engine = std::make_unique<runtime::engine>(session_of(parsed, options), options);
-  core_ = std::make_shared<runtime::client_core>(std::move(engine), parsed.shown, std::move(server));
+  core_ =
+      std::make_shared<runtime::client_core>(std::move(engine), parsed.shown, std::move(server));
 }
 
 lock client::mutex(std::string_view name, lock_options options) const {

@@ -118,9 +118,10 @@ class examination {
     const auto drift = core_.engine().clock_distance();
     const auto ms = std::chrono::round<milliseconds>(drift).count();
     const bool close = std::chrono::abs(drift) < std::chrono::seconds{10};
-    report(close ? severity::ok : severity::warning, "clock",
-           "the server's clock is " + std::to_string(ms) + " ms from ours",
-           close ? "" : "leases do not depend on it, but let both machines synchronise their clocks");
+    report(
+        close ? severity::ok : severity::warning, "clock",
+        "the server's clock is " + std::to_string(ms) + " ms from ours",
+        close ? "" : "leases do not depend on it, but let both machines synchronise their clocks");
   }
 
   // Runs every script the way it runs in earnest.
@@ -131,15 +132,17 @@ class examination {
     dialects::claim claim{.key = &key, .owner = owner, .lease = std::chrono::seconds{10}};
     const auto& recipe = dialects::native_mutex(fencing::on);
     const auto* const only = &claim;
-    const auto acquired = answer([&](resp::writer& out) {
-      recipe.write_acquire(claim, false, leasing::far_future, out);
-    });
+    const auto acquired = answer(
+        [&](resp::writer& out) { recipe.write_acquire(claim, false, leasing::far_future, out); });
     const auto verdict = recipe.read_acquire(claim, acquired);
     const auto* const grant = std::get_if<dialects::granted>(&verdict);
     if (grant == nullptr) return script_failed("acquire", acquired);
     claim.granted = grant->major;
     const std::pair<const char*, std::function<void(resp::writer&)>> rest[] = {
-        {"renew", [&](auto& o) { recipe.write_renew({&only, 1}, leasing::far_future, o); }},
+        {"renew",
+         [&](auto& o) {
+           recipe.write_renew({&only, 1}, leasing::far_future, o);
+         }},
         {"inspect", [&](auto& o) { dialects::write_inspect(key, o); }},
         {"withdraw", [&](auto& o) { recipe.write_withdraw(claim, o); }},
         {"release", [&](auto& o) { recipe.write_release(claim, o); }},
@@ -185,8 +188,9 @@ class examination {
     const bool log = info_field(persistence.text, "aof_enabled") == "1";
     report(log ? severity::ok : severity::warning, "persistence",
            log ? "the append-only file is on" : "the append-only file is off",
-           log ? "" : "a server that restarts empty forgets who holds a lock; fencing tokens still "
-                      "grow. If that matters: appendonly yes, or a restart delayed by the lease");
+           log ? ""
+               : "a server that restarts empty forgets who holds a lock; fencing tokens still "
+                 "grow. If that matters: appendonly yes, or a restart delayed by the lease");
   }
 
   runtime::client_core& core_;

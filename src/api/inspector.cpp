@@ -83,8 +83,7 @@ inspector::inspector(client redis) : redis_(std::move(redis)) {}
 lock_status inspector::status(std::string_view name) const {
   auto& core = *redis_.core_;
   const lock_key key(name);
-  const auto answer =
-      api::ask(core, [&](resp::writer& out) { dialects::write_inspect(key, out); });
+  const auto answer = api::ask(core, [&](resp::writer& out) { dialects::write_inspect(key, out); });
   const auto verdict = dialects::read_inspect(answer);
   if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
   lock_status status;

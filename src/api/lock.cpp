@@ -92,8 +92,8 @@ acquire_operation::acquire_operation(acquire_operation&&) noexcept = default;
 
 void acquire_operation::start(detail::completion& when_done) {
   const auto& core = target_.core_;
-  const auto unset = when_unset_ == patience::waits ? core->engine().options().default_timeout
-                                                    : milliseconds{0};
+  const auto unset =
+      when_unset_ == patience::waits ? core->engine().options().default_timeout : milliseconds{0};
   auto* const executor = runtime::executor::current();
   if (executor != nullptr) executor->will_drive(core);
   tenure_ = make_tenure(*core, target_.spec_, options_.timeout.value_or(unset));

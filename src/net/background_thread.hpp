@@ -27,7 +27,8 @@ class attendant {
   ~attendant() = default;
 };
 
-// Thread safety: wake() and is_this_thread() from any thread; start() and stop() once, by the owner.
+// Thread safety: wake() and is_this_thread() from any thread; start() and stop() once, by the
+// owner.
 class background_thread {
  public:
   ~background_thread() { stop(); }

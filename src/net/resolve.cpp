@@ -27,7 +27,8 @@ struct look_up {
     {
       const std::lock_guard lock(guard);
       found.addresses.reset(code == 0 ? list : nullptr);
-      if (code != 0) found.problem = "the host name '" + host + "' is unknown: " + gai_strerror(code);
+      if (code != 0)
+        found.problem = "the host name '" + host + "' is unknown: " + gai_strerror(code);
     }
     done.signal();
   }
@@ -41,7 +42,7 @@ address_list numeric(const tcp_endpoint& where) {
   addrinfo* list = nullptr;
   const auto port = std::to_string(where.port);
   return address_list{getaddrinfo(where.host.c_str(), port.c_str(), &hints, &list) == 0 ? list
-                                                                                       : nullptr};
+                                                                                        : nullptr};
 }
 
 }  // namespace

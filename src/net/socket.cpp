@@ -62,7 +62,8 @@ std::string connect_unix(const unix_endpoint& where, const connect_limits& limit
   int code = connect_to(generic, sizeof address, limits, into);
   // A unix socket whose backlog is full refuses at once instead of letting us wait.
   while (code == EAGAIN && now() < limits.deadline) {
-    const connect_limits pause{std::min(limits.deadline, now() + milliseconds{2}), {}, limits.cancel};
+    const connect_limits pause{
+        std::min(limits.deadline, now() + milliseconds{2}), {}, limits.cancel};
     wait_ready(-1, 0, pause);
     code = connect_to(generic, sizeof address, limits, into);
   }
@@ -70,8 +71,7 @@ std::string connect_unix(const unix_endpoint& where, const connect_limits& limit
   return "cannot connect to the socket " + where.path + ": " + system_message(code);
 }
 
-std::string connect_tcp(const tcp_endpoint& where, const connect_limits& limits,
-                        descriptor& into) {
+std::string connect_tcp(const tcp_endpoint& where, const connect_limits& limits, descriptor& into) {
   auto found = resolve(where, limits);
   if (!found.addresses) return found.problem;
   int code = EADDRNOTAVAIL;

@@ -172,7 +172,8 @@ void connection::dispatch(turn& mine) {
     }
     if (next == mine.answered.size()) break;
     request& r = *mine.answered[next++];
-    // The server has forgotten the script (or never had it), so nothing has happened: send its text.
+    // The server has forgotten the script (or never had it), so nothing has happened: send its
+    // text.
     const bool forgotten = value.is(resp::type::error) && value.text.starts_with("NOSCRIPT");
     if (forgotten && r.form_ == resp::writer::scripts::by_sha1) {
       r.form_ = resp::writer::scripts::by_text;

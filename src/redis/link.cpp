@@ -12,7 +12,9 @@
 namespace holdfast::redis {
 namespace {
 
-bool is_passing(int code) noexcept { return code == EAGAIN || code == EWOULDBLOCK || code == EINTR; }
+bool is_passing(int code) noexcept {
+  return code == EAGAIN || code == EWOULDBLOCK || code == EINTR;
+}
 
 }  // namespace
 

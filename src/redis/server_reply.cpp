@@ -11,7 +11,8 @@ std::optional<server_time> read_time(const resp::value& reply) {
   for (std::size_t i = 0; i < 2; ++i) {
     const auto& text = reply.items[i].text;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), parts[i]);
-    if (code != std::errc{} || end != text.data() + text.size() || parts[i] < 0) return std::nullopt;
+    if (code != std::errc{} || end != text.data() + text.size() || parts[i] < 0)
+      return std::nullopt;
   }
   return server_time{std::chrono::seconds{parts[0]} + microseconds{parts[1]}};
 }

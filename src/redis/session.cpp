@@ -134,8 +134,8 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
 
 std::optional<breakdown> open_session(const session_settings& settings, const net::wake_up* cancel,
                                       net::descriptor& socket, session_facts& facts) {
-  const net::connect_limits limits{net::now() + settings.connect_timeout,
-                                   settings.response_timeout, cancel};
+  const net::connect_limits limits{net::now() + settings.connect_timeout, settings.response_timeout,
+                                   cancel};
   link over;
   if (auto problem = net::connect(settings.where, limits, over.socket()); !problem.empty()) {
     return breakdown{errc::unavailable, std::move(problem)};

@@ -24,14 +24,15 @@ struct session_settings {
 // What logging in told about the server.
 struct session_facts {
   bool resp3 = false;
-  std::string server;   // "redis" or "valkey", as far as it says
-  std::string version;  // "7.0.15"
-  monotonic_time asked_at{};      // the sample of the server's clock
+  std::string server;         // "redis" or "valkey", as far as it says
+  std::string version;        // "7.0.15"
+  monotonic_time asked_at{};  // the sample of the server's clock
   monotonic_time answered_at{};
   server_time time{};
 };
 
-// Blocks at most connect_timeout. Returns nothing on success, with the connected socket in `socket`.
+// Blocks at most connect_timeout. Returns nothing on success, with the connected socket in
+// `socket`.
 std::optional<breakdown> open_session(const session_settings& settings, const net::wake_up* cancel,
                                       net::descriptor& socket, session_facts& facts);
 

@@ -63,8 +63,8 @@ result<void> parse_database(std::string_view text, server_url& into) {
 result<void> parse_login(std::string_view text, server_url& into) {
   const auto colon = text.find(':');
   const auto user = percent_decoded(text.substr(0, colon));
-  const auto password = percent_decoded(
-      colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1));
+  const auto password = percent_decoded(colon == std::string_view::npos ? std::string_view{}
+                                                                        : text.substr(colon + 1));
   if (!user || !password) {
     return invalid("the user name or password has a '%' that is not followed by two hex digits");
   }

@@ -11,7 +11,8 @@ namespace holdfast::runtime {
 class client_core {
  public:
   // `server`: what else must live as long (an embedded server); may be null.
-  client_core(std::unique_ptr<runtime::engine> engine, std::string url, std::shared_ptr<void> server);
+  client_core(std::unique_ptr<runtime::engine> engine, std::string url,
+              std::shared_ptr<void> server);
 
   // Closes the client. In the child of a fork it lets everything lie: threads and locks of the
   // parent do not exist here, only their memory does.

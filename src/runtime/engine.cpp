@@ -61,9 +61,7 @@ bool engine::is_own_thread() const noexcept {
   return helper_.is_this_thread() || callbacks_.is_this_thread();
 }
 
-bool engine::is_in_its_process() const noexcept {
-  return generation_ == net::process_generation();
-}
+bool engine::is_in_its_process() const noexcept { return generation_ == net::process_generation(); }
 
 request_id engine::next_request() noexcept {
   return {id_, requests_.fetch_add(1, std::memory_order_relaxed) + 1};

@@ -25,10 +25,24 @@ leasing::missing to_missing(redis::fate what) noexcept {
 // Renewals that are due at about the same time share a command, so their times are rounded up a
 // little: to 1/256 of the lease, at most 100 ms.
 monotonic_time together(monotonic_time at, milliseconds lease) noexcept {
-  const nanoseconds grain = std::clamp<nanoseconds>(lease / 256, milliseconds{1}, milliseconds{100});
+  const nanoseconds grain =
+      std::clamp<nanoseconds>(lease / 256, milliseconds{1}, milliseconds{100});
   const auto since = at.time_since_epoch();
   return monotonic_time{(since + grain - nanoseconds{1}) / grain * grain};
 }
+
+// Fires a lease's stop token on the callback thread: what the user has hung on it runs there.
+class loss_notice final : public detail::completion {
+ public:
+  explicit loss_notice(std::stop_source source) : source_(std::move(source)) {}
+  void complete() noexcept override {
+    const std::unique_ptr<loss_notice> self(this);
+    source_.request_stop();
+  }
+
+ private:
+  std::stop_source source_;
+};
 
 // The machines' own not-after is not used here: a request may wait for its connection, so write()
 // reckons it from when the request is really sent.
@@ -57,11 +71,13 @@ tenure::~tenure() {
 void tenure::acquire(std::stop_token stop, listener who) {
   engine_.register_client();
   // Before the attempt begins: it may end, and the callback be destroyed, while this still runs.
-  if (stop.stop_possible()) stop_callback_.emplace(std::move(stop), stopper{this});
+  if (stop.stop_possible()) {
+    stop_callback_ = std::make_unique<std::stop_callback<stopper>>(std::move(stop), stopper{this});
+  }
   const scoped_mutex lock(mutex_);
   listener_ = who;
   if (stopped_early_) {
-    acquired_ = leasing::acquire_outcome{.code = errc::cancelled};
+    outcome_ = leasing::acquire_outcome{.code = errc::cancelled};
     return tell();
   }
   started_ = true;
@@ -75,7 +91,7 @@ void tenure::acquire(std::stop_token stop, listener who) {
 leasing::acquire_outcome tenure::take_acquired() {
   stop_callback_.reset();
   const scoped_mutex lock(mutex_);
-  return std::move(*acquired_);
+  return std::move(std::get<leasing::acquire_outcome>(outcome_));
 }
 
 bool tenure::abandon() {
@@ -108,7 +124,7 @@ void tenure::obey(const leasing::step& step) {
   if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);
   if (step.done) {
-    acquired_ = *step.done;
+    outcome_ = *step.done;
     if (!step.done->code) return hold(*step.done);
     tell();
   }
@@ -118,7 +134,8 @@ void tenure::obey(const leasing::step& step) {
 void tenure::hold(const leasing::acquire_outcome& got) {
   claim_.granted = got.grant.major;
   engine_.raise_floor(spec_->key.slot(), got.grant.major);
-  const auto& machine = machine_.emplace<holding>(spec_->lease, spec_->renews, sent_at(), got.deadline);
+  const auto& machine =
+      machine_.emplace<holding>(spec_->lease, spec_->renews, sent_at(), got.deadline);
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
   obey(machine.start());
@@ -164,20 +181,7 @@ void tenure::lose() {
   held_.store(false, std::memory_order_release);
   was_lost_ = true;
   engine_.timers().disarm(*this);
-  if (!lost_) return;
-  notice_.of = shared_from_this();
-  engine_.callbacks().post(notice_);
-}
-
-// On the callback thread: what the user has hung on the stop token runs here.
-void tenure::loss_notice::complete() noexcept {
-  const auto alive = std::move(of);
-  std::stop_source source{std::nostopstate};
-  {
-    const scoped_mutex lock(alive->mutex_);
-    source = *alive->lost_;
-  }
-  source.request_stop();
+  if (lost_) engine_.callbacks().post(*new loss_notice{*lost_});
 }
 
 void tenure::on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at) {
@@ -214,14 +218,16 @@ result<void> tenure::extend(milliseconds duration) {
       if (again) continue;
       return failure{errc::clock_skew, "the server finds the request too old"};
     }
-    if (const auto* no = std::get_if<dialects::refused>(&verdict)) return failure{no->code, no->detail};
+    if (const auto* no = std::get_if<dialects::refused>(&verdict))
+      return failure{no->code, no->detail};
     const scoped_mutex lock(mutex_);
     auto* const machine = std::get_if<holding>(&machine_);
     if (machine == nullptr) return failure{errc::lost, "the lease was released meanwhile"};
     const auto* got = std::get_if<dialects::renewed>(&verdict);
     obey(got != nullptr ? machine->on_extended(got->ttl, asked.sent_at(), now)
                         : machine->on_renewed(verdict, asked.sent_at(), now));
-    if (got == nullptr) return failure{errc::lost, "the server has given the lock to somebody else"};
+    if (got == nullptr)
+      return failure{errc::lost, "the server has given the lock to somebody else"};
     return {};
   }
 }
@@ -243,7 +249,7 @@ bool tenure::release(listener who) {
   auto& giving_back =
       machine_.emplace<releasing>(*spec_->recipe, claim_, deadline, engine_.next_seed());
   if (was_lost_) {
-    released_ = leasing::outcome{errc::lost, "the lease had ended before it was released"};
+    outcome_ = leasing::outcome{errc::lost, "the lease had ended before it was released"};
     tell();
   }
   // Whoever has been told already drives nothing.
@@ -256,8 +262,8 @@ bool tenure::release(listener who) {
 void tenure::obey(const leasing::release_step& step) {
   if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);
-  if (step.done && !released_) {
-    released_ = *step.done;
+  if (step.done && !std::holds_alternative<leasing::outcome>(outcome_)) {
+    outcome_ = *step.done;
     tell();
   }
   // It is tried again until the lease ends, but whoever waits is not kept so long.
@@ -267,7 +273,8 @@ void tenure::obey(const leasing::release_step& step) {
 
 result<void> tenure::take_released() {
   const scoped_mutex lock(mutex_);
-  if (!released_) {
+  const auto* const how = std::get_if<leasing::outcome>(&outcome_);
+  if (how == nullptr) {
     std::string detail =
         "the server has not confirmed the release; it is tried again until the lease ends";
     const auto* const machine = std::get_if<releasing>(&machine_);
@@ -276,14 +283,15 @@ result<void> tenure::take_released() {
     }
     return failure{errc::unavailable, detail};
   }
-  if (!released_->code) return {};
-  return failure{*released_->code, released_->detail};
+  if (!how->code) return {};
+  return failure{*how->code, how->detail};
 }
 
 // ---- what both ends share ----------------------------------------------------------------------
 
 void tenure::send(leasing::ask what, bool resend) {
-  if (const auto* machine = std::get_if<acquiring>(&machine_)) claim_.granted = machine->claim().granted;
+  if (const auto* machine = std::get_if<acquiring>(&machine_))
+    claim_.granted = machine->claim().granted;
   outgoing_ = {what, resend, net::now() + engine_.options().response_timeout};
   set_sleeper(listener_.sleeper != nullptr    ? listener_.sleeper
               : listener_.executor != nullptr ? &listener_.executor->waiter()

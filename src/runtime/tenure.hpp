@@ -34,9 +34,9 @@ class tenure final : public std::enable_shared_from_this<tenure>,
  public:
   // Who is told when something has ended, and how.
   struct listener {
-    redis::waiter* sleeper = nullptr;         // a thread in connection::drive
-    detail::completion* completion = nullptr; // or a continuation
-    runtime::executor* executor = nullptr;    // where that runs; null: the callback thread
+    redis::waiter* sleeper = nullptr;          // a thread in connection::drive
+    detail::completion* completion = nullptr;  // or a continuation
+    runtime::executor* executor = nullptr;     // where that runs; null: the callback thread
   };
 
   tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience);
@@ -81,11 +81,6 @@ class tenure final : public std::enable_shared_from_this<tenure>,
     bool resend = false;
     monotonic_time not_after{};  // on our clock; the server's is known when it is written
   };
-  class loss_notice final : public detail::completion {
-   public:
-    void complete() noexcept override;
-    std::shared_ptr<tenure> of;
-  };
   using acquiring = leasing::acquire_machine;
   using holding = leasing::hold_machine;
   using releasing = leasing::release_machine;
@@ -123,12 +118,12 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   bool stopped_early_ HOLDFAST_GUARDED_BY(mutex_) = false;  // before it had started
   bool driven_ HOLDFAST_GUARDED_BY(mutex_) = false;  // this thread goes on to drive the connection
   bool was_lost_ HOLDFAST_GUARDED_BY(mutex_) = false;
-  std::optional<leasing::acquire_outcome> acquired_ HOLDFAST_GUARDED_BY(mutex_);
-  std::optional<leasing::outcome> released_ HOLDFAST_GUARDED_BY(mutex_);
+  // How asking and later releasing ended.
+  std::variant<std::monostate, leasing::acquire_outcome, leasing::outcome> outcome_
+      HOLDFAST_GUARDED_BY(mutex_);
   monotonic_time release_wait_ends_ HOLDFAST_GUARDED_BY(mutex_){};
   std::optional<std::stop_source> lost_ HOLDFAST_GUARDED_BY(mutex_);
   std::shared_ptr<tenure> self_ HOLDFAST_GUARDED_BY(mutex_);
-  loss_notice notice_;
 
   struct stopper {
     tenure* stopped;
@@ -136,7 +131,9 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   };
   // Made before and destroyed after an attempt, by the thread that asks: destroying it waits for a
   // callback that is running, so it must not happen under mutex_.
-  std::optional<std::stop_callback<stopper>> stop_callback_;
+  std::unique_ptr<std::stop_callback<stopper>> stop_callback_;
 };
+
+static_assert(sizeof(tenure) <= 704, "memory of every held lock");
 
 }  // namespace holdfast::runtime

@@ -12,8 +12,7 @@ constexpr auto horizon = std::chrono::hours{24 * 365};
 
 }  // namespace
 
-timers::timers(net::background_thread& helper)
-    : helper_(helper), start_(net::now()), wheel_(0) {}
+timers::timers(net::background_thread& helper) : helper_(helper), start_(net::now()), wheel_(0) {}
 
 // Rounded up: a timer never fires early.
 timer_wheel::tick timers::tick_of(monotonic_time t) const noexcept {

@@ -10,7 +10,10 @@
 #include <csignal>
 #include <fstream>
 #include <optional>
+#include <stop_token>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <holdfast/errc.hpp>
 
@@ -153,6 +156,25 @@ TEST_P(EmbeddedServer, OutlivesTheThreadThatStartedIt) {
   std::optional<embedded_server> server;
   std::thread([&] { server.emplace(options()); }).join();
   EXPECT_EQ(command(server->socket(), {"PING"}).text, "PONG");
+}
+
+// The supervisor is forked from a process whose other threads may hold any lock at that moment.
+TEST_P(EmbeddedServer, StartsWhileOtherThreadsAreBusy) {
+  std::vector<std::jthread> busy;
+  for (int i = 0; i < 4; ++i) {
+    busy.emplace_back([](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const std::vector<std::string> garbage(100, std::string(100, 'x'));
+        const std::ifstream file("/proc/self/stat");
+        ASSERT_TRUE(file.is_open()) << garbage.size();
+      }
+    });
+  }
+  for (int round = 0; round < 5; ++round) {
+    embedded_server server(options());
+    server.restart_empty();
+    EXPECT_EQ(command(server.socket(), {"PING"}).text, "PONG");
+  }
 }
 
 TEST_P(EmbeddedServer, DiesWithItsSupervisor) {

@@ -129,7 +129,7 @@ class connection final : public net::attendant {
   mutex mutex_;
   bool up_ HOLDFAST_GUARDED_BY(mutex_) = false;
   bool connecting_ HOLDFAST_GUARDED_BY(mutex_) = false;
-  bool ever_up_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool ever_reached_ HOLDFAST_GUARDED_BY(mutex_) = false;
   bool closed_ HOLDFAST_GUARDED_BY(mutex_) = false;
   role role_ HOLDFAST_GUARDED_BY(mutex_) = role::none;
   waiter* claimant_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // an executor that wants to read again

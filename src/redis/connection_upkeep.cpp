@@ -136,7 +136,7 @@ void connection::connected(net::descriptor& socket) {
   const scoped_mutex lock(mutex_);
   link_.socket().reset(socket.release());
   connecting_ = false;
-  up_ = ever_up_ = true;
+  up_ = ever_reached_ = true;
   attempt_delay_ = milliseconds{0};
   const auto now = net::now();
   ping_at_ = now + tuning_.ping_after;
@@ -154,7 +154,8 @@ void connection::not_connected(const breakdown& why) {
     connecting_ = false;
     schedule_attempt();
     if (is_permanent(why.code)) attempt_at_ = net::now() + last_attempt_delay;
-    if (!ever_up_) what = fate::unreachable;
+    ever_reached_ = ever_reached_ || why.reached;
+    if (!ever_reached_) what = fate::unreachable;
     failed = pending_.take();
   }
   while (!failed.empty()) failed.pop()->on_failed(what, why);

@@ -25,6 +25,7 @@ enum class fate : std::uint8_t {
 struct breakdown {
   errc code = errc::unavailable;
   std::string detail;
+  bool reached = true;  // false: no connection could be made at all
 };
 
 // One command that is under way. Its owner keeps it alive until on_reply or on_failed was called;

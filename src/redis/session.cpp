@@ -138,7 +138,7 @@ std::optional<breakdown> open_session(const session_settings& settings, const ne
                                    cancel};
   link over;
   if (auto problem = net::connect(settings.where, limits, over.socket()); !problem.empty()) {
-    return breakdown{errc::unavailable, std::move(problem)};
+    return breakdown{errc::unavailable, std::move(problem), false};
   }
   exchange talk(over, limits);
   auto broken = log_in(talk, settings.login, facts);

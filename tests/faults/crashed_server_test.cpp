@@ -1,0 +1,211 @@
+// The server dies, freezes, forgets its scripts or throws its clients out.
+#include <atomic>
+#include <thread>
+
+#include "faults/faulty_server.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+class CrashedServer : public fault_test {};
+HOLDFAST_ON_EACH_SERVER(CrashedServer);
+
+TEST_P(CrashedServer, RestartedEmptyTellsTheHolderAndGivesLargerTokens) {
+  auto server = start();
+  const client redis{server.url(), impatient()};
+  const client stranger{server.url(), impatient()};
+  std::uint64_t last = 0;
+  for (int crash = 0; crash < 5; ++crash) {
+    auto held = redis.mutex("a", {.lease = 900ms}).acquire();
+    EXPECT_GT(held.token().value(), last);
+    last = held.token().value();
+    const auto lost = held.lost();
+    server.restart();
+    // A client that has never seen the old server must get a larger token as well.
+    const auto taken = (crash % 2 == 0 ? stranger : client{server.url()})
+                           .mutex("a")
+                           .try_acquire({.timeout = support::generous});
+    ASSERT_TRUE(taken) << why_not(taken);
+    EXPECT_GT(taken->token().value(), last);
+    last = taken->token().value();
+    EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
+    EXPECT_FALSE(held.held());
+  }
+}
+
+TEST_P(CrashedServer, ThatStaysAwayEndsTheLeaseAtItsDeadline) {
+  auto server = start();
+  const client redis{server.url(), impatient()};
+  auto held = redis.mutex("a", {.lease = 600ms}).acquire();
+  const auto lost = held.lost();
+  server.kill9();
+  EXPECT_TRUE(eventually([&] { return !held.held(); }, 5s));
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
+  expect_failure(held.release(), errc::lost, "the lease ended");
+  expect_failure(redis.mutex("a").try_acquire(), errc::unavailable, "cannot connect to the socket");
+  expect_failure(redis.mutex("a").try_acquire({.timeout = 1s}), errc::unavailable,
+                 "cannot connect to the socket");
+}
+
+TEST_P(CrashedServer, WaitersComeBackWithIt) {
+  auto server = start();
+  const client redis{server.url(), impatient()};
+  ASSERT_TRUE(redis.mutex("a").try_acquire());
+  server.kill9();
+  std::vector<std::thread> waiters;
+  std::atomic<int> got{0};
+  for (int i = 0; i < 8; ++i) {
+    waiters.emplace_back([&] {
+      const auto held = redis.mutex("a").try_acquire({.timeout = support::generous});
+      EXPECT_TRUE(held) << why_not(held);
+      ++got;
+    });
+  }
+  server.restart();
+  for (auto& waiter : waiters) waiter.join();
+  EXPECT_EQ(got, 8);
+}
+
+TEST_P(CrashedServer, FrozenOneKeepsNobodyLongerThanItsTimeout) {
+  auto server = start();
+  const client redis{server.url(), impatient()};
+  auto released = redis.mutex("released").acquire();
+  auto extended = redis.mutex("extended").acquire();
+  auto renewed = redis.mutex("renewed", {.lease = 900ms}).acquire();
+  const auto lost = renewed.lost();
+  server.freeze();
+  const auto within = [](milliseconds bound, auto&& call) {
+    const auto before = net::now();
+    call();
+    EXPECT_LT(net::now() - before, bound);
+  };
+  // Half a second for an answer and half a second for a new connection; the rest is for a busy
+  // machine.
+  within(3s, [&] {
+    expect_failure(redis.mutex("a").try_acquire(), errc::unavailable, "did not answer");
+  });
+  within(3s, [&] {
+    expect_failure(redis.mutex("a").try_acquire({.timeout = 200ms}), errc::timed_out, "");
+  });
+  within(3s, [&] { expect_failure(extended.extend(60s), errc::unavailable, "does not answer"); });
+  within(3s, [&] { expect_failure(released.release(), errc::unavailable, "tried again"); });
+  within(3s, [&] {
+    const client newcomer{server.url(), impatient()};
+    expect_failure(newcomer.mutex("a").try_acquire(), errc::unavailable, "does not answer");
+  });
+  EXPECT_TRUE(extended.held());
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
+  server.thaw();
+  EXPECT_TRUE(redis.mutex("released").try_acquire({.timeout = support::generous}));
+  EXPECT_TRUE(redis.mutex("renewed").try_acquire({.timeout = support::generous}));
+  EXPECT_TRUE(extended.extend(60s));
+}
+
+TEST_P(CrashedServer, FrozenForLessThanTheLeaseCostsNothingButTime) {
+  auto server = start();
+  const client redis{server.url(), impatient()};
+  const auto held = redis.mutex("a", {.lease = 6s}).acquire();
+  const auto first_deadline = net::now() + held.remaining();
+  server.freeze();
+  EXPECT_TRUE(eventually([&] { return held.remaining() < 3s; }));  // a renewal fails at 4 s
+  server.thaw();
+  EXPECT_TRUE(eventually([&] { return net::now() + held.remaining() > first_deadline + 1s; }, 5s));
+  EXPECT_TRUE(held.held());
+}
+
+// Threads that take one of a few locks in turn, and watch that nobody else has it.
+class crowd {
+ public:
+  crowd(const client& redis, int threads, int locks) : places_(static_cast<std::size_t>(locks)) {
+    for (int i = 0; i < threads; ++i) {
+      workers_.emplace_back([this, redis, i] {
+        for (auto n = static_cast<std::size_t>(i); !enough_; ++n) take(redis, n % places_.size());
+      });
+    }
+  }
+  ~crowd() { stop(); }
+
+  void stop() {
+    enough_ = true;
+    for (auto& worker : workers_) worker.join();
+    workers_.clear();
+  }
+  int taken() const { return taken_; }
+  int failed() const { return failed_; }
+
+ private:
+  struct place {
+    std::atomic<int> inside{0};
+    std::uint64_t last = 0;  // the lock guards it
+  };
+
+  void take(const client& redis, std::size_t which) {
+    auto held = redis.mutex("lock:" + std::to_string(which)).try_acquire({.timeout = 20s});
+    if (!held) {
+      ++failed_;
+      ADD_FAILURE() << held.error().what();
+      return;
+    }
+    auto& here = places_[which];
+    EXPECT_EQ(here.inside.fetch_add(1), 0);
+    EXPECT_GT(held->token().value(), here.last);
+    here.last = held->token().value();
+    EXPECT_TRUE(held->held());
+    here.inside.fetch_sub(1);
+    if (const auto released = held->release(); !released) {
+      ++failed_;
+      ADD_FAILURE() << released.error().what();
+    }
+    ++taken_;
+  }
+
+  std::vector<place> places_;
+  std::atomic<bool> enough_{false};
+  std::atomic<int> taken_{0};
+  std::atomic<int> failed_{0};
+  std::vector<std::thread> workers_;
+};
+
+TEST_P(CrashedServer, ForgottenScriptsAreNotNoticed) {
+  const auto server = start();
+  const client redis{server.url()};
+  auto kept = redis.mutex("kept", {.lease = 300ms}).acquire();
+  crowd load(redis, 8, 3);
+  const auto end = net::now() + 2s;
+  int flushes = 0;
+  while (net::now() < end) {
+    EXPECT_EQ(server.command({"SCRIPT", "FLUSH"}).text, "OK");
+    ++flushes;
+  }
+  EXPECT_TRUE(eventually([&] { return load.taken() > 100; }));
+  load.stop();
+  EXPECT_GT(flushes, 50);
+  EXPECT_EQ(load.failed(), 0);
+  EXPECT_TRUE(kept.held());
+}
+
+TEST_P(CrashedServer, ThrownOutClientsComeBackAndStayExclusive) {
+  const auto server = start();
+  auto options = impatient();
+  options.response_timeout = 100ms;  // a resent acquire waits that long
+  const client one{server.url(), options};
+  const client two{server.url(), options};
+  crowd load(one, 16, 3);
+  int kills = 0;
+  const auto end = net::now() + 5s;
+  while (net::now() < end) {
+    server.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    ++kills;
+    const int seen = load.taken();
+    EXPECT_TRUE(eventually([&] { return load.taken() > seen + 20; }));
+  }
+  load.stop();
+  EXPECT_GT(kills, 5);
+  EXPECT_EQ(load.failed(), 0);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(server.command({"EXISTS", value_key("lock:" + std::to_string(i))}).number, 0);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::faults

@@ -26,10 +26,11 @@ std::optional<milliseconds> parse_duration(std::string_view text) {
   const auto digits = std::min(text.find_first_not_of("0123456789."), text.size());
   const auto one = unit(text.substr(digits));
   double count = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + digits, count,
-                                           std::chars_format::fixed);
+  const auto [end, code] =
+      std::from_chars(text.data(), text.data() + digits, count, std::chars_format::fixed);
   if (text == "0") return milliseconds{0};
-  if (!one || digits == 0 || code != std::errc{} || end != text.data() + digits) return std::nullopt;
+  if (!one || digits == 0 || code != std::errc{} || end != text.data() + digits)
+    return std::nullopt;
   const double total = count * static_cast<double>(one->count());
   if (total > static_cast<double>(longest.count()) || total != std::floor(total)) {
     return std::nullopt;

@@ -7,11 +7,11 @@ namespace holdfast::cli {
 
 enum exit_code : int {
   success = 0,
-  problem_found = 1,       // doctor or demo found one, release found nobody, a key is not a lock
-  usage = 64,              // bad arguments (EX_USAGE)
-  no_server = 69,          // no usable server (EX_UNAVAILABLE)
-  internal = 70,           // should not happen (EX_SOFTWARE)
-  no_lock = 75,            // not obtained in time (EX_TEMPFAIL)
+  problem_found = 1,  // doctor or demo found one, release found nobody, a key is not a lock
+  usage = 64,         // bad arguments (EX_USAGE)
+  no_server = 69,     // no usable server (EX_UNAVAILABLE)
+  internal = 70,      // should not happen (EX_SOFTWARE)
+  no_lock = 75,       // not obtained in time (EX_TEMPFAIL)
   lost_while_running = 76,
   no_permission = 77,      // log-in or access list (EX_NOPERM)
   bad_configuration = 78,  // server address or password file (EX_CONFIG)

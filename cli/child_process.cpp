@@ -1,0 +1,115 @@
+#include "cli/child_process.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+#include "cli/descriptor.hpp"
+#include "cli/exit_code.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+std::vector<std::string> merged_environment(const std::vector<std::string>& ours) {
+  std::vector<std::string> all = ours;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    const auto name = text.substr(0, text.find('=') + 1);
+    if (std::ranges::none_of(ours, [&](const auto& own) { return own.starts_with(name); })) {
+      all.emplace_back(text);
+    }
+  }
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (auto& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+struct prepared {
+  char* const* words;
+  char* const* environment;
+  const sigset_t* signal_mask;
+  bool takes_terminal;
+  pid_t parent;
+  int complaints;
+};
+
+// Between fork and exec only calls that are safe in a child of many threads.
+[[noreturn]] void become(const prepared& command) {
+  ::setpgid(0, 0);
+  if (command.takes_terminal) ::tcsetpgrp(STDIN_FILENO, ::getpid());
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != command.parent) ::_exit(killed_by_signal + SIGTERM);  // died before prctl
+  ::sigprocmask(SIG_SETMASK, command.signal_mask, nullptr);
+  ::execvpe(command.words[0], command.words, command.environment);
+  const int reason = errno;
+  if (::write(command.complaints, &reason, sizeof reason) < 0) ::_exit(internal);
+  ::_exit(command_not_found);
+}
+
+[[noreturn]] void fail(int reason, const std::string& what) {
+  throw std::system_error(reason, std::generic_category(), what);
+}
+
+}  // namespace
+
+child_process::child_process(const plan& what) {
+  auto words = what.words;
+  auto environment = merged_environment(what.environment);
+  const auto word_pointers = pointers(words);
+  const auto environment_pointers = pointers(environment);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail(errno, "pipe2");
+  const descriptor hearing(ends[0]);
+  descriptor complaints(ends[1]);
+  const prepared command{word_pointers.data(), environment_pointers.data(),
+                         &what.signal_mask,    what.takes_terminal,
+                         ::getpid(),           complaints.get()};
+  pid_ = ::fork();
+  if (pid_ < 0) fail(errno, "fork");
+  if (pid_ == 0) become(command);
+  ::setpgid(pid_, pid_);  // here too: whoever is first, the group is there before we signal it
+  complaints.reset();
+  int reason = 0;
+  if (::read(hearing.get(), &reason, sizeof reason) == sizeof reason) {
+    ::waitpid(pid_, nullptr, 0);
+    fail(reason, what.words.front());
+  }
+}
+
+child_process::change child_process::look() {
+  int status = 0;
+  if (ended() || ::waitpid(pid_, &status, WNOHANG | WUNTRACED) != pid_) return change::none;
+  if (WIFSTOPPED(status)) {
+    stopped_by_ = WSTOPSIG(status);
+    return change::stopped;
+  }
+  status_ = status;
+  return change::ended;
+}
+
+bool child_process::group_lives() const noexcept { return ::kill(-pid_, 0) == 0; }
+
+void child_process::signal_group(int signal) const noexcept { ::kill(-pid_, signal); }
+
+int child_process::exit_code() const noexcept {
+  const int status = status_.value_or(0);
+  return WIFSIGNALED(status) ? killed_by_signal + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+std::optional<int> child_process::killed_by() const noexcept {
+  if (!status_ || !WIFSIGNALED(*status_)) return std::nullopt;
+  return WTERMSIG(*status_);
+}
+
+}  // namespace holdfast::cli

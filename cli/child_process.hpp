@@ -1,0 +1,44 @@
+// The command that runs under the lock.
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::cli {
+
+// A running command in a process group of its own. It gets SIGTERM when this program dies.
+class child_process {
+ public:
+  struct plan {
+    std::vector<std::string> words;        // program (looked up in PATH) and arguments
+    std::vector<std::string> environment;  // "NAME=value", beside and before what we have
+    sigset_t signal_mask;
+    bool takes_terminal;
+  };
+
+  // Throws `std::system_error` with what execve(2) said when it cannot be executed.
+  explicit child_process(const plan& what);
+
+  enum class change { none, ended, stopped };
+  change look();  // what happened since the last look; never blocks
+
+  pid_t group() const noexcept { return pid_; }
+  bool ended() const noexcept { return status_.has_value(); }
+  bool group_lives() const noexcept;
+  void signal_group(int signal) const noexcept;
+
+  int exit_code() const noexcept;                 // 128 + n when signal n killed it
+  std::optional<int> killed_by() const noexcept;  // the signal
+  int stopped_by() const noexcept { return stopped_by_; }
+
+ private:
+  pid_t pid_ = 0;
+  std::optional<int> status_;
+  int stopped_by_ = 0;
+};
+
+}  // namespace holdfast::cli

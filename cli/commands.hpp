@@ -1,0 +1,17 @@
+// Every command of the program.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace holdfast::cli {
+
+void add_run(CLI::App& program, context& shared);
+void add_status(CLI::App& program, context& shared);
+void add_ls(CLI::App& program, context& shared);
+void add_release(CLI::App& program, context& shared);
+void add_doctor(CLI::App& program, context& shared);
+void add_completion(CLI::App& program, context& shared);
+void add_demo(CLI::App& program, context& shared);
+void add_bench(CLI::App& program, context& shared);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,40 @@
+# Completion of holdfast(1) for bash.
+_holdfast() {
+  local word="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
+  local common="--url --user --password-file --connect-timeout --response-timeout --json --help"
+  local command="" i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "${COMP_WORDS[i]}" in
+      run | status | ls | release | doctor | completion | demo | bench)
+        [[ -z $command ]] && command="${COMP_WORDS[i]}"
+        ;;
+      --)
+        # What follows is the command to run: the shell knows how to complete that.
+        if [[ $command == run ]]; then
+          if declare -F _command_offset >/dev/null; then
+            _command_offset $((i + 1))
+          else
+            mapfile -t COMPREPLY < <(compgen -c -f -- "$word")
+          fi
+          return
+        fi
+        ;;
+    esac
+  done
+  case "$previous" in
+    --on-lost) mapfile -t COMPREPLY < <(compgen -W "terminate warn" -- "$word") && return ;;
+    --password-file | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    --url) mapfile -t COMPREPLY < <(compgen -W "redis:// unix:// embedded:" -- "$word") && return ;;
+  esac
+  local words
+  case "$command" in
+    "") words="run status ls release doctor completion demo bench --version $common" ;;
+    run) words="--wait --nonblock --lease --on-lost --grace $common" ;;
+    ls) words="--limit $common" ;;
+    release) words="--force --reason $common" ;;
+    completion) words="bash zsh fish --help" ;;
+    *) words="$common" ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+complete -o default -F _holdfast holdfast

@@ -1,0 +1,51 @@
+#compdef holdfast
+# Completion of holdfast(1) for zsh.
+_holdfast() {
+  local -a common commands
+  local curcontext="$curcontext" state line
+  common=(
+    '--url[server address]:address:(redis\:// unix\:// embedded\:)'
+    '--user[user name]:name:'
+    '--password-file[file with the password in its first line]:file:_files'
+    '--connect-timeout[how long connecting may take]:duration:'
+    '--response-timeout[how long one answer may take]:duration:'
+    '--json[print JSON]'
+    '--help[print help]'
+  )
+  commands=(
+    'run:run a command under a lock'
+    'status:show who holds locks'
+    'ls:list the locks that are held'
+    'release:take a lock away from its holder'
+    'doctor:check whether a server is fit for Holdfast'
+    'completion:print the completion script of a shell'
+    'demo:show what happens without a lock, and with one'
+    'bench:measure locking on a server'
+  )
+  _arguments -C $common '--version[print the version]' '1:command:->command' '*::argument:->argument'
+  case $state in
+    command) _describe command commands ;;
+    argument)
+      case $line[1] in
+        run)
+          _arguments $common \
+            '--wait[how long to wait for the lock]:duration:' \
+            '--nonblock[ask once]' \
+            '--lease[how long the lock outlives this process]:duration:' \
+            '--on-lost[what to do when the lock is lost]:action:(terminate warn)' \
+            '--grace[between SIGTERM and SIGKILL]:duration:' \
+            '1:lock:' '*::command:_normal'
+          ;;
+        ls) _arguments $common '--limit[most locks to list]:number:' '1:pattern:' ;;
+        release) _arguments $common '--force[needed]' '--reason[why]:text:' '1:lock:' ;;
+        completion) _arguments '1:shell:(bash zsh fish)' ;;
+        *) _arguments $common '*:lock:' ;;
+      esac
+      ;;
+  esac
+}
+if [[ $funcstack[1] == _holdfast ]]; then
+  _holdfast "$@"
+else
+  compdef _holdfast holdfast
+fi

@@ -1,0 +1,135 @@
+#include "cli/guard.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+
+#include "cli/duration.hpp"
+#include "cli/output.hpp"
+#include "cli/printable.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+void arm(int timer, milliseconds after) {
+  itimerspec when{};
+  when.it_value.tv_sec = after.count() / 1000;
+  when.it_value.tv_nsec = std::max<long>(after.count() % 1000 * 1'000'000, 1);  // zero disarms
+  ::timerfd_settime(timer, 0, &when, nullptr);
+}
+
+bool has_rung(int timer) {
+  std::uint64_t times = 0;
+  return ::read(timer, &times, sizeof times) == sizeof times;
+}
+
+}  // namespace
+
+guard::guard(const lease& held, child_process& command, terminal& tty, const run_options& options,
+             const context& shared)
+    : held_(held),
+      command_(command),
+      terminal_(tty),
+      options_(options),
+      shared_(shared),
+      lost_(held.lost()),
+      early_(std::clamp(options.grace, options.lease / 20, options.lease / 3)),
+      woken_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      // BOOTTIME, like the lease: a grace does not stretch while the machine sleeps.
+      kill_timer_(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+
+void guard::watch(signal_watch& signals) {
+  const std::stop_callback wake(lost_, [this] { ::eventfd_write(woken_.get(), 1); });
+  while (!done()) {
+    wait_for_events(signals.fd());
+    // Before the signals: a lost lease must not be followed by a SIGCONT that lets it work on.
+    check_lease();
+    while (const auto signal = signals.next()) obey(*signal);
+  }
+  terminal_.take_back();
+}
+
+bool guard::done() const { return command_.ended() && !(terminating_ && command_.group_lives()); }
+
+void guard::wait_for_events(int signals) {
+  pollfd polled[] = {
+      {signals, POLLIN, 0}, {woken_.get(), POLLIN, 0}, {kill_timer_.get(), POLLIN, 0}};
+  ::poll(polled, 3, next_look_ms());
+  std::uint64_t drained = 0;
+  (void)::eventfd_read(woken_.get(), &drained);
+  if (has_rung(kill_timer_.get())) command_.signal_group(SIGKILL);
+}
+
+int guard::next_look_ms() const {
+  // Nobody tells when the last process of a group is gone.
+  if (terminating_) return command_.ended() ? 10 : -1;
+  if (warned_) return -1;
+  const auto slack = options_.warn_only ? held_.remaining() : held_.remaining() - early_;
+  return static_cast<int>(std::clamp<milliseconds::rep>(slack.count() + 1, 0, 3'600'000));
+}
+
+void guard::obey(int signal) {
+  switch (signal) {
+    case SIGCHLD:
+      if (command_.look() == child_process::change::stopped) command_stopped();
+      return;
+    case SIGCONT:
+      return resume();
+    case SIGTSTP:
+      stop_requested_ = true;
+      [[fallthrough]];
+    default:
+      command_.signal_group(signal);
+  }
+}
+
+// Job control: when the command is stopped from the terminal, whoever started us must see that we
+// are, too. Nobody renews the lease then; it is looked at before the command goes on.
+void guard::command_stopped() {
+  const int by = command_.stopped_by();
+  const bool needs_terminal = by == SIGTTIN || by == SIGTTOU;
+  if (needs_terminal && !terminal_.given()) terminal_.give(command_.group());
+  if (needs_terminal && terminal_.given()) return command_.signal_group(SIGCONT);
+  if (!terminal_.given() && !stop_requested_) return;
+  stop_requested_ = false;
+  terminal_.take_back();
+  ::kill(::getpid(), SIGSTOP);
+}
+
+void guard::resume() {
+  check_lease();
+  if (terminating_) return;
+  if (terminal_.wanted_at_start()) terminal_.give(command_.group());
+  command_.signal_group(SIGCONT);
+}
+
+void guard::check_lease() {
+  if (terminating_ || warned_ || command_.ended()) return;
+  const auto left = held_.remaining();
+  if (left > (options_.warn_only ? milliseconds{0} : early_)) return;
+  if (!options_.warn_only) return terminate(left);
+  warned_ = true;
+  note(shared_, "lost",
+       fmt::format("the lock '{}' is lost; the command goes on without it", options_.name));
+}
+
+void guard::terminate(milliseconds left) {
+  terminating_ = true;
+  const auto patience =
+      left > milliseconds{0} ? std::min(options_.grace, left * 9 / 10) : options_.grace;
+  command_.signal_group(patience > milliseconds{0} ? SIGTERM : SIGKILL);
+  command_.signal_group(SIGCONT);  // a stopped process could not end
+  arm(kill_timer_.get(), patience);
+  const auto how = left > milliseconds{0}
+                       ? fmt::format("could not be renewed and ends in {}", show_duration(left))
+                       : std::string("is lost");
+  note(shared_, "lost",
+       fmt::format("the lock '{}' {}; the command is terminated", options_.name, how));
+}
+
+}  // namespace holdfast::cli

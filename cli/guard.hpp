@@ -1,0 +1,57 @@
+// Watches over a command that runs under a lock.
+#pragma once
+
+#include <chrono>
+#include <stop_token>
+
+#include <holdfast/lease.hpp>
+
+#include "cli/child_process.hpp"
+#include "cli/command.hpp"
+#include "cli/run_options.hpp"
+#include "cli/signals.hpp"
+#include "cli/terminal.hpp"
+
+namespace holdfast::cli {
+
+// Passes signals on, and ends the command's whole group before the lease can end: SIGTERM when no
+// more than the grace is left (but at least a twentieth and at most a third of the lease: a lease
+// that is renewed never gets that short), SIGKILL when nine tenths of what was then left have
+// passed, or the grace. A lease that turns out to be lost: SIGTERM at once, SIGKILL after the
+// grace.
+class guard {
+ public:
+  guard(const lease& held, child_process& command, terminal& tty, const run_options& options,
+        const context& shared);
+
+  // Returns when the command has ended; of a group that is terminated, when all of it has.
+  void watch(signal_watch& signals);
+
+  // True when the group was terminated because the lease was lost or about to be.
+  bool terminated() const noexcept { return terminating_; }
+
+ private:
+  void wait_for_events(int signals);
+  int next_look_ms() const;
+  void obey(int signal);
+  void command_stopped();
+  void resume();
+  void check_lease();
+  void terminate(std::chrono::milliseconds left);
+  bool done() const;
+
+  const lease& held_;
+  child_process& command_;
+  terminal& terminal_;
+  const run_options& options_;
+  const context& shared_;
+  const std::stop_token lost_;
+  const std::chrono::milliseconds early_;
+  descriptor woken_;       // by the loss of the lease
+  descriptor kill_timer_;  // runs while terminating
+  bool terminating_ = false;
+  bool warned_ = false;
+  bool stop_requested_ = false;  // SIGTSTP was sent to us, and passed on
+};
+
+}  // namespace holdfast::cli

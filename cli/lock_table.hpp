@@ -1,0 +1,13 @@
+// Locks as a table for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <holdfast/inspector.hpp>
+
+namespace holdfast::cli {
+
+std::string lock_table(const std::vector<lock_status>& locks);
+
+}  // namespace holdfast::cli

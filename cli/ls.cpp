@@ -1,0 +1,61 @@
+// holdfast ls [PATTERN]: the locks that are held.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include <holdfast/inspector.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/lock_table.hpp"
+#include "cli/output.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+struct ls_options {
+  std::string pattern = "*";
+  std::size_t limit = 1000;
+};
+
+int list_locks(const ls_options& options, const context& shared) {
+  const inspector look{shared.connection.connect()};
+  const auto found = look.list(options.pattern, options.limit);
+  if (shared.json) {
+    nlohmann::ordered_json all = {{"complete", found.complete},
+                                  {"locks", nlohmann::ordered_json::array()}};
+    for (const auto& lock : found.locks) all["locks"].push_back(to_json(lock));
+    print_json(all);
+    return success;
+  }
+  print(lock_table(found.locks));
+  if (!found.complete) {
+    note(shared, "incomplete",
+         fmt::format("only {} locks are shown and there may be more: narrow the pattern or raise "
+                     "--limit",
+                     found.locks.size()));
+  }
+  return success;
+}
+
+}  // namespace
+
+void add_ls(CLI::App& program, context& shared) {
+  auto* const command = program.add_subcommand("ls", "List the locks that are held");
+  const auto options = std::make_shared<ls_options>();
+  command->add_option("PATTERN", options->pattern, "Names to show: *, ? and [...] as in a shell")
+      ->type_name("");
+  command->add_option("--limit", options->limit, "Show at most this many locks")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str()
+      ->type_name("N");
+  command->footer(
+      "Examples:\n"
+      "  holdfast ls\n"
+      "  holdfast ls 'orders:*' --limit 20 --json");
+  command->callback([options, &shared] {
+    shared.action = [options, &shared] { return list_locks(*options, shared); };
+  });
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,104 @@
+// The program: reads the arguments, runs the chosen command, reports what went wrong.
+#include <algorithm>
+#include <clocale>
+#include <csignal>
+#include <span>
+#include <string_view>
+
+#include <holdfast/version.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/duration.hpp"
+#include "cli/output.hpp"
+#include "cli/usage.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+void add_connection(CLI::App& program, connection_arguments& into) {
+  using namespace std::chrono_literals;
+  program
+      .add_option("--url", into.url,
+                  "Server: redis://[user@]host[:port][/db], unix:///path, embedded: or "
+                  "embedded:/dir [HOLDFAST_URL, else redis://127.0.0.1:6379]")
+      ->type_name("URL");
+  program.add_option("--user", into.username, "User name [HOLDFAST_USER]")->type_name("NAME");
+  program
+      .add_option("--password-file", into.password_file,
+                  "File with the password in its first line [else HOLDFAST_PASSWORD]")
+      ->type_name("FILE");
+  add_duration(program, "--connect-timeout", into.connect_timeout, "How long connecting may take",
+               {1ms, 10min});
+  add_duration(program, "--response-timeout", into.response_timeout, "How long one answer may take",
+               {1ms, 10min});
+}
+
+void set_up(CLI::App& program, connection_arguments& connection, context& shared) {
+  program.name("holdfast");
+  program.set_version_flag("--version", std::string("holdfast ") + version);
+  program.set_help_flag("--help,-h", "Print this help");
+  program.require_subcommand(1);
+  program.fallthrough();
+  program.failure_message(CLI::FailureMessage::simple);
+  program.footer("`holdfast COMMAND --help` tells more. Exit codes: see holdfast(1).");
+  add_connection(program, connection);
+  program.add_flag("--json", shared.json, "Print JSON, also for errors");
+  add_run(program, shared);
+  add_status(program, shared);
+  add_ls(program, shared);
+  add_release(program, shared);
+  add_doctor(program, shared);
+  add_completion(program, shared);
+#if __has_include("cli/demo/demo_command.hpp")
+  add_demo(program, shared);
+#endif
+#if __has_include("cli/bench/bench_command.hpp")
+  add_bench(program, shared);
+#endif
+}
+
+// What follows "--" is not for CLI11, which reads a meaning into words like "[a,b]" and "{}".
+std::vector<std::string> own_words(std::span<char* const> words, context& shared) {
+  const auto dashes = std::ranges::find(words, std::string_view("--"));
+  if (dashes != words.end()) shared.operands.assign(dashes + 1, words.end());
+  std::vector<std::string> own(words.begin(), dashes);
+  shared.json = std::ranges::find(own, "--json") != own.end();  // also for errors in the words
+  return own;
+}
+
+int run_program(std::span<char* const> words) {
+  CLI::App program{"Distributed locks on Redis and Valkey."};
+  context shared;
+  connection_arguments connection;
+  auto own = own_words(words, shared);
+  set_up(program, connection, shared);
+  try {
+    std::ranges::reverse(own);
+    program.parse(std::move(own));
+  } catch (const CLI::ParseError& error) {
+    return report_usage(program, shared, error);
+  }
+  if (!shared.operands.empty() && !shared.takes_operands) {
+    report_error(shared.json, "usage", "this command takes nothing after --");
+    return usage;
+  }
+  try {
+    shared.connection = resolve(connection);
+    return shared.action();
+  } catch (const std::exception& error) {
+    return report_exception(shared, error);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::cli
+
+int main(int count, char** words) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // for the width of characters
+  try {
+    return holdfast::cli::run_program({words + 1, words + count});
+  } catch (const std::exception& error) {
+    holdfast::cli::report_error(false, "internal", error.what());
+    return holdfast::cli::internal;
+  }
+}

@@ -1,0 +1,33 @@
+// Lock names as positional arguments.
+#pragma once
+
+#include <algorithm>
+
+#include "cli/command.hpp"
+
+namespace holdfast::cli {
+
+// CLI11 would take "[a,b]" for a list and "{}" for nothing: names are read byte for byte. Those
+// after "--" are in context::operands.
+inline void add_names(CLI::App& command, std::vector<std::string>& names, int most) {
+  const auto take = [&names](const CLI::results_t& words) {
+    names = words;
+    return true;
+  };
+  command.add_option("NAME", CLI::callback_t(take), "Name of a lock; names like -x after --")
+      ->expected(0, most)
+      ->allow_extra_args(false)
+      ->type_name("");
+}
+
+// All names that were given; throws `CLI::ValidationError` when there are not `least` to `most`.
+inline std::vector<std::string> all_names(const std::vector<std::string>& before,
+                                          const std::vector<std::string>& after, std::size_t most) {
+  auto all = before;
+  all.insert(all.end(), after.begin(), after.end());
+  if (all.empty()) throw CLI::RequiredError("NAME");
+  if (all.size() > most) throw CLI::ExtrasError({all.begin() + 1, all.end()});
+  return all;
+}
+
+}  // namespace holdfast::cli

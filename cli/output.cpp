@@ -1,0 +1,142 @@
+#include "cli/output.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "cli/duration.hpp"
+#include "cli/printable.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Escaped to ASCII, so that no name in it can steer a terminal; never throws for bad UTF-8.
+std::string dump(const ordered_json& value, int indent) {
+  return value.dump(indent, ' ', true, ordered_json::error_handler_t::replace) + "\n";
+}
+
+void print_error(bool json, const char* kind, std::string_view code, std::string_view message) {
+  const auto text =
+      json ? dump({{kind, {{"code", std::string(code)}, {"message", std::string(message)}}}}, -1)
+           : fmt::format("holdfast: {}\n", printable(message));
+  // One write, so that lines of several processes do not mix; nobody is left to tell a failure.
+  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;
+}
+
+std::string what_to_do(const context& shared, const failure& error) {
+  const auto& at = shared.connection;
+  if (error.reason() != errc::unavailable || at.url_given) return error.what();
+  return fmt::format(
+      "no server answers at {}; start one, give --url, or try --url embedded:/tmp/holdfast-$USER "
+      "(a private server shared by your processes)",
+      at.url);
+}
+
+void add_text(ordered_json& object, const std::string& key, const std::string& text) {
+  object[key] = text;
+  if (is_utf8(text)) return;
+  auto& hex = object[key + "_hex"] = std::string{};
+  for (const unsigned char byte : text) hex.get_ref<std::string&>() += fmt::format("{:02x}", byte);
+}
+
+const char* name_of(lock_status::state what) {
+  switch (what) {
+    case lock_status::state::free:
+      return "free";
+    case lock_status::state::held:
+      return "held";
+    case lock_status::state::foreign:
+      return "foreign";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+std::string table::text() const {
+  std::vector<std::size_t> widths(rows_.front().size());
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+  }
+  std::string out;
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out += row[i];
+      if (i + 1 < row.size()) out.append(widths[i] - width(row[i]) + 2, ' ');
+    }
+    while (out.ends_with(' ')) out.pop_back();
+    out += '\n';
+  }
+  return out;
+}
+
+void print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot write the result");
+  }
+}
+
+void print_json(const ordered_json& value) { print(dump(value, 2)); }
+
+void note(const context& shared, std::string_view code, std::string_view message) {
+  print_error(shared.json, "note", code, message);
+}
+
+void report_error(bool json, std::string_view code, std::string_view message) {
+  print_error(json, "error", code, message);
+}
+
+int report_exception(const context& shared, const std::exception& error) {
+  if (const auto* known = dynamic_cast<const failure*>(&error)) {
+    report_error(shared.json, cli::name_of(known->reason()), what_to_do(shared, *known));
+    return exit_code_for(known->reason());
+  }
+  report_error(shared.json, "internal", error.what());
+  return internal;
+}
+
+ordered_json to_json(const lock_status& status) {
+  ordered_json object;
+  add_text(object, "name", status.name);
+  object["state"] = name_of(status.what);
+  if (!status.detail.empty()) add_text(object, "detail", status.detail);
+  if (status.what != lock_status::state::held) return object;
+  auto& owner = object["owner"];
+  owner["id"] = status.owner.id;
+  if (!status.owner.host.empty()) {
+    add_text(owner, "host", status.owner.host);
+    owner["pid"] = status.owner.pid;
+    add_text(owner, "program", status.owner.program);
+    add_text(owner, "version", status.owner.version);
+  }
+  if (status.token) object["token"] = status.token.to_string();
+  if (const auto since = show_since(status); !since.empty()) object["since"] = since;
+  if (status.remaining) object["remaining_ms"] = status.remaining->count();
+  return object;
+}
+
+std::string show_owner(const lock_status& status) {
+  const auto& owner = status.owner;
+  if (owner.host.empty()) return printable("unknown, id " + owner.id);
+  return printable(fmt::format("{}:{} {}", owner.host, owner.pid, owner.program));
+}
+
+std::string show_since(const lock_status& status) {
+  if (!status.since) return {};
+  const auto seconds =
+      std::chrono::floor<std::chrono::seconds>(status.since->time_since_epoch()).count();
+  // A token's major can be any number: years that gmtime cannot tell are left out.
+  constexpr std::int64_t year_10000 = 253'402'300'800;
+  if (seconds < 0 || seconds >= year_10000) return {};
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,20 @@
+// What `holdfast run` was asked to do.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace holdfast::cli {
+
+struct run_options {
+  std::string name;
+  std::vector<std::string> command;
+  std::chrono::milliseconds wait{60'000};
+  bool nonblock = false;
+  std::chrono::milliseconds lease{30'000};
+  bool warn_only = false;  // --on-lost warn
+  std::chrono::milliseconds grace{5'000};
+};
+
+}  // namespace holdfast::cli

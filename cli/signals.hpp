@@ -1,0 +1,29 @@
+// Signals as something to read: no handler, so nothing runs at a bad moment.
+#pragma once
+
+#include <csignal>
+#include <optional>
+
+#include "cli/descriptor.hpp"
+
+namespace holdfast::cli {
+
+// Blocks the signals that `holdfast run` passes on and makes them readable. Made before any other
+// thread, so that all threads inherit the mask. A signal that was ignored (nohup) stays ignored.
+class signal_watch {
+ public:
+  signal_watch();
+
+  int fd() const noexcept { return fd_.get(); }
+  std::optional<int> next();                                        // never blocks
+  const sigset_t& mask_before() const noexcept { return before_; }  // for the command
+
+ private:
+  sigset_t before_{};
+  descriptor fd_;
+};
+
+// Whether this signal would end a program that does nothing about it.
+bool ends_programs(int signal) noexcept;
+
+}  // namespace holdfast::cli

@@ -1,0 +1,46 @@
+// holdfast status NAME...: who holds these locks.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include <holdfast/inspector.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/lock_table.hpp"
+#include "cli/names.hpp"
+#include "cli/output.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+int show_status(const std::vector<std::string>& names, const context& shared) {
+  const inspector look{shared.connection.connect()};
+  std::vector<lock_status> locks;
+  for (const auto& name : names) locks.push_back(look.status(name));
+  if (shared.json) {
+    nlohmann::ordered_json all = {{"locks", nlohmann::ordered_json::array()}};
+    for (const auto& lock : locks) all["locks"].push_back(to_json(lock));
+    print_json(all);
+  } else {
+    print(lock_table(locks));
+  }
+  return success;
+}
+
+}  // namespace
+
+void add_status(CLI::App& program, context& shared) {
+  auto* const command = program.add_subcommand("status", "Show who holds locks");
+  const auto names = std::make_shared<std::vector<std::string>>();
+  add_names(*command, *names, CLI::detail::expected_max_vector_size);
+  command->footer(
+      "Examples:\n"
+      "  holdfast status nightly orders:42\n"
+      "  holdfast status --json nightly | jq -r '.locks[0].owner.host'");
+  command->callback([names, &shared] {
+    shared.takes_operands = true;
+    const auto all = all_names(*names, shared.operands, SIZE_MAX);
+    shared.action = [all, &shared] { return show_status(all, shared); };
+  });
+}
+
+}  // namespace holdfast::cli

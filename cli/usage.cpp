@@ -1,0 +1,74 @@
+#include "cli/usage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <string_view>
+
+#include "cli/output.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+// Levenshtein: how many letters must change to make one word the other.
+std::size_t distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t changed = diagonal + (from[i] != to[j] ? 1 : 0);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string suggestion(const CLI::App& program, const std::string& word) {
+  const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
+  const auto nearest = std::ranges::min_element(
+      commands, {}, [&](const CLI::App* command) { return distance(word, command->get_name()); });
+  if (nearest == commands.end() || distance(word, (*nearest)->get_name()) > 3) return {};
+  return fmt::format("; did you mean '{}'?", (*nearest)->get_name());
+}
+
+// Whoever puts a password into a wrong argument has made one mistake; printing it would be another.
+std::string without_passwords(std::string text) {
+  for (auto scheme = text.find("://"); scheme != std::string::npos;
+       scheme = text.find("://", scheme + 3)) {
+    const auto login = scheme + 3;
+    const auto end = std::min(text.find_first_of(" \n", login), text.size());
+    const auto at = text.substr(0, end).rfind('@');
+    if (at != std::string::npos && at > login) text.replace(login, at - login, "...");
+  }
+  return text;
+}
+
+std::string explanation(const CLI::App& program, const CLI::ParseError& error) {
+  const auto unknown = program.remaining();
+  if (!program.get_subcommands().empty() || unknown.empty() || unknown.front().starts_with('-')) {
+    return error.what();
+  }
+  return fmt::format("unknown command '{}'{}", unknown.front(),
+                     suggestion(program, unknown.front()));
+}
+
+}  // namespace
+
+int report_usage(const CLI::App& program, const context& shared, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) {
+    program.exit(error);
+    return success;
+  }
+  const auto chosen = program.get_subcommands();
+  const auto help = chosen.empty() ? "holdfast --help"
+                                   : fmt::format("holdfast {} --help", chosen.front()->get_name());
+  report_error(shared.json, "usage",
+               without_passwords(fmt::format("{} (see {})", explanation(program, error), help)));
+  return usage;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,61 @@
+#include "cli/waiting.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+namespace holdfast::cli {
+namespace {
+
+// Reads signals on a thread of its own while the main thread waits for the lock.
+class interruption {
+ public:
+  explicit interruption(signal_watch& signals)
+      : signals_(signals), finished_(::eventfd(0, EFD_CLOEXEC)), reader_([this] { read(); }) {}
+
+  std::stop_token stop() const { return stop_.get_token(); }
+
+  std::optional<int> finish() {
+    ::eventfd_write(finished_.get(), 1);
+    reader_.join();
+    return ended_by_;
+  }
+
+ private:
+  void read() {
+    pollfd polled[] = {{signals_.fd(), POLLIN, 0}, {finished_.get(), POLLIN, 0}};
+    while (!ended_by_) {
+      if (::poll(polled, 2, -1) < 0) continue;
+      if (polled[1].revents != 0) return;
+      if (const auto signal = signals_.next()) obey(*signal);
+    }
+  }
+
+  void obey(int signal) {
+    if (signal == SIGTSTP) ::kill(::getpid(), SIGSTOP);
+    if (!ends_programs(signal)) return;
+    ended_by_ = signal;
+    stop_.request_stop();
+  }
+
+  signal_watch& signals_;
+  std::stop_source stop_;
+  std::optional<int> ended_by_;  // the reader's until it is joined
+  descriptor finished_;
+  std::thread reader_;
+};
+
+}  // namespace
+
+wait_outcome wait_for(const lock& target, const run_options& options, signal_watch& signals) {
+  interruption interrupted(signals);
+  acquire_options how{.timeout = options.wait, .stop = interrupted.stop()};
+  if (options.nonblock) how.timeout.reset();
+  auto held = target.try_acquire(how);
+  return {std::move(held), interrupted.finish()};
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,23 @@
+# What `cmake --install` puts where: the library, its headers, and what find_package and pkg-config
+# need to find them. The program installs itself: see cli/CMakeLists.txt.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_directory "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")
+install(TARGETS holdfast EXPORT holdfastTargets COMPONENT library FILE_SET HEADERS)
+install(EXPORT holdfastTargets NAMESPACE holdfast:: DESTINATION "${package_directory}"
+  COMPONENT library)
+
+# Before 1.0 a minor version may change the API.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${CMAKE_CURRENT_LIST_DIR}/holdfastConfig.cmake"
+  "${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake"
+  DESTINATION "${package_directory}" COMPONENT library)
+
+# The prefix is relative to the file, so that the installed tree may be moved.
+file(RELATIVE_PATH prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/holdfast.pc.in" "${PROJECT_BINARY_DIR}/holdfast.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)

@@ -7,6 +7,8 @@
 
 namespace holdfast::cli {
 
+inline constexpr int many_names = 10'000;
+
 // CLI11 would take "[a,b]" for a list and "{}" for nothing: names are read byte for byte. Those
 // after "--" are in context::operands.
 inline void add_names(CLI::App& command, std::vector<std::string>& names, int most) {
@@ -14,8 +16,11 @@ inline void add_names(CLI::App& command, std::vector<std::string>& names, int mo
     names = words;
     return true;
   };
-  command.add_option("NAME", CLI::callback_t(take), "Name of a lock; names like -x after --")
-      ->expected(0, most)
+  // Without extra arguments, CLI11 fills a positional up to its least number; "take all" is
+  // content with fewer.
+  command.add_option("NAME", CLI::callback_t(take), "Name of a lock; one like -x after --")
+      ->expected(most, most == 1 ? 1 : -1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false)
       ->type_name("");
 }

@@ -31,14 +31,14 @@ int show_status(const std::vector<std::string>& names, const context& shared) {
 void add_status(CLI::App& program, context& shared) {
   auto* const command = program.add_subcommand("status", "Show who holds locks");
   const auto names = std::make_shared<std::vector<std::string>>();
-  add_names(*command, *names, CLI::detail::expected_max_vector_size);
+  add_names(*command, *names, many_names);
   command->footer(
       "Examples:\n"
       "  holdfast status nightly orders:42\n"
       "  holdfast status --json nightly | jq -r '.locks[0].owner.host'");
   command->callback([names, &shared] {
     shared.takes_operands = true;
-    const auto all = all_names(*names, shared.operands, SIZE_MAX);
+    const auto all = all_names(*names, shared.operands, many_names);
     shared.action = [all, &shared] { return show_status(all, shared); };
   });
 }

@@ -51,7 +51,7 @@ if held then
 end
 
 if not KEYS[2] then
-  return call('PSETEX', KEYS[1], ARGV[2], '1:0:' .. ARGV[1])
+  return call('SET', KEYS[1], '1:0:' .. ARGV[1], 'PX', ARGV[2])
 end
 
 local major = now
@@ -75,5 +75,5 @@ if reached and reached >= major and string.find(last, '^%d+$') then
   text = string.format('%.0f', major)
   call('SET', KEYS[2], text)
 end
-call('PSETEX', KEYS[1], ARGV[2], '1:' .. text .. ':' .. ARGV[1])
+call('SET', KEYS[1], '1:' .. text .. ':' .. ARGV[1], 'PX', ARGV[2])
 return major

@@ -45,6 +45,16 @@ TEST(client_registry, cuts_long_texts) {
   EXPECT_LT(bytes.size(), 600U);
 }
 
+TEST(client_registry, removes_and_asks_for_an_entry) {
+  std::string bytes;
+  resp::writer out{bytes};
+  write_client_removal(client, out);
+  EXPECT_EQ(bytes, "*2\r\n$3\r\nDEL\r\n$42\r\nhf:client:" + id + "\r\n");
+  bytes.clear();
+  write_client_query(id, out);
+  EXPECT_EQ(bytes, "*2\r\n$7\r\nHGETALL\r\n$42\r\nhf:client:" + id + "\r\n");
+}
+
 TEST(client_registry, reads_an_entry_of_both_protocols) {
   const std::vector<resp::value> pairs = {
       bulk("host"),    bulk("web1"),  bulk("pid"),   bulk("4711"),

@@ -1,0 +1,217 @@
+// Whoever answers is no Redis server, hangs up, or is silent.
+#include <atomic>
+#include <thread>
+
+#include "faults/faulty_server.hpp"
+#include "net/background_thread.hpp"
+#include "redis/connection.hpp"
+#include "support/fake_server.hpp"
+#include "support/fault_proxy.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+using support::fake_server;
+using support::fault_proxy;
+using support::toward;
+
+TEST(BadPeer, WebServerIsNotRedis) {
+  const fake_server web([](const auto&) {
+    return fake_server::answer("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+  });
+  const client redis{web.url(), impatient()};
+  expect_failure(redis.mutex("a").try_acquire(), errc::not_redis, "not the Redis protocol");
+  expect_failure(redis.mutex("a").try_acquire({.timeout = support::generous}), errc::not_redis,
+                 "what answers at this address does not speak the Redis protocol");
+}
+
+TEST(BadPeer, ShellServerThatGreetsIsNotRedis) {
+  fake_server shell;
+  shell.greet(fake_server::answer("SSH-2.0-OpenSSH_9.2\r\n"));
+  const client redis{shell.url(), impatient()};
+  expect_failure(redis.mutex("a").try_acquire(), errc::not_redis, "not the Redis protocol");
+}
+
+TEST(BadPeer, ThatHangsUpIsToldAsSuch) {
+  fake_server rude;
+  rude.greet(fake_server::hang_up());
+  const client redis{rude.url(), impatient()};
+  expect_failure(redis.mutex("a").try_acquire(), errc::unavailable, "while logging in");
+}
+
+TEST(BadPeer, ThatSaysNothingCostsTheTimeoutOnly) {
+  const fake_server silent([](const auto&) { return fake_server::silence(); });
+  const client redis{silent.url(), impatient()};
+  const auto before = net::now();
+  expect_failure(redis.mutex("a").try_acquire(), errc::unavailable, "does not answer");
+  EXPECT_LT(net::now() - before, 3s);
+}
+
+TEST(BadPeer, ThatSpeaksNonsenseLaterIsToldAsSuch) {
+  fake_server server;
+  const client redis{server.url(), impatient()};
+  for (const char* nonsense : {"$-7\r\n", ":1:2\r\n", "*1\r\n+x\r\n", "+what?\r\n", "_\r\n",
+                               "*2\r\n+mine\r\n:-1\r\n", "*3\r\n+mine\r\n:0\r\n:0\r\n"}) {
+    server.on([nonsense](const auto& command) -> std::optional<fake_server::reply> {
+      if (command.at(0) != "EVALSHA") return std::nullopt;
+      return fake_server::answer(nonsense);
+    });
+    const auto got = redis.mutex("a").try_acquire();
+    ASSERT_FALSE(got) << nonsense;
+    EXPECT_NE(got.error().reason(), errc::busy) << nonsense;
+  }
+}
+
+TEST(BadPeer, RefusedPortIsToldWithItsAddress) {
+  fault_proxy proxy{net::tcp_endpoint{"127.0.0.1", 1}};
+  proxy.refuse_connections();
+  auto options = impatient();
+  options.password = password;
+  const client redis{proxy.url(), options};
+  expect_failure(redis.mutex("a").try_acquire(), errc::unavailable,
+                 "127.0.0.1:" + std::to_string(proxy.port()) + ": Connection refused");
+}
+
+// The errors that a real server gives too seldom for a test.
+TEST(BadPeer, EveryErrorOfAServerIsToldAsWhatItIs) {
+  fake_server server;
+  auto options = impatient();
+  options.password = password;
+  server.on([](const auto& command) -> std::optional<fake_server::reply> {
+    if (command.at(0) != "HELLO") return std::nullopt;
+    return fake_server::error("NOPROTO unsupported protocol version");
+  });
+  const client redis{server.url(), options};
+  const std::vector<std::pair<std::string, errc>> errors = {
+      {"LOADING Redis is loading the dataset in memory", errc::loading},
+      {"MASTERDOWN Link with MASTER is down", errc::read_only},
+      {"UNKILLABLE Sorry the script already executed write commands", errc::server_busy},
+      {"MISCONF Errors writing to the AOF file: No space left on device", errc::misconfigured},
+      {"NOREPLICAS Not enough good replicas to write.", errc::no_replicas},
+      {"CLUSTERDOWN The cluster is down", errc::unsupported},
+      {"MOVED 3999 127.0.0.1:6381", errc::unsupported},
+      {"TRYAGAIN Multiple keys request during rehashing of slot", errc::server_busy},
+      {std::string("ERR unknown thing '") + "x" + "'", errc::server_error}};
+  for (const auto& [text, code] : errors) {
+    server.on([text = text](const auto& command) -> std::optional<fake_server::reply> {
+      if (command.at(0) == "HELLO") return fake_server::error("NOPROTO unsupported");
+      if (command.at(0) != "EVALSHA") return std::nullopt;
+      return fake_server::error(text);
+    });
+    expect_failure(redis.mutex("a").try_acquire(), code, text.substr(0, text.find(' ')));
+  }
+}
+
+TEST(BadPeer, PasswordThatTheServerRepeatsIsNotShown) {
+  const fake_server server([](const fake_server::command& command) {
+    std::string repeated;
+    for (const auto& word : command) repeated += "'" + word + "' ";
+    return fake_server::error("ERR unknown command '" + command.at(0) +
+                              "', with args beginning with: " + repeated);
+  });
+  auto options = impatient();
+  options.password = password;
+  const client redis{server.url(), options};
+  expect_failure(redis.mutex("a").try_acquire(), errc::unsupported, "unknown command");
+}
+
+// Nobody may storm a server that cannot take them.
+TEST(BadPeer, ThatHangsUpIsNotStormed) {
+  fake_server rude;
+  rude.greet(fake_server::hang_up());
+  const client redis{rude.url(), impatient()};
+  std::vector<std::thread> crowd;
+  for (int i = 0; i < 8; ++i) {
+    crowd.emplace_back([&] { EXPECT_FALSE(redis.mutex("a").try_acquire({.timeout = 2s})); });
+  }
+  for (auto& one : crowd) one.join();
+  // After 0, 10, 20, 40, ... 640, 1000 ms.
+  EXPECT_LE(rude.connections(), 12U);
+  EXPECT_GE(rude.connections(), 3U);
+}
+
+TEST(BadPeer, ThatRefusesThePasswordIsNotStormed) {
+  const fake_server strict([](const auto&) {
+    return fake_server::error("WRONGPASS invalid username-password pair or user is disabled.");
+  });
+  auto options = impatient();
+  options.password = password;
+  const client redis{strict.url(), options};
+  const auto end = net::now() + 2s;
+  while (net::now() < end) {
+    expect_failure(redis.mutex("a").try_acquire({.timeout = 2s}), errc::authentication, "WRONG");
+  }
+  EXPECT_LE(strict.connections(), 5U);
+}
+
+class HalfOpen : public fault_test {};
+HOLDFAST_ON_EACH_SERVER(HalfOpen);
+
+TEST_P(HalfOpen, IsNoticedByTheFirstOneWhoAsks) {
+  const auto server = start();
+  fault_proxy proxy{net::unix_endpoint{server.socket()}};
+  const client redis{proxy.url(), impatient()};
+  auto held = redis.mutex("held", {.lease = 30s}).acquire();
+  const auto before = proxy.connections();
+  proxy.swallow(toward::server);
+  proxy.swallow(toward::client);
+  expect_failure(held.extend(40s), errc::unavailable, "did not answer within 500 ms");
+  proxy.heal();
+  EXPECT_TRUE(held.extend(40s)) << "on a new connection";
+  EXPECT_GT(proxy.connections(), before);
+  EXPECT_TRUE(held.release());
+}
+
+TEST_P(HalfOpen, RenewalsSurviveIt) {
+  const auto server = start();
+  fault_proxy proxy{net::unix_endpoint{server.socket()}};
+  const client redis{proxy.url(), impatient()};
+  const auto held = redis.mutex("a", {.lease = 4s}).acquire();
+  const auto first_deadline = net::now() + held.remaining();
+  proxy.swallow(toward::server);
+  EXPECT_TRUE(eventually([&] { return held.remaining() < 2200ms; }));  // the first renewal is lost
+  proxy.heal();
+  EXPECT_TRUE(eventually([&] { return net::now() + held.remaining() > first_deadline + 500ms; }));
+  EXPECT_TRUE(held.held());
+}
+
+// Nobody asks for anything: a PING finds it out.
+TEST_P(HalfOpen, IsNoticedByNobodyToo) {
+  class deaf final : public redis::connection::observer {
+    void on_connected(const redis::session_facts&) override {}
+    void on_push(resp::value&) override {}
+  };
+  class greeting final : public redis::request {
+   public:
+    std::atomic<bool> answered{false};
+    void write(resp::writer& out, monotonic_time) override {
+      out.command(1);
+      out.arg("PING");
+    }
+    void on_reply(resp::value&) override { answered = true; }
+    void on_failed(redis::fate, const redis::breakdown&) override {}
+  };
+  const auto server = start();
+  fault_proxy proxy{net::unix_endpoint{server.socket()}};
+  redis::session_settings settings;
+  settings.where = net::tcp_endpoint{"127.0.0.1", proxy.port()};
+  settings.client_name = "test";
+  settings.response_timeout = 200ms;
+  redis::connection_tuning tuning;
+  tuning.ping_after = 100ms;
+  deaf nobody;
+  net::background_thread helper;
+  redis::connection link(settings, tuning, helper, nobody);
+  helper.start({&link});
+  greeting hello;
+  link.submit(hello, redis::connection::delivery::prompt);
+  EXPECT_TRUE(eventually([&] { return hello.answered.load(); }));
+  EXPECT_EQ(proxy.open_connections(), 1U);
+  proxy.swallow(toward::client);
+  EXPECT_TRUE(eventually([&] { return proxy.open_connections() == 0; }));
+  helper.stop();
+  link.shut_down();
+}
+
+}  // namespace
+}  // namespace holdfast::faults

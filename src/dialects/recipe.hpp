@@ -29,8 +29,8 @@ struct claim {
   const lock_key* key = nullptr;  // outlives the claim
   request_id owner;
   milliseconds lease{};
-  token_major floor = 0;   // the largest major this client knows for the slot
-  token_major granted = 0; // once granted: the major of the grant (0 with fencing off)
+  token_major floor = 0;    // the largest major this client knows for the slot
+  token_major granted = 0;  // once granted: the major of the grant (0 with fencing off)
 };
 
 // Acquire. `again`: the grant was already ours (a resend).
@@ -78,13 +78,15 @@ class recipe {
 
   // Asks for the lock. `resend`: an earlier copy of this request may have been executed.
   // The server refuses it after `not_after`.
-  virtual void write_acquire(const claim&, bool resend, server_time not_after, resp::writer&) const = 0;
+  virtual void write_acquire(const claim&, bool resend, server_time not_after,
+                             resp::writer&) const = 0;
   virtual acquire_verdict read_acquire(const claim&, const resp::value&) const = 0;
 
   // Renews up to `renew_batch` claims in one command (all on one hash slot where that matters).
   // PX is never shortened. Verdict i belongs to claims[i].
   static constexpr std::size_t renew_batch = 100;
-  virtual void write_renew(std::span<const claim* const>, server_time not_after, resp::writer&) const = 0;
+  virtual void write_renew(std::span<const claim* const>, server_time not_after,
+                           resp::writer&) const = 0;
   virtual renew_verdict read_renew(const resp::value&, std::size_t index) const = 0;
 
   // Gives the lock back if it is ours (by token and owner).

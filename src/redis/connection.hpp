@@ -18,8 +18,8 @@ namespace holdfast::redis {
 
 // The figures behind these are in bench/README.md.
 struct connection_tuning {
-  microseconds spin{50};  // a thread alone on the connection looks this long before it sleeps
-  std::size_t crowd = 32;             // from this many commands in flight the background thread reads
+  microseconds spin{50};   // a thread alone on the connection looks this long before it sleeps
+  std::size_t crowd = 32;  // from this many commands in flight the background thread reads
   microseconds background_spin{20};  // how long that one looks before it sleeps
   microseconds grace{1000};          // replies that nobody waits for may lie this long
   milliseconds ping_after{15'000};   // of silence

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "cli/complaint.hpp"
+
 namespace holdfast::cli {
 namespace {
 
@@ -26,7 +28,8 @@ std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   if (!std::getline(file, line) || line.empty()) {
-    throw failure{errc::invalid_url, "the password file cannot be read or its first line is empty"};
+    throw complaint{bad_configuration, "password_file",
+                    "the password file cannot be read or its first line is empty"};
   }
   if (line.back() == '\r') line.pop_back();
   return line;
@@ -46,9 +49,9 @@ client connection_options::connect() const {
 
 connection_options resolve(const connection_arguments& given) {
   if (has_password(given.url)) {
-    throw failure{errc::invalid_argument,
-                  "--url contains a password, which every user of this machine could read; use "
-                  "HOLDFAST_URL, HOLDFAST_PASSWORD or --password-file"};
+    throw complaint{usage, "usage",
+                    "--url contains a password, which every user of this machine could read; use "
+                    "HOLDFAST_URL, HOLDFAST_PASSWORD or --password-file"};
   }
   connection_options options;
   const auto url = given.url.empty() ? environment("HOLDFAST_URL") : given.url;

@@ -29,9 +29,9 @@ struct connection_arguments {
   std::chrono::milliseconds response_timeout{2000};
 };
 
-// Adds HOLDFAST_URL, HOLDFAST_USER and HOLDFAST_PASSWORD to what was given. Throws `failure`
-// (`invalid_url`, `invalid_argument`) for an unreadable password file and for a password on the
-// command line, where every user of the machine could read it.
+// Adds HOLDFAST_URL, HOLDFAST_USER and HOLDFAST_PASSWORD to what was given. Throws `complaint` for
+// an unreadable password file, and for a password on the command line, where every user of the
+// machine could read it.
 connection_options resolve(const connection_arguments& given);
 
 }  // namespace holdfast::cli

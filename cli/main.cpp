@@ -49,10 +49,10 @@ void set_up(CLI::App& program, connection_arguments& connection, context& shared
   add_release(program, shared);
   add_doctor(program, shared);
   add_completion(program, shared);
-#if __has_include("cli/demo/demo_command.hpp")
+#ifdef HOLDFAST_CLI_HAS_DEMO
   add_demo(program, shared);
 #endif
-#if __has_include("cli/bench/bench_command.hpp")
+#ifdef HOLDFAST_CLI_HAS_BENCH
   add_bench(program, shared);
 #endif
 }

@@ -9,7 +9,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "cli/duration.hpp"
+#include "cli/complaint.hpp"
 #include "cli/printable.hpp"
 
 namespace holdfast::cli {
@@ -98,6 +98,10 @@ int report_exception(const context& shared, const std::exception& error) {
   if (const auto* known = dynamic_cast<const failure*>(&error)) {
     report_error(shared.json, cli::name_of(known->reason()), what_to_do(shared, *known));
     return exit_code_for(known->reason());
+  }
+  if (const auto* own = dynamic_cast<const complaint*>(&error)) {
+    report_error(shared.json, own->name(), own->what());
+    return own->code();
   }
   report_error(shared.json, "internal", error.what());
   return internal;

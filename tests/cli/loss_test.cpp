@@ -1,0 +1,74 @@
+// What becomes of the command when its lock is lost.
+#include <csignal>
+
+#include "base/time.hpp"
+#include "cli/program.hpp"
+#include "net/clock.hpp"
+#include "support/forked.hpp"
+
+namespace holdfast::cli_tests {
+namespace {
+
+HOLDFAST_ON_EACH_SERVER(CommandLine);
+
+// Prints the ids of itself and of a grandchild; neither minds SIGTERM.
+constexpr const char* stubborn = "trap '' TERM; sleep 600 & echo $$ $!. ; wait; wait; sleep 600";
+
+std::pair<pid_t, pid_t> ids(const std::string& output) {
+  const auto space = output.find(' ');
+  return {std::stoi(output), std::stoi(output.substr(space))};
+}
+
+TEST_P(CommandLine, TerminatesTheWholeGroupBeforeTheLeaseCanEnd) {
+  auto server = start();
+  child_process program(call_at(
+      server, {"run", "--lease", "2s", "--grace", "500ms", "a", "--", "sh", "-c", stubborn}));
+  ASSERT_TRUE(program.wait_for_output("."));
+  const auto [child, grandchild] = ids(program.output());
+  // The lease was granted or renewed before the server died: it cannot end later than this.
+  server.kill9();
+  const auto lease_end = net::now() + std::chrono::seconds{2};
+  EXPECT_TRUE(eventually(
+      [&, c = child, g = grandchild] { return support::is_gone(c) && support::is_gone(g); }));
+  EXPECT_LT(net::now(), lease_end);
+  EXPECT_EQ(program.wait(), exited(76));
+  EXPECT_THAT(program.errors(), HasSubstr("could not be renewed"));
+}
+
+TEST_P(CommandLine, ABrokenLockEndsTheCommand) {
+  const auto server = start();
+  child_process program(call_at(
+      server, {"run", "--lease", "600ms", "--grace", "100ms", "a", "--", "sh", "-c", stubborn}));
+  ASSERT_TRUE(program.wait_for_output("."));
+  const auto [child, grandchild] = ids(program.output());
+  const auto broken = holdfast_at(server, {"release", "a", "--force", "--reason", "a test"});
+  EXPECT_EQ(broken.how, exited(0)) << broken.errors;
+  EXPECT_EQ(program.wait(), exited(76));
+  EXPECT_TRUE(support::is_gone(child));
+  EXPECT_TRUE(eventually([g = grandchild] { return support::is_gone(g); }));
+  EXPECT_EQ(holdfast_at(server, {"release", "a", "--force", "--reason", "again"}).how, exited(1));
+}
+
+TEST_P(CommandLine, WarnLetsTheCommandGoOn) {
+  const auto server = start();
+  child_process program(call_at(server, {"run", "--lease", "300ms", "--on-lost", "warn", "a", "--",
+                                         "sh", "-c", "echo in.; read line; exit 5"}));
+  ASSERT_TRUE(program.wait_for_output("."));
+  holdfast_at(server, {"release", "a", "--force", "--reason", "a test"});
+  EXPECT_TRUE(program.wait_for_errors("goes on without it"));
+  program.write("\n");
+  EXPECT_EQ(program.wait(), exited(5));
+}
+
+TEST_P(CommandLine, CommandDoesNotOutliveAKilledGuard) {
+  const auto server = start();
+  child_process program(
+      call_at(server, {"run", "a", "--", "sh", "-c", "echo $$.; exec sleep 600"}));
+  ASSERT_TRUE(program.wait_for_output("."));
+  const pid_t child = std::stoi(program.output());
+  program.signal(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return support::is_gone(child); }));
+}
+
+}  // namespace
+}  // namespace holdfast::cli_tests

@@ -1,0 +1,54 @@
+// Calls of the program under test.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/child_process.hpp"
+#include "support/each_server.hpp"
+
+namespace holdfast::cli_tests {
+
+using support::child_process;
+using support::ending;
+using support::eventually;
+using support::finished;
+using support::private_server;
+using support::program_call;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+using words = std::vector<std::string>;
+
+// A call with nothing in the environment that could choose another server or user.
+inline program_call call(words arguments, words environment = {}) {
+  words clean = {"HOLDFAST_URL", "HOLDFAST_USER", "HOLDFAST_PASSWORD"};
+  clean.insert(clean.end(), environment.begin(), environment.end());
+  return {.program = HOLDFAST_PROGRAM,
+          .arguments = std::move(arguments),
+          .environment = std::move(clean),
+          .own_group = true};
+}
+
+inline program_call call_at(const private_server& server, words arguments) {
+  return call(std::move(arguments), {"HOLDFAST_URL=" + server.url()});
+}
+
+inline finished holdfast(words arguments, words environment = {}) {
+  return support::run(call(std::move(arguments), std::move(environment)));
+}
+
+inline finished holdfast_at(const private_server& server, words arguments) {
+  return support::run(call_at(server, std::move(arguments)));
+}
+
+inline constexpr ending exited(int code) { return {.exit_code = code, .signal = 0}; }
+
+class CommandLine : public support::server_test {};
+
+}  // namespace holdfast::cli_tests

@@ -1,0 +1,148 @@
+// Wrong arguments, addresses, servers and rights: the exit code, the message, and no secret in it.
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+#include "support/fake_server.hpp"
+
+namespace holdfast::cli_tests {
+namespace {
+
+HOLDFAST_ON_EACH_SERVER(CommandLine);
+
+constexpr const char* secret = "s3cr3t-pa55word";
+
+std::string at_port(std::uint16_t port) { return "redis://127.0.0.1:" + std::to_string(port); }
+
+TEST(Refusals, WrongArguments) {
+  const std::vector<words> wrong = {
+      {},
+      {"stauts", "a"},
+      {"status"},
+      {"run", "a"},
+      {"run", "a", "--"},
+      {"run", "--", "true"},
+      {"run", "a", "b", "--", "true"},
+      {"run", "--wait", "-1s", "a", "--", "true"},
+      {"run", "--wait", "10", "a", "--", "true"},
+      {"run", "--wait", "9999999h", "a", "--", "true"},
+      {"run", "--wait", "1e3s", "a", "--", "true"},
+      {"run", "--wait", "s", "a", "--", "true"},
+      {"run", "--wait", "0.0001ms", "a", "--", "true"},
+      {"run", "--lease", "1ms", "a", "--", "true"},
+      {"run", "--lease", "25h", "a", "--", "true"},
+      {"run", "--nonblock", "--wait", "1s", "a", "--", "true"},
+      {"run", "--on-lost", "panic", "a", "--", "true"},
+      {"run", "", "--", "true"},
+      {"run", std::string(513, 'x'), "--", "true"},
+      {"release", "a", "--reason", "r"},
+      {"release", "a", "--force"},
+      {"ls", "--limit", "0"},
+      {"ls", "--", "a"},
+      {"completion", "tcsh"},
+      {"status", "a", "--connect-timeout", "0s"},
+      {"status", "a", "--passwrod", "x"},
+  };
+  for (const auto& arguments : wrong) {
+    const auto said = holdfast(arguments);
+    EXPECT_EQ(said.how, exited(64)) << ::testing::PrintToString(arguments);
+    EXPECT_THAT(said.errors, HasSubstr("holdfast: ")) << ::testing::PrintToString(arguments);
+    EXPECT_THAT(said.output, IsEmpty());
+  }
+  EXPECT_THAT(holdfast({"stauts"}).errors, HasSubstr("did you mean 'status'?"));
+}
+
+TEST(Refusals, WrongAddresses) {
+  for (const auto* url : {"http://host", "redis://", "redis://host:0", "redis://host:x", "unix://a",
+                          "embedded:relative", "rediss://host", "redis://host/x", "nonsense"}) {
+    const auto said = holdfast({"status", "a"}, {std::string("HOLDFAST_URL=") + url});
+    EXPECT_EQ(said.how, exited(78)) << url << said.errors;
+  }
+}
+
+TEST(Refusals, NoServer) {
+  const auto closed = at_port(support::free_port());
+  for (const auto& command :
+       {words{"status", "a"}, words{"ls"}, words{"doctor"}, words{"run", "a", "--", "true"},
+        words{"release", "a", "--force", "--reason", "r"}}) {
+    const auto said = holdfast(command, {"HOLDFAST_URL=" + closed});
+    EXPECT_EQ(said.how, exited(69)) << command.front();
+    EXPECT_THAT(said.errors, Not(HasSubstr("embedded:")));
+  }
+  EXPECT_EQ(holdfast({"status", "a", "--url", "redis://no-such-host.invalid"}).how, exited(69));
+}
+
+TEST(Refusals, HintsAtEmbeddedWhenTheDefaultDoesNotAnswer) {
+  const auto said = holdfast({"status", "a"});
+  if (said.how == exited(0)) GTEST_SKIP() << "a server answers at 127.0.0.1:6379";
+  EXPECT_EQ(said.how, exited(69));
+  EXPECT_THAT(said.errors, HasSubstr("no server answers at redis://127.0.0.1:6379; start one"));
+  EXPECT_THAT(said.errors, HasSubstr("--url embedded:/tmp/holdfast-$USER"));
+}
+
+TEST(Refusals, NotARedisServer) {
+  support::fake_server web([](const auto&) {
+    return support::fake_server::reply{"HTTP/1.1 400 Bad Request\r\n\r\n",
+                                       support::fake_server::then::close};
+  });
+  const auto said = holdfast({"status", "a", "--url", web.url()});
+  EXPECT_EQ(said.how, exited(69)) << said.errors;
+  EXPECT_THAT(said.errors, HasSubstr("does not speak the Redis protocol"));
+}
+
+TEST(Refusals, ErrorsAreJsonWhenAskedFor) {
+  const auto error = [](words arguments) {
+    return nlohmann::json::parse(holdfast(std::move(arguments)).errors)["error"];
+  };
+  EXPECT_EQ(error({"--json", "nothing"})["code"], "usage");
+  EXPECT_EQ(error({"status", "a", "--json", "--url", "x"})["code"], "invalid_url");
+  const auto closed = at_port(support::free_port());
+  EXPECT_EQ(error({"run", "--json", "a", "--url", closed, "--", "true"})["code"], "unavailable");
+}
+
+TEST(Refusals, NoPasswordInArguments) {
+  const auto url = std::string("redis://me:") + secret + "@127.0.0.1:1";
+  for (const auto& arguments : {words{"status", "a", "--url", url}, words{"status", "--ulr", url},
+                                words{url}, words{"status", "a", "--url=" + url},
+                                words{"ls", "x", url}, words{"status", "a", "--wait", url}}) {
+    const auto said = holdfast(arguments);
+    EXPECT_EQ(said.how, exited(64)) << said.errors;
+    EXPECT_THAT(said.output + said.errors, Not(HasSubstr(secret)));
+  }
+  EXPECT_THAT(holdfast({"status", "a", "--url", url}).errors, HasSubstr("HOLDFAST_PASSWORD"));
+}
+
+TEST_P(CommandLine, PasswordsFromEnvironmentAndFile) {
+  const auto server = start({.tcp = true, .arguments = {"--requirepass", secret}});
+  const auto url = server.tcp_url();
+  const auto file = std::filesystem::path(server.socket()).parent_path() / "password";
+  std::ofstream(file) << secret << "\n";
+  const auto password = std::string("HOLDFAST_PASSWORD=") + secret;
+  const auto with_login = "HOLDFAST_URL=redis://:" + std::string(secret) + "@" + url.substr(8);
+  const std::vector<std::pair<finished, int>> said = {
+      {holdfast({"status", "a", "--url", url}), 77},
+      {holdfast({"status", "a", "--url", url}, {"HOLDFAST_PASSWORD=wrong-" + url}), 77},
+      {holdfast({"status", "a", "--url", url}, {password}), 0},
+      {holdfast({"status", "a"}, {with_login}), 0},
+      {holdfast({"doctor"}, {with_login}), 0},
+      {holdfast({"doctor", "--url", url}), 77},
+      {holdfast({"status", "a", "--url", url, "--password-file", file.string()}), 0},
+      {holdfast({"status", "a", "--url", url, "--password-file", "/nowhere"}), 78},
+  };
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    EXPECT_EQ(said[i].first.how, exited(said[i].second)) << i << said[i].first.errors;
+    EXPECT_THAT(said[i].first.output + said[i].first.errors, Not(HasSubstr(secret))) << i;
+  }
+}
+
+TEST_P(CommandLine, MissingRights) {
+  const auto server = start();
+  server.command({"ACL", "SETUSER", "weak", "on", "nopass", "~*", "-@all", "+ping", "+hello",
+                  "+client", "+select", "+auth"});
+  const auto said = holdfast_at(server, {"run", "a", "--user", "weak", "--", "true"});
+  EXPECT_EQ(said.how, exited(77)) << said.errors;
+}
+
+}  // namespace
+}  // namespace holdfast::cli_tests

@@ -1,0 +1,137 @@
+// holdfast run: the lock, the command, signals, exit codes.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/program.hpp"
+#include "support/forked.hpp"
+
+namespace holdfast::cli_tests {
+namespace {
+
+HOLDFAST_ON_EACH_SERVER(CommandLine);
+
+TEST_P(CommandLine, PassesTheExitCodeOn) {
+  const auto server = start();
+  EXPECT_EQ(holdfast_at(server, {"run", "a", "--", "true"}).how, exited(0));
+  EXPECT_EQ(holdfast_at(server, {"run", "a", "--", "sh", "-c", "exit 7"}).how, exited(7));
+  EXPECT_EQ(holdfast_at(server, {"run", "a", "--", "sh", "-c", "kill -9 $$"}).how, exited(137));
+}
+
+TEST_P(CommandLine, SaysWhyACommandCannotRun) {
+  const auto server = start();
+  const auto missing = holdfast_at(server, {"run", "a", "--", "no-such-program"});
+  EXPECT_EQ(missing.how, exited(127));
+  EXPECT_THAT(missing.errors, HasSubstr("no-such-program"));
+  EXPECT_EQ(holdfast_at(server, {"run", "a", "--", "/etc/passwd"}).how, exited(126));
+  EXPECT_EQ(holdfast_at(server, {"run", "--nonblock", "a", "--", "true"}).how, exited(0))
+      << "a command that cannot run must not keep the lock";
+}
+
+TEST_P(CommandLine, TellsTheCommandNameAndToken) {
+  const auto server = start();
+  const auto one = holdfast_at(server, {"run", "a b", "--", "sh", "-c", "echo $HOLDFAST_NAME:"});
+  EXPECT_EQ(one.output, "a b:\n");
+  const words token = {"run", "a b", "--", "sh", "-c", "echo $HOLDFAST_TOKEN"};
+  const auto first = std::stoull(holdfast_at(server, token).output);
+  EXPECT_LT(first, std::stoull(holdfast_at(server, token).output));
+}
+
+TEST_P(CommandLine, PassesArgumentsAndBytesUntouched) {
+  const auto server = start();
+  std::string bytes;
+  for (int i = 0; i < 70'000; ++i) bytes += static_cast<char>(i * 7);
+  EXPECT_EQ(support::run(call_at(server, {"run", "a", "--", "cat"}), bytes).output, bytes);
+  const words odd = {"run", "a", "--", "printf", "<%s>", "[a,b]", "{}", "%%", "", "--", "--json"};
+  EXPECT_EQ(holdfast_at(server, odd).output, "<[a,b]><{}><%%><><--><--json>");
+}
+
+TEST_P(CommandLine, SaysWhoHasTheLock) {
+  const auto server = start();
+  child_process holder(call_at(server, {"run", "a", "--", "sh", "-c", "echo in; exec cat"}));
+  ASSERT_TRUE(holder.wait_for_output("in"));
+  const auto once = holdfast_at(server, {"run", "--nonblock", "a", "--", "true"});
+  EXPECT_EQ(once.how, exited(75));
+  EXPECT_THAT(once.errors, HasSubstr(std::to_string(holder.pid())));
+  EXPECT_EQ(holdfast_at(server, {"run", "--wait", "50ms", "a", "--", "true"}).how, exited(75));
+  holder.close_input();
+  EXPECT_EQ(holder.wait(), exited(0));
+  EXPECT_EQ(holdfast_at(server, {"run", "--nonblock", "a", "--", "true"}).how, exited(0));
+}
+
+TEST_P(CommandLine, ForwardsSignalsToTheGroup) {
+  const auto server = start();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) {
+    const auto number = std::to_string(signal);
+    child_process program(call_at(
+        server, {"run", "a", "--", "sh", "-c",
+                 "trap 'echo got; kill $!; exit 9' " + number + "; sleep 600 & echo in; wait"}));
+    ASSERT_TRUE(program.wait_for_output("in"));
+    program.signal(signal);
+    EXPECT_EQ(program.wait(), exited(9)) << "signal " << signal;
+    EXPECT_THAT(program.output(), HasSubstr("got"));
+  }
+}
+
+TEST_P(CommandLine, ReportsTheSignalThatEndedTheCommand) {
+  const auto server = start();
+  child_process program(call_at(server, {"run", "a", "--", "sh", "-c", "echo in; exec sleep 600"}));
+  ASSERT_TRUE(program.wait_for_output("in"));
+  program.signal(SIGTERM);
+  EXPECT_EQ(program.wait(), exited(128 + SIGTERM));
+}
+
+TEST_P(CommandLine, EndsWaitingOnASignal) {
+  const auto server = start();
+  child_process holder(call_at(server, {"run", "a", "--", "sh", "-c", "echo in; exec cat"}));
+  ASSERT_TRUE(holder.wait_for_output("in"));
+  child_process waiter(call_at(server, {"run", "a", "--", "echo", "never"}));
+  // Its client is registered at the server once it asks.
+  ASSERT_TRUE(eventually([&] {
+    return server.command({"CLIENT", "LIST"}).text.find("name=holdfast") !=
+           server.command({"CLIENT", "LIST"}).text.rfind("name=holdfast");
+  }));
+  waiter.signal(SIGTERM);
+  EXPECT_EQ(waiter.wait(), exited(128 + SIGTERM));
+  EXPECT_THAT(waiter.output(), IsEmpty());
+}
+
+TEST_P(CommandLine, StoppedCommandGoesOn) {
+  const auto server = start();
+  child_process program(
+      call_at(server, {"run", "a", "--", "sh", "-c", "echo $$; read line; echo $line"}));
+  ASSERT_TRUE(program.wait_for_output("\n"));
+  const auto state = [](pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const auto name_end = text.rfind(") ");
+    return name_end == std::string::npos ? '?' : text[name_end + 2];
+  };
+  const pid_t command = std::stoi(program.output());
+  program.signal(SIGTSTP);
+  EXPECT_TRUE(eventually([&] { return state(command) == 'T' && state(program.pid()) == 'T'; }));
+  program.signal(SIGCONT);
+  program.write("again\n");
+  EXPECT_TRUE(program.wait_for_output("again"));
+  EXPECT_EQ(program.wait(), exited(0));
+}
+
+TEST_P(CommandLine, HundredAtOnceCountExactly) {
+  const auto server = start();
+  const auto file = std::filesystem::path(server.socket()).parent_path() / "counter";
+  std::ofstream(file) << 0 << std::endl;
+  const auto add = "n=$(cat '" + file.string() + "'); echo $((n + 1)) > '" + file.string() + "'";
+  std::vector<std::unique_ptr<child_process>> all;
+  for (int i = 0; i < 100; ++i) {
+    all.push_back(std::make_unique<child_process>(
+        call_at(server, {"run", "counter", "--", "sh", "-c", add})));
+  }
+  for (const auto& one : all) EXPECT_EQ(one->wait(std::chrono::minutes{1}), exited(0));
+  int counted = 0;
+  std::ifstream(file) >> counted;
+  EXPECT_EQ(counted, 100);
+}
+
+}  // namespace
+}  // namespace holdfast::cli_tests

@@ -1,0 +1,163 @@
+// status, ls, release, doctor: what operators see.
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/program.hpp"
+
+namespace holdfast::cli_tests {
+namespace {
+
+HOLDFAST_ON_EACH_SERVER(CommandLine);
+
+using nlohmann::json;
+
+// Holds a lock until it is destroyed.
+class holder {
+ public:
+  holder(const private_server& server, const std::string& name)
+      : program_(call_at(server, {"run", name, "--", "sh", "-c", "echo in; exec cat"})) {
+    EXPECT_TRUE(program_.wait_for_output("in"));
+  }
+  pid_t pid() const { return program_.pid(); }
+
+ private:
+  child_process program_;
+};
+
+TEST_P(CommandLine, StatusTellsWhoHolds) {
+  const auto server = start();
+  const holder one(server, "orders");
+  const auto table = holdfast_at(server, {"status", "orders", "free one"});
+  EXPECT_EQ(table.how, exited(0));
+  EXPECT_THAT(table.output, HasSubstr(" " + std::to_string(one.pid()) + " "));
+  EXPECT_THAT(table.output, HasSubstr("free one  free"));
+  const auto locks =
+      json::parse(holdfast_at(server, {"--json", "status", "orders", "free one"}).output)["locks"];
+  EXPECT_EQ(locks[0]["owner"]["pid"], one.pid());
+  EXPECT_TRUE(locks[0]["token"].is_string());
+  EXPECT_GT(locks[0]["remaining_ms"], 0);
+  EXPECT_EQ(locks[1]["state"], "free");
+}
+
+TEST_P(CommandLine, NamesOfCommandsAndBracketsAreNames) {
+  const auto server = start();
+  const words odd = {"run", "[a,b]", "{}", "%%", "--json", "--", "-x", "--"};
+  words arguments = {"status"};
+  arguments.insert(arguments.end(), odd.begin(), odd.end());
+  const auto locks = json::parse(holdfast_at(server, arguments).output)["locks"];
+  std::vector<std::string> names;
+  for (const auto& lock : locks) names.push_back(lock["name"]);
+  EXPECT_EQ(names, (words{"run", "[a,b]", "{}", "%%", "-x", "--"}));
+}
+
+TEST_P(CommandLine, ListsInBounds) {
+  const auto server = start();
+  const holder a(server, "orders:1");
+  const holder b(server, "orders:2");
+  const holder c(server, "stock");
+  const auto all = json::parse(holdfast_at(server, {"ls", "orders:*", "--json"}).output);
+  EXPECT_EQ(all["complete"], true);
+  ASSERT_EQ(all["locks"].size(), 2U);
+  EXPECT_EQ(all["locks"][1]["name"], "orders:2");
+  const auto some = holdfast_at(server, {"ls", "--limit", "2"});
+  EXPECT_THAT(some.errors, HasSubstr("--limit"));
+  EXPECT_THAT(some.output, Not(HasSubstr("stock")));
+}
+
+TEST_P(CommandLine, NamesCannotSteerTheTerminal) {
+  const auto server = start();
+  const std::string evil =
+      "\x1b]0;owned\x07\r\n\xe2\x80\xae"
+      "gnp\xff\xc2\x9b"
+      "2J\\ \xc3\xa9";
+  const holder one(server, evil);
+  const auto table = holdfast_at(server, {"ls"}).output;
+  EXPECT_THAT(table, HasSubstr(R"(\x1b]0;owned\x07\r\n\u{202e}gnp\xff\u{9b}2J\\ )"
+                               "\xc3\xa9"));
+  const auto text = holdfast_at(server, {"ls", "--json"}).output;
+  for (const unsigned char byte : table + text)
+    EXPECT_TRUE(byte >= ' ' || byte == '\n') << int{byte};
+  for (const unsigned char byte : text) EXPECT_LT(byte, 0x7f);
+  EXPECT_THAT(std::string(json::parse(text)["locks"][0]["name_hex"]), HasSubstr("1b5d303b"));
+  const auto busy = holdfast_at(server, {"run", "--nonblock", evil, "--", "true"});
+  EXPECT_EQ(busy.how, exited(75));
+  EXPECT_THAT(busy.errors, Not(HasSubstr("\x1b")));
+}
+
+TEST_P(CommandLine, ForeignKeysAreShownAsSuch) {
+  const auto server = start();
+  server.command({"SET", "hf:{theirs}", "\x1b[31mred"});
+  const auto said = holdfast_at(server, {"status", "theirs"});
+  EXPECT_THAT(said.output, HasSubstr("not a Holdfast lock"));
+  EXPECT_THAT(said.output, Not(HasSubstr("\x1b")));
+  EXPECT_EQ(holdfast_at(server, {"run", "--nonblock", "theirs", "--", "true"}).how, exited(1));
+}
+
+TEST_P(CommandLine, DoctorFindsAProblem) {
+  const auto server = start();
+  EXPECT_EQ(holdfast_at(server, {"doctor"}).how, exited(0));
+  server.command({"CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru"});
+  const auto sick = holdfast_at(server, {"doctor", "--json"});
+  EXPECT_EQ(sick.how, exited(1));
+  EXPECT_THAT(sick.output, HasSubstr("noeviction"));
+  EXPECT_TRUE(json::parse(sick.output)["findings"].is_array());
+}
+
+TEST(Manual, NamesEveryOptionAndExitCode) {
+  std::ifstream file(std::string(HOLDFAST_SOURCES) + "/cli/holdfast.1");
+  std::stringstream text;
+  text << file.rdbuf();
+  auto manual = text.str();
+  std::erase(manual, '\\');
+  for (const auto* command : {"", "run", "status", "ls", "release", "doctor", "completion"}) {
+    const auto help = *command == 0 ? holdfast({"--help"}) : holdfast({command, "--help"});
+    EXPECT_EQ(help.how, exited(0));
+    std::stringstream all(help.output);
+    for (std::string word; all >> word;) {
+      const auto option = word.substr(0, word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"));
+      if (option.starts_with("--")) EXPECT_THAT(manual, HasSubstr(option)) << command;
+    }
+    EXPECT_THAT(manual, HasSubstr(std::string("holdfast ") + command));
+  }
+  for (const auto* code : {"0", "1", "64", "69", "70", "75", "76", "77", "78", "126", "127"}) {
+    EXPECT_THAT(manual, HasSubstr(std::string("\n.B ") + code + "\n"));
+  }
+  for (const auto* variable :
+       {"HOLDFAST_URL", "HOLDFAST_USER", "HOLDFAST_PASSWORD", "HOLDFAST_NAME", "HOLDFAST_TOKEN"}) {
+    EXPECT_THAT(manual, HasSubstr(variable));
+  }
+}
+
+class Completion : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(In, Completion, ::testing::Values("bash", "zsh", "fish"),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(Completion, IsAcceptedByItsShell) {
+  const auto script = holdfast({"completion", GetParam()});
+  ASSERT_EQ(script.how, exited(0));
+  if (support::run({.program = "sh", .arguments = {"-c", "command -v " + GetParam()}}).how !=
+      exited(0)) {
+    GTEST_SKIP() << GetParam() << " is not installed";
+  }
+  const words arguments =
+      GetParam() == "fish" ? words{"--no-execute", "/dev/stdin"} : words{"-n", "/dev/stdin"};
+  const auto said = support::run({.program = GetParam(), .arguments = arguments}, script.output);
+  EXPECT_EQ(said.how, exited(0)) << said.errors;
+}
+
+TEST(CompletionOfBash, CompletesCommandsAndOptions) {
+  const auto complete = [](const std::string& line) {
+    const auto script = "source <(" + std::string(HOLDFAST_PROGRAM) + " completion bash); " +
+                        "COMP_WORDS=(" + line + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); " +
+                        "_holdfast; echo \"${COMPREPLY[*]}\"; complete -p holdfast";
+    return support::run({.program = "bash", .arguments = {"-c", script}}).output;
+  };
+  EXPECT_THAT(complete("holdfast sta"), HasSubstr("status\n"));
+  EXPECT_THAT(complete("holdfast run --on"), HasSubstr("--on-lost\n"));
+  EXPECT_THAT(complete("holdfast run --on-lost w"), HasSubstr("warn\n"));
+  EXPECT_THAT(complete("holdfast ''"), HasSubstr("-F _holdfast holdfast"));
+}
+
+}  // namespace
+}  // namespace holdfast::cli_tests

@@ -26,9 +26,9 @@ void say(const std::string& answer) {
   std::cout << answer << " #" << ++number << std::endl;
 }
 
-class holder {
+class obedient_holder {
  public:
-  explicit holder(char** arguments)
+  explicit obedient_holder(char** arguments)
       : socket_(arguments[2]),
         redis_(client(arguments[1])),
         lock_(redis_->mutex(arguments[3],
@@ -116,7 +116,7 @@ class holder {
 }  // namespace
 
 int main(int, char** arguments) {
-  static holder mine(arguments);  // destroyed by exit()
+  static obedient_holder mine(arguments);  // destroyed by exit()
   for (std::string command; std::getline(std::cin, command);) {
     say(mine.obey(command));
   }

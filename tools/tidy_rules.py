@@ -72,7 +72,7 @@ def public_includes(project):
     """Public headers include the standard library and each other; asio.hpp also Boost.Asio."""
     for source in project.cpp("include"):
         for include in includes(source):
-            bridge = source.path.endswith("/asio.hpp") and include.name.startswith("boost/")
+            bridge = source.path.endswith("/asio.hpp") and re.match(r"boost/|asio", include.name)
             standard = re.fullmatch(r"[a-z_]+", include.name) and not include.quoted
             own = include.name.startswith("holdfast/") and not include.quoted
             if not (standard or own or bridge):

@@ -62,7 +62,7 @@ void guard::wait_for_events(int signals) {
   ::poll(polled, 3, next_look_ms());
   std::uint64_t drained = 0;
   (void)::eventfd_read(woken_.get(), &drained);
-  if (has_rung(kill_timer_.get())) command_.signal_group(SIGKILL);
+  if (has_rung(kill_timer_.get())) kill_group();
 }
 
 int guard::next_look_ms() const {
@@ -118,13 +118,22 @@ void guard::check_lease() {
        fmt::format("the lock '{}' is lost; the command goes on without it", options_.name));
 }
 
+void guard::kill_group() {
+  killed_ = true;
+  command_.signal_group(SIGKILL);
+}
+
 void guard::terminate(milliseconds left) {
   terminating_ = true;
   const auto patience =
       left > milliseconds{0} ? std::min(options_.grace, left * 9 / 10) : options_.grace;
-  command_.signal_group(patience > milliseconds{0} ? SIGTERM : SIGKILL);
-  command_.signal_group(SIGCONT);  // a stopped process could not end
-  arm(kill_timer_.get(), patience);
+  if (patience > milliseconds{0}) {
+    command_.signal_group(SIGTERM);
+    command_.signal_group(SIGCONT);  // a stopped process could not end
+    arm(kill_timer_.get(), patience);
+  } else {
+    kill_group();
+  }
   const auto how = left > milliseconds{0}
                        ? fmt::format("could not be renewed and ends in {}", show_duration(left))
                        : std::string("is lost");

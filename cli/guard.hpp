@@ -38,6 +38,7 @@ class guard {
   void resume();
   void check_lease();
   void terminate(std::chrono::milliseconds left);
+  void kill_group();
   bool done() const;
 
   const lease& held_;
@@ -50,6 +51,7 @@ class guard {
   descriptor woken_;       // by the loss of the lease
   descriptor kill_timer_;  // runs while terminating
   bool terminating_ = false;
+  bool killed_ = false;
   bool warned_ = false;
   bool stop_requested_ = false;  // SIGTSTP was sent to us, and passed on
 };

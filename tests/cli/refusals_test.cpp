@@ -5,6 +5,7 @@
 
 #include "cli/program.hpp"
 #include "support/fake_server.hpp"
+#include "support/listener.hpp"
 
 namespace holdfast::cli_tests {
 namespace {

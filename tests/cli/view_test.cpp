@@ -116,7 +116,8 @@ TEST(Manual, NamesEveryOptionAndExitCode) {
     std::stringstream all(help.output);
     for (std::string word; all >> word;) {
       const auto option = word.substr(0, word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"));
-      if (option.starts_with("--")) EXPECT_THAT(manual, HasSubstr(option)) << command;
+      if (!option.starts_with("--")) continue;
+      EXPECT_THAT(manual, HasSubstr(option)) << command;
     }
     EXPECT_THAT(manual, HasSubstr(std::string("holdfast ") + command));
   }
@@ -131,7 +132,7 @@ TEST(Manual, NamesEveryOptionAndExitCode) {
 
 class Completion : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(In, Completion, ::testing::Values("bash", "zsh", "fish"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& shell) { return shell.param; });
 
 TEST_P(Completion, IsAcceptedByItsShell) {
   const auto script = holdfast({"completion", GetParam()});

@@ -1,0 +1,75 @@
+#include "cli/demo/server_address.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "cli/complaint.hpp"
+
+namespace holdfast::cli::demo {
+namespace {
+
+std::string decoded(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size()) {
+      plain += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
+      i += 2;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+void read_login(std::string_view login, server_address& into) {
+  const auto colon = login.find(':');
+  into.username = decoded(login.substr(0, colon));
+  if (colon != std::string_view::npos) into.password = decoded(login.substr(colon + 1));
+}
+
+void read_tcp(std::string_view rest, server_address& into) {
+  if (const auto at = rest.rfind('@'); at != std::string_view::npos) {
+    read_login(rest.substr(0, at), into);
+    rest.remove_prefix(at + 1);
+  }
+  const auto slash = rest.find('/');
+  if (slash != std::string_view::npos && slash + 1 < rest.size()) {
+    into.database = rest.substr(slash + 1);
+  }
+  rest = rest.substr(0, slash);
+  const auto colon = rest.rfind(':');
+  if (colon != std::string_view::npos && rest.find(']', colon) == std::string_view::npos) {
+    into.port = std::atoi(std::string(rest.substr(colon + 1)).c_str());
+    rest = rest.substr(0, colon);
+  }
+  if (rest.starts_with('[')) rest = rest.substr(1, rest.size() - 2);  // an IPv6 address
+  into.host = rest;
+}
+
+void read_unix(std::string_view rest, server_address& into) {
+  constexpr std::string_view db = "?db=";
+  const auto query = rest.find(db);
+  if (query != std::string_view::npos) into.database = rest.substr(query + db.size());
+  into.socket = decoded(rest.substr(0, query));
+}
+
+}  // namespace
+
+server_address read_address(const connection_options& server) {
+  server_address at;
+  const std::string_view url = server.url;
+  constexpr std::string_view tcp = "redis://";
+  constexpr std::string_view local = "unix://";
+  if (url.starts_with(tcp)) {
+    read_tcp(url.substr(tcp.size()), at);
+  } else if (url.starts_with(local)) {
+    read_unix(url.substr(local.size()), at);
+  } else {
+    throw complaint{usage, "usage", "the demo needs a redis://, unix:// or embedded: URL"};
+  }
+  if (!server.username.empty()) at.username = server.username;
+  if (!server.password.empty()) at.password = server.password;
+  return at;
+}
+
+}  // namespace holdfast::cli::demo

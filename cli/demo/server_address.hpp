@@ -1,0 +1,23 @@
+// Where hiredis connects to: the parts of the URL that the program was given.
+#pragma once
+
+#include <string>
+
+#include "cli/connection.hpp"
+
+namespace holdfast::cli::demo {
+
+struct server_address {
+  std::string socket;  // path; empty: host and port
+  std::string host = "127.0.0.1";
+  int port = 6379;
+  std::string username;
+  std::string password;
+  std::string database = "0";
+};
+
+// The URL has been accepted by holdfast::client before. Throws `complaint` for one that hiredis
+// cannot use.
+server_address read_address(const connection_options& server);
+
+}  // namespace holdfast::cli::demo

@@ -1,0 +1,64 @@
+// The application's own Redis client: the shop's stock and orders, by plain hiredis.
+#pragma once
+
+#include <hiredis/hiredis.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/connection.hpp"
+#include "cli/demo/story.hpp"
+
+namespace holdfast::cli::demo {
+
+std::int64_t now_us();          // CLOCK_MONOTONIC
+void pause_for(int milliseconds);
+
+// One connection that the threads of a process share. Throws `failure{errc::unavailable}` or
+// `server_error` when the server cannot be asked.
+class stock_store {
+ public:
+  stock_store(const connection_options& server, const std::string& prefix);
+
+  std::int64_t stock();
+  void open(std::int64_t units);  // a new sale: nothing else is there
+  void write(std::int64_t left, std::int64_t units);
+  // Writes only when `token` is not below the largest seen; false when it is refused.
+  bool write_fenced(std::int64_t left, std::int64_t units, std::uint64_t token);
+
+  // The classic mistake: the key expires, and whoever comes last deletes whatever is there.
+  bool set_if_absent(const std::string& owner, int ttl_ms);
+  std::optional<std::string> delete_lock();  // the owner that was deleted
+  bool locked();
+
+  void order_freeze();
+  bool take_freeze();  // true for one holder
+  void count(const std::string& what);
+  std::int64_t counted(const std::string& what);
+
+  std::int64_t recorded();
+  std::vector<order> orders();
+  void remove_all();
+
+ private:
+  struct free_reply {
+    void operator()(redisReply* reply) const { freeReplyObject(reply); }
+  };
+  struct free_context {
+    void operator()(redisContext* context) const { redisFree(context); }
+  };
+  using reply = std::unique_ptr<redisReply, free_reply>;
+
+  reply ask(const std::vector<std::string>& words);
+  std::string key(const std::string& name) const { return prefix_ + name; }
+
+  std::string prefix_;
+  std::mutex mutex_;
+  std::unique_ptr<redisContext, free_context> context_;
+};
+
+}  // namespace holdfast::cli::demo

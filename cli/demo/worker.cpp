@@ -1,0 +1,161 @@
+#include "cli/demo/worker.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <holdfast/client.hpp>
+
+#include "cli/demo/stock_store.hpp"
+#include "cli/output.hpp"
+
+namespace holdfast::cli::demo {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int work_ms = 1;           // between reading the stock and writing it back
+constexpr int setnx_ttl_ms = 300;    // as short as the demo is impatient
+constexpr auto fenced_lease = 1000ms;  // likewise
+
+struct assignment {
+  std::string prefix;
+  int what = 0;
+  int number = 0;  // of this worker
+  sale all;
+};
+
+class shop {
+ public:
+  shop(const context& shared, const assignment& given)
+      : given_(given),
+        what_(static_cast<scenario>(given.what)),
+        store_(shared.connection, given.prefix),
+        redis_(shared.connection.connect()),
+        lock_(redis_.mutex(given.prefix + "mutex", options())) {}
+
+  // What one buyer does all day.
+  void buy(int buyer) {
+    std::mt19937 random(static_cast<unsigned>(buyer + 1));
+    for (int i = 0; i < given_.all.orders_per_buyer(); ++i) {
+      pause_for(uniform(random, 0, 2 * given_.all.buyers()));
+      const auto index = buyer * given_.all.orders_per_buyer() + i;
+      place(1 + index % given_.all.most_per_order(), buyer, random);
+    }
+  }
+
+ private:
+  lock_options options() const {
+    lock_options chosen;
+    if (what_ == scenario::fenced) chosen.lease = fenced_lease;
+    return chosen;
+  }
+
+  static int uniform(std::mt19937& random, int least, int most) {
+    return std::uniform_int_distribution<int>(least, most)(random);
+  }
+
+  void place(std::int64_t units, int buyer, std::mt19937& random) {
+    switch (what_) {
+      case scenario::no_lock:
+        return take(units);
+      case scenario::setnx:
+        return take_under_setnx(units, buyer, random);
+      case scenario::holdfast: {
+        if (store_.stock() <= 0) return;
+        const auto held = lock_.acquire({.timeout = forever});
+        return take(units);
+      }
+      case scenario::fenced:
+        while (!take_fenced(units)) store_.count("late");
+    }
+  }
+
+  // Read, check, work, write: right only when nobody else does the same meanwhile.
+  void take(std::int64_t wanted) {
+    const auto stock = store_.stock();
+    const auto units = std::min(wanted, stock);
+    if (units <= 0) return;
+    work();
+    store_.write(stock - units, units);
+  }
+
+  void take_under_setnx(std::int64_t units, int buyer, std::mt19937& random) {
+    const auto owner = std::to_string(buyer);
+    while (!store_.set_if_absent(owner, setnx_ttl_ms)) {
+      if (store_.stock() <= 0) return;
+      pause_for(uniform(random, 1, std::max(4, given_.all.buyers() / 8)));
+    }
+    take(units);
+    const auto deleted = store_.delete_lock();  // the mistake: perhaps it is somebody else's
+    if (deleted && *deleted != owner) store_.count("foreign");
+  }
+
+  // Writes as if it still had the lock, whatever happened: only the token protects the stock.
+  bool take_fenced(std::int64_t wanted) {
+    if (store_.stock() <= 0) return true;
+    const auto held = lock_.acquire({.timeout = forever});
+    const auto stock = store_.stock();
+    const auto units = std::min(wanted, stock);
+    if (units <= 0) return true;
+    work();
+    return store_.write_fenced(stock - units, units, held.token().value());
+  }
+
+  // Where a real process is paged out, suspended or stops for its garbage collector.
+  void work() {
+    if ((what_ == scenario::setnx || what_ == scenario::fenced) && store_.take_freeze()) {
+      ::kill(::getpid(), SIGSTOP);
+    }
+    pause_for(work_ms);
+  }
+
+  assignment given_;
+  scenario what_;
+  stock_store store_;
+  client redis_;
+  lock lock_;
+};
+
+int run_worker(const context& shared, const assignment& given) {
+  shop open(shared, given);
+  std::atomic<bool> failed{false};
+  std::vector<std::jthread> buyers;
+  for (int i = 0; i < given.all.threads; ++i) {
+    const int buyer = given.number * given.all.threads + i;
+    buyers.emplace_back([&, buyer] {
+      try {
+        open.buy(buyer);
+      } catch (const std::exception& error) {
+        if (!failed.exchange(true)) report_exception(shared, error);
+      }
+    });
+  }
+  buyers.clear();
+  return failed ? internal : success;
+}
+
+}  // namespace
+
+void add_worker(CLI::App& program, context& shared) {
+  auto given = std::make_shared<assignment>();
+  auto* const command = program.add_subcommand("demo-worker", "")->group("");
+  command->add_option("--prefix", given->prefix)->required();
+  command->add_option("--scenario", given->what)->required()->check(CLI::Range(0, 3));
+  command->add_option("--number", given->number)->required();
+  command->add_option("--processes", given->all.processes)->required();
+  command->add_option("--threads", given->all.threads)->required();
+  command->add_option("--units", given->all.units)->required();
+  command->callback(
+      [given, &shared] { shared.action = [given, &shared] { return run_worker(shared, *given); }; });
+}
+
+}  // namespace holdfast::cli::demo

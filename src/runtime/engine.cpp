@@ -23,21 +23,22 @@ Bits random_bits() {
   return bits;
 }
 
-redis::connection_tuning tuning_of(const client_options& options) {
-  redis::connection_tuning tuning;
+redis::connection_tuning with_options(redis::connection_tuning tuning,
+                                      const client_options& options) {
   tuning.spin = options.spin;
   return tuning;
 }
 
 }  // namespace
 
-engine::engine(const redis::session_settings& session, const client_options& options)
+engine::engine(const redis::session_settings& session, const client_options& options,
+               redis::connection_tuning tuning)
     : options_(options),
       generation_(net::process_generation()),
       id_(random_bits<std::array<std::uint8_t, 16>>()),
       seed_(random_bits<std::uint64_t>()),
       floors_(std::make_unique<std::atomic<dialects::token_major>[]>(hash_slots)),
-      connection_(session, tuning_of(options), helper_, *this),
+      connection_(session, with_options(tuning, options), helper_, *this),
       timers_(helper_),
       renewals_(*this),
       registration_(*this, id_) {

@@ -26,7 +26,9 @@ namespace holdfast::runtime {
 // Thread safety: all members from any thread, unless said otherwise.
 class engine final : private redis::connection::observer {
  public:
-  engine(const redis::session_settings& session, const client_options& options);
+  // `tuning` is for measurements; its `spin` is that of the options.
+  engine(const redis::session_settings& session, const client_options& options,
+         redis::connection_tuning tuning = {});
   ~engine();
 
   // Gives what is under way a bounded time to end, then ends everything. Not on a thread of ours.

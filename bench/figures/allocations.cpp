@@ -1,0 +1,58 @@
+// How often does a pair ask for memory? This program counts every operator new.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include <holdfast/client.hpp>
+#include <holdfast/task.hpp>
+
+#include "support/report.hpp"
+
+namespace {
+std::atomic<long> allocations_made{0};
+}  // namespace
+
+// The other forms of new end here, and the other forms of delete there.
+void* operator new(std::size_t size) {
+  allocations_made.fetch_add(1, std::memory_order_relaxed);
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace holdfast::bench {
+namespace {
+
+constexpr int pairs = 2000;
+
+template <typename Work>
+double allocations_per_pair(Work work) {
+  work();  // buffers grow to their size
+  const auto before = allocations_made.load();
+  work();
+  return static_cast<double>(allocations_made.load() - before) / pairs;
+}
+
+task<> pairs_of(lock target) {
+  for (int i = 0; i < pairs; ++i) {
+    auto held = co_await target.async_acquire();
+    (co_await held.async_release()).value();
+  }
+}
+
+}  // namespace
+
+void allocations(const setting& with) {
+  const holdfast::client client(with.redis.url());
+  const auto lock = client.mutex("bench");
+  with.results.tell("allocations.blocking_pair", allocations_per_pair([&] {
+                      for (int i = 0; i < pairs; ++i) lock.acquire().release().value();
+                    }),
+                    "per pair");
+  with.results.tell("allocations.coroutine_pair",
+                    allocations_per_pair([&] { sync_wait(pairs_of(lock)); }), "per pair");
+}
+
+}  // namespace holdfast::bench

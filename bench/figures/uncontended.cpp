@@ -1,0 +1,84 @@
+// One thread, one lock: how far is a pair from the round trips that it needs?
+#include <string>
+
+#include <holdfast/client.hpp>
+
+#include "dialects/catalog.hpp"
+#include "support/measure.hpp"
+#include "support/raw_client.hpp"
+#include "support/report.hpp"
+
+namespace holdfast::bench {
+namespace {
+
+constexpr microseconds spin{50};
+
+// The four contestants: the plain socket that spins as we do, the one that does not, and ours.
+struct contest {
+  explicit contest(const setting& with)
+      : spinning_socket(with.redis.port(), spin),
+        sleeping_socket(with.redis.port(), microseconds{0}),
+        spinning(holdfast::client(with.redis.url(), {.spin = spin}).mutex("bench")),
+        sleeping(holdfast::client(with.redis.url(), {.spin = microseconds{0}}).mutex("bench")) {}
+
+  lock_key key{"bench"};
+  raw_client spinning_socket;
+  raw_client sleeping_socket;
+  lock spinning;
+  lock sleeping;
+};
+
+std::vector<slice> run(const setting& with, contest& all) {
+  const auto& recipe = dialects::native_mutex(fencing::on);
+  const auto raw = [&](raw_client& socket) {
+    return [&, length = with.slice()] {
+      return run_slice(1, length, [&](int) { socket.pair(recipe, all.key); });
+    };
+  };
+  const auto ours = [&](const lock& target) {
+    return [&, length = with.slice()] {
+      return run_slice(1, length, [&](int) { target.acquire().release().value(); });
+    };
+  };
+  return run_by_turns(with.rounds(), {raw(all.spinning_socket), raw(all.sleeping_socket),
+                                      ours(all.spinning), ours(all.sleeping)});
+}
+
+}  // namespace
+
+void uncontended(const setting& with) {
+  contest all(with);
+  // Their threads are alive now, and move with the process.
+  for (const auto where : {placement::two_cores, placement::same_core}) {
+    with.redis.place(where);
+    const auto figures = run(with, all);
+    const auto& spinning_socket = figures[0];
+    const auto& sleeping_socket = figures[1];
+    const auto& spinning = figures[2];
+    const auto& sleeping = figures[3];
+    const std::string prefix = std::string("uncontended.") + to_string(where) + ".";
+    auto& results = with.results;
+    results.at_most(prefix + "p50_vs_spinning_socket", spinning.p50 / spinning_socket.p50, "x",
+                    1.15);
+    // On one core there is nothing to gain by looking: the server needs that core to answer.
+    const double against_sleeping = spinning.p50 / sleeping_socket.p50;
+    if (where == placement::two_cores) {
+      results.at_most(prefix + "p50_vs_sleeping_socket", against_sleeping, "x", 0.6);
+    } else {
+      results.tell(prefix + "p50_vs_sleeping_socket", against_sleeping, "x");
+    }
+    results.at_most(prefix + "p50_without_spin_vs_sleeping_socket",
+                    sleeping.p50 / sleeping_socket.p50, "x", 1.10);
+    results.tell(prefix + "p50", spinning.p50, "us");
+    results.tell(prefix + "p50_without_spin", sleeping.p50, "us");
+    results.tell(prefix + "spinning_socket_p50", spinning_socket.p50, "us");
+    results.tell(prefix + "sleeping_socket_p50", sleeping_socket.p50, "us");
+    results.tell(prefix + "processor_per_pair", spinning.processor, "us");
+    results.tell(prefix + "processor_per_pair_without_spin", sleeping.processor, "us");
+    results.tell(prefix + "spinning_socket_processor_per_pair", spinning_socket.processor, "us");
+    results.tell(prefix + "sleeping_socket_processor_per_pair", sleeping_socket.processor, "us");
+  }
+  with.redis.place(placement::free);
+}
+
+}  // namespace holdfast::bench

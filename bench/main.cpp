@@ -1,0 +1,91 @@
+// Measures Holdfast against the limits of the machine it runs on. See README.md.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/raw_client.hpp"
+#include "support/report.hpp"
+
+namespace holdfast::bench {
+namespace {
+
+struct question {
+  std::string_view name;
+  void (*answer)(const setting&);
+};
+
+constexpr std::array questions{
+    question{"uncontended", uncontended},
+    question{"threads64", threads64},
+    question{"peers", peers},
+    question{"coroutines", coroutines},
+    question{"thread_scaling", thread_scaling},
+    question{"renewal_load", renewal_load},
+    question{"allocations", allocations},
+};
+
+struct arguments {
+  bool quick = false;
+  std::string json;
+  std::string svg;
+  std::vector<std::string_view> names;  // none: all
+};
+
+arguments read_arguments(std::span<char* const> words) {
+  arguments given;
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    const std::string_view text = *word;
+    const auto value = [&] {
+      if (++word == words.end()) throw std::invalid_argument(std::string(text) + " needs a file");
+      return std::string(*word);
+    };
+    if (text == "--quick") {
+      given.quick = true;
+    } else if (text == "--json") {
+      given.json = value();
+    } else if (text == "--svg") {
+      given.svg = value();
+    } else if (std::ranges::find(questions, text, &question::name) != questions.end()) {
+      given.names.push_back(text);
+    } else {
+      std::string all;
+      for (const auto& one : questions) all.append(" ").append(one.name);
+      throw std::invalid_argument("unknown: " + std::string(text) +
+                                  "; [--quick] [--json FILE] [--svg FILE] and any of" + all);
+    }
+  }
+  return given;
+}
+
+int run(const arguments& given) {
+  const server redis;
+  report results;
+  for (const auto& one : questions) {
+    const auto& names = given.names;
+    if (!names.empty() && std::ranges::find(names, one.name) == names.end()) continue;
+    load_scripts(redis.port());
+    one.answer({redis, results, given.quick});
+  }
+  if (!given.json.empty()) results.write_json(given.json);
+  if (!given.svg.empty()) results.write_svg(given.svg);
+  return results.all_hold() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace holdfast::bench
+
+int main(int count, char** words) {
+  try {
+    return holdfast::bench::run(
+        holdfast::bench::read_arguments({words + 1, static_cast<std::size_t>(count - 1)}));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench: %s\n", error.what());
+    return 2;
+  }
+}

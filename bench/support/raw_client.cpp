@@ -1,0 +1,128 @@
+#include "support/raw_client.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
+#include <variant>
+
+#include "holdfast_scripts.hpp"
+#include "net/clock.hpp"
+#include "resp/parser.hpp"
+#include "resp/writer.hpp"
+
+namespace holdfast::bench {
+namespace {
+
+[[noreturn]] void throw_errno(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+void connect(int socket, std::uint16_t port) {
+  ::sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(socket, reinterpret_cast<::sockaddr*>(&address), sizeof address) != 0) {
+    throw_errno("connect");
+  }
+  const int on = 1;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+client_id random_id() {
+  std::array<std::uint8_t, 16> bits{};
+  if (::getrandom(bits.data(), bits.size(), 0) != static_cast<ssize_t>(bits.size())) {
+    throw_errno("getrandom");
+  }
+  return client_id(bits);
+}
+
+// Far enough that no request is too late, whatever the server's clock says.
+constexpr server_time never_late{microseconds(std::int64_t{1} << 52)};
+
+}  // namespace
+
+raw_client::raw_client(std::uint16_t port, microseconds spin)
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), spin_(spin), id_(random_id()) {
+  connect(socket_.get(), port);
+}
+
+void raw_client::pair(const dialects::recipe& recipe, const lock_key& key) {
+  dialects::claim claim{.key = &key,
+                        .owner = request_id(id_, ++requests_),
+                        .lease = std::chrono::seconds(30),
+                        .floor = 0,
+                        .granted = 0};
+  out_.clear();
+  resp::writer acquiring(out_);
+  recipe.write_acquire(claim, false, never_late, acquiring);
+  send(out_);
+  receive();
+  const auto verdict = recipe.read_acquire(claim, answer_);
+  const auto* const grant = std::get_if<dialects::granted>(&verdict);
+  if (grant == nullptr) throw std::runtime_error("raw acquire: " + resp::to_string(answer_));
+  claim.granted = grant->major;
+  out_.clear();
+  resp::writer releasing(out_);
+  recipe.write_release(claim, releasing);
+  send(out_);
+  receive();
+  if (!std::holds_alternative<dialects::released>(recipe.read_release(answer_))) {
+    throw std::runtime_error("raw release: " + resp::to_string(answer_));
+  }
+}
+
+const resp::value& raw_client::command(std::string_view bytes) {
+  send(bytes);
+  receive();
+  return answer_;
+}
+
+void raw_client::send(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const auto sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0) throw_errno("send");
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+void raw_client::receive() {
+  char buffer[4096];
+  in_.clear();
+  for (;;) {
+    ssize_t got = -1;
+    if (spin_.count() > 0) {
+      const auto until = net::now() + spin_;
+      while ((got = ::recv(socket_.get(), buffer, sizeof buffer, MSG_DONTWAIT)) < 0 &&
+             errno == EAGAIN && net::now() < until) {
+        ::sched_yield();
+      }
+    }
+    if (got < 0) got = ::recv(socket_.get(), buffer, sizeof buffer, 0);
+    if (got <= 0) throw_errno("recv");
+    in_.append(buffer, static_cast<std::size_t>(got));
+    if (resp::parse(in_, answer_).what == resp::parse_result::outcome::complete) return;
+  }
+}
+
+void load_scripts(std::uint16_t port) {
+  raw_client client(port, microseconds{0});
+  for (const auto& script :
+       {dialects::scripts::holdfast_acquire, dialects::scripts::holdfast_release}) {
+    std::string bytes;
+    resp::writer out(bytes);
+    out.command(3);
+    out.arg("SCRIPT");
+    out.arg("LOAD");
+    out.arg(script.text);
+    if (!client.command(bytes).is_text()) throw std::runtime_error("SCRIPT LOAD failed");
+  }
+}
+
+}  // namespace holdfast::bench

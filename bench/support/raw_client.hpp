@@ -1,0 +1,47 @@
+// The limit: a plain blocking socket that sends the very bytes that the library would send.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <holdfast/options.hpp>
+
+#include "base/request_id.hpp"
+#include "base/time.hpp"
+#include "dialects/recipe.hpp"
+#include "net/descriptor.hpp"
+#include "resp/value.hpp"
+
+namespace holdfast::bench {
+
+// No thread, no timer, no lease, no retry: request, answer, next. Not thread-safe.
+class raw_client {
+ public:
+  // `spin`: how long to look for an answer before sleeping, as a thread of the library does that
+  // is alone on its connection.
+  raw_client(std::uint16_t port, microseconds spin);
+
+  // Acquires and releases once; throws when the server refuses either.
+  void pair(const dialects::recipe& recipe, const lock_key& key);
+
+  // One command in RESP; the answer as it came.
+  const resp::value& command(std::string_view bytes);
+
+ private:
+  void send(std::string_view bytes) const;
+  void receive();
+
+  net::descriptor socket_;
+  const microseconds spin_;
+  const client_id id_;
+  std::uint64_t requests_ = 0;
+  std::string out_;
+  std::string in_;
+  resp::value answer_;
+};
+
+// Loads the scripts that pairs need.
+void load_scripts(std::uint16_t port);
+
+}  // namespace holdfast::bench

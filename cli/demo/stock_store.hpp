@@ -15,7 +15,7 @@
 
 namespace holdfast::cli::demo {
 
-std::int64_t now_us();          // CLOCK_MONOTONIC
+std::int64_t now_us();  // CLOCK_MONOTONIC
 void pause_for(int milliseconds);
 
 // One connection that the threads of a process share. Throws `failure{errc::unavailable}` or

@@ -22,8 +22,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int work_ms = 1;           // between reading the stock and writing it back
-constexpr int setnx_ttl_ms = 300;    // as short as the demo is impatient
+constexpr int work_ms = 1;             // between reading the stock and writing it back
+constexpr int setnx_ttl_ms = 300;      // as short as the demo is impatient
 constexpr auto fenced_lease = 1000ms;  // likewise
 
 struct assignment {
@@ -154,8 +154,9 @@ void add_worker(CLI::App& program, context& shared) {
   command->add_option("--processes", given->all.processes)->required();
   command->add_option("--threads", given->all.threads)->required();
   command->add_option("--units", given->all.units)->required();
-  command->callback(
-      [given, &shared] { shared.action = [given, &shared] { return run_worker(shared, *given); }; });
+  command->callback([given, &shared] {
+    shared.action = [given, &shared] { return run_worker(shared, *given); };
+  });
 }
 
 }  // namespace holdfast::cli::demo

@@ -139,9 +139,10 @@ TEST_P(CommandLine, PasswordsFromEnvironmentAndFile) {
 
 TEST_P(CommandLine, MissingRights) {
   const auto server = start();
-  server.command({"ACL", "SETUSER", "weak", "on", "nopass", "~*", "-@all", "+ping", "+hello",
+  server.command({"ACL", "SETUSER", "weak", "on", ">weak", "~*", "-@all", "+ping", "+hello",
                   "+client", "+select", "+auth"});
-  const auto said = holdfast_at(server, {"run", "a", "--user", "weak", "--", "true"});
+  const auto said = holdfast({"run", "a", "--user", "weak", "--", "true"},
+                             {"HOLDFAST_URL=" + server.url(), "HOLDFAST_PASSWORD=weak"});
   EXPECT_EQ(said.how, exited(77)) << said.errors;
 }
 

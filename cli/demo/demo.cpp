@@ -1,0 +1,118 @@
+// `holdfast demo`: one sale, told four times.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+
+#include <holdfast/embedded_server.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/complaint.hpp"
+#include "cli/demo/picture.hpp"
+#include "cli/demo/play.hpp"
+#include "cli/demo/report.hpp"
+#include "cli/demo/server_address.hpp"
+#include "cli/demo/worker.hpp"
+#include "cli/output.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using namespace demo;
+
+struct demo_options {
+  sale all;
+  std::string svg = "holdfast-demo.svg";
+  bool no_svg = false;
+};
+
+// The workers read it like every other command; a password must not be seen in their arguments.
+void hand_down(const connection_options& server) {
+  ::setenv("HOLDFAST_URL", server.url.c_str(), 1);
+  ::setenv("HOLDFAST_USER", server.username.c_str(), 1);
+  ::setenv("HOLDFAST_PASSWORD", server.password.c_str(), 1);
+}
+
+std::string own_prefix() {
+  std::random_device random;
+  return fmt::format("demo:{{{:08x}{:08x}}}:", random(), random());
+}
+
+void say(const std::string& text) {
+  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody is left to tell
+}
+
+progress show_progress(const sale& all) {
+  if (::isatty(STDERR_FILENO) == 0) return [](auto...) {};
+  return [all](scenario what, std::int64_t left, int frozen) {
+    constexpr int length = 40;
+    const auto shown = static_cast<int>(length * std::max<std::int64_t>(left, 0) / all.units);
+    say(fmt::format("\r{:<30} [{:<40}] {:>7} left, {} frozen\033[K", title(what),
+                    std::string(static_cast<std::size_t>(std::min(shown, length)), '#'), left,
+                    frozen));
+  };
+}
+
+void announce(const context& shared, const outcome& result) {
+  if (::isatty(STDERR_FILENO) != 0) say("\r\033[K");
+  if (shared.json) return;
+  say(fmt::format("{}: sold {} of {} units in {:.1f} s, {} left, off by {}\n", title(result.what),
+                  result.sold, result.units, result.seconds, result.left, result.error()));
+}
+
+void draw(const std::string& path, const std::vector<outcome>& results) {
+  std::ofstream file(path);
+  file << picture(results) << std::flush;
+  if (!file) throw complaint{problem_found, "svg", "cannot write " + path};
+}
+
+int tell(const context& shared, const demo_options& options) {
+  auto server = shared.connection;
+  std::optional<embedded_server> own;
+  if (!server.url_given || server.url == "embedded:") server.url = own.emplace().url();
+  (void)read_address(server);  // refuses what the application's client cannot use
+  (void)server.connect();      // and what ours cannot
+  hand_down(server);
+  const auto prefix = own_prefix();
+  const auto show = show_progress(options.all);
+  std::vector<outcome> results;
+  for (const auto what :
+       {scenario::no_lock, scenario::setnx, scenario::holdfast, scenario::fenced}) {
+    results.push_back(play(server, options.all, what, prefix, show));
+    announce(shared, results.back());
+  }
+  if (!options.no_svg) draw(options.svg, results);
+  shared.json ? print_json(as_json(options.all, results)) : print(as_table(results));
+  return as_promised(results) ? success : problem_found;
+}
+
+}  // namespace
+
+void add_demo(CLI::App& program, context& shared) {
+  auto options = std::make_shared<demo_options>();
+  auto* const command =
+      program.add_subcommand("demo", "Show what happens without a lock, and with one");
+  command->add_option("--processes", options->all.processes, "Processes of buyers [4]")
+      ->check(CLI::Range(2, 64));
+  command->add_option("--threads", options->all.threads, "Buyers in each process [250]")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--units", options->all.units, "Units in stock [10000]")
+      ->check(CLI::Range(100, 1'000'000'000));
+  auto* const svg = command->add_option("--svg", options->svg, "Picture [holdfast-demo.svg]");
+  command->add_flag("--no-svg", options->no_svg, "Draw no picture")->excludes(svg);
+  command->footer(
+      "Uses a private server unless --url or HOLDFAST_URL names one, and removes its keys.\n"
+      "Exit code 1 when a sale under Holdfast was not exact.");
+  command->callback([options, &shared] {
+    shared.action = [options, &shared] { return tell(shared, *options); };
+  });
+  add_worker(program, shared);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,76 @@
+// How leases last, grow and end.
+#include <atomic>
+
+#include "conformance/conformance.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+class Lease : public mutex_test {};
+HOLDFAST_ON_EACH_SERVER(Lease);
+
+TEST_P(Lease, IsRenewedForAsLongAsItIsHeld) {
+  const auto held = redis().mutex("a", {.lease = 200ms}).acquire();
+  const auto after_three_leases = net::now() + 600ms;
+  EXPECT_TRUE(eventually([&] { return !held.held() || net::now() > after_three_leases; }));
+  EXPECT_TRUE(held.held());
+  EXPECT_FALSE(held.lost().stop_requested());
+  expect_reason(another_client().mutex("a").try_acquire(), errc::busy);
+}
+
+TEST_P(Lease, FixedOneIsLostOnceAndNotAfterTheServerEndsIt) {
+  const auto asked = net::now();
+  auto held = redis().mutex("a", {.lease = 300ms, .renewal = renewal::none}).acquire();
+  std::atomic<int> fired{0};
+  const std::stop_callback count{held.lost(), [&] { ++fired; }};
+  EXPECT_GT(held.remaining(), 0ms);
+  EXPECT_LT(held.remaining(), 300ms);
+  const auto other = another_client();
+  const auto next = other.mutex("a").try_acquire({.timeout = generous});
+  EXPECT_TRUE(next);
+  EXPECT_GE(net::now() - asked, 300ms);
+  EXPECT_FALSE(held.held());
+  EXPECT_EQ(held.remaining(), 0ms);
+  EXPECT_TRUE(triggered(held.lost()));
+  EXPECT_TRUE(eventually([&] { return fired == 1; }));
+  expect_reason(held.release(), errc::lost);
+  EXPECT_TRUE(next->held());
+}
+
+TEST_P(Lease, ExtendingNeverShortens) {
+  auto held = redis().mutex("a", {.lease = 300ms, .renewal = renewal::none}).acquire();
+  ASSERT_TRUE(held.extend(10s));
+  EXPECT_GT(held.remaining(), 5s);
+  ASSERT_TRUE(held.extend(50ms));
+  EXPECT_GT(held.remaining(), 5s);
+  EXPECT_EQ(thrown_by([&] { (void)held.extend(9ms); }).reason(), errc::invalid_argument);
+  EXPECT_EQ(thrown_by([&] { (void)held.extend(24h + 1ms); }).reason(), errc::invalid_argument);
+  EXPECT_TRUE(held.release());
+  expect_reason(held.extend(1s), errc::lost);
+}
+
+TEST_P(Lease, BrokenOneIsNoticedAtTheNextRenewal) {
+  auto held = redis().mutex("a", {.lease = 300ms}).acquire();
+  const inspector operator_{another_client()};
+  EXPECT_EQ(operator_.break_lock("a", "a test").token, held.token());
+  EXPECT_TRUE(triggered(held.lost()));
+  EXPECT_FALSE(held.held());
+  expect_reason(held.release(), errc::lost);
+  EXPECT_EQ(server().command({"XLEN", "hf:audit"}).number, 1);
+  EXPECT_GT(redis().mutex("a").acquire().token(), held.token());
+}
+
+TEST_P(Lease, RunWhileHeldReturnsThrowsAndTellsLoss) {
+  const auto lock = redis().mutex("a", {.lease = 300ms});
+  EXPECT_EQ(run_while_held(lock, [](const lease& held) { return held.held() ? 7 : 0; }), 7);
+  const auto lose = [&](const lease& held) {
+    inspector{redis()}.break_lock("a", "a test");
+    EXPECT_TRUE(triggered(held.lost()));
+  };
+  EXPECT_EQ(thrown_by([&] { run_while_held(lock, lose); }).reason(), errc::lost);
+  EXPECT_THROW(run_while_held(lock, [] { throw 1; }), int);
+  EXPECT_TRUE(lock.try_acquire({.timeout = generous}));
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

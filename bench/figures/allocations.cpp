@@ -12,6 +12,11 @@ namespace {
 std::atomic<long> allocations_made{0};
 }  // namespace
 
+// GCC sees malloc and free meet here and takes it for a mistake.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+
 // The other forms of new end here, and the other forms of delete there.
 void* operator new(std::size_t size) {
   allocations_made.fetch_add(1, std::memory_order_relaxed);

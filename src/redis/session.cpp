@@ -88,19 +88,20 @@ void read_hello(const resp::value& reply, session_facts& facts) {
 std::optional<breakdown> log_in(exchange& talk, const credentials& login, session_facts& facts) {
   const std::string_view user =
       login.username.empty() ? std::string_view{"default"} : std::string_view{login.username};
-  if (login.password.empty()) {
+  const bool anonymous = login.username.empty() && login.password.empty();
+  if (anonymous) {
     talk.ask({"HELLO", "3"});
   } else {
     talk.ask({"HELLO", "3", "AUTH", user, login.password});
   }
   if (auto broken = talk.run()) return broken;
-  const auto refused = refusal(talk.reply(0));
+  auto refused = refusal(talk.reply(0));
   if (!refused) return read_hello(talk.reply(0), facts), std::nullopt;
   const std::string_view said = talk.reply(0).text;
   const bool no_hello = said.starts_with("NOPROTO") || said.starts_with("NOPERM") ||
                         said.starts_with("ERR unknown command");
   if (!no_hello) return refused;
-  if (login.password.empty()) return std::nullopt;
+  if (anonymous) return std::nullopt;
   if (login.username.empty()) {
     talk.ask({"AUTH", login.password});
   } else {
@@ -119,6 +120,9 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   talk.ask({"SELECT", database});
   talk.ask({"CLIENT", "SETNAME", settings.client_name});
   talk.ask({"CLIENT", "SETINFO", "LIB-NAME", "holdfast"});
+  // Loaded now, no command has to be sent twice, which would put it behind later ones. Where that
+  // is not allowed, the scripts are sent as text when they are first needed.
+  for (const auto* script : settings.scripts) talk.ask({"SCRIPT", "LOAD", script->text});
   facts.asked_at = net::now();
   if (auto broken = talk.run()) return broken;
   facts.answered_at = net::now();

@@ -3,11 +3,13 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.hpp"
 #include "net/socket.hpp"
 #include "redis/request.hpp"
 #include "redis/url.hpp"
+#include "resp/writer.hpp"
 
 namespace holdfast::redis {
 
@@ -19,6 +21,7 @@ struct session_settings {
   std::string client_name;  // CLIENT SETNAME; shown by CLIENT LIST
   milliseconds connect_timeout{2000};
   milliseconds response_timeout{2000};
+  std::vector<const resp::script*> scripts;  // loaded when logging in
 };
 
 // What logging in told about the server.

@@ -88,8 +88,8 @@ TEST_P(CommandLine, EndsWaitingOnASignal) {
   child_process waiter(call_at(server, {"run", "a", "--", "echo", "never"}));
   // Its client is registered at the server once it asks.
   ASSERT_TRUE(eventually([&] {
-    return server.command({"CLIENT", "LIST"}).text.find("name=holdfast") !=
-           server.command({"CLIENT", "LIST"}).text.rfind("name=holdfast");
+    const auto clients = server.command({"CLIENT", "LIST"}).text;
+    return clients.find("name=holdfast") != clients.rfind("name=holdfast");
   }));
   waiter.signal(SIGTERM);
   EXPECT_EQ(waiter.wait(), exited(128 + SIGTERM));

@@ -12,7 +12,6 @@ class Mutex : public mutex_test {
  protected:
   // The server knows the release script from now on. Until it does, a destructor's release takes a
   // second trip, which the next command of the same client may overtake.
-  void warm_up() const { ASSERT_TRUE(redis().mutex("warm up").acquire().release()); }
 };
 HOLDFAST_ON_EACH_SERVER(Mutex);
 
@@ -107,7 +106,6 @@ TEST_P(Mutex, ReleasingTwiceIsASuccessWithoutEffect) {
 }
 
 TEST_P(Mutex, DestructorReleasesAlsoWhenAnExceptionPasses) {
-  warm_up();
   const auto lock = redis().mutex("a");
   EXPECT_THROW(
       {
@@ -120,7 +118,6 @@ TEST_P(Mutex, DestructorReleasesAlsoWhenAnExceptionPasses) {
 }
 
 TEST_P(Mutex, MovingMovesTheLockAndAssigningReleasesTheOldOne) {
-  warm_up();
   auto first = redis().mutex("a").acquire();
   auto moved = std::move(first);
   EXPECT_FALSE(first.held());  // NOLINT: what a moved-from lease says is part of the promise

@@ -103,7 +103,7 @@ TEST_P(EmbeddedServer, LeavesNoProcessAndNoDirectory) {
 
 TEST_P(EmbeddedServer, IsNoChildThatWaitFinds) {
   const embedded_server server(options());
-  EXPECT_EQ(::waitpid(-1, nullptr, 0), -1);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
 }
 
@@ -145,11 +145,17 @@ TEST_P(EmbeddedServer, OutlivesTheKeyThatInterruptsItsOwner) {
     ::signal(SIGINT, SIG_IGN);
     const embedded_server server(options());
     parent.tell(server.socket().string());
+    parent.tell(std::to_string(server.pid()));
     parent.sleep_until_killed();
   });
   const auto socket = owner.heard();
+  const auto pid = std::stoi(owner.heard());
   ASSERT_EQ(::kill(-owner.pid(), SIGINT), 0);
   EXPECT_EQ(command(socket, {"PING"}).text, "PONG");
+  for (const auto spared : {pid, parent_of(pid)}) {  // and no terminal can reach them
+    EXPECT_NE(::getpgid(spared), ::getpgid(owner.pid()));
+    EXPECT_NE(::getsid(spared), ::getsid(owner.pid()));
+  }
 }
 
 TEST_P(EmbeddedServer, OutlivesTheThreadThatStartedIt) {
@@ -198,7 +204,12 @@ TEST_P(EmbeddedServer, RestartsEmpty) {
 TEST_P(EmbeddedServer, RestartsAfterItWasKilled) {
   embedded_server server(options());
   for (int round = 0; round < 3; ++round) {
-    ::kill(server.pid(), SIGKILL);
+    const auto pid = server.pid();
+    ::kill(pid, SIGKILL);
+    // Known to its supervisor or not yet.
+    if (round > 0) {
+      ASSERT_TRUE(eventually([&] { return ::kill(pid, 0) != 0; }));
+    }
     server.restart_empty();
     EXPECT_EQ(command(server.socket(), {"PING"}).text, "PONG");
   }

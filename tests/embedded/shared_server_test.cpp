@@ -1,7 +1,10 @@
 #include "embedded/shared_server.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -68,6 +71,15 @@ class SharedServer : public ::testing::Test {
     });
   }
 
+  // As somebody does who joins.
+  std::unique_ptr<net::descriptor> take_lock() const {
+    const auto file = (directory_ / "lock").string();
+    auto lock =
+        std::make_unique<net::descriptor>(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    EXPECT_EQ(::flock(lock->get(), LOCK_EX), 0);
+    return lock;
+  }
+
   // Long enough to see an end that should not come.
   static constexpr milliseconds watched{200};
 
@@ -88,11 +100,24 @@ TEST_F(SharedServer, IsStartedByTheFirstAndFoundByTheNext) {
 }
 
 TEST_F(SharedServer, IsOneForEightProcessesThatJoinAtOnce) {
-  std::deque<std::unique_ptr<forked>> users;
-  for (int i = 0; i < 8; ++i) users.push_back(another_user());
+  int gate[2];
+  ASSERT_EQ(::pipe(gate), 0);
+  std::deque<forked> users;
+  for (int i = 0; i < 8; ++i) {
+    users.emplace_back([&](const forked::teller& parent) {
+      char nothing = 0;
+      ::close(gate[1]);
+      if (::read(gate[0], &nothing, 1) != 0) return;
+      const auto server = join();
+      parent.tell(std::to_string(server_pid()));
+      parent.sleep_until_killed();
+    });
+  }
+  ::close(gate[1]);  // all at once
   std::set<std::string> servers;
-  for (const auto& user : users) servers.insert(user->heard());
+  for (auto& user : users) servers.insert(user.heard());
   EXPECT_EQ(servers.size(), 1U);
+  ::close(gate[0]);
 }
 
 TEST_F(SharedServer, EndsAfterTheLastHasLeft) {
@@ -133,14 +158,44 @@ TEST_F(SharedServer, LingersForWhoComesBack) {
   ::kill(pid, SIGKILL);  // nobody waits a minute for the rest
 }
 
+TEST_F(SharedServer, StaysForWhoCameBackWhileItLingered) {
+  std::optional server(join());
+  server.reset();
+  ::poll(nullptr, 0, 10);  // so that its supervisor has begun to linger
+  server.emplace(join());
+  const auto pid = server_pid();
+  EXPECT_FALSE(eventually([&] { return is_gone(pid); }, watched));
+}
+
+TEST_F(SharedServer, IsStartedByWhoHoldsTheLockOnly) {
+  ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
+  auto lock = take_lock();
+  const auto user = another_user();
+  EXPECT_FALSE(eventually([&] { return fs::exists(directory_ / "server.sock"); }, watched));
+  lock.reset();
+  EXPECT_NE(user->heard(), "");
+}
+
+TEST_F(SharedServer, DoesNotEndWhileSomebodyJoins) {
+  std::optional server(join());
+  const auto pid = server_pid();
+  auto lock = take_lock();
+  server.reset();
+  EXPECT_FALSE(eventually([&] { return is_gone(pid); }, watched));
+  lock.reset();
+  EXPECT_TRUE(eventually([&] { return is_gone(pid); }));
+}
+
 // However the joining falls into the ending, what is joined works.
 TEST_F(SharedServer, CanBeJoinedWhileItEnds) {
   const scoped_environment hasty("HOLDFAST_EMBEDDED_LINGER", "0");
   std::set<pid_t> servers;
   for (int round = 0; round < 50; ++round) {
-    const auto server = join();
-    servers.insert(server_pid());
-    ::poll(nullptr, 0, round % 10);
+    {
+      const auto server = join();
+      servers.insert(server_pid());
+    }
+    ::poll(nullptr, 0, round % 5);
   }
   EXPECT_GT(servers.size(), 1U);
 }

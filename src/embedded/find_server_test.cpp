@@ -23,7 +23,7 @@ class FindServer : public ::testing::Test {
   fs::path install(const std::string& folder, const std::string& name,
                    fs::perms mode = fs::perms::owner_all) const {
     fs::create_directory(root_.path() / folder);
-    const auto file = root_.path() / folder / name;
+    auto file = root_.path() / folder / name;
     std::ofstream(file) << "#!/bin/sh\n";
     fs::permissions(file, mode);
     return file;

@@ -50,7 +50,7 @@ std::string forked::heard() {
   const auto deadline = net::now() + generous;
   for (;;) {
     if (const auto end = received_.find('\n'); end != std::string::npos) {
-      const auto line = received_.substr(0, end);
+      auto line = received_.substr(0, end);
       received_.erase(0, end + 1);
       return line;
     }

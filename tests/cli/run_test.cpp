@@ -89,7 +89,7 @@ TEST_P(CommandLine, EndsWaitingOnASignal) {
   // Its client is registered at the server once it asks.
   ASSERT_TRUE(eventually([&] {
     const auto clients = server.command({"CLIENT", "LIST"}).text;
-    return clients.find("name=holdfast") != clients.rfind("name=holdfast");
+    return clients.find(" name=holdfast") != clients.rfind(" name=holdfast");
   }));
   waiter.signal(SIGTERM);
   EXPECT_EQ(waiter.wait(), exited(128 + SIGTERM));

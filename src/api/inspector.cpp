@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "base/lock_key.hpp"
 #include "dialects/holdfast/client_registry.hpp"
 #include "dialects/holdfast/inspect.hpp"
+#include "net/host_name.hpp"
 #include "resp/server_error.hpp"
 
 namespace holdfast {
@@ -60,10 +60,8 @@ void describe(runtime::client_core& core, const dialects::lock_held& held, lock_
 }
 
 std::string who_am_i() {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
   const char* const user = ::getlogin();
-  return std::string(user != nullptr ? user : std::to_string(::getuid())) + "@" + host.data() +
+  return std::string(user != nullptr ? user : std::to_string(::getuid())) + "@" + net::host_name() +
          ":" + std::to_string(::getpid());
 }
 

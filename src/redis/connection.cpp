@@ -108,9 +108,4 @@ void connection::forget(const waiter& w) {
   if (wake) helper_.wake();
 }
 
-bool connection::is_idle() {
-  const scoped_mutex lock(mutex_);
-  return in_flight_.empty() && pending_.empty();
-}
-
 }  // namespace holdfast::redis

@@ -65,9 +65,6 @@ class connection final : public net::attendant {
   // The waiter goes away although commands that name it may still be in flight.
   void forget(const waiter& w) HOLDFAST_EXCLUDES(mutex_);
 
-  // True when nothing is in flight or waiting to be sent.
-  bool is_idle() HOLDFAST_EXCLUDES(mutex_);
-
   // Ends everything; what is still in flight fails. After the background thread has stopped and
   // when no other thread uses the connection any more.
   void shut_down() HOLDFAST_EXCLUDES(mutex_);

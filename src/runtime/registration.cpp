@@ -8,6 +8,7 @@
 
 #include "dialects/holdfast/client_registry.hpp"
 #include "net/clock.hpp"
+#include "net/host_name.hpp"
 #include "redis/server_reply.hpp"
 #include "runtime/engine.hpp"
 
@@ -16,12 +17,6 @@ namespace {
 
 constexpr auto refresh_after = std::chrono::minutes{1};
 constexpr auto kept_for = std::chrono::minutes{3};
-
-std::string host_name() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
 
 }  // namespace
 
@@ -44,7 +39,7 @@ void registration::withdraw() {
 
 void registration::entry::write(resp::writer& out, monotonic_time sent_at) {
   dialects::client_entry self;
-  self.host = host_name();
+  self.host = net::host_name();
   self.pid = ::getpid();
   self.program = of_.engine_.options().name;
   self.version = version;

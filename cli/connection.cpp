@@ -37,15 +37,17 @@ std::string first_line(const std::string& path) {
 
 }  // namespace
 
-client connection_options::connect() const {
+client_options connection_options::for_client() const {
   client_options options;
   options.name = "holdfast";
   options.username = username;
   options.password = password;
   options.connect_timeout = connect_timeout;
   options.response_timeout = response_timeout;
-  return client{url, options};
+  return options;
 }
+
+client connection_options::connect() const { return client{url, for_client()}; }
 
 connection_options resolve(const connection_arguments& given) {
   if (has_password(given.url)) {

@@ -16,6 +16,7 @@ struct connection_options {
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};
 
+  client_options for_client() const;
   // Throws `failure` like holdfast::client: does not connect yet.
   client connect() const;
 };

@@ -17,9 +17,9 @@
 #include "cli/demo/picture.hpp"
 #include "cli/demo/play.hpp"
 #include "cli/demo/report.hpp"
-#include "cli/demo/server_address.hpp"
 #include "cli/demo/worker.hpp"
 #include "cli/output.hpp"
+#include "cli/server_address.hpp"
 
 namespace holdfast::cli {
 namespace {

@@ -9,8 +9,6 @@
 
 #include <holdfast/errc.hpp>
 
-#include "cli/demo/server_address.hpp"
-
 namespace holdfast::cli::demo {
 namespace {
 
@@ -59,34 +57,11 @@ std::int64_t now_us() {
 void pause_for(int milliseconds) { ::poll(nullptr, 0, milliseconds); }
 
 stock_store::stock_store(const connection_options& server, const std::string& prefix)
-    : prefix_(prefix) {
-  const auto at = read_address(server);
-  const auto limit = server.connect_timeout.count();
-  const timeval timeout{limit / 1000, (limit % 1000) * 1000};
-  context_.reset(at.socket.empty() ? redisConnectWithTimeout(at.host.c_str(), at.port, timeout)
-                                   : redisConnectUnixWithTimeout(at.socket.c_str(), timeout));
-  if (context_ == nullptr || context_->err != 0) {
-    throw failure{errc::unavailable, context_ == nullptr ? "out of memory" : context_->errstr};
-  }
-  if (!at.password.empty()) {
-    at.username.empty() ? ask({"AUTH", at.password}) : ask({"AUTH", at.username, at.password});
-  }
-  if (at.database != "0") ask({"SELECT", at.database});
-}
+    : prefix_(prefix), connection_(server) {}
 
-stock_store::reply stock_store::ask(const std::vector<std::string>& words) {
-  std::vector<const char*> texts;
-  std::vector<std::size_t> sizes;
-  for (const auto& word : words) {
-    texts.push_back(word.data());
-    sizes.push_back(word.size());
-  }
+raw_connection::reply stock_store::ask(const std::vector<std::string>& words) {
   const std::lock_guard guard(mutex_);
-  reply answer{static_cast<redisReply*>(redisCommandArgv(
-      context_.get(), static_cast<int>(words.size()), texts.data(), sizes.data()))};
-  if (answer == nullptr) throw failure{errc::unavailable, context_->errstr};
-  if (answer->type == REDIS_REPLY_ERROR) throw failure{errc::server_error, answer->str};
-  return answer;
+  return connection_.ask(words);
 }
 
 std::int64_t stock_store::stock() { return number(*ask({"GET", key("stock")})); }

@@ -1,10 +1,7 @@
 // The application's own Redis client: the shop's stock and orders, by plain hiredis.
 #pragma once
 
-#include <hiredis/hiredis.h>
-
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -12,6 +9,7 @@
 
 #include "cli/connection.hpp"
 #include "cli/demo/story.hpp"
+#include "cli/raw_connection.hpp"
 
 namespace holdfast::cli::demo {
 
@@ -45,20 +43,12 @@ class stock_store {
   void remove_all();
 
  private:
-  struct free_reply {
-    void operator()(redisReply* reply) const { freeReplyObject(reply); }
-  };
-  struct free_context {
-    void operator()(redisContext* context) const { redisFree(context); }
-  };
-  using reply = std::unique_ptr<redisReply, free_reply>;
-
-  reply ask(const std::vector<std::string>& words);
+  raw_connection::reply ask(const std::vector<std::string>& words);
   std::string key(const std::string& name) const { return prefix_ + name; }
 
   std::string prefix_;
   std::mutex mutex_;
-  std::unique_ptr<redisContext, free_context> context_;
+  raw_connection connection_;
 };
 
 }  // namespace holdfast::cli::demo

@@ -1,11 +1,11 @@
-#include "cli/demo/server_address.hpp"
+#include "cli/server_address.hpp"
 
 #include <cstdlib>
 #include <string_view>
 
 #include "cli/complaint.hpp"
 
-namespace holdfast::cli::demo {
+namespace holdfast::cli {
 namespace {
 
 std::string decoded(std::string_view text) {
@@ -66,11 +66,12 @@ server_address read_address(const connection_options& server) {
   } else if (url.starts_with(local)) {
     read_unix(url.substr(local.size()), at);
   } else {
-    throw complaint{usage, "usage", "the demo needs a redis://, unix:// or embedded: URL"};
+    throw complaint{usage, "usage",
+                    "this command needs a redis://, unix:// or embedded: URL (without directory)"};
   }
   if (!server.username.empty()) at.username = server.username;
   if (!server.password.empty()) at.password = server.password;
   return at;
 }
 
-}  // namespace holdfast::cli::demo
+}  // namespace holdfast::cli

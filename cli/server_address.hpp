@@ -5,7 +5,7 @@
 
 #include "cli/connection.hpp"
 
-namespace holdfast::cli::demo {
+namespace holdfast::cli {
 
 struct server_address {
   std::string socket;  // path; empty: host and port
@@ -20,4 +20,4 @@ struct server_address {
 // cannot use.
 server_address read_address(const connection_options& server);
 
-}  // namespace holdfast::cli::demo
+}  // namespace holdfast::cli

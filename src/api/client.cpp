@@ -55,7 +55,7 @@ lock client::mutex(std::string_view name, lock_options options) const {
   api::check_lease(lease, "lease");
   auto spec = std::make_shared<const runtime::lock_spec>(
       runtime::lock_spec{lock_key{name}, &dialects::native_mutex(options.fencing), lease,
-                         options.renewal == renewal::automatic});
+                         options.renewal == renewal::automatic, options.queue_limit});
   return {core_, std::move(spec)};
 }
 

@@ -14,7 +14,8 @@ client_id::client_id(std::array<std::uint8_t, 16> random_bits) noexcept {
   }
 }
 
-request_id::request_id(const client_id& client, std::uint64_t counter) noexcept {
+request_id::request_id(const client_id& client, std::uint64_t counter) noexcept
+    : counter_(counter) {
   char* at = std::copy(client.text().begin(), client.text().end(), text_.data());
   *at++ = '-';
   at = std::to_chars(at, text_.data() + text_.size(), counter, 16).ptr;

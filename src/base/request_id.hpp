@@ -24,6 +24,7 @@ class request_id {
  public:
   request_id(const client_id& client, std::uint64_t counter) noexcept;
   std::string_view text() const noexcept { return {text_.data(), size_}; }
+  std::uint64_t counter() const noexcept { return counter_; }
   std::string shortened() const;  // first 8 digits of the client, '-', counter
 
   friend bool operator==(const request_id& a, const request_id& b) noexcept {
@@ -32,6 +33,7 @@ class request_id {
 
  private:
   std::array<char, 32 + 1 + 16> text_{};
+  std::uint64_t counter_;
   std::uint8_t size_ = 0;
 };
 

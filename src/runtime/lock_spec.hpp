@@ -13,6 +13,7 @@ struct lock_spec {
   const dialects::recipe* recipe;
   milliseconds lease;
   bool renews;
+  std::uint32_t queue_limit;
 };
 
 }  // namespace holdfast::runtime

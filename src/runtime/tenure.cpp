@@ -56,7 +56,10 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
       claim_{.key = &spec_->key,
              .owner = owner.next_request(),
              .lease = spec_->lease,
-             .floor = owner.floor(spec_->key.slot())},
+             .floor = owner.floor(spec_->key.slot()),
+             .waits = patience.waits,
+             .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,
+             .queue_limit = spec_->queue_limit},
       machine_(std::in_place_type<acquiring>, *spec_->recipe, claim_, patience,
                acquiring::settings{.response_timeout = owner.options().response_timeout,
                                    .seed = owner.next_seed()}) {}
@@ -124,6 +127,7 @@ void tenure::obey(const leasing::step& step) {
   if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);
   if (step.done) {
+    leave_line();
     outcome_ = *step.done;
     if (!step.done->code) return hold(*step.done);
     tell();
@@ -134,13 +138,51 @@ void tenure::obey(const leasing::step& step) {
 void tenure::hold(const leasing::acquire_outcome& got) {
   claim_.granted = got.grant.major;
   engine_.raise_floor(spec_->key.slot(), got.grant.major);
-  const auto& machine =
-      machine_.emplace<holding>(spec_->lease, spec_->renews, sent_at(), got.deadline);
+  auto& machine =
+      machine_.emplace<holding>(spec_->lease, spec_->renews, got.grant.ttl, got.granted_at,
+                                got.deadline);
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
   obey(machine.start());
   set_busy(false);
   tell();
+}
+
+// ---- standing in line --------------------------------------------------------------------------
+
+// The server has answered that somebody else holds the lock: now its messages concern us.
+void tenure::stand_in_line() {
+  in_line_ = true;
+  line_sleeper_ = listener_.sleeper;
+  auto& machine = std::get<acquiring>(machine_);
+  const auto came_already = engine_.waiting().enter(claim_.owner.counter(), shared_from_this());
+  engine_.connection().listen(line_sleeper_);
+  if (!engine_.hears()) return obey(machine.on_deaf(present()));
+  if (came_already) obey(hear(machine, *came_already));
+}
+
+void tenure::leave_line() {
+  if (!std::exchange(in_line_, false)) return;
+  engine_.waiting().leave(claim_.owner.counter());
+  engine_.connection().unlisten(line_sleeper_);
+}
+
+leasing::step tenure::hear(acquiring& machine, const dialects::handed_over& what) {
+  const auto granted_at = engine_.earliest(what.at);
+  if (!granted_at) return machine.on_woken(present());
+  return machine.on_handed_over({what.major, what.claim}, *granted_at, present());
+}
+
+void tenure::on_handed_over(const dialects::handed_over& what) {
+  const auto alive = shared_from_this();
+  const scoped_mutex lock(mutex_);
+  if (auto* const machine = std::get_if<acquiring>(&machine_)) obey(hear(*machine, what));
+}
+
+void tenure::on_woken() {
+  const auto alive = shared_from_this();
+  const scoped_mutex lock(mutex_);
+  if (auto* const machine = std::get_if<acquiring>(&machine_)) obey(machine->on_woken(present()));
 }
 
 // ---- holding -----------------------------------------------------------------------------------
@@ -291,7 +333,7 @@ result<void> tenure::take_released() {
 
 void tenure::send(leasing::ask what, bool resend) {
   if (const auto* machine = std::get_if<acquiring>(&machine_))
-    claim_.granted = machine->claim().granted;
+    claim_ = machine->claim();
   outgoing_ = {what, resend, net::now() + engine_.options().response_timeout};
   set_sleeper(listener_.sleeper != nullptr    ? listener_.sleeper
               : listener_.executor != nullptr ? &listener_.executor->waiter()
@@ -328,6 +370,9 @@ void tenure::on_reply(resp::value& reply) {
   const moment now = present();
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {
     obey(machine->on_reply(reply, sent_at(), now));
+    // The machine may have ended just now.
+    const auto* const asking = std::get_if<acquiring>(&machine_);
+    if (asking != nullptr && asking->hears_messages() && !in_line_) stand_in_line();
   } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
     obey(giving_back->on_reply(reply, now.local));
   }

@@ -11,6 +11,7 @@
 #include <holdfast/result.hpp>
 
 #include "base/mutex.hpp"
+#include "dialects/holdfast/waiting.hpp"
 #include "lease/acquire_machine.hpp"
 #include "lease/hold_machine.hpp"
 #include "lease/release_machine.hpp"
@@ -67,6 +68,10 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   const lock_spec& spec() const noexcept { return *spec_; }
   engine& owner() const noexcept { return engine_; }
 
+  // For the waiting room.
+  void on_handed_over(const dialects::handed_over& what) HOLDFAST_EXCLUDES(mutex_);
+  void on_woken() HOLDFAST_EXCLUDES(mutex_);
+
   // For renewals: what they write and what came of it.
   const dialects::claim& claim() const noexcept { return claim_; }
   bool wants_renewal() const noexcept { return held_.load(std::memory_order_acquire); }
@@ -98,6 +103,10 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   void obey(const leasing::hold_step& step) HOLDFAST_REQUIRES(mutex_);
   void send(leasing::ask what, bool resend) HOLDFAST_REQUIRES(mutex_);
   void hold(const leasing::acquire_outcome& got) HOLDFAST_REQUIRES(mutex_);
+  void stand_in_line() HOLDFAST_REQUIRES(mutex_);
+  void leave_line() HOLDFAST_REQUIRES(mutex_);
+  leasing::step hear(acquiring& machine, const dialects::handed_over& what)
+      HOLDFAST_REQUIRES(mutex_);
   void tell() HOLDFAST_REQUIRES(mutex_);
   void lose() HOLDFAST_REQUIRES(mutex_);
   void finish() HOLDFAST_REQUIRES(mutex_);
@@ -118,6 +127,8 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   bool stopped_early_ HOLDFAST_GUARDED_BY(mutex_) = false;  // before it had started
   bool driven_ HOLDFAST_GUARDED_BY(mutex_) = false;  // this thread goes on to drive the connection
   bool was_lost_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool in_line_ HOLDFAST_GUARDED_BY(mutex_) = false;  // in the waiting room
+  redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // who listens there
   // How asking and later releasing ended.
   std::variant<std::monostate, leasing::acquire_outcome, leasing::outcome> outcome_
       HOLDFAST_GUARDED_BY(mutex_);
@@ -134,6 +145,6 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   std::unique_ptr<std::stop_callback<stopper>> stop_callback_;
 };
 
-static_assert(sizeof(tenure) <= 704, "memory of every held lock");
+static_assert(sizeof(tenure) <= 832, "memory of every held lock");
 
 }  // namespace holdfast::runtime

@@ -75,6 +75,16 @@ struct lock_options {
   /// Whether grants carry a fencing token.
   holdfast::fencing fencing = holdfast::fencing::on;
 
+  /// Strict order of arrival among all who wait, of all processes. Otherwise the threads and
+  /// coroutines of one client pass the lock on among themselves for a few milliseconds before
+  /// others get their turn, which is many times faster.
+  bool fair = false;
+
+  /// How long the client may keep the lock after the last release, so that acquiring it again
+  /// costs no command. Whoever else wants the lock gets it at once; should this process be frozen
+  /// meanwhile, when the lease ends. Zero: not at all. Not with `fair` or `renewal::none`.
+  std::chrono::milliseconds retain{0};
+
   /// How many requests may wait at the server; one more gets `errc::queue_full`.
   std::uint32_t queue_limit = 100'000;
 };

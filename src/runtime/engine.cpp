@@ -60,6 +60,7 @@ engine::~engine() = default;
 // First the attempts and releases under way may end; what is left then ends by itself at the
 // server, with its lease.
 void engine::shut_down() noexcept {
+  sites_.revoke_all();
   wait_until_quiet();
   registration_.withdraw();
   helper_.stop();
@@ -74,8 +75,8 @@ bool engine::is_own_thread() const noexcept {
 
 bool engine::is_in_its_process() const noexcept { return generation_ == net::process_generation(); }
 
-request_id engine::next_request() noexcept {
-  return {id_, requests_.fetch_add(1, std::memory_order_relaxed) + 1};
+request_id engine::next_request(bool revocable) noexcept {
+  return {id_, requests_.fetch_add(1, std::memory_order_relaxed) + 1, revocable};
 }
 
 std::uint64_t engine::next_seed() noexcept { return seed_.fetch_add(1, std::memory_order_relaxed); }

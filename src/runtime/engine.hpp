@@ -18,6 +18,7 @@
 #include "net/background_thread.hpp"
 #include "redis/connection.hpp"
 #include "runtime/callback_thread.hpp"
+#include "runtime/lock_sites.hpp"
 #include "runtime/registration.hpp"
 #include "runtime/renewals.hpp"
 #include "runtime/timers.hpp"
@@ -45,12 +46,14 @@ class engine final : private redis::connection::observer {
   runtime::renewals& renewals() noexcept { return renewals_; }
   callback_thread& callbacks() noexcept { return callbacks_; }
   waiting_room& waiting() noexcept { return waiting_; }
+  lock_sites& sites() noexcept { return sites_; }
   const client_options& options() const noexcept { return options_; }
 
   // Our place in the client registry; kept fresh while locks are used.
   void register_client() { registration_.refresh(); }
 
-  request_id next_request() noexcept;
+  // `revocable`: others may ask to have the lock back.
+  request_id next_request(bool revocable = false) noexcept;
   std::uint64_t next_seed() noexcept;
 
   // Whether the server can tell us that a lock was handed to us. Supposed before we know.
@@ -96,6 +99,7 @@ class engine final : private redis::connection::observer {
   registration registration_;
   callback_thread callbacks_;
   waiting_room waiting_;
+  lock_sites sites_;
   std::atomic<bool> hears_;
 };
 

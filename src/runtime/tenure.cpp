@@ -5,6 +5,7 @@
 
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
+#include "runtime/executor.hpp"
 #include "runtime/blocking_request.hpp"
 
 namespace holdfast::runtime {
@@ -54,7 +55,7 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
     : engine_(owner),
       spec_(std::move(spec)),
       claim_{.key = &spec_->key,
-             .owner = owner.next_request(),
+             .owner = owner.next_request(spec_->retain > milliseconds{0}),
              .lease = spec_->lease,
              .floor = owner.floor(spec_->key.slot()),
              .waits = patience.waits,
@@ -89,6 +90,11 @@ void tenure::acquire(std::stop_token stop, listener who) {
   driven_ = who.sleeper != nullptr || who.executor != nullptr;
   obey(std::get<acquiring>(machine_).start(now));
   driven_ = false;
+}
+
+bool tenure::has_answer() {
+  const scoped_mutex lock(mutex_);
+  return std::holds_alternative<leasing::acquire_outcome>(outcome_);
 }
 
 leasing::acquire_outcome tenure::take_acquired() {
@@ -195,17 +201,21 @@ nanoseconds tenure::remaining() const noexcept {
   return std::max(nanoseconds{0}, until - net::now());
 }
 
-fencing_token tenure::token() const noexcept {
-  return fencing_token{claim_.granted * dialects::minors_per_major};
-}
-
 std::stop_token tenure::lost() {
   const scoped_mutex lock(mutex_);
   if (!lost_) {
     lost_.emplace();
+    listened_ = true;
     if (was_lost_) lost_->request_stop();  // nobody can listen to it yet
   }
   return lost_->get_token();
+}
+
+void tenure::change_hands() {
+  if (!listened_) return;
+  const scoped_mutex lock(mutex_);
+  lost_.reset();
+  listened_ = false;
 }
 
 void tenure::obey(const leasing::hold_step& step) {
@@ -403,13 +413,7 @@ void tenure::on_timer(monotonic_time at) {
 // Whoever waits may be gone, and this with him, as soon as he is told.
 void tenure::tell() {
   const auto who = std::exchange(listener_, {});
-  if (who.sleeper != nullptr) {
-    who.sleeper->done();
-  } else if (who.executor != nullptr) {
-    who.executor->post(*who.completion);
-  } else if (who.completion != nullptr) {
-    engine_.callbacks().post(*who.completion);
-  }
+  who.tell(engine_);
 }
 
 void tenure::finish() {

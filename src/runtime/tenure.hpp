@@ -7,7 +7,6 @@
 #include <stop_token>
 #include <variant>
 
-#include <holdfast/detail/completion.hpp>
 #include <holdfast/result.hpp>
 
 #include "base/mutex.hpp"
@@ -17,7 +16,7 @@
 #include "lease/release_machine.hpp"
 #include "redis/request.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/executor.hpp"
+#include "runtime/listener.hpp"
 #include "runtime/lock_spec.hpp"
 
 namespace holdfast::runtime {
@@ -33,18 +32,12 @@ class tenure final : public std::enable_shared_from_this<tenure>,
                      private redis::request,
                      private timed {
  public:
-  // Who is told when something has ended, and how.
-  struct listener {
-    redis::waiter* sleeper = nullptr;          // a thread in connection::drive
-    detail::completion* completion = nullptr;  // or a continuation
-    runtime::executor* executor = nullptr;     // where that runs; null: the callback thread
-  };
-
   tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience);
   ~tenure();
 
   // Begins to ask. The listener is told once, when take_acquired() may be called.
   void acquire(std::stop_token stop, listener who) HOLDFAST_EXCLUDES(mutex_);
+  bool has_answer() HOLDFAST_EXCLUDES(mutex_);
   leasing::acquire_outcome take_acquired() HOLDFAST_EXCLUDES(mutex_);
 
   // Nobody waits for the outcome any more: gives the lock back if it comes. The listener is not
@@ -62,9 +55,11 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   // Lock-free but for reading the clock.
   bool held() const noexcept;
   nanoseconds remaining() const noexcept;
-  fencing_token token() const noexcept;
+  dialects::token_major major() const noexcept { return claim_.granted; }
 
   std::stop_token lost() HOLDFAST_EXCLUDES(mutex_);
+  // Passed on to another holder of this client: who listened for the loss before, listens no more.
+  void change_hands() HOLDFAST_EXCLUDES(mutex_);
   const lock_spec& spec() const noexcept { return *spec_; }
   engine& owner() const noexcept { return engine_; }
 
@@ -118,6 +113,7 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   dialects::claim claim_;  // changes only while no request and no renewal is under way
   outgoing outgoing_;      // the same
   std::atomic<bool> held_{false};
+  std::atomic<bool> listened_{false};      // somebody has asked for the loss signal
   std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock
 
   mutex mutex_;

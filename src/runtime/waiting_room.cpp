@@ -6,6 +6,7 @@
 #include "dialects/catalog.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/lock_site.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
@@ -55,33 +56,61 @@ void waiting_room::leave(std::uint64_t request) {
   waiting_.erase(request);
 }
 
+void waiting_room::keep(const request_id& request, std::weak_ptr<lock_site> by) {
+  const scoped_mutex lock(mutex_);
+  kept_.insert_or_assign(request.counter(), std::move(by));
+}
+
+void waiting_room::keep_no_more(const request_id& request) {
+  const scoped_mutex lock(mutex_);
+  kept_.erase(request.counter());
+}
+
 void waiting_room::on_push(const resp::value& message) {
   const bool is_message = message.items.size() == 3 && message.items[0].text == "message";
   if (!is_message) return;
-  auto grant = dialects::read_message(id_, message.items[2].text);
-  if (!grant) return;
+  auto said = dialects::read_message(id_, message.items[2].text);
+  if (said) std::visit([this](auto& what) { deliver(std::move(what)); }, *said);
+}
+
+void waiting_room::deliver(dialects::wanted what) {
+  std::shared_ptr<lock_site> keeper;
+  {
+    const scoped_mutex lock(mutex_);
+    if (const auto found = kept_.find(what.request); found != kept_.end()) {
+      keeper = found->second.lock();
+    }
+  }
+  if (keeper) keeper->revoke();
+}
+
+void waiting_room::deliver(dialects::handed_over grant) {
   std::shared_ptr<tenure> addressee;
   {
     const scoped_mutex lock(mutex_);
-    if (const auto found = waiting_.find(grant->request); found != waiting_.end()) {
+    if (const auto found = waiting_.find(grant.request); found != waiting_.end()) {
       addressee = found->second;
     } else if (unclaimed_.size() < most_unclaimed) {
       const auto until = net::now() + patience;
-      unclaimed_.push_back({std::move(*grant), until});
+      unclaimed_.push_back({std::move(grant), until});
       if (unclaimed_.size() == 1) engine_.timers().arm(*this, until);
     }
   }
-  if (addressee) addressee->on_handed_over(*grant);
+  if (addressee) addressee->on_handed_over(grant);
 }
 
 void waiting_room::on_broken() {
   std::vector<std::shared_ptr<tenure>> all;
+  std::vector<std::shared_ptr<lock_site>> keepers;
   {
     const scoped_mutex lock(mutex_);
-    all.reserve(waiting_.size());
     for (const auto& [request, who] : waiting_) all.push_back(who);
+    for (const auto& [request, who] : kept_) {
+      if (auto keeper = who.lock()) keepers.push_back(std::move(keeper));
+    }
   }
   for (const auto& who : all) who->on_woken();
+  for (const auto& keeper : keepers) keeper->revoke();
 }
 
 void waiting_room::on_timer(monotonic_time now) {

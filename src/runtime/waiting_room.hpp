@@ -1,4 +1,5 @@
-// The requests of a client that stand in a queue, and the messages for them.
+// The requests of a client to which others may have something to say: they stand in a queue, or
+// they keep a lock that they may not need.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 namespace holdfast::runtime {
 
 class engine;
+class lock_site;
 class tenure;
 
 // Thread safety: all members from any thread.
@@ -30,6 +32,10 @@ class waiting_room final : private timed {
       HOLDFAST_EXCLUDES(mutex_);
   void leave(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
 
+  // The lock that this request was granted may be kept: its site is told when others want it.
+  void keep(const request_id& request, std::weak_ptr<lock_site> by) HOLDFAST_EXCLUDES(mutex_);
+  void keep_no_more(const request_id& request) HOLDFAST_EXCLUDES(mutex_);
+
   void on_push(const resp::value& message) HOLDFAST_EXCLUDES(mutex_);
 
   // Messages may have been lost: everybody asks again.
@@ -41,6 +47,8 @@ class waiting_room final : private timed {
     monotonic_time until;
   };
 
+  void deliver(dialects::handed_over what) HOLDFAST_EXCLUDES(mutex_);
+  void deliver(dialects::wanted what) HOLDFAST_EXCLUDES(mutex_);
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
   void on_shut_down() noexcept override {}
   std::shared_ptr<void> pin() noexcept override { return {std::shared_ptr<void>{}, this}; }
@@ -49,6 +57,7 @@ class waiting_room final : private timed {
   const client_id id_;
   mutex mutex_;
   std::unordered_map<std::uint64_t, std::shared_ptr<tenure>> waiting_ HOLDFAST_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, std::weak_ptr<lock_site>> kept_ HOLDFAST_GUARDED_BY(mutex_);
   std::vector<unclaimed> unclaimed_ HOLDFAST_GUARDED_BY(mutex_);
 };
 

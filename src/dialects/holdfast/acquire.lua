@@ -81,7 +81,14 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
     call('HSET', KEYS[3], member, text)
     call('PEXPIRE', KEYS[2], 180000)
     call('PEXPIRE', KEYS[3], 180000)
-    if held then return {'queued', place, remaining, ticket, now} end
+    if held then
+      -- Its owner may keep it although he does not use it: ask for it.
+      local owner = string.match(held, ':([^:]+)$')
+      if string.sub(owner, -1) == 'r' then
+        redis.pcall('PUBLISH', 'hf:c:' .. string.sub(owner, 1, 32), 'wanted ' .. owner)
+      end
+      return {'queued', place, remaining, ticket, now}
+    end
   end
   queued = true
 end

@@ -28,6 +28,7 @@ std::optional<std::uint64_t> read_request(const client_id& client, std::string_v
   if (!text.starts_with(client.text())) return std::nullopt;
   text.remove_prefix(client.text().size());
   if (!text.starts_with('-')) return std::nullopt;
+  if (text.ends_with('r')) text.remove_suffix(1);
   return read_number(text.substr(1), 16);
 }
 
@@ -51,9 +52,11 @@ place_suffix::place_suffix(const claim& waiting) noexcept {
 
 std::string channel_of(const client_id& client) { return std::string{"hf:c:"}.append(client.text()); }
 
-std::optional<handed_over> read_message(const client_id& client, std::string_view message) {
-  if (next_word(message) != "grant") return std::nullopt;
+std::optional<channel_message> read_message(const client_id& client, std::string_view message) {
+  const std::string_view word = next_word(message);
   const auto request = read_request(client, next_word(message));
+  if (word == "wanted" && request) return wanted{*request};
+  if (word != "grant") return std::nullopt;
   const auto major = read_number(next_word(message), 10);
   const auto claim = read_number(next_word(message), 10);
   const auto at = read_number(next_word(message), 10);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "base/request_id.hpp"
 #include "dialects/recipe.hpp"
@@ -41,8 +42,16 @@ struct handed_over {
   friend bool operator==(const handed_over&, const handed_over&) = default;
 };
 
+// Somebody waits for a lock that this request keeps.
+struct wanted {
+  std::uint64_t request = 0;
+  friend bool operator==(const wanted&, const wanted&) = default;
+};
+
+using channel_message = std::variant<handed_over, wanted>;
+
 // Reads a message of `client`'s channel. Nothing: it is none that we understand, or it names
 // somebody else's request. Whoever may publish can write anything there.
-std::optional<handed_over> read_message(const client_id& client, std::string_view message);
+std::optional<channel_message> read_message(const client_id& client, std::string_view message);
 
 }  // namespace holdfast::dialects

@@ -87,8 +87,8 @@ class [[nodiscard]] lease {
   std::uint64_t token_ = 0;
 };
 
-/// What `lease::async_release()` returns; await it. Not awaited, it releases when it is destroyed. Any coroutine type can await it.
-/// Thread safety: used by one coroutine.
+/// What `lease::async_release()` returns; await it. Not awaited, it releases when it is destroyed.
+/// Any coroutine type can await it. Thread safety: used by one coroutine.
 class [[nodiscard("co_await it")]] release_awaitable final : private detail::resumption {
  public:
   explicit release_awaitable(lease& held) noexcept;

@@ -44,8 +44,11 @@ lock::lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::
 const std::string& lock::name() const noexcept { return site_->spec().key.name(); }
 
 result<lease> lock::wait_for_lease(std::stop_token stop, milliseconds timeout) const {
-  check_may_block(*core_, timeout);
   core_->check_process();
+  if (!stop.stop_requested()) {
+    if (auto at_hand = site_->try_take()) return lease{core_, site_, std::move(*at_hand)};
+  }
+  check_may_block(*core_, timeout);
   redis::waiter self{redis::waiter::kind::caller};
   runtime::acquisition wanted{site_};
   bool ended = wanted.begin(patience_for(timeout), std::move(stop), {.sleeper = &self});
@@ -59,7 +62,8 @@ result<lease> lock::wait_for_lease(std::stop_token stop, milliseconds timeout) c
     if (auto* const got = std::get_if<runtime::grant>(&*outcome)) {
       return lease{core_, site_, std::move(*got)};
     }
-    core_->connection().forget(wanted.sleeper());  // the attempt was given up, its command may be under way
+    core_->connection().forget(
+        wanted.sleeper());  // the attempt was given up, its command may be under way
     return failure_of(std::get<leasing::acquire_outcome>(*outcome), name());
   }
 }

@@ -19,8 +19,9 @@ class client_id {
 };
 
 // client id, '-', counter in hex, and 'r' when its owner may keep a lock that he does not use: who
-// wants it then asks him to give it back. A capability: whoever knows it can release the lock. Logs and
-// people see only `shortened()`. The same in every resend of one attempt; never used again after.
+// wants it then asks him to give it back. A capability: whoever knows it can release the lock. Logs
+// and people see only `shortened()`. The same in every resend of one attempt; never used again
+// after.
 class request_id {
  public:
   request_id(const client_id& client, std::uint64_t counter, bool revocable = false) noexcept;

@@ -18,12 +18,12 @@ struct patience {
   friend bool operator==(const patience&, const patience&) = default;
 };
 
-//   state \ event | granted  | busy, passing | late     | woken, handed over | timer    | give up, stop
-//   asking        | held (1) | waiting (3)   | asking   | (note it)          | -        | withdrawing
-//   waiting       | -        | -             | -        | asking, held (4)   | asking   | done (2)
-//   doubting      | -        | -             | -        | -                  | asking   | withdrawing
-//   withdrawing   | release  | finished (2)  | finished | -                  | withdraw | -
-//   done          | -        | -             | -        | -                  | -        | -
+//   state \ event | granted  | busy, passing | late     | woken, handed over | timer    | give up,
+//   stop asking        | held (1) | waiting (3)   | asking   | (note it)          | -        |
+//   withdrawing waiting       | -        | -             | -        | asking, held (4)   | asking
+//   | done (2) doubting      | -        | -             | -        | -                  | asking |
+//   withdrawing withdrawing   | release  | finished (2)  | finished | -                  | withdraw
+//   | - done          | -        | -             | -        | -                  | -        | -
 //
 // No answer: asking -> waiting if it was not sent (done where waiting is no use), doubting if that
 // is unknown; withdrawing: tried again later.
@@ -128,8 +128,8 @@ class acquire_machine {
     monotonic_time granted_at;
     monotonic_time heard_at;
   };
-  std::optional<message> kept_;      // came while asking
-  std::string last_detail_;          // of the last refusal or the last reason why no answer came
+  std::optional<message> kept_;  // came while asking
+  std::string last_detail_;      // of the last refusal or the last reason why no answer came
   answer last_ = answer::none;
   state state_ = state::asking;
   ask under_way_ = ask::nothing;      // sent, and neither answered nor missing

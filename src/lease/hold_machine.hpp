@@ -31,9 +31,9 @@ std::string to_string(const hold_step&);
 // A renewal is due at a third of the lease. A failed one is tried again after 1/12 of the lease (at
 // most 1 s) until the deadline; a refusal that looks permanent as well, since until then the lock
 // is still ours. A fixed lease is never renewed: it is lost at its deadline. A lock that was handed
-// over is ours for a claim at first: the first renewal, at a third of that, makes it the whole lease;
-// for a fixed lease it comes at once.
-// (1) at once, since the answer has told the server's time; a second one in a row: retry soon.
+// over is ours for a claim at first: the first renewal, at a third of that, makes it the whole
+// lease; for a fixed lease it comes at once. (1) at once, since the answer has told the server's
+// time; a second one in a row: retry soon.
 class hold_machine {
  public:
   // What acquire_outcome says of the grant.

@@ -198,7 +198,8 @@ TEST(HoldMachine, RetriesAShortLeaseAfterATwelfthOfIt) {
 }
 
 TEST(HoldMachine, RetriesALongLeaseAfterASecond) {
-  hold_machine machine(seconds(3600), true, seconds(3600), local_start, local_start + seconds(3000));
+  hold_machine machine(seconds(3600), true, seconds(3600), local_start,
+                       local_start + seconds(3000));
   ASSERT_TRUE(machine.on_timer(local_start + seconds(1200)).renew);
   EXPECT_EQ(machine.on_missing(local_start + seconds(1200)), wake(local_start + seconds(1201)));
 }

@@ -29,6 +29,11 @@ void local_waiter::begin(std::stop_token stop, listener who) {
     site.engine_.timers().arm(*this, patience_.give_up_at);
   }
   // It was given back since we looked.
+  std::shared_ptr<tenure> spent;
+  if (site.state_ == lock_site::state::idle && !site.may_pass_on(net::now())) {
+    spent = std::exchange(site.tenure_, nullptr);
+    site.state_ = lock_site::state::free;
+  }
   if (site.state_ == lock_site::state::idle) {
     const auto woken = site.pass_on(net::now());
     lock.unlock();
@@ -37,12 +42,13 @@ void local_waiter::begin(std::stop_token stop, listener who) {
   if (site.state_ != lock_site::state::free) return;
   const auto next = site.promote_next();
   lock.unlock();
+  if (spent) site.give_back(*spent, {});
   next->asks_->acquire(next->stop_, next->listener_);
 }
 
 local_waiter::news local_waiter::look() {
   auto& site = *site_;
-  const scoped_mutex lock(site.mutex_);
+  scoped_mutex lock(site.mutex_);
   switch (state_) {
     case state::granted:
       return {.got = std::move(got_)};
@@ -53,17 +59,27 @@ local_waiter::news local_waiter::look() {
     case state::waiting:
       break;
   }
-  const bool is_first = site.waiters_.front().get() == this;
-  if (is_first && site.state_ == lock_site::state::idle && site.may_pass_on()) {
-    const auto self = std::move(site.waiters_.front());
-    site.waiters_.pop_front();
-    state_ = state::granted;
-    site.begin_slice(net::now());
-    return {.got = site.take()};
-  }
-  ready_ = true;
+  const auto now = net::now();
   sleeper_.clear_done();
-  return {};
+  const bool is_first = site.waiters_.front().get() == this;
+  if (!is_first || site.state_ != lock_site::state::idle) {
+    ready_ = is_first;
+    return {};
+  }
+  if (!site.may_pass_on(now)) {
+    // Its time is nearly over: back with it, and we ask for a new one.
+    const auto spent = std::exchange(site.tenure_, nullptr);
+    const auto self = site.promote_next();
+    lock.unlock();
+    site.give_back(*spent, {});
+    asks_->acquire(stop_, listener_);
+    return {.asks = asks_};
+  }
+  const auto self = std::move(site.waiters_.front());
+  site.waiters_.pop_front();
+  state_ = state::granted;
+  site.begin_slice(now);
+  return {.got = site.take()};
 }
 
 bool local_waiter::abandon() {

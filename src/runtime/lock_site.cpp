@@ -27,7 +27,7 @@ lock_site::~lock_site() {
 
 std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience) {
   auto made = std::make_shared<tenure>(
-      engine_, std::shared_ptr<const lock_spec>(shared_from_this(), &spec_), patience);
+      engine_, std::shared_ptr<const lock_spec>(shared_from_this(), &spec_), patience, this);
   // Before anybody can hear of it.
   if (spec_.retain > milliseconds{0}) engine_.waiting().keep(made->claim().owner, weak_from_this());
   return made;
@@ -38,7 +38,7 @@ lock_site::entry lock_site::enter(leasing::patience patience) {
   scoped_mutex lock(mutex_);
   switch (state_) {
     case state::idle:
-      if (may_pass_on()) return {.got = take()};
+      if (may_pass_on(net::now())) return {.got = take()};
       break;
     case state::free:
       break;
@@ -56,10 +56,16 @@ lock_site::entry lock_site::enter(leasing::patience patience) {
   return {.asks = new_tenure(patience)};
 }
 
+std::optional<grant> lock_site::try_take() {
+  const scoped_mutex lock(mutex_);
+  if (state_ != state::idle || !may_pass_on(net::now())) return std::nullopt;
+  return take();
+}
+
 // Whoever gets it shall have it for a while, also while it is only claimed.
-bool lock_site::may_pass_on() const {
+bool lock_site::may_pass_on(monotonic_time now) const {
   const nanoseconds enough = std::min(spec_.lease, dialects::longest_claim) / 4;
-  return !revoked_ && minor_ < last_minor && tenure_->remaining() > enough;
+  return !revoked_ && minor_ < last_minor && tenure_->remaining(now) > enough;
 }
 
 grant lock_site::take() {
@@ -74,7 +80,13 @@ grant lock_site::obtained(std::shared_ptr<tenure> by) {
   const auto major = by->major();
   const std::uint64_t token = spec_.fenced ? major * dialects::minors_per_major : 0;
   if (!spec_.is_shared()) return {std::move(by), token};
-  const scoped_mutex lock(mutex_);
+  scoped_mutex lock(mutex_);
+  if (!by->held()) {  // lost already; who got it will see that
+    const auto next = promote_next();
+    lock.unlock();
+    if (next) next->asks_->acquire(next->stop_, next->listener_);
+    return {std::move(by), token};
+  }
   state_ = state::held;
   tenure_ = by;
   const auto now = net::now();
@@ -108,13 +120,27 @@ std::shared_ptr<local_waiter> lock_site::promote_next() {
   return next;
 }
 
+void lock_site::lost(const tenure& what) {
+  scoped_mutex lock(mutex_);
+  if (tenure_.get() != &what) return;
+  const auto ended = std::exchange(tenure_, nullptr);
+  const auto next = promote_next();
+  lock.unlock();
+  if (next) next->asks_->acquire(next->stop_, next->listener_);
+}
+
 bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who) {
   if (!spec_.is_shared()) return mine->release(who);
   scoped_mutex lock(mutex_);
-  if (may_pass_on()) {
+  if (tenure_ != mine) {  // it was lost
+    lock.unlock();
+    return give_back(*mine, who);
+  }
+  const auto now = net::now();
+  if (may_pass_on(now)) {
     if (waiters_.empty()) {
-      if (spec_.retain > milliseconds{0}) return keep(net::now()), false;
-    } else if (const auto now = net::now(); now < turn_ends_) {
+      if (spec_.retain > milliseconds{0}) return keep(now), false;
+    } else if (now < turn_ends_) {
       const auto woken = pass_on(now);
       lock.unlock();
       woken.wake();
@@ -141,6 +167,8 @@ lock_site::sleepers lock_site::pass_on(monotonic_time now) {
   const bool is_thread = first.listener_.sleeper != nullptr;
   if (is_thread && (!first.ready_ || now < slice_ends_)) {
     state_ = state::idle;
+    // He may have gone to sleep again; nobody else would ever wake him.
+    if (std::exchange(first.ready_, false)) first.woken_ = false;
     return {.next = rouse_first()};
   }
   first.got_ = take();

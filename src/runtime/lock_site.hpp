@@ -57,6 +57,9 @@ class lock_site final : public std::enable_shared_from_this<lock_site>, private 
   };
   entry enter(leasing::patience patience) HOLDFAST_EXCLUDES(mutex_);
 
+  // Only what costs nothing: takes a lock that the client has and nobody uses.
+  std::optional<grant> try_take() HOLDFAST_EXCLUDES(mutex_);
+
   // Who asked the server got the lock, or did not.
   grant obtained(std::shared_ptr<tenure> by) HOLDFAST_EXCLUDES(mutex_);
   void failed(const tenure& by) HOLDFAST_EXCLUDES(mutex_);
@@ -67,6 +70,9 @@ class lock_site final : public std::enable_shared_from_this<lock_site>, private 
 
   // Null when it is being destroyed.
   std::shared_ptr<lock_site> find_alive() noexcept { return weak_from_this().lock(); }
+
+  // The lease ended although it was not released: whoever holds it here cannot keep us waiting.
+  void lost(const tenure& what) HOLDFAST_EXCLUDES(mutex_);
 
   // Somebody else wants the lock that we keep although nobody uses it.
   void revoke() HOLDFAST_EXCLUDES(mutex_);
@@ -79,7 +85,7 @@ class lock_site final : public std::enable_shared_from_this<lock_site>, private 
   void on_shut_down() noexcept override;
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
-  bool may_pass_on() const HOLDFAST_REQUIRES(mutex_);
+  bool may_pass_on(monotonic_time now) const HOLDFAST_REQUIRES(mutex_);
   grant take() HOLDFAST_REQUIRES(mutex_);
   void begin_slice(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   // Threads that the caller must wake when he has unlocked the mutex.

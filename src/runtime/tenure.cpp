@@ -5,8 +5,9 @@
 
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
-#include "runtime/executor.hpp"
 #include "runtime/blocking_request.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/lock_site.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -51,9 +52,11 @@ moment present() noexcept { return {net::now(), leasing::far_future}; }
 
 }  // namespace
 
-tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience)
+tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
+               lock_site* site)
     : engine_(owner),
       spec_(std::move(spec)),
+      site_(site),
       claim_{.key = &spec_->key,
              .owner = owner.next_request(spec_->retain > milliseconds{0}),
              .lease = spec_->lease,
@@ -144,9 +147,8 @@ void tenure::obey(const leasing::step& step) {
 void tenure::hold(const leasing::acquire_outcome& got) {
   claim_.granted = got.grant.major;
   engine_.raise_floor(spec_->key.slot(), got.grant.major);
-  auto& machine =
-      machine_.emplace<holding>(spec_->lease, spec_->renews, got.grant.ttl, got.granted_at,
-                                got.deadline);
+  auto& machine = machine_.emplace<holding>(spec_->lease, spec_->renews, got.grant.ttl,
+                                            got.granted_at, got.deadline);
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
   obey(machine.start());
@@ -196,9 +198,13 @@ void tenure::on_woken() {
 bool tenure::held() const noexcept { return remaining() > nanoseconds{0}; }
 
 nanoseconds tenure::remaining() const noexcept {
-  if (!engine_.is_in_its_process() || !held_.load(std::memory_order_acquire)) return {};
+  return engine_.is_in_its_process() ? remaining(net::now()) : nanoseconds{0};
+}
+
+nanoseconds tenure::remaining(monotonic_time now) const noexcept {
+  if (!held_.load(std::memory_order_acquire)) return {};
   const monotonic_time until{nanoseconds{deadline_.load(std::memory_order_relaxed)}};
-  return std::max(nanoseconds{0}, until - net::now());
+  return std::max(nanoseconds{0}, until - now);
 }
 
 std::stop_token tenure::lost() {
@@ -236,18 +242,31 @@ void tenure::lose() {
   if (lost_) engine_.callbacks().post(*new loss_notice{*lost_});
 }
 
+// Those who wait for another thread to release a lock need not wait when it is lost.
+void tenure::tell_site(bool was_held) {
+  if (was_held && site_ != nullptr && !held_.load(std::memory_order_acquire)) site_->lost(*this);
+}
+
 void tenure::on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at) {
-  const scoped_mutex lock(mutex_);
-  if (auto* const machine = std::get_if<holding>(&machine_)) {
-    obey(machine->on_renewed(verdict, sent_at, net::now()));
+  const bool was_held = held_.load(std::memory_order_acquire);
+  {
+    const scoped_mutex lock(mutex_);
+    if (auto* const machine = std::get_if<holding>(&machine_)) {
+      obey(machine->on_renewed(verdict, sent_at, net::now()));
+    }
   }
+  tell_site(was_held);
 }
 
 void tenure::on_renewal_missing() {
-  const scoped_mutex lock(mutex_);
-  if (auto* const machine = std::get_if<holding>(&machine_)) {
-    obey(machine->on_missing(net::now()));
+  const bool was_held = held_.load(std::memory_order_acquire);
+  {
+    const scoped_mutex lock(mutex_);
+    if (auto* const machine = std::get_if<holding>(&machine_)) {
+      obey(machine->on_missing(net::now()));
+    }
   }
+  tell_site(was_held);
 }
 
 result<void> tenure::extend(milliseconds duration) {
@@ -342,8 +361,7 @@ result<void> tenure::take_released() {
 // ---- what both ends share ----------------------------------------------------------------------
 
 void tenure::send(leasing::ask what, bool resend) {
-  if (const auto* machine = std::get_if<acquiring>(&machine_))
-    claim_ = machine->claim();
+  if (const auto* machine = std::get_if<acquiring>(&machine_)) claim_ = machine->claim();
   outgoing_ = {what, resend, net::now() + engine_.options().response_timeout};
   set_sleeper(listener_.sleeper != nullptr    ? listener_.sleeper
               : listener_.executor != nullptr ? &listener_.executor->waiter()
@@ -400,14 +418,18 @@ void tenure::on_failed(redis::fate what, const redis::breakdown& why) {
 }
 
 void tenure::on_timer(monotonic_time at) {
-  const scoped_mutex lock(mutex_);
-  if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-    obey(machine->on_timer({at, leasing::far_future}));
-  } else if (auto* const held = std::get_if<holding>(&machine_)) {
-    obey(held->on_timer(at));
-  } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
-    obey(giving_back->on_timer(at));
+  const bool was_held = held_.load(std::memory_order_acquire);
+  {
+    const scoped_mutex lock(mutex_);
+    if (auto* const machine = std::get_if<acquiring>(&machine_)) {
+      obey(machine->on_timer({at, leasing::far_future}));
+    } else if (auto* const held = std::get_if<holding>(&machine_)) {
+      obey(held->on_timer(at));
+    } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
+      obey(giving_back->on_timer(at));
+    }
   }
+  tell_site(was_held);
 }
 
 // Whoever waits may be gone, and this with him, as soon as he is told.

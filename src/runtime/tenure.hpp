@@ -21,6 +21,8 @@
 
 namespace holdfast::runtime {
 
+class lock_site;
+
 // Runs the machines against the connection and the clock: it hands them what happens and does what
 // they say. One allocation for a lock's whole way from asking to released.
 //
@@ -32,7 +34,9 @@ class tenure final : public std::enable_shared_from_this<tenure>,
                      private redis::request,
                      private timed {
  public:
-  tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience);
+  // `site`: hears of a loss; may be null.
+  tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
+         lock_site* site = nullptr);
   ~tenure();
 
   // Begins to ask. The listener is told once, when take_acquired() may be called.
@@ -55,6 +59,7 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   // Lock-free but for reading the clock.
   bool held() const noexcept;
   nanoseconds remaining() const noexcept;
+  nanoseconds remaining(monotonic_time now) const noexcept;  // where the process is known
   dialects::token_major major() const noexcept { return claim_.granted; }
 
   std::stop_token lost() HOLDFAST_EXCLUDES(mutex_);
@@ -104,12 +109,14 @@ class tenure final : public std::enable_shared_from_this<tenure>,
       HOLDFAST_REQUIRES(mutex_);
   void tell() HOLDFAST_REQUIRES(mutex_);
   void lose() HOLDFAST_REQUIRES(mutex_);
+  void tell_site(bool was_held) HOLDFAST_EXCLUDES(mutex_);
   void finish() HOLDFAST_REQUIRES(mutex_);
   void set_busy(bool busy) HOLDFAST_REQUIRES(mutex_);
   void on_stop() noexcept HOLDFAST_EXCLUDES(mutex_);
 
   engine& engine_;
-  const std::shared_ptr<const lock_spec> spec_;
+  const std::shared_ptr<const lock_spec> spec_;  // keeps the site alive
+  lock_site* const site_;
   dialects::claim claim_;  // changes only while no request and no renewal is under way
   outgoing outgoing_;      // the same
   std::atomic<bool> held_{false};
@@ -123,7 +130,7 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   bool stopped_early_ HOLDFAST_GUARDED_BY(mutex_) = false;  // before it had started
   bool driven_ HOLDFAST_GUARDED_BY(mutex_) = false;  // this thread goes on to drive the connection
   bool was_lost_ HOLDFAST_GUARDED_BY(mutex_) = false;
-  bool in_line_ HOLDFAST_GUARDED_BY(mutex_) = false;  // in the waiting room
+  bool in_line_ HOLDFAST_GUARDED_BY(mutex_) = false;                   // in the waiting room
   redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // who listens there
   // How asking and later releasing ended.
   std::variant<std::monostate, leasing::acquire_outcome, leasing::outcome> outcome_

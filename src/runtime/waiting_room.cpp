@@ -57,13 +57,19 @@ void waiting_room::leave(std::uint64_t request) {
 }
 
 void waiting_room::keep(const request_id& request, std::weak_ptr<lock_site> by) {
-  const scoped_mutex lock(mutex_);
-  kept_.insert_or_assign(request.counter(), std::move(by));
+  {
+    const scoped_mutex lock(mutex_);
+    kept_.insert_or_assign(request.counter(), std::move(by));
+  }
+  engine_.connection().listen(nullptr);
 }
 
 void waiting_room::keep_no_more(const request_id& request) {
-  const scoped_mutex lock(mutex_);
-  kept_.erase(request.counter());
+  {
+    const scoped_mutex lock(mutex_);
+    if (kept_.erase(request.counter()) == 0) return;
+  }
+  engine_.connection().unlisten(nullptr);
 }
 
 void waiting_room::on_push(const resp::value& message) {

@@ -17,8 +17,7 @@
 --   -n <= 0                     somebody else holds it for another n ms
 --   {"queued", place, ms, ticket, server time}
 --                               the same, and the request waits behind `place` others
---   {"mine", major, ms, server time}
---                               this request has been granted before; ms are in force now
+--   {"mine", major, ms}         this request has been granted before; ms are in force now
 --   {"more"}                    so many who waited are gone that finding the next takes another try
 --   {"full", limit}             too many wait already
 --   {"late", server time}       not-after has passed
@@ -52,7 +51,7 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
         call('PEXPIRE', KEYS[1], ARGV[2])
         remaining = lease
       end
-      return {'mine', major, remaining, now}
+      return {'mine', major, remaining}
     end
     if remaining < 0 then return {'persistent'} end
     if not ARGV[5] then return -remaining end

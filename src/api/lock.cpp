@@ -59,6 +59,9 @@ result<lease> lock::wait_for_lease(std::stop_token stop, milliseconds timeout) c
       wanted.sleeper().spin(core_->engine().options().spin);  // it is ours next
       continue;
     }
+    // It may have been asked to read for everybody while it looked.
+    wanted.sleeper().done();
+    core_->connection().drive(wanted.sleeper());
     if (auto* const got = std::get_if<runtime::grant>(&*outcome)) {
       return lease{core_, site_, std::move(*got)};
     }

@@ -11,7 +11,7 @@ local_waiter::local_waiter(std::shared_ptr<lock_site> at, leasing::patience pati
     : site_(std::move(at)), patience_(patience) {}
 
 local_waiter::~local_waiter() {
-  if (is_armed() && site_->engine_.is_in_its_process()) site_->engine_.timers().disarm(*this);
+  if (has_timer_ && site_->engine_.is_in_its_process()) site_->engine_.timers().disarm(*this);
 }
 
 void local_waiter::begin(std::stop_token stop, listener who) {
@@ -26,6 +26,7 @@ void local_waiter::begin(std::stop_token stop, listener who) {
   begun_ = true;
   site.waiters_.push_back(shared_from_this());
   if (patience_.give_up_at != monotonic_time::max()) {
+    has_timer_ = true;
     site.engine_.timers().arm(*this, patience_.give_up_at);
   }
   // It was given back since we looked.

@@ -21,7 +21,7 @@ lock_site::lock_site(engine& owner, lock_spec spec) : engine_(owner), spec_(std:
 
 lock_site::~lock_site() {
   if (!engine_.is_in_its_process()) return;
-  if (is_armed()) engine_.timers().disarm(*this);
+  if (spec_.retain > milliseconds{0}) engine_.timers().disarm(*this);
   engine_.sites().remove(*this);
 }
 

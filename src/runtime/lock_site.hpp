@@ -153,6 +153,7 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
   // Guarded by the site's mutex:
   state state_ = state::waiting;
   bool begun_ = false;
+  bool has_timer_ = false;
   bool woken_ = false;  // was told to look, so that it can take the lock when that is idle
   bool ready_ = false;  // has looked since: is next
   redis::waiter sleeper_{redis::waiter::kind::caller};

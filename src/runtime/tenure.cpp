@@ -171,8 +171,14 @@ void tenure::stand_in_line() {
 
 void tenure::leave_line() {
   if (!std::exchange(in_line_, false)) return;
-  engine_.waiting().leave(claim_.owner.counter());
   engine_.connection().unlisten(line_sleeper_);
+  is_known_ = true;
+}
+
+// From now on a message that this request has the lock is for one that has left. Not before: the
+// message may come after the answer that said the same, and the lock is ours.
+void tenure::leave_room() {
+  if (std::exchange(is_known_, false)) engine_.waiting().leave(claim_.owner.counter());
 }
 
 leasing::step tenure::hear(acquiring& machine, const dialects::handed_over& what) {
@@ -309,6 +315,7 @@ bool tenure::release(listener who) {
   const scoped_mutex lock(mutex_);
   auto* const machine = std::get_if<holding>(&machine_);
   if (machine == nullptr) return false;
+  leave_room();
   const auto deadline = machine->deadline();
   machine->on_released();
   held_.store(false, std::memory_order_release);
@@ -439,6 +446,7 @@ void tenure::tell() {
 }
 
 void tenure::finish() {
+  leave_room();
   engine_.timers().disarm(*this);
   set_busy(false);
 }

@@ -105,6 +105,7 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   void hold(const leasing::acquire_outcome& got) HOLDFAST_REQUIRES(mutex_);
   void stand_in_line() HOLDFAST_REQUIRES(mutex_);
   void leave_line() HOLDFAST_REQUIRES(mutex_);
+  void leave_room() HOLDFAST_REQUIRES(mutex_);
   leasing::step hear(acquiring& machine, const dialects::handed_over& what)
       HOLDFAST_REQUIRES(mutex_);
   void tell() HOLDFAST_REQUIRES(mutex_);
@@ -130,7 +131,8 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   bool stopped_early_ HOLDFAST_GUARDED_BY(mutex_) = false;  // before it had started
   bool driven_ HOLDFAST_GUARDED_BY(mutex_) = false;  // this thread goes on to drive the connection
   bool was_lost_ HOLDFAST_GUARDED_BY(mutex_) = false;
-  bool in_line_ HOLDFAST_GUARDED_BY(mutex_) = false;                   // in the waiting room
+  bool in_line_ HOLDFAST_GUARDED_BY(mutex_) = false;   // in the waiting room, and listens
+  bool is_known_ HOLDFAST_GUARDED_BY(mutex_) = false;  // there, but listens no more
   redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // who listens there
   // How asking and later releasing ended.
   std::variant<std::monostate, leasing::acquire_outcome, leasing::outcome> outcome_

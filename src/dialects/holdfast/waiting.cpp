@@ -54,7 +54,8 @@ std::string channel_of(const client_id& client) { return std::string{"hf:c:"}.ap
 
 std::optional<channel_message> read_message(const client_id& client, std::string_view message) {
   const std::string_view word = next_word(message);
-  const auto request = read_request(client, next_word(message));
+  const std::string_view owner = next_word(message);
+  const auto request = read_request(client, owner);
   if (word == "wanted" && request) return wanted{*request};
   if (word != "grant") return std::nullopt;
   const auto major = read_number(next_word(message), 10);
@@ -64,7 +65,7 @@ std::optional<channel_message> read_message(const client_id& client, std::string
   const bool complete = request && major && claim && at && names_a_lock;
   if (!complete || *major > largest_major || *at > largest_major) return std::nullopt;
   if (*claim > static_cast<std::uint64_t>(longest_claim.count())) return std::nullopt;
-  return handed_over{*request, *major, milliseconds(*claim),
+  return handed_over{*request, owner.ends_with('r'), *major, milliseconds(*claim),
                      server_time(microseconds(static_cast<std::int64_t>(*at))),
                      decode_name(message.substr(4, message.size() - 5))};
 }

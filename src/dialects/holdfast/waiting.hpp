@@ -35,6 +35,7 @@ std::string channel_of(const client_id& client);
 // The lock was handed to a request that waits.
 struct handed_over {
   std::uint64_t request = 0;  // its counter; it was made by this client
+  bool revocable = false;
   token_major major = 0;
   milliseconds claim{};
   server_time at;

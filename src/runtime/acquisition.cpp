@@ -42,7 +42,6 @@ std::optional<acquisition::outcome> acquisition::look() {
   if (!asks_->has_answer()) return std::nullopt;
   auto answer = asks_->take_acquired();
   const auto asked = std::exchange(asks_, nullptr);
-  waits_.reset();
   if (!answer.code) return site_->obtained(asked);
   site_->failed(*asked);
   return answer;

@@ -368,7 +368,12 @@ result<void> tenure::take_released() {
 // ---- what both ends share ----------------------------------------------------------------------
 
 void tenure::send(leasing::ask what, bool resend) {
-  if (const auto* machine = std::get_if<acquiring>(&machine_)) claim_ = machine->claim();
+  if (const auto* machine = std::get_if<acquiring>(&machine_)) {
+    const auto& now = machine->claim();  // the other fields never change, and others read them
+    claim_.granted = now.granted;
+    claim_.ticket = now.ticket;
+    claim_.way = now.way;
+  }
   outgoing_ = {what, resend, net::now() + engine_.options().response_timeout};
   set_sleeper(listener_.sleeper != nullptr    ? listener_.sleeper
               : listener_.executor != nullptr ? &listener_.executor->waiter()

@@ -38,6 +38,7 @@ constexpr meaning meanings[] = {
     {errc::forked, "forked", internal},
     {errc::would_deadlock, "would_deadlock", internal},
     {errc::embedded_server, "embedded_server", no_server},
+    {errc::queue_full, "queue_full", no_lock},
 };
 
 const meaning* find(errc reason) noexcept {

@@ -55,6 +55,9 @@ wait_outcome wait_for(const lock& target, const run_options& options, signal_wat
   acquire_options how{.timeout = options.wait, .stop = interrupted.stop()};
   if (options.nonblock) how.timeout.reset();
   auto held = target.try_acquire(how);
+  // A lock that was handed over is ours for a moment only, until it is confirmed in the background.
+  // The command shall begin with a whole lease; should this fail, the guard sees it.
+  if (held) (void)held->extend(options.lease);
   return {std::move(held), interrupted.finish()};
 }
 

@@ -1,5 +1,17 @@
 # Turns every .lua file under src/dialects into a resp::script constant of one generated header:
-# dialects/holdfast/acquire.lua becomes holdfast::dialects::scripts::holdfast_acquire.
+# dialects/holdfast/acquire.lua becomes holdfast::dialects::scripts::holdfast_acquire. A line
+# `--@include part` is replaced by the file parts/part.lua beside the script: what several scripts do
+# in the same way is written once, and the server still gets plain Lua without a function to define.
+
+function(holdfast_include_parts folder text_variable)
+  set(text "${${text_variable}}")
+  while(text MATCHES "--@include ([a-z_]+)\n")
+    set(part "${CMAKE_MATCH_1}")
+    file(READ "${folder}/parts/${part}.lua" body)
+    string(REPLACE "--@include ${part}\n" "${body}" text "${text}")
+  endwhile()
+  set(${text_variable} "${text}" PARENT_SCOPE)
+endfunction()
 
 function(holdfast_generate_scripts)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/dialects/*.lua")
@@ -11,10 +23,15 @@ function(holdfast_generate_scripts)
     set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY
       CMAKE_CONFIGURE_DEPENDS "${file}")
     file(RELATIVE_PATH relative "${PROJECT_SOURCE_DIR}/src/dialects" "${file}")
+    if(relative MATCHES "/parts/")
+      continue()
+    endif()
     string(REGEX REPLACE "\\.lua$" "" name "${relative}")
     string(REGEX REPLACE "[/-]" "_" identifier "${name}")
     file(READ "${file}" text)
-    file(SHA1 "${file}" sha1)
+    get_filename_component(folder "${file}" DIRECTORY)
+    holdfast_include_parts("${folder}" text)
+    string(SHA1 sha1 "${text}")
     string(APPEND body
       "inline constexpr resp::script ${identifier}{\n"
       "    \"${name}\",\n    R\"lua(${text})lua\",\n    \"${sha1}\"};\n\n")

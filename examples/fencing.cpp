@@ -28,13 +28,13 @@ class storage {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const holdfast::client redis{server_url(argc, argv)};
-  const auto report = redis.mutex("report");
+  const auto url = server_url(argc, argv);
+  const holdfast::client one{url}, another{url};  // in earnest, on two machines
   storage disk;
 
-  const auto slow = report.acquire();
-  holdfast::inspector{redis}.break_lock("report", "its holder seems to be frozen");
-  const auto fast = report.acquire();
+  const auto slow = one.mutex("report").acquire();
+  holdfast::inspector{another}.break_lock("report", "its holder seems to be frozen");
+  const auto fast = another.mutex("report").acquire();
 
   const bool accepted = disk.write(fast.token(), "new");
   const bool late = disk.write(slow.token(), "old");  // the frozen holder wakes up

@@ -21,9 +21,15 @@ class tuned_client {
   tuned_client(const std::string& url, std::size_t crowd, int threads)
       : engine_(session_for(url), client_options{}, tuned(crowd)) {
     for (int i = 0; i < threads; ++i) {
-      specs_.push_back(std::make_shared<const runtime::lock_spec>(runtime::lock_spec{
-          lock_key{"bench-" + std::to_string(i)}, &dialects::native_mutex(fencing::on),
-          std::chrono::seconds(30), true}));
+      specs_.push_back(std::make_shared<const runtime::lock_spec>(
+          runtime::lock_spec{.key = lock_key{"bench-" + std::to_string(i)},
+                             .recipe = &dialects::native_mutex(fencing::on),
+                             .lease = std::chrono::seconds(30),
+                             .retain = {},
+                             .queue_limit = 100'000,
+                             .renews = true,
+                             .fair = false,
+                             .fenced = true}));
     }
   }
   ~tuned_client() { engine_.shut_down(); }

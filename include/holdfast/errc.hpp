@@ -35,6 +35,7 @@ enum class errc {
   forked,             ///< The object was made before fork() and is used in the child.
   would_deadlock,     ///< A blocking call was made on the thread that must serve it.
   embedded_server,    ///< The private server cannot be started; the message names the remedy.
+  queue_full,         ///< As many requests wait for the lock as it allows.
 };
 
 /// The category of `errc` ("holdfast"). Thread safety: may be called from any thread.

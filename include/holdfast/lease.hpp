@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <coroutine>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -16,7 +17,9 @@ namespace holdfast {
 
 namespace runtime {
 class client_core;
+class lock_site;
 class tenure;
+struct grant;
 }  // namespace runtime
 
 class release_awaitable;
@@ -74,26 +77,31 @@ class [[nodiscard]] lease {
   friend class lock;
   friend class acquire_operation;
   friend class release_awaitable;
-  lease(std::shared_ptr<runtime::client_core> core,
-        std::shared_ptr<runtime::tenure> tenure) noexcept;
+  lease(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::lock_site> site,
+        runtime::grant&& got) noexcept;
   void give_up() noexcept;
 
   std::shared_ptr<runtime::client_core> core_;
-  std::shared_ptr<runtime::tenure> tenure_;
+  std::shared_ptr<runtime::lock_site> site_;
+  std::shared_ptr<runtime::tenure> tenure_;  // null once released
+  std::uint64_t token_ = 0;
 };
 
-/// What `lease::async_release()` returns; await it at once. Any coroutine type can await it.
-/// Thread safety: used by one coroutine.
+/// What `lease::async_release()` returns; await it. Not awaited, it releases when it is destroyed.
+/// Any coroutine type can await it. Thread safety: used by one coroutine.
 class [[nodiscard("co_await it")]] release_awaitable final : private detail::resumption {
  public:
   explicit release_awaitable(lease& held) noexcept;
+  ~release_awaitable();
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> coroutine);
   result<void> await_resume();
 
  private:
   std::shared_ptr<runtime::client_core> core_;
+  std::shared_ptr<runtime::lock_site> site_;
   std::shared_ptr<runtime::tenure> tenure_;
+  bool begun_ = false;
 };
 
 }  // namespace holdfast

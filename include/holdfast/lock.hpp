@@ -17,7 +17,8 @@
 namespace holdfast {
 
 namespace runtime {
-struct lock_spec;
+class acquisition;
+class lock_site;
 }  // namespace runtime
 
 class acquire_awaitable;
@@ -59,10 +60,10 @@ class lock {
   friend class acquire_operation;
   [[nodiscard]] result<lease> wait_for_lease(std::stop_token stop,
                                              std::chrono::milliseconds timeout) const;
-  lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<const runtime::lock_spec> spec);
+  lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::lock_site> site);
 
   std::shared_ptr<runtime::client_core> core_;
-  std::shared_ptr<const runtime::lock_spec> spec_;
+  std::shared_ptr<runtime::lock_site> site_;
 };
 
 /// One running acquisition, for those who bridge to other asynchronous worlds (see `asio.hpp`).
@@ -88,7 +89,7 @@ class acquire_operation {
   lock target_;
   acquire_options options_;
   patience when_unset_;
-  std::shared_ptr<runtime::tenure> tenure_;
+  std::unique_ptr<runtime::acquisition> running_;
 };
 
 /// What `lock::async_try_acquire` returns. Any coroutine type can await it, once.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -11,6 +12,12 @@ namespace holdfast {
 
 /// A timeout that never ends. Only where a caller writes it down does Holdfast wait for ever.
 inline constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
+
+/// How those who wait hear that a lock was handed to them.
+enum class wakeup {
+  notification,  ///< The server says so at once. The default.
+  poll,          ///< They ask often. For servers and proxies that do not pass messages on.
+};
 
 /// How a client talks to its server. Every duration must be positive unless said otherwise.
 struct client_options {
@@ -38,6 +45,10 @@ struct client_options {
   /// How long a thread that is alone on the connection looks for its answer before it sleeps.
   /// It halves the latency on one machine and costs processor time while it looks. Zero: never.
   std::chrono::microseconds spin{50};
+
+  /// How those who wait hear of their turn. A client that may not subscribe, or that cannot speak
+  /// RESP3 with its server, polls in any case.
+  holdfast::wakeup wakeup = holdfast::wakeup::notification;
 };
 
 /// Whether a lease is renewed in the background until it is released.
@@ -63,6 +74,19 @@ struct lock_options {
 
   /// Whether grants carry a fencing token.
   holdfast::fencing fencing = holdfast::fencing::on;
+
+  /// Strict order of arrival among all who wait, of all processes. Otherwise the threads and
+  /// coroutines of one client pass the lock on among themselves for a few milliseconds before
+  /// others get their turn, which is many times faster.
+  bool fair = false;
+
+  /// How long the client may keep the lock after the last release, so that acquiring it again
+  /// costs no command. Whoever else wants the lock gets it at once; should this process be frozen
+  /// meanwhile, when the lease ends. Zero: not at all. Not with `fair` or `renewal::none`.
+  std::chrono::milliseconds retain{0};
+
+  /// How many requests may wait at the server; one more gets `errc::queue_full`.
+  std::uint32_t queue_limit = 100'000;
 };
 
 /// How long one acquisition may wait, and what may end it early.

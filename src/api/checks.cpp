@@ -34,6 +34,14 @@ void check_options(const client_options& options) {
   require(options.name.size() <= 256, "name", "at most 256 bytes long");
 }
 
+void check_retain(const lock_options& options) {
+  require(options.retain >= milliseconds{0} && options.retain <= std::chrono::hours{1}, "retain",
+          "0 to 1 h");
+  const bool can_be_kept = !options.fair && options.renewal == renewal::automatic;
+  require(options.retain == milliseconds{0} || can_be_kept, "retain",
+          "0 with fair or renewal::none: such a lock goes back at every release");
+}
+
 void check_timeout(milliseconds timeout) {
   require(timeout >= milliseconds{0}, "timeout", "0 or more");
 }

@@ -13,6 +13,9 @@ void check_lease(std::chrono::milliseconds lease, const char* what);
 // Throws failure{errc::invalid_argument} unless every duration is in its range.
 void check_options(const client_options& options);
 
+// Throws failure{errc::invalid_argument} unless the lock can be kept after its release.
+void check_retain(const lock_options& options);
+
 // Throws failure{errc::invalid_argument} unless the timeout is 0 or more.
 void check_timeout(std::chrono::milliseconds timeout);
 

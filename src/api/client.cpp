@@ -53,10 +53,16 @@ lock client::mutex(std::string_view name, lock_options options) const {
   const auto& defaults = core_->engine().options();
   const auto lease = options.lease.value_or(defaults.default_lease);
   api::check_lease(lease, "lease");
-  auto spec = std::make_shared<const runtime::lock_spec>(
-      runtime::lock_spec{lock_key{name}, &dialects::native_mutex(options.fencing), lease,
-                         options.renewal == renewal::automatic});
-  return {core_, std::move(spec)};
+  api::check_retain(options);
+  runtime::lock_spec spec{.key = lock_key{name},
+                          .recipe = &dialects::native_mutex(options.fencing),
+                          .lease = lease,
+                          .retain = options.retain,
+                          .queue_limit = options.queue_limit,
+                          .renews = options.renewal == renewal::automatic,
+                          .fair = options.fair,
+                          .fenced = options.fencing == fencing::on};
+  return {core_, core_->engine().sites().find_or_make(core_->engine(), std::move(spec))};
 }
 
 const std::string& client::url() const noexcept { return core_->url(); }

@@ -5,8 +5,9 @@
 #include "api/checks.hpp"
 #include "base/printable.hpp"
 #include "net/clock.hpp"
+#include "runtime/acquisition.hpp"
 #include "runtime/client_core.hpp"
-#include "runtime/tenure.hpp"
+#include "runtime/executor.hpp"
 
 namespace holdfast {
 namespace {
@@ -27,13 +28,6 @@ failure failure_of(const leasing::acquire_outcome& outcome, const std::string& n
   return failure{*outcome.code, outcome.detail.empty() ? subject : subject + ": " + outcome.detail};
 }
 
-std::shared_ptr<runtime::tenure> make_tenure(runtime::client_core& core,
-                                             std::shared_ptr<const runtime::lock_spec> spec,
-                                             milliseconds timeout) {
-  core.check_process();
-  return std::make_shared<runtime::tenure>(core.engine(), std::move(spec), patience_for(timeout));
-}
-
 // A blocking call on the callback thread would stop the very thread that others need to go on.
 void check_may_block(runtime::client_core& core, milliseconds timeout) {
   if (timeout > milliseconds{0} && core.engine().callbacks().is_this_thread()) {
@@ -44,22 +38,37 @@ void check_may_block(runtime::client_core& core, milliseconds timeout) {
 
 }  // namespace
 
-lock::lock(std::shared_ptr<runtime::client_core> core,
-           std::shared_ptr<const runtime::lock_spec> spec)
-    : core_(std::move(core)), spec_(std::move(spec)) {}
+lock::lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::lock_site> site)
+    : core_(std::move(core)), site_(std::move(site)) {}
 
-const std::string& lock::name() const noexcept { return spec_->key.name(); }
+const std::string& lock::name() const noexcept { return site_->spec().key.name(); }
 
 result<lease> lock::wait_for_lease(std::stop_token stop, milliseconds timeout) const {
+  core_->check_process();
+  if (!stop.stop_requested()) {
+    if (auto at_hand = site_->try_take()) return lease{core_, site_, std::move(*at_hand)};
+  }
   check_may_block(*core_, timeout);
-  auto tenure = make_tenure(*core_, spec_, timeout);
   redis::waiter self{redis::waiter::kind::caller};
-  tenure->acquire(std::move(stop), {.sleeper = &self});
-  core_->connection().drive(self);
-  const auto outcome = tenure->take_acquired();
-  if (!outcome.code) return lease{core_, std::move(tenure)};
-  core_->connection().forget(self);  // the attempt was given up, its command may be under way
-  return failure_of(outcome, name());
+  runtime::acquisition wanted{site_};
+  bool ended = wanted.begin(patience_for(timeout), std::move(stop), {.sleeper = &self});
+  for (;; ended = false) {
+    if (!ended) core_->connection().drive(wanted.sleeper());
+    auto outcome = wanted.look();
+    if (!outcome) {
+      wanted.sleeper().spin(core_->engine().options().spin);  // it is ours next
+      continue;
+    }
+    // It may have been asked to read for everybody while it looked.
+    wanted.sleeper().done();
+    core_->connection().drive(wanted.sleeper());
+    if (auto* const got = std::get_if<runtime::grant>(&*outcome)) {
+      return lease{core_, site_, std::move(*got)};
+    }
+    core_->connection().forget(
+        wanted.sleeper());  // the attempt was given up, its command may be under way
+    return failure_of(std::get<leasing::acquire_outcome>(*outcome), name());
+  }
 }
 
 lease lock::acquire(const acquire_options& options) const {
@@ -85,7 +94,7 @@ acquire_operation::acquire_operation(lock target, acquire_options options, patie
     : target_(std::move(target)), options_(std::move(options)), when_unset_(when_unset) {}
 
 acquire_operation::~acquire_operation() {
-  if (tenure_ && target_.core_->engine().is_in_its_process()) tenure_->abandon();
+  if (running_ && target_.core_->engine().is_in_its_process()) running_->abandon();
 }
 
 acquire_operation::acquire_operation(acquire_operation&&) noexcept = default;
@@ -94,19 +103,24 @@ void acquire_operation::start(detail::completion& when_done) {
   const auto& core = target_.core_;
   const auto unset =
       when_unset_ == patience::waits ? core->engine().options().default_timeout : milliseconds{0};
+  const auto how_long = patience_for(options_.timeout.value_or(unset));
+  core->check_process();
   auto* const executor = runtime::executor::current();
   if (executor != nullptr) executor->will_drive(core);
-  tenure_ = make_tenure(*core, target_.spec_, options_.timeout.value_or(unset));
+  running_ = std::make_unique<runtime::acquisition>(target_.site_);
+  const runtime::listener who{.completion = &when_done, .executor = executor};
   // This object may be gone, with the coroutine around it, as soon as the attempt has begun.
-  const auto alive = tenure_;
-  alive->acquire(std::move(options_.stop), {.completion = &when_done, .executor = executor});
+  auto& engine = core->engine();
+  if (running_->begin(how_long, std::move(options_.stop), who)) who.tell(engine);
 }
 
 result<lease> acquire_operation::finish() {
-  auto tenure = std::exchange(tenure_, nullptr);
-  const auto outcome = tenure->take_acquired();
-  if (outcome.code) return failure_of(outcome, target_.name());
-  return lease{target_.core_, std::move(tenure)};
+  const auto running = std::exchange(running_, nullptr);
+  auto outcome = running->look();
+  if (auto* const got = std::get_if<runtime::grant>(&*outcome)) {
+    return lease{target_.core_, target_.site_, std::move(*got)};
+  }
+  return failure_of(std::get<leasing::acquire_outcome>(*outcome), target_.name());
 }
 
 }  // namespace holdfast

@@ -56,6 +56,8 @@ const char* sentence(errc code) noexcept {
       return "a blocking call was made on the thread that must serve it";
     case errc::embedded_server:
       return "the private server cannot be started";
+    case errc::queue_full:
+      return "too many requests wait for the lock";
   }
   return "unknown error";
 }

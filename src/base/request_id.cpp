@@ -14,10 +14,12 @@ client_id::client_id(std::array<std::uint8_t, 16> random_bits) noexcept {
   }
 }
 
-request_id::request_id(const client_id& client, std::uint64_t counter) noexcept {
+request_id::request_id(const client_id& client, std::uint64_t counter, bool revocable) noexcept
+    : counter_(counter) {
   char* at = std::copy(client.text().begin(), client.text().end(), text_.data());
   *at++ = '-';
   at = std::to_chars(at, text_.data() + text_.size(), counter, 16).ptr;
+  if (revocable) *at++ = 'r';
   size_ = static_cast<std::uint8_t>(at - text_.data());
 }
 

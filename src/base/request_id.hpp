@@ -18,12 +18,15 @@ class client_id {
   std::array<char, 32> text_{};
 };
 
-// client id, '-', counter in hex. A capability: whoever knows it can release the lock. Logs and
-// people see only `shortened()`. The same in every resend of one attempt; never used again after.
+// client id, '-', counter in hex, and 'r' when its owner may keep a lock that he does not use: who
+// wants it then asks him to give it back. A capability: whoever knows it can release the lock. Logs
+// and people see only `shortened()`. The same in every resend of one attempt; never used again
+// after.
 class request_id {
  public:
-  request_id(const client_id& client, std::uint64_t counter) noexcept;
+  request_id(const client_id& client, std::uint64_t counter, bool revocable = false) noexcept;
   std::string_view text() const noexcept { return {text_.data(), size_}; }
+  std::uint64_t counter() const noexcept { return counter_; }
   std::string shortened() const;  // first 8 digits of the client, '-', counter
 
   friend bool operator==(const request_id& a, const request_id& b) noexcept {
@@ -31,7 +34,8 @@ class request_id {
   }
 
  private:
-  std::array<char, 32 + 1 + 16> text_{};
+  std::array<char, 32 + 1 + 16 + 1> text_{};
+  std::uint64_t counter_;
   std::uint8_t size_ = 0;
 };
 

@@ -2,8 +2,10 @@
 // shared by all threads. Knows no time but what it is given, no socket, no state between calls.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,16 +26,34 @@ namespace holdfast::dialects {
 using token_major = std::uint64_t;
 inline constexpr std::uint64_t minors_per_major = 2048;
 
+// How a request that waits hears that the lock was handed to it.
+enum class wakeup_way : std::uint8_t {
+  channel,  // on its client's channel
+  poll,     // not at all: it asks often
+};
+
 // One attempt to get a lock, and later the grant that came of it.
 struct claim {
   const lock_key* key = nullptr;  // outlives the claim
   request_id owner;
   milliseconds lease{};
   token_major floor = 0;    // the largest major this client knows for the slot
-  token_major granted = 0;  // once granted: the major of the grant (0 with fencing off)
+  token_major granted = 0;  // once granted: the major of the grant (0: a plain SET, no token)
+  // Of those who wait:
+  bool waits = false;  // joins the queue when the lock is not free
+  wakeup_way way = wakeup_way::channel;
+  std::uint32_t queue_limit = std::numeric_limits<std::uint32_t>::max();  // no more may wait
+  std::uint64_t ticket = 0;  // of the place in the queue that it has or had; 0: none
 };
 
-// Acquire. `again`: the grant was already ours (a resend).
+// For how long a lock that is handed to a waiter is his until he has said more.
+inline constexpr milliseconds longest_claim{1000};
+inline constexpr milliseconds polling_claim{250};
+constexpr milliseconds claim_time(const claim& c) noexcept {
+  return std::min(c.lease, c.way == wakeup_way::poll ? polling_claim : longest_claim);
+}
+
+// Acquire.
 struct granted {
   token_major major = 0;
   milliseconds ttl{};  // in force at the server, counted from when the request was sent
@@ -42,6 +62,18 @@ struct granted {
 struct busy {
   std::optional<milliseconds> remaining;  // of the present holder, if the answer tells
   friend bool operator==(const busy&, const busy&) = default;
+};
+// Busy, and the request waits in the queue.
+struct queued {
+  std::uint64_t place = 0;  // how many are before it
+  milliseconds remaining{};
+  std::uint64_t ticket = 0;
+  server_time now;
+  friend bool operator==(const queued&, const queued&) = default;
+};
+// So many of those who waited are gone that the script stopped looking: ask again at once.
+struct unfinished {
+  friend bool operator==(const unfinished&, const unfinished&) = default;
 };
 // The request reached the server after its not-after: refused. Carries the server's time.
 struct late {
@@ -54,7 +86,7 @@ struct refused {
   std::string detail;
   friend bool operator==(const refused&, const refused&) = default;
 };
-using acquire_verdict = std::variant<granted, busy, late, refused>;
+using acquire_verdict = std::variant<granted, busy, queued, unfinished, late, refused>;
 
 // Renew and extend.
 struct renewed {
@@ -70,13 +102,13 @@ using renew_verdict = std::variant<renewed, not_mine, late, refused>;
 struct released {
   friend bool operator==(const released&, const released&) = default;
 };
-using release_verdict = std::variant<released, not_mine, refused>;
+using release_verdict = std::variant<released, not_mine, unfinished, refused>;
 
 class recipe {
  public:
   virtual ~recipe() = default;
 
-  // Asks for the lock. `resend`: an earlier copy of this request may have been executed.
+  // Asks for the lock. `resend`: something of this request was sent before.
   // The server refuses it after `not_after`.
   virtual void write_acquire(const claim&, bool resend, server_time not_after,
                              resp::writer&) const = 0;
@@ -91,7 +123,7 @@ class recipe {
 
   // Gives the lock back if it is ours (by token and owner).
   virtual void write_release(const claim&, resp::writer&) const = 0;
-  // The same when the grant's token is not known: the answer to the acquire never came.
+  // Leaves the queue, and gives back what may have been granted meanwhile or unheard.
   virtual void write_withdraw(const claim&, resp::writer&) const = 0;
   virtual release_verdict read_release(const resp::value&) const = 0;
 };

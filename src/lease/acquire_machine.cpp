@@ -6,6 +6,7 @@
 
 #include "lease/deadline.hpp"
 #include "lease/server_clock.hpp"
+#include "lease/waiting_times.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -77,6 +78,11 @@ step acquire_machine::on_woken(moment now) {
   return is_over(now) ? tell_patience_is_over(now) : ask_for_it(now);
 }
 
+step acquire_machine::on_deaf(moment now) {
+  claim_.way = dialects::wakeup_way::poll;
+  return on_woken(now);
+}
+
 step acquire_machine::on_timer(moment now) {
   if (state_ == state::done) return {};
   if (!told_ && is_over(now)) return tell_patience_is_over(now);
@@ -101,7 +107,7 @@ void acquire_machine::write(resp::writer& out) const {
     case ask::nothing:
       return;
     case ask::acquire:
-      return recipe_->write_acquire(claim_, maybe_ours_, not_after_, out);
+      return recipe_->write_acquire(claim_, maybe_ours_ || asked_plainly_, not_after_, out);
     case ask::release:
       return recipe_->write_release(claim_, out);
     case ask::withdraw:
@@ -120,6 +126,11 @@ step acquire_machine::asked(const dialects::acquire_verdict& verdict, monotonic_
   if (const auto* server = std::get_if<dialects::late>(&verdict)) return on_late(*server, now);
   late_in_a_row_ = 0;
   if (const auto* held = std::get_if<dialects::busy>(&verdict)) return on_busy(*held, now);
+  if (const auto* where = std::get_if<dialects::queued>(&verdict)) return on_queued(*where, now);
+  if (std::holds_alternative<dialects::unfinished>(verdict)) {
+    maybe_ours_ = true;
+    return is_over(now) ? tell_patience_is_over(now) : ask_for_it(now);
+  }
   return on_refused(std::get<dialects::refused>(verdict), now);
 }
 
@@ -127,22 +138,29 @@ step acquire_machine::on_granted(const dialects::granted& grant, monotonic_time 
                                  moment now) {
   claim_.granted = grant.major;
   const monotonic_time deadline = lease_deadline(sent_at, grant.ttl);
-  if (now.local < deadline) {
-    state_ = state::done;
-    told_ = true;
-    return {.done = acquire_outcome{.grant = grant, .deadline = deadline}, .finished = true};
-  }
+  const bool in_order = grant.major == 0 || grant.major > claim_.floor;
+  if (now.local < deadline && in_order) return hold(grant, sent_at, deadline);
   maybe_ours_ = true;
   to_give_back_ = ask::release;
-  remember(answer::refusal, "a grant, so late that its lease could have ended");
+  remember(answer::refusal, in_order ? "a grant, so late that its lease could have ended"
+                                     : "a grant whose token is not above those before it");
   if (!patience_.waits || is_over(now)) return tell_patience_is_over(now);
   return give_back(now);
+}
+
+step acquire_machine::hold(const dialects::granted& grant, monotonic_time granted_at,
+                           monotonic_time deadline) {
+  state_ = state::done;
+  told_ = true;
+  return {.done = acquire_outcome{.grant = grant, .granted_at = granted_at, .deadline = deadline},
+          .finished = true};
 }
 
 step acquire_machine::on_busy(const dialects::busy& held, moment now) {
   maybe_ours_ = false;
   if (!patience_.waits) return tell(errc::busy, busy_detail(held), now);
   remember(answer::busy, {});
+  if (claim_.waits && !std::exchange(asked_plainly_, true) && !is_over(now)) return ask_for_it(now);
   if (woken_ && !is_over(now)) return ask_for_it(now);
   nanoseconds pause = retries_.next(while_busy_);
   if (held.remaining) {
@@ -150,6 +168,49 @@ step acquire_machine::on_busy(const dialects::busy& held, moment now) {
     pause = std::min(pause, until_expiry + retries_.up_to(while_busy_.first));
   }
   return wait(pause, now);
+}
+
+// It has a place in the queue, which must be given up should it leave.
+step acquire_machine::on_queued(const dialects::queued& where, moment now) {
+  maybe_ours_ = true;
+  claim_.ticket = where.ticket;
+  remember(answer::busy, {});
+  step next;
+  if (is_over(now)) {
+    next = tell_patience_is_over(now);
+  } else if (kept_) {
+    const message heard = *std::exchange(kept_, std::nullopt);
+    state_ = state::waiting;
+    next = judge(heard.grant, heard.granted_at, heard.heard_at, now);
+  } else if (woken_) {
+    next = ask_for_it(now);
+  } else if (claim_.way == dialects::wakeup_way::poll) {
+    next = wait(std::min<nanoseconds>(retries_.next(while_busy_), until_turn(where)), now);
+  } else {
+    next = wait(until_turn(where) + retries_.up_to(milliseconds(10)), now);
+  }
+  next.learned = where.now;
+  return next;
+}
+
+step acquire_machine::on_handed_over(const dialects::granted& grant, monotonic_time granted_at,
+                                     moment now) {
+  if (state_ == state::asking) kept_ = message{grant, granted_at, now.local};
+  if (state_ != state::waiting) return {};
+  return judge(grant, granted_at, now.local, now);
+}
+
+// A message that was long under way, or an old one, or one whose time says that the server's clock
+// was set, proves nothing: the answer to a question does.
+step acquire_machine::judge(const dialects::granted& grant, monotonic_time granted_at,
+                            monotonic_time heard_at, moment now) {
+  if (is_over(now)) return tell_patience_is_over(now);
+  const monotonic_time deadline = lease_deadline(granted_at, grant.ttl);
+  const bool is_new = grant.major > std::max(claim_.floor, claim_.granted);
+  const bool agrees = granted_at <= heard_at && heard_at - granted_at <= grant.ttl / 2;
+  if (!is_new || !agrees || now.local >= deadline) return ask_for_it(now);
+  claim_.granted = grant.major;
+  return hold(grant, granted_at, deadline);
 }
 
 // The request needed longer to the server than its not-after allowed.
@@ -185,6 +246,7 @@ step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, mome
   if (giving_back()) return {};
   settled(now);
   if (std::holds_alternative<dialects::busy>(verdict)) maybe_ours_ = false;
+  if (std::holds_alternative<dialects::queued>(verdict)) maybe_ours_ = true;
   step next = give_back(now);
   if (const auto* server = std::get_if<dialects::late>(&verdict)) next.learned = server->now;
   return next;
@@ -192,6 +254,7 @@ step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, mome
 
 step acquire_machine::on_given_back(const dialects::release_verdict& verdict, moment now) {
   const bool grant_crossed_it = std::exchange(under_way_, ask::nothing) != to_give_back_;
+  if (std::holds_alternative<dialects::unfinished>(verdict)) return give_back(now);
   const auto* refusal = std::get_if<dialects::refused>(&verdict);
   if (refusal != nullptr && refusal->passing) return give_back_later(now);
   maybe_ours_ = grant_crossed_it && refusal == nullptr;
@@ -237,11 +300,12 @@ step acquire_machine::ask_for_it(moment now) {
   state_ = state::asking;
   under_way_ = ask::acquire;
   woken_ = false;
+  kept_.reset();
   not_after_ = not_after(now, response_timeout_);
   doubtful_until_ = now.local + response_timeout_ + clock_allowance(response_timeout_);
   step next = wake(monotonic_time::max(), now);
   next.send = ask::acquire;
-  next.resend = maybe_ours_;
+  next.resend = maybe_ours_ || asked_plainly_;
   return next;
 }
 

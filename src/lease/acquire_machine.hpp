@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,12 +18,12 @@ struct patience {
   friend bool operator==(const patience&, const patience&) = default;
 };
 
-//   state \ event | granted  | busy, passing | late     | woken     | timer    | give up, stop
-//   asking        | held (1) | waiting       | asking   | (note it) | -        | withdrawing
-//   waiting       | -        | -             | -        | asking    | asking   | done (2)
-//   doubting      | -        | -             | -        | -         | asking   | withdrawing
-//   withdrawing   | release  | finished (2)  | finished | -         | withdraw | -
-//   done          | -        | -             | -        | -         | -        | -
+//   state \ event | granted  | busy, passing | late     | woken, handed over | timer    | give up,
+//   stop asking        | held (1) | waiting (3)   | asking   | (note it)          | -        |
+//   withdrawing waiting       | -        | -             | -        | asking, held (4)   | asking
+//   | done (2) doubting      | -        | -             | -        | -                  | asking |
+//   withdrawing withdrawing   | release  | finished (2)  | finished | -                  | withdraw
+//   | - done          | -        | -             | -        | -                  | -        | -
 //
 // No answer: asking -> waiting if it was not sent (done where waiting is no use), doubting if that
 // is unknown; withdrawing: tried again later.
@@ -38,7 +39,11 @@ struct patience {
 //
 // (1) A grant that comes so late that its lease may be over is not believed: it is given back
 // (withdrawing) and, while the patience lasts, asked for again. (2) Withdraws first where an
-// earlier copy may have been granted unheard; "busy" proves that none was.
+// earlier copy may have been granted unheard, or a place in the queue is ours; "busy" proves that
+// none was. (3) In the queue, where the recipe has one, until told that the lock was handed over;
+// otherwise until the next try. (4) What is said on the channel is believed when its token is above
+// all that we know and its time agrees with ours; otherwise it is only a reason to ask. What came
+// while asking is judged after the answer.
 class acquire_machine {
  public:
   struct settings {
@@ -58,11 +63,21 @@ class acquire_machine {
   // tells reasons that waiting can mend from those that it cannot.
   step on_missing(missing how, const outcome& why, moment now);
   step on_woken(moment now);
+  // The server said that it has handed the lock to this request. `granted_at`: when that was, on
+  // our clock, and rather too early than too late (server_clock::earliest).
+  step on_handed_over(const dialects::granted& grant, monotonic_time granted_at, moment now);
+  // There is no channel: from now on it polls.
+  step on_deaf(moment now);
   step on_timer(moment now);
   step on_stop(moment now);
 
   // Writes what the last step asked to send.
   void write(resp::writer& out) const;
+
+  // It stands in the queue, and waits for the message that the lock was handed to it.
+  bool hears_messages() const noexcept {
+    return claim_.ticket != 0 && claim_.way == dialects::wakeup_way::channel && !told_;
+  }
 
   // Names the grant once there is one.
   const dialects::claim& claim() const noexcept { return claim_; }
@@ -74,7 +89,11 @@ class acquire_machine {
   step asked(const dialects::acquire_verdict& verdict, monotonic_time sent_at, moment now);
   step on_granted(const dialects::granted& grant, monotonic_time sent_at, moment now);
   step on_busy(const dialects::busy& held, moment now);
+  step on_queued(const dialects::queued& where, moment now);
+  step judge(const dialects::granted& grant, monotonic_time granted_at, monotonic_time heard_at,
+             moment now);
   step on_late(const dialects::late& server, moment now);
+  step hold(const dialects::granted& grant, monotonic_time granted_at, monotonic_time deadline);
   step on_refused(const dialects::refused& refusal, moment now);
   step on_unwanted(const dialects::acquire_verdict& verdict, moment now);
   step on_given_back(const dialects::release_verdict& verdict, moment now);
@@ -104,7 +123,13 @@ class acquire_machine {
   back_off retries_;
   server_time not_after_{};          // of the last acquire
   monotonic_time doubtful_until_{};  // no copy of an acquire is executed after this
-  std::string last_detail_;          // of the last refusal or the last reason why no answer came
+  struct message {
+    dialects::granted grant;
+    monotonic_time granted_at;
+    monotonic_time heard_at;
+  };
+  std::optional<message> kept_;  // came while asking
+  std::string last_detail_;      // of the last refusal or the last reason why no answer came
   answer last_ = answer::none;
   state state_ = state::asking;
   ask under_way_ = ask::nothing;      // sent, and neither answered nor missing
@@ -112,9 +137,10 @@ class acquire_machine {
   bool told_ = false;                 // the caller has his outcome
   bool maybe_ours_ = false;           // the server may hold the lock for us, without our hearing it
   bool woken_ = false;                // a wake-up came while asking
+  bool asked_plainly_ = false;        // the request was sent in a form that cannot join the queue
   std::uint8_t late_in_a_row_ = 0;
 };
 
-static_assert(sizeof(acquire_machine) <= 208, "memory of every waiting attempt");
+static_assert(sizeof(acquire_machine) <= 320, "memory of every waiting attempt");
 
 }  // namespace holdfast::leasing

@@ -9,19 +9,20 @@ namespace holdfast::leasing {
 
 using std::chrono::seconds;
 
-hold_machine::hold_machine(milliseconds lease, bool renews, monotonic_time granted_at,
-                           monotonic_time deadline)
+hold_machine::hold_machine(milliseconds lease, bool renews, milliseconds granted,
+                           monotonic_time granted_at, monotonic_time deadline)
     : lease_(lease),
       deadline_(deadline),
-      renew_at_(granted_at + nanoseconds(lease) / 3),
-      renews_(renews) {}
+      renew_at_(granted_at + nanoseconds(std::min(lease, granted)) / 3),
+      renews_(renews),
+      claiming_(granted < lease) {}
 
-hold_step hold_machine::start() const { return wait(); }
+hold_step hold_machine::start() { return claiming_ && !renews_ ? renew() : wait(); }
 
 hold_step hold_machine::on_timer(monotonic_time now) {
   if (over_) return {};
   if (now >= deadline_) return lose();
-  if (renews_ && !renewing_ && now >= renew_at_) return renew();
+  if (is_renewed() && !renewing_ && now >= renew_at_) return renew();
   return wait();
 }
 
@@ -31,7 +32,7 @@ hold_step hold_machine::on_renewed(const dialects::renew_verdict& verdict, monot
   if (now >= deadline_ || std::holds_alternative<dialects::not_mine>(verdict)) return lose();
   if (const auto* more = std::get_if<dialects::renewed>(&verdict)) {
     prolong(more->ttl, sent_at);
-    renewing_ = was_late_ = false;
+    renewing_ = was_late_ = claiming_ = false;
     renew_at_ = sent_at + nanoseconds(lease_) / 3;
     return wait();
   }
@@ -59,7 +60,7 @@ hold_step hold_machine::on_extended(milliseconds ttl, monotonic_time sent_at, mo
 void hold_machine::on_released() { over_ = true; }
 
 hold_step hold_machine::wait() const {
-  const bool renewal_is_next = renews_ && !renewing_;
+  const bool renewal_is_next = is_renewed() && !renewing_;
   return {.wake_at = renewal_is_next ? std::min(renew_at_, deadline_) : deadline_};
 }
 
@@ -70,7 +71,8 @@ hold_step hold_machine::renew() {
 
 hold_step hold_machine::retry_soon(monotonic_time now) {
   renewing_ = false;
-  renew_at_ = now + std::min<nanoseconds>(nanoseconds(lease_) / 12, seconds(1));
+  const nanoseconds pause = claiming_ ? nanoseconds(dialects::longest_claim) : nanoseconds(lease_);
+  renew_at_ = now + std::min<nanoseconds>(pause / 12, seconds(1));
   return wait();
 }
 

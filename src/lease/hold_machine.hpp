@@ -30,14 +30,17 @@ std::string to_string(const hold_step&);
 //
 // A renewal is due at a third of the lease. A failed one is tried again after 1/12 of the lease (at
 // most 1 s) until the deadline; a refusal that looks permanent as well, since until then the lock
-// is still ours. A fixed lease is never renewed: it is lost at its deadline.
-// (1) at once, since the answer has told the server's time; a second one in a row: retry soon.
+// is still ours. A fixed lease is never renewed: it is lost at its deadline. A lock that was handed
+// over is ours for a claim at first: the first renewal, at a third of that, makes it the whole
+// lease; for a fixed lease it comes at once. (1) at once, since the answer has told the server's
+// time; a second one in a row: retry soon.
 class hold_machine {
  public:
-  // `granted_at`: when the request that was granted had been sent.
-  hold_machine(milliseconds lease, bool renews, monotonic_time granted_at, monotonic_time deadline);
+  // What acquire_outcome says of the grant.
+  hold_machine(milliseconds lease, bool renews, milliseconds granted, monotonic_time granted_at,
+               monotonic_time deadline);
 
-  hold_step start() const;
+  hold_step start();
   hold_step on_timer(monotonic_time now);
   hold_step on_renewed(const dialects::renew_verdict&, monotonic_time sent_at, monotonic_time now);
   hold_step on_missing(monotonic_time now);
@@ -55,11 +58,13 @@ class hold_machine {
   hold_step retry_soon(monotonic_time now);
   hold_step lose();
   void prolong(milliseconds ttl, monotonic_time sent_at) noexcept;
+  bool is_renewed() const noexcept { return renews_ || claiming_; }
 
   milliseconds lease_;
   monotonic_time deadline_;
   monotonic_time renew_at_;
   bool renews_;
+  bool claiming_;          // the whole lease is not in force yet
   bool renewing_ = false;  // a renewal is under way
   bool was_late_ = false;  // the last renewal was refused for its not-after
   bool over_ = false;      // lost or closed

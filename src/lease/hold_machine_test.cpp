@@ -28,8 +28,8 @@ constexpr monotonic_time third = local_start + seconds(4);
 const refused passing{errc::out_of_memory, true, "OOM"};
 const refused permanent{errc::permission_denied, false, "NOPERM"};
 
-hold_machine held() { return {lease, true, local_start, deadline}; }
-hold_machine fixed() { return {lease, false, local_start, deadline}; }
+hold_machine held() { return {lease, true, lease, local_start, deadline}; }
+hold_machine fixed() { return {lease, false, lease, local_start, deadline}; }
 hold_machine renewing() {
   hold_machine machine = held();
   EXPECT_TRUE(machine.on_timer(third).renew);
@@ -150,7 +150,7 @@ TEST(HoldMachine, WakesAtAThirdOfTheLeaseOrAtTheDeadlineWhenItIsNotRenewed) {
 }
 
 TEST(HoldMachine, WakesAtTheDeadlineWhenThatComesBeforeTheFirstRenewal) {
-  const hold_machine short_grant(lease, true, local_start, local_start + seconds(1));
+  hold_machine short_grant(lease, true, lease, local_start, local_start + seconds(1));
   EXPECT_EQ(short_grant.start(), wake(local_start + seconds(1)));
 }
 
@@ -191,14 +191,15 @@ TEST(HoldMachine, RetriesAFailedRenewalUntilTheDeadlineAndIsThenLostOnce) {
 
 TEST(HoldMachine, RetriesAShortLeaseAfterATwelfthOfIt) {
   constexpr milliseconds brief{1200};
-  hold_machine machine(brief, true, local_start, lease_deadline(local_start, brief));
+  hold_machine machine(brief, true, brief, local_start, lease_deadline(local_start, brief));
   ASSERT_TRUE(machine.on_timer(local_start + milliseconds(400)).renew);
   EXPECT_EQ(machine.on_missing(local_start + milliseconds(450)),
             wake(local_start + milliseconds(550)));
 }
 
 TEST(HoldMachine, RetriesALongLeaseAfterASecond) {
-  hold_machine machine(seconds(3600), true, local_start, local_start + seconds(3000));
+  hold_machine machine(seconds(3600), true, seconds(3600), local_start,
+                       local_start + seconds(3000));
   ASSERT_TRUE(machine.on_timer(local_start + seconds(1200)).renew);
   EXPECT_EQ(machine.on_missing(local_start + seconds(1200)), wake(local_start + seconds(1201)));
 }
@@ -244,7 +245,7 @@ TEST(HoldMachine, NeverRenewsAFixedLease) {
 TEST(HoldMachine, KeepsItsPromisesUnderAnyEvents) {
   for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
     std::mt19937_64 random(seed);
-    hold_machine machine(lease, random() % 4 != 0, local_start, deadline);
+    hold_machine machine(lease, random() % 4 != 0, lease, local_start, deadline);
     monotonic_time now = local_start;
     bool over = false;
     bool renewal_under_way = false;

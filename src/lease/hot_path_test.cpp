@@ -41,7 +41,7 @@ TEST(HotPath, LockAndUnlockAllocateNothing) {
   const step ask = acquire.start(now);
   acquire.write(out);
   const step held = acquire.on_reply(granted, now.local, now);
-  hold_machine hold(claim.lease, true, now.local, held.done->deadline);
+  hold_machine hold(claim.lease, true, claim.lease, now.local, held.done->deadline);
   const hold_step timer = hold.start();
   hold.on_released();
   release_machine release(recipe, acquire.claim(), hold.deadline());

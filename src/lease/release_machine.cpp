@@ -21,6 +21,7 @@ release_step release_machine::on_reply(const resp::value& reply, monotonic_time 
     last_refusal_ = refusal->detail;
     return retry(now);
   }
+  if (std::holds_alternative<dialects::unfinished>(verdict)) return send();
   const bool first_copy_did_it = resent_ && now < deadline_;
   if (std::holds_alternative<dialects::released>(verdict) || first_copy_did_it) return conclude({});
   return conclude({errc::lost, "the release found that the lock was no longer ours"});

@@ -20,4 +20,10 @@ server_time server_clock::estimate(monotonic_time now) const noexcept {
   return said_ + std::chrono::floor<microseconds>(elapsed - std::chrono::abs(elapsed) / 1000);
 }
 
+std::optional<monotonic_time> server_clock::earliest(server_time then) const noexcept {
+  if (!known()) return std::nullopt;
+  const nanoseconds elapsed = then - said_;
+  return sent_at_ + elapsed - std::chrono::abs(elapsed) / 1000;
+}
+
 }  // namespace holdfast::leasing

@@ -1,6 +1,8 @@
 // The best estimate of the server's time. A value; whoever shares it between threads guards it.
 #pragma once
 
+#include <optional>
+
 #include "base/time.hpp"
 
 namespace holdfast::leasing {
@@ -29,6 +31,10 @@ class server_clock {
 
   // Never ahead of the server, unless its clock stepped back since. Far future when not known.
   server_time estimate(monotonic_time now) const noexcept;
+
+  // When it was `then` at the server, on our clock: certainly not later than the answer, unless the
+  // server's clock stepped forward since the last sample. Nothing when the clock is not known.
+  std::optional<monotonic_time> earliest(server_time then) const noexcept;
 
  private:
   monotonic_time sent_at_ = monotonic_time::min();

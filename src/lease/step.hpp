@@ -33,8 +33,10 @@ struct outcome {
 struct acquire_outcome {
   std::optional<errc> code{};
   std::string detail{};
-  dialects::granted grant{};  // when held
-  monotonic_time deadline{};  // when held: the lease certainly lasts until then
+  // When held: the grant, from when its time is counted, and until when it certainly lasts.
+  dialects::granted grant{};
+  monotonic_time granted_at{};
+  monotonic_time deadline{};
   friend bool operator==(const acquire_outcome&, const acquire_outcome&) = default;
 };
 

@@ -29,7 +29,7 @@ struct connection_tuning {
 //   caller       a thread that waits for its own answer reads for everybody (leader), and when it
 //                has its answer offers the role to the newest of those that sleep (followers);
 //   background   the background thread: when a crowd is in flight, or when nobody waits;
-//   none         nothing is in flight, or its answers may lie for `grace`.
+//   none         nothing is expected, or its answers may lie for `grace`.
 // What the role guards (link_) needs no lock. Everything else is under mutex_, which is never held
 // while calling a request, except for request::write.
 //
@@ -41,6 +41,7 @@ class connection final : public net::attendant {
    public:
     virtual void on_connected(const session_facts& facts) = 0;  // before anything is sent
     virtual void on_push(resp::value& message) = 0;
+    virtual void on_broken() = 0;  // what was pushed since is lost
 
    protected:
     ~observer() = default;
@@ -64,6 +65,11 @@ class connection final : public net::attendant {
 
   // The waiter goes away although commands that name it may still be in flight.
   void forget(const waiter& w) HOLDFAST_EXCLUDES(mutex_);
+
+  // From `listen` to `unlisten` somebody reads the connection also when nothing is in flight, since
+  // a push may come. `who` is the thread that waits for it, in drive(); null: none does.
+  void listen(waiter* who) HOLDFAST_EXCLUDES(mutex_);
+  void unlisten(const waiter* who) HOLDFAST_EXCLUDES(mutex_);
 
   // Ends everything; what is still in flight fails. After the background thread has stopped and
   // when no other thread uses the connection any more.
@@ -90,6 +96,8 @@ class connection final : public net::attendant {
 
   // Reading (connection_reading.cpp).
   bool take_role(waiter& w) HOLDFAST_REQUIRES(mutex_);
+  bool nothing_to_read() const HOLDFAST_REQUIRES(mutex_);
+  bool offer_to_listener(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
   bool pass_role(const waiter& leader, std::size_t answered) HOLDFAST_REQUIRES(mutex_);
   void lead(waiter& w, bool alone) HOLDFAST_EXCLUDES(mutex_);
   link::outcome await_data(waiter& w, reply_batch& batch, bool alone);
@@ -130,6 +138,8 @@ class connection final : public net::attendant {
   bool closed_ HOLDFAST_GUARDED_BY(mutex_) = false;
   role role_ HOLDFAST_GUARDED_BY(mutex_) = role::none;
   waiter* claimant_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // an executor that wants to read again
+  std::vector<waiter*> listeners_ HOLDFAST_GUARDED_BY(mutex_);  // threads, the oldest first
+  std::size_t other_listeners_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   request_queue in_flight_ HOLDFAST_GUARDED_BY(mutex_);
   request_queue pending_ HOLDFAST_GUARDED_BY(mutex_);  // waits for the connection
   std::string out_ HOLDFAST_GUARDED_BY(mutex_);        // encoded, not yet taken by a writer

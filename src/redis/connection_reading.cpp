@@ -49,16 +49,61 @@ bool connection::take_role(waiter& w) {
     w.clear_role();
     return true;
   }
-  if (role_ != role::none || !up_ || in_flight_.empty() || w.is_finished()) return false;
+  if (role_ != role::none || !up_ || nothing_to_read() || w.is_finished()) return false;
   role_ = role::caller;
   return true;
 }
 
+bool connection::nothing_to_read() const {
+  return in_flight_.empty() && listeners_.empty() && other_listeners_ == 0;
+}
+
+// The thread that waited longest will get its message first, and then need not be woken for it.
+bool connection::offer_to_listener(const waiter* leader) {
+  for (waiter* const w : listeners_) {
+    if (w == leader || !w->offer_role()) continue;
+    role_ = role::caller;
+    return true;
+  }
+  return false;
+}
+
+void connection::listen(waiter* who) {
+  bool wake = false;
+  {
+    const scoped_mutex lock(mutex_);
+    if (who != nullptr) {
+      listeners_.push_back(who);
+    } else {
+      ++other_listeners_;
+    }
+    if (up_ && role_ == role::none && !offer_to_listener(nullptr)) {
+      role_ = role::background;
+      wake = true;
+    }
+  }
+  if (wake) helper_.wake();
+}
+
+void connection::unlisten(const waiter* who) {
+  const scoped_mutex lock(mutex_);
+  if (who == nullptr) {
+    --other_listeners_;
+  } else {
+    std::erase(listeners_, who);
+  }
+}
+
 // The leader has its answer: who reads now? True: wake the background thread.
 bool connection::pass_role(const waiter& leader, std::size_t answered) {
-  if (in_flight_.empty()) {
+  if (nothing_to_read()) {
     role_ = role::none;
     return false;
+  }
+  if (in_flight_.empty()) {
+    if (offer_to_listener(&leader)) return false;
+    role_ = role::background;
+    return true;
   }
   waiter* const newest = in_flight_.last()->sleeper_;
   const bool crowded = in_flight_.size() + answered >= tuning_.crowd;
@@ -115,12 +160,12 @@ void connection::poll_socket(waiter& w) {
   if (w.start_reading(interrupt_)) {
     pollfd polled[2] = {{link_.fd(), POLLIN, 0}, {interrupt_.fd(), POLLIN, 0}};
     timespec timeout{};
-    const bool bounded = due_ != monotonic_time::max();
-    if (bounded) {
-      const auto left = std::max(nanoseconds{0}, due_ - net::now());
-      timeout = {left.count() / 1'000'000'000, left.count() % 1'000'000'000};
-    }
-    ::ppoll(polled, 2, bounded ? &timeout : nullptr, nullptr);
+    // Who listens looks up now and then, since others may have asked something meanwhile.
+    const nanoseconds left =
+        due_ == monotonic_time::max() ? settings_.response_timeout : due_ - net::now();
+    const auto wait = std::max(nanoseconds{0}, left).count();
+    timeout = {wait / 1'000'000'000, wait % 1'000'000'000};
+    ::ppoll(polled, 2, &timeout, nullptr);
     if (polled[1].revents != 0) interrupt_.clear();
   }
   w.stop_reading();
@@ -191,6 +236,10 @@ void connection::note_due() {
 }
 
 bool connection::tear_down_if_overdue() {
+  if (due_ == monotonic_time::max()) {
+    const scoped_mutex lock(mutex_);
+    note_due();
+  }
   if (net::now() < due_) return false;
   tear_down({errc::unavailable, "the server did not answer within " +
                                     std::to_string(settings_.response_timeout.count()) + " ms"});
@@ -221,6 +270,7 @@ void connection::tear_down(const breakdown& why) {
     schedule_attempt();
   }
   while (!failed.empty()) failed.pop()->on_failed(fate::unknown, why);
+  observer_.on_broken();
   helper_.wake();
 }
 

@@ -57,7 +57,7 @@ void connection::attend(short events, monotonic_time now) {
   }
   if (now >= look_at_) {
     look_at_ = monotonic_time::max();
-    const bool unread = role_ == role::none && !in_flight_.empty();
+    const bool unread = role_ == role::none && !nothing_to_read();
     if (unread && progress_ == progress_seen_) role_ = role::background;
     if (unread && role_ == role::none) look_later();
   }
@@ -94,8 +94,11 @@ void connection::read_in_background() {
   {
     const scoped_mutex lock(mutex_);
     if (in_flight_.empty() && out_.empty()) {
-      role_ = role::none;
-      return;
+      if (offer_to_listener(nullptr)) return;
+      if (nothing_to_read()) {
+        role_ = role::none;
+        return;
+      }
     }
     note_due();
   }

@@ -123,9 +123,14 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   // Loaded now, no command has to be sent twice, which would put it behind later ones. Where that
   // is not allowed, the scripts are sent as text when they are first needed.
   for (const auto* script : settings.scripts) talk.ask({"SCRIPT", "LOAD", script->text});
+  // Last, since what is asked after it may be answered by a message. With RESP2 a connection that
+  // listens cannot ask: there is no channel then.
+  const bool listens = facts.resp3 && !settings.channel.empty();
+  if (listens) talk.ask({"SUBSCRIBE", settings.channel});
   facts.asked_at = net::now();
   if (auto broken = talk.run()) return broken;
   facts.answered_at = net::now();
+  facts.subscribed = listens && talk.reply(4 + settings.scripts.size()).is(resp::type::push);
   if (auto refused = refusal(talk.reply(0))) return refused;
   const auto time = read_time(talk.reply(0));
   if (!time) return breakdown{errc::not_redis, "the server's answer to TIME is not a time"};

@@ -22,11 +22,13 @@ struct session_settings {
   milliseconds connect_timeout{2000};
   milliseconds response_timeout{2000};
   std::vector<const resp::script*> scripts;  // loaded when logging in
+  std::string channel;                       // subscribed before anything is asked; empty: none
 };
 
 // What logging in told about the server.
 struct session_facts {
   bool resp3 = false;
+  bool subscribed = false;    // to the channel: messages come as pushes on this connection
   std::string server;         // "redis" or "valkey", as far as it says
   std::string version;        // "7.0.15"
   monotonic_time asked_at{};  // the sample of the server's clock

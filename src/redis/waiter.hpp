@@ -1,9 +1,12 @@
 // One thread that waits for its operation, and that may be asked to read for everybody meanwhile.
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <cstdint>
 
+#include "net/clock.hpp"
 #include "net/futex.hpp"
 #include "net/wake_up.hpp"
 
@@ -59,6 +62,16 @@ class waiter {
       net::futex_wait(word_, word | is_asleep);
     }
     word_.fetch_and(~is_asleep, std::memory_order_acq_rel);
+  }
+
+  // Looks for a while whether it is done, before sleeping is worth it.
+  bool spin(nanoseconds how_long) const noexcept {
+    const auto end = net::now() + how_long;
+    while (!is_finished()) {
+      if (net::now() >= end) return false;
+      sched_yield();
+    }
+    return true;
   }
 
   // Around a blocking poll of the socket. False: already done, do not block.

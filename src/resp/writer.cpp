@@ -64,6 +64,14 @@ void writer::arg(std::string_view bytes) {
   out_.append(text.data(), end);
 }
 
+void writer::arg(std::string_view begin, std::string_view end) {
+  assert(!finished() && "more arguments than announced");
+  --missing_;
+  std::array<char, longest_header> text;
+  out_.append(text.data(), put_header(text.data(), '$', begin.size() + end.size()));
+  out_.append(begin).append(end).append("\r\n", 2);
+}
+
 void writer::arg(std::int64_t number) {
   std::array<char, 20> text;
   const char* end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/lock_key.hpp"
+#include "dialects/holdfast/waiting.hpp"
 #include "net/clock.hpp"
 #include "net/descriptor.hpp"
 
@@ -29,6 +30,12 @@ redis::connection_tuning with_options(redis::connection_tuning tuning,
   return tuning;
 }
 
+redis::session_settings with_channel(redis::session_settings session, const client_id& id,
+                                     const client_options& options) {
+  if (options.wakeup == wakeup::notification) session.channel = dialects::channel_of(id);
+  return session;
+}
+
 }  // namespace
 
 engine::engine(const redis::session_settings& session, const client_options& options,
@@ -38,10 +45,13 @@ engine::engine(const redis::session_settings& session, const client_options& opt
       id_(random_bits<std::array<std::uint8_t, 16>>()),
       seed_(random_bits<std::uint64_t>()),
       floors_(std::make_unique<std::atomic<dialects::token_major>[]>(hash_slots)),
-      connection_(session, with_options(tuning, options), helper_, *this),
+      connection_(with_channel(session, id_, options), with_options(tuning, options), helper_,
+                  *this),
       timers_(helper_),
       renewals_(*this),
-      registration_(*this, id_) {
+      registration_(*this, id_),
+      waiting_(*this, id_),
+      hears_(options.wakeup == wakeup::notification) {
   helper_.start({&connection_, &timers_, &renewals_});
 }
 
@@ -50,6 +60,7 @@ engine::~engine() = default;
 // First the attempts and releases under way may end; what is left then ends by itself at the
 // server, with its lease.
 void engine::shut_down() noexcept {
+  sites_.revoke_all();
   wait_until_quiet();
   registration_.withdraw();
   helper_.stop();
@@ -64,8 +75,8 @@ bool engine::is_own_thread() const noexcept {
 
 bool engine::is_in_its_process() const noexcept { return generation_ == net::process_generation(); }
 
-request_id engine::next_request() noexcept {
-  return {id_, requests_.fetch_add(1, std::memory_order_relaxed) + 1};
+request_id engine::next_request(bool revocable) noexcept {
+  return {id_, requests_.fetch_add(1, std::memory_order_relaxed) + 1, revocable};
 }
 
 std::uint64_t engine::next_seed() noexcept { return seed_.fetch_add(1, std::memory_order_relaxed); }
@@ -106,7 +117,13 @@ void engine::wait_until_quiet() noexcept {
                   [this] { return under_way_.load(std::memory_order_acquire) == 0; });
 }
 
+std::optional<monotonic_time> engine::earliest(server_time then) const {
+  const std::lock_guard lock(clock_guard_);
+  return clock_.earliest(then);
+}
+
 void engine::on_connected(const redis::session_facts& facts) {
+  hears_.store(facts.subscribed, std::memory_order_relaxed);
   learn_time(facts.asked_at, facts.answered_at, facts.time);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,11 @@
 #include "net/background_thread.hpp"
 #include "redis/connection.hpp"
 #include "runtime/callback_thread.hpp"
+#include "runtime/lock_sites.hpp"
 #include "runtime/registration.hpp"
 #include "runtime/renewals.hpp"
 #include "runtime/timers.hpp"
+#include "runtime/waiting_room.hpp"
 
 namespace holdfast::runtime {
 
@@ -42,15 +45,22 @@ class engine final : private redis::connection::observer {
   runtime::timers& timers() noexcept { return timers_; }
   runtime::renewals& renewals() noexcept { return renewals_; }
   callback_thread& callbacks() noexcept { return callbacks_; }
+  waiting_room& waiting() noexcept { return waiting_; }
+  lock_sites& sites() noexcept { return sites_; }
   const client_options& options() const noexcept { return options_; }
 
   // Our place in the client registry; kept fresh while locks are used.
   void register_client() { registration_.refresh(); }
 
-  request_id next_request() noexcept;
+  // `revocable`: others may ask to have the lock back.
+  request_id next_request(bool revocable = false) noexcept;
   std::uint64_t next_seed() noexcept;
 
+  // Whether the server can tell us that a lock was handed to us. Supposed before we know.
+  bool hears() const noexcept { return hears_.load(std::memory_order_relaxed); }
+
   server_time estimate(monotonic_time at) const;
+  std::optional<monotonic_time> earliest(server_time then) const;
   nanoseconds clock_distance() const;  // the server's clock minus the wall clock here
   void learn_time(monotonic_time sent_at, monotonic_time received_at, server_time said);
 
@@ -64,7 +74,8 @@ class engine final : private redis::connection::observer {
 
  private:
   void on_connected(const redis::session_facts& facts) override;
-  void on_push(resp::value&) override {}
+  void on_push(resp::value& message) override { waiting_.on_push(message); }
+  void on_broken() override { waiting_.on_broken(); }
   void wait_until_quiet() noexcept;
 
   const client_options options_;
@@ -87,6 +98,9 @@ class engine final : private redis::connection::observer {
   runtime::renewals renewals_;
   registration registration_;
   callback_thread callbacks_;
+  waiting_room waiting_;
+  lock_sites sites_;
+  std::atomic<bool> hears_;
 };
 
 }  // namespace holdfast::runtime

@@ -1,6 +1,8 @@
 // What a holdfast::lock knows: which lock, how it is written, how it behaves.
 #pragma once
 
+#include <cstdint>
+
 #include "base/lock_key.hpp"
 #include "base/time.hpp"
 #include "dialects/recipe.hpp"
@@ -12,7 +14,21 @@ struct lock_spec {
   lock_key key;
   const dialects::recipe* recipe;
   milliseconds lease;
+  milliseconds retain;
+  std::uint32_t queue_limit;
   bool renews;
+  bool fair;
+  bool fenced;
+
+  // A lock that this client has may be passed on between its threads without the server. Not where
+  // the order of arrival counts, and not where everybody is promised a whole lease.
+  bool is_shared() const noexcept { return renews && !fair; }
+
+  friend bool operator==(const lock_spec& a, const lock_spec& b) noexcept {
+    return a.key.name() == b.key.name() && a.recipe == b.recipe && a.lease == b.lease &&
+           a.retain == b.retain && a.queue_limit == b.queue_limit && a.renews == b.renews &&
+           a.fair == b.fair && a.fenced == b.fenced;
+  }
 };
 
 }  // namespace holdfast::runtime

@@ -6,6 +6,8 @@
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "runtime/blocking_request.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/lock_site.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -50,13 +52,18 @@ moment present() noexcept { return {net::now(), leasing::far_future}; }
 
 }  // namespace
 
-tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience)
+tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
+               lock_site* site)
     : engine_(owner),
       spec_(std::move(spec)),
+      site_(site),
       claim_{.key = &spec_->key,
-             .owner = owner.next_request(),
+             .owner = owner.next_request(spec_->retain > milliseconds{0}),
              .lease = spec_->lease,
-             .floor = owner.floor(spec_->key.slot())},
+             .floor = owner.floor(spec_->key.slot()),
+             .waits = patience.waits,
+             .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,
+             .queue_limit = spec_->queue_limit},
       machine_(std::in_place_type<acquiring>, *spec_->recipe, claim_, patience,
                acquiring::settings{.response_timeout = owner.options().response_timeout,
                                    .seed = owner.next_seed()}) {}
@@ -86,6 +93,11 @@ void tenure::acquire(std::stop_token stop, listener who) {
   driven_ = who.sleeper != nullptr || who.executor != nullptr;
   obey(std::get<acquiring>(machine_).start(now));
   driven_ = false;
+}
+
+bool tenure::has_answer() {
+  const scoped_mutex lock(mutex_);
+  return std::holds_alternative<leasing::acquire_outcome>(outcome_);
 }
 
 leasing::acquire_outcome tenure::take_acquired() {
@@ -124,6 +136,7 @@ void tenure::obey(const leasing::step& step) {
   if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);
   if (step.done) {
+    leave_line();
     outcome_ = *step.done;
     if (!step.done->code) return hold(*step.done);
     tell();
@@ -134,8 +147,8 @@ void tenure::obey(const leasing::step& step) {
 void tenure::hold(const leasing::acquire_outcome& got) {
   claim_.granted = got.grant.major;
   engine_.raise_floor(spec_->key.slot(), got.grant.major);
-  const auto& machine =
-      machine_.emplace<holding>(spec_->lease, spec_->renews, sent_at(), got.deadline);
+  auto& machine = machine_.emplace<holding>(spec_->lease, spec_->renews, got.grant.ttl,
+                                            got.granted_at, got.deadline);
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
   obey(machine.start());
@@ -143,27 +156,78 @@ void tenure::hold(const leasing::acquire_outcome& got) {
   tell();
 }
 
+// ---- standing in line --------------------------------------------------------------------------
+
+// The server has answered that somebody else holds the lock: now its messages concern us.
+void tenure::stand_in_line() {
+  in_line_ = true;
+  line_sleeper_ = listener_.sleeper;
+  auto& machine = std::get<acquiring>(machine_);
+  const auto came_already = engine_.waiting().enter(claim_.owner.counter(), shared_from_this());
+  engine_.connection().listen(line_sleeper_);
+  if (!engine_.hears()) return obey(machine.on_deaf(present()));
+  if (came_already) obey(hear(machine, *came_already));
+}
+
+void tenure::leave_line() {
+  if (!std::exchange(in_line_, false)) return;
+  engine_.connection().unlisten(line_sleeper_);
+  is_known_ = true;
+}
+
+// From now on a message that this request has the lock is for one that has left. Not before: the
+// message may come after the answer that said the same, and the lock is ours.
+void tenure::leave_room() {
+  if (std::exchange(is_known_, false)) engine_.waiting().leave(claim_.owner.counter());
+}
+
+leasing::step tenure::hear(acquiring& machine, const dialects::handed_over& what) {
+  const auto granted_at = engine_.earliest(what.at);
+  if (!granted_at) return machine.on_woken(present());
+  return machine.on_handed_over({what.major, what.claim}, *granted_at, present());
+}
+
+void tenure::on_handed_over(const dialects::handed_over& what) {
+  const auto alive = shared_from_this();
+  const scoped_mutex lock(mutex_);
+  if (auto* const machine = std::get_if<acquiring>(&machine_)) obey(hear(*machine, what));
+}
+
+void tenure::on_woken() {
+  const auto alive = shared_from_this();
+  const scoped_mutex lock(mutex_);
+  if (auto* const machine = std::get_if<acquiring>(&machine_)) obey(machine->on_woken(present()));
+}
+
 // ---- holding -----------------------------------------------------------------------------------
 
 bool tenure::held() const noexcept { return remaining() > nanoseconds{0}; }
 
 nanoseconds tenure::remaining() const noexcept {
-  if (!engine_.is_in_its_process() || !held_.load(std::memory_order_acquire)) return {};
-  const monotonic_time until{nanoseconds{deadline_.load(std::memory_order_relaxed)}};
-  return std::max(nanoseconds{0}, until - net::now());
+  return engine_.is_in_its_process() ? remaining(net::now()) : nanoseconds{0};
 }
 
-fencing_token tenure::token() const noexcept {
-  return fencing_token{claim_.granted * dialects::minors_per_major};
+nanoseconds tenure::remaining(monotonic_time now) const noexcept {
+  if (!held_.load(std::memory_order_acquire)) return {};
+  const monotonic_time until{nanoseconds{deadline_.load(std::memory_order_relaxed)}};
+  return std::max(nanoseconds{0}, until - now);
 }
 
 std::stop_token tenure::lost() {
   const scoped_mutex lock(mutex_);
   if (!lost_) {
     lost_.emplace();
+    listened_ = true;
     if (was_lost_) lost_->request_stop();  // nobody can listen to it yet
   }
   return lost_->get_token();
+}
+
+void tenure::change_hands() {
+  if (!listened_) return;
+  const scoped_mutex lock(mutex_);
+  lost_.reset();
+  listened_ = false;
 }
 
 void tenure::obey(const leasing::hold_step& step) {
@@ -184,18 +248,31 @@ void tenure::lose() {
   if (lost_) engine_.callbacks().post(*new loss_notice{*lost_});
 }
 
+// Those who wait for another thread to release a lock need not wait when it is lost.
+void tenure::tell_site(bool was_held) {
+  if (was_held && site_ != nullptr && !held_.load(std::memory_order_acquire)) site_->lost(*this);
+}
+
 void tenure::on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at) {
-  const scoped_mutex lock(mutex_);
-  if (auto* const machine = std::get_if<holding>(&machine_)) {
-    obey(machine->on_renewed(verdict, sent_at, net::now()));
+  const bool was_held = held_.load(std::memory_order_acquire);
+  {
+    const scoped_mutex lock(mutex_);
+    if (auto* const machine = std::get_if<holding>(&machine_)) {
+      obey(machine->on_renewed(verdict, sent_at, net::now()));
+    }
   }
+  tell_site(was_held);
 }
 
 void tenure::on_renewal_missing() {
-  const scoped_mutex lock(mutex_);
-  if (auto* const machine = std::get_if<holding>(&machine_)) {
-    obey(machine->on_missing(net::now()));
+  const bool was_held = held_.load(std::memory_order_acquire);
+  {
+    const scoped_mutex lock(mutex_);
+    if (auto* const machine = std::get_if<holding>(&machine_)) {
+      obey(machine->on_missing(net::now()));
+    }
   }
+  tell_site(was_held);
 }
 
 result<void> tenure::extend(milliseconds duration) {
@@ -238,6 +315,7 @@ bool tenure::release(listener who) {
   const scoped_mutex lock(mutex_);
   auto* const machine = std::get_if<holding>(&machine_);
   if (machine == nullptr) return false;
+  leave_room();
   const auto deadline = machine->deadline();
   machine->on_released();
   held_.store(false, std::memory_order_release);
@@ -290,8 +368,12 @@ result<void> tenure::take_released() {
 // ---- what both ends share ----------------------------------------------------------------------
 
 void tenure::send(leasing::ask what, bool resend) {
-  if (const auto* machine = std::get_if<acquiring>(&machine_))
-    claim_.granted = machine->claim().granted;
+  if (const auto* machine = std::get_if<acquiring>(&machine_)) {
+    const auto& now = machine->claim();  // the other fields never change, and others read them
+    claim_.granted = now.granted;
+    claim_.ticket = now.ticket;
+    claim_.way = now.way;
+  }
   outgoing_ = {what, resend, net::now() + engine_.options().response_timeout};
   set_sleeper(listener_.sleeper != nullptr    ? listener_.sleeper
               : listener_.executor != nullptr ? &listener_.executor->waiter()
@@ -328,6 +410,9 @@ void tenure::on_reply(resp::value& reply) {
   const moment now = present();
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {
     obey(machine->on_reply(reply, sent_at(), now));
+    // The machine may have ended just now.
+    const auto* const asking = std::get_if<acquiring>(&machine_);
+    if (asking != nullptr && asking->hears_messages() && !in_line_) stand_in_line();
   } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
     obey(giving_back->on_reply(reply, now.local));
   }
@@ -345,29 +430,28 @@ void tenure::on_failed(redis::fate what, const redis::breakdown& why) {
 }
 
 void tenure::on_timer(monotonic_time at) {
-  const scoped_mutex lock(mutex_);
-  if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-    obey(machine->on_timer({at, leasing::far_future}));
-  } else if (auto* const held = std::get_if<holding>(&machine_)) {
-    obey(held->on_timer(at));
-  } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
-    obey(giving_back->on_timer(at));
+  const bool was_held = held_.load(std::memory_order_acquire);
+  {
+    const scoped_mutex lock(mutex_);
+    if (auto* const machine = std::get_if<acquiring>(&machine_)) {
+      obey(machine->on_timer({at, leasing::far_future}));
+    } else if (auto* const held = std::get_if<holding>(&machine_)) {
+      obey(held->on_timer(at));
+    } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
+      obey(giving_back->on_timer(at));
+    }
   }
+  tell_site(was_held);
 }
 
 // Whoever waits may be gone, and this with him, as soon as he is told.
 void tenure::tell() {
   const auto who = std::exchange(listener_, {});
-  if (who.sleeper != nullptr) {
-    who.sleeper->done();
-  } else if (who.executor != nullptr) {
-    who.executor->post(*who.completion);
-  } else if (who.completion != nullptr) {
-    engine_.callbacks().post(*who.completion);
-  }
+  who.tell(engine_);
 }
 
 void tenure::finish() {
+  leave_room();
   engine_.timers().disarm(*this);
   set_busy(false);
 }

@@ -7,19 +7,21 @@
 #include <stop_token>
 #include <variant>
 
-#include <holdfast/detail/completion.hpp>
 #include <holdfast/result.hpp>
 
 #include "base/mutex.hpp"
+#include "dialects/holdfast/waiting.hpp"
 #include "lease/acquire_machine.hpp"
 #include "lease/hold_machine.hpp"
 #include "lease/release_machine.hpp"
 #include "redis/request.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/executor.hpp"
+#include "runtime/listener.hpp"
 #include "runtime/lock_spec.hpp"
 
 namespace holdfast::runtime {
+
+class lock_site;
 
 // Runs the machines against the connection and the clock: it hands them what happens and does what
 // they say. One allocation for a lock's whole way from asking to released.
@@ -32,18 +34,14 @@ class tenure final : public std::enable_shared_from_this<tenure>,
                      private redis::request,
                      private timed {
  public:
-  // Who is told when something has ended, and how.
-  struct listener {
-    redis::waiter* sleeper = nullptr;          // a thread in connection::drive
-    detail::completion* completion = nullptr;  // or a continuation
-    runtime::executor* executor = nullptr;     // where that runs; null: the callback thread
-  };
-
-  tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience);
+  // `site`: hears of a loss; may be null.
+  tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
+         lock_site* site = nullptr);
   ~tenure();
 
   // Begins to ask. The listener is told once, when take_acquired() may be called.
   void acquire(std::stop_token stop, listener who) HOLDFAST_EXCLUDES(mutex_);
+  bool has_answer() HOLDFAST_EXCLUDES(mutex_);
   leasing::acquire_outcome take_acquired() HOLDFAST_EXCLUDES(mutex_);
 
   // Nobody waits for the outcome any more: gives the lock back if it comes. The listener is not
@@ -61,11 +59,18 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   // Lock-free but for reading the clock.
   bool held() const noexcept;
   nanoseconds remaining() const noexcept;
-  fencing_token token() const noexcept;
+  nanoseconds remaining(monotonic_time now) const noexcept;  // where the process is known
+  dialects::token_major major() const noexcept { return claim_.granted; }
 
   std::stop_token lost() HOLDFAST_EXCLUDES(mutex_);
+  // Passed on to another holder of this client: who listened for the loss before, listens no more.
+  void change_hands() HOLDFAST_EXCLUDES(mutex_);
   const lock_spec& spec() const noexcept { return *spec_; }
   engine& owner() const noexcept { return engine_; }
+
+  // For the waiting room.
+  void on_handed_over(const dialects::handed_over& what) HOLDFAST_EXCLUDES(mutex_);
+  void on_woken() HOLDFAST_EXCLUDES(mutex_);
 
   // For renewals: what they write and what came of it.
   const dialects::claim& claim() const noexcept { return claim_; }
@@ -98,17 +103,25 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   void obey(const leasing::hold_step& step) HOLDFAST_REQUIRES(mutex_);
   void send(leasing::ask what, bool resend) HOLDFAST_REQUIRES(mutex_);
   void hold(const leasing::acquire_outcome& got) HOLDFAST_REQUIRES(mutex_);
+  void stand_in_line() HOLDFAST_REQUIRES(mutex_);
+  void leave_line() HOLDFAST_REQUIRES(mutex_);
+  void leave_room() HOLDFAST_REQUIRES(mutex_);
+  leasing::step hear(acquiring& machine, const dialects::handed_over& what)
+      HOLDFAST_REQUIRES(mutex_);
   void tell() HOLDFAST_REQUIRES(mutex_);
   void lose() HOLDFAST_REQUIRES(mutex_);
+  void tell_site(bool was_held) HOLDFAST_EXCLUDES(mutex_);
   void finish() HOLDFAST_REQUIRES(mutex_);
   void set_busy(bool busy) HOLDFAST_REQUIRES(mutex_);
   void on_stop() noexcept HOLDFAST_EXCLUDES(mutex_);
 
   engine& engine_;
-  const std::shared_ptr<const lock_spec> spec_;
+  const std::shared_ptr<const lock_spec> spec_;  // keeps the site alive
+  lock_site* const site_;
   dialects::claim claim_;  // changes only while no request and no renewal is under way
   outgoing outgoing_;      // the same
   std::atomic<bool> held_{false};
+  std::atomic<bool> listened_{false};      // somebody has asked for the loss signal
   std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock
 
   mutex mutex_;
@@ -118,6 +131,9 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   bool stopped_early_ HOLDFAST_GUARDED_BY(mutex_) = false;  // before it had started
   bool driven_ HOLDFAST_GUARDED_BY(mutex_) = false;  // this thread goes on to drive the connection
   bool was_lost_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool in_line_ HOLDFAST_GUARDED_BY(mutex_) = false;   // in the waiting room, and listens
+  bool is_known_ HOLDFAST_GUARDED_BY(mutex_) = false;  // there, but listens no more
+  redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // who listens there
   // How asking and later releasing ended.
   std::variant<std::monostate, leasing::acquire_outcome, leasing::outcome> outcome_
       HOLDFAST_GUARDED_BY(mutex_);
@@ -134,6 +150,6 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   std::unique_ptr<std::stop_callback<stopper>> stop_callback_;
 };
 
-static_assert(sizeof(tenure) <= 704, "memory of every held lock");
+static_assert(sizeof(tenure) <= 832, "memory of every held lock");
 
 }  // namespace holdfast::runtime

@@ -180,6 +180,7 @@ TEST_P(HalfOpen, IsNoticedByNobodyToo) {
   class deaf final : public redis::connection::observer {
     void on_connected(const redis::session_facts&) override {}
     void on_push(resp::value&) override {}
+    void on_broken() override {}
   };
   class greeting final : public redis::request {
    public:

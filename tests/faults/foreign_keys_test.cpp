@@ -56,7 +56,7 @@ TEST_P(ForeignKeys, OfAnotherLayoutAreToldAndNotTouched) {
 TEST_P(ForeignKeys, LockThatWasMadePersistentIsTold) {
   const auto server = start();
   const client redis{server.url()};
-  auto held = redis.mutex("orders").acquire();
+  auto held = client{server.url()}.mutex("orders").acquire();
   server.command({"PERSIST", value_key("orders")});
   expect_failure(redis.mutex("orders").try_acquire(), errc::foreign_key, "PEXPIRE");
   EXPECT_TRUE(held.release());

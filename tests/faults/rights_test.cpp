@@ -6,9 +6,10 @@ namespace {
 
 // As documented in docs/wire/holdfast.md.
 const std::vector<std::string> minimal_rights = {
-    "~hf:*", "&hf:*",  "-@all",   "+evalsha", "+eval",    "+time",
-    "+get",  "+set",   "+psetex", "+del",     "+pexpire", "+pttl",
-    "+hset", "+hello", "+auth",   "+ping",    "+select",  "+client|setname"};
+    "~hf:*",  "&hf:c:*", "-@all",    "+evalsha",   "+eval",          "+time", "+get",    "+set",
+    "+del",   "+exists", "+pexpire", "+pttl",      "+zadd",          "+zrem", "+zscore", "+zrank",
+    "+zcard", "+zrange", "+zpopmin", "+hset",      "+hget",          "+hdel", "+hello",  "+auth",
+    "+ping",  "+select", "+publish", "+subscribe", "+client|setname"};
 
 class Rights : public fault_test {
  protected:
@@ -94,7 +95,7 @@ TEST_P(Rights, EveryMissingCommandIsToldAndChangesNothing) {
   ASSERT_TRUE(eventually([&] {
     return server.command({"EXISTS", value_key("orders")}).number == 0;
   }));
-  for (const std::string missing : {"time", "get", "set", "evalsha"}) {
+  for (const std::string missing : {"time", "exists", "set", "evalsha"}) {
     give(server, {"-" + missing});
     expect_failure(orders.try_acquire(), errc::permission_denied, "ACL SETUSER");
     expect_failure(orders.try_acquire({.timeout = support::generous}), errc::permission_denied,

@@ -1,79 +1,107 @@
 -- Asks for a lock.
 -- KEYS  1 the lock's value
---       2 the fence counter of its hash slot; left out for a lock without tokens
+--       2 its queue: waiter -> ticket
+--       3 when each waiter asked last: waiter -> server time in us
+--       4 the fence counter of its hash slot
 -- ARGV  1 request id
 --       2 lease in ms
 --       3 not-after: refused when the server's time in us is later than this
---       4 floor: the new major is above it; left out for a lock without tokens
+--       4 floor: the new major is above it
+-- who waits also gives
+--       5 what stands behind the request id in the queue: `:<claim in ms>:<way>`, where the way to
+--         tell him is `-`, his channel, or `p`, nothing: he polls
+--       6 his old ticket, or 0
+--       7 how many may wait
 -- Returns
 --   major > 0                   granted, for the lease asked for
---   "OK"                        the same for a lock without tokens
 --   -n <= 0                     somebody else holds it for another n ms
+--   {"queued", place, ms, ticket, server time}
+--                               the same, and the request waits behind `place` others
 --   {"mine", major, ms}         this request has been granted before; ms are in force now
+--   {"more"}                    so many who waited are gone that finding the next takes another try
+--   {"full", limit}             too many wait already
 --   {"late", server time}       not-after has passed
 --   {"foreign"}                 the key holds no lock of ours
 --   {"persistent"}              it is our layout, but somebody took its expiry away
 --   {"layout", version}         it was written in another version of this layout
 --   {"skew", server time}       the floor is more than a day ahead of the server's clock
 --   {"counter", content}        the counter is too large to be counted on exactly (2^52)
--- Whatever is not a grant has changed nothing. Errors of the server (wrong type, out of memory)
--- come as they are, and before anything was changed: the SET of the counter is the first write,
--- and it also checks the counter's type.
+-- What is refused has changed nothing. Errors of the server (wrong type, out of memory) come as
+-- they are, and before anything was changed.
 local call = redis.call
-
--- The time as text is also the usual new major, so it need not be formatted.
-local time = call('TIME')
-local micros = time[2]
-if #micros < 6 then micros = string.sub('00000', #micros) .. micros end
-local text = time[1] .. micros
-local now = text + 0
+--@include server_time
 if now > ARGV[3] + 0 then return {'late', now} end
 
-local held = call('GET', KEYS[1])
-if held then
-  local major, owner = string.match(held, '^1:(%d+):(.+)$')
-  if not major then
-    local version = string.match(held, '^(%d%d?%d?):')
-    if version and version ~= '1' then return {'layout', version} end
-    return {'foreign'}
-  end
-  local remaining = call('PTTL', KEYS[1])
-  if owner == ARGV[1] then
-    local lease = ARGV[2] + 0
-    if remaining < lease then
-      call('PEXPIRE', KEYS[1], ARGV[2])
-      remaining = lease
+local me = ARGV[1]
+local queued, place, ticket = false, 0, nil
+if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
+  local held = call('GET', KEYS[1])
+  local remaining = 0
+  if held then
+    local major, owner = string.match(held, '^1:(%d+):(.+)$')
+    if not major then
+      local version = string.match(held, '^(%d%d?%d?):')
+      if version and version ~= '1' then return {'layout', version} end
+      return {'foreign'}
     end
-    return {'mine', major, remaining}
+    remaining = call('PTTL', KEYS[1])
+    if owner == me then
+      local lease = ARGV[2] + 0
+      if remaining < lease then
+        call('PEXPIRE', KEYS[1], ARGV[2])
+        remaining = lease
+      end
+      return {'mine', major, remaining}
+    end
+    if remaining < 0 then return {'persistent'} end
+    if not ARGV[5] then return -remaining end
   end
-  if remaining < 0 then return {'persistent'} end
-  return -remaining
+
+  if ARGV[5] then
+    local member = me .. ARGV[5]
+    ticket = call('ZSCORE', KEYS[2], member)
+    if ticket then
+      place = call('ZRANK', KEYS[2], member)
+    else
+      place = call('ZCARD', KEYS[2])
+      if place >= ARGV[7] + 0 then return {'full', ARGV[7]} end
+      ticket = ARGV[6]
+      if ticket == '0' then
+        -- A time, for order beyond the life of a queue; but in the queue it only grows.
+        ticket = text
+        local last = call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
+        if last and last + 0 >= now then ticket = string.format('%.0f', last + 1) end
+        call('ZADD', KEYS[2], ticket, member)
+      else
+        call('ZADD', KEYS[2], ticket, member)
+        place = call('ZRANK', KEYS[2], member)
+      end
+    end
+    call('HSET', KEYS[3], member, text)
+    call('PEXPIRE', KEYS[2], 180000)
+    call('PEXPIRE', KEYS[3], 180000)
+    if held then
+      -- Its owner may keep it although he does not use it: ask for it.
+      local owner = string.match(held, ':([^:]+)$')
+      if string.sub(owner, -1) == 'r' then
+        redis.pcall('PUBLISH', 'hf:c:' .. string.sub(owner, 1, 32), 'wanted ' .. owner)
+      end
+      return {'queued', place, remaining, ticket, now}
+    end
+  end
+  queued = true
 end
 
-if not KEYS[2] then
-  return call('SET', KEYS[1], '1:0:' .. ARGV[1], 'PX', ARGV[2])
-end
-
-local major = now
 local floor = ARGV[4] + 0
-if floor >= now then
-  if floor > now + 86400000000 then return {'skew', now} end
-  major = floor + 1
-  text = string.format('%.0f', major)
-end
--- What is no decimal number is replaced and counts for nothing: the time is above every token that
--- was given out. A number that is not below ours (two grants in one us, or a clock that stepped
--- back) is counted on from.
-local last = call('SET', KEYS[2], text, 'GET')
-local reached = last and tonumber(last)
-if reached and reached >= major and string.find(last, '^%d+$') then
-  if reached >= 4503599627370496 then
-    call('SET', KEYS[2], last)
-    return {'counter', string.sub(last, 1, 40)}
+--@include draw_major
+if refusal then return refusal end
+if queued then
+  --@include pass_on
+  if more then return {'more'} end
+  if winner and winner ~= me then
+    if not ARGV[5] then return -claim end
+    return {'queued', call('ZRANK', KEYS[2], me .. ARGV[5]) or 0, claim + 0, ticket, now}
   end
-  major = reached + 1
-  text = string.format('%.0f', major)
-  call('SET', KEYS[2], text)
 end
-call('SET', KEYS[1], '1:' .. text .. ':' .. ARGV[1], 'PX', ARGV[2])
+call('SET', KEYS[1], '1:' .. text .. ':' .. me, 'PX', ARGV[2])
 return major

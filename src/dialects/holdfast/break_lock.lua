@@ -1,25 +1,38 @@
--- Takes a lock away from whoever has it. For operators.
+-- Takes a lock away from whoever has it; it goes to the first who waits. For operators.
 -- KEYS  1 the lock's value
---       2 the fence counter of its hash slot
+--       2 its queue
+--       3 when each waiter asked last
+--       4 the fence counter of its hash slot
 -- Returns
 --   {"broken", value}     what it was until now
 --   {"free"}              nobody had it
 --   {"foreign"}           the key holds no lock of ours; untouched
 --   {"layout", version}   it was written in another version of this layout; untouched
-local held = redis.call('GET', KEYS[1])
+local call = redis.call
+local held = call('GET', KEYS[1])
 if not held then return {'free'} end
-local major = string.match(held, '^1:(%d+):.+$')
-if not major then
+local broken = string.match(held, '^1:(%d+):.+$')
+if not broken then
   local version = string.match(held, '^(%d%d?%d?):')
   if version and version ~= '1' then return {'layout', version} end
   return {'foreign'}
 end
 
+call('DEL', KEYS[1])
+local floor, me = broken + 0, nil
+if call('EXISTS', KEYS[2]) == 1 then
+  --@include server_time
+  --@include draw_major
+  -- Where that cannot be, the lock is free and those who wait will ask.
+  if not refusal then
+    --@include pass_on
+  end
+  return {'broken', held}
+end
+
 -- New majors are above the counter. So with the counter at least at the broken one, that token and
 -- all its minors are of the past, also if the counter was lost meanwhile.
-local last = redis.call('GET', KEYS[2])
+local last = call('GET', KEYS[4])
 local reached = last and string.find(last, '^%d+$') and tonumber(last) or 0
-local broken = tonumber(major)
-redis.call('DEL', KEYS[1])
-if reached < broken and broken <= 4503599627370496 then redis.call('SET', KEYS[2], major) end
+if reached < floor and floor <= 4503599627370496 then call('SET', KEYS[4], broken) end
 return {'broken', held}

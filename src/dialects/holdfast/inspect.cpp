@@ -5,6 +5,7 @@
 #include "base/printable.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "dialects/holdfast/layout.hpp"
+#include "dialects/holdfast/waiting.hpp"
 #include "holdfast_scripts.hpp"
 
 namespace holdfast::dialects {
@@ -53,9 +54,8 @@ inspect_verdict read_inspect(const resp::value& v) {
 }
 
 void write_break(const lock_key& key, resp::writer& out) {
-  out.call(scripts::holdfast_break_lock, 2, 0);
-  out.arg(key.value_key());
-  out.arg(key.fence_key());
+  out.call(scripts::holdfast_break_lock, 4, 0);
+  write_keys(key, out);
 }
 
 break_verdict read_break(const lock_key& key, const resp::value& v) {

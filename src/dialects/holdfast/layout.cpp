@@ -48,7 +48,8 @@ std::optional<std::string_view> other_layout_version(std::string_view text) noex
 
 owner_parts parse_owner(std::string_view owner) {
   const std::string_view client = owner.substr(0, client_digits);
-  const std::string_view counter = owner.substr(client.size());
+  std::string_view counter = owner.substr(client.size());
+  if (counter.size() > 2 && counter.ends_with('r')) counter.remove_suffix(1);
   const bool ours = std::all_of(client.begin(), client.end(), is_hex) && counter.size() > 1 &&
                     counter.size() <= 17 && counter.front() == '-' &&
                     std::all_of(counter.begin() + 1, counter.end(), is_hex);

@@ -24,7 +24,7 @@ class lock_value {
   std::string_view text() const noexcept { return {text_.data(), size_}; }
 
  private:
-  std::array<char, 2 + 20 + 1 + 49> text_;
+  std::array<char, 2 + 20 + 1 + 50> text_;
   std::uint8_t size_;
 };
 

@@ -6,12 +6,24 @@
 #include "base/printable.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "dialects/holdfast/layout.hpp"
+#include "dialects/holdfast/waiting.hpp"
 #include "holdfast_scripts.hpp"
 
 namespace holdfast::dialects {
 namespace {
 
 std::int64_t micros(server_time t) noexcept { return t.time_since_epoch().count(); }
+
+// {"queued", place, ms, ticket, server time}
+std::optional<queued> read_queued(const resp::value& v) noexcept {
+  if (leading_word(v) != "queued" || v.items.size() != 5) return std::nullopt;
+  const auto remaining = read_ttl(v.items[2]);
+  const auto ticket = read_major(v.items[3]);
+  const auto now = read_time(v.items[4]);
+  const bool has_place = v.items[1].is(resp::type::integer) && v.items[1].number >= 0;
+  if (!has_place || !remaining || !ticket || !now) return std::nullopt;
+  return queued{static_cast<std::uint64_t>(v.items[1].number), *remaining, *ticket, *now};
+}
 
 // A value of somebody else's type at our key: the lock is certainly not ours any more.
 template <typename Verdict>
@@ -35,13 +47,16 @@ void mutex_recipe::write_acquire(const claim& wanted, bool resend, server_time n
     out.arg(wanted.lease.count());
     return;
   }
-  out.call(scripts::holdfast_acquire, fenced_ ? 2 : 1, fenced_ ? 4 : 3);
-  out.arg(wanted.key->value_key());
-  if (fenced_) out.arg(wanted.key->fence_key());
+  out.call(scripts::holdfast_acquire, 4, wanted.waits ? 7 : 4);
+  write_keys(*wanted.key, out);
   out.arg(wanted.owner.text());
   out.arg(wanted.lease.count());
   out.arg(micros(not_after));
-  if (fenced_) out.arg(static_cast<std::int64_t>(wanted.floor));
+  out.arg(static_cast<std::int64_t>(wanted.floor));
+  if (!wanted.waits) return;
+  out.arg(place_suffix{wanted}.text());
+  out.arg(static_cast<std::int64_t>(wanted.ticket));
+  out.arg(static_cast<std::int64_t>(wanted.queue_limit));
 }
 
 acquire_verdict mutex_recipe::read_acquire(const claim& wanted, const resp::value& v) const {
@@ -68,7 +83,7 @@ acquire_verdict mutex_recipe::read_number(const claim& wanted, const resp::value
     return busy{milliseconds(left)};
   }
   const auto major = read_major(v);
-  if (!fenced_ || !major) return not_understood("acquire", v);
+  if (!major) return not_understood("acquire", v);
   return granted{*major, wanted.lease};
 }
 
@@ -77,7 +92,14 @@ acquire_verdict mutex_recipe::read_array(const claim& wanted, const resp::value&
   if (word == "mine" && v.items.size() == 3) {
     const auto major = read_major(v.items[1]);
     const auto ttl = read_ttl(v.items[2]);
-    if (major && ttl && is_valid(*major)) return granted{*major, *ttl};
+    if (major && ttl) return granted{*major, *ttl};
+  }
+  if (auto waits = read_queued(v)) return *waits;
+  if (word == "more") return unfinished{};
+  if (word == "full" && v.items.size() == 2 && v.items[1].is_text()) {
+    return refused{errc::queue_full, false,
+                   printable(v.items[1].text) +
+                       " requests wait for it already, and that is the limit that this lock sets"};
   }
   if (auto too_late = read_late(v)) return *too_late;
   if (auto why = read_not_ours(v, wanted.key->value_key())) return *std::move(why);
@@ -128,20 +150,22 @@ renew_verdict mutex_recipe::read_renew(const resp::value& v, std::size_t index) 
 }
 
 void mutex_recipe::write_release(const claim& held, resp::writer& out) const {
-  out.call(scripts::holdfast_release, 1, 1);
-  out.arg(held.key->value_key());
+  out.call(scripts::holdfast_release, 4, 1);
+  write_keys(*held.key, out);
   out.arg(lock_value{held.granted, held.owner}.text());
 }
 
 void mutex_recipe::write_withdraw(const claim& wanted, resp::writer& out) const {
-  out.call(scripts::holdfast_withdraw, 1, 1);
-  out.arg(wanted.key->value_key());
+  out.call(scripts::holdfast_withdraw, 4, 2);
+  write_keys(*wanted.key, out);
   out.arg(wanted.owner.text());
+  out.arg(place_suffix{wanted}.text());
 }
 
 release_verdict mutex_recipe::read_release(const resp::value& v) const {
   if (v.is(resp::type::integer) && v.number == 1) return released{};
   if (v.is(resp::type::integer) && v.number == 0) return not_mine{};
+  if (v.is(resp::type::integer) && v.number == 2) return unfinished{};
   if (v.is(resp::type::error)) return not_mine_or_refused<release_verdict>(v.text);
   return not_understood("release", v);
 }

@@ -12,7 +12,7 @@ class mutex_recipe final : public recipe {
   explicit mutex_recipe(fencing how) noexcept : fenced_(how == fencing::on) {}
 
   // Without tokens the first attempt is a plain SET NX PX. It carries no not-after, and it cannot
-  // tell a foreign key or the remaining time from "busy"; a resend is the script, which can.
+  // tell a foreign key or the remaining time from "busy"; every later one is the script, which can.
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
   acquire_verdict read_acquire(const claim&, const resp::value&) const override;
@@ -26,7 +26,6 @@ class mutex_recipe final : public recipe {
   release_verdict read_release(const resp::value&) const override;
 
  private:
-  bool is_valid(token_major major) const noexcept { return (major != 0) == fenced_; }
   acquire_verdict read_number(const claim&, const resp::value&) const;
   acquire_verdict read_array(const claim&, const resp::value&) const;
 

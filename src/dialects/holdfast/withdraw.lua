@@ -1,9 +1,19 @@
--- Gives a lock back whose token is not known, because the answer to the acquire never came.
+-- Gives up waiting, and gives back what was granted meanwhile, known or not.
 -- KEYS  1 the lock's value
+--       2 its queue
+--       3 when each waiter asked last
+--       4 the fence counter of its hash slot
 -- ARGV  1 request id
--- Returns 1: given back; 0: not ours. The first write is DEL: it passes when memory is short.
-local held = redis.call('GET', KEYS[1])
-if held and string.match(held, '^1:%d+:(.+)$') == ARGV[1] then
-  return redis.call('DEL', KEYS[1])
-end
-return 0
+--       2 what stands behind it in the queue
+-- Returns 1: given back; 0: it had not been granted; 2: as in release.lua. The first write is ZREM
+-- or DEL: they pass when memory is short.
+local call = redis.call
+local member = ARGV[1] .. ARGV[2]
+call('ZREM', KEYS[2], member)
+call('HDEL', KEYS[3], member)
+local held = call('GET', KEYS[1])
+local major, owner = string.match(held or '', '^1:(%d+):(.+)$')
+if owner ~= ARGV[1] then return 0 end
+if call('EXISTS', KEYS[2]) == 0 then return call('DEL', KEYS[1]) end
+local floor = major + 0
+--@include hand_over

@@ -1,0 +1,73 @@
+#include "dialects/holdfast/waiting.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "dialects/holdfast/answers.hpp"
+#include "dialects/holdfast/layout.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+// Takes the text up to the next space off `rest`.
+std::string_view next_word(std::string_view& rest) noexcept {
+  const std::string_view word = rest.substr(0, rest.find(' '));
+  rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+  return word;
+}
+
+std::optional<std::uint64_t> read_number(std::string_view text, int base) noexcept {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, failed] = std::from_chars(text.data(), end, number, base);
+  if (failed != std::errc{} || stopped != end) return std::nullopt;
+  return number;
+}
+
+std::optional<std::uint64_t> read_request(const client_id& client, std::string_view text) noexcept {
+  if (!text.starts_with(client.text())) return std::nullopt;
+  text.remove_prefix(client.text().size());
+  if (!text.starts_with('-')) return std::nullopt;
+  if (text.ends_with('r')) text.remove_suffix(1);
+  return read_number(text.substr(1), 16);
+}
+
+}  // namespace
+
+void write_keys(const lock_key& key, resp::writer& out) {
+  out.arg(key.value_key());
+  out.arg(key.value_key(), ":w");
+  out.arg(key.value_key(), ":i");
+  out.arg(key.fence_key());
+}
+
+place_suffix::place_suffix(const claim& waiting) noexcept {
+  char* at = text_.data();
+  *at++ = ':';
+  at = std::to_chars(at, text_.data() + text_.size(), claim_time(waiting).count()).ptr;
+  *at++ = ':';
+  *at++ = waiting.way == wakeup_way::poll ? 'p' : '-';
+  size_ = static_cast<std::uint8_t>(at - text_.data());
+}
+
+std::string channel_of(const client_id& client) { return std::string{"hf:c:"}.append(client.text()); }
+
+std::optional<channel_message> read_message(const client_id& client, std::string_view message) {
+  const std::string_view word = next_word(message);
+  const std::string_view owner = next_word(message);
+  const auto request = read_request(client, owner);
+  if (word == "wanted" && request) return wanted{*request};
+  if (word != "grant") return std::nullopt;
+  const auto major = read_number(next_word(message), 10);
+  const auto claim = read_number(next_word(message), 10);
+  const auto at = read_number(next_word(message), 10);
+  const bool names_a_lock = message.starts_with("hf:{") && message.ends_with('}');
+  const bool complete = request && major && claim && at && names_a_lock;
+  if (!complete || *major > largest_major || *at > largest_major) return std::nullopt;
+  if (*claim > static_cast<std::uint64_t>(longest_claim.count())) return std::nullopt;
+  return handed_over{*request, owner.ends_with('r'), *major, milliseconds(*claim),
+                     server_time(microseconds(static_cast<std::int64_t>(*at))),
+                     decode_name(message.substr(4, message.size() - 5))};
+}
+
+}  // namespace holdfast::dialects

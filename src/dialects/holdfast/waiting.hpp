@@ -1,0 +1,58 @@
+// How a request stands in the queue, and how it is told that the lock was handed to it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/request_id.hpp"
+#include "dialects/recipe.hpp"
+
+namespace holdfast::dialects {
+
+// The keys of a lock and its queue, in the order that the scripts know: its value, who waits, when
+// they asked last, the fence counter.
+void write_keys(const lock_key&, resp::writer&);
+
+// What stands behind the request id in the queue: `:<claim in ms>:<way>`, so that the queue holds
+// all that handing the lock over needs.
+class place_suffix {
+ public:
+  explicit place_suffix(const claim& waiting) noexcept;
+  std::string_view text() const noexcept { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, 1 + 20 + 2> text_;
+  std::uint8_t size_;
+};
+
+// The channel on which a client hears of its grants.
+std::string channel_of(const client_id& client);
+
+// The lock was handed to a request that waits.
+struct handed_over {
+  std::uint64_t request = 0;  // its counter; it was made by this client
+  bool revocable = false;
+  token_major major = 0;
+  milliseconds claim{};
+  server_time at;
+  std::string name;  // of the lock
+  friend bool operator==(const handed_over&, const handed_over&) = default;
+};
+
+// Somebody waits for a lock that this request keeps.
+struct wanted {
+  std::uint64_t request = 0;
+  friend bool operator==(const wanted&, const wanted&) = default;
+};
+
+using channel_message = std::variant<handed_over, wanted>;
+
+// Reads a message of `client`'s channel. Nothing: it is none that we understand, or it names
+// somebody else's request. Whoever may publish can write anything there.
+std::optional<channel_message> read_message(const client_id& client, std::string_view message);
+
+}  // namespace holdfast::dialects

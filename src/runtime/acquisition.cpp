@@ -1,0 +1,58 @@
+#include "runtime/acquisition.hpp"
+
+#include <utility>
+
+namespace holdfast::runtime {
+
+bool acquisition::begin(leasing::patience patience, std::stop_token stop, const listener& who) {
+  sleeper_ = who.sleeper;
+  auto entry = site_->enter(patience);
+  if (entry.got) {
+    ended_ = *std::move(entry.got);
+    return true;
+  }
+  asks_ = std::move(entry.asks);
+  waits_ = std::move(entry.waits);
+  // A continuation may run, and end this object, before these return.
+  if (const auto asks = asks_) {
+    asks->acquire(std::move(stop), who);
+  } else if (const auto waits = waits_) {
+    auto here = who;
+    if (sleeper_ != nullptr) here.sleeper = sleeper_ = &waits->sleeper();
+    waits->begin(std::move(stop), here);
+  } else {
+    ended_ = leasing::acquire_outcome{.code = errc::busy,
+                                      .detail = "this process has it, or is asking for it"};
+    return true;
+  }
+  return false;
+}
+
+std::optional<acquisition::outcome> acquisition::look() {
+  if (ended_) return std::exchange(ended_, std::nullopt);
+  if (waits_ && !asks_) {
+    auto news = waits_->look();
+    if (news.got) return *std::move(news.got);
+    if (news.over) return *std::move(news.over);
+    asks_ = std::move(news.asks);
+    if (!asks_) return std::nullopt;
+  }
+  // He may have been told something else than the answer: that he is the one who asks now.
+  if (sleeper_ != nullptr) sleeper_->clear_done();
+  if (!asks_->has_answer()) return std::nullopt;
+  auto answer = asks_->take_acquired();
+  const auto asked = std::exchange(asks_, nullptr);
+  if (!answer.code) return site_->obtained(asked);
+  site_->failed(*asked);
+  return answer;
+}
+
+bool acquisition::abandon() {
+  if (waits_ && !asks_) return waits_->abandon();
+  if (!asks_) return false;
+  const bool untold = asks_->abandon();
+  site_->failed(*asks_);
+  return untold;
+}
+
+}  // namespace holdfast::runtime

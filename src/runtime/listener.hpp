@@ -1,0 +1,25 @@
+// Who is told when something has ended.
+#pragma once
+
+#include <holdfast/detail/completion.hpp>
+
+#include "redis/waiter.hpp"
+
+namespace holdfast::runtime {
+
+class engine;
+class executor;
+
+// Either a thread or a continuation, or nobody.
+struct listener {
+  redis::waiter* sleeper = nullptr;          // a thread in connection::drive
+  detail::completion* completion = nullptr;  // or a continuation
+  runtime::executor* executor = nullptr;     // where that runs; null: the callback thread
+
+  bool exists() const noexcept { return sleeper != nullptr || completion != nullptr; }
+
+  // Who is told may be gone, and whatever he owned with him, before this returns.
+  void tell(engine& of) const;
+};
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <utility>
+
+#include "net/clock.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/lock_site.hpp"
+
+namespace holdfast::runtime {
+
+local_waiter::local_waiter(std::shared_ptr<lock_site> at, leasing::patience patience)
+    : site_(std::move(at)), patience_(patience) {}
+
+local_waiter::~local_waiter() {
+  if (has_timer_ && site_->engine_.is_in_its_process()) site_->engine_.timers().disarm(*this);
+}
+
+void local_waiter::begin(std::stop_token stop, listener who) {
+  stop_ = stop;
+  if (stop.stop_possible()) {
+    stop_callback_ = std::make_unique<std::stop_callback<stopper>>(std::move(stop), stopper{this});
+  }
+  auto& site = *site_;
+  scoped_mutex lock(site.mutex_);
+  listener_ = who;
+  if (state_ == state::over) return listener_.tell(site.engine_);  // stopped before it began
+  begun_ = true;
+  site.waiters_.push_back(shared_from_this());
+  if (patience_.give_up_at != monotonic_time::max()) {
+    has_timer_ = true;
+    site.engine_.timers().arm(*this, patience_.give_up_at);
+  }
+  // It was given back since we looked.
+  std::shared_ptr<tenure> spent;
+  if (site.state_ == lock_site::state::idle && !site.may_pass_on(net::now())) {
+    spent = std::exchange(site.tenure_, nullptr);
+    site.state_ = lock_site::state::free;
+  }
+  if (site.state_ == lock_site::state::idle) {
+    const auto woken = site.pass_on(net::now());
+    lock.unlock();
+    return woken.wake();
+  }
+  if (site.state_ != lock_site::state::free) return;
+  const auto next = site.promote_next();
+  lock.unlock();
+  if (spent) site.give_back(*spent, {});
+  next->asks_->acquire(next->stop_, next->listener_);
+}
+
+local_waiter::news local_waiter::look() {
+  auto& site = *site_;
+  scoped_mutex lock(site.mutex_);
+  switch (state_) {
+    case state::granted:
+      return {.got = std::move(got_)};
+    case state::asking:
+      return {.asks = asks_};
+    case state::over:
+      return {.over = std::move(over_)};
+    case state::waiting:
+      break;
+  }
+  const auto now = net::now();
+  sleeper_.clear_done();
+  const bool is_first = site.waiters_.front().get() == this;
+  if (!is_first || site.state_ != lock_site::state::idle) {
+    ready_ = is_first;
+    return {};
+  }
+  if (!site.may_pass_on(now)) {
+    // Its time is nearly over: back with it, and we ask for a new one.
+    const auto spent = std::exchange(site.tenure_, nullptr);
+    const auto self = site.promote_next();
+    lock.unlock();
+    site.give_back(*spent, {});
+    asks_->acquire(stop_, listener_);
+    return {.asks = asks_};
+  }
+  const auto self = std::move(site.waiters_.front());
+  site.waiters_.pop_front();
+  state_ = state::granted;
+  site.begin_slice(now);
+  return {.got = site.take()};
+}
+
+bool local_waiter::abandon() {
+  stop_callback_.reset();
+  std::shared_ptr<tenure> asks;
+  std::optional<grant> got;
+  bool untold = false;
+  {
+    auto& site = *site_;
+    const scoped_mutex lock(site.mutex_);
+    switch (state_) {
+      case state::waiting:
+        std::erase(site.waiters_, shared_from_this());
+        state_ = state::over;
+        untold = true;
+        break;
+      case state::granted:
+        got = std::move(got_);
+        break;
+      case state::asking:
+        asks = asks_;
+        break;
+      case state::over:
+        break;
+    }
+  }
+  if (got && got->of) site_->release(got->of, {});
+  if (asks) {
+    untold = asks->abandon();
+    site_->failed(*asks);
+  }
+  return untold;
+}
+
+void local_waiter::on_timer(monotonic_time) { give_up(errc::timed_out); }
+
+void local_waiter::give_up(errc code) {
+  const auto alive = weak_from_this().lock();
+  if (!alive) return;
+  auto& site = *site_;
+  const scoped_mutex lock(site.mutex_);
+  if (state_ != state::waiting) return;
+  state_ = state::over;
+  over_.code = code;
+  if (code == errc::timed_out) over_.detail = "another thread of this process still had the lock";
+  if (!begun_) return;
+  std::erase(site.waiters_, alive);
+  listener_.tell(site.engine_);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,239 @@
+#include "runtime/lock_site.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "net/clock.hpp"
+#include "runtime/engine.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+// How long and how often a lock is passed on among the threads of a client before others get their
+// turn. The minors of one major are the other bound.
+constexpr milliseconds turn{5};
+constexpr microseconds slice{25};
+constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
+
+}  // namespace
+
+lock_site::lock_site(engine& owner, lock_spec spec) : engine_(owner), spec_(std::move(spec)) {}
+
+lock_site::~lock_site() {
+  if (!engine_.is_in_its_process()) return;
+  if (spec_.retain > milliseconds{0}) engine_.timers().disarm(*this);
+  engine_.sites().remove(*this);
+}
+
+std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience) {
+  auto made = std::make_shared<tenure>(
+      engine_, std::shared_ptr<const lock_spec>(shared_from_this(), &spec_), patience, this);
+  // Before anybody can hear of it.
+  if (spec_.retain > milliseconds{0}) engine_.waiting().keep(made->claim().owner, weak_from_this());
+  return made;
+}
+
+lock_site::entry lock_site::enter(leasing::patience patience) {
+  if (!spec_.is_shared()) return {.asks = new_tenure(patience)};
+  scoped_mutex lock(mutex_);
+  switch (state_) {
+    case state::idle:
+      if (may_pass_on(net::now())) return {.got = take()};
+      break;
+    case state::free:
+      break;
+    case state::asking:
+    case state::held:
+      if (!patience.waits) return {};
+      return {.waits = std::make_shared<local_waiter>(shared_from_this(), patience)};
+  }
+  // An idle lock that may not be used any more goes back first.
+  const auto spent = std::exchange(tenure_, nullptr);
+  state_ = state::asking;
+  revoked_ = false;
+  lock.unlock();
+  if (spent) give_back(*spent, {});
+  return {.asks = new_tenure(patience)};
+}
+
+std::optional<grant> lock_site::try_take() {
+  const scoped_mutex lock(mutex_);
+  if (state_ != state::idle || !may_pass_on(net::now())) return std::nullopt;
+  return take();
+}
+
+// Whoever gets it shall have it for a while, also while it is only claimed.
+bool lock_site::may_pass_on(monotonic_time now) const {
+  const nanoseconds enough = std::min(spec_.lease, dialects::longest_claim) / 4;
+  return !revoked_ && minor_ < last_minor && tenure_->remaining(now) > enough;
+}
+
+grant lock_site::take() {
+  state_ = state::held;
+  ++minor_;
+  tenure_->change_hands();
+  const auto major = tenure_->major();
+  return {tenure_, spec_.fenced ? major * dialects::minors_per_major + minor_ : 0};
+}
+
+grant lock_site::obtained(std::shared_ptr<tenure> by) {
+  const auto major = by->major();
+  const std::uint64_t token = spec_.fenced ? major * dialects::minors_per_major : 0;
+  if (!spec_.is_shared()) return {std::move(by), token};
+  scoped_mutex lock(mutex_);
+  if (!by->held()) {  // lost already; who got it will see that
+    const auto next = promote_next();
+    lock.unlock();
+    if (next) next->asks_->acquire(next->stop_, next->listener_);
+    return {std::move(by), token};
+  }
+  state_ = state::held;
+  tenure_ = by;
+  const auto now = net::now();
+  begin_slice(now);
+  turn_ends_ = now + turn;
+  minor_ = 0;
+  return {std::move(by), token};
+}
+
+void lock_site::failed(const tenure& by) {
+  if (spec_.retain > milliseconds{0}) engine_.waiting().keep_no_more(by.claim().owner);
+  if (!spec_.is_shared()) return;
+  scoped_mutex lock(mutex_);
+  const auto next = promote_next();
+  lock.unlock();
+  if (next) next->asks_->acquire(next->stop_, next->listener_);
+}
+
+// The next of us shall ask the server; the caller must let him, without the mutex.
+std::shared_ptr<local_waiter> lock_site::promote_next() {
+  if (waiters_.empty()) {
+    state_ = state::free;
+    return nullptr;
+  }
+  auto next = std::move(waiters_.front());
+  waiters_.pop_front();
+  state_ = state::asking;
+  revoked_ = false;
+  next->state_ = local_waiter::state::asking;
+  next->asks_ = new_tenure(next->patience_);
+  return next;
+}
+
+void lock_site::lost(const tenure& what) {
+  scoped_mutex lock(mutex_);
+  if (tenure_.get() != &what) return;
+  const auto ended = std::exchange(tenure_, nullptr);
+  const auto next = promote_next();
+  lock.unlock();
+  if (next) next->asks_->acquire(next->stop_, next->listener_);
+}
+
+bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who) {
+  if (!spec_.is_shared()) return mine->release(who);
+  scoped_mutex lock(mutex_);
+  if (tenure_ != mine) {  // it was lost
+    lock.unlock();
+    return give_back(*mine, who);
+  }
+  const auto now = net::now();
+  if (may_pass_on(now)) {
+    if (waiters_.empty()) {
+      if (spec_.retain > milliseconds{0}) return keep(now), false;
+    } else if (now < turn_ends_) {
+      const auto woken = pass_on(now);
+      lock.unlock();
+      woken.wake();
+      return false;
+    }
+  }
+  tenure_.reset();
+  const auto next = promote_next();
+  lock.unlock();
+  const bool will_be_told = give_back(*mine, who);
+  if (next) next->asks_->acquire(next->stop_, next->listener_);
+  return will_be_told;
+}
+
+bool lock_site::give_back(tenure& mine, const listener& who) {
+  if (spec_.retain > milliseconds{0}) engine_.waiting().keep_no_more(mine.claim().owner);
+  return mine.release(who);
+}
+
+// To the one that waited longest. If that is a thread that still sleeps, or the slice of those who
+// are running is not over, the lock is free for any of us until then.
+lock_site::sleepers lock_site::pass_on(monotonic_time now) {
+  local_waiter& first = *waiters_.front();
+  const bool is_thread = first.listener_.sleeper != nullptr;
+  if (is_thread && (!first.ready_ || now < slice_ends_)) {
+    state_ = state::idle;
+    // He may have gone to sleep again; nobody else would ever wake him.
+    if (std::exchange(first.ready_, false)) first.woken_ = false;
+    return {.next = rouse_first()};
+  }
+  first.got_ = take();
+  first.state_ = local_waiter::state::granted;
+  begin_slice(now);
+  auto alive = std::move(waiters_.front());
+  waiters_.pop_front();
+  if (!is_thread) {
+    alive->listener_.tell(engine_);
+    alive.reset();
+  }
+  return {.owner = std::move(alive), .next = rouse_first()};
+}
+
+void lock_site::begin_slice(monotonic_time now) { slice_ends_ = now + slice; }
+
+std::shared_ptr<local_waiter> lock_site::rouse_first() {
+  if (waiters_.empty()) return nullptr;
+  local_waiter& first = *waiters_.front();
+  const bool sleeps = first.listener_.sleeper != nullptr && !std::exchange(first.woken_, true);
+  return sleeps ? waiters_.front() : nullptr;
+}
+
+void lock_site::sleepers::wake() const {
+  if (owner) owner->sleeper_.done();
+  if (next) next->sleeper_.done();
+}
+
+// ---- keeping a lock that nobody uses -----------------------------------------------------------
+
+void lock_site::keep(monotonic_time now) {
+  state_ = state::idle;
+  idle_since_ = now;
+  if (std::exchange(timer_runs_, true)) return;
+  engine_.timers().arm(*this, now + spec_.retain);
+}
+
+void lock_site::on_timer(monotonic_time now) {
+  scoped_mutex lock(mutex_);
+  timer_runs_ = false;
+  if (state_ != state::idle || !waiters_.empty()) return;
+  if (!revoked_ && now < idle_since_ + spec_.retain) {
+    timer_runs_ = true;
+    return engine_.timers().arm(*this, idle_since_ + spec_.retain);
+  }
+  state_ = state::free;
+  const auto kept = std::exchange(tenure_, nullptr);
+  lock.unlock();
+  give_back(*kept, {});
+}
+
+void lock_site::revoke() {
+  scoped_mutex lock(mutex_);
+  revoked_ = true;
+  if (state_ != state::idle || !waiters_.empty()) return;
+  state_ = state::free;
+  const auto kept = std::exchange(tenure_, nullptr);
+  lock.unlock();
+  give_back(*kept, {});
+}
+
+void lock_site::on_shut_down() noexcept {
+  const scoped_mutex lock(mutex_);
+  state_ = state::free;
+  tenure_.reset();  // it keeps this alive
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,173 @@
+// A lock as one client sees it: whether the client has it, and which of its threads and coroutines
+// wait for it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include <holdfast/fencing_token.hpp>
+
+#include "base/mutex.hpp"
+#include "runtime/listener.hpp"
+#include "runtime/lock_spec.hpp"
+#include "runtime/tenure.hpp"
+#include "runtime/timers.hpp"
+
+namespace holdfast::runtime {
+
+class local_waiter;
+
+// What a lease is made of: the client's tenure of the lock, and the holder's own token.
+struct grant {
+  std::shared_ptr<tenure> of;
+  std::uint64_t token = 0;  // 0: none
+};
+
+// One request stands at the server for all who want the lock here; when the client has it, they
+// pass it on among themselves, each with a token of its own: the major that the server drew and a
+// minor that is counted here. After so many holders or so long, others get their turn.
+//
+// Waking a thread costs more than many a critical section. So a thread that is running may take the
+// lock again for a short slice, while the one that waited longest wakes up; then that one is next
+// (as in WebKit's ParkingLot, whose fairness is eventual, too). The one after him is woken when he
+// gets the lock, so that he is there in time.
+//
+//   free     the client does not have the lock and nobody asks
+//   asking   one of us asks the server, or has just been granted the lock
+//   held     one of us holds it
+//   idle     the client has it and nobody uses it: somebody is waking up, or it is retained
+//
+// Thread safety: all members from any thread. A tenure never calls its site under its own mutex.
+class lock_site final : public std::enable_shared_from_this<lock_site>, private timed {
+ public:
+  lock_site(engine& owner, lock_spec spec);
+  ~lock_site();
+
+  const lock_spec& spec() const noexcept { return spec_; }
+  engine& owner() const noexcept { return engine_; }
+
+  // What came of wanting the lock.
+  struct entry {
+    std::optional<grant> got{};             // it is there
+    std::shared_ptr<tenure> asks{};         // or: this must ask the server, see obtained, failed
+    std::shared_ptr<local_waiter> waits{};  // or: another of us has it; neither: and we do not wait
+  };
+  entry enter(leasing::patience patience) HOLDFAST_EXCLUDES(mutex_);
+
+  // Only what costs nothing: takes a lock that the client has and nobody uses.
+  std::optional<grant> try_take() HOLDFAST_EXCLUDES(mutex_);
+
+  // Who asked the server got the lock, or did not.
+  grant obtained(std::shared_ptr<tenure> by) HOLDFAST_EXCLUDES(mutex_);
+  void failed(const tenure& by) HOLDFAST_EXCLUDES(mutex_);
+
+  // Gives the lock to another of us, keeps it, or gives it back to the server. False: nobody will
+  // be told, since no answer is needed.
+  bool release(const std::shared_ptr<tenure>& mine, const listener& who) HOLDFAST_EXCLUDES(mutex_);
+
+  // Null when it is being destroyed.
+  std::shared_ptr<lock_site> find_alive() noexcept { return weak_from_this().lock(); }
+
+  // The lease ended although it was not released: whoever holds it here cannot keep us waiting.
+  void lost(const tenure& what) HOLDFAST_EXCLUDES(mutex_);
+
+  // Somebody else wants the lock that we keep although nobody uses it.
+  void revoke() HOLDFAST_EXCLUDES(mutex_);
+
+ private:
+  friend class local_waiter;
+  enum class state : std::uint8_t { free, asking, held, idle };
+
+  void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+  void on_shut_down() noexcept override;
+  std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
+
+  bool may_pass_on(monotonic_time now) const HOLDFAST_REQUIRES(mutex_);
+  grant take() HOLDFAST_REQUIRES(mutex_);
+  void begin_slice(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  // Threads that the caller must wake when he has unlocked the mutex.
+  struct sleepers {
+    std::shared_ptr<local_waiter> owner{};
+    std::shared_ptr<local_waiter> next{};
+    void wake() const;
+  };
+  sleepers pass_on(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  std::shared_ptr<local_waiter> rouse_first() HOLDFAST_REQUIRES(mutex_);
+  void keep(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  std::shared_ptr<local_waiter> promote_next() HOLDFAST_REQUIRES(mutex_);
+  std::shared_ptr<tenure> new_tenure(leasing::patience patience);
+  bool give_back(tenure& mine, const listener& who);
+
+  engine& engine_;
+  const lock_spec spec_;
+  mutex mutex_;
+  std::shared_ptr<tenure> tenure_ HOLDFAST_GUARDED_BY(mutex_);
+  std::deque<std::shared_ptr<local_waiter>> waiters_ HOLDFAST_GUARDED_BY(mutex_);
+  monotonic_time slice_ends_ HOLDFAST_GUARDED_BY(mutex_){};
+  monotonic_time turn_ends_ HOLDFAST_GUARDED_BY(mutex_){};
+  monotonic_time idle_since_ HOLDFAST_GUARDED_BY(mutex_){};
+  std::uint32_t minor_ HOLDFAST_GUARDED_BY(mutex_) = 0;
+  state state_ HOLDFAST_GUARDED_BY(mutex_) = state::free;
+  bool revoked_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool timer_runs_ HOLDFAST_GUARDED_BY(mutex_) = false;
+};
+
+// One who waits for another thread of his own process.
+class local_waiter final : public std::enable_shared_from_this<local_waiter>, private timed {
+ public:
+  local_waiter(std::shared_ptr<lock_site> at, leasing::patience patience);
+  ~local_waiter();
+
+  // The listener is told when look() is worth it. Once, if it is a continuation.
+  void begin(std::stop_token stop, listener who);
+
+  // What has come of it so far. Nothing at all: still waiting.
+  struct news {
+    std::optional<grant> got{};
+    std::shared_ptr<tenure> asks{};  // it was our turn to ask the server: look at what came of that
+    std::optional<leasing::acquire_outcome> over{};
+  };
+  news look();
+
+  // As tenure::abandon.
+  bool abandon();
+
+  // What a thread that waits sleeps on.
+  redis::waiter& sleeper() noexcept { return sleeper_; }
+
+ private:
+  friend class lock_site;
+  enum class state : std::uint8_t { waiting, granted, asking, over };
+
+  void on_timer(monotonic_time now) override;
+  void on_shut_down() noexcept override {}
+  std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
+  void on_stop() noexcept { give_up(errc::cancelled); }
+  void give_up(errc code);
+
+  const std::shared_ptr<lock_site> site_;
+  const leasing::patience patience_;
+  // Guarded by the site's mutex:
+  state state_ = state::waiting;
+  bool begun_ = false;
+  bool has_timer_ = false;
+  bool woken_ = false;  // was told to look, so that it can take the lock when that is idle
+  bool ready_ = false;  // has looked since: is next
+  redis::waiter sleeper_{redis::waiter::kind::caller};
+  listener listener_;
+  grant got_;
+  std::shared_ptr<tenure> asks_;
+  leasing::acquire_outcome over_;
+  std::stop_token stop_;
+
+  struct stopper {
+    local_waiter* stopped;
+    void operator()() const noexcept { stopped->on_stop(); }
+  };
+  std::unique_ptr<std::stop_callback<stopper>> stop_callback_;
+};
+
+}  // namespace holdfast::runtime

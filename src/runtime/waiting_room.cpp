@@ -1,0 +1,138 @@
+#include "runtime/waiting_room.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "dialects/catalog.hpp"
+#include "net/clock.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/lock_site.hpp"
+#include "runtime/tenure.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+// How long a grant may wait for a request that says it is here. Then it is for one that has left.
+constexpr milliseconds patience{50};
+constexpr std::size_t most_unclaimed = 1000;
+
+// Passes on a grant that came for a request which has left. Owns itself until answered.
+class return_to_sender final : public redis::request {
+ public:
+  return_to_sender(const client_id& id, const dialects::handed_over& what)
+      : key_(what.name), claim_{.key = &key_, .owner = request_id{id, what.request, what.revocable}} {}
+
+  void write(resp::writer& out, monotonic_time) override {
+    dialects::native_mutex(fencing::on).write_withdraw(claim_, out);
+  }
+  void on_reply(resp::value&) override { delete this; }
+  void on_failed(redis::fate, const redis::breakdown&) override { delete this; }
+
+ private:
+  const lock_key key_;
+  const dialects::claim claim_;
+};
+
+}  // namespace
+
+waiting_room::waiting_room(engine& owner, const client_id& id) : engine_(owner), id_(id) {}
+
+waiting_room::~waiting_room() = default;
+
+std::optional<dialects::handed_over> waiting_room::enter(std::uint64_t request,
+                                                         std::shared_ptr<tenure> who) {
+  const scoped_mutex lock(mutex_);
+  waiting_.insert_or_assign(request, std::move(who));
+  const auto found = std::ranges::find(
+      unclaimed_, request, [](const unclaimed& message) { return message.what.request; });
+  if (found == unclaimed_.end()) return std::nullopt;
+  auto message = std::move(found->what);
+  unclaimed_.erase(found);
+  return message;
+}
+
+void waiting_room::leave(std::uint64_t request) {
+  const scoped_mutex lock(mutex_);
+  waiting_.erase(request);
+}
+
+void waiting_room::keep(const request_id& request, std::weak_ptr<lock_site> by) {
+  {
+    const scoped_mutex lock(mutex_);
+    kept_.insert_or_assign(request.counter(), std::move(by));
+  }
+  engine_.connection().listen(nullptr);
+}
+
+void waiting_room::keep_no_more(const request_id& request) {
+  {
+    const scoped_mutex lock(mutex_);
+    if (kept_.erase(request.counter()) == 0) return;
+  }
+  engine_.connection().unlisten(nullptr);
+}
+
+void waiting_room::on_push(const resp::value& message) {
+  const bool is_message = message.items.size() == 3 && message.items[0].text == "message";
+  if (!is_message) return;
+  auto said = dialects::read_message(id_, message.items[2].text);
+  if (said) std::visit([this](auto& what) { deliver(std::move(what)); }, *said);
+}
+
+void waiting_room::deliver(dialects::wanted what) {
+  std::shared_ptr<lock_site> keeper;
+  {
+    const scoped_mutex lock(mutex_);
+    if (const auto found = kept_.find(what.request); found != kept_.end()) {
+      keeper = found->second.lock();
+    }
+  }
+  if (keeper) keeper->revoke();
+}
+
+void waiting_room::deliver(dialects::handed_over grant) {
+  std::shared_ptr<tenure> addressee;
+  {
+    const scoped_mutex lock(mutex_);
+    if (const auto found = waiting_.find(grant.request); found != waiting_.end()) {
+      addressee = found->second;
+    } else if (unclaimed_.size() < most_unclaimed) {
+      const auto until = net::now() + patience;
+      unclaimed_.push_back({std::move(grant), until});
+      if (unclaimed_.size() == 1) engine_.timers().arm(*this, until);
+    }
+  }
+  if (addressee) addressee->on_handed_over(grant);
+}
+
+void waiting_room::on_broken() {
+  std::vector<std::shared_ptr<tenure>> all;
+  std::vector<std::shared_ptr<lock_site>> keepers;
+  {
+    const scoped_mutex lock(mutex_);
+    for (const auto& [request, who] : waiting_) all.push_back(who);
+    for (const auto& [request, who] : kept_) {
+      if (auto keeper = who.lock()) keepers.push_back(std::move(keeper));
+    }
+  }
+  for (const auto& who : all) who->on_woken();
+  for (const auto& keeper : keepers) keeper->revoke();
+}
+
+void waiting_room::on_timer(monotonic_time now) {
+  std::vector<unclaimed> departed;
+  {
+    const scoped_mutex lock(mutex_);
+    const auto fresh = std::ranges::find_if(
+        unclaimed_, [&](const unclaimed& message) { return message.until > now; });
+    std::move(unclaimed_.begin(), fresh, std::back_inserter(departed));
+    unclaimed_.erase(unclaimed_.begin(), fresh);
+    if (!unclaimed_.empty()) engine_.timers().arm(*this, unclaimed_.front().until);
+  }
+  for (const auto& message : departed) {
+    engine_.connection().submit(*new return_to_sender{id_, message.what},
+                                redis::connection::delivery::lazy);
+  }
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,64 @@
+// The requests of a client to which others may have something to say: they stand in a queue, or
+// they keep a lock that they may not need.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "base/request_id.hpp"
+#include "dialects/holdfast/waiting.hpp"
+#include "resp/value.hpp"
+#include "runtime/timers.hpp"
+
+namespace holdfast::runtime {
+
+class engine;
+class lock_site;
+class tenure;
+
+// Thread safety: all members from any thread.
+class waiting_room final : private timed {
+ public:
+  waiting_room(engine& owner, const client_id& id);
+  ~waiting_room();
+
+  // From now on messages for this request are delivered to it. Returns the one that came already:
+  // it may overtake the answer that says that the request waits, on another thread.
+  std::optional<dialects::handed_over> enter(std::uint64_t request, std::shared_ptr<tenure> who)
+      HOLDFAST_EXCLUDES(mutex_);
+  void leave(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
+
+  // The lock that this request was granted may be kept: its site is told when others want it.
+  void keep(const request_id& request, std::weak_ptr<lock_site> by) HOLDFAST_EXCLUDES(mutex_);
+  void keep_no_more(const request_id& request) HOLDFAST_EXCLUDES(mutex_);
+
+  void on_push(const resp::value& message) HOLDFAST_EXCLUDES(mutex_);
+
+  // Messages may have been lost: everybody asks again.
+  void on_broken() HOLDFAST_EXCLUDES(mutex_);
+
+ private:
+  struct unclaimed {
+    dialects::handed_over what;
+    monotonic_time until;
+  };
+
+  void deliver(dialects::handed_over what) HOLDFAST_EXCLUDES(mutex_);
+  void deliver(dialects::wanted what) HOLDFAST_EXCLUDES(mutex_);
+  void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+  void on_shut_down() noexcept override {}
+  std::shared_ptr<void> pin() noexcept override { return {std::shared_ptr<void>{}, this}; }
+
+  engine& engine_;
+  const client_id id_;
+  mutex mutex_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<tenure>> waiting_ HOLDFAST_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, std::weak_ptr<lock_site>> kept_ HOLDFAST_GUARDED_BY(mutex_);
+  std::vector<unclaimed> unclaimed_ HOLDFAST_GUARDED_BY(mutex_);
+};
+
+}  // namespace holdfast::runtime

@@ -8,6 +8,7 @@ namespace holdfast::cli {
 void add_run(CLI::App& program, context& shared);
 void add_status(CLI::App& program, context& shared);
 void add_ls(CLI::App& program, context& shared);
+void add_watch(CLI::App& program, context& shared);
 void add_release(CLI::App& program, context& shared);
 void add_doctor(CLI::App& program, context& shared);
 void add_completion(CLI::App& program, context& shared);

@@ -10,4 +10,7 @@ namespace holdfast::cli {
 
 std::string lock_table(const std::vector<lock_status>& locks);
 
+// Who waits for it.
+std::string queue_table(const lock_status& lock);
+
 }  // namespace holdfast::cli

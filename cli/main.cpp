@@ -46,6 +46,7 @@ void set_up(CLI::App& program, connection_arguments& connection, context& shared
   add_run(program, shared);
   add_status(program, shared);
   add_ls(program, shared);
+  add_watch(program, shared);
   add_release(program, shared);
   add_doctor(program, shared);
   add_completion(program, shared);

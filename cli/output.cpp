@@ -107,20 +107,30 @@ int report_exception(const context& shared, const std::exception& error) {
   return internal;
 }
 
+ordered_json to_json(const holder& who) {
+  ordered_json object;
+  object["id"] = who.id;
+  if (who.host.empty()) return object;
+  add_text(object, "host", who.host);
+  object["pid"] = who.pid;
+  add_text(object, "program", who.program);
+  add_text(object, "version", who.version);
+  return object;
+}
+
 ordered_json to_json(const lock_status& status) {
   ordered_json object;
   add_text(object, "name", status.name);
   object["state"] = name_of(status.what);
   if (!status.detail.empty()) add_text(object, "detail", status.detail);
-  if (status.what != lock_status::state::held) return object;
-  auto& owner = object["owner"];
-  owner["id"] = status.owner.id;
-  if (!status.owner.host.empty()) {
-    add_text(owner, "host", status.owner.host);
-    owner["pid"] = status.owner.pid;
-    add_text(owner, "program", status.owner.program);
-    add_text(owner, "version", status.owner.version);
+  object["waiting"] = status.waiting;
+  for (const auto& one : status.queue) {
+    auto entry = to_json(one.who);
+    if (const auto since = show_time(one.since); !since.empty()) entry["since"] = since;
+    object["queue"].push_back(std::move(entry));
   }
+  if (status.what != lock_status::state::held) return object;
+  object["owner"] = to_json(status.owner);
   if (status.token) object["token"] = status.token.to_string();
   if (const auto since = show_since(status); !since.empty()) object["since"] = since;
   if (status.remaining) object["remaining_ms"] = status.remaining->count();
@@ -133,14 +143,16 @@ std::string show_owner(const lock_status& status) {
   return printable(fmt::format("{}:{} {}", owner.host, owner.pid, owner.program));
 }
 
-std::string show_since(const lock_status& status) {
-  if (!status.since) return {};
-  const auto seconds =
-      std::chrono::floor<std::chrono::seconds>(status.since->time_since_epoch()).count();
+std::string show_time(std::chrono::system_clock::time_point when) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(when.time_since_epoch()).count();
   // A token's major can be any number: years that gmtime cannot tell are left out.
   constexpr std::int64_t year_10000 = 253'402'300'800;
   if (seconds < 0 || seconds >= year_10000) return {};
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
+std::string show_since(const lock_status& status) {
+  return status.since ? show_time(*status.since) : std::string{};
 }
 
 }  // namespace holdfast::cli

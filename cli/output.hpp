@@ -38,8 +38,10 @@ void report_error(bool json, std::string_view code, std::string_view message);
 int report_exception(const context& shared, const std::exception& error);
 
 // JSON text holds no bytes that are not UTF-8: such a name is marked, and also given in hex.
+nlohmann::ordered_json to_json(const holder& who);
 nlohmann::ordered_json to_json(const lock_status& status);
 std::string show_owner(const lock_status& status);  // "host:pid program", or what is known
+std::string show_time(std::chrono::system_clock::time_point when);
 std::string show_since(const lock_status& status);  // "2026-11-21 06:15:00Z"
 
 }  // namespace holdfast::cli

@@ -21,7 +21,8 @@ raw_connection::raw_connection(const connection_options& server) {
   context_.reset(at.socket.empty() ? redisConnectWithTimeout(at.host.c_str(), at.port, timeout)
                                    : redisConnectUnixWithTimeout(at.socket.c_str(), timeout));
   if (context_ == nullptr || context_->err != 0) {
-    throw failure{errc::unavailable, context_ == nullptr ? "out of memory" : context_->errstr};
+    const std::string why = context_ == nullptr ? "out of memory" : context_->errstr;
+    throw failure{errc::unavailable, (at.socket.empty() ? at.host : at.socket) + ": " + why};
   }
   if (!at.password.empty()) {
     at.username.empty() ? ask({"AUTH", at.password}) : ask({"AUTH", at.username, at.password});

@@ -1,7 +1,7 @@
 # Turns every .lua file under src/dialects into a resp::script constant of one generated header:
 # dialects/holdfast/acquire.lua becomes holdfast::dialects::scripts::holdfast_acquire. A line
-# `--@include part` is replaced by the file parts/part.lua beside the script: what several scripts do
-# in the same way is written once, and the server still gets plain Lua without a function to define.
+# `--@include part` is replaced by the file parts/part.lua beside the script: what several scripts
+# do in the same way is written once, and the server gets plain Lua without a function to define.
 
 function(holdfast_include_parts folder text_variable)
   set(text "${${text_variable}}")

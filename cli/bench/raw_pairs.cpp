@@ -6,7 +6,7 @@
 
 #include <holdfast/errc.hpp>
 
-#include "cli/bench/scripts.hpp"
+#include "bench_scripts.hpp"
 
 namespace holdfast::cli::bench {
 namespace {
@@ -20,6 +20,8 @@ raw_pairs::raw_pairs(const connection_options& server, const std::string& prefix
                      std::chrono::milliseconds lease)
     : connection_(server),
       key_(prefix + "{raw}"),
+      queue_(key_ + ":w"),
+      heard_(key_ + ":i"),
       fence_(prefix + "fence:{raw}"),
       lease_(std::to_string(lease.count())) {
   connection_.bound_answers(server.response_timeout);
@@ -39,13 +41,15 @@ void raw_pairs::ping() { connection_.ask({"PING"}); }
 
 void raw_pairs::pair() {
   const auto owner = fmt::format("{:032x}-{:x}", 0, ++requests_);
-  const auto grant =
-      connection_.ask({"EVALSHA", acquire_, "2", key_, fence_, owner, lease_, never_late, "0"});
+  const auto grant = connection_.ask(
+      {"EVALSHA", acquire_, "4", key_, queue_, heard_, fence_, owner, lease_, never_late, "0"});
   if (grant->type != REDIS_REPLY_INTEGER || grant->integer <= 0) {
     throw failure{errc::server_error, "the plain connection was not granted its own lock"};
   }
   const auto value = fmt::format("1:{}:{}", grant->integer, owner);
-  if (connection_.ask({"EVALSHA", release_, "1", key_, value})->integer != 1) {
+  const auto released =
+      connection_.ask({"EVALSHA", release_, "4", key_, queue_, heard_, fence_, value});
+  if (released->integer != 1) {
     throw failure{errc::server_error, "the plain connection could not give its lock back"};
   }
 }

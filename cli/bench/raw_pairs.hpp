@@ -24,6 +24,8 @@ class raw_pairs {
  private:
   raw_connection connection_;
   std::string key_;
+  std::string queue_;  // never there: nobody else wants this lock
+  std::string heard_;
   std::string fence_;
   std::string lease_;
   std::string acquire_;  // SHA-1 of the script

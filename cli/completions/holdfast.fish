@@ -1,9 +1,10 @@
 # Completion of holdfast(1) for fish.
-set -l commands run status ls release doctor completion demo bench
+set -l commands run status ls watch release doctor completion demo bench
 complete -c holdfast -f
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a run -d 'run a command under a lock'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a status -d 'show who holds locks'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a ls -d 'list the locks that are held'
+complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a watch -d 'print every change of a lock'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a release -d 'take a lock away'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'check a server'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a completion -d 'print a completion script'
@@ -27,3 +28,15 @@ complete -c holdfast -n '__fish_seen_subcommand_from ls' -l limit -x -d 'most lo
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l force -d 'needed'
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l reason -x -d 'why'
 complete -c holdfast -n '__fish_seen_subcommand_from completion' -x -a 'bash zsh fish'
+complete -c holdfast -n '__fish_seen_subcommand_from demo' -l processes -x -d 'processes of buyers'
+complete -c holdfast -n '__fish_seen_subcommand_from demo' -l threads -x -d 'buyers in each process'
+complete -c holdfast -n '__fish_seen_subcommand_from demo' -l units -x -d 'units in stock'
+complete -c holdfast -n '__fish_seen_subcommand_from demo' -l svg -r -F -d 'where the picture goes'
+complete -c holdfast -n '__fish_seen_subcommand_from demo' -l no-svg -d 'draw no picture'
+complete -c holdfast -n '__fish_seen_subcommand_from bench' -l threads -x -d 'threads that lock and unlock'
+complete -c holdfast -n '__fish_seen_subcommand_from bench' -l locks -x -d 'locks that they share'
+complete -c holdfast -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'for each measurement'
+complete -c holdfast -n '__fish_seen_subcommand_from bench' -l lease -x -d 'lease of the locks'
+complete -c holdfast -n '__fish_seen_subcommand_from bench' -l no-spin -d 'sleep at once while waiting'
+complete -c holdfast -n '__fish_seen_subcommand_from watch' -l interval -x -d 'how often to look'
+complete -c holdfast -n '__fish_seen_subcommand_from watch' -l count -x -d 'end after so many lines'

@@ -16,6 +16,7 @@ _holdfast() {
     'run:run a command under a lock'
     'status:show who holds locks'
     'ls:list the locks that are held'
+    'watch:print every change of a lock'
     'release:take a lock away from its holder'
     'doctor:check whether a server is fit for Holdfast'
     'completion:print the completion script of a shell'
@@ -37,7 +38,27 @@ _holdfast() {
             '1:lock:' '*::command:_normal'
           ;;
         ls) _arguments $common '--limit[most locks to list]:number:' '1:pattern:' ;;
+        watch)
+          _arguments $common '--interval[how often to look]:duration:' \
+            '--count[end after so many lines]:number:' '1:lock:'
+          ;;
         release) _arguments $common '--force[needed]' '--reason[why]:text:' '1:lock:' ;;
+        demo)
+          _arguments $common \
+            '--processes[processes of buyers]:number:' \
+            '--threads[buyers in each process]:number:' \
+            '--units[units in stock]:number:' \
+            '--svg[where the picture goes]:file:_files' \
+            '--no-svg[draw no picture]'
+          ;;
+        bench)
+          _arguments $common \
+            '--threads[threads that lock and unlock]:number:' \
+            '--locks[locks that they share]:number:' \
+            '--seconds[for each measurement]:number:' \
+            '--lease[lease of the locks]:duration:' \
+            '--no-spin[sleep at once while waiting]'
+          ;;
         completion) _arguments '1:shell:(bash zsh fish)' ;;
         *) _arguments $common '*:lock:' ;;
       esac

@@ -23,6 +23,12 @@ struct holder {
   std::string version;  ///< The holder's Holdfast version.
 };
 
+/// One request that waits for a lock.
+struct waiter {
+  holder who;
+  std::chrono::system_clock::time_point since;  ///< About when it joined, by the server's clock.
+};
+
 /// What a lock looked like at the server at one moment.
 struct lock_status {
   enum class state {
@@ -38,6 +44,10 @@ struct lock_status {
   std::optional<std::chrono::milliseconds> remaining;  ///< Time left at the server.
   /// When it was granted, by the server's clock; only with a token.
   std::optional<std::chrono::system_clock::time_point> since;
+  /// How many requests wait at the server. The threads of one client pass a lock on among
+  /// themselves: together they are one request, unless the lock is `fair`.
+  std::size_t waiting = 0;
+  std::vector<waiter> queue;  ///< The first of them, at most 100, in the order of their turns.
 };
 
 /// What a bounded listing found.
@@ -64,7 +74,7 @@ class inspector {
  public:
   explicit inspector(client redis);
 
-  /// The state of one lock. Two round trips.
+  /// The state of one lock. One round trip, and one for each client that holds it or waits.
   [[nodiscard]] lock_status status(std::string_view name) const;
 
   /// The locks that are held and whose name matches `pattern` (`*`, `?` and `[...]` as in a

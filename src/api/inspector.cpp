@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -59,6 +60,18 @@ void describe(runtime::client_core& core, const dialects::lock_held& held, lock_
   look_up(core, held.client, status.owner);
 }
 
+void describe(runtime::client_core& core, dialects::lock_queue queue, lock_status& status) {
+  status.waiting = queue.waiting;
+  std::map<std::string, holder> known;  // many may be of one client
+  for (auto& place : queue.first) {
+    auto [client, is_new] = known.try_emplace(place.client);
+    if (is_new) look_up(core, place.client, client->second);
+    waiter one{client->second, wall_time{place.since.time_since_epoch()}};
+    one.who.id = std::move(place.owner);
+    status.queue.push_back(std::move(one));
+  }
+}
+
 std::string who_am_i() {
   const char* const user = ::getlogin();
   return std::string(user != nullptr ? user : std::to_string(::getuid())) + "@" + net::host_name() +
@@ -92,6 +105,7 @@ lock_status inspector::status(std::string_view name) const {
   } else if (const auto* held = std::get_if<dialects::lock_held>(&verdict)) {
     describe(core, *held, status);
   }
+  describe(core, dialects::read_queue(answer), status);
   return status;
 }
 

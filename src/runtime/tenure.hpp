@@ -98,6 +98,10 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   void on_shut_down() noexcept override HOLDFAST_EXCLUDES(mutex_);
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
+  // The machines' own not-after is not used here: a request may wait for its connection, so write()
+  // reckons it from when the request is really sent.
+  static moment present() noexcept;
+
   void obey(const leasing::step& step) HOLDFAST_REQUIRES(mutex_);
   void obey(const leasing::release_step& step) HOLDFAST_REQUIRES(mutex_);
   void obey(const leasing::hold_step& step) HOLDFAST_REQUIRES(mutex_);

@@ -20,7 +20,8 @@ constexpr std::size_t most_unclaimed = 1000;
 class return_to_sender final : public redis::request {
  public:
   return_to_sender(const client_id& id, const dialects::handed_over& what)
-      : key_(what.name), claim_{.key = &key_, .owner = request_id{id, what.request, what.revocable}} {}
+      : key_(what.name),
+        claim_{.key = &key_, .owner = request_id{id, what.request, what.revocable}} {}
 
   void write(resp::writer& out, monotonic_time) override {
     dialects::native_mutex(fencing::on).write_withdraw(claim_, out);

@@ -104,13 +104,37 @@ TEST_P(CommandLine, DoctorFindsAProblem) {
   EXPECT_TRUE(json::parse(sick.output)["findings"].is_array());
 }
 
+TEST_P(CommandLine, StatusTellsWhoWaitsAndWatchTellsWhatChanges) {
+  const auto server = start();
+  const holder first(server, "orders");
+  child_process second(call_at(server, {"run", "orders", "--", "true"}));
+  const auto look = [&] {
+    return json::parse(holdfast_at(server, {"--json", "status", "orders"}).output)["locks"][0];
+  };
+  ASSERT_TRUE(eventually([&] { return look()["waiting"] == 1; }));
+  EXPECT_EQ(look()["queue"][0]["pid"], second.pid());
+  EXPECT_FALSE(look()["queue"][0]["since"].get<std::string>().empty());
+  const auto table = holdfast_at(server, {"status", "orders"});
+  EXPECT_THAT(table.output, HasSubstr("orders: 1 waiting"));
+  EXPECT_THAT(table.output, HasSubstr(" " + std::to_string(second.pid()) + " "));
+
+  child_process watching(
+      call_at(server, {"watch", "orders", "--interval", "50ms", "--count", "2"}));
+  ASSERT_TRUE(watching.wait_for_output("1 waiting"));
+  second.signal(SIGTERM);
+  (void)second.wait();
+  EXPECT_EQ(watching.wait(), exited(0));
+  EXPECT_THAT(watching.output(), HasSubstr("0 waiting"));
+}
+
 TEST(Manual, NamesEveryOptionAndExitCode) {
   std::ifstream file(std::string(HOLDFAST_SOURCES) + "/cli/holdfast.1");
   std::stringstream text;
   text << file.rdbuf();
   auto manual = text.str();
   std::erase(manual, '\\');
-  for (const auto* command : {"", "run", "status", "ls", "release", "doctor", "completion"}) {
+  for (const auto* command :
+       {"", "run", "status", "ls", "release", "doctor", "completion", "demo", "bench", "watch"}) {
     const auto help = *command == 0 ? holdfast({"--help"}) : holdfast({command, "--help"});
     EXPECT_EQ(help.how, exited(0));
     std::stringstream all(help.output);

@@ -1,5 +1,6 @@
 #include "dialects/holdfast/inspect.hpp"
 
+#include <cstdlib>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -21,6 +22,13 @@ lock_foreign describe_foreign(std::string_view type, std::string_view text) {
   return {errc::foreign_key, "a " + printable(type, 20) + " that is not a Holdfast lock"};
 }
 
+// A score, which Redis writes as a double: "1795240014867674", or with an exponent.
+server_time read_ticket(const std::string& text) {
+  const double ticket = std::strtod(text.c_str(), nullptr);
+  if (!(ticket >= 0 && ticket <= static_cast<double>(largest_major))) return {};
+  return server_time(microseconds(static_cast<std::int64_t>(ticket)));
+}
+
 // Answers that hold an owner are not quoted: it is a secret.
 refused unintelligible(std::string_view asked, const resp::value& v) {
   if (v.is(resp::type::error)) return refused_by_server(v.text);
@@ -31,13 +39,14 @@ refused unintelligible(std::string_view asked, const resp::value& v) {
 }  // namespace
 
 void write_inspect(const lock_key& key, resp::writer& out) {
-  out.call(scripts::holdfast_inspect, 1, 0);
+  out.call(scripts::holdfast_inspect, 2, 0);
   out.arg(key.value_key());
+  out.arg(key.value_key(), ":w");
 }
 
 inspect_verdict read_inspect(const resp::value& v) {
   const std::string_view type = leading_word(v);
-  if (type.empty() || v.items.size() != 4) return unintelligible("inspect", v);
+  if (type.empty() || v.items.size() != 6) return unintelligible("inspect", v);
   const resp::value& text = v.items[1];
   const auto now = read_time(v.items[3]);
   if (type == "none") return lock_free{};
@@ -51,6 +60,22 @@ inspect_verdict read_inspect(const resp::value& v) {
                    .owner = std::move(owner.shortened),
                    .ttl = read_ttl(v.items[2]),
                    .now = *now};
+}
+
+lock_queue read_queue(const resp::value& v) {
+  lock_queue queue;
+  if (!v.is(resp::type::array) || v.items.size() != 6) return queue;
+  const auto count = read_major(v.items[4]);
+  queue.waiting = count.value_or(0);
+  const auto& members = v.items[5].items;
+  for (std::size_t i = 0; i + 1 < members.size(); i += 2) {
+    // `<request id>:<claim>:<way>`, and foreign entries as they are.
+    const std::string_view member = members[i].text;
+    owner_parts owner = parse_owner(member.substr(0, member.find(':')));
+    const auto ticket = read_ticket(members[i + 1].text);
+    queue.first.push_back({std::move(owner.client), std::move(owner.shortened), ticket});
+  }
+  return queue;
 }
 
 void write_break(const lock_key& key, resp::writer& out) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/lock_key.hpp"
 #include "dialects/recipe.hpp"
@@ -34,6 +35,20 @@ using inspect_verdict = std::variant<lock_free, lock_held, lock_foreign, refused
 // The state of one lock. The script cannot write.
 void write_inspect(const lock_key&, resp::writer&);
 inspect_verdict read_inspect(const resp::value&);
+
+// Who waits for it, from the same answer.
+struct lock_queue {
+  struct place {
+    std::string client;  // as in lock_held
+    std::string owner;
+    server_time since{};  // about: tickets are times, but always grow
+    friend bool operator==(const place&, const place&) = default;
+  };
+  std::uint64_t waiting = 0;
+  std::vector<place> first;  // at most 100
+  friend bool operator==(const lock_queue&, const lock_queue&) = default;
+};
+lock_queue read_queue(const resp::value&);
 
 // Takes the lock away from whoever has it, so that its token can never come again. A key that is
 // no lock of ours is refused and stays untouched.

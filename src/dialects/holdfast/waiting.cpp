@@ -50,7 +50,9 @@ place_suffix::place_suffix(const claim& waiting) noexcept {
   size_ = static_cast<std::uint8_t>(at - text_.data());
 }
 
-std::string channel_of(const client_id& client) { return std::string{"hf:c:"}.append(client.text()); }
+std::string channel_of(const client_id& client) {
+  return std::string{"hf:c:"}.append(client.text());
+}
 
 std::optional<channel_message> read_message(const client_id& client, std::string_view message) {
   const std::string_view word = next_word(message);
@@ -65,7 +67,10 @@ std::optional<channel_message> read_message(const client_id& client, std::string
   const bool complete = request && major && claim && at && names_a_lock;
   if (!complete || *major > largest_major || *at > largest_major) return std::nullopt;
   if (*claim > static_cast<std::uint64_t>(longest_claim.count())) return std::nullopt;
-  return handed_over{*request, owner.ends_with('r'), *major, milliseconds(*claim),
+  return handed_over{*request,
+                     owner.ends_with('r'),
+                     *major,
+                     milliseconds(*claim),
                      server_time(microseconds(static_cast<std::int64_t>(*at))),
                      decode_name(message.substr(4, message.size() - 5))};
 }

@@ -1,0 +1,116 @@
+// holdfast watch NAME: a line for every change of a lock.
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include <holdfast/inspector.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/duration.hpp"
+#include "cli/names.hpp"
+#include "cli/output.hpp"
+#include "cli/printable.hpp"
+#include "cli/signals.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct watch_options {
+  std::vector<std::string> names;
+  std::chrono::milliseconds interval = 500ms;
+  int count = 0;  // 0: until interrupted
+};
+
+std::chrono::system_clock::time_point wall_time() {
+  return std::chrono::system_clock::from_time_t(std::time(nullptr));
+}
+
+// What a change is: another state or holder, or another number of those who wait. Not the time
+// that is left.
+bool differs(const lock_status& a, const lock_status& b) {
+  return a.what != b.what || a.owner.id != b.owner.id || a.token != b.token ||
+         a.waiting != b.waiting;
+}
+
+std::string line_of(const lock_status& lock) {
+  const auto at = show_time(wall_time());
+  const auto waiting = fmt::format("{} waiting", lock.waiting);
+  switch (lock.what) {
+    case lock_status::state::free:
+      return fmt::format("{}  free, {}\n", at, waiting);
+    case lock_status::state::foreign:
+      return fmt::format("{}  not a Holdfast lock: {}\n", at, printable(lock.detail));
+    case lock_status::state::held:
+      break;
+  }
+  return fmt::format("{}  held by {}, token {}, {}\n", at, show_owner(lock), lock.token.to_string(),
+                     waiting);
+}
+
+void show(const lock_status& lock, bool json) {
+  if (!json) {
+    print(line_of(lock));
+  } else {
+    auto object = to_json(lock);
+    object["at"] = show_time(wall_time());
+    print(object.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  }
+  std::fflush(stdout);
+}
+
+// The signal that ended the pause.
+std::optional<int> pause(std::chrono::milliseconds time, signal_watch& signals) {
+  pollfd polled{signals.fd(), POLLIN, 0};
+  ::poll(&polled, 1, static_cast<int>(time.count()));
+  const auto signal = signals.next();
+  return signal && ends_programs(*signal) ? signal : std::nullopt;
+}
+
+int watch(const watch_options& options, const context& shared) {
+  signal_watch signals;
+  const inspector look{shared.connection.connect()};
+  std::optional<lock_status> last;
+  for (int shown = 0; options.count == 0 || shown < options.count;) {
+    auto now = look.status(options.names.front());
+    if (!last || differs(*last, now)) {
+      show(now, shared.json);
+      ++shown;
+      last = std::move(now);
+      continue;
+    }
+    if (const auto signal = pause(options.interval, signals)) return killed_by_signal + *signal;
+  }
+  return success;
+}
+
+}  // namespace
+
+void add_watch(CLI::App& program, context& shared) {
+  auto* const command = program.add_subcommand("watch", "Print a line for every change of a lock");
+  const auto options = std::make_shared<watch_options>();
+  add_names(*command, options->names, 1);
+  add_duration(*command, "--interval", options->interval, "How often to look", {50ms, 1min});
+  command->add_option("--count", options->count, "End after so many lines [0: when interrupted]")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->type_name("N");
+  command->footer(
+      "Changes that come and go between two looks are not seen.\n"
+      "Examples:\n"
+      "  holdfast watch nightly\n"
+      "  holdfast watch nightly --json --interval 100ms");
+  command->callback([options, &shared] {
+    shared.takes_operands = true;
+    options->names = all_names(options->names, shared.operands, 1);
+    shared.action = [options, &shared] { return watch(*options, shared); };
+  });
+}
+
+}  // namespace holdfast::cli

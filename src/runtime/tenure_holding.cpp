@@ -1,0 +1,146 @@
+// A tenure that has the lock.
+#include <algorithm>
+#include <utility>
+
+#include "lease/server_clock.hpp"
+#include "net/clock.hpp"
+#include "runtime/blocking_request.hpp"
+#include "runtime/lock_site.hpp"
+#include "runtime/tenure.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+// Renewals that are due at about the same time share a command, so their times are rounded up a
+// little: to 1/256 of the lease, at most 100 ms.
+monotonic_time together(monotonic_time at, milliseconds lease) noexcept {
+  const nanoseconds grain =
+      std::clamp<nanoseconds>(lease / 256, milliseconds{1}, milliseconds{100});
+  const auto since = at.time_since_epoch();
+  return monotonic_time{(since + grain - nanoseconds{1}) / grain * grain};
+}
+
+// Fires a lease's stop token on the callback thread: what the user has hung on it runs there.
+class loss_notice final : public detail::completion {
+ public:
+  explicit loss_notice(std::stop_source source) : source_(std::move(source)) {}
+  void complete() noexcept override {
+    const std::unique_ptr<loss_notice> self(this);
+    source_.request_stop();
+  }
+
+ private:
+  std::stop_source source_;
+};
+
+}  // namespace
+
+bool tenure::held() const noexcept { return remaining() > nanoseconds{0}; }
+
+nanoseconds tenure::remaining() const noexcept {
+  return engine_.is_in_its_process() ? remaining(net::now()) : nanoseconds{0};
+}
+
+nanoseconds tenure::remaining(monotonic_time now) const noexcept {
+  if (!held_.load(std::memory_order_acquire)) return {};
+  const monotonic_time until{nanoseconds{deadline_.load(std::memory_order_relaxed)}};
+  return std::max(nanoseconds{0}, until - now);
+}
+
+std::stop_token tenure::lost() {
+  const scoped_mutex lock(mutex_);
+  if (!lost_) {
+    lost_.emplace();
+    listened_ = true;
+    if (was_lost_) lost_->request_stop();  // nobody can listen to it yet
+  }
+  return lost_->get_token();
+}
+
+void tenure::change_hands() {
+  if (!listened_) return;
+  const scoped_mutex lock(mutex_);
+  lost_.reset();
+  listened_ = false;
+}
+
+void tenure::obey(const leasing::hold_step& step) {
+  const auto& machine = std::get<holding>(machine_);
+  if (step.renew) engine_.renewals().add(shared_from_this());
+  if (step.wake_at) {
+    const auto shared = together(*step.wake_at, spec_->lease);
+    engine_.timers().arm(*this, shared < machine.deadline() ? shared : *step.wake_at);
+  }
+  deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
+  if (step.lost) lose();
+}
+
+void tenure::lose() {
+  held_.store(false, std::memory_order_release);
+  was_lost_ = true;
+  engine_.timers().disarm(*this);
+  if (lost_) engine_.callbacks().post(*new loss_notice{*lost_});
+}
+
+// Those who wait for another thread to release a lock need not wait when it is lost.
+void tenure::tell_site(bool was_held) {
+  if (was_held && site_ != nullptr && !held_.load(std::memory_order_acquire)) site_->lost(*this);
+}
+
+void tenure::on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at) {
+  const bool was_held = held_.load(std::memory_order_acquire);
+  {
+    const scoped_mutex lock(mutex_);
+    if (auto* const machine = std::get_if<holding>(&machine_)) {
+      obey(machine->on_renewed(verdict, sent_at, net::now()));
+    }
+  }
+  tell_site(was_held);
+}
+
+void tenure::on_renewal_missing() {
+  const bool was_held = held_.load(std::memory_order_acquire);
+  {
+    const scoped_mutex lock(mutex_);
+    if (auto* const machine = std::get_if<holding>(&machine_)) {
+      obey(machine->on_missing(net::now()));
+    }
+  }
+  tell_site(was_held);
+}
+
+result<void> tenure::extend(milliseconds duration) {
+  dialects::claim longer = claim_;
+  longer.lease = duration;
+  const dialects::claim* const only = &longer;
+  const auto timeout = engine_.options().response_timeout;
+  blocking_request asked([&](resp::writer& out, monotonic_time sent_at) {
+    const moment sent{sent_at, engine_.estimate(sent_at)};
+    spec_->recipe->write_renew({&only, 1}, leasing::not_after(sent, timeout), out);
+  });
+  for (bool again = true;; again = false) {
+    if (!held()) return failure{errc::lost, "the lease had ended before it was extended"};
+    auto answer = asked.run(engine_.connection());
+    if (!answer) return answer.error();
+    const auto verdict = spec_->recipe->read_renew(*answer, 0);
+    const auto now = net::now();
+    if (const auto* late = std::get_if<dialects::late>(&verdict)) {
+      engine_.learn_time(asked.sent_at(), now, late->now);
+      if (again) continue;
+      return failure{errc::clock_skew, "the server finds the request too old"};
+    }
+    if (const auto* no = std::get_if<dialects::refused>(&verdict))
+      return failure{no->code, no->detail};
+    const scoped_mutex lock(mutex_);
+    auto* const machine = std::get_if<holding>(&machine_);
+    if (machine == nullptr) return failure{errc::lost, "the lease was released meanwhile"};
+    const auto* got = std::get_if<dialects::renewed>(&verdict);
+    obey(got != nullptr ? machine->on_extended(got->ttl, asked.sent_at(), now)
+                        : machine->on_renewed(verdict, asked.sent_at(), now));
+    if (got == nullptr)
+      return failure{errc::lost, "the server has given the lock to somebody else"};
+    return {};
+  }
+}
+
+}  // namespace holdfast::runtime

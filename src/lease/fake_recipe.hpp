@@ -25,9 +25,16 @@ inline resp::value say_granted(milliseconds ttl, dialects::token_major major) {
   return reply;
 }
 
+inline resp::value say_queued(std::int64_t place, milliseconds remaining) {
+  resp::value reply = say("queued", place);
+  reply.items.push_back(say("", remaining.count()));
+  return reply;
+}
+
 class fake_recipe final : public dialects::recipe {
  public:
   static constexpr dialects::token_major major = 7;
+  static constexpr std::uint64_t ticket = 70;
 
   void write_acquire(const dialects::claim&, bool resend, server_time not_after,
                      resp::writer& out) const override {
@@ -46,6 +53,12 @@ class fake_recipe final : public dialects::recipe {
     }
     if (word == "busy") return dialects::busy{};
     if (word == "busy for") return dialects::busy{time};
+    if (word == "queued") {
+      return dialects::queued{static_cast<std::uint64_t>(reply.number),
+                              milliseconds(reply.items[0].number), ticket,
+                              server_time{std::chrono::hours(400'000)}};
+    }
+    if (word == "more") return dialects::unfinished{};
     if (word == "late") return dialects::late{server_time(microseconds(reply.number))};
     return refusal(reply);
   }
@@ -67,6 +80,7 @@ class fake_recipe final : public dialects::recipe {
   }
   dialects::release_verdict read_release(const resp::value& reply) const override {
     if (reply.text == "released") return dialects::released{};
+    if (reply.text == "more") return dialects::unfinished{};
     if (reply.text == "not mine") return dialects::not_mine{};
     return refusal(reply);
   }

@@ -273,5 +273,25 @@ TEST(HoldMachine, KeepsItsPromisesUnderAnyEvents) {
   }
 }
 
+TEST(HoldMachine, MakesAClaimTheWholeLeaseAtAThirdOfIt) {
+  const milliseconds claim(1000);
+  hold_machine machine(lease, true, claim, local_start, lease_deadline(local_start, claim));
+  const auto due = local_start + nanoseconds(claim) / 3;
+  EXPECT_EQ(machine.start(), wake(due));
+  EXPECT_TRUE(machine.on_timer(due).renew);
+  machine.on_renewed(dialects::renewed{lease}, due, due + milliseconds(1));
+  EXPECT_EQ(machine.deadline(), lease_deadline(due, lease));
+}
+
+TEST(HoldMachine, ConfirmsAClaimOfAFixedLeaseAtOnceAndNeverAgain) {
+  const milliseconds claim(1000);
+  hold_machine machine(lease, false, claim, local_start, lease_deadline(local_start, claim));
+  EXPECT_TRUE(machine.start().renew);
+  const auto next =
+      machine.on_renewed(dialects::renewed{lease}, local_start, local_start + milliseconds(1));
+  EXPECT_EQ(next, wake(lease_deadline(local_start, lease)));
+  EXPECT_FALSE(machine.on_timer(local_start + nanoseconds(lease) / 2).renew);
+}
+
 }  // namespace
 }  // namespace holdfast::leasing

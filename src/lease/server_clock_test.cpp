@@ -77,5 +77,18 @@ TEST(ServerClock, NotAfterStaysInTheFarFutureWhenTheTimeIsNotKnown) {
   EXPECT_EQ(not_after({local_start, server_time::max()}, milliseconds(2000)), far_future);
 }
 
+TEST(server_clock, maps_the_servers_time_on_ours_rather_too_early) {
+  server_clock clock;
+  EXPECT_FALSE(clock.earliest(server_time{}));
+  const monotonic_time sent{std::chrono::seconds(100)};
+  const server_time said{std::chrono::hours(400'000)};
+  clock.sample(sent, sent + milliseconds(2), said);
+  EXPECT_EQ(*clock.earliest(said), sent);
+  EXPECT_EQ(*clock.earliest(said + std::chrono::seconds(10)),
+            sent + std::chrono::seconds(10) - milliseconds(10));
+  EXPECT_EQ(*clock.earliest(said - std::chrono::seconds(10)),
+            sent - std::chrono::seconds(10) - milliseconds(10));
+}
+
 }  // namespace
 }  // namespace holdfast::leasing

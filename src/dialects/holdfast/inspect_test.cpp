@@ -21,15 +21,15 @@ const std::string client = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
 constexpr std::int64_t now = 1795240014867674;
 
 resp::value looked(const char* type, resp::value value, std::int64_t ttl) {
-  return array({bulk(type), std::move(value), integer(ttl), integer(now)});
+  return array({bulk(type), std::move(value), integer(ttl), integer(now), integer(0), array({})});
 }
 
 TEST(inspect, asks_the_script) {
   std::string bytes;
   resp::writer out{bytes};
   write_inspect(key, out);
-  EXPECT_EQ(bytes, "*4\r\n$7\r\nEVALSHA\r\n$40\r\n" + std::string{scripts::holdfast_inspect.sha1} +
-                       "\r\n$1\r\n1\r\n$14\r\nhf:{orders:42}\r\n");
+  EXPECT_EQ(bytes, "*5\r\n$7\r\nEVALSHA\r\n$40\r\n" + std::string{scripts::holdfast_inspect.sha1} +
+                       "\r\n$1\r\n2\r\n$14\r\nhf:{orders:42}\r\n$16\r\nhf:{orders:42}:w\r\n");
 }
 
 TEST(inspect, tells_who_holds_a_lock) {
@@ -73,11 +73,25 @@ TEST(inspect, refuses_what_it_does_not_know) {
   }
 }
 
+TEST(inspect, tells_who_waits) {
+  auto answer = looked("none", null(), -2);
+  answer.items[4] = integer(2);
+  answer.items[5] = array(
+      {bulk(client + "-2a:1000:-"), bulk("1795240014000000"), bulk("somebody"), bulk("nonsense")});
+  const auto queue = read_queue(answer);
+  EXPECT_EQ(queue.waiting, 2U);
+  ASSERT_EQ(queue.first.size(), 2U);
+  EXPECT_EQ(queue.first[0], (lock_queue::place{client, "0f1e2d3c-2a",
+                                               server_time(microseconds(1795240014000000))}));
+  EXPECT_EQ(queue.first[1], (lock_queue::place{{}, "somebody", server_time{}}));
+  EXPECT_EQ(read_queue(error("NOPERM no")), lock_queue{});
+}
+
 TEST(break_lock, asks_the_script) {
   std::string bytes;
   resp::writer out{bytes};
   write_break(key, out);
-  EXPECT_TRUE(bytes.starts_with("*5\r\n$7\r\nEVALSHA\r\n"));
+  EXPECT_TRUE(bytes.starts_with("*7\r\n$7\r\nEVALSHA\r\n"));
   EXPECT_NE(bytes.find(scripts::holdfast_break_lock.sha1), bytes.npos);
   EXPECT_TRUE(bytes.ends_with(key.fence_key() + "\r\n"));
 }

@@ -92,7 +92,7 @@ acquire_verdict mutex_recipe::read_array(const claim& wanted, const resp::value&
   if (word == "mine" && v.items.size() == 3) {
     const auto major = read_major(v.items[1]);
     const auto ttl = read_ttl(v.items[2]);
-    if (major && ttl) return granted{*major, *ttl};
+    if (major && ttl && (*major != 0 || !fenced_)) return granted{*major, *ttl};
   }
   if (auto waits = read_queued(v)) return *waits;
   if (word == "more") return unfinished{};

@@ -1,0 +1,144 @@
+// An attempt in the queue: when it asks, what it believes, how it leaves.
+#include <gtest/gtest.h>
+
+#include "lease/acquire_machine.hpp"
+#include "lease/deadline.hpp"
+#include "lease/fake_recipe.hpp"
+#include "lease/waiting_times.hpp"
+
+namespace holdfast::leasing {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr milliseconds claim_length{1000};
+constexpr dialects::token_major old_major = 5, new_major = 9;
+const fake_recipe recipe;
+
+class AcquireWaiting : public ::testing::Test {
+ protected:
+  AcquireWaiting() : AcquireWaiting(dialects::wakeup_way::channel) {}
+  explicit AcquireWaiting(dialects::wakeup_way way) : machine_(recipe, claim(way), patience_, {}) {
+    sent(machine_.start(now()));
+  }
+
+  static dialects::claim claim(dialects::wakeup_way way) {
+    auto wanted = test_claim(seconds(30));
+    wanted.floor = old_major;
+    wanted.waits = true;
+    wanted.way = way;
+    return wanted;
+  }
+  moment now() const { return {local_, server_start}; }
+  void pass(nanoseconds time) { local_ += time; }
+  step sent(step next) {
+    if (next.send != ask::nothing) sent_at_ = local_;
+    return next;
+  }
+  step answer(const resp::value& reply) {
+    pass(milliseconds(1));
+    return sent(machine_.on_reply(reply, sent_at_, now()));
+  }
+  step queued(std::int64_t place, milliseconds remaining) {
+    return answer(say_queued(place, remaining));
+  }
+  // The server handed the lock over `age` ago, as far as our clock can tell.
+  step told(dialects::token_major major, nanoseconds age) {
+    return sent(machine_.on_handed_over({major, claim_length}, local_ - age, now()));
+  }
+
+  patience patience_{.waits = true, .give_up_at = local_start + seconds(3600)};
+  monotonic_time local_ = local_start;
+  monotonic_time sent_at_{};
+  acquire_machine machine_;
+};
+
+TEST_F(AcquireWaiting, AsksWhenItsTurnComesAtTheLatestAtItsBound) {
+  const auto first = queued(0, milliseconds(700));
+  ASSERT_TRUE(first.wake_at);
+  EXPECT_GE(*first.wake_at - local_, milliseconds(700));
+  EXPECT_LE(*first.wake_at - local_, milliseconds(710));
+  EXPECT_EQ(first.learned, server_start);
+  local_ = *first.wake_at;
+  EXPECT_EQ(sent(machine_.on_timer(now())).send, ask::acquire);
+  const auto third = queued(2, milliseconds(700));
+  EXPECT_GE(*third.wake_at - local_, milliseconds(2700));
+  EXPECT_EQ(until_turn({0, seconds(30), 1, {}}), ask_bound(0));
+  EXPECT_EQ(ask_bound(1'000'000), seconds(60));
+}
+
+TEST_F(AcquireWaiting, BelievesAFreshMessage) {
+  queued(0, seconds(30));
+  pass(seconds(5));
+  const auto next = told(new_major, milliseconds(2));
+  ASSERT_TRUE(next.done);
+  EXPECT_FALSE(next.done->code);
+  EXPECT_EQ(next.done->grant, (dialects::granted{new_major, claim_length}));
+  EXPECT_EQ(next.done->granted_at, local_ - milliseconds(2));
+  EXPECT_EQ(next.done->deadline, lease_deadline(local_ - milliseconds(2), claim_length));
+  EXPECT_TRUE(next.finished);
+}
+
+TEST_F(AcquireWaiting, AsksWhenTheMessageIsOldOrFromTheFutureOrOfAnEarlierGrant) {
+  queued(0, seconds(30));
+  EXPECT_EQ(told(new_major, milliseconds(501)).send, ask::acquire) << "long under way";
+  queued(0, seconds(30));
+  EXPECT_EQ(told(new_major, milliseconds(-1)).send, ask::acquire) << "the server's clock was set";
+  queued(0, seconds(30));
+  EXPECT_EQ(told(old_major, milliseconds(1)).send, ask::acquire) << "not above what we know";
+  EXPECT_TRUE(answer(say_granted(claim_length, new_major)).done) << "the answer proves it";
+}
+
+TEST_F(AcquireWaiting, KeepsAMessageThatComesWhileItAsks) {
+  EXPECT_EQ(told(new_major, milliseconds(1)), step{});
+  const auto next = queued(0, seconds(30));  // was answered before the lock was handed over
+  ASSERT_TRUE(next.done);
+  EXPECT_EQ(next.done->grant.major, new_major);
+}
+
+TEST_F(AcquireWaiting, PrefersTheAnswerToAMessage) {
+  EXPECT_EQ(told(new_major, milliseconds(1)), step{});
+  const auto next = answer(say_granted(milliseconds(800), new_major));
+  ASSERT_TRUE(next.done);
+  EXPECT_EQ(next.done->grant.ttl, milliseconds(800));
+}
+
+TEST_F(AcquireWaiting, LeavesTheQueueWhenItGivesUp) {
+  queued(3, seconds(30));
+  const auto next = sent(machine_.on_stop(now()));
+  EXPECT_EQ(next.done->code, errc::cancelled);
+  EXPECT_EQ(next.send, ask::withdraw);
+  EXPECT_EQ(told(new_major, milliseconds(1)), step{}) << "the withdraw passes it on";
+  EXPECT_TRUE(answer(say("released")).finished);
+}
+
+TEST_F(AcquireWaiting, LeavesTheQueueThatItJoinedAfterItGaveUp) {
+  EXPECT_EQ(machine_.on_stop(now()).done->code, errc::cancelled);
+  EXPECT_EQ(queued(0, seconds(30)).send, ask::withdraw);
+}
+
+TEST_F(AcquireWaiting, AsksAgainWhenItsConnectionBrokeWithItsOldTicket) {
+  queued(1, seconds(30));
+  EXPECT_EQ(sent(machine_.on_woken(now())).send, ask::acquire);
+  EXPECT_EQ(machine_.claim().ticket, fake_recipe::ticket);
+}
+
+TEST_F(AcquireWaiting, AsksAtOnceWhenTheServerDidNotFinish) {
+  EXPECT_EQ(answer(say("more")).send, ask::acquire);
+}
+
+TEST_F(AcquireWaiting, PollsWhenThereIsNoChannel) {
+  queued(0, seconds(30));
+  EXPECT_EQ(sent(machine_.on_deaf(now())).send, ask::acquire);
+  const auto next = queued(0, seconds(30));
+  EXPECT_LE(*next.wake_at - local_, milliseconds(64));
+}
+
+TEST_F(AcquireWaiting, GivesAGrantBackWhoseTokenIsNotAboveTheFloor) {
+  const auto next = answer(say_granted(seconds(30), old_major));
+  EXPECT_FALSE(next.done);
+  EXPECT_EQ(next.send, ask::release);
+}
+
+}  // namespace
+}  // namespace holdfast::leasing

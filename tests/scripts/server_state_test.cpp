@@ -179,7 +179,7 @@ TEST_P(RestrictedUser, CanDoWhatAnOperatorDoes) {
 }
 
 TEST_P(RestrictedUser, ChangesNothingWhenARightIsMissing) {
-  for (const char* missing : {"-time", "-get", "-set", "-eval"}) {
+  for (const char* missing : {"-time", "-exists", "-set", "-eval"}) {
     log_in({"client"}, {missing});
     EXPECT_EQ(code_of(redis().acquire(claims.next())), errc::permission_denied) << missing;
   }

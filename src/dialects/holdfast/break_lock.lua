@@ -18,6 +18,7 @@ if not broken then
   return {'foreign'}
 end
 
+local last = call('GET', KEYS[4])
 call('DEL', KEYS[1])
 local floor, me = broken + 0, nil
 if call('EXISTS', KEYS[2]) == 1 then
@@ -32,7 +33,6 @@ end
 
 -- New majors are above the counter. So with the counter at least at the broken one, that token and
 -- all its minors are of the past, also if the counter was lost meanwhile.
-local last = call('GET', KEYS[4])
 local reached = last and string.find(last, '^%d+$') and tonumber(last) or 0
 if reached < floor and floor <= 4503599627370496 then call('SET', KEYS[4], broken) end
 return {'broken', held}

@@ -1,0 +1,287 @@
+// Those who wait: their order, how the lock is handed over, and who is skipped.
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <optional>
+
+#include "dialects/holdfast/waiting.hpp"
+#include "scripts/script_client.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+class QueueScript : public scripts_test {
+ protected:
+  claim next_waiting(claims_of& of, wakeup_way way = wakeup_way::channel) {
+    claim one = of.next();
+    one.waits = true;
+    one.way = way;
+    return one;
+  }
+  queued must_wait(claim& one) {
+    const auto verdict = redis().acquire(one);
+    const auto* place = std::get_if<queued>(&verdict);
+    EXPECT_NE(place, nullptr) << redis().why(verdict);
+    if (place == nullptr) return {};
+    one.ticket = place->ticket;
+    return *place;
+  }
+  // Listens to the channel of the client that the claims are of.
+  using subscriber = std::unique_ptr<support::raw_connection>;
+  subscriber listen(std::uint8_t client) {
+    auto made = std::make_unique<support::raw_connection>(net::unix_endpoint{server().socket()});
+    EXPECT_EQ(made->command({"SUBSCRIBE", channel_of(client_id{{client}})}).items.size(), 3U);
+    return made;
+  }
+  std::optional<handed_over> heard(const subscriber& on, std::uint8_t client) {
+    const auto message = on->read_value();
+    const auto said = read_message(client_id{{client}}, message.items.at(2).text);
+    if (!said || !std::holds_alternative<handed_over>(*said)) return std::nullopt;
+    return std::get<handed_over>(*said);
+  }
+  std::int64_t waiting() { return redis().command({"ZCARD", key.value_key() + ":w"}).number; }
+  bool owns(const claim& one) {
+    return redis().get(key.value_key()).ends_with(":" + std::string{one.owner.text()});
+  }
+};
+HOLDFAST_ON_EACH_SERVER(QueueScript);
+
+TEST_P(QueueScript, GivesPlacesInTheOrderOfArrivalAndKeepsThem) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others);
+  const auto one = must_wait(first), two = must_wait(second);
+  EXPECT_EQ(one.place, 0U);
+  EXPECT_EQ(two.place, 1U);
+  EXPECT_LT(one.ticket, two.ticket);
+  EXPECT_GT(one.remaining, milliseconds(25'000));
+  EXPECT_EQ(must_wait(first).place, 0U) << "who asks again keeps his place";
+  EXPECT_EQ(must_wait(second).ticket, two.ticket);
+  EXPECT_EQ(waiting(), 2);
+}
+
+TEST_P(QueueScript, ReleaseMakesTheFirstTheOwnerAndTellsHim) {
+  const auto channel = listen(2);
+  claim mine = claims.next();
+  const auto old = redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others);
+  must_wait(first);
+  must_wait(second);
+  const auto before = redis().micros();
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  const auto grant = heard(channel, 2);
+  ASSERT_TRUE(grant);
+  EXPECT_EQ(grant->request, first.owner.counter());
+  EXPECT_GT(grant->major, old.major);
+  EXPECT_EQ(grant->claim, longest_claim);
+  EXPECT_EQ(grant->name, key.name());
+  EXPECT_GE(static_cast<token_major>(grant->at.time_since_epoch().count()), before);
+  EXPECT_TRUE(owns(first));
+  EXPECT_LE(redis().pttl(key.value_key()), longest_claim.count());
+  EXPECT_EQ(waiting(), 1);
+  first.granted = grant->major;
+  EXPECT_EQ(redis().renew(first), renew_verdict(renewed{lease}));
+  EXPECT_EQ(redis().release(first), release_verdict(released{}));
+  EXPECT_GT(heard(channel, 2)->major, grant->major);
+  EXPECT_TRUE(owns(second));
+}
+
+TEST_P(QueueScript, SkipsThoseWhoAreGone) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claims_of dead{key, 3};
+  for (int i = 0; i < 20; ++i) {
+    claim gone = next_waiting(dead);
+    must_wait(gone);
+  }
+  const auto channel = listen(2);
+  claim alive = next_waiting(others);
+  must_wait(alive);
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  EXPECT_TRUE(owns(alive));
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_P(QueueScript, FreesTheLockWhenNobodyIsLeft) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim gone = next_waiting(others);
+  must_wait(gone);
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  EXPECT_FALSE(redis().exists(key.value_key()));
+  EXPECT_FALSE(redis().exists(key.value_key() + ":w"));
+  EXPECT_FALSE(redis().exists(key.value_key() + ":i"));
+}
+
+TEST_P(QueueScript, LooksAtAThousandDeadAtATimeAndKeepsTheLockMeanwhile) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claims_of dead{key, 3};
+  for (int i = 0; i < 10'000; ++i) {
+    const claim gone = dead.next();
+    redis().command({"ZADD", key.value_key() + ":w", std::to_string(i),
+                     std::string{gone.owner.text()} + ":1000:-"});
+  }
+  const auto channel = listen(2);
+  claim alive = next_waiting(others);
+  must_wait(alive);
+  int calls = 1;
+  while (std::holds_alternative<unfinished>(redis().release(mine))) {
+    EXPECT_TRUE(owns(mine));
+    ASSERT_LE(++calls, 11);
+  }
+  EXPECT_EQ(calls, 11);
+  EXPECT_TRUE(owns(alive));
+}
+
+TEST_P(QueueScript, HandsToAPollerWithoutAWordAndDropsASilentOne) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim silent = next_waiting(others, wakeup_way::poll), lively = next_waiting(others);
+  must_wait(silent);
+  lively.way = wakeup_way::poll;
+  must_wait(lively);
+  const auto long_ago = std::to_string(redis().micros() - 6'000'000);
+  redis().command(
+      {"HSET", key.value_key() + ":i", std::string{silent.owner.text()} + ":250:p", long_ago});
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  EXPECT_TRUE(owns(lively));
+  const auto grant = std::get<granted>(redis().acquire(lively));
+  EXPECT_EQ(grant.ttl, lease) << "asking makes the claim a whole lease";
+}
+
+TEST_P(QueueScript, WithdrawLeavesTheQueueOrPassesTheGrantOn) {
+  const auto channel = listen(2);
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others), third = next_waiting(others);
+  must_wait(first);
+  must_wait(second);
+  must_wait(third);
+  EXPECT_EQ(redis().withdraw(second), release_verdict(not_mine{}));
+  EXPECT_EQ(waiting(), 2);
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  ASSERT_TRUE(owns(first));
+  EXPECT_EQ(redis().withdraw(first), release_verdict(released{})) << "it was granted unheard";
+  EXPECT_TRUE(owns(third));
+}
+
+TEST_P(QueueScript, GivesALockThatEndedToTheFirstWhoeverAsks) {
+  const auto channel = listen(2);
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others);
+  must_wait(first);
+  redis().command({"DEL", key.value_key()});  // as if its lease had ended
+  const auto verdict = redis().acquire(claims.next());
+  ASSERT_TRUE(std::holds_alternative<busy>(verdict)) << redis().why(verdict);
+  EXPECT_EQ(std::get<busy>(verdict).remaining, longest_claim);
+  EXPECT_TRUE(owns(first));
+}
+
+// He asks because the lease of the owner has ended, and is alone.
+TEST_P(QueueScript, GivesALockThatEndedToTheFirstWhenHeAsks) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others);
+  must_wait(first);
+  redis().command({"DEL", key.value_key()});
+  const auto verdict = redis().acquire(first);
+  ASSERT_TRUE(std::holds_alternative<granted>(verdict)) << redis().why(verdict);
+  EXPECT_EQ(std::get<granted>(verdict).ttl, lease);
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_P(QueueScript, KeepsOldTicketsWhenTheQueueWasDeleted) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others);
+  must_wait(first);
+  must_wait(second);
+  redis().command({"DEL", key.value_key() + ":w", key.value_key() + ":i"});
+  claim newcomer = next_waiting(others);
+  EXPECT_EQ(must_wait(newcomer).place, 0U);
+  EXPECT_EQ(must_wait(second).place, 0U);
+  EXPECT_EQ(must_wait(first).place, 0U);
+  EXPECT_EQ(must_wait(newcomer).place, 2U);
+}
+
+TEST_P(QueueScript, RefusesMoreThanItsLimit) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others);
+  first.queue_limit = second.queue_limit = 1;
+  must_wait(first);
+  const auto before = redis().contents();
+  EXPECT_EQ(code_of(redis().acquire(second)), errc::queue_full);
+  EXPECT_EQ(redis().contents(), before);
+  EXPECT_EQ(must_wait(first).place, 0U);
+}
+
+TEST_P(QueueScript, HandsOverWhenMemoryIsShort) {
+  const auto channel = listen(2);
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others);
+  must_wait(first);
+  redis().command({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  EXPECT_TRUE(owns(first));
+}
+
+TEST_P(QueueScript, FreesTheLockAndKeepsTheQueueWhenNoTokenCanBeDrawn) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  const auto channel = listen(2);
+  claim first = next_waiting(others);
+  must_wait(first);
+  redis().command({"DEL", key.fence_key()});
+  redis().command({"RPUSH", key.fence_key(), "x"});
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  EXPECT_FALSE(redis().exists(key.value_key()));
+  EXPECT_EQ(waiting(), 1);
+  EXPECT_EQ(code_of(redis().acquire(first)), errc::foreign_key);
+}
+
+TEST_P(QueueScript, TokensGrowOverHandOversAlsoWithoutTheCounter) {
+  const auto channel = listen(2);
+  claim owner = claims.next();
+  token_major last = redis().must_acquire(owner).major;
+  for (int i = 0; i < 50; ++i) {
+    claim next = next_waiting(others);
+    must_wait(next);
+    if (i % 3 == 0) redis().command({"DEL", key.fence_key()});
+    ASSERT_EQ(redis().release(owner), release_verdict(released{}));
+    const auto grant = heard(channel, 2);
+    ASSERT_TRUE(grant);
+    ASSERT_GT(grant->major, last);
+    last = grant->major;
+    owner = next;
+    owner.granted = last;
+  }
+}
+
+TEST_P(QueueScript, ABrokenLockGoesToTheFirst) {
+  const auto channel = listen(2);
+  claim mine = claims.next();
+  const auto old = redis().must_acquire(mine);
+  claim first = next_waiting(others);
+  must_wait(first);
+  EXPECT_TRUE(std::holds_alternative<lock_broken>(redis().break_lock(key)));
+  EXPECT_TRUE(owns(first));
+  EXPECT_GT(heard(channel, 2)->major, old.major);
+}
+
+TEST_P(QueueScript, AsksForALockThatIsOnlyKept) {
+  const auto channel = listen(1);
+  claim mine = claims.next();
+  mine.owner = request_id{client_id{{1}}, 77, true};
+  redis().must_acquire(mine);
+  claim first = next_waiting(others);
+  must_wait(first);
+  const auto message = channel->read_value();
+  EXPECT_EQ(read_message(client_id{{1}}, message.items.at(2).text), channel_message{wanted{77}});
+}
+
+}  // namespace
+}  // namespace holdfast::dialects

@@ -240,7 +240,6 @@ TEST_P(QueueScript, FreesTheLockAndKeepsTheQueueWhenNoTokenCanBeDrawn) {
   EXPECT_EQ(redis().release(mine), release_verdict(released{}));
   EXPECT_FALSE(redis().exists(key.value_key()));
   EXPECT_EQ(waiting(), 1);
-  EXPECT_EQ(code_of(redis().acquire(first)), errc::foreign_key);
 }
 
 TEST_P(QueueScript, TokensGrowOverHandOversAlsoWithoutTheCounter) {
@@ -281,6 +280,43 @@ TEST_P(QueueScript, AsksForALockThatIsOnlyKept) {
   must_wait(first);
   const auto message = channel->read_value();
   EXPECT_EQ(read_message(client_id{{1}}, message.items.at(2).text), channel_message{wanted{77}});
+}
+
+TEST_P(QueueScript, LeavesNoPlaceBehindWhenItIsRefused) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others);
+  must_wait(first);
+  redis().command({"DEL", key.value_key(), key.fence_key()});
+  redis().command({"RPUSH", key.fence_key(), "x"});
+  EXPECT_EQ(code_of(redis().acquire(first)), errc::foreign_key);
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_P(QueueScript, ReleasesAlsoWhenSomebodyHasTakenTheQueuesKeys) {
+  for (const auto* which : {":w", ":i"}) {
+    claim mine = claims.next();
+    redis().must_acquire(mine);
+    claim first = next_waiting(others);
+    must_wait(first);
+    redis().command({"DEL", key.value_key() + which});
+    redis().command({"SET", key.value_key() + which, "x"});
+    EXPECT_EQ(redis().release(mine), release_verdict(released{})) << which;
+    EXPECT_FALSE(redis().exists(key.value_key())) << which;
+    EXPECT_EQ(redis().get(key.value_key() + which), "x") << "what is foreign stays";
+    redis().command({"DEL", key.value_key() + which});
+  }
+}
+
+TEST_P(QueueScript, AnOldTicketIsNotCountedAgainstTheLimit) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others);
+  must_wait(first);
+  redis().command({"DEL", key.value_key() + ":w"});
+  must_wait(second);
+  first.queue_limit = 1;
+  EXPECT_EQ(must_wait(first).place, 0U);
 }
 
 }  // namespace

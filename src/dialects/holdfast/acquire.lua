@@ -64,9 +64,9 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
       place = call('ZRANK', KEYS[2], member)
     else
       place = call('ZCARD', KEYS[2])
-      if place >= ARGV[7] + 0 then return {'full', ARGV[7]} end
       ticket = ARGV[6]
       if ticket == '0' then
+        if place >= ARGV[7] + 0 then return {'full', ARGV[7]} end
         -- A time, for order beyond the life of a queue; but in the queue it only grows.
         ticket = text
         local last = call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
@@ -94,8 +94,8 @@ end
 
 local floor = ARGV[4] + 0
 --@include draw_major
-if refusal then return refusal end
-if queued then
+local winner, claim, more = nil, nil, false
+if queued and not refusal then
   --@include pass_on
   if more then return {'more'} end
   if winner and winner ~= me then
@@ -103,5 +103,11 @@ if queued then
     return {'queued', call('ZRANK', KEYS[2], me .. ARGV[5]) or 0, claim + 0, ticket, now}
   end
 end
+if queued and ARGV[5] and not winner then
+  -- Refused, or granted because we may tell nobody that he has the lock: no place is left behind.
+  call('ZREM', KEYS[2], me .. ARGV[5])
+  call('HDEL', KEYS[3], me .. ARGV[5])
+end
+if refusal then return refusal end
 call('SET', KEYS[1], '1:' .. text .. ':' .. me, 'PX', ARGV[2])
 return major

@@ -24,6 +24,7 @@ local floor, me = broken + 0, nil
 if call('EXISTS', KEYS[2]) == 1 then
   --@include server_time
   --@include draw_major
+  local winner, claim, more = nil, nil, false
   -- Where that cannot be, the lock is free and those who wait will ask.
   if not refusal then
     --@include pass_on

@@ -4,6 +4,7 @@ call('PEXPIRE', KEYS[2], 180000)
 local me = nil
 --@include server_time
 --@include draw_major
+local winner, claim, more = nil, nil, false
 if not refusal then
   --@include pass_on
   if more then return 2 end

@@ -1,12 +1,12 @@
 -- Gives the lock to the first of the queue who is there. Needs `now`, `text`, and `me`: a request
 -- that need not be told, or nil. Sets `winner` to the request that has the lock now (nil: nobody is
--- left) and `more` when it gave up looking, to keep the script short: then nothing is decided yet.
+-- left, or what stands at the queue's keys is no queue), its `claim`, and `more` when it gave up
+-- looking, to keep the script short: then nothing is decided yet. All three must be there before.
 -- Who is gone: nobody listens to his channel, or he has not asked for twice the longest time that a
 -- waiter may stay silent. PUBLISH comes before SET, so that the lock's value stays until then.
-local winner, claim, more = nil, nil, false
 local looked = 0
 while not winner do
-  local head = call('ZPOPMIN', KEYS[2])
+  local head = redis.pcall('ZPOPMIN', KEYS[2])
   local member = head[1]
   if not member then break end
   looked = looked + 1
@@ -15,8 +15,9 @@ while not winner do
     more = true
     break
   end
-  local heard = call('HGET', KEYS[3], member) or now
-  call('HDEL', KEYS[3], member)
+  local heard = redis.pcall('HGET', KEYS[3], member)
+  if type(heard) ~= 'string' then heard = now end
+  redis.pcall('HDEL', KEYS[3], member)
   local request, wanted, way = string.match(member, '^(.+):(%d+):([-p])$')
   local silence = way == 'p' and 5000000 or 120000000
   if request and now - heard <= silence then
@@ -27,7 +28,7 @@ while not winner do
       if type(listeners) ~= 'number' then
         -- We may not publish: he keeps his place and will ask.
         call('ZADD', KEYS[2], head[2], member)
-        call('HSET', KEYS[3], member, heard)
+        redis.pcall('HSET', KEYS[3], member, heard)
         break
       end
     end

@@ -8,11 +8,7 @@
 namespace holdfast::conformance {
 namespace {
 
-class Mutex : public mutex_test {
- protected:
-  // The server knows the release script from now on. Until it does, a destructor's release takes a
-  // second trip, which the next command of the same client may overtake.
-};
+class Mutex : public mutex_test {};
 HOLDFAST_ON_EACH_SERVER(Mutex);
 
 TEST_P(Mutex, ExcludesWithinAndBetweenClients) {

@@ -1,0 +1,270 @@
+// Waiting: order, hand-over between clients and within one, and what becomes of those who leave.
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "conformance/conformance.hpp"
+#include "support/forked.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+class Waiting : public mutex_test {
+ protected:
+  std::size_t waiting(const std::string& name) const {
+    return inspector{redis()}.status(name).waiting;
+  }
+  bool waits(const std::string& name, std::size_t many) const {
+    return eventually([&] { return waiting(name) == many; });
+  }
+  std::int64_t scripts_called() const {
+    const auto stats = server().command({"INFO", "commandstats"}).text;
+    const std::string before = "cmdstat_evalsha:calls=";
+    const auto at = stats.find(before);
+    return at == stats.npos ? 0 : std::stoll(stats.substr(at + before.size()));
+  }
+};
+HOLDFAST_ON_EACH_SERVER(Waiting);
+
+TEST_P(Waiting, ClientsAreServedInTheOrderOfTheirArrival) {
+  auto first = another_client().mutex("a").acquire();
+  std::mutex guard;
+  std::vector<int> served;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 5; ++i) {
+    threads.emplace_back([&, i] {
+      const auto held = another_client().mutex("a").acquire();
+      const std::lock_guard lock(guard);
+      served.push_back(i);
+    });
+    ASSERT_TRUE(waits("a", static_cast<std::size_t>(i) + 1));
+  }
+  EXPECT_TRUE(first.release());
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST_P(Waiting, FairLocksServeTheThreadsOfAClientInTheOrderOfTheirArrival) {
+  const auto lock = redis().mutex("a", {.fair = true});
+  auto first = lock.acquire();
+  std::mutex guard;
+  std::vector<int> served;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 5; ++i) {
+    threads.emplace_back([&, i] {
+      const auto held = lock.acquire();
+      const std::lock_guard in(guard);
+      served.push_back(i);
+    });
+    ASSERT_TRUE(waits("a", static_cast<std::size_t>(i) + 1));
+  }
+  EXPECT_TRUE(first.release());
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST_P(Waiting, AContendedAcquisitionCostsTwoCommands) {
+  constexpr int rounds = 200;
+  const client one = another_client(), two = another_client();
+  std::atomic<int> ready{0};
+  const auto run = [&](const client& of) {
+    const auto lock = of.mutex("a");
+    (void)lock.acquire();
+    ++ready;
+    while (ready < 2) std::this_thread::yield();
+    for (int i = 0; i < rounds; ++i) EXPECT_TRUE(lock.acquire().release());
+  };
+  const auto before = scripts_called();
+  std::thread other{[&] { run(two); }};
+  run(one);
+  other.join();
+  const auto called = scripts_called() - before;
+  // The clients register themselves, and the warm-up is counted too.
+  EXPECT_GE(called, 4 * rounds);
+  EXPECT_LE(called, 4 * rounds + 12);
+}
+
+TEST_P(Waiting, ThreadsOfAClientPassTheLockOnWithGrowingTokens) {
+  const auto lock = redis().mutex("a");
+  std::atomic<int> inside{0};
+  std::uint64_t last = 0;
+  const auto before = scripts_called();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 500; ++round) {
+        const auto held = lock.acquire();
+        EXPECT_EQ(inside.fetch_add(1), 0);
+        EXPECT_GT(held.token().value(), last);
+        last = held.token().value();
+        --inside;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_LT(scripts_called() - before, 4000) << "most hand-overs need no server";
+}
+
+TEST_P(Waiting, WhoGivesUpLeavesTheQueueAndTheNextIsServed) {
+  auto held = redis().mutex("a").acquire();
+  std::stop_source stop;
+  std::thread leaver{[&] {
+    expect_reason(
+        another_client().mutex("a").try_acquire({.timeout = forever, .stop = stop.get_token()}),
+        errc::cancelled);
+  }};
+  ASSERT_TRUE(waits("a", 1));
+  std::thread stayer{[&] { (void)another_client().mutex("a").acquire(); }};
+  ASSERT_TRUE(waits("a", 2));
+  stop.request_stop();
+  leaver.join();
+  EXPECT_TRUE(waits("a", 1));
+  EXPECT_TRUE(held.release());
+  stayer.join();
+}
+
+TEST_P(Waiting, AWaiterThatWasKilledIsSkipped) {
+  auto held = redis().mutex("a").acquire();
+  support::forked dead{[&](const auto& parent) {
+    const client own{server().url()};
+    std::thread waiter{[&] { (void)own.mutex("a").acquire({.timeout = forever}); }};
+    parent.tell("waits");
+    parent.sleep_until_killed();
+  }};
+  (void)dead.heard();
+  ASSERT_TRUE(waits("a", 1));
+  dead.kill9();
+  std::thread next{[&] { (void)another_client().mutex("a").acquire(); }};
+  ASSERT_TRUE(waits("a", 2));
+  const auto before = net::now();
+  EXPECT_TRUE(held.release());
+  next.join();
+  EXPECT_LT(net::now() - before, 900ms) << "not even a claim is lost on him";
+}
+
+TEST_P(Waiting, TheNextOwnsTheLockWhenItsHolderWasKilled) {
+  support::forked holder{[&](const auto& parent) {
+    const client own{server().url()};
+    const auto held = own.mutex("a", {.lease = 600ms}).acquire();
+    parent.tell(held.token().to_string());
+    parent.sleep_until_killed();
+  }};
+  const auto old = std::stoull(holder.heard());
+  std::optional<lease> got;
+  std::thread waiter{[&] { got.emplace(another_client().mutex("a").acquire()); }};
+  ASSERT_TRUE(waits("a", 1));
+  holder.kill9();
+  const auto before = net::now();
+  waiter.join();
+  EXPECT_GT(got->token().value(), old);
+  EXPECT_LT(net::now() - before, 5s);
+}
+
+TEST_P(Waiting, AFrozenWaiterCostsOneClaim) {
+  auto held = redis().mutex("a").acquire();
+  support::forked frozen{[&](const auto& parent) {
+    const client own{server().url()};
+    std::thread waiter{[&] { (void)own.mutex("a").acquire({.timeout = forever}); }};
+    parent.tell("waits");
+    parent.sleep_until_killed();
+  }};
+  (void)frozen.heard();
+  ASSERT_TRUE(waits("a", 1));
+  std::thread next{[&] { (void)another_client().mutex("a").acquire({.timeout = 30s}); }};
+  ASSERT_TRUE(waits("a", 2));
+  frozen.signal(SIGSTOP);
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(waits("a", 1));
+  const auto before = net::now();
+  next.join();
+  EXPECT_LT(net::now() - before, 20s);
+}
+
+TEST_P(Waiting, ALostMessageIsFoundOutWhenTheConnectionIsMadeAgain) {
+  auto held = redis().mutex("a").acquire();
+  std::thread waiter{[&] { (void)another_client().mutex("a").acquire({.timeout = 30s}); }};
+  ASSERT_TRUE(waits("a", 1));
+  for (int i = 0; i < 5; ++i) server().command({"CLIENT", "KILL", "TYPE", "pubsub"});
+  EXPECT_TRUE(held.release());
+  const auto before = net::now();
+  waiter.join();
+  EXPECT_LT(net::now() - before, 10s);
+}
+
+TEST_P(Waiting, AWaiterWhosePlaceWasDeletedQueuesAgain) {
+  auto held = redis().mutex("a", {.lease = 400ms}).acquire();
+  std::thread waiter{[&] { (void)another_client().mutex("a").acquire({.timeout = 30s}); }};
+  ASSERT_TRUE(waits("a", 1));
+  server().command({"DEL", "hf:{a}:w", "hf:{a}:i"});
+  EXPECT_TRUE(waits("a", 1)) << "it asks when the owner's lease could have ended";
+  EXPECT_TRUE(held.release());
+  waiter.join();
+}
+
+TEST_P(Waiting, WorksWithoutMessages) {
+  client_options options;
+  options.wakeup = wakeup::poll;
+  const client polls{server().url(), options};
+  auto held = redis().mutex("a").acquire();
+  std::thread waiter{[&] { (void)polls.mutex("a").acquire(); }};
+  ASSERT_TRUE(waits("a", 1));
+  EXPECT_TRUE(held.release());
+  waiter.join();
+  EXPECT_EQ(server().command({"PUBSUB", "CHANNELS", "hf:c:*"}).items.size(), 1U)
+      << "only the other client's";
+}
+
+TEST_P(Waiting, AFullQueueIsARefusal) {
+  const lock_options one_waiter{.fair = true, .queue_limit = 1};
+  auto held = redis().mutex("a", one_waiter).acquire();
+  std::thread waiter{[&] { (void)another_client().mutex("a", one_waiter).acquire(); }};
+  ASSERT_TRUE(waits("a", 1));
+  expect_reason(another_client().mutex("a", one_waiter).try_acquire({.timeout = 30s}),
+                errc::queue_full);
+  EXPECT_TRUE(held.release());
+  waiter.join();
+}
+
+TEST_P(Waiting, ALostLockKeepsNobodyOfTheClientWaiting) {
+  const auto lock = redis().mutex("a", {.lease = 300ms});
+  const auto held = lock.acquire();
+  std::optional<lease> next;
+  std::thread waiter{[&] { next.emplace(lock.acquire()); }};
+  server().command({"DEL", "hf:{a}"});
+  waiter.join();  // although the first is never released
+  EXPECT_FALSE(held.held());
+  EXPECT_GT(next->token(), held.token());
+}
+
+TEST_P(Waiting, ARetainedLockIsTakenAgainWithoutACommand) {
+  const auto lock = redis().mutex("a", {.retain = 10s});
+  const auto first = lock.acquire().token();
+  const auto before = scripts_called();
+  for (int i = 0; i < 1000; ++i) EXPECT_GT(lock.acquire().token(), first);
+  EXPECT_EQ(scripts_called(), before);
+  EXPECT_EQ(server().command({"EXISTS", "hf:{a}"}).number, 1);
+}
+
+TEST_P(Waiting, ARetainedLockIsGivenToWhoeverWantsIt) {
+  const auto lock = redis().mutex("a", {.retain = 1h});
+  const auto first = lock.acquire().token();
+  const auto other = another_client().mutex("a").acquire({.timeout = 10s});
+  EXPECT_GT(other.token(), first);
+}
+
+TEST_P(Waiting, ARetainedLockGoesBackWhenItIsNotUsed) {
+  (void)redis().mutex("a", {.retain = 50ms}).acquire();
+  EXPECT_TRUE(eventually([&] { return server().command({"EXISTS", "hf:{a}"}).number == 0; }));
+}
+
+TEST_P(Waiting, ARetainedLockGoesBackWithItsClient) {
+  {
+    const auto own = another_client();
+    (void)own.mutex("a", {.retain = 1h}).acquire();
+  }
+  EXPECT_EQ(server().command({"EXISTS", "hf:{a}"}).number, 0);
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

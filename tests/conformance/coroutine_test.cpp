@@ -1,0 +1,229 @@
+// The async_ verbs: awaited by our task, by a coroutine type of somebody else, and given up.
+#include <array>
+#include <atomic>
+#include <coroutine>
+#include <exception>
+#include <future>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conformance/conformance.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+class Coroutine : public mutex_test {
+ protected:
+  bool waits(const std::string& name, std::size_t many) const {
+    return eventually([&] { return inspector{redis()}.status(name).waiting == many; });
+  }
+};
+HOLDFAST_ON_EACH_SERVER(Coroutine);
+
+// What one lock protects. Atomic, because two clients of one process synchronize through the server
+// only, where no sanitizer sees it.
+struct protected_place {
+  std::atomic<bool> occupied{false};
+  std::atomic<int> visits{0};
+  std::atomic<fencing_token> last{};
+
+  void enter(const lease& held) {
+    EXPECT_TRUE(held.held());
+    EXPECT_FALSE(occupied.exchange(true)) << "two are inside";
+    EXPECT_GT(held.token(), last.exchange(held.token()));
+    ++visits;
+  }
+  void leave() { EXPECT_TRUE(occupied.exchange(false)); }
+};
+
+task<> visit_once(lock target, protected_place& place) {
+  auto held = co_await target.async_acquire();
+  place.enter(held);
+  // Others run while this one is inside and waits for the server.
+  const auto second = co_await target.async_try_acquire();
+  expect_reason(second, errc::busy);
+  place.leave();
+  const auto released = co_await held.async_release();
+  EXPECT_TRUE(released) << released.error().what();
+}
+
+TEST_P(Coroutine, AThousandShareEightLocksAndNoneIsInsideWithAnother) {
+  constexpr std::size_t coroutines = 1000;
+  const auto other = another_client();
+  std::array<protected_place, 8> places;
+  std::vector<task<>> visits;
+  for (std::size_t i = 0; i < coroutines; ++i) {
+    const auto at = i % places.size();
+    const auto& of = i % 3 == 0 ? other : redis();
+    visits.push_back(visit_once(of.mutex("place " + std::to_string(at)), places.at(at)));
+  }
+  sync_wait(when_all(std::move(visits)));
+  for (const auto& place : places) {
+    EXPECT_FALSE(place.occupied);
+    EXPECT_EQ(place.visits, coroutines / places.size());
+  }
+}
+
+task<std::uint64_t> token_of(lock target) {
+  const auto held = co_await target.async_acquire();
+  co_return held.token().value();
+}
+
+TEST_P(Coroutine, SyncWaitReturnsWhatTheTaskReturnsAndThrowsWhatItThrows) {
+  const auto first = sync_wait(token_of(redis().mutex("a")));
+  EXPECT_GT(sync_wait(token_of(redis().mutex("a"))), first) << "the lease ended with the task";
+  const auto without = redis().mutex("a", {.fencing = fencing::off});
+  EXPECT_EQ(thrown_by([&] { sync_wait(token_of(without)); }).reason(), errc::unsupported);
+  EXPECT_TRUE(redis().mutex("a").try_acquire()) << "released although an exception passed";
+}
+
+task<> acquire_in_vain(lock target) {
+  (void)co_await target.async_acquire({.timeout = 50ms});
+  ADD_FAILURE() << "somebody else holds it";
+}
+
+TEST_P(Coroutine, WhenAllEndsAllBeforeItThrowsTheFirstFailure) {
+  const auto held = redis().mutex("taken").acquire();
+  protected_place place;
+  std::vector<task<>> tasks;
+  tasks.push_back(acquire_in_vain(another_client().mutex("taken")));
+  for (int i = 0; i < 10; ++i) tasks.push_back(visit_once(redis().mutex("free"), place));
+  const auto why = thrown_by([&] { sync_wait(when_all(std::move(tasks))); });
+  EXPECT_EQ(why.reason(), errc::timed_out);
+  EXPECT_EQ(place.visits, 10);
+}
+
+TEST_P(Coroutine, WhenAllOfNothingEnds) { sync_wait(when_all({})); }
+
+TEST_P(Coroutine, NothingHappensBeforeItIsAwaited) {
+  const auto lock = redis().mutex("a");
+  {
+    const auto never_awaited = lock.async_acquire();
+    const auto never_started = token_of(lock);
+  }
+  EXPECT_EQ(server().command({"EXISTS", "hf:{a}", "hf:fence:{a}"}).number, 0);
+}
+
+// The coroutine type of some other library: it starts at once, ends by itself, knows nothing of
+// Holdfast, and tells its end through a standard future.
+struct foreign_coroutine {
+  struct promise_type {
+    std::promise<void> end;
+    foreign_coroutine get_return_object() { return {end.get_future()}; }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() { end.set_value(); }
+    void unhandled_exception() { end.set_exception(std::current_exception()); }
+  };
+
+  // Waits for the end within the bound and throws what the coroutine threw.
+  void join() {
+    ASSERT_EQ(end.wait_for(generous), std::future_status::ready);
+    end.get();
+  }
+  std::future<void> end;
+};
+
+foreign_coroutine visit_often(lock target, protected_place& place, int times) {
+  for (int i = 0; i < times; ++i) {
+    auto held = co_await target.async_acquire();
+    place.enter(held);
+    place.leave();
+    const auto released = co_await held.async_release();
+    EXPECT_TRUE(released) << released.error().what();
+    EXPECT_FALSE(held.held());
+  }
+}
+
+TEST_P(Coroutine, OfAnyTypeCanAwait) {
+  const auto other = another_client();
+  protected_place place;
+  std::vector<foreign_coroutine> running;
+  for (int i = 0; i < 10; ++i) {
+    const auto& of = i % 2 == 0 ? redis() : other;
+    running.push_back(visit_often(of.mutex("a"), place, 20));
+  }
+  for (auto& one : running) one.join();
+  EXPECT_EQ(place.visits, 10 * 20);
+  EXPECT_TRUE(redis().mutex("a").try_acquire());
+}
+
+foreign_coroutine acquire_until(lock target, acquire_options options) {
+  const auto held = co_await target.async_acquire(options);
+  EXPECT_TRUE(held.held());
+}
+
+TEST_P(Coroutine, OfAnyTypeIsThrownWhatItDoesNotGet) {
+  const auto held = redis().mutex("a").acquire();
+  auto waiting = acquire_until(another_client().mutex("a"), {.timeout = 50ms});
+  EXPECT_EQ(thrown_by([&] { waiting.join(); }).reason(), errc::timed_out);
+}
+
+task<> expect_refusal(lock target, acquire_options options, errc reason) {
+  const auto got = co_await target.async_try_acquire(options);
+  expect_reason(got, reason);
+}
+
+TEST_P(Coroutine, TimesOutNotBeforeItsTimeAndLeavesTheQueue) {
+  auto held = redis().mutex("a").acquire();
+  const auto other = another_client();
+  const auto before = net::now();
+  sync_wait(expect_refusal(other.mutex("a"), {.timeout = 100ms}, errc::timed_out));
+  EXPECT_GE(net::now() - before, 100ms);
+  EXPECT_TRUE(waits("a", 0));
+  EXPECT_TRUE(held.held());
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(other.mutex("a").try_acquire());
+}
+
+TEST_P(Coroutine, StopTokenEndsAWaitThatIsUnderWay) {
+  auto held = redis().mutex("a").acquire();
+  const auto other = another_client();
+  std::stop_source stop;
+  auto waiting = std::async(std::launch::async, [&] {
+    sync_wait(expect_refusal(other.mutex("a"), {.timeout = forever, .stop = stop.get_token()},
+                             errc::cancelled));
+  });
+  EXPECT_TRUE(waits("a", 1));
+  stop.request_stop();
+  EXPECT_EQ(waiting.wait_for(generous), std::future_status::ready);
+  EXPECT_TRUE(waits("a", 0));
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(other.mutex("a").try_acquire()) << "nothing was granted to the one who left";
+}
+
+TEST_P(Coroutine, StopTokenEndsTheWaitsOfAllThatHaveIt) {
+  auto held = redis().mutex("a").acquire();
+  const auto other = another_client();
+  std::stop_source stop;
+  std::vector<foreign_coroutine> running;
+  for (int i = 0; i < 50; ++i) {
+    running.push_back(acquire_until(other.mutex("a"), {forever, stop.get_token()}));
+  }
+  EXPECT_TRUE(waits("a", 1)) << "those of one client are one request";
+  stop.request_stop();
+  for (auto& one : running) {
+    EXPECT_EQ(thrown_by([&] { one.join(); }).reason(), errc::cancelled);
+  }
+  EXPECT_TRUE(waits("a", 0));
+  EXPECT_TRUE(held.held());
+}
+
+TEST_P(Coroutine, TokenThatIsStoppedAlreadyEndsItAtOnce) {
+  const auto held = redis().mutex("a").acquire();
+  std::stop_source stop;
+  stop.request_stop();
+  sync_wait(expect_refusal(redis().mutex("a"), {.timeout = forever, .stop = stop.get_token()},
+                           errc::cancelled));
+}
+
+TEST_P(Coroutine, ReleaseThatIsNotAwaitedReleasesAllTheSame) {
+  auto held = redis().mutex("a").acquire();
+  { const auto not_awaited = held.async_release(); }
+  EXPECT_FALSE(held.held());
+  EXPECT_TRUE(another_client().mutex("a").try_acquire({.timeout = generous}));
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

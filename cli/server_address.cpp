@@ -61,13 +61,15 @@ server_address read_address(const connection_options& server) {
   const std::string_view url = server.url;
   constexpr std::string_view tcp = "redis://";
   constexpr std::string_view local = "unix://";
+  constexpr std::string_view embedded = "embedded:";
   if (url.starts_with(tcp)) {
     read_tcp(url.substr(tcp.size()), at);
   } else if (url.starts_with(local)) {
     read_unix(url.substr(local.size()), at);
+  } else if (url.starts_with(embedded)) {
+    at.socket = std::string(url.substr(embedded.size())) + "/server.sock";
   } else {
-    throw complaint{usage, "usage",
-                    "this command needs a redis://, unix:// or embedded: URL (without directory)"};
+    throw complaint{usage, "usage", "this command needs a redis://, unix:// or embedded: URL"};
   }
   if (!server.username.empty()) at.username = server.username;
   if (!server.password.empty()) at.password = server.password;

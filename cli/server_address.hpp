@@ -16,8 +16,9 @@ struct server_address {
   std::string database = "0";
 };
 
-// The URL has been accepted by holdfast::client before. Throws `complaint` for one that hiredis
-// cannot use.
+// The URL has been accepted by holdfast::client before; that of a shared server (embedded:/dir) by
+// one that still exists, so that the server does. Throws `complaint` for one that hiredis cannot
+// use.
 server_address read_address(const connection_options& server);
 
 }  // namespace holdfast::cli

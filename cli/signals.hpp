@@ -26,4 +26,9 @@ class signal_watch {
 // Whether this signal would end a program that does nothing about it.
 bool ends_programs(int signal) noexcept;
 
+// Thrown by what a signal has ended.
+struct interrupted {
+  int signal;
+};
+
 }  // namespace holdfast::cli

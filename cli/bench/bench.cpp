@@ -106,11 +106,11 @@ nlohmann::ordered_json as_json(const bench_options& options, const results& all)
 
 int run_bench(const context& shared, bench_options options) {
   if (options.locks == 0) options.locks = options.threads;
+  signal_watch signals;  // before any thread
   auto server = shared.connection;
   std::optional<embedded_server> own;
   if (server.url == "embedded:") server.url = own.emplace().url();
-  (void)server.connect();  // refuses an address that is wrong before we read it
-  signal_watch signals;
+  const auto kept = server.connect();  // refuses a wrong address; keeps a shared server alive
   try {
     const auto all = measure_all(server, options, signals);
     shared.json ? print_json(as_json(options, all)) : print(as_table(options, all));

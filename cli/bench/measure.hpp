@@ -17,12 +17,8 @@ struct measurement {
   double microseconds_at(double share) const;  // 0.5: the median
 };
 
-// Thrown when a signal asked to end. What was held has been given back.
-struct interrupted {
-  int signal;
-};
-
-// Runs actions[i] on a thread of its own until the time is over. What an action throws ends all.
+// Throws `interrupted` when a signal asked to end: what was held has been given back. Runs
+// actions[i] on a thread of its own until the time is over. What an action throws ends all.
 measurement measure(const std::vector<std::function<void()>>& actions, std::chrono::seconds time,
                     signal_watch& signals);
 

@@ -5,39 +5,69 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <system_error>
 
 namespace holdfast::cli::demo {
 namespace {
 
-pid_t start(std::vector<std::string> words) {
+void expect_success(int error) {
+  if (error != 0) throw std::system_error(error, std::generic_category(), "starting a worker");
+}
+
+// How workers start: a group of their own, so that what is typed in the terminal reaches only us.
+class attributes {
+ public:
+  explicit attributes(const sigset_t& signal_mask) {
+    expect_success(::posix_spawnattr_init(&raw_));
+    ::posix_spawnattr_setflags(&raw_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    ::posix_spawnattr_setsigmask(&raw_, &signal_mask);
+  }
+  ~attributes() { ::posix_spawnattr_destroy(&raw_); }
+  attributes(const attributes&) = delete;
+  attributes& operator=(const attributes&) = delete;
+  const posix_spawnattr_t* get() const { return &raw_; }
+
+ private:
+  posix_spawnattr_t raw_{};
+};
+
+pid_t start(std::vector<std::string> words, const attributes& how) {
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t pid = 0;
-  const int error =
-      ::posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ);
-  if (error != 0) throw std::system_error(error, std::generic_category(), "starting a worker");
+  expect_success(
+      ::posix_spawn(&pid, "/proc/self/exe", nullptr, how.get(), arguments.data(), environ));
   return pid;
+}
+
+void kill_and_wait(pid_t pid) {
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
 }
 
 }  // namespace
 
-crew::crew(const sale& all, scenario what, const std::string& prefix) {
-  for (int i = 0; i < all.processes; ++i) {
-    pids_.push_back(start({"holdfast", "demo-worker", "--prefix", prefix, "--scenario",
-                           std::to_string(static_cast<int>(what)), "--number", std::to_string(i),
-                           "--processes", std::to_string(all.processes), "--threads",
-                           std::to_string(all.threads), "--units", std::to_string(all.units)}));
+crew::crew(const sale& all, scenario what, const std::string& id, const sigset_t& signal_mask) {
+  const attributes how(signal_mask);
+  try {
+    for (int i = 0; i < all.processes; ++i) {
+      pids_.push_back(
+          start({"holdfast", "demo-worker", "--id", id, "--parent", std::to_string(::getpid()),
+                 "--scenario", std::to_string(static_cast<int>(what)), "--number",
+                 std::to_string(i), "--processes", std::to_string(all.processes), "--threads",
+                 std::to_string(all.threads), "--units", std::to_string(all.units)},
+                how));
+    }
+  } catch (const std::system_error&) {
+    std::ranges::for_each(pids_, kill_and_wait);
+    throw;
   }
 }
 
 crew::~crew() {
   for (const auto pid : pids_) {
-    if (pid == 0) continue;
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
+    if (pid != 0) kill_and_wait(pid);
   }
 }
 
@@ -46,10 +76,11 @@ void crew::look() {
     int status = 0;
     if (pid == 0 || ::waitpid(pid, &status, WNOHANG | WUNTRACED) != pid) continue;
     if (WIFSTOPPED(status)) {
-      frozen_ = pid;
+      frozen_.push_back(pid);
       continue;
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) succeeded_ = false;
+    std::erase(frozen_, pid);
     pid = 0;
   }
 }
@@ -58,9 +89,14 @@ bool crew::working() const {
   return std::ranges::any_of(pids_, [](pid_t pid) { return pid != 0; });
 }
 
-void crew::thaw() {
-  if (frozen_ != 0) ::kill(frozen_, SIGCONT);
-  frozen_ = 0;
+void crew::thaw_first() {
+  if (frozen_.empty()) return;
+  ::kill(frozen_.front(), SIGCONT);
+  frozen_.erase(frozen_.begin());
+}
+
+void crew::thaw_all() {
+  while (!frozen_.empty()) thaw_first();
 }
 
 }  // namespace holdfast::cli::demo

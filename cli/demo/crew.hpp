@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,11 @@
 
 namespace holdfast::cli::demo {
 
-// Copies of this program that buy. What still runs is killed with its owner.
+// Copies of this program that buy. What still runs is killed with its owner, or with this process.
 class crew {
  public:
-  crew(const sale& all, scenario what, const std::string& prefix);
+  // `signal_mask`: what the workers run with.
+  crew(const sale& all, scenario what, const std::string& id, const sigset_t& signal_mask);
   ~crew();
   crew(const crew&) = delete;
   crew& operator=(const crew&) = delete;
@@ -22,12 +24,13 @@ class crew {
   bool working() const;
   bool succeeded() const { return succeeded_; }
 
-  pid_t frozen() const { return frozen_; }  // zero: nobody
-  void thaw();
+  std::size_t frozen() const { return frozen_.size(); }
+  void thaw_first();  // who has been frozen for the longest time
+  void thaw_all();
 
  private:
-  std::vector<pid_t> pids_;  // zero: has ended
-  pid_t frozen_ = 0;
+  std::vector<pid_t> pids_;    // zero: has ended
+  std::vector<pid_t> frozen_;  // in this order
   bool succeeded_ = true;
 };
 

@@ -19,7 +19,7 @@
 #include "cli/demo/report.hpp"
 #include "cli/demo/worker.hpp"
 #include "cli/output.hpp"
-#include "cli/server_address.hpp"
+#include "cli/signals.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -39,9 +39,9 @@ void hand_down(const connection_options& server) {
   ::setenv("HOLDFAST_PASSWORD", server.password.c_str(), 1);
 }
 
-std::string own_prefix() {
+std::string own_id() {
   std::random_device random;
-  return fmt::format("demo:{{{:08x}{:08x}}}:", random(), random());
+  return fmt::format("{:08x}{:08x}", random(), random());
 }
 
 void say(const std::string& text) {
@@ -72,24 +72,32 @@ void draw(const std::string& path, const std::vector<outcome>& results) {
   if (!file) throw complaint{problem_found, "svg", "cannot write " + path};
 }
 
-int tell(const context& shared, const demo_options& options) {
+int show_all(const context& shared, const demo_options& options) {
+  signal_watch signals;  // before any thread
   auto server = shared.connection;
   std::optional<embedded_server> own;
   if (!server.url_given || server.url == "embedded:") server.url = own.emplace().url();
-  (void)read_address(server);  // refuses what the application's client cannot use
-  (void)server.connect();      // and what ours cannot
+  const auto kept = server.connect();  // refuses a wrong address; keeps a shared server alive
   hand_down(server);
-  const auto prefix = own_prefix();
+  const auto id = own_id();
   const auto show = show_progress(options.all);
   std::vector<outcome> results;
   for (const auto what :
        {scenario::no_lock, scenario::setnx, scenario::holdfast, scenario::fenced}) {
-    results.push_back(play(server, options.all, what, prefix, show));
+    results.push_back(play(server, options.all, what, id, signals, show));
     announce(shared, results.back());
   }
   if (!options.no_svg) draw(options.svg, results);
   shared.json ? print_json(as_json(options.all, results)) : print(as_table(results));
   return as_promised(results) ? success : problem_found;
+}
+
+int tell(const context& shared, const demo_options& options) {
+  try {
+    return show_all(shared, options);
+  } catch (const interrupted& by) {
+    return killed_by_signal + by.signal;
+  }
 }
 
 }  // namespace
@@ -108,7 +116,8 @@ void add_demo(CLI::App& program, context& shared) {
   command->add_flag("--no-svg", options->no_svg, "Draw no picture")->excludes(svg);
   command->footer(
       "Uses a private server unless --url or HOLDFAST_URL names one, and removes its keys.\n"
-      "Exit code 1 when a sale under Holdfast was not exact.");
+      "Exit code 1 when a sale under Holdfast was not exact, or one of the other faults did not\n"
+      "show.");
   command->callback([options, &shared] {
     shared.action = [options, &shared] { return tell(shared, *options); };
   });

@@ -46,6 +46,11 @@ std::int64_t number(const redisReply& reply) {
   return value;
 }
 
+std::optional<std::string> text(const redisReply& reply) {
+  if (reply.type != REDIS_REPLY_STRING) return std::nullopt;
+  return std::string(reply.str, reply.len);
+}
+
 }  // namespace
 
 std::int64_t now_us() {
@@ -56,8 +61,10 @@ std::int64_t now_us() {
 
 void pause_for(int milliseconds) { ::poll(nullptr, 0, milliseconds); }
 
-stock_store::stock_store(const connection_options& server, const std::string& prefix)
-    : prefix_(prefix), connection_(server) {}
+stock_store::stock_store(const connection_options& server, const std::string& id)
+    : id_(id), connection_(server) {
+  connection_.bound_answers(server.response_timeout);
+}
 
 raw_connection::reply stock_store::ask(const std::vector<std::string>& words) {
   const std::lock_guard guard(mutex_);
@@ -88,12 +95,10 @@ bool stock_store::set_if_absent(const std::string& owner, int ttl_ms) {
 }
 
 std::optional<std::string> stock_store::delete_lock() {
-  const auto deleted = ask({"GETDEL", key("lock")});  // a DEL that says what it deleted
-  if (deleted->type != REDIS_REPLY_STRING) return std::nullopt;
-  return std::string(deleted->str, deleted->len);
+  return text(*ask({"GETDEL", key("lock")}));  // a DEL that says what it deleted
 }
 
-bool stock_store::locked() { return ask({"EXISTS", key("lock")})->integer == 1; }
+std::optional<std::string> stock_store::holder() { return text(*ask({"GET", key("lock")})); }
 
 void stock_store::order_freeze() { ask({"SET", key("freeze"), "1"}); }
 
@@ -117,8 +122,12 @@ std::vector<order> stock_store::orders() {
 }
 
 void stock_store::remove_all() {
+  // Redis answers after it has executed what killed workers had sent before.
+  ask({"PING"});
   ask({"DEL", key("stock"), key("orders"), key("fence"), key("lock"), key("freeze"), key("foreign"),
        key("late")});
+  const auto holdfast = "hf:{" + lock_name(id_) + "}";
+  ask({"DEL", holdfast, holdfast + ":w", holdfast + ":i"});
 }
 
 }  // namespace holdfast::cli::demo

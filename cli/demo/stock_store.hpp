@@ -20,7 +20,8 @@ void pause_for(int milliseconds);
 // `server_error` when the server cannot be asked.
 class stock_store {
  public:
-  stock_store(const connection_options& server, const std::string& prefix);
+  // `id`: of the demo; part of all its keys.
+  stock_store(const connection_options& server, const std::string& id);
 
   std::int64_t stock();
   void open(std::int64_t units);  // a new sale: nothing else is there
@@ -31,7 +32,7 @@ class stock_store {
   // The classic mistake: the key expires, and whoever comes last deletes whatever is there.
   bool set_if_absent(const std::string& owner, int ttl_ms);
   std::optional<std::string> delete_lock();  // the owner that was deleted
-  bool locked();
+  std::optional<std::string> holder();
 
   void order_freeze();
   bool take_freeze();  // true for one holder
@@ -40,13 +41,14 @@ class stock_store {
 
   std::int64_t recorded();
   std::vector<order> orders();
+  // Also what Holdfast keeps for the lock: nobody may use it any more.
   void remove_all();
 
  private:
   raw_connection::reply ask(const std::vector<std::string>& words);
-  std::string key(const std::string& name) const { return prefix_ + name; }
+  std::string key(const std::string& name) const { return "demo:{" + id_ + "}:" + name; }
 
-  std::string prefix_;
+  std::string id_;
   std::mutex mutex_;
   raw_connection connection_;
 };

@@ -9,6 +9,8 @@
 
 namespace holdfast::cli::demo {
 
+inline std::string lock_name(const std::string& id) { return "demo:" + id; }
+
 enum class scenario { no_lock, setnx, holdfast, fenced };
 
 struct sale {
@@ -45,14 +47,27 @@ struct outcome {
   std::int64_t foreign_deleted = 0;
   std::int64_t late_refused = 0;
   int frozen = 0;
+  bool saw_two_inside = false;  // a third entered beside the second, whose key was deleted
   bool workers_succeeded = true;
 
   // What was sold more often than it was there: zero when the books balance.
   std::int64_t error() const { return sold + left - units; }
   bool exact() const { return workers_succeeded && error() == 0 && left >= 0; }
-  // A run with a frozen holder whose write nobody had to refuse has proved nothing.
+  // What the scenario is there to show. One with a frozen holder whose write nobody had to refuse
+  // has proved nothing.
   bool as_promised() const {
-    return exact() && (what != scenario::fenced || (late_refused > 0 && frozen > 0));
+    if (!workers_succeeded) return false;
+    switch (what) {
+      case scenario::no_lock:
+        return error() > 0;
+      case scenario::setnx:
+        return error() > 0 && foreign_deleted > 0 && saw_two_inside;
+      case scenario::holdfast:
+        return exact();
+      case scenario::fenced:
+        return exact() && late_refused > 0 && frozen > 0;
+    }
+    return false;
   }
 };
 

@@ -1,5 +1,6 @@
 #include "cli/demo/worker.hpp"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,7 +28,8 @@ constexpr int setnx_ttl_ms = 300;      // as short as the demo is impatient
 constexpr auto fenced_lease = 1000ms;  // likewise
 
 struct assignment {
-  std::string prefix;
+  std::string id;
+  pid_t parent = 0;
   int what = 0;
   int number = 0;  // of this worker
   sale all;
@@ -38,9 +40,9 @@ class shop {
   shop(const context& shared, const assignment& given)
       : given_(given),
         what_(static_cast<scenario>(given.what)),
-        store_(shared.connection, given.prefix),
+        store_(shared.connection, given.id),
         redis_(shared.connection.connect()),
-        lock_(redis_.mutex(given.prefix + "mutex", options())) {}
+        lock_(redis_.mutex(lock_name(given.id), options())) {}
 
   // What one buyer does all day.
   void buy(int buyer) {
@@ -113,7 +115,8 @@ class shop {
   // Where a real process is paged out, suspended or stops for its garbage collector.
   void work() {
     if ((what_ == scenario::setnx || what_ == scenario::fenced) && store_.take_freeze()) {
-      ::kill(::getpid(), SIGSTOP);
+      // The thread itself: with kill(2) another might take the signal while this one goes on.
+      ::raise(SIGSTOP);
     }
     pause_for(work_ms);
   }
@@ -125,7 +128,14 @@ class shop {
   lock lock_;
 };
 
+// A frozen worker would stay for ever when nobody is left to thaw it.
+void end_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::raise(SIGKILL);  // died before
+}
+
 int run_worker(const context& shared, const assignment& given) {
+  end_with(given.parent);
   shop open(shared, given);
   std::atomic<bool> failed{false};
   std::vector<std::jthread> buyers;
@@ -148,7 +158,8 @@ int run_worker(const context& shared, const assignment& given) {
 void add_worker(CLI::App& program, context& shared) {
   auto given = std::make_shared<assignment>();
   auto* const command = program.add_subcommand("demo-worker", "")->group("");
-  command->add_option("--prefix", given->prefix)->required();
+  command->add_option("--id", given->id)->required();
+  command->add_option("--parent", given->parent)->required();
   command->add_option("--scenario", given->what)->required()->check(CLI::Range(0, 3));
   command->add_option("--number", given->number)->required();
   command->add_option("--processes", given->all.processes)->required();

@@ -1,0 +1,165 @@
+// The adapter to the standard guards, and what may not be done on the callback thread.
+#include <array>
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "conformance/conformance.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+class Lockable : public mutex_test {
+ protected:
+  // What `act` throws when it is run by the callback of a lost lease; nothing when it throws
+  // nothing. `act` gets the client whose callback thread it is on.
+  template <typename Act>
+  std::optional<failure> thrown_in_callback(Act act) const {
+    const auto brief = redis().mutex("brief", {.lease = 50ms, .renewal = renewal::none});
+    const auto held = brief.acquire({.timeout = generous});
+    std::promise<std::optional<failure>> answer;
+    auto answered = answer.get_future();
+    const std::stop_callback on_loss{held.lost(), [&] {
+                                       try {
+                                         act(redis());
+                                         answer.set_value(std::nullopt);
+                                       } catch (const failure& thrown) {
+                                         answer.set_value(thrown);
+                                       }
+                                     }};
+    EXPECT_EQ(answered.wait_for(generous), std::future_status::ready);
+    return answered.get();
+  }
+};
+HOLDFAST_ON_EACH_SERVER(Lockable);
+
+TEST_P(Lockable, GuardHoldsTheLockForItsScope) {
+  const auto lock = redis().mutex("a");
+  lockable mine{lock};
+  {
+    const std::scoped_lock guard{mine};
+    EXPECT_TRUE(mine.held_lease().held());
+    EXPECT_TRUE(mine.held_lease().token());
+    expect_reason(another_client().mutex("a").try_acquire(), errc::busy);
+  }
+  EXPECT_TRUE(another_client().mutex("a").try_acquire({.timeout = generous}));
+}
+
+TEST_P(Lockable, OppositeOrdersDoNotDeadlock) {
+  constexpr int threads = 4;
+  constexpr int rounds = 25;
+  const auto other = another_client();
+  std::array<std::atomic<bool>, 2> inside{};
+  std::atomic<int> done{0};
+  const auto run = [&](int number) {
+    const auto& of = number % 2 == 0 ? redis() : other;
+    lockable a{of.mutex("a")};
+    lockable b{of.mutex("b")};
+    for (int i = 0; i < rounds; ++i) {
+      const bool forward = (number / 2 + i) % 2 == 0;
+      const std::scoped_lock both{forward ? a : b, forward ? b : a};
+      for (auto& place : inside) EXPECT_FALSE(place.exchange(true));
+      EXPECT_TRUE(a.held_lease().held());
+      EXPECT_TRUE(b.held_lease().held());
+      for (auto& place : inside) EXPECT_TRUE(place.exchange(false));
+      ++done;
+    }
+  };
+  {
+    std::vector<std::jthread> running;
+    for (int i = 0; i < threads; ++i) running.emplace_back(run, i);
+  }
+  EXPECT_EQ(done, threads * rounds);
+  EXPECT_TRUE(redis().mutex("a").try_acquire());
+  EXPECT_TRUE(redis().mutex("b").try_acquire());
+}
+
+TEST_P(Lockable, GuardOfTwoWaitsForTheOneThatIsTaken) {
+  auto held = redis().mutex("b").acquire();
+  std::atomic<bool> inside{false};
+  std::thread both{[&] {
+    const auto own = another_client();
+    lockable a{own.mutex("a")};
+    lockable b{own.mutex("b")};
+    const std::scoped_lock guard{a, b};
+    inside = true;
+  }};
+  EXPECT_TRUE(eventually([&] { return inspector{redis()}.status("b").waiting == 1; }));
+  EXPECT_FALSE(inside);
+  EXPECT_TRUE(redis().mutex("a").try_acquire()) << "whoever waits for b does not sit on a";
+  EXPECT_TRUE(held.release());
+  both.join();
+  EXPECT_TRUE(inside);
+}
+
+TEST_P(Lockable, TryLockSaysWhetherItIsTaken) {
+  lockable mine{redis().mutex("a")};
+  lockable theirs{another_client().mutex("a")};
+  std::unique_lock first{mine, std::try_to_lock};
+  EXPECT_TRUE(first.owns_lock());
+  std::unique_lock second{theirs, std::try_to_lock};
+  EXPECT_FALSE(second.owns_lock());
+  EXPECT_FALSE(second.try_lock());
+  first.unlock();
+  EXPECT_TRUE(eventually([&] { return second.try_lock(); })) << "unlock() awaits no answer";
+  EXPECT_FALSE(first.try_lock());
+  second.unlock();
+  first.lock();
+  EXPECT_TRUE(mine.held_lease().held());
+}
+
+TEST_P(Lockable, AdoptedLockIsReleasedByItsGuard) {
+  lockable mine{redis().mutex("a")};
+  mine.lock();
+  { const std::lock_guard guard{mine, std::adopt_lock}; }
+  EXPECT_TRUE(another_client().mutex("a").try_acquire({.timeout = generous}));
+}
+
+TEST_P(Lockable, LockThrowsWhatItsTimeoutEnds) {
+  client_options options;
+  options.default_timeout = 50ms;
+  const client hasty{server().url(), options};
+  const auto held = redis().mutex("a").acquire();
+  lockable mine{hasty.mutex("a")};
+  EXPECT_EQ(thrown_by([&] { const std::lock_guard guard{mine}; }).reason(), errc::timed_out);
+}
+
+TEST_P(Lockable, TryLockThrowsWhenItCannotBeKnown) {
+  server().command({"SET", "hf:{a}", "something else"});
+  lockable mine{redis().mutex("a")};
+  EXPECT_EQ(thrown_by([&] { (void)mine.try_lock(); }).reason(), errc::foreign_key);
+}
+
+TEST_P(Lockable, WaitingOnTheCallbackThreadIsRefused) {
+  const auto why = thrown_in_callback([](const client& redis) {
+    lockable mine{redis.mutex("a")};
+    const std::lock_guard guard{mine};
+  });
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->reason(), errc::would_deadlock);
+  EXPECT_THAT(why->what(), ::testing::HasSubstr("async_acquire"));
+  EXPECT_TRUE(redis().mutex("a").try_acquire()) << "and nothing was taken";
+}
+
+TEST_P(Lockable, WaitingAsLongAsToldOnTheCallbackThreadIsRefused) {
+  const auto why = thrown_in_callback(
+      [](const client& redis) { (void)redis.mutex("a").try_acquire({.timeout = 1ms}); });
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->reason(), errc::would_deadlock);
+}
+
+TEST_P(Lockable, AskingOnceOnTheCallbackThreadIsAllowed) {
+  bool locked = false;
+  const auto why = thrown_in_callback([&](const client& redis) {
+    lockable mine{redis.mutex("a")};
+    locked = mine.try_lock();
+    if (locked) mine.unlock();
+  });
+  EXPECT_FALSE(why) << (why ? why->what() : "");
+  EXPECT_TRUE(locked);
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

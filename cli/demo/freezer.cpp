@@ -61,7 +61,7 @@ void freezer::on_first_frozen(crew& workers) {
   second_ = store_.holder();
   if (!second_ || second_ == first_) return;
   deleted_ = store_.counted("foreign");
-  ++freezes_;
+  freezes_ += 2;
   workers.thaw_first();
   enter(stage::deleting);
 }

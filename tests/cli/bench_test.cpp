@@ -1,4 +1,6 @@
 // holdfast bench: what it measures and what it leaves behind.
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
@@ -46,6 +48,17 @@ TEST_P(CommandLine, BenchThatIsInterruptedLeavesNothing) {
   program.signal(SIGINT);
   EXPECT_EQ(program.wait(), exited(128 + SIGINT));
   expect_no_locks_left(server);
+}
+
+TEST(Bench, MeasuresASharedEmbeddedServer) {
+  std::string directory = ::testing::TempDir() + "holdfast-bench-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  const auto done =
+      support::run(call({"bench", "--seconds", "1", "--url", "embedded:" + directory + "/server"},
+                        {"HOLDFAST_EMBEDDED_LINGER=0"}));
+  EXPECT_EQ(done.how, exited(0)) << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("Holdfast / plain socket"));
+  std::filesystem::remove_all(directory);
 }
 
 TEST(Bench, RefusesWhatItCannotMeasure) {

@@ -1,0 +1,187 @@
+// holdfast demo: what it shows, and what it leaves behind.
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+
+namespace holdfast::cli_tests {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+HOLDFAST_ON_EACH_SERVER(CommandLine);
+
+words small_sale(words more) {
+  words all = {"demo", "--processes", "2", "--threads", "20", "--units", "400"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+words keys_like(const private_server& server, const std::string& pattern) {
+  words found;
+  for (const auto& key : server.command({"KEYS", pattern}).items) found.push_back(key.text);
+  return found;
+}
+
+// Fence counters stay after every lock, and a client's entry for a while.
+words keys_left(const private_server& server) {
+  auto all = keys_like(server, "*");
+  std::erase_if(all, [](const std::string& key) {
+    return key.starts_with("hf:fence:") || key.starts_with("hf:client:");
+  });
+  return all;
+}
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The living processes that the demo with this id has started.
+int workers_of(pid_t demo) {
+  const std::string words = std::string("demo-worker") + '\0';
+  const std::string parent = std::string("--parent") + '\0' + std::to_string(demo) + '\0';
+  int found = 0;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const auto line = content(entry.path() / "cmdline");  // empty for what is no process
+    if (line.find(words) != line.npos && line.find(parent) != line.npos) ++found;
+  }
+  return found;
+}
+
+// A directory of one's own for the picture.
+class folder {
+ public:
+  folder() {
+    std::string name = fs::temp_directory_path() / "holdfast-demo-test-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
+    path_ = name;
+  }
+  ~folder() { fs::remove_all(path_); }
+  folder(const folder&) = delete;
+  folder& operator=(const folder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void expect_exact(const json& sale) {
+  EXPECT_EQ(sale["exact"], true);
+  EXPECT_EQ(sale["oversold_or_lost"], 0);
+  EXPECT_EQ(sale["sold"].get<int>() + sale["left"].get<int>(), 400);
+  EXPECT_GE(sale["left"], 0);
+  EXPECT_EQ(sale["foreign_locks_deleted"], 0);
+}
+
+void expect_faults_shown(const json& all) {
+  EXPECT_EQ(all["as_promised"], true);
+  const auto& sales = all["scenarios"];
+  ASSERT_EQ(sales.size(), 4U);
+  words names;
+  for (const auto& sale : sales) {
+    names.push_back(sale["scenario"]);
+    EXPECT_GT(sale["orders"], 0);
+    EXPECT_GT(sale["seconds"], 0);
+  }
+  EXPECT_EQ(names, (words{"no_lock", "setnx", "holdfast", "fenced"}));
+  EXPECT_EQ(sales[0]["exact"], false);
+  EXPECT_GT(sales[0]["oversold_or_lost"], 0);
+  EXPECT_EQ(sales[1]["exact"], false);
+  EXPECT_GT(sales[1]["oversold_or_lost"], 0);
+  EXPECT_GE(sales[1]["holders_frozen"], 2);
+  EXPECT_GT(sales[1]["foreign_locks_deleted"], 0);
+  EXPECT_EQ(sales[1]["two_holders_seen"], true);
+  expect_exact(sales[2]);
+  EXPECT_EQ(sales[2]["late_writes_refused"], 0);
+  expect_exact(sales[3]);
+  EXPECT_GT(sales[3]["holders_frozen"], 0);
+  EXPECT_GT(sales[3]["late_writes_refused"], 0);
+}
+
+void expect_picture(const std::string& svg) {
+  EXPECT_TRUE(svg.starts_with("<svg") || svg.starts_with("<?xml")) << svg.substr(0, 80);
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  int lines = 0;
+  for (auto at = svg.find("<polyline"); at != svg.npos; at = svg.find("<polyline", at + 1)) ++lines;
+  EXPECT_EQ(lines, 4);
+}
+
+TEST_P(CommandLine, DemoShowsBothFaultsAndTwoExactSales) {
+  const auto server = start();
+  const folder own;
+  const auto picture = own.path() / "sale.svg";
+  auto arguments = small_sale({"--svg", picture});
+  arguments.insert(arguments.begin(), "--json");
+  const auto done = holdfast_at(server, arguments);
+  ASSERT_EQ(done.how, exited(0)) << done.output << done.errors;
+  const auto all = json::parse(done.output);
+  EXPECT_EQ(all["processes"], 2);
+  EXPECT_EQ(all["threads"], 20);
+  EXPECT_EQ(all["units"], 400);
+  expect_faults_shown(all);
+  expect_picture(content(picture));
+  EXPECT_THAT(keys_left(server), IsEmpty());
+}
+
+// While the lock of each scenario is held: with plain SETNX, a holder is frozen then.
+TEST_P(CommandLine, DemoThatIsInterruptedLeavesNothing) {
+  const std::pair<const char*, int> moments[] = {
+      {"demo:*:stock", SIGTERM}, {"demo:*:lock", SIGINT}, {"hf:{demo:*}", SIGINT}};
+  for (const auto& [key, signal] : moments) {
+    const auto server = start();
+    child_process program(call_at(server, small_sale({"--no-svg"})));
+    ASSERT_TRUE(eventually([&, k = key] { return !keys_like(server, k).empty(); })) << key;
+    program.signal(signal);
+    EXPECT_EQ(program.wait(), exited(128 + signal)) << program.errors();
+    EXPECT_THAT(keys_left(server), IsEmpty()) << key;
+    EXPECT_EQ(workers_of(program.pid()), 0) << key;
+  }
+}
+
+TEST_P(CommandLine, WorkersDoNotOutliveAKilledDemo) {
+  const auto server = start();
+  child_process program(call_at(server, small_sale({"--no-svg"})));
+  ASSERT_TRUE(eventually([&] { return !keys_like(server, "demo:*:lock").empty(); }));
+  ASSERT_GT(workers_of(program.pid()), 0);
+  program.signal(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return workers_of(program.pid()) == 0; }));
+}
+
+TEST_P(CommandLine, DemoWhoseServerDiesSaysSoAndLeavesNoWorkers) {
+  auto server = start();
+  child_process program(call_at(server, small_sale({"--no-svg"})));
+  ASSERT_TRUE(eventually([&] { return !keys_like(server, "demo:*:lock").empty(); }));
+  server.kill9();
+  EXPECT_EQ(program.wait(), exited(69));
+  EXPECT_EQ(workers_of(program.pid()), 0);
+}
+
+TEST(Demo, RunsOnASharedEmbeddedServer) {
+  const folder own;
+  const auto url = "embedded:" + (own.path() / "server").string();
+  const auto done =
+      support::run(call(small_sale({"--no-svg", "--url", url}), {"HOLDFAST_EMBEDDED_LINGER=0"}));
+  EXPECT_EQ(done.how, exited(0)) << done.output << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("(d) Holdfast, frozen holder"));
+}
+
+TEST(Demo, RefusesASaleThatIsTooSmall) {
+  EXPECT_EQ(holdfast({"demo", "--processes", "1"}).how, exited(64));
+  EXPECT_EQ(holdfast({"demo", "--units", "0"}).how, exited(64));
+  EXPECT_EQ(holdfast({"demo", "--svg", "x", "--no-svg"}).how, exited(64));
+}
+
+TEST(Demo, TellsThatThereIsNoServer) {
+  const auto done = holdfast({"demo", "--url", "unix:///nowhere/at/all", "--no-svg"});
+  EXPECT_EQ(done.how, exited(69));
+  EXPECT_THAT(done.errors, HasSubstr("/nowhere/at/all"));
+}
+
+}  // namespace
+}  // namespace holdfast::cli_tests

@@ -28,6 +28,9 @@ constexpr std::array questions{
     question{"thread_scaling", thread_scaling},
     question{"renewal_load", renewal_load},
     question{"allocations", allocations},
+    question{"contention", contention},
+    question{"waiters200", waiters200},
+    question{"retained", retained},
 };
 
 struct arguments {

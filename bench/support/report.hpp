@@ -53,5 +53,8 @@ void coroutines(const setting& with);
 void thread_scaling(const setting& with);
 void renewal_load(const setting& with);
 void allocations(const setting& with);
+void contention(const setting& with);
+void waiters200(const setting& with);
+void retained(const setting& with);
 
 }  // namespace holdfast::bench

@@ -1,0 +1,69 @@
+// Messages of the server that are lost, and those for a request that has left.
+#include <thread>
+
+#include "conformance/conformance.hpp"
+#include "support/fault_proxy.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+class QueueMessages : public mutex_test {
+ protected:
+  std::string value_of(const std::string& name) const {
+    return server().command({"GET", "hf:{" + name + "}"}).text;
+  }
+  bool waits(const std::string& name) const {
+    return eventually([&] { return inspector{redis()}.status(name).waiting == 1; });
+  }
+};
+HOLDFAST_ON_EACH_SERVER(QueueMessages);
+
+// Otherwise it would ask when the owner's lease could have ended, or after 15 s.
+TEST_P(QueueMessages, AWaiterWhoMissedHisGrantAsksWhenItsConnectionBreaks) {
+  support::fault_proxy network{net::unix_endpoint{server().socket()}};
+  auto held = redis().mutex("a", {.lease = 60s}).acquire();
+  const auto old = value_of("a");
+  const client away{network.url()};
+  expect_reason(away.mutex("a").try_acquire(), errc::busy);
+  const auto heard_before = network.forwarded(support::toward::client);
+  bool got = false;
+  std::thread waiter{[&] { got = away.mutex("a").try_acquire({.timeout = 10s}).has_value(); }};
+  EXPECT_TRUE(waits("a"));
+  EXPECT_TRUE(eventually([&] {  // he knows that he waits
+    return network.forwarded(support::toward::client) > heard_before;
+  }));
+  network.swallow(support::toward::client);
+  EXPECT_TRUE(held.release());
+  EXPECT_NE(value_of("a"), old) << "he owns it without knowing";
+  network.heal();
+  network.disconnect(support::cut::close);
+  waiter.join();
+  EXPECT_TRUE(got);
+}
+
+// As after an attempt whose giving up was lost: the lock must not stay with nobody.
+TEST_P(QueueMessages, AGrantForARequestThatHasLeftIsGivenBack) {
+  const auto elsewhere = another_client().mutex("b").acquire();
+  const auto own = redis().mutex("c").acquire();
+  std::stop_source stop;
+  std::thread listener{[&] {
+    expect_reason(redis().mutex("b").try_acquire({.timeout = forever, .stop = stop.get_token()}),
+                  errc::cancelled);
+  }};
+  EXPECT_TRUE(waits("b"));
+  const std::string owner = value_of("c").substr(value_of("c").rfind(':') + 1);
+  const std::string client_text = owner.substr(0, owner.find('-'));
+  const std::string departed = client_text + "-ffffff";
+  const auto time = server().command({"TIME"}).items;
+  server().command({"SET", "hf:{a}", "1:17:" + departed, "PX", "60000"});
+  const auto told =
+      server().command({"PUBLISH", "hf:c:" + client_text,
+                        "grant " + departed + " 17 1000 " + time[0].text + "000000 hf:{a}"});
+  EXPECT_EQ(told.number, 1);
+  EXPECT_TRUE(eventually([&] { return value_of("a").empty(); }, 5s));
+  stop.request_stop();
+  listener.join();
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

@@ -1,0 +1,319 @@
+// What operators see and do from outside, what a lock costs the server, and what it leaves there.
+#include <unistd.h>
+
+#include <list>
+#include <map>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "conformance/conformance.hpp"
+#include "support/forked.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+using namespace std::string_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using state = lock_status::state;
+
+class Inspector : public mutex_test {
+ protected:
+  inspector look() const { return inspector{redis()}; }
+  bool waits(const std::string& name, std::size_t many) const {
+    return eventually([&] { return look().status(name).waiting == many; });
+  }
+  std::int64_t server_seconds() const {
+    return std::stoll(server().command({"TIME"}).items.at(0).text);
+  }
+  std::int64_t called(const std::string& command) const {
+    const auto stats = server().command({"INFO", "commandstats"}).text;
+    const auto before = "cmdstat_" + command + ":calls=";
+    const auto at = stats.find(before);
+    return at == stats.npos ? 0 : std::stoll(stats.substr(at + before.size()));
+  }
+  // The keys that should not be there once nobody holds or wants a lock.
+  std::set<std::string> keys_left() const {
+    std::set<std::string> left;
+    for (const auto& key : server().command({"KEYS", "*"}).items) {
+      const auto& name = key.text;
+      if (!name.starts_with("hf:fence:") && !name.starts_with("hf:client:")) left.insert(name);
+    }
+    return left;
+  }
+  static std::vector<std::string> names(const lock_listing& listing) {
+    std::vector<std::string> all;
+    for (const auto& lock : listing.locks) all.push_back(lock.name);
+    return all;
+  }
+};
+HOLDFAST_ON_EACH_SERVER(Inspector);
+
+template <typename Time>
+std::int64_t seconds_of(Time time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+TEST_P(Inspector, FreeLockIsFree) {
+  const auto found = look().status("a");
+  EXPECT_EQ(found.name, "a");
+  EXPECT_EQ(found.what, state::free);
+  EXPECT_FALSE(found.token);
+  EXPECT_FALSE(found.remaining);
+  EXPECT_FALSE(found.since);
+  EXPECT_EQ(found.waiting, 0U);
+  EXPECT_TRUE(found.queue.empty());
+  EXPECT_EQ(keys_left(), std::set<std::string>{}) << "looking writes nothing";
+}
+
+TEST_P(Inspector, HeldLockTellsItsHolder) {
+  client_options options;
+  options.name = "billing";
+  const client billing{server().url(), options};
+  const auto before = server_seconds();
+  const auto held = billing.mutex("a", {.lease = 60s}).acquire();
+  const auto found = look().status("a");
+  EXPECT_EQ(found.what, state::held);
+  EXPECT_EQ(found.token, held.token());
+  EXPECT_EQ(found.owner.pid, ::getpid());
+  EXPECT_EQ(found.owner.program, "billing");
+  EXPECT_FALSE(found.owner.host.empty());
+  EXPECT_FALSE(found.owner.version.empty());
+  EXPECT_FALSE(found.owner.id.empty());
+  EXPECT_LT(found.owner.id.size(), 32U) << "a whole id would be a key to the lock";
+  ASSERT_TRUE(found.remaining);
+  EXPECT_GT(*found.remaining, 30s);
+  EXPECT_LE(*found.remaining, 60s);
+  ASSERT_TRUE(found.since);
+  EXPECT_GE(seconds_of(*found.since), before);
+  EXPECT_LE(seconds_of(*found.since), server_seconds());
+}
+
+TEST_P(Inspector, LockWithoutTokenIsHeldToo) {
+  const auto held = redis().mutex("a", {.fencing = fencing::off}).acquire();
+  const auto found = look().status("a");
+  EXPECT_EQ(found.what, state::held);
+  EXPECT_FALSE(found.token);
+  EXPECT_FALSE(found.since);
+  EXPECT_EQ(found.owner.pid, ::getpid());
+}
+
+TEST_P(Inspector, ForeignKeyIsToldAndCannotBeBroken) {
+  server().command({"SET", "hf:{text}", "something else"});
+  server().command({"RPUSH", "hf:{list}", "something else"});
+  for (const auto& name : {"text"s, "list"s}) {
+    const auto found = look().status(name);
+    EXPECT_EQ(found.what, state::foreign) << name;
+    EXPECT_FALSE(found.detail.empty());
+    const auto why = thrown_by([&] { look().break_lock(name, "a test"); });
+    EXPECT_EQ(why.reason(), errc::foreign_key) << why.what();
+  }
+  EXPECT_EQ(server().command({"EXISTS", "hf:{text}", "hf:{list}"}).number, 2);
+  EXPECT_EQ(server().command({"EXISTS", "hf:audit"}).number, 0);
+  EXPECT_TRUE(look().list().locks.empty());
+}
+
+TEST_P(Inspector, BadNamesAreRefused) {
+  for (const auto& name : {""s, std::string(513, 'x')}) {
+    EXPECT_EQ(thrown_by([&] { (void)look().status(name); }).reason(), errc::invalid_name);
+    EXPECT_EQ(thrown_by([&] { look().break_lock(name, "a test"); }).reason(), errc::invalid_name);
+  }
+}
+
+TEST_P(Inspector, QueueIsTheWaitingProcessesInTheOrderOfTheirTurns) {
+  auto held = redis().mutex("a").acquire();
+  const auto before = server_seconds();
+  std::list<support::forked> waiters;
+  std::vector<std::int64_t> pids;
+  for (std::size_t i = 1; i <= 3; ++i) {
+    pids.push_back(waiters
+                       .emplace_back([&](const auto& parent) {
+                         const client own{server().url()};
+                         const auto mine = own.mutex("a").acquire({.timeout = forever});
+                         parent.tell(mine.token().to_string());
+                       })
+                       .pid());
+    ASSERT_TRUE(waits("a", i));
+  }
+  const auto found = look().status("a");
+  ASSERT_EQ(found.queue.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto& one = found.queue[i];
+    EXPECT_EQ(one.who.pid, pids[i]);
+    EXPECT_FALSE(one.who.host.empty());
+    EXPECT_FALSE(one.who.id.empty());
+    EXPECT_NE(one.who.id, found.owner.id);
+    EXPECT_GE(seconds_of(one.since), before - 1);
+    EXPECT_LE(seconds_of(one.since), server_seconds() + 1);
+  }
+  EXPECT_EQ(found.owner.pid, ::getpid());
+
+  EXPECT_TRUE(held.release());
+  auto last = held.token().value();
+  for (auto& waiter : waiters) {
+    const auto token = std::stoull(waiter.heard());
+    EXPECT_GT(token, last) << "served in the order of the queue";
+    last = token;
+    EXPECT_EQ(waiter.wait(), 0);
+  }
+  EXPECT_EQ(look().status("a").waiting, 0U);
+}
+
+TEST_P(Inspector, ListsAreSortedAndMatchPatterns) {
+  std::vector<lease> all;
+  for (const auto& name : {"b"s, "order/10"s, "order/2"s, "{*}"s, "a%\0b"s, "order"s}) {
+    all.push_back(redis().mutex(name).acquire());
+  }
+  const auto matching = [&](const std::string& pattern) { return names(look().list(pattern)); };
+  EXPECT_THAT(matching("*"), ElementsAre("a%\0b"s, "b", "order", "order/10", "order/2", "{*}"));
+  EXPECT_THAT(matching("order*"), ElementsAre("order", "order/10", "order/2"));
+  EXPECT_THAT(matching("order/?"), ElementsAre("order/2"));
+  EXPECT_THAT(matching("[a-b]"), ElementsAre("b"));
+  EXPECT_THAT(matching("{\\*}"), ElementsAre("{*}"));
+  EXPECT_THAT(matching(""), ElementsAre());
+  const auto listing = look().list();
+  EXPECT_TRUE(listing.complete);
+  for (const auto& lock : listing.locks) {
+    EXPECT_EQ(lock.what, state::held);
+    EXPECT_EQ(lock.owner.pid, ::getpid());
+  }
+}
+
+TEST_P(Inspector, ListsAreBounded) {
+  std::vector<lease> all;
+  for (int i = 0; i < 10; ++i) all.push_back(redis().mutex(std::to_string(i)).acquire());
+  EXPECT_EQ(look().list("*", 10).locks.size(), 10U);
+  EXPECT_TRUE(look().list("*", 10).complete);
+  EXPECT_EQ(look().list("*", 9).locks.size(), 9U);
+  EXPECT_FALSE(look().list("*", 9).complete);
+  for (int i = 0; i < 5000; ++i) all.push_back(redis().mutex("x" + std::to_string(i)).acquire());
+  EXPECT_FALSE(look().list("none", 10, 1000).complete);
+  EXPECT_TRUE(look().list("none", 10).complete);
+}
+
+TEST_P(Inspector, BreakingTellsWhoHadItAndIsRecorded) {
+  const auto held = redis().mutex("a").acquire();
+  const auto broken = inspector{another_client()}.break_lock("a", "it hangs\r\n\xff");
+  EXPECT_EQ(broken.name, "a");
+  EXPECT_EQ(broken.what, state::held);
+  EXPECT_EQ(broken.token, held.token());
+  EXPECT_EQ(broken.owner.pid, ::getpid());
+  EXPECT_EQ(look().status("a").what, state::free);
+  const auto next = another_client().mutex("a").acquire();
+  EXPECT_GT(next.token(), held.token());
+
+  const auto entries = server().command({"XRANGE", "hf:audit", "-", "+"}).items;
+  ASSERT_EQ(entries.size(), 1U);
+  std::map<std::string, std::string> entry;
+  const auto& fields = entries[0].items.at(1).items;
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) entry[fields[i].text] = fields[i + 1].text;
+  EXPECT_EQ(entry["reason"], "it hangs\r\n\xff");
+  EXPECT_THAT(entry["by"], HasSubstr(std::to_string(::getpid())));
+}
+
+TEST_P(Inspector, BreakingWhatIsFreeChangesNothing) {
+  EXPECT_EQ(look().break_lock("a", "a test").what, state::free);
+  EXPECT_EQ(keys_left(), std::set<std::string>{});
+}
+
+TEST_P(Inspector, BrokenLockGoesToTheNextInTheQueue) {
+  const auto held = redis().mutex("a", {.lease = 1h}).acquire();
+  std::optional<lease> got;
+  std::thread waiter{[&] { got.emplace(another_client().mutex("a").acquire({.timeout = 10s})); }};
+  EXPECT_TRUE(waits("a", 1));
+  look().break_lock("a", "a test");
+  waiter.join();
+  ASSERT_TRUE(got);
+  EXPECT_GT(got->token(), held.token());
+}
+
+TEST_P(Inspector, HealthyServerHasNoProblems) {
+  const auto findings = look().diagnose();
+  std::set<std::string> checks;
+  for (const auto& one : findings) {
+    EXPECT_NE(one.level, finding::severity::problem) << one.check << ": " << one.detail;
+    EXPECT_EQ(one.remedy.empty(), one.level == finding::severity::ok) << one.check;
+    EXPECT_FALSE(one.detail.empty()) << one.check;
+    checks.insert(one.check);
+  }
+  EXPECT_THAT(checks, ::testing::IsSupersetOf({"connect", "version", "clock", "scripts", "publish",
+                                               "eviction", "role", "persistence"}));
+  EXPECT_EQ(keys_left(), std::set<std::string>{}) << "the doctor takes his instruments along";
+}
+
+TEST_P(Inspector, UnfitServerIsDiagnosed) {
+  const auto level_of = [&](const std::string& check) {
+    for (const auto& one : look().diagnose()) {
+      if (one.check != check) continue;
+      EXPECT_FALSE(one.remedy.empty()) << check;
+      return one.level;
+    }
+    return finding::severity::ok;
+  };
+  server().command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  server().command({"CONFIG", "SET", "maxmemory", "1gb"});
+  EXPECT_EQ(level_of("eviction"), finding::severity::problem);
+  server().command({"CONFIG", "SET", "maxmemory", "0"});
+  server().command({"REPLICAOF", "127.0.0.1", "1"});
+  EXPECT_EQ(level_of("role"), finding::severity::problem);
+}
+
+TEST_P(Inspector, AbsentServerIsAFindingAndOtherwiseAFailure) {
+  const inspector nobody{client{"redis://127.0.0.1:1"}};
+  const auto findings = nobody.diagnose();
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings.front().check, "connect");
+  EXPECT_EQ(findings.front().level, finding::severity::problem);
+  EXPECT_EQ(thrown_by([&] { (void)nobody.status("a"); }).reason(), errc::unavailable);
+  EXPECT_EQ(thrown_by([&] { (void)nobody.list(); }).reason(), errc::unavailable);
+  EXPECT_EQ(thrown_by([&] { nobody.break_lock("a", "x"); }).reason(), errc::unavailable);
+}
+
+TEST_P(Inspector, AnUncontendedAcquisitionCostsTwoCommands) {
+  constexpr int pairs = 200;
+  const auto lock = redis().mutex("a");
+  EXPECT_TRUE(lock.acquire().release());  // connects, loads the scripts, registers the client
+  const auto before = called("evalsha");
+  for (int i = 0; i < pairs; ++i) EXPECT_TRUE(lock.acquire().release());
+  EXPECT_EQ(called("evalsha") - before, 2 * pairs);
+  for (int i = 0; i < pairs; ++i) EXPECT_TRUE(lock.try_acquire()->release());
+  EXPECT_EQ(called("evalsha") - before, 4 * pairs);
+}
+
+TEST_P(Inspector, WithoutTokenAnAcquisitionIsOnePlainSet) {
+  constexpr int pairs = 200;
+  const auto lock = redis().mutex("a", {.fencing = fencing::off});
+  EXPECT_TRUE(lock.acquire().release());
+  const auto scripts = called("evalsha");
+  const auto sets = called("set");
+  for (int i = 0; i < pairs; ++i) EXPECT_TRUE(lock.acquire().release());
+  EXPECT_EQ(called("evalsha") - scripts, pairs) << "the releases";
+  EXPECT_EQ(called("set") - sets, pairs);
+}
+
+TEST_P(Inspector, NothingIsLeftOnceAllIsReleased) {
+  {
+    const auto other = another_client();
+    const std::vector<lock_options> kinds{
+        {}, {.fair = true}, {.retain = 20ms}, {.fencing = fencing::off}, {.lease = 300ms}};
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < 2 * kinds.size(); ++i) {
+      threads.emplace_back([&, i] {
+        const auto& of = i % 2 == 0 ? redis() : other;
+        const auto lock = of.mutex("a", kinds[i / 2]);
+        for (int round = 0; round < 20; ++round) {
+          (void)lock.try_acquire({.timeout = 1ms});
+          (void)lock.acquire({.timeout = generous});
+          const auto own = of.mutex("own " + std::to_string(i)).acquire();
+        }
+      });
+    }
+  }
+  std::set<std::string> left;
+  EXPECT_TRUE(eventually([&] { return (left = keys_left()).empty(); }))
+      << ::testing::PrintToString(left);
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

@@ -55,7 +55,8 @@ void pass_on_interrupt(const child_process& command, bool had_terminal) {
 // The exit code after the command has ended by itself.
 int give_back(lease& held, const child_process& command, const run_options& options,
               const context& shared) {
-  const auto released = held.release();
+  // One that has ended by itself is given back without waiting, with the lease object.
+  const auto released = held.held() ? held.release() : result<void>{errc::lost};
   if (released) return command.exit_code();
   if (released.error().reason() != errc::lost) {
     note(shared, name_of(released.error().reason()),
@@ -81,7 +82,6 @@ int run_under(lease& held, const run_options& options, const context& shared,
   watcher.watch(signals);
   pass_on_interrupt(command, takes_terminal);
   if (!watcher.terminated()) return give_back(held, command, options, shared);
-  (void)held.release();  // the lease may have been renewed at last: nobody needs to wait for it
   return lost_while_running;
 }
 

@@ -24,7 +24,7 @@ void local_waiter::begin(std::stop_token stop, listener who) {
   listener_ = who;
   if (state_ == state::over) return listener_.tell(site.engine_);  // stopped before it began
   begun_ = true;
-  site.waiters_.push_back(shared_from_this());
+  place_ = site.waiters_.insert(site.waiters_.end(), shared_from_this());
   if (patience_.give_up_at != monotonic_time::max()) {
     has_timer_ = true;
     site.engine_.timers().arm(*this, patience_.give_up_at);
@@ -93,7 +93,7 @@ bool local_waiter::abandon() {
     const scoped_mutex lock(site.mutex_);
     switch (state_) {
       case state::waiting:
-        std::erase(site.waiters_, shared_from_this());
+        if (begun_) site.waiters_.erase(place_);
         state_ = state::over;
         untold = true;
         break;
@@ -127,7 +127,7 @@ void local_waiter::give_up(errc code) {
   over_.code = code;
   if (code == errc::timed_out) over_.detail = "another thread of this process still had the lock";
   if (!begun_) return;
-  std::erase(site.waiters_, alive);
+  site.waiters_.erase(place_);
   listener_.tell(site.engine_);
 }
 

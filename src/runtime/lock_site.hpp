@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -105,7 +105,8 @@ class lock_site final : public std::enable_shared_from_this<lock_site>, private 
   const lock_spec spec_;
   mutex mutex_;
   std::shared_ptr<tenure> tenure_ HOLDFAST_GUARDED_BY(mutex_);
-  std::deque<std::shared_ptr<local_waiter>> waiters_ HOLDFAST_GUARDED_BY(mutex_);
+  // A list: it costs nothing while it is empty, and whoever gives up leaves it at once.
+  std::list<std::shared_ptr<local_waiter>> waiters_ HOLDFAST_GUARDED_BY(mutex_);
   monotonic_time slice_ends_ HOLDFAST_GUARDED_BY(mutex_){};
   monotonic_time turn_ends_ HOLDFAST_GUARDED_BY(mutex_){};
   monotonic_time idle_since_ HOLDFAST_GUARDED_BY(mutex_){};
@@ -151,6 +152,7 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
   const std::shared_ptr<lock_site> site_;
   const leasing::patience patience_;
   // Guarded by the site's mutex:
+  std::list<std::shared_ptr<local_waiter>>::iterator place_;  // while waiting, once begun
   state state_ = state::waiting;
   bool begun_ = false;
   bool has_timer_ = false;

@@ -139,12 +139,13 @@ bool tenure::release(listener who) {
   auto* const machine = std::get_if<holding>(&machine_);
   if (machine == nullptr) return false;
   leave_room();
+  const auto now = net::now();
   const auto deadline = machine->deadline();
+  delays_closing_ = machine->held(now) && !machine->is_overdue(now);
   machine->on_released();
   held_.store(false, std::memory_order_release);
   engine_.timers().disarm(*this);
   listener_ = who;
-  const auto now = net::now();
   release_wait_ends_ = now + engine_.options().response_timeout;
   set_busy(true);
   auto& giving_back =
@@ -279,14 +280,15 @@ void tenure::finish() {
   set_busy(false);
 }
 
-// While busy it keeps itself alive, and keeps the client from being closed over it.
+// While busy it keeps itself alive, and keeps the client from being closed over it: but not over
+// giving back a lease that has ended, or that the server has left without an answer.
 void tenure::set_busy(bool busy) {
   if (busy == (self_ != nullptr)) return;
   if (busy) {
     self_ = shared_from_this();
-    engine_.began();
+    if (delays_closing_) engine_.began();
   } else {
-    engine_.ended();
+    if (delays_closing_) engine_.ended();
     self_.reset();  // every caller keeps a reference of his own
   }
 }

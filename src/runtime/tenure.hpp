@@ -135,8 +135,9 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   bool stopped_early_ HOLDFAST_GUARDED_BY(mutex_) = false;  // before it had started
   bool driven_ HOLDFAST_GUARDED_BY(mutex_) = false;  // this thread goes on to drive the connection
   bool was_lost_ HOLDFAST_GUARDED_BY(mutex_) = false;
-  bool in_line_ HOLDFAST_GUARDED_BY(mutex_) = false;   // in the waiting room, and listens
-  bool is_known_ HOLDFAST_GUARDED_BY(mutex_) = false;  // there, but listens no more
+  bool delays_closing_ HOLDFAST_GUARDED_BY(mutex_) = true;  // the client waits for it while busy
+  bool in_line_ HOLDFAST_GUARDED_BY(mutex_) = false;        // in the waiting room, and listens
+  bool is_known_ HOLDFAST_GUARDED_BY(mutex_) = false;       // there, but listens no more
   redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // who listens there
   // How asking and later releasing ended.
   std::variant<std::monostate, leasing::acquire_outcome, leasing::outcome> outcome_

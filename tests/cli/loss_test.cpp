@@ -49,6 +49,51 @@ TEST_P(CommandLine, ABrokenLockEndsTheCommand) {
   EXPECT_EQ(holdfast_at(server, {"release", "a", "--force", "--reason", "again"}).how, exited(1));
 }
 
+// A server that has not answered renewals will not answer the release: with two response timeouts
+// (for the release, and for closing) the end would come four seconds later.
+void expect_quick_end(child_process& program) {
+  ASSERT_TRUE(program.wait_for_errors("the command is terminated")) << program.errors();
+  const auto told = net::now();
+  EXPECT_EQ(program.wait(), exited(76));
+  EXPECT_LT(net::now() - told, std::chrono::seconds{1});
+}
+
+TEST_P(CommandLine, EndsWithTheCommandWhenTheServerIsFrozen) {
+  for (const auto* const grace : {"0s", "500ms"}) {
+    auto server = start();
+    child_process program(call_at(server, {"run", "--lease", "1500ms", "--grace", grace, "a", "--",
+                                           "sh", "-c", "echo in.; exec sleep 600"}));
+    ASSERT_TRUE(program.wait_for_output("in."));
+    server.freeze();
+    expect_quick_end(program);
+    server.thaw();
+  }
+}
+
+TEST_P(CommandLine, EndsWithTheCommandWhenTheServerIsGone) {
+  auto server = start();
+  child_process program(call_at(server, {"run", "--lease", "1500ms", "--grace", "500ms", "a", "--",
+                                         "sh", "-c", "echo in.; exec sleep 600"}));
+  ASSERT_TRUE(program.wait_for_output("in."));
+  server.kill9();
+  expect_quick_end(program);
+}
+
+// Its lease is over, so nobody can say what the release would have found.
+TEST_P(CommandLine, EndsWithACommandThatOutlivedItsLease) {
+  auto server = start();
+  child_process program(call_at(server, {"run", "--lease", "500ms", "--on-lost", "warn", "a", "--",
+                                         "sh", "-c", "echo in.; read line; exit 5"}));
+  ASSERT_TRUE(program.wait_for_output("in."));
+  server.freeze();
+  ASSERT_TRUE(program.wait_for_errors("goes on without it"));
+  const auto told = net::now();
+  program.write("\n");
+  EXPECT_EQ(program.wait(), exited(5));
+  EXPECT_LT(net::now() - told, std::chrono::seconds{1});
+  server.thaw();
+}
+
 TEST_P(CommandLine, WarnLetsTheCommandGoOn) {
   const auto server = start();
   child_process program(call_at(server, {"run", "--lease", "300ms", "--on-lost", "warn", "a", "--",

@@ -75,6 +75,8 @@ child_process::child_process(const plan& what) {
   const prepared command{word_pointers.data(), environment_pointers.data(),
                          &what.signal_mask,    what.takes_terminal,
                          ::getpid(),           complaints.get()};
+  // Some containers have a first process that never or only slowly looks after orphans.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   pid_ = ::fork();
   if (pid_ < 0) fail(errno, "fork");
   if (pid_ == 0) become(command);
@@ -98,7 +100,12 @@ child_process::change child_process::look() {
   return change::ended;
 }
 
-bool child_process::group_lives() const noexcept { return ::kill(-pid_, 0) == 0; }
+// What has ended still counts until its parent has seen that; orphans are ours to see.
+bool child_process::group_lives() const noexcept {
+  while (ended() && ::waitpid(-pid_, nullptr, WNOHANG) > 0) {
+  }
+  return ::kill(-pid_, 0) == 0;
+}
 
 void child_process::signal_group(int signal) const noexcept { ::kill(-pid_, signal); }
 

@@ -177,7 +177,6 @@ TEST_P(Waiting, AFrozenWaiterCostsOneClaim) {
   const auto before = net::now();
   EXPECT_TRUE(held.release());
   next.join();
-  EXPECT_GT(net::now() - before, 500ms) << "the frozen one had its claim";
   EXPECT_LT(net::now() - before, 10s);
 }
 

@@ -273,6 +273,21 @@ TEST(HoldMachine, KeepsItsPromisesUnderAnyEvents) {
   }
 }
 
+TEST(HoldMachine, IsOverdueWhenRenewalsHaveFailedForAThirdOfTheLease) {
+  const auto late_enough = deadline - nanoseconds(lease) / 3 + nanoseconds(1);
+  auto machine = renewing();
+  EXPECT_FALSE(machine.is_overdue(third));
+  EXPECT_FALSE(machine.is_overdue(late_enough - nanoseconds(1)));
+  EXPECT_TRUE(machine.is_overdue(late_enough));
+  machine.on_renewed(renewed{lease}, late_enough, late_enough);
+  EXPECT_FALSE(machine.is_overdue(late_enough));
+  EXPECT_FALSE(fixed().is_overdue(late_enough));
+  // Of a claim, little is left from the beginning.
+  const hold_machine claim{lease, true, milliseconds(100), local_start,
+                           local_start + milliseconds(100)};
+  EXPECT_FALSE(claim.is_overdue(local_start + milliseconds(99)));
+}
+
 TEST(HoldMachine, MakesAClaimTheWholeLeaseAtAThirdOfIt) {
   const milliseconds claim(1000);
   hold_machine machine(lease, true, claim, local_start, lease_deadline(local_start, claim));

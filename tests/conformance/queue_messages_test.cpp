@@ -12,21 +12,29 @@ class QueueMessages : public mutex_test {
   std::string value_of(const std::string& name) const {
     return server().command({"GET", "hf:{" + name + "}"}).text;
   }
-  bool waits(const std::string& name) const {
-    return eventually([&] { return inspector{redis()}.status(name).waiting == 1; });
+  bool waits(const std::string& name, std::size_t many = 1) const {
+    return eventually([&] { return inspector{redis()}.status(name).waiting == many; });
+  }
+  // Puts waiters into the queue of whom nobody will hear again.
+  void queue_dead(const std::string& name, int many) const {
+    for (int i = 0; i < many; ++i) {
+      const std::string member = std::string(32, '0') + '-' + std::to_string(i) + ":1000:-";
+      server().command({"ZADD", "hf:{" + name + "}:w", std::to_string(i), member});
+    }
   }
 };
 HOLDFAST_ON_EACH_SERVER(QueueMessages);
 
-// Otherwise it would ask when the owner's lease could have ended, or after 15 s.
+// So far back in the queue he would otherwise ask after 14 s.
 TEST_P(QueueMessages, AWaiterWhoMissedHisGrantAsksWhenItsConnectionBreaks) {
   support::fault_proxy network{net::unix_endpoint{server().socket()}};
   auto held = redis().mutex("a", {.lease = 60s}).acquire();
   const auto old = value_of("a");
+  queue_dead("a", 13);
   const client away{network.url()};
   bool got = false;
   std::thread waiter{[&] { got = away.mutex("a").try_acquire({.timeout = 10s}).has_value(); }};
-  EXPECT_TRUE(waits("a"));
+  EXPECT_TRUE(waits("a", 14));
   const auto proof = away.mutex("b").acquire();  // that the answers before this one have come
   network.swallow(support::toward::client);
   EXPECT_TRUE(held.release());

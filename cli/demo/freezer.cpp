@@ -3,15 +3,15 @@
 namespace holdfast::cli::demo {
 namespace {
 
-constexpr int enough_late_writes = 3;
+constexpr int late_writes = 3;  // spread over the sale
 constexpr std::int64_t longest_freeze_us = 10'000'000;
 constexpr std::int64_t longest_deleting_us = 1'000'000;
 constexpr std::int64_t patience_us = 30'000'000;  // after which nobody is frozen any more
 
 }  // namespace
 
-freezer::freezer(stock_store& store, scenario what)
-    : store_(store), what_(what), began_us_(now_us()) {
+freezer::freezer(stock_store& store, scenario what, std::int64_t units)
+    : store_(store), what_(what), units_(units), began_us_(now_us()) {
   if (what != scenario::setnx && what != scenario::fenced) return;
   store.order_freeze();
   enter(stage::ordered);
@@ -24,6 +24,9 @@ void freezer::look(crew& workers) {
 
 // A holder is frozen until somebody else has sold: then its own write is late.
 void freezer::look_for_late_write(crew& workers) {
+  if (stage_ == stage::resting && store_.stock() <= units_ - units_ * freezes_ / late_writes) {
+    return begin_again(workers);
+  }
   if (workers.frozen() == 0) return;
   if (stage_ == stage::ordered) {
     recorded_ = store_.recorded();
@@ -31,9 +34,8 @@ void freezer::look_for_late_write(crew& workers) {
   }
   if (store_.recorded() == recorded_ && !waited(longest_freeze_us)) return;
   ++freezes_;
-  if (freezes_ < enough_late_writes) return begin_again(workers);
   workers.thaw_all();
-  enter(stage::done);
+  enter(freezes_ < late_writes ? stage::resting : stage::done);
 }
 
 // A holder is frozen until its key has expired and a second buyer is inside with a key of its own;
@@ -50,6 +52,7 @@ void freezer::look_for_deletion(crew& workers) {
       return on_first_frozen(workers);
     case stage::deleting:
       return on_deleting(workers);
+    case stage::resting:
     case stage::done:
       return;
   }

@@ -11,7 +11,7 @@ namespace holdfast::cli::demo {
 // shows that what can go wrong has begun. Nothing is timed but giving up.
 class freezer {
  public:
-  freezer(stock_store& store, scenario what);
+  freezer(stock_store& store, scenario what, std::int64_t units);
 
   void look(crew& workers);
 
@@ -19,7 +19,7 @@ class freezer {
   bool saw_two_inside() const { return saw_two_inside_; }
 
  private:
-  enum class stage { ordered, first_frozen, deleting, done };
+  enum class stage { resting, ordered, first_frozen, deleting, done };
 
   void look_for_late_write(crew& workers);
   void look_for_deletion(crew& workers);
@@ -31,6 +31,7 @@ class freezer {
 
   stock_store& store_;
   const scenario what_;
+  const std::int64_t units_;
   stage stage_ = stage::done;
   std::int64_t began_us_;
   std::int64_t stage_since_us_ = 0;

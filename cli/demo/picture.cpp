@@ -13,7 +13,15 @@ constexpr double top = 80;
 constexpr double width = 760;
 constexpr double height = 360;
 constexpr std::size_t points = 400;  // more would not be seen
-constexpr const char* colours[] = {"#c0392b", "#e08e0b", "#1f6fb2", "#2e8b57"};
+constexpr const char* colours[] = {"#c0392b", "#c77700", "#1f6fb2", "#2e8b57"};
+
+// 10000 as 10,000.
+std::string grouped(std::int64_t number) {
+  auto digits = std::to_string(number);
+  const std::size_t sign = number < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > sign + 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
 
 // 1, 2 or 5 times a power of ten, so that there are at most six steps.
 double step_for(double range) {
@@ -48,7 +56,7 @@ std::string frame(const axes& scale) {
   std::string out;
   for (double unit = 0; unit <= scale.units; unit += step_for(scale.units)) {
     out += line(left, scale.y(unit), left + width, scale.y(unit), "#e3e3e3");
-    out += text(left - 10, scale.y(unit) + 5, "end", fmt::format("{:.0f}", unit));
+    out += text(left - 10, scale.y(unit) + 5, "end", grouped(std::llround(unit)));
   }
   for (double second = 0; second <= scale.seconds; second += step_for(scale.seconds)) {
     out += line(scale.x(second), top + height, scale.x(second), top + height + 6, "#333");
@@ -70,14 +78,20 @@ std::string curve(const outcome& result, const axes& scale) {
   for (std::size_t i = 0; i < result.orders.size(); ++i) {
     if (i % stride != 0 && i + 1 != result.orders.size()) continue;
     const auto& one = result.orders[i];
-    path += fmt::format(" {:.1f},{:.1f}",
-                        scale.x(static_cast<double>(one.at_us - result.began_us) / 1e6),
+    path += fmt::format(" {:.1f},{:.1f}", scale.x(result.seconds_at(one)),
                         scale.y(static_cast<double>(std::max<std::int64_t>(one.left, 0))));
   }
   return fmt::format(
       "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"2.5\" stroke-linejoin=\"round\" "
       "points=\"{}\"/>\n",
       colours[static_cast<int>(result.what)], path);
+}
+
+std::string verdict(const outcome& result) {
+  const auto books = fmt::format("{} sold, {} left", grouped(result.sold), grouped(result.left));
+  if (result.exact()) return "exact: " + books;
+  if (result.error() <= 0) return "wrong: " + books;
+  return fmt::format("wrong: {}: {} more than there were", books, grouped(result.error()));
 }
 
 std::string legend(const std::vector<outcome>& results) {
@@ -89,11 +103,7 @@ std::string legend(const std::vector<outcome>& results) {
                        "\n",
                        left, y - 8, colour);
     out += text(left + 38, y, "start", title(result.what));
-    out += text(left + 290, y, "start",
-                result.exact() ? fmt::format("exact: sold {}, left {}", result.sold, result.left)
-                               : fmt::format("wrong: sold {} of {}, and {} still in stock",
-                                             result.sold, result.units, result.left),
-                colour);
+    out += text(left + 290, y, "start", verdict(result), colour);
     y += 26;
   }
   return out;
@@ -104,7 +114,9 @@ std::string legend(const std::vector<outcome>& results) {
 std::string picture(const std::vector<outcome>& results) {
   axes scale{.seconds = 0.1, .units = 1};
   for (const auto& result : results) {
-    scale.seconds = std::max(scale.seconds, result.seconds);
+    for (const auto& one : result.orders) {
+      scale.seconds = std::max(scale.seconds, result.seconds_at(one));
+    }
     scale.units = std::max(scale.units, static_cast<double>(result.units));
   }
   std::string out =
@@ -114,7 +126,7 @@ std::string picture(const std::vector<outcome>& results) {
   out += fmt::format(
       "<text x=\"{}\" y=\"36\" font-size=\"20\" font-weight=\"bold\">"
       "One stock, many buyers: {} units</text>\n",
-      left, results.empty() ? 0 : results.front().units);
+      left, grouped(results.empty() ? 0 : results.front().units));
   out += text(left, 60, "start", "Each line is the stock as the buyers wrote it to Redis.", "#666");
   out += frame(scale);
   for (const auto& result : results) out += curve(result, scale);

@@ -60,7 +60,7 @@ outcome play(const connection_options& server, const sale& all, scenario what,
   result.what = what;
   result.units = all.units;
   result.began_us = now_us();
-  freezer cold(store, what);
+  freezer cold(store, what, all.units);
   crew workers(all, what, id, signals.mask_before());
   while (workers.working()) {
     pause_unless_interrupted(signals);

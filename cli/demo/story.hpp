@@ -50,6 +50,10 @@ struct outcome {
   bool saw_two_inside = false;  // a third entered beside the second, whose key was deleted
   bool workers_succeeded = true;
 
+  double seconds_at(const order& one) const {
+    return static_cast<double>(one.at_us - began_us) / 1e6;
+  }
+
   // What was sold more often than it was there: zero when the books balance.
   std::int64_t error() const { return sold + left - units; }
   bool exact() const { return workers_succeeded && error() == 0 && left >= 0; }

@@ -124,6 +124,7 @@ void lock_site::lost(const tenure& what) {
   scoped_mutex lock(mutex_);
   if (tenure_.get() != &what) return;
   const auto ended = std::exchange(tenure_, nullptr);
+  if (spec_.retain > milliseconds{0}) engine_.waiting().keep_no_more(what.claim().owner);
   const auto next = promote_next();
   lock.unlock();
   if (next) next->asks_->acquire(next->stop_, next->listener_);

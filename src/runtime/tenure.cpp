@@ -198,6 +198,12 @@ void tenure::send(leasing::ask what, bool resend) {
     claim_.ticket = now.ticket;
     claim_.way = now.way;
   }
+  // An earlier copy may stand in the queue, unheard: a message that it was granted must find us, or
+  // the grant would be passed on while the answer to this one says that it is ours.
+  const bool may_be_granted = what == leasing::ask::acquire && resend && claim_.waits;
+  if (may_be_granted && !in_line_ && !std::exchange(is_known_, true)) {
+    (void)engine_.waiting().enter(claim_.owner.counter(), shared_from_this());
+  }
   outgoing_ = {what, resend, net::now() + engine_.options().response_timeout};
   set_sleeper(listener_.sleeper != nullptr    ? listener_.sleeper
               : listener_.executor != nullptr ? &listener_.executor->waiter()

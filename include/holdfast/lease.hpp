@@ -33,8 +33,8 @@ class release_awaitable;
 /// Ownership belongs to this object, not to a thread: it may be moved anywhere. After a fork() the
 /// child's copy is inert: it says "not held", and neither renews nor releases.
 ///
-/// A lock that was handed over by its last owner is ours for a second at first (`remaining()` tells)
-/// and for the whole lease as soon as the background thread has confirmed it.
+/// A lock that was handed over by its last owner is ours for a second at first (`remaining()`
+/// tells) and for the whole lease as soon as the background thread has confirmed it.
 ///
 /// Thread safety: const members may be called from any thread at the same time; the others, the
 /// destructor and moving need exclusive access.

@@ -31,7 +31,7 @@ configure() {
   local preset=$1 directory=$2
   shift 2
   if command -v ccache >/dev/null; then
-    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$PWD
   fi
   cmake --preset "$preset" -B "$directory" "$@" >/dev/null
 }

@@ -1,0 +1,310 @@
+#include "simulation/server/keyspace.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace holdfast::simulation {
+namespace {
+
+using resp::type;
+using resp::value;
+
+value number(std::int64_t n) {
+  return {.kind = type::integer, .number = n, .text = {}, .items = {}};
+}
+value text_of(type kind, std::string_view text) {
+  return {.kind = kind, .number = 0, .text = std::string(text), .items = {}};
+}
+value bulk(std::string_view text) { return text_of(type::bulk, text); }
+value list(type kind = type::array) { return {.kind = kind, .number = 0, .text = {}, .items = {}}; }
+
+value wrong_type() {
+  return error("WRONGTYPE Operation against a key holding the wrong kind of value");
+}
+
+std::optional<std::int64_t> integer(std::string_view text) {
+  std::int64_t n = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return n;
+}
+
+std::optional<double> real(std::string_view text) {
+  const std::string copy(text);
+  char* end = nullptr;
+  const double n = std::strtod(copy.c_str(), &end);
+  if (copy.empty() || *end != '\0' || std::isnan(n)) return std::nullopt;
+  return n;
+}
+
+value not_an_integer() { return error("ERR value is not an integer or out of range"); }
+value too_few() { return error("ERR wrong number of arguments"); }
+
+template <typename Pairs, typename Member>
+auto position(Pairs& pairs, std::string_view wanted, Member member) {
+  return std::find_if(pairs.begin(), pairs.end(),
+                      [&](const auto& pair) { return pair.*member == wanted; });
+}
+
+}  // namespace
+
+value error(std::string text) {
+  return {.kind = type::error, .number = 0, .text = std::move(text), .items = {}};
+}
+
+std::string printed(double score) {
+  char text[40];
+  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.17g", score))};
+}
+
+value keyspace::score(double n) const {
+  return text_of(resp3_ ? type::real : type::bulk, printed(n));
+}
+
+keyspace::entry* keyspace::find(std::string_view key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return nullptr;
+  if (found->second.expires && now_ > *found->second.expires) {
+    entries_.erase(found);
+    return nullptr;
+  }
+  return &found->second;
+}
+
+void keyspace::erase(std::string_view key) {
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) entries_.erase(found);
+}
+
+keyspace::entry& keyspace::make(std::string_view key, entry fresh) {
+  return entries_.insert_or_assign(std::string(key), std::move(fresh)).first->second;
+}
+
+std::optional<value> keyspace::run(words command, std::chrono::microseconds now, bool resp3) {
+  time_ = now;
+  now_ = std::chrono::floor<std::chrono::milliseconds>(now).count();
+  resp3_ = resp3;
+  for (const auto family : {&keyspace::on_strings, &keyspace::on_keys, &keyspace::on_sorted_sets,
+                            &keyspace::on_hashes}) {
+    bool known = true;
+    auto answer = (this->*family)(command, known);
+    if (known) return answer;
+  }
+  return std::nullopt;
+}
+
+value keyspace::on_keys(words command, bool& known) {
+  const auto name = command[0];
+  if (name == "TIME") {
+    auto answer = list();
+    answer.items = {bulk(std::to_string(time_.count() / 1'000'000)),
+                    bulk(std::to_string(time_.count() % 1'000'000))};
+    return answer;
+  }
+  known =
+      name == "EXISTS" || name == "DEL" || name == "PTTL" || name == "PEXPIRE" || name == "TYPE";
+  if (!known) return {};
+  if (command.size() < (name == "PEXPIRE" ? 3U : 2U)) return too_few();
+  if (name == "EXISTS" || name == "DEL") {
+    std::int64_t count = 0;
+    for (const auto key : command.subspan(1)) {
+      if (find(key) == nullptr) continue;
+      ++count;
+      if (name == "DEL") erase(key);
+    }
+    return number(count);
+  }
+  const auto* e = find(command[1]);
+  if (name == "PEXPIRE") return expire(command[1], command[2]);
+  if (name == "PTTL") {
+    if (e == nullptr) return number(-2);
+    return number(e->expires ? *e->expires - now_ : -1);
+  }
+  static constexpr std::string_view names[] = {"string", "zset", "hash"};
+  return text_of(type::simple, e == nullptr ? "none" : names[e->content.index()]);
+}
+
+value keyspace::expire(std::string_view key, std::string_view ttl) {
+  const auto ms = integer(ttl);
+  if (!ms) return not_an_integer();
+  auto* e = find(key);
+  if (e == nullptr) return number(0);
+  if (*ms <= 0) {
+    erase(key);
+  } else {
+    e->expires = now_ + *ms;
+  }
+  return number(1);
+}
+
+value keyspace::on_strings(words command, bool& known) {
+  if (command[0] == "SET") return set(command);
+  known = command[0] == "GET";
+  if (!known) return {};
+  if (command.size() != 2) return too_few();
+  const auto* e = find(command[1]);
+  if (e == nullptr) return {};
+  const auto* text = std::get_if<std::string>(&e->content);
+  return text == nullptr ? wrong_type() : bulk(*text);
+}
+
+value keyspace::set(words command) {
+  if (command.size() < 3) return too_few();
+  bool only_new = false;
+  bool get = false;
+  std::optional<std::int64_t> expires;
+  for (std::size_t i = 3; i < command.size(); ++i) {
+    if (command[i] == "NX") {
+      only_new = true;
+    } else if (command[i] == "GET") {
+      get = true;
+    } else if (command[i] == "PX" && i + 1 < command.size()) {
+      const auto ms = integer(command[++i]);
+      if (!ms) return not_an_integer();
+      if (*ms <= 0) return error("ERR invalid expire time in 'set' command");
+      expires = now_ + *ms;
+    } else {
+      return error("ERR syntax error");
+    }
+  }
+  const auto* before = find(command[1]);
+  value old;
+  if (get && before != nullptr) {
+    const auto* text = std::get_if<std::string>(&before->content);
+    if (text == nullptr) return wrong_type();
+    old = bulk(*text);
+  }
+  if (only_new && before != nullptr) return old;
+  make(command[1], {.content = std::string(command[2]), .expires = expires});
+  return get ? old : text_of(type::simple, "OK");
+}
+
+value keyspace::on_sorted_sets(words command, bool& known) {
+  const auto name = command[0];
+  known = name.starts_with('Z');
+  if (!known) return {};
+  if (command.size() < 2) return too_few();
+  auto* e = find(command[1]);
+  auto* zset = e == nullptr ? nullptr : std::get_if<sorted_set>(&e->content);
+  if (e != nullptr && zset == nullptr) return wrong_type();
+  if (name == "ZADD") return add_scores(command, zset);
+  if (name == "ZCARD") return number(zset == nullptr ? 0 : std::int64_t(zset->size()));
+  if (name == "ZRANGE") return range(command, zset == nullptr ? sorted_set{} : *zset);
+  if (name == "ZPOPMIN") {
+    auto answer = list();
+    if (zset == nullptr) return answer;
+    answer.items = {bulk(zset->front().second), score(zset->front().first)};
+    zset->erase(zset->begin());
+    if (zset->empty()) erase(command[1]);
+    return answer;
+  }
+  known = name == "ZREM" || name == "ZRANK" || name == "ZSCORE";
+  if (!known) return {};
+  if (command.size() < 3) return too_few();
+  if (name == "ZREM") {
+    if (zset == nullptr) return number(0);
+    const auto gone = std::erase_if(*zset, [&](const auto& pair) {
+      return std::find(command.begin() + 2, command.end(), pair.second) != command.end();
+    });
+    if (zset->empty()) erase(command[1]);
+    return number(std::int64_t(gone));
+  }
+  if (zset == nullptr) return {};
+  const auto at = position(*zset, command[2], &sorted_set::value_type::second);
+  if (at == zset->end()) return {};
+  return name == "ZRANK" ? number(at - zset->begin()) : score(at->first);
+}
+
+value keyspace::add_scores(words command, sorted_set* zset) {
+  if (command.size() < 4 || command.size() % 2 != 0) return error("ERR syntax error");
+  for (std::size_t i = 2; i < command.size(); i += 2) {
+    if (!real(command[i])) return error("ERR value is not a valid float");
+  }
+  if (zset == nullptr) {
+    zset = &std::get<sorted_set>(make(command[1], {.content = sorted_set{}}).content);
+  }
+  std::int64_t added = 0;
+  for (std::size_t i = 2; i < command.size(); i += 2) {
+    const auto at = position(*zset, command[i + 1], &sorted_set::value_type::second);
+    if (at == zset->end()) {
+      ++added;
+    } else {
+      zset->erase(at);
+    }
+    sorted_set::value_type pair{*real(command[i]), command[i + 1]};
+    zset->insert(std::upper_bound(zset->begin(), zset->end(), pair), std::move(pair));
+  }
+  return number(added);
+}
+
+value keyspace::range(words command, const sorted_set& zset) const {
+  if (command.size() < 4) return too_few();
+  auto first = integer(command[2]);
+  auto last = integer(command[3]);
+  if (!first || !last) return not_an_integer();
+  const auto size = std::int64_t(zset.size());
+  if (*first < 0) first = std::max<std::int64_t>(0, *first + size);
+  if (*last < 0) *last += size;
+  const bool scores = command.size() == 5 && command[4] == "WITHSCORES";
+  if (command.size() > 4 && !scores) return error("ERR syntax error");
+  auto answer = list();
+  for (auto i = *first; i <= *last && i < size; ++i) {
+    const auto& [points, member] = zset[std::size_t(i)];
+    if (scores && resp3_) {
+      answer.items.push_back(list());
+      answer.items.back().items = {bulk(member), score(points)};
+    } else {
+      answer.items.push_back(bulk(member));
+      if (scores) answer.items.push_back(score(points));
+    }
+  }
+  return answer;
+}
+
+value keyspace::on_hashes(words command, bool& known) {
+  const auto name = command[0];
+  known = name == "HSET" || name == "HGET" || name == "HDEL" || name == "HGETALL";
+  if (!known) return {};
+  if (command.size() < (name == "HSET" ? 4U : name == "HGETALL" ? 2U : 3U)) return too_few();
+  if (name == "HSET" && command.size() % 2 != 0) return too_few();
+  auto* e = find(command[1]);
+  if (e == nullptr && name == "HSET") e = &make(command[1], {.content = hash{}});
+  auto* fields = e == nullptr ? nullptr : std::get_if<hash>(&e->content);
+  if (e != nullptr && fields == nullptr) return wrong_type();
+  if (name == "HGETALL") {
+    auto answer = list(resp3_ ? type::map : type::array);
+    if (fields == nullptr) return answer;
+    for (const auto& [field, content] : *fields) {
+      answer.items.push_back(bulk(field));
+      answer.items.push_back(bulk(content));
+    }
+    return answer;
+  }
+  if (fields == nullptr) return name == "HGET" ? value{} : number(0);
+  if (name == "HGET") {
+    const auto at = position(*fields, command[2], &hash::value_type::first);
+    return at == fields->end() ? value{} : bulk(at->second);
+  }
+  std::int64_t count = 0;
+  for (std::size_t i = 2; i < command.size(); i += name == "HSET" ? 2 : 1) {
+    const auto at = position(*fields, command[i], &hash::value_type::first);
+    const bool found = at != fields->end();
+    if (name == "HDEL") {
+      if (!found) continue;
+      fields->erase(at);
+      ++count;
+    } else if (found) {
+      at->second = command[i + 1];
+    } else {
+      fields->emplace_back(command[i], command[i + 1]);
+      ++count;
+    }
+  }
+  if (fields->empty()) erase(command[1]);
+  return number(count);
+}
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,66 @@
+// The keys of a simulated server and the commands on them. Knows neither connections nor scripts.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "resp/value.hpp"
+
+namespace holdfast::simulation {
+
+using words = std::span<const std::string_view>;
+
+resp::value error(std::string text);
+
+// Scores as Redis prints them: "%.17g".
+std::string printed(double score);
+
+class keyspace {
+ public:
+  // Runs a command that touches only keys, at a wall time; null when it knows no such command.
+  // Answers have the shape of RESP3, or of RESP2 as scripts see them.
+  std::optional<resp::value> run(words command, std::chrono::microseconds now, bool resp3);
+  void clear() { entries_.clear(); }
+
+ private:
+  using sorted_set = std::vector<std::pair<double, std::string>>;  // sorted
+  // In the order of insertion, as Redis keeps small hashes.
+  using hash = std::vector<std::pair<std::string, std::string>>;
+  struct entry {
+    std::variant<std::string, sorted_set, hash> content;
+    std::optional<std::int64_t> expires{};  // wall time in ms
+  };
+  struct hasher {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
+  };
+
+  entry* find(std::string_view key);
+  void erase(std::string_view key);
+  entry& make(std::string_view key, entry fresh);
+
+  resp::value on_keys(words command, bool& known);
+  resp::value on_strings(words command, bool& known);
+  resp::value on_sorted_sets(words command, bool& known);
+  resp::value on_hashes(words command, bool& known);
+  resp::value set(words command);
+  resp::value expire(std::string_view key, std::string_view ttl);
+  resp::value add_scores(words command, sorted_set* zset);
+  resp::value range(words command, const sorted_set& zset) const;
+  resp::value score(double value) const;
+
+  std::unordered_map<std::string, entry, hasher, std::equal_to<>> entries_;
+  std::int64_t now_ = 0;  // ms
+  std::chrono::microseconds time_{};
+  bool resp3_ = false;
+};
+
+}  // namespace holdfast::simulation

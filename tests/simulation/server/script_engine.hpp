@@ -1,0 +1,26 @@
+// Runs Lua scripts as Redis does. One interpreter per thread, shared by all servers on it, which
+// compiles each script once.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "resp/value.hpp"
+#include "simulation/server/keyspace.hpp"
+
+namespace holdfast::simulation {
+
+// A command that a script gives; its answer in the shape of RESP2.
+using command_runner = std::function<resp::value(words)>;
+
+// 40 hex digits.
+std::string sha1_of(std::string_view text);
+
+// Compiles a script, if this thread has not yet; the error when that fails, or null.
+resp::value compile_script(const std::string& sha1, std::string_view text);
+
+// Runs a script that was compiled on this thread.
+resp::value run_script(std::string_view sha1, words keys, words args, const command_runner& run);
+
+}  // namespace holdfast::simulation

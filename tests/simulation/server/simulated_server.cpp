@@ -1,0 +1,165 @@
+#include "simulation/server/simulated_server.hpp"
+
+#include <charconv>
+#include <stdexcept>
+#include <utility>
+
+#include "simulation/server/script_engine.hpp"
+
+namespace holdfast::simulation {
+namespace {
+
+using resp::type;
+using resp::value;
+
+value make(type kind, std::string_view text) {
+  return {.kind = kind, .number = 0, .text = std::string(text), .items = {}};
+}
+
+value number(std::int64_t n) {
+  return {.kind = type::integer, .number = n, .text = {}, .items = {}};
+}
+
+value push_of(std::string_view what, std::string_view channel, value last) {
+  return {.kind = type::push,
+          .number = 0,
+          .text = {},
+          .items = {make(type::bulk, what), make(type::bulk, channel), std::move(last)}};
+}
+
+// Takes "*12\r\n" or "$12\r\n" off the front.
+std::size_t take_header(std::string_view& bytes, char sign) {
+  std::size_t n = 0;
+  if (!bytes.starts_with(sign)) throw std::logic_error("not a command");
+  const auto [end, failure] = std::from_chars(bytes.data() + 1, bytes.data() + bytes.size(), n);
+  bytes.remove_prefix(static_cast<std::size_t>(end - bytes.data()));
+  if (failure != std::errc{} || !bytes.starts_with("\r\n")) throw std::logic_error("no length");
+  bytes.remove_prefix(2);
+  return n;
+}
+
+void split(std::string_view bytes, std::vector<std::string_view>& command) {
+  command.clear();
+  for (auto count = take_header(bytes, '*'); count > 0; --count) {
+    const auto size = take_header(bytes, '$');
+    if (bytes.size() < size + 2) throw std::logic_error("half a command");
+    command.push_back(bytes.substr(0, size));
+    bytes.remove_prefix(size + 2);
+  }
+  if (command.empty() || !bytes.empty()) throw std::logic_error("not one command");
+}
+
+}  // namespace
+
+int simulated_server::connect() {
+  clients_.try_emplace(++last_connection_);
+  return last_connection_;
+}
+
+void simulated_server::disconnect(int connection) { clients_.erase(connection); }
+
+simulated_server::client& simulated_server::client_of(int connection) {
+  const auto found = clients_.find(connection);
+  if (found == clients_.end()) throw std::logic_error("this connection is closed");
+  return found->second;
+}
+
+value simulated_server::execute(int connection, std::string_view bytes) {
+  split(bytes, command_);
+  client_of(connection);
+  return run(connection, command_);
+}
+
+std::vector<value> simulated_server::take_pushes(int connection) {
+  return std::exchange(client_of(connection).pushes, {});
+}
+
+void simulated_server::restart_empty() {
+  flush_all();
+  scripts_.clear();
+  clients_.clear();
+}
+
+value simulated_server::run(int connection, words command) {
+  const auto name = command[0];
+  if (name == "EVALSHA" || name == "EVAL") return evaluate(command);
+  if (name == "SCRIPT") return script(command);
+  if (name == "SUBSCRIBE") return subscribe(client_of(connection), command.subspan(1));
+  if (name == "PING") return make(type::simple, "PONG");
+  if (name == "FLUSHALL") {
+    flush_all();
+    return make(type::simple, "OK");
+  }
+  return run_on_keys(command, true);
+}
+
+value simulated_server::run_on_keys(words command, bool resp3) {
+  if (command[0] == "PUBLISH" && command.size() == 3) return publish(command[1], command[2]);
+  if (auto answer = keys_.run(command, now_, resp3)) return *std::move(answer);
+  return error("ERR unknown command '" + std::string(command[0]) + "'");
+}
+
+value simulated_server::evaluate(words command) {
+  std::size_t keys = 0;
+  if (command.size() < 3) return error("ERR wrong number of arguments");
+  const auto count = command[2];
+  std::from_chars(count.data(), count.data() + count.size(), keys);
+  if (keys > command.size() - 3) {
+    return error("ERR Number of keys can't be greater than number of args");
+  }
+  std::string loaded;
+  auto sha1 = command[1];
+  if (command[0] == "EVAL") {
+    auto answer = load(command[1]);
+    if (answer.is(type::error)) return answer;
+    loaded = std::move(answer.text);
+    sha1 = loaded;
+  } else if (!scripts_.contains(sha1)) {
+    return error("NOSCRIPT No matching script. Please use EVAL.");
+  }
+  const command_runner inner = [this](words given) { return run_on_keys(given, false); };
+  return run_script(sha1, command.subspan(3, keys), command.subspan(3 + keys), inner);
+}
+
+value simulated_server::load(std::string_view text) {
+  auto sha1 = sha1_of(text);
+  auto failure = compile_script(sha1, text);
+  if (failure.is(type::error)) return failure;
+  scripts_.insert(sha1);
+  return make(type::bulk, sha1);
+}
+
+value simulated_server::script(words command) {
+  if (command.size() == 3 && command[1] == "LOAD") return load(command[2]);
+  if (command.size() < 2 || command[1] != "FLUSH") return error("ERR unknown subcommand");
+  scripts_.clear();
+  return make(type::simple, "OK");
+}
+
+value simulated_server::publish(std::string_view channel, std::string_view payload) {
+  std::int64_t heard = 0;
+  for (auto& [connection, who] : clients_) {
+    if (!who.channels.contains(channel)) continue;
+    who.pushes.push_back(push_of("message", channel, make(type::bulk, payload)));
+    ++heard;
+  }
+  return number(heard);
+}
+
+// Of several channels the first is confirmed by the answer, the others by pushes.
+value simulated_server::subscribe(client& who, words channels) {
+  if (channels.empty()) return error("ERR wrong number of arguments for 'subscribe' command");
+  value first;
+  for (const auto channel : channels) {
+    who.channels.emplace(channel);
+    auto said = push_of("subscribe", channel, number(std::int64_t(who.channels.size())));
+    if (first.is(type::null)) {
+      first = std::move(said);
+    } else {
+      who.pushes.push_back(std::move(said));
+    }
+  }
+  return first;
+}
+
+}  // namespace holdfast::simulation

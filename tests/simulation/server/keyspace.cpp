@@ -43,6 +43,15 @@ std::optional<double> real(std::string_view text) {
 value not_an_integer() { return error("ERR value is not an integer or out of range"); }
 value too_few() { return error("ERR wrong number of arguments"); }
 
+// An error, or null.
+value check_scores(words command) {
+  if (command.size() < 4 || command.size() % 2 != 0) return error("ERR syntax error");
+  for (std::size_t i = 2; i < command.size(); i += 2) {
+    if (!real(command[i])) return error("ERR value is not a valid float");
+  }
+  return {};
+}
+
 template <typename Pairs, typename Member>
 auto position(Pairs& pairs, std::string_view wanted, Member member) {
   return std::find_if(pairs.begin(), pairs.end(),
@@ -189,8 +198,14 @@ value keyspace::on_sorted_sets(words command, bool& known) {
   if (command.size() < 2) return too_few();
   auto* e = find(command[1]);
   auto* zset = e == nullptr ? nullptr : std::get_if<sorted_set>(&e->content);
-  if (e != nullptr && zset == nullptr) return wrong_type();
-  if (name == "ZADD") return add_scores(command, zset);
+  const bool of_another_type = e != nullptr && zset == nullptr;
+  if (name == "ZADD") {
+    // Redis reads the scores before it looks at the key.
+    auto complaint = check_scores(command);
+    if (complaint.is(type::error)) return complaint;
+    return of_another_type ? wrong_type() : add_scores(command, zset);
+  }
+  if (of_another_type) return wrong_type();
   if (name == "ZCARD") return number(zset == nullptr ? 0 : std::int64_t(zset->size()));
   if (name == "ZRANGE") return range(command, zset == nullptr ? sorted_set{} : *zset);
   if (name == "ZPOPMIN") {
@@ -219,10 +234,6 @@ value keyspace::on_sorted_sets(words command, bool& known) {
 }
 
 value keyspace::add_scores(words command, sorted_set* zset) {
-  if (command.size() < 4 || command.size() % 2 != 0) return error("ERR syntax error");
-  for (std::size_t i = 2; i < command.size(); i += 2) {
-    if (!real(command[i])) return error("ERR value is not a valid float");
-  }
   if (zset == nullptr) {
     zset = &std::get<sorted_set>(make(command[1], {.content = sorted_set{}}).content);
   }

@@ -82,6 +82,23 @@ int redis_pcall(lua_State* lua) {
   return 1;
 }
 
+// Lua's own, except that Redis 7 hands on the text of a server's error instead of the table.
+int plain_pcall(lua_State* lua) {
+  luaL_checkany(lua, 1);
+  const bool fine = lua_pcall(lua, lua_gettop(lua) - 1, LUA_MULTRET, 0) == 0;
+  if (!fine && lua_istable(lua, -1)) {
+    lua_getfield(lua, -1, "err");
+    if (lua_isstring(lua, -1) != 0) {
+      lua_replace(lua, -2);
+    } else {
+      lua_pop(lua, 1);
+    }
+  }
+  lua_pushboolean(lua, fine ? 1 : 0);
+  lua_insert(lua, 1);
+  return lua_gettop(lua);
+}
+
 value from_lua(lua_State* lua, int at);
 
 value from_table(lua_State* lua, int at) {
@@ -142,6 +159,8 @@ lua_State* interpreter() {
     lua_pushcfunction(lua, redis_pcall);
     lua_setfield(lua, -2, "pcall");
     lua_setglobal(lua, "redis");
+    lua_pushcfunction(lua, plain_pcall);
+    lua_setglobal(lua, "pcall");
     return std::unique_ptr<lua_State, decltype(&lua_close)>(lua, &lua_close);
   }();
   return one.get();

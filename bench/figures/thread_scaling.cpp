@@ -40,7 +40,7 @@ class tuned_client {
         engine_, specs_[static_cast<std::size_t>(thread)],
         leasing::patience{.waits = true, .give_up_at = monotonic_time::max()});
     redis::waiter acquired{redis::waiter::kind::caller};
-    tenure->acquire({}, {.sleeper = &acquired});
+    tenure->acquire({}, {.sleeper = &acquired}, true);
     engine_.connection().drive(acquired);
     if (tenure->take_acquired().code) throw failure(errc::server_error, "acquire");
     redis::waiter released{redis::waiter::kind::caller};

@@ -44,6 +44,7 @@ lock::lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::
 const std::string& lock::name() const noexcept { return site_->spec().key.name(); }
 
 result<lease> lock::wait_for_lease(std::stop_token stop, milliseconds timeout) const {
+  api::check_timeout(timeout);
   core_->check_process();
   if (!stop.stop_requested()) {
     if (auto at_hand = site_->try_take()) return lease{core_, site_, std::move(*at_hand)};

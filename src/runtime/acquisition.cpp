@@ -15,7 +15,7 @@ bool acquisition::begin(leasing::patience patience, std::stop_token stop, const 
   waits_ = std::move(entry.waits);
   // A continuation may run, and end this object, before these return.
   if (const auto asks = asks_) {
-    asks->acquire(std::move(stop), who);
+    asks->acquire(std::move(stop), who, who.drives());
   } else if (const auto waits = waits_) {
     auto here = who;
     if (sleeper_ != nullptr) here.sleeper = sleeper_ = &waits->sleeper();

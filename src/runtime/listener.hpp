@@ -16,6 +16,8 @@ struct listener {
   detail::completion* completion = nullptr;  // or a continuation
   runtime::executor* executor = nullptr;     // where that runs; null: the callback thread
 
+  // The thread that registers this will drive the connection.
+  bool drives() const noexcept { return sleeper != nullptr || executor != nullptr; }
   bool exists() const noexcept { return sleeper != nullptr || completion != nullptr; }
 
   // Who is told may be gone, and whatever he owned with him, before this returns.

@@ -44,7 +44,7 @@ void local_waiter::begin(std::stop_token stop, listener who) {
   const auto next = site.promote_next();
   lock.unlock();
   if (spent) site.give_back(*spent, {});
-  next->asks_->acquire(next->stop_, next->listener_);
+  next->asks_->acquire(next->stop_, next->listener_, next.get() == this && listener_.drives());
 }
 
 local_waiter::news local_waiter::look() {
@@ -73,7 +73,7 @@ local_waiter::news local_waiter::look() {
     const auto self = site.promote_next();
     lock.unlock();
     site.give_back(*spent, {});
-    asks_->acquire(stop_, listener_);
+    asks_->acquire(stop_, listener_, listener_.drives());
     return {.asks = asks_};
   }
   const auto self = std::move(site.waiters_.front());

@@ -84,7 +84,7 @@ grant lock_site::obtained(std::shared_ptr<tenure> by) {
   if (!by->held()) {  // lost already; who got it will see that
     const auto next = promote_next();
     lock.unlock();
-    if (next) next->asks_->acquire(next->stop_, next->listener_);
+    if (next) next->asks_->acquire(next->stop_, next->listener_, false);
     return {std::move(by), token};
   }
   state_ = state::held;
@@ -102,7 +102,7 @@ void lock_site::failed(const tenure& by) {
   scoped_mutex lock(mutex_);
   const auto next = promote_next();
   lock.unlock();
-  if (next) next->asks_->acquire(next->stop_, next->listener_);
+  if (next) next->asks_->acquire(next->stop_, next->listener_, false);
 }
 
 // The next of us shall ask the server; the caller must let him, without the mutex.
@@ -127,7 +127,7 @@ void lock_site::lost(const tenure& what) {
   if (spec_.retain > milliseconds{0}) engine_.waiting().keep_no_more(what.claim().owner);
   const auto next = promote_next();
   lock.unlock();
-  if (next) next->asks_->acquire(next->stop_, next->listener_);
+  if (next) next->asks_->acquire(next->stop_, next->listener_, false);
 }
 
 bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who) {
@@ -152,7 +152,7 @@ bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who
   const auto next = promote_next();
   lock.unlock();
   const bool will_be_told = give_back(*mine, who);
-  if (next) next->asks_->acquire(next->stop_, next->listener_);
+  if (next) next->asks_->acquire(next->stop_, next->listener_, will_be_told && who.drives());
   return will_be_told;
 }
 

@@ -51,7 +51,7 @@ tenure::~tenure() {
 
 // ---- acquiring ---------------------------------------------------------------------------------
 
-void tenure::acquire(std::stop_token stop, listener who) {
+void tenure::acquire(std::stop_token stop, listener who, bool drives) {
   engine_.register_client();
   // Before the attempt begins: it may end, and the callback be destroyed, while this still runs.
   if (stop.stop_possible()) {
@@ -66,7 +66,7 @@ void tenure::acquire(std::stop_token stop, listener who) {
   started_ = true;
   set_busy(true);
   const moment now = present();
-  driven_ = who.sleeper != nullptr || who.executor != nullptr;
+  driven_ = drives;
   obey(std::get<acquiring>(machine_).start(now));
   driven_ = false;
 }

@@ -39,8 +39,9 @@ class tenure final : public std::enable_shared_from_this<tenure>,
          lock_site* site = nullptr);
   ~tenure();
 
-  // Begins to ask. The listener is told once, when take_acquired() may be called.
-  void acquire(std::stop_token stop, listener who) HOLDFAST_EXCLUDES(mutex_);
+  // Begins to ask. The listener is told once, when take_acquired() may be called. `drives`: this
+  // thread goes on to drive the connection; otherwise the request is sent at once.
+  void acquire(std::stop_token stop, listener who, bool drives) HOLDFAST_EXCLUDES(mutex_);
   bool has_answer() HOLDFAST_EXCLUDES(mutex_);
   leasing::acquire_outcome take_acquired() HOLDFAST_EXCLUDES(mutex_);
 

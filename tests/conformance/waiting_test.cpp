@@ -236,6 +236,32 @@ TEST_P(Waiting, ALostLockKeepsNobodyOfTheClientWaiting) {
   EXPECT_GT(next->token(), held.token());
 }
 
+// Its request is made by the thread that releases, which has nothing to wait for itself, while a
+// third only listens: somebody must send it.
+TEST_P(Waiting, WhoIsNextInTheClientAsksAtOnceWhenTheHolderOnlyLetsGo) {
+  const client shared{server().url(), {.response_timeout = 20s}};
+  const auto lock = shared.mutex("a");
+  const auto elsewhere = redis().mutex("b").acquire();
+  std::stop_source enough;
+  std::thread listener([&] {
+    EXPECT_FALSE(shared.mutex("b").try_acquire({.timeout = forever, .stop = enough.get_token()}));
+  });
+  EXPECT_TRUE(waits("b", 1));
+  std::optional held = lock.acquire();
+  std::atomic<bool> served{false};
+  std::thread next([&] {
+    const auto mine = lock.acquire();
+    served = true;
+  });
+  // Long enough for the others' turn, and for the next to fall asleep.
+  std::ignore = another_client().mutex("a").try_acquire({.timeout = 100ms});
+  held.reset();
+  EXPECT_TRUE(eventually([&] { return served.load(); }, 1s));
+  enough.request_stop();
+  next.join();
+  listener.join();
+}
+
 TEST_P(Waiting, ARetainedLockIsTakenAgainWithoutACommand) {
   const auto lock = redis().mutex("a", {.retain = 10s});
   const auto first = lock.acquire().token();

@@ -32,8 +32,7 @@ void local_waiter::begin(std::stop_token stop, listener who) {
   // It was given back since we looked.
   std::shared_ptr<tenure> spent;
   if (site.state_ == lock_site::state::idle && !site.may_pass_on(net::now())) {
-    spent = std::exchange(site.tenure_, nullptr);
-    site.state_ = lock_site::state::free;
+    spent = site.detach();
   }
   if (site.state_ == lock_site::state::idle) {
     const auto woken = site.pass_on(net::now());
@@ -44,7 +43,7 @@ void local_waiter::begin(std::stop_token stop, listener who) {
   const auto next = site.promote_next();
   lock.unlock();
   if (spent) site.give_back(*spent, {});
-  next->asks_->acquire(next->stop_, next->listener_, next.get() == this && listener_.drives());
+  next->ask(next.get() == this && listener_.drives());
 }
 
 local_waiter::news local_waiter::look() {
@@ -69,11 +68,11 @@ local_waiter::news local_waiter::look() {
   }
   if (!site.may_pass_on(now)) {
     // Its time is nearly over: back with it, and we ask for a new one.
-    const auto spent = std::exchange(site.tenure_, nullptr);
+    const auto spent = site.detach();
     const auto self = site.promote_next();
     lock.unlock();
     site.give_back(*spent, {});
-    asks_->acquire(stop_, listener_, listener_.drives());
+    ask(listener_.drives());
     return {.asks = asks_};
   }
   const auto self = std::move(site.waiters_.front());

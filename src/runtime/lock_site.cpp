@@ -21,7 +21,7 @@ lock_site::lock_site(engine& owner, lock_spec spec) : engine_(owner), spec_(std:
 
 lock_site::~lock_site() {
   if (!engine_.is_in_its_process()) return;
-  if (spec_.retain > milliseconds{0}) engine_.timers().disarm(*this);
+  if (spec_.is_retained()) engine_.timers().disarm(*this);
   engine_.sites().remove(*this);
 }
 
@@ -29,7 +29,7 @@ std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience) {
   auto made = std::make_shared<tenure>(
       engine_, std::shared_ptr<const lock_spec>(shared_from_this(), &spec_), patience, this);
   // Before anybody can hear of it.
-  if (spec_.retain > milliseconds{0}) engine_.waiting().keep(made->claim().owner, weak_from_this());
+  if (spec_.is_retained()) engine_.waiting().keep(made->claim().owner, weak_from_this());
   return made;
 }
 
@@ -68,41 +68,43 @@ bool lock_site::may_pass_on(monotonic_time now) const {
   return !revoked_ && minor_ < last_minor && tenure_->remaining(now) > enough;
 }
 
+std::uint64_t lock_site::token(const tenure& of, std::uint32_t minor) const {
+  return spec_.fenced ? of.major() * dialects::minors_per_major + minor : 0;
+}
+
 grant lock_site::take() {
   state_ = state::held;
   ++minor_;
   tenure_->change_hands();
-  const auto major = tenure_->major();
-  return {tenure_, spec_.fenced ? major * dialects::minors_per_major + minor_ : 0};
+  return {tenure_, token(*tenure_, minor_)};
 }
 
 grant lock_site::obtained(std::shared_ptr<tenure> by) {
-  const auto major = by->major();
-  const std::uint64_t token = spec_.fenced ? major * dialects::minors_per_major : 0;
-  if (!spec_.is_shared()) return {std::move(by), token};
+  const grant whole{by, token(*by, 0)};
+  if (!spec_.is_shared()) return whole;
   scoped_mutex lock(mutex_);
   if (!by->held()) {  // lost already; who got it will see that
     const auto next = promote_next();
     lock.unlock();
-    if (next) next->asks_->acquire(next->stop_, next->listener_, false);
-    return {std::move(by), token};
+    if (next) next->ask(false);
+    return whole;
   }
   state_ = state::held;
-  tenure_ = by;
+  tenure_ = std::move(by);
   const auto now = net::now();
   begin_slice(now);
   turn_ends_ = now + turn;
   minor_ = 0;
-  return {std::move(by), token};
+  return whole;
 }
 
 void lock_site::failed(const tenure& by) {
-  if (spec_.retain > milliseconds{0}) engine_.waiting().keep_no_more(by.claim().owner);
+  if (spec_.is_retained()) engine_.waiting().keep_no_more(by.claim().owner);
   if (!spec_.is_shared()) return;
   scoped_mutex lock(mutex_);
   const auto next = promote_next();
   lock.unlock();
-  if (next) next->asks_->acquire(next->stop_, next->listener_, false);
+  if (next) next->ask(false);
 }
 
 // The next of us shall ask the server; the caller must let him, without the mutex.
@@ -124,10 +126,10 @@ void lock_site::lost(const tenure& what) {
   scoped_mutex lock(mutex_);
   if (tenure_.get() != &what) return;
   const auto ended = std::exchange(tenure_, nullptr);
-  if (spec_.retain > milliseconds{0}) engine_.waiting().keep_no_more(what.claim().owner);
+  if (spec_.is_retained()) engine_.waiting().keep_no_more(what.claim().owner);
   const auto next = promote_next();
   lock.unlock();
-  if (next) next->asks_->acquire(next->stop_, next->listener_, false);
+  if (next) next->ask(false);
 }
 
 bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who) {
@@ -140,7 +142,7 @@ bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who
   const auto now = net::now();
   if (may_pass_on(now)) {
     if (waiters_.empty()) {
-      if (spec_.retain > milliseconds{0}) return keep(now), false;
+      if (spec_.is_retained()) return keep(now), false;
     } else if (now < turn_ends_) {
       const auto woken = pass_on(now);
       lock.unlock();
@@ -152,12 +154,18 @@ bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who
   const auto next = promote_next();
   lock.unlock();
   const bool will_be_told = give_back(*mine, who);
-  if (next) next->asks_->acquire(next->stop_, next->listener_, will_be_told && who.drives());
+  if (next) next->ask(will_be_told && who.drives());
   return will_be_told;
 }
 
+// The client has it no more; the caller must give it back, without the mutex.
+std::shared_ptr<tenure> lock_site::detach() {
+  state_ = state::free;
+  return std::exchange(tenure_, nullptr);
+}
+
 bool lock_site::give_back(tenure& mine, const listener& who) {
-  if (spec_.retain > milliseconds{0}) engine_.waiting().keep_no_more(mine.claim().owner);
+  if (spec_.is_retained()) engine_.waiting().keep_no_more(mine.claim().owner);
   return mine.release(who);
 }
 
@@ -215,8 +223,7 @@ void lock_site::on_timer(monotonic_time now) {
     timer_runs_ = true;
     return engine_.timers().arm(*this, idle_since_ + spec_.retain);
   }
-  state_ = state::free;
-  const auto kept = std::exchange(tenure_, nullptr);
+  const auto kept = detach();
   lock.unlock();
   give_back(*kept, {});
 }
@@ -225,8 +232,7 @@ void lock_site::revoke() {
   scoped_mutex lock(mutex_);
   revoked_ = true;
   if (state_ != state::idle || !waiters_.empty()) return;
-  state_ = state::free;
-  const auto kept = std::exchange(tenure_, nullptr);
+  const auto kept = detach();
   lock.unlock();
   give_back(*kept, {});
 }

@@ -86,7 +86,9 @@ class lock_site final : public std::enable_shared_from_this<lock_site>, private 
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
   bool may_pass_on(monotonic_time now) const HOLDFAST_REQUIRES(mutex_);
+  std::uint64_t token(const tenure& of, std::uint32_t minor) const;
   grant take() HOLDFAST_REQUIRES(mutex_);
+  std::shared_ptr<tenure> detach() HOLDFAST_REQUIRES(mutex_);
   void begin_slice(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   // Threads that the caller must wake when he has unlocked the mutex.
   struct sleepers {
@@ -148,6 +150,8 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
   void on_stop() noexcept { give_up(errc::cancelled); }
   void give_up(errc code);
+  // It is our turn to ask the server. `drives` as in tenure::acquire.
+  void ask(bool drives) { asks_->acquire(stop_, listener_, drives); }
 
   const std::shared_ptr<lock_site> site_;
   const leasing::patience patience_;

@@ -24,6 +24,9 @@ struct lock_spec {
   // the order of arrival counts, and not where everybody is promised a whole lease.
   bool is_shared() const noexcept { return renews && !fair; }
 
+  // The client keeps it for a while after the last release.
+  bool is_retained() const noexcept { return retain > milliseconds{0}; }
+
   friend bool operator==(const lock_spec& a, const lock_spec& b) noexcept {
     return a.key.name() == b.key.name() && a.recipe == b.recipe && a.lease == b.lease &&
            a.retain == b.retain && a.queue_limit == b.queue_limit && a.renews == b.renews &&

@@ -34,7 +34,7 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
       spec_(std::move(spec)),
       site_(site),
       claim_{.key = &spec_->key,
-             .owner = owner.next_request(spec_->retain > milliseconds{0}),
+             .owner = owner.next_request(spec_->is_retained()),
              .lease = spec_->lease,
              .floor = owner.floor(spec_->key.slot()),
              .waits = patience.waits,
@@ -85,7 +85,7 @@ leasing::acquire_outcome tenure::take_acquired() {
 bool tenure::abandon() {
   stop_callback_.reset();
   scoped_mutex lock(mutex_);
-  const bool untold = listener_.completion != nullptr || listener_.sleeper != nullptr;
+  const bool untold = listener_.exists();
   listener_ = {};
   if (auto* const machine = std::get_if<acquiring>(&machine_); machine != nullptr && started_) {
     obey(machine->on_stop(present()));
@@ -155,7 +155,7 @@ bool tenure::release(listener who) {
     tell();
   }
   // Whoever has been told already drives nothing.
-  driven_ = listener_.sleeper != nullptr || listener_.executor != nullptr;
+  driven_ = listener_.drives();
   obey(giving_back.start(now));
   driven_ = false;
   return true;
@@ -209,10 +209,9 @@ void tenure::send(leasing::ask what, bool resend) {
               : listener_.executor != nullptr ? &listener_.executor->waiter()
                                               : nullptr);
   using delivery = redis::connection::delivery;
-  const bool unheard = listener_.sleeper == nullptr && listener_.completion == nullptr;
-  engine_.connection().submit(*this, driven_   ? delivery::driven
-                                     : unheard ? delivery::lazy
-                                               : delivery::prompt);
+  engine_.connection().submit(*this, driven_              ? delivery::driven
+                                     : listener_.exists() ? delivery::prompt
+                                                          : delivery::lazy);
 }
 
 void tenure::write(resp::writer& out, monotonic_time sent_at) {

@@ -38,8 +38,6 @@ class return_to_sender final : public redis::request {
 
 waiting_room::waiting_room(engine& owner, const client_id& id) : engine_(owner), id_(id) {}
 
-waiting_room::~waiting_room() = default;
-
 std::optional<dialects::handed_over> waiting_room::enter(std::uint64_t request,
                                                          std::shared_ptr<tenure> who) {
   const scoped_mutex lock(mutex_);

@@ -24,7 +24,6 @@ class tenure;
 class waiting_room final : private timed {
  public:
   waiting_room(engine& owner, const client_id& id);
-  ~waiting_room();
 
   // From now on messages for this request are delivered to it. Returns the one that came already:
   // it may overtake the answer that says that the request waits, on another thread.

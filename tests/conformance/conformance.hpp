@@ -36,6 +36,18 @@ class mutex_test : public support::server_test {
   const client& redis() const { return *redis_; }
   client another_client() const { return client{server_->url()}; }
 
+  // Until so many requests wait for this lock at the server.
+  bool waits(const std::string& name, std::size_t many) const {
+    return eventually([&] { return inspector{redis()}.status(name).waiting == many; });
+  }
+  // How often the server has run this command.
+  std::int64_t called(const std::string& command) const {
+    const auto stats = server().command({"INFO", "commandstats"}).text;
+    const auto before = "cmdstat_" + command + ":calls=";
+    const auto at = stats.find(before);
+    return at == stats.npos ? 0 : std::stoll(stats.substr(at + before.size()));
+  }
+
  private:
   std::optional<private_server> server_;
   std::optional<client> redis_;

@@ -21,17 +21,8 @@ using state = lock_status::state;
 class Inspector : public mutex_test {
  protected:
   inspector look() const { return inspector{redis()}; }
-  bool waits(const std::string& name, std::size_t many) const {
-    return eventually([&] { return look().status(name).waiting == many; });
-  }
   std::int64_t server_seconds() const {
     return std::stoll(server().command({"TIME"}).items.at(0).text);
-  }
-  std::int64_t called(const std::string& command) const {
-    const auto stats = server().command({"INFO", "commandstats"}).text;
-    const auto before = "cmdstat_" + command + ":calls=";
-    const auto at = stats.find(before);
-    return at == stats.npos ? 0 : std::stoll(stats.substr(at + before.size()));
   }
   // The keys that should not be there once nobody holds or wants a lock.
   std::set<std::string> keys_left() const {

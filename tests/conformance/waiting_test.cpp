@@ -12,18 +12,7 @@ namespace {
 
 class Waiting : public mutex_test {
  protected:
-  std::size_t waiting(const std::string& name) const {
-    return inspector{redis()}.status(name).waiting;
-  }
-  bool waits(const std::string& name, std::size_t many) const {
-    return eventually([&] { return waiting(name) == many; });
-  }
-  std::int64_t scripts_called() const {
-    const auto stats = server().command({"INFO", "commandstats"}).text;
-    const std::string before = "cmdstat_evalsha:calls=";
-    const auto at = stats.find(before);
-    return at == stats.npos ? 0 : std::stoll(stats.substr(at + before.size()));
-  }
+  std::int64_t scripts_called() const { return called("evalsha"); }
 };
 HOLDFAST_ON_EACH_SERVER(Waiting);
 

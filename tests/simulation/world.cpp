@@ -252,6 +252,16 @@ void member::connect() {
   if (connection_ >= 0) return;
   connection_ = world_.server().connect();
   std::string bytes;
+  for (const auto* const script : dialects::catalog().front().scripts) {
+    bytes.clear();
+    resp::writer load{bytes};
+    load.command(3);
+    load.arg("SCRIPT");
+    load.arg("LOAD");
+    load.arg(script->text);
+    (void)world_.server().execute(connection_, bytes);
+  }
+  bytes.clear();
   resp::writer subscribe{bytes};
   subscribe.command(2);
   subscribe.arg("SUBSCRIBE");
@@ -307,7 +317,7 @@ void member::send(leasing::ask what, bool resend) {
   if (acquiring_) claim_ = acquiring_->claim();
   connect();
   std::string bytes;
-  resp::writer out{bytes, resp::writer::scripts::by_text};
+  resp::writer out{bytes};
   const moment sent{world_.now(), clock_.estimate(world_.now())};
   if (what == leasing::ask::acquire) {
     recipe_.write_acquire(claim_, resend, leasing::not_after(sent, response_timeout), out);
@@ -352,12 +362,9 @@ void member::transmit(use what, const std::string& bytes) {
 }
 
 void member::answered(use what, std::uint64_t flight, monotonic_time sent_at, resp::value reply) {
-  if (std::exchange(in_flight_[static_cast<int>(what)], flight == in_flight_[static_cast<int>(what)]
-                                                            ? 0
-                                                            : in_flight_[static_cast<int>(what)]) !=
-      flight) {
-    return;
-  }
+  auto& current = in_flight_[static_cast<int>(what)];
+  if (current != flight) return;
+  current = 0;
   if (what == use::renewal) {
     if (!holding_) return;
     const auto verdict = recipe_.read_renew(reply, 0);
@@ -411,7 +418,7 @@ void member::obey(const leasing::hold_step& step) {
 void member::send_renewal() {
   connect();
   std::string bytes;
-  resp::writer out{bytes, resp::writer::scripts::by_text};
+  resp::writer out{bytes};
   const dialects::claim* const only = &claim_;
   const moment sent{world_.now(), clock_.estimate(world_.now())};
   recipe_.write_renew({&only, 1}, leasing::not_after(sent, response_timeout), out);

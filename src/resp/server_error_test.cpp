@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -41,8 +40,7 @@ std::optional<row> read_row(const std::string& line) {
 }
 
 std::vector<row> documented_rows() {
-  const auto room = std::filesystem::path{__FILE__}.parent_path();
-  std::ifstream document{room / "../../docs/server-errors.md"};
+  std::ifstream document{HOLDFAST_DOCS "/server-errors.md"};
   std::vector<row> rows;
   for (std::string line; std::getline(document, line);) {
     if (auto found = read_row(line)) rows.push_back(*found);

@@ -1,5 +1,4 @@
 // The scripts and the state of the server: its script cache, its memory, its rights.
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -106,8 +105,7 @@ TEST_P(ScriptsAndServer, TellThatReplicasAreMissing) {
 // The rights after a mark in docs/wire/holdfast.md, as that page tells people to give them:
 // "ACL SETUSER locks on >PASSWORD ~hf:* ...".
 std::vector<std::string> documented_rights(const std::string& who) {
-  const auto folder = std::filesystem::path{__FILE__}.parent_path();
-  std::ifstream page{folder / "../../docs/wire/holdfast.md"};
+  std::ifstream page{HOLDFAST_DOCS "/wire/holdfast.md"};
   std::string line;
   while (std::getline(page, line) && line != "<!-- acl: " + who + " -->") continue;
   std::getline(page, line);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <holdfast/counter.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 
@@ -32,6 +33,10 @@ class client {
   /// A lock that one holder at a time can have. `name`: 1 to 512 bytes of any value.
   /// Throws `failure`: `invalid_name`, `invalid_argument`.
   [[nodiscard]] lock mutex(std::string_view name, lock_options options = {}) const;
+
+  /// A number that any number of processes change. `name` as for a lock; the two never meet.
+  /// Throws `failure`: `invalid_name`.
+  [[nodiscard]] holdfast::counter counter(std::string_view name) const;
 
   /// The server's address as given, without password.
   [[nodiscard]] const std::string& url() const noexcept;

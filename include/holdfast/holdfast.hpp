@@ -3,6 +3,7 @@
 #pragma once
 
 #include <holdfast/client.hpp>
+#include <holdfast/counter.hpp>
 #include <holdfast/embedded_server.hpp>
 #include <holdfast/errc.hpp>
 #include <holdfast/fencing_token.hpp>

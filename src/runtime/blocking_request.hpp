@@ -30,13 +30,18 @@ class blocking_request final : public redis::request {
     return std::move(reply_);
   }
 
+  // After a run without an answer: what is known about the command, and why there is none.
+  redis::fate fate() const noexcept { return fate_; }
+  const redis::breakdown& breakdown() const noexcept { return *broken_; }
+
  private:
   void write(resp::writer& out, monotonic_time sent_at) override { write_(out, sent_at); }
   void on_reply(resp::value& reply) override {
     reply_ = std::move(reply);
     waiter_->done();
   }
-  void on_failed(redis::fate, const redis::breakdown& why) override {
+  void on_failed(redis::fate what, const redis::breakdown& why) override {
+    fate_ = what;
     broken_ = why;
     waiter_->done();
   }
@@ -45,6 +50,7 @@ class blocking_request final : public redis::request {
   redis::waiter* waiter_ = nullptr;
   resp::value reply_;
   std::optional<redis::breakdown> broken_;
+  redis::fate fate_ = redis::fate::not_sent;
 };
 
 }  // namespace holdfast::runtime

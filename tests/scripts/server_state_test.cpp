@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "dialects/holdfast/client_registry.hpp"
+#include "dialects/holdfast/counter.hpp"
 #include "resp/sample_replies.hpp"
 #include "scripts/script_client.hpp"
 
@@ -174,6 +175,19 @@ TEST_P(RestrictedUser, CanDoWhatAnOperatorDoes) {
   EXPECT_EQ(redis().command({"PUBLISH", "hf:c:doctor", "x"}), resp::integer(0));
   EXPECT_TRUE(redis().command({"SCAN", "0"}).is(resp::type::array));
   EXPECT_TRUE(redis().command({"INFO", "memory"}).is_text());
+}
+
+TEST_P(RestrictedUser, CanChangeValues) {
+  log_in({"client", "values"});
+  const counter_key stock{"counter", "stock"};
+  const auto update = update_script("return value + 1");
+  std::uint64_t requests = 0;
+  for (const auto& asked : {counter_add(stock, 7), counter_subtract(stock, 7, 0),
+                            counter_set(stock, 7), counter_update(stock, update, {})}) {
+    const request_id id{client_id{{1}}, ++requests};
+    const auto reply = redis().ask([&](auto& out) { write_once(asked, id, never, out); });
+    EXPECT_TRUE(std::holds_alternative<once_answer>(read_once(reply))) << resp::to_string(reply);
+  }
 }
 
 TEST_P(RestrictedUser, ChangesNothingWhenARightIsMissing) {

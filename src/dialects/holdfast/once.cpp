@@ -1,0 +1,38 @@
+#include "dialects/holdfast/once.hpp"
+
+#include <utility>
+
+#include "base/lock_key.hpp"
+#include "base/sha1.hpp"
+#include "dialects/holdfast/answers.hpp"
+
+namespace holdfast::dialects {
+
+void write_once(const once_call& asked, const request_id& id, server_time not_after,
+                resp::writer& out) {
+  out.call(asked.script, 1 + asked.keys.size(), 1 + asked.args.size());
+  out.arg("hf:once:{" + slot_tag(asked.slot) + "}:", id.text());
+  for (const auto& key : asked.keys) out.arg(key);
+  out.arg(not_after.time_since_epoch().count());
+  for (const auto& arg : asked.args) out.arg(arg);
+}
+
+once_verdict read_once(const resp::value& v) {
+  if (auto too_late = read_late(v)) return *too_late;
+  const std::string_view text = leading_word(v);
+  if (text.empty() || v.items.size() != 2) return refused_or_not_understood("a value's script", v);
+  const auto now = read_time(v.items[1]);
+  if (!now) return not_understood("a value's script", v);
+  const auto space = text.find(' ');
+  if (space == text.npos) return once_answer{std::string{text}, {}, *now};
+  return once_answer{std::string{text.substr(0, space)}, std::string{text.substr(space + 1)}, *now};
+}
+
+composed_script::composed_script(const resp::script& around, std::string_view body)
+    : name_(around.name), text_(around.text) {
+  constexpr std::string_view hole = "--@body";
+  text_.replace(text_.find(hole), hole.size(), body);
+  sha1_ = sha1_hex(text_);
+}
+
+}  // namespace holdfast::dialects

@@ -1,0 +1,51 @@
+// Requests that the server executes once, however many copies of them arrive: the first copy leaves
+// its answer under the request's id until no copy can be executed any more (parts/once.lua).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/request_id.hpp"
+#include "dialects/recipe.hpp"
+
+namespace holdfast::dialects {
+
+// What is asked. All keys are of one hash slot; the script's own first key and first argument
+// (where the answer is remembered, and until when) are added to these.
+struct once_call {
+  resp::script script;
+  std::uint16_t slot = 0;
+  std::vector<std::string> keys;
+  std::vector<std::string> args;
+};
+
+// One copy. The server refuses it after `not_after`, which is the same in all copies.
+void write_once(const once_call&, const request_id&, server_time not_after, resp::writer&);
+
+// What the request was answered, now or to an earlier copy: `<word> <the rest>`.
+struct once_answer {
+  std::string word;
+  std::string rest;
+  server_time now{};
+  friend bool operator==(const once_answer&, const once_answer&) = default;
+};
+using once_verdict = std::variant<once_answer, late, refused>;
+once_verdict read_once(const resp::value&);
+
+// A script of ours around a piece of Lua that the user wrote.
+class composed_script {
+ public:
+  // The piece takes the place of the line `--@body`.
+  composed_script(const resp::script& around, std::string_view body);
+  resp::script script() const noexcept { return {name_, text_, sha1_}; }
+
+ private:
+  std::string_view name_;
+  std::string text_;
+  std::string sha1_;
+};
+
+}  // namespace holdfast::dialects

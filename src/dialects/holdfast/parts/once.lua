@@ -1,0 +1,8 @@
+-- A request that is executed once, however many copies of it arrive. Ends the script with what an
+-- earlier copy was answered, or when this one comes too late to be executed. Needs KEYS[1], where
+-- the answer is remembered, and ARGV[1], not-after: a server time in us, the same in all copies.
+local call = redis.call
+--@include server_time
+local told = call('GET', KEYS[1])
+if told then return {told, now} end
+if now > ARGV[1] + 0 then return {'late', now} end

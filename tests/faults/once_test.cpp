@@ -1,0 +1,143 @@
+// Requests that must count once: the connection is cut behind every single byte of the request and
+// of its reply, and copies of it come late.
+#include <thread>
+
+#include "faults/faulty_server.hpp"
+#include "support/clock_shim.hpp"
+#include "support/fault_proxy.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+using support::cut;
+using support::fault_proxy;
+using support::toward;
+
+class Once : public fault_test {
+ protected:
+  void SetUp() override {
+    fault_test::SetUp();
+    if (!IsSkipped() && !HasFatalFailure()) server_.emplace(start());
+  }
+  const private_server& server() const { return *server_; }
+
+  // Calls `operation(client)` with the connection cut behind each of its bytes in turn, and after
+  // each `check(how often it was called)`.
+  template <typename Operation, typename Check>
+  void at_every_cut(Operation&& operation, Check&& check) {
+    fault_proxy network{net::unix_endpoint{server().socket()}};
+    const client redis{network.url(), impatient()};
+    int times = 0;
+    const auto once = [&] {
+      operation(redis);
+      check(++times);
+    };
+    once();  // the server learns the script
+    const auto request = network.forwarded(toward::server);
+    const auto reply = network.forwarded(toward::client);
+    once();
+    constexpr std::size_t longer_numbers = 8;
+    const auto most_sent = network.forwarded(toward::server) - request + longer_numbers;
+    const auto most_read = network.forwarded(toward::client) - reply + longer_numbers;
+    ASSERT_GT(most_sent, 100U);
+    std::size_t cuts = 0;
+    const auto cut_each = [&](toward where, std::size_t most, cut how) {
+      for (std::size_t bytes = 0; bytes <= most; ++bytes) {
+        SCOPED_TRACE((where == toward::server ? "request " : "reply ") + std::to_string(bytes));
+        network.cut_after(where, bytes, how);
+        once();
+        network.heal();
+        ++cuts;
+      }
+    };
+    cut_each(toward::server, most_sent, cut::close);
+    cut_each(toward::client, most_read, cut::close);
+    cut_each(toward::client, most_read, cut::reset);
+    EXPECT_GT(network.cuts(), cuts * 8 / 10) << "the connection was hardly ever cut";
+  }
+
+ private:
+  std::optional<private_server> server_;
+};
+HOLDFAST_ON_EACH_SERVER(Once);
+
+TEST_P(Once, EachAddCountsOnce) {
+  std::int64_t told = 0;
+  at_every_cut(
+      [&](const client& redis) { told = redis.counter("hits").add(); },
+      [&](int times) {
+        ASSERT_EQ(told, times);
+        ASSERT_EQ(server().command({"GET", "hf:counter:{hits}"}).text, std::to_string(times));
+      });
+}
+
+TEST_P(Once, EachUpdateCountsOnce) {
+  std::int64_t told = 0;
+  at_every_cut(
+      [&](const client& redis) { told = redis.counter("hits").update("return value + 1"); },
+      [&](int times) { ASSERT_EQ(told, times); });
+}
+
+TEST_P(Once, EachSwapSucceedsOnce) {
+  std::int64_t value = 0;
+  at_every_cut(
+      [&](const client& redis) {
+        const auto swapped = redis.counter("turn").compare_and_set(value, value + 1);
+        ASSERT_TRUE(swapped);
+        value = swapped.value;
+      },
+      [&](int times) { ASSERT_EQ(value, times); });
+}
+
+// As when the network holds a request back for longer than its sender waits.
+TEST_P(Once, NothingCountsOnceTheCallerWasToldThatItFailed) {
+  fault_proxy network{net::unix_endpoint{server().socket()}};
+  const client redis{network.url(), impatient()};
+  const auto hits = redis.counter("hits");
+  hits.add();
+  network.stall(toward::server);
+  try {
+    hits.add();
+    FAIL() << "nothing was thrown";
+  } catch (const failure& why) {
+    EXPECT_EQ(why.reason(), errc::unavailable);
+    EXPECT_THAT(why.what(), ::testing::HasSubstr("may have been executed"));
+  }
+  network.heal();
+  hits.add();
+  EXPECT_EQ(server().command({"GET", "hf:counter:{hits}"}).text, "2");
+}
+
+TEST_P(Once, TheSameRequestIsSentAgainWhenTheServerIsSilent) {
+  fault_proxy network{net::unix_endpoint{server().socket()}};
+  const client redis{network.url(), impatient()};
+  const auto hits = redis.counter("hits");
+  hits.add();
+  network.swallow(toward::client);
+  std::int64_t told = 0;
+  std::thread adds{[&] { told = hits.add(); }};
+  EXPECT_TRUE(eventually([&] {
+    return server().command({"GET", "hf:counter:{hits}"}).text == "2";
+  }));
+  network.heal();
+  adds.join();
+  EXPECT_EQ(told, 2);
+  EXPECT_EQ(hits.get(), 2);
+}
+
+// The server finds every request late; a new not-after is found from what it says of its time.
+TEST_P(Once, AServerWhoseClockJumpsForwardIsAskedAgain) {
+  support::clock_shim clock;
+  const auto jumping = start({.environment = clock.environment()});
+  const client redis{jumping.url(), impatient()};
+  const auto hits = redis.counter("hits");
+  for (std::int64_t i = 1; i <= 5; ++i) {
+    EXPECT_EQ(hits.add(), i);
+    clock.set(i * 60s);
+  }
+  clock.set(0s);
+  EXPECT_EQ(hits.add(), 6);
+}
+
+}  // namespace
+}  // namespace holdfast::faults

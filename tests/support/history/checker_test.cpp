@@ -1,0 +1,274 @@
+// Each invariant with a history that keeps it and one that breaks it, and it alone.
+#include "support/history/checker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace holdfast::history {
+namespace {
+
+// Lines of events with times in milliseconds, so that they can be read: "until" too.
+std::vector<event> told(const std::string& lines) {
+  std::vector<event> history;
+  std::istringstream text(lines);
+  for (std::string line; std::getline(text, line);) {
+    if (line.empty()) continue;
+    auto one = parse(line);
+    one.time *= 1'000'000;
+    one.until *= 1'000'000;
+    history.push_back(one);
+  }
+  return history;
+}
+
+// "I4 I8": the invariants that this breaks.
+std::string broken(const std::string& lines, const bounds& within = {}) {
+  std::string all;
+  for (const auto& one : check(story(told(lines)), within)) {
+    EXPECT_FALSE(one.events.empty());
+    EXPECT_FALSE(one.promise.empty());
+    all += (all.empty() ? "" : " ") + one.invariant;
+  }
+  return all;
+}
+
+// Process 1 holds and releases, process 2 waits and follows.
+const std::string one_after_the_other =
+    "10 called process=1 operation=1 lock=a lease=1000 until=5000\n"
+    "20 won process=1 operation=1 lock=a token=1 until=1000\n"
+    "30 called process=2 operation=1 lock=a lease=1000 until=5000\n"
+    "200 held process=1 operation=1 lock=a until=1180\n"
+    "300 releasing process=1 operation=1 lock=a until=2300\n"
+    "310 released process=1 operation=1 lock=a\n"
+    "320 won process=2 operation=1 lock=a token=2 until=1300\n"
+    "400 releasing process=2 operation=1 lock=a until=2400\n"
+    "410 released process=2 operation=1 lock=a\n";
+
+// The same with some text replaced.
+std::string with(const std::string& from, const std::string& to) {
+  auto text = one_after_the_other;
+  const auto at = text.find(from);
+  EXPECT_NE(at, text.npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Checker, HasNothingAgainstGoodHistories) {
+  EXPECT_EQ(broken(""), "");
+  EXPECT_EQ(broken(one_after_the_other), "");
+}
+
+TEST(Checker, SaysWhatIsBrokenAndShowsIt) {
+  const auto found = check(story(told("5 left note=hf:x\n")));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(to_text(found[0]),
+            "VIOLATED: I11 (promise L1): something of the locks is left at the server\n"
+            "    5000000 left note=hf:x\n");
+}
+
+TEST(Checker, RefusesWhatNobodyCalled) {
+  EXPECT_THROW(story(told("5 won process=1 operation=1 lock=a\n")), std::invalid_argument);
+}
+
+// I1
+
+TEST(Checker, WantsOneOwnerAtTheServer) {
+  EXPECT_EQ(broken("1 granted lock=a token=1 note=x\n2 granted lock=b token=1 note=y\n"
+                   "3 freed lock=a note=x\n4 granted lock=a token=2 note=y\n"
+                   "5 emptied until=6\n7 granted lock=a token=3 note=x\n"),
+            "");
+  EXPECT_EQ(broken("1 granted lock=a token=1 note=x\n2 granted lock=a token=2 note=y\n"), "I1");
+}
+
+// I2
+
+TEST(Checker, WantsTokensOfTheServerToGrow) {
+  const std::string freed = "1 granted lock=a token=5 note=x\n2 freed lock=a note=x\n";
+  EXPECT_EQ(broken(freed + "3 granted lock=a token=6 note=y\n"), "");
+  EXPECT_EQ(broken(freed + "3 granted lock=a token=5 note=y\n"), "I2");
+  EXPECT_EQ(broken(freed + "3 emptied until=4\n5 granted lock=a token=1 note=y\n"), "I2");
+}
+
+TEST(Checker, WantsEveryTokenOnce) { EXPECT_EQ(broken(with("token=2", "token=1")), "I2"); }
+
+// I3
+
+TEST(Checker, WantsTokensToFollowTime) {
+  const std::string later =
+      "500 called process=1 operation=2 lock=a lease=1000\n"
+      "510 won process=1 operation=2 lock=a token=9 until=1500\n"
+      "520 releasing process=1 operation=2 lock=a\n"
+      "530 released process=1 operation=2 lock=a\n";
+  EXPECT_EQ(broken(one_after_the_other + later), "");
+  EXPECT_EQ(broken(with("token=2", "token=10") + later), "I3");
+}
+
+// I4
+
+TEST(Checker, WantsOneToBelieveAtATime) {
+  // Not released, but its time is over.
+  const auto silent = with("300 releasing process=1 operation=1 lock=a until=2300\n", "");
+  EXPECT_EQ(broken(with("320 won", "305 won")), "");
+  EXPECT_EQ(broken(with("320 won", "299 won")), "I4");
+  EXPECT_EQ(broken(silent), "I4");
+}
+
+TEST(Checker, ExcusesTwoOwnersForALeaseAfterTheServerWasEmptied) {
+  const std::string emptied = "250 emptied until=260\n";
+  EXPECT_EQ(broken(with("320 won", "265 won") + emptied), "");
+  EXPECT_EQ(broken(with("320 won", "265 won") + "25 emptied until=26\n"), "");
+  EXPECT_EQ(broken(with("320 won", "265 won") + "280 emptied until=290\n"), "I4");
+}
+
+// I5
+
+TEST(Checker, WantsWritesInTheOrderOfTheirTokens) {
+  const std::string writes = "1 written lock=a token=4 value=1 note=1\n2 refused lock=a token=3\n";
+  EXPECT_EQ(broken(writes + "3 written lock=a token=4 value=2 note=2\n"), "");
+  EXPECT_EQ(broken(writes + "3 written lock=a token=3 value=2 note=2\n"), "I5");
+}
+
+// I6
+
+TEST(Checker, WantsEveryWriteToCount) {
+  const std::string writes =
+      "1 written lock=a token=4 value=1 note=1\n2 written lock=a token=5 value=2 note=";
+  EXPECT_EQ(broken(writes + "2\n3 total lock=a value=2\n"), "");
+  EXPECT_EQ(broken(writes + "1\n3 total lock=a value=1\n"), "I6");
+}
+
+// I7
+
+TEST(Checker, WantsTheLockOfTheDeadToGoOn) {
+  const std::string begin =
+      "10 called process=1 operation=1 lock=a lease=1000\n"
+      "20 won process=1 operation=1 lock=a token=1 until=1000\n"
+      "30 called process=2 operation=1 lock=a lease=1000\n"
+      "500 killed process=1\n";
+  EXPECT_EQ(broken(begin + "1600 won process=2 operation=1 lock=a token=2 until=2500\n"), "");
+  EXPECT_EQ(broken(begin + "1800 won process=2 operation=1 lock=a token=2 until=2700\n"), "I7");
+}
+
+TEST(Checker, WantsTheLockOfTheFrozenToGoOn) {
+  const auto run = [](const std::string& won) {
+    return "10 called process=1 operation=1 lock=a lease=1000\n"
+           "20 won process=1 operation=1 lock=a token=1 until=1000\n"
+           "30 called process=2 operation=1 lock=a lease=1000\n"
+           "500 frozen process=1\n" +
+           won +
+           " won process=2 operation=1 lock=a token=2 until=2700\n"
+           "3000 thawed process=1\n"
+           "3001 lost process=1 operation=1 lock=a\n";
+  };
+  EXPECT_EQ(broken(run("1600")), "");
+  EXPECT_EQ(broken(run("1800")), "I7");
+}
+
+// I8
+
+TEST(Checker, WantsAFreeLockToBeTaken) {
+  EXPECT_EQ(broken(with("320 won process=2", "390 won process=2")), "");
+  EXPECT_EQ(broken(with("320 won process=2", "390 won process=2"), {.lock_free = milliseconds(50)}),
+            "I8");
+  // Nobody waits: it may be free as long as it likes.
+  EXPECT_EQ(
+      broken(with("30 called process=2", "319 called process=2"), {.lock_free = milliseconds(10)}),
+      "");
+  EXPECT_EQ(broken(with("320 won process=2", "390 won process=2") + "305 broken until=389\n",
+                   {.lock_free = milliseconds(50)}),
+            "");
+}
+
+TEST(Checker, WantsAllToBeServedInTheEnd) {
+  const bounds within{.healing = milliseconds(200)};
+  EXPECT_EQ(broken(one_after_the_other + "150 healed\n", within), "");
+  EXPECT_EQ(broken(one_after_the_other + "100 healed\n", within), "I8");
+  const auto refused = with(
+      "320 won process=2 operation=1 lock=a token=2 until=1300\n"
+      "400 releasing process=2 operation=1 lock=a until=2400\n"
+      "410 released process=2 operation=1 lock=a\n",
+      "320 failed process=2 operation=1 lock=a note=unavailable\n");
+  EXPECT_EQ(broken(refused + "330 healed\n", within), "");
+  EXPECT_EQ(broken(refused + "310 healed\n", within), "I8");
+}
+
+// I9
+
+TEST(Checker, WantsTheOrderOfArrivalInAFairLock) {
+  const auto run = [](const std::string& first, const std::string& second) {
+    return "10 called process=1 operation=1 lock=a lease=1000 note=fair\n"
+           "100 called process=2 operation=1 lock=a lease=1000 note=fair\n"
+           "120 won process=" +
+           first +
+           " operation=1 lock=a token=1 until=900\n"
+           "130 releasing process=" +
+           first +
+           " operation=1 lock=a\n"
+           "140 released process=" +
+           first +
+           " operation=1 lock=a\n"
+           "150 won process=" +
+           second +
+           " operation=1 lock=a token=2 until=900\n"
+           "160 releasing process=" +
+           second +
+           " operation=1 lock=a\n"
+           "170 released process=" +
+           second + " operation=1 lock=a\n";
+  };
+  EXPECT_EQ(broken(run("1", "2")), "");
+  EXPECT_EQ(broken(run("2", "1")), "I9");
+  EXPECT_EQ(broken(run("2", "1"), {.call_arrives = milliseconds(100)}), "");
+}
+
+// I10
+
+TEST(Checker, WantsCallsToReturn) {
+  const bounds strict{.return_late = milliseconds(0)};
+  EXPECT_EQ(broken(with("until=5000", "until=20"), strict), "");
+  EXPECT_EQ(broken(with("until=5000", "until=19"), strict), "I10");
+  EXPECT_EQ(broken(with("until=2300", "until=309"), strict), "I10");
+  EXPECT_EQ(broken("1 called process=1 operation=1 lock=a lease=9 until=5\n9 broken until=9\n",
+                   {.return_late = milliseconds(2)}),
+            "I10");
+  EXPECT_EQ(
+      broken(with("until=5000", "until=19") + "11 frozen process=1\n15 thawed process=1\n", strict),
+      "");
+}
+
+TEST(Checker, WantsLossesToBeToldOnceAndInTime) {
+  const std::string ended =
+      "10 called process=1 operation=1 lock=a lease=1000\n"
+      "20 won process=1 operation=1 lock=a token=1 until=500\n"
+      "501 ended process=1 operation=1 lock=a\n";
+  const std::string lost = "510 lost process=1 operation=1 lock=a\n";
+  EXPECT_EQ(broken(ended + lost), "");
+  EXPECT_EQ(broken(ended), "I10");
+  EXPECT_EQ(broken(ended + lost + lost), "I10");
+  EXPECT_EQ(broken(ended + lost + "511 held process=1 operation=1 lock=a until=600\n"), "I10");
+  EXPECT_EQ(broken(ended + "800 lost process=1 operation=1 lock=a\n"), "I10");
+}
+
+// I11
+
+TEST(Checker, WantsNothingToBeLeft) {
+  EXPECT_EQ(broken("5 healed\n"), "");
+  EXPECT_EQ(broken("5 left note=hf:{a}:q\n"), "I11");
+}
+
+// I12
+
+TEST(Checker, WantsARequestWithoutAnswerToEndWithItsLease) {
+  const std::string begin =
+      "10 called process=1 operation=1 lock=a lease=1000\n"
+      "20 called process=2 operation=1 lock=a lease=1000\n"
+      "500 unclear process=1 operation=1 lock=a\n";
+  const bounds within{.lock_free = milliseconds(490)};
+  EXPECT_EQ(broken(begin + "1600 won process=2 operation=1 lock=a token=2 until=2500\n", within),
+            "");
+  EXPECT_EQ(broken(begin + "1800 won process=2 operation=1 lock=a token=2 until=2700\n", within),
+            "I12");
+}
+
+}  // namespace
+}  // namespace holdfast::history

@@ -1,0 +1,68 @@
+// What happens to locks in a run, simulated or real: one event is one line of text.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::history {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+enum class kind {
+  // What users of locks do and see.
+  called,     // an acquisition begins; until: when it must have returned; lease; note: "fair"
+  won,        // it returned a lease; token; until: it is held at least so long
+  failed,     // it returned without one; note: why
+  unclear,    // it returned without one, but the server may have granted it all the same
+  held,       // the holder looked, and had it; until: as above
+  ended,      // the holder looked, and had it no more
+  lost,       // the holder was told of the loss
+  releasing,  // the release begins; until: when it must have returned
+  released,   // it returned; note: what was wrong, "lost" when it was no longer ours
+  // What resources do with those who hold a lock; in the order of `value` of each lock.
+  written,  // a write with this token was accepted as number `value`; note: what it wrote
+  refused,  // one with this token was not
+  total,    // what the resource has at the end: `value`
+  // What the server did, where the run can tell: its own order, by time.
+  granted,  // the lock was given to the owner in `note`, with this token
+  freed,    // the owner in `note` has it no more
+  // What was done to the run.
+  killed,   // this process had ended by now
+  frozen,   // this process runs no more ...
+  thawed,   // ... and runs again
+  broken,   // the network or the server fails; until: it works again
+  emptied,  // the server loses what it has, some time before `until`
+  healed,   // nothing of all this happens from now on
+  left,     // after all is over, the server still has what is in `note`
+};
+
+struct event {
+  nanoseconds time{};  // CLOCK_BOOTTIME, or the simulator's clock
+  kind what{};
+  std::int64_t process = 0;
+  std::uint64_t operation = 0;  // of this process: all events of one acquisition have the same
+  std::string lock{};
+  std::uint64_t token = 0;
+  nanoseconds until{};
+  milliseconds lease{};
+  std::uint64_t value = 0;
+  std::string note{};  // one word
+
+  friend bool operator==(const event&, const event&) = default;
+};
+
+// "1234567 won process=17 operation=3 lock=a token=9 until=2234567": what is empty is left out,
+// and a note has underscores for what is not to be seen in one word.
+std::string to_line(const event& one);
+
+// Throws std::invalid_argument with the line when it is not one of these.
+event parse(std::string_view line);
+
+// The lines of these files by time. An event is never before what its own file has earlier.
+std::vector<event> read_merged(const std::vector<std::string>& paths);
+
+}  // namespace holdfast::history

@@ -1,0 +1,116 @@
+// I1 to I4: one owner at a time, and tokens that grow.
+#include <algorithm>
+#include <map>
+
+#include "support/history/checker.hpp"
+
+namespace holdfast::history {
+
+namespace {
+
+// The acquisitions that were won, in the order in which their calls returned.
+std::vector<const acquisition*> winners(const std::vector<acquisition>& of) {
+  std::vector<const acquisition*> found;
+  for (const auto& one : of) {
+    if (one.won) found.push_back(&one);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto* a, const auto* b) { return a->won->time < b->won->time; });
+  return found;
+}
+
+// S1 is not promised for as long as an old lease lasts after the server has lost it.
+std::vector<interval> times_without_exclusion(const story& run, milliseconds lease) {
+  std::vector<interval> times;
+  for (const auto& one : run.all(kind::emptied)) times.push_back({one.time, one.until + lease});
+  return times;
+}
+
+milliseconds longest_lease(const std::vector<acquisition>& of) {
+  milliseconds longest{};
+  for (const auto& one : of) longest = std::max(longest, one.called.lease);
+  return longest;
+}
+
+}  // namespace
+
+void server_gives_to_one(const story& run, std::vector<violation>& found) {
+  std::map<std::string, const event*> owners;
+  for (const auto& one : run.others) {
+    if (one.what == kind::emptied) owners.clear();
+    if (one.what == kind::freed) owners.erase(one.lock);
+    if (one.what != kind::granted) continue;
+    const auto [owner, was_free] = owners.try_emplace(one.lock, &one);
+    if (!was_free && owner->second->note != one.note) {
+      found.push_back({"I1",
+                       "S1",
+                       "the server gave the lock away while it had an owner",
+                       {*owner->second, one}});
+    }
+    owner->second = &one;
+  }
+}
+
+void tokens_grow(const story& run, std::vector<violation>& found) {
+  std::map<std::string, const event*> last;
+  for (const auto& one : run.others) {
+    if (one.what != kind::granted) continue;
+    const auto [before, first] = last.try_emplace(one.lock, &one);
+    if (!first && one.token <= before->second->token) {
+      found.push_back({"I2", "S2", "a token is not above the one before", {*before->second, one}});
+    }
+    before->second = &one;
+  }
+  for (const auto& [lock, acquisitions] : run.locks) {
+    std::map<std::uint64_t, const event*> owners;
+    for (const auto* one : winners(acquisitions)) {
+      const auto [owner, fresh] = owners.try_emplace(one->won->token, &*one->won);
+      if (fresh || one->won->token == 0) continue;
+      found.push_back({"I2", "S2", "two grants have the same token", {*owner->second, *one->won}});
+    }
+  }
+}
+
+void tokens_follow_time(const story& run, std::vector<violation>& found) {
+  for (const auto& [lock, by_call] : run.locks) {
+    const auto by_return = winners(by_call);
+    auto returned = by_return.begin();
+    const event* largest = nullptr;  // of those that returned before this call
+    for (const auto& one : by_call) {
+      for (; returned != by_return.end() && (*returned)->won->time < one.called.time; ++returned) {
+        const auto* const won = &*(*returned)->won;
+        if (largest == nullptr || won->token > largest->token) largest = won;
+      }
+      if (!one.won || one.won->token == 0 || largest == nullptr) continue;
+      if (one.won->token >= largest->token) continue;
+      found.push_back(
+          {"I3", "S2", "a later call got a smaller token", {*largest, one.called, *one.won}});
+    }
+  }
+}
+
+void beliefs_do_not_overlap(const story& run, std::vector<violation>& found) {
+  for (const auto& [lock, by_call] : run.locks) {
+    const auto excused = times_without_exclusion(run, longest_lease(by_call));
+    const acquisition* longest = nullptr;  // of those before: whose belief ends last
+    for (const auto* one : winners(by_call)) {
+      const auto mine = one->belief();
+      if (mine.from == mine.to) continue;
+      const auto overlap = longest == nullptr
+                               ? interval{}
+                               : interval{mine.from, std::min(mine.to, longest->belief().to)};
+      const bool allowed = std::any_of(excused.begin(), excused.end(), [&](const interval& time) {
+        return time.contains(overlap);
+      });
+      if (longest != nullptr && overlap.from < overlap.to && !allowed) {
+        found.push_back({"I4",
+                         "S1, S3",
+                         "two believed at once that they hold " + lock,
+                         {*longest->won, *one->won, longest->releasing.value_or(*longest->won)}});
+      }
+      if (longest == nullptr || mine.to > longest->belief().to) longest = one;
+    }
+  }
+}
+
+}  // namespace holdfast::history

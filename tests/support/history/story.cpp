@@ -1,0 +1,131 @@
+#include "support/history/story.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace holdfast::history {
+
+namespace {
+
+void add(acquisition& to, const event& one) {
+  switch (one.what) {
+    case kind::won:
+      to.won = one;
+      break;
+    case kind::failed:
+    case kind::unclear:
+      to.failed = one;
+      break;
+    case kind::held:
+    case kind::ended:
+      to.looks.push_back(one);
+      break;
+    case kind::lost:
+      to.losses.push_back(one);
+      break;
+    case kind::releasing:
+      to.releasing = one;
+      break;
+    case kind::released:
+      to.released = one;
+      break;
+    default:
+      break;
+  }
+}
+
+// What was done to a process.
+struct fate {
+  std::optional<event> killed;
+  std::vector<interval> frozen;  // the last one perhaps to the end
+};
+
+std::map<std::int64_t, fate> fates(const std::vector<event>& others) {
+  std::map<std::int64_t, fate> all;
+  for (const auto& one : others) {
+    if (one.what == kind::killed) all[one.process].killed = one;
+    if (one.what == kind::frozen) all[one.process].frozen.push_back({one.time, never});
+    if (one.what == kind::thawed && !all[one.process].frozen.empty())
+      all[one.process].frozen.back().to = one.time;
+  }
+  return all;
+}
+
+void note_fate(acquisition& of, const fate& process) {
+  if (!of.released && !of.failed) of.killed = process.killed;
+  const auto over = of.released ? of.released->time : of.failed ? of.failed->time : never;
+  for (const auto& time : process.frozen) {
+    if (!time.overlaps({of.called.time, over})) continue;
+    of.frozen_from = time.from;
+    of.frozen += time.to == never ? nanoseconds(0) : time.to - time.from;
+  }
+}
+
+bool is_of_an_acquisition(kind what) { return what <= kind::released; }
+bool is_of_a_resource(kind what) { return what == kind::written || what == kind::refused; }
+
+}  // namespace
+
+nanoseconds acquisition::returned() const {
+  auto when = won ? won->time : failed ? failed->time : never;
+  return killed ? std::min(when, killed->time) : when;
+}
+
+interval acquisition::belief() const {
+  if (!won) return {};
+  auto to = won->until;
+  for (const auto& look : looks) {
+    if (look.what == kind::held) to = std::max(to, look.until);
+  }
+  for (const auto& look : looks) {
+    if (look.what == kind::ended) to = std::min(to, look.time);
+  }
+  if (!losses.empty()) to = std::min(to, losses.front().time);
+  if (releasing) to = std::min(to, releasing->time);
+  return {won->time, std::max(to, won->time)};
+}
+
+story::story(std::vector<event> history) {
+  using key = std::pair<std::int64_t, std::uint64_t>;
+  std::map<key, acquisition> acquisitions;
+  for (const auto& one : history) {
+    if (is_of_a_resource(one.what)) {
+      writes[one.lock].push_back(one);
+    } else if (!is_of_an_acquisition(one.what)) {
+      others.push_back(one);
+    } else if (one.what == kind::called) {
+      acquisitions[{one.process, one.operation}].called = one;
+    } else if (const auto found = acquisitions.find({one.process, one.operation});
+               found != acquisitions.end()) {
+      add(found->second, one);
+    } else {
+      throw std::invalid_argument("nothing was called: " + to_line(one));
+    }
+  }
+  if (!history.empty()) end = history.back().time;
+  const auto processes = fates(others);
+  for (auto& [id, one] : acquisitions) {
+    const auto process = processes.find(id.first);
+    if (process != processes.end()) note_fate(one, process->second);
+    locks[one.called.lock].push_back(std::move(one));
+  }
+  for (auto& [name, list] : locks) {
+    std::stable_sort(list.begin(), list.end(), [](const acquisition& a, const acquisition& b) {
+      return a.called.time < b.called.time;
+    });
+  }
+  for (auto& [name, list] : writes) {
+    std::stable_sort(list.begin(), list.end(),
+                     [](const event& a, const event& b) { return a.value < b.value; });
+  }
+}
+
+std::vector<event> story::all(kind what) const {
+  std::vector<event> found;
+  std::copy_if(others.begin(), others.end(), std::back_inserter(found),
+               [what](const event& one) { return one.what == what; });
+  return found;
+}
+
+}  // namespace holdfast::history

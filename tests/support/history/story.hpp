@@ -1,0 +1,57 @@
+// A history seen as what it is about: acquisitions, and what was done to them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "support/history/event.hpp"
+
+namespace holdfast::history {
+
+inline constexpr auto never = nanoseconds::max();
+
+struct interval {
+  nanoseconds from{};
+  nanoseconds to{};
+  bool overlaps(const interval& other) const { return from < other.to && other.from < to; }
+  bool contains(const interval& other) const { return from <= other.from && other.to <= to; }
+};
+
+// One acquisition from its call to the end of its lease.
+struct acquisition {
+  event called;
+  std::optional<event> won;
+  std::optional<event> failed;  // or unclear
+  std::vector<event> looks;     // held or ended
+  std::vector<event> losses;
+  std::optional<event> releasing;
+  std::optional<event> released;
+  std::optional<event> killed;             // its process, before it was released
+  std::optional<nanoseconds> frozen_from;  // its process, meanwhile; the last time
+  nanoseconds frozen{};                    // how long in all
+
+  // When it returned, or can no more.
+  nanoseconds returned() const;
+
+  // While its owner is certain to hold the lock; empty when it never did.
+  interval belief() const;
+};
+
+struct story {
+  explicit story(std::vector<event> history);  // by time
+
+  // For each lock its acquisitions, in the order of their calls.
+  std::map<std::string, std::vector<acquisition>> locks;
+  // For each lock, in the order of `value`.
+  std::map<std::string, std::vector<event>> writes;
+  // All the others, in order: what the server did, and what was done to the run.
+  std::vector<event> others;
+  nanoseconds end{};
+
+  // The others of this kind.
+  std::vector<event> all(kind what) const;
+};
+
+}  // namespace holdfast::history

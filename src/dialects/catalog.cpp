@@ -3,6 +3,7 @@
 #include <array>
 
 #include "dialects/holdfast/mutex.hpp"
+#include "dialects/holdfast/shared_lock.hpp"
 #include "holdfast_scripts.hpp"
 
 namespace holdfast::dialects {
@@ -14,6 +15,12 @@ constexpr std::array holdfast_scripts = {
     &scripts::holdfast_register_client,
 };
 
+constexpr std::array shared_scripts = {
+    &scripts::holdfast_shared_acquire,     &scripts::holdfast_shared_renew,
+    &scripts::holdfast_shared_release,     &scripts::holdfast_shared_withdraw,
+    &scripts::holdfast_shared_set_permits, &scripts::holdfast_shared_break_lock,
+};
+
 }  // namespace
 
 const recipe& native_mutex(fencing how) noexcept {
@@ -23,11 +30,19 @@ const recipe& native_mutex(fencing how) noexcept {
   return how == fencing::on ? fenced : unfenced;
 }
 
+const recipe& native_shared_lock() noexcept {
+  static const recipe& only = *new shared_recipe;
+  return only;
+}
+
 std::span<const catalog_entry> catalog() noexcept {
   static const std::array entries = {
       catalog_entry{"holdfast", "mutex", &native_mutex(fencing::on), holdfast_scripts},
       catalog_entry{"holdfast", "mutex without tokens", &native_mutex(fencing::off),
                     holdfast_scripts},
+      catalog_entry{"holdfast", "read-write lock", &native_shared_lock(), shared_scripts},
+      catalog_entry{"holdfast", "semaphore", &native_shared_lock(), shared_scripts},
+      catalog_entry{"holdfast", "mode lock", &native_shared_lock(), shared_scripts},
   };
   return entries;
 }

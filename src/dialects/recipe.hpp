@@ -32,9 +32,20 @@ enum class wakeup_way : std::uint8_t {
   poll,     // not at all: it asks often
 };
 
+// How a lock is wanted that several may hold together.
+struct demand {
+  char mode = 'x';           // one of ncdrpxu (shared/parts/fits.lua), or s: permits
+  std::uint32_t weight = 1;  // how many permits
+  std::uint32_t limit = 0;   // how many there are
+  // The holder in whose place it comes: he changes what he has into this.
+  std::optional<request_id> replaced{};
+  friend bool operator==(const demand&, const demand&) = default;
+};
+
 // One attempt to get a lock, and later the grant that came of it.
 struct claim {
   const lock_key* key = nullptr;  // outlives the claim
+  const demand* wants = nullptr;  // the same; null where one at a time can have it
   request_id owner;
   milliseconds lease{};
   token_major floor = 0;    // the largest major this client knows for the slot

@@ -17,7 +17,8 @@ constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
 
 }  // namespace
 
-lock_site::lock_site(engine& owner, lock_spec spec) : engine_(owner), spec_(std::move(spec)) {}
+lock_site::lock_site(engine& owner, lock_spec spec, std::shared_ptr<tenure> changes)
+    : engine_(owner), spec_(std::move(spec)), changes_(std::move(changes)) {}
 
 lock_site::~lock_site() {
   if (!engine_.is_in_its_process()) return;
@@ -28,13 +29,14 @@ lock_site::~lock_site() {
 std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience) {
   auto made = std::make_shared<tenure>(
       engine_, std::shared_ptr<const lock_spec>(shared_from_this(), &spec_), patience, this);
+  if (changes_) changes_->set_changing(true);
   // Before anybody can hear of it.
   if (spec_.is_retained()) engine_.waiting().keep(made->claim().owner, weak_from_this());
   return made;
 }
 
 lock_site::entry lock_site::enter(leasing::patience patience) {
-  if (!spec_.is_shared()) return {.asks = new_tenure(patience)};
+  if (!spec_.stays_here()) return {.asks = new_tenure(patience)};
   scoped_mutex lock(mutex_);
   switch (state_) {
     case state::idle:
@@ -81,7 +83,8 @@ grant lock_site::take() {
 
 grant lock_site::obtained(std::shared_ptr<tenure> by) {
   const grant whole{by, token(*by, 0)};
-  if (!spec_.is_shared()) return whole;
+  if (changes_) changes_->on_replaced();
+  if (!spec_.stays_here()) return whole;
   scoped_mutex lock(mutex_);
   if (!by->held()) {  // lost already; who got it will see that
     const auto next = promote_next();
@@ -99,8 +102,9 @@ grant lock_site::obtained(std::shared_ptr<tenure> by) {
 }
 
 void lock_site::failed(const tenure& by) {
+  if (changes_) changes_->set_changing(false);
   if (spec_.is_retained()) engine_.waiting().keep_no_more(by.claim().owner);
-  if (!spec_.is_shared()) return;
+  if (!spec_.stays_here()) return;
   scoped_mutex lock(mutex_);
   const auto next = promote_next();
   lock.unlock();
@@ -133,7 +137,7 @@ void lock_site::lost(const tenure& what) {
 }
 
 bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who) {
-  if (!spec_.is_shared()) return mine->release(who);
+  if (!spec_.stays_here()) return mine->release(who);
   scoped_mutex lock(mutex_);
   if (tenure_ != mine) {  // it was lost
     lock.unlock();

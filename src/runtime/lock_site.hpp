@@ -43,7 +43,8 @@ struct grant {
 // Thread safety: all members from any thread. A tenure never calls its site under its own mutex.
 class lock_site final : public std::enable_shared_from_this<lock_site>, private timed {
  public:
-  lock_site(engine& owner, lock_spec spec);
+  // `changes`: what is held until this is granted in its place.
+  lock_site(engine& owner, lock_spec spec, std::shared_ptr<tenure> changes = nullptr);
   ~lock_site();
 
   const lock_spec& spec() const noexcept { return spec_; }
@@ -105,6 +106,7 @@ class lock_site final : public std::enable_shared_from_this<lock_site>, private 
 
   engine& engine_;
   const lock_spec spec_;
+  const std::shared_ptr<tenure> changes_;
   mutex mutex_;
   std::shared_ptr<tenure> tenure_ HOLDFAST_GUARDED_BY(mutex_);
   // A list: it costs nothing while it is empty, and whoever gives up leaves it at once.

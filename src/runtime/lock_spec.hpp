@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "base/lock_key.hpp"
 #include "base/time.hpp"
@@ -13,6 +14,7 @@ namespace holdfast::runtime {
 struct lock_spec {
   lock_key key;
   const dialects::recipe* recipe;
+  std::shared_ptr<const dialects::demand> wants{};  // null where one at a time can have it
   milliseconds lease;
   milliseconds retain;
   std::uint32_t queue_limit;
@@ -21,14 +23,19 @@ struct lock_spec {
   bool fenced;
 
   // A lock that this client has may be passed on between its threads without the server. Not where
-  // the order of arrival counts, and not where everybody is promised a whole lease.
-  bool is_shared() const noexcept { return renews && !fair; }
+  // the order of arrival counts, and not where everybody is promised a whole lease, or when several
+  // may hold it.
+  bool stays_here() const noexcept {
+    const bool alone = !wants || (wants->mode == 'x' && !wants->replaced);
+    return renews && !fair && alone;
+  }
 
   // The client keeps it for a while after the last release.
   bool is_retained() const noexcept { return retain > milliseconds{0}; }
 
   friend bool operator==(const lock_spec& a, const lock_spec& b) noexcept {
-    return a.key.name() == b.key.name() && a.recipe == b.recipe && a.lease == b.lease &&
+    const bool same_demand = a.wants && b.wants ? *a.wants == *b.wants : a.wants == b.wants;
+    return a.key.name() == b.key.name() && a.recipe == b.recipe && same_demand && a.lease == b.lease &&
            a.retain == b.retain && a.queue_limit == b.queue_limit && a.renews == b.renews &&
            a.fair == b.fair && a.fenced == b.fenced;
   }

@@ -34,6 +34,7 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
       spec_(std::move(spec)),
       site_(site),
       claim_{.key = &spec_->key,
+             .wants = spec_->wants.get(),
              .owner = owner.next_request(spec_->is_retained()),
              .lease = spec_->lease,
              .floor = owner.floor(spec_->key.slot()),
@@ -187,6 +188,20 @@ result<void> tenure::take_released() {
   }
   if (!how->code) return {};
   return failure{*how->code, how->detail};
+}
+
+// The server has put another request of ours in the place of this one.
+void tenure::on_replaced() {
+  {
+    const scoped_mutex lock(mutex_);
+    auto* const machine = std::get_if<holding>(&machine_);
+    if (machine == nullptr) return;
+    machine->on_released();
+    held_.store(false, std::memory_order_release);
+    engine_.timers().disarm(*this);
+    leave_room();
+  }
+  if (site_ != nullptr) site_->lost(*this);
 }
 
 // ---- what both ends share ----------------------------------------------------------------------

@@ -54,6 +54,11 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   bool release(listener who) HOLDFAST_EXCLUDES(mutex_);
   result<void> take_released() HOLDFAST_EXCLUDES(mutex_);
 
+  // Another request is to come in the place of this one at the server: until that is over, a
+  // renewal that finds it gone proves no loss.
+  void set_changing(bool changing) noexcept { changing_.store(changing); }
+  void on_replaced() HOLDFAST_EXCLUDES(mutex_);
+
   // Blocks until the server has answered.
   result<void> extend(milliseconds duration) HOLDFAST_EXCLUDES(mutex_);
 
@@ -126,6 +131,7 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   dialects::claim claim_;  // changes only while no request and no renewal is under way
   outgoing outgoing_;      // the same
   std::atomic<bool> held_{false};
+  std::atomic<bool> changing_{false};
   std::atomic<bool> listened_{false};      // somebody has asked for the loss signal
   std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock
 

@@ -88,6 +88,7 @@ void tenure::tell_site(bool was_held) {
 }
 
 void tenure::on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at) {
+  if (changing_ && std::holds_alternative<dialects::not_mine>(verdict)) return on_renewal_missing();
   const bool was_held = held_.load(std::memory_order_acquire);
   {
     const scoped_mutex lock(mutex_);

@@ -21,16 +21,16 @@ class return_to_sender final : public redis::request {
  public:
   return_to_sender(const client_id& id, const dialects::handed_over& what)
       : key_(what.name),
+        recipe_(what.shared ? dialects::native_shared_lock() : dialects::native_mutex(fencing::on)),
         claim_{.key = &key_, .owner = request_id{id, what.request, what.revocable}} {}
 
-  void write(resp::writer& out, monotonic_time) override {
-    dialects::native_mutex(fencing::on).write_withdraw(claim_, out);
-  }
+  void write(resp::writer& out, monotonic_time) override { recipe_.write_withdraw(claim_, out); }
   void on_reply(resp::value&) override { delete this; }
   void on_failed(redis::fate, const redis::breakdown&) override { delete this; }
 
  private:
   const lock_key key_;
+  const dialects::recipe& recipe_;
   const dialects::claim claim_;
 };
 

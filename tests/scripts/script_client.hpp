@@ -45,7 +45,9 @@ class claims_of {
 class script_client {
  public:
   explicit script_client(const private_server& server, fencing how = fencing::on)
-      : connection_(net::unix_endpoint{server.socket()}), recipe_(native_mutex(how)) {}
+      : script_client(server, native_mutex(how)) {}
+  script_client(const private_server& server, const recipe& how)
+      : connection_(net::unix_endpoint{server.socket()}), recipe_(how) {}
 
   acquire_verdict acquire(const claim& c, bool resend = false, server_time not_after = never) {
     return recipe_.read_acquire(

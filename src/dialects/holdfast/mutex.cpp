@@ -3,7 +3,6 @@
 #include <cassert>
 #include <utility>
 
-#include "base/printable.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "dialects/holdfast/layout.hpp"
 #include "dialects/holdfast/waiting.hpp"
@@ -13,25 +12,6 @@ namespace holdfast::dialects {
 namespace {
 
 std::int64_t micros(server_time t) noexcept { return t.time_since_epoch().count(); }
-
-// {"queued", place, ms, ticket, server time}
-std::optional<queued> read_queued(const resp::value& v) noexcept {
-  if (leading_word(v) != "queued" || v.items.size() != 5) return std::nullopt;
-  const auto remaining = read_ttl(v.items[2]);
-  const auto ticket = read_major(v.items[3]);
-  const auto now = read_time(v.items[4]);
-  const bool has_place = v.items[1].is(resp::type::integer) && v.items[1].number >= 0;
-  if (!has_place || !remaining || !ticket || !now) return std::nullopt;
-  return queued{static_cast<std::uint64_t>(v.items[1].number), *remaining, *ticket, *now};
-}
-
-// A value of somebody else's type at our key: the lock is certainly not ours any more.
-template <typename Verdict>
-Verdict not_mine_or_refused(std::string_view error) {
-  refused why = refused_by_server(error);
-  if (why.code == errc::foreign_key) return not_mine{};
-  return why;
-}
 
 }  // namespace
 
@@ -60,68 +40,14 @@ void mutex_recipe::write_acquire(const claim& wanted, bool resend, server_time n
 }
 
 acquire_verdict mutex_recipe::read_acquire(const claim& wanted, const resp::value& v) const {
-  switch (v.kind) {
-    case resp::type::integer:
-      return read_number(wanted, v);
-    case resp::type::array:
-      return read_array(wanted, v);
-    case resp::type::simple:
-      if (!fenced_ && v.text == "OK") return granted{0, wanted.lease};
-      break;
-    case resp::type::null:
-      if (!fenced_) return busy{};
-      break;
-    default:
-      break;
+  if (!fenced_) {
+    if (v.is(resp::type::simple) && v.text == "OK") return granted{0, wanted.lease};
+    if (v.is(resp::type::null)) return busy{};
   }
-  return refused_or_not_understood("acquire", v);
-}
-
-acquire_verdict mutex_recipe::read_number(const claim& wanted, const resp::value& v) const {
-  if (v.number <= 0) {
-    const std::int64_t left = v.number < -longest_ttl.count() ? longest_ttl.count() : -v.number;
-    return busy{milliseconds(left)};
-  }
-  const auto major = read_major(v);
-  if (!major) return not_understood("acquire", v);
-  return granted{*major, wanted.lease};
-}
-
-acquire_verdict mutex_recipe::read_array(const claim& wanted, const resp::value& v) const {
-  const std::string_view word = leading_word(v);
-  if (word == "mine" && v.items.size() == 3) {
-    const auto major = read_major(v.items[1]);
-    const auto ttl = read_ttl(v.items[2]);
-    if (major && ttl && (*major != 0 || !fenced_)) return granted{*major, *ttl};
-  }
-  if (auto waits = read_queued(v)) return *waits;
-  if (word == "more") return unfinished{};
-  if (word == "full" && v.items.size() == 2 && v.items[1].is_text()) {
-    return refused{errc::queue_full, false,
-                   printable(v.items[1].text) +
-                       " requests wait for it already, and that is the limit that this lock sets"};
-  }
-  if (auto too_late = read_late(v)) return *too_late;
-  if (auto why = read_not_ours(v, wanted.key->value_key())) return *std::move(why);
-  if (word == "persistent") {
-    return refused{errc::foreign_key, false,
-                   "the key " + printable(wanted.key->value_key()) +
-                       " is a Holdfast lock without an expiry: somebody made it persistent, so it "
-                       "would never end; remove it, or give it an expiry with PEXPIRE"};
-  }
-  if (word == "skew") {
-    return refused{errc::clock_skew, false,
-                   "the largest token known here is more than a day ahead of the server's clock; "
-                   "set the clocks of this server and of those that it replaced"};
-  }
-  if (word == "counter" && v.items.size() == 2 && v.items[1].is_text()) {
-    return refused{errc::clock_skew, false,
-                   "the fence counter " + wanted.key->fence_key() + " holds " +
-                       printable(v.items[1].text) +
-                       ", which no Holdfast has written; find out who did, then remove it: the "
-                       "server's clock replaces it"};
-  }
-  return not_understood("acquire", v);
+  const auto verdict = native_recipe::read_acquire(wanted, v);
+  const auto* grant = std::get_if<granted>(&verdict);
+  if (fenced_ && grant != nullptr && grant->major == 0) return not_understood("acquire", v);
+  return verdict;
 }
 
 void mutex_recipe::write_renew(std::span<const claim* const> held, server_time not_after,
@@ -136,19 +62,6 @@ void mutex_recipe::write_renew(std::span<const claim* const> held, server_time n
   }
 }
 
-renew_verdict mutex_recipe::read_renew(const resp::value& v, std::size_t index) const {
-  if (auto too_late = read_late(v)) return *too_late;
-  if (!v.is(resp::type::array) || index >= v.items.size()) {
-    return refused_or_not_understood("renew", v);
-  }
-  const resp::value& one = v.items[index];
-  if (one.is_text()) return not_mine_or_refused<renew_verdict>(one.text);
-  const auto ttl = read_ttl(one);
-  if (!ttl) return refused_or_not_understood("renew", one);
-  if (ttl->count() == 0) return not_mine{};
-  return renewed{*ttl};
-}
-
 void mutex_recipe::write_release(const claim& held, resp::writer& out) const {
   out.call(scripts::holdfast_release, 4, 1);
   write_keys(*held.key, out);
@@ -160,14 +73,6 @@ void mutex_recipe::write_withdraw(const claim& wanted, resp::writer& out) const 
   write_keys(*wanted.key, out);
   out.arg(wanted.owner.text());
   out.arg(place_suffix{wanted}.text());
-}
-
-release_verdict mutex_recipe::read_release(const resp::value& v) const {
-  if (v.is(resp::type::integer) && v.number == 1) return released{};
-  if (v.is(resp::type::integer) && v.number == 0) return not_mine{};
-  if (v.is(resp::type::integer) && v.number == 2) return unfinished{};
-  if (v.is(resp::type::error)) return not_mine_or_refused<release_verdict>(v.text);
-  return not_understood("release", v);
 }
 
 }  // namespace holdfast::dialects

@@ -3,11 +3,11 @@
 
 #include <holdfast/options.hpp>
 
-#include "dialects/recipe.hpp"
+#include "dialects/holdfast/native_recipe.hpp"
 
 namespace holdfast::dialects {
 
-class mutex_recipe final : public recipe {
+class mutex_recipe final : public native_recipe {
  public:
   explicit mutex_recipe(fencing how) noexcept : fenced_(how == fencing::on) {}
 
@@ -19,16 +19,11 @@ class mutex_recipe final : public recipe {
 
   void write_renew(std::span<const claim* const>, server_time not_after,
                    resp::writer&) const override;
-  renew_verdict read_renew(const resp::value&, std::size_t index) const override;
 
   void write_release(const claim&, resp::writer&) const override;
   void write_withdraw(const claim&, resp::writer&) const override;
-  release_verdict read_release(const resp::value&) const override;
 
  private:
-  acquire_verdict read_number(const claim&, const resp::value&) const;
-  acquire_verdict read_array(const claim&, const resp::value&) const;
-
   bool fenced_;
 };
 

@@ -59,7 +59,7 @@ std::optional<channel_message> read_message(const client_id& client, std::string
   const std::string_view owner = next_word(message);
   const auto request = read_request(client, owner);
   if (word == "wanted" && request) return wanted{*request};
-  if (word != "grant") return std::nullopt;
+  if (word != "grant" && word != "shared") return std::nullopt;
   const auto major = read_number(next_word(message), 10);
   const auto claim = read_number(next_word(message), 10);
   const auto at = read_number(next_word(message), 10);
@@ -69,6 +69,7 @@ std::optional<channel_message> read_message(const client_id& client, std::string
   if (*claim > static_cast<std::uint64_t>(longest_claim.count())) return std::nullopt;
   return handed_over{*request,
                      owner.ends_with('r'),
+                     word == "shared",
                      *major,
                      milliseconds(*claim),
                      server_time(microseconds(static_cast<std::int64_t>(*at))),

@@ -36,6 +36,7 @@ std::string channel_of(const client_id& client);
 struct handed_over {
   std::uint64_t request = 0;  // its counter; it was made by this client
   bool revocable = false;
+  bool shared = false;  // the lock is one that several may hold
   token_major major = 0;
   milliseconds claim{};
   server_time at;

@@ -1,0 +1,130 @@
+-- Asks for a lock that several may hold: in modes that go together, or so many permits of it.
+-- KEYS  1 its holders: request id -> mode and weight, token, end of the lease in ms, and what he was
+--         before (request id, mode and weight, token) when he changed that; `=` -> summary
+--       2 its queue: waiter -> ticket
+--       3 when each waiter asked last: waiter -> server time in us
+--       4 the fence counter of its hash slot
+--       5 how many permits there are, where an operator has said it
+-- ARGV  1 request id
+--       2 lease in ms
+--       3 not-after: refused when the server's time in us is later than this
+--       4 floor: the new major is above it
+--       5 mode: one of n c d r p x u (see parts/fits.lua), or s: permits
+--       6 weight: how many permits; of a mode 1
+--       7 how many permits there are, unless KEYS[5] says it; of a mode 0
+--       8 the request whose place among the holders this one takes when it is granted, or nothing
+-- who waits also gives
+--       9 what stands behind the request id in the queue: `:<mode><weight>/<limit>:<replaced>:<claim
+--         in ms>:<way>`, where the way to tell him is `-`, his channel, or `p`, nothing: he polls
+--      10 his old ticket, or 0
+--      11 how many may wait
+-- Returns what acquire.lua of the plain lock returns, and
+--   {"gone"}              the request to be replaced does not hold the lock (any more)
+--   {"never", limit}      there are not so many permits
+--   {"deadlock"}          another holder waits to change his mode until we give up ours
+--   {"family", m or s}    the lock is one of modes, or of permits, and asked for as the other
+local call = redis.call
+--@include server_time
+if now > ARGV[3] + 0 then return {'late', now} end
+
+local me, lease, floor = ARGV[1], ARGV[2] + 0, ARGV[4] + 0
+local mode, weight, limit, replaced = ARGV[5], ARGV[6] + 0, ARGV[7], ARGV[8]
+local asked_family = mode == 's' and 's' or 'm'
+--@include load
+if family and family ~= asked_family then return {'family', family} end
+local entry = summary and call('HGET', KEYS[1], me)
+--@include fits
+--@include put
+--@include draw
+if entry then
+  local who, until_ms, before = string.match(entry, '^(%a%d+:%d+:)(%d+)(.*)$')
+  until_ms = until_ms + 0
+  if until_ms < now_ms + lease then
+    until_ms = now_ms + lease
+    call('HSET', KEYS[1], me, who .. string.format('%.0f', until_ms) .. before)
+    if until_ms > latest then latest = until_ms end
+    --@include save
+  end
+  return {'mine', string.match(who, ':(%d+):'), until_ms - now_ms}
+end
+--@include purge
+local old = nil
+if replaced ~= '' then
+  old = call('HGET', KEYS[1], replaced)
+  if not old then return {'gone'} end
+end
+if mode == 's' then
+  limit = call('GET', KEYS[5]) or limit
+  if weight > (tonumber(limit) or 0) then return {'never', limit} end
+end
+
+local waiting = call('EXISTS', KEYS[2]) == 1
+local waits, major = ARGV[9], nil
+if (not waiting or mode == 'n' or old and not waits) and fits(mode, weight, limit, old) then
+  local refusal
+  major, refusal = draw()
+  if refusal then return refusal end
+  put(me, mode, weight, text, now_ms + lease, replaced, old)
+  waits = nil
+end
+
+local member, ticket = nil, nil
+if waits then
+  member = me .. waits
+  ticket = call('ZSCORE', KEYS[2], member)
+  if not ticket then
+    if waiting then
+      local first = string.match(call('ZRANGE', KEYS[2], 0, 0)[1], '^[^:]+:(%a)')
+      if (first == 's' and 's' or 'm') ~= asked_family then return {'family', first} end
+      if call('ZCARD', KEYS[2]) >= ARGV[11] + 0 then return {'full', ARGV[11]} end
+    end
+    ticket = ARGV[10] + 0
+    if ticket == 0 then
+      ticket = now
+      local last = call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
+      if last and last + 0 >= now then ticket = last + 1 end
+    end
+    -- Who wants another mode of what he has goes before all who have nothing yet. Should one of
+    -- them wait for us already, neither could ever go on.
+    if old then
+      local mine_now = string.sub(old, 1, 1)
+      local changing = call('ZRANGEBYSCORE', KEYS[2], '-inf', 0)
+      for i = 1, #changing do
+        local wanted = string.match(changing[i], '^[^:]+:(%a)')
+        if wanted == 's' or string.find(against[wanted], mine_now, 1, true) then
+          return {'deadlock'}
+        end
+      end
+      if ticket > 0 then ticket = ticket - 4503599627370496 end
+    end
+    call('ZADD', KEYS[2], string.format('%.0f', ticket), member)
+  end
+  ticket = ticket + 0
+  call('HSET', KEYS[3], member, string.format('%.0f', now))
+  call('PEXPIRE', KEYS[2], 180000)
+  call('PEXPIRE', KEYS[3], 180000)
+  waiting = true
+end
+
+local granted = major
+if waiting then
+  --@include pass_on
+  granted = granted or mine
+  if not granted and refusal then
+    if member then
+      call('ZREM', KEYS[2], member)
+      call('HDEL', KEYS[3], member)
+    end
+    return refusal
+  end
+  if more and not granted then
+    --@include save
+    return {'more'}
+  end
+end
+--@include save
+if granted then return granted end
+local remaining = earliest > now_ms and earliest - now_ms or 60000
+if not member then return -remaining end
+if ticket < 0 then ticket = ticket + 4503599627370496 end
+return {'queued', call('ZRANK', KEYS[2], member) or 0, remaining, string.format('%.0f', ticket), now}

@@ -1,0 +1,32 @@
+-- Takes a lock away from all who hold it; it goes to those in front of the queue. For operators.
+-- KEYS  as in acquire.lua
+-- Returns {"broken", count, {request, entry, ...}}: who held it, {"free"}, {"foreign"},
+-- {"layout", version}.
+local call = redis.call
+--@include server_time
+--@include load
+if not summary then return {'free'} end
+local entries, broken, floor = call('HGETALL', KEYS[1]), {}, 0
+for i = 1, #entries, 2 do
+  local token = string.match(entries[i + 1], '^%a%d+:(%d+):%d+')
+  if token then
+    broken[#broken + 1] = entries[i]
+    broken[#broken + 1] = entries[i + 1]
+    if token + 0 > floor then floor = token + 0 end
+  end
+end
+call('DEL', KEYS[1])
+for mode in pairs(held) do held[mode] = 0 end
+summary, earliest, latest = nil, 0, 0
+local me, lease = nil, nil
+--@include fits
+--@include put
+--@include draw
+-- All tokens to come are above those that are broken, also if the counter was lost meanwhile.
+draw()
+text = string.format('%.0f', now)
+if call('EXISTS', KEYS[2]) == 1 then
+  --@include pass_on
+end
+--@include save
+return {'broken', #broken / 2, broken}

@@ -1,0 +1,21 @@
+-- Reads who holds the lock. Sets `held`, how many hold it in each mode (permits: how many are in
+-- use), `earliest`, before which no lease of theirs ends, `latest`, after which none is left (both
+-- in ms), the `family` of what is held, m: modes, s: permits, and `summary`, what stood there. Needs `now`. What is no lock of ours ends the script.
+local now_ms = math.floor(now / 1000)
+local held = {n = 0, c = 0, d = 0, r = 0, p = 0, x = 0, u = 0, s = 0}
+local earliest, latest, family = 0, 0, nil
+local summary = call('HGET', KEYS[1], '=')
+if summary then
+  local e, l, n, c, d, r, p, x, u, s
+  family, e, l, n, c, d, r, p, x, u, s = string.match(summary,
+    '^1([ms]):(%d+):(%d+):(%d+):(%d+):(%d+):(%d+):(%d+):(%d+):(%d+):(%d+)$')
+  if not family then
+    local version = string.match(summary, '^(%d%d?%d?)[ms]:')
+    if version and version ~= '1' then return {'layout', version} end
+    return {'foreign'}
+  end
+  earliest, latest = e + 0, l + 0
+  held = {n = n + 0, c = c + 0, d = d + 0, r = r + 0, p = p + 0, x = x + 0, u = u + 0, s = s + 0}
+elseif call('EXISTS', KEYS[1]) == 1 then
+  return {'foreign'}
+end

@@ -1,0 +1,66 @@
+-- Gives the lock to those in front of the queue who may have it together, in their order, each with
+-- a token of his own. Stops at the first who must wait. Needs `now`, `me`: a request that need not
+-- be told and gets his whole `lease`, or nil. Sets `mine` to his token when he is among them, `more`
+-- when it gave up looking to keep the script short, and `refusal` as draw does.
+local looked, tokens, major = 0, 0, nil
+local mine, more, refusal = nil, false, nil
+while true do
+  local head = redis.pcall('ZRANGE', KEYS[2], 0, 0)
+  local member = head[1]
+  if not member then break end
+  looked = looked + 1
+  if looked > 200 then
+    more = true
+    break
+  end
+  local request, mode, weight, limit, replaced, claim, way = string.match(member,
+    '^([^:]+):([ncdrpxus])(%d+)/(%d+):([^:]*):(%d+):([-p])$')
+  local silent = true
+  if request then
+    local heard = redis.pcall('HGET', KEYS[3], member)
+    if type(heard) ~= 'string' then heard = now end
+    silent = now - heard > (way == 'p' and 5000000 or 120000000)
+  end
+  local old = nil
+  if not silent and replaced ~= '' then
+    old = call('HGET', KEYS[1], replaced)
+    silent = not old
+  end
+  if not silent then
+    weight = weight + 0
+    if mode == 's' then limit = redis.pcall('GET', KEYS[5]) or limit end
+    local channel = 'hf:c:' .. string.sub(request, 1, 32)
+    local told = way == '-' and request ~= me
+    if not fits(mode, weight, tonumber(limit) or 0, old) then
+      -- He waits for others. If he is gone, those behind him need not.
+      local listeners = told and redis.pcall('PUBSUB', 'NUMSUB', channel)
+      if not (listeners and listeners[2] == 0) then break end
+    else
+      if major then
+        major = major + 1
+        text = string.format('%.0f', major)
+      else
+        major, refusal = draw()
+        if refusal then break end
+      end
+      local listeners = 1
+      if told then
+        listeners = redis.pcall('PUBLISH', channel, table.concat({'shared', request, text, claim,
+          string.format('%.0f', now), KEYS[1]}, ' '))
+        -- We may not publish: he keeps his place and will ask.
+        if type(listeners) ~= 'number' then break end
+      end
+      if listeners > 0 then
+        local lasts = claim
+        if request == me then
+          mine, lasts = major, lease
+        end
+        put(request, mode, weight, text, now_ms + lasts, replaced, old)
+        tokens = tokens + 1
+      end
+    end
+  end
+  redis.pcall('ZREM', KEYS[2], member)
+  redis.pcall('HDEL', KEYS[3], member)
+end
+if tokens > 1 then call('SET', KEYS[4], text) end

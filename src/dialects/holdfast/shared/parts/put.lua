@@ -1,0 +1,15 @@
+-- Makes somebody a holder until `until_ms`: in the place of the holder `replaced`, whose entry `old`
+-- is kept with his, should he give back what he was granted before he knew of it.
+local function put(request, mode, weight, token, until_ms, replaced, old)
+  local entry = mode .. weight .. ':' .. token .. ':' .. string.format('%.0f', until_ms)
+  if old then
+    local old_mode, old_weight, old_token = string.match(old, '^(%a)(%d+):(%d+):')
+    call('HDEL', KEYS[1], replaced)
+    held[old_mode] = held[old_mode] - old_weight
+    entry = entry .. ':' .. replaced .. ':' .. old_mode .. old_weight .. ':' .. old_token
+  end
+  call('HSET', KEYS[1], request, entry)
+  held[mode] = held[mode] + weight
+  if earliest == 0 or until_ms < earliest then earliest = until_ms end
+  if until_ms > latest then latest = until_ms end
+end

@@ -1,0 +1,38 @@
+-- Prolongs leases of locks that several may hold, and never shortens one.
+-- KEYS  the holders of up to 100 locks
+-- ARGV  1       not-after: refused when the server's time in us is later than this
+--       2i      the request id that holds lock i
+--       2i + 1  its lease in ms
+-- Returns {"late", server time}, or a list with one verdict for each key:
+--   ms > 0   now in force
+--   0        not ours any more
+--   text     the error of the server; the other keys are not concerned
+local call = redis.call
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+if now > ARGV[1] + 0 then return {'late', now} end
+local now_ms = math.floor(now / 1000)
+
+local function renew(key, request, lease)
+  local entry = call('HGET', key, request)
+  if not entry then return 0 end
+  local who, until_ms, before = string.match(entry, '^(%a%d+:%d+:)(%d+)(.*)$')
+  local wanted = now_ms + lease
+  if until_ms + 0 >= wanted then return until_ms - now_ms end
+  local wanted_text = string.format('%.0f', wanted)
+  call('HSET', key, request, who .. wanted_text .. before)
+  local head, latest, tail = string.match(call('HGET', key, '='), '^(1[ms]:%d+:)(%d+)(:.+)$')
+  if latest + 0 < wanted then
+    call('HSET', key, '=', head .. wanted_text .. tail)
+    call('PEXPIREAT', key, wanted_text)
+  end
+  return lease + 0
+end
+
+local verdicts = {}
+for i = 1, #KEYS do
+  local fine, verdict = pcall(renew, KEYS[i], ARGV[2 * i], ARGV[2 * i + 1])
+  -- Before Redis 7 an error is a text, since then a table.
+  verdicts[i] = fine and verdict or verdict.err or verdict
+end
+return verdicts

@@ -1,0 +1,16 @@
+-- Gives up waiting, and gives back what was granted meanwhile, known or not. Those behind us in the
+-- queue may go on.
+-- KEYS  as in acquire.lua
+-- ARGV  1 request id
+--       2 what stands behind it in the queue
+-- Returns 1: given back; 0: it had not been granted; 2: as in release.lua. The first write is ZREM:
+-- it passes when memory is short.
+local call = redis.call
+call('ZREM', KEYS[2], ARGV[1] .. ARGV[2])
+call('HDEL', KEYS[3], ARGV[1] .. ARGV[2])
+local entry = call('HGET', KEYS[1], ARGV[1])
+local waiting = call('EXISTS', KEYS[2]) == 1
+if not entry and not waiting then return 0 end
+local restores = true
+--@include give_back
+return entry and 1 or 0

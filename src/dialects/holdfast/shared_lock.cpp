@@ -1,0 +1,81 @@
+#include "dialects/holdfast/shared_lock.hpp"
+
+#include <cassert>
+#include <string>
+
+#include "dialects/holdfast/waiting.hpp"
+#include "holdfast_scripts.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr std::size_t keys = 5;
+
+void write_shared_keys(const lock_key& key, resp::writer& out) {
+  write_keys(key, out);
+  out.arg(key.value_key(), ":n");
+}
+
+// What stands behind the request id in the queue: all that letting it in needs.
+std::string place_of(const claim& waiting) {
+  const demand& wants = *waiting.wants;
+  std::string text{':'};
+  text += wants.mode;
+  text += std::to_string(wants.weight) + '/' + std::to_string(wants.limit) + ':';
+  if (wants.replaced) text += wants.replaced->text();
+  return text.append(place_suffix{waiting}.text());
+}
+
+}  // namespace
+
+void shared_recipe::write_acquire(const claim& wanted, bool, server_time not_after,
+                                  resp::writer& out) const {
+  const demand& wants = *wanted.wants;
+  out.call(scripts::holdfast_shared_acquire, keys, wanted.waits ? 11 : 8);
+  write_shared_keys(*wanted.key, out);
+  out.arg(wanted.owner.text());
+  out.arg(wanted.lease.count());
+  out.arg(static_cast<std::int64_t>(not_after.time_since_epoch().count()));
+  out.arg(static_cast<std::int64_t>(wanted.floor));
+  out.arg(std::string_view{&wants.mode, 1});
+  out.arg(static_cast<std::int64_t>(wants.weight));
+  out.arg(static_cast<std::int64_t>(wants.limit));
+  out.arg(wants.replaced ? wants.replaced->text() : std::string_view{});
+  if (!wanted.waits) return;
+  out.arg(place_of(wanted));
+  out.arg(static_cast<std::int64_t>(wanted.ticket));
+  out.arg(static_cast<std::int64_t>(wanted.queue_limit));
+}
+
+void shared_recipe::write_renew(std::span<const claim* const> held, server_time not_after,
+                                resp::writer& out) const {
+  assert(!held.empty() && held.size() <= renew_batch);
+  out.call(scripts::holdfast_shared_renew, held.size(), 1 + 2 * held.size());
+  for (const claim* one : held) out.arg(one->key->value_key());
+  out.arg(static_cast<std::int64_t>(not_after.time_since_epoch().count()));
+  for (const claim* one : held) {
+    out.arg(one->owner.text());
+    out.arg(one->lease.count());
+  }
+}
+
+void shared_recipe::write_release(const claim& held, resp::writer& out) const {
+  out.call(scripts::holdfast_shared_release, keys, 1);
+  write_shared_keys(*held.key, out);
+  out.arg(held.owner.text());
+}
+
+void shared_recipe::write_withdraw(const claim& wanted, resp::writer& out) const {
+  out.call(scripts::holdfast_shared_withdraw, keys, 2);
+  write_shared_keys(*wanted.key, out);
+  out.arg(wanted.owner.text());
+  out.arg(wanted.wants != nullptr ? place_of(wanted) : std::string{});
+}
+
+void write_set_permits(const lock_key& key, std::uint32_t permits, resp::writer& out) {
+  out.call(scripts::holdfast_shared_set_permits, keys, 1);
+  write_shared_keys(key, out);
+  out.arg(permits == 0 ? std::string{} : std::to_string(permits));
+}
+
+}  // namespace holdfast::dialects

@@ -1,0 +1,328 @@
+// Locks that several may hold: who goes together, in what order they come in, and what they leave.
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <optional>
+
+#include "dialects/holdfast/shared_lock.hpp"
+#include "dialects/holdfast/waiting.hpp"
+#include "scripts/script_client.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr std::string_view modes = "ncdrpxu";
+
+class SharedScript : public scripts_test {
+ protected:
+  void SetUp() override {
+    scripts_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    shared_ = std::make_unique<script_client>(server(), native_shared_lock());
+  }
+  script_client& shared() { return *shared_; }
+
+  // Demands outlive the claims that point to them.
+  const demand* wants(char mode, std::uint32_t weight = 1, std::uint32_t limit = 0) {
+    demands_.push_back(std::make_unique<demand>(demand{mode, weight, limit, {}}));
+    return demands_.back().get();
+  }
+  claim in_mode(char mode) { return permits_or_mode(wants(mode)); }
+  claim permits(std::uint32_t count, std::uint32_t of) {
+    return permits_or_mode(wants('s', count, of));
+  }
+  claim instead_of(const claim& held, char mode) {
+    demands_.push_back(std::make_unique<demand>(demand{mode, 1, 0, held.owner}));
+    return permits_or_mode(demands_.back().get());
+  }
+  claim waiting(claim one, wakeup_way way = wakeup_way::poll) {
+    one.waits = true;
+    one.way = way;
+    return one;
+  }
+
+  bool granted_to(claim& one) {
+    const auto verdict = shared().acquire(one);
+    const auto* grant = std::get_if<granted>(&verdict);
+    if (grant != nullptr) one.granted = grant->major;
+    return grant != nullptr;
+  }
+  std::optional<std::uint64_t> place_of(claim& one) {
+    const auto verdict = shared().acquire(one);
+    const auto* where = std::get_if<queued>(&verdict);
+    if (where == nullptr) return std::nullopt;
+    one.ticket = where->ticket;
+    return where->place;
+  }
+  bool holds(const claim& one) {
+    const std::string field{one.owner.text()};
+    return shared().command({"HEXISTS", key.value_key(), field}).number == 1;
+  }
+  std::int64_t release(const claim& one) {
+    return static_cast<std::int64_t>(shared().release(one).index());
+  }
+
+ private:
+  claim permits_or_mode(const demand* what) {
+    claim made = claims.next();
+    made.wants = what;
+    return made;
+  }
+
+  std::unique_ptr<script_client> shared_;
+  std::vector<std::unique_ptr<demand>> demands_;
+};
+HOLDFAST_ON_EACH_SERVER(SharedScript);
+
+// The table of the classic lock managers, and U.
+TEST_P(SharedScript, LetsInWhoGoesTogether) {
+  constexpr std::string_view together[] = {"ncdrpxu", "ncdrpu", "ncd", "ncru", "nc", "n", "ncr"};
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    for (const char mode : modes) {
+      claim first = in_mode(modes[i]), second = in_mode(mode);
+      ASSERT_TRUE(granted_to(first));
+      const bool expected = together[i].find(mode) != std::string_view::npos;
+      EXPECT_EQ(granted_to(second), expected) << modes[i] << " and " << mode;
+      shared().release(first);
+      shared().release(second);
+      EXPECT_FALSE(shared().exists(key.value_key())) << "what nobody holds leaves nothing";
+    }
+  }
+}
+
+TEST_P(SharedScript, GivesEveryHolderATokenOfHisOwn) {
+  claim a = in_mode('r'), b = in_mode('r'), writer = in_mode('x');
+  ASSERT_TRUE(granted_to(a) && granted_to(b));
+  EXPECT_LT(a.granted, b.granted);
+  shared().release(a);
+  shared().release(b);
+  ASSERT_TRUE(granted_to(writer));
+  EXPECT_LT(b.granted, writer.granted);
+}
+
+TEST_P(SharedScript, AnswersTheSameRequestWithTheSameGrant) {
+  claim one = in_mode('r');
+  ASSERT_TRUE(granted_to(one));
+  const auto first = one.granted;
+  ASSERT_TRUE(granted_to(one));
+  EXPECT_EQ(one.granted, first);
+  shared().release(one);
+  EXPECT_FALSE(shared().exists(key.value_key())) << "it was counted once";
+}
+
+TEST_P(SharedScript, NeverGivesMorePermitsThanThereAre) {
+  claim two = permits(2, 3), one = permits(1, 3), another = permits(1, 3), four = permits(4, 3);
+  EXPECT_TRUE(granted_to(two));
+  EXPECT_TRUE(granted_to(one));
+  EXPECT_FALSE(granted_to(another));
+  EXPECT_EQ(code_of(shared().acquire(four)), errc::invalid_argument);
+  shared().release(two);
+  EXPECT_TRUE(granted_to(another));
+}
+
+TEST_P(SharedScript, LetsTheNumberOfPermitsChange) {
+  claim held = permits(1, 1), more = waiting(permits(1, 1)), third = permits(1, 1);
+  ASSERT_TRUE(granted_to(held));
+  ASSERT_EQ(place_of(more), 0U);
+  const auto set = [&](std::uint32_t count) {
+    const auto reply = shared().ask([&](auto& out) { write_set_permits(key, count, out); });
+    EXPECT_EQ(reply.number, 1);
+  };
+  set(2);
+  EXPECT_TRUE(holds(more)) << "who waited comes in at once";
+  set(1);
+  shared().release(held);
+  EXPECT_FALSE(granted_to(third)) << "one of one is in use";
+  set(0);
+  EXPECT_FALSE(shared().exists(key.value_key() + ":n"));
+}
+
+TEST_P(SharedScript, LetsAllReadersBeforeTheNextWriterInAtOnce) {
+  claim writer = in_mode('x');
+  ASSERT_TRUE(granted_to(writer));
+  claim r1 = waiting(in_mode('r')), r2 = waiting(in_mode('r')), w = waiting(in_mode('x')),
+        r3 = waiting(in_mode('r'));
+  std::uint64_t place = 0;
+  for (claim* one : {&r1, &r2, &w, &r3}) EXPECT_EQ(place_of(*one), place++);
+  shared().release(writer);
+  EXPECT_TRUE(holds(r1) && holds(r2));
+  EXPECT_FALSE(holds(w) || holds(r3));
+  claim late_reader = in_mode('r');
+  EXPECT_FALSE(granted_to(late_reader)) << "a writer waits: readers do not overtake him";
+  shared().release(r1);
+  EXPECT_FALSE(holds(w));
+  shared().release(r2);
+  EXPECT_TRUE(holds(w));
+  shared().release(w);
+  EXPECT_TRUE(holds(r3));
+}
+
+TEST_P(SharedScript, TellsEachOfThemHisToken) {
+  support::raw_connection ear{net::unix_endpoint{server().socket()}};
+  ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});
+  claim writer = in_mode('x');
+  ASSERT_TRUE(granted_to(writer));
+  claim a = waiting(in_mode('r'), wakeup_way::channel),
+        b = waiting(in_mode('r'), wakeup_way::channel);
+  ASSERT_TRUE(place_of(a) && place_of(b));
+  shared().release(writer);
+  token_major last = writer.granted;
+  for (const claim* one : {&a, &b}) {
+    const auto said = read_message(client_id{{1}}, ear.read_value().items.at(2).text);
+    ASSERT_TRUE(said && std::holds_alternative<handed_over>(*said));
+    const auto& grant = std::get<handed_over>(*said);
+    EXPECT_EQ(grant.request, one->owner.counter());
+    EXPECT_TRUE(grant.shared);
+    EXPECT_GT(grant.major, last);
+    last = grant.major;
+  }
+  claim next = in_mode('r');
+  ASSERT_TRUE(granted_to(next));
+  EXPECT_GT(next.granted, last) << "the counter knows of all of them";
+}
+
+TEST_P(SharedScript, SkipsWhoIsGoneAlsoWhenHeCouldNotComeInYet) {
+  claim reader = in_mode('r');
+  ASSERT_TRUE(granted_to(reader));
+  claim gone = waiting(in_mode('x'), wakeup_way::channel), behind = waiting(in_mode('r'));
+  ASSERT_EQ(place_of(gone), 0U) << "nobody listens to his channel";
+  EXPECT_TRUE(granted_to(behind));
+}
+
+TEST_P(SharedScript, LetsThoseBehindInWhenAWaiterGivesUp) {
+  claim reader = in_mode('r');
+  ASSERT_TRUE(granted_to(reader));
+  claim writer = waiting(in_mode('x')), behind = waiting(in_mode('r'));
+  ASSERT_EQ(place_of(writer), 0U);
+  ASSERT_EQ(place_of(behind), 1U);
+  shared().withdraw(writer);
+  EXPECT_TRUE(holds(behind));
+}
+
+TEST_P(SharedScript, ForgetsWhoseLeaseHasEnded) {
+  claim brief = in_mode('x');
+  brief.lease = milliseconds{20};
+  claim long_reader = in_mode('r');
+  ASSERT_TRUE(granted_to(brief));
+  while (!granted_to(long_reader)) continue;
+  claim brief_reader = in_mode('r');
+  brief_reader.lease = milliseconds{20};
+  ASSERT_TRUE(granted_to(brief_reader));
+  EXPECT_GT(shared().pttl(key.value_key()), 25'000) << "a reader's lease is his own";
+  shared().release(long_reader);
+  claim writer = in_mode('x');
+  while (!granted_to(writer)) continue;
+  EXPECT_EQ(std::get<not_mine>(shared().release(brief_reader)), not_mine{});
+}
+
+TEST_P(SharedScript, RenewsEachHolderForHimself) {
+  claim a = in_mode('r'), b = in_mode('r');
+  a.lease = milliseconds{5'000};
+  b.lease = milliseconds{10'000};
+  ASSERT_TRUE(granted_to(a) && granted_to(b));
+  a.lease = milliseconds{60'000};
+  const auto verdicts = shared().renew(std::vector<const claim*>{&a, &b});
+  EXPECT_EQ(std::get<renewed>(verdicts[0]).ttl, milliseconds{60'000});
+  EXPECT_LE(std::get<renewed>(verdicts[1]).ttl, milliseconds{10'000});
+  EXPECT_GT(shared().pttl(key.value_key()), 55'000);
+  shared().release(a);
+  EXPECT_EQ(std::get<not_mine>(shared().renew(a)), not_mine{});
+}
+
+TEST_P(SharedScript, ChangesAModeInPlace) {
+  claim u = in_mode('u'), r = in_mode('r');
+  ASSERT_TRUE(granted_to(u) && granted_to(r));
+  claim up = waiting(instead_of(u, 'x')), later = waiting(in_mode('r'));
+  ASSERT_EQ(place_of(up), 0U);
+  EXPECT_EQ(place_of(later), 1U) << "readers do not overtake him";
+  EXPECT_TRUE(holds(u)) << "meanwhile he keeps what he has";
+  shared().release(r);
+  EXPECT_TRUE(holds(up));
+  EXPECT_FALSE(holds(u) || holds(later));
+  ASSERT_TRUE(granted_to(up));
+  claim down = instead_of(up, 'r');
+  ASSERT_TRUE(granted_to(down));
+  EXPECT_GT(down.granted, up.granted);
+  EXPECT_TRUE(holds(later)) << "a weaker mode lets readers in";
+}
+
+TEST_P(SharedScript, BecomesWhatItWasWhenItGivesAChangeBack) {
+  claim u = in_mode('u');
+  ASSERT_TRUE(granted_to(u));
+  claim up = instead_of(u, 'x');
+  ASSERT_TRUE(granted_to(up));
+  EXPECT_EQ(std::get<released>(shared().withdraw(up)), released{});
+  EXPECT_TRUE(holds(u));
+  claim reader = in_mode('r');
+  EXPECT_TRUE(granted_to(reader));
+  EXPECT_EQ(std::get<renewed>(shared().renew(u)).ttl, lease);
+  EXPECT_EQ(std::get<released>(shared().release(u)), released{});
+}
+
+TEST_P(SharedScript, GoesBeforeThoseWhoHaveNothingYet) {
+  claim a = in_mode('c'), b = in_mode('c');
+  ASSERT_TRUE(granted_to(a) && granted_to(b));
+  claim stranger = waiting(in_mode('x')), change = waiting(instead_of(a, 'x'));
+  ASSERT_EQ(place_of(stranger), 0U);
+  EXPECT_EQ(place_of(change), 0U);
+  shared().release(b);
+  EXPECT_TRUE(holds(change));
+}
+
+TEST_P(SharedScript, SaysThatTwoWhoChangeWouldWaitForEachOther) {
+  claim a = in_mode('r'), b = in_mode('r');
+  ASSERT_TRUE(granted_to(a) && granted_to(b));
+  claim first = waiting(instead_of(a, 'x')), second = waiting(instead_of(b, 'x'));
+  ASSERT_EQ(place_of(first), 0U);
+  EXPECT_EQ(code_of(shared().acquire(second)), errc::would_deadlock);
+  shared().release(b);
+  EXPECT_TRUE(holds(first));
+}
+
+TEST_P(SharedScript, ChangesOnlyWhatIsHeld) {
+  claim a = in_mode('r');
+  ASSERT_TRUE(granted_to(a));
+  shared().release(a);
+  claim change = instead_of(a, 'x');
+  EXPECT_EQ(code_of(shared().acquire(change)), errc::lost);
+}
+
+TEST_P(SharedScript, DoesNotMixKinds) {
+  claim reader = in_mode('r'), permit = permits(1, 5), plain = claims.next();
+  ASSERT_TRUE(granted_to(reader));
+  EXPECT_EQ(code_of(shared().acquire(permit)), errc::foreign_key);
+  EXPECT_EQ(code_of(redis().acquire(plain)), errc::foreign_key);
+  shared().release(reader);
+  ASSERT_TRUE(granted_to(permit));
+  EXPECT_EQ(code_of(shared().acquire(reader)), errc::foreign_key);
+  shared().release(permit);
+  ASSERT_EQ(redis().must_acquire(plain).major, plain.granted);
+  EXPECT_EQ(code_of(shared().acquire(reader)), errc::foreign_key);
+}
+
+TEST_P(SharedScript, LeavesAForeignHashAlone) {
+  shared().command({"HSET", key.value_key(), "field", "value"});
+  const auto before = shared().contents();
+  claim reader = in_mode('r');
+  EXPECT_EQ(code_of(shared().acquire(reader)), errc::foreign_key);
+  EXPECT_EQ(std::get<not_mine>(shared().release(reader)), not_mine{});
+  EXPECT_EQ(shared().contents(), before);
+}
+
+TEST_P(SharedScript, LimitsTheQueue) {
+  claim writer = in_mode('x'), a = waiting(in_mode('x')), b = waiting(in_mode('x'));
+  ASSERT_TRUE(granted_to(writer));
+  a.queue_limit = b.queue_limit = 1;
+  ASSERT_EQ(place_of(a), 0U);
+  EXPECT_EQ(code_of(shared().acquire(b)), errc::queue_full);
+}
+
+TEST_P(SharedScript, RefusesWhatComesTooLate) {
+  claim reader = in_mode('r');
+  const auto verdict = shared().acquire(reader, false, server_time{microseconds{1}});
+  EXPECT_TRUE(std::holds_alternative<late>(verdict));
+  EXPECT_FALSE(holds(reader));
+}
+
+}  // namespace
+}  // namespace holdfast::dialects

@@ -8,7 +8,10 @@
 
 #include <holdfast/counter.hpp>
 #include <holdfast/lock.hpp>
+#include <holdfast/mode_lock.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/read_write_lock.hpp>
+#include <holdfast/semaphore.hpp>
 
 namespace holdfast {
 
@@ -33,6 +36,19 @@ class client {
   /// A lock that one holder at a time can have. `name`: 1 to 512 bytes of any value.
   /// Throws `failure`: `invalid_name`, `invalid_argument`.
   [[nodiscard]] lock mutex(std::string_view name, lock_options options = {}) const;
+
+  /// A lock that many readers or one writer can hold. Of the options `fencing`, `fair` and `retain`
+  /// mean nothing here: tokens are always given, the order is always that of arrival.
+  /// Throws as `mutex`.
+  [[nodiscard]] read_write_lock rw(std::string_view name, const lock_options& options = {}) const;
+
+  /// A lock with permits. Throws as `mutex`.
+  [[nodiscard]] holdfast::semaphore semaphore(std::string_view name,
+                                              semaphore_options options = {}) const;
+
+  /// A lock with the six modes of the classic lock managers. Options as in `rw`. Throws as `mutex`.
+  [[nodiscard]] holdfast::mode_lock mode_lock(std::string_view name,
+                                              const lock_options& options = {}) const;
 
   /// A number that any number of processes change. `name` as for a lock; the two never meet.
   /// Throws `failure`: `invalid_name`.

@@ -11,8 +11,11 @@
 #include <holdfast/lease.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lockable.hpp>
+#include <holdfast/mode_lock.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/read_write_lock.hpp>
 #include <holdfast/result.hpp>
 #include <holdfast/run_while_held.hpp>
+#include <holdfast/semaphore.hpp>
 #include <holdfast/task.hpp>
 #include <holdfast/version.hpp>

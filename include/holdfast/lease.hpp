@@ -17,10 +17,13 @@ namespace holdfast {
 
 namespace runtime {
 class client_core;
-class lock_site;
-class tenure;
+class holding;
 struct grant;
 }  // namespace runtime
+
+namespace detail {
+struct lock_access;
+}
 
 class release_awaitable;
 
@@ -80,14 +83,15 @@ class [[nodiscard]] lease {
   friend class lock;
   friend class acquire_operation;
   friend class release_awaitable;
-  lease(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::lock_site> site,
-        runtime::grant&& got) noexcept;
+  friend struct detail::lock_access;
+  lease(std::shared_ptr<runtime::client_core> core, runtime::grant&& got) noexcept;
   void give_up() noexcept;
+  bool is_ours() const noexcept { return holding_ != nullptr && !released_; }
 
   std::shared_ptr<runtime::client_core> core_;
-  std::shared_ptr<runtime::lock_site> site_;
-  std::shared_ptr<runtime::tenure> tenure_;  // null once released
+  std::shared_ptr<runtime::holding> holding_;  // null once moved away
   std::uint64_t token_ = 0;
+  bool released_ = false;
 };
 
 /// What `lease::async_release()` returns; await it. Not awaited, it releases when it is destroyed.
@@ -102,8 +106,7 @@ class [[nodiscard("co_await it")]] release_awaitable final : private detail::res
 
  private:
   std::shared_ptr<runtime::client_core> core_;
-  std::shared_ptr<runtime::lock_site> site_;
-  std::shared_ptr<runtime::tenure> tenure_;
+  std::shared_ptr<runtime::holding> holding_;
   bool begun_ = false;
 };
 

@@ -18,8 +18,12 @@ namespace holdfast {
 
 namespace runtime {
 class acquisition;
-class lock_site;
+class lock_source;
 }  // namespace runtime
+
+namespace detail {
+struct lock_access;  // what the library's own sources see of locks and leases
+}
 
 class acquire_awaitable;
 class try_acquire_awaitable;
@@ -56,14 +60,14 @@ class lock {
   [[nodiscard]] const std::string& name() const noexcept;
 
  private:
-  friend class client;
   friend class acquire_operation;
+  friend struct detail::lock_access;
   [[nodiscard]] result<lease> wait_for_lease(std::stop_token stop,
                                              std::chrono::milliseconds timeout) const;
-  lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::lock_site> site);
+  lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::lock_source> source);
 
   std::shared_ptr<runtime::client_core> core_;
-  std::shared_ptr<runtime::lock_site> site_;
+  std::shared_ptr<runtime::lock_source> source_;
 };
 
 /// One running acquisition, for those who bridge to other asynchronous worlds (see `asio.hpp`).

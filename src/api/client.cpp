@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "api/checks.hpp"
+#include "api/native_locks.hpp"
 #include "api/private_server.hpp"
 #include "dialects/catalog.hpp"
 #include "redis/url.hpp"
 #include "runtime/client_core.hpp"
-#include "runtime/lock_spec.hpp"
 
 namespace holdfast {
 namespace {
@@ -49,20 +49,7 @@ client::client(std::string_view url, client_options options) {
 }
 
 lock client::mutex(std::string_view name, lock_options options) const {
-  core_->check_process();
-  const auto& defaults = core_->engine().options();
-  const auto lease = options.lease.value_or(defaults.default_lease);
-  api::check_lease(lease, "lease");
-  api::check_retain(options);
-  runtime::lock_spec spec{.key = lock_key{name},
-                          .recipe = &dialects::native_mutex(options.fencing),
-                          .lease = lease,
-                          .retain = options.retain,
-                          .queue_limit = options.queue_limit,
-                          .renews = options.renewal == renewal::automatic,
-                          .fair = options.fair,
-                          .fenced = options.fencing == fencing::on};
-  return {core_, core_->engine().sites().find_or_make(core_->engine(), std::move(spec))};
+  return api::make_mutex(core_, name, options);
 }
 
 const std::string& client::url() const noexcept { return core_->url(); }

@@ -5,9 +5,9 @@
 #include "api/checks.hpp"
 #include "base/printable.hpp"
 #include "net/clock.hpp"
-#include "runtime/acquisition.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/lock_source.hpp"
 
 namespace holdfast {
 namespace {
@@ -28,48 +28,19 @@ failure failure_of(const leasing::acquire_outcome& outcome, const std::string& n
   return failure{*outcome.code, outcome.detail.empty() ? subject : subject + ": " + outcome.detail};
 }
 
-// A blocking call on the callback thread would stop the very thread that others need to go on.
-void check_may_block(runtime::client_core& core, milliseconds timeout) {
-  if (timeout > milliseconds{0} && core.engine().callbacks().is_this_thread()) {
-    throw failure{errc::would_deadlock,
-                  "waiting for a lock in a callback would stop all callbacks; use async_acquire"};
-  }
-}
-
 }  // namespace
 
-lock::lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::lock_site> site)
-    : core_(std::move(core)), site_(std::move(site)) {}
+lock::lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::lock_source> source)
+    : core_(std::move(core)), source_(std::move(source)) {}
 
-const std::string& lock::name() const noexcept { return site_->spec().key.name(); }
+const std::string& lock::name() const noexcept { return source_->name(); }
 
 result<lease> lock::wait_for_lease(std::stop_token stop, milliseconds timeout) const {
-  api::check_timeout(timeout);
+  const auto patience = patience_for(timeout);
   core_->check_process();
-  if (!stop.stop_requested()) {
-    if (auto at_hand = site_->try_take()) return lease{core_, site_, std::move(*at_hand)};
-  }
-  check_may_block(*core_, timeout);
-  redis::waiter self{redis::waiter::kind::caller};
-  runtime::acquisition wanted{site_};
-  bool ended = wanted.begin(patience_for(timeout), std::move(stop), {.sleeper = &self});
-  for (;; ended = false) {
-    if (!ended) core_->connection().drive(wanted.sleeper());
-    auto outcome = wanted.look();
-    if (!outcome) {
-      wanted.sleeper().spin(core_->engine().options().spin);  // it is ours next
-      continue;
-    }
-    // It may have been asked to read for everybody while it looked.
-    wanted.sleeper().done();
-    core_->connection().drive(wanted.sleeper());
-    if (auto* const got = std::get_if<runtime::grant>(&*outcome)) {
-      return lease{core_, site_, std::move(*got)};
-    }
-    core_->connection().forget(
-        wanted.sleeper());  // the attempt was given up, its command may be under way
-    return failure_of(std::get<leasing::acquire_outcome>(*outcome), name());
-  }
+  auto outcome = source_->wait(patience, std::move(stop));
+  if (auto* const got = std::get_if<runtime::grant>(&outcome)) return lease{core_, std::move(*got)};
+  return failure_of(std::get<leasing::acquire_outcome>(outcome), name());
 }
 
 lease lock::acquire(const acquire_options& options) const {
@@ -108,7 +79,7 @@ void acquire_operation::start(detail::completion& when_done) {
   core->check_process();
   auto* const executor = runtime::executor::current();
   if (executor != nullptr) executor->will_drive(core);
-  running_ = std::make_unique<runtime::acquisition>(target_.site_);
+  running_ = target_.source_->ask();
   const runtime::listener who{.completion = &when_done, .executor = executor};
   // This object may be gone, with the coroutine around it, as soon as the attempt has begun.
   auto& engine = core->engine();
@@ -117,11 +88,11 @@ void acquire_operation::start(detail::completion& when_done) {
 
 result<lease> acquire_operation::finish() {
   const auto running = std::exchange(running_, nullptr);
-  auto outcome = running->look();
-  if (auto* const got = std::get_if<runtime::grant>(&*outcome)) {
-    return lease{target_.core_, target_.site_, std::move(*got)};
+  auto outcome = running->finish();
+  if (auto* const got = std::get_if<runtime::grant>(&outcome)) {
+    return lease{target_.core_, std::move(*got)};
   }
-  return failure_of(std::get<leasing::acquire_outcome>(*outcome), target_.name());
+  return failure_of(std::get<leasing::acquire_outcome>(outcome), target_.name());
 }
 
 }  // namespace holdfast

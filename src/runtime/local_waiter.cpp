@@ -106,7 +106,7 @@ bool local_waiter::abandon() {
         break;
     }
   }
-  if (got && got->of) site_->release(got->of, {});
+  if (got && got->of) got->of->give_back({});
   if (asks) {
     untold = asks->abandon();
     site_->failed(*asks);

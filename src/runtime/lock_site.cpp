@@ -5,6 +5,7 @@
 
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/site_acquisition.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -24,6 +25,41 @@ lock_site::~lock_site() {
   if (!engine_.is_in_its_process()) return;
   if (spec_.is_retained()) engine_.timers().disarm(*this);
   engine_.sites().remove(*this);
+}
+
+acquired lock_site::wait(leasing::patience patience, std::stop_token stop) {
+  // A blocking call there would stop the very thread that others need to go on.
+  if (patience.waits && engine_.callbacks().is_this_thread()) {
+    throw failure{errc::would_deadlock,
+                  "waiting for a lock in a callback would stop all callbacks; use async_acquire"};
+  }
+  if (!stop.stop_requested()) {
+    if (auto at_hand = try_take()) return *std::move(at_hand);
+  }
+  auto& connection = engine_.connection();
+  redis::waiter self{redis::waiter::kind::caller};
+  site_acquisition wanted{shared_from_this()};
+  bool ended = wanted.begin(patience, std::move(stop), {.sleeper = &self});
+  for (;; ended = false) {
+    if (!ended) connection.drive(wanted.sleeper());
+    auto outcome = wanted.look();
+    if (!outcome) {
+      wanted.sleeper().spin(engine_.options().spin);  // it is ours next
+      continue;
+    }
+    // It may have been asked to read for everybody while it looked.
+    wanted.sleeper().done();
+    connection.drive(wanted.sleeper());
+    // If the attempt was given up, its command may still be under way.
+    if (std::holds_alternative<leasing::acquire_outcome>(*outcome)) {
+      connection.forget(wanted.sleeper());
+    }
+    return *std::move(outcome);
+  }
+}
+
+std::unique_ptr<acquisition> lock_site::ask() {
+  return std::make_unique<site_acquisition>(shared_from_this());
 }
 
 std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience) {

@@ -12,6 +12,7 @@
 
 #include "base/mutex.hpp"
 #include "runtime/listener.hpp"
+#include "runtime/lock_source.hpp"
 #include "runtime/lock_spec.hpp"
 #include "runtime/tenure.hpp"
 #include "runtime/timers.hpp"
@@ -19,12 +20,6 @@
 namespace holdfast::runtime {
 
 class local_waiter;
-
-// What a lease is made of: the client's tenure of the lock, and the holder's own token.
-struct grant {
-  std::shared_ptr<tenure> of;
-  std::uint64_t token = 0;  // 0: none
-};
 
 // One request stands at the server for all who want the lock here; when the client has it, they
 // pass it on among themselves, each with a token of its own: the major that the server drew and a
@@ -41,11 +36,17 @@ struct grant {
 //   idle     the client has it and nobody uses it: somebody is waking up, or it is retained
 //
 // Thread safety: all members from any thread. A tenure never calls its site under its own mutex.
-class lock_site final : public std::enable_shared_from_this<lock_site>, private timed {
+class lock_site final : public lock_source,
+                        public std::enable_shared_from_this<lock_site>,
+                        private timed {
  public:
   // `changes`: what is held until this is granted in its place.
   lock_site(engine& owner, lock_spec spec, std::shared_ptr<tenure> changes = nullptr);
   ~lock_site();
+
+  const std::string& name() const noexcept override { return spec_.key.name(); }
+  acquired wait(leasing::patience patience, std::stop_token stop) override;
+  std::unique_ptr<acquisition> ask() override;
 
   const lock_spec& spec() const noexcept { return spec_; }
   engine& owner() const noexcept { return engine_; }
@@ -57,9 +58,6 @@ class lock_site final : public std::enable_shared_from_this<lock_site>, private 
     std::shared_ptr<local_waiter> waits{};  // or: another of us has it; neither: and we do not wait
   };
   entry enter(leasing::patience patience) HOLDFAST_EXCLUDES(mutex_);
-
-  // Only what costs nothing: takes a lock that the client has and nobody uses.
-  std::optional<grant> try_take() HOLDFAST_EXCLUDES(mutex_);
 
   // Who asked the server got the lock, or did not.
   grant obtained(std::shared_ptr<tenure> by) HOLDFAST_EXCLUDES(mutex_);
@@ -80,6 +78,8 @@ class lock_site final : public std::enable_shared_from_this<lock_site>, private 
 
  private:
   friend class local_waiter;
+  // Only what costs nothing: takes a lock that the client has and nobody uses.
+  std::optional<grant> try_take() HOLDFAST_EXCLUDES(mutex_);
   enum class state : std::uint8_t { free, asking, held, idle };
 
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);

@@ -35,9 +35,9 @@ struct lock_spec {
 
   friend bool operator==(const lock_spec& a, const lock_spec& b) noexcept {
     const bool same_demand = a.wants && b.wants ? *a.wants == *b.wants : a.wants == b.wants;
-    return a.key.name() == b.key.name() && a.recipe == b.recipe && same_demand && a.lease == b.lease &&
-           a.retain == b.retain && a.queue_limit == b.queue_limit && a.renews == b.renews &&
-           a.fair == b.fair && a.fenced == b.fenced;
+    return a.key.name() == b.key.name() && a.recipe == b.recipe && same_demand &&
+           a.lease == b.lease && a.retain == b.retain && a.queue_limit == b.queue_limit &&
+           a.renews == b.renews && a.fair == b.fair && a.fenced == b.fenced;
   }
 };
 

@@ -162,6 +162,18 @@ bool tenure::release(listener who) {
   return true;
 }
 
+bool tenure::give_back(const listener& who) { return site_->release(shared_from_this(), who); }
+
+result<void> tenure::give_back_and_wait() {
+  const auto alive = shared_from_this();
+  redis::waiter self{redis::waiter::kind::caller};
+  if (!give_back({.sleeper = &self})) return {};
+  engine_.connection().drive(self);
+  auto outcome = take_released();
+  if (!outcome) engine_.connection().forget(self);  // it may still be tried
+  return outcome;
+}
+
 void tenure::obey(const leasing::release_step& step) {
   if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);

@@ -16,6 +16,7 @@
 #include "lease/release_machine.hpp"
 #include "redis/request.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/holding.hpp"
 #include "runtime/listener.hpp"
 #include "runtime/lock_spec.hpp"
 
@@ -30,14 +31,15 @@ class lock_site;
 // under any of them. Keeps itself alive (self_) while a request or timer may still come.
 //
 // Thread safety: all members from any thread, unless said otherwise.
-class tenure final : public std::enable_shared_from_this<tenure>,
+class tenure final : public holding,
+                     public std::enable_shared_from_this<tenure>,
                      private redis::request,
                      private timed {
  public:
   // `site`: hears of a loss; may be null.
   tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
          lock_site* site = nullptr);
-  ~tenure();
+  ~tenure() override;
 
   // Begins to ask. The listener is told once, when take_acquired() may be called. `drives`: this
   // thread goes on to drive the connection; otherwise the request is sent at once.
@@ -52,7 +54,10 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   // Begins to give the lock back. The listener, if there is one, is told once, when
   // take_released() may be called. False: there is nothing (more) to release, nobody is told.
   bool release(listener who) HOLDFAST_EXCLUDES(mutex_);
-  result<void> take_released() HOLDFAST_EXCLUDES(mutex_);
+  result<void> take_released() override HOLDFAST_EXCLUDES(mutex_);
+  // The same by way of the site, where another of us may get it.
+  bool give_back(const listener& who) override;
+  result<void> give_back_and_wait() override;
 
   // Another request is to come in the place of this one at the server: until that is over, a
   // renewal that finds it gone proves no loss.
@@ -60,17 +65,18 @@ class tenure final : public std::enable_shared_from_this<tenure>,
   void on_replaced() HOLDFAST_EXCLUDES(mutex_);
 
   // Blocks until the server has answered.
-  result<void> extend(milliseconds duration) HOLDFAST_EXCLUDES(mutex_);
+  result<void> extend(milliseconds duration) override HOLDFAST_EXCLUDES(mutex_);
 
   // Lock-free but for reading the clock.
-  bool held() const noexcept;
-  nanoseconds remaining() const noexcept;
+  bool held() const noexcept override;
+  nanoseconds remaining() const noexcept override;
   nanoseconds remaining(monotonic_time now) const noexcept;  // where the process is known
   dialects::token_major major() const noexcept { return claim_.granted; }
 
-  std::stop_token lost() HOLDFAST_EXCLUDES(mutex_);
+  std::stop_token lost() override HOLDFAST_EXCLUDES(mutex_);
   // Passed on to another holder of this client: who listened for the loss before, listens no more.
   void change_hands() HOLDFAST_EXCLUDES(mutex_);
+  const std::string& name() const noexcept override { return spec_->key.name(); }
   const lock_spec& spec() const noexcept { return *spec_; }
   engine& owner() const noexcept { return engine_; }
 

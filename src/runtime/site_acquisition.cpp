@@ -1,10 +1,11 @@
-#include "runtime/acquisition.hpp"
+#include "runtime/site_acquisition.hpp"
 
 #include <utility>
 
 namespace holdfast::runtime {
 
-bool acquisition::begin(leasing::patience patience, std::stop_token stop, const listener& who) {
+bool site_acquisition::begin(leasing::patience patience, std::stop_token stop,
+                             const listener& who) {
   sleeper_ = who.sleeper;
   auto entry = site_->enter(patience);
   if (entry.got) {
@@ -28,7 +29,7 @@ bool acquisition::begin(leasing::patience patience, std::stop_token stop, const 
   return false;
 }
 
-std::optional<acquisition::outcome> acquisition::look() {
+std::optional<acquired> site_acquisition::look() {
   if (ended_) return std::exchange(ended_, std::nullopt);
   if (waits_ && !asks_) {
     auto news = waits_->look();
@@ -47,12 +48,13 @@ std::optional<acquisition::outcome> acquisition::look() {
   return answer;
 }
 
-bool acquisition::abandon() {
-  if (waits_ && !asks_) return waits_->abandon();
-  if (!asks_) return false;
-  const bool untold = asks_->abandon();
-  site_->failed(*asks_);
-  return untold;
+void site_acquisition::abandon() {
+  if (waits_ && !asks_) {
+    waits_->abandon();
+  } else if (asks_) {
+    asks_->abandon();
+    site_->failed(*asks_);
+  }
 }
 
 }  // namespace holdfast::runtime

@@ -1,0 +1,55 @@
+/// \file
+/// A lock with the six modes of the classic lock managers.
+#pragma once
+
+#include <holdfast/lock.hpp>
+#include <holdfast/options.hpp>
+
+namespace holdfast {
+
+/// How a `mode_lock` is held, and who may hold it at the same time:
+///
+/// |    | NL  | CR  | CW  | PR  | PW  | EX  |
+/// | -- | --- | --- | --- | --- | --- | --- |
+/// | NL | yes | yes | yes | yes | yes | yes |
+/// | CR | yes | yes | yes | yes | yes | -   |
+/// | CW | yes | yes | yes | -   | -   | -   |
+/// | PR | yes | yes | -   | yes | -   | -   |
+/// | PW | yes | yes | -   | -   | -   | -   |
+/// | EX | yes | -   | -   | -   | -   | -   |
+enum class lock_mode : char {
+  null = 'n',              ///< NL: interest only
+  concurrent_read = 'c',   ///< CR: reads, others may write
+  concurrent_write = 'd',  ///< CW: writes, others may write
+  protected_read = 'r',    ///< PR: reads, nobody writes
+  protected_write = 'p',   ///< PW: writes, others only read unprotected
+  exclusive = 'x',         ///< EX: alone
+};
+
+/// A lock that is held in a mode, and whose mode can be changed while it is held. Made by
+/// `client::mode_lock()`. A `read_write_lock` of the same name is the same lock: its readers hold
+/// PR, its writer EX.
+///
+/// Who waits comes in in the order of arrival; who changes his mode goes before those who have
+/// nothing yet. Tokens, leases and cost are as in `read_write_lock`.
+///
+/// Thread safety: cheap to copy, and one object may be used from any number of threads.
+class mode_lock {
+ public:
+  /// The lock, to be held in this mode.
+  [[nodiscard]] lock in(lock_mode mode) const;
+
+  /// A lock that, when it is acquired, holds `to` in place of `held`, which stays held until then.
+  /// Errors besides those of every lock: `lost` when `held` had ended; `would_deadlock` when
+  /// another holder already waits to change his mode until this one gives up what it has. Throws
+  /// `failure{invalid_argument}` when `held` is not a lease of this lock.
+  [[nodiscard]] lock change(const lease& held, lock_mode to) const;
+
+ private:
+  friend class client;
+  explicit mode_lock(lock null) : null_(std::move(null)) {}
+
+  lock null_;
+};
+
+}  // namespace holdfast

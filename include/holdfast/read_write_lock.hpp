@@ -1,0 +1,58 @@
+/// \file
+/// A lock that many readers or one writer can hold.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <holdfast/lock.hpp>
+
+namespace holdfast {
+
+/// A read-write lock: any number of readers, or one writer. Made by `client::rw()`.
+///
+/// Whoever waits comes in in the order of arrival; all readers in front of the next writer come in
+/// together. So neither readers nor writers starve. Every reader has a lease and a fencing token of
+/// his own: his token is above that of every earlier writer and below that of every later one.
+///
+/// Who may want to write after having read asks `upgradeable()`: one at a time, beside readers. He
+/// becomes the writer with `upgrade()` without letting anybody write in between, and a reader again
+/// with `downgrade()`. A plain reader cannot be upgraded, since two of them would wait for each
+/// other for ever.
+///
+/// Cost: one command to acquire, one to release, two in all when it waits; one script each.
+/// At a loss only the lease concerned is lost; others keep theirs.
+///
+/// Thread safety: cheap to copy, and one object may be used from any number of threads.
+class read_write_lock {
+ public:
+  /// Together with other readers and one upgradeable holder.
+  [[nodiscard]] const lock& shared() const noexcept { return shared_; }
+  /// Alone.
+  [[nodiscard]] const lock& exclusive() const noexcept { return exclusive_; }
+  /// Together with readers, and able to become the writer.
+  [[nodiscard]] const lock& upgradeable() const noexcept { return upgradeable_; }
+
+  /// A lock that, when it is acquired, makes its holder the writer in place of `held`, an
+  /// upgradeable lease; it waits until the readers have left, and new ones wait behind it. `held`
+  /// stays held until then, and when it is not obtained; afterwards it says "not held", without a
+  /// loss. Errors besides those of every lock: `lost` when `held` had ended.
+  /// Throws `failure{invalid_argument}` when `held` is not an upgradeable lease of this lock.
+  [[nodiscard]] lock upgrade(const lease& held) const;
+
+  /// The same from writer or upgradeable holder to reader, which never waits.
+  [[nodiscard]] lock downgrade(const lease& held) const;
+
+ private:
+  friend class client;
+  read_write_lock(lock shared, lock upgradeable, lock exclusive)
+      : shared_(std::move(shared)),
+        upgradeable_(std::move(upgradeable)),
+        exclusive_(std::move(exclusive)) {}
+
+  lock shared_;
+  lock upgradeable_;
+  lock exclusive_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,25 @@
+// What the library's own sources see of the public handles.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include <holdfast/lease.hpp>
+#include <holdfast/lock.hpp>
+
+#include "runtime/client_core.hpp"
+#include "runtime/lock_source.hpp"
+
+namespace holdfast::detail {
+
+struct lock_access {
+  static lock make(std::shared_ptr<runtime::client_core> core,
+                   std::shared_ptr<runtime::lock_source> source) {
+    return {std::move(core), std::move(source)};
+  }
+  static const std::shared_ptr<runtime::client_core>& core(const lock& of) { return of.core_; }
+  static const std::shared_ptr<runtime::lock_source>& source(const lock& of) { return of.source_; }
+  static const std::shared_ptr<runtime::holding>& holding(const lease& of) { return of.holding_; }
+};
+
+}  // namespace holdfast::detail

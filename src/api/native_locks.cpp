@@ -1,0 +1,83 @@
+#include "api/native_locks.hpp"
+
+#include <string>
+#include <utility>
+
+#include "api/checks.hpp"
+#include "api/lock_access.hpp"
+#include "base/printable.hpp"
+#include "dialects/catalog.hpp"
+#include "runtime/lock_site.hpp"
+#include "runtime/tenure.hpp"
+
+namespace holdfast::api {
+namespace {
+
+using detail::lock_access;
+
+runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
+                           const lock_options& options) {
+  core.check_process();
+  const auto lease = options.lease.value_or(core.engine().options().default_lease);
+  check_lease(lease, "lease");
+  check_retain(options);
+  return {.key = lock_key{name},
+          .recipe = &dialects::native_mutex(options.fencing),
+          .lease = lease,
+          .retain = options.retain,
+          .queue_limit = options.queue_limit,
+          .renews = options.renewal == renewal::automatic,
+          .fair = options.fair,
+          .fenced = options.fencing == fencing::on};
+}
+
+lock site_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_spec spec) {
+  auto& engine = core->engine();
+  return lock_access::make(core, engine.sites().find_or_make(engine, std::move(spec)));
+}
+
+const runtime::lock_spec& spec_of(const lock& of) {
+  return static_cast<const runtime::lock_site&>(*lock_access::source(of)).spec();
+}
+
+}  // namespace
+
+lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+                const lock_options& options) {
+  return site_of(core, spec_of(*core, name, options));
+}
+
+lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+                      const lock_options& options, dialects::demand wants) {
+  auto spec = spec_of(
+      *core, name,
+      {.lease = options.lease, .renewal = options.renewal, .queue_limit = options.queue_limit});
+  spec.recipe = &dialects::native_shared_lock();
+  spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
+  return site_of(core, std::move(spec));
+}
+
+lock make_alike(const lock& like, dialects::demand wants) {
+  auto spec = spec_of(like);
+  spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
+  return site_of(lock_access::core(like), std::move(spec));
+}
+
+lock make_change(const lock& like, const lease& held, std::string_view from, char to) {
+  const auto tenure = std::dynamic_pointer_cast<runtime::tenure>(lock_access::holding(held));
+  auto spec = spec_of(like);
+  const bool is_of_it = tenure && &tenure->owner() == &lock_access::core(like)->engine() &&
+                        tenure->spec().recipe == spec.recipe && tenure->name() == spec.key.name();
+  if (!is_of_it || from.find(tenure->spec().wants->mode) == std::string_view::npos) {
+    throw failure{errc::invalid_argument, "the lease is not one of the lock '" +
+                                              printable(spec.key.name()) +
+                                              "' in a mode that can be changed so"};
+  }
+  spec.wants = std::make_shared<const dialects::demand>(
+      dialects::demand{.mode = to, .replaced = tenure->claim().owner});
+  const auto& core = lock_access::core(like);
+  return lock_access::make(
+      core, std::make_shared<runtime::lock_site>(core->engine(), std::move(spec), tenure));
+}
+
+}  // namespace holdfast::api

@@ -1,0 +1,33 @@
+// Makes the locks of the holdfast layout.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include <holdfast/lease.hpp>
+#include <holdfast/lock.hpp>
+#include <holdfast/options.hpp>
+
+#include "dialects/recipe.hpp"
+#include "runtime/client_core.hpp"
+#include "runtime/lock_spec.hpp"
+
+namespace holdfast::api {
+
+// The lock that only one can hold. Throws failure{invalid_name, invalid_argument, forked}.
+lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+                const lock_options& options);
+
+// A lock that several can hold, wanted in this way. `fair`, `retain` and `fencing` mean nothing.
+lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+                      const lock_options& options, dialects::demand wants);
+
+// The same lock as `like`, wanted in this way.
+lock make_alike(const lock& like, dialects::demand wants);
+
+// A lock that comes in the place of `held` when it is acquired. Throws
+// failure{invalid_argument} when `held` is not a lease of the lock `like`, in one of the modes
+// `from`.
+lock make_change(const lock& like, const lease& held, std::string_view from, char to);
+
+}  // namespace holdfast::api

@@ -1,0 +1,82 @@
+// The locks that several can hold.
+#include <holdfast/client.hpp>
+
+#include <string>
+#include <utility>
+
+#include "api/ask.hpp"
+#include "api/lock_access.hpp"
+#include "api/native_locks.hpp"
+#include "dialects/catalog.hpp"
+#include "dialects/holdfast/shared_lock.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr std::uint32_t most_permits = 1'000'000;
+
+void check_permits(std::uint32_t count, std::uint32_t least, const char* what) {
+  if (count >= least && count <= most_permits) return;
+  throw failure{errc::invalid_argument,
+                std::string{what} + " must be " + std::to_string(least) + " to 1,000,000"};
+}
+
+}  // namespace
+
+read_write_lock client::rw(std::string_view name, const lock_options& options) const {
+  auto shared = api::make_shared_lock(core_, name, options, {.mode = 'r'});
+  auto upgradeable = api::make_alike(shared, {.mode = 'u'});
+  auto exclusive = api::make_alike(shared, {.mode = 'x'});
+  return {std::move(shared), std::move(upgradeable), std::move(exclusive)};
+}
+
+lock read_write_lock::upgrade(const lease& held) const {
+  return api::make_change(exclusive_, held, "u", 'x');
+}
+
+lock read_write_lock::downgrade(const lease& held) const {
+  return api::make_change(shared_, held, "ux", 'r');
+}
+
+semaphore client::semaphore(std::string_view name, semaphore_options options) const {
+  check_permits(options.permits, 1, "permits");
+  const lock_options behaviour{
+      .lease = options.lease, .renewal = options.renewal, .queue_limit = options.queue_limit};
+  auto one = api::make_shared_lock(core_, name, behaviour, {.mode = 's', .limit = options.permits});
+  return {std::move(one), options.permits};
+}
+
+lock semaphore::permits(std::uint32_t count) const {
+  check_permits(count, 1, "the number of permits asked for");
+  return api::make_alike(*this, {.mode = 's', .weight = count, .limit = permits_});
+}
+
+void semaphore::set_permits(std::uint32_t count) const {
+  check_permits(count, 0, "permits");
+  auto& core = *detail::lock_access::core(*this);
+  core.check_process();
+  const lock_key key{name()};
+  for (;;) {
+    const auto reply =
+        api::ask(core, [&](resp::writer& out) { dialects::write_set_permits(key, count, out); });
+    const auto verdict = dialects::native_shared_lock().read_release(reply);
+    if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
+      throw failure{why->code, why->detail};
+    }
+    if (!std::holds_alternative<dialects::unfinished>(verdict)) return;
+  }
+}
+
+mode_lock client::mode_lock(std::string_view name, const lock_options& options) const {
+  return holdfast::mode_lock{api::make_shared_lock(core_, name, options, {.mode = 'n'})};
+}
+
+lock mode_lock::in(lock_mode mode) const {
+  return api::make_alike(null_, {.mode = static_cast<char>(mode)});
+}
+
+lock mode_lock::change(const lease& held, lock_mode to) const {
+  return api::make_change(null_, held, "ncdrpxu", static_cast<char>(to));
+}
+
+}  // namespace holdfast

@@ -1,0 +1,44 @@
+// What a lease is made of: a lock, or several, that this client has.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include <holdfast/result.hpp>
+
+#include "base/time.hpp"
+#include "runtime/listener.hpp"
+
+namespace holdfast::runtime {
+
+// Thread safety: all members from any thread.
+class holding {
+ public:
+  holding() = default;
+  holding(const holding&) = delete;
+  holding& operator=(const holding&) = delete;
+  virtual ~holding() = default;
+
+  virtual const std::string& name() const noexcept = 0;
+  virtual bool held() const noexcept = 0;
+  virtual nanoseconds remaining() const noexcept = 0;
+  virtual std::stop_token lost() = 0;
+  virtual result<void> extend(milliseconds duration) = 0;
+
+  // Gives it back, once. The listener is told once, when take_released() may be called; nobody is
+  // told when this is false, and all is done.
+  virtual bool give_back(const listener& who) = 0;
+  virtual result<void> take_released() = 0;
+  // The same, and waits for the answer.
+  virtual result<void> give_back_and_wait() = 0;
+};
+
+struct grant {
+  std::shared_ptr<holding> of;
+  std::uint64_t token = 0;  // 0: none
+};
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,38 @@
+// One call that wants the lock of a site, from asking to having it or not.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "runtime/lock_site.hpp"
+#include "runtime/lock_source.hpp"
+
+namespace holdfast::runtime {
+
+// Thread safety: one thread at a time.
+class site_acquisition final : public acquisition {
+ public:
+  explicit site_acquisition(std::shared_ptr<lock_site> of) : site_(std::move(of)) {}
+
+  // The listener may also be a thread: he is told when look() is worth it.
+  bool begin(leasing::patience patience, std::stop_token stop, const listener& who) override;
+
+  // How it has ended. Nothing: it has not; a thread sleeps on.
+  std::optional<acquired> look();
+  acquired finish() override { return *look(); }
+
+  // What the thread that waits sleeps on.
+  redis::waiter& sleeper() noexcept { return *sleeper_; }
+
+  void abandon() override;
+
+ private:
+  std::shared_ptr<lock_site> site_;
+  std::shared_ptr<tenure> asks_;
+  std::shared_ptr<local_waiter> waits_;
+  std::optional<acquired> ended_;
+  redis::waiter* sleeper_ = nullptr;
+};
+
+}  // namespace holdfast::runtime

@@ -1,6 +1,6 @@
 -- Asks for a lock that several may hold: in modes that go together, or so many permits of it.
--- KEYS  1 its holders: request id -> mode and weight, token, end of the lease in ms, and what he was
---         before (request id, mode and weight, token) when he changed that; `=` -> summary
+-- KEYS  1 its holders: request id -> mode and weight, token, end of the lease in ms, and what he
+--         was before (request id, mode and weight, token) if he changed that; `=` -> summary
 --       2 its queue: waiter -> ticket
 --       3 when each waiter asked last: waiter -> server time in us
 --       4 the fence counter of its hash slot
@@ -14,8 +14,8 @@
 --       7 how many permits there are, unless KEYS[5] says it; of a mode 0
 --       8 the request whose place among the holders this one takes when it is granted, or nothing
 -- who waits also gives
---       9 what stands behind the request id in the queue: `:<mode><weight>/<limit>:<replaced>:<claim
---         in ms>:<way>`, where the way to tell him is `-`, his channel, or `p`, nothing: he polls
+--       9 what stands behind the request id in the queue: `:<mode><weight>/<limit>:<replaced>:
+--         <claim in ms>:<way>`, where the way to tell him is `-`, his channel, or `p`, nothing
 --      10 his old ticket, or 0
 --      11 how many may wait
 -- Returns what acquire.lua of the plain lock returns, and
@@ -127,4 +127,5 @@ if granted then return granted end
 local remaining = earliest > now_ms and earliest - now_ms or 60000
 if not member then return -remaining end
 if ticket < 0 then ticket = ticket + 4503599627370496 end
-return {'queued', call('ZRANK', KEYS[2], member) or 0, remaining, string.format('%.0f', ticket), now}
+local place = call('ZRANK', KEYS[2], member) or 0
+return {'queued', place, remaining, string.format('%.0f', ticket), now}

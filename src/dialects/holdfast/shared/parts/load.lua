@@ -1,6 +1,7 @@
 -- Reads who holds the lock. Sets `held`, how many hold it in each mode (permits: how many are in
 -- use), `earliest`, before which no lease of theirs ends, `latest`, after which none is left (both
--- in ms), the `family` of what is held, m: modes, s: permits, and `summary`, what stood there. Needs `now`. What is no lock of ours ends the script.
+-- in ms), the `family` of what is held, m: modes, s: permits, and `summary`, what stood there.
+-- Needs `now`. What is no lock of ours ends the script.
 local now_ms = math.floor(now / 1000)
 local held = {n = 0, c = 0, d = 0, r = 0, p = 0, x = 0, u = 0, s = 0}
 local earliest, latest, family = 0, 0, nil

@@ -1,7 +1,7 @@
--- Gives the lock to those in front of the queue who may have it together, in their order, each with
--- a token of his own. Stops at the first who must wait. Needs `now`, `me`: a request that need not
--- be told and gets his whole `lease`, or nil. Sets `mine` to his token when he is among them, `more`
--- when it gave up looking to keep the script short, and `refusal` as draw does.
+-- Gives the lock to those in front of the queue who may have it together, in their order, each
+-- with a token of his own. Stops at the first who must wait. Needs `now`, `me`: a request that need
+-- not be told and gets his whole `lease`, or nil. Sets `mine` to his token when he is among them,
+-- `more` when it gave up looking to keep the script short, and `refusal` as draw does.
 local looked, tokens, major = 0, 0, nil
 local mine, more, refusal = nil, false, nil
 while true do

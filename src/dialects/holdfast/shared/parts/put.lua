@@ -1,5 +1,5 @@
--- Makes somebody a holder until `until_ms`: in the place of the holder `replaced`, whose entry `old`
--- is kept with his, should he give back what he was granted before he knew of it.
+-- Makes somebody a holder until `until_ms`: in the place of the holder `replaced`, whose entry
+-- `old` is kept with his, should he give back what he was granted before he knew of it.
 local function put(request, mode, weight, token, until_ms, replaced, old)
   local entry = mode .. weight .. ':' .. token .. ':' .. string.format('%.0f', until_ms)
   if old then

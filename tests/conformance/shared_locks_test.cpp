@@ -1,0 +1,206 @@
+// Locks that several can hold: who holds them together, and how what is held is changed.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "conformance/conformance.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+class SharedLocks : public mutex_test {};
+HOLDFAST_ON_EACH_SERVER(SharedLocks);
+
+TEST_P(SharedLocks, ReadersHoldTogetherAndAWriterAlone) {
+  const auto other = another_client();
+  const auto mine = redis().rw("a"), others = other.rw("a");
+  auto one = mine.shared().acquire(), two = others.shared().acquire();
+  EXPECT_LT(one.token(), two.token());
+  expect_reason(others.exclusive().try_acquire(), errc::busy);
+  EXPECT_TRUE(one.release());
+  expect_reason(mine.exclusive().try_acquire(), errc::busy);
+  EXPECT_TRUE(two.release());
+  const auto writer = mine.exclusive().acquire();
+  EXPECT_GT(writer.token(), two.token());
+  expect_reason(others.shared().try_acquire(), errc::busy);
+}
+
+TEST_P(SharedLocks, AWriterIsNotOvertakenByReadersForEver) {
+  const auto lock = redis().rw("a");
+  auto reader = lock.shared().acquire();
+  std::thread writer{[&] { const auto held = another_client().rw("a").exclusive().acquire(); }};
+  ASSERT_TRUE(waits("a", 1));
+  expect_reason(lock.shared().try_acquire(), errc::busy);
+  EXPECT_TRUE(reader.release());
+  writer.join();
+  EXPECT_TRUE(lock.shared().try_acquire());
+}
+
+TEST_P(SharedLocks, AReleasedWriterWakesAllReadersTogether) {
+  constexpr int readers = 6;
+  auto writer = redis().rw("a").exclusive().acquire();
+  std::atomic<int> inside{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < readers; ++i) {
+    threads.emplace_back([&] {
+      const auto held = another_client().rw("a").shared().acquire();
+      ++inside;
+      EXPECT_TRUE(eventually([&] { return inside == readers; })) << "all of them at the same time";
+    });
+  }
+  ASSERT_TRUE(waits("a", readers));
+  EXPECT_TRUE(writer.release());
+  for (auto& thread : threads) thread.join();
+}
+
+TEST_P(SharedLocks, AReaderThatDiesIsAloneInItsLoss) {
+  const auto lock = redis().rw("a", {.lease = 200ms, .renewal = renewal::none});
+  const auto brief = lock.shared().acquire();
+  auto staying = redis().rw("a").shared().acquire();
+  EXPECT_TRUE(triggered(brief.lost()));
+  EXPECT_TRUE(staying.held());
+  expect_reason(lock.exclusive().try_acquire(), errc::busy);
+  EXPECT_TRUE(staying.release());
+  EXPECT_TRUE(lock.exclusive().try_acquire({.timeout = generous}));
+}
+
+TEST_P(SharedLocks, UpgradesWithoutLettingAnybodyWriteInBetween) {
+  const auto lock = redis().rw("a");
+  auto reader = another_client().rw("a").shared().acquire();
+  auto held = lock.upgradeable().acquire();
+  expect_reason(lock.upgradeable().try_acquire(), errc::busy);
+  expect_reason(lock.upgrade(held).try_acquire({.timeout = 50ms}), errc::timed_out);
+  EXPECT_TRUE(held.held()) << "what it has it keeps";
+  std::thread leaving{[&] {
+    EXPECT_TRUE(waits("a", 1));
+    EXPECT_TRUE(reader.release());
+  }};
+  auto writer = lock.upgrade(held).acquire();
+  leaving.join();
+  EXPECT_TRUE(writer.held());
+  EXPECT_FALSE(held.held());
+  EXPECT_FALSE(held.lost().stop_requested());
+  EXPECT_GT(writer.token(), held.token());
+  expect_reason(another_client().rw("a").shared().try_acquire(), errc::busy);
+  auto again = lock.downgrade(writer).acquire();
+  EXPECT_TRUE(another_client().rw("a").shared().try_acquire());
+  EXPECT_EQ(thrown_by([&] { (void)lock.upgrade(again); }).reason(), errc::invalid_argument);
+}
+
+TEST_P(SharedLocks, AnUpgradedLeaseIsRenewedAndItsPredecessorIsNot) {
+  const auto lock = redis().rw("a", {.lease = 150ms});
+  auto held = lock.upgradeable().acquire();
+  const auto was_lost = held.lost();
+  const auto writer = lock.upgrade(held).acquire();
+  const auto later = net::now() + 500ms;
+  EXPECT_TRUE(eventually([&] { return !writer.held() || net::now() > later; }));
+  EXPECT_TRUE(writer.held());
+  EXPECT_FALSE(was_lost.stop_requested());
+}
+
+TEST_P(SharedLocks, NeverMorePermitsAreInUseThanThereAre) {
+  constexpr int permits = 3, threads_of_each = 4;
+  std::atomic<int> inside{0}, most{0};
+  std::vector<std::thread> threads;
+  const client clients[] = {another_client(), another_client()};
+  for (int i = 0; i < 2 * threads_of_each; ++i) {
+    threads.emplace_back([&, i] {
+      const auto wanted = clients[i % 2].semaphore("a", {.permits = permits});
+      const auto count = 1 + static_cast<std::uint32_t>(i) % permits;
+      for (int k = 0; k < 30; ++k) {
+        const auto held = wanted.permits(count).acquire();
+        const int now = inside += static_cast<int>(count);
+        int before = most;
+        while (before < now && !most.compare_exchange_weak(before, now)) continue;
+        inside -= static_cast<int>(count);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_LE(most, permits);
+}
+
+TEST_P(SharedLocks, WhoWantsManyPermitsIsNotOvertaken) {
+  const auto pool = redis().semaphore("a", {.permits = 2});
+  auto one = pool.acquire();
+  std::thread many{[&] {
+    const auto held = another_client().semaphore("a", {.permits = 2}).permits(2).acquire();
+  }};
+  ASSERT_TRUE(waits("a", 1));
+  expect_reason(pool.try_acquire(), errc::busy);
+  EXPECT_TRUE(one.release());
+  many.join();
+}
+
+TEST_P(SharedLocks, TheNumberOfPermitsMayChangeWhileTheyAreInUse) {
+  const auto pool = redis().semaphore("a", {.permits = 1});
+  auto held = pool.acquire();
+  std::thread waiter{[&] {
+    const auto got =
+        another_client().semaphore("a", {.permits = 1}).try_acquire({.timeout = generous});
+    EXPECT_TRUE(got);
+  }};
+  ASSERT_TRUE(waits("a", 1));
+  pool.set_permits(2);
+  waiter.join();
+  pool.set_permits(1);
+  expect_reason(pool.try_acquire(), errc::busy);
+  expect_reason(pool.permits(2).try_acquire(), errc::invalid_argument);
+  pool.set_permits(0);
+}
+
+TEST_P(SharedLocks, ModesAreChangedThroughAQueueOfTheirOwn) {
+  const auto lock = redis().mode_lock("a");
+  auto mine = lock.in(lock_mode::concurrent_read).acquire();
+  auto others = another_client().mode_lock("a").in(lock_mode::concurrent_write).acquire();
+  std::thread leaving{[&] {
+    EXPECT_TRUE(waits("a", 1));
+    EXPECT_TRUE(others.release());
+  }};
+  const auto changed = lock.change(mine, lock_mode::protected_read).acquire();
+  leaving.join();
+  EXPECT_TRUE(changed.held());
+  EXPECT_FALSE(mine.held());
+}
+
+TEST_P(SharedLocks, SayThatTwoChangesWouldWaitForEachOther) {
+  const auto lock = redis().mode_lock("a");
+  auto mine = lock.in(lock_mode::protected_read).acquire();
+  const auto other = another_client();
+  auto theirs = other.mode_lock("a").in(lock_mode::protected_read).acquire();
+  std::thread first{[&] {
+    EXPECT_TRUE(other.mode_lock("a")
+                    .change(theirs, lock_mode::exclusive)
+                    .try_acquire({.timeout = generous}));
+  }};
+  ASSERT_TRUE(waits("a", 1));
+  expect_reason(lock.change(mine, lock_mode::exclusive).try_acquire({.timeout = generous}),
+                errc::would_deadlock);
+  EXPECT_TRUE(mine.release());
+  first.join();
+}
+
+TEST_P(SharedLocks, KindsDoNotMix) {
+  const auto reader = redis().rw("a").shared().acquire();
+  expect_reason(redis().mutex("a").try_acquire(), errc::foreign_key);
+  expect_reason(redis().semaphore("a").try_acquire(), errc::foreign_key);
+  EXPECT_TRUE(redis().mode_lock("a").in(lock_mode::concurrent_read).try_acquire());
+}
+
+TEST_P(SharedLocks, RefuseWhatNobodyCanMean) {
+  EXPECT_EQ(thrown_by([&] { (void)redis().semaphore("a", {.permits = 0}); }).reason(),
+            errc::invalid_argument);
+  EXPECT_EQ(thrown_by([&] { (void)redis().semaphore("a").permits(0); }).reason(),
+            errc::invalid_argument);
+  EXPECT_EQ(thrown_by([&] { (void)redis().semaphore("a", {.permits = 1'000'001}); }).reason(),
+            errc::invalid_argument);
+  expect_reason(redis().semaphore("a", {.permits = 2}).permits(3).try_acquire({.timeout = 1s}),
+                errc::invalid_argument);
+  EXPECT_EQ(thrown_by([&] { (void)redis().rw(""); }).reason(), errc::invalid_name);
+  const auto elsewhere = redis().rw("b").upgradeable().acquire();
+  EXPECT_EQ(thrown_by([&] { (void)redis().rw("a").upgrade(elsewhere); }).reason(),
+            errc::invalid_argument);
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

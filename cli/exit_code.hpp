@@ -7,7 +7,7 @@ namespace holdfast::cli {
 
 enum exit_code : int {
   success = 0,
-  problem_found = 1,  // doctor or demo found one, release found nobody, a key is not a lock
+  problem_found = 1,  // doctor or demo found one, release found nobody, a key is foreign, no change
   usage = 64,         // bad arguments (EX_USAGE)
   no_server = 69,     // no usable server (EX_UNAVAILABLE)
   internal = 70,      // should not happen (EX_SOFTWARE)

@@ -39,13 +39,6 @@ std::string what_to_do(const context& shared, const failure& error) {
       at.url);
 }
 
-void add_text(ordered_json& object, const std::string& key, const std::string& text) {
-  object[key] = text;
-  if (is_utf8(text)) return;
-  auto& hex = object[key + "_hex"] = std::string{};
-  for (const unsigned char byte : text) hex.get_ref<std::string&>() += fmt::format("{:02x}", byte);
-}
-
 const char* name_of(lock_status::state what) {
   switch (what) {
     case lock_status::state::free:
@@ -105,6 +98,13 @@ int report_exception(const context& shared, const std::exception& error) {
   }
   report_error(shared.json, "internal", error.what());
   return internal;
+}
+
+void add_text(ordered_json& object, const std::string& key, const std::string& text) {
+  object[key] = text;
+  if (is_utf8(text)) return;
+  auto& hex = object[key + "_hex"] = std::string{};
+  for (const unsigned char byte : text) hex.get_ref<std::string&>() += fmt::format("{:02x}", byte);
 }
 
 ordered_json to_json(const holder& who) {

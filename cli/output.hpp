@@ -38,6 +38,7 @@ void report_error(bool json, std::string_view code, std::string_view message);
 int report_exception(const context& shared, const std::exception& error);
 
 // JSON text holds no bytes that are not UTF-8: such a name is marked, and also given in hex.
+void add_text(nlohmann::ordered_json& object, const std::string& key, const std::string& text);
 nlohmann::ordered_json to_json(const holder& who);
 nlohmann::ordered_json to_json(const lock_status& status);
 std::string show_owner(const lock_status& status);  // "host:pid program", or what is known

@@ -5,7 +5,7 @@ _holdfast() {
   local command="" i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "${COMP_WORDS[i]}" in
-      run | status | ls | watch | release | doctor | completion | demo | bench)
+      run | status | ls | watch | release | counter | doctor | completion | demo | bench)
         [[ -z $command ]] && command="${COMP_WORDS[i]}"
         ;;
       --)
@@ -28,7 +28,7 @@ _holdfast() {
   esac
   local words
   case "$command" in
-    "") words="run status ls watch release doctor completion demo bench --version $common" ;;
+    "") words="run status ls watch release counter doctor completion demo bench --version $common" ;;
     run) words="--wait --nonblock --lease --on-lost --grace $common" ;;
     ls) words="--limit $common" ;;
     watch) words="--interval --count $common" ;;

@@ -18,6 +18,7 @@ _holdfast() {
     'ls:list the locks that are held'
     'watch:print every change of a lock'
     'release:take a lock away from its holder'
+    'counter:read or change a counter'
     'doctor:check whether a server is fit for Holdfast'
     'completion:print the completion script of a shell'
     'demo:show what happens without a lock, and with one'
@@ -43,6 +44,7 @@ _holdfast() {
             '--count[end after so many lines]:number:' '1:lock:'
           ;;
         release) _arguments $common '--force[needed]' '--reason[why]:text:' '1:lock:' ;;
+        counter) _arguments $common '1:counter:' '2:action:(get add sub set cas)' '*:number:' ;;
         demo)
           _arguments $common \
             '--processes[processes of buyers]:number:' \

@@ -133,8 +133,8 @@ TEST(Manual, NamesEveryOptionAndExitCode) {
   text << file.rdbuf();
   auto manual = text.str();
   std::erase(manual, '\\');
-  for (const auto* command :
-       {"", "run", "status", "ls", "release", "doctor", "completion", "demo", "bench", "watch"}) {
+  for (const auto* command : {"", "run", "status", "ls", "release", "counter", "doctor",
+                              "completion", "demo", "bench", "watch"}) {
     const auto help = *command == 0 ? holdfast({"--help"}) : holdfast({command, "--help"});
     EXPECT_EQ(help.how, exited(0));
     std::stringstream all(help.output);

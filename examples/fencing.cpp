@@ -1,7 +1,8 @@
-// A resource that refuses late writers: whoever was paused past the end of a lease cannot harm.
-#include <chrono>
+// Resources that refuse late writers: whoever was paused past the end of a lease cannot harm. One
+// in memory behind a gate, one in Redis itself.
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include <holdfast/holdfast.hpp>
 
@@ -9,21 +10,20 @@
 
 namespace {
 
+// [snippet gate]
 class storage {
  public:
   // Refuses a token that is smaller than one it has seen.
   bool write(holdfast::fencing_token token, std::string value) {
-    if (token < newest_) return false;
-    newest_ = token;
-    value_ = std::move(value);
-    return true;
+    return gate_.admit("disk", token, [&] { value_ = std::move(value); }).accepted;
   }
   const std::string& value() const { return value_; }
 
  private:
-  holdfast::fencing_token newest_;
+  holdfast::fence_gate gate_;
   std::string value_;
 };
+// [snippet end]
 
 }  // namespace
 
@@ -38,7 +38,12 @@ int main(int argc, char** argv) {
 
   const bool accepted = disk.write(fast.token(), "new");
   const bool late = disk.write(slow.token(), "old");  // the frozen holder wakes up
+
+  // [snippet set]
+  one.fenced_set("report", "new", fast.token());
+  const auto stale = one.fenced_set("report", "old", slow.token());  // refused
+  // [snippet end]
   std::cout << "new writer " << (accepted ? "accepted" : "refused") << ", late writer "
             << (late ? "accepted" : "refused") << ", stored: " << disk.value() << '\n';
-  return accepted && !late ? 0 : 1;
+  return accepted && !late && !stale && stale.last == fast.token() ? 0 : 1;
 }

@@ -5,8 +5,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <holdfast/counter.hpp>
+#include <holdfast/fenced.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/mode_lock.hpp>
 #include <holdfast/options.hpp>
@@ -53,6 +56,32 @@ class client {
   /// A number that any number of processes change. `name` as for a lock; the two never meet.
   /// Throws `failure`: `invalid_name`.
   [[nodiscard]] holdfast::counter counter(std::string_view name) const;
+
+  /// Sets a key of yours, unless a write with a newer token was accepted for it before. Fenced
+  /// writes of any kind to one key see each other; plain ones they do not see.
+  ///
+  /// The last token is kept at `hf:fenced:{T}:KEY`, for ever (a late writer may come at any time):
+  /// when you remove KEY for good, remove that too. One command for each call. A call whose answer
+  /// is lost is asked again and executed once, as in `counter`; when it fails with `unavailable`,
+  /// the message says whether it may have been executed. Throws `failure`: `unsupported` without a
+  /// token, `foreign_key`, and what the server refuses.
+  fence_verdict fenced_set(std::string_view key, std::string_view value, fencing_token token) const;
+
+  /// The same for fields of a hash: at least one pair of field and value.
+  fence_verdict fenced_hset(std::string_view key,
+                            const std::vector<std::pair<std::string, std::string>>& fields,
+                            fencing_token token) const;
+
+  /// The same for a Lua script of yours, which sees `KEYS` and `ARGV` as usual. There is at least
+  /// one key and all are of one hash slot (`invalid_argument` otherwise); it must be let through
+  /// for each of them. What it wrote before it raised an error stays written.
+  fenced_reply fenced_eval(std::string_view script, const std::vector<std::string>& keys,
+                           const std::vector<std::string>& args, fencing_token token) const;
+
+  /// The next token of this lock that this client is granted will be larger than `last`: for a
+  /// resource that said `stale`, so that it cannot say so again. Costs nothing. A token more than a
+  /// day ahead of the server's clock makes later acquisitions fail with `clock_skew`.
+  void raise_floor(std::string_view lock_name, fencing_token last) const;
 
   /// The server's address as given, without password.
   [[nodiscard]] const std::string& url() const noexcept;

@@ -6,6 +6,8 @@
 #include <holdfast/counter.hpp>
 #include <holdfast/embedded_server.hpp>
 #include <holdfast/errc.hpp>
+#include <holdfast/fence_gate.hpp>
+#include <holdfast/fenced.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/inspector.hpp>
 #include <holdfast/lease.hpp>

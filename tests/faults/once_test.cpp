@@ -89,6 +89,16 @@ TEST_P(Once, EachSwapSucceedsOnce) {
       [&](int times) { ASSERT_EQ(value, times); });
 }
 
+TEST_P(Once, EachFencedWriteIsDoneOnce) {
+  const fencing_token token{4096};
+  std::optional<std::string> told;
+  at_every_cut(
+      [&](const client& redis) {
+        told = redis.fenced_eval("return redis.call('INCR', KEYS[1])", {"n"}, {}, token).value;
+      },
+      [&](int times) { ASSERT_EQ(told, std::to_string(times)); });
+}
+
 // As when the network holds a request back for longer than its sender waits.
 TEST_P(Once, NothingCountsOnceTheCallerWasToldThatItFailed) {
   fault_proxy network{net::unix_endpoint{server().socket()}};

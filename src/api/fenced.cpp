@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include <holdfast/client.hpp>
+
+#include "api/once.hpp"
+#include "base/lock_key.hpp"
+#include "dialects/holdfast/fenced.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr std::string_view set_script = "redis.call('SET', KEYS[1], ARGV[1])";
+constexpr std::string_view hset_script = "redis.call('HSET', KEYS[1], unpack(ARGV))";
+
+void check_keys(const std::vector<std::string>& keys) {
+  if (keys.empty()) throw failure{errc::invalid_argument, "a fenced write needs a key"};
+  const auto slot = hash_slot(keys.front());
+  const bool together =
+      std::ranges::all_of(keys, [&](const auto& key) { return hash_slot(key) == slot; });
+  if (!together) {
+    throw failure{errc::invalid_argument,
+                  "all keys of a fenced write must be of one hash slot: give them a common {tag}"};
+  }
+}
+
+}  // namespace
+
+fence_verdict client::fenced_set(std::string_view key, std::string_view value,
+                                 fencing_token token) const {
+  return fenced_eval(set_script, {std::string{key}}, {std::string{value}}, token);
+}
+
+fence_verdict client::fenced_hset(std::string_view key,
+                                  const std::vector<std::pair<std::string, std::string>>& fields,
+                                  fencing_token token) const {
+  constexpr std::size_t most = 1000;  // what Lua's unpack takes is about 8,000
+  if (fields.empty() || fields.size() > most) {
+    throw failure{errc::invalid_argument, "fenced_hset takes 1 to 1,000 fields"};
+  }
+  std::vector<std::string> args;
+  for (const auto& [field, value] : fields) {
+    args.push_back(field);
+    args.push_back(value);
+  }
+  return fenced_eval(hset_script, {std::string{key}}, args, token);
+}
+
+fenced_reply client::fenced_eval(std::string_view script, const std::vector<std::string>& keys,
+                                 const std::vector<std::string>& args, fencing_token token) const {
+  (void)token.value();  // throws when there is none
+  check_keys(keys);
+  const auto composed = dialects::fenced_script(script);
+  const auto asked = dialects::fenced_write(composed, keys, args, token);
+  auto verdict = dialects::read_fenced(api::ask_once(*core_, asked));
+  if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
+    throw failure{why->code, why->detail};
+  }
+  if (const auto* stale = std::get_if<dialects::fence_stale>(&verdict)) {
+    return {{false, stale->last}, std::nullopt};
+  }
+  return {{true, token}, std::get<dialects::fence_passed>(std::move(verdict)).value};
+}
+
+void client::raise_floor(std::string_view lock_name, fencing_token last) const {
+  core_->check_process();
+  core_->engine().raise_floor(lock_key{lock_name}.slot(),
+                              last.value() / dialects::minors_per_major);
+}
+
+}  // namespace holdfast

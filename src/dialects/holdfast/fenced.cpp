@@ -1,0 +1,55 @@
+#include "dialects/holdfast/fenced.hpp"
+
+#include <charconv>
+
+#include "base/lock_key.hpp"
+#include "base/printable.hpp"
+#include "dialects/holdfast/answers.hpp"
+#include "holdfast_scripts.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+std::optional<fencing_token> read_token(std::string_view text) noexcept {
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, failed] = std::from_chars(text.data(), end, number);
+  if (failed != std::errc{} || stopped != end) return std::nullopt;
+  return fencing_token{number};
+}
+
+}  // namespace
+
+composed_script fenced_script(std::string_view body) { return {scripts::holdfast_fenced, body}; }
+
+once_call fenced_write(const composed_script& script, const std::vector<std::string>& keys,
+                       const std::vector<std::string>& args, fencing_token token) {
+  once_call asked{script.script(), hash_slot(keys.front()), {}, {token.to_string()}};
+  const std::string before = "hf:fenced:{" + slot_tag(asked.slot) + "}:";
+  for (const auto& key : keys) asked.keys.push_back(before + key);
+  asked.keys.insert(asked.keys.end(), keys.begin(), keys.end());
+  asked.args.insert(asked.args.end(), args.begin(), args.end());
+  return asked;
+}
+
+std::variant<fence_passed, fence_stale, refused> read_fenced(const once_answer& answer) {
+  if (answer.word == "done") return fence_passed{};
+  if (answer.word == "text") return fence_passed{answer.rest};
+  if (answer.word == "stale") {
+    if (const auto last = read_token(answer.rest)) return fence_stale{*last};
+  }
+  if (answer.word == "failed") {
+    refused why = refused_by_server(answer.rest);
+    why.detail = "the write was let through and failed: " + why.detail;
+    return why;
+  }
+  if (answer.word == "foreign") {
+    return refused{errc::foreign_key, false,
+                   "a key hf:fenced:... of a fenced write holds something that is not a token"};
+  }
+  return refused{
+      errc::server_error, false,
+      "the server's answer to a fenced write cannot be understood: " + printable(answer.word)};
+}
+
+}  // namespace holdfast::dialects

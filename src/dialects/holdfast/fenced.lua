@@ -1,0 +1,47 @@
+-- Runs a piece of Lua that the user wrote, unless a newer token has been here before.
+-- KEYS  1 where the answer is remembered
+--       then the largest token accepted for each key of the user's
+--       then these keys
+-- ARGV  1 not-after
+--       2 the token, decimal
+--       3 and so on: the user's arguments
+-- Returns {answer, server time in us}; the answer is
+--   done            the user's function has run and returned nothing
+--   text <text>     the same, with a number or text; what is neither is JSON
+--   failed <error>  the same, and it raised an error: what it wrote before that stays written
+--   stale <token>   a newer token has been accepted
+--   late, foreign   not executed: after not-after; a key of ours holds no token
+--@include once
+local keys, args, n = {}, {unpack(ARGV, 3)}, (#KEYS - 1) / 2
+for i = 1, n do
+  local last = call('GET', KEYS[1 + i]) or '0'
+  if not string.find(last, '^%d+$') then return {'foreign', now} end
+  -- Tokens have 64 bits, which Lua's numbers have not; but without leading zeros.
+  if #last > #ARGV[2] or #last == #ARGV[2] and last > ARGV[2] then
+    local answer = 'stale ' .. last
+    --@include remember
+  end
+  keys[i] = KEYS[1 + n + i]
+end
+for i = 1, n do call('SET', KEYS[1 + i], ARGV[2]) end
+
+local function write(KEYS, ARGV)
+--@body
+end
+local ran, value = pcall(write, keys, args)
+if type(value) == 'table' and value.err then
+  ran, value = false, value.err
+end
+local answer
+if not ran then
+  answer = 'failed ' .. tostring(value)
+elseif value == nil or value == false then
+  answer = 'done'
+elseif type(value) == 'number' then
+  answer = 'text ' .. string.format('%.17g', value)
+elseif type(value) == 'table' then
+  answer = 'text ' .. (value.ok or cjson.encode(value))
+else
+  answer = 'text ' .. tostring(value)
+end
+--@include remember

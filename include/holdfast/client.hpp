@@ -13,6 +13,7 @@
 #include <holdfast/lock.hpp>
 #include <holdfast/mode_lock.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/rate_limiter.hpp>
 #include <holdfast/read_write_lock.hpp>
 #include <holdfast/semaphore.hpp>
 
@@ -56,6 +57,9 @@ class client {
   /// A number that any number of processes change. `name` as for a lock; the two never meet.
   /// Throws `failure`: `invalid_name`.
   [[nodiscard]] holdfast::counter counter(std::string_view name) const;
+
+  /// So many in a second, over all processes. Throws `failure`: `invalid_name`, `invalid_argument`.
+  [[nodiscard]] holdfast::rate_limiter rate_limiter(std::string_view name, rate_limit limit) const;
 
   /// Sets a key of yours, unless a write with a newer token was accepted for it before. Fenced
   /// writes of any kind to one key see each other; plain ones they do not see.

@@ -14,7 +14,7 @@ namespace runtime {
 class client_core;
 }
 namespace dialects {
-struct counter_key;
+struct value_key;
 }
 
 /// What became of a change that has a condition.
@@ -77,7 +77,7 @@ class counter {
   counter(std::shared_ptr<runtime::client_core> core, std::string_view name);
 
   std::shared_ptr<runtime::client_core> core_;
-  std::shared_ptr<const dialects::counter_key> key_;
+  std::shared_ptr<const dialects::value_key> key_;
   std::string name_;
 };
 

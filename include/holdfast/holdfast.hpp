@@ -15,6 +15,7 @@
 #include <holdfast/lockable.hpp>
 #include <holdfast/mode_lock.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/rate_limiter.hpp>
 #include <holdfast/read_write_lock.hpp>
 #include <holdfast/result.hpp>
 #include <holdfast/run_while_held.hpp>

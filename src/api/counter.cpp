@@ -8,7 +8,7 @@
 namespace holdfast {
 namespace {
 
-dialects::counted change(runtime::client_core& core, const dialects::counter_key& key,
+dialects::counted change(runtime::client_core& core, const dialects::value_key& key,
                          const dialects::once_call& asked) {
   return api::accept(dialects::read_counted(key, api::ask_once(core, asked)));
 }
@@ -19,7 +19,7 @@ counter client::counter(std::string_view name) const { return {core_, name}; }
 
 counter::counter(std::shared_ptr<runtime::client_core> core, std::string_view name)
     : core_(std::move(core)),
-      key_(std::make_shared<dialects::counter_key>("counter", name)),
+      key_(std::make_shared<dialects::value_key>("counter", name)),
       name_(name) {}
 
 std::int64_t counter::get() const {

@@ -99,6 +99,21 @@ TEST_P(Once, EachFencedWriteIsDoneOnce) {
       [&](int times) { ASSERT_EQ(told, std::to_string(times)); });
 }
 
+// What is left is seen in how long the next one would have to wait.
+TEST_P(Once, EachPermitIsTakenOnce) {
+  const rate_limit slow{.rate = 0.01, .burst = 3000};
+  at_every_cut(
+      [&](const client& redis) { ASSERT_TRUE(redis.rate_limiter("calls", slow).try_acquire()); },
+      [&](int times) {
+        const auto left = static_cast<std::uint32_t>(3000 - times);
+        const client direct{server().url()};
+        const auto more = direct.rate_limiter("calls", slow).try_acquire(left + 1);
+        ASSERT_FALSE(more);
+        ASSERT_LE(more.wait, 100s) << "one too many was taken";
+        ASSERT_GT(more.wait, 0s);
+      });
+}
+
 // As when the network holds a request back for longer than its sender waits.
 TEST_P(Once, NothingCountsOnceTheCallerWasToldThatItFailed) {
   fault_proxy network{net::unix_endpoint{server().socket()}};

@@ -34,7 +34,7 @@ class CounterScripts : public scripts_test {
   static std::variant<counted, refused> done(std::int64_t value) { return counted{true, value}; }
   static std::variant<counted, refused> unmet(std::int64_t value) { return counted{false, value}; }
 
-  const counter_key stock{"counter", "stock{1}"};
+  const value_key stock{"counter", "stock{1}"};
 
  private:
   client_id client_{{3}};

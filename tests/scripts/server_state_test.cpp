@@ -179,7 +179,7 @@ TEST_P(RestrictedUser, CanDoWhatAnOperatorDoes) {
 
 TEST_P(RestrictedUser, CanChangeValues) {
   log_in({"client", "values"});
-  const counter_key stock{"counter", "stock"};
+  const value_key stock{"counter", "stock"};
   const auto update = update_script("return value + 1");
   std::uint64_t requests = 0;
   for (const auto& asked : {counter_add(stock, 7), counter_subtract(stock, 7, 0),

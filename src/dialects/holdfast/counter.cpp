@@ -1,9 +1,7 @@
 #include "dialects/holdfast/counter.hpp"
 
-#include <charconv>
 #include <utility>
 
-#include "base/lock_key.hpp"
 #include "base/printable.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "holdfast_scripts.hpp"
@@ -11,21 +9,7 @@
 namespace holdfast::dialects {
 namespace {
 
-std::optional<std::int64_t> read_number(std::string_view text) noexcept {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, failed] = std::from_chars(text.data(), end, number);
-  if (failed != std::errc{} || stopped != end) return std::nullopt;
-  return number;
-}
-
-refused foreign(const counter_key& counter) {
-  return {errc::foreign_key, false,
-          "the key " + printable(counter.key) +
-              " holds something that is not a counter; choose another name or remove that key"};
-}
-
-once_call change(const counter_key& counter, std::string_view how, std::int64_t number,
+once_call change(const value_key& counter, std::string_view how, std::int64_t number,
                  std::string_view condition, std::string bound) {
   return {scripts::holdfast_counter,
           counter.slot,
@@ -35,17 +19,11 @@ once_call change(const counter_key& counter, std::string_view how, std::int64_t 
 
 }  // namespace
 
-counter_key::counter_key(std::string_view kind, std::string_view name) {
-  const lock_key named{name};
-  key = "hf:" + std::string{kind} + ":{" + encode_name(name) + "}";
-  slot = named.slot();
-}
-
-once_call counter_add(const counter_key& counter, std::int64_t n) {
+once_call counter_add(const value_key& counter, std::int64_t n) {
   return change(counter, "add", n, "always", {});
 }
 
-once_call counter_subtract(const counter_key& counter, std::int64_t n, std::int64_t not_below) {
+once_call counter_subtract(const value_key& counter, std::int64_t n, std::int64_t not_below) {
   // The sum of two numbers that are not negative fits 64 bits without a sign.
   const auto least =
       not_below < 0
@@ -54,11 +32,11 @@ once_call counter_subtract(const counter_key& counter, std::int64_t n, std::int6
   return change(counter, "add", -n, "least", least);
 }
 
-once_call counter_set(const counter_key& counter, std::int64_t value) {
+once_call counter_set(const value_key& counter, std::int64_t value) {
   return change(counter, "set", value, "always", {});
 }
 
-once_call counter_compare_and_set(const counter_key& counter, std::int64_t expected,
+once_call counter_compare_and_set(const value_key& counter, std::int64_t expected,
                                   std::int64_t desired) {
   return change(counter, "set", desired, "is", std::to_string(expected));
 }
@@ -67,17 +45,17 @@ composed_script update_script(std::string_view body) {
   return {scripts::holdfast_update_counter, body};
 }
 
-once_call counter_update(const counter_key& counter, const composed_script& update,
+once_call counter_update(const value_key& counter, const composed_script& update,
                          const std::vector<std::string>& args) {
   return {update.script(), counter.slot, {counter.key}, args};
 }
 
-std::variant<counted, refused> read_counted(const counter_key& counter, const once_answer& answer) {
-  if (answer.word == "foreign") return foreign(counter);
+std::variant<counted, refused> read_counted(const value_key& counter, const once_answer& answer) {
+  if (answer.word == "foreign") return not_a(counter, "counter");
   if (answer.word == "failed") {
     return refused{errc::server_error, false, "the update failed: " + printable(answer.rest, 200)};
   }
-  const auto value = read_number(answer.rest);
+  const auto value = read_whole_number(answer.rest);
   if (value && answer.word == "ok") return counted{true, *value};
   if (value && answer.word == "no") return counted{false, *value};
   if (value && answer.word == "overflow") {
@@ -85,22 +63,20 @@ std::variant<counted, refused> read_counted(const counter_key& counter, const on
                    "the counter is " + answer.rest +
                        " and the result would not fit 64 bits; it was left as it is"};
   }
-  return refused{
-      errc::server_error, false,
-      "the server's answer to a counter's script cannot be understood: " + printable(answer.word)};
+  return unknown_answer(answer);
 }
 
-void write_counter_query(const counter_key& counter, resp::writer& out) {
+void write_counter_query(const value_key& counter, resp::writer& out) {
   out.command(2);
   out.arg("GET");
   out.arg(counter.key);
 }
 
-std::variant<std::int64_t, refused> read_counter(const counter_key& counter, const resp::value& v) {
+std::variant<std::int64_t, refused> read_counter(const value_key& counter, const resp::value& v) {
   if (v.is(resp::type::null)) return std::int64_t{0};
   if (!v.is_text()) return refused_or_not_understood("GET", v);
-  if (const auto number = read_number(v.text)) return *number;
-  return foreign(counter);
+  if (const auto number = read_whole_number(v.text)) return *number;
+  return not_a(counter, "counter");
 }
 
 }  // namespace holdfast::dialects

@@ -12,20 +12,12 @@
 
 namespace holdfast::dialects {
 
-struct counter_key {
-  // Throws failure{errc::invalid_name} as lock_key does. `kind`: "counter", "ids".
-  counter_key(std::string_view kind, std::string_view name);
-
-  std::string key;
-  std::uint16_t slot;
-};
-
-once_call counter_add(const counter_key&, std::int64_t n);
-once_call counter_subtract(const counter_key&, std::int64_t n, std::int64_t not_below);  // n >= 0
-once_call counter_set(const counter_key&, std::int64_t value);
-once_call counter_compare_and_set(const counter_key&, std::int64_t expected, std::int64_t desired);
+once_call counter_add(const value_key&, std::int64_t n);
+once_call counter_subtract(const value_key&, std::int64_t n, std::int64_t not_below);  // n >= 0
+once_call counter_set(const value_key&, std::int64_t value);
+once_call counter_compare_and_set(const value_key&, std::int64_t expected, std::int64_t desired);
 composed_script update_script(std::string_view body);
-once_call counter_update(const counter_key&, const composed_script&,
+once_call counter_update(const value_key&, const composed_script&,
                          const std::vector<std::string>& args);
 
 struct counted {
@@ -33,9 +25,9 @@ struct counted {
   std::int64_t value = 0;
   friend bool operator==(const counted&, const counted&) = default;
 };
-std::variant<counted, refused> read_counted(const counter_key&, const once_answer&);
+std::variant<counted, refused> read_counted(const value_key&, const once_answer&);
 
-void write_counter_query(const counter_key&, resp::writer&);
-std::variant<std::int64_t, refused> read_counter(const counter_key&, const resp::value&);
+void write_counter_query(const value_key&, resp::writer&);
+std::variant<std::int64_t, refused> read_counter(const value_key&, const resp::value&);
 
 }  // namespace holdfast::dialects

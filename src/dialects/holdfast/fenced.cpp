@@ -3,7 +3,6 @@
 #include <charconv>
 
 #include "base/lock_key.hpp"
-#include "base/printable.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "holdfast_scripts.hpp"
 
@@ -47,9 +46,7 @@ std::variant<fence_passed, fence_stale, refused> read_fenced(const once_answer& 
     return refused{errc::foreign_key, false,
                    "a key hf:fenced:... of a fenced write holds something that is not a token"};
   }
-  return refused{
-      errc::server_error, false,
-      "the server's answer to a fenced write cannot be understood: " + printable(answer.word)};
+  return unknown_answer(answer);
 }
 
 }  // namespace holdfast::dialects

@@ -1,12 +1,20 @@
 #include "dialects/holdfast/once.hpp"
 
+#include <charconv>
 #include <utility>
 
 #include "base/lock_key.hpp"
+#include "base/printable.hpp"
 #include "base/sha1.hpp"
 #include "dialects/holdfast/answers.hpp"
 
 namespace holdfast::dialects {
+
+value_key::value_key(std::string_view kind, std::string_view name) {
+  const lock_key named{name};
+  key = "hf:" + std::string{kind} + ":{" + encode_name(name) + "}";
+  slot = named.slot();
+}
 
 void write_once(const once_call& asked, const request_id& id, server_time not_after,
                 resp::writer& out) {
@@ -26,6 +34,25 @@ once_verdict read_once(const resp::value& v) {
   const auto space = text.find(' ');
   if (space == text.npos) return once_answer{std::string{text}, {}, *now};
   return once_answer{std::string{text.substr(0, space)}, std::string{text.substr(space + 1)}, *now};
+}
+
+std::optional<std::int64_t> read_whole_number(std::string_view text) noexcept {
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, failed] = std::from_chars(text.data(), end, number);
+  if (failed != std::errc{} || stopped != end) return std::nullopt;
+  return number;
+}
+
+refused not_a(const value_key& value, std::string_view what) {
+  return {errc::foreign_key, false,
+          "the key " + printable(value.key) + " holds something that is not a " +
+              std::string{what} + "; choose another name or remove that key"};
+}
+
+refused unknown_answer(const once_answer& answer) {
+  return {errc::server_error, false,
+          "the answer of a value's script cannot be understood: " + printable(answer.word)};
 }
 
 composed_script::composed_script(const resp::script& around, std::string_view body)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,6 +13,15 @@
 #include "dialects/recipe.hpp"
 
 namespace holdfast::dialects {
+
+// The key of a value: `hf:<kind>:{N}`, N as for locks.
+struct value_key {
+  // Throws failure{errc::invalid_name} as lock_key does.
+  value_key(std::string_view kind, std::string_view name);
+
+  std::string key;
+  std::uint16_t slot;
+};
 
 // What is asked. All keys are of one hash slot; the script's own first key and first argument
 // (where the answer is remembered, and until when) are added to these.
@@ -34,6 +44,11 @@ struct once_answer {
 };
 using once_verdict = std::variant<once_answer, late, refused>;
 once_verdict read_once(const resp::value&);
+
+// For those who read answers.
+std::optional<std::int64_t> read_whole_number(std::string_view text) noexcept;
+refused not_a(const value_key&, std::string_view what);  // "counter"
+refused unknown_answer(const once_answer&);
 
 // A script of ours around a piece of Lua that the user wrote.
 class composed_script {

@@ -1,0 +1,76 @@
+/// \file
+/// So many in a second, over all processes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <holdfast/options.hpp>
+
+namespace holdfast {
+
+namespace runtime {
+class client_core;
+}
+namespace dialects {
+struct value_key;
+}
+
+/// How fast permits come back, and how many there are when nobody has taken one for long.
+struct rate_limit {
+  double rate = 1;          ///< Permits in a second, at most a million. 0.1: one in ten seconds.
+  std::uint32_t burst = 1;  ///< 1 to a million, and `burst / rate` at most 30 days.
+};
+
+/// Whether permits were taken. Thread safety: a value type.
+struct rate_verdict {
+  bool taken = false;
+  std::chrono::microseconds wait{};  ///< When not: how long it would take until they are there.
+  explicit operator bool() const noexcept { return taken; }
+};
+
+/// A token bucket at the server, on the server's clock: in any time t no more than `burst + rate t`
+/// permits are given out, to all processes together. Permits are not given back after use.
+///
+/// Who waits takes his permits at once and is told from when on he may use them, so nobody polls
+/// and the order is that of asking. All who share a name should use the same rate and burst; each
+/// call is judged by its own. When the server's clock steps forward, permits come back the earlier.
+///
+/// Cost: one command for each call, however long it waits; one more when a waiting call is called
+/// off, which gives the permits back. A limiter that has rested for `burst / rate` has no key; each
+/// call leaves a key of about 100 bytes for 7 s, as in `counter`.
+///
+/// When the answer is lost: as in `counter`, permits are taken once. When a call fails with
+/// `unavailable`, they may have been taken, and are not given back.
+///
+/// Errors, all as `failure`: `invalid_argument`, `foreign_key` when the key `hf:rate:{NAME}` holds
+/// something else, and those of the server.
+///
+/// Thread safety: cheap to copy, and one object may be used from any number of threads. All calls
+/// block.
+class rate_limiter {
+ public:
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+  /// Takes `n` permits (1 to `burst`) if they are there now.
+  [[nodiscard]] rate_verdict try_acquire(std::uint32_t n = 1) const;
+
+  /// Takes `n` permits and waits until they may be used: as long as the server says, and not
+  /// longer. Throws `timed_out` at once, and takes nothing, when that would be longer than the
+  /// timeout (unset: the client's `default_timeout`); `cancelled` when stopped while waiting.
+  void acquire(std::uint32_t n = 1, const acquire_options& options = {}) const;
+
+ private:
+  friend class client;
+  rate_limiter(std::shared_ptr<runtime::client_core> core, std::string_view name, rate_limit limit);
+
+  std::shared_ptr<runtime::client_core> core_;
+  std::shared_ptr<const dialects::value_key> key_;
+  std::string name_;
+  rate_limit limit_;
+};
+
+}  // namespace holdfast

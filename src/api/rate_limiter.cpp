@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include <holdfast/client.hpp>
+#include <holdfast/rate_limiter.hpp>
+
+#include "api/checks.hpp"
+#include "api/once.hpp"
+#include "dialects/holdfast/rate.hpp"
+#include "net/clock.hpp"
+
+namespace holdfast {
+namespace {
+
+// Longer than anybody waits, and exact in the scripts.
+constexpr milliseconds longest_wait = std::chrono::hours(10 * 365 * 24);
+
+void require(bool good, const char* what) {
+  if (!good) throw failure{errc::invalid_argument, what};
+}
+
+void check_limit(const rate_limit& limit) {
+  constexpr double month = 30.0 * 86'400;
+  require(limit.rate > 0 && limit.rate <= 1e6, "rate must be above 0 and at most a million");
+  require(limit.burst >= 1 && limit.burst <= 1'000'000, "burst must be 1 to a million");
+  require(limit.burst / limit.rate <= month, "burst / rate must be at most 30 days");
+}
+
+nanoseconds time_of(double permits, const rate_limit& limit) {
+  return nanoseconds{std::llround(permits * 1e9 / limit.rate)};
+}
+
+// Takes permits, or gives them back when `permits` is negative.
+rate_verdict take(runtime::client_core& core, const dialects::value_key& key,
+                  const rate_limit& limit, double permits, microseconds longest) {
+  const auto reply = api::ask_once(core, dialects::rate_take(key, time_of(permits, limit),
+                                                             time_of(limit.burst, limit), longest));
+  auto verdict = dialects::read_rate(key, reply);
+  if (const auto* exceeded = std::get_if<dialects::rate_exceeded>(&verdict)) {
+    return {false, exceeded->wait};
+  }
+  const auto taken = api::accept(std::move(verdict));
+  return {true, std::max(taken.due - reply.now, microseconds{0})};
+}
+
+// False: stopped before.
+bool wait_till(monotonic_time due, const std::stop_token& stop) {
+  std::mutex guard;
+  std::condition_variable_any never;
+  std::unique_lock lock(guard);
+  for (auto now = net::now(); now < due; now = net::now()) {
+    never.wait_for(lock, stop, due - now, [] { return false; });
+    if (stop.stop_requested()) return net::now() >= due;
+  }
+  return true;
+}
+
+}  // namespace
+
+rate_limiter client::rate_limiter(std::string_view name, rate_limit limit) const {
+  return {core_, name, limit};
+}
+
+rate_limiter::rate_limiter(std::shared_ptr<runtime::client_core> core, std::string_view name,
+                           rate_limit limit)
+    : core_(std::move(core)),
+      key_(std::make_shared<dialects::value_key>("rate", name)),
+      name_(name),
+      limit_(limit) {
+  check_limit(limit);
+}
+
+rate_verdict rate_limiter::try_acquire(std::uint32_t n) const {
+  require(n >= 1 && n <= limit_.burst, "1 to `burst` permits can be taken");
+  auto verdict = take(*core_, *key_, limit_, n, microseconds{0});
+  if (verdict.taken) verdict.wait = {};
+  return verdict;
+}
+
+void rate_limiter::acquire(std::uint32_t n, const acquire_options& options) const {
+  require(n >= 1 && n <= limit_.burst, "1 to `burst` permits can be taken");
+  const auto timeout = options.timeout.value_or(core_->engine().options().default_timeout);
+  api::check_timeout(timeout);
+  if (options.stop.stop_requested()) throw failure{errc::cancelled};
+  const auto verdict = take(*core_, *key_, limit_, n, std::min(timeout, longest_wait));
+  if (!verdict.taken) {
+    throw failure{errc::timed_out,
+                  "the permits will be there in " +
+                      std::to_string(std::chrono::ceil<milliseconds>(verdict.wait).count()) +
+                      " ms, which is longer than the timeout"};
+  }
+  if (wait_till(net::now() + verdict.wait, options.stop)) return;
+  (void)take(*core_, *key_, limit_, -static_cast<double>(n), longest_wait);
+  throw failure{errc::cancelled};
+}
+
+}  // namespace holdfast

@@ -1,0 +1,24 @@
+// Rate limiters: `hf:rate:{N}`, when all permits will be there again.
+#pragma once
+
+#include <variant>
+
+#include "dialects/holdfast/once.hpp"
+
+namespace holdfast::dialects {
+
+// `cost` is how long the permits take to come back, negative when they are given back; `all`, how
+// long all that there are take.
+once_call rate_take(const value_key&, nanoseconds cost, nanoseconds all, microseconds longest_wait);
+
+struct rate_taken {
+  server_time due;  // they may be used from then on
+  friend bool operator==(const rate_taken&, const rate_taken&) = default;
+};
+struct rate_exceeded {
+  microseconds wait{};  // so long it would take; nothing was taken
+  friend bool operator==(const rate_exceeded&, const rate_exceeded&) = default;
+};
+std::variant<rate_taken, rate_exceeded, refused> read_rate(const value_key&, const once_answer&);
+
+}  // namespace holdfast::dialects

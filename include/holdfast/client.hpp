@@ -10,6 +10,7 @@
 
 #include <holdfast/counter.hpp>
 #include <holdfast/fenced.hpp>
+#include <holdfast/id_generator.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/mode_lock.hpp>
 #include <holdfast/options.hpp>
@@ -60,6 +61,17 @@ class client {
 
   /// So many in a second, over all processes. Throws `failure`: `invalid_name`, `invalid_argument`.
   [[nodiscard]] holdfast::rate_limiter rate_limiter(std::string_view name, rate_limit limit) const;
+
+  /// Numbers that nobody gets twice, from a counter. Throws `failure`: `invalid_name`,
+  /// `invalid_argument`.
+  [[nodiscard]] holdfast::id_generator id_generator(std::string_view name,
+                                                    id_options options = {}) const;
+
+  /// Numbers that nobody gets twice, from the time and a machine number that is leased here:
+  /// blocks. Throws `failure`: `invalid_name`, `invalid_argument`, `busy` when all machine numbers
+  /// are taken, and what `lock::acquire` throws.
+  [[nodiscard]] snowflake_generator snowflake(std::string_view name,
+                                              const snowflake_options& options = {}) const;
 
   /// Sets a key of yours, unless a write with a newer token was accepted for it before. Fenced
   /// writes of any kind to one key see each other; plain ones they do not see.

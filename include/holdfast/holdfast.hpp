@@ -9,6 +9,7 @@
 #include <holdfast/fence_gate.hpp>
 #include <holdfast/fenced.hpp>
 #include <holdfast/fencing_token.hpp>
+#include <holdfast/id_generator.hpp>
 #include <holdfast/inspector.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lock.hpp>

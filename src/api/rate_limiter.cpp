@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include <holdfast/client.hpp>
@@ -9,6 +7,7 @@
 
 #include "api/checks.hpp"
 #include "api/once.hpp"
+#include "api/wait_till.hpp"
 #include "dialects/holdfast/rate.hpp"
 #include "net/clock.hpp"
 
@@ -46,18 +45,6 @@ rate_verdict take(runtime::client_core& core, const dialects::value_key& key,
   return {true, std::max(taken.due - reply.now, microseconds{0})};
 }
 
-// False: stopped before.
-bool wait_till(monotonic_time due, const std::stop_token& stop) {
-  std::mutex guard;
-  std::condition_variable_any never;
-  std::unique_lock lock(guard);
-  for (auto now = net::now(); now < due; now = net::now()) {
-    never.wait_for(lock, stop, due - now, [] { return false; });
-    if (stop.stop_requested()) return net::now() >= due;
-  }
-  return true;
-}
-
 }  // namespace
 
 rate_limiter client::rate_limiter(std::string_view name, rate_limit limit) const {
@@ -92,7 +79,7 @@ void rate_limiter::acquire(std::uint32_t n, const acquire_options& options) cons
                       std::to_string(std::chrono::ceil<milliseconds>(verdict.wait).count()) +
                       " ms, which is longer than the timeout"};
   }
-  if (wait_till(net::now() + verdict.wait, options.stop)) return;
+  if (api::wait_till(net::now() + verdict.wait, options.stop)) return;
   (void)take(*core_, *key_, limit_, -static_cast<double>(n), longest_wait);
   throw failure{errc::cancelled};
 }

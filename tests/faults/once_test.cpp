@@ -114,6 +114,17 @@ TEST_P(Once, EachPermitIsTakenOnce) {
       });
 }
 
+TEST_P(Once, NoIdIsSkippedOrGivenTwice) {
+  std::optional<id_generator> ids;
+  std::int64_t id = 0;
+  at_every_cut(
+      [&](const client& redis) {
+        if (!ids) ids = redis.id_generator("orders", {.block = 1});
+        id = ids->next();
+      },
+      [&](int times) { ASSERT_EQ(id, times); });
+}
+
 // As when the network holds a request back for longer than its sender waits.
 TEST_P(Once, NothingCountsOnceTheCallerWasToldThatItFailed) {
   fault_proxy network{net::unix_endpoint{server().socket()}};

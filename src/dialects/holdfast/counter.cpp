@@ -23,6 +23,10 @@ once_call counter_add(const value_key& counter, std::int64_t n) {
   return change(counter, "add", n, "always", {});
 }
 
+once_call counter_add_from(const value_key& counter, std::int64_t n, std::int64_t least) {
+  return change(counter, "add", n, "least", std::to_string(least));
+}
+
 once_call counter_subtract(const value_key& counter, std::int64_t n, std::int64_t not_below) {
   // The sum of two numbers that are not negative fits 64 bits without a sign.
   const auto least =

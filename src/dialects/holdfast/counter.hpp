@@ -13,6 +13,7 @@
 namespace holdfast::dialects {
 
 once_call counter_add(const value_key&, std::int64_t n);
+once_call counter_add_from(const value_key&, std::int64_t n, std::int64_t least);  // unless below
 once_call counter_subtract(const value_key&, std::int64_t n, std::int64_t not_below);  // n >= 0
 once_call counter_set(const value_key&, std::int64_t value);
 once_call counter_compare_and_set(const value_key&, std::int64_t expected, std::int64_t desired);

@@ -23,7 +23,7 @@ leasing::patience patience_for(milliseconds timeout) {
   return {.waits = true, .give_up_at = give_up_at};
 }
 
-failure failure_of(const leasing::acquire_outcome& outcome, const std::string& name) {
+failure failure_of(const leasing::outcome& outcome, const std::string& name) {
   const auto subject = "lock '" + printable(name) + "'";
   return failure{*outcome.code, outcome.detail.empty() ? subject : subject + ": " + outcome.detail};
 }
@@ -40,7 +40,7 @@ result<lease> lock::wait_for_lease(std::stop_token stop, milliseconds timeout) c
   core_->check_process();
   auto outcome = source_->wait(patience, std::move(stop));
   if (auto* const got = std::get_if<runtime::grant>(&outcome)) return lease{core_, std::move(*got)};
-  return failure_of(std::get<leasing::acquire_outcome>(outcome), name());
+  return failure_of(std::get<leasing::outcome>(outcome), name());
 }
 
 lease lock::acquire(const acquire_options& options) const {
@@ -92,7 +92,7 @@ result<lease> acquire_operation::finish() {
   if (auto* const got = std::get_if<runtime::grant>(&outcome)) {
     return lease{target_.core_, std::move(*got)};
   }
-  return failure_of(std::get<leasing::acquire_outcome>(outcome), target_.name());
+  return failure_of(std::get<leasing::outcome>(outcome), target_.name());
 }
 
 }  // namespace holdfast

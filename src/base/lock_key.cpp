@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include <holdfast/errc.hpp>
 
@@ -85,10 +86,12 @@ std::uint16_t hash_slot(std::string_view key) noexcept {
   return static_cast<std::uint16_t>(crc16(hashed_part(key)) % slots);
 }
 
-std::string slot_tag(std::uint16_t slot) {
+std::uint32_t slot_number(std::uint16_t slot) noexcept {
   static const tag_table tags = find_tags();
-  return std::to_string(tags.at(slot));
+  return tags[slot % slots];
 }
+
+std::string slot_tag(std::uint16_t slot) { return std::to_string(slot_number(slot)); }
 
 std::string encode_name(std::string_view name) {
   std::string encoded;
@@ -124,10 +127,9 @@ std::string decode_name(std::string_view encoded) {
 }
 
 lock_key::lock_key(std::string_view name) : name_(checked(name)) {
-  const std::string encoded = encode_name(name);
+  std::string encoded = encode_name(name);
   slot_ = hash_slot(encoded);
-  value_key_ = "hf:{" + encoded + "}";
-  fence_key_ = "hf:fence:{" + slot_tag(slot_) + "}";
+  if (encoded != name_) encoded_ = std::make_shared<const std::string>(std::move(encoded));
 }
 
 }  // namespace holdfast

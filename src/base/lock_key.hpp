@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@ namespace holdfast {
 std::uint16_t hash_slot(std::string_view key) noexcept;
 
 // The shortest decimal number whose text has this hash slot; smallest number first.
+std::uint32_t slot_number(std::uint16_t slot) noexcept;
 std::string slot_tag(std::uint16_t slot);
 
 // Percent-encodes `{`, `}`, `%` and control bytes (0x00-0x1f, 0x7f), so that no two names meet and
@@ -21,21 +23,23 @@ std::string encode_name(std::string_view name);
 // The reverse; throws nothing: an escape that is not one stays as it is.
 std::string decode_name(std::string_view encoded);
 
-// Immutable after construction.
+// Immutable after construction. Small, since every lock has one: the keys are made when they are
+// written, see write_keys.
 class lock_key {
  public:
   // Throws failure{errc::invalid_name} unless the name has 1 to 512 bytes.
   explicit lock_key(std::string_view name);
 
   const std::string& name() const noexcept { return name_; }
-  const std::string& value_key() const noexcept { return value_key_; }  // hf:{N}
-  const std::string& fence_key() const noexcept { return fence_key_; }  // hf:fence:{T}
+  const std::string& encoded() const noexcept { return encoded_ ? *encoded_ : name_; }
   std::uint16_t slot() const noexcept { return slot_; }
+
+  std::string value_key() const { return "hf:{" + encoded() + "}"; }
+  std::string fence_key() const { return "hf:fence:{" + slot_tag(slot_) + "}"; }
 
  private:
   std::string name_;
-  std::string value_key_;
-  std::string fence_key_;
+  std::shared_ptr<const std::string> encoded_;  // where that differs
   std::uint16_t slot_;
 };
 

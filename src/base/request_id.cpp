@@ -1,22 +1,29 @@
 #include "base/request_id.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 namespace holdfast {
 
-client_id::client_id(std::array<std::uint8_t, 16> random_bits) noexcept {
+namespace {
+
+char* put_hex(const client_id::bits& bits, char* at) noexcept {
   constexpr std::string_view digits = "0123456789abcdef";
-  char* at = text_.data();
-  for (const std::uint8_t byte : random_bits) {
+  for (const std::uint8_t byte : bits) {
     *at++ = digits[byte >> 4];
     *at++ = digits[byte & 0xf];
   }
+  return at;
 }
 
-request_id::request_id(const client_id& client, std::uint64_t counter, bool revocable) noexcept
-    : counter_(counter) {
-  char* at = std::copy(client.text().begin(), client.text().end(), text_.data());
+}  // namespace
+
+client_id::client_id(bits random_bits) noexcept : bits_(random_bits) {
+  put_hex(bits_, text_.data());
+}
+
+request_text::request_text(const client_id::bits& client, std::uint64_t counter,
+                           bool revocable) noexcept {
+  char* at = put_hex(client, text_.data());
   *at++ = '-';
   at = std::to_chars(at, text_.data() + text_.size(), counter, 16).ptr;
   if (revocable) *at++ = 'r';
@@ -24,8 +31,9 @@ request_id::request_id(const client_id& client, std::uint64_t counter, bool revo
 }
 
 std::string request_id::shortened() const {
-  const std::string_view counter = text().substr(32);
-  return std::string{text().substr(0, 8)}.append(counter);
+  const request_text whole = text();
+  const std::string_view digits = whole;
+  return std::string{digits.substr(0, 8)}.append(digits.substr(32));
 }
 
 }  // namespace holdfast

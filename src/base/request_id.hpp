@@ -8,35 +8,48 @@
 
 namespace holdfast {
 
-// 128 random bits of one client: 32 lower-case hex digits.
+// 128 random bits of one client; as text 32 lower-case hex digits.
 class client_id {
  public:
-  explicit client_id(std::array<std::uint8_t, 16> random_bits) noexcept;
+  using bits = std::array<std::uint8_t, 16>;
+  explicit client_id(bits random_bits) noexcept;
   std::string_view text() const noexcept { return {text_.data(), text_.size()}; }
+  const bits& raw() const noexcept { return bits_; }
 
  private:
+  bits bits_;
   std::array<char, 32> text_{};
 };
 
-// client id, '-', counter in hex, and 'r' when its owner may keep a lock that he does not use: who
-// wants it then asks him to give it back. A capability: whoever knows it can release the lock. Logs
-// and people see only `shortened()`. The same in every resend of one attempt; never used again
-// after.
+// The text of a request id: client id, '-', counter in hex, and 'r' when it is revocable.
+class request_text {
+ public:
+  request_text(const client_id::bits& client, std::uint64_t counter, bool revocable) noexcept;
+  operator std::string_view() const noexcept { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, 32 + 1 + 16 + 1> text_;
+  std::uint8_t size_;
+};
+
+// One attempt of a client; revocable when its owner may keep a lock that he does not use: who wants
+// it then asks him to give it back. A capability: whoever knows it can release the lock. Logs and
+// people see only `shortened()`. The same in every resend of one attempt; never used again after.
+// Small, since every held lock has one: its text is made when it is written.
 class request_id {
  public:
-  request_id(const client_id& client, std::uint64_t counter, bool revocable = false) noexcept;
-  std::string_view text() const noexcept { return {text_.data(), size_}; }
+  request_id(const client_id& client, std::uint64_t counter, bool revocable = false) noexcept
+      : client_(client.raw()), counter_(counter), revocable_(revocable) {}
+  request_text text() const noexcept { return {client_, counter_, revocable_}; }
   std::uint64_t counter() const noexcept { return counter_; }
   std::string shortened() const;  // first 8 digits of the client, '-', counter
 
-  friend bool operator==(const request_id& a, const request_id& b) noexcept {
-    return a.text() == b.text();
-  }
+  friend bool operator==(const request_id&, const request_id&) = default;
 
  private:
-  std::array<char, 32 + 1 + 16 + 1> text_{};
+  client_id::bits client_;
   std::uint64_t counter_;
-  std::uint8_t size_ = 0;
+  bool revocable_;
 };
 
 }  // namespace holdfast

@@ -14,9 +14,10 @@ TEST(client_id, is_lower_case_hex) {
 
 TEST(request_id, joins_client_and_counter) {
   const client_id client{bits};
-  EXPECT_EQ((request_id{client, 0}.text()), "000ff0ff123456789abcdef001234567-0");
-  EXPECT_EQ((request_id{client, 0x2af}.text()), "000ff0ff123456789abcdef001234567-2af");
-  EXPECT_EQ((request_id{client, UINT64_MAX}.text()),
+  EXPECT_EQ((std::string{request_id{client, 0}.text()}), "000ff0ff123456789abcdef001234567-0");
+  EXPECT_EQ((std::string{request_id{client, 0x2af}.text()}),
+            "000ff0ff123456789abcdef001234567-2af");
+  EXPECT_EQ((std::string{request_id{client, UINT64_MAX}.text()}),
             "000ff0ff123456789abcdef001234567-ffffffffffffffff");
 }
 

@@ -37,10 +37,10 @@ std::string busy_detail(const dialects::busy& held) {
 
 }  // namespace
 
-acquire_machine::acquire_machine(const dialects::recipe& recipe, const dialects::claim& claim,
+acquire_machine::acquire_machine(const dialects::recipe& recipe, dialects::claim& claim,
                                  patience how_long, const settings& with)
     : recipe_(&recipe),
-      claim_(claim),
+      claim_(&claim),
       patience_(how_long),
       response_timeout_(with.response_timeout),
       while_busy_(with.while_busy),
@@ -49,13 +49,13 @@ acquire_machine::acquire_machine(const dialects::recipe& recipe, const dialects:
 step acquire_machine::start(moment now) { return ask_for_it(now); }
 
 step acquire_machine::on_reply(const resp::value& reply, monotonic_time sent_at, moment now) {
-  if (state_ == state::asking) return asked(recipe_->read_acquire(claim_, reply), sent_at, now);
+  if (state_ == state::asking) return asked(recipe_->read_acquire(*claim_, reply), sent_at, now);
   if (state_ != state::withdrawing) return {};
   // Giving back begins when no acquire is in doubt any more, so what was sent before that is one.
   if (giving_back() && sent_at >= doubtful_until_) {
     return on_given_back(recipe_->read_release(reply), now);
   }
-  return on_unwanted(recipe_->read_acquire(claim_, reply), now);
+  return on_unwanted(recipe_->read_acquire(*claim_, reply), now);
 }
 
 step acquire_machine::on_missing(missing how, const outcome& why, moment now) {
@@ -101,11 +101,11 @@ void acquire_machine::write(resp::writer& out) const {
     case ask::nothing:
       return;
     case ask::acquire:
-      return recipe_->write_acquire(claim_, maybe_ours_ || asked_plainly_, not_after_, out);
+      return recipe_->write_acquire(*claim_, maybe_ours_ || asked_plainly_, not_after_, out);
     case ask::release:
-      return recipe_->write_release(claim_, out);
+      return recipe_->write_release(*claim_, out);
     case ask::withdraw:
-      return recipe_->write_withdraw(claim_, out);
+      return recipe_->write_withdraw(*claim_, out);
   }
 }
 
@@ -130,9 +130,9 @@ step acquire_machine::asked(const dialects::acquire_verdict& verdict, monotonic_
 
 step acquire_machine::on_granted(const dialects::granted& grant, monotonic_time sent_at,
                                  moment now) {
-  claim_.granted = grant.major;
+  claim_->granted = grant.major;
   const monotonic_time deadline = lease_deadline(sent_at, grant.ttl);
-  const bool in_order = grant.major == 0 || grant.major > claim_.floor;
+  const bool in_order = grant.major == 0 || grant.major > claim_->floor;
   if (now.local < deadline && in_order) return hold(grant, sent_at, deadline);
   maybe_ours_ = true;
   to_give_back_ = ask::release;
@@ -146,7 +146,8 @@ step acquire_machine::on_busy(const dialects::busy& held, moment now) {
   maybe_ours_ = false;
   if (!patience_.waits) return tell(errc::busy, busy_detail(held), now);
   remember(answer::busy, {});
-  if (claim_.waits && !std::exchange(asked_plainly_, true) && !is_over(now)) return ask_for_it(now);
+  if (claim_->waits && !std::exchange(asked_plainly_, true) && !is_over(now))
+    return ask_for_it(now);
   if (woken_ && !is_over(now)) return ask_for_it(now);
   nanoseconds pause = retries_.next(while_busy_);
   if (held.remaining) {
@@ -181,7 +182,7 @@ step acquire_machine::on_refused(const dialects::refused& refusal, moment now) {
 // An answer to an acquire that is not wanted any more.
 step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, moment now) {
   if (const auto* grant = std::get_if<dialects::granted>(&verdict)) {
-    claim_.granted = grant->major;
+    claim_->granted = grant->major;
     to_give_back_ = ask::release;
     maybe_ours_ = true;
   }
@@ -229,7 +230,7 @@ step acquire_machine::acquire_missing(missing how, const outcome& why, moment no
 
 step acquire_machine::give_back_missing(missing how, const outcome& why, moment now) {
   // A release that names no token could, executed later, free what we are granted next.
-  const bool could_hit_next_grant = how == missing::unknown && claim_.granted == 0;
+  const bool could_hit_next_grant = how == missing::unknown && claim_->granted == 0;
   if (told_ || !could_hit_next_grant) return give_back_later(now);
   told_ = true;
   step next = give_back_later(now);
@@ -244,6 +245,7 @@ step acquire_machine::ask_for_it(moment now) {
   under_way_ = ask::acquire;
   woken_ = false;
   kept_.reset();
+  if (deaf_) claim_->way = dialects::wakeup_way::poll;
   not_after_ = not_after(now, response_timeout_);
   doubtful_until_ = now.local + response_timeout_ + clock_allowance(response_timeout_);
   step next = wake(monotonic_time::max(), now);
@@ -299,7 +301,7 @@ step acquire_machine::give_back(moment now) {
   }
   if (!told_) {
     to_give_back_ = ask::withdraw;
-    claim_.granted = 0;
+    claim_->granted = 0;
     return wait(retries_.next(while_busy_), now);
   }
   state_ = state::done;
@@ -348,7 +350,7 @@ monotonic_time acquire_machine::give_up_at() const noexcept {
 
 // A lock that was granted at the last possible moment has ended by then, whatever we do.
 monotonic_time acquire_machine::ends_by_itself_at() const noexcept {
-  return doubtful_until_ + claim_.lease + clock_allowance(claim_.lease);
+  return doubtful_until_ + claim_->lease + clock_allowance(claim_->lease);
 }
 
 }  // namespace holdfast::leasing

@@ -52,7 +52,8 @@ class acquire_machine {
     std::uint64_t seed = 0;                                // of the jitter
   };
 
-  acquire_machine(const dialects::recipe& recipe, const dialects::claim& claim, patience how_long,
+  // The claim is the caller's; the machine changes it only while none of its requests is under way.
+  acquire_machine(const dialects::recipe& recipe, dialects::claim& claim, patience how_long,
                   const settings& with);
 
   step start(moment now);
@@ -76,11 +77,11 @@ class acquire_machine {
 
   // It stands in the queue, and waits for the message that the lock was handed to it.
   bool hears_messages() const noexcept {
-    return claim_.ticket != 0 && claim_.way == dialects::wakeup_way::channel && !told_;
+    return claim_->ticket != 0 && claim_->way == dialects::wakeup_way::channel && !deaf_ && !told_;
   }
 
   // Names the grant once there is one.
-  const dialects::claim& claim() const noexcept { return claim_; }
+  const dialects::claim& claim() const noexcept { return *claim_; }
 
  private:
   enum class state : std::uint8_t { asking, waiting, doubting, withdrawing, done };
@@ -116,7 +117,7 @@ class acquire_machine {
   monotonic_time ends_by_itself_at() const noexcept;
 
   const dialects::recipe* recipe_;
-  dialects::claim claim_;
+  dialects::claim* claim_;
   patience patience_;
   milliseconds response_timeout_;
   pauses while_busy_;
@@ -137,10 +138,11 @@ class acquire_machine {
   bool told_ = false;                 // the caller has his outcome
   bool maybe_ours_ = false;           // the server may hold the lock for us, without our hearing it
   bool woken_ = false;                // a wake-up came while asking
+  bool deaf_ = false;                 // no message can reach us: the next question says so
   bool asked_plainly_ = false;        // the request was sent in a form that cannot join the queue
   std::uint8_t late_in_a_row_ = 0;
 };
 
-static_assert(sizeof(acquire_machine) <= 320, "memory of every waiting attempt");
+static_assert(sizeof(acquire_machine) <= 216, "memory of every waiting attempt");
 
 }  // namespace holdfast::leasing

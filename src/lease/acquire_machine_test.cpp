@@ -36,8 +36,10 @@ moment at(monotonic_time local) {
 const moment start = at(local_start);
 
 acquire_machine machine_of(patience how_long, std::uint64_t seed = 1) {
-  return {
-      recipe, test_claim(lease), how_long, {.response_timeout = response_timeout, .seed = seed}};
+  return {recipe,
+          new_claim(test_claim(lease)),
+          how_long,
+          {.response_timeout = response_timeout, .seed = seed}};
 }
 
 // A machine whose first request left at the start.

@@ -58,7 +58,7 @@ std::string gist(const step& what) {
 class attempt {
  public:
   explicit attempt(bool waits)
-      : machine_(recipe, test_claim(), {waits, give_up_at}, {.seed = 5}), now_(local_start) {}
+      : machine_(recipe, new_claim(), {waits, give_up_at}, {.seed = 5}), now_(local_start) {}
 
   step play(std::string_view event) {
     if (event == "timer" && wake_at_) {

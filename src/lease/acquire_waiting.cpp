@@ -11,7 +11,7 @@ namespace holdfast::leasing {
 // It has a place in the queue, which must be given up should it leave.
 step acquire_machine::on_queued(const dialects::queued& where, moment now) {
   maybe_ours_ = true;
-  claim_.ticket = where.ticket;
+  claim_->ticket = where.ticket;
   remember(answer::busy, {});
   step next;
   if (is_over(now)) {
@@ -22,7 +22,7 @@ step acquire_machine::on_queued(const dialects::queued& where, moment now) {
     next = judge(heard.grant, heard.granted_at, heard.heard_at, now);
   } else if (woken_) {
     next = ask_for_it(now);
-  } else if (claim_.way == dialects::wakeup_way::poll) {
+  } else if (claim_->way == dialects::wakeup_way::poll) {
     next = wait(std::min<nanoseconds>(retries_.next(while_busy_), until_turn(where)), now);
   } else {
     next = wait(until_turn(where) + retries_.up_to(milliseconds(10)), now);
@@ -44,10 +44,10 @@ step acquire_machine::judge(const dialects::granted& grant, monotonic_time grant
                             monotonic_time heard_at, moment now) {
   if (is_over(now)) return tell_patience_is_over(now);
   const monotonic_time deadline = lease_deadline(granted_at, grant.ttl);
-  const bool is_new = grant.major > std::max(claim_.floor, claim_.granted);
+  const bool is_new = grant.major > std::max(claim_->floor, claim_->granted);
   const bool agrees = granted_at <= heard_at && heard_at - granted_at <= grant.ttl / 2;
   if (!is_new || !agrees || now.local >= deadline) return ask_for_it(now);
-  claim_.granted = grant.major;
+  claim_->granted = grant.major;
   return hold(grant, granted_at, deadline);
 }
 
@@ -60,7 +60,7 @@ step acquire_machine::hold(const dialects::granted& grant, monotonic_time grante
 }
 
 step acquire_machine::on_deaf(moment now) {
-  claim_.way = dialects::wakeup_way::poll;
+  deaf_ = true;
   return on_woken(now);
 }
 

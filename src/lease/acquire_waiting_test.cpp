@@ -18,7 +18,8 @@ const fake_recipe recipe;
 class AcquireWaiting : public ::testing::Test {
  protected:
   AcquireWaiting() : AcquireWaiting(dialects::wakeup_way::channel) {}
-  explicit AcquireWaiting(dialects::wakeup_way way) : machine_(recipe, claim(way), patience_, {}) {
+  explicit AcquireWaiting(dialects::wakeup_way way)
+      : machine_(recipe, new_claim(claim(way)), patience_, {}) {
     sent(machine_.start(now()));
   }
 

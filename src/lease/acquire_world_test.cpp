@@ -34,7 +34,7 @@ class world {
         seen_(seen),
         fencing_(upto(1) != 0),
         patience_(some_patience()),
-        machine_(recipe, test_claim(lease), patience_,
+        machine_(recipe, new_claim(test_claim(lease)), patience_,
                  {.response_timeout = response_timeout, .seed = seed}) {}
 
   std::string run() {

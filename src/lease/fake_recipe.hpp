@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 
@@ -97,6 +98,12 @@ inline dialects::claim test_claim(milliseconds lease = milliseconds(10'000)) {
           .lease = lease,
           .floor = 0,
           .granted = 0};
+}
+
+// The same, for a machine: it lives as long as the test program.
+inline dialects::claim& new_claim(const dialects::claim& like = test_claim()) {
+  static std::deque<dialects::claim> all;
+  return all.emplace_back(like);
 }
 
 // Time zero of the tests on both lines.

@@ -28,7 +28,7 @@ namespace {
 
 TEST(HotPath, LockAndUnlockAllocateNothing) {
   const fake_recipe recipe;
-  const dialects::claim claim = test_claim();
+  dialects::claim claim = test_claim();
   const resp::value granted = say("granted", 10'000);
   const resp::value released = say("released");
   const moment now{local_start, server_start};

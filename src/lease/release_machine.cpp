@@ -8,7 +8,7 @@ namespace holdfast::leasing {
 
 release_machine::release_machine(const dialects::recipe& recipe, const dialects::claim& claim,
                                  monotonic_time deadline, std::uint64_t seed)
-    : recipe_(&recipe), claim_(claim), deadline_(deadline), retries_(seed) {}
+    : recipe_(&recipe), claim_(&claim), deadline_(deadline), retries_(seed) {}
 
 // Asks even when the deadline has passed: the server may keep the lock a little longer than that.
 release_step release_machine::start(monotonic_time) { return send(); }
@@ -21,7 +21,10 @@ release_step release_machine::on_reply(const resp::value& reply, monotonic_time 
     last_refusal_ = refusal->detail;
     return retry(now);
   }
-  if (std::holds_alternative<dialects::unfinished>(verdict)) return send();
+  if (std::holds_alternative<dialects::unfinished>(verdict)) {
+    resent_ = true;  // where several hold it, ours was given back already
+    return send();
+  }
   const bool first_copy_did_it = resent_ && now < deadline_;
   if (std::holds_alternative<dialects::released>(verdict) || first_copy_did_it) return conclude({});
   return conclude({errc::lost, "the release found that the lock was no longer ours"});
@@ -38,7 +41,7 @@ release_step release_machine::on_timer(monotonic_time now) {
   return now < deadline_ ? send() : retry(now);
 }
 
-void release_machine::write(resp::writer& out) const { recipe_->write_release(claim_, out); }
+void release_machine::write(resp::writer& out) const { recipe_->write_release(*claim_, out); }
 
 release_step release_machine::send() {
   state_ = state::asking;

@@ -18,7 +18,7 @@ namespace holdfast::leasing {
 // first copy did it. After the deadline the lock ends by itself: done with `unavailable`.
 class release_machine {
  public:
-  // `seed`: of the jitter between retries.
+  // The claim is the caller's. `seed`: of the jitter between retries.
   release_machine(const dialects::recipe& recipe, const dialects::claim& claim,
                   monotonic_time deadline, std::uint64_t seed = 0);
 
@@ -40,7 +40,7 @@ class release_machine {
   release_step conclude(outcome how);
 
   const dialects::recipe* recipe_;
-  dialects::claim claim_;
+  const dialects::claim* claim_;
   monotonic_time deadline_;
   back_off retries_;
   std::string last_refusal_;

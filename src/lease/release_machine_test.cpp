@@ -20,7 +20,7 @@ using std::chrono::seconds;
 constexpr monotonic_time deadline = local_start + seconds(30);
 const fake_recipe recipe;
 
-release_machine fresh() { return {recipe, test_claim(), deadline, 1}; }
+release_machine fresh() { return {recipe, new_claim(), deadline, 1}; }
 
 // The machine after these events, each one second after the other.
 struct scene {

@@ -1,5 +1,6 @@
 #include "resp/writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <charconv>
@@ -46,30 +47,27 @@ void writer::call(const script& s, std::size_t keys, std::size_t args) {
   arg(static_cast<std::int64_t>(keys));
 }
 
-void writer::arg(std::string_view bytes) {
+void writer::arg(std::string_view bytes) { arg({bytes}); }
+
+void writer::arg(std::initializer_list<std::string_view> parts) {
   assert(!finished() && "more arguments than announced");
   --missing_;
-  // Most arguments are short, and one append is cheaper than three.
+  std::size_t size = 0;
+  for (const std::string_view part : parts) size += part.size();
+  // Most arguments are short, and one append is cheaper than several.
   constexpr std::size_t is_short = 128;
   std::array<char, longest_header + is_short + 2> text;
-  char* end = put_header(text.data(), '$', bytes.size());
-  if (bytes.size() > is_short) {
-    out_.append(text.data(), end).append(bytes).append("\r\n", 2);
+  char* end = put_header(text.data(), '$', size);
+  if (size > is_short) {
+    out_.append(text.data(), end);
+    for (const std::string_view part : parts) out_.append(part);
+    out_.append("\r\n", 2);
     return;
   }
-  std::memcpy(end, bytes.data(), bytes.size());
-  end += bytes.size();
+  for (const std::string_view part : parts) end = std::copy(part.begin(), part.end(), end);
   *end++ = '\r';
   *end++ = '\n';
   out_.append(text.data(), end);
-}
-
-void writer::arg(std::string_view begin, std::string_view end) {
-  assert(!finished() && "more arguments than announced");
-  --missing_;
-  std::array<char, longest_header> text;
-  out_.append(text.data(), put_header(text.data(), '$', begin.size() + end.size()));
-  out_.append(begin).append(end).append("\r\n", 2);
 }
 
 void writer::arg(std::int64_t number) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -29,7 +30,7 @@ class writer {
   void command(std::size_t words);
   void call(const script& s, std::size_t keys, std::size_t args);
   void arg(std::string_view bytes);
-  void arg(std::string_view begin, std::string_view end);  // the two as one
+  void arg(std::initializer_list<std::string_view> parts);  // one argument, put together
   void arg(std::int64_t number);
   bool finished() const noexcept { return missing_ == 0; }
 

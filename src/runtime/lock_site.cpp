@@ -51,7 +51,7 @@ acquired lock_site::wait(leasing::patience patience, std::stop_token stop) {
     wanted.sleeper().done();
     connection.drive(wanted.sleeper());
     // If the attempt was given up, its command may still be under way.
-    if (std::holds_alternative<leasing::acquire_outcome>(*outcome)) {
+    if (std::holds_alternative<leasing::outcome>(*outcome)) {
       connection.forget(wanted.sleeper());
     }
     return *std::move(outcome);

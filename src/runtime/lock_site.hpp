@@ -133,7 +133,7 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
   struct news {
     std::optional<grant> got{};
     std::shared_ptr<tenure> asks{};  // it was our turn to ask the server: look at what came of that
-    std::optional<leasing::acquire_outcome> over{};
+    std::optional<leasing::outcome> over{};
   };
   news look();
 
@@ -168,7 +168,7 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
   listener listener_;
   grant got_;
   std::shared_ptr<tenure> asks_;
-  leasing::acquire_outcome over_;
+  leasing::outcome over_;
   std::stop_token stop_;
 
   struct stopper {

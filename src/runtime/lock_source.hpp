@@ -13,7 +13,7 @@
 namespace holdfast::runtime {
 
 // How wanting a lock has ended.
-using acquired = std::variant<grant, leasing::acquire_outcome>;
+using acquired = std::variant<grant, leasing::outcome>;
 
 // One call that wants a lock and does not block. Thread safety: one thread at a time.
 class acquisition {

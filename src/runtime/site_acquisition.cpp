@@ -22,8 +22,8 @@ bool site_acquisition::begin(leasing::patience patience, std::stop_token stop,
     if (sleeper_ != nullptr) here.sleeper = sleeper_ = &waits->sleeper();
     waits->begin(std::move(stop), here);
   } else {
-    ended_ = leasing::acquire_outcome{.code = errc::busy,
-                                      .detail = "this process has it, or is asking for it"};
+    ended_ =
+        leasing::outcome{.code = errc::busy, .detail = "this process has it, or is asking for it"};
     return true;
   }
   return false;

@@ -61,7 +61,7 @@ void tenure::acquire(std::stop_token stop, listener who, bool drives) {
   const scoped_mutex lock(mutex_);
   listener_ = who;
   if (stopped_early_) {
-    outcome_ = leasing::acquire_outcome{.code = errc::cancelled};
+    conclude(ending::asking, errc::cancelled, {});
     return tell();
   }
   started_ = true;
@@ -74,13 +74,13 @@ void tenure::acquire(std::stop_token stop, listener who, bool drives) {
 
 bool tenure::has_answer() {
   const scoped_mutex lock(mutex_);
-  return std::holds_alternative<leasing::acquire_outcome>(outcome_);
+  return ended_ == ending::asking;
 }
 
-leasing::acquire_outcome tenure::take_acquired() {
+leasing::outcome tenure::take_acquired() {
   stop_callback_.reset();
   const scoped_mutex lock(mutex_);
-  return std::move(std::get<leasing::acquire_outcome>(outcome_));
+  return std::exchange(outcome_, {});
 }
 
 bool tenure::abandon() {
@@ -114,7 +114,7 @@ void tenure::obey(const leasing::step& step) {
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);
   if (step.done) {
     leave_line();
-    outcome_ = *step.done;
+    conclude(ending::asking, step.done->code, step.done->detail);
     if (!step.done->code) return hold(*step.done);
     tell();
   }
@@ -152,7 +152,7 @@ bool tenure::release(listener who) {
   auto& giving_back =
       machine_.emplace<releasing>(*spec_->recipe, claim_, deadline, engine_.next_seed());
   if (was_lost_) {
-    outcome_ = leasing::outcome{errc::lost, "the lease had ended before it was released"};
+    conclude(ending::releasing, errc::lost, "the lease had ended before it was released");
     tell();
   }
   // Whoever has been told already drives nothing.
@@ -177,8 +177,8 @@ result<void> tenure::give_back_and_wait() {
 void tenure::obey(const leasing::release_step& step) {
   if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);
-  if (step.done && !std::holds_alternative<leasing::outcome>(outcome_)) {
-    outcome_ = *step.done;
+  if (step.done && ended_ != ending::releasing) {
+    conclude(ending::releasing, step.done->code, step.done->detail);
     tell();
   }
   // It is tried again until the lease ends, but whoever waits is not kept so long.
@@ -188,8 +188,7 @@ void tenure::obey(const leasing::release_step& step) {
 
 result<void> tenure::take_released() {
   const scoped_mutex lock(mutex_);
-  const auto* const how = std::get_if<leasing::outcome>(&outcome_);
-  if (how == nullptr) {
+  if (ended_ != ending::releasing) {
     std::string detail =
         "the server has not confirmed the release; it is tried again until the lease ends";
     const auto* const machine = std::get_if<releasing>(&machine_);
@@ -198,8 +197,8 @@ result<void> tenure::take_released() {
     }
     return failure{errc::unavailable, detail};
   }
-  if (!how->code) return {};
-  return failure{*how->code, how->detail};
+  if (!outcome_.code) return {};
+  return failure{*outcome_.code, outcome_.detail};
 }
 
 // The server has put another request of ours in the place of this one.
@@ -219,12 +218,6 @@ void tenure::on_replaced() {
 // ---- what both ends share ----------------------------------------------------------------------
 
 void tenure::send(leasing::ask what, bool resend) {
-  if (const auto* machine = std::get_if<acquiring>(&machine_)) {
-    const auto& now = machine->claim();  // the other fields never change, and others read them
-    claim_.granted = now.granted;
-    claim_.ticket = now.ticket;
-    claim_.way = now.way;
-  }
   // An earlier copy may stand in the queue, unheard: a message that it was granted must find us, or
   // the grant would be passed on while the answer to this one says that it is ours.
   const bool may_be_granted = what == leasing::ask::acquire && resend && claim_.waits;
@@ -298,6 +291,11 @@ void tenure::on_timer(monotonic_time at) {
     }
   }
   tell_site(was_held);
+}
+
+void tenure::conclude(ending what, std::optional<errc> code, std::string detail) {
+  ended_ = what;
+  outcome_ = {code, std::move(detail)};
 }
 
 // Whoever waits may be gone, and this with him, as soon as he is told.

@@ -45,7 +45,7 @@ class tenure final : public holding,
   // thread goes on to drive the connection; otherwise the request is sent at once.
   void acquire(std::stop_token stop, listener who, bool drives) HOLDFAST_EXCLUDES(mutex_);
   bool has_answer() HOLDFAST_EXCLUDES(mutex_);
-  leasing::acquire_outcome take_acquired() HOLDFAST_EXCLUDES(mutex_);
+  leasing::outcome take_acquired() HOLDFAST_EXCLUDES(mutex_);
 
   // Nobody waits for the outcome any more: gives the lock back if it comes. The listener is not
   // told after this returns, unless it was before. True when it was not told.
@@ -98,6 +98,7 @@ class tenure final : public holding,
     bool resend = false;
     monotonic_time not_after{};  // on our clock; the server's is known when it is written
   };
+  enum class ending : std::uint8_t { none, asking, releasing };
   using acquiring = leasing::acquire_machine;
   using holding = leasing::hold_machine;
   using releasing = leasing::release_machine;
@@ -123,6 +124,8 @@ class tenure final : public holding,
   void leave_line() HOLDFAST_REQUIRES(mutex_);
   void leave_room() HOLDFAST_REQUIRES(mutex_);
   leasing::step hear(acquiring& machine, const dialects::handed_over& what)
+      HOLDFAST_REQUIRES(mutex_);
+  void conclude(ending what, std::optional<errc> code, std::string detail)
       HOLDFAST_REQUIRES(mutex_);
   void tell() HOLDFAST_REQUIRES(mutex_);
   void lose() HOLDFAST_REQUIRES(mutex_);
@@ -152,9 +155,9 @@ class tenure final : public holding,
   bool in_line_ HOLDFAST_GUARDED_BY(mutex_) = false;        // in the waiting room, and listens
   bool is_known_ HOLDFAST_GUARDED_BY(mutex_) = false;       // there, but listens no more
   redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // who listens there
-  // How asking and later releasing ended.
-  std::variant<std::monostate, leasing::acquire_outcome, leasing::outcome> outcome_
-      HOLDFAST_GUARDED_BY(mutex_);
+  // How asking, and later releasing, ended.
+  ending ended_ HOLDFAST_GUARDED_BY(mutex_) = ending::none;
+  leasing::outcome outcome_ HOLDFAST_GUARDED_BY(mutex_);
   monotonic_time release_wait_ends_ HOLDFAST_GUARDED_BY(mutex_){};
   std::optional<std::stop_source> lost_ HOLDFAST_GUARDED_BY(mutex_);
   std::shared_ptr<tenure> self_ HOLDFAST_GUARDED_BY(mutex_);

@@ -19,7 +19,7 @@ TEST_P(OperatorScripts, InspectAHeldLock) {
   const auto held = std::get<lock_held>(redis().inspect(key));
   EXPECT_EQ(held.major, mine.granted);
   EXPECT_EQ(held.owner, mine.owner.shortened());
-  EXPECT_EQ(held.client, mine.owner.text().substr(0, 32));
+  EXPECT_EQ(held.client, std::string_view{mine.owner.text()}.substr(0, 32));
   EXPECT_GT(held.ttl, milliseconds(25'000));
   EXPECT_GE(held.now, server_time(microseconds(static_cast<std::int64_t>(mine.granted))));
   EXPECT_EQ(redis().contents(), before);
@@ -38,7 +38,7 @@ TEST_P(OperatorScripts, BreakALockSoThatItsTokenNeverComesAgain) {
   claim mine = claims.next();
   redis().must_acquire(mine);
   EXPECT_EQ(redis().break_lock(key),
-            break_verdict(lock_broken{mine.granted, std::string{mine.owner.text().substr(0, 32)},
+            break_verdict(lock_broken{mine.granted, std::string{std::string_view{mine.owner.text()}.substr(0, 32)},
                                       mine.owner.shortened()}));
   EXPECT_FALSE(redis().exists(key.value_key()));
   EXPECT_EQ(redis().release(mine), release_verdict(not_mine{}));

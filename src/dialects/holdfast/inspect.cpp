@@ -40,8 +40,8 @@ refused unintelligible(std::string_view asked, const resp::value& v) {
 
 void write_inspect(const lock_key& key, resp::writer& out) {
   out.call(scripts::holdfast_inspect, 2, 0);
-  out.arg(key.value_key());
-  out.arg(key.value_key(), ":w");
+  write_key(key, "", out);
+  write_key(key, ":w", out);
 }
 
 inspect_verdict read_inspect(const resp::value& v) {

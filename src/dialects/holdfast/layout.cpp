@@ -21,7 +21,9 @@ lock_value::lock_value(token_major major, const request_id& owner) noexcept {
   char* at = std::copy(version_prefix.begin(), version_prefix.end(), text_.data());
   at = std::to_chars(at, text_.data() + text_.size(), major).ptr;
   *at++ = ':';
-  at = std::copy(owner.text().begin(), owner.text().end(), at);
+  const request_text id = owner.text();
+  const std::string_view digits = id;
+  at = std::copy(digits.begin(), digits.end(), at);
   size_ = static_cast<std::uint8_t>(at - text_.data());
 }
 

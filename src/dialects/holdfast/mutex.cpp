@@ -20,7 +20,7 @@ void mutex_recipe::write_acquire(const claim& wanted, bool resend, server_time n
   if (!fenced_ && !resend) {
     out.command(6);
     out.arg("SET");
-    out.arg(wanted.key->value_key());
+    write_key(*wanted.key, "", out);
     out.arg(lock_value{0, wanted.owner}.text());
     out.arg("NX");
     out.arg("PX");
@@ -54,7 +54,7 @@ void mutex_recipe::write_renew(std::span<const claim* const> held, server_time n
                                resp::writer& out) const {
   assert(!held.empty() && held.size() <= renew_batch);
   out.call(scripts::holdfast_renew, held.size(), 1 + 2 * held.size());
-  for (const claim* one : held) out.arg(one->key->value_key());
+  for (const claim* one : held) write_key(*one->key, "", out);
   out.arg(micros(not_after));
   for (const claim* one : held) {
     out.arg(lock_value{one->granted, one->owner}.text());

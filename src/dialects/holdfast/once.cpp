@@ -19,7 +19,7 @@ value_key::value_key(std::string_view kind, std::string_view name) {
 void write_once(const once_call& asked, const request_id& id, server_time not_after,
                 resp::writer& out) {
   out.call(asked.script, 1 + asked.keys.size(), 1 + asked.args.size());
-  out.arg("hf:once:{" + slot_tag(asked.slot) + "}:", id.text());
+  out.arg({"hf:once:{", slot_tag(asked.slot), "}:", id.text()});
   for (const auto& key : asked.keys) out.arg(key);
   out.arg(not_after.time_since_epoch().count());
   for (const auto& arg : asked.args) out.arg(arg);

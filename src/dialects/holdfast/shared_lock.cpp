@@ -13,7 +13,7 @@ constexpr std::size_t keys = 5;
 
 void write_shared_keys(const lock_key& key, resp::writer& out) {
   write_keys(key, out);
-  out.arg(key.value_key(), ":n");
+  write_key(key, ":n", out);
 }
 
 // What stands behind the request id in the queue: all that letting it in needs.
@@ -40,7 +40,7 @@ void shared_recipe::write_acquire(const claim& wanted, bool, server_time not_aft
   out.arg(std::string_view{&wants.mode, 1});
   out.arg(static_cast<std::int64_t>(wants.weight));
   out.arg(static_cast<std::int64_t>(wants.limit));
-  out.arg(wants.replaced ? wants.replaced->text() : std::string_view{});
+  out.arg(wants.replaced ? std::string{wants.replaced->text()} : std::string{});
   if (!wanted.waits) return;
   out.arg(place_of(wanted));
   out.arg(static_cast<std::int64_t>(wanted.ticket));
@@ -51,7 +51,7 @@ void shared_recipe::write_renew(std::span<const claim* const> held, server_time 
                                 resp::writer& out) const {
   assert(!held.empty() && held.size() <= renew_batch);
   out.call(scripts::holdfast_shared_renew, held.size(), 1 + 2 * held.size());
-  for (const claim* one : held) out.arg(one->key->value_key());
+  for (const claim* one : held) write_key(*one->key, "", out);
   out.arg(static_cast<std::int64_t>(not_after.time_since_epoch().count()));
   for (const claim* one : held) {
     out.arg(one->owner.text());

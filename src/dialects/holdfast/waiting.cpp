@@ -34,11 +34,15 @@ std::optional<std::uint64_t> read_request(const client_id& client, std::string_v
 
 }  // namespace
 
+void write_key(const lock_key& key, std::string_view suffix, resp::writer& out) {
+  out.arg({"hf:{", key.encoded(), "}", suffix});
+}
+
 void write_keys(const lock_key& key, resp::writer& out) {
-  out.arg(key.value_key());
-  out.arg(key.value_key(), ":w");
-  out.arg(key.value_key(), ":i");
-  out.arg(key.fence_key());
+  for (const std::string_view suffix : {"", ":w", ":i"}) write_key(key, suffix, out);
+  std::array<char, 10> tag;
+  const auto end = std::to_chars(tag.data(), tag.data() + tag.size(), slot_number(key.slot())).ptr;
+  out.arg({"hf:fence:{", std::string_view{tag.data(), end}, "}"});
 }
 
 place_suffix::place_suffix(const claim& waiting) noexcept {

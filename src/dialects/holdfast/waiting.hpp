@@ -13,6 +13,9 @@
 
 namespace holdfast::dialects {
 
+// The key `hf:{N}`, or one of those beside it.
+void write_key(const lock_key&, std::string_view suffix, resp::writer&);
+
 // The keys of a lock and its queue, in the order that the scripts know: its value, who waits, when
 // they asked last, the fence counter.
 void write_keys(const lock_key&, resp::writer&);

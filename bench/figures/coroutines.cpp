@@ -35,11 +35,12 @@ class limit {
     const std::string release(dialects::scripts::holdfast_release.sha1);
     const double acquires =
         redis_benchmark(port_, 10'000L * scale_, 1'000'000'000,
-                        {"EVALSHA", acquire, "2", "hf:{__rand_int__}", "hf:fence:{0}", owner,
-                         "30000", "4503599627370496", "0"});
+                        {"EVALSHA", acquire, "4", "hf:{__rand_int__}", "hf:{0}:w", "hf:{0}:i",
+                         "hf:fence:{0}", owner, "30000", "4503599627370496", "0"});
     prepare_locks();
     const double releases = redis_benchmark(port_, 12'000L * scale_, locks_to_release,
-                                            {"EVALSHA", release, "1", "hf:{__rand_int__}", value});
+                                            {"EVALSHA", release, "4", "hf:{__rand_int__}",
+                                             "hf:{0}:w", "hf:{0}:i", "hf:fence:{0}", value});
     forget_all();
     return 1 / (1 / acquires + 1 / releases);
   }

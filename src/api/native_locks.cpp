@@ -73,11 +73,11 @@ lock make_change(const lock& like, const lease& held, std::string_view from, cha
                                               printable(spec.key.name()) +
                                               "' in a mode that can be changed so"};
   }
-  spec.wants = std::make_shared<const dialects::demand>(
-      dialects::demand{.mode = to, .replaced = tenure->claim().owner});
+  const dialects::demand wants{.mode = to, .replaced = tenure->claim().owner};
+  spec.wants = std::make_shared<const runtime::change>(runtime::change{wants, tenure});
   const auto& core = lock_access::core(like);
-  return lock_access::make(
-      core, std::make_shared<runtime::lock_site>(core->engine(), std::move(spec), tenure));
+  return lock_access::make(core,
+                           std::make_shared<runtime::lock_site>(core->engine(), std::move(spec)));
 }
 
 }  // namespace holdfast::api

@@ -1,7 +1,9 @@
-// std::mutex with the annotations that Clang's thread-safety analysis needs (libstdc++'s has none).
+// A mutex with the annotations that Clang's thread-safety analysis needs. Four bytes instead of the
+// forty of std::mutex: every held lock has two of them.
 #pragma once
 
-#include <mutex>
+#include <atomic>
+#include <cstdint>
 
 #if defined(__clang__)
 #define HOLDFAST_ANNOTATE(x) __attribute__((x))
@@ -15,14 +17,32 @@
 
 namespace holdfast {
 
+// The third mutex of U. Drepper, "Futexes Are Tricky" (2011): only who may have to be woken costs a
+// call of the system. Not std::atomic::wait, which yields in a loop before it sleeps.
 class HOLDFAST_ANNOTATE(capability("mutex")) mutex {
  public:
-  void lock() HOLDFAST_ANNOTATE(acquire_capability()) { mutex_.lock(); }
-  void unlock() HOLDFAST_ANNOTATE(release_capability()) { mutex_.unlock(); }
-  bool try_lock() HOLDFAST_ANNOTATE(try_acquire_capability(true)) { return mutex_.try_lock(); }
+  mutex() = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+
+  void lock() HOLDFAST_ANNOTATE(acquire_capability()) {
+    if (!try_lock()) wait_and_lock();
+  }
+  void unlock() HOLDFAST_ANNOTATE(release_capability()) {
+    if (state_.exchange(unlocked, std::memory_order_release) == waited_for) wake_one();
+  }
+  bool try_lock() HOLDFAST_ANNOTATE(try_acquire_capability(true)) {
+    std::uint32_t expected = unlocked;
+    return state_.compare_exchange_strong(expected, locked, std::memory_order_acquire,
+                                          std::memory_order_relaxed);
+  }
 
  private:
-  std::mutex mutex_;
+  void wait_and_lock() noexcept;
+  void wake_one() noexcept;
+
+  static constexpr std::uint32_t unlocked = 0, locked = 1, waited_for = 2;
+  std::atomic<std::uint32_t> state_{unlocked};
 };
 
 // Holds a mutex for a scope; may be unlocked and locked again in between.

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/futex.hpp"
 #include "net/clock.hpp"
-#include "net/futex.hpp"
 #include "net/wake_up.hpp"
 
 namespace holdfast::redis {
@@ -27,7 +27,7 @@ class waiter {
   // The operation is finished (or an executor has something to run).
   void done() noexcept {
     const auto before = word_.fetch_or(is_done, std::memory_order_acq_rel);
-    if ((before & is_asleep) != 0) net::futex_wake_one(word_);
+    if ((before & is_asleep) != 0) futex_wake_one(word_);
     // The thread reads the socket for everybody: it has to be interrupted there.
     if ((before & is_reading) != 0) reading_wake_up_.load(std::memory_order_relaxed)->signal();
   }
@@ -41,7 +41,7 @@ class waiter {
       if (busy_elsewhere || (word & is_done) != 0) return false;
       if (word_.compare_exchange_weak(word, word | has_role, std::memory_order_acq_rel)) break;
     }
-    if ((word & is_asleep) != 0) net::futex_wake_one(word_);
+    if ((word & is_asleep) != 0) futex_wake_one(word_);
     return true;
   }
 
@@ -59,7 +59,7 @@ class waiter {
           !word_.compare_exchange_weak(word, word | is_asleep, std::memory_order_acq_rel)) {
         continue;
       }
-      net::futex_wait(word_, word | is_asleep);
+      futex_wait(word_, word | is_asleep);
     }
     word_.fetch_and(~is_asleep, std::memory_order_acq_rel);
   }

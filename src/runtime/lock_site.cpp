@@ -18,8 +18,7 @@ constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
 
 }  // namespace
 
-lock_site::lock_site(engine& owner, lock_spec spec, std::shared_ptr<tenure> changes)
-    : engine_(owner), spec_(std::move(spec)), changes_(std::move(changes)) {}
+lock_site::lock_site(engine& owner, lock_spec spec) : engine_(owner), spec_(std::move(spec)) {}
 
 lock_site::~lock_site() {
   if (!engine_.is_in_its_process()) return;
@@ -65,7 +64,7 @@ std::unique_ptr<acquisition> lock_site::ask() {
 std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience) {
   auto made = std::make_shared<tenure>(
       engine_, std::shared_ptr<const lock_spec>(shared_from_this(), &spec_), patience, this);
-  if (changes_) changes_->set_changing(true);
+  if (auto* const held = spec_.changes()) held->set_changing(true);
   // Before anybody can hear of it.
   if (spec_.is_retained()) engine_.waiting().keep(made->claim().owner, weak_from_this());
   return made;
@@ -119,7 +118,7 @@ grant lock_site::take() {
 
 grant lock_site::obtained(std::shared_ptr<tenure> by) {
   const grant whole{by, token(*by, 0)};
-  if (changes_) changes_->on_replaced();
+  if (auto* const held = spec_.changes()) held->on_replaced();
   if (!spec_.stays_here()) return whole;
   scoped_mutex lock(mutex_);
   if (!by->held()) {  // lost already; who got it will see that
@@ -138,7 +137,7 @@ grant lock_site::obtained(std::shared_ptr<tenure> by) {
 }
 
 void lock_site::failed(const tenure& by) {
-  if (changes_) changes_->set_changing(false);
+  if (auto* const held = spec_.changes()) held->set_changing(false);
   if (spec_.is_retained()) engine_.waiting().keep_no_more(by.claim().owner);
   if (!spec_.stays_here()) return;
   scoped_mutex lock(mutex_);

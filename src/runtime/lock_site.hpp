@@ -40,8 +40,7 @@ class lock_site final : public lock_source,
                         public std::enable_shared_from_this<lock_site>,
                         private timed {
  public:
-  // `changes`: what is held until this is granted in its place.
-  lock_site(engine& owner, lock_spec spec, std::shared_ptr<tenure> changes = nullptr);
+  lock_site(engine& owner, lock_spec spec);
   ~lock_site();
 
   const std::string& name() const noexcept override { return spec_.key.name(); }
@@ -106,7 +105,6 @@ class lock_site final : public lock_source,
 
   engine& engine_;
   const lock_spec spec_;
-  const std::shared_ptr<tenure> changes_;
   mutex mutex_;
   std::shared_ptr<tenure> tenure_ HOLDFAST_GUARDED_BY(mutex_);
   // A list: it costs nothing while it is empty, and whoever gives up leaves it at once.

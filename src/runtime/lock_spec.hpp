@@ -10,6 +10,13 @@
 
 namespace holdfast::runtime {
 
+class tenure;
+
+// A demand that changes what is held: the only kind of demand that replaces a request.
+struct change : dialects::demand {
+  std::shared_ptr<tenure> held;
+};
+
 // Immutable; shared by all copies of a lock and by its leases.
 struct lock_spec {
   lock_key key;
@@ -28,6 +35,11 @@ struct lock_spec {
   bool stays_here() const noexcept {
     const bool alone = !wants || (wants->mode == 'x' && !wants->replaced);
     return renews && !fair && alone;
+  }
+
+  // What is held until this is granted in its place, if it is such a lock.
+  tenure* changes() const noexcept {
+    return wants && wants->replaced ? static_cast<const change&>(*wants).held.get() : nullptr;
   }
 
   // The client keeps it for a while after the last release.

@@ -159,7 +159,7 @@ class tenure final : public holding,
   ending ended_ HOLDFAST_GUARDED_BY(mutex_) = ending::none;
   leasing::outcome outcome_ HOLDFAST_GUARDED_BY(mutex_);
   monotonic_time release_wait_ends_ HOLDFAST_GUARDED_BY(mutex_){};
-  std::optional<std::stop_source> lost_ HOLDFAST_GUARDED_BY(mutex_);
+  std::stop_source lost_ HOLDFAST_GUARDED_BY(mutex_){std::nostopstate};
   std::shared_ptr<tenure> self_ HOLDFAST_GUARDED_BY(mutex_);
 
   struct stopper {

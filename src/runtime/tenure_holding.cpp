@@ -49,18 +49,18 @@ nanoseconds tenure::remaining(monotonic_time now) const noexcept {
 
 std::stop_token tenure::lost() {
   const scoped_mutex lock(mutex_);
-  if (!lost_) {
-    lost_.emplace();
+  if (!lost_.stop_possible()) {
+    lost_ = std::stop_source{};
     listened_ = true;
-    if (was_lost_) lost_->request_stop();  // nobody can listen to it yet
+    if (was_lost_) lost_.request_stop();  // nobody can listen to it yet
   }
-  return lost_->get_token();
+  return lost_.get_token();
 }
 
 void tenure::change_hands() {
   if (!listened_) return;
   const scoped_mutex lock(mutex_);
-  lost_.reset();
+  lost_ = std::stop_source{std::nostopstate};
   listened_ = false;
 }
 
@@ -79,7 +79,7 @@ void tenure::lose() {
   held_.store(false, std::memory_order_release);
   was_lost_ = true;
   engine_.timers().disarm(*this);
-  if (lost_) engine_.callbacks().post(*new loss_notice{*lost_});
+  if (lost_.stop_possible()) engine_.callbacks().post(*new loss_notice{lost_});
 }
 
 // Those who wait for another thread to release a lock need not wait when it is lost.

@@ -38,8 +38,9 @@ TEST_P(OperatorScripts, BreakALockSoThatItsTokenNeverComesAgain) {
   claim mine = claims.next();
   redis().must_acquire(mine);
   EXPECT_EQ(redis().break_lock(key),
-            break_verdict(lock_broken{mine.granted, std::string{std::string_view{mine.owner.text()}.substr(0, 32)},
-                                      mine.owner.shortened()}));
+            break_verdict(lock_broken{
+                mine.granted, std::string{std::string_view{mine.owner.text()}.substr(0, 32)},
+                mine.owner.shortened()}));
   EXPECT_FALSE(redis().exists(key.value_key()));
   EXPECT_EQ(redis().release(mine), release_verdict(not_mine{}));
   EXPECT_EQ(redis().renew(mine), renew_verdict(not_mine{}));

@@ -279,6 +279,17 @@ TEST_P(SharedScript, SaysThatTwoWhoChangeWouldWaitForEachOther) {
   EXPECT_TRUE(holds(first));
 }
 
+TEST_P(SharedScript, MayTryAChangeAgainBeforeTheLastTryHasLeftTheQueue) {
+  claim u = in_mode('u'), r = in_mode('r');
+  ASSERT_TRUE(granted_to(u) && granted_to(r));
+  claim first = waiting(instead_of(u, 'x')), second = waiting(instead_of(u, 'x'));
+  ASSERT_EQ(place_of(first), 0U);
+  EXPECT_EQ(place_of(second), 1U);
+  shared().withdraw(first);
+  shared().release(r);
+  EXPECT_TRUE(holds(second));
+}
+
 TEST_P(SharedScript, ChangesOnlyWhatIsHeld) {
   claim a = in_mode('r');
   ASSERT_TRUE(granted_to(a));

@@ -90,8 +90,9 @@ if waits then
       local mine_now = string.sub(old, 1, 1)
       local changing = call('ZRANGEBYSCORE', KEYS[2], '-inf', 0)
       for i = 1, #changing do
-        local wanted = string.match(changing[i], '^[^:]+:(%a)')
-        if wanted == 's' or string.find(against[wanted], mine_now, 1, true) then
+        local wanted, whose = string.match(changing[i], '^[^:]+:(%a)%d+/%d+:([^:]*):')
+        -- Not an attempt of our own that was given up a moment ago.
+        if whose ~= replaced and string.find(against[wanted] or '', mine_now, 1, true) then
           return {'deadlock'}
         end
       end

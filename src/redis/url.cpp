@@ -1,5 +1,6 @@
 #include "redis/url.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -15,6 +16,17 @@ constexpr std::string_view expected =
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
+  return true;
+}
+
+// RFC 3986: schemes are written in any case. `scheme` is in lower case.
+bool take_scheme(std::string_view& text, std::string_view scheme) {
+  const auto same = [](char wanted, char given) {
+    return wanted == (given >= 'A' && given <= 'Z' ? given - 'A' + 'a' : given);
+  };
+  const auto head = text.substr(0, scheme.size());
+  if (!std::equal(scheme.begin(), scheme.end(), head.begin(), head.end(), same)) return false;
+  text.remove_prefix(scheme.size());
   return true;
 }
 
@@ -154,14 +166,13 @@ result<server_url> parse_embedded(std::string_view text) {
 
 result<server_url> parse_url(std::string_view text) {
   if (text.find('\0') != std::string_view::npos) return invalid("the address contains a NUL byte");
-  if (take_prefix(text, "redis://")) return parse_tcp(text);
-  if (take_prefix(text, "unix://")) return parse_unix(text);
-  if (take_prefix(text, "embedded:")) return parse_embedded(text);
-  if (text.starts_with("rediss://") || text.starts_with("valkeys://")) {
+  if (take_scheme(text, "redis://") || take_scheme(text, "valkey://")) return parse_tcp(text);
+  if (take_scheme(text, "unix://")) return parse_unix(text);
+  if (take_scheme(text, "embedded:")) return parse_embedded(text);
+  if (take_scheme(text, "rediss://") || take_scheme(text, "valkeys://")) {
     return failure{errc::unsupported,
                    "TLS (rediss://) is not supported yet; use redis:// through a TLS tunnel"};
   }
-  if (take_prefix(text, "valkey://")) return parse_tcp(text);
   if (text.empty()) return invalid("the server address is empty" + std::string(expected));
   return invalid("the server address does not start with a known scheme" + std::string(expected));
 }

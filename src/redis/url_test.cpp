@@ -42,6 +42,13 @@ TEST(Url, TakesValkeyAsAnotherWordForRedis) {
   EXPECT_EQ(tcp(parse_url("valkey://h:1").value()).port, 1);
 }
 
+TEST(Url, TakesSchemesInAnyCase) {
+  EXPECT_EQ(tcp(parse_url("REDIS://Host").value()).host, "Host");
+  EXPECT_EQ(tcp(parse_url("Valkey://h").value()).host, "h");
+  EXPECT_EQ(std::get<net::unix_endpoint>(parse_url("Unix:///Run").value().where).path, "/Run");
+  EXPECT_EQ(parse_url("EMBEDDED:/X").value().shown, "embedded:/X");
+}
+
 TEST(Url, TakesAUnixSocket) {
   const auto url = parse_url("unix:///run/a%20b.sock?db=3").value();
   EXPECT_EQ(std::get<net::unix_endpoint>(url.where).path, "/run/a b.sock");
@@ -93,6 +100,9 @@ INSTANTIATE_TEST_SUITE_P(
                       bad_url{"unix://relative", errc::invalid_url, "'/'"},
                       bad_url{"unix:///s?x=1", errc::invalid_url, "?db=N"},
                       bad_url{"embedded:relative", errc::invalid_url, "'/'"},
+                      bad_url{"REDIS", errc::invalid_url, "scheme"},
+                      bad_url{"REDISS://h", errc::unsupported, "TLS"},
+                      bad_url{"valkeys://h", errc::unsupported, "TLS"},
                       bad_url{"rediss://h", errc::unsupported, "TLS"}));
 
 TEST(Url, NeverRepeatsAPasswordInItsComplaint) {

@@ -34,7 +34,8 @@ struct client_options {
   /// How long `lock::acquire()` waits when the call does not say. `forever` is allowed.
   std::chrono::milliseconds default_timeout{60'000};
 
-  /// Who we are in `holdfast status`. Empty: the program's name.
+  /// Who we are in `holdfast status`, which shows the first 128 bytes. At most 256. Empty: the
+  /// program's name.
   std::string name{};
 
   /// User name and password; where not empty they win over those in the URL, which other

@@ -12,7 +12,14 @@ constexpr std::size_t longest_text = 128;
 
 std::string registry_key(std::string_view client) { return "hf:client:" + std::string{client}; }
 
-std::string_view cut(std::string_view text) noexcept { return text.substr(0, longest_text); }
+// Between two characters where the text is UTF-8: half of one is no text at all.
+std::string_view cut(std::string_view text) noexcept {
+  if (text.size() <= longest_text) return text;
+  const auto continues = [&](std::size_t at) { return (text[at] & '\xc0') == '\x80'; };
+  std::size_t end = longest_text;
+  while (end > longest_text - 4 && continues(end)) --end;
+  return text.substr(0, continues(end) ? longest_text : end);
+}
 
 std::int64_t number_or_zero(std::string_view text) noexcept {
   std::int64_t number = 0;

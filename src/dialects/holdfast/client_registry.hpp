@@ -21,7 +21,8 @@ struct client_entry {
   friend bool operator==(const client_entry&, const client_entry&) = default;
 };
 
-// Writes the entry, to live for `ttl`. Texts are cut at 128 bytes. The answer is 1 or an error.
+// Writes the entry, to live for `ttl`. Texts are cut at 128 bytes, between two characters
+// where they are UTF-8. The answer is 1 or an error.
 void write_client(const client_id&, const client_entry&, milliseconds ttl, resp::writer&);
 std::optional<refused> read_client_written(const resp::value&);
 

@@ -45,6 +45,23 @@ TEST(client_registry, cuts_long_texts) {
   EXPECT_LT(bytes.size(), 600U);
 }
 
+TEST(client_registry, cuts_between_two_characters) {
+  const std::string euro = "\xe2\x82\xac";
+  const auto kept_of = [](const std::string& program) {
+    const auto verdict = read_client(array({bulk("program"), bulk(program)}));
+    return std::get<std::optional<client_entry>>(verdict)->program;
+  };
+  for (std::size_t before = 124; before <= 128; ++before) {
+    const std::string ascii(before, 'x');
+    EXPECT_EQ(
+        kept_of(ascii + euro + "y"),
+        before == 125 ? ascii + euro : ascii.substr(0, 128) + (before == 124 ? euro + "y" : ""))
+        << before;
+  }
+  const std::string no_text(200, '\x82');
+  EXPECT_EQ(kept_of(no_text), no_text.substr(0, 128));
+}
+
 TEST(client_registry, removes_and_asks_for_an_entry) {
   std::string bytes;
   resp::writer out{bytes};

@@ -78,8 +78,8 @@ class inspector {
   [[nodiscard]] lock_status status(std::string_view name) const;
 
   /// The locks that are held and whose name matches `pattern` (`*`, `?` and `[...]` as in a
-  /// shell), found by SCAN in steps: at most `most` locks, looking at no more than `most_scanned`
-  /// keys of the database.
+  /// shell, byte by byte), found by SCAN in steps: at most `most` locks, looking at about
+  /// `most_scanned` keys of the database.
   [[nodiscard]] lock_listing list(std::string_view pattern = "*", std::size_t most = 1000,
                                   std::size_t most_scanned = 1'000'000) const;
 

@@ -1,6 +1,5 @@
 #include <holdfast/inspector.hpp>
 
-#include <fnmatch.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "api/ask.hpp"
 #include "api/diagnosis.hpp"
+#include "base/glob.hpp"
 #include "base/lock_key.hpp"
 #include "dialects/holdfast/client_registry.hpp"
 #include "dialects/holdfast/inspect.hpp"
@@ -111,25 +111,25 @@ lock_status inspector::status(std::string_view name) const {
 
 lock_listing inspector::list(std::string_view pattern, std::size_t most,
                              std::size_t most_scanned) const {
-  constexpr std::string_view step = "1000";
-  const std::string glob(pattern);
+  constexpr std::size_t step = 1000;
   auto& core = *redis_.core_;
   std::set<std::string> names;  // SCAN may tell a key twice
   lock_listing listing;
+  listing.complete = false;
   std::string cursor = "0";
-  std::size_t scanned = 0;
-  do {
-    const auto answer =
-        answer_to(core, {"SCAN", cursor, "MATCH", "hf:{*}", "COUNT", step, "TYPE", "string"});
+  for (auto left = most_scanned; left > 0 && !listing.complete && names.size() <= most;) {
+    const auto count = std::min(step, left);
+    left -= count;
+    const auto answer = answer_to(core, {"SCAN", cursor, "MATCH", "hf:{*}", "COUNT",
+                                         std::to_string(count), "TYPE", "string"});
     if (answer.items.size() != 2) throw failure{errc::server_error, "SCAN was answered strangely"};
     for (const auto& key : answer.items[1].items) {
       const auto name = name_in(key.text);
-      if (name && ::fnmatch(glob.c_str(), name->c_str(), 0) == 0) names.insert(*name);
+      if (name && matches(pattern, *name)) names.insert(*name);
     }
     cursor = answer.items[0].text;
-    scanned += 1000;
     listing.complete = cursor == "0" && names.size() <= most;
-  } while (cursor != "0" && names.size() <= most && scanned < most_scanned);
+  }
   for (const auto& name : names) {
     if (listing.locks.size() == most) break;
     auto found = status(name);

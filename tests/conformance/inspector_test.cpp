@@ -120,6 +120,9 @@ TEST_P(Inspector, ListsAreSortedAndMatchPatterns) {
   const auto matching = [&](const std::string& pattern) { return names(look().list(pattern)); };
   EXPECT_THAT(matching("*"), ElementsAre("a%\0b"s, "b", "order", "order/10", "order/2", "{*}"));
   EXPECT_THAT(matching("order*"), ElementsAre("order", "order/10", "order/2"));
+  EXPECT_THAT(matching("a*b"), ElementsAre("a%\0b"s));
+  EXPECT_THAT(matching("a%\0?"s), ElementsAre("a%\0b"s));
+  EXPECT_THAT(matching("a%"), ElementsAre());
   EXPECT_THAT(matching("order/?"), ElementsAre("order/2"));
   EXPECT_THAT(matching("[a-b]"), ElementsAre("b"));
   EXPECT_THAT(matching("{\\*}"), ElementsAre("{*}"));
@@ -139,7 +142,12 @@ TEST_P(Inspector, ListsAreBounded) {
   EXPECT_TRUE(look().list("*", 10).complete);
   EXPECT_EQ(look().list("*", 9).locks.size(), 9U);
   EXPECT_FALSE(look().list("*", 9).complete);
+  EXPECT_TRUE(look().list("*", 10, 0).locks.empty()) << "it may look at nothing";
+  EXPECT_FALSE(look().list("*", 10, 0).complete);
   for (int i = 0; i < 5000; ++i) all.push_back(redis().mutex("x" + std::to_string(i)).acquire());
+  const auto few = look().list("*", 5000, 100);
+  EXPECT_FALSE(few.complete);
+  EXPECT_LT(few.locks.size(), 1000U) << "SCAN may look at some more than it was told";
   EXPECT_FALSE(look().list("none", 10, 1000).complete);
   EXPECT_TRUE(look().list("none", 10).complete);
 }

@@ -187,7 +187,8 @@ inline detached gather_one(task<> one, gathering& all) {
 /// Runs a task on the calling thread and returns what it returns, or throws what it throws.
 ///
 /// The thread does the I/O of what it waits for itself, so this is the fast way to run many
-/// coroutines on one thread. Thread safety: may be called from any thread but the callback thread.
+/// coroutines on one thread. Thread safety: may be called from any thread but a client's callback
+/// thread, where it throws `failure{errc::would_deadlock}` before anything has run.
 template <typename T>
 T sync_wait(task<T> work) {
   detail::wait_state<T> state;

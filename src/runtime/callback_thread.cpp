@@ -3,6 +3,11 @@
 #include "net/quiet_thread.hpp"
 
 namespace holdfast::runtime {
+namespace {
+
+thread_local const callback_thread* here = nullptr;
+
+}  // namespace
 
 void callback_thread::post(detail::completion& c) {
   {
@@ -24,12 +29,12 @@ void callback_thread::stop() noexcept {
   if (ending.joinable()) ending.join();
 }
 
-bool callback_thread::is_this_thread() const noexcept {
-  const std::lock_guard lock(mutex_);
-  return thread_.get_id() == std::this_thread::get_id();
-}
+bool callback_thread::is_this_thread() const noexcept { return here == this; }
+
+bool callback_thread::is_any() noexcept { return here != nullptr; }
 
 void callback_thread::run() {
+  here = this;
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });

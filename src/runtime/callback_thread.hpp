@@ -40,11 +40,12 @@ class callback_thread {
   void stop() noexcept;  // runs what is queued, then joins
 
   bool is_this_thread() const noexcept;
+  static bool is_any() noexcept;  // whether the calling thread is one, of whatever client
 
  private:
   void run();
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable changed_;
   completion_queue queue_;
   bool stopping_ = false;

@@ -150,6 +150,28 @@ TEST_P(Lockable, WaitingAsLongAsToldOnTheCallbackThreadIsRefused) {
   EXPECT_EQ(why->reason(), errc::would_deadlock);
 }
 
+TEST_P(Lockable, WaitingForAKeptLockOnTheCallbackThreadIsRefused) {
+  (void)redis().mutex("a", {.retain = 60s}).acquire({.timeout = generous}).release();
+  const auto why = thrown_in_callback(
+      [](const client& redis) { (void)redis.mutex("a", {.retain = 60s}).acquire(); });
+  ASSERT_TRUE(why) << "though it is at hand: what works once must work always";
+  EXPECT_EQ(why->reason(), errc::would_deadlock);
+}
+
+TEST_P(Lockable, RunningCoroutinesOnTheCallbackThreadIsRefused) {
+  bool ran = false;
+  const auto why = thrown_in_callback([&](const client& redis) {
+    sync_wait([](bool& begun, lock target) -> task<> {
+      begun = true;
+      (void)co_await target.async_acquire();
+    }(ran, redis.mutex("a")));
+  });
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->reason(), errc::would_deadlock);
+  EXPECT_THAT(why->what(), ::testing::HasSubstr("sync_wait"));
+  EXPECT_FALSE(ran);
+}
+
 TEST_P(Lockable, AskingOnceOnTheCallbackThreadIsAllowed) {
   bool locked = false;
   const auto why = thrown_in_callback([&](const client& redis) {

@@ -28,7 +28,9 @@ namespace holdfast {
 ///
 /// URLs: `redis://[user:password@]host[:port][/db]`, `unix:///path/to/socket[?db=N]`, `embedded:`
 /// (a private server that ends with this client), `embedded:/path/to/directory` (one shared by all
-/// processes of the user that name the directory). `rediss://` (TLS) is not there yet: refused.
+/// processes of the user that name the directory; it lives on for the milliseconds that the
+/// environment variable HOLDFAST_EMBEDDED_LINGER gives its starter, 30,000 when not set, after the
+/// last of them). `rediss://` (TLS) is not there yet: refused.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 /// After fork() the child must make a client of its own; using the old one gives `errc::forked`.

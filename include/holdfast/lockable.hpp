@@ -12,8 +12,8 @@ namespace holdfast {
 /// A standard *Lockable* (for `std::scoped_lock`, `std::unique_lock`, `std::lock`) over a lock.
 ///
 /// `lock()` waits the client's `default_timeout` and throws `failure` after it, which standard
-/// guards pass on. A lost lease cannot be told through this interface: ask `held()` or `token()`
-/// inside. Prefer `lock::acquire()` where the code is yours.
+/// guards pass on. A lost lease cannot be told through this interface: ask
+/// `held_lease().held()` inside. Prefer `lock::acquire()` where the code is yours.
 ///
 /// Thread safety: like `std::mutex`, except that one `lockable` belongs to one thread at a time:
 /// give each thread its own over the same `holdfast::lock`; they exclude each other.

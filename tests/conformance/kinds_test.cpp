@@ -94,6 +94,17 @@ TEST_P(Kinds, ExcludeWithinAndBetweenClients) {
   });
 }
 
+TEST_P(Kinds, CostTwoCommandsWhenNobodyElseWantsThem) {
+  constexpr int pairs = 20;
+  for_each_kind([&](const auto& make) {
+    const lock wanted = make(redis(), {});
+    wanted.acquire().release().value();  // the scripts are there now
+    const auto before = called("evalsha");
+    for (int i = 0; i < pairs; ++i) wanted.acquire().release().value();
+    EXPECT_EQ(called("evalsha") - before, 2 * pairs);
+  });
+}
+
 TEST_P(Kinds, GiveGrowingTokens) {
   const auto other = another_client();
   for_each_kind([&](const auto& make) {

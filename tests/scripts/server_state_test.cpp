@@ -177,6 +177,28 @@ TEST_P(RestrictedUser, CanDoWhatAnOperatorDoes) {
   EXPECT_TRUE(redis().command({"INFO", "memory"}).is_text());
 }
 
+TEST_P(RestrictedUser, CanHoldWhatSeveralHold) {
+  log_in({"client", "shared"});
+  script_client shared{server(), native_shared_lock()};
+  ASSERT_EQ(shared.command({"AUTH", "locks", "PASSWORD"}).text, "OK");
+  const demand reads{.mode = 'r'}, writes{.mode = 'x'};
+  claim reader = claims.next(), writer = others.next(), behind = others.next();
+  reader.wants = behind.wants = &reads;
+  writer.wants = &writes;
+  writer.waits = behind.waits = true;
+  shared.must_acquire(reader);
+  EXPECT_TRUE(std::holds_alternative<queued>(shared.acquire(writer)));
+  EXPECT_TRUE(std::holds_alternative<granted>(shared.acquire(behind))) << "nobody hears the writer";
+  EXPECT_TRUE(std::holds_alternative<renewed>(shared.renew(reader)));
+  EXPECT_EQ(shared.release(reader), release_verdict(released{}));
+  const demand instead{.mode = 'x', .replaced = behind.owner};
+  claim change = others.next();
+  change.wants = &instead;
+  shared.must_acquire(change);
+  EXPECT_EQ(shared.withdraw(change), release_verdict(released{}));
+  EXPECT_EQ(shared.release(behind), release_verdict(released{}));
+}
+
 TEST_P(RestrictedUser, CanChangeValues) {
   log_in({"client", "values"});
   const value_key stock{"counter", "stock"};

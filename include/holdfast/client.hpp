@@ -16,6 +16,7 @@
 #include <holdfast/options.hpp>
 #include <holdfast/rate_limiter.hpp>
 #include <holdfast/read_write_lock.hpp>
+#include <holdfast/recursive_mutex.hpp>
 #include <holdfast/semaphore.hpp>
 
 namespace holdfast {
@@ -43,6 +44,10 @@ class client {
   /// A lock that one holder at a time can have. `name`: 1 to 512 bytes of any value.
   /// Throws `failure`: `invalid_name`, `invalid_argument`.
   [[nodiscard]] lock mutex(std::string_view name, lock_options options = {}) const;
+
+  /// A lock that its holder may acquire again. `reentry` means nothing here. Throws as `mutex`.
+  [[nodiscard]] holdfast::recursive_mutex recursive_mutex(std::string_view name,
+                                                          const lock_options& options = {}) const;
 
   /// A lock that many readers or one writer can hold. Of the options `fencing`, `fair` and `retain`
   /// mean nothing here: tokens are always given, the order is always that of arrival.

@@ -33,7 +33,7 @@ enum class errc {
   invalid_url,        ///< The server address cannot be understood; the message says why.
   unsupported,        ///< This build, server or kind of lock cannot do what was asked.
   forked,             ///< The object was made before fork() and is used in the child.
-  would_deadlock,     ///< A blocking call was made on the thread that must serve it.
+  would_deadlock,     ///< A call would wait for its own thread, or its own lock.
   embedded_server,    ///< The private server cannot be started; the message names the remedy.
   queue_full,         ///< As many requests wait for the lock as it allows.
 };

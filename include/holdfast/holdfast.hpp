@@ -18,6 +18,7 @@
 #include <holdfast/options.hpp>
 #include <holdfast/rate_limiter.hpp>
 #include <holdfast/read_write_lock.hpp>
+#include <holdfast/recursive_mutex.hpp>
 #include <holdfast/result.hpp>
 #include <holdfast/run_while_held.hpp>
 #include <holdfast/semaphore.hpp>

@@ -64,6 +64,12 @@ enum class fencing {
   off,  ///< No token: one plain SET instead of a script. For locks that only save work.
 };
 
+/// What becomes of a thread that waits for a lock that it has itself.
+enum class reentry {
+  refused,  ///< `errc::would_deadlock` at once. The default.
+  waits,    ///< It waits: the lease may be released by another thread that it was given to.
+};
+
 /// How a lock behaves.
 struct lock_options {
   /// How long the server keeps the lock without hearing from us: 10 ms to 24 h.
@@ -88,6 +94,11 @@ struct lock_options {
 
   /// How many requests may wait at the server; one more gets `errc::queue_full`.
   std::uint32_t queue_limit = 100'000;
+
+  /// What becomes of a thread that blocks on a lock only one can hold, which it has acquired itself
+  /// (blocking, through this client, with the same options) and whose lease is still held. What is
+  /// asked once gets `busy`; what coroutines ask for is not looked at. See `recursive_mutex`.
+  holdfast::reentry reentry = holdfast::reentry::refused;
 };
 
 /// How long one acquisition may wait, and what may end it early.

@@ -28,7 +28,8 @@ runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
           .queue_limit = options.queue_limit,
           .renews = options.renewal == renewal::automatic,
           .fair = options.fair,
-          .fenced = options.fencing == fencing::on};
+          .fenced = options.fencing == fencing::on,
+          .refuses_reentry = options.reentry == reentry::refused};
 }
 
 lock site_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_spec spec) {
@@ -47,11 +48,23 @@ lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_v
   return site_of(core, spec_of(*core, name, options));
 }
 
+std::shared_ptr<runtime::lock_site> make_recursive_site(
+    const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+    const lock_options& options) {
+  auto spec = spec_of(*core, name, options);
+  spec.refuses_reentry = false;
+  spec.recursive = true;
+  auto& engine = core->engine();
+  return engine.sites().find_or_make(engine, std::move(spec));
+}
+
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                       const lock_options& options, dialects::demand wants) {
-  auto spec = spec_of(
-      *core, name,
-      {.lease = options.lease, .renewal = options.renewal, .queue_limit = options.queue_limit});
+  auto spec = spec_of(*core, name,
+                      {.lease = options.lease,
+                       .renewal = options.renewal,
+                       .queue_limit = options.queue_limit,
+                       .reentry = options.reentry});
   spec.recipe = &dialects::native_shared_lock();
   spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
   return site_of(core, std::move(spec));

@@ -10,6 +10,7 @@
 
 #include "dialects/recipe.hpp"
 #include "runtime/client_core.hpp"
+#include "runtime/lock_site.hpp"
 #include "runtime/lock_spec.hpp"
 
 namespace holdfast::api {
@@ -17,6 +18,11 @@ namespace holdfast::api {
 // The lock that only one can hold. Throws failure{invalid_name, invalid_argument, forked}.
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                 const lock_options& options);
+
+// What a recursive mutex is made of; all handles of the same mutex get the same. Throws as above.
+std::shared_ptr<runtime::lock_site> make_recursive_site(
+    const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+    const lock_options& options);
 
 // A lock that several can hold, wanted in this way. `fair`, `retain` and `fencing` mean nothing.
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,

@@ -53,7 +53,7 @@ const char* sentence(errc code) noexcept {
     case errc::forked:
       return "the object was made before fork() and cannot be used in the child; make a new client";
     case errc::would_deadlock:
-      return "a blocking call was made on the thread that must serve it";
+      return "the call would wait for its own thread, or its own lock";
     case errc::embedded_server:
       return "the private server cannot be started";
     case errc::queue_full:

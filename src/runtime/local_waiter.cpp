@@ -7,8 +7,9 @@
 
 namespace holdfast::runtime {
 
-local_waiter::local_waiter(std::shared_ptr<lock_site> at, leasing::patience patience)
-    : site_(std::move(at)), patience_(patience) {}
+local_waiter::local_waiter(std::shared_ptr<lock_site> at, leasing::patience patience,
+                           identity thread)
+    : site_(std::move(at)), patience_(patience), thread_(thread) {}
 
 local_waiter::~local_waiter() {
   if (has_timer_ && site_->engine_.is_in_its_process()) site_->engine_.timers().disarm(*this);
@@ -79,7 +80,7 @@ local_waiter::news local_waiter::look() {
   site.waiters_.pop_front();
   state_ = state::granted;
   site.begin_slice(now);
-  return {.got = site.take()};
+  return {.got = site.take(thread_)};
 }
 
 bool local_waiter::abandon() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/site_acquisition.hpp"
@@ -32,8 +33,10 @@ acquired lock_site::wait(leasing::patience patience, std::stop_token stop) {
     throw failure{errc::would_deadlock,
                   "waiting for a lock in a callback would stop all callbacks; use async_acquire"};
   }
+  const identity thread = this_thread();
+  if (patience.waits) check_reentry(thread);
   if (!stop.stop_requested()) {
-    if (auto at_hand = try_take()) return *std::move(at_hand);
+    if (auto at_hand = try_take(thread)) return *std::move(at_hand);
   }
   auto& connection = engine_.connection();
   redis::waiter self{redis::waiter::kind::caller};
@@ -57,6 +60,22 @@ acquired lock_site::wait(leasing::patience patience, std::stop_token stop) {
   }
 }
 
+// A thread that has the lock would wait for itself.
+void lock_site::check_reentry(identity thread) {
+  if (thread_.load(std::memory_order_relaxed) != thread || !spec_.watches_reentry()) return;
+  std::shared_ptr<tenure> has;
+  {
+    const scoped_mutex lock(mutex_);
+    if (thread_.load(std::memory_order_relaxed) != thread) return;  // it had it
+    has = state_ == state::held ? tenure_ : latest_.lock();
+  }
+  if (!has || !has->held()) return;
+  throw failure{errc::would_deadlock,
+                "this thread has the lock '" + printable(name()) +
+                    "' already and would wait for itself: use a recursive_mutex, or "
+                    "reentry::waits if another thread releases it"};
+}
+
 std::unique_ptr<acquisition> lock_site::ask() {
   return std::make_unique<site_acquisition>(shared_from_this());
 }
@@ -70,19 +89,19 @@ std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience) {
   return made;
 }
 
-lock_site::entry lock_site::enter(leasing::patience patience) {
+lock_site::entry lock_site::enter(leasing::patience patience, identity thread) {
   if (!spec_.stays_here()) return {.asks = new_tenure(patience)};
   scoped_mutex lock(mutex_);
   switch (state_) {
     case state::idle:
-      if (may_pass_on(net::now())) return {.got = take()};
+      if (may_pass_on(net::now())) return {.got = take(thread)};
       break;
     case state::free:
       break;
     case state::asking:
     case state::held:
       if (!patience.waits) return {};
-      return {.waits = std::make_shared<local_waiter>(shared_from_this(), patience)};
+      return {.waits = std::make_shared<local_waiter>(shared_from_this(), patience, thread)};
   }
   // An idle lock that may not be used any more goes back first.
   const auto spent = std::exchange(tenure_, nullptr);
@@ -93,10 +112,10 @@ lock_site::entry lock_site::enter(leasing::patience patience) {
   return {.asks = new_tenure(patience)};
 }
 
-std::optional<grant> lock_site::try_take() {
+std::optional<grant> lock_site::try_take(identity thread) {
   const scoped_mutex lock(mutex_);
   if (state_ != state::idle || !may_pass_on(net::now())) return std::nullopt;
-  return take();
+  return take(thread);
 }
 
 // Whoever gets it shall have it for a while, also while it is only claimed.
@@ -109,18 +128,25 @@ std::uint64_t lock_site::token(const tenure& of, std::uint32_t minor) const {
   return spec_.fenced ? of.major() * dialects::minors_per_major + minor : 0;
 }
 
-grant lock_site::take() {
+grant lock_site::take(identity thread) {
+  thread_.store(thread, std::memory_order_relaxed);
   state_ = state::held;
   ++minor_;
   tenure_->change_hands();
   return {tenure_, token(*tenure_, minor_)};
 }
 
-grant lock_site::obtained(std::shared_ptr<tenure> by) {
+grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
   const grant whole{by, token(*by, 0)};
   if (auto* const held = spec_.changes()) held->on_replaced();
-  if (!spec_.stays_here()) return whole;
+  const bool stays = spec_.stays_here();
+  if (!stays && !spec_.watches_reentry()) return whole;
   scoped_mutex lock(mutex_);
+  thread_.store(thread, std::memory_order_relaxed);
+  if (!stays) {
+    latest_ = by;
+    return whole;
+  }
   if (!by->held()) {  // lost already; who got it will see that
     const auto next = promote_next();
     lock.unlock();
@@ -219,7 +245,7 @@ lock_site::sleepers lock_site::pass_on(monotonic_time now) {
     if (std::exchange(first.ready_, false)) first.woken_ = false;
     return {.next = rouse_first()};
   }
-  first.got_ = take();
+  first.got_ = take(first.thread_);
   first.state_ = local_waiter::state::granted;
   begin_slice(now);
   auto alive = std::move(waiters_.front());

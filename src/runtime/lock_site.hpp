@@ -2,6 +2,7 @@
 // wait for it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include <holdfast/fencing_token.hpp>
 
+#include "base/identity.hpp"
 #include "base/mutex.hpp"
 #include "runtime/listener.hpp"
 #include "runtime/lock_source.hpp"
@@ -20,6 +22,13 @@
 namespace holdfast::runtime {
 
 class local_waiter;
+
+// Who is inside a recursive mutex: at most one, since the lock itself keeps the others out.
+struct insider {
+  mutex guard;
+  identity owner HOLDFAST_GUARDED_BY(guard) = 0;
+  std::weak_ptr<holding> hold HOLDFAST_GUARDED_BY(guard);
+};
 
 // One request stands at the server for all who want the lock here; when the client has it, they
 // pass it on among themselves, each with a token of its own: the major that the server drew and a
@@ -56,15 +65,18 @@ class lock_site final : public lock_source,
     std::shared_ptr<tenure> asks{};         // or: this must ask the server, see obtained, failed
     std::shared_ptr<local_waiter> waits{};  // or: another of us has it; neither: and we do not wait
   };
-  entry enter(leasing::patience patience) HOLDFAST_EXCLUDES(mutex_);
+  // `thread`: who blocks for it; 0: nobody does.
+  entry enter(leasing::patience patience, identity thread) HOLDFAST_EXCLUDES(mutex_);
 
   // Who asked the server got the lock, or did not.
-  grant obtained(std::shared_ptr<tenure> by) HOLDFAST_EXCLUDES(mutex_);
+  grant obtained(std::shared_ptr<tenure> by, identity thread) HOLDFAST_EXCLUDES(mutex_);
   void failed(const tenure& by) HOLDFAST_EXCLUDES(mutex_);
 
   // Gives the lock to another of us, keeps it, or gives it back to the server. False: nobody will
   // be told, since no answer is needed.
   bool release(const std::shared_ptr<tenure>& mine, const listener& who) HOLDFAST_EXCLUDES(mutex_);
+
+  insider& inside() noexcept { return inside_; }
 
   // Null when it is being destroyed.
   std::shared_ptr<lock_site> find_alive() noexcept { return weak_from_this().lock(); }
@@ -78,7 +90,8 @@ class lock_site final : public lock_source,
  private:
   friend class local_waiter;
   // Only what costs nothing: takes a lock that the client has and nobody uses.
-  std::optional<grant> try_take() HOLDFAST_EXCLUDES(mutex_);
+  std::optional<grant> try_take(identity thread) HOLDFAST_EXCLUDES(mutex_);
+  void check_reentry(identity thread) HOLDFAST_EXCLUDES(mutex_);
   enum class state : std::uint8_t { free, asking, held, idle };
 
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
@@ -87,7 +100,7 @@ class lock_site final : public lock_source,
 
   bool may_pass_on(monotonic_time now) const HOLDFAST_REQUIRES(mutex_);
   std::uint64_t token(const tenure& of, std::uint32_t minor) const;
-  grant take() HOLDFAST_REQUIRES(mutex_);
+  grant take(identity thread) HOLDFAST_REQUIRES(mutex_);
   std::shared_ptr<tenure> detach() HOLDFAST_REQUIRES(mutex_);
   void begin_slice(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   // Threads that the caller must wake when he has unlocked the mutex.
@@ -116,12 +129,18 @@ class lock_site final : public lock_source,
   state state_ HOLDFAST_GUARDED_BY(mutex_) = state::free;
   bool revoked_ HOLDFAST_GUARDED_BY(mutex_) = false;
   bool timer_runs_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  // Who blocked for the lock and got it last. Every thread sees its own writes, so that all others
+  // know without the mutex that it is not they.
+  std::atomic<identity> thread_{0};
+  std::weak_ptr<tenure> latest_
+      HOLDFAST_GUARDED_BY(mutex_);  // of that one, where tenure_ is unused
+  insider inside_;
 };
 
 // One who waits for another thread of his own process.
 class local_waiter final : public std::enable_shared_from_this<local_waiter>, private timed {
  public:
-  local_waiter(std::shared_ptr<lock_site> at, leasing::patience patience);
+  local_waiter(std::shared_ptr<lock_site> at, leasing::patience patience, identity thread);
   ~local_waiter();
 
   // The listener is told when look() is worth it. Once, if it is a continuation.
@@ -155,6 +174,7 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
 
   const std::shared_ptr<lock_site> site_;
   const leasing::patience patience_;
+  const identity thread_;
   // Guarded by the site's mutex:
   std::list<std::shared_ptr<local_waiter>>::iterator place_;  // while waiting, once begun
   state state_ = state::waiting;

@@ -28,14 +28,19 @@ struct lock_spec {
   bool renews;
   bool fair;
   bool fenced;
+  bool refuses_reentry;
+  bool recursive = false;
 
   // A lock that this client has may be passed on between its threads without the server. Not where
   // the order of arrival counts, and not where everybody is promised a whole lease, or when several
   // may hold it.
-  bool stays_here() const noexcept {
-    const bool alone = !wants || (wants->mode == 'x' && !wants->replaced);
-    return renews && !fair && alone;
-  }
+  bool stays_here() const noexcept { return renews && !fair && is_alone(); }
+
+  // Whether a thread that has it may block for it is looked at.
+  bool watches_reentry() const noexcept { return refuses_reentry && is_alone(); }
+
+  // One at a time can have it, and asking for it changes nothing that is held.
+  bool is_alone() const noexcept { return !wants || (wants->mode == 'x' && !wants->replaced); }
 
   // What is held until this is granted in its place, if it is such a lock.
   tenure* changes() const noexcept {
@@ -49,7 +54,8 @@ struct lock_spec {
     const bool same_demand = a.wants && b.wants ? *a.wants == *b.wants : a.wants == b.wants;
     return a.key.name() == b.key.name() && a.recipe == b.recipe && same_demand &&
            a.lease == b.lease && a.retain == b.retain && a.queue_limit == b.queue_limit &&
-           a.renews == b.renews && a.fair == b.fair && a.fenced == b.fenced;
+           a.renews == b.renews && a.fair == b.fair && a.fenced == b.fenced &&
+           a.refuses_reentry == b.refuses_reentry && a.recursive == b.recursive;
   }
 };
 

@@ -7,7 +7,8 @@ namespace holdfast::runtime {
 bool site_acquisition::begin(leasing::patience patience, std::stop_token stop,
                              const listener& who) {
   sleeper_ = who.sleeper;
-  auto entry = site_->enter(patience);
+  if (sleeper_ != nullptr) thread_ = this_thread();
+  auto entry = site_->enter(patience, thread_);
   if (entry.got) {
     ended_ = *std::move(entry.got);
     return true;
@@ -43,7 +44,7 @@ std::optional<acquired> site_acquisition::look() {
   if (!asks_->has_answer()) return std::nullopt;
   auto answer = asks_->take_acquired();
   const auto asked = std::exchange(asks_, nullptr);
-  if (!answer.code) return site_->obtained(asked);
+  if (!answer.code) return site_->obtained(asked, thread_);
   site_->failed(*asked);
   return answer;
 }

@@ -33,6 +33,7 @@ class site_acquisition final : public acquisition {
   std::shared_ptr<local_waiter> waits_;
   std::optional<acquired> ended_;
   redis::waiter* sleeper_ = nullptr;
+  identity thread_ = 0;  // who blocks
 };
 
 }  // namespace holdfast::runtime

@@ -27,6 +27,10 @@ const std::vector<kind>& kinds() {
          options.fair = true;
          return redis.mutex(name, options);
        }},
+      {"recursive_mutex",  // each time by another owner
+       [](auto& redis, auto& name, auto options) {
+         return redis.recursive_mutex(name, options).of(owner{});
+       }},
       {"writer",
        [](auto& redis, auto& name, auto options) { return redis.rw(name, options).exclusive(); }},
       {"upgradeable_reader",
@@ -86,7 +90,7 @@ TEST_P(Kinds, ExcludeWithinAndBetweenClients) {
     auto held = mine.acquire();
     EXPECT_TRUE(held.held());
     EXPECT_EQ(held.name(), mine.name());
-    expect_reason(mine.try_acquire(), errc::busy);
+    expect_reason(make(redis(), {}).try_acquire(), errc::busy);
     expect_reason(others.try_acquire(), errc::busy);
     EXPECT_TRUE(held.release());
     EXPECT_FALSE(held.held());

@@ -24,7 +24,7 @@ TEST_P(Mutex, ExcludesWithinAndBetweenClients) {
 }
 
 TEST_P(Mutex, BusyTimedOutAndCancelledAreValuesThatExplainThemselves) {
-  const auto lock = redis().mutex("orders");
+  const auto lock = redis().mutex("orders", {.reentry = reentry::waits});
   const auto held = lock.acquire();
   EXPECT_THAT(lock.try_acquire().error().what(), ::testing::HasSubstr("lock 'orders'"));
   const auto before = net::now();
@@ -38,7 +38,7 @@ TEST_P(Mutex, BusyTimedOutAndCancelledAreValuesThatExplainThemselves) {
 }
 
 TEST_P(Mutex, AcquireThrowsWhatTryAcquireReturns) {
-  const auto lock = redis().mutex("a");
+  const auto lock = redis().mutex("a", {.reentry = reentry::waits});
   const auto held = lock.acquire();
   EXPECT_EQ(thrown_by([&] { auto got = lock.acquire({.timeout = 0ms}); }).reason(), errc::busy);
   EXPECT_EQ(thrown_by([&] { auto got = lock.acquire({.timeout = 50ms}); }).reason(),

@@ -101,6 +101,7 @@ TEST(Checker, WantsTokensToFollowTime) {
       "530 released process=1 operation=2 lock=a\n";
   EXPECT_EQ(broken(one_after_the_other + later), "");
   EXPECT_EQ(broken(with("token=2", "token=10") + later), "I3");
+  EXPECT_EQ(broken(with("token=2", "token=10") + later + "450 emptied until=460\n"), "");
 }
 
 // I4
@@ -190,6 +191,7 @@ TEST(Checker, WantsAllToBeServedInTheEnd) {
       "320 failed process=2 operation=1 lock=a note=unavailable\n");
   EXPECT_EQ(broken(refused + "330 healed\n", within), "");
   EXPECT_EQ(broken(refused + "310 healed\n", within), "I8");
+  EXPECT_EQ(broken(refused + "310 healed\n", {.healing = milliseconds(4700)}), "");
 }
 
 // I9

@@ -32,6 +32,11 @@ milliseconds longest_lease(const std::vector<acquisition>& of) {
   return longest;
 }
 
+bool is_within(const std::vector<interval>& times, const interval& all) {
+  return std::any_of(times.begin(), times.end(),
+                     [&all](const interval& time) { return time.contains(all); });
+}
+
 }  // namespace
 
 void server_gives_to_one(const story& run, std::vector<violation>& found) {
@@ -73,6 +78,8 @@ void tokens_grow(const story& run, std::vector<violation>& found) {
 
 void tokens_follow_time(const story& run, std::vector<violation>& found) {
   for (const auto& [lock, by_call] : run.locks) {
+    // What the old owner's client still passes on among its threads belongs to the old grant.
+    const auto excused = times_without_exclusion(run, longest_lease(by_call));
     const auto by_return = winners(by_call);
     auto returned = by_return.begin();
     const event* largest = nullptr;  // of those that returned before this call
@@ -83,6 +90,7 @@ void tokens_follow_time(const story& run, std::vector<violation>& found) {
       }
       if (!one.won || one.won->token == 0 || largest == nullptr) continue;
       if (one.won->token >= largest->token) continue;
+      if (is_within(excused, {one.called.time, one.called.time})) continue;
       found.push_back(
           {"I3", "S2", "a later call got a smaller token", {*largest, one.called, *one.won}});
     }
@@ -92,23 +100,18 @@ void tokens_follow_time(const story& run, std::vector<violation>& found) {
 void beliefs_do_not_overlap(const story& run, std::vector<violation>& found) {
   for (const auto& [lock, by_call] : run.locks) {
     const auto excused = times_without_exclusion(run, longest_lease(by_call));
-    const acquisition* longest = nullptr;  // of those before: whose belief ends last
+    const acquisition* before = nullptr;  // the one whose belief ends last
     for (const auto* one : winners(by_call)) {
       const auto mine = one->belief();
       if (mine.from == mine.to) continue;
-      const auto overlap = longest == nullptr
-                               ? interval{}
-                               : interval{mine.from, std::min(mine.to, longest->belief().to)};
-      const bool allowed = std::any_of(excused.begin(), excused.end(), [&](const interval& time) {
-        return time.contains(overlap);
-      });
-      if (longest != nullptr && overlap.from < overlap.to && !allowed) {
+      const auto last = before == nullptr ? interval{} : before->belief();
+      if (mine.overlaps(last) && !is_within(excused, {mine.from, std::min(mine.to, last.to)})) {
         found.push_back({"I4",
                          "S1, S3",
-                         "two believed at once that they hold " + lock,
-                         {*longest->won, *one->won, longest->releasing.value_or(*longest->won)}});
+                         "two believed at once that they hold a lock",
+                         {*before->won, *one->won}});
       }
-      if (longest == nullptr || mine.to > longest->belief().to) longest = one;
+      if (before == nullptr || mine.to > last.to) before = one;
     }
   }
 }

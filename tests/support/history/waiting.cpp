@@ -175,7 +175,9 @@ void all_are_served_in_the_end(const story& run, const bounds& within,
     for (const auto& one : acquisitions) {
       if (one.returned() < begin || one.killed) continue;
       const auto since = std::max(begin, one.called.time);
-      if (one.won && one.returned() <= since + within.healing) continue;
+      const auto latest = since + within.healing;
+      const bool gave_up = !one.won && one.called.until < latest;
+      if (gave_up || (one.won && one.returned() <= latest)) continue;
       violation broken{"I8", "L2", "not served although nothing fails any more", {one.called}};
       if (one.won) broken.events.push_back(*one.won);
       if (one.failed) broken.events.push_back(*one.failed);

@@ -1,0 +1,56 @@
+#include "faults/runs/crew.hpp"
+
+#include <poll.h>
+
+#include <csignal>
+#include <utility>
+
+namespace holdfast::faults {
+
+namespace {
+constexpr std::size_t processes = 4;
+constexpr milliseconds longest_end{60'000};
+}  // namespace
+
+crew::crew(assignment what, recorder& log) : what_(std::move(what)), log_(log) {
+  for (std::size_t i = 0; i < processes; ++i) workers_.push_back(start());
+}
+
+std::unique_ptr<support::child_process> crew::start() {
+  ++what_.seed;
+  return std::make_unique<support::child_process>(
+      support::program_call{.program = "/proc/self/exe", .arguments = what_.to_arguments()});
+}
+
+void crew::kill_one(std::mt19937_64& random) {
+  auto& one = workers_[random() % workers_.size()];
+  const auto pid = one->pid();
+  one->signal(SIGKILL);
+  one->wait();
+  log_.record({.what = history::kind::killed, .process = pid});
+  one = start();
+}
+
+void crew::freeze_one(std::mt19937_64& random, milliseconds time) {
+  const auto& one = workers_[random() % workers_.size()];
+  log_.record({.what = history::kind::frozen, .process = one->pid()});
+  one->signal(SIGSTOP);
+  ::poll(nullptr, 0, int(time.count()));
+  one->signal(SIGCONT);
+  log_.record({.what = history::kind::thawed, .process = one->pid()});
+}
+
+std::string crew::finish() {
+  std::string complaints;
+  for (const auto& one : workers_) {
+    const auto how = one->wait(longest_end);
+    if (how != support::ending{}) {
+      complaints += "worker " + std::to_string(one->pid()) + " ended with " +
+                    std::to_string(how.exit_code) + "/" + std::to_string(how.signal) + " ";
+    }
+    complaints += one->errors();
+  }
+  return complaints;
+}
+
+}  // namespace holdfast::faults

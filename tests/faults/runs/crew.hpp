@@ -1,0 +1,34 @@
+// The workers of a run, and what can be done to them.
+#pragma once
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "faults/runs/recorder.hpp"
+#include "faults/runs/worker.hpp"
+#include "support/child_process.hpp"
+
+namespace holdfast::faults {
+
+// Thread safety: one thread at a time. They are killed with this object.
+class crew {
+ public:
+  crew(assignment what, recorder& log);
+
+  void kill_one(std::mt19937_64& random);  // and starts another one
+  void freeze_one(std::mt19937_64& random, milliseconds time);
+
+  // Waits until all have ended by themselves. What they complained of; empty: nothing.
+  std::string finish();
+
+ private:
+  std::unique_ptr<support::child_process> start();
+
+  assignment what_;
+  recorder& log_;
+  std::vector<std::unique_ptr<support::child_process>> workers_;
+};
+
+}  // namespace holdfast::faults

@@ -1,0 +1,139 @@
+#include "faults/runs/strikes.hpp"
+
+#include <poll.h>
+
+namespace holdfast::faults {
+
+namespace {
+
+using history::kind;
+
+// A message may be lost, and whoever waits asks after 2 s; before that a connection is noticed to
+// be dead, and made again; and each one that was frozen or killed in the queue costs a claim.
+constexpr milliseconds missed{4000};
+constexpr milliseconds busy_machine{1000};
+// Who has lost his place finds out when all before him could have had their claims.
+constexpr milliseconds place_lost{9000};
+constexpr milliseconds no_order{3'600'000};
+
+constexpr history::bounds undisturbed{.lock_free = busy_machine,
+                                      .lock_orphaned = busy_machine,
+                                      .return_late = busy_machine,
+                                      .loss_late = busy_machine,
+                                      .call_arrives = milliseconds(200)};
+constexpr history::bounds disturbed{.lock_free = missed,
+                                    .lock_orphaned = missed,
+                                    .return_late = 2 * busy_machine,
+                                    .loss_late = busy_machine,
+                                    .call_arrives = no_order,
+                                    .healing = milliseconds(8000)};
+
+constexpr history::bounds forgotten() {
+  auto within = disturbed;
+  within.lock_free = within.lock_orphaned = within.healing = place_lost;
+  return within;
+}
+
+void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
+
+void nothing(scene&) { pause(milliseconds(50)); }
+
+void kill_worker(scene& at) { at.workers.kill_one(at.random); }
+
+void stop_past_lease(scene& at) {
+  at.workers.freeze_one(at.random, longest_lease() + milliseconds(100 + at.any(300)));
+}
+
+void stop_below_lease(scene& at) {
+  at.workers.freeze_one(at.random, milliseconds(20 + at.any(100)));
+}
+
+// All but those of the one who asks for it.
+void kill_connections(scene& at) {
+  const auto* const type = at.any(2) == 0 ? "normal" : "pubsub";
+  at.server.command({"CLIENT", "KILL", "TYPE", type, "SKIPME", "yes"});
+}
+
+void script_flush(scene& at) { at.server.command({"SCRIPT", "FLUSH"}); }
+
+support::toward any_direction(scene& at) {
+  return at.any(2) == 0 ? support::toward::server : support::toward::client;
+}
+
+// Runs while the network or the server does not work.
+template <typename Function>
+void while_broken(scene& at, Function&& function) {
+  const auto begin = time_now();
+  function();
+  at.log.record({.time = begin, .what = kind::broken, .until = time_now()});
+}
+
+void proxy_delay(scene& at) {
+  at.network.delay(any_direction(at), milliseconds(5 + at.any(60)));
+  pause(milliseconds(300));
+  at.network.heal();
+}
+
+void proxy_stall_one_direction(scene& at) {
+  while_broken(at, [&at] {
+    at.network.stall(any_direction(at));
+    pause(milliseconds(50 + at.any(800)));
+    at.network.heal();
+  });
+}
+
+void proxy_cut_after_n(scene& at) {
+  while_broken(at, [&at] {
+    const auto how = at.any(2) == 0 ? support::cut::close : support::cut::reset;
+    at.network.cut_after(any_direction(at), at.any(800), how);
+    pause(milliseconds(100));
+    at.network.heal();
+  });
+}
+
+// What Holdfast has written is gone, wholly or in part.
+template <typename Function>
+void emptied(scene& at, Function&& function) {
+  const auto begin = time_now();
+  function();
+  at.log.record({.time = begin, .what = kind::emptied, .until = time_now()});
+}
+
+void flushall(scene& at) {
+  emptied(at, [&at] { at.server.command({"FLUSHALL"}); });
+}
+
+void delete_keys(scene& at) {
+  emptied(at, [&at] {
+    const auto keys = at.server.command({"KEYS", "hf:*"}).items;
+    if (!keys.empty()) at.server.command({"DEL", keys[at.any(keys.size())].text});
+  });
+}
+
+void server_restart_empty(scene& at) {
+  emptied(at, [&at] { while_broken(at, [&at] { at.server.restart(); }); });
+  pause(milliseconds(500));
+}
+
+}  // namespace
+
+const std::vector<fault>& faults() {
+  static const std::vector<fault> all{
+      {"none", nothing, undisturbed},
+      {"kill_worker", kill_worker, disturbed, false, true},
+      {"stop_past_lease", stop_past_lease, disturbed},
+      {"stop_below_lease", stop_below_lease, undisturbed},
+      {"kill_connections", kill_connections, disturbed},
+      {"script_flush", script_flush, undisturbed},
+      {"proxy_delay", proxy_delay, undisturbed, true},
+      {"proxy_stall_one_direction", proxy_stall_one_direction, disturbed, true},
+      {"proxy_cut_after_n", proxy_cut_after_n, disturbed, true},
+      {"flushall", flushall, forgotten()},
+      {"delete_keys", delete_keys, forgotten(), false, true},
+      {"server_restart_empty", server_restart_empty, forgotten()},
+      {"unfenced", stop_past_lease, disturbed, false, false, expectation::lost_writes},
+  };
+  return all;
+}
+
+}  // namespace holdfast::faults

@@ -22,8 +22,15 @@ std::unique_ptr<support::child_process> crew::start() {
       support::program_call{.program = "/proc/self/exe", .arguments = what_.to_arguments()});
 }
 
-void crew::kill_one(std::mt19937_64& random) {
-  auto& one = workers_[random() % workers_.size()];
+std::optional<std::size_t> crew::find(std::int64_t pid) const {
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i]->pid() == pid) return i;
+  }
+  return std::nullopt;
+}
+
+void crew::kill(std::size_t which) {
+  auto& one = workers_.at(which);
   const auto pid = one->pid();
   one->signal(SIGKILL);
   one->wait();
@@ -31,8 +38,8 @@ void crew::kill_one(std::mt19937_64& random) {
   one = start();
 }
 
-void crew::freeze_one(std::mt19937_64& random, milliseconds time) {
-  const auto& one = workers_[random() % workers_.size()];
+void crew::freeze(std::size_t which, milliseconds time) {
+  const auto& one = workers_.at(which);
   log_.record({.what = history::kind::frozen, .process = one->pid()});
   one->signal(SIGSTOP);
   ::poll(nullptr, 0, int(time.count()));

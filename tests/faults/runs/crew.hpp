@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <random>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +17,11 @@ class crew {
  public:
   crew(assignment what, recorder& log);
 
-  void kill_one(std::mt19937_64& random);  // and starts another one
-  void freeze_one(std::mt19937_64& random, milliseconds time);
+  std::size_t size() const noexcept { return workers_.size(); }
+  std::optional<std::size_t> find(std::int64_t pid) const;
+
+  void kill(std::size_t which);  // and starts another one
+  void freeze(std::size_t which, milliseconds time);
 
   // Waits until all have ended by themselves. What they complained of; empty: nothing.
   std::string finish();

@@ -19,6 +19,9 @@
 namespace holdfast::faults {
 namespace {
 
+// For the control: several processes have been stopped by then.
+constexpr milliseconds enough_to_fail{4000};
+
 struct options {
   double seconds = 60;
   std::uint64_t seed = std::random_device()();
@@ -83,7 +86,9 @@ int run_all(const options& how) {
       const auto directory = how.keep / (fault->name + "-" + server);
       std::filesystem::remove_all(directory);
       std::filesystem::create_directories(directory);
-      const plan what{*fault, server, directory, each, how.seed};
+      const bool control = fault->expected == expectation::lost_writes;
+      const auto time = control ? std::max(each, enough_to_fail) : each;
+      const plan what{*fault, server, directory, time, how.seed};
       failed += report(what, run(what)) ? 0 : 1;
       std::fflush(stdout);
     }

@@ -38,15 +38,24 @@ void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
 
 void nothing(scene&) { pause(milliseconds(50)); }
 
-void kill_worker(scene& at) { at.workers.kill_one(at.random); }
+// The worker that owns some lock, as the server tells (docs/wire/holdfast.md); any if none does.
+std::size_t victim(scene& at) {
+  const auto& lock = contests()[at.any(contests().size())].name;
+  const auto value = at.server.command({"GET", "hf:{" + lock + "}"}).text;
+  const auto request = value.substr(value.rfind(':') + 1);
+  const auto client = "hf:client:" + request.substr(0, request.find('-'));
+  const auto pid = at.server.command({"HGET", client, "pid"}).text;
+  const auto owner = at.workers.find(pid.empty() ? 0 : std::stoll(pid));
+  return owner ? *owner : at.any(at.workers.size());
+}
+
+void kill_worker(scene& at) { at.workers.kill(victim(at)); }
 
 void stop_past_lease(scene& at) {
-  at.workers.freeze_one(at.random, longest_lease() + milliseconds(100 + at.any(300)));
+  at.workers.freeze(victim(at), longest_lease() + milliseconds(100 + at.any(300)));
 }
 
-void stop_below_lease(scene& at) {
-  at.workers.freeze_one(at.random, milliseconds(20 + at.any(100)));
-}
+void stop_below_lease(scene& at) { at.workers.freeze(victim(at), milliseconds(20 + at.any(100))); }
 
 // All but those of the one who asks for it.
 void kill_connections(scene& at) {

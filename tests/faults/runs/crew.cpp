@@ -1,7 +1,5 @@
 #include "faults/runs/crew.hpp"
 
-#include <poll.h>
-
 #include <csignal>
 #include <utility>
 
@@ -38,11 +36,14 @@ void crew::kill(std::size_t which) {
   one = start();
 }
 
-void crew::freeze(std::size_t which, milliseconds time) {
+void crew::freeze(std::size_t which) {
   const auto& one = workers_.at(which);
   log_.record({.what = history::kind::frozen, .process = one->pid()});
   one->signal(SIGSTOP);
-  ::poll(nullptr, 0, int(time.count()));
+}
+
+void crew::thaw(std::size_t which) {
+  const auto& one = workers_.at(which);
   one->signal(SIGCONT);
   log_.record({.what = history::kind::thawed, .process = one->pid()});
 }

@@ -21,7 +21,8 @@ class crew {
   std::optional<std::size_t> find(std::int64_t pid) const;
 
   void kill(std::size_t which);  // and starts another one
-  void freeze(std::size_t which, milliseconds time);
+  void freeze(std::size_t which);
+  void thaw(std::size_t which);
 
   // Waits until all have ended by themselves. What they complained of; empty: nothing.
   std::string finish();

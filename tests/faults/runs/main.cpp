@@ -20,7 +20,7 @@ namespace holdfast::faults {
 namespace {
 
 // For the control: several processes have been stopped by then.
-constexpr milliseconds enough_to_fail{4000};
+constexpr milliseconds enough_to_fail{6000};
 
 struct options {
   double seconds = 60;

@@ -2,6 +2,10 @@
 
 #include <poll.h>
 
+#include <optional>
+
+#include "support/eventually.hpp"
+
 namespace holdfast::faults {
 
 namespace {
@@ -12,50 +16,65 @@ using history::kind;
 // be dead, and made again; and each one that was frozen or killed in the queue costs a claim.
 constexpr milliseconds missed{4000};
 constexpr milliseconds busy_machine{1000};
-// Who has lost his place finds out when all before him could have had their claims.
-constexpr milliseconds place_lost{9000};
+constexpr milliseconds healing{15'000};
+// Who comes to the front, and is not told, asks after as many seconds as there were before him.
+constexpr milliseconds to_the_front{1000};
 constexpr milliseconds no_order{3'600'000};
 
 constexpr history::bounds undisturbed{.lock_free = busy_machine,
                                       .lock_orphaned = busy_machine,
+                                      .for_each_before = to_the_front,
                                       .return_late = busy_machine,
                                       .loss_late = busy_machine,
-                                      .call_arrives = milliseconds(200)};
+                                      .call_arrives = milliseconds(200),
+                                      .healing = healing};
 constexpr history::bounds disturbed{.lock_free = missed,
                                     .lock_orphaned = missed,
+                                    .for_each_before = to_the_front,
                                     .return_late = 2 * busy_machine,
                                     .loss_late = busy_machine,
                                     .call_arrives = no_order,
-                                    .healing = milliseconds(8000)};
-
-constexpr history::bounds forgotten() {
-  auto within = disturbed;
-  within.lock_free = within.lock_orphaned = within.healing = place_lost;
-  return within;
-}
+                                    .healing = healing};
 
 void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
 
 void nothing(scene&) { pause(milliseconds(50)); }
 
-// The worker that owns some lock, as the server tells (docs/wire/holdfast.md); any if none does.
-std::size_t victim(scene& at) {
-  const auto& lock = contests()[at.any(contests().size())].name;
+const std::string& any_lock(scene& at) { return contests()[at.any(contests().size())].name; }
+
+// The worker that has this lock, as the server tells (docs/wire/holdfast.md).
+std::optional<std::size_t> owner(scene& at, const std::string& lock) {
   const auto value = at.server.command({"GET", "hf:{" + lock + "}"}).text;
   const auto request = value.substr(value.rfind(':') + 1);
   const auto client = "hf:client:" + request.substr(0, request.find('-'));
   const auto pid = at.server.command({"HGET", client, "pid"}).text;
-  const auto owner = at.workers.find(pid.empty() ? 0 : std::stoll(pid));
-  return owner ? *owner : at.any(at.workers.size());
+  return at.workers.find(pid.empty() ? 0 : std::stoll(pid));
 }
 
-void kill_worker(scene& at) { at.workers.kill(victim(at)); }
+std::size_t victim(scene& at, const std::string& lock) {
+  return owner(at, lock).value_or(at.any(at.workers.size()));
+}
 
+void kill_worker(scene& at) { at.workers.kill(victim(at, any_lock(at))); }
+
+// So long that others have the lock, and change what it protects.
 void stop_past_lease(scene& at) {
-  at.workers.freeze(victim(at), longest_lease() + milliseconds(100 + at.any(300)));
+  const auto& lock = any_lock(at);
+  const auto frozen = victim(at, lock);
+  at.workers.freeze(frozen);
+  pause(longest_lease());
+  static_cast<void>(support::eventually([&] { return owner(at, lock).value_or(frozen) != frozen; },
+                                        milliseconds(3000)));
+  pause(milliseconds(20 + at.any(200)));
+  at.workers.thaw(frozen);
 }
 
-void stop_below_lease(scene& at) { at.workers.freeze(victim(at), milliseconds(20 + at.any(100))); }
+void stop_below_lease(scene& at) {
+  const auto frozen = victim(at, any_lock(at));
+  at.workers.freeze(frozen);
+  pause(milliseconds(20 + at.any(100)));
+  at.workers.thaw(frozen);
+}
 
 // All but those of the one who asks for it.
 void kill_connections(scene& at) {
@@ -137,9 +156,9 @@ const std::vector<fault>& faults() {
       {"proxy_delay", proxy_delay, undisturbed, true},
       {"proxy_stall_one_direction", proxy_stall_one_direction, disturbed, true},
       {"proxy_cut_after_n", proxy_cut_after_n, disturbed, true},
-      {"flushall", flushall, forgotten()},
-      {"delete_keys", delete_keys, forgotten(), false, true},
-      {"server_restart_empty", server_restart_empty, forgotten()},
+      {"flushall", flushall, disturbed},
+      {"delete_keys", delete_keys, disturbed, false, true},
+      {"server_restart_empty", server_restart_empty, disturbed},
       {"unfenced", stop_past_lease, disturbed, false, false, expectation::lost_writes},
   };
   return all;

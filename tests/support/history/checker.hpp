@@ -13,6 +13,7 @@ namespace holdfast::history {
 struct bounds {
   milliseconds lock_free{250};      // while somebody waits: after a release
   milliseconds lock_orphaned{250};  // the same, after the lease of one that died or lost it
+  milliseconds for_each_before{0};  // added to these two for each that waited when it called
   milliseconds return_late{250};    // a call, after it should have returned
   milliseconds loss_late{250};      // being told, after the lease has ended
   milliseconds call_arrives{50};    // who calls so much later stands behind, in a fair lock

@@ -165,6 +165,19 @@ TEST(Checker, WantsTheLockOfTheFrozenToGoOn) {
   EXPECT_EQ(broken(run("1800")), "I7");
 }
 
+TEST(Checker, AllowsTimeForEachOneBefore) {
+  const std::string run =
+      "10 called process=1 operation=1 lock=a lease=1000\n"
+      "20 won process=1 operation=1 lock=a token=1 until=1000\n"
+      "25 called process=3 operation=1 lock=a lease=1000 until=30\n"
+      "30 called process=2 operation=1 lock=a lease=1000\n"
+      "40 failed process=3 operation=1 lock=a\n"
+      "500 killed process=1\n"
+      "1800 won process=2 operation=1 lock=a token=2 until=2700\n";
+  EXPECT_EQ(broken(run), "I7");
+  EXPECT_EQ(broken(run, {.for_each_before = milliseconds(100)}), "");
+}
+
 // I8
 
 TEST(Checker, WantsAFreeLockToBeTaken) {

@@ -1,7 +1,7 @@
 // I7, I8, I9 and I12: a lock that is free goes to those who wait, in their order.
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "support/history/checker.hpp"
 
@@ -92,7 +92,7 @@ class free_times {
     const bool was_open = is_open();
     occupying_ += next.occupying;
     if (next.occupying < 0) last_ = next.occupant;
-    if (next.waiting > 0) waiters_.insert(next.waiter);
+    if (next.waiting > 0) waiters_.emplace(next.waiter, int(waiters_.size()));
     if (next.waiting < 0) waiters_.erase(next.waiter);
     if (!was_open) since_ = next.time;
   }
@@ -102,7 +102,8 @@ class free_times {
 
   nanoseconds bound() const {
     const bool was_released = last_ == nullptr || last_->why == cause::held;
-    return was_released ? within_.lock_free : within_.lock_orphaned;
+    const auto usual = was_released ? within_.lock_free : within_.lock_orphaned;
+    return usual + within_.for_each_before * waiters_.begin()->second;
   }
 
   void report(const change& next) {
@@ -115,14 +116,15 @@ class free_times {
     const auto gap = std::chrono::duration_cast<milliseconds>(next.time - since_);
     broken.what += ", for " + std::to_string(gap.count()) + " ms";
     if (last_ != nullptr) broken.events.push_back(last_->shown);
-    broken.events.push_back((*waiters_.begin())->called);
+    broken.events.push_back(waiters_.begin()->first->called);
     found_.push_back(std::move(broken));
     since_ = next.time;
   }
 
   const bounds& within_;
   std::vector<violation>& found_;
-  std::set<const acquisition*> waiters_;  // in the order of their calls
+  // In the order of their calls, and how many waited already.
+  std::map<const acquisition*, int> waiters_;
   int occupying_ = 0;
   const occupation* last_ = nullptr;
   nanoseconds since_{};

@@ -28,8 +28,8 @@ struct id_options {
 /// Cost: one command for each block, and a key of about 100 bytes for 7 s, as in `counter`. The key
 /// `hf:ids:{NAME}` stays for ever.
 ///
-/// When the answer is lost, and errors: as in `counter`; and `invalid_argument` when all of 2^63 -
-/// 1 are used up.
+/// When the answer is lost, and errors: as in `counter`; `forked` in the child of a fork; and
+/// `invalid_argument` when all of 2^63 - 1 are used up.
 ///
 /// Thread safety: copies share a block; one object may be used from any number of threads. The one
 /// that finds the block used up fetches the next while the others wait.

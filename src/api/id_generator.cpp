@@ -16,6 +16,7 @@ class id_generator::state {
   const std::string& name() const noexcept { return name_; }
 
   std::int64_t next() {
+    core_->check_process();  // a forked child has the same block
     const std::lock_guard lock(guard_);
     if (last_ == end_) fetch();
     return ++last_;

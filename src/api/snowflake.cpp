@@ -1,3 +1,5 @@
+#include "base/snowflake.hpp"
+
 #include <holdfast/client.hpp>
 #include <holdfast/id_generator.hpp>
 #include <mutex>
@@ -12,15 +14,6 @@
 namespace holdfast {
 namespace {
 
-constexpr int machine_bits = 10;
-constexpr int number_bits = 12;
-constexpr std::int64_t largest_number = (1 << number_bits) - 1;
-constexpr std::int64_t epoch = 1'577'836'800'000;  // 2020-01-01, in ms since 1970
-
-std::int64_t to_ms(server_time t) noexcept {
-  return std::chrono::floor<milliseconds>(t.time_since_epoch()).count();
-}
-
 // The estimate falls behind while nothing is asked.
 void learn_time(runtime::client_core& core) {
   const auto asked_at = net::now();
@@ -33,6 +26,13 @@ void learn_time(runtime::client_core& core) {
   core.engine().learn_time(asked_at, net::now(), *said);
 }
 
+// Majors are drawn from the server's clock. Whoever had the machine number before was granted it
+// earlier, and gave out no id with a later time.
+server_time granted_at(const lease& held) {
+  const auto major = held.token().value() / dialects::minors_per_major;
+  return server_time(microseconds(static_cast<std::int64_t>(major)));
+}
+
 }  // namespace
 
 class snowflake_generator::state {
@@ -43,46 +43,35 @@ class snowflake_generator::state {
         name_(name),
         machine_(machine),
         held_(std::move(held)),
-        // Whoever had the number before was granted it earlier, and gave out no later time.
-        time_(
-            static_cast<std::int64_t>(held_.token().value() / dialects::minors_per_major / 1000)) {}
+        ids_(machine, granted_at(held_)) {}
 
   const std::string& name() const noexcept { return name_; }
   std::uint32_t machine() const noexcept { return machine_; }
 
   std::int64_t next() {
+    core_->check_process();
     const std::lock_guard lock(guard_);
-    if (const auto now = server_ms(); now > time_) {
-      time_ = now;
-      number_ = 0;
-    } else if (number_ < largest_number) {
-      ++number_;
-    } else {
-      wait_for_next_time();
-    }
+    auto id = ids_.next(now());
+    for (; !id; id = ids_.next(now())) wait();
     // After the look at the clock: the time in the id is one at which the number was ours.
     if (!held_.held()) {
       throw failure{errc::lost, "the lease of machine number " + std::to_string(machine_) +
                                     " has ended; make another generator"};
     }
-    return (time_ - epoch) << (machine_bits + number_bits) |
-           static_cast<std::int64_t>(machine_) << number_bits | number_;
+    return *id;
   }
 
  private:
-  std::int64_t server_ms() const { return to_ms(core_->engine().estimate(net::now())); }
+  server_time now() const { return core_->engine().estimate(net::now()); }
 
-  void wait_for_next_time() {
-    for (auto now = server_ms(); now <= time_; now = server_ms()) {
-      if (time_ - now > 1000) {
-        throw failure{errc::clock_skew,
-                      "the server's clock is " + std::to_string(time_ - now) +
-                          " ms behind the last id; set the clocks (NTP), or wait"};
-      }
-      api::wait_till(net::now() + milliseconds(time_ + 1 - now) / 2 + microseconds{50});
+  void wait() const {
+    constexpr milliseconds most{1000};
+    const auto left = ids_.wait(now());
+    if (left > most) {
+      throw failure{errc::clock_skew, "the server's clock is " + std::to_string(left.count()) +
+                                          " ms behind the last id; set the clocks (NTP), or wait"};
     }
-    time_ = server_ms();
-    number_ = 0;
+    api::wait_till(net::now() + left / 2 + microseconds{50});
   }
 
   const std::shared_ptr<runtime::client_core> core_;
@@ -90,13 +79,12 @@ class snowflake_generator::state {
   const std::uint32_t machine_;
   const lease held_;
   std::mutex guard_;
-  std::int64_t time_;                     // of the last id, in ms since 1970
-  std::int64_t number_ = largest_number;  // in that time: none is left at first
+  snowflake ids_;  // guarded by guard_
 };
 
 snowflake_generator client::snowflake(std::string_view name,
                                       const snowflake_options& options) const {
-  if (options.machines < 1 || options.machines > 1U << machine_bits) {
+  if (options.machines < 1 || options.machines > holdfast::snowflake::machines) {
     throw failure{errc::invalid_argument, "machines must be 1 to 1024"};
   }
   (void)lock_key{name};  // throws when it is no name
@@ -111,8 +99,8 @@ snowflake_generator client::snowflake(std::string_view name,
     }
     if (held.error().reason() != errc::busy) throw failure{held.error()};
   }
-  throw failure{errc::busy, "all " + std::to_string(options.machines) + " machine numbers of " +
-                                std::string{name} + " are taken"};
+  throw failure{errc::busy,
+                "all " + std::to_string(options.machines) + " machine numbers are taken"};
 }
 
 const std::string& snowflake_generator::name() const noexcept { return state_->name(); }

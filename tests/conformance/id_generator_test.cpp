@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "conformance/conformance.hpp"
+#include "support/clock_shim.hpp"
+#include "support/forked.hpp"
 
 namespace holdfast::conformance {
 namespace {
@@ -173,6 +175,31 @@ TEST_P(Snowflake, RefusesOnceTheNumberIsLost) {
   EXPECT_EQ(redis().snowflake("orders", {.machines = 1}).machine(), 0U);
 }
 
+TEST_P(Snowflake, WaitsForTheServersClockOnlyIfThatIsNear) {
+  support::clock_shim clock;
+  clock.set(60s);
+  const auto stepping = start({.environment = clock.environment()});
+  {
+    const auto before = client{stepping.url()}.snowflake("orders", {.machines = 1});
+    (void)before.next();
+  }
+  clock.set(0s);
+  // Granted after the one before, at a time that the server's clock has yet to reach.
+  const client redis{stepping.url()};
+  std::optional<snowflake_generator> ids;
+  EXPECT_TRUE(eventually([&] {
+    try {
+      ids = redis.snowflake("orders", {.machines = 1});
+    } catch (const failure&) {
+    }
+    return ids.has_value();
+  }));
+  EXPECT_EQ(thrown_by([&] { (void)ids->next(); }).reason(), errc::clock_skew);
+  clock.set(61s);
+  const auto next = redis.snowflake("others");  // asks for the time
+  EXPECT_GT(ids->next(), 0);
+}
+
 TEST_P(Snowflake, IdsCostNothing) {
   const auto ids = redis().snowflake("orders");
   (void)ids.next();
@@ -194,6 +221,33 @@ TEST_P(Snowflake, BadInputIsRefused) {
   for (const auto& name : {""s, std::string(513, 'x')}) {
     EXPECT_EQ(thrown_by([&] { (void)redis().snowflake(name); }).reason(), errc::invalid_name);
   }
+}
+
+// Without a client of its own: see inspector_test.cpp.
+class IdsOfProcesses : public support::server_test {};
+HOLDFAST_ON_EACH_SERVER(IdsOfProcesses);
+
+TEST_P(IdsOfProcesses, AForkedChildGivesOutNone) {
+  const auto server = start();
+  const client redis{server.url()};
+  const auto orders = redis.id_generator("orders");
+  const auto events = redis.snowflake("events");
+  EXPECT_EQ(orders.next(), 1);
+  (void)events.next();
+  support::forked child{[&](const auto& parent) {
+    std::string heard;
+    for (const auto* act : {"orders", "events"}) {
+      try {
+        heard += std::to_string(*act == 'o' ? orders.next() : events.next());
+      } catch (const failure& why) {
+        heard += why.reason() == errc::forked ? "forked " : why.what();
+      }
+    }
+    parent.tell(heard);
+  }};
+  EXPECT_EQ(child.heard(), "forked forked ");
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_EQ(orders.next(), 2);
 }
 
 }  // namespace

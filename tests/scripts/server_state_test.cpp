@@ -6,6 +6,8 @@
 
 #include "dialects/holdfast/client_registry.hpp"
 #include "dialects/holdfast/counter.hpp"
+#include "dialects/holdfast/fenced.hpp"
+#include "dialects/holdfast/rate.hpp"
 #include "resp/sample_replies.hpp"
 #include "scripts/script_client.hpp"
 
@@ -202,10 +204,15 @@ TEST_P(RestrictedUser, CanHoldWhatSeveralHold) {
 TEST_P(RestrictedUser, CanChangeValues) {
   log_in({"client", "values"});
   const value_key stock{"counter", "stock"};
+  const value_key mails{"rate", "mails"};
   const auto update = update_script("return value + 1");
+  const auto fenced = fenced_script("return 1");
   std::uint64_t requests = 0;
   for (const auto& asked : {counter_add(stock, 7), counter_subtract(stock, 7, 0),
-                            counter_set(stock, 7), counter_update(stock, update, {})}) {
+                            counter_set(stock, 7), counter_update(stock, update, {}),
+                            rate_take(mails, milliseconds(9), milliseconds(9), milliseconds(1)),
+                            rate_take(mails, milliseconds(-9), milliseconds(9), milliseconds(1)),
+                            fenced_write(fenced, {"hf:mine"}, {}, fencing_token{17})}) {
     const request_id id{client_id{{1}}, ++requests};
     const auto reply = redis().ask([&](auto& out) { write_once(asked, id, never, out); });
     EXPECT_TRUE(std::holds_alternative<once_answer>(read_once(reply))) << resp::to_string(reply);

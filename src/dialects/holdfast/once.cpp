@@ -36,6 +36,12 @@ once_verdict read_once(const resp::value& v) {
   return once_answer{std::string{text.substr(0, space)}, std::string{text.substr(space + 1)}, *now};
 }
 
+std::optional<server_time> time_in(const once_verdict& verdict) noexcept {
+  if (const auto* answer = std::get_if<once_answer>(&verdict)) return answer->now;
+  if (const auto* too_late = std::get_if<late>(&verdict)) return too_late->now;
+  return std::nullopt;
+}
+
 std::optional<std::int64_t> read_whole_number(std::string_view text) noexcept {
   std::int64_t number = 0;
   const char* end = text.data() + text.size();

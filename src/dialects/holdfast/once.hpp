@@ -45,6 +45,9 @@ struct once_answer {
 using once_verdict = std::variant<once_answer, late, refused>;
 once_verdict read_once(const resp::value&);
 
+// When the server said it, unless it refused.
+std::optional<server_time> time_in(const once_verdict&) noexcept;
+
 // For those who read answers.
 std::optional<std::int64_t> read_whole_number(std::string_view text) noexcept;
 refused not_a(const value_key&, std::string_view what);  // "counter"

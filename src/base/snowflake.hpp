@@ -1,0 +1,47 @@
+// Ids of 63 bits: 41 for the milliseconds since 2020, 10 for the machine, 12 for a number.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/time.hpp"
+
+namespace holdfast {
+
+// Thread safety: none.
+class snowflake {
+ public:
+  static constexpr std::uint32_t machines = 1024;
+  static constexpr std::int64_t ids_in_a_millisecond = 4096;
+
+  // No id has the time `after` or an earlier one.
+  snowflake(std::uint32_t machine, server_time after) noexcept
+      : machine_(machine), time_(to_ms(after)) {}
+
+  // The next id, larger than the one before, whose time is not later than `now`. Nothing when those
+  // of this millisecond are used up, or when the clock went back behind the last id for longer.
+  std::optional<std::int64_t> next(server_time now) noexcept {
+    if (const auto ms = to_ms(now); ms > time_) {
+      time_ = ms;
+      used_ = 0;
+    }
+    if (used_ == ids_in_a_millisecond) return std::nullopt;
+    return (time_ - epoch) << 22 | std::int64_t{machine_} << 12 | used_++;
+  }
+
+  // How long until there is another id, after `next` has returned nothing.
+  milliseconds wait(server_time now) const noexcept { return milliseconds{time_ + 1 - to_ms(now)}; }
+
+ private:
+  static constexpr std::int64_t epoch = 1'577'836'800'000;  // 2020-01-01, in ms since 1970
+
+  static std::int64_t to_ms(server_time t) noexcept {
+    return std::chrono::floor<milliseconds>(t.time_since_epoch()).count();
+  }
+
+  std::uint32_t machine_;
+  std::int64_t time_;                         // of the last id
+  std::int64_t used_ = ids_in_a_millisecond;  // numbers of that time
+};
+
+}  // namespace holdfast

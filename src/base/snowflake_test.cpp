@@ -1,0 +1,50 @@
+#include "base/snowflake.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr server_time granted{milliseconds{1'577'836'800'000 + 5} + 999us};
+constexpr std::int64_t ms = 1 << 22;
+
+TEST(Snowflake, BeginsAfterTheTimeGiven) {
+  snowflake ids{3, granted};
+  EXPECT_FALSE(ids.next(granted - 1h));
+  EXPECT_EQ(ids.wait(granted - 3ms), 4ms);
+  EXPECT_FALSE(ids.next(granted)) << "the one before may have used this millisecond";
+  EXPECT_EQ(ids.wait(granted), 1ms);
+  EXPECT_EQ(ids.next(granted + 1us), 6 * ms + (3 << 12));
+}
+
+TEST(Snowflake, CountsWithinAMillisecondAndThenWaits) {
+  snowflake ids{1023, granted};
+  const auto now = granted + 1ms;
+  for (std::int64_t n = 0; n < 4096; ++n) EXPECT_EQ(ids.next(now), 6 * ms + (1023 << 12) + n);
+  EXPECT_FALSE(ids.next(now));
+  EXPECT_EQ(ids.next(now + 1ms), 7 * ms + (1023 << 12));
+}
+
+TEST(Snowflake, GoesOnWhenTheClockStepsBackUntilTheMillisecondIsUsedUp) {
+  snowflake ids{0, granted};
+  auto last = ids.next(granted + 10ms);
+  for (int n = 1; n < 4096; ++n) {
+    const auto next = ids.next(granted - 1h);
+    ASSERT_TRUE(next);
+    EXPECT_GT(*next, *last);
+    last = next;
+  }
+  EXPECT_FALSE(ids.next(granted - 1h));
+  EXPECT_EQ(ids.wait(granted - 1h), 1h + 11ms);
+}
+
+TEST(Snowflake, LastsUntil2089) {
+  snowflake ids{1023, granted};
+  const server_time late{milliseconds{1'577'836'800'000 + (std::int64_t{1} << 41) - 1}};
+  EXPECT_GT(*ids.next(late), std::int64_t{1} << 62);
+}
+
+}  // namespace
+}  // namespace holdfast

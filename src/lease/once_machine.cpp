@@ -1,0 +1,43 @@
+#include "lease/once_machine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lease/server_clock.hpp"
+
+namespace holdfast::leasing {
+
+server_time once_machine::not_after(moment now) noexcept {
+  if (!not_after_) {
+    const auto left = std::chrono::floor<microseconds>(give_up_at_ - now.local);
+    not_after_ = std::min(now.server + left, far_future);
+  }
+  return *not_after_;
+}
+
+std::optional<once_machine::end> once_machine::on_verdict(dialects::once_verdict verdict,
+                                                          monotonic_time now) {
+  if (auto* answer = std::get_if<dialects::once_answer>(&verdict)) return std::move(*answer);
+  if (auto* why = std::get_if<dialects::refused>(&verdict)) {
+    return failed({why->code, std::move(why->detail)});
+  }
+  if (doubtful_ || now >= give_up_at_) {
+    return failed({errc::unavailable, "the request reached the server too late to be executed"});
+  }
+  not_after_.reset();
+  return std::nullopt;
+}
+
+std::optional<outcome> once_machine::on_missing(missing how, outcome why, monotonic_time now) {
+  doubtful_ = doubtful_ || how == missing::unknown;
+  const bool hopeless = why.code != errc::unavailable || how == missing::unreachable;
+  if (hopeless || now >= give_up_at_) return failed(std::move(why));
+  return std::nullopt;
+}
+
+outcome once_machine::failed(outcome why) const {
+  if (doubtful_) why.detail += " (the request may have been executed)";
+  return why;
+}
+
+}  // namespace holdfast::leasing

@@ -2,6 +2,7 @@
 /// All of Holdfast but the Asio bridge (`holdfast/asio.hpp`).
 #pragma once
 
+#include <holdfast/all_of.hpp>
 #include <holdfast/client.hpp>
 #include <holdfast/counter.hpp>
 #include <holdfast/embedded_server.hpp>

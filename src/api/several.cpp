@@ -1,0 +1,308 @@
+#include "api/several.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "api/lock_access.hpp"
+#include "base/mutex.hpp"
+#include "base/printable.hpp"
+
+namespace holdfast::api {
+namespace {
+
+using detail::lock_access;
+using runtime::grant;
+
+failure of_part(const failure& why, const std::string& name) {
+  return failure{why.reason(), "'" + printable(name) + "' of several locks: " + why.what()};
+}
+
+class several final : public runtime::holding, public std::enable_shared_from_this<several> {
+ public:
+  several(std::string name, const lock_list& wanted, std::vector<grant> got)
+      : name_(std::move(name)), engine_(lock_access::core(wanted.front())->engine()) {
+    for (auto& one : got) parts_.push_back(std::make_unique<part>(*this, std::move(one)));
+  }
+
+  const std::string& name() const noexcept override { return name_; }
+
+  bool held() const noexcept override {
+    return std::ranges::all_of(parts_, [](const auto& one) { return one->what->held(); });
+  }
+  nanoseconds remaining() const noexcept override {
+    auto least = nanoseconds::max();
+    for (const auto& one : parts_) least = std::min(least, one->what->remaining());
+    return least;
+  }
+
+  std::stop_token lost() override {
+    const scoped_mutex lock(mutex_);
+    if (losses_.empty()) {
+      for (const auto& one : parts_) {
+        losses_.push_back(
+            std::make_unique<std::stop_callback<loss>>(one->what->lost(), loss{lost_}));
+      }
+    }
+    return lost_.get_token();
+  }
+
+  result<void> extend(milliseconds duration) override {
+    for (const auto& one : parts_) {
+      if (auto done = one->what->extend(duration); !done) {
+        return of_part(done.error(), one->what->name());
+      }
+    }
+    return {};
+  }
+
+  bool give_back(const runtime::listener& who) override {
+    forget_losses();
+    if (!who.exists()) {
+      for (const auto& one : parts_) one->what->give_back({});
+      return false;
+    }
+    self_ = shared_from_this();
+    who_ = who;
+    left_ = parts_.size() + 1;
+    for (const auto& one : parts_) {
+      one->is_told = one->what->give_back({.completion = one.get()});
+      if (!one->is_told) --left_;
+    }
+    gone();
+    return true;
+  }
+  result<void> take_released() override {
+    for (const auto& one : parts_) {
+      if (!one->is_told) continue;
+      if (auto done = one->what->take_released(); !done) {
+        return of_part(done.error(), one->what->name());
+      }
+    }
+    return {};
+  }
+  result<void> give_back_and_wait() override {
+    forget_losses();
+    result<void> first;
+    for (const auto& one : parts_) {
+      auto done = one->what->give_back_and_wait();
+      if (!done && first) first = of_part(done.error(), one->what->name());
+    }
+    return first;
+  }
+
+  std::vector<held_part> list() const {
+    std::vector<held_part> all;
+    for (const auto& one : parts_) all.push_back({one->what->name(), fencing_token{one->token}});
+    return all;
+  }
+
+ private:
+  struct part final : detail::completion {
+    part(several& all, grant&& one) : of(all), what(std::move(one.of)), token(one.token) {}
+    void complete() noexcept override { of.gone(); }
+    several& of;
+    const std::shared_ptr<runtime::holding> what;
+    const std::uint64_t token;
+    bool is_told = false;
+  };
+  // The lease, and this with it, may be destroyed by what the user hangs on the signal.
+  struct loss {
+    std::stop_source of_all;
+    void operator()() const noexcept {
+      auto alive = of_all;
+      alive.request_stop();
+    }
+  };
+
+  // A part was given back, or all have been told to go.
+  void gone() noexcept {
+    if (left_.fetch_sub(1) != 1) return;
+    const auto alive = std::exchange(self_, nullptr);
+    who_.tell(engine_);
+  }
+
+  // What is released is not lost.
+  void forget_losses() {
+    std::vector<std::unique_ptr<std::stop_callback<loss>>> old;
+    const scoped_mutex lock(mutex_);
+    old.swap(losses_);
+  }
+
+  const std::string name_;
+  runtime::engine& engine_;
+  std::vector<std::unique_ptr<part>> parts_;
+  std::shared_ptr<several> self_;
+  runtime::listener who_;
+  std::atomic<std::size_t> left_{0};
+  mutex mutex_;
+  std::stop_source lost_;
+  std::vector<std::unique_ptr<std::stop_callback<loss>>> losses_ HOLDFAST_GUARDED_BY(mutex_);
+};
+
+// Asks for one after another. What ends it early is the stop of the part that is asked for, which
+// comes on the callback thread in any case: so it is told once for each part, and nobody else may
+// be told that this is gone.
+class gathering final : public detail::completion, public std::enable_shared_from_this<gathering> {
+ public:
+  gathering(std::shared_ptr<const lock_list> wanted, std::string name)
+      : wanted_(std::move(wanted)), name_(std::move(name)), got_(*wanted_) {}
+
+  bool begin(leasing::patience patience, std::stop_token stop, const runtime::listener& who) {
+    const scoped_mutex lock(mutex_);
+    patience_ = patience;
+    who_ = who;
+    if (stop.stop_possible()) forward_.emplace(std::move(stop), stopper{stop_});
+    return advance();
+  }
+
+  runtime::acquired finish() {
+    forward_.reset();
+    const scoped_mutex lock(mutex_);
+    return std::move(*ended_);
+  }
+
+  void abandon() {
+    forward_.reset();
+    {
+      const scoped_mutex lock(mutex_);
+      who_ = {};
+      abandoned_ = true;
+      if (ended_) return give_up();
+    }
+    stop_.request_stop();
+  }
+
+  void complete() noexcept override {
+    const auto alive = std::exchange(self_, nullptr);
+    runtime::listener who;
+    {
+      const scoped_mutex lock(mutex_);
+      settle(asked_->finish());
+      if (abandoned_) return give_up();
+      if (!advance()) return;
+      who = who_;
+    }
+    who.tell(lock_access::core(wanted_->front())->engine());
+  }
+
+ private:
+  struct stopper {
+    std::stop_source& to;
+    void operator()() const noexcept { to.request_stop(); }
+  };
+
+  // True: it has ended. False: a part will be told, maybe before this returns.
+  bool advance() HOLDFAST_REQUIRES(mutex_) {
+    while (!ended_) {
+      const lock* const next = got_.next();
+      if (next == nullptr) {
+        check_all();
+        continue;
+      }
+      asked_ = lock_access::source(*next)->ask();
+      self_ = shared_from_this();
+      if (!asked_->begin(patience_, stop_.get_token(), {.completion = this})) return false;
+      self_.reset();
+      settle(asked_->finish());
+    }
+    return true;
+  }
+
+  void settle(runtime::acquired outcome) HOLDFAST_REQUIRES(mutex_) {
+    if (auto* const one = std::get_if<grant>(&outcome)) return got_.add(std::move(*one));
+    ended_ = without(*got_.next(), std::get<leasing::outcome>(std::move(outcome)));
+    got_.give_back();
+  }
+
+  void check_all() HOLDFAST_REQUIRES(mutex_) {
+    if (got_.are_held()) {
+      ended_ = got_.join(name_);
+      return;
+    }
+    got_.give_back();
+    if (!patience_.waits) ended_ = lost_on_the_way();
+  }
+
+  void give_up() HOLDFAST_REQUIRES(mutex_) {
+    got_.give_back();
+    if (!ended_) return;
+    if (auto* const all = std::get_if<grant>(&*ended_)) all->of->give_back({});
+    ended_.reset();
+  }
+
+  const std::shared_ptr<const lock_list> wanted_;
+  const std::string name_;
+  std::stop_source stop_;
+  std::optional<std::stop_callback<stopper>> forward_;
+  std::shared_ptr<gathering> self_;  // while a part will be told
+  mutex mutex_;
+  gathered got_ HOLDFAST_GUARDED_BY(mutex_);
+  leasing::patience patience_ HOLDFAST_GUARDED_BY(mutex_);
+  runtime::listener who_ HOLDFAST_GUARDED_BY(mutex_);
+  std::unique_ptr<runtime::acquisition> asked_ HOLDFAST_GUARDED_BY(mutex_);
+  std::optional<runtime::acquired> ended_ HOLDFAST_GUARDED_BY(mutex_);
+  bool abandoned_ HOLDFAST_GUARDED_BY(mutex_) = false;
+};
+
+// The handle of a gathering, which may outlive it.
+class gathering_acquisition final : public runtime::acquisition {
+ public:
+  explicit gathering_acquisition(std::shared_ptr<gathering> of) : of_(std::move(of)) {}
+  bool begin(leasing::patience patience, std::stop_token stop,
+             const runtime::listener& who) override {
+    const auto alive = of_;  // a continuation may end this object before it returns
+    return alive->begin(patience, std::move(stop), who);
+  }
+  runtime::acquired finish() override { return of_->finish(); }
+  void abandon() override { of_->abandon(); }
+
+ private:
+  const std::shared_ptr<gathering> of_;
+};
+
+}  // namespace
+
+bool gathered::are_held() const noexcept {
+  return std::ranges::all_of(got_, [](const grant& one) { return one.of->held(); });
+}
+
+void gathered::give_back() noexcept {
+  for (const auto& one : got_) one.of->give_back({});
+  got_.clear();
+}
+
+grant gathered::join(const std::string& name) {
+  std::uint64_t largest = 0;
+  for (const auto& one : got_) largest = std::max(largest, one.token);
+  return {std::make_shared<several>(name, *wanted_, std::exchange(got_, {})), largest};
+}
+
+leasing::outcome without(const lock& part, leasing::outcome outcome) {
+  const auto of = "'" + printable(part.name()) + "' was not obtained";
+  outcome.detail = outcome.detail.empty() ? of : of + ": " + outcome.detail;
+  return outcome;
+}
+
+leasing::outcome lost_on_the_way() {
+  return {.code = errc::busy, .detail = "one of them was lost before all were there"};
+}
+
+std::unique_ptr<runtime::acquisition> gather(const std::shared_ptr<const lock_list>& wanted,
+                                             const std::string& name) {
+  return std::make_unique<gathering_acquisition>(std::make_shared<gathering>(wanted, name));
+}
+
+}  // namespace holdfast::api
+
+namespace holdfast {
+
+std::vector<held_part> parts(const lease& held) {
+  const auto* const all =
+      dynamic_cast<const api::several*>(detail::lock_access::holding(held).get());
+  if (all != nullptr) return all->list();
+  return {{held.name(), held.token()}};
+}
+
+}  // namespace holdfast

@@ -1,0 +1,49 @@
+// What is held of several locks, and how they are acquired one after another.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <holdfast/all_of.hpp>
+
+#include "runtime/holding.hpp"
+#include "runtime/lock_source.hpp"
+
+namespace holdfast::api {
+
+// In the order in which everybody acquires them.
+using lock_list = std::vector<lock>;
+
+// Grants on the way: what is not taken out is given back.
+class gathered {
+ public:
+  explicit gathered(const lock_list& wanted) : wanted_(&wanted) {}
+  ~gathered() { give_back(); }
+  gathered(const gathered&) = delete;
+  gathered& operator=(const gathered&) = delete;
+
+  // The next to ask for; null when there are all.
+  const lock* next() const noexcept {
+    return got_.size() < wanted_->size() ? &(*wanted_)[got_.size()] : nullptr;
+  }
+  void add(runtime::grant&& one) { got_.push_back(std::move(one)); }
+  bool are_held() const noexcept;
+  void give_back() noexcept;
+  runtime::grant join(const std::string& name);
+
+ private:
+  const lock_list* wanted_;
+  std::vector<runtime::grant> got_;
+};
+
+// Why there is not everything: `part` was not obtained.
+leasing::outcome without(const lock& part, leasing::outcome outcome);
+// Something was lost before there was everything, and nobody waits.
+leasing::outcome lost_on_the_way();
+
+// An acquisition that does not block.
+std::unique_ptr<runtime::acquisition> gather(const std::shared_ptr<const lock_list>& wanted,
+                                             const std::string& name);
+
+}  // namespace holdfast::api

@@ -1,0 +1,231 @@
+// Several locks as one: all or nothing, in one order, whatever happens on the way.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "conformance/conformance.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+task<> expect_refusal(lock of, acquire_options options, errc reason) {
+  expect_reason(co_await of.async_try_acquire(std::move(options)), reason);
+}
+
+task<lease> acquired(lock of, acquire_options options) {
+  co_return co_await of.async_acquire(std::move(options));
+}
+
+class AllOf : public mutex_test {
+ protected:
+  // Nobody has any of these.
+  void expect_free(const std::vector<std::string>& names) {
+    for (const auto& name : names) {
+      EXPECT_TRUE(eventually([&] {
+        return inspector{redis()}.status(name).what == lock_status::state::free;
+      })) << name;
+      EXPECT_TRUE(waits(name, 0)) << name;
+    }
+  }
+};
+HOLDFAST_ON_EACH_SERVER(AllOf);
+
+TEST_P(AllOf, HoldsAllPartsAndTellsThem) {
+  const auto other = another_client();
+  auto held = all_of({redis().mutex("b"), redis().rw("c").shared(), other.mutex("a")}).acquire();
+  EXPECT_EQ(held.name(), "a, b, c");
+  const auto all = parts(held);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].name, "a");
+  EXPECT_EQ(all[2].name, "c");
+  for (const auto& one : all) {
+    EXPECT_TRUE(one.token);
+    EXPECT_LE(one.token, held.token());
+    expect_reason(another_client().mutex("a").try_acquire(), errc::busy);
+  }
+  EXPECT_TRUE(another_client().rw("c").shared().try_acquire()) << "that part is shared";
+  expect_reason(another_client().rw("c").exclusive().try_acquire(), errc::busy);
+  EXPECT_TRUE(held.release());
+  expect_free({"a", "b"});
+  const auto single = redis().mutex("a").acquire();
+  EXPECT_EQ(parts(single).front().token, single.token());
+}
+
+TEST_P(AllOf, LeavesNothingBehindWhenOnePartIsBusy) {
+  const auto theirs = another_client().mutex("b").acquire();
+  const auto wanted = all_of({redis().mutex("a"), redis().mutex("b"), redis().mutex("c")});
+  const auto busy = wanted.try_acquire();
+  expect_reason(busy, errc::busy);
+  EXPECT_THAT(busy.error().what(), testing::HasSubstr("'b' was not obtained"));
+  expect_free({"a", "c"});
+  expect_reason(wanted.try_acquire({.timeout = 50ms}), errc::timed_out);
+  expect_free({"a", "c"});
+  std::stop_source stop;
+  std::thread waiter{[&] {
+    expect_reason(wanted.try_acquire({.timeout = forever, .stop = stop.get_token()}),
+                  errc::cancelled);
+  }};
+  EXPECT_TRUE(waits("b", 1));
+  stop.request_stop();
+  waiter.join();
+  expect_free({"a", "c"});
+}
+
+TEST_P(AllOf, LeavesNothingBehindWhenACoroutineGivesUp) {
+  const auto theirs = another_client().mutex("b").acquire();
+  const auto wanted = all_of({redis().mutex("a"), redis().mutex("b")});
+  std::stop_source stop;
+  sync_wait(expect_refusal(wanted, {}, errc::busy));
+  sync_wait(expect_refusal(wanted, {.timeout = 30ms}, errc::timed_out));
+  expect_free({"a"});
+  EXPECT_TRUE(waits("b", 0));
+  std::thread stopper{[&] {
+    EXPECT_TRUE(waits("b", 1));
+    stop.request_stop();
+  }};
+  sync_wait(
+      expect_refusal(wanted, {.timeout = forever, .stop = stop.get_token()}, errc::cancelled));
+  stopper.join();
+  expect_free({"a"});
+}
+
+TEST_P(AllOf, GivesBackWhatComesToNobody) {
+  struct nobody final : detail::completion {
+    void complete() noexcept override { told = true; }
+    std::atomic<bool> told = false;
+  } listener;
+  auto theirs = another_client().mutex("b").acquire();
+  {
+    acquire_operation left{
+        all_of({redis().mutex("a"), redis().mutex("b")}), {}, acquire_operation::patience::waits};
+    left.start(listener);
+    EXPECT_TRUE(waits("b", 1));
+  }
+  expect_free({"a"});
+  EXPECT_TRUE(theirs.release());
+  expect_free({"b"});
+  EXPECT_FALSE(listener.told);
+}
+
+TEST_P(AllOf, IsAcquiredAndReleasedByCoroutinesOfSeveralClients) {
+  sync_wait([](lock of) -> task<> {
+    for (int i = 0; i < 3; ++i) {
+      auto held = co_await of.async_acquire();
+      EXPECT_TRUE(held.held());
+      EXPECT_TRUE(co_await held.async_release());
+    }
+  }(all_of({redis().mutex("a"), another_client().mutex("b"), redis().mutex("c")})));
+  expect_free({"a", "b", "c"});
+}
+
+TEST_P(AllOf, NeverWaitsForAnotherInWhateverOrderItIsWritten) {
+  constexpr int each = 60;
+  int count = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      const client mine = another_client();
+      std::vector<lock> locks{mine.mutex("a"), mine.mutex("b"), mine.mutex("c")};
+      if (i % 2 == 0) std::swap(locks[0], locks[2]);
+      const auto wanted = all_of(locks);
+      for (int k = 0; k < each; ++k) {
+        const auto held = wanted.acquire({.timeout = generous});
+        ++count;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(count, 4 * each);
+}
+
+TEST_P(AllOf, IsLostWithOnePart) {
+  auto held = all_of({redis().mutex("a", {.lease = 150ms}), redis().mutex("b")}).acquire();
+  const auto lost = held.lost();
+  EXPECT_FALSE(lost.stop_requested());
+  server().command({"DEL", "hf:{a}"});
+  EXPECT_TRUE(triggered(lost));
+  EXPECT_FALSE(held.held());
+  EXPECT_EQ(held.remaining(), 0ms);
+  const auto done = held.release();
+  expect_reason(done, errc::lost);
+  EXPECT_THAT(done.error().what(), testing::HasSubstr("'a'"));
+  expect_free({"a", "b"});
+}
+
+TEST_P(AllOf, DoesNotTellAReleaseAsALoss) {
+  auto held = all_of({redis().mutex("a"), redis().mutex("b")}).acquire();
+  const auto lost = held.lost();
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(held.release()) << "again: without effect";
+  EXPECT_FALSE(lost.stop_requested());
+}
+
+TEST_P(AllOf, BeginsAgainWhenAPartIsLostWhileItWaits) {
+  auto theirs = another_client().mutex("b").acquire();
+  const auto brief = redis().mutex("a", {.lease = 100ms, .renewal = renewal::none});
+  const auto wanted = all_of({brief, redis().mutex("b")});
+  for (const bool blocks : {true, false}) {
+    std::thread waiter{[&] {
+      lease held = blocks ? wanted.acquire({.timeout = generous})
+                          : sync_wait(acquired(wanted, {.timeout = generous}));
+      EXPECT_TRUE(held.held());
+    }};
+    EXPECT_TRUE(waits("b", 1));
+    EXPECT_TRUE(eventually(
+        [&] { return inspector{redis()}.status("a").what == lock_status::state::free; }));
+    EXPECT_TRUE(theirs.release());
+    waiter.join();
+    expect_free({"a", "b"});
+    if (blocks) theirs = another_client().mutex("b").acquire();
+  }
+}
+
+TEST_P(AllOf, ExtendsAllParts) {
+  const lock_options fixed{.lease = 1s, .renewal = renewal::none};
+  auto held = all_of({redis().mutex("a", fixed), redis().mutex("b", fixed)}).acquire();
+  EXPECT_LE(held.remaining(), 1s);
+  EXPECT_TRUE(held.extend(20s));
+  EXPECT_GT(held.remaining(), 15s);
+  server().command({"DEL", "hf:{b}"});
+  expect_reason(held.extend(30s), errc::lost);
+}
+
+TEST_P(AllOf, CostsWhatItsPartsCost) {
+  const auto wanted = all_of({redis().mutex("a"), redis().mutex("b"), redis().mutex("c")});
+  wanted.acquire().release().value();  // scripts are loaded
+  const auto before = called("evalsha");
+  wanted.acquire().release().value();
+  EXPECT_EQ(called("evalsha"), before + 6);
+}
+
+TEST_P(AllOf, ContainsTheRecursiveMutexOfItsThread) {
+  const auto mutex = redis().recursive_mutex("a");
+  const auto outer = all_of({mutex, redis().mutex("b")}).acquire();
+  const auto inner = mutex.acquire();
+  EXPECT_EQ(mutex.hold_count(), 2u);
+  EXPECT_EQ(thrown_by([&] {
+              (void)all_of({redis().mutex("b"), redis().mutex("0")}).acquire();
+            }).reason(),
+            errc::would_deadlock);
+  expect_free({"0"});
+}
+
+TEST_P(AllOf, RefusesWhatNobodyCanMean) {
+  const auto a = redis().mutex("a"), b = redis().mutex("b");
+  const auto reason = [](std::vector<lock> locks) {
+    return thrown_by([&] { (void)all_of(std::move(locks)); }).reason();
+  };
+  EXPECT_EQ(reason({}), errc::invalid_argument);
+  EXPECT_EQ(reason({a, b, a}), errc::invalid_argument);
+  EXPECT_EQ(reason({a, another_client().mutex("a")}), errc::invalid_argument);
+  const auto rw = redis().rw("c");
+  EXPECT_EQ(reason({rw.shared(), rw.exclusive()}), errc::invalid_argument);
+  EXPECT_EQ(reason({all_of({a, b}), b}), errc::invalid_argument) << "parts of parts are parts";
+  const auto held = rw.upgradeable().acquire();
+  EXPECT_EQ(reason({a, rw.upgrade(held)}), errc::invalid_argument);
+  EXPECT_TRUE(all_of({a}).try_acquire());
+  EXPECT_TRUE(all_of({all_of({b}), a}).try_acquire());
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

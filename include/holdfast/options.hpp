@@ -95,6 +95,11 @@ struct lock_options {
   /// How many requests may wait at the server; one more gets `errc::queue_full`.
   std::uint32_t queue_limit = 100'000;
 
+  /// For so long after a lease that ended without a release, nobody gets the lock: time for what
+  /// the dead or frozen holder has set going to come to an end, where tokens cannot be checked. A
+  /// release hands over at once, as always. Zero (the default) to 1 h.
+  std::chrono::milliseconds lock_delay{0};
+
   /// What becomes of a thread that blocks on a lock only one can hold, which it has acquired itself
   /// (blocking, through this client, with the same options) and whose lease is still held. What is
   /// asked once gets `busy`; what coroutines ask for is not looked at. See `recursive_mutex`.

@@ -42,6 +42,10 @@ void check_retain(const lock_options& options) {
           "0 with fair or renewal::none: such a lock goes back at every release");
 }
 
+void check_lock_delay(milliseconds delay) {
+  require(delay >= milliseconds{0} && delay <= std::chrono::hours{1}, "lock_delay", "0 to 1 h");
+}
+
 void check_timeout(milliseconds timeout) {
   require(timeout >= milliseconds{0}, "timeout", "0 or more");
 }

@@ -16,6 +16,9 @@ void check_options(const client_options& options);
 // Throws failure{errc::invalid_argument} unless the lock can be kept after its release.
 void check_retain(const lock_options& options);
 
+// Throws failure{errc::invalid_argument} unless 0 <= delay <= 1 h.
+void check_lock_delay(std::chrono::milliseconds delay);
+
 // Throws failure{errc::invalid_argument} unless the timeout is 0 or more.
 void check_timeout(std::chrono::milliseconds timeout);
 

@@ -21,10 +21,12 @@ runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
   const auto lease = options.lease.value_or(core.engine().options().default_lease);
   check_lease(lease, "lease");
   check_retain(options);
+  check_lock_delay(options.lock_delay);
   return {.key = lock_key{name},
           .recipe = &dialects::native_mutex(options.fencing),
           .lease = lease,
           .retain = options.retain,
+          .delay = static_cast<std::uint32_t>(options.lock_delay.count()),
           .queue_limit = options.queue_limit,
           .renews = options.renewal == renewal::automatic,
           .fair = options.fair,
@@ -64,6 +66,7 @@ lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::st
                       {.lease = options.lease,
                        .renewal = options.renewal,
                        .queue_limit = options.queue_limit,
+                       .lock_delay = options.lock_delay,
                        .reentry = options.reentry});
   spec.recipe = &dialects::native_shared_lock();
   spec.wants = std::make_shared<const dialects::demand>(std::move(wants));

@@ -48,6 +48,7 @@ struct claim {
   const demand* wants = nullptr;  // the same; null where one at a time can have it
   request_id owner;
   milliseconds lease{};
+  std::uint32_t delay = 0;  // the server keeps it so many ms longer than we count on
   token_major floor = 0;    // the largest major this client knows for the slot
   token_major granted = 0;  // once granted: the major of the grant (0: a plain SET, no token)
   // Of those who wait:
@@ -64,10 +65,15 @@ constexpr milliseconds claim_time(const claim& c) noexcept {
   return std::min(c.lease, c.way == wakeup_way::poll ? polling_claim : longest_claim);
 }
 
+// How long the server keeps a lock that is renewed now.
+constexpr milliseconds kept_time(const claim& c) noexcept {
+  return c.lease + milliseconds{c.delay};
+}
+
 // Acquire.
 struct granted {
   token_major major = 0;
-  milliseconds ttl{};  // in force at the server, counted from when the request was sent
+  milliseconds ttl{};  // that we may count on, from when the request was sent
   friend bool operator==(const granted&, const granted&) = default;
 };
 struct busy {

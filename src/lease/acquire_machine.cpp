@@ -350,7 +350,8 @@ monotonic_time acquire_machine::give_up_at() const noexcept {
 
 // A lock that was granted at the last possible moment has ended by then, whatever we do.
 monotonic_time acquire_machine::ends_by_itself_at() const noexcept {
-  return doubtful_until_ + claim_->lease + clock_allowance(claim_->lease);
+  const milliseconds kept = dialects::kept_time(*claim_);
+  return doubtful_until_ + kept + clock_allowance(kept);
 }
 
 }  // namespace holdfast::leasing

@@ -24,6 +24,7 @@ struct lock_spec {
   std::shared_ptr<const dialects::demand> wants{};  // null where one at a time can have it
   milliseconds lease;
   milliseconds retain;
+  std::uint32_t delay;  // in ms: see lock_options::lock_delay
   std::uint32_t queue_limit;
   bool renews;
   bool fair;
@@ -53,9 +54,10 @@ struct lock_spec {
   friend bool operator==(const lock_spec& a, const lock_spec& b) noexcept {
     const bool same_demand = a.wants && b.wants ? *a.wants == *b.wants : a.wants == b.wants;
     return a.key.name() == b.key.name() && a.recipe == b.recipe && same_demand &&
-           a.lease == b.lease && a.retain == b.retain && a.queue_limit == b.queue_limit &&
-           a.renews == b.renews && a.fair == b.fair && a.fenced == b.fenced &&
-           a.refuses_reentry == b.refuses_reentry && a.recursive == b.recursive;
+           a.lease == b.lease && a.retain == b.retain && a.delay == b.delay &&
+           a.queue_limit == b.queue_limit && a.renews == b.renews && a.fair == b.fair &&
+           a.fenced == b.fenced && a.refuses_reentry == b.refuses_reentry &&
+           a.recursive == b.recursive;
   }
 };
 

@@ -128,6 +128,7 @@ class tenure final : public holding,
   void conclude(ending what, std::optional<errc> code, std::string detail)
       HOLDFAST_REQUIRES(mutex_);
   void tell() HOLDFAST_REQUIRES(mutex_);
+  dialects::renew_verdict without_delay(dialects::renew_verdict verdict) const;
   void lose() HOLDFAST_REQUIRES(mutex_);
   void tell_site(bool was_held) HOLDFAST_EXCLUDES(mutex_);
   void finish() HOLDFAST_REQUIRES(mutex_);

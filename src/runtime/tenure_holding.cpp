@@ -87,7 +87,15 @@ void tenure::tell_site(bool was_held) {
   if (was_held && site_ != nullptr && !held_.load(std::memory_order_acquire)) site_->lost(*this);
 }
 
-void tenure::on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at) {
+// The server keeps it longer than we count on.
+dialects::renew_verdict tenure::without_delay(dialects::renew_verdict verdict) const {
+  auto* const got = std::get_if<dialects::renewed>(&verdict);
+  if (got != nullptr) got->ttl -= milliseconds{claim_.delay};
+  return verdict;
+}
+
+void tenure::on_renewed(const dialects::renew_verdict& said, monotonic_time sent_at) {
+  const auto verdict = without_delay(said);
   if (changing_ && std::holds_alternative<dialects::not_mine>(verdict)) return on_renewal_missing();
   const bool was_held = held_.load(std::memory_order_acquire);
   {
@@ -123,7 +131,7 @@ result<void> tenure::extend(milliseconds duration) {
     if (!held()) return failure{errc::lost, "the lease had ended before it was extended"};
     auto answer = asked.run(engine_.connection());
     if (!answer) return answer.error();
-    const auto verdict = spec_->recipe->read_renew(*answer, 0);
+    const auto verdict = without_delay(spec_->recipe->read_renew(*answer, 0));
     const auto now = net::now();
     if (const auto* late = std::get_if<dialects::late>(&verdict)) {
       engine_.learn_time(asked.sent_at(), now, late->now);

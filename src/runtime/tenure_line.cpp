@@ -32,7 +32,8 @@ void tenure::leave_room() {
 leasing::step tenure::hear(acquiring& machine, const dialects::handed_over& what) {
   const auto granted_at = engine_.earliest(what.at);
   if (!granted_at) return machine.on_woken(present());
-  return machine.on_handed_over({what.major, what.claim}, *granted_at, present());
+  const milliseconds ours = what.claim - milliseconds{claim_.delay};
+  return machine.on_handed_over({what.major, ours}, *granted_at, present());
 }
 
 void tenure::on_handed_over(const dialects::handed_over& what) {

@@ -1,5 +1,6 @@
 // How leases last, grow and end.
 #include <atomic>
+#include <thread>
 
 #include "conformance/conformance.hpp"
 
@@ -70,6 +71,40 @@ TEST_P(Lease, RunWhileHeldReturnsThrowsAndTellsLoss) {
   EXPECT_EQ(thrown_by([&] { run_while_held(lock, lose); }).reason(), errc::lost);
   EXPECT_THROW(run_while_held(lock, [] { throw 1; }), int);
   EXPECT_TRUE(lock.try_acquire({.timeout = generous}));
+}
+
+TEST_P(Lease, NobodyGetsTheLockForAWhileAfterItWasLost) {
+  const lock_options delayed{
+      .lease = 200ms, .renewal = renewal::none, .lock_delay = std::chrono::milliseconds{600}};
+  const auto asked = net::now();
+  auto held = redis().mutex("a", delayed).acquire();
+  EXPECT_LT(held.remaining(), 200ms) << "the delay is not for the holder";
+  EXPECT_TRUE(triggered(held.lost()));
+  EXPECT_LT(net::now() - asked, 600ms);
+  auto next = another_client().mutex("a", delayed).acquire();
+  EXPECT_GE(net::now() - asked, 800ms);
+  EXPECT_LT(next.remaining(), 200ms);
+  std::thread waiter{[&] {
+    const auto got = another_client().mutex("a", delayed).acquire();
+    EXPECT_TRUE(got.held());
+    EXPECT_LT(got.remaining(), 200ms);
+  }};
+  ASSERT_TRUE(waits("a", 1));
+  const auto before = net::now();
+  (void)next.extend(5s);
+  EXPECT_TRUE(next.release()) << "a release hands over at once";
+  waiter.join();
+  EXPECT_LT(net::now() - before, generous);
+}
+
+TEST_P(Lease, DelayedLocksAreRenewed) {
+  const auto held = redis().mutex("a", {.lease = 200ms, .lock_delay = 1s}).acquire();
+  const auto after_three_leases = net::now() + 600ms;
+  EXPECT_TRUE(eventually([&] { return !held.held() || net::now() > after_three_leases; }));
+  EXPECT_TRUE(held.held());
+  EXPECT_LT(held.remaining(), 200ms);
+  EXPECT_EQ(thrown_by([&] { (void)redis().mutex("a", {.lock_delay = 2h}); }).reason(),
+            errc::invalid_argument);
 }
 
 }  // namespace

@@ -24,13 +24,13 @@ void mutex_recipe::write_acquire(const claim& wanted, bool resend, server_time n
     out.arg(lock_value{0, wanted.owner}.text());
     out.arg("NX");
     out.arg("PX");
-    out.arg(wanted.lease.count());
+    out.arg(kept_time(wanted).count());
     return;
   }
   out.call(scripts::holdfast_acquire, 4, wanted.waits ? 7 : 4);
   write_keys(*wanted.key, out);
   out.arg(wanted.owner.text());
-  out.arg(wanted.lease.count());
+  out.arg(kept_time(wanted).count());
   out.arg(micros(not_after));
   out.arg(static_cast<std::int64_t>(wanted.floor));
   if (!wanted.waits) return;
@@ -58,7 +58,7 @@ void mutex_recipe::write_renew(std::span<const claim* const> held, server_time n
   out.arg(micros(not_after));
   for (const claim* one : held) {
     out.arg(lock_value{one->granted, one->owner}.text());
-    out.arg(one->lease.count());
+    out.arg(kept_time(*one).count());
   }
 }
 

@@ -34,7 +34,7 @@ void shared_recipe::write_acquire(const claim& wanted, bool, server_time not_aft
   out.call(scripts::holdfast_shared_acquire, keys, wanted.waits ? 11 : 8);
   write_shared_keys(*wanted.key, out);
   out.arg(wanted.owner.text());
-  out.arg(wanted.lease.count());
+  out.arg(kept_time(wanted).count());
   out.arg(static_cast<std::int64_t>(not_after.time_since_epoch().count()));
   out.arg(static_cast<std::int64_t>(wanted.floor));
   out.arg(std::string_view{&wants.mode, 1});
@@ -55,7 +55,7 @@ void shared_recipe::write_renew(std::span<const claim* const> held, server_time 
   out.arg(static_cast<std::int64_t>(not_after.time_since_epoch().count()));
   for (const claim* one : held) {
     out.arg(one->owner.text());
-    out.arg(one->lease.count());
+    out.arg(kept_time(*one).count());
   }
 }
 

@@ -32,6 +32,9 @@ std::optional<std::uint64_t> read_request(const client_id& client, std::string_v
   return read_number(text.substr(1), 16);
 }
 
+// With the longest lock_delay.
+constexpr std::uint64_t largest_claim = 1'000 + 3'600'000;
+
 }  // namespace
 
 void write_key(const lock_key& key, std::string_view suffix, resp::writer& out) {
@@ -48,7 +51,8 @@ void write_keys(const lock_key& key, resp::writer& out) {
 place_suffix::place_suffix(const claim& waiting) noexcept {
   char* at = text_.data();
   *at++ = ':';
-  at = std::to_chars(at, text_.data() + text_.size(), claim_time(waiting).count()).ptr;
+  at = std::to_chars(at, text_.data() + text_.size(), claim_time(waiting).count() + waiting.delay)
+           .ptr;
   *at++ = ':';
   *at++ = waiting.way == wakeup_way::poll ? 'p' : '-';
   size_ = static_cast<std::uint8_t>(at - text_.data());
@@ -70,7 +74,7 @@ std::optional<channel_message> read_message(const client_id& client, std::string
   const bool names_a_lock = message.starts_with("hf:{") && message.ends_with('}');
   const bool complete = request && major && claim && at && names_a_lock;
   if (!complete || *major > largest_major || *at > largest_major) return std::nullopt;
-  if (*claim > static_cast<std::uint64_t>(longest_claim.count())) return std::nullopt;
+  if (*claim > largest_claim) return std::nullopt;
   return handed_over{*request,
                      owner.ends_with('r'),
                      word == "shared",

@@ -41,7 +41,7 @@ struct handed_over {
   bool revocable = false;
   bool shared = false;  // the lock is one that several may hold
   token_major major = 0;
-  milliseconds claim{};
+  milliseconds claim{};  // for how long the server keeps it
   server_time at;
   std::string name;  // of the lock
   friend bool operator==(const handed_over&, const handed_over&) = default;

@@ -55,7 +55,7 @@ TEST(channel_message, is_nothing_when_it_is_for_somebody_else_or_makes_no_sense)
            std::string{}, std::string{"grant"}, "grant " + ours, "grant " + ours + " 17 1000",
            "grant " + ours + "x" + rest, "grant " + std::string{us.text()} + rest,
            "grant " + ours + " -17 1000 1795240014867000 hf:{a}",
-           "grant " + ours + " 17 1001 1795240014867000 hf:{a}",
+           "grant " + ours + " 17 3601001 1795240014867000 hf:{a}",
            "grant " + ours + " 9999999999999999 1000 1795240014867000 hf:{a}",
            "grant " + ours + " 17 1000 99999999999999999999 hf:{a}",
            "grant " + ours + " 17 1000 1795240014867000 a", "granted " + ours + rest,

@@ -207,7 +207,9 @@ bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who
   const auto now = net::now();
   if (may_pass_on(now)) {
     if (waiters_.empty()) {
-      if (spec_.is_retained()) return keep(now), false;
+      // Who stood in the queue is not told whether others stand behind him.
+      const bool was_free = mine->claim().ticket == 0;
+      if (spec_.is_retained() && was_free) return keep(now), false;
     } else if (now < turn_ends_) {
       const auto woken = pass_on(now);
       lock.unlock();

@@ -267,6 +267,19 @@ TEST_P(Waiting, ARetainedLockIsGivenToWhoeverWantsIt) {
   EXPECT_GT(other.token(), first);
 }
 
+TEST_P(Waiting, ARetainedLockGoesToThoseWhoStoodBehindItsOwner) {
+  const auto one = another_client(), two = another_client();
+  auto first = redis().mutex("a").acquire();
+  std::thread keeper([&] { (void)one.mutex("a", {.retain = 1h}).acquire(); });
+  ASSERT_TRUE(waits("a", 1));
+  // Sooner than he would ask again, which also makes the keeper give it up.
+  std::thread last([&] { EXPECT_TRUE(two.mutex("a").try_acquire({.timeout = 1s})); });
+  ASSERT_TRUE(waits("a", 2));
+  EXPECT_TRUE(first.release());
+  keeper.join();
+  last.join();
+}
+
 TEST_P(Waiting, ARetainedLockGoesBackWhenItIsNotUsed) {
   (void)redis().mutex("a", {.retain = 50ms}).acquire();
   EXPECT_TRUE(eventually([&] { return server().command({"EXISTS", "hf:{a}"}).number == 0; }));

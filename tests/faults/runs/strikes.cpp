@@ -21,16 +21,21 @@ constexpr milliseconds healing{15'000};
 constexpr milliseconds to_the_front{1000};
 constexpr milliseconds no_order{3'600'000};
 
-constexpr history::bounds undisturbed{.lock_free = busy_machine,
-                                      .lock_orphaned = busy_machine,
-                                      .for_each_before = to_the_front,
+// Every release is told: whoever waits need not find it out by the end of the lease.
+constexpr history::bounds undisturbed{.lock_free = {milliseconds(250)},
+                                      .lock_orphaned = {busy_machine, to_the_front},
                                       .return_late = busy_machine,
                                       .loss_late = busy_machine,
                                       .call_arrives = milliseconds(200),
                                       .healing = healing};
-constexpr history::bounds disturbed{.lock_free = missed,
-                                    .lock_orphaned = missed,
-                                    .for_each_before = to_the_front,
+constexpr history::bounds slowed{.lock_free = {busy_machine},
+                                 .lock_orphaned = {busy_machine, to_the_front},
+                                 .return_late = busy_machine,
+                                 .loss_late = busy_machine,
+                                 .call_arrives = no_order,
+                                 .healing = healing};
+constexpr history::bounds disturbed{.lock_free = {missed, to_the_front},
+                                    .lock_orphaned = {missed, to_the_front},
                                     .return_late = 2 * busy_machine,
                                     .loss_late = busy_machine,
                                     .call_arrives = no_order,
@@ -150,10 +155,10 @@ const std::vector<fault>& faults() {
       {"none", nothing, undisturbed},
       {"kill_worker", kill_worker, disturbed, false, true},
       {"stop_past_lease", stop_past_lease, disturbed},
-      {"stop_below_lease", stop_below_lease, undisturbed},
+      {"stop_below_lease", stop_below_lease, slowed},
       {"kill_connections", kill_connections, disturbed},
       {"script_flush", script_flush, undisturbed},
-      {"proxy_delay", proxy_delay, undisturbed, true},
+      {"proxy_delay", proxy_delay, slowed, true},
       {"proxy_stall_one_direction", proxy_stall_one_direction, disturbed, true},
       {"proxy_cut_after_n", proxy_cut_after_n, disturbed, true},
       {"flushall", flushall, disturbed},

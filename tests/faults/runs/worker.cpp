@@ -125,7 +125,7 @@ const std::vector<contested>& contests() {
   static const std::vector<contested> all{
       {"usual", {.lease = milliseconds(500)}},
       {"fair", {.lease = milliseconds(400), .fair = true}},
-      {"kept", {.lease = milliseconds(500), .retain = milliseconds(100)}},
+      {"kept", {.lease = milliseconds(500), .retain = milliseconds(400)}},
       {"fixed", {.lease = milliseconds(300), .renewal = renewal::none}},
   };
   return all;

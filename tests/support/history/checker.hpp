@@ -9,15 +9,21 @@
 
 namespace holdfast::history {
 
+// How long a waiter may be left waiting: more, where nobody tells him, the more waited before him
+// when he called.
+struct grace {
+  milliseconds at_all{250};
+  milliseconds for_each_before{0};
+};
+
 // How long things may take in a run. The defaults are for a busy machine and a working network.
 struct bounds {
-  milliseconds lock_free{250};      // while somebody waits: after a release
-  milliseconds lock_orphaned{250};  // the same, after the lease of one that died or lost it
-  milliseconds for_each_before{0};  // added to these two for each that waited when it called
-  milliseconds return_late{250};    // a call, after it should have returned
-  milliseconds loss_late{250};      // being told, after the lease has ended
-  milliseconds call_arrives{50};    // who calls so much later stands behind, in a fair lock
-  milliseconds healing{5000};       // until the last one is served that waits
+  grace lock_free{};              // after a release, while somebody waits
+  grace lock_orphaned{};          // the same, after the lease of one that died or lost it
+  milliseconds return_late{250};  // a call, after it should have returned
+  milliseconds loss_late{250};    // being told, after the lease has ended
+  milliseconds call_arrives{50};  // who calls so much later stands behind, in a fair lock
+  milliseconds healing{5000};     // until the last one is served that waits
 };
 
 // A promise that was broken.

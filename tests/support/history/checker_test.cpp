@@ -175,21 +175,22 @@ TEST(Checker, AllowsTimeForEachOneBefore) {
       "500 killed process=1\n"
       "1800 won process=2 operation=1 lock=a token=2 until=2700\n";
   EXPECT_EQ(broken(run), "I7");
-  EXPECT_EQ(broken(run, {.for_each_before = milliseconds(100)}), "");
+  EXPECT_EQ(broken(run, {.lock_orphaned = {milliseconds(250), milliseconds(100)}}), "");
 }
 
 // I8
 
 TEST(Checker, WantsAFreeLockToBeTaken) {
   EXPECT_EQ(broken(with("320 won process=2", "390 won process=2")), "");
-  EXPECT_EQ(broken(with("320 won process=2", "390 won process=2"), {.lock_free = milliseconds(50)}),
-            "I8");
-  // Nobody waits: it may be free as long as it likes.
   EXPECT_EQ(
-      broken(with("30 called process=2", "319 called process=2"), {.lock_free = milliseconds(10)}),
-      "");
+      broken(with("320 won process=2", "390 won process=2"), {.lock_free = {milliseconds(50)}}),
+      "I8");
+  // Nobody waits: it may be free as long as it likes.
+  EXPECT_EQ(broken(with("30 called process=2", "319 called process=2"),
+                   {.lock_free = {milliseconds(10)}}),
+            "");
   EXPECT_EQ(broken(with("320 won process=2", "390 won process=2") + "305 broken until=389\n",
-                   {.lock_free = milliseconds(50)}),
+                   {.lock_free = {milliseconds(50)}}),
             "");
 }
 
@@ -278,7 +279,7 @@ TEST(Checker, WantsARequestWithoutAnswerToEndWithItsLease) {
       "10 called process=1 operation=1 lock=a lease=1000\n"
       "20 called process=2 operation=1 lock=a lease=1000\n"
       "500 unclear process=1 operation=1 lock=a\n";
-  const bounds within{.lock_free = milliseconds(490)};
+  const bounds within{.lock_free = {milliseconds(490)}};
   EXPECT_EQ(broken(begin + "1600 won process=2 operation=1 lock=a token=2 until=2500\n", within),
             "");
   EXPECT_EQ(broken(begin + "1800 won process=2 operation=1 lock=a token=2 until=2700\n", within),

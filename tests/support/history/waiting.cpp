@@ -102,8 +102,8 @@ class free_times {
 
   nanoseconds bound() const {
     const bool was_released = last_ == nullptr || last_->why == cause::held;
-    const auto usual = was_released ? within_.lock_free : within_.lock_orphaned;
-    return usual + within_.for_each_before * waiters_.begin()->second;
+    const auto& grace = was_released ? within_.lock_free : within_.lock_orphaned;
+    return grace.at_all + grace.for_each_before * waiters_.begin()->second;
   }
 
   void report(const change& next) {

@@ -1,4 +1,6 @@
 // Seeded runs. A failure names its seed; HOLDFAST_SEED=N runs that one alone.
+#include "simulation/simulation.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -7,7 +9,6 @@
 #include <string>
 
 #include "net/clock.hpp"
-#include "simulation/world.hpp"
 
 namespace holdfast::simulation {
 namespace {
@@ -41,6 +42,42 @@ TEST(Simulation, IsTheSameForTheSameSeed) {
     EXPECT_EQ(one.trace, two.trace) << seed;
   }
   EXPECT_NE(simulate(1).trace, simulate(2).trace);
+}
+
+// So that what the runs show is not shown by runs in which nothing happens.
+TEST(Simulation, InjectsEveryFault) {
+  constexpr std::uint64_t seeds = 2000;
+  fault_counts sum{};
+  std::uint64_t contended = 0, handed_over = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const auto result = simulate(seed);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += result.faults[i];
+    contended += result.contended ? 1 : 0;
+    handed_over += result.handed_over;
+  }
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    EXPECT_GE(sum[i], seeds / 20) << fault_names[i];
+    std::cout << fault_names[i] << " " << sum[i] << "\n";
+  }
+  EXPECT_GT(contended, seeds * 9 / 10);
+  EXPECT_GT(handed_over, seeds);
+}
+
+// Three clients who want the lock once. Each of them is stopped after each event of the run, and
+// all must be served all the same.
+TEST(Simulation, BearsACancellationAtEveryEvent) {
+  std::uint64_t runs = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    for (std::uint64_t who = 0; who < 3; ++who) {
+      for (std::uint64_t k = 1, events = 1; k <= events; ++k, ++runs) {
+        const auto result = simulate(
+            {.seed = seed, .faults = false, .clients = 3, .cancel = {{.client = who, .after = k}}});
+        ASSERT_EQ(result.violation, "") << "seed " << seed << ", client " << who << ", event " << k;
+        events = result.events;
+      }
+    }
+  }
+  EXPECT_GT(runs, 300U);
 }
 
 }  // namespace

@@ -1,28 +1,82 @@
-// A seeded run of clients over a network that loses, delays and repeats, on one simulated server.
+// Virtual time, the server, and what happens to all clients at once.
 #pragma once
 
-#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
+
+#include "base/lock_key.hpp"
+#include "simulation/dice.hpp"
+#include "simulation/promises.hpp"
+#include "simulation/server/simulated_server.hpp"
+#include "simulation/simulation.hpp"
 
 namespace holdfast::simulation {
 
-// What a run came to.
-struct outcome {
-  std::string violation;       // the promise that was broken, and when; empty: none
-  std::uint64_t trace = 0;     // a hash of all that happened: the same seed gives the same one
-  std::uint64_t grants = 0;    // believed by clients
-  std::uint64_t losses = 0;    // leases that ended before they were released
-  std::uint64_t commands = 0;  // executed by the server
-};
+class client;
 
-// The real machines and the real scripts: a few clients acquire, hold and release one lock again
-// and again while requests, answers and messages are lost, late and executed late, connections
-// break, clients freeze and give up, and the server is emptied. Then everything works, and whoever
-// waits must get the lock in bounded time.
-//
-// Checked: no two clients believe that they hold (S1, S3; not for a lease after the server was
-// emptied), tokens of believed grants grow (S2), every lease ends by release or loss (S4), every
-// waiter is served in the end (L1, L2).
-outcome simulate(std::uint64_t seed);
+inline constexpr monotonic_time begin_of_time{std::chrono::hours{1}};
+
+class world {
+ public:
+  explicit world(const scenario& what);
+  ~world();
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+
+  outcome run();
+
+  monotonic_time now() const noexcept { return now_; }
+  bool faults() const noexcept { return now_ < faults_end_; }
+  dice& chance() noexcept { return dice_; }
+  const kind& of() const noexcept { return kind_; }
+  const lock_key& key() const noexcept { return key_; }
+  promises& check() noexcept { return promises_; }
+  simulated_server& server() noexcept { return server_; }
+
+  void at(monotonic_time when, std::function<void()> what);
+  void count(fault what) { ++result_.faults[static_cast<std::size_t>(what)]; }
+  void note(std::uint64_t what) { result_.trace = (result_.trace ^ what) * 0x100000001b3; }
+
+  // A connection to the server, which knows all scripts.
+  int connect();
+  resp::value execute(int connection, const std::string& bytes);
+  void believes(const client& who, const belief& what, bool by_message);
+  void lost() { ++result_.losses; }
+
+ private:
+  struct event {
+    monotonic_time when;
+    std::uint64_t order;
+    std::function<void()> what;
+  };
+  static bool is_later(const event& a, const event& b) noexcept {
+    return a.when != b.when ? a.when > b.when : a.order > b.order;
+  }
+
+  void plan_faults();
+  void empty_the_server();
+  void set_the_clock();
+  void synchronize();
+  bool is_over() const;
+  void step();
+  void finish();
+
+  const scenario scenario_;
+  const kind& kind_;
+  const lock_key key_{"simulated"};
+  dice dice_;
+  monotonic_time now_ = begin_of_time;
+  monotonic_time faults_end_;
+  monotonic_time server_at_ = begin_of_time;
+  simulated_server server_;
+  bool knows_scripts_ = false;
+  promises promises_;
+  std::vector<event> events_;  // a heap
+  std::uint64_t order_ = 0;
+  std::vector<std::unique_ptr<client>> clients_;
+  outcome result_;
+};
 
 }  // namespace holdfast::simulation

@@ -74,10 +74,17 @@ std::vector<value> simulated_server::take_pushes(int connection) {
   return std::exchange(client_of(connection).pushes, {});
 }
 
+void simulated_server::know(const resp::script& one) {
+  const std::string sha1{one.sha1};
+  if (compile_script(sha1, one.text).is(type::error)) throw std::logic_error("not a script");
+  scripts_.insert(sha1);
+}
+
 void simulated_server::restart_empty() {
   flush_all();
   scripts_.clear();
   clients_.clear();
+  told_.clear();
 }
 
 value simulated_server::run(int connection, words command) {
@@ -140,6 +147,7 @@ value simulated_server::publish(std::string_view channel, std::string_view paylo
   std::int64_t heard = 0;
   for (auto& [connection, who] : clients_) {
     if (!who.channels.contains(channel)) continue;
+    told_.push_back(connection);
     who.pushes.push_back(push_of("message", channel, make(type::bulk, payload)));
     ++heard;
   }

@@ -9,9 +9,11 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "resp/value.hpp"
+#include "resp/writer.hpp"
 #include "simulation/server/keyspace.hpp"
 
 namespace holdfast::simulation {
@@ -28,8 +30,15 @@ class simulated_server {
   // Runs one command, in the bytes that resp::writer writes. Throws std::logic_error when they are
   // no whole command, or the connection is closed.
   resp::value execute(int connection, std::string_view bytes);
+  // Runs one command for nobody: to see what it has.
+  resp::value look(words command) { return run_on_keys(command, true); }
+  // As SCRIPT LOAD, of a script whose hash is known.
+  void know(const resp::script& one);
+
   // What was published to it since the last call.
   std::vector<resp::value> take_pushes(int connection);
+  // Connections to which something was published since the last call.
+  std::vector<int> take_told() { return std::exchange(told_, {}); }
 
   std::chrono::microseconds now() const noexcept { return now_; }
   void advance(std::chrono::microseconds by) noexcept { now_ += by; }
@@ -58,6 +67,7 @@ class simulated_server {
   std::map<int, client> clients_;
   std::set<std::string, std::less<>> scripts_;
   std::vector<std::string_view> command_;
+  std::vector<int> told_;
   std::chrono::microseconds now_;
   int last_connection_ = 0;
 };

@@ -1,0 +1,165 @@
+#include "simulation/client.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "dialects/holdfast/waiting.hpp"
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+// In millionths. Together with what the deadline's margin gives for other things this stays below
+// the hundredth by which clocks may differ (docs/guarantees.md).
+constexpr std::int64_t most_drift = 5000;
+
+client_id id_of(std::uint8_t number, std::uint64_t life) {
+  return client_id{{static_cast<std::uint8_t>(number + 1), static_cast<std::uint8_t>(life)}};
+}
+
+std::int64_t draw_drift(dice& from) {
+  return static_cast<std::int64_t>(from.up_to(2 * most_drift)) - most_drift;
+}
+
+}  // namespace
+
+client::client(world& of, std::uint8_t number)
+    : world_(of),
+      number_(number),
+      clock_(begin_of_time, draw_drift(of.chance())),
+      wire_(of, *this),
+      id_(id_of(number, 0)) {}
+
+// ---- time
+
+monotonic_time client::now() const { return clock_.local(world_.now()); }
+
+void client::later(monotonic_time when, std::function<void()> what) {
+  world_.at(when, [this, life = life_, what = std::move(what)]() mutable {
+    if (life != life_) return;
+    if (world_.now() < frozen_until_) return later(frozen_until_, std::move(what));
+    what();
+  });
+}
+
+void client::later_here(monotonic_time local, std::function<void()> what) {
+  later(clock_.world(local), std::move(what));
+}
+
+void client::learn(monotonic_time sent_at, server_time said) {
+  sampled_at_ = sent_at;
+  clock_of_server_.sample(clock_.local(sent_at), now(), said);
+}
+
+// ---- what happens to it
+
+void client::disturb() {
+  place_.reset();
+  undisturbed_ = false;
+}
+
+void client::plan_mishaps() {
+  if (!world_.faults()) return;
+  auto& dice = world_.chance();
+  const auto in_this_tenure = [this, mine = tenure_](auto what) {
+    return [this, mine, what] {
+      if (mine == tenure_ && world_.faults()) what();
+    };
+  };
+  if (dice.chance(15)) {
+    later(world_.now() + dice.time_up_to(500ms), in_this_tenure([this] { cancel(); }));
+  }
+  if (dice.chance(5)) {
+    later(world_.now() + dice.time_up_to(1s), in_this_tenure([this] { freeze(3s); }));
+  }
+  if (dice.chance(5)) {
+    later(world_.now() + dice.time_up_to(1s), in_this_tenure([this] { crash(); }));
+  }
+  if (dice.chance(5)) {
+    later(world_.now() + dice.time_up_to(1s), in_this_tenure([this] {
+            world_.count(fault::connection_broken);
+            break_connection();
+          }));
+  }
+}
+
+void client::freeze(nanoseconds most) {
+  world_.count(fault::frozen);
+  disturb();
+  frozen_until_ = world_.now() + world_.chance().time_up_to(most);
+  later(frozen_until_, [this] {
+    if (holding_ && !believes()) world_.count(fault::frozen_past_lease);
+  });
+}
+
+// A new process takes its place, which knows nothing of it.
+void client::crash() {
+  auto& dice = world_.chance();
+  const bool silently = dice.chance(50);
+  world_.count(silently ? fault::crashed_silently : fault::crashed);
+  disturb();
+  const int old = wire_.connection();
+  wire_.cut(!silently);
+  if (silently && old >= 0) {
+    world_.at(world_.now() + dice.time_up_to(3s), [this, old] { world_.server().disconnect(old); });
+  }
+  ++life_;
+  ++tenure_;
+  acquiring_.reset();
+  holding_.reset();
+  releasing_.reset();
+  id_ = id_of(number_, life_);
+  clock_of_server_ = {};
+  floor_ = 0;
+  frozen_until_ = {};
+  served_ = false;
+  later(world_.now() + dice.time_up_to(1s), [this] { begin(); });
+}
+
+// What was on its way to it is lost. Whoever waits asks again.
+void client::break_connection() {
+  if (connection() < 0) return;
+  disturb();
+  const bool asks = acquiring_.has_value();
+  wire_.cut();
+  unanswered(use::renewal);
+  unanswered(use::request);
+  if (!asks) return;
+  later(world_.now() + world_.chance().time_up_to(20ms), [this, mine = tenure_] {
+    if (mine == tenure_ && acquiring_) obey(acquiring_->on_woken(present()));
+  });
+}
+
+void client::connect() {
+  if (!wire_.connect()) return;
+  std::string bytes;
+  resp::writer subscribe{bytes};
+  subscribe.command(2);
+  subscribe.arg("SUBSCRIBE");
+  subscribe.arg(dialects::channel_of(id_));
+  (void)world_.execute(connection(), bytes);
+  bytes.clear();
+  resp::writer ask{bytes};
+  ask.command(1);
+  ask.arg("TIME");
+  const auto time = world_.execute(connection(), bytes);
+  const auto seconds = std::stoll(time.items.at(0).text);
+  const auto micros = std::stoll(time.items.at(1).text);
+  learn(world_.now(), server_time{microseconds{seconds * 1'000'000 + micros}});
+}
+
+// In the end once is enough for each.
+void client::rest() {
+  acquiring_.reset();
+  releasing_.reset();
+  place_.reset();
+  rests_ = served_ && !world_.faults();
+  ++tenure_;
+  if (rests_) return;
+  later(world_.now() + world_.chance().time_up_to(20ms), [this] { begin(); });
+}
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,108 @@
+// One process with one lock: it acquires it, holds it for a while, releases it, again and again.
+// Runs the machines as src/runtime does, on a clock of its own that is a little fast or slow.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/request_id.hpp"
+#include "lease/acquire_machine.hpp"
+#include "lease/hold_machine.hpp"
+#include "lease/release_machine.hpp"
+#include "lease/server_clock.hpp"
+#include "simulation/drifting_clock.hpp"
+#include "simulation/promises.hpp"
+#include "simulation/wire.hpp"
+
+namespace holdfast::simulation {
+
+inline constexpr milliseconds longest_lease{3000};
+inline constexpr milliseconds longest_use{3000};
+
+class client {
+ public:
+  client(world& of, std::uint8_t number);
+
+  void begin();
+  void cancel();
+  void disturb();
+  void break_connection();
+
+  // For its wire.
+  void answered(use what, monotonic_time sent_at, const resp::value& reply);
+  void unanswered(use what);
+  void heard(const resp::value& push);
+  // A frozen process does nothing until it runs again; a crashed one nothing any more.
+  void later(monotonic_time when, std::function<void()> what);
+  std::uint64_t life() const noexcept { return life_; }
+
+  int connection() const noexcept { return wire_.connection(); }
+  simulation::wire& wire() noexcept { return wire_; }
+  std::string name() const { return "client " + std::to_string(number_); }
+  const dialects::demand* wants() const noexcept { return claim_.wants; }
+  // It has been served since the faults ended, and wants no more.
+  bool rests() const noexcept { return rests_; }
+  bool believes() const { return holding_ && holding_->held(now()); }
+  const belief& believed() const noexcept { return belief_; }
+  const std::optional<place>& stands_at() const noexcept { return place_; }
+
+ private:
+  monotonic_time now() const;
+  moment present() const { return {now(), leasing::far_future}; }
+  moment sending() const { return {now(), clock_of_server_.estimate(now())}; }
+  void learn(monotonic_time sent_at, server_time said);
+  void later_here(monotonic_time local, std::function<void()> what);
+
+  // client.cpp: what happens to it
+  void plan_mishaps();
+  void freeze(nanoseconds most);
+  void crash();
+  void connect();
+  void rest();
+
+  // client_asking.cpp
+  leasing::patience draw_patience();
+  void obey(const leasing::step& step);
+  void send(leasing::ask what, bool resend);
+  void acquire_answered(const resp::value& reply, monotonic_time sent_at);
+  void give_back(std::uint64_t request);
+  void wake_at(monotonic_time local);
+
+  // client_holding.cpp
+  void hold(const leasing::acquire_outcome& got);
+  void obey(const leasing::hold_step& step);
+  void obey(const leasing::release_step& step);
+  void renewed(const resp::value& reply, monotonic_time sent_at);
+  void send_renewal();
+  void release();
+  void check_loss() const;
+
+  world& world_;
+  const std::uint8_t number_;
+  const drifting_clock clock_;
+  simulation::wire wire_;
+  std::uint64_t life_ = 0;
+  client_id id_;
+  std::uint64_t requests_ = 0;
+  leasing::server_clock clock_of_server_;
+  monotonic_time sampled_at_{};  // the world's time
+  dialects::token_major floor_ = 0;
+
+  dialects::claim claim_{.owner = request_id{id_, 0}};
+  std::optional<leasing::acquire_machine> acquiring_;
+  std::optional<leasing::hold_machine> holding_;
+  std::optional<leasing::release_machine> releasing_;
+  std::optional<place> place_;
+  belief belief_;
+  std::optional<monotonic_time> answer_sent_at_;  // of the answer being heard; the world's time
+  bool granted_by_answer_ = false;
+  bool renews_ = true, undisturbed_ = false, lost_ = false;
+  monotonic_time granted_at_{};  // on its own clock
+  std::uint64_t timer_ = 0, tenure_ = 0;
+  monotonic_time frozen_until_{};  // the world's time
+  bool served_ = false, rests_ = false;
+};
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,165 @@
+// A client that wants the lock.
+#include <algorithm>
+#include <utility>
+
+#include "dialects/holdfast/waiting.hpp"
+#include "simulation/client.hpp"
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+// For how long a message may wait for a request that says it is here (runtime/waiting_room.cpp).
+constexpr nanoseconds unclaimed = 50ms;
+
+}  // namespace
+
+leasing::patience client::draw_patience() {
+  auto& dice = world_.chance();
+  const bool patient = !world_.faults() || dice.chance(70);
+  const auto until = patient ? monotonic_time::max() : now() + dice.time_up_to(2s);
+  return {.waits = true, .give_up_at = until};
+}
+
+void client::begin() {
+  auto& dice = world_.chance();
+  ++tenure_;
+  served_ = lost_ = false;
+  connect();
+  claim_ = {.key = &world_.key(),
+            .wants = world_.of().want(dice),
+            .owner = request_id{id_, ++requests_},
+            .lease = 200ms + milliseconds(dice.up_to(longest_lease.count() - 200)),
+            .floor = floor_,
+            .waits = true};
+  renews_ = dice.chance(75);
+  acquiring_.emplace(
+      *world_.of().recipe, claim_, draw_patience(),
+      leasing::acquire_machine::settings{.response_timeout = response_timeout, .seed = requests_});
+  plan_mishaps();
+  obey(acquiring_->start(present()));
+}
+
+void client::cancel() {
+  if (!acquiring_) return;
+  world_.count(fault::cancelled);
+  obey(acquiring_->on_stop(present()));
+}
+
+void client::obey(const leasing::step& step) {
+  if (step.learned && answer_sent_at_) learn(*answer_sent_at_, *step.learned);
+  if (step.wake_at) wake_at(*step.wake_at);
+  if (step.send != leasing::ask::nothing) send(step.send, step.resend);
+  if (step.done) {
+    place_.reset();
+    if (!step.done->code) return hold(*step.done);
+    if (step.done->code == errc::timed_out) world_.count(fault::gave_up);
+  }
+  if (!step.finished) return;
+  // What had no answer may have been left behind: then the lease ends it.
+  if (answer_sent_at_) world_.check().left(claim_.owner.text());
+  rest();
+}
+
+void client::wake_at(monotonic_time local) {
+  later_here(local, [this, mine = ++timer_, tenure = tenure_] {
+    if (mine != timer_ || tenure != tenure_) return;
+    if (holding_) return obey(holding_->on_timer(now()));
+    if (releasing_) return obey(releasing_->on_timer(now()));
+    if (acquiring_) obey(acquiring_->on_timer(present()));
+  });
+}
+
+void client::send(leasing::ask what, bool resend) {
+  if (acquiring_) claim_ = acquiring_->claim();
+  connect();
+  const auto& recipe = *world_.of().recipe;
+  parcel sent;
+  resp::writer out{sent.bytes};
+  if (what == leasing::ask::acquire) {
+    recipe.write_acquire(claim_, resend, leasing::not_after(sending(), response_timeout), out);
+    sent.executed = [this, request = requests_, mine = tenure_](const resp::value& reply) {
+      const auto verdict = world_.of().recipe->read_acquire(claim_, reply);
+      const bool changed = std::holds_alternative<dialects::granted>(verdict) ||
+                           std::holds_alternative<dialects::queued>(verdict);
+      if (changed && mine != tenure_) world_.check().late_copy_executed();
+    };
+  } else {
+    const bool names_the_grant = what == leasing::ask::release;
+    if (names_the_grant) {
+      recipe.write_release(claim_, out);
+    } else {
+      recipe.write_withdraw(claim_, out);
+    }
+    sent.repeatable = names_the_grant;
+    sent.executed = [this](const resp::value& reply) {
+      const auto verdict = world_.of().recipe->read_release(reply);
+      if (std::holds_alternative<dialects::released>(verdict)) {
+        world_.check().gave_back(world_.now());
+      }
+    };
+  }
+  wire_.transmit(std::move(sent));
+}
+
+void client::answered(use what, monotonic_time sent_at, const resp::value& reply) {
+  if (what == use::courtesy) return;
+  answer_sent_at_ = sent_at;
+  if (what == use::renewal) {
+    if (holding_) renewed(reply, sent_at);
+  } else if (releasing_) {
+    obey(releasing_->on_reply(reply, now()));
+  } else if (acquiring_) {
+    acquire_answered(reply, sent_at);
+  }
+  answer_sent_at_.reset();
+}
+
+void client::acquire_answered(const resp::value& reply, monotonic_time sent_at) {
+  const auto verdict = world_.of().recipe->read_acquire(claim_, reply);
+  granted_by_answer_ = std::holds_alternative<dialects::granted>(verdict);
+  const auto tenure = tenure_;
+  obey(acquiring_->on_reply(reply, clock_.local(sent_at), present()));
+  granted_by_answer_ = false;
+  const auto* const where = std::get_if<dialects::queued>(&verdict);
+  if (where == nullptr || tenure != tenure_ || !acquiring_ || !acquiring_->hears_messages()) return;
+  place_ = place{.before = where->place, .asked_at = sent_at, .told_at = world_.now()};
+}
+
+void client::unanswered(use what) {
+  const auto how = leasing::missing::unknown;
+  if (what == use::renewal) {
+    if (holding_) obey(holding_->on_missing(now()));
+  } else if (what == use::request && releasing_) {
+    obey(releasing_->on_missing(how, now()));
+  } else if (what == use::request && acquiring_) {
+    obey(acquiring_->on_missing(how, {errc::unavailable, "lost"}, present()));
+  }
+}
+
+void client::heard(const resp::value& push) {
+  const auto said = dialects::read_message(id_, push.items.at(2).text);
+  const auto* const grant = said ? std::get_if<dialects::handed_over>(&*said) : nullptr;
+  if (grant == nullptr) return;
+  if (grant->request == requests_ && acquiring_) {
+    const auto granted_at = clock_of_server_.earliest(grant->at);
+    return obey(acquiring_->on_handed_over({grant->major, grant->claim}, *granted_at, present()));
+  }
+  if (grant->request == requests_ && holding_) return;
+  later(world_.now() + unclaimed, [this, request = grant->request] { give_back(request); });
+}
+
+// A grant came for a request that has left: it is passed on.
+void client::give_back(std::uint64_t request) {
+  connect();
+  parcel sent{.what = use::courtesy};
+  resp::writer out{sent.bytes};
+  world_.of().recipe->write_withdraw({.key = &world_.key(), .owner = request_id{id_, request}},
+                                     out);
+  sent.executed = [](const resp::value&) {};
+  wire_.transmit(std::move(sent));
+}
+
+}  // namespace holdfast::simulation

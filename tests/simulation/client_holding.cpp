@@ -1,0 +1,98 @@
+// A client that has the lock, and gives it back.
+#include <algorithm>
+#include <utility>
+
+#include "simulation/client.hpp"
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+using namespace std::chrono_literals;
+
+void client::hold(const leasing::acquire_outcome& got) {
+  auto& dice = world_.chance();
+  claim_ = acquiring_->claim();
+  claim_.granted = got.grant.major;
+  floor_ = std::max(floor_, got.grant.major);
+  acquiring_.reset();
+  served_ = undisturbed_ = true;
+  granted_at_ = got.granted_at;
+  // A message says when the lock was handed over; when that was here rests on the last sample.
+  const auto evidence = granted_by_answer_
+                            ? *answer_sent_at_
+                            : std::min(sampled_at_, world_.check().granted_at(got.grant.major));
+  belief_ = {std::string{claim_.owner.text()}, got.grant.major, clock_.world(got.deadline),
+             evidence};
+  if (world_.check().is_disrupted_since(evidence)) undisturbed_ = false;
+  world_.believes(*this, belief_, !granted_by_answer_);
+  holding_.emplace(claim_.lease, renews_, got.grant.ttl, got.granted_at, got.deadline);
+  if (world_.faults() && dice.chance(10)) freeze(3s);
+  obey(holding_->start());
+  const auto used = dice.time_up_to(dice.chance(75) ? 5ms : longest_use);
+  later(world_.now() + used, [this, mine = tenure_] {
+    if (mine == tenure_ && holding_) release();
+  });
+}
+
+void client::obey(const leasing::hold_step& step) {
+  if (step.renew) send_renewal();
+  if (step.wake_at) wake_at(*step.wake_at);
+  if (!step.lost) return;
+  world_.lost();
+  lost_ = true;
+  check_loss();
+}
+
+void client::check_loss() const {
+  if (believes()) world_.check().violated("S4: a lost lease says that it is held");
+  if (!undisturbed_) return;
+  const nanoseconds lease = claim_.lease;
+  if (renews_ || now() < granted_at_ + lease - lease / 50 - 5ms) {
+    world_.check().violated("S4: a lease has ended before its time");
+  }
+}
+
+void client::send_renewal() {
+  connect();
+  parcel sent{.what = use::renewal, .repeatable = true};
+  resp::writer out{sent.bytes};
+  const dialects::claim* const only = &claim_;
+  world_.of().recipe->write_renew({&only, 1}, leasing::not_after(sending(), response_timeout), out);
+  sent.executed = [](const resp::value&) {};
+  wire_.transmit(std::move(sent));
+}
+
+void client::renewed(const resp::value& reply, monotonic_time sent_at) {
+  const auto verdict = world_.of().recipe->read_renew(reply, 0);
+  if (const auto* late = std::get_if<dialects::late>(&verdict)) learn(sent_at, late->now);
+  const auto before = holding_->deadline();
+  const auto step = holding_->on_renewed(verdict, clock_.local(sent_at), now());
+  if (holding_->deadline() > before) {
+    belief_.deadline = clock_.world(holding_->deadline());
+    belief_.evidence = sent_at;
+    world_.check().believed(belief_, world_.now());
+  }
+  obey(step);
+}
+
+void client::release() {
+  const auto deadline = holding_->deadline();
+  if (now() >= deadline && !lost_ && world_.now() > std::max(frozen_until_, belief_.deadline)) {
+    world_.check().violated("S4: the end of a lease was not reported");
+  }
+  holding_->on_released();
+  holding_.reset();
+  wire_.forget(use::renewal);
+  releasing_.emplace(*world_.of().recipe, claim_, deadline, requests_);
+  obey(releasing_->start(now()));
+}
+
+void client::obey(const leasing::release_step& step) {
+  if (step.wake_at) wake_at(*step.wake_at);
+  if (step.send != leasing::ask::nothing) send(step.send, step.resend);
+  if (!step.finished) return;
+  if (answer_sent_at_) world_.check().left(claim_.owner.text());
+  rest();
+}
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,96 @@
+// What is promised (docs/guarantees.md), checked at every event of a run, and what excuses a
+// breach.
+//
+//   S1  nobody believes that he holds the lock while another does who may not share it
+//   S2  the server's tokens grow. Excused: the server was emptied while its clock was behind what
+//       it had shown before
+//   S3  whoever believes has the lock at the server until his deadline
+//   S4  a lease that ends is reported at its deadline; no lease ends before its time when nothing
+//       was done to it
+//   L1  a lock whose lease has ended is given to the first who waits, within `prompt`
+//   L2  a release gives the lock to the first who waits; and whatever happened, nobody waits for a
+//       free lock longer than he may stay silent
+//   -   a copy of a request that arrives after it was given up is refused; who has left, has left
+//       nothing at the server
+//
+// S1 and S3 are excused for leases that were granted, or whose time was counted, before the server
+// was emptied or its clock set forward; late copies when the clock was set back.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "simulation/kind.hpp"
+
+namespace holdfast::simulation {
+
+// What a client believes of the lock, in the world's time.
+struct belief {
+  std::string owner;
+  dialects::token_major token = 0;
+  monotonic_time deadline{};
+  // It rests on what the server said or did then.
+  monotonic_time evidence{};
+};
+
+// The place in the queue of a client to which nothing has happened since it was told of it.
+struct place {
+  std::uint64_t before = 0;  // so many stood before it
+  monotonic_time asked_at{};
+  monotonic_time told_at{};
+};
+
+class promises {
+ public:
+  promises(const kind& of, const lock_key& key, simulated_server& server);
+
+  // ---- what happened. Each may find a breach.
+  void executed(monotonic_time now);
+  // A release or withdrawal was answered with "given back".
+  void gave_back(monotonic_time now);
+  void emptied(monotonic_time now);
+  void clock_set(monotonic_time now, microseconds by);
+  void believed(const belief& what, monotonic_time now);
+  void share(const belief& one, const dialects::demand* wants_one, const belief& other,
+             const dialects::demand* wants_other);
+  void left(std::string_view owner);
+  void late_copy_executed();
+  void waits(const place& where, monotonic_time now);
+
+  // ---- questions
+  bool is_disrupted_since(monotonic_time then) const noexcept { return disrupted_at_ >= then; }
+  bool is_set_since(monotonic_time then) const noexcept { return clock_set_at_ >= then; }
+  monotonic_time granted_at(dialects::token_major token) const;
+  bool contended() const noexcept { return contended_; }
+
+  void violated(const std::string& what);
+  const std::string& violation() const noexcept { return violation_; }
+
+ private:
+  const holder* find(std::string_view owner) const;
+  void became_free(monotonic_time when, bool by_expiry);
+
+  const kind& kind_;
+  const lock_key& key_;
+  simulated_server& server_;
+  std::vector<holder> holders_, before_;
+  std::map<dialects::token_major, monotonic_time> grants_;
+  dialects::token_major newest_ = 0;
+  monotonic_time expires_at_ = monotonic_time::max();  // the lock, as far as known
+  monotonic_time granted_last_at_ = monotonic_time::min();
+  std::optional<monotonic_time> free_since_;
+  bool freed_by_expiry_ = false;
+  bool stepped_back_ = false;
+  bool counter_lost_ = false;  // no token was drawn since the server was emptied
+  bool contended_ = false;
+  microseconds highest_{};  // the server's clock
+  monotonic_time disrupted_at_ = monotonic_time::min();
+  monotonic_time clock_set_at_ = monotonic_time::min();
+  std::string violation_;
+};
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,45 @@
+// A seeded run of clients over a network that loses, delays and repeats, on one simulated server.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "simulation/faults.hpp"
+#include "simulation/kind.hpp"
+
+namespace holdfast::simulation {
+
+struct scenario {
+  std::uint64_t seed = 0;
+  const kind* of = &mutex_kind();
+  bool faults = true;         // otherwise everything works, and each client wants the lock once
+  std::uint64_t clients = 0;  // 0: the seed says it
+  // This client is told to stop when so many events have happened.
+  struct stop {
+    std::uint64_t client = 0;
+    std::uint64_t after = 0;
+  };
+  std::optional<stop> cancel{};
+};
+
+// What a run came to.
+struct outcome {
+  std::string violation;    // the promise that was broken, and when; empty: none
+  std::uint64_t trace = 0;  // a hash of all that happened: the same seed gives the same one
+  std::uint64_t events = 0;
+  std::uint64_t grants = 0;       // believed by clients
+  std::uint64_t handed_over = 0;  // of these, by a message
+  std::uint64_t losses = 0;       // leases that ended before they were released
+  std::uint64_t commands = 0;     // executed by the server
+  bool contended = false;         // somebody stood in the queue
+  fault_counts faults{};
+};
+
+// The real machines and the real scripts. A few clients, whose clocks run at different speeds,
+// acquire, hold and release one lock again and again, while faults.hpp happens. Then everything
+// works, and whoever waits must get the lock in bounded time. What is checked: promises.hpp.
+outcome simulate(const scenario& what);
+inline outcome simulate(std::uint64_t seed) { return simulate(scenario{.seed = seed}); }
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,121 @@
+#include "simulation/wire.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulation/client.hpp"
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr nanoseconds one_way = 2ms;
+
+}  // namespace
+
+wire::wire(world& of, client& whose)
+    : world_(of), client_(whose), one_stream_(of.chance().chance(60)) {}
+
+bool wire::connect() {
+  if (connection_ >= 0) return false;
+  connection_ = world_.connect();
+  return true;
+}
+
+void wire::cut(bool noticed) {
+  under_way_ = {};
+  const int old = std::exchange(connection_, -1);
+  if (old >= 0 && noticed) world_.server().disconnect(old);
+}
+
+wire::fate wire::draw_fate(const parcel& what) {
+  if (!world_.faults()) return fate::fine;
+  const auto drawn = world_.chance().up_to(99);
+  if (drawn < 4) return fate::lost;
+  if (drawn < 8) return fate::unanswered;
+  if (drawn < 12) return fate::late;
+  if (drawn < 15 && what.repeatable) return fate::repeated;
+  return fate::fine;
+}
+
+void wire::transmit(parcel what) {
+  auto& dice = world_.chance();
+  const auto flight = under_way_[static_cast<std::size_t>(what.what)] = ++flights_;
+  const auto how = draw_fate(what);
+  if (how != fate::fine) client_.disturb();
+  if (how == fate::lost) world_.count(fault::request_lost);
+  if (how == fate::unanswered) world_.count(fault::answer_lost);
+  if (how == fate::late) world_.count(fault::request_late);
+  if (how != fate::lost) {
+    travel(what, how, dice.time_up_to(how == fate::late ? 2 * response_timeout : one_way), flight);
+  }
+  if (how == fate::repeated) {
+    world_.count(fault::request_repeated);
+    travel(what, how, one_way + dice.time_up_to(2 * response_timeout), 0);
+  }
+  const bool breaks = how == fate::lost || how == fate::unanswered;
+  const auto until = breaks ? dice.time_up_to(response_timeout) : nanoseconds(response_timeout);
+  client_.later(world_.now() + until, [this, flight, breaks, use = what.what] {
+    if (under_way_[static_cast<std::size_t>(use)] != flight) return;
+    if (!breaks) return fail(use, flight);
+    const auto lost = under_way_;
+    cut();
+    for (std::size_t i = 0; i < lost.size(); ++i) {
+      under_way_[i] = lost[i];
+      fail(static_cast<simulation::use>(i), lost[i]);
+    }
+  });
+}
+
+// A late copy comes over a connection that its sender has given up.
+void wire::travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t flight) {
+  const auto sent_at = world_.now();
+  world_.at(sent_at + delay, [this, what, how, flight, sent_at, over = connection_,
+                              life = client_.life()] {
+    const bool alive = over == connection_ && how != fate::unanswered && flight != 0;
+    const int by = alive ? over : world_.connect();
+    auto reply = world_.execute(by, what.bytes);
+    if (life == client_.life()) what.executed(reply);
+    if (!alive) return world_.server().disconnect(by);
+    client_.later(arrival(0), [this, use = what.what, flight, sent_at, reply = std::move(reply)] {
+      auto& current = under_way_[static_cast<std::size_t>(use)];
+      if (current != flight) return;
+      current = 0;
+      client_.answered(use, sent_at, reply);
+    });
+  });
+}
+
+void wire::fail(use what, std::uint64_t flight) {
+  auto& current = under_way_[static_cast<std::size_t>(what)];
+  if (flight == 0 || current != flight) return;
+  current = 0;
+  client_.unanswered(what);
+}
+
+void wire::deliver_push(resp::value push) {
+  if (world_.faults()) {
+    const auto drawn = world_.chance().up_to(99);
+    if (drawn < 5) return world_.count(fault::push_lost);
+    if (drawn < 12) stall();
+  }
+  client_.later(arrival(1), [this, over = connection_, push = std::move(push)] {
+    if (over == connection_) client_.heard(push);
+  });
+}
+
+void wire::stall() {
+  world_.count(fault::stalled);
+  client_.disturb();
+  auto& until = heard_until_[one_stream_ ? 0 : 1];
+  until = std::max(until, world_.now()) + world_.chance().time_up_to(700ms);
+}
+
+monotonic_time wire::arrival(std::size_t stream) {
+  auto& until = heard_until_[one_stream_ ? 0 : stream];
+  return until = std::max(until, world_.now() + world_.chance().time_up_to(one_way));
+}
+
+}  // namespace holdfast::simulation

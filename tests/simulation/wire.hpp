@@ -1,0 +1,60 @@
+// The connection of one client, on which things get lost, late, repeated and cut.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/time.hpp"
+#include "resp/value.hpp"
+
+namespace holdfast::simulation {
+
+class client;
+class world;
+
+inline constexpr milliseconds response_timeout{200};
+
+// What a request is for. Of each one is under way at most.
+enum class use : std::uint8_t { request, renewal, courtesy };
+
+struct parcel {
+  use what = use::request;
+  std::string bytes{};
+  bool repeatable = false;  // a second copy, executed after the answer came, must do no harm
+  std::function<void(const resp::value& reply)> executed{};  // at the server, heard or not
+};
+
+class wire {
+ public:
+  wire(world& of, client& whose);
+
+  int connection() const noexcept { return connection_; }
+  // Connects if it is not connected; true if it was not.
+  bool connect();
+  void transmit(parcel what);
+  // Its answer is not wanted any more.
+  void forget(use what) { under_way_[static_cast<std::size_t>(what)] = 0; }
+  void deliver_push(resp::value push);
+  // The connection is cut. The server notices, unless it was only we who lost it.
+  void cut(bool noticed = true);
+
+ private:
+  enum class fate : std::uint8_t { fine, lost, unanswered, late, repeated };
+  fate draw_fate(const parcel& what);
+  void travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t flight);
+  void fail(use what, std::uint64_t flight);
+  void stall();
+  monotonic_time arrival(std::size_t stream);
+
+  world& world_;
+  client& client_;
+  int connection_ = -1;
+  std::uint64_t flights_ = 0;
+  std::array<std::uint64_t, 3> under_way_{};     // of each use; 0: none
+  std::array<monotonic_time, 2> heard_until_{};  // what was sent first is heard first
+  bool one_stream_;  // messages come on the connection of the answers, or on one of their own
+};
+
+}  // namespace holdfast::simulation

@@ -11,6 +11,7 @@
 #include <holdfast/counter.hpp>
 #include <holdfast/fenced.hpp>
 #include <holdfast/id_generator.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/mode_lock.hpp>
 #include <holdfast/options.hpp>
@@ -105,6 +106,9 @@ class client {
   /// resource that said `stale`, so that it cannot say so again. Costs nothing. A token more than a
   /// day ahead of the server's clock makes later acquisitions fail with `clock_skew`.
   void raise_floor(std::string_view lock_name, fencing_token last) const;
+
+  /// A number to be counted down, and those who wait for that. Throws as `mutex`.
+  [[nodiscard]] holdfast::latch latch(std::string_view name) const;
 
   /// The server's address as given, without password.
   [[nodiscard]] const std::string& url() const noexcept;

@@ -12,6 +12,7 @@
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/id_generator.hpp>
 #include <holdfast/inspector.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lockable.hpp>

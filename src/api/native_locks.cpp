@@ -7,6 +7,7 @@
 #include "api/lock_access.hpp"
 #include "base/printable.hpp"
 #include "dialects/catalog.hpp"
+#include "dialects/holdfast/gate.hpp"
 #include "runtime/lock_site.hpp"
 #include "runtime/tenure.hpp"
 
@@ -94,6 +95,16 @@ lock make_change(const lock& like, const lease& held, std::string_view from, cha
   const auto& core = lock_access::core(like);
   return lock_access::make(core,
                            std::make_shared<runtime::lock_site>(core->engine(), std::move(spec)));
+}
+
+lock make_gate(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+               const dialects::recipe& how, std::shared_ptr<const dialects::demand> wants) {
+  auto spec = spec_of(*core, name, {.lease = dialects::gate_lease, .renewal = renewal::none});
+  spec.recipe = &how;
+  spec.wants = std::move(wants);
+  spec.refuses_reentry = false;
+  spec.is_gate = true;
+  return site_of(core, std::move(spec));
 }
 
 }  // namespace holdfast::api

@@ -36,4 +36,8 @@ lock make_alike(const lock& like, dialects::demand wants);
 // `from`.
 lock make_change(const lock& like, const lease& held, std::string_view from, char to);
 
+// What is waited for and not held: a latch, a barrier. Its leases are over when they are given.
+lock make_gate(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+               const dialects::recipe& how, std::shared_ptr<const dialects::demand> wants = {});
+
 }  // namespace holdfast::api

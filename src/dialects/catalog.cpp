@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "dialects/holdfast/latch.hpp"
 #include "dialects/holdfast/mutex.hpp"
 #include "dialects/holdfast/shared_lock.hpp"
 #include "holdfast_scripts.hpp"
@@ -21,6 +22,12 @@ constexpr std::array shared_scripts = {
     &scripts::holdfast_shared_set_permits, &scripts::holdfast_shared_break_lock,
 };
 
+constexpr std::array latch_scripts = {
+    &scripts::holdfast_latch_change,
+    &scripts::holdfast_latch_wait,
+    &scripts::holdfast_latch_leave,
+};
+
 }  // namespace
 
 const recipe& native_mutex(fencing how) noexcept {
@@ -35,6 +42,11 @@ const recipe& native_shared_lock() noexcept {
   return only;
 }
 
+const recipe& native_latch() noexcept {
+  static const recipe& only = *new latch_recipe;
+  return only;
+}
+
 std::span<const catalog_entry> catalog() noexcept {
   static const std::array entries = {
       catalog_entry{"holdfast", "mutex", &native_mutex(fencing::on), holdfast_scripts},
@@ -43,6 +55,7 @@ std::span<const catalog_entry> catalog() noexcept {
       catalog_entry{"holdfast", "read-write lock", &native_shared_lock(), shared_scripts},
       catalog_entry{"holdfast", "semaphore", &native_shared_lock(), shared_scripts},
       catalog_entry{"holdfast", "mode lock", &native_shared_lock(), shared_scripts},
+      catalog_entry{"holdfast", "latch", &native_latch(), latch_scripts},
   };
   return entries;
 }

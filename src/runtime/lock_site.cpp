@@ -139,6 +139,7 @@ grant lock_site::take(identity thread) {
 grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
   const grant whole{by, token(*by, 0)};
   if (auto* const held = spec_.changes()) held->on_replaced();
+  if (spec_.is_gate) by->on_replaced();
   const bool stays = spec_.stays_here();
   if (!stays && !spec_.watches_reentry()) return whole;
   scoped_mutex lock(mutex_);
@@ -198,6 +199,7 @@ void lock_site::lost(const tenure& what) {
 }
 
 bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who) {
+  if (spec_.is_gate) return false;
   if (!spec_.stays_here()) return mine->release(who);
   scoped_mutex lock(mutex_);
   if (tenure_ != mine) {  // it was lost

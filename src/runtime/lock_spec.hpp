@@ -31,6 +31,7 @@ struct lock_spec {
   bool fenced;
   bool refuses_reentry;
   bool recursive = false;
+  bool is_gate = false;  // who gets it goes on, and holds nothing: a latch, a barrier
 
   // A lock that this client has may be passed on between its threads without the server. Not where
   // the order of arrival counts, and not where everybody is promised a whole lease, or when several

@@ -1,0 +1,75 @@
+#include <holdfast/client.hpp>
+#include <holdfast/latch.hpp>
+#include <utility>
+
+#include "api/lock_access.hpp"
+#include "api/native_locks.hpp"
+#include "api/once.hpp"
+#include "dialects/catalog.hpp"
+#include "dialects/holdfast/latch.hpp"
+
+namespace holdfast {
+namespace {
+
+dialects::latch_change change(const lock& gate, const lock_key& key,
+                              const dialects::once_call& asked) {
+  auto& core = *detail::lock_access::core(gate);
+  return api::accept(dialects::read_latch_change(key, api::ask_once(core, asked)));
+}
+
+// It is open, but not all who wait have been told.
+void tell_the_others(const lock& gate, const lock_key& key) {
+  while (change(gate, key, dialects::latch_count_down(key, 0)).more) continue;
+}
+
+}  // namespace
+
+latch client::latch(std::string_view name) const {
+  return holdfast::latch{api::make_gate(core_, name, dialects::native_latch())};
+}
+
+bool latch::try_set(std::uint32_t count) const {
+  if (count == 0) throw failure{errc::invalid_argument, "a latch must be set to more than zero"};
+  const lock_key key{name()};
+  for (;;) {
+    const auto [changed, left, more] = change(gate_, key, dialects::latch_set(key, count));
+    if (left > 0) return changed;
+    tell_the_others(gate_, key);
+  }
+}
+
+std::uint32_t latch::count_down(std::uint32_t by) const {
+  if (by == 0) throw failure{errc::invalid_argument, "a latch must be counted down by 1 or more"};
+  const lock_key key{name()};
+  const auto [changed, left, more] = change(gate_, key, dialects::latch_count_down(key, by));
+  if (more) tell_the_others(gate_, key);
+  return left;
+}
+
+std::uint32_t latch::count() const {
+  const lock_key key{name()};
+  const auto answer = api::ask_again(*detail::lock_access::core(gate_), [&](resp::writer& out) {
+    dialects::write_latch_query(key, out);
+  });
+  return api::accept(dialects::read_latch(key, answer));
+}
+
+void latch::wait(const acquire_options& options) const { (void)gate_.acquire(options); }
+
+result<void> latch::try_wait(const acquire_options& options) const {
+  const auto passed = gate_.try_acquire(options);
+  return passed ? result<void>{} : result<void>{passed.error()};
+}
+
+wait_awaitable<void> latch::async_wait(acquire_options options) const {
+  using patience = acquire_operation::patience;
+  return wait_awaitable<void>{acquire_operation{gate_, std::move(options), patience::waits}};
+}
+
+wait_awaitable<result<void>> latch::async_try_wait(acquire_options options) const {
+  using patience = acquire_operation::patience;
+  return wait_awaitable<result<void>>{
+      acquire_operation{gate_, std::move(options), patience::asks_once}};
+}
+
+}  // namespace holdfast

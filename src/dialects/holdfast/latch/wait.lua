@@ -1,0 +1,49 @@
+-- Asks whether a latch is open, and waits for it.
+-- KEYS  1 the latch
+--       2 its queue: waiter -> when he came, server time in us
+--       3 when each waiter asked last: waiter -> server time in us
+--       4 when it last opened while somebody waited
+-- ARGV  1 request id
+--       2 not-after: refused when the server's time in us is later than this
+-- who waits also gives
+--       3 what stands behind the request id in the queue, as in acquire.lua
+--       4 when he was last told to wait, or 0
+--       5 how many may wait
+-- Returns
+--   {"open", "0"}          go on
+--   {"shut"}               it is not open, and the request does not wait
+--   {"queued", place, ms, server time, server time}
+--                          it waits; for the ms see waiting_times.hpp
+--   {"foreign", server time}   the key holds no latch
+--   {"full", limit}, {"late", server time}   as in acquire.lua
+local call = redis.call
+--@include server_time
+if now > ARGV[2] + 0 then return {'late', now} end
+local latch, queue, asked, opened = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+--@include load_latch
+local member = ARGV[3] and ARGV[1] .. ARGV[3]
+local passed = not left
+if left and member and ARGV[4] ~= '0' then
+  -- It may have opened, and have been set again, since he was told to wait.
+  local last = call('GET', opened)
+  passed = last and last + 0 >= ARGV[4] + 0
+end
+if passed then
+  if member then
+    redis.pcall('ZREM', queue, member)
+    redis.pcall('HDEL', asked, member)
+  end
+  if not left then
+    --@include open_latch
+  end
+  return {'open', '0'}
+end
+if not member then return {'shut'} end
+if not call('ZSCORE', queue, member) then
+  if call('ZCARD', queue) >= ARGV[5] + 0 then return {'full', ARGV[5]} end
+  call('ZADD', queue, text, member)
+end
+call('HSET', asked, member, text)
+call('PEXPIRE', queue, 180000)
+call('PEXPIRE', asked, 180000)
+return {'queued', call('ZRANK', queue, member), 60000, text, now}

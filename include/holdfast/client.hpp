@@ -2,12 +2,14 @@
 /// The way in: a client of one server.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <holdfast/barrier.hpp>
 #include <holdfast/counter.hpp>
 #include <holdfast/fenced.hpp>
 #include <holdfast/id_generator.hpp>
@@ -109,6 +111,9 @@ class client {
 
   /// A number to be counted down, and those who wait for that. Throws as `mutex`.
   [[nodiscard]] holdfast::latch latch(std::string_view name) const;
+
+  /// A barrier at which so many go on together, 1 to 1,000. Throws as `mutex`.
+  [[nodiscard]] holdfast::barrier barrier(std::string_view name, std::uint32_t parties) const;
 
   /// The server's address as given, without password.
   [[nodiscard]] const std::string& url() const noexcept;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <holdfast/all_of.hpp>
+#include <holdfast/barrier.hpp>
 #include <holdfast/client.hpp>
 #include <holdfast/counter.hpp>
 #include <holdfast/embedded_server.hpp>
@@ -26,3 +27,4 @@
 #include <holdfast/semaphore.hpp>
 #include <holdfast/task.hpp>
 #include <holdfast/version.hpp>
+#include <holdfast/wait_awaitable.hpp>

@@ -2,41 +2,15 @@
 /// A latch: many wait until it has been counted down.
 #pragma once
 
-#include <coroutine>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/result.hpp>
+#include <holdfast/wait_awaitable.hpp>
 
 namespace holdfast {
-
-/// What `latch::async_wait` and `latch::async_try_wait` return. Any coroutine type can await it,
-/// once. Thread safety: used by one coroutine.
-template <typename Result>
-class [[nodiscard("co_await it, or nothing is waited for")]] wait_awaitable final
-    : private detail::resumption {
- public:
-  explicit wait_awaitable(acquire_operation operation) : operation_(std::move(operation)) {}
-  [[nodiscard]] bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> coroutine) {
-    waiting = coroutine;
-    operation_.start(*this);
-  }
-  Result await_resume() {
-    const auto passed = operation_.finish();
-    if constexpr (std::is_void_v<Result>) {
-      (void)passed.value();
-    } else {
-      return passed ? Result{} : Result{passed.error()};
-    }
-  }
-
- private:
-  acquire_operation operation_;
-};
 
 /// A number at the server that is counted down to zero, and those who wait for that. Made by
 /// `client::latch()`.

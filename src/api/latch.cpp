@@ -57,8 +57,7 @@ std::uint32_t latch::count() const {
 void latch::wait(const acquire_options& options) const { (void)gate_.acquire(options); }
 
 result<void> latch::try_wait(const acquire_options& options) const {
-  const auto passed = gate_.try_acquire(options);
-  return passed ? result<void>{} : result<void>{passed.error()};
+  return detail::passed_as<result<void>>(gate_.try_acquire(options));
 }
 
 wait_awaitable<void> latch::async_wait(acquire_options options) const {

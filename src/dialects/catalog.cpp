@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "dialects/holdfast/barrier.hpp"
 #include "dialects/holdfast/latch.hpp"
 #include "dialects/holdfast/mutex.hpp"
 #include "dialects/holdfast/shared_lock.hpp"
@@ -28,6 +29,11 @@ constexpr std::array latch_scripts = {
     &scripts::holdfast_latch_leave,
 };
 
+constexpr std::array barrier_scripts = {
+    &scripts::holdfast_barrier_arrive,
+    &scripts::holdfast_barrier_leave,
+};
+
 }  // namespace
 
 const recipe& native_mutex(fencing how) noexcept {
@@ -47,6 +53,11 @@ const recipe& native_latch() noexcept {
   return only;
 }
 
+const recipe& native_barrier() noexcept {
+  static const recipe& only = *new barrier_recipe;
+  return only;
+}
+
 std::span<const catalog_entry> catalog() noexcept {
   static const std::array entries = {
       catalog_entry{"holdfast", "mutex", &native_mutex(fencing::on), holdfast_scripts},
@@ -56,6 +67,7 @@ std::span<const catalog_entry> catalog() noexcept {
       catalog_entry{"holdfast", "semaphore", &native_shared_lock(), shared_scripts},
       catalog_entry{"holdfast", "mode lock", &native_shared_lock(), shared_scripts},
       catalog_entry{"holdfast", "latch", &native_latch(), latch_scripts},
+      catalog_entry{"holdfast", "barrier", &native_barrier(), barrier_scripts},
   };
   return entries;
 }

@@ -16,8 +16,9 @@ const recipe& native_mutex(fencing how) noexcept;
 // The recipe of all native locks that several may hold: claims of it say their demand.
 const recipe& native_shared_lock() noexcept;
 
-// The recipe of the native latch.
+// The recipes of the native latch and of the barrier, where who has passed holds nothing.
 const recipe& native_latch() noexcept;
+const recipe& native_barrier() noexcept;
 
 // A row of the catalogue: what is offered, for documentation, tests and `holdfast doctor`.
 struct catalog_entry {

@@ -1,0 +1,70 @@
+/// \file
+/// A barrier: so many go on together, again and again.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <holdfast/lock.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/result.hpp>
+#include <holdfast/wait_awaitable.hpp>
+
+namespace holdfast {
+
+/// A cyclic barrier for a number of parties: threads, coroutines or processes. Made by
+/// `client::barrier()`.
+///
+/// Who arrives waits until all parties have arrived; the last one lets all go on at once, in one
+/// step of the server, and the next generation begins. An arrival counts once, however often its
+/// answer is lost, also when the barrier has opened meanwhile. A party that gives up (time-out,
+/// `stop`) is no longer counted, unless the barrier opened in that very moment. One that dies is
+/// not counted either: when the last party arrives, only those are counted whose connection is
+/// there, or, if they poll, who asked within 5 s. All parties must say the same number.
+///
+/// Who waits hears at once that the barrier has opened; nothing depends on that message, since he
+/// asks again within a bound, and who went on is remembered for ten minutes.
+///
+/// Cost: one command for each arrival, two for one that gives up. While waiting, each asks again
+/// after 2 s (the first) to 60 s. The keys end when nobody waits; what is remembered of the last
+/// generations after ten minutes.
+///
+/// What can be lost: a party of which the server has not heard for two minutes (a frozen process)
+/// is taken for dead when the last one arrives; if the others then go on without it, because
+/// another took its place, it gets `errc::lost`. A party that gave up while the server could not be
+/// reached may be counted for up to two minutes. When the server loses its data, those who wait
+/// arrive again by themselves.
+///
+/// Errors: those of `lock`, and `lost` (see above); `invalid_argument` when others wait there for
+/// another number of parties.
+///
+/// Thread safety: cheap to copy, and one object may be used from any number of threads.
+class barrier {
+ public:
+  [[nodiscard]] const std::string& name() const noexcept { return gate_.name(); }
+  [[nodiscard]] std::uint32_t parties() const noexcept { return parties_; }
+
+  /// Waits until all parties have arrived. Returns the generation: the same number for all of them,
+  /// and greater than those of the generations before (but not by one). Throws `failure` for
+  /// everything else, as `lock::acquire`.
+  std::uint64_t arrive_and_wait(const acquire_options& options = {}) const;
+
+  /// The same, with busy, timed out and cancelled as values. Without a timeout it goes on if it is
+  /// the last that is missing, and has not arrived otherwise (`errc::busy`).
+  result<std::uint64_t> try_arrive_and_wait(const acquire_options& options = {}) const;
+
+  /// `co_await` them. Nothing happens before that.
+  [[nodiscard]] wait_awaitable<std::uint64_t> async_arrive_and_wait(
+      acquire_options options = {}) const;
+  [[nodiscard]] wait_awaitable<result<std::uint64_t>> async_try_arrive_and_wait(
+      acquire_options options = {}) const;
+
+ private:
+  friend class client;
+  barrier(lock gate, std::uint32_t parties) : gate_(std::move(gate)), parties_(parties) {}
+
+  lock gate_;
+  std::uint32_t parties_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,41 @@
+#include <holdfast/barrier.hpp>
+#include <holdfast/client.hpp>
+#include <memory>
+#include <utility>
+
+#include "api/native_locks.hpp"
+#include "dialects/catalog.hpp"
+
+namespace holdfast {
+
+barrier client::barrier(std::string_view name, std::uint32_t parties) const {
+  if (parties < 1 || parties > 1000) {
+    throw failure{errc::invalid_argument, "parties must be 1 to 1,000"};
+  }
+  auto wants =
+      std::make_shared<const dialects::demand>(dialects::demand{.mode = 'b', .limit = parties});
+  return {api::make_gate(core_, name, dialects::native_barrier(), std::move(wants)), parties};
+}
+
+std::uint64_t barrier::arrive_and_wait(const acquire_options& options) const {
+  return detail::passed_as<std::uint64_t>(gate_.acquire(options));
+}
+
+result<std::uint64_t> barrier::try_arrive_and_wait(const acquire_options& options) const {
+  return detail::passed_as<result<std::uint64_t>>(gate_.try_acquire(options));
+}
+
+wait_awaitable<std::uint64_t> barrier::async_arrive_and_wait(acquire_options options) const {
+  using patience = acquire_operation::patience;
+  return wait_awaitable<std::uint64_t>{
+      acquire_operation{gate_, std::move(options), patience::waits}};
+}
+
+wait_awaitable<result<std::uint64_t>> barrier::async_try_arrive_and_wait(
+    acquire_options options) const {
+  using patience = acquire_operation::patience;
+  return wait_awaitable<result<std::uint64_t>>{
+      acquire_operation{gate_, std::move(options), patience::asks_once}};
+}
+
+}  // namespace holdfast

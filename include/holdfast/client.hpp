@@ -11,6 +11,7 @@
 
 #include <holdfast/barrier.hpp>
 #include <holdfast/counter.hpp>
+#include <holdfast/election.hpp>
 #include <holdfast/fenced.hpp>
 #include <holdfast/id_generator.hpp>
 #include <holdfast/latch.hpp>
@@ -108,6 +109,9 @@ class client {
   /// resource that said `stale`, so that it cannot say so again. Costs nothing. A token more than a
   /// day ahead of the server's clock makes later acquisitions fail with `clock_skew`.
   void raise_floor(std::string_view lock_name, fencing_token last) const;
+
+  /// An election: who holds it leads. Throws as `mutex`.
+  [[nodiscard]] election elect(std::string_view name, election_options options = {}) const;
 
   /// A number to be counted down, and those who wait for that. Throws as `mutex`.
   [[nodiscard]] holdfast::latch latch(std::string_view name) const;

@@ -6,11 +6,13 @@
 #include <holdfast/barrier.hpp>
 #include <holdfast/client.hpp>
 #include <holdfast/counter.hpp>
+#include <holdfast/election.hpp>
 #include <holdfast/embedded_server.hpp>
 #include <holdfast/errc.hpp>
 #include <holdfast/fence_gate.hpp>
 #include <holdfast/fenced.hpp>
 #include <holdfast/fencing_token.hpp>
+#include <holdfast/holder.hpp>
 #include <holdfast/id_generator.hpp>
 #include <holdfast/inspector.hpp>
 #include <holdfast/latch.hpp>

@@ -10,9 +10,9 @@
 
 #include "api/ask.hpp"
 #include "api/diagnosis.hpp"
+#include "api/registry.hpp"
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
-#include "dialects/holdfast/client_registry.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "net/host_name.hpp"
 #include "resp/server_error.hpp"
@@ -33,21 +33,6 @@ resp::value answer_to(runtime::client_core& core, std::initializer_list<std::str
   return answer;
 }
 
-// Adds what the registry knows of the holder; an entry that is gone leaves the fields empty.
-void look_up(runtime::client_core& core, const std::string& client, holder& owner) {
-  if (client.empty()) return;
-  const auto answer =
-      api::ask(core, [&](resp::writer& out) { dialects::write_client_query(client, out); });
-  const auto verdict = dialects::read_client(answer);
-  if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
-  const auto& entry = std::get<std::optional<dialects::client_entry>>(verdict);
-  if (!entry) return;
-  owner.host = entry->host;
-  owner.pid = entry->pid;
-  owner.program = entry->program;
-  owner.version = entry->version;
-}
-
 void describe(runtime::client_core& core, const dialects::lock_held& held, lock_status& status) {
   status.what = lock_status::state::held;
   status.owner.id = held.owner;
@@ -57,7 +42,7 @@ void describe(runtime::client_core& core, const dialects::lock_held& held, lock_
     // Majors are drawn from the server's clock, in microseconds.
     status.since = wall_time{std::chrono::microseconds{static_cast<std::int64_t>(held.major)}};
   }
-  look_up(core, held.client, status.owner);
+  api::look_up(core, held.client, status.owner);
 }
 
 void describe(runtime::client_core& core, dialects::lock_queue queue, lock_status& status) {
@@ -65,7 +50,7 @@ void describe(runtime::client_core& core, dialects::lock_queue queue, lock_statu
   std::map<std::string, holder> known;  // many may be of one client
   for (auto& place : queue.first) {
     auto [client, is_new] = known.try_emplace(place.client);
-    if (is_new) look_up(core, place.client, client->second);
+    if (is_new) api::look_up(core, place.client, client->second);
     waiter one{client->second, wall_time{place.since.time_since_epoch()}};
     one.who.id = std::move(place.owner);
     status.queue.push_back(std::move(one));

@@ -28,14 +28,23 @@ void connection::enqueue(request& r, monotonic_time now) {
   in_flight_.push(r);
 }
 
-void connection::submit(request& r, delivery how) {
+void connection::submit(request& r, delivery how) { submit(r, nullptr, how); }
+
+void connection::submit(request& first, request& second, delivery how) {
+  submit(first, &second, how);
+}
+
+void connection::submit(request& first, request* second, delivery how) {
   bool wake = true;
   {
     const scoped_mutex lock(mutex_);
     if (!up_) {
-      pending_.push(r);
+      pending_.push(first);
+      if (second != nullptr) pending_.push(*second);
     } else {
-      enqueue(r, net::now());
+      const auto now = net::now();
+      enqueue(first, now);
+      if (second != nullptr) enqueue(*second, now);
       wake = attract_reader(how);
     }
   }

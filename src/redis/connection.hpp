@@ -59,6 +59,8 @@ class connection final : public net::attendant {
   ~connection();
 
   void submit(request& r, delivery how) HOLDFAST_EXCLUDES(mutex_);
+  // No other command comes between the two.
+  void submit(request& first, request& second, delivery how) HOLDFAST_EXCLUDES(mutex_);
 
   // Lends the calling thread until `w` is done: it sends, reads for everybody, or sleeps.
   void drive(waiter& w) HOLDFAST_EXCLUDES(mutex_);
@@ -89,6 +91,7 @@ class connection final : public net::attendant {
   class ping_request;
 
   // Sending.
+  void submit(request& first, request* second, delivery how) HOLDFAST_EXCLUDES(mutex_);
   void enqueue(request& r, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool flush() HOLDFAST_REQUIRES(mutex_);
   bool attract_reader(delivery how) HOLDFAST_REQUIRES(mutex_);

@@ -51,6 +51,7 @@ engine::engine(const redis::session_settings& session, const client_options& opt
       renewals_(*this),
       registration_(*this, id_),
       waiting_(*this, id_),
+      observed_(*this),
       hears_(options.wakeup == wakeup::notification) {
   helper_.start({&connection_, &timers_, &renewals_});
 }
@@ -125,6 +126,16 @@ std::optional<monotonic_time> engine::earliest(server_time then) const {
 void engine::on_connected(const redis::session_facts& facts) {
   hears_.store(facts.subscribed, std::memory_order_relaxed);
   learn_time(facts.asked_at, facts.answered_at, facts.time);
+}
+
+void engine::on_push(resp::value& message) {
+  waiting_.on_push(message);
+  observed_.on_push(message);
+}
+
+void engine::on_broken() {
+  waiting_.on_broken();
+  observed_.on_broken();
 }
 
 }  // namespace holdfast::runtime

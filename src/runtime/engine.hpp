@@ -19,6 +19,7 @@
 #include "redis/connection.hpp"
 #include "runtime/callback_thread.hpp"
 #include "runtime/lock_sites.hpp"
+#include "runtime/observed_keys.hpp"
 #include "runtime/registration.hpp"
 #include "runtime/renewals.hpp"
 #include "runtime/timers.hpp"
@@ -47,6 +48,7 @@ class engine final : private redis::connection::observer {
   callback_thread& callbacks() noexcept { return callbacks_; }
   waiting_room& waiting() noexcept { return waiting_; }
   lock_sites& sites() noexcept { return sites_; }
+  observed_keys& observed() noexcept { return observed_; }
   const client_options& options() const noexcept { return options_; }
 
   // Our place in the client registry; kept fresh while locks are used.
@@ -74,8 +76,8 @@ class engine final : private redis::connection::observer {
 
  private:
   void on_connected(const redis::session_facts& facts) override;
-  void on_push(resp::value& message) override { waiting_.on_push(message); }
-  void on_broken() override { waiting_.on_broken(); }
+  void on_push(resp::value& message) override;
+  void on_broken() override;
   void wait_until_quiet() noexcept;
 
   const client_options options_;
@@ -100,6 +102,7 @@ class engine final : private redis::connection::observer {
   callback_thread callbacks_;
   waiting_room waiting_;
   lock_sites sites_;
+  observed_keys observed_;
   std::atomic<bool> hears_;
 };
 

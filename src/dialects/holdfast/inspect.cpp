@@ -19,6 +19,10 @@ lock_foreign describe_foreign(std::string_view type, std::string_view text) {
   if (const auto version = other_layout_version(text)) {
     return {errc::layout_version, "a lock of layout version " + std::string{*version}};
   }
+  if (text.starts_with("1l:")) {
+    return {errc::foreign_key, "a latch, " + printable(text.substr(3), 20) + " to be counted down"};
+  }
+  if (text.starts_with("1b:")) return {errc::foreign_key, "a barrier where somebody waits"};
   return {errc::foreign_key, "a " + printable(type, 20) + " that is not a Holdfast lock"};
 }
 

@@ -1,0 +1,96 @@
+#include <holdfast/client.hpp>
+#include <holdfast/election.hpp>
+#include <utility>
+
+#include "api/ask.hpp"
+#include "api/lock_access.hpp"
+#include "api/native_locks.hpp"
+#include "api/registry.hpp"
+#include "base/lock_key.hpp"
+#include "dialects/holdfast/layout.hpp"
+#include "resp/server_error.hpp"
+#include "runtime/client_core.hpp"
+#include "runtime/observed_keys.hpp"
+
+namespace holdfast {
+namespace {
+
+using detail::lock_access;
+
+// Majors are drawn from the server's clock, in microseconds.
+std::chrono::system_clock::time_point time_of(dialects::token_major major) {
+  return std::chrono::system_clock::time_point{
+      std::chrono::microseconds{static_cast<std::int64_t>(major)}};
+}
+
+// What a lock's value says of who holds it.
+std::optional<leader> leader_in(runtime::client_core& core,
+                                const std::optional<std::string>& value) {
+  const auto parts = dialects::parse_lock_value(value.value_or(std::string{}));
+  if (!parts) return std::nullopt;
+  const auto owner = dialects::parse_owner(parts->owner);
+  leader found;
+  found.who.id = owner.shortened;
+  found.token = fencing_token{parts->major * dialects::minors_per_major};
+  found.since = time_of(parts->major);
+  try {
+    api::look_up(core, owner.client, found.who);
+  } catch (const failure&) {
+    // That somebody new leads matters more than his name.
+  }
+  return found;
+}
+
+}  // namespace
+
+election client::elect(std::string_view name, election_options options) const {
+  return election{api::make_mutex(
+      core_, name, {.lease = options.lease, .fair = true, .queue_limit = options.queue_limit})};
+}
+
+std::optional<leader> election::leader() const {
+  auto& core = *lock_access::core(*this);
+  const auto answer = api::ask(core, {"GET", lock_key{name()}.value_key()});
+  if (answer.is(resp::type::error)) {
+    const auto error = resp::classify(answer.text);
+    throw failure{error.code, error.detail};
+  }
+  return leader_in(core, answer.is_text() ? std::optional{answer.text} : std::nullopt);
+}
+
+observation election::observe(
+    std::function<void(const std::optional<holdfast::leader>&)> tell) const {
+  const auto& core = lock_access::core(*this);
+  core->check_process();
+  // The observation keeps the core alive, and this is not called after its end.
+  auto key = core->engine().observed().observe(
+      lock_key{name()}.value_key(),
+      [&core = *core, tell = std::move(tell)](const std::optional<std::string>& value) {
+        tell(leader_in(core, value));
+      });
+  return {core, std::move(key)};
+}
+
+observation::observation(std::shared_ptr<runtime::client_core> core,
+                         std::shared_ptr<runtime::observed_key> key) noexcept
+    : core_(std::move(core)), key_(std::move(key)) {}
+
+observation::observation(observation&&) noexcept = default;
+
+observation& observation::operator=(observation&& other) noexcept {
+  if (this != &other) {
+    end();
+    key_ = std::move(other.key_);
+    core_ = std::move(other.core_);
+  }
+  return *this;
+}
+
+observation::~observation() { end(); }
+
+void observation::end() noexcept {
+  if (key_ && core_->engine().is_in_its_process()) key_->stop();
+  key_.reset();
+}
+
+}  // namespace holdfast

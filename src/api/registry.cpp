@@ -1,0 +1,21 @@
+#include "api/registry.hpp"
+
+#include "api/ask.hpp"
+#include "api/once.hpp"
+#include "dialects/holdfast/client_registry.hpp"
+
+namespace holdfast::api {
+
+void look_up(runtime::client_core& core, const std::string& client, holder& owner) {
+  if (client.empty()) return;
+  const auto answer =
+      ask(core, [&](resp::writer& out) { dialects::write_client_query(client, out); });
+  const auto entry = accept(dialects::read_client(answer));
+  if (!entry) return;
+  owner.host = entry->host;
+  owner.pid = entry->pid;
+  owner.program = entry->program;
+  owner.version = entry->version;
+}
+
+}  // namespace holdfast::api

@@ -105,6 +105,7 @@ TEST_P(FencedScript, LooksAtEveryKey) {
   EXPECT_FALSE(redis().exists(last_key("{a}1"))) << "refused: nothing was raised";
   EXPECT_EQ(write("redis.call('DEL', KEYS[2])", 6, {}, both), passed());
   EXPECT_EQ(write(set, 5, {"x"}), stale(6));
+  EXPECT_EQ(write(set, 5, {"x"}, {"{a}2"}), stale(6));
 }
 
 TEST_P(FencedScript, ALateCopyOfAWriteDoesNothing) {

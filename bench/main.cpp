@@ -31,6 +31,7 @@ constexpr std::array questions{
     question{"contention", contention},
     question{"waiters200", waiters200},
     question{"retained", retained},
+    question{"kinds", kinds},
 };
 
 struct arguments {

@@ -48,6 +48,7 @@ struct setting {
 // One file of figures/ each.
 void uncontended(const setting& with);
 void threads64(const setting& with);
+void kinds(const setting& with);
 void peers(const setting& with);
 void coroutines(const setting& with);
 void thread_scaling(const setting& with);

@@ -24,12 +24,12 @@ struct lock_spec {
   std::shared_ptr<const dialects::demand> wants{};  // null where one at a time can have it
   milliseconds lease;
   milliseconds retain;
-  std::uint32_t delay;  // in ms: see lock_options::lock_delay
+  std::uint32_t delay = 0;  // in ms: see lock_options::lock_delay
   std::uint32_t queue_limit;
   bool renews;
   bool fair;
   bool fenced;
-  bool refuses_reentry;
+  bool refuses_reentry = false;
   bool recursive = false;
   bool is_gate = false;  // who gets it goes on, and holds nothing: a latch, a barrier
 

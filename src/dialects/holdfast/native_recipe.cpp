@@ -122,6 +122,8 @@ release_verdict native_recipe::read_release(const resp::value& v) const {
   if (v.is(resp::type::integer) && v.number == 0) return not_mine{};
   if (v.is(resp::type::integer) && v.number == 2) return unfinished{};
   if (v.is(resp::type::error)) return not_mine_or_refused<release_verdict>(v.text);
+  // Something else has come in the lock's place.
+  if (leading_word(v) == "foreign" || leading_word(v) == "layout") return not_mine{};
   return not_understood("release", v);
 }
 

@@ -29,10 +29,10 @@ if now > ARGV[3] + 0 then return {'late', now} end
 
 local me, lease, floor = ARGV[1], ARGV[2] + 0, ARGV[4] + 0
 local mode, weight, limit, replaced = ARGV[5], ARGV[6] + 0, ARGV[7], ARGV[8]
-local asked_family = mode == 's' and 's' or 'm'
+local asked_family, asked = mode == 's' and 's' or 'm', me
 --@include load
+local now_ms = math.floor(now / 1000)
 if family and family ~= asked_family then return {'family', family} end
-local entry = summary and call('HGET', KEYS[1], me)
 --@include fits
 --@include put
 --@include draw
@@ -41,7 +41,7 @@ if entry then
   until_ms = until_ms + 0
   if until_ms < now_ms + lease then
     until_ms = now_ms + lease
-    call('HSET', KEYS[1], me, who .. string.format('%.0f', until_ms) .. before)
+    put_in = {me, who .. string.format('%.0f', until_ms) .. before}
     if until_ms > latest then latest = until_ms end
     --@include save
   end
@@ -58,7 +58,6 @@ if mode == 's' then
   if weight > (tonumber(limit) or 0) then return {'never', limit} end
 end
 
-local waiting = call('EXISTS', KEYS[2]) == 1
 local waits, major = ARGV[9], nil
 if (not waiting or mode == 'n' or old and not waits) and fits(mode, weight, limit, old) then
   local refusal

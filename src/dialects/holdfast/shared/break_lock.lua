@@ -4,7 +4,9 @@
 -- {"layout", version}.
 local call = redis.call
 --@include server_time
+local asked = ''
 --@include load
+local now_ms = math.floor(now / 1000)
 if not summary then return {'free'} end
 local entries, broken, floor = call('HGETALL', KEYS[1]), {}, 0
 for i = 1, #entries, 2 do
@@ -25,7 +27,7 @@ local me, lease = nil, nil
 -- All tokens to come are above those that are broken, also if the counter was lost meanwhile.
 draw()
 text = string.format('%.0f', now)
-if call('EXISTS', KEYS[2]) == 1 then
+if waiting then
   --@include pass_on
 end
 --@include save

@@ -8,9 +8,5 @@
 local call = redis.call
 call('ZREM', KEYS[2], ARGV[1] .. ARGV[2])
 call('HDEL', KEYS[3], ARGV[1] .. ARGV[2])
-local entry = call('HGET', KEYS[1], ARGV[1])
-local waiting = call('EXISTS', KEYS[2]) == 1
-if not entry and not waiting then return 0 end
-local restores = true
+local asked, restores = ARGV[1], true
 --@include give_back
-return entry and 1 or 0

@@ -1,30 +1,36 @@
--- Takes `entry`, which is that of ARGV[1] or none, out of the holders, and lets those in front of
--- the queue in when `waiting`. `restores`: who has changed his mode becomes what he was
--- before, if that still goes together with the others. Returns 2 when it was not finished.
---@include server_time
-local floor, me, lease = 0, nil, nil
+-- Takes the entry of the request `asked` out of the holders, and lets those in front of the queue
+-- in. `restores`: who has changed his mode becomes what he was before, if that still goes together
+-- with the others. Returns 1: given back; 0: there was none; 2: the queue is not finished.
 --@include load
---@include fits
---@include put
+if not entry and not waiting then return 0 end
+local floor, was, until_ms = 0, '', nil
 if entry then
-  local mode, weight, token, until_ms, before = string.match(entry, '^(%a)(%d+):(%d+):(%d+):?(.*)$')
-  call('HDEL', KEYS[1], ARGV[1])
+  local mode, weight, token
+  mode, weight, token, until_ms, was = string.match(entry, '^(%a)(%d+):(%d+):(%d+):?(.*)$')
+  taken_out[1] = asked
   held[mode] = held[mode] - weight
   floor = token + 0
-  if restores and before ~= '' then
-    local was, was_mode, was_weight, was_token = string.match(before, '^(.+):(%a)(%d+):(%d+)$')
-    if fits(was_mode, was_weight + 0, 4294967295) then
-      put(was, was_mode, was_weight, was_token, until_ms + 0)
-    end
-  end
 end
+if not waiting and not (restores and was ~= '') then
+  --@include save
+  return 1
+end
+local me, lease = nil, nil
+--@include server_time
+local now_ms = math.floor(now / 1000)
+--@include purge
+--@include fits
+--@include put
+if restores and was ~= '' then
+  local request, mode, weight, token = string.match(was, '^(.+):(%a)(%d+):(%d+)$')
+  if fits(mode, weight + 0, 4294967295) then put(request, mode, weight, token, until_ms + 0) end
+end
+local unfinished = false
 if waiting then
-  --@include purge
   --@include draw
   --@include pass_on
-  if more then
-    --@include save
-    return 2
-  end
+  unfinished = more
 end
 --@include save
+if unfinished then return 2 end
+return entry and 1 or 0

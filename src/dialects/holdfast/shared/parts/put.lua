@@ -4,11 +4,12 @@ local function put(request, mode, weight, token, until_ms, replaced, old)
   local entry = mode .. weight .. ':' .. token .. ':' .. string.format('%.0f', until_ms)
   if old then
     local old_mode, old_weight, old_token = string.match(old, '^(%a)(%d+):(%d+):')
-    call('HDEL', KEYS[1], replaced)
+    taken_out[#taken_out + 1] = replaced
     held[old_mode] = held[old_mode] - old_weight
     entry = entry .. ':' .. replaced .. ':' .. old_mode .. old_weight .. ':' .. old_token
   end
-  call('HSET', KEYS[1], request, entry)
+  put_in[#put_in + 1] = request
+  put_in[#put_in + 1] = entry
   held[mode] = held[mode] + weight
   if earliest == 0 or until_ms < earliest then earliest = until_ms end
   if until_ms > latest then latest = until_ms end

@@ -12,16 +12,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// In millionths. Together with what the deadline's margin gives for other things this stays below
-// the hundredth by which clocks may differ (docs/guarantees.md).
-constexpr std::int64_t most_drift = 5000;
-
 client_id id_of(std::uint8_t number, std::uint64_t life) {
   return client_id{{static_cast<std::uint8_t>(number + 1), static_cast<std::uint8_t>(life)}};
 }
 
-std::int64_t draw_drift(dice& from) {
-  return static_cast<std::int64_t>(from.up_to(2 * most_drift)) - most_drift;
+// Half of the clocks are as fast or as slow as may be.
+std::int64_t draw_drift(dice& from, std::int64_t most) {
+  const auto drawn = static_cast<std::int64_t>(from.up_to(static_cast<std::uint64_t>(4 * most)));
+  return std::clamp(drawn - 2 * most, -most, most);
 }
 
 }  // namespace
@@ -29,7 +27,7 @@ std::int64_t draw_drift(dice& from) {
 client::client(world& of, std::uint8_t number)
     : world_(of),
       number_(number),
-      clock_(begin_of_time, draw_drift(of.chance())),
+      clock_(begin_of_time, draw_drift(of.chance(), of.most_drift())),
       wire_(of, *this),
       id_(id_of(number, 0)) {}
 

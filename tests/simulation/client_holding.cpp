@@ -28,7 +28,7 @@ void client::hold(const leasing::acquire_outcome& got) {
   holding_.emplace(claim_.lease, renews_, got.grant.ttl, got.granted_at, got.deadline);
   if (world_.faults() && dice.chance(10)) freeze(3s);
   obey(holding_->start());
-  const auto used = dice.time_up_to(dice.chance(75) ? 5ms : longest_use);
+  const auto used = dice.time_up_to(dice.chance(world_.short_uses()) ? 5ms : longest_use);
   later(world_.now() + used, [this, mine = tenure_] {
     if (mine == tenure_ && holding_) release();
   });

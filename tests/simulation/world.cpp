@@ -29,6 +29,7 @@ world::world(const scenario& what)
       kind_(*what.of),
       dice_(what.seed),
       faults_end_(what.faults ? begin_of_time + fault_phase : begin_of_time),
+      short_uses_(dice_.chance(20) ? 20 : 80),
       promises_(kind_, key_, server_) {}
 
 world::~world() = default;

@@ -30,6 +30,9 @@ class world {
   monotonic_time now() const noexcept { return now_; }
   bool faults() const noexcept { return now_ < faults_end_; }
   dice& chance() noexcept { return dice_; }
+  // In so many of a hundred cases whoever has the lock needs it for a moment only.
+  std::uint64_t short_uses() const noexcept { return short_uses_; }
+  std::int64_t most_drift() const noexcept { return scenario_.drift; }
   const kind& of() const noexcept { return kind_; }
   const lock_key& key() const noexcept { return key_; }
   promises& check() noexcept { return promises_; }
@@ -69,6 +72,7 @@ class world {
   dice dice_;
   monotonic_time now_ = begin_of_time;
   monotonic_time faults_end_;
+  std::uint64_t short_uses_;
   monotonic_time server_at_ = begin_of_time;
   simulated_server server_;
   bool knows_scripts_ = false;

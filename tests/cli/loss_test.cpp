@@ -94,6 +94,24 @@ TEST_P(CommandLine, EndsWithACommandThatOutlivedItsLease) {
   server.thaw();
 }
 
+// Nobody can watch a lease while he is stopped: the command runs on, and ends when he goes on.
+TEST_P(CommandLine, HolderStoppedPastTheLeaseTerminatesTheGroupWhenItGoesOn) {
+  const auto server = start();
+  child_process program(call_at(
+      server, {"run", "--lease", "500ms", "--grace", "100ms", "a", "--", "sh", "-c", stubborn}));
+  ASSERT_TRUE(program.wait_for_output("."));
+  const auto [child, grandchild] = ids(program.output());
+  program.signal(SIGSTOP);
+  EXPECT_EQ(holdfast_at(server, {"run", "--wait", "30s", "a", "--", "true"}).how, exited(0))
+      << "the lease ends at the server";
+  EXPECT_FALSE(support::is_gone(child));
+  program.signal(SIGCONT);
+  EXPECT_EQ(program.wait(), exited(76));
+  EXPECT_THAT(program.errors(), HasSubstr("is lost; the command is terminated"));
+  EXPECT_TRUE(support::is_gone(child));
+  EXPECT_TRUE(support::is_gone(grandchild));
+}
+
 TEST_P(CommandLine, WarnLetsTheCommandGoOn) {
   const auto server = start();
   child_process program(call_at(server, {"run", "--lease", "300ms", "--on-lost", "warn", "a", "--",

@@ -1,0 +1,161 @@
+// holdfast run on a terminal: who has it, what Ctrl-C and Ctrl-Z reach, and how a script sees that.
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <stdexcept>
+
+#include "base/time.hpp"
+#include "cli/program.hpp"
+#include "net/clock.hpp"
+#include "net/descriptor.hpp"
+
+namespace holdfast::cli_tests {
+namespace {
+
+constexpr const char* ctrl_c = "\x03";
+constexpr const char* ctrl_z = "\x1a";
+
+// A shell that runs a script as the leader of a session with a terminal of its own.
+class shell_on_terminal {
+ public:
+  explicit shell_on_terminal(std::string script) {
+    std::string name = "sh";
+    std::string option = "-c";
+    const std::array<char*, 4> words{name.data(), option.data(), script.data(), nullptr};
+    int master = -1;
+    pid_ = ::forkpty(&master, nullptr, nullptr, nullptr);
+    if (pid_ < 0) throw std::runtime_error("forkpty");
+    if (pid_ == 0) {
+      ::execvp(words[0], words.data());
+      ::_exit(127);
+    }
+    master_.reset(master);
+  }
+  // Everybody in the session is sent SIGHUP, as when a window is closed.
+  ~shell_on_terminal() {
+    master_.reset();
+    if (pid_ < 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  shell_on_terminal(const shell_on_terminal&) = delete;
+  shell_on_terminal& operator=(const shell_on_terminal&) = delete;
+
+  void type(std::string_view keys) const {
+    ASSERT_EQ(::write(master_.get(), keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+  }
+
+  bool shows(std::string_view text) {
+    const auto deadline = net::now() + support::generous;
+    while (screen_.find(text) == std::string::npos) {
+      if (!receive(deadline)) return false;
+    }
+    return true;
+  }
+
+  // What stands on the screen when all have left it.
+  const std::string& last_screen() {
+    const auto deadline = net::now() + support::generous;
+    while (receive(deadline)) {
+    }
+    return screen_;
+  }
+  const std::string& screen() const noexcept { return screen_; }
+
+  pid_t group_in_front() const { return ::tcgetpgrp(master_.get()); }
+  pid_t pid() const noexcept { return pid_; }
+
+ private:
+  bool receive(monotonic_time deadline) {
+    pollfd readable{master_.get(), POLLIN, 0};
+    const auto left = std::chrono::ceil<milliseconds>(deadline - net::now());
+    if (left.count() <= 0 || ::poll(&readable, 1, static_cast<int>(left.count())) <= 0) {
+      return false;
+    }
+    std::array<char, 4096> bytes{};
+    const auto size = ::read(master_.get(), bytes.data(), bytes.size());
+    if (size <= 0) return false;
+    screen_.append(bytes.data(), static_cast<std::size_t>(size));
+    return true;
+  }
+
+  pid_t pid_ = -1;
+  net::descriptor master_;
+  std::string screen_;
+};
+
+// `holdfast run a -- sh -c 'SCRIPT'`, where the script has no apostrophe.
+std::string locked(const private_server& server, const std::string& script) {
+  return std::string(HOLDFAST_PROGRAM) + " run --url " + server.url() + " a -- sh -c '" + script +
+         "'; ";
+}
+
+int times(const std::string& text, const std::string& what) {
+  int found = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+HOLDFAST_ON_EACH_SERVER(CommandLine);
+
+TEST_P(CommandLine, TerminalIsTheCommandsWhileItRunsAndThenTheScripts) {
+  const auto server = start();
+  shell_on_terminal shell(
+      locked(server, "echo in $$.; read line; echo the command read $line.; exit 7") +
+      "echo code $?; read line; echo the script read $line.");
+  ASSERT_TRUE(shell.shows(".")) << shell.screen();
+  EXPECT_NE(shell.group_in_front(), shell.pid());
+  EXPECT_TRUE(shell.shows("in " + std::to_string(shell.group_in_front()) + "."));
+  shell.type("one\n");
+  EXPECT_TRUE(shell.shows("the command read one."));
+  ASSERT_TRUE(shell.shows("code 7")) << shell.screen();
+  EXPECT_EQ(shell.group_in_front(), shell.pid());
+  shell.type("two\n");
+  EXPECT_TRUE(shell.shows("the script read two."));
+}
+
+TEST_P(CommandLine, InterruptReachesTheCommandOnce) {
+  const auto server = start();
+  shell_on_terminal shell(locked(server,
+                                 "trap \"echo caught\" INT; echo in.; "
+                                 "until read line && test \"$line\" = end; do :; done; exit 9") +
+                          "echo code $?");
+  ASSERT_TRUE(shell.shows("in.")) << shell.screen();
+  shell.type(ctrl_c);
+  ASSERT_TRUE(shell.shows("caught")) << shell.screen();
+  shell.type("end\n");
+  EXPECT_TRUE(shell.shows("code 9")) << "who handled it himself ends as he likes";
+  EXPECT_EQ(times(shell.last_screen(), "caught"), 1) << shell.screen();
+}
+
+TEST_P(CommandLine, ScriptSeesTheInterruptThatEndedItsCommand) {
+  const auto server = start();
+  shell_on_terminal shell("trap 'echo noticed' INT; " + locked(server, "echo in.; exec sleep 600") +
+                          "echo code $?");
+  ASSERT_TRUE(shell.shows("in.")) << shell.screen();
+  shell.type(ctrl_c);
+  EXPECT_TRUE(shell.shows("code 130")) << shell.screen();
+  EXPECT_EQ(times(shell.last_screen(), "noticed"), 1) << shell.screen();
+  EXPECT_EQ(holdfast_at(server, {"run", "--nonblock", "a", "--", "true"}).how, exited(0));
+}
+
+TEST_P(CommandLine, JobIsStoppedAndGoesOnInFront) {
+  const auto server = start();
+  shell_on_terminal shell("set -m; " +
+                          locked(server, "echo in.; read line; echo went on with $line.; exit 6") +
+                          "echo stopped $?.; fg; echo code $?");
+  ASSERT_TRUE(shell.shows("in.")) << shell.screen();
+  shell.type(ctrl_z);
+  ASSERT_TRUE(shell.shows("stopped " + std::to_string(128 + SIGSTOP) + ".")) << shell.screen();
+  // `fg` gives the terminal to our group, and we give it to the command.
+  shell.type("luck\n");
+  EXPECT_TRUE(shell.shows("went on with luck.")) << shell.screen();
+  EXPECT_TRUE(shell.shows("code 6")) << shell.screen();
+}
+
+}  // namespace
+}  // namespace holdfast::cli_tests

@@ -119,6 +119,23 @@ TEST_P(Rights, EveryMissingKeyIsTold) {
   EXPECT_EQ(server.command({"EXISTS", value_key("others")}).number, 0);
 }
 
+TEST_P(Rights, DoctorTellsThatScriptsMayNotPublish) {
+  const auto server = server_with_worker();
+  const auto publishing = [&] {
+    for (const auto& found : inspector{client{server.url(), worker()}}.diagnose()) {
+      if (found.check == "publish") return found;
+    }
+    return finding{};
+  };
+  EXPECT_EQ(publishing().level, finding::severity::ok) << publishing().detail;
+  give(server, {"resetchannels"});
+  EXPECT_EQ(publishing().level, finding::severity::warning) << publishing().detail;
+  EXPECT_THAT(publishing().remedy, ::testing::HasSubstr("&hf:c:*"));
+  give(server, {"&hf:c:*", "-publish"});
+  EXPECT_EQ(publishing().level, finding::severity::warning) << publishing().detail;
+  EXPECT_THAT(publishing().remedy, ::testing::HasSubstr("+publish"));
+}
+
 TEST_P(Rights, TakenAwayWhileHolding) {
   const auto server = server_with_worker();
   const client redis{server.url(), worker()};

@@ -15,7 +15,9 @@ bool terminal::wanted_at_start() const noexcept {
 }
 
 void terminal::give(pid_t group) noexcept {
-  if (in_foreground()) given_ = ::tcsetpgrp(STDIN_FILENO, group) == 0;
+  // A new command takes it itself, perhaps before we come here.
+  const pid_t in_front = ::tcgetpgrp(STDIN_FILENO);
+  given_ = in_front == group || (in_front == ::getpgrp() && ::tcsetpgrp(STDIN_FILENO, group) == 0);
 }
 
 void terminal::take_back() noexcept {

@@ -170,7 +170,7 @@ class examination {
     report(severity::warning, "publish",
            "who waits is not told of his turn: " + resp::classify(said.text).detail,
            "let this user's scripts publish, and its clients subscribe: ACL SETUSER ... +publish "
-           "+subscribe &hf:c:*");
+           "+subscribe resetchannels &hf:c:*");
   }
 
   void about_its_safety() {

@@ -6,10 +6,11 @@ namespace {
 
 // As documented in docs/wire/holdfast.md.
 const std::vector<std::string> minimal_rights = {
-    "~hf:*",  "&hf:c:*", "-@all",    "+evalsha",   "+eval",          "+time", "+get",    "+set",
-    "+del",   "+exists", "+pexpire", "+pttl",      "+zadd",          "+zrem", "+zscore", "+zrank",
-    "+zcard", "+zrange", "+zpopmin", "+hset",      "+hget",          "+hdel", "+hello",  "+auth",
-    "+ping",  "+select", "+publish", "+subscribe", "+client|setname"};
+    "~hf:*",   "resetchannels", "&hf:c:*", "-@all",    "+evalsha",   "+eval",
+    "+time",   "+get",          "+set",    "+del",     "+exists",    "+pexpire",
+    "+pttl",   "+zadd",         "+zrem",   "+zscore",  "+zrank",     "+zcard",
+    "+zrange", "+zpopmin",      "+hset",   "+hget",    "+hdel",      "+hello",
+    "+auth",   "+ping",         "+select", "+publish", "+subscribe", "+client|setname"};
 
 class Rights : public fault_test {
  protected:

@@ -18,7 +18,8 @@ namespace holdfast::support {
 const std::vector<std::string>& supported_servers();
 
 // Those of them that are installed and that HOLDFAST_TEST_SERVERS, when set, does not leave out
-// ("redis-server,valkey-server"; what it names must be installed, or the tests fail).
+// ("redis-server,valkey-server"; what it names must be installed, or the tests fail). A server of
+// another version is tested by putting its folder first: PATH=/opt/redis-6.2/bin:$PATH
 std::vector<std::string> server_programs();
 
 // The parameter is the server's program. Skips visibly what is not installed.

@@ -89,11 +89,11 @@ std::string_view after(std::string_view text, std::string_view mark) noexcept {
 }
 
 // Before Redis 7 an error inside a script came as "ERR Error running script (call to f_<sha1>):
-// @user_script:1: @user_script: 1: -OOM command not allowed ...".
+// @user_script:1: @user_script: 1: -OOM command not allowed ...", and one that the script caught
+// and returned as "@user_script: 1: ...".
 std::string_view core_of(std::string_view text) noexcept {
   remove_prefix(text, "ERR ");
-  if (!text.starts_with("Error running script (call to ")) return text;
-  text = after(text, "): ");
+  if (text.starts_with("Error running script (call to ")) text = after(text, "): ");
   while (remove_prefix(text, "@user_script:")) text = after(text, ": ");
   remove_prefix(text, "-");
   remove_prefix(text, "ERR ");

@@ -95,6 +95,7 @@ TEST(server_error, is_the_same_inside_scripts_of_every_version) {
     expect_row(expected, expected.reply + " script: " + sha1 + ", on @user_script:1.");
     expect_row(expected, before + "@user_script:1: " + core + " ");
     expect_row(expected, before + "@user_script: 12: -" + core);
+    expect_row(expected, "@user_script: 12: " + core);
     expect_row(expected, before + "@user_script:1: @user_script: 1: -" + expected.reply);
   }
 }

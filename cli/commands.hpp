@@ -6,6 +6,7 @@
 namespace holdfast::cli {
 
 void add_run(CLI::App& program, context& shared);
+void add_elect(CLI::App& program, context& shared);
 void add_status(CLI::App& program, context& shared);
 void add_ls(CLI::App& program, context& shared);
 void add_watch(CLI::App& program, context& shared);

@@ -84,6 +84,7 @@ void guard::obey(int signal) {
       stop_requested_ = true;
       [[fallthrough]];
     default:
+      interrupted_ = interrupted_ || ends_programs(signal);
       command_.signal_group(signal);
   }
 }

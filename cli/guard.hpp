@@ -30,6 +30,9 @@ class guard {
   // True when the group was terminated because the lease was lost or about to be.
   bool terminated() const noexcept { return terminating_; }
 
+  // True when somebody has sent us a signal that ends programs. It was passed on.
+  bool interrupted() const noexcept { return interrupted_; }
+
  private:
   void wait_for_events(int signals);
   int next_look_ms() const;
@@ -53,6 +56,7 @@ class guard {
   bool terminating_ = false;
   bool killed_ = false;
   bool warned_ = false;
+  bool interrupted_ = false;
   bool stop_requested_ = false;  // SIGTSTP was sent to us, and passed on
 };
 

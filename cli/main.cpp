@@ -44,6 +44,7 @@ void set_up(CLI::App& program, connection_arguments& connection, context& shared
   add_connection(program, connection);
   program.add_flag("--json", shared.json, "Print JSON, also for errors");
   add_run(program, shared);
+  add_elect(program, shared);
   add_status(program, shared);
   add_ls(program, shared);
   add_watch(program, shared);

@@ -5,12 +5,12 @@ _holdfast() {
   local command="" i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "${COMP_WORDS[i]}" in
-      run | status | ls | watch | release | counter | doctor | completion | demo | bench)
+      run | elect | status | ls | watch | release | counter | doctor | completion | demo | bench)
         [[ -z $command ]] && command="${COMP_WORDS[i]}"
         ;;
       --)
         # What follows is the command to run: the shell knows how to complete that.
-        if [[ $command == run ]]; then
+        if [[ $command == run || $command == elect ]]; then
           if declare -F _command_offset >/dev/null; then
             _command_offset $((i + 1))
           else
@@ -28,8 +28,9 @@ _holdfast() {
   esac
   local words
   case "$command" in
-    "") words="run status ls watch release counter doctor completion demo bench --version $common" ;;
+    "") words="run elect status ls watch release counter doctor completion demo bench --version $common" ;;
     run) words="--wait --nonblock --lease --on-lost --grace $common" ;;
+    elect) words="--lease --grace --once $common" ;;
     ls) words="--limit $common" ;;
     watch) words="--interval --count $common" ;;
     release) words="--force --reason $common" ;;

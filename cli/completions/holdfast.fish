@@ -1,7 +1,8 @@
 # Completion of holdfast(1) for fish.
-set -l commands run status ls watch release counter doctor completion demo bench
+set -l commands run elect status ls watch release counter doctor completion demo bench
 complete -c holdfast -f
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a run -d 'run a command under a lock'
+complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a elect -d 'run a command while leader'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a status -d 'show who holds locks'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a ls -d 'list the locks that are held'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a watch -d 'print every change of a lock'
@@ -25,6 +26,10 @@ complete -c holdfast -n '__fish_seen_subcommand_from run' -l lease -x -d 'lease 
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l on-lost -x -a 'terminate warn' -d 'when the lock is lost'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l grace -x -d 'between SIGTERM and SIGKILL'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -x -a '(__fish_complete_subcommand)'
+complete -c holdfast -n '__fish_seen_subcommand_from elect' -l lease -x -d 'lease of the lead'
+complete -c holdfast -n '__fish_seen_subcommand_from elect' -l grace -x -d 'between SIGTERM and SIGKILL'
+complete -c holdfast -n '__fish_seen_subcommand_from elect' -l once -d 'do not campaign again'
+complete -c holdfast -n '__fish_seen_subcommand_from elect' -x -a '(__fish_complete_subcommand)'
 complete -c holdfast -n '__fish_seen_subcommand_from ls' -l limit -x -d 'most locks to list'
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l force -d 'needed'
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l reason -x -d 'why'

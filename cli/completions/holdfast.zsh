@@ -14,6 +14,7 @@ _holdfast() {
   )
   commands=(
     'run:run a command under a lock'
+    'elect:run a command while leader'
     'status:show who holds locks'
     'ls:list the locks that are held'
     'watch:print every change of a lock'
@@ -37,6 +38,13 @@ _holdfast() {
             '--on-lost[what to do when the lock is lost]:action:(terminate warn)' \
             '--grace[between SIGTERM and SIGKILL]:duration:' \
             '1:lock:' '*::command:_normal'
+          ;;
+        elect)
+          _arguments $common \
+            '--lease[how long the lead outlives this process]:duration:' \
+            '--grace[between SIGTERM and SIGKILL]:duration:' \
+            '--once[do not campaign again]' \
+            '1:election:' '*::command:_normal'
           ;;
         ls) _arguments $common '--limit[most locks to list]:number:' '1:pattern:' ;;
         watch)

@@ -1,0 +1,82 @@
+// holdfast elect NAME -- COMMAND...: runs a command for as long as this process leads.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include <holdfast/client.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/duration.hpp"
+#include "cli/guarded_command.hpp"
+#include "cli/names.hpp"
+#include "cli/output.hpp"
+#include "cli/waiting.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+struct elect_options : run_options {
+  bool once = false;
+};
+
+// The exit code, or nothing when it led and has lost the lead: then it campaigns again.
+std::optional<int> lead_once(const election& office, const elect_options& options,
+                             const context& shared, signal_watch& signals) {
+  auto outcome = wait_for(office, options, signals);
+  if (outcome.ended_by) return killed_by_signal + *outcome.ended_by;
+  auto term = std::move(outcome.held).value();
+  note(shared, "leads",
+       fmt::format("leads '{}' with token {}", options.name, term.token().to_string()));
+  const auto ended = run_guarded(term, options, shared, signals);
+  if (ended.terminated && !ended.interrupted && !options.once) return std::nullopt;
+  return ended.exit_code;
+}
+
+int elect(const elect_options& options, const context& shared) {
+  signal_watch signals;
+  const auto redis = shared.connection.connect();
+  const auto office = redis.elect(options.name, {.lease = options.lease});
+  for (;;) {
+    if (const auto code = lead_once(office, options, shared, signals)) return *code;
+  }
+}
+
+void add_options(CLI::App& command, elect_options& options) {
+  using namespace std::chrono_literals;
+  options.wait = forever;
+  add_duration(command, "--lease", options.lease,
+               "How long a leader that died stays leader; renewed while it lives", {100ms, 24h});
+  add_duration(command, "--grace", options.grace, "From SIGTERM to SIGKILL when the lead is lost",
+               {0ms, 1h});
+  command.add_flag("--once", options.once, "Do not campaign again when the lead is lost");
+}
+
+}  // namespace
+
+void add_elect(CLI::App& program, context& shared) {
+  auto* const command = program.add_subcommand(
+      "elect",
+      "Run a command while leader: holdfast elect [OPTIONS] NAME -- COMMAND [ARGUMENT...]");
+  const auto options = std::make_shared<elect_options>();
+  const auto names = std::make_shared<std::vector<std::string>>();
+  add_names(*command, *names, 1);
+  add_options(*command, *options);
+  command->footer(
+      "Waits until it leads, in the order in which the candidates came. When the command ends by\n"
+      "itself, its exit code is passed on and the next candidate leads. When the lead is lost, "
+      "the\n"
+      "command is terminated and it campaigns again; with --once it ends with 76.\n"
+      "HOLDFAST_TOKEN and HOLDFAST_NAME are set.\n\n"
+      "Examples:\n"
+      "  holdfast elect scheduler -- ./scheduler\n"
+      "  holdfast elect --lease 5s --grace 1s scheduler -- ./scheduler --verbose");
+  command->callback([options, names, &shared] {
+    shared.takes_operands = true;
+    options->name = all_names(*names, {}, 1).front();
+    options->command = shared.operands;
+    if (options->command.empty()) throw CLI::RequiredError("a command after --");
+    shared.action = [options, &shared] { return elect(*options, shared); };
+  });
+}
+
+}  // namespace holdfast::cli

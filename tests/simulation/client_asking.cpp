@@ -120,12 +120,13 @@ void client::answered(use what, monotonic_time sent_at, const resp::value& reply
 void client::acquire_answered(const resp::value& reply, monotonic_time sent_at) {
   const auto verdict = world_.of().recipe->read_acquire(claim_, reply);
   granted_by_answer_ = std::holds_alternative<dialects::granted>(verdict);
-  const auto tenure = tenure_;
+  // Set before the machine goes on: what it asks next may be disturbed.
+  if (const auto* const where = std::get_if<dialects::queued>(&verdict)) {
+    place_ = place{.before = where->place, .asked_at = sent_at, .told_at = world_.now()};
+  }
   obey(acquiring_->on_reply(reply, clock_.local(sent_at), present()));
   granted_by_answer_ = false;
-  const auto* const where = std::get_if<dialects::queued>(&verdict);
-  if (where == nullptr || tenure != tenure_ || !acquiring_ || !acquiring_->hears_messages()) return;
-  place_ = place{.before = where->place, .asked_at = sent_at, .told_at = world_.now()};
+  if (!acquiring_ || !acquiring_->hears_messages()) place_.reset();
 }
 
 void client::unanswered(use what) {

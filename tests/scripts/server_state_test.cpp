@@ -7,6 +7,7 @@
 #include "dialects/holdfast/client_registry.hpp"
 #include "dialects/holdfast/counter.hpp"
 #include "dialects/holdfast/fenced.hpp"
+#include "dialects/holdfast/latch.hpp"
 #include "dialects/holdfast/rate.hpp"
 #include "resp/sample_replies.hpp"
 #include "scripts/script_client.hpp"
@@ -199,6 +200,37 @@ TEST_P(RestrictedUser, CanHoldWhatSeveralHold) {
   shared.must_acquire(change);
   EXPECT_EQ(shared.withdraw(change), release_verdict(released{}));
   EXPECT_EQ(shared.release(behind), release_verdict(released{}));
+}
+
+TEST_P(RestrictedUser, CanWaitAtLatchesAndBarriers) {
+  log_in({"client", "barrier"});
+  script_client latch{server(), native_latch()}, barrier{server(), native_barrier()};
+  for (auto* one : {&latch, &barrier}) {
+    ASSERT_EQ(one->command({"AUTH", "locks", "PASSWORD"}).text, "OK");
+  }
+  const auto change = [&](const once_call& asked) {
+    const auto reply =
+        latch.ask([&](auto& out) { write_once(asked, claims.next().owner, never, out); });
+    return std::get<once_answer>(read_once(reply)).word;
+  };
+  claim waiter = claims.next();
+  waiter.waits = true;
+  EXPECT_EQ(change(latch_set(key, 1)), "ok");
+  EXPECT_TRUE(std::holds_alternative<queued>(latch.acquire(waiter)));
+  EXPECT_EQ(latch.withdraw(waiter), release_verdict(not_mine{}));
+  EXPECT_TRUE(std::holds_alternative<queued>(latch.acquire(waiter)));
+  EXPECT_EQ(change(latch_count_down(key, 1)), "opened");
+  EXPECT_TRUE(std::holds_alternative<granted>(latch.acquire(waiter)));
+
+  const demand two{.mode = 'b', .limit = 2};
+  claim first = claims.next(), second = claims.next();
+  first.wants = second.wants = &two;
+  first.waits = second.waits = true;
+  EXPECT_TRUE(std::holds_alternative<queued>(barrier.acquire(first))) << "it asks nobody";
+  EXPECT_EQ(barrier.withdraw(first), release_verdict(not_mine{}));
+  first.way = second.way = wakeup_way::poll;
+  EXPECT_TRUE(std::holds_alternative<queued>(barrier.acquire(first)));
+  EXPECT_TRUE(std::holds_alternative<granted>(barrier.acquire(second)));
 }
 
 TEST_P(RestrictedUser, CanChangeValues) {

@@ -109,7 +109,7 @@ TEST_P(LatchScript, RemembersForWhomItHasOpened) {
   ASSERT_TRUE(waits(late));
   EXPECT_TRUE(is_open_for(early));
   EXPECT_TRUE(waits(late)) << "he came after it was set again";
-  EXPECT_GT(latch().pttl(key.value_key() + ":g"), 590'000);
+  EXPECT_GT(latch().pttl(key.value_key() + ":o"), 590'000);
 }
 
 TEST_P(LatchScript, TellsACrowdInSeveralSteps) {

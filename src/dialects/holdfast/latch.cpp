@@ -24,7 +24,7 @@ once_call change(const lock_key& key, std::string_view how, std::uint32_t number
   const auto latch = key.value_key();
   return {scripts::holdfast_latch_change,
           key.slot(),
-          {latch, latch + ":w", latch + ":i", latch + ":g"},
+          {latch, latch + ":w", latch + ":i", latch + ":o"},
           {std::string{how}, std::to_string(number)}};
 }
 
@@ -33,7 +33,7 @@ once_call change(const lock_key& key, std::string_view how, std::uint32_t number
 void latch_recipe::write_acquire(const claim& wanted, bool, server_time not_after,
                                  resp::writer& out) const {
   out.call(scripts::holdfast_latch_wait, 4, wanted.waits ? 5 : 2);
-  for (const auto* end : {"", ":w", ":i", ":g"}) write_key(*wanted.key, end, out);
+  for (const auto* end : {"", ":w", ":i", ":o"}) write_key(*wanted.key, end, out);
   out.arg(wanted.owner.text());
   out.arg(static_cast<std::int64_t>(not_after.time_since_epoch().count()));
   if (!wanted.waits) return;

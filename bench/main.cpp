@@ -32,6 +32,7 @@ constexpr std::array questions{
     question{"waiters200", waiters200},
     question{"retained", retained},
     question{"kinds", kinds},
+    question{"all_of8", all_of8},
 };
 
 struct arguments {

@@ -57,5 +57,6 @@ void allocations(const setting& with);
 void contention(const setting& with);
 void waiters200(const setting& with);
 void retained(const setting& with);
+void all_of8(const setting& with);
 
 }  // namespace holdfast::bench

@@ -8,6 +8,7 @@
 #include "api/several.hpp"
 #include "base/printable.hpp"
 #include "runtime/client_core.hpp"
+#include "runtime/joint_request.hpp"
 #include "runtime/lock_site.hpp"
 
 namespace holdfast {
@@ -29,17 +30,43 @@ std::string joined(const api::lock_list& all) {
   return text;
 }
 
+// Where one command can ask for all of them. Empty: it cannot.
+std::vector<runtime::lock_site*> sites_of(const api::lock_list& all) {
+  std::vector<runtime::lock_site*> sites;
+  if (all.size() < 2 || all.size() > runtime::joint_request::most) return sites;
+  for (const auto& one : all) {
+    auto* const site = dynamic_cast<runtime::lock_site*>(lock_access::source(one).get());
+    const bool joins = site != nullptr && runtime::joint_request::can_have(site->spec()) &&
+                       &site->owner() == &lock_access::core(all.front())->engine();
+    if (!joins) return {};
+    sites.push_back(site);
+  }
+  return sites;
+}
+
 class all_of_source final : public runtime::lock_source {
  public:
   explicit all_of_source(api::lock_list parts)
-      : parts_(std::make_shared<const api::lock_list>(std::move(parts))), name_(joined(*parts_)) {}
+      : parts_(std::make_shared<const api::lock_list>(std::move(parts))),
+        name_(joined(*parts_)),
+        sites_(sites_of(*parts_)) {}
 
   const std::string& name() const noexcept override { return name_; }
   const api::lock_list& parts() const noexcept { return *parts_; }
 
   runtime::acquired wait(leasing::patience patience, std::stop_token stop) override {
-    for (;;) {
+    bool together = !sites_.empty() && !stop.stop_requested();
+    for (;; together = false) {
       api::gathered got{*parts_};
+      if (together) {
+        lock_access::core(parts_->front())->check_process();
+        auto outcome = runtime::lock_site::take_together(sites_);
+        if (auto* const all = std::get_if<0>(&outcome)) {
+          got.add(std::move(*all));
+        } else if (!patience.waits && std::get<1>(outcome).code != errc::busy) {
+          return std::get<1>(std::move(outcome));
+        }
+      }
       while (const lock* const next = got.next()) {
         lock_access::core(*next)->check_process();
         auto outcome = lock_access::source(*next)->wait(patience, stop);
@@ -58,6 +85,7 @@ class all_of_source final : public runtime::lock_source {
  private:
   const std::shared_ptr<const api::lock_list> parts_;
   const std::string name_;
+  const std::vector<runtime::lock_site*> sites_;  // of the parts, where they can be asked together
 };
 
 // The parts of an all_of are parts like others, so that there is one order.

@@ -8,6 +8,10 @@
 #include "api/lock_access.hpp"
 #include "base/mutex.hpp"
 #include "base/printable.hpp"
+#include "runtime/client_core.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/joint_request.hpp"
+#include "runtime/tenure.hpp"
 
 namespace holdfast::api {
 namespace {
@@ -22,8 +26,11 @@ failure of_part(const failure& why, const std::string& name) {
 class several final : public runtime::holding, public std::enable_shared_from_this<several> {
  public:
   several(std::string name, const lock_list& wanted, std::vector<grant> got)
-      : name_(std::move(name)), engine_(lock_access::core(wanted.front())->engine()) {
-    for (auto& one : got) parts_.push_back(std::make_unique<part>(*this, std::move(one)));
+      : name_(std::move(name)), core_(lock_access::core(wanted.front())) {
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      auto& client = lock_access::core(wanted[i])->engine();
+      parts_.push_back(std::make_unique<part>(*this, client, std::move(got[i])));
+    }
   }
 
   const std::string& name() const noexcept override { return name_; }
@@ -60,16 +67,13 @@ class several final : public runtime::holding, public std::enable_shared_from_th
   bool give_back(const runtime::listener& who) override {
     forget_losses();
     if (!who.exists()) {
-      for (const auto& one : parts_) one->what->give_back({});
+      give_parts_back({});
       return false;
     }
     self_ = shared_from_this();
     who_ = who;
     left_ = parts_.size() + 1;
-    for (const auto& one : parts_) {
-      one->is_told = one->what->give_back({.completion = one.get()});
-      if (!one->is_told) --left_;
-    }
+    give_parts_back(who);
     gone();
     return true;
   }
@@ -83,13 +87,16 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     return {};
   }
   result<void> give_back_and_wait() override {
-    forget_losses();
-    result<void> first;
-    for (const auto& one : parts_) {
-      auto done = one->what->give_back_and_wait();
-      if (!done && first) first = of_part(done.error(), one->what->name());
-    }
-    return first;
+    struct ending final : detail::completion {
+      void complete() noexcept override { told = true; }
+      bool told = false;
+    } all;
+    const auto alive = shared_from_this();
+    runtime::executor here;
+    here.will_drive(core_);
+    give_back({.completion = &all, .executor = &here});
+    here.run_until(all.told);
+    return take_released();
   }
 
   std::vector<held_part> list() const {
@@ -100,11 +107,17 @@ class several final : public runtime::holding, public std::enable_shared_from_th
 
  private:
   struct part final : detail::completion {
-    part(several& all, grant&& one) : of(all), what(std::move(one.of)), token(one.token) {}
+    part(several& all, runtime::engine& whose, grant&& one)
+        : of(all), client(&whose), what(std::move(one.of)), token(one.token) {
+      const auto* const alone = dynamic_cast<const runtime::tenure*>(what.get());
+      joins = alone != nullptr && runtime::joint_request::can_have(alone->spec());
+    }
     void complete() noexcept override { of.gone(); }
     several& of;
+    runtime::engine* const client;
     const std::shared_ptr<runtime::holding> what;
     const std::uint64_t token;
+    bool joins = false;
     bool is_told = false;
   };
   // The lease, and this with it, may be destroyed by what the user hangs on the signal.
@@ -116,11 +129,34 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     }
   };
 
+  // All of one client in one command, as far as they can be.
+  void give_parts_back(const runtime::listener& who) {
+    using redis::connection;
+    const bool is_one_client = std::ranges::all_of(
+        parts_, [&](const auto& one) { return one->client == parts_.front()->client; });
+    // A thread drives one connection; what others answer, the callback thread hears.
+    auto* const here = is_one_client ? who.executor : nullptr;
+    for (auto from = parts_.begin(), to = from; from != parts_.end(); from = to) {
+      auto joint = std::make_unique<runtime::joint_request>(*(*from)->client);
+      for (; to != parts_.end() && (*to)->client == (*from)->client && !joint->is_full(); ++to) {
+        part& one = **to;
+        one.is_told = one.what->give_back({.completion = who.exists() ? &one : nullptr,
+                                           .executor = here,
+                                           .together = one.joins ? joint.get() : nullptr});
+        if (!one.is_told && who.exists()) --left_;
+      }
+      runtime::joint_request::submit(std::move(joint), here != nullptr ? &here->waiter() : nullptr,
+                                     here != nullptr ? connection::delivery::driven
+                                     : who.exists()  ? connection::delivery::prompt
+                                                     : connection::delivery::lazy);
+    }
+  }
+
   // A part was given back, or all have been told to go.
   void gone() noexcept {
     if (left_.fetch_sub(1) != 1) return;
     const auto alive = std::exchange(self_, nullptr);
-    who_.tell(engine_);
+    who_.tell(core_->engine());
   }
 
   // What is released is not lost.
@@ -131,7 +167,7 @@ class several final : public runtime::holding, public std::enable_shared_from_th
   }
 
   const std::string name_;
-  runtime::engine& engine_;
+  const std::shared_ptr<runtime::client_core> core_;
   std::vector<std::unique_ptr<part>> parts_;
   std::shared_ptr<several> self_;
   runtime::listener who_;

@@ -28,6 +28,7 @@ class gathered {
     return got_.size() < wanted_->size() ? &(*wanted_)[got_.size()] : nullptr;
   }
   void add(runtime::grant&& one) { got_.push_back(std::move(one)); }
+  void add(std::vector<runtime::grant>&& all) { got_ = std::move(all); }
   bool are_held() const noexcept;
   void give_back() noexcept;
   runtime::grant join(const std::string& name);

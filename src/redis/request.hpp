@@ -49,6 +49,9 @@ class request {
   void set_sleeper(waiter* sleeper) noexcept { sleeper_ = sleeper; }
 
  protected:
+  // Of what was sent within another request.
+  void set_sent_at(monotonic_time when) noexcept { sent_at_ = when; }
+
   request() = default;
   virtual ~request() = default;
   request(const request&) = delete;

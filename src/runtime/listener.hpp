@@ -9,12 +9,14 @@ namespace holdfast::runtime {
 
 class engine;
 class executor;
+class joint_request;
 
 // Either a thread or a continuation, or nobody.
 struct listener {
   redis::waiter* sleeper = nullptr;          // a thread in connection::drive
   detail::completion* completion = nullptr;  // or a continuation
   runtime::executor* executor = nullptr;     // where that runs; null: the callback thread
+  joint_request* together = nullptr;         // what the first command becomes a part of
 
   // The thread that registers this will drive the connection.
   bool drives() const noexcept { return sleeper != nullptr || executor != nullptr; }

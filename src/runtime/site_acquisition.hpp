@@ -20,6 +20,9 @@ class site_acquisition final : public acquisition {
 
   // How it has ended. Nothing: it has not; a thread sleeps on.
   std::optional<acquired> look();
+  bool has_answer() const { return ended_ || (asks_ && asks_->has_answer()); }
+  // After begin() has ended it.
+  bool has_grant() const noexcept { return ended_ && std::holds_alternative<grant>(*ended_); }
   acquired finish() override { return *look(); }
 
   // What the thread that waits sleeps on.

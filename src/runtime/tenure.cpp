@@ -7,6 +7,7 @@
 #include "net/clock.hpp"
 #include "runtime/blocking_request.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/joint_request.hpp"
 #include "runtime/lock_site.hpp"
 
 namespace holdfast::runtime {
@@ -71,6 +72,7 @@ void tenure::acquire(std::stop_token stop, listener who, bool drives) {
   driven_ = drives;
   obey(std::get<acquiring>(machine_).start(now));
   driven_ = false;
+  listener_.together = nullptr;
 }
 
 bool tenure::has_answer() {
@@ -160,6 +162,7 @@ bool tenure::release(listener who) {
   driven_ = listener_.drives();
   obey(giving_back.start(now));
   driven_ = false;
+  listener_.together = nullptr;
   return true;
 }
 
@@ -226,6 +229,9 @@ void tenure::send(leasing::ask what, bool resend) {
     (void)engine_.waiting().enter(claim_.owner.counter(), shared_from_this());
   }
   outgoing_ = {what, resend, net::now() + engine_.options().response_timeout};
+  if (auto* const all = std::exchange(listener_.together, nullptr)) {
+    return all->add(shared_from_this());
+  }
   set_sleeper(listener_.sleeper != nullptr    ? listener_.sleeper
               : listener_.executor != nullptr ? &listener_.executor->waiter()
                                               : nullptr);

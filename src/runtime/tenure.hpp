@@ -92,6 +92,7 @@ class tenure final : public holding,
   void on_renewal_missing() HOLDFAST_EXCLUDES(mutex_);
 
  private:
+  friend class joint_request;
   // What is kept of the request under way: its bytes are written later, maybe on another thread.
   struct outgoing {
     leasing::ask what = leasing::ask::nothing;

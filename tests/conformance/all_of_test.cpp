@@ -190,12 +190,40 @@ TEST_P(AllOf, ExtendsAllParts) {
   expect_reason(held.extend(30s), errc::lost);
 }
 
-TEST_P(AllOf, CostsWhatItsPartsCost) {
-  const auto wanted = all_of({redis().mutex("a"), redis().mutex("b"), redis().mutex("c")});
+TEST_P(AllOf, CostsTwoCommandsWhereOneClientHasPlainLocks) {
+  std::vector<lock> locks;
+  for (int i = 0; i < 100; ++i) locks.push_back(redis().mutex("part " + std::to_string(i)));
+  const auto wanted = all_of(locks);
   wanted.acquire().release().value();  // scripts are loaded
-  const auto before = called("evalsha");
-  wanted.acquire().release().value();
-  EXPECT_EQ(called("evalsha"), before + 6);
+  auto before = called("evalsha");
+  auto held = wanted.acquire();
+  EXPECT_EQ(called("evalsha"), before + 1);
+  EXPECT_TRUE(held.held());
+  EXPECT_TRUE(held.release());
+  EXPECT_EQ(called("evalsha"), before + 2);
+  locks.push_back(redis().rw("reader").shared());
+  before = called("evalsha");
+  all_of({locks[0], locks[1], locks.back()}).acquire().release().value();
+  EXPECT_EQ(called("evalsha"), before + 5) << "three one by one, two and one back";
+}
+
+TEST_P(AllOf, HandsWhatSomebodyWaitsForToHim) {
+  auto held = all_of({redis().mutex("a"), redis().mutex("b"), redis().mutex("c")}).acquire();
+  std::thread waiter{[&] { EXPECT_TRUE(another_client().mutex("b").acquire().held()); }};
+  EXPECT_TRUE(waits("b", 1));
+  EXPECT_TRUE(held.release());
+  waiter.join();
+  expect_free({"a", "b", "c"});
+}
+
+TEST_P(AllOf, TakesWhatTheClientKeepsTogetherWithTheRest) {
+  const auto kept = redis().mutex("b", {.retain = 10s});
+  kept.acquire().release().value();
+  auto held = all_of({redis().mutex("a"), kept}).acquire();
+  EXPECT_TRUE(held.held());
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(another_client().mutex("b").acquire({.timeout = generous}).held());
+  expect_free({"a"});
 }
 
 TEST_P(AllOf, ContainsTheRecursiveMutexOfItsThread) {

@@ -75,4 +75,29 @@ void mutex_recipe::write_withdraw(const claim& wanted, resp::writer& out) const 
   out.arg(place_suffix{wanted}.text());
 }
 
+void write_acquire_all(std::span<const claim* const> wanted, server_time not_after,
+                       resp::writer& out) {
+  out.call(scripts::holdfast_acquire_all, 3 * wanted.size(), 1 + 3 * wanted.size());
+  for (const claim* one : wanted) {
+    write_key(*one->key, "", out);
+    write_key(*one->key, ":w", out);
+    out.arg(one->key->fence_key());
+  }
+  out.arg(micros(not_after));
+  for (const claim* one : wanted) {
+    out.arg(one->owner.text());
+    out.arg(kept_time(*one).count());
+    out.arg(static_cast<std::int64_t>(one->floor));
+  }
+}
+
+void write_release_all(std::span<const claim* const> held, resp::writer& out) {
+  out.call(scripts::holdfast_release_all, 2 * held.size(), held.size());
+  for (const claim* one : held) {
+    write_key(*one->key, "", out);
+    write_key(*one->key, ":w", out);
+  }
+  for (const claim* one : held) out.arg(lock_value{one->granted, one->owner}.text());
+}
+
 }  // namespace holdfast::dialects

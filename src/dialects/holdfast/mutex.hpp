@@ -27,4 +27,9 @@ class mutex_recipe final : public native_recipe {
   bool fenced_;
 };
 
+// Locks with tokens, all at once. Answered by an answer for each, as to write_acquire for one that
+// does not wait and to write_release; or by one for all.
+void write_acquire_all(std::span<const claim* const>, server_time not_after, resp::writer&);
+void write_release_all(std::span<const claim* const>, resp::writer&);
+
 }  // namespace holdfast::dialects

@@ -1,0 +1,29 @@
+-- Asks for several locks at once: all of them, or none. Nobody waits here.
+-- KEYS  three for each lock: its value, its queue, the fence counter of its hash slot
+-- ARGV  1 not-after: refused when the server's time in us is later than this
+--       then three for each lock: request id, lease in ms, floor
+-- Returns {"late", server time}, or an answer for each lock as acquire.lua gives it: all are
+-- granted, or none is. Then those that were free, or cannot be asked for like this, answer 0.
+local call = redis.call
+--@include server_time
+if now > ARGV[1] + 0 then return {'late', now} end
+
+local count = #KEYS / 3
+local none, answers, texts = {}, {}, {}
+for i = 1, count do none[i] = 0 end
+for i = 1, count do
+  if call('EXISTS', KEYS[3 * i - 2], KEYS[3 * i - 1]) > 0 then return none end
+end
+for i = 1, count do
+  local KEYS, text, floor = {[4] = KEYS[3 * i]}, text, ARGV[3 * i + 1] + 0
+  --@include draw_major
+  if refusal then
+    none[i] = refusal
+    return none
+  end
+  answers[i], texts[i] = major, text
+end
+for i = 1, count do
+  call('SET', KEYS[3 * i - 2], '1:' .. texts[i] .. ':' .. ARGV[3 * i - 1], 'PX', ARGV[3 * i])
+end
+return answers

@@ -1,0 +1,65 @@
+#include "runtime/joint_request.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "dialects/catalog.hpp"
+#include "dialects/holdfast/mutex.hpp"
+#include "lease/server_clock.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/tenure.hpp"
+
+namespace holdfast::runtime {
+
+bool joint_request::can_have(const lock_spec& spec) noexcept {
+  return spec.recipe == &dialects::native_mutex(fencing::on);
+}
+
+void joint_request::submit(std::unique_ptr<joint_request> all, redis::waiter* sleeper,
+                           redis::connection::delivery how) {
+  if (all->members_.empty()) return;
+  auto& self = *all.release();
+  self.set_sleeper(sleeper);
+  self.engine_.connection().submit(self, how);
+}
+
+void joint_request::cancel() {
+  for (const auto& member : members_) {
+    member->on_failed(redis::fate::not_sent, {errc::busy, {}});
+  }
+  members_.clear();
+}
+
+void joint_request::write(resp::writer& out, monotonic_time sent_at) {
+  std::vector<const dialects::claim*> claims;
+  auto left = nanoseconds::max();
+  for (const auto& member : members_) {
+    claims.push_back(&member->claim_);
+    left = std::min(left, std::max(nanoseconds{0}, member->outgoing_.not_after - sent_at));
+  }
+  if (members_.front()->outgoing_.what == leasing::ask::release) {
+    return dialects::write_release_all(claims, out);
+  }
+  const moment sent{sent_at, engine_.estimate(sent_at)};
+  const auto whole = std::chrono::duration_cast<milliseconds>(left);
+  dialects::write_acquire_all(claims, leasing::not_after(sent, whole), out);
+}
+
+// Either an answer for each, or one for all: that it came too late, or an error.
+void joint_request::on_reply(resp::value& reply) {
+  const std::unique_ptr<joint_request> self(this);
+  const bool for_each = reply.is(resp::type::array) && reply.items.size() == members_.size() &&
+                        !reply.items.front().is_text();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    auto answer = for_each ? std::move(reply.items[i]) : reply;
+    members_[i]->set_sent_at(sent_at());
+    members_[i]->on_reply(answer);
+  }
+}
+
+void joint_request::on_failed(redis::fate what, const redis::breakdown& why) {
+  const std::unique_ptr<joint_request> self(this);
+  for (const auto& member : members_) member->on_failed(what, why);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,45 @@
+// Asks for, or gives back, several plain locks of one client in one command.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "redis/connection.hpp"
+#include "redis/request.hpp"
+
+namespace holdfast::runtime {
+
+class engine;
+class tenure;
+struct lock_spec;
+
+// Tenures that are started with a listener which names it add themselves instead of asking, once;
+// each hears the answer as if it had asked alone, and goes on alone. Owns itself once submitted.
+// Thread safety: one thread until it is submitted.
+class joint_request final : private redis::request {
+ public:
+  static constexpr std::size_t most = 100;
+  static bool can_have(const lock_spec& spec) noexcept;
+
+  explicit joint_request(engine& owner) : engine_(owner) {}
+
+  bool is_full() const noexcept { return members_.size() >= most; }
+  // Under the tenure's mutex.
+  void add(std::shared_ptr<tenure> member) { members_.push_back(std::move(member)); }
+
+  static void submit(std::unique_ptr<joint_request> all, redis::waiter* sleeper,
+                     redis::connection::delivery how);
+  // Nothing was sent: so they are told.
+  void cancel();
+
+ private:
+  void write(resp::writer& out, monotonic_time sent_at) override;
+  void on_reply(resp::value& reply) override;
+  void on_failed(redis::fate what, const redis::breakdown& why) override;
+
+  engine& engine_;
+  std::vector<std::shared_ptr<tenure>> members_;
+};
+
+}  // namespace holdfast::runtime

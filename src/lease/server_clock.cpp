@@ -17,13 +17,13 @@ server_time server_clock::estimate(monotonic_time now) const noexcept {
   if (!known()) return far_future;
   // Negative when another thread took its sample after `now` was read.
   const nanoseconds elapsed = now - received_at_;
-  return said_ + std::chrono::floor<microseconds>(elapsed - std::chrono::abs(elapsed) / 1000);
+  return said_ + std::chrono::floor<microseconds>(elapsed - std::chrono::abs(elapsed) / 100);
 }
 
 std::optional<monotonic_time> server_clock::earliest(server_time then) const noexcept {
   if (!known()) return std::nullopt;
   const nanoseconds elapsed = then - said_;
-  return sent_at_ + elapsed - std::chrono::abs(elapsed) / 1000;
+  return sent_at_ + elapsed - std::chrono::abs(elapsed) / 100;
 }
 
 }  // namespace holdfast::leasing

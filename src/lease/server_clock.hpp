@@ -18,9 +18,9 @@ constexpr server_time not_after(const moment& now, milliseconds response_timeout
 }
 
 // The server said its time in answer to a request; meanwhile that answer travelled. So the
-// estimate is behind the server by up to one round trip, and falls back by 1/1000 of the time
-// since, an allowance for clocks of different speed. Who asks seldom must sample now and then:
-// after half an hour it is 1.8 s behind.
+// estimate is behind the server by up to one round trip, and falls back by a hundredth of the time
+// since: clocks may differ so much in speed (docs/guarantees.md). After some minutes without a
+// sample a request may be refused as late; the refusal tells the time, and it is asked again.
 class server_clock {
  public:
   // `said` is the server's answer to a request. A sample that was sent later replaces the earlier

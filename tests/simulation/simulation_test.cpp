@@ -22,7 +22,7 @@ std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
 TEST(Simulation, KeepsThePromises) {
   const auto only = number_in("HOLDFAST_SEED", 0);
   const auto first = only != 0 ? only : number_in("HOLDFAST_FIRST_SEED", 1);
-  const auto drift = static_cast<std::int64_t>(number_in("HOLDFAST_DRIFT", 1000));
+  const auto drift = static_cast<std::int64_t>(number_in("HOLDFAST_DRIFT", 5000));
   const std::chrono::seconds time{number_in("HOLDFAST_SECONDS", 5)};
   const auto until = net::now() + time;
   std::uint64_t seed = first, grants = 0, losses = 0, commands = 0;

@@ -9,6 +9,35 @@
 namespace holdfast::cli {
 namespace {
 
+using kind = lock_status::kind;
+
+std::string show_kind(const lock_status& lock) {
+  switch (lock.of) {
+    case kind::unknown:
+      break;
+    case kind::mutex:
+      return "mutex";
+    case kind::mode_lock:
+      return "mode lock";
+    case kind::semaphore:
+      return fmt::format("semaphore {}{}", lock.permits_in_use,
+                         lock.permits ? fmt::format("/{}", *lock.permits) : "");
+  }
+  return {};
+}
+
+// HOST, PID, PROGRAM.
+void add_who(const holder& who, std::vector<std::string>& cells) {
+  const bool known = !who.host.empty();
+  cells.push_back(known ? printable(who.host) : "?");
+  cells.push_back(known ? std::to_string(who.pid) : "?");
+  cells.push_back(known ? printable(who.program) : "id " + printable(who.id));
+}
+
+std::string show_remaining(std::optional<std::chrono::milliseconds> time) {
+  return time ? show_duration(*time) : "no end";
+}
+
 std::vector<std::string> row(const lock_status& lock) {
   const auto name = printable(lock.name);
   switch (lock.what) {
@@ -19,38 +48,50 @@ std::vector<std::string> row(const lock_status& lock) {
     case lock_status::state::held:
       break;
   }
-  return {
-      name,
-      "held",
-      lock.owner.host.empty() ? "?" : printable(lock.owner.host),
-      lock.owner.host.empty() ? "?" : std::to_string(lock.owner.pid),
-      lock.owner.host.empty() ? "id " + printable(lock.owner.id) : printable(lock.owner.program),
-      show_since(lock),
-      lock.token.to_string(),
-      lock.remaining ? show_duration(*lock.remaining) : "no end",
-      std::to_string(lock.waiting)};
+  std::vector<std::string> cells = {name, "held", show_kind(lock), std::to_string(lock.holding)};
+  add_who(lock.owner, cells);
+  cells.insert(cells.end(), {show_since(lock), lock.token.to_string(),
+                             show_remaining(lock.remaining), std::to_string(lock.waiting)});
+  return cells;
+}
+
+std::string holders_table(const lock_status& lock) {
+  table rows({"HAS", "HOST", "PID", "PROGRAM", "SINCE", "TOKEN", "TIME LEFT"});
+  for (const auto& one : lock.holders) {
+    std::vector<std::string> cells = {show_share(one.has)};
+    add_who(one.who, cells);
+    cells.insert(cells.end(), {one.since ? show_time(*one.since) : "", one.token.to_string(),
+                               show_remaining(one.remaining)});
+    rows.add(std::move(cells));
+  }
+  return fmt::format("\n{}: held by {}\n{}", printable(lock.name), lock.holding, rows.text());
+}
+
+std::string queue_table(const lock_status& lock) {
+  table rows({"PLACE", "WANTS", "HOST", "PID", "PROGRAM", "WAITS SINCE"});
+  std::size_t place = 0;
+  for (const auto& one : lock.queue) {
+    std::vector<std::string> cells = {std::to_string(++place), show_share(one.wants)};
+    add_who(one.who, cells);
+    cells.push_back(show_time(one.since));
+    rows.add(std::move(cells));
+  }
+  return fmt::format("\n{}: {} waiting\n{}", printable(lock.name), lock.waiting, rows.text());
 }
 
 }  // namespace
 
 std::string lock_table(const std::vector<lock_status>& locks) {
-  table rows({"NAME", "STATE", "HOST", "PID", "PROGRAM", "SINCE", "TOKEN", "TIME LEFT", "WAITING"});
+  table rows({"NAME", "STATE", "KIND", "HOLDERS", "HOST", "PID", "PROGRAM", "SINCE", "TOKEN",
+              "TIME LEFT", "WAITING"});
   for (const auto& lock : locks) rows.add(row(lock));
   return rows.text();
 }
 
-std::string queue_table(const lock_status& lock) {
-  table rows({"PLACE", "HOST", "PID", "PROGRAM", "WAITS SINCE"});
-  std::size_t place = 0;
-  for (const auto& one : lock.queue) {
-    const bool known = !one.who.host.empty();
-    rows.add({std::to_string(++place), known ? printable(one.who.host) : "?",
-              known ? std::to_string(one.who.pid) : "?",
-              known ? printable(one.who.program) : "id " + printable(one.who.id),
-              show_time(one.since)});
-  }
-  return "\n" + printable(lock.name) + ": " + std::to_string(lock.waiting) + " waiting\n" +
-         rows.text();
+std::string lock_details(const lock_status& lock) {
+  const bool by_several = lock.of == kind::mode_lock || lock.of == kind::semaphore;
+  return (by_several && !lock.holders.empty() ? holders_table(lock) : "") +
+         (lock.waiting > 0 ? queue_table(lock) : "");
 }
 
 }  // namespace holdfast::cli

@@ -10,7 +10,7 @@ namespace holdfast::cli {
 
 std::string lock_table(const std::vector<lock_status>& locks);
 
-// Who waits for it.
-std::string queue_table(const lock_status& lock);
+// Who holds it, if several can, and who waits for it; empty when nobody does.
+std::string lock_details(const lock_status& lock);
 
 }  // namespace holdfast::cli

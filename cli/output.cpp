@@ -51,6 +51,35 @@ const char* name_of(lock_status::state what) {
   return "unknown";
 }
 
+const char* name_of(lock_status::kind of) {
+  switch (of) {
+    case lock_status::kind::unknown:
+      break;
+    case lock_status::kind::mutex:
+      return "mutex";
+    case lock_status::kind::mode_lock:
+      return "mode lock";
+    case lock_status::kind::semaphore:
+      return "semaphore";
+  }
+  return "unknown";
+}
+
+void add_share(ordered_json& object, const lock_share& share) {
+  if (!share.mode.empty()) object["mode"] = share.mode;
+  if (share.permits > 0) object["permits"] = share.permits;
+}
+
+ordered_json grant_json(const lock_holding& grant) {
+  auto object = to_json(grant.who);
+  add_share(object, grant.has);
+  if (grant.token) object["token"] = grant.token.to_string();
+  const auto since = grant.since ? show_time(*grant.since) : std::string{};
+  if (!since.empty()) object["since"] = since;
+  if (grant.remaining) object["remaining_ms"] = grant.remaining->count();
+  return object;
+}
+
 }  // namespace
 
 std::string table::text() const {
@@ -123,9 +152,12 @@ ordered_json to_json(const lock_status& status) {
   add_text(object, "name", status.name);
   object["state"] = name_of(status.what);
   if (!status.detail.empty()) add_text(object, "detail", status.detail);
+  if (status.of != lock_status::kind::unknown) object["kind"] = name_of(status.of);
+  if (status.permits) object["permits"] = *status.permits;
   object["waiting"] = status.waiting;
   for (const auto& one : status.queue) {
     auto entry = to_json(one.who);
+    add_share(entry, one.wants);
     if (const auto since = show_time(one.since); !since.empty()) entry["since"] = since;
     object["queue"].push_back(std::move(entry));
   }
@@ -134,13 +166,26 @@ ordered_json to_json(const lock_status& status) {
   if (status.token) object["token"] = status.token.to_string();
   if (const auto since = show_since(status); !since.empty()) object["since"] = since;
   if (status.remaining) object["remaining_ms"] = status.remaining->count();
+  object["holding"] = status.holding;
+  if (status.of == lock_status::kind::semaphore) object["permits_in_use"] = status.permits_in_use;
+  for (const auto& grant : status.holders) object["holders"].push_back(grant_json(grant));
   return object;
 }
 
 std::string show_owner(const lock_status& status) {
   const auto& owner = status.owner;
-  if (owner.host.empty()) return printable("unknown, id " + owner.id);
-  return printable(fmt::format("{}:{} {}", owner.host, owner.pid, owner.program));
+  const auto known = owner.host.empty()
+                         ? "unknown, id " + owner.id
+                         : fmt::format("{}:{} {}", owner.host, owner.pid, owner.program);
+  return printable(known) +
+         (status.holding > 1 ? fmt::format(" and {} more", status.holding - 1) : "");
+}
+
+std::string show_share(const lock_share& share) {
+  if (share.permits > 0) {
+    return fmt::format("{} permit{}", share.permits, share.permits == 1 ? "" : "s");
+  }
+  return share.mode.empty() ? "all" : share.mode;
 }
 
 std::string show_time(std::chrono::system_clock::time_point when) {

@@ -22,9 +22,7 @@ int show_status(const std::vector<std::string>& names, const context& shared) {
     print_json(all);
   } else {
     print(lock_table(locks));
-    for (const auto& lock : locks) {
-      if (lock.waiting > 0) print(queue_table(lock));
-    }
+    for (const auto& lock : locks) print(lock_details(lock));
   }
   return success;
 }

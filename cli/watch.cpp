@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include <holdfast/inspector.hpp>
 
@@ -33,11 +34,16 @@ std::chrono::system_clock::time_point wall_time() {
   return std::chrono::system_clock::from_time_t(std::time(nullptr));
 }
 
-// What a change is: another state or holder, or another number of those who wait. Not the time
-// that is left.
+// What a change is: another state, or other holders or permits, or another number of those who
+// wait. Not the time that is left.
 bool differs(const lock_status& a, const lock_status& b) {
-  return a.what != b.what || a.owner.id != b.owner.id || a.token != b.token ||
-         a.waiting != b.waiting;
+  const auto grants = [](const lock_status& lock) {
+    std::vector<std::pair<std::string, fencing_token>> all;
+    for (const auto& one : lock.holders) all.emplace_back(one.who.id, one.token);
+    return all;
+  };
+  return a.what != b.what || grants(a) != grants(b) || a.holding != b.holding ||
+         a.waiting != b.waiting || a.permits != b.permits;
 }
 
 std::string line_of(const lock_status& lock) {

@@ -15,10 +15,27 @@
 
 namespace holdfast {
 
+/// What is held, or wanted, of a lock that several can hold. Of a mutex both are empty.
+struct lock_share {
+  std::string mode;           ///< "NL", "CR", "CW", "PR" (readers), "PW", "EX" (writers) or "U".
+  std::uint32_t permits = 0;  ///< Of a semaphore.
+};
+
 /// One request that waits for a lock.
 struct waiter {
   holder who;
   std::chrono::system_clock::time_point since;  ///< About when it joined, by the server's clock.
+  lock_share wants{};
+};
+
+/// One grant of a lock.
+struct lock_holding {
+  holder who;
+  lock_share has{};
+  fencing_token token{};                                 ///< Only when granted with a token.
+  std::optional<std::chrono::milliseconds> remaining{};  ///< Time left at the server.
+  /// When it was granted, by the server's clock; only with a token.
+  std::optional<std::chrono::system_clock::time_point> since{};
 };
 
 /// What a lock looked like at the server at one moment.
@@ -28,14 +45,24 @@ struct lock_status {
     held,     ///< Held in a layout that this version understands.
     foreign,  ///< The key holds something else; `detail` says what.
   };
+  /// What its key says that it is. Read-write locks are mode locks.
+  enum class kind { unknown, mutex, mode_lock, semaphore };
   std::string name;
   state what = state::free;
+  kind of = kind::unknown;  ///< Known when held, and mostly when somebody waits.
   std::string detail;
-  holder owner;                                        ///< Only when held.
-  fencing_token token;                                 ///< Only when held with a token.
-  std::optional<std::chrono::milliseconds> remaining;  ///< Time left at the server.
+  holder owner;                                        ///< Only when held: who has it longest.
+  fencing_token token;                                 ///< The owner's, when held with a token.
+  std::optional<std::chrono::milliseconds> remaining;  ///< The owner's time left at the server.
   /// When it was granted, by the server's clock; only with a token.
   std::optional<std::chrono::system_clock::time_point> since;
+  /// All who hold it, the owner first: at most 100, in the order of their grants. Those whose lease
+  /// has ended are not shown.
+  std::vector<lock_holding> holders;
+  std::size_t holding = 0;           ///< How many hold it; about, when there are hundreds.
+  std::uint64_t permits_in_use = 0;  ///< Of a semaphore.
+  /// How many permits there are, if `semaphore::set_permits` has said it for everybody.
+  std::optional<std::uint32_t> permits;
   /// How many requests wait at the server. The threads of one client pass a lock on among
   /// themselves: together they are one request, unless the lock is `fair`.
   std::size_t waiting = 0;
@@ -75,10 +102,11 @@ class inspector {
   [[nodiscard]] lock_listing list(std::string_view pattern = "*", std::size_t most = 1000,
                                   std::size_t most_scanned = 1'000'000) const;
 
-  /// Takes a lock away from whoever has it, whatever they are doing. The broken grant's token can
-  /// never come again, and who breaks what and why is kept in the stream `hf:audit` (the last
-  /// 1,000). Returns the broken holder's state; `free` when nobody had it.
-  /// Throws `failure{errc::foreign_key}` when the key is not a Holdfast lock.
+  /// Takes a lock away from all who have it, whatever they are doing. The broken grants' tokens can
+  /// never come again, and who breaks what and why is kept in the stream `hf:audit`, one entry for
+  /// each of the first 100 holders (the last 1,000 are kept). Returns the broken holder's state;
+  /// `free` when nobody had it. Throws `failure{errc::foreign_key}` when the key is not a Holdfast
+  /// lock.
   lock_status break_lock(std::string_view name, std::string_view reason) const;
 
   /// Everything that Holdfast needs of the server, tried for real: connecting, logging in, each

@@ -33,28 +33,123 @@ resp::value answer_to(runtime::client_core& core, std::initializer_list<std::str
   return answer;
 }
 
-void describe(runtime::client_core& core, const dialects::lock_held& held, lock_status& status) {
-  status.what = lock_status::state::held;
-  status.owner.id = held.owner;
-  status.remaining = held.ttl;
-  if (held.major != 0) {
-    status.token = fencing_token{held.major * dialects::minors_per_major};
-    // Majors are drawn from the server's clock, in microseconds.
-    status.since = wall_time{std::chrono::microseconds{static_cast<std::int64_t>(held.major)}};
+// What the registry knows of clients, each asked for once.
+class known_clients {
+ public:
+  explicit known_clients(runtime::client_core& core) : core_(core) {}
+  holder who(const std::string& client, std::string id) {
+    auto [entry, is_new] = known_.try_emplace(client);
+    if (is_new) api::look_up(core_, client, entry->second);
+    holder found = entry->second;
+    found.id = std::move(id);
+    return found;
   }
-  api::look_up(core, held.client, status.owner);
+
+ private:
+  runtime::client_core& core_;
+  std::map<std::string, holder> known_;
+};
+
+lock_share show(const dialects::share& share) {
+  if (share.mode == 's') return {.mode = {}, .permits = share.weight};
+  return {.mode = std::string(dialects::name_of_mode(share.mode))};
 }
 
-void describe(runtime::client_core& core, dialects::lock_queue queue, lock_status& status) {
+lock_holding grant_of(dialects::token_major major, holder who) {
+  lock_holding grant{.who = std::move(who)};
+  if (major == 0) return grant;
+  grant.token = fencing_token{major * dialects::minors_per_major};
+  // Majors are drawn from the server's clock, in microseconds.
+  grant.since = wall_time{std::chrono::microseconds{static_cast<std::int64_t>(major)}};
+  return grant;
+}
+
+void add(lock_holding grant, lock_status& status) {
+  if (status.holders.empty()) {
+    status.what = lock_status::state::held;
+    status.owner = grant.who;
+    status.token = grant.token;
+    status.remaining = grant.remaining;
+    status.since = grant.since;
+  }
+  status.holders.push_back(std::move(grant));
+}
+
+void describe(const dialects::lock_held& held, known_clients& known, lock_status& status) {
+  auto grant = grant_of(held.major, known.who(held.client, held.owner));
+  grant.remaining = held.ttl;
+  status.of = lock_status::kind::mutex;
+  status.holding = 1;
+  add(std::move(grant), status);
+}
+
+void describe(const dialects::shared_holder& held, known_clients& known, lock_status& status) {
+  auto grant = grant_of(held.major, known.who(held.client, held.owner));
+  grant.has = show(held.has);
+  add(std::move(grant), status);
+}
+
+lock_status::kind kind_of(char family) {
+  return family == 's' ? lock_status::kind::semaphore : lock_status::kind::mode_lock;
+}
+
+void describe(const dialects::lock_shared& held, known_clients& known, lock_status& status) {
+  for (const auto& one : held.holders) {
+    describe(one, known, status);
+    status.holders.back().remaining =
+        std::chrono::duration_cast<std::chrono::milliseconds>(one.until - held.now);
+  }
+  status.remaining = status.holders.front().remaining;
+  status.of = kind_of(held.family);
+  status.holding = held.count;
+  status.permits_in_use = held.in_use;
+}
+
+void describe(dialects::lock_queue queue, known_clients& known, lock_status& status) {
   status.waiting = queue.waiting;
-  std::map<std::string, holder> known;  // many may be of one client
+  status.permits = queue.permits;
   for (auto& place : queue.first) {
-    auto [client, is_new] = known.try_emplace(place.client);
-    if (is_new) api::look_up(core, place.client, client->second);
-    waiter one{client->second, wall_time{place.since.time_since_epoch()}};
-    one.who.id = std::move(place.owner);
+    waiter one{known.who(place.client, std::move(place.owner)),
+               wall_time{place.since.time_since_epoch()}, show(place.wants)};
     status.queue.push_back(std::move(one));
   }
+  if (status.of != lock_status::kind::unknown || queue.first.empty()) return;
+  const char wanted = queue.first.front().wants.mode;
+  status.of = wanted == 0 ? lock_status::kind::mutex : kind_of(wanted);
+}
+
+// Takes it from all who have it; their state.
+lock_status take_away(runtime::client_core& core, const lock_key& key) {
+  lock_status broken;
+  broken.name = key.name();
+  known_clients known(core);
+  const auto plain = dialects::read_break(
+      key, api::ask(core, [&](resp::writer& out) { dialects::write_break(key, out); }));
+  if (const auto* was = std::get_if<dialects::lock_broken>(&plain)) {
+    describe(
+        dialects::lock_held{
+            .major = was->major, .client = was->client, .owner = was->owner, .ttl = std::nullopt},
+        known, broken);
+    return broken;
+  }
+  const auto* why = std::get_if<dialects::refused>(&plain);
+  if (why == nullptr) return broken;
+  // What is no mutex may be a lock that several hold.
+  if (why->code != errc::foreign_key) refuse(*why);
+  const auto shared = dialects::read_break_shared(
+      key, api::ask(core, [&](resp::writer& out) { dialects::write_break_shared(key, out); }));
+  if (const auto* refusal = std::get_if<dialects::refused>(&shared)) refuse(*refusal);
+  if (const auto* was = std::get_if<dialects::shared_broken>(&shared)) {
+    constexpr std::size_t most = 100;
+    for (const auto& one : was->holders) {
+      if (broken.holders.size() == most) break;
+      describe(one, known, broken);
+      broken.of = kind_of(one.has.mode);
+      broken.permits_in_use += broken.holders.back().has.permits;
+    }
+    broken.holding = was->holders.size();
+  }
+  return broken;
 }
 
 std::string who_am_i() {
@@ -83,14 +178,17 @@ lock_status inspector::status(std::string_view name) const {
   const auto verdict = dialects::read_inspect(answer);
   if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
   lock_status status;
+  known_clients known(core);
   status.name = key.name();
   if (const auto* foreign = std::get_if<dialects::lock_foreign>(&verdict)) {
     status.what = lock_status::state::foreign;
     status.detail = foreign->detail;
   } else if (const auto* held = std::get_if<dialects::lock_held>(&verdict)) {
-    describe(core, *held, status);
+    describe(*held, known, status);
+  } else if (const auto* shared = std::get_if<dialects::lock_shared>(&verdict)) {
+    describe(*shared, known, status);
   }
-  describe(core, dialects::read_queue(answer), status);
+  describe(dialects::read_queue(answer), known, status);
   return status;
 }
 
@@ -105,8 +203,8 @@ lock_listing inspector::list(std::string_view pattern, std::size_t most,
   for (auto left = most_scanned; left > 0 && !listing.complete && names.size() <= most;) {
     const auto count = std::min(step, left);
     left -= count;
-    const auto answer = answer_to(core, {"SCAN", cursor, "MATCH", "hf:{*}", "COUNT",
-                                         std::to_string(count), "TYPE", "string"});
+    const auto answer =
+        answer_to(core, {"SCAN", cursor, "MATCH", "hf:{*}", "COUNT", std::to_string(count)});
     if (answer.items.size() != 2) throw failure{errc::server_error, "SCAN was answered strangely"};
     for (const auto& key : answer.items[1].items) {
       const auto name = name_in(key.text);
@@ -126,19 +224,14 @@ lock_listing inspector::list(std::string_view pattern, std::size_t most,
 lock_status inspector::break_lock(std::string_view name, std::string_view reason) const {
   auto& core = *redis_.core_;
   const lock_key key(name);
-  const auto answer = api::ask(core, [&](resp::writer& out) { dialects::write_break(key, out); });
-  const auto verdict = dialects::read_break(key, answer);
-  if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
-  lock_status broken;
-  broken.name = key.name();
-  const auto* was = std::get_if<dialects::lock_broken>(&verdict);
-  if (was == nullptr) return broken;
-  describe(core, {was->major, was->client, was->owner, std::nullopt}, broken);
+  auto broken = take_away(core, key);
   const auto by = who_am_i();
-  const auto kept = api::ask(core, [&](resp::writer& out) {
-    dialects::write_audit({key.name(), was->owner, was->major, by, reason}, out);
-  });
-  if (kept.is(resp::type::error)) {
+  for (const auto& grant : broken.holders) {
+    const auto kept = api::ask(core, [&](resp::writer& out) {
+      const auto major = grant.token.value() / dialects::minors_per_major;
+      dialects::write_audit({key.name(), grant.who.id, major, by, reason}, out);
+    });
+    if (!kept.is(resp::type::error)) continue;
     broken.detail = "broken, but the audit entry was refused: " + resp::classify(kept.text).detail;
   }
   return broken;

@@ -188,6 +188,47 @@ TEST_P(Inspector, BrokenLockGoesToTheNextInTheQueue) {
   EXPECT_GT(got->token(), held.token());
 }
 
+TEST_P(Inspector, ReadersAreAllShownAndBrokenTogether) {
+  const auto lock = redis().rw("a");
+  const auto one = lock.shared().acquire();
+  const auto two = another_client().rw("a").shared().acquire();
+  const auto found = look().status("a");
+  EXPECT_EQ(found.what, state::held);
+  EXPECT_EQ(found.of, lock_status::kind::mode_lock);
+  EXPECT_EQ(found.holding, 2U);
+  ASSERT_EQ(found.holders.size(), 2U);
+  EXPECT_EQ(found.token, one.token());
+  EXPECT_EQ(found.holders[1].token, two.token());
+  for (const auto& each : found.holders) {
+    EXPECT_EQ(each.has.mode, "PR");
+    EXPECT_EQ(each.who.pid, ::getpid());
+    EXPECT_TRUE(each.since);
+    EXPECT_GT(each.remaining.value_or(0ms), 1s);
+  }
+  EXPECT_THAT(names(look().list()), ElementsAre("a"));
+  EXPECT_EQ(look().break_lock("a", "a test").holders.size(), 2U);
+  EXPECT_EQ(server().command({"XLEN", "hf:audit"}).number, 2);
+  EXPECT_EQ(look().status("a").what, state::free);
+  EXPECT_GT(lock.exclusive().acquire().token(), two.token());
+}
+
+TEST_P(Inspector, SemaphoreTellsItsPermitsAndWhatIsWanted) {
+  const auto seats = redis().semaphore("a", {.permits = 3});
+  seats.set_permits(4);
+  const auto held = seats.permits(3).acquire();
+  std::thread waiter{
+      [&] { (void)another_client().semaphore("a").permits(2).acquire({.timeout = generous}); }};
+  EXPECT_TRUE(waits("a", 1));
+  const auto found = look().status("a");
+  EXPECT_EQ(found.of, lock_status::kind::semaphore);
+  EXPECT_EQ(found.permits_in_use, 3U);
+  EXPECT_EQ(found.permits, 4U);
+  EXPECT_EQ(found.holders.at(0).has.permits, 3U);
+  EXPECT_EQ(found.queue.at(0).wants.permits, 2U);
+  EXPECT_EQ(look().break_lock("a", "a test").permits_in_use, 3U);
+  waiter.join();
+}
+
 TEST_P(Inspector, HealthyServerHasNoProblems) {
   const auto findings = look().diagnose();
   std::set<std::string> checks;

@@ -13,6 +13,7 @@ namespace holdfast::dialects {
 namespace {
 
 constexpr std::int64_t audit_entries = 1000;
+constexpr std::size_t most_shown = 100;
 
 // Of a foreign value nothing is shown: it may be another program's secret.
 lock_foreign describe_foreign(std::string_view type, std::string_view text) {
@@ -26,9 +27,11 @@ lock_foreign describe_foreign(std::string_view type, std::string_view text) {
   return {errc::foreign_key, "a " + printable(type, 20) + " that is not a Holdfast lock"};
 }
 
-// A score, which Redis writes as a double: "1795240014867674", or with an exponent.
+// A score, which Redis writes as a double: "1795240014867674", or with an exponent. Who changes the
+// mode of what he holds goes first: his is less by the largest major.
 server_time read_ticket(const std::string& text) {
-  const double ticket = std::strtod(text.c_str(), nullptr);
+  double ticket = std::strtod(text.c_str(), nullptr);
+  if (ticket < 0) ticket += static_cast<double>(largest_major);
   if (!(ticket >= 0 && ticket <= static_cast<double>(largest_major))) return {};
   return server_time(microseconds(static_cast<std::int64_t>(ticket)));
 }
@@ -40,20 +43,48 @@ refused unintelligible(std::string_view asked, const resp::value& v) {
           "the server's answer to " + std::string{asked} + " cannot be understood"};
 }
 
+// `{summary, fields, {field, value, ...}}`, of a hash.
+inspect_verdict read_shared(const resp::value& v, server_time now) {
+  if (!v.is(resp::type::array) || v.items.size() != 3) return unintelligible("inspect", v);
+  const std::string_view summary = v.items[0].text;
+  lock_shared found{.family = family_of(summary), .now = now};
+  if (found.family == 0) {
+    if (summary.size() > 1 && summary[0] >= '2' && summary[0] <= '9') {
+      return lock_foreign{errc::layout_version,
+                          "a lock of layout version " + printable(summary.substr(0, 1), 1)};
+    }
+    return describe_foreign("hash", {});
+  }
+  const auto fields = read_major(v.items[1]).value_or(0);
+  const auto shown = v.items[2].items.size() / 2;
+  found.holders = read_holders(v.items[2]);
+  std::erase_if(found.holders, [&](const shared_holder& one) { return one.until <= now; });
+  if (found.holders.empty()) return lock_free{};
+  // What is not shown is counted as if it held.
+  found.count = found.holders.size() + (fields > shown ? fields - shown : 0);
+  for (const auto& one : found.holders) {
+    if (one.has.mode == 's') found.in_use += one.has.weight;
+  }
+  if (found.holders.size() > most_shown) found.holders.resize(most_shown);
+  return found;
+}
+
 }  // namespace
 
 void write_inspect(const lock_key& key, resp::writer& out) {
-  out.call(scripts::holdfast_inspect, 2, 0);
+  out.call(scripts::holdfast_inspect, 3, 0);
   write_key(key, "", out);
   write_key(key, ":w", out);
+  write_key(key, ":n", out);
 }
 
 inspect_verdict read_inspect(const resp::value& v) {
   const std::string_view type = leading_word(v);
-  if (type.empty() || v.items.size() != 6) return unintelligible("inspect", v);
+  if (type.empty() || v.items.size() != 7) return unintelligible("inspect", v);
   const resp::value& text = v.items[1];
   const auto now = read_time(v.items[3]);
   if (type == "none") return lock_free{};
+  if (type == "hash" && now) return read_shared(text, *now);
   if (type != "string") return describe_foreign(type, {});
   if (!text.is_text() || !now) return unintelligible("inspect", v);
   const auto value = parse_lock_value(text.text);
@@ -68,16 +99,22 @@ inspect_verdict read_inspect(const resp::value& v) {
 
 lock_queue read_queue(const resp::value& v) {
   lock_queue queue;
-  if (!v.is(resp::type::array) || v.items.size() != 6) return queue;
+  if (!v.is(resp::type::array) || v.items.size() != 7) return queue;
   const auto count = read_major(v.items[4]);
   queue.waiting = count.value_or(0);
+  const auto permits = read_major(v.items[6]);
+  if (permits && *permits <= UINT32_MAX) queue.permits = static_cast<std::uint32_t>(*permits);
   const auto& members = v.items[5].items;
   for (std::size_t i = 0; i + 1 < members.size(); i += 2) {
-    // `<request id>:<claim>:<way>`, and foreign entries as they are.
+    // `<request id>:<claim>:<way>`, `<request id>:<mode><weight>/...`, and foreign entries as they
+    // are.
     const std::string_view member = members[i].text;
-    owner_parts owner = parse_owner(member.substr(0, member.find(':')));
-    const auto ticket = read_ticket(members[i + 1].text);
-    queue.first.push_back({std::move(owner.client), std::move(owner.shortened), ticket});
+    const auto colon = member.find(':');
+    owner_parts owner = parse_owner(member.substr(0, colon));
+    auto rest = colon == member.npos ? std::string_view{} : member.substr(colon + 1);
+    const auto wants = take_share(rest);
+    queue.first.push_back({std::move(owner.client), std::move(owner.shortened),
+                           read_ticket(members[i + 1].text), wants.value_or(share{})});
   }
   return queue;
 }
@@ -97,6 +134,20 @@ break_verdict read_break(const lock_key& key, const resp::value& v) {
       return lock_broken{value->major, std::move(owner.client), std::move(owner.shortened)};
     }
   }
+  return unintelligible("break", v);
+}
+
+void write_break_shared(const lock_key& key, resp::writer& out) {
+  out.call(scripts::holdfast_shared_break_lock, 5, 0);
+  write_keys(key, out);
+  write_key(key, ":n", out);
+}
+
+break_shared_verdict read_break_shared(const lock_key& key, const resp::value& v) {
+  if (auto why = read_not_ours(v, key.value_key())) return *std::move(why);
+  const std::string_view word = leading_word(v);
+  if (word == "free" && v.items.size() == 1) return lock_free{};
+  if (word == "broken" && v.items.size() == 3) return shared_broken{read_holders(v.items[2])};
   return unintelligible("break", v);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/lock_key.hpp"
+#include "dialects/holdfast/shared_holders.hpp"
 #include "dialects/recipe.hpp"
 
 namespace holdfast::dialects {
@@ -30,7 +31,18 @@ struct lock_foreign {
   friend bool operator==(const lock_foreign&, const lock_foreign&) = default;
 };
 
-using inspect_verdict = std::variant<lock_free, lock_held, lock_foreign, refused>;
+// Held by several, or by one of a kind that several can hold.
+struct lock_shared {
+  char family = 0;  // m: modes, s: permits
+  std::vector<shared_holder>
+      holders{};             // at most 100, the oldest grants; none whose lease has ended
+  std::uint64_t count = 0;   // of all; about, when there are hundreds
+  std::uint64_t in_use = 0;  // permits of all holders that were seen
+  server_time now{};
+  friend bool operator==(const lock_shared&, const lock_shared&) = default;
+};
+
+using inspect_verdict = std::variant<lock_free, lock_held, lock_shared, lock_foreign, refused>;
 
 // The state of one lock. The script cannot write.
 void write_inspect(const lock_key&, resp::writer&);
@@ -42,10 +54,12 @@ struct lock_queue {
     std::string client;  // as in lock_held
     std::string owner;
     server_time since{};  // about: tickets are times, but always grow
+    share wants{};        // of a lock that several can hold
     friend bool operator==(const place&, const place&) = default;
   };
   std::uint64_t waiting = 0;
-  std::vector<place> first;  // at most 100
+  std::vector<place> first;              // at most 100
+  std::optional<std::uint32_t> permits;  // how many there are, if it was said for all
   friend bool operator==(const lock_queue&, const lock_queue&) = default;
 };
 lock_queue read_queue(const resp::value&);
@@ -61,6 +75,15 @@ struct lock_broken {
 using break_verdict = std::variant<lock_free, lock_broken, refused>;
 void write_break(const lock_key&, resp::writer&);
 break_verdict read_break(const lock_key&, const resp::value&);
+
+// The same for a lock that several can hold.
+struct shared_broken {
+  std::vector<shared_holder> holders;
+  friend bool operator==(const shared_broken&, const shared_broken&) = default;
+};
+using break_shared_verdict = std::variant<lock_free, shared_broken, refused>;
+void write_break_shared(const lock_key&, resp::writer&);
+break_shared_verdict read_break_shared(const lock_key&, const resp::value&);
 
 // One entry of the stream `hf:audit`, which keeps the last 1,000.
 struct audit_entry {

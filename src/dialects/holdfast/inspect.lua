@@ -1,14 +1,26 @@
 -- Looks at a lock; writes nothing.
--- KEYS  1 the lock's value
+-- KEYS  1 the lock's value or its holders
 --       2 its queue
--- Returns {type, beginning of the value or nil, remaining ms (-1: no expiry), server time in us,
--- how many wait, {waiter, ticket, waiter, ticket, ...}: the first 100 of them}
+--       3 how many permits there are, where an operator has said it
+-- Returns {type, value, remaining ms (-1: no expiry), server time in us, how many wait, {waiter,
+-- ticket, waiter, ticket, ...}: the first 100 of them, permits or nil}. The value is the beginning
+-- of a string; of a hash {summary or nil, number of fields, {field, value, ...}: of many a part}.
 local kind = redis.call('TYPE', KEYS[1]).ok
-local value = kind == 'string' and string.sub(redis.call('GET', KEYS[1]), 1, 128)
+local value = false
+if kind == 'string' then
+  value = string.sub(redis.call('GET', KEYS[1]), 1, 128)
+elseif kind == 'hash' then
+  local fields = redis.call('HLEN', KEYS[1])
+  local shown = fields <= 500 and redis.call('HGETALL', KEYS[1])
+    or redis.call('HSCAN', KEYS[1], 0, 'COUNT', 200)[2]
+  value = {redis.call('HGET', KEYS[1], '='), fields, shown}
+end
 local time = redis.call('TIME')
 local waiting, first = 0, {}
 if redis.call('TYPE', KEYS[2]).ok == 'zset' then
   waiting = redis.call('ZCARD', KEYS[2])
   first = redis.call('ZRANGE', KEYS[2], 0, 99, 'WITHSCORES')
 end
-return {kind, value, redis.call('PTTL', KEYS[1]), time[1] * 1000000 + time[2], waiting, first}
+local permits = redis.call('TYPE', KEYS[3]).ok == 'string' and redis.call('GET', KEYS[3])
+return {kind, value, redis.call('PTTL', KEYS[1]), time[1] * 1000000 + time[2], waiting, first,
+  permits}

@@ -21,15 +21,22 @@ const std::string client = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
 constexpr std::int64_t now = 1795240014867674;
 
 resp::value looked(const char* type, resp::value value, std::int64_t ttl) {
-  return array({bulk(type), std::move(value), integer(ttl), integer(now), integer(0), array({})});
+  return array(
+      {bulk(type), std::move(value), integer(ttl), integer(now), integer(0), array({}), null()});
+}
+
+resp::value looked(resp::value summary, resp::value fields) {
+  const auto count = static_cast<std::int64_t>(fields.items.size() / 2);
+  return looked("hash", array({std::move(summary), integer(count), std::move(fields)}), 1500);
 }
 
 TEST(inspect, asks_the_script) {
   std::string bytes;
   resp::writer out{bytes};
   write_inspect(key, out);
-  EXPECT_EQ(bytes, "*5\r\n$7\r\nEVALSHA\r\n$40\r\n" + std::string{scripts::holdfast_inspect.sha1} +
-                       "\r\n$1\r\n2\r\n$14\r\nhf:{orders:42}\r\n$16\r\nhf:{orders:42}:w\r\n");
+  EXPECT_EQ(bytes, "*6\r\n$7\r\nEVALSHA\r\n$40\r\n" + std::string{scripts::holdfast_inspect.sha1} +
+                       "\r\n$1\r\n3\r\n$14\r\nhf:{orders:42}\r\n$16\r\nhf:{orders:42}:w\r\n" +
+                       "$16\r\nhf:{orders:42}:n\r\n");
 }
 
 TEST(inspect, tells_who_holds_a_lock) {
@@ -85,6 +92,78 @@ TEST(inspect, tells_who_waits) {
                                                server_time(microseconds(1795240014000000))}));
   EXPECT_EQ(queue.first[1], (lock_queue::place{{}, "somebody", server_time{}}));
   EXPECT_EQ(read_queue(error("NOPERM no")), lock_queue{});
+}
+
+TEST(inspect, tells_who_holds_together_in_the_order_of_their_grants) {
+  const auto ms = [](std::int64_t more) { return std::to_string(now / 1000 + more); };
+  const auto verdict = read_inspect(
+      looked(bulk("1m:5:9:0:0:0:2:0:0:1:0"),
+             array({bulk("b"), bulk("r1:19:" + ms(700)), bulk("="), bulk("1m:"),
+                    bulk(client + "-2a"), bulk("u1:17:" + ms(900) + ":old:r1:3"), bulk("dead"),
+                    bulk("r1:18:" + ms(-1)), bulk("junk"), bulk("z9:x")})));
+  const auto& held = std::get<lock_shared>(verdict);
+  EXPECT_EQ(held.family, 'm');
+  EXPECT_EQ(held.count, 2U);
+  ASSERT_EQ(held.holders.size(), 2U);
+  EXPECT_EQ(held.holders[0], (shared_holder{.has = {'u', 1},
+                                            .major = 17,
+                                            .client = client,
+                                            .owner = "0f1e2d3c-2a",
+                                            .until = server_time(milliseconds(now / 1000 + 900))}));
+  EXPECT_EQ(held.holders[1].owner, "b");
+}
+
+TEST(inspect, counts_permits_in_use_and_shows_a_hundred_holders) {
+  auto fields = array({});
+  for (int i = 0; i < 150; ++i) {
+    fields.items.push_back(bulk("r" + std::to_string(i)));
+    fields.items.push_back(bulk("s2:" + std::to_string(100 + i) + ":1895240014867"));
+  }
+  auto answer = looked(bulk("1s:5:9:0:0:0:0:0:0:0:300"), fields);
+  answer.items[6] = bulk("400");
+  const auto held = std::get<lock_shared>(read_inspect(answer));
+  EXPECT_EQ(held.holders.size(), 100U);
+  EXPECT_EQ(held.count, 150U);
+  EXPECT_EQ(held.in_use, 300U);
+  EXPECT_EQ(read_queue(answer).permits, 400U);
+}
+
+TEST(inspect, takes_a_lock_whose_leases_have_ended_for_free_and_another_hash_for_foreign) {
+  EXPECT_EQ(
+      read_inspect(looked(bulk("1m:5:9:0:0:0:1:0:0:0:0"), array({bulk("a"), bulk("r1:2:3")}))),
+      inspect_verdict(lock_free{}));
+  const auto code = [](resp::value summary) {
+    return std::get<lock_foreign>(read_inspect(looked(std::move(summary), array({})))).code;
+  };
+  EXPECT_EQ(code(null()), errc::foreign_key);
+  EXPECT_EQ(code(bulk("2m:1")), errc::layout_version);
+}
+
+TEST(inspect, tells_what_those_want_who_wait) {
+  auto answer = looked("none", null(), -2);
+  answer.items[4] = integer(2);
+  answer.items[5] =
+      array({bulk(client + "-2a:x1/0:" + client + "-1:1000:-"), bulk("-2708359612502822"),
+             bulk(client + "-2b:s3/5::1000:p"), bulk("17")});
+  const auto queue = read_queue(answer);
+  ASSERT_EQ(queue.first.size(), 2U);
+  EXPECT_EQ(queue.first[0].wants, (share{'x', 1}));
+  EXPECT_EQ(queue.first[0].since, server_time(microseconds(1795240014867674)));
+  EXPECT_EQ(queue.first[1].wants, (share{'s', 3}));
+}
+
+TEST(break_shared, tells_all_that_was_broken) {
+  const auto was = read_break_shared(
+      key, array({bulk("broken"), integer(2),
+                  array({bulk("b"), bulk("s2:19:5"), bulk(client + "-2a"), bulk("s1:17:5")})}));
+  const auto& broken = std::get<shared_broken>(was);
+  ASSERT_EQ(broken.holders.size(), 2U);
+  EXPECT_EQ(broken.holders[0].owner, "0f1e2d3c-2a");
+  EXPECT_EQ(broken.holders[1].has, (share{'s', 2}));
+  EXPECT_EQ(read_break_shared(key, array({bulk("free")})), break_shared_verdict(lock_free{}));
+  EXPECT_EQ(std::get<refused>(read_break_shared(key, array({bulk("foreign")}))).code,
+            errc::foreign_key);
+  EXPECT_EQ(std::get<refused>(read_break_shared(key, integer(1))).code, errc::server_error);
 }
 
 TEST(break_lock, asks_the_script) {

@@ -11,7 +11,8 @@ using namespace std::chrono_literals;
 
 int main(int argc, char** argv) {
   const holdfast::client redis{server_url(argc, argv)};
-  const auto nightly = redis.mutex("nightly", {.lease = 10s});
+  // In earnest another thread or process has it; one that waits for itself would be told so.
+  const auto nightly = redis.mutex("nightly", {.lease = 10s, .reentry = holdfast::reentry::waits});
   const auto held = nightly.acquire();
 
   auto once = nightly.try_acquire();                   // asks once

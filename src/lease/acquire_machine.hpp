@@ -129,8 +129,9 @@ class acquire_machine {
     monotonic_time granted_at;
     monotonic_time heard_at;
   };
-  std::optional<message> kept_;  // came while asking
-  std::string last_detail_;      // of the last refusal or the last reason why no answer came
+  std::optional<message> kept_;             // came while asking
+  dialects::token_major waited_until_ = 0;  // when the server last said so: no older grant counts
+  std::string last_detail_;  // of the last refusal or the last reason why no answer came
   answer last_ = answer::none;
   state state_ = state::asking;
   ask under_way_ = ask::nothing;      // sent, and neither answered nor missing

@@ -12,6 +12,8 @@ namespace holdfast::leasing {
 step acquire_machine::on_queued(const dialects::queued& where, moment now) {
   maybe_ours_ = true;
   claim_->ticket = where.ticket;
+  // Majors are not behind the server's time: what it granted before this answer was lost since.
+  waited_until_ = static_cast<dialects::token_major>(where.now.time_since_epoch().count());
   remember(answer::busy, {});
   step next;
   if (is_over(now)) {
@@ -44,7 +46,7 @@ step acquire_machine::judge(const dialects::granted& grant, monotonic_time grant
                             monotonic_time heard_at, moment now) {
   if (is_over(now)) return tell_patience_is_over(now);
   const monotonic_time deadline = lease_deadline(granted_at, grant.ttl);
-  const bool is_new = grant.major > std::max(claim_->floor, claim_->granted);
+  const bool is_new = grant.major > std::max({claim_->floor, claim_->granted, waited_until_});
   const bool agrees = granted_at <= heard_at && heard_at - granted_at <= grant.ttl / 2;
   if (!is_new || !agrees || now.local >= deadline) return ask_for_it(now);
   claim_->granted = grant.major;

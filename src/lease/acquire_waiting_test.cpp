@@ -12,7 +12,9 @@ namespace {
 using std::chrono::seconds;
 
 constexpr milliseconds claim_length{1000};
-constexpr dialects::token_major old_major = 5, new_major = 9;
+// Majors are about the server's time, which its answers here say is server_start.
+constexpr dialects::token_major answered = server_start.time_since_epoch().count();
+constexpr dialects::token_major old_major = answered - 9, new_major = answered + 9;
 const fake_recipe recipe;
 
 class AcquireWaiting : public ::testing::Test {
@@ -53,6 +55,12 @@ class AcquireWaiting : public ::testing::Test {
   monotonic_time sent_at_{};
   acquire_machine machine_;
 };
+
+// The server forgot a grant (FLUSHALL), said that we wait again, and then the message arrived.
+TEST_F(AcquireWaiting, DoesNotBelieveAGrantThatTheServersLastAnswerContradicts) {
+  queued(0, seconds(9));
+  EXPECT_EQ(told(answered - 1, milliseconds(400)).send, ask::acquire);
+}
 
 TEST_F(AcquireWaiting, AsksWhenItsTurnComesAtTheLatestAtItsBound) {
   const auto first = queued(0, milliseconds(700));

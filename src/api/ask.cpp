@@ -1,5 +1,6 @@
 #include "api/ask.hpp"
 
+#include "resp/server_error.hpp"
 #include "runtime/blocking_request.hpp"
 
 namespace holdfast::api {
@@ -15,6 +16,15 @@ resp::value ask(runtime::client_core& core, std::initializer_list<std::string_vi
     out.command(words.size());
     for (const auto word : words) out.arg(word);
   });
+}
+
+resp::value answer_to(runtime::client_core& core, std::initializer_list<std::string_view> words) {
+  auto answer = ask(core, words);
+  if (answer.is(resp::type::error)) {
+    const auto error = resp::classify(answer.text);
+    throw failure{error.code, error.detail};
+  }
+  return answer;
 }
 
 }  // namespace holdfast::api

@@ -1,4 +1,4 @@
-// One command and its answer, for the inspector.
+// One command and its answer.
 #pragma once
 
 #include <functional>
@@ -15,5 +15,8 @@ namespace holdfast::api {
 // when there is none. Thread safety: any thread.
 resp::value ask(runtime::client_core& core, const std::function<void(resp::writer&)>& write);
 resp::value ask(runtime::client_core& core, std::initializer_list<std::string_view> words);
+
+// The same, but an error reply is thrown too.
+resp::value answer_to(runtime::client_core& core, std::initializer_list<std::string_view> words);
 
 }  // namespace holdfast::api

@@ -8,7 +8,6 @@
 #include "api/registry.hpp"
 #include "base/lock_key.hpp"
 #include "dialects/holdfast/layout.hpp"
-#include "resp/server_error.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/observed_keys.hpp"
 
@@ -16,12 +15,6 @@ namespace holdfast {
 namespace {
 
 using detail::lock_access;
-
-// Majors are drawn from the server's clock, in microseconds.
-std::chrono::system_clock::time_point time_of(dialects::token_major major) {
-  return std::chrono::system_clock::time_point{
-      std::chrono::microseconds{static_cast<std::int64_t>(major)}};
-}
 
 // What a lock's value says of who holds it.
 std::optional<leader> leader_in(runtime::client_core& core,
@@ -32,7 +25,7 @@ std::optional<leader> leader_in(runtime::client_core& core,
   leader found;
   found.who.id = owner.shortened;
   found.token = fencing_token{parts->major * dialects::minors_per_major};
-  found.since = time_of(parts->major);
+  found.since = dialects::granted_at(parts->major);
   try {
     api::look_up(core, owner.client, found.who);
   } catch (const failure&) {
@@ -50,11 +43,7 @@ election client::elect(std::string_view name, election_options options) const {
 
 std::optional<leader> election::leader() const {
   auto& core = *lock_access::core(*this);
-  const auto answer = api::ask(core, {"GET", lock_key{name()}.value_key()});
-  if (answer.is(resp::type::error)) {
-    const auto error = resp::classify(answer.text);
-    throw failure{error.code, error.detail};
-  }
+  const auto answer = api::answer_to(core, {"GET", lock_key{name()}.value_key()});
   return leader_in(core, answer.is_text() ? std::optional{answer.text} : std::nullopt);
 }
 

@@ -14,6 +14,7 @@
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
 #include "dialects/holdfast/inspect.hpp"
+#include "dialects/holdfast/layout.hpp"
 #include "net/host_name.hpp"
 #include "resp/server_error.hpp"
 
@@ -23,15 +24,6 @@ namespace {
 using wall_time = std::chrono::system_clock::time_point;
 
 [[noreturn]] void refuse(const dialects::refused& why) { throw failure{why.code, why.detail}; }
-
-resp::value answer_to(runtime::client_core& core, std::initializer_list<std::string_view> words) {
-  auto answer = api::ask(core, words);
-  if (answer.is(resp::type::error)) {
-    const auto error = resp::classify(answer.text);
-    throw failure{error.code, error.detail};
-  }
-  return answer;
-}
 
 // What the registry knows of clients, each asked for once.
 class known_clients {
@@ -59,8 +51,7 @@ lock_holding grant_of(dialects::token_major major, holder who) {
   lock_holding grant{.who = std::move(who)};
   if (major == 0) return grant;
   grant.token = fencing_token{major * dialects::minors_per_major};
-  // Majors are drawn from the server's clock, in microseconds.
-  grant.since = wall_time{std::chrono::microseconds{static_cast<std::int64_t>(major)}};
+  grant.since = dialects::granted_at(major);
   return grant;
 }
 
@@ -204,7 +195,7 @@ lock_listing inspector::list(std::string_view pattern, std::size_t most,
     const auto count = std::min(step, left);
     left -= count;
     const auto answer =
-        answer_to(core, {"SCAN", cursor, "MATCH", "hf:{*}", "COUNT", std::to_string(count)});
+        api::answer_to(core, {"SCAN", cursor, "MATCH", "hf:{*}", "COUNT", std::to_string(count)});
     if (answer.items.size() != 2) throw failure{errc::server_error, "SCAN was answered strangely"};
     for (const auto& key : answer.items[1].items) {
       const auto name = name_in(key.text);

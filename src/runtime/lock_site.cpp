@@ -20,7 +20,10 @@ constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
 
 }  // namespace
 
-lock_site::lock_site(engine& owner, lock_spec spec) : engine_(owner), spec_(std::move(spec)) {}
+lock_site::lock_site(engine& owner, lock_spec spec)
+    : engine_(owner),
+      spec_(std::move(spec)),
+      inside_(spec_.recursive ? std::make_unique<insider>() : nullptr) {}
 
 lock_site::~lock_site() {
   if (!engine_.is_in_its_process()) return;

@@ -83,7 +83,8 @@ class lock_site final : public lock_source,
   // be told, since no answer is needed.
   bool release(const std::shared_ptr<tenure>& mine, const listener& who) HOLDFAST_EXCLUDES(mutex_);
 
-  insider& inside() noexcept { return inside_; }
+  // Of a recursive lock only.
+  insider& inside() noexcept { return *inside_; }
 
   // Null when it is being destroyed.
   std::shared_ptr<lock_site> find_alive() noexcept { return weak_from_this().lock(); }
@@ -141,7 +142,7 @@ class lock_site final : public lock_source,
   std::atomic<identity> thread_{0};
   std::weak_ptr<tenure> latest_
       HOLDFAST_GUARDED_BY(mutex_);  // of that one, where tenure_ is unused
-  insider inside_;
+  const std::unique_ptr<insider> inside_;
 };
 
 // One who waits for another thread of his own process.

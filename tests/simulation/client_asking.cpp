@@ -73,7 +73,6 @@ void client::wake_at(monotonic_time local) {
 }
 
 void client::send(leasing::ask what, bool resend) {
-  if (acquiring_) claim_ = acquiring_->claim();
   connect();
   const auto& recipe = *world_.of().recipe;
   parcel sent;

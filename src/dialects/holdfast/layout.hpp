@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,11 @@ namespace holdfast::dialects {
 // The scripts compute with doubles: exact up to here, which in microseconds is the year 2112, and
 // times minors_per_major it still fits a fencing token.
 inline constexpr token_major largest_major = std::uint64_t{1} << 52;
+
+// When a grant with this major was made, by the server's clock, from which majors are drawn.
+constexpr std::chrono::system_clock::time_point granted_at(token_major major) noexcept {
+  return std::chrono::system_clock::time_point{microseconds{static_cast<std::int64_t>(major)}};
+}
 
 // The value of a lock that `owner` was granted with `major` (0: without a token). No allocation.
 class lock_value {

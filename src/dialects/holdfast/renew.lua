@@ -22,10 +22,4 @@ local function renew(key, expected, lease)
   return wanted
 end
 
-local verdicts = {}
-for i = 1, #KEYS do
-  local fine, verdict = pcall(renew, KEYS[i], ARGV[2 * i], ARGV[2 * i + 1])
-  -- Before Redis 7 an error is a text, since then a table.
-  verdicts[i] = fine and verdict or verdict.err or verdict
-end
-return verdicts
+--@include renew_each

@@ -14,9 +14,6 @@ namespace holdfast::simulation {
 // A command that a script gives; its answer in the shape of RESP2.
 using command_runner = std::function<resp::value(words)>;
 
-// 40 hex digits.
-std::string sha1_of(std::string_view text);
-
 // Compiles a script, if this thread has not yet; the error when that fails, or null.
 resp::value compile_script(const std::string& sha1, std::string_view text);
 

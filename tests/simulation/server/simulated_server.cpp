@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/sha1.hpp"
 #include "simulation/server/script_engine.hpp"
 
 namespace holdfast::simulation {
@@ -129,7 +130,7 @@ value simulated_server::evaluate(words command) {
 }
 
 value simulated_server::load(std::string_view text) {
-  auto sha1 = sha1_of(text);
+  auto sha1 = sha1_hex(text);
   auto failure = compile_script(sha1, text);
   if (failure.is(type::error)) return failure;
   scripts_.insert(sha1);

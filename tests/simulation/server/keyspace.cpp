@@ -113,10 +113,10 @@ value keyspace::on_keys(words command, bool& known) {
                     bulk(std::to_string(time_.count() % 1'000'000))};
     return answer;
   }
-  known =
-      name == "EXISTS" || name == "DEL" || name == "PTTL" || name == "PEXPIRE" || name == "TYPE";
+  const bool expires = name == "PEXPIRE" || name == "PEXPIREAT";
+  known = expires || name == "EXISTS" || name == "DEL" || name == "PTTL" || name == "TYPE";
   if (!known) return {};
-  if (command.size() < (name == "PEXPIRE" ? 3U : 2U)) return too_few();
+  if (command.size() < (expires ? 3U : 2U)) return too_few();
   if (name == "EXISTS" || name == "DEL") {
     std::int64_t count = 0;
     for (const auto key : command.subspan(1)) {
@@ -127,7 +127,7 @@ value keyspace::on_keys(words command, bool& known) {
     return number(count);
   }
   const auto* e = find(command[1]);
-  if (name == "PEXPIRE") return expire(command[1], command[2]);
+  if (expires) return expire(command[1], command[2], name == "PEXPIRE" ? now_ : 0);
   if (name == "PTTL") {
     if (e == nullptr) return number(-2);
     return number(e->expires ? *e->expires - now_ : -1);
@@ -136,15 +136,15 @@ value keyspace::on_keys(words command, bool& known) {
   return text_of(type::simple, e == nullptr ? "none" : names[e->content.index()]);
 }
 
-value keyspace::expire(std::string_view key, std::string_view ttl) {
-  const auto ms = integer(ttl);
+value keyspace::expire(std::string_view key, std::string_view time, std::int64_t since) {
+  const auto ms = integer(time);
   if (!ms) return not_an_integer();
   auto* e = find(key);
   if (e == nullptr) return number(0);
-  if (*ms <= 0) {
+  if (since + *ms <= now_) {
     erase(key);
   } else {
-    e->expires = now_ + *ms;
+    e->expires = since + *ms;
   }
   return number(1);
 }
@@ -208,6 +208,7 @@ value keyspace::on_sorted_sets(words command, bool& known) {
   if (of_another_type) return wrong_type();
   if (name == "ZCARD") return number(zset == nullptr ? 0 : std::int64_t(zset->size()));
   if (name == "ZRANGE") return range(command, zset == nullptr ? sorted_set{} : *zset);
+  if (name == "ZRANGEBYSCORE") return between(command, zset == nullptr ? sorted_set{} : *zset);
   if (name == "ZPOPMIN") {
     auto answer = list();
     if (zset == nullptr) return answer;
@@ -275,9 +276,22 @@ value keyspace::range(words command, const sorted_set& zset) const {
   return answer;
 }
 
+value keyspace::between(words command, const sorted_set& zset) {
+  if (command.size() != 4) return error("ERR syntax error");
+  const auto least = real(command[2]);
+  const auto most = real(command[3]);
+  if (!least || !most) return error("ERR min or max is not a float");
+  auto answer = list();
+  for (const auto& [points, member] : zset) {
+    if (points >= *least && points <= *most) answer.items.push_back(bulk(member));
+  }
+  return answer;
+}
+
 value keyspace::on_hashes(words command, bool& known) {
   const auto name = command[0];
-  known = name == "HSET" || name == "HGET" || name == "HDEL" || name == "HGETALL";
+  known =
+      name == "HSET" || name == "HGET" || name == "HMGET" || name == "HDEL" || name == "HGETALL";
   if (!known) return {};
   if (command.size() < (name == "HSET" ? 4U : name == "HGETALL" ? 2U : 3U)) return too_few();
   if (name == "HSET" && command.size() % 2 != 0) return too_few();
@@ -294,11 +308,18 @@ value keyspace::on_hashes(words command, bool& known) {
     }
     return answer;
   }
-  if (fields == nullptr) return name == "HGET" ? value{} : number(0);
-  if (name == "HGET") {
-    const auto at = position(*fields, command[2], &hash::value_type::first);
+  const auto read = [&](std::string_view field) {
+    if (fields == nullptr) return value{};
+    const auto at = position(*fields, field, &hash::value_type::first);
     return at == fields->end() ? value{} : bulk(at->second);
+  };
+  if (name == "HGET") return read(command[2]);
+  if (name == "HMGET") {
+    auto answer = list();
+    for (const auto field : command.subspan(2)) answer.items.push_back(read(field));
+    return answer;
   }
+  if (fields == nullptr) return number(0);
   std::int64_t count = 0;
   for (std::size_t i = 2; i < command.size(); i += name == "HSET" ? 2 : 1) {
     const auto at = position(*fields, command[i], &hash::value_type::first);

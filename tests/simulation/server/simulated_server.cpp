@@ -1,5 +1,6 @@
 #include "simulation/server/simulated_server.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <utility>
@@ -103,6 +104,7 @@ value simulated_server::run(int connection, words command) {
 
 value simulated_server::run_on_keys(words command, bool resp3) {
   if (command[0] == "PUBLISH" && command.size() == 3) return publish(command[1], command[2]);
+  if (command[0] == "PUBSUB" && command.size() == 3) return listeners(command[2]);
   if (auto answer = keys_.run(command, now_, resp3)) return *std::move(answer);
   return error("ERR unknown command '" + std::string(command[0]) + "'");
 }
@@ -153,6 +155,14 @@ value simulated_server::publish(std::string_view channel, std::string_view paylo
     ++heard;
   }
   return number(heard);
+}
+
+value simulated_server::listeners(std::string_view channel) const {
+  const auto count = std::ranges::count_if(
+      clients_, [&](const auto& one) { return one.second.channels.contains(channel); });
+  value answer{.kind = type::array, .number = 0, .text = {}, .items = {}};
+  answer.items = {make(type::bulk, channel), number(count)};
+  return answer;
 }
 
 // Of several channels the first is confirmed by the answer, the others by pushes.

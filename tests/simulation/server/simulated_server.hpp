@@ -61,6 +61,7 @@ class simulated_server {
   resp::value script(words command);
   resp::value load(std::string_view text);
   resp::value publish(std::string_view channel, std::string_view payload);
+  resp::value listeners(std::string_view channel) const;
   resp::value subscribe(client& who, words channels);
 
   keyspace keys_;

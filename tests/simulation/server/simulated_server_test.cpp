@@ -68,6 +68,8 @@ class SimulatedServerAndReal : public support::server_test {
         {"PTTL", "missing"},
         {"PEXPIRE", key, "0"},
         {"PEXPIRE", "missing", "5"},
+        {"PEXPIREAT", key, "1"},
+        {"PEXPIREAT", key, "90000000000000"},
         {"TYPE", key},
         {"ZADD", key, score, member},
         {"ZADD", key, score, member},
@@ -78,12 +80,15 @@ class SimulatedServerAndReal : public support::server_test {
         {"ZPOPMIN", key},
         {"ZRANGE", key, "0", "-1", "WITHSCORES"},
         {"ZRANGE", key, "-1", "-1"},
+        {"ZRANGEBYSCORE", key, "-inf", "1"},
         {"HSET", key, member, score},
         {"HSET", key, member, score},
         {"HGET", key, member},
+        {"HMGET", key, member, "a"},
         {"HDEL", key, member},
         {"HGETALL", key},
         {"PUBLISH", "c", "m"},
+        {"PUBSUB", "NUMSUB", "c"},
         {"GET"},
         {"PING"},
         {"SET", key, "v", "PX", "nothing"},
@@ -96,6 +101,41 @@ class SimulatedServerAndReal : public support::server_test {
         {"EVAL", "return redis.call('TYPE', KEYS[1]).ok", "1", key},
         {"EVALSHA", std::string(40, '0'), "0"}};
     return all[pick(all.size())];
+  }
+
+  // Runs scripts for four who want this.
+  void run_scripts(const dialects::recipe& recipe,
+                   const std::vector<const dialects::demand*>& wants) {
+    const lock_key key{"orders:42"};
+    std::vector<dialects::claim> claims;
+    for (std::uint8_t i = 1; i <= 4; ++i) {
+      claims.push_back({.key = &key,
+                        .wants = wants.at(i - 1U),
+                        .owner = request_id{client_id{std::array<std::uint8_t, 16>{i}}, i},
+                        .lease = seconds{3000},
+                        .floor = 0,
+                        .granted = 0,
+                        .waits = pick(2) == 0});
+    }
+    const server_time never{std::chrono::microseconds(std::int64_t{1} << 53)};
+    for (int i = 0; i < 4000; ++i) {
+      const auto& one = claims[pick(claims.size())];
+      const auto what = pick(4);
+      std::string bytes;
+      resp::writer out{bytes, resp::writer::scripts::by_text};
+      if (what == 0) recipe.write_acquire(one, false, never, out);
+      if (what == 1) recipe.write_renew(std::vector{&one}, never, out);
+      if (what == 2) recipe.write_release(one, out);
+      if (what == 3) recipe.write_withdraw(one, out);
+      const auto ours = simulated(bytes);
+      const auto theirs = real(bytes);
+      if (what == 0) {
+        ASSERT_EQ(recipe.read_acquire(one, ours).index(), recipe.read_acquire(one, theirs).index())
+            << i << ": " << resp::to_string(ours) << " but really " << resp::to_string(theirs);
+      } else {
+        ASSERT_EQ(ours.kind, theirs.kind) << i << ": " << resp::to_string(theirs);
+      }
+    }
   }
 
   std::unique_ptr<support::private_server> server_;
@@ -117,35 +157,17 @@ TEST_P(SimulatedServerAndReal, AnswerCommandsAlike) {
 
 // Times differ between the two: answers are compared by what the recipe reads from them.
 TEST_P(SimulatedServerAndReal, RunTheScriptsAlike) {
-  const auto& recipe = dialects::native_mutex(fencing::on);
-  const lock_key key{"orders:42"};
-  std::vector<dialects::claim> claims;
-  for (std::uint8_t i = 1; i <= 4; ++i) {
-    claims.push_back({.key = &key,
-                      .owner = request_id{client_id{std::array<std::uint8_t, 16>{i}}, i},
-                      .lease = seconds{3000},
-                      .floor = 0,
-                      .granted = 0});
-  }
-  const server_time never{std::chrono::microseconds(std::int64_t{1} << 53)};
-  for (int i = 0; i < 4000; ++i) {
-    const auto& one = claims[pick(claims.size())];
-    const auto what = pick(4);
-    std::string bytes;
-    resp::writer out{bytes, resp::writer::scripts::by_text};
-    if (what == 0) recipe.write_acquire(one, false, never, out);
-    if (what == 1) recipe.write_renew(std::vector{&one}, never, out);
-    if (what == 2) recipe.write_release(one, out);
-    if (what == 3) recipe.write_withdraw(one, out);
-    const auto ours = simulated(bytes);
-    const auto theirs = real(bytes);
-    if (what == 0) {
-      ASSERT_EQ(recipe.read_acquire(one, ours).index(), recipe.read_acquire(one, theirs).index())
-          << i << ": " << resp::to_string(ours) << " but really " << resp::to_string(theirs);
-    } else {
-      ASSERT_EQ(ours.kind, theirs.kind) << i << ": " << resp::to_string(theirs);
-    }
-  }
+  run_scripts(dialects::native_mutex(fencing::on), {nullptr, nullptr, nullptr, nullptr});
+}
+
+TEST_P(SimulatedServerAndReal, RunTheScriptsOfSharedLocksAlike) {
+  const dialects::demand reads{.mode = 'r'}, writes{.mode = 'x'};
+  run_scripts(dialects::native_shared_lock(), {&reads, &reads, &reads, &writes});
+}
+
+TEST_P(SimulatedServerAndReal, RunTheScriptsOfSemaphoresAlike) {
+  const dialects::demand one{.mode = 's', .limit = 3}, two{.mode = 's', .weight = 2, .limit = 3};
+  run_scripts(dialects::native_shared_lock(), {&one, &one, &two, &two});
 }
 
 TEST(SimulatedServer, ExpiresByItsOwnClock) {

@@ -4,6 +4,8 @@
 
 #include <system_error>
 
+#include <holdfast/all_of.hpp>
+
 #include "cli/guard.hpp"
 #include "cli/output.hpp"
 
@@ -27,6 +29,16 @@ void pass_on_interrupt(const child_process& command, bool had_terminal) {
   if (had_terminal && typed && ::getpgrp() != ::getpid()) ::kill(0, *signal);
 }
 
+// What the command is told of the lock, or of all locks, under which it runs.
+std::vector<std::string> environment(const lease& held, const run_options& options) {
+  std::string tokens;
+  for (const auto& part : parts(held)) {
+    tokens += fmt::format("{}{}={}", tokens.empty() ? "" : ",", part.name, part.token.to_string());
+  }
+  return {"HOLDFAST_NAME=" + options.name, "HOLDFAST_TOKEN=" + held.token().to_string(),
+          "HOLDFAST_TOKENS=" + tokens};
+}
+
 // The exit code after the command has ended by itself.
 int give_back(lease& held, const child_process& command, const run_options& options,
               const context& shared) {
@@ -48,10 +60,7 @@ guarded_outcome run_under(lease& held, const run_options& options, const context
   terminal tty;
   const bool takes_terminal = tty.wanted_at_start();
   child_process command{
-      {options.command,
-       {"HOLDFAST_NAME=" + options.name, "HOLDFAST_TOKEN=" + held.token().to_string()},
-       signals.mask_before(),
-       takes_terminal}};
+      {options.command, environment(held, options), signals.mask_before(), takes_terminal}};
   if (takes_terminal) tty.give(command.group());
   guard watcher(held, command, tty, options, shared);
   watcher.watch(signals);

@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/duration.hpp"
 #include "cli/guarded_command.hpp"
+#include "cli/lock_choice.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "cli/waiting.hpp"
@@ -15,29 +16,38 @@
 namespace holdfast::cli {
 namespace {
 
-// Who has the lock, for the message; nothing when nobody can tell.
-std::string holder_of(const client& redis, const std::string& name) {
+struct locked_options : run_options {
+  lock_choice lock;
+};
+
+// Who has what of these locks, for the message; nothing when nobody can tell.
+std::string holders_of(const client& redis, const std::vector<std::string>& names) {
+  std::string text;
   try {
-    const auto status = inspector{redis}.status(name);
-    if (status.what == lock_status::state::held) return "; held by " + show_owner(status);
+    for (const auto& name : names) {
+      const auto status = inspector{redis}.status(name);
+      if (status.what != lock_status::state::held) continue;
+      const auto which = names.size() > 1 ? fmt::format("'{}' is ", name) : std::string{};
+      text += fmt::format("; {}held by {}", which, show_owner(status));
+    }
   } catch (const failure&) {
     // Only the message is poorer.
   }
-  return {};
+  return text;
 }
 
-int report_no_lock(const context& shared, const client& redis, const run_options& options,
+int report_no_lock(const context& shared, const client& redis, const locked_options& options,
                    const failure& why) {
   if (why.reason() != errc::busy && why.reason() != errc::timed_out) throw why;
   report_error(shared.json, name_of(why.reason()),
-               fmt::format("{}{}", why.what(), holder_of(redis, options.name)));
+               fmt::format("{}{}", why.what(), holders_of(redis, options.lock.names)));
   return no_lock;
 }
 
-int run_command(const run_options& options, const context& shared) {
+int run_command(const locked_options& options, const context& shared) {
   signal_watch signals;
   const auto redis = shared.connection.connect();
-  const auto target = redis.mutex(options.name, {.lease = options.lease});
+  const auto target = make_lock(redis, options.lock, options.lease);
   auto outcome = wait_for(target, options, signals);
   if (outcome.ended_by) {
     report_error(shared.json, "cancelled",
@@ -48,8 +58,9 @@ int run_command(const run_options& options, const context& shared) {
   return run_guarded(*outcome.held, options, shared, signals).exit_code;
 }
 
-void add_options(CLI::App& command, run_options& options) {
+void add_options(CLI::App& command, locked_options& options) {
   using namespace std::chrono_literals;
+  add_lock_choice(command, options.lock);
   auto* const wait = add_duration(command, "--wait", options.wait, "How long to wait for the lock",
                                   {0ms, 24h * 365});
   command.add_flag("--nonblock", options.nonblock, "Ask once instead of waiting")->excludes(wait);
@@ -67,9 +78,10 @@ void add_options(CLI::App& command, run_options& options) {
                {0ms, 1h});
 }
 
-void take_words(run_options& options, const std::vector<std::string>& names, context& shared) {
+void take_words(locked_options& options, const std::vector<std::string>& names, context& shared) {
   shared.takes_operands = true;
-  options.name = all_names(names, {}, 1).front();
+  take_names(options.lock, names);
+  options.name = options.lock.label();
   options.command = shared.operands;
   if (options.command.empty()) throw CLI::RequiredError("a command after --");
 }
@@ -79,17 +91,22 @@ void take_words(run_options& options, const std::vector<std::string>& names, con
 void add_run(CLI::App& program, context& shared) {
   auto* const command = program.add_subcommand(
       "run", "Run a command under a lock: holdfast run [OPTIONS] NAME -- COMMAND [ARGUMENT...]");
-  const auto options = std::make_shared<run_options>();
+  const auto options = std::make_shared<locked_options>();
   const auto names = std::make_shared<std::vector<std::string>>();
   add_names(*command, *names, 1);
   add_options(*command, *options);
   command->footer(
       "The command's exit code is passed on; 75: the lock was not obtained in time, 76: it was\n"
-      "lost while the command ran, 69: no server. HOLDFAST_TOKEN and HOLDFAST_NAME are set.\n\n"
+      "lost while the command ran, 69: no server. HOLDFAST_NAME and HOLDFAST_TOKEN are set, of\n"
+      "several locks the names with commas between them and the largest token; HOLDFAST_TOKENS\n"
+      "is NAME=TOKEN of each.\n\n"
       "Examples:\n"
       "  holdfast run nightly -- ./backup.sh\n"
       "  holdfast run --nonblock nightly -- ./backup.sh || echo 'runs elsewhere'\n"
-      "  holdfast run --wait 10s --lease 1m orders:42 -- psql -f deduct.sql");
+      "  holdfast run --wait 10s --lease 1m orders:42 -- psql -f deduct.sql\n"
+      "  holdfast run --shared prices -- ./report.sh\n"
+      "  holdfast run --permits 1/4 licences -- ./render.sh\n"
+      "  holdfast run --all-of account:1,account:2 -- ./move.sh 10");
   command->callback([options, names, &shared] {
     take_words(*options, *names, shared);
     shared.action = [options, &shared] { return run_command(*options, shared); };

@@ -8,7 +8,7 @@
 namespace holdfast::cli {
 
 struct run_options {
-  std::string name;
+  std::string name;  // of the lock, or of all
   std::vector<std::string> command;
   std::chrono::milliseconds wait{60'000};
   bool nonblock = false;

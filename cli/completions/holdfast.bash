@@ -29,7 +29,7 @@ _holdfast() {
   local words
   case "$command" in
     "") words="run elect status ls watch release counter doctor completion demo bench --version $common" ;;
-    run) words="--wait --nonblock --lease --on-lost --grace $common" ;;
+    run) words="--shared --exclusive --fair --permits --all-of --wait --nonblock --lease --on-lost --grace $common" ;;
     elect) words="--lease --grace --once $common" ;;
     ls) words="--limit $common" ;;
     watch) words="--interval --count $common" ;;

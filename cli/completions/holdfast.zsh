@@ -32,6 +32,11 @@ _holdfast() {
       case $line[1] in
         run)
           _arguments $common \
+            '(--exclusive --fair --permits --all-of)--shared[as a reader]' \
+            '(--shared --fair --permits --all-of)--exclusive[as the writer]' \
+            '(--shared --exclusive --permits --all-of)--fair[in strict order of arrival]' \
+            '(--shared --exclusive --fair --all-of)--permits[of a semaphore]:N/M:' \
+            '(--shared --exclusive --fair --permits)--all-of[all of these]:names:' \
             '--wait[how long to wait for the lock]:duration:' \
             '--nonblock[ask once]' \
             '--lease[how long the lock outlives this process]:duration:' \

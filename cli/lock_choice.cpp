@@ -1,0 +1,115 @@
+#include "cli/lock_choice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include <holdfast/all_of.hpp>
+
+#include "cli/names.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using kind = lock_choice::kind;
+
+constexpr std::uint32_t most_permits = 1'000'000;
+
+std::optional<std::uint32_t> permits_in(std::string_view digits) {
+  std::uint32_t number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [last, failed] = std::from_chars(digits.data(), end, number);
+  const bool good = failed == std::errc{} && last == end && number >= 1 && number <= most_permits;
+  return good ? std::optional(number) : std::nullopt;
+}
+
+void read_permits(const std::string& word, lock_choice& choice) {
+  const auto slash = std::min(word.find('/'), word.size());
+  const auto wanted = permits_in(std::string_view(word).substr(0, slash));
+  const auto permits = permits_in(std::string_view(word).substr(std::min(slash + 1, word.size())));
+  if (!wanted || !permits || *wanted > *permits) {
+    throw CLI::ValidationError("--permits", "needs N/M, N of M permits: 1 <= N <= M <= 1,000,000");
+  }
+  choice.of = kind::permits;
+  choice.wanted = *wanted;
+  choice.permits = *permits;
+}
+
+void read_list(const std::string& word, lock_choice& choice) {
+  choice.of = kind::all_of;
+  choice.names = CLI::detail::split(word, ',');
+}
+
+// One word, byte for byte: CLI11 would take "[a,b]" for a list.
+auto* add_word(CLI::App& command, const char* name, const char* type, const char* description,
+               lock_choice& choice, void (*read)(const std::string&, lock_choice&)) {
+  const auto take = [&choice, read](const CLI::results_t& words) {
+    read(words.front(), choice);
+    return true;
+  };
+  return command.add_option(name, CLI::callback_t(take), description)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->type_name(type);
+}
+
+}  // namespace
+
+std::string lock_choice::label() const { return fmt::format("{}", fmt::join(names, ",")); }
+
+void add_lock_choice(CLI::App& command, lock_choice& choice) {
+  const auto flag = [&](const char* name, kind of, const char* description) {
+    return command.add_flag_callback(
+        name, [&choice, of] { choice.of = of; }, description);
+  };
+  const std::vector<CLI::Option*> all = {
+      flag("--shared", kind::shared, "As a reader of a read-write lock, beside other readers"),
+      flag("--exclusive", kind::exclusive, "As the writer of a read-write lock, alone"),
+      flag("--fair", kind::fair, "A mutex in strict order of arrival"),
+      add_word(command, "--permits", "N/M", "N of the M permits of a semaphore", choice,
+               read_permits),
+      add_word(command, "--all-of", "NAME,NAME,...", "All of these mutexes, instead of NAME",
+               choice, read_list),
+  };
+  for (auto* one : all) {
+    for (auto* other : all) {
+      if (one != other) one->excludes(other);
+    }
+  }
+}
+
+void take_names(lock_choice& choice, const std::vector<std::string>& names) {
+  if (choice.of != kind::all_of) {
+    choice.names = all_names(names, {}, 1);
+  } else if (!names.empty()) {
+    throw CLI::ValidationError("--all-of", "names the locks: there can be no NAME besides");
+  }
+}
+
+lock make_lock(const client& redis, const lock_choice& choice, std::chrono::milliseconds lease) {
+  const auto& name = choice.names.front();
+  switch (choice.of) {
+    case kind::mutex:
+      break;
+    case kind::fair:
+      return redis.mutex(name, {.lease = lease, .fair = true});
+    case kind::shared:
+      return redis.rw(name, {.lease = lease}).shared();
+    case kind::exclusive:
+      return redis.rw(name, {.lease = lease}).exclusive();
+    case kind::permits:
+      return redis.semaphore(name, {.permits = choice.permits, .lease = lease})
+          .permits(choice.wanted);
+    case kind::all_of: {
+      std::vector<lock> parts;
+      for (const auto& part : choice.names) parts.push_back(redis.mutex(part, {.lease = lease}));
+      return all_of(std::move(parts));
+    }
+  }
+  return redis.mutex(name, {.lease = lease});
+}
+
+}  // namespace holdfast::cli

@@ -12,6 +12,7 @@ void add_ls(CLI::App& program, context& shared);
 void add_watch(CLI::App& program, context& shared);
 void add_release(CLI::App& program, context& shared);
 void add_counter(CLI::App& program, context& shared);
+void add_semaphore(CLI::App& program, context& shared);
 void add_doctor(CLI::App& program, context& shared);
 void add_completion(CLI::App& program, context& shared);
 void add_demo(CLI::App& program, context& shared);

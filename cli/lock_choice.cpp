@@ -3,39 +3,28 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-#include <optional>
+#include <algorithm>
 #include <string_view>
 
 #include <holdfast/all_of.hpp>
 
 #include "cli/names.hpp"
+#include "cli/permits.hpp"
 
 namespace holdfast::cli {
 namespace {
 
 using kind = lock_choice::kind;
 
-constexpr std::uint32_t most_permits = 1'000'000;
-
-std::optional<std::uint32_t> permits_in(std::string_view digits) {
-  std::uint32_t number = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [last, failed] = std::from_chars(digits.data(), end, number);
-  const bool good = failed == std::errc{} && last == end && number >= 1 && number <= most_permits;
-  return good ? std::optional(number) : std::nullopt;
-}
-
+// "N/M". Without a slash nothing is left for M; nothing is zero, and so is refused.
 void read_permits(const std::string& word, lock_choice& choice) {
-  const auto slash = std::min(word.find('/'), word.size());
-  const auto wanted = permits_in(std::string_view(word).substr(0, slash));
-  const auto permits = permits_in(std::string_view(word).substr(std::min(slash + 1, word.size())));
-  if (!wanted || !permits || *wanted > *permits) {
+  const auto slash = std::min(word.find('/'), word.size() - 1);
+  choice.wanted = parse_permits(std::string_view(word).substr(0, slash)).value_or(0);
+  choice.permits = parse_permits(std::string_view(word).substr(slash + 1)).value_or(0);
+  if (choice.wanted == 0 || choice.wanted > choice.permits) {
     throw CLI::ValidationError("--permits", "needs N/M, N of M permits: 1 <= N <= M <= 1,000,000");
   }
   choice.of = kind::permits;
-  choice.wanted = *wanted;
-  choice.permits = *permits;
 }
 
 void read_list(const std::string& word, lock_choice& choice) {

@@ -1,5 +1,5 @@
 # Completion of holdfast(1) for fish.
-set -l commands run elect status ls watch release counter doctor completion demo bench
+set -l commands run elect status ls watch release counter semaphore doctor completion demo bench
 complete -c holdfast -f
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a run -d 'run a command under a lock'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a elect -d 'run a command while leader'
@@ -8,6 +8,7 @@ complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a ls -d 'li
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a watch -d 'print every change of a lock'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a release -d 'take a lock away'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a counter -d 'read or change a counter'
+complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a semaphore -d 'show or set permits'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'check a server'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a completion -d 'print a completion script'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a demo -d 'show what a lock is good for'
@@ -39,6 +40,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from ls' -l limit -x -d 'most lo
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l force -d 'needed'
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l reason -x -d 'why'
 complete -c holdfast -n '__fish_seen_subcommand_from counter' -x -a 'get add sub set cas'
+complete -c holdfast -n '__fish_seen_subcommand_from semaphore' -x -a 'get set'
 complete -c holdfast -n '__fish_seen_subcommand_from completion' -x -a 'bash zsh fish'
 complete -c holdfast -n '__fish_seen_subcommand_from demo' -l processes -x -d 'processes of buyers'
 complete -c holdfast -n '__fish_seen_subcommand_from demo' -l threads -x -d 'buyers in each process'

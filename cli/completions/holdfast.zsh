@@ -20,6 +20,7 @@ _holdfast() {
     'watch:print every change of a lock'
     'release:take a lock away from its holder'
     'counter:read or change a counter'
+    'semaphore:show or set the permits of a semaphore'
     'doctor:check whether a server is fit for Holdfast'
     'completion:print the completion script of a shell'
     'demo:show what happens without a lock, and with one'
@@ -58,6 +59,7 @@ _holdfast() {
           ;;
         release) _arguments $common '--force[needed]' '--reason[why]:text:' '1:lock:' ;;
         counter) _arguments $common '1:counter:' '2:action:(get add sub set cas)' '*:number:' ;;
+        semaphore) _arguments $common '1:action:(get set)' '2:semaphore:' '3:permits:' ;;
         demo)
           _arguments $common \
             '--processes[processes of buyers]:number:' \

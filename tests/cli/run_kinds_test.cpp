@@ -166,6 +166,7 @@ TEST(RunKinds, RefusesWhatContradicts) {
       {"--permits", "1/2/3", "a"},
       {"--permits", "1/", "a"},
       {"--permits", "/2", "a"},
+      {"--permits", "", "a"},
       {"--permits", "1/2", "--permits", "1/3", "a"},
       {"--permits", "4294967297/4294967297", "a"},
   };

@@ -1,7 +1,5 @@
 // status, ls, release, doctor: what operators see.
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/program.hpp"
 
@@ -125,63 +123,6 @@ TEST_P(CommandLine, StatusTellsWhoWaitsAndWatchTellsWhatChanges) {
   (void)second.wait();
   EXPECT_EQ(watching.wait(), exited(0));
   EXPECT_THAT(watching.output(), HasSubstr("0 waiting"));
-}
-
-TEST(Manual, NamesEveryOptionAndExitCode) {
-  std::ifstream file(std::string(HOLDFAST_SOURCES) + "/cli/holdfast.1");
-  std::stringstream text;
-  text << file.rdbuf();
-  auto manual = text.str();
-  std::erase(manual, '\\');
-  for (const auto* command : {"", "run", "status", "ls", "release", "counter", "doctor",
-                              "completion", "demo", "bench", "watch"}) {
-    const auto help = *command == 0 ? holdfast({"--help"}) : holdfast({command, "--help"});
-    EXPECT_EQ(help.how, exited(0));
-    std::stringstream all(help.output);
-    for (std::string word; all >> word;) {
-      const auto option = word.substr(0, word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"));
-      if (!option.starts_with("--")) continue;
-      EXPECT_THAT(manual, HasSubstr(option)) << command;
-    }
-    EXPECT_THAT(manual, HasSubstr(std::string("holdfast ") + command));
-  }
-  for (const auto* code : {"0", "1", "64", "69", "70", "75", "76", "77", "78", "126", "127"}) {
-    EXPECT_THAT(manual, HasSubstr(std::string("\n.B ") + code + "\n"));
-  }
-  for (const auto* variable :
-       {"HOLDFAST_URL", "HOLDFAST_USER", "HOLDFAST_PASSWORD", "HOLDFAST_NAME", "HOLDFAST_TOKEN"}) {
-    EXPECT_THAT(manual, HasSubstr(variable));
-  }
-}
-
-class Completion : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(In, Completion, ::testing::Values("bash", "zsh", "fish"),
-                         [](const auto& shell) { return shell.param; });
-
-TEST_P(Completion, IsAcceptedByItsShell) {
-  const auto script = holdfast({"completion", GetParam()});
-  ASSERT_EQ(script.how, exited(0));
-  if (support::run({.program = "sh", .arguments = {"-c", "command -v " + GetParam()}}).how !=
-      exited(0)) {
-    GTEST_SKIP() << GetParam() << " is not installed";
-  }
-  const words arguments =
-      GetParam() == "fish" ? words{"--no-execute", "/dev/stdin"} : words{"-n", "/dev/stdin"};
-  const auto said = support::run({.program = GetParam(), .arguments = arguments}, script.output);
-  EXPECT_EQ(said.how, exited(0)) << said.errors;
-}
-
-TEST(CompletionOfBash, CompletesCommandsAndOptions) {
-  const auto complete = [](const std::string& line) {
-    const auto script = "source <(" + std::string(HOLDFAST_PROGRAM) + " completion bash); " +
-                        "COMP_WORDS=(" + line + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); " +
-                        "_holdfast; echo \"${COMPREPLY[*]}\"; complete -p holdfast";
-    return support::run({.program = "bash", .arguments = {"-c", script}}).output;
-  };
-  EXPECT_THAT(complete("holdfast sta"), HasSubstr("status\n"));
-  EXPECT_THAT(complete("holdfast run --on"), HasSubstr("--on-lost\n"));
-  EXPECT_THAT(complete("holdfast run --on-lost w"), HasSubstr("warn\n"));
-  EXPECT_THAT(complete("holdfast ''"), HasSubstr("-F _holdfast holdfast"));
 }
 
 }  // namespace

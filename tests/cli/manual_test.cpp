@@ -1,0 +1,144 @@
+// The manual page and the completion scripts know every command and every option.
+#include <fstream>
+#include <sstream>
+
+#include "cli/program.hpp"
+
+namespace holdfast::cli_tests {
+namespace {
+
+// The first words of the lines "  word ..." between this heading and the next empty line.
+words entries(const std::string& help, const std::string& heading) {
+  std::istringstream lines(help);
+  std::string line;
+  while (std::getline(lines, line) && line != heading) {
+  }
+  words found;
+  while (std::getline(lines, line) && !line.empty()) {
+    if (line.starts_with("  ") && line[2] != ' ') {
+      found.push_back(line.substr(2, line.find(' ', 2) - 2));
+    }
+  }
+  return found;
+}
+
+std::string help_of(const std::string& command) {
+  return holdfast(command.empty() ? words{"--help"} : words{command, "--help"}).output;
+}
+
+words commands() { return entries(help_of(""), "Subcommands:"); }
+
+// "--wait", without "-h,--help" and the like: those are common.
+words options_of(const std::string& command) {
+  auto all = entries(help_of(command), "Options:");
+  std::erase_if(all, [](const std::string& option) { return !option.starts_with("--"); });
+  return all;
+}
+
+std::string manual() {
+  std::ifstream file(std::string(HOLDFAST_SOURCES) + "/cli/holdfast.1");
+  std::stringstream text;
+  text << file.rdbuf();
+  auto all = text.str();
+  std::erase(all, '\\');
+  return all;
+}
+
+// From the line that begins so to the line that begins with `end`.
+std::string section(const std::string& text, const std::string& beginning, const std::string& end) {
+  const auto from = text.find("\n" + beginning);
+  if (from == std::string::npos) return {};
+  return text.substr(from, text.find("\n" + end, from + beginning.size()) - from);
+}
+
+TEST(Manual, HasASectionForEveryCommandWithAllItsOptions) {
+  const auto text = manual();
+  ASSERT_GT(commands().size(), 10U);
+  for (const auto& command : commands()) {
+    const auto about = section(text, ".SS holdfast " + command, ".S");
+    EXPECT_FALSE(about.empty()) << command;
+    EXPECT_THAT(text, HasSubstr("\n.B holdfast " + command + "\n")) << "in the synopsis";
+    for (const auto& option : options_of(command)) EXPECT_THAT(about, HasSubstr(option)) << command;
+  }
+  for (const auto& option : options_of("")) EXPECT_THAT(text, HasSubstr(option));
+}
+
+TEST(Manual, NamesEveryExitCodeAndVariable) {
+  const auto text = manual();
+  for (const auto* code : {"0", "1", "64", "69", "70", "75", "76", "77", "78", "126", "127"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("\n.B ") + code + "\n"));
+  }
+  for (const auto* variable : {"HOLDFAST_URL", "HOLDFAST_USER", "HOLDFAST_PASSWORD",
+                               "HOLDFAST_NAME", "HOLDFAST_TOKEN", "HOLDFAST_TOKENS"}) {
+    EXPECT_THAT(text, HasSubstr(variable));
+  }
+}
+
+class Completion : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(In, Completion, ::testing::Values("bash", "zsh", "fish"),
+                         [](const auto& shell) { return shell.param; });
+
+TEST_P(Completion, IsAcceptedByItsShell) {
+  const auto script = holdfast({"completion", GetParam()});
+  ASSERT_EQ(script.how, exited(0));
+  if (support::run({.program = "sh", .arguments = {"-c", "command -v " + GetParam()}}).how !=
+      exited(0)) {
+    GTEST_SKIP() << GetParam() << " is not installed";
+  }
+  const words arguments =
+      GetParam() == "fish" ? words{"--no-execute", "/dev/stdin"} : words{"-n", "/dev/stdin"};
+  const auto said = support::run({.program = GetParam(), .arguments = arguments}, script.output);
+  EXPECT_EQ(said.how, exited(0)) << said.errors;
+}
+
+// What bash offers for the last word of a line.
+std::string offered(const std::string& line) {
+  const auto script = "source <(" + std::string(HOLDFAST_PROGRAM) + " completion bash); " +
+                      "COMP_WORDS=(" + line + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); " +
+                      "_holdfast; echo \" ${COMPREPLY[*]} \"; complete -p holdfast";
+  return support::run({.program = "bash", .arguments = {"-c", script}}).output;
+}
+
+TEST(CompletionOfBash, OffersEveryCommandAndItsOptions) {
+  for (const auto& command : commands()) {
+    EXPECT_THAT(offered("holdfast ''"), HasSubstr(" " + command + " "));
+    for (const auto& option : options_of(command)) {
+      EXPECT_THAT(offered("holdfast " + command + " --"), HasSubstr(" " + option + " ")) << command;
+    }
+  }
+  for (const auto& option : options_of("")) {
+    EXPECT_THAT(offered("holdfast --"), HasSubstr(" " + option + " "));
+  }
+}
+
+TEST(CompletionOfBash, OffersWhatAnOptionTakes) {
+  EXPECT_THAT(offered("holdfast sta"), HasSubstr(" status \n"));
+  EXPECT_THAT(offered("holdfast run --on-lost w"), HasSubstr(" warn \n"));
+  EXPECT_THAT(offered("holdfast semaphore s"), HasSubstr(" set \n"));
+  EXPECT_THAT(offered("holdfast ''"), HasSubstr("-F _holdfast holdfast"));
+}
+
+TEST(CompletionOfZsh, KnowsEveryCommandAndItsOptions) {
+  const auto script = holdfast({"completion", "zsh"}).output;
+  for (const auto& command : commands()) {
+    EXPECT_THAT(script, HasSubstr("    '" + command + ":")) << command;
+    const auto from = script.find("\n        " + command + ")");
+    const auto about = script.substr(std::min(from, script.size()), script.find(";;", from) - from);
+    for (const auto& option : options_of(command)) {
+      EXPECT_THAT(about, HasSubstr(option + "[")) << command;
+    }
+  }
+}
+
+TEST(CompletionOfFish, KnowsEveryCommandAndItsOptions) {
+  const auto script = holdfast({"completion", "fish"}).output;
+  for (const auto& command : commands()) {
+    EXPECT_THAT(script, HasSubstr(" -a " + command + " -d ")) << command;
+    for (const auto& option : options_of(command)) {
+      EXPECT_THAT(script, HasSubstr("from " + command + "' -l " + option.substr(2) + " "));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::cli_tests

@@ -43,6 +43,11 @@ class try_acquire_awaitable;
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class lock {
  public:
+  lock(const lock&) = default;
+  lock(lock&&) noexcept = default;
+  lock& operator=(lock other) noexcept;
+  ~lock() = default;
+
   /// Waits for the lock. Throws `failure` for everything but success.
   [[nodiscard]] lease acquire(const acquire_options& options = {}) const;
 

@@ -46,6 +46,11 @@ class owner {
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class recursive_mutex : public lock {
  public:
+  recursive_mutex(const recursive_mutex&) = default;
+  recursive_mutex(recursive_mutex&&) noexcept = default;
+  recursive_mutex& operator=(recursive_mutex other) noexcept;
+  ~recursive_mutex() = default;
+
   /// The same mutex, acquired by `who` in place of the calling thread.
   [[nodiscard]] lock of(const owner& who) const;
 

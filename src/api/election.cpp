@@ -19,7 +19,8 @@ using detail::lock_access;
 // What a lock's value says of who holds it.
 std::optional<leader> leader_in(runtime::client_core& core,
                                 const std::optional<std::string>& value) {
-  const auto parts = dialects::parse_lock_value(value.value_or(std::string{}));
+  if (!value) return std::nullopt;
+  const auto parts = dialects::parse_lock_value(*value);
   if (!parts) return std::nullopt;
   const auto owner = dialects::parse_owner(parts->owner);
   leader found;

@@ -17,8 +17,8 @@ lease::lease(lease&&) noexcept = default;
 lease& lease::operator=(lease&& other) noexcept {
   if (this != &other) {
     give_up();
+    holding_ = std::move(other.holding_);  // before its client goes, which may be with this
     core_ = std::move(other.core_);
-    holding_ = std::move(other.holding_);
     token_ = other.token_;
     released_ = other.released_;
   }

@@ -178,6 +178,12 @@ lock recursive_mutex::of(const owner& who) const {
   return wanted_by(detail::lock_access::core(*this), site_, who.id_);
 }
 
+recursive_mutex& recursive_mutex::operator=(recursive_mutex other) noexcept {
+  site_ = std::move(other.site_);  // before its client goes, as in lock
+  lock::operator=(std::move(other));
+  return *this;
+}
+
 std::size_t recursive_mutex::hold_count() const { return count_of(*site_, this_thread()); }
 
 std::size_t recursive_mutex::hold_count(const owner& who) const {

@@ -28,8 +28,8 @@ class several final : public runtime::holding, public std::enable_shared_from_th
   several(std::string name, const lock_list& wanted, std::vector<grant> got)
       : name_(std::move(name)), core_(lock_access::core(wanted.front())) {
     for (std::size_t i = 0; i < got.size(); ++i) {
-      auto& client = lock_access::core(wanted[i])->engine();
-      parts_.push_back(std::make_unique<part>(*this, client, std::move(got[i])));
+      parts_.push_back(
+          std::make_unique<part>(*this, lock_access::core(wanted[i]), std::move(got[i])));
     }
   }
 
@@ -107,14 +107,14 @@ class several final : public runtime::holding, public std::enable_shared_from_th
 
  private:
   struct part final : detail::completion {
-    part(several& all, runtime::engine& whose, grant&& one)
-        : of(all), client(&whose), what(std::move(one.of)), token(one.token) {
+    part(several& all, std::shared_ptr<runtime::client_core> whose, grant&& one)
+        : of(all), client(std::move(whose)), what(std::move(one.of)), token(one.token) {
       const auto* const alone = dynamic_cast<const runtime::tenure*>(what.get());
       joins = alone != nullptr && runtime::joint_request::can_have(alone->spec());
     }
     void complete() noexcept override { of.gone(); }
     several& of;
-    runtime::engine* const client;
+    const std::shared_ptr<runtime::client_core> client;
     const std::shared_ptr<runtime::holding> what;
     const std::uint64_t token;
     bool joins = false;
@@ -137,7 +137,7 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     // A thread drives one connection; what others answer, the callback thread hears.
     auto* const here = is_one_client ? who.executor : nullptr;
     for (auto from = parts_.begin(), to = from; from != parts_.end(); from = to) {
-      auto joint = std::make_unique<runtime::joint_request>(*(*from)->client);
+      auto joint = std::make_unique<runtime::joint_request>((*from)->client->engine());
       for (; to != parts_.end() && (*to)->client == (*from)->client && !joint->is_full(); ++to) {
         part& one = **to;
         one.is_told = one.what->give_back({.completion = who.exists() ? &one : nullptr,

@@ -48,6 +48,13 @@ void local_waiter::begin(std::stop_token stop, listener who) {
 }
 
 local_waiter::news local_waiter::look() {
+  auto found = find_out();
+  // Waits for a callback that is running: it may still use the client, which the caller may close.
+  if (found.got || found.asks || found.over) stop_callback_.reset();
+  return found;
+}
+
+local_waiter::news local_waiter::find_out() {
   auto& site = *site_;
   scoped_mutex lock(site.mutex_);
   switch (state_) {
@@ -121,14 +128,19 @@ void local_waiter::give_up(errc code) {
   const auto alive = weak_from_this().lock();
   if (!alive) return;
   auto& site = *site_;
-  const scoped_mutex lock(site.mutex_);
+  scoped_mutex lock(site.mutex_);
   if (state_ != state::waiting) return;
   state_ = state::over;
   over_.code = code;
   if (code == errc::timed_out) over_.detail = "another thread of this process still had the lock";
   if (!begun_) return;
   site.waiters_.erase(place_);
+  lock_site::succession next;
+  // Maybe it was he who had been woken to take it: nobody else knows that he may.
+  if (site.state_ == lock_site::state::idle) next = site.hand_on(net::now());
   listener_.tell(site.engine_);
+  lock.unlock();
+  site.carry_out(next, {});
 }
 
 }  // namespace holdfast::runtime

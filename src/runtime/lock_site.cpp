@@ -249,24 +249,30 @@ bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who
     lock.unlock();
     return give_back(*mine, who);
   }
-  const auto now = net::now();
+  const auto next = hand_on(net::now());
+  lock.unlock();
+  return carry_out(next, who);
+}
+
+// Nobody uses the lock that we have: another of us gets it, or it is kept, or goes back.
+lock_site::succession lock_site::hand_on(monotonic_time now) {
   if (may_pass_on(now)) {
-    if (waiters_.empty()) {
-      // Who stood in the queue is not told whether others stand behind him.
-      const bool was_free = mine->claim().ticket == 0;
-      if (spec_.is_retained() && was_free) return keep(now), false;
-    } else if (now < turn_ends_) {
-      const auto woken = pass_on(now);
-      lock.unlock();
-      woken.wake();
-      return false;
+    if (!waiters_.empty()) {
+      if (now < turn_ends_) return {.woken = pass_on(now)};
+    } else if (spec_.is_retained() && tenure_->claim().ticket == 0) {
+      // Who stood in the queue is not told whether others stand behind him, and keeps nothing.
+      keep(now);
+      return {};
     }
   }
-  tenure_.reset();
-  const auto next = promote_next();
-  lock.unlock();
-  const bool will_be_told = give_back(*mine, who);
-  if (next) next->ask(will_be_told && who.drives());
+  return {.spent = std::exchange(tenure_, nullptr), .asks = promote_next()};
+}
+
+bool lock_site::carry_out(const succession& next, const listener& who) {
+  next.woken.wake();
+  if (!next.spent) return false;
+  const bool will_be_told = give_back(*next.spent, who);
+  if (next.asks) next.asks->ask(will_be_told && who.drives());
   return will_be_told;
 }
 

@@ -118,6 +118,14 @@ class lock_site final : public lock_source,
     void wake() const;
   };
   sleepers pass_on(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  // What else he must do then, see carry_out.
+  struct succession {
+    sleepers woken{};
+    std::shared_ptr<tenure> spent{};
+    std::shared_ptr<local_waiter> asks{};
+  };
+  succession hand_on(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  bool carry_out(const succession& next, const listener& who) HOLDFAST_EXCLUDES(mutex_);
   std::shared_ptr<local_waiter> rouse_first() HOLDFAST_REQUIRES(mutex_);
   void keep(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   std::shared_ptr<local_waiter> promote_next() HOLDFAST_REQUIRES(mutex_);
@@ -172,6 +180,7 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
   friend class lock_site;
   enum class state : std::uint8_t { waiting, granted, asking, over };
 
+  news find_out();
   void on_timer(monotonic_time now) override;
   void on_shut_down() noexcept override {}
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }

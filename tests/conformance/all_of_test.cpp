@@ -51,6 +51,13 @@ TEST_P(AllOf, HoldsAllPartsAndTellsThem) {
   EXPECT_EQ(parts(single).front().token, single.token());
 }
 
+TEST_P(AllOf, OutlivesTheHandlesOfItsClients) {
+  auto held = all_of({redis().mutex("a"), another_client().mutex("b")}).acquire();
+  EXPECT_TRUE(held.held());
+  EXPECT_TRUE(held.release());
+  expect_free({"a", "b"});
+}
+
 TEST_P(AllOf, LeavesNothingBehindWhenOnePartIsBusy) {
   const auto theirs = another_client().mutex("b").acquire();
   const auto wanted = all_of({redis().mutex("a"), redis().mutex("b"), redis().mutex("c")});

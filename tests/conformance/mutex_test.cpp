@@ -126,6 +126,19 @@ TEST_P(Mutex, MovingMovesTheLockAndAssigningReleasesTheOldOne) {
   EXPECT_TRUE(next) << next.error().what();
 }
 
+// Whether nothing is used after its end, only a sanitizer sees.
+TEST_P(Mutex, AssigningToTheLastHandleOfAClientEndsThatClient) {
+  lock plain = another_client().mutex("a");
+  plain = redis().mutex("a");
+  EXPECT_TRUE(plain.acquire().release());
+  recursive_mutex recursive = another_client().recursive_mutex("a");
+  recursive = redis().recursive_mutex("a");
+  EXPECT_TRUE(recursive.acquire().release());
+  lease held = another_client().mutex("a").acquire();
+  held = redis().mutex("b").acquire();
+  EXPECT_TRUE(redis().mutex("a").try_acquire());
+}
+
 TEST_P(Mutex, FencingOffHasNoTokenButExcludes) {
   const auto lock = redis().mutex("a", {.fencing = fencing::off});
   auto held = lock.acquire();

@@ -225,6 +225,30 @@ TEST_P(Waiting, ALostLockKeepsNobodyOfTheClientWaiting) {
   EXPECT_GT(next->token(), held.token());
 }
 
+// Who gives up may be the one who was woken to take the lock, and did not come to look.
+TEST_P(Waiting, WhoGivesUpAfterHeWasWokenLeavesTheLockToTheNext) {
+  const auto other = another_client();
+  for (const auto& options : {lock_options{}, lock_options{.retain = 10ms}}) {
+    const auto lock = redis().mutex("a", options);
+    for (int round = 0; round < 20; ++round) {
+      const bool has_next = round % 2 == 0;
+      std::stop_source stop;
+      std::optional held = lock.acquire();
+      std::thread first{
+          [&] { std::ignore = lock.try_acquire({.timeout = forever, .stop = stop.get_token()}); }};
+      std::thread next;
+      if (has_next) next = std::thread{[&] { EXPECT_TRUE(lock.try_acquire({.timeout = 5s})); }};
+      // Long enough for them to fall asleep; if they did not, this round shows nothing.
+      std::ignore = other.mutex("a").try_acquire({.timeout = 2ms});
+      held.reset();
+      stop.request_stop();
+      first.join();
+      if (has_next) next.join();
+      EXPECT_TRUE(other.mutex("a").try_acquire({.timeout = 5s})) << round;
+    }
+  }
+}
+
 // Its request is made by the thread that releases, which has nothing to wait for itself, while a
 // third only listens: somebody must send it.
 TEST_P(Waiting, WhoIsNextInTheClientAsksAtOnceWhenTheHolderOnlyLetsGo) {

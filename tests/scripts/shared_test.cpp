@@ -189,6 +189,23 @@ TEST_P(SharedScript, SkipsWhoIsGoneAlsoWhenHeCouldNotComeInYet) {
   EXPECT_TRUE(granted_to(behind));
 }
 
+// Found by the simulation: a server whose clock was set back could give the same token again.
+TEST_P(SharedScript, CountsTheTokenThatNobodyHeardOf) {
+  std::optional<support::raw_connection> ear{net::unix_endpoint{server().socket()}};
+  const auto channel = channel_of(client_id{{2}});
+  ear->command({"SUBSCRIBE", channel});
+  claim writer = in_mode('x');
+  ASSERT_TRUE(granted_to(writer));
+  claim gone = waiting(in_mode('r'), wakeup_way::channel), behind = waiting(in_mode('r'));
+  gone.owner = request_id{client_id{{2}}, 1};
+  ASSERT_TRUE(place_of(gone) && place_of(behind));
+  ear.reset();
+  while (shared().command({"PUBSUB", "NUMSUB", channel}).items.at(1).number > 0) continue;
+  shared().release(writer);
+  ASSERT_TRUE(granted_to(behind));
+  EXPECT_EQ(shared().get(key.fence_key()), std::to_string(behind.granted));
+}
+
 TEST_P(SharedScript, LetsThoseBehindInWhenAWaiterGivesUp) {
   claim reader = in_mode('r');
   ASSERT_TRUE(granted_to(reader));
@@ -227,6 +244,18 @@ TEST_P(SharedScript, CountsWhatEndedAndIsGivenBackOnce) {
   claim two = permits(2, 3), one_more = permits(1, 3);
   EXPECT_TRUE(granted_to(two));
   EXPECT_FALSE(granted_to(one_more)) << "three of three are in use";
+}
+
+// Found by the simulation: the permits of the dead were lost for as long as anybody held one.
+TEST_P(SharedScript, CountsTheDeadNoMoreWhenItRefuses) {
+  claim brief = permits(2, 3), staying = permits(1, 3), too_many = permits(4, 3);
+  brief.lease = milliseconds{20};
+  ASSERT_TRUE(granted_to(brief) && granted_to(staying));
+  const auto ends = redis().micros() + 25'000;
+  while (redis().micros() < ends) continue;
+  ASSERT_TRUE(std::holds_alternative<refused>(shared().acquire(too_many)));
+  claim two = permits(2, 3);
+  EXPECT_TRUE(granted_to(two));
 }
 
 TEST_P(SharedScript, RenewsEachHolderForHimself) {

@@ -41,7 +41,6 @@ class client {
   int connection() const noexcept { return wire_.connection(); }
   simulation::wire& wire() noexcept { return wire_; }
   std::string name() const { return "client " + std::to_string(number_); }
-  const dialects::demand* wants() const noexcept { return claim_.wants; }
   // It has been served since the faults ended, and wants no more.
   bool rests() const noexcept { return rests_; }
   bool believes() const { return holding_ && holding_->held(now()); }

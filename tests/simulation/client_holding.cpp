@@ -21,8 +21,8 @@ void client::hold(const leasing::acquire_outcome& got) {
   const auto evidence = granted_by_answer_
                             ? *answer_sent_at_
                             : std::min(sampled_at_, world_.check().granted_at(got.grant.major));
-  belief_ = {std::string{claim_.owner.text()}, got.grant.major, clock_.world(got.deadline),
-             evidence};
+  belief_ = {std::string{claim_.owner.text()}, got.grant.major, share_of(claim_.wants),
+             clock_.world(got.deadline), evidence};
   if (world_.check().is_disrupted_since(evidence)) undisturbed_ = false;
   world_.believes(*this, belief_, !granted_by_answer_);
   holding_.emplace(claim_.lease, renews_, got.grant.ttl, got.granted_at, got.deadline);

@@ -1,6 +1,7 @@
 #include "simulation/kind.hpp"
 
 #include <array>
+#include <cstdlib>
 
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/layout.hpp"
@@ -28,24 +29,41 @@ void owner_of_mutex(simulated_server& server, const lock_key& key, std::vector<h
   found.push_back({std::string{parts->owner}, parts->major, remaining(server, key)});
 }
 
-std::uint64_t waiting_for_mutex(simulated_server& server, const lock_key& key) {
-  thread_local std::string queue;
-  queue.assign(key.value_key()).append(":w");
-  return static_cast<std::uint64_t>(ask(server, "ZCARD", queue).number);
+void queue_of_mutex(simulated_server& server, const lock_key& key, std::vector<waiter>& found) {
+  waiters(server, key, found, [](std::string_view, waiter&) {});
 }
 
 }  // namespace
+
+void waiters(simulated_server& server, const lock_key& key, std::vector<waiter>& found,
+             void (*read)(std::string_view behind, waiter&)) {
+  thread_local std::string queue;
+  queue.assign(key.value_key()).append(":w");
+  const std::array<std::string_view, 5> all{"ZRANGE", queue, "0", "-1", "WITHSCORES"};
+  found.clear();
+  for (const auto& pair : server.look(all).items) {
+    const std::string_view member = pair.items.at(0).text;
+    const auto id = member.substr(0, member.find(':'));
+    found.push_back(
+        {.owner = std::string{id}, .ticket = std::strtod(pair.items.at(1).text.c_str(), nullptr)});
+    read(member.substr(id.size() + 1), found.back());
+  }
+}
 
 const kind& mutex_kind() {
   static const kind one{
       .name = "mutex",
       .recipe = &dialects::native_mutex(fencing::on),
       .want = [](dice&) -> const dialects::demand* { return nullptr; },
-      .may_share = [](const dialects::demand*, const dialects::demand*) { return false; },
       .holders = owner_of_mutex,
-      .waiting = waiting_for_mutex,
+      .queue = queue_of_mutex,
   };
   return one;
+}
+
+std::span<const kind* const> all_kinds() {
+  static const std::array all{&mutex_kind(), &read_write_kind(), &semaphore_kind()};
+  return all;
 }
 
 }  // namespace holdfast::simulation

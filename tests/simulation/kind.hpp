@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "dialects/recipe.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/server/simulated_server.hpp"
+#include "simulation/shares.hpp"
 
 namespace holdfast::simulation {
 
@@ -17,8 +19,17 @@ namespace holdfast::simulation {
 struct holder {
   std::string owner;  // his request id
   dialects::token_major token = 0;
-  // Until when the server keeps the lock for him, from now on.
+  // Until when the server keeps the lock for him, from now on: more than 0.
   microseconds remaining{};
+  share has{'x', 1};
+};
+
+// And of one who waits for it.
+struct waiter {
+  std::string owner;
+  double ticket = 0;
+  share wants{'x', 1};
+  std::string replaces{};  // the request in whose place this one comes, if it changes what is held
 };
 
 struct kind {
@@ -26,13 +37,29 @@ struct kind {
   const dialects::recipe* recipe;
   // What an acquisition asks for. One that lives for ever; null: the lock alone.
   const dialects::demand* (*want)(dice&);
-  // Whether these two may have the lock together.
-  bool (*may_share)(const dialects::demand*, const dialects::demand*);
   void (*holders)(simulated_server&, const lock_key&, std::vector<holder>&);
-  std::uint64_t (*waiting)(simulated_server&, const lock_key&);
+  void (*queue)(simulated_server&, const lock_key&, std::vector<waiter>&);
+  // How many permits there are now; null: it has none.
+  std::uint32_t (*limit)(simulated_server&, const lock_key&) = nullptr;
+  // A command that an operator gives while things go wrong, or when they do no more; null: none.
+  std::string (*meddle)(dice&, const lock_key&, bool faults) = nullptr;
 };
 
 // One at a time, with fencing tokens.
 const kind& mutex_kind();
+// Readers, upgradeable readers and writers.
+const kind& read_write_kind();
+// Permits, the number of which changes.
+const kind& semaphore_kind();
+
+std::span<const kind* const> all_kinds();
+
+// Who stands in the queue of a lock: request ids and what is written behind them.
+void waiters(simulated_server&, const lock_key&, std::vector<waiter>&,
+             void (*read)(std::string_view behind, waiter&));
+
+// Those whose leases have not ended, and those who wait, of a lock that several can have.
+void shared_holders(simulated_server&, const lock_key&, std::vector<holder>&);
+void shared_queue(simulated_server&, const lock_key&, std::vector<waiter>&);
 
 }  // namespace holdfast::simulation

@@ -30,7 +30,7 @@ const holder* promises::find(std::string_view owner) const {
 
 monotonic_time promises::granted_at(dialects::token_major token) const {
   const auto found = grants_.find(token);
-  return found == grants_.end() ? monotonic_time::min() : found->second;
+  return found == grants_.end() ? monotonic_time::min() : found->second.at;
 }
 
 void promises::became_free(monotonic_time when, bool by_expiry) {
@@ -39,32 +39,87 @@ void promises::became_free(monotonic_time when, bool by_expiry) {
   freed_by_expiry_ = by_expiry;
 }
 
-void promises::executed(monotonic_time now) {
-  if (now > expires_at_) became_free(expires_at_, true);
-  std::swap(holders_, before_);
-  kind_.holders(server_, key_, holders_);
-  highest_ = std::max(highest_, server_.now());
+// How long until the first in the queue may come in, should nobody do anything; nothing: for ever.
+// Where nobody waits, until nobody has the lock.
+std::optional<microseconds> promises::opens_in() {
+  const bool waits = !queue_.empty();
+  std::vector<const holder*> in_the_way;
   for (const auto& one : holders_) {
-    const auto same = [&](const holder& h) { return h.token == one.token && h.owner == one.owner; };
-    if (std::ranges::any_of(before_, same)) continue;
-    if (std::exchange(counter_lost_, false) && server_.now() < highest_) newest_ = 0;
-    if (one.token <= newest_) {
-      violated("S2: token " + std::to_string(one.token) + " is not above the last");
-    }
-    newest_ = std::max(newest_, one.token);
-    grants_[one.token] = granted_last_at_ = now;
+    if (!waits || one.owner != queue_.front().replaces) in_the_way.push_back(&one);
   }
-  if (holders_.empty()) {
+  std::ranges::sort(in_the_way, {}, &holder::remaining);
+  microseconds after{};
+  for (std::size_t gone = 0;; ++gone) {
+    shares_.clear();
+    if (waits) shares_.push_back(queue_.front().wants);
+    for (auto i = gone; i < in_the_way.size(); ++i) shares_.push_back(in_the_way[i]->has);
+    if (waits ? go_together(shares_, limit_) : shares_.empty()) return after;
+    if (gone == in_the_way.size()) return std::nullopt;
+    after = in_the_way[gone]->remaining;
+  }
+}
+
+// Also who gives up a change that was granted, and becomes what he was.
+bool promises::is_known(const holder& one) const {
+  const auto found = grants_.find(one.token);
+  return found != grants_.end() && found->second.owner == one.owner;
+}
+
+// Who has asked before may come back to his place.
+void promises::check_order(const holder& served) {
+  if (served.has.mode == 'n') return;
+  const auto found = tickets_.find(served.owner);
+  for (const auto& one : queue_before_) {
+    if (found != tickets_.end() && found->second <= one.ticket) return;
+    if (std::ranges::find(queue_, one.owner, &waiter::owner) != queue_.end()) {
+      return violated("O: one was served before another who stood before him");
+    }
+  }
+}
+
+void promises::granted(const holder& one, monotonic_time now) {
+  if (std::exchange(counter_lost_, false) && server_.now() < highest_) newest_ = 0;
+  if (one.token <= newest_) {
+    violated("S2: token " + std::to_string(one.token) + " is not above the last");
+  }
+  newest_ = std::max(newest_, one.token);
+  grants_.insert_or_assign(one.token, grant{one.owner, now, limit_});
+  granted_last_at_ = now;
+  check_order(one);
+}
+
+void promises::executed(monotonic_time now) {
+  if (now > opens_at_) became_free(opens_at_, true);
+  std::swap(queue_, queue_before_);
+  kind_.holders(server_, key_, holders_);
+  kind_.queue(server_, key_, queue_);
+  for (const auto& one : queue_) tickets_.insert_or_assign(one.owner, one.ticket);
+  if (kind_.limit != nullptr) limit_ = kind_.limit(server_, key_);
+  highest_ = std::max(highest_, server_.now());
+  bool is_new = false;
+  for (const auto& one : holders_) {
+    if (is_known(one)) continue;
+    granted(one, now);
+    is_new = true;
+  }
+  if (is_new) {
+    shares_.clear();
+    for (const auto& one : holders_) shares_.push_back(one.has);
+    if (!go_together(shares_, limit_))
+      violated("S1: the server gave it to one more than go together");
+  }
+  const auto opens = opens_in();
+  opens_at_ = monotonic_time::max();
+  if (opens == 0us) {
     became_free(now, false);
-    expires_at_ = monotonic_time::max();
   } else {
     free_since_.reset();
-    expires_at_ = now + std::ranges::max(holders_, {}, &holder::remaining).remaining;
+    if (opens) opens_at_ = now + *opens;
   }
 }
 
 void promises::gave_back(monotonic_time) {
-  if (holders_.empty() && kind_.waiting(server_, key_) > 0) {
+  if (!queue_.empty() && opens_in() == 0us) {
     violated("L2: the lock was given back to nobody although somebody waits");
   }
 }
@@ -80,7 +135,7 @@ void promises::clock_set(monotonic_time now, microseconds by) {
   clock_set_at_ = now;
   if (by > 0us) disrupted_at_ = now;
   if (by < 0us) stepped_back_ = true;
-  if (now > expires_at_) became_free(expires_at_, true);
+  if (now > opens_at_) became_free(opens_at_, true);
   executed(now);
 }
 
@@ -98,12 +153,19 @@ void promises::believed(const belief& what, monotonic_time now) {
   }
 }
 
-void promises::share(const belief& one, const dialects::demand* wants_one, const belief& other,
-                     const dialects::demand* wants_other) {
-  if (kind_.may_share(wants_one, wants_other)) return;
-  if (is_disrupted_since(std::min(one.evidence, other.evidence))) return;
-  violated("S1: two believe that they hold, with the tokens " + std::to_string(one.token) +
-           " and " + std::to_string(other.token));
+// What counts is how many permits there were when the last of them was granted some.
+void promises::believed_together(std::span<const belief* const> all) {
+  shares_.clear();
+  dialects::token_major last = 0;
+  for (const auto* const one : all) {
+    if (is_disrupted_since(one->evidence)) continue;
+    shares_.push_back(one->has);
+    last = std::max(last, one->token);
+  }
+  const auto found = grants_.find(last);
+  if (go_together(shares_, found == grants_.end() ? limit_ : found->second.limit)) return;
+  violated("S1: some believe that they hold who do not go together, the last with the token " +
+           std::to_string(last));
 }
 
 void promises::left(std::string_view owner) {
@@ -119,7 +181,7 @@ void promises::late_copy_executed() {
 
 void promises::waits(const place& where, monotonic_time now) {
   contended_ = true;
-  if (!free_since_ && now > expires_at_) became_free(expires_at_, true);
+  if (!free_since_ && now > opens_at_) became_free(opens_at_, true);
   if (!free_since_) return;
   const bool undisturbed = freed_by_expiry_ && where.before == 0 &&
                            where.told_at - where.asked_at <= round_trip &&

@@ -1,7 +1,8 @@
 // What is promised (docs/guarantees.md), checked at every event of a run, and what excuses a
 // breach.
 //
-//   S1  nobody believes that he holds the lock while another does who may not share it
+//   S1  all who believe that they hold the lock go together, and so do all who have it at the
+//       server when it gives it to one more
 //   S2  the server's tokens grow. Excused: the server was emptied while its clock was behind what
 //       it had shown before
 //   S3  whoever believes has the lock at the server until his deadline
@@ -9,7 +10,9 @@
 //       was done to it
 //   L1  a lock whose lease has ended is given to the first who waits, within `prompt`
 //   L2  a release gives the lock to the first who waits; and whatever happened, nobody waits for a
-//       free lock longer than he may stay silent
+//       free lock longer than he may stay silent. Free: the first in the queue may come in
+//   O   nobody is served while one waits whose ticket is older. Excused: who wants no more than to
+//       be known (the mode n)
 //   -   a copy of a request that arrives after it was given up is refused; who has left, has left
 //       nothing at the server
 //
@@ -18,8 +21,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +37,7 @@ namespace holdfast::simulation {
 struct belief {
   std::string owner;
   dialects::token_major token = 0;
+  share has{};
   monotonic_time deadline{};
   // It rests on what the server said or did then.
   monotonic_time evidence{};
@@ -55,8 +61,7 @@ class promises {
   void emptied(monotonic_time now);
   void clock_set(monotonic_time now, microseconds by);
   void believed(const belief& what, monotonic_time now);
-  void share(const belief& one, const dialects::demand* wants_one, const belief& other,
-             const dialects::demand* wants_other);
+  void believed_together(std::span<const belief* const> all);
   void left(std::string_view owner);
   void late_copy_executed();
   void waits(const place& where, monotonic_time now);
@@ -71,16 +76,31 @@ class promises {
   const std::string& violation() const noexcept { return violation_; }
 
  private:
+  // A grant as the server made it.
+  struct grant {
+    std::string owner;
+    monotonic_time at;
+    std::uint32_t limit;  // of the permits, then
+  };
+
   const holder* find(std::string_view owner) const;
+  bool is_known(const holder& one) const;
+  void granted(const holder& one, monotonic_time now);
+  void check_order(const holder& served);
+  std::optional<microseconds> opens_in();
   void became_free(monotonic_time when, bool by_expiry);
 
   const kind& kind_;
   const lock_key& key_;
   simulated_server& server_;
-  std::vector<holder> holders_, before_;
-  std::map<dialects::token_major, monotonic_time> grants_;
+  std::vector<holder> holders_;
+  std::vector<waiter> queue_, queue_before_;
+  std::uint32_t limit_ = 0;
+  std::vector<share> shares_;
+  std::map<dialects::token_major, grant> grants_;
+  std::map<std::string, double, std::less<>> tickets_;  // of all who ever stood in the queue
   dialects::token_major newest_ = 0;
-  monotonic_time expires_at_ = monotonic_time::max();  // the lock, as far as known
+  monotonic_time opens_at_ = monotonic_time::max();  // the lock, if nothing is done
   monotonic_time granted_last_at_ = monotonic_time::min();
   std::optional<monotonic_time> free_since_;
   bool freed_by_expiry_ = false;

@@ -43,6 +43,5 @@ struct outcome {
 // acquire, hold and release one lock again and again, while faults.hpp happens. Then everything
 // works, and whoever waits must get the lock in bounded time. What is checked: promises.hpp.
 outcome simulate(const scenario& what);
-inline outcome simulate(std::uint64_t seed) { return simulate(scenario{.seed = seed}); }
 
 }  // namespace holdfast::simulation

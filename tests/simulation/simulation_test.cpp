@@ -1,5 +1,5 @@
-// Seeded runs. A failure names its seed; HOLDFAST_SEED=N runs that one alone,
-// HOLDFAST_DRIFT=M lets clocks differ by up to M millionths.
+// Seeded runs. A failure names its kind and seed; HOLDFAST_SEED=N runs that one alone,
+// HOLDFAST_KIND=NAME only that kind, HOLDFAST_DRIFT=M lets clocks differ by up to M millionths.
 #include "simulation/simulation.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "net/clock.hpp"
 
@@ -19,26 +20,66 @@ std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+std::vector<const kind*> kinds_wanted() {
+  const char* const only = std::getenv("HOLDFAST_KIND");
+  std::vector<const kind*> wanted;
+  for (const auto* const one : all_kinds()) {
+    if (only == nullptr || one->name == only) wanted.push_back(one);
+  }
+  return wanted;
+}
+
+struct tally {
+  std::uint64_t seeds = 0, grants = 0, losses = 0, commands = 0;
+};
+
+// One seed of each kind in turn.
 TEST(Simulation, KeepsThePromises) {
+  const auto kinds = kinds_wanted();
+  ASSERT_FALSE(kinds.empty()) << "there is no such kind";
   const auto only = number_in("HOLDFAST_SEED", 0);
   const auto first = only != 0 ? only : number_in("HOLDFAST_FIRST_SEED", 1);
   const auto drift = static_cast<std::int64_t>(number_in("HOLDFAST_DRIFT", 5000));
   const std::chrono::seconds time{number_in("HOLDFAST_SECONDS", 5)};
   const auto until = net::now() + time;
-  std::uint64_t seed = first, grants = 0, losses = 0, commands = 0;
+  std::vector<tally> sums(kinds.size());
+  std::uint64_t seed = first;
   do {
-    const auto result = simulate({.seed = seed, .drift = drift});
-    grants += result.grants;
-    losses += result.losses;
-    commands += result.commands;
-    ASSERT_EQ(result.violation, "") << "scripts/simulate --seed " << seed;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const auto result = simulate({.seed = seed, .of = kinds[i], .drift = drift});
+      ASSERT_EQ(result.violation, "")
+          << "scripts/simulate --kind " << kinds[i]->name << " --seed " << seed;
+      ++sums[i].seeds;
+      sums[i].grants += result.grants;
+      sums[i].losses += result.losses;
+      sums[i].commands += result.commands;
+    }
   } while (++seed != first + (only != 0 ? 1 : 0) && net::now() < until);
-  std::cout << seed - first << " seeds from " << first << ": " << grants << " grants, " << losses
-            << " losses, " << commands << " commands\n";
-  EXPECT_GT(grants, 0U);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto& sum = sums[i];
+    std::cout << kinds[i]->name << ": " << sum.seeds << " seeds from " << first << ", "
+              << sum.grants << " grants, " << sum.losses << " losses, " << sum.commands
+              << " commands\n";
+    EXPECT_GT(sum.grants, 0U);
+  }
 }
 
-TEST(Simulation, IsTheSameForTheSameSeed) {
+class SimulationOf : public testing::TestWithParam<const kind*> {
+ protected:
+  static outcome simulate(std::uint64_t seed) {
+    return simulation::simulate({.seed = seed, .of = GetParam()});
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, SimulationOf,
+                         testing::ValuesIn(all_kinds().begin(), all_kinds().end()),
+                         [](const auto& of) {
+                           std::string name{of.param->name};
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(SimulationOf, IsTheSameForTheSameSeed) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const auto one = simulate(seed), two = simulate(seed);
     EXPECT_EQ(one.trace, two.trace) << seed;
@@ -47,8 +88,8 @@ TEST(Simulation, IsTheSameForTheSameSeed) {
 }
 
 // So that what the runs show is not shown by runs in which nothing happens.
-TEST(Simulation, InjectsEveryFault) {
-  constexpr std::uint64_t seeds = 2000;
+TEST_P(SimulationOf, InjectsEveryFault) {
+  constexpr std::uint64_t seeds = 1000;
   fault_counts sum{};
   std::uint64_t contended = 0, handed_over = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -66,13 +107,16 @@ TEST(Simulation, InjectsEveryFault) {
 
 // Three clients who want the lock once. Each of them is stopped after each event of the run, and
 // all must be served all the same.
-TEST(Simulation, BearsACancellationAtEveryEvent) {
+TEST_P(SimulationOf, BearsACancellationAtEveryEvent) {
   std::uint64_t runs = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     for (std::uint64_t who = 0; who < 3; ++who) {
       for (std::uint64_t k = 1, events = 1; k <= events; ++k, ++runs) {
-        const auto result = simulate(
-            {.seed = seed, .faults = false, .clients = 3, .cancel = {{.client = who, .after = k}}});
+        const auto result = simulation::simulate({.seed = seed,
+                                                  .of = GetParam(),
+                                                  .faults = false,
+                                                  .clients = 3,
+                                                  .cancel = {{.client = who, .after = k}}});
         ASSERT_EQ(result.violation, "") << "seed " << seed << ", client " << who << ", event " << k;
         events = result.events;
       }

@@ -77,11 +77,12 @@ void world::believes(const client& who, const belief& what, bool by_message) {
   ++result_.grants;
   if (by_message) ++result_.handed_over;
   note(what.token);
-  promises_.believed(what, now_);
+  check().believed(what, now_);
+  std::vector<const belief*> all{&what};
   for (const auto& one : clients_) {
-    if (one.get() == &who || !one->believes()) continue;
-    promises_.share(what, who.wants(), one->believed(), one->wants());
+    if (one.get() != &who && one->believes()) all.push_back(&one->believed());
   }
+  promises_.believed_together(all);
 }
 
 // ---- faults that concern all
@@ -93,6 +94,11 @@ void world::plan_faults() {
   for (auto steps = dice_.chance(20) ? 1 + dice_.up_to(1) : 0; steps > 0; --steps) {
     at(some_time(), [this] { set_the_clock(); });
   }
+  if (kind_.meddle == nullptr) return;
+  for (auto times = dice_.up_to(4); times > 0; --times) {
+    at(some_time(), [this] { meddle(); });
+  }
+  at(faults_end_, [this] { meddle(); });
 }
 
 void world::empty_the_server() {
@@ -108,6 +114,12 @@ void world::empty_the_server() {
   }
   promises_.emptied(now_);
   for (const auto& one : clients_) one->disturb();
+}
+
+void world::meddle() {
+  const int connection = connect();
+  (void)execute(connection, kind_.meddle(dice_, key_, faults()));
+  server_.disconnect(connection);
 }
 
 void world::set_the_clock() {

@@ -35,7 +35,10 @@ class world {
   std::int64_t most_drift() const noexcept { return scenario_.drift; }
   const kind& of() const noexcept { return kind_; }
   const lock_key& key() const noexcept { return key_; }
-  promises& check() noexcept { return promises_; }
+  promises& check() {
+    synchronize();
+    return promises_;
+  }
   simulated_server& server() noexcept { return server_; }
 
   void at(monotonic_time when, std::function<void()> what);
@@ -61,6 +64,7 @@ class world {
   void plan_faults();
   void empty_the_server();
   void set_the_clock();
+  void meddle();
   void synchronize();
   bool is_over() const;
   void step();

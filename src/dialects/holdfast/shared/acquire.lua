@@ -31,6 +31,7 @@ local me, lease, floor = ARGV[1], ARGV[2] + 0, ARGV[4] + 0
 local mode, weight, limit, replaced = ARGV[5], ARGV[6] + 0, ARGV[7], ARGV[8]
 local asked_family, asked = mode == 's' and 's' or 'm', me
 --@include load
+--@include save
 local now_ms = math.floor(now / 1000)
 if family and family ~= asked_family then return {'family', family} end
 --@include fits
@@ -43,7 +44,7 @@ if entry then
     until_ms = now_ms + lease
     put_in = {me, who .. string.format('%.0f', until_ms) .. before}
     if until_ms > latest then latest = until_ms end
-    --@include save
+    save()
   end
   return {'mine', string.match(who, ':(%d+):'), until_ms - now_ms}
 end
@@ -118,11 +119,11 @@ if waiting then
     return refusal
   end
   if more and not granted then
-    --@include save
+    save()
     return {'more'}
   end
 end
---@include save
+save()
 if granted then return granted end
 local remaining = earliest > now_ms and earliest - now_ms or 60000
 if not member then return -remaining end

@@ -6,6 +6,7 @@ local call = redis.call
 --@include server_time
 local asked = ''
 --@include load
+--@include save
 local now_ms = math.floor(now / 1000)
 if not summary then return {'free'} end
 local entries, broken, floor = call('HGETALL', KEYS[1]), {}, 0
@@ -30,5 +31,5 @@ text = string.format('%.0f', now)
 if waiting then
   --@include pass_on
 end
---@include save
+save()
 return {'broken', #broken / 2, broken}

@@ -2,6 +2,7 @@
 -- in. `restores`: who has changed his mode becomes what he was before, if that still goes together
 -- with the others. Returns 1: given back; 0: there was none; 2: the queue is not finished.
 --@include load
+--@include save
 if not entry and not waiting then return 0 end
 local floor, was, until_ms = 0, '', nil
 if entry then
@@ -12,7 +13,7 @@ if entry then
   floor = token + 0
 end
 if not waiting and not (restores and was ~= '') then
-  --@include save
+  save()
   return 1
 end
 local me, lease = nil, nil
@@ -31,6 +32,6 @@ if waiting then
   --@include pass_on
   unfinished = more
 end
---@include save
+save()
 if unfinished then return 2 end
 return entry and 1 or 0

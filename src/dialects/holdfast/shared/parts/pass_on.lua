@@ -2,7 +2,7 @@
 -- with a token of his own. Stops at the first who must wait. Needs `now`, `me`: a request that need
 -- not be told and gets his whole `lease`, or nil. Sets `mine` to his token when he is among them,
 -- `more` when it gave up looking to keep the script short, and `refusal` as draw does.
-local looked, tokens, major = 0, 0, nil
+local looked, raised, major = 0, false, nil
 local mine, more, refusal = nil, false, nil
 while true do
   local head = redis.pcall('ZRANGE', KEYS[2], 0, 0)
@@ -37,7 +37,7 @@ while true do
       if not (listeners and listeners[2] == 0) then break end
     else
       if major then
-        major = major + 1
+        major, raised = major + 1, true
         text = string.format('%.0f', major)
       else
         major, refusal = draw()
@@ -56,11 +56,10 @@ while true do
           mine, lasts = major, lease
         end
         put(request, mode, weight, text, now_ms + lasts, replaced, old)
-        tokens = tokens + 1
       end
     end
   end
   redis.pcall('ZREM', KEYS[2], member)
   redis.pcall('HDEL', KEYS[3], member)
 end
-if tokens > 1 then call('SET', KEYS[4], text) end
+if raised then call('SET', KEYS[4], text) end

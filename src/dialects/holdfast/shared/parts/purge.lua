@@ -1,5 +1,6 @@
 -- Forgets those whose lease has ended; not `asked`, whose entry is dealt with. `earliest` may be
--- too early, since renewals do not touch it.
+-- too early, since renewals do not touch it. Saves at once: whatever the script answers, they are
+-- gone and no longer counted.
 if earliest <= now_ms and earliest > 0 then
   local entries = call('HGETALL', KEYS[1])
   earliest, latest = 0, 0
@@ -16,4 +17,5 @@ if earliest <= now_ms and earliest > 0 then
       end
     end
   end
+  save()
 end

@@ -1,0 +1,102 @@
+// The kinds that several can have.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "dialects/catalog.hpp"
+#include "dialects/holdfast/shared_lock.hpp"
+#include "simulation/kind.hpp"
+
+namespace holdfast::simulation {
+namespace {
+
+using dialects::demand;
+
+constexpr std::uint32_t usual_permits = 3;
+
+std::string beside(const lock_key& key, std::string_view suffix) {
+  return std::string{key.value_key()}.append(suffix);
+}
+
+// Mostly readers, so that several hold it at once.
+const demand* want_to_read_or_write(dice& dice) {
+  static constexpr demand reads{.mode = 'r'}, may_write{.mode = 'u'}, writes{.mode = 'x'};
+  const auto drawn = dice.up_to(99);
+  return drawn < 55 ? &reads : drawn < 65 ? &may_write : &writes;
+}
+
+const demand* want_permits(dice& dice) {
+  static constexpr std::array all{demand{.mode = 's', .weight = 1, .limit = usual_permits},
+                                  demand{.mode = 's', .weight = 2, .limit = usual_permits},
+                                  demand{.mode = 's', .weight = 3, .limit = usual_permits}};
+  const auto drawn = dice.up_to(99);
+  return &all.at(drawn < 60 ? 0 : drawn < 85 ? 1 : 2);
+}
+
+std::uint32_t permits_there_are(simulated_server& server, const lock_key& key) {
+  const auto name = beside(key, ":n");
+  const std::array<std::string_view, 2> words_of{"GET", name};
+  const auto said = server.look(words_of);
+  std::uint32_t permits = usual_permits;
+  std::from_chars(said.text.data(), said.text.data() + said.text.size(), permits);
+  return permits;
+}
+
+std::string set_permits(dice& dice, const lock_key& key, bool faults) {
+  std::string bytes;
+  resp::writer out{bytes};
+  const bool said = faults && !dice.chance(20);
+  dialects::write_set_permits(key, said ? static_cast<std::uint32_t>(1 + dice.up_to(4)) : 0, out);
+  return bytes;
+}
+
+}  // namespace
+
+void shared_holders(simulated_server& server, const lock_key& key, std::vector<holder>& found) {
+  found.clear();
+  const std::array<std::string_view, 2> words_of{"HGETALL", key.value_key()};
+  const auto fields = server.look(words_of);
+  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
+    const auto one = dialects::read_holder(fields.items[i].text, fields.items[i + 1].text);
+    if (!one) continue;
+    const auto remaining = one->until.time_since_epoch() - server.now();
+    if (remaining <= microseconds{0}) continue;
+    found.push_back({fields.items[i].text, one->major, remaining, one->has});
+  }
+  std::ranges::sort(found, {}, &holder::token);
+}
+
+// `<mode><weight>/<limit>:<replaced>:<claim>:<way>`
+void shared_queue(simulated_server& server, const lock_key& key, std::vector<waiter>& found) {
+  waiters(server, key, found, [](std::string_view behind, waiter& one) {
+    one.wants = dialects::take_share(behind).value_or(share{});
+    behind.remove_prefix(behind.find(':') + 1);
+    one.replaces = behind.substr(0, behind.find(':'));
+  });
+}
+
+const kind& read_write_kind() {
+  static const kind one{
+      .name = "read-write",
+      .recipe = &dialects::native_shared_lock(),
+      .want = want_to_read_or_write,
+      .holders = shared_holders,
+      .queue = shared_queue,
+  };
+  return one;
+}
+
+const kind& semaphore_kind() {
+  static const kind one{
+      .name = "semaphore",
+      .recipe = &dialects::native_shared_lock(),
+      .want = want_permits,
+      .holders = shared_holders,
+      .queue = shared_queue,
+      .limit = permits_there_are,
+      .meddle = set_permits,
+  };
+  return one;
+}
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,20 @@
+// Who may have a lock together: docs/kinds.md once more, not taken from the scripts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dialects/holdfast/shared_holders.hpp"
+#include "dialects/recipe.hpp"
+
+namespace holdfast::simulation {
+
+using dialects::share;
+
+// A lock that one at a time can have is wanted in the mode x.
+share share_of(const dialects::demand* wanted);
+
+// So many permits there are, where it is about permits.
+bool go_together(const std::vector<share>& all, std::uint32_t limit);
+
+}  // namespace holdfast::simulation

@@ -13,6 +13,7 @@ void add_watch(CLI::App& program, context& shared);
 void add_release(CLI::App& program, context& shared);
 void add_counter(CLI::App& program, context& shared);
 void add_semaphore(CLI::App& program, context& shared);
+void add_capabilities(CLI::App& program, context& shared);
 void add_doctor(CLI::App& program, context& shared);
 void add_completion(CLI::App& program, context& shared);
 void add_demo(CLI::App& program, context& shared);

@@ -51,6 +51,7 @@ void set_up(CLI::App& program, connection_arguments& connection, context& shared
   add_release(program, shared);
   add_counter(program, shared);
   add_semaphore(program, shared);
+  add_capabilities(program, shared);
   add_doctor(program, shared);
   add_completion(program, shared);
 #ifdef HOLDFAST_CLI_HAS_DEMO

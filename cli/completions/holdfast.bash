@@ -5,7 +5,7 @@ _holdfast() {
   local command="" i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "${COMP_WORDS[i]}" in
-      run | elect | status | ls | watch | release | counter | semaphore | doctor | completion | demo | bench)
+      run | elect | status | ls | watch | release | counter | semaphore | capabilities | doctor | completion | demo | bench)
         [[ -z $command ]] && command="${COMP_WORDS[i]}"
         ;;
       --)
@@ -28,7 +28,7 @@ _holdfast() {
   esac
   local words
   case "$command" in
-    "") words="run elect status ls watch release counter semaphore doctor completion demo bench --version $common" ;;
+    "") words="run elect status ls watch release counter semaphore capabilities doctor completion demo bench --version $common" ;;
     run) words="--shared --exclusive --fair --permits --all-of --wait --nonblock --lease --on-lost --grace $common" ;;
     elect) words="--lease --grace --once $common" ;;
     ls) words="--limit $common" ;;

@@ -1,5 +1,5 @@
 # Completion of holdfast(1) for fish.
-set -l commands run elect status ls watch release counter semaphore doctor completion demo bench
+set -l commands run elect status ls watch release counter semaphore capabilities doctor completion demo bench
 complete -c holdfast -f
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a run -d 'run a command under a lock'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a elect -d 'run a command while leader'
@@ -9,6 +9,7 @@ complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a watch -d 
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a release -d 'take a lock away'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a counter -d 'read or change a counter'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a semaphore -d 'show or set permits'
+complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a capabilities -d 'what every kind can do'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'check a server'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a completion -d 'print a completion script'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a demo -d 'show what a lock is good for'

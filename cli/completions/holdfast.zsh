@@ -21,6 +21,7 @@ _holdfast() {
     'release:take a lock away from its holder'
     'counter:read or change a counter'
     'semaphore:show or set the permits of a semaphore'
+    'capabilities:show what every kind of lock can do'
     'doctor:check whether a server is fit for Holdfast'
     'completion:print the completion script of a shell'
     'demo:show what happens without a lock, and with one'
@@ -77,6 +78,7 @@ _holdfast() {
             '--no-spin[sleep at once while waiting]'
           ;;
         completion) _arguments '1:shell:(bash zsh fish)' ;;
+        capabilities | doctor) _arguments $common ;;
         *) _arguments $common '*:lock:' ;;
       esac
       ;;

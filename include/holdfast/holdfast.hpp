@@ -4,6 +4,7 @@
 
 #include <holdfast/all_of.hpp>
 #include <holdfast/barrier.hpp>
+#include <holdfast/capabilities.hpp>
 #include <holdfast/client.hpp>
 #include <holdfast/counter.hpp>
 #include <holdfast/election.hpp>

@@ -11,10 +11,15 @@
 namespace holdfast::dialects {
 namespace {
 
-constexpr std::array holdfast_scripts = {
+constexpr std::array mutex_scripts = {
     &scripts::holdfast_acquire,         &scripts::holdfast_renew,      &scripts::holdfast_release,
     &scripts::holdfast_withdraw,        &scripts::holdfast_break_lock, &scripts::holdfast_inspect,
     &scripts::holdfast_register_client,
+};
+
+constexpr std::array several_scripts = {
+    &scripts::holdfast_acquire_all,
+    &scripts::holdfast_release_all,
 };
 
 constexpr std::array shared_scripts = {
@@ -33,6 +38,57 @@ constexpr std::array barrier_scripts = {
     &scripts::holdfast_barrier_arrive,
     &scripts::holdfast_barrier_leave,
 };
+
+constexpr std::array counter_scripts = {&scripts::holdfast_counter};
+constexpr std::array rate_scripts = {&scripts::holdfast_rate};
+
+constexpr capability native_value(std::string_view kind, std::string_view made_by) {
+  return {.dialect = "holdfast",
+          .kind = kind,
+          .made_by = made_by,
+          .token = false,
+          .renewed = false,
+          .fair = false,
+          .reentrant = false,
+          .handed_over = false,
+          .passed_on = false,
+          .to_acquire = 1,
+          .to_release = 0};
+}
+
+// Nobody holds it, but some wait for others.
+constexpr capability meeting(std::string_view kind, std::string_view made_by) {
+  auto what = native_value(kind, made_by);
+  what.handed_over = true;
+  return what;
+}
+
+constexpr capability native_lock(std::string_view kind, std::string_view made_by) {
+  auto what = meeting(kind, made_by);
+  what.token = what.renewed = true;
+  what.to_release = 1;
+  return what;
+}
+
+constexpr capability fair(capability what) {
+  what.fair = true;
+  return what;
+}
+
+constexpr capability passed_on(capability what) {
+  what.passed_on = true;
+  return what;
+}
+
+constexpr capability reentrant(capability what) {
+  what.reentrant = true;
+  return what;
+}
+
+constexpr capability without_token(capability what) {
+  what.token = false;
+  return what;
+}
 
 }  // namespace
 
@@ -59,15 +115,36 @@ const recipe& native_barrier() noexcept {
 }
 
 std::span<const catalog_entry> catalog() noexcept {
-  static const std::array entries = {
-      catalog_entry{"holdfast", "mutex", &native_mutex(fencing::on), holdfast_scripts},
-      catalog_entry{"holdfast", "mutex without tokens", &native_mutex(fencing::off),
-                    holdfast_scripts},
-      catalog_entry{"holdfast", "read-write lock", &native_shared_lock(), shared_scripts},
-      catalog_entry{"holdfast", "semaphore", &native_shared_lock(), shared_scripts},
-      catalog_entry{"holdfast", "mode lock", &native_shared_lock(), shared_scripts},
-      catalog_entry{"holdfast", "latch", &native_latch(), latch_scripts},
-      catalog_entry{"holdfast", "barrier", &native_barrier(), barrier_scripts},
+  static const recipe* const fenced = &native_mutex(fencing::on);
+  static const recipe* const unfenced = &native_mutex(fencing::off);
+  static const recipe* const shared = &native_shared_lock();
+  static const catalog_entry entries[] = {
+      {passed_on(native_lock("mutex", "client.mutex(name)")), fenced, mutex_scripts},
+      {passed_on(without_token(
+           native_lock("mutex without tokens", "client.mutex(name, {.fencing = fencing::off})"))),
+       unfenced, mutex_scripts},
+      {fair(native_lock("fair mutex", "client.mutex(name, {.fair = true})")), fenced,
+       mutex_scripts},
+      {passed_on(reentrant(native_lock("recursive mutex", "client.recursive_mutex(name)"))), fenced,
+       mutex_scripts},
+      {passed_on(native_lock("several mutexes", "all_of({a, b, c})")), fenced, several_scripts},
+      {fair(native_lock("election", "client.elect(name)")), fenced, mutex_scripts},
+      {fair(native_lock("reader", "client.rw(name).shared()")), shared, shared_scripts},
+      {fair(native_lock("upgradeable reader", "client.rw(name).upgradeable()")), shared,
+       shared_scripts},
+      {passed_on(native_lock("writer", "client.rw(name).exclusive()")), shared, shared_scripts},
+      {fair(native_lock("semaphore", "client.semaphore(name, {.permits = n})")), shared,
+       shared_scripts},
+      {fair(native_lock("mode lock, NL to PW", "client.mode_lock(name).in(mode)")), shared,
+       shared_scripts},
+      {passed_on(native_lock("mode lock, EX", "client.mode_lock(name).in(lock_mode::exclusive)")),
+       shared, shared_scripts},
+      {meeting("latch", "client.latch(name)"), &native_latch(), latch_scripts},
+      {meeting("barrier", "client.barrier(name, parties)"), &native_barrier(), barrier_scripts},
+      {native_value("counter", "client.counter(name)"), nullptr, counter_scripts},
+      {native_value("fenced write", "client.fenced_set(key, value, token)"), nullptr, {}},
+      {native_value("rate limiter", "client.rate_limiter(name, limit)"), nullptr, rate_scripts},
+      {native_value("block of ids", "client.id_generator(name)"), nullptr, counter_scripts},
   };
   return entries;
 }

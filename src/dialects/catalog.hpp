@@ -2,8 +2,8 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
+#include <holdfast/capabilities.hpp>
 #include <holdfast/options.hpp>
 
 #include "dialects/recipe.hpp"
@@ -20,12 +20,11 @@ const recipe& native_shared_lock() noexcept;
 const recipe& native_latch() noexcept;
 const recipe& native_barrier() noexcept;
 
-// A row of the catalogue: what is offered, for documentation, tests and `holdfast doctor`.
+// A row of the catalogue: what is offered, for users, documentation and tests.
 struct catalog_entry {
-  std::string_view dialect;  // "holdfast"
-  std::string_view kind;     // "mutex"
-  const recipe* how;
-  std::span<const resp::script* const> scripts;  // all that it may send
+  capability what;
+  const recipe* how;                             // null for what nobody holds or waits for
+  std::span<const resp::script* const> scripts;  // all that it may send, but those of a user
 };
 std::span<const catalog_entry> catalog() noexcept;
 

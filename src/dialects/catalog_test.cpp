@@ -11,9 +11,11 @@ namespace {
 TEST(catalog, lists_every_kind_once_with_its_recipe) {
   std::set<std::pair<std::string_view, std::string_view>> seen;
   for (const catalog_entry& entry : catalog()) {
-    EXPECT_TRUE(seen.emplace(entry.dialect, entry.kind).second) << entry.kind;
-    EXPECT_NE(entry.how, nullptr);
-    EXPECT_FALSE(entry.scripts.empty());
+    const auto& what = entry.what;
+    EXPECT_TRUE(seen.emplace(what.dialect, what.kind).second) << what.kind;
+    EXPECT_EQ(entry.how != nullptr, what.handed_over) << what.kind;
+    EXPECT_FALSE(what.handed_over && entry.scripts.empty()) << what.kind;
+    EXPECT_FALSE(what.fair && what.passed_on) << what.kind;
   }
   EXPECT_EQ(catalog()[0].how, &native_mutex(fencing::on));
   EXPECT_EQ(catalog()[1].how, &native_mutex(fencing::off));

@@ -72,8 +72,8 @@ TEST_P(Lockable, OppositeOrdersDoNotDeadlock) {
     for (int i = 0; i < threads; ++i) running.emplace_back(run, i);
   }
   EXPECT_EQ(done, threads * rounds);
-  EXPECT_TRUE(redis().mutex("a").try_acquire());
-  EXPECT_TRUE(redis().mutex("b").try_acquire());
+  EXPECT_TRUE(redis().mutex("a").try_acquire({.timeout = generous}));
+  EXPECT_TRUE(redis().mutex("b").try_acquire({.timeout = generous}));
 }
 
 TEST_P(Lockable, GuardOfTwoWaitsForTheOneThatIsTaken) {

@@ -169,6 +169,7 @@ void contention(const setting& with) {
   results.tell("contention.fair_process_switches", fair.process_switches, "/s");
   results.tell("contention.fair_handover_p50", fair.handover_p50, "us");
   results.tell("contention.fair_longest_wait", fair.longest_wait, "ms");
+  results.tell("contention.fair_rate", fair.rate, "acquisitions/s");
   const double seconds = with.quick ? 1.5 : 5;
   results.at_most("contention.fair_commands_per_acquisition",
                   (calls[1] - calls[0]) / (fair.rate * seconds), "", 2.02);

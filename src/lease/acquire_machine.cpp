@@ -48,7 +48,9 @@ acquire_machine::acquire_machine(const dialects::recipe& recipe, dialects::claim
 
 step acquire_machine::start(moment now) { return ask_for_it(now); }
 
-step acquire_machine::on_reply(const resp::value& reply, monotonic_time sent_at, moment now) {
+step acquire_machine::on_reply(const resp::value& reply, monotonic_time sent_at, moment now,
+                               std::uint64_t position) {
+  answered_at_ = position;
   if (state_ == state::asking) return asked(recipe_->read_acquire(*claim_, reply), sent_at, now);
   if (state_ != state::withdrawing) return {};
   // Giving back begins when no acquire is in doubt any more, so what was sent before that is one.

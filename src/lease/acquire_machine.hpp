@@ -58,15 +58,21 @@ class acquire_machine {
 
   step start(moment now);
   // `sent_at`: when the answered request was handed to the connection, not before the `now` of the
-  // step that asked for it.
-  step on_reply(const resp::value& reply, monotonic_time sent_at, moment now);
+  // step that asked for it. `position`: of the answer, among all that the server has sent, which
+  // may be heard in another order.
+  step on_reply(const resp::value& reply, monotonic_time sent_at, moment now,
+                std::uint64_t position = 0);
   // The runtime gives this, or a reply, for every request that a step asks to send. `why.code`
   // tells reasons that waiting can mend from those that it cannot.
   step on_missing(missing how, const outcome& why, moment now);
   step on_woken(moment now);
   // The server said that it has handed the lock to this request. `granted_at`: when that was, on
   // our clock, and rather too early than too late (server_clock::earliest).
-  step on_handed_over(const dialects::granted& grant, monotonic_time granted_at, moment now);
+  step on_handed_over(const dialects::granted& grant, monotonic_time granted_at, moment now,
+                      std::uint64_t position = 0);
+  // The server said that this request is the first in the queue now, and for how long the lock is
+  // another's.
+  step on_first_in_line(nanoseconds owner_has, moment now, std::uint64_t position = 0);
   // There is no channel: from now on it polls.
   step on_deaf(moment now);
   step on_timer(moment now);
@@ -87,12 +93,20 @@ class acquire_machine {
   enum class state : std::uint8_t { asking, waiting, doubting, withdrawing, done };
   enum class answer : std::uint8_t { none, busy, refusal, unreachable };
 
+  // What was said on the channel.
+  struct message {
+    std::uint64_t position = 0;
+    monotonic_time heard_at{};
+    dialects::granted grant{};  // major 0: no grant, but the first place; another has it for `ttl`
+    monotonic_time granted_at{};
+  };
+
   step asked(const dialects::acquire_verdict& verdict, monotonic_time sent_at, moment now);
   step on_granted(const dialects::granted& grant, monotonic_time sent_at, moment now);
+  step hear(const message& said, moment now);
+  step judge(const message& said, moment now);
   step on_busy(const dialects::busy& held, moment now);
   step on_queued(const dialects::queued& where, moment now);
-  step judge(const dialects::granted& grant, monotonic_time granted_at, monotonic_time heard_at,
-             moment now);
   step on_late(const dialects::late& server, moment now);
   step hold(const dialects::granted& grant, monotonic_time granted_at, monotonic_time deadline);
   step on_refused(const dialects::refused& refusal, moment now);
@@ -124,14 +138,9 @@ class acquire_machine {
   back_off retries_;
   server_time not_after_{};          // of the last acquire
   monotonic_time doubtful_until_{};  // no copy of an acquire is executed after this
-  struct message {
-    dialects::granted grant;
-    monotonic_time granted_at;
-    monotonic_time heard_at;
-  };
-  std::optional<message> kept_;             // came while asking
-  dialects::token_major waited_until_ = 0;  // when the server last said so: no older grant counts
-  std::string last_detail_;  // of the last refusal or the last reason why no answer came
+  std::optional<message> kept_;      // came while asking
+  std::uint64_t answered_at_ = 0;  // position of the last answer: what was said before is obsolete
+  std::string last_detail_;        // of the last refusal or the last reason why no answer came
   answer last_ = answer::none;
   state state_ = state::asking;
   ask under_way_ = ask::nothing;      // sent, and neither answered nor missing
@@ -144,6 +153,6 @@ class acquire_machine {
   std::uint8_t late_in_a_row_ = 0;
 };
 
-static_assert(sizeof(acquire_machine) <= 216, "memory of every waiting attempt");
+static_assert(sizeof(acquire_machine) <= 224, "memory of every waiting attempt");
 
 }  // namespace holdfast::leasing

@@ -7,50 +7,69 @@
 #include "lease/waiting_times.hpp"
 
 namespace holdfast::leasing {
+namespace {
+
+constexpr milliseconds ask_jitter{10};
+
+}  // namespace
 
 // It has a place in the queue, which must be given up should it leave.
 step acquire_machine::on_queued(const dialects::queued& where, moment now) {
   maybe_ours_ = true;
   claim_->ticket = where.ticket;
-  // Majors are not behind the server's time: what it granted before this answer was lost since.
-  waited_until_ = static_cast<dialects::token_major>(where.now.time_since_epoch().count());
   remember(answer::busy, {});
+  const auto heard = std::exchange(kept_, std::nullopt);
   step next;
   if (is_over(now)) {
     next = tell_patience_is_over(now);
-  } else if (kept_) {
-    const message heard = *std::exchange(kept_, std::nullopt);
+  } else if (heard && heard->position >= answered_at_) {
     state_ = state::waiting;
-    next = judge(heard.grant, heard.granted_at, heard.heard_at, now);
+    next = judge(*heard, now);
   } else if (woken_) {
     next = ask_for_it(now);
   } else if (claim_->way == dialects::wakeup_way::poll) {
     next = wait(std::min<nanoseconds>(retries_.next(while_busy_), until_turn(where)), now);
   } else {
-    next = wait(until_turn(where) + retries_.up_to(milliseconds(10)), now);
+    next = wait(until_turn(where) + retries_.up_to(ask_jitter), now);
   }
   next.learned = where.now;
   return next;
 }
 
 step acquire_machine::on_handed_over(const dialects::granted& grant, monotonic_time granted_at,
-                                     moment now) {
-  if (state_ == state::asking) kept_ = message{grant, granted_at, now.local};
-  if (state_ != state::waiting) return {};
-  return judge(grant, granted_at, now.local, now);
+                                     moment now, std::uint64_t position) {
+  return hear({position, now.local, grant, granted_at}, now);
+}
+
+step acquire_machine::on_first_in_line(nanoseconds owner_has, moment now, std::uint64_t position) {
+  const auto whole = std::chrono::ceil<milliseconds>(owner_has);
+  return hear({position, now.local, {.ttl = whole}, {}}, now);
+}
+
+// On several threads an answer may be heard after what was said later. What was said before it is
+// obsolete, as when a grant was lost with the server's memory and the request waits again.
+step acquire_machine::hear(const message& said, moment now) {
+  if (state_ == state::asking) kept_ = said;
+  if (state_ != state::waiting || said.position < answered_at_) return {};
+  return judge(said, now);
 }
 
 // A message that was long under way, or an old one, or one whose time says that the server's clock
 // was set, proves nothing: the answer to a question does.
-step acquire_machine::judge(const dialects::granted& grant, monotonic_time granted_at,
-                            monotonic_time heard_at, moment now) {
+step acquire_machine::judge(const message& said, moment now) {
   if (is_over(now)) return tell_patience_is_over(now);
-  const monotonic_time deadline = lease_deadline(granted_at, grant.ttl);
-  const bool is_new = grant.major > std::max({claim_->floor, claim_->granted, waited_until_});
-  const bool agrees = granted_at <= heard_at && heard_at - granted_at <= grant.ttl / 2;
+  const auto& [major, ttl] = said.grant;
+  if (major == 0) {
+    const auto asks_at = said.heard_at + std::min(ttl, ask_bound(0)) + retries_.up_to(ask_jitter);
+    return wait(asks_at - now.local, now);
+  }
+  const monotonic_time deadline = lease_deadline(said.granted_at, ttl);
+  const bool is_new = major > std::max(claim_->floor, claim_->granted);
+  const bool agrees =
+      said.granted_at <= said.heard_at && said.heard_at - said.granted_at <= ttl / 2;
   if (!is_new || !agrees || now.local >= deadline) return ask_for_it(now);
-  claim_->granted = grant.major;
-  return hold(grant, granted_at, deadline);
+  claim_->granted = major;
+  return hold(said.grant, said.granted_at, deadline);
 }
 
 step acquire_machine::hold(const dialects::granted& grant, monotonic_time granted_at,

@@ -12,9 +12,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr milliseconds claim_length{1000};
-// Majors are about the server's time, which its answers here say is server_start.
-constexpr dialects::token_major answered = server_start.time_since_epoch().count();
-constexpr dialects::token_major old_major = answered - 9, new_major = answered + 9;
+constexpr dialects::token_major old_major = 41, new_major = 59;
 const fake_recipe recipe;
 
 class AcquireWaiting : public ::testing::Test {
@@ -38,16 +36,24 @@ class AcquireWaiting : public ::testing::Test {
     if (next.send != ask::nothing) sent_at_ = local_;
     return next;
   }
-  step answer(const resp::value& reply) {
+  step answer(const resp::value& reply, std::uint64_t position = 0) {
     pass(milliseconds(1));
-    return sent(machine_.on_reply(reply, sent_at_, now()));
+    return sent(machine_.on_reply(reply, sent_at_, now(), position));
   }
-  step queued(std::int64_t place, milliseconds remaining) {
-    return answer(say_queued(place, remaining));
+  step queued(std::int64_t place, milliseconds remaining, std::uint64_t position = 0) {
+    return answer(say_queued(place, remaining), position);
   }
   // The server handed the lock over `age` ago, as far as our clock can tell.
-  step told(dialects::token_major major, nanoseconds age) {
-    return sent(machine_.on_handed_over({major, claim_length}, local_ - age, now()));
+  step told(dialects::token_major major, nanoseconds age, std::uint64_t position = 0) {
+    return sent(machine_.on_handed_over({major, claim_length}, local_ - age, now(), position));
+  }
+  step told_first(std::uint64_t position = 0) {
+    return sent(machine_.on_first_in_line(claim_length, now(), position));
+  }
+  void expect_to_ask_after(const step& next, nanoseconds pause) const {
+    ASSERT_TRUE(next.wake_at);
+    EXPECT_GE(*next.wake_at - local_, pause);
+    EXPECT_LE(*next.wake_at - local_, pause + milliseconds(10));
   }
 
   patience patience_{.waits = true, .give_up_at = local_start + seconds(3600)};
@@ -56,10 +62,26 @@ class AcquireWaiting : public ::testing::Test {
   acquire_machine machine_;
 };
 
-// The server forgot a grant (FLUSHALL), said that we wait again, and then the message arrived.
-TEST_F(AcquireWaiting, DoesNotBelieveAGrantThatTheServersLastAnswerContradicts) {
-  queued(0, seconds(9));
-  EXPECT_EQ(told(answered - 1, milliseconds(400)).send, ask::acquire);
+// The server forgot a grant (FLUSHALL), then said that we wait; two threads hear both in either
+// order.
+TEST_F(AcquireWaiting, DoesNotBelieveAGrantThatTheServersLaterAnswerContradicts) {
+  queued(0, seconds(9), 8);
+  EXPECT_EQ(told(new_major, milliseconds(400), 7), step{});
+  EXPECT_EQ(sent(machine_.on_woken(now())).send, ask::acquire);
+  EXPECT_EQ(told(new_major, milliseconds(400), 9), step{});
+  expect_to_ask_after(queued(0, seconds(1), 10), seconds(1));
+  EXPECT_TRUE(told(new_major, milliseconds(400), 11).done) << "said later than the answer";
+}
+
+TEST_F(AcquireWaiting, AsksWhenTheClaimBeforeItEndsOnceToldThatItIsTheFirst) {
+  queued(8, seconds(30), 1);
+  expect_to_ask_after(told_first(2), claim_length);
+  EXPECT_EQ(told_first(0), step{}) << "said before the answer";
+}
+
+TEST_F(AcquireWaiting, KeepsInMindThatItIsTheFirstWhileItAsks) {
+  EXPECT_EQ(told_first(2), step{});
+  expect_to_ask_after(queued(8, seconds(30), 1), claim_length - milliseconds(1));
 }
 
 TEST_F(AcquireWaiting, AsksWhenItsTurnComesAtTheLatestAtItsBound) {

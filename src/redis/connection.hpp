@@ -21,6 +21,7 @@ struct connection_tuning {
   microseconds spin{50};   // a thread alone on the connection looks this long before it sleeps
   std::size_t crowd = 32;  // from this many commands in flight the background thread reads
   microseconds background_spin{20};  // how long that one looks before it sleeps
+  microseconds push_spin{100};       // how long either looks for a push that is expected
   microseconds grace{1000};          // replies that nobody waits for may lie this long
   milliseconds ping_after{15'000};   // of silence
 };
@@ -40,7 +41,7 @@ class connection final : public net::attendant {
   class observer {
    public:
     virtual void on_connected(const session_facts& facts) = 0;  // before anything is sent
-    virtual void on_push(resp::value& message) = 0;
+    virtual void on_push(resp::value& message, std::uint64_t position) = 0;
     virtual void on_broken() = 0;  // what was pushed since is lost
 
    protected:
@@ -73,6 +74,9 @@ class connection final : public net::attendant {
   void listen(waiter* who) HOLDFAST_EXCLUDES(mutex_);
   void unlisten(const waiter* who) HOLDFAST_EXCLUDES(mutex_);
 
+  // A push will come very soon: whoever reads looks for it for a while before he sleeps.
+  void expect_push() noexcept;
+
   // Ends everything; what is still in flight fails. After the background thread has stopped and
   // when no other thread uses the connection any more.
   void shut_down() HOLDFAST_EXCLUDES(mutex_);
@@ -87,6 +91,7 @@ class connection final : public net::attendant {
   struct turn {
     reply_batch batch;
     std::vector<request*> answered;
+    std::uint64_t position = 0;  // of the first of the batch
   };
   class ping_request;
 
@@ -103,6 +108,7 @@ class connection final : public net::attendant {
   bool offer_to_listener(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
   bool pass_role(const waiter& leader, std::size_t answered) HOLDFAST_REQUIRES(mutex_);
   void lead(waiter& w, bool alone) HOLDFAST_EXCLUDES(mutex_);
+  monotonic_time spin_end(bool alone) const noexcept;
   link::outcome await_data(waiter& w, reply_batch& batch, bool alone);
   void poll_socket(waiter& w);
   bool process(turn& mine, const waiter* leader) HOLDFAST_EXCLUDES(mutex_);
@@ -133,6 +139,9 @@ class connection final : public net::attendant {
   // Belongs to whoever has the role.
   link link_;
   monotonic_time due_ = monotonic_time::max();  // when the oldest command must be answered
+  std::uint64_t received_ = 0;                  // answers and pushes, also of earlier links
+
+  std::atomic<monotonic_time::rep> push_due_{0};  // until when a push is expected
 
   mutex mutex_;
   bool up_ HOLDFAST_GUARDED_BY(mutex_) = false;

@@ -143,14 +143,24 @@ void connection::lead(waiter& w, bool alone) {
   }
 }
 
+void connection::expect_push() noexcept {
+  if (tuning_.spin == microseconds{0}) return;
+  const auto due = net::now() + tuning_.push_spin;
+  push_due_.store(due.time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+// Until when it is worth looking again and again.
+monotonic_time connection::spin_end(bool alone) const noexcept {
+  const monotonic_time push_due{nanoseconds{push_due_.load(std::memory_order_relaxed)}};
+  return alone ? std::max(net::now() + tuning_.spin, push_due) : push_due;
+}
+
 link::outcome connection::await_data(waiter& w, reply_batch& batch, bool alone) {
-  if (alone && tuning_.spin > microseconds{0}) {
-    const auto end = net::now() + tuning_.spin;
-    do {
-      const auto outcome = link_.receive(batch);
-      if (outcome != link::outcome::would_block || w.is_finished()) return outcome;
-      sched_yield();  // the server may want this processor
-    } while (net::now() < end);
+  const auto end = spin_end(alone && tuning_.spin > microseconds{0});
+  while (end > monotonic_time{} && net::now() < end) {
+    const auto outcome = link_.receive(batch);
+    if (outcome != link::outcome::would_block || w.is_finished()) return outcome;
+    sched_yield();  // the server may want this processor
   }
   poll_socket(w);
   return link_.receive(batch);
@@ -176,6 +186,8 @@ bool connection::process(turn& mine, const waiter* leader) {
   bool leads = true;
   bool wake = false;
   mine.answered.clear();
+  mine.position = received_ + 1;
+  received_ += mine.batch.size();
   {
     const scoped_mutex lock(mutex_);
     ++progress_;
@@ -212,11 +224,12 @@ void connection::dispatch(turn& mine) {
   for (std::size_t i = 0; i < mine.batch.size(); ++i) {
     auto& value = mine.batch[i];
     if (value.is(resp::type::push)) {
-      observer_.on_push(value);
+      observer_.on_push(value, mine.position + i);
       continue;
     }
     if (next == mine.answered.size()) break;
     request& r = *mine.answered[next++];
+    r.position_ = mine.position + i;
     // The server has forgotten the script (or never had it), so nothing has happened: send its
     // text.
     const bool forgotten = value.is(resp::type::error) && value.text.starts_with("NOSCRIPT");

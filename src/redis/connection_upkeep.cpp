@@ -87,7 +87,7 @@ void connection::read_in_background() {
     if (outcome == link::outcome::data) {
       if (!process(mine, nullptr)) return;
       quiet_since = net::now();
-    } else if (now - quiet_since >= tuning_.background_spin) {
+    } else if (now - quiet_since >= tuning_.background_spin && now >= spin_end(false)) {
       break;
     }
   }

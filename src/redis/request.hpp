@@ -45,12 +45,19 @@ class request {
 
   monotonic_time sent_at() const noexcept { return sent_at_; }
 
+  // Of the answer, in on_reply: answers and pushes of a connection are counted, in the order in
+  // which the server sent them. On several threads they may be heard in another order.
+  std::uint64_t position() const noexcept { return position_; }
+
   // The thread that waits for this command, if one does: the connection may ask it to read.
   void set_sleeper(waiter* sleeper) noexcept { sleeper_ = sleeper; }
 
  protected:
   // Of what was sent within another request.
-  void set_sent_at(monotonic_time when) noexcept { sent_at_ = when; }
+  void take_from(const request& outer) noexcept {
+    sent_at_ = outer.sent_at_;
+    position_ = outer.position_;
+  }
 
   request() = default;
   virtual ~request() = default;
@@ -63,6 +70,7 @@ class request {
   request* next_ = nullptr;
   waiter* sleeper_ = nullptr;
   monotonic_time sent_at_{};
+  std::uint64_t position_ = 0;
   resp::writer::scripts form_ = resp::writer::scripts::by_sha1;
 };
 

@@ -128,8 +128,8 @@ void engine::on_connected(const redis::session_facts& facts) {
   learn_time(facts.asked_at, facts.answered_at, facts.time);
 }
 
-void engine::on_push(resp::value& message) {
-  waiting_.on_push(message);
+void engine::on_push(resp::value& message, std::uint64_t position) {
+  waiting_.on_push(message, position);
   observed_.on_push(message);
 }
 

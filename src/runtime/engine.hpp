@@ -76,7 +76,7 @@ class engine final : private redis::connection::observer {
 
  private:
   void on_connected(const redis::session_facts& facts) override;
-  void on_push(resp::value& message) override;
+  void on_push(resp::value& message, std::uint64_t position) override;
   void on_broken() override;
   void wait_until_quiet() noexcept;
 

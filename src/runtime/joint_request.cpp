@@ -52,7 +52,7 @@ void joint_request::on_reply(resp::value& reply) {
                         !reply.items.front().is_text();
   for (std::size_t i = 0; i < members_.size(); ++i) {
     auto answer = for_each ? std::move(reply.items[i]) : reply;
-    members_[i]->set_sent_at(sent_at());
+    members_[i]->take_from(*this);
     members_[i]->on_reply(answer);
   }
 }

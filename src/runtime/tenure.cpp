@@ -265,7 +265,7 @@ void tenure::on_reply(resp::value& reply) {
   const scoped_mutex lock(mutex_);
   const moment now = present();
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-    obey(machine->on_reply(reply, sent_at(), now));
+    obey(machine->on_reply(reply, sent_at(), now, position()));
     // The machine may have ended just now.
     const auto* const asking = std::get_if<acquiring>(&machine_);
     if (asking != nullptr && asking->hears_messages() && !in_line_) stand_in_line();

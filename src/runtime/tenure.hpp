@@ -81,7 +81,7 @@ class tenure final : public holding,
   engine& owner() const noexcept { return engine_; }
 
   // For the waiting room.
-  void on_handed_over(const dialects::handed_over& what) HOLDFAST_EXCLUDES(mutex_);
+  void on_message(const line_message& message) HOLDFAST_EXCLUDES(mutex_);
   void on_woken() HOLDFAST_EXCLUDES(mutex_);
 
   // For renewals: what they write and what came of it.
@@ -124,7 +124,7 @@ class tenure final : public holding,
   void stand_in_line() HOLDFAST_REQUIRES(mutex_);
   void leave_line() HOLDFAST_REQUIRES(mutex_);
   void leave_room() HOLDFAST_REQUIRES(mutex_);
-  leasing::step hear(acquiring& machine, const dialects::handed_over& what)
+  leasing::step hear(acquiring& machine, const line_message& message)
       HOLDFAST_REQUIRES(mutex_);
   void conclude(ending what, std::optional<errc> code, std::string detail)
       HOLDFAST_REQUIRES(mutex_);

@@ -29,17 +29,22 @@ void tenure::leave_room() {
   if (std::exchange(is_known_, false)) engine_.waiting().leave(claim_.owner.counter());
 }
 
-leasing::step tenure::hear(acquiring& machine, const dialects::handed_over& what) {
-  const auto granted_at = engine_.earliest(what.at);
+leasing::step tenure::hear(acquiring& machine, const line_message& message) {
+  const auto position = message.position;
+  if (const auto* const first = std::get_if<dialects::first_in_line>(&message.what)) {
+    return machine.on_first_in_line(first->owner_has, present(), position);
+  }
+  const auto& grant = std::get<dialects::handed_over>(message.what);
+  const auto granted_at = engine_.earliest(grant.at);
   if (!granted_at) return machine.on_woken(present());
-  const milliseconds ours = what.claim - milliseconds{claim_.delay};
-  return machine.on_handed_over({what.major, ours}, *granted_at, present());
+  const milliseconds ours = grant.claim - milliseconds{claim_.delay};
+  return machine.on_handed_over({grant.major, ours}, *granted_at, present(), position);
 }
 
-void tenure::on_handed_over(const dialects::handed_over& what) {
+void tenure::on_message(const line_message& message) {
   const auto alive = shared_from_this();
   const scoped_mutex lock(mutex_);
-  if (auto* const machine = std::get_if<acquiring>(&machine_)) obey(hear(*machine, what));
+  if (auto* const machine = std::get_if<acquiring>(&machine_)) obey(hear(*machine, message));
 }
 
 void tenure::on_woken() {

@@ -38,16 +38,17 @@ class return_to_sender final : public redis::request {
 
 waiting_room::waiting_room(engine& owner, const client_id& id) : engine_(owner), id_(id) {}
 
-std::optional<dialects::handed_over> waiting_room::enter(std::uint64_t request,
-                                                         std::shared_ptr<tenure> who) {
+std::optional<line_message> waiting_room::enter(std::uint64_t request,
+                                                std::shared_ptr<tenure> who) {
   const scoped_mutex lock(mutex_);
   waiting_.insert_or_assign(request, std::move(who));
-  const auto found = std::ranges::find(
-      unclaimed_, request, [](const unclaimed& message) { return message.what.request; });
-  if (found == unclaimed_.end()) return std::nullopt;
-  auto message = std::move(found->what);
-  unclaimed_.erase(found);
-  return message;
+  std::optional<line_message> last;
+  std::erase_if(unclaimed_, [&](unclaimed& one) {
+    if (one.request != request) return false;
+    last = std::move(one.message);
+    return true;
+  });
+  return last;
 }
 
 void waiting_room::leave(std::uint64_t request) {
@@ -71,14 +72,22 @@ void waiting_room::keep_no_more(const request_id& request) {
   engine_.connection().unlisten(nullptr);
 }
 
-void waiting_room::on_push(const resp::value& message) {
+void waiting_room::on_push(const resp::value& message, std::uint64_t position) {
   const bool is_message = message.items.size() == 3 && message.items[0].text == "message";
   if (!is_message) return;
   auto said = dialects::read_message(id_, message.items[2].text);
-  if (said) std::visit([this](auto& what) { deliver(std::move(what)); }, *said);
+  if (!said) return;
+  if (auto* const grant = std::get_if<dialects::handed_over>(&*said)) {
+    deliver(grant->request, {std::move(*grant), position});
+  } else if (const auto* const first = std::get_if<dialects::first_in_line>(&*said)) {
+    engine_.connection().expect_push();
+    deliver(first->request, {*first, position});
+  } else {
+    deliver(std::get<dialects::wanted>(*said));
+  }
 }
 
-void waiting_room::deliver(dialects::wanted what) {
+void waiting_room::deliver(const dialects::wanted& what) {
   std::shared_ptr<lock_site> keeper;
   {
     const scoped_mutex lock(mutex_);
@@ -89,19 +98,19 @@ void waiting_room::deliver(dialects::wanted what) {
   if (keeper) keeper->revoke();
 }
 
-void waiting_room::deliver(dialects::handed_over grant) {
+void waiting_room::deliver(std::uint64_t request, line_message message) {
   std::shared_ptr<tenure> addressee;
   {
     const scoped_mutex lock(mutex_);
-    if (const auto found = waiting_.find(grant.request); found != waiting_.end()) {
+    if (const auto found = waiting_.find(request); found != waiting_.end()) {
       addressee = found->second;
     } else if (unclaimed_.size() < most_unclaimed) {
       const auto until = net::now() + patience;
-      unclaimed_.push_back({std::move(grant), until});
+      unclaimed_.push_back({request, std::move(message), until});
       if (unclaimed_.size() == 1) engine_.timers().arm(*this, until);
     }
   }
-  if (addressee) addressee->on_handed_over(grant);
+  if (addressee) addressee->on_message(message);
 }
 
 void waiting_room::on_broken() {
@@ -122,14 +131,16 @@ void waiting_room::on_timer(monotonic_time now) {
   std::vector<unclaimed> departed;
   {
     const scoped_mutex lock(mutex_);
-    const auto fresh = std::ranges::find_if(
-        unclaimed_, [&](const unclaimed& message) { return message.until > now; });
+    const auto fresh =
+        std::ranges::find_if(unclaimed_, [&](const unclaimed& one) { return one.until > now; });
     std::move(unclaimed_.begin(), fresh, std::back_inserter(departed));
     unclaimed_.erase(unclaimed_.begin(), fresh);
     if (!unclaimed_.empty()) engine_.timers().arm(*this, unclaimed_.front().until);
   }
-  for (const auto& message : departed) {
-    engine_.connection().submit(*new return_to_sender{id_, message.what},
+  for (const auto& [request, message, until] : departed) {
+    const auto* const grant = std::get_if<dialects::handed_over>(&message.what);
+    if (grant == nullptr) continue;
+    engine_.connection().submit(*new return_to_sender{id_, *grant},
                                 redis::connection::delivery::lazy);
   }
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "base/mutex.hpp"
@@ -20,14 +21,20 @@ class engine;
 class lock_site;
 class tenure;
 
+// What the server said to a request that stands in a queue.
+struct line_message {
+  std::variant<dialects::handed_over, dialects::first_in_line> what;
+  std::uint64_t position = 0;  // redis::request::position
+};
+
 // Thread safety: all members from any thread.
 class waiting_room final : private timed {
  public:
   waiting_room(engine& owner, const client_id& id);
 
-  // From now on messages for this request are delivered to it. Returns the one that came already:
+  // From now on messages for this request are delivered to it. Returns the last that came already:
   // it may overtake the answer that says that the request waits, on another thread.
-  std::optional<dialects::handed_over> enter(std::uint64_t request, std::shared_ptr<tenure> who)
+  std::optional<line_message> enter(std::uint64_t request, std::shared_ptr<tenure> who)
       HOLDFAST_EXCLUDES(mutex_);
   void leave(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
 
@@ -35,19 +42,20 @@ class waiting_room final : private timed {
   void keep(const request_id& request, std::weak_ptr<lock_site> by) HOLDFAST_EXCLUDES(mutex_);
   void keep_no_more(const request_id& request) HOLDFAST_EXCLUDES(mutex_);
 
-  void on_push(const resp::value& message) HOLDFAST_EXCLUDES(mutex_);
+  void on_push(const resp::value& message, std::uint64_t position) HOLDFAST_EXCLUDES(mutex_);
 
   // Messages may have been lost: everybody asks again.
   void on_broken() HOLDFAST_EXCLUDES(mutex_);
 
  private:
   struct unclaimed {
-    dialects::handed_over what;
+    std::uint64_t request;
+    line_message message;
     monotonic_time until;
   };
 
-  void deliver(dialects::handed_over what) HOLDFAST_EXCLUDES(mutex_);
-  void deliver(dialects::wanted what) HOLDFAST_EXCLUDES(mutex_);
+  void deliver(std::uint64_t request, line_message message) HOLDFAST_EXCLUDES(mutex_);
+  void deliver(const dialects::wanted& what) HOLDFAST_EXCLUDES(mutex_);
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
   void on_shut_down() noexcept override {}
   std::shared_ptr<void> pin() noexcept override { return {std::shared_ptr<void>{}, this}; }

@@ -53,6 +53,28 @@ TEST_P(Waiting, FairLocksServeTheThreadsOfAClientInTheOrderOfTheirArrival) {
   EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
+// Who comes to the front through quick hand-overs has asked when many stood before him.
+TEST_P(Waiting, WhoComesToTheFrontGetsTheLockOfOneThatOverran) {
+  constexpr int waiters = 9, overruns = waiters - 2;
+  const auto lock =
+      redis().mutex("a", {.lease = milliseconds(300), .renewal = renewal::none, .fair = true});
+  auto first = another_client().mutex("a").acquire();
+  std::atomic<bool> last_has_it{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < waiters; ++i) {
+    threads.emplace_back([&, i] {
+      auto held = lock.acquire();
+      if (i == waiters - 1) last_has_it = true;
+      if (i != overruns) return;
+      // The last asked when eight stood before him: he would ask in eight seconds.
+      EXPECT_TRUE(eventually([&] { return last_has_it.load(); }, std::chrono::seconds(4)));
+    });
+    ASSERT_TRUE(waits("a", static_cast<std::size_t>(i) + 1));
+  }
+  EXPECT_TRUE(first.release());
+  for (auto& thread : threads) thread.join();
+}
+
 TEST_P(Waiting, AContendedAcquisitionCostsTwoCommands) {
   constexpr int rounds = 200;
   const client one = another_client(), two = another_client();

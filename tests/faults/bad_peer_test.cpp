@@ -179,7 +179,7 @@ TEST_P(HalfOpen, RenewalsSurviveIt) {
 TEST_P(HalfOpen, IsNoticedByNobodyToo) {
   class deaf final : public redis::connection::observer {
     void on_connected(const redis::session_facts&) override {}
-    void on_push(resp::value&) override {}
+    void on_push(resp::value&, std::uint64_t) override {}
     void on_broken() override {}
   };
   class greeting final : public redis::request {

@@ -33,11 +33,21 @@ class QueueScript : public scripts_test {
     EXPECT_EQ(made->command({"SUBSCRIBE", channel_of(client_id{{client}})}).items.size(), 3U);
     return made;
   }
-  std::optional<handed_over> heard(const subscriber& on, std::uint8_t client) {
+  template <class Message>
+  std::optional<Message> heard_a(const subscriber& on, std::uint8_t client) {
     const auto message = on->read_value();
     const auto said = read_message(client_id{{client}}, message.items.at(2).text);
-    if (!said || !std::holds_alternative<handed_over>(*said)) return std::nullopt;
-    return std::get<handed_over>(*said);
+    if (!said || !std::holds_alternative<Message>(*said)) return std::nullopt;
+    return std::get<Message>(*said);
+  }
+  std::optional<handed_over> heard(const subscriber& on, std::uint8_t client) {
+    return heard_a<handed_over>(on, client);
+  }
+  // That `one` is the first in the queue, and for how long another has the lock.
+  milliseconds heard_first(const subscriber& on, std::uint8_t client, const claim& one) {
+    const auto said = heard_a<first_in_line>(on, client);
+    EXPECT_TRUE(said && said->request == one.owner.counter());
+    return said ? said->owner_has : milliseconds(-1);
   }
   std::int64_t waiting() { return redis().command({"ZCARD", key.value_key() + ":w"}).number; }
   bool owns(const claim& one) {
@@ -69,6 +79,7 @@ TEST_P(QueueScript, ReleaseMakesTheFirstTheOwnerAndTellsHim) {
   must_wait(second);
   const auto before = redis().micros();
   EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  EXPECT_EQ(heard_first(channel, 2, second), longest_claim) << "is said first";
   const auto grant = heard(channel, 2);
   ASSERT_TRUE(grant);
   EXPECT_EQ(grant->request, first.owner.counter());
@@ -82,7 +93,9 @@ TEST_P(QueueScript, ReleaseMakesTheFirstTheOwnerAndTellsHim) {
   first.granted = grant->major;
   EXPECT_EQ(redis().renew(first), renew_verdict(renewed{lease}));
   EXPECT_EQ(redis().release(first), release_verdict(released{}));
-  EXPECT_GT(heard(channel, 2)->major, grant->major);
+  const auto next = heard(channel, 2);
+  ASSERT_TRUE(next);
+  EXPECT_GT(next->major, grant->major);
   EXPECT_TRUE(owns(second));
 }
 
@@ -164,6 +177,25 @@ TEST_P(QueueScript, WithdrawLeavesTheQueueOrPassesTheGrantOn) {
   ASSERT_TRUE(owns(first));
   EXPECT_EQ(redis().withdraw(first), release_verdict(released{})) << "it was granted unheard";
   EXPECT_TRUE(owns(third));
+}
+
+TEST_P(QueueScript, TellsWhoComesToTheFront) {
+  const auto channel = listen(2);
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claims_of dead{key, 3};
+  claim first = next_waiting(others), gone = next_waiting(dead), third = next_waiting(others);
+  must_wait(first);
+  must_wait(gone);
+  must_wait(third);
+  EXPECT_EQ(redis().withdraw(first), release_verdict(not_mine{}));
+  EXPECT_GT(heard_first(channel, 2, third), milliseconds(25'000)) << "the dead are passed over";
+  EXPECT_EQ(waiting(), 1);
+  claim fourth = next_waiting(others);
+  must_wait(fourth);
+  EXPECT_EQ(redis().withdraw(fourth), release_verdict(not_mine{}));
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  EXPECT_TRUE(heard(channel, 2)) << "nothing was said when the last left";
 }
 
 TEST_P(QueueScript, GivesALockThatEndedToTheFirstWhoeverAsks) {

@@ -181,6 +181,23 @@ TEST_P(SharedScript, TellsEachOfThemHisToken) {
   EXPECT_GT(next.granted, last) << "the counter knows of all of them";
 }
 
+TEST_P(SharedScript, TellsWhoComesToTheFront) {
+  support::raw_connection ear{net::unix_endpoint{server().socket()}};
+  ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});
+  claim writer = in_mode('x');
+  ASSERT_TRUE(granted_to(writer));
+  claim reader = waiting(in_mode('r')), behind = waiting(in_mode('x'), wakeup_way::channel);
+  ASSERT_EQ(place_of(reader), 0U);
+  ASSERT_EQ(place_of(behind), 1U);
+  shared().release(writer);
+  const auto said = read_message(client_id{{1}}, ear.read_value().items.at(2).text);
+  ASSERT_TRUE(said && std::holds_alternative<first_in_line>(*said));
+  const auto& first = std::get<first_in_line>(*said);
+  EXPECT_EQ(first.request, behind.owner.counter());
+  EXPECT_GT(first.owner_has, milliseconds(0));
+  EXPECT_LE(first.owner_has, longest_claim);
+}
+
 TEST_P(SharedScript, SkipsWhoIsGoneAlsoWhenHeCouldNotComeInYet) {
   claim reader = in_mode('r');
   ASSERT_TRUE(granted_to(reader));

@@ -31,9 +31,9 @@ class client {
   void break_connection();
 
   // For its wire.
-  void answered(use what, monotonic_time sent_at, const resp::value& reply);
+  void answered(use what, const utterance& when, const resp::value& reply);
   void unanswered(use what);
-  void heard(const resp::value& push);
+  void heard(const resp::value& push, const utterance& when);
   // A frozen process does nothing until it runs again; a crashed one nothing any more.
   void later(monotonic_time when, std::function<void()> what);
   std::uint64_t life() const noexcept { return life_; }
@@ -65,7 +65,7 @@ class client {
   leasing::patience draw_patience();
   void obey(const leasing::step& step);
   void send(leasing::ask what, bool resend);
-  void acquire_answered(const resp::value& reply, monotonic_time sent_at);
+  void acquire_answered(const resp::value& reply, const utterance& when);
   void give_back(std::uint64_t request);
   void wake_at(monotonic_time local);
 

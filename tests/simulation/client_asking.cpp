@@ -103,27 +103,28 @@ void client::send(leasing::ask what, bool resend) {
   wire_.transmit(std::move(sent));
 }
 
-void client::answered(use what, monotonic_time sent_at, const resp::value& reply) {
+void client::answered(use what, const utterance& when, const resp::value& reply) {
   if (what == use::courtesy) return;
-  answer_sent_at_ = sent_at;
+  answer_sent_at_ = when.asked_at;
   if (what == use::renewal) {
-    if (holding_) renewed(reply, sent_at);
+    if (holding_) renewed(reply, when.asked_at);
   } else if (releasing_) {
     obey(releasing_->on_reply(reply, now()));
   } else if (acquiring_) {
-    acquire_answered(reply, sent_at);
+    acquire_answered(reply, when);
   }
   answer_sent_at_.reset();
 }
 
-void client::acquire_answered(const resp::value& reply, monotonic_time sent_at) {
+void client::acquire_answered(const resp::value& reply, const utterance& when) {
   const auto verdict = world_.of().recipe->read_acquire(claim_, reply);
   granted_by_answer_ = std::holds_alternative<dialects::granted>(verdict);
   // Set before the machine goes on: what it asks next may be disturbed.
   if (const auto* const where = std::get_if<dialects::queued>(&verdict)) {
-    place_ = place{.before = where->place, .asked_at = sent_at, .told_at = world_.now()};
+    place_ = place{.before = where->place, .asked_at = when.asked_at, .told_at = world_.now()};
   }
-  obey(acquiring_->on_reply(reply, clock_.local(sent_at), present()));
+  const auto sent_at = clock_.local(when.asked_at);
+  obey(acquiring_->on_reply(reply, sent_at, present(), when.position));
   granted_by_answer_ = false;
   if (!acquiring_ || !acquiring_->hears_messages()) place_.reset();
 }
@@ -139,13 +140,23 @@ void client::unanswered(use what) {
   }
 }
 
-void client::heard(const resp::value& push) {
+void client::heard(const resp::value& push, const utterance& when) {
   const auto said = dialects::read_message(id_, push.items.at(2).text);
-  const auto* const grant = said ? std::get_if<dialects::handed_over>(&*said) : nullptr;
+  if (!said) return;
+  if (const auto* const first = std::get_if<dialects::first_in_line>(&*said)) {
+    if (first->request != requests_ || !acquiring_) return;
+    // What was lost may have been his own grant, made after this was said.
+    if (place_ && wire_.lost_push_at() < when.asked_at) {
+      place_ = place{.asked_at = when.asked_at, .told_at = world_.now()};
+    }
+    return obey(acquiring_->on_first_in_line(first->owner_has, present(), when.position));
+  }
+  const auto* const grant = std::get_if<dialects::handed_over>(&*said);
   if (grant == nullptr) return;
   if (grant->request == requests_ && acquiring_) {
     const auto granted_at = clock_of_server_.earliest(grant->at);
-    return obey(acquiring_->on_handed_over({grant->major, grant->claim}, *granted_at, present()));
+    return obey(acquiring_->on_handed_over({grant->major, grant->claim}, *granted_at, present(),
+                                           when.position));
   }
   if (grant->request == requests_ && holding_) return;
   later(world_.now() + unclaimed, [this, request = grant->request] { give_back(request); });

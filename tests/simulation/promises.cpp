@@ -10,9 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// L1: who was the first in the queue when last told, one round trip after he asked, knows when the
-// lease ends, and asks then: a jitter of 10 ms, one way, and a hundredth of the 2 s since he was
-// told. (When another was granted the lock meanwhile, he may not have heard of it.)
+// L1: who was told that he is the first in the queue, within one round trip, knows when the lease
+// ends, and asks then: a jitter of 10 ms, one way, and a hundredth of the 2 s since he was told.
 constexpr nanoseconds round_trip = 4ms;
 constexpr nanoseconds prompt = 10ms + round_trip + 20ms;
 // L2: on top of the time for which a waiter may stay silent, since his clock may be slow.
@@ -185,7 +184,7 @@ void promises::waits(const place& where, monotonic_time now) {
   if (!free_since_) return;
   const bool undisturbed = freed_by_expiry_ && where.before == 0 &&
                            where.told_at - where.asked_at <= round_trip &&
-                           granted_last_at_ < where.asked_at &&
+                           granted_last_at_ <= where.asked_at &&
                            !is_disrupted_since(where.asked_at) && !is_set_since(where.asked_at);
   const nanoseconds bound = undisturbed ? prompt : leasing::ask_bound(where.before) + slack;
   if (now - std::max(*free_since_, where.told_at) <= bound) return;

@@ -16,7 +16,7 @@ constexpr nanoseconds one_way = 2ms;
 }  // namespace
 
 wire::wire(world& of, client& whose)
-    : world_(of), client_(whose), one_stream_(of.chance().chance(60)) {}
+    : world_(of), client_(whose), one_reader_(of.chance().chance(60)) {}
 
 bool wire::connect() {
   if (connection_ >= 0) return false;
@@ -79,11 +79,12 @@ void wire::travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t
     auto reply = world_.execute(by, what.bytes);
     if (life == client_.life()) what.executed(reply);
     if (!alive) return world_.server().disconnect(by);
-    client_.later(arrival(0), [this, use = what.what, flight, sent_at, reply = std::move(reply)] {
+    const utterance when{sent_at, ++said_};
+    client_.later(arrival(0), [this, use = what.what, flight, when, reply = std::move(reply)] {
       auto& current = under_way_[static_cast<std::size_t>(use)];
       if (current != flight) return;
       current = 0;
-      client_.answered(use, sent_at, reply);
+      client_.answered(use, when, reply);
     });
   });
 }
@@ -98,23 +99,27 @@ void wire::fail(use what, std::uint64_t flight) {
 void wire::deliver_push(resp::value push) {
   if (world_.faults()) {
     const auto drawn = world_.chance().up_to(99);
-    if (drawn < 5) return world_.count(fault::push_lost);
+    if (drawn < 5) {
+      lost_push_at_ = world_.now();
+      return world_.count(fault::push_lost);
+    }
     if (drawn < 12) stall();
   }
-  client_.later(arrival(1), [this, over = connection_, push = std::move(push)] {
-    if (over == connection_) client_.heard(push);
+  const utterance when{world_.now(), ++said_};
+  client_.later(arrival(1), [this, over = connection_, when, push = std::move(push)] {
+    if (over == connection_) client_.heard(push, when);
   });
 }
 
 void wire::stall() {
   world_.count(fault::stalled);
   client_.disturb();
-  auto& until = heard_until_[one_stream_ ? 0 : 1];
+  auto& until = heard_until_[one_reader_ ? 0 : 1];
   until = std::max(until, world_.now()) + world_.chance().time_up_to(700ms);
 }
 
 monotonic_time wire::arrival(std::size_t stream) {
-  auto& until = heard_until_[one_stream_ ? 0 : stream];
+  auto& until = heard_until_[one_reader_ ? 0 : stream];
   return until = std::max(until, world_.now() + world_.chance().time_up_to(one_way));
 }
 

@@ -26,6 +26,12 @@ struct parcel {
   std::function<void(const resp::value& reply)> executed{};  // at the server, heard or not
 };
 
+// What the server sent, and where in the order of what it sent.
+struct utterance {
+  monotonic_time asked_at{};  // of an answer; of a message, when the server sent it
+  std::uint64_t position = 0;
+};
+
 class wire {
  public:
   wire(world& of, client& whose);
@@ -37,6 +43,8 @@ class wire {
   // Its answer is not wanted any more.
   void forget(use what) { under_way_[static_cast<std::size_t>(what)] = 0; }
   void deliver_push(resp::value push);
+  // When the last message was sent that never came.
+  monotonic_time lost_push_at() const noexcept { return lost_push_at_; }
   // The connection is cut. The server notices, unless it was only we who lost it.
   void cut(bool noticed = true);
 
@@ -54,7 +62,9 @@ class wire {
   std::uint64_t flights_ = 0;
   std::array<std::uint64_t, 3> under_way_{};     // of each use; 0: none
   std::array<monotonic_time, 2> heard_until_{};  // what was sent first is heard first
-  bool one_stream_;  // messages come on the connection of the answers, or on one of their own
+  monotonic_time lost_push_at_ = monotonic_time::min();
+  std::uint64_t said_ = 0;  // answers and messages of the server
+  bool one_reader_;  // hears all in the order in which it was sent; or two, and messages overtake
 };
 
 }  // namespace holdfast::simulation

@@ -35,6 +35,13 @@ std::optional<std::uint64_t> read_request(const client_id& client, std::string_v
 // With the longest lock_delay.
 constexpr std::uint64_t largest_claim = 1'000 + 3'600'000;
 
+// Also after a full lease; what is longer is asked about before.
+std::optional<channel_message> read_first_in_line(std::uint64_t request, std::string_view text) {
+  const auto owner_has = read_number(text, 10);
+  if (!owner_has) return std::nullopt;
+  return first_in_line{request, milliseconds(std::min(*owner_has, largest_claim))};
+}
+
 }  // namespace
 
 void write_key(const lock_key& key, std::string_view suffix, resp::writer& out) {
@@ -67,6 +74,7 @@ std::optional<channel_message> read_message(const client_id& client, std::string
   const std::string_view owner = next_word(message);
   const auto request = read_request(client, owner);
   if (word == "wanted" && request) return wanted{*request};
+  if (word == "next" && request) return read_first_in_line(*request, next_word(message));
   if (word != "grant" && word != "shared") return std::nullopt;
   const auto major = read_number(next_word(message), 10);
   const auto claim = read_number(next_word(message), 10);

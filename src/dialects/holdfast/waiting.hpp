@@ -47,13 +47,20 @@ struct handed_over {
   friend bool operator==(const handed_over&, const handed_over&) = default;
 };
 
+// The request is the first of its queue now: when the owner was given the lock, it was for so long.
+struct first_in_line {
+  std::uint64_t request = 0;
+  milliseconds owner_has{};
+  friend bool operator==(const first_in_line&, const first_in_line&) = default;
+};
+
 // Somebody waits for a lock that this request keeps.
 struct wanted {
   std::uint64_t request = 0;
   friend bool operator==(const wanted&, const wanted&) = default;
 };
 
-using channel_message = std::variant<handed_over, wanted>;
+using channel_message = std::variant<handed_over, first_in_line, wanted>;
 
 // Reads a message of `client`'s channel. Nothing: it is none that we understand, or it names
 // somebody else's request. Whoever may publish can write anything there.

@@ -9,11 +9,18 @@
 -- or DEL: they pass when memory is short.
 local call = redis.call
 local member = ARGV[1] .. ARGV[2]
+local was_first = call('ZRANK', KEYS[2], member) == 0
 call('ZREM', KEYS[2], member)
 call('HDEL', KEYS[3], member)
 local held = call('GET', KEYS[1])
 local major, owner = string.match(held or '', '^1:(%d+):(.+)$')
-if owner ~= ARGV[1] then return 0 end
-if call('EXISTS', KEYS[2]) == 0 then return call('DEL', KEYS[1]) end
+if owner ~= ARGV[1] then
+  if was_first then
+    local me, looked, claim = nil, 0, math.max(0, call('PTTL', KEYS[1]))
+    --@include tell_next
+  end
+  return 0
+end
+if call('PEXPIRE', KEYS[2], 180000) == 0 then return call('DEL', KEYS[1]) end
 local floor = major + 0
 --@include hand_over

@@ -13,29 +13,29 @@ namespace {
 using history::kind;
 
 // A message may be lost, and whoever waits asks after 2 s; before that a connection is noticed to
-// be dead, and made again; and each one that was frozen or killed in the queue costs a claim.
+// be dead, and made again.
 constexpr milliseconds missed{4000};
 constexpr milliseconds busy_machine{1000};
 constexpr milliseconds healing{15'000};
-// Who comes to the front, and is not told, asks after as many seconds as there were before him.
-constexpr milliseconds to_the_front{1000};
+// Each one that was frozen or killed in the queue costs a claim.
+constexpr milliseconds a_claim{1000};
 constexpr milliseconds no_order{3'600'000};
 
 // Every release is told: whoever waits need not find it out by the end of the lease.
 constexpr history::bounds undisturbed{.lock_free = {milliseconds(250)},
-                                      .lock_orphaned = {busy_machine, to_the_front},
+                                      .lock_orphaned = {busy_machine},
                                       .return_late = busy_machine,
                                       .loss_late = busy_machine,
                                       .call_arrives = milliseconds(200),
                                       .healing = healing};
 constexpr history::bounds slowed{.lock_free = {busy_machine},
-                                 .lock_orphaned = {busy_machine, to_the_front},
+                                 .lock_orphaned = {busy_machine},
                                  .return_late = busy_machine,
                                  .loss_late = busy_machine,
                                  .call_arrives = no_order,
                                  .healing = healing};
-constexpr history::bounds disturbed{.lock_free = {missed, to_the_front},
-                                    .lock_orphaned = {missed, to_the_front},
+constexpr history::bounds disturbed{.lock_free = {missed, a_claim},
+                                    .lock_orphaned = {missed, a_claim},
                                     .return_late = 2 * busy_machine,
                                     .loss_late = busy_machine,
                                     .call_arrives = no_order,

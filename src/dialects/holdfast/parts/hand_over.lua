@@ -1,6 +1,5 @@
 -- The lock is taken from its owner and goes to the first who waits. Ends the script. Needs `floor`:
 -- the major that is given up.
-call('PEXPIRE', KEYS[2], 180000)
 local me = nil
 --@include server_time
 --@include draw_major

@@ -21,6 +21,9 @@ while not winner do
   local request, wanted, way = string.match(member, '^(.+):(%d+):([-p])$')
   local silence = way == 'p' and 5000000 or 120000000
   if request and now - heard <= silence then
+    -- First him who is next, since the server writes last what was published first.
+    claim = wanted
+    --@include tell_next
     local listeners = 1
     if way == '-' and request ~= me then
       listeners = redis.pcall('PUBLISH', 'hf:c:' .. string.sub(request, 1, 32),
@@ -32,9 +35,7 @@ while not winner do
         break
       end
     end
-    if listeners > 0 then
-      winner, claim = request, wanted
-    end
+    if listeners > 0 then winner = request end
   end
 end
 if winner and winner ~= me then

@@ -32,9 +32,16 @@ while true do
     local channel = 'hf:c:' .. string.sub(request, 1, 32)
     local told = way == '-' and request ~= me
     if not fits(mode, weight, tonumber(limit) or 0, old) then
-      -- He waits for others. If he is gone, those behind him need not.
-      local listeners = told and redis.pcall('PUBSUB', 'NUMSUB', channel)
-      if not (listeners and listeners[2] == 0) then break end
+      -- He waits for others, and is told when the first of their leases ends if that is new. If he
+      -- is gone, those behind him need not wait.
+      local listeners = 1
+      if told and (major or not me) then
+        local ends = earliest > now_ms and earliest - now_ms or 60000
+        listeners = redis.pcall('PUBLISH', channel, 'next ' .. request .. ' ' .. ends)
+      elseif told then
+        listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)[2]
+      end
+      if listeners ~= 0 then break end
     else
       if major then
         major, raised = major + 1, true

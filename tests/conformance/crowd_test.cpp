@@ -1,0 +1,76 @@
+// Ten thousand that want one lock.
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "conformance/conformance.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+constexpr std::size_t crowd = 10'000;
+
+std::size_t resident_bytes() {
+  std::size_t whole = 0, resident = 0;
+  std::ifstream{"/proc/self/statm"} >> whole >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+task<> take_a_turn(lock wanted, std::size_t number, std::vector<std::size_t>& served,
+                   fencing_token& last) {
+  const auto held = co_await wanted.async_acquire({.timeout = 10min});
+  EXPECT_GT(held.token(), last);
+  last = held.token();
+  served.push_back(number);
+}
+
+class Crowd : public mutex_test {
+ protected:
+  // All want the lock while another client holds it, until `waiting` of them wait at the server.
+  void serve(const lock& wanted, std::size_t waiting) {
+    auto first = another_client().mutex(wanted.name()).acquire();
+    last_ = first.token();
+    const auto before = resident_bytes();
+    std::vector<task<>> all;
+    for (std::size_t i = 0; i < crowd; ++i) {
+      all.push_back(take_a_turn(wanted, i, served_, last_));
+    }
+    std::thread opens([&] {
+      EXPECT_TRUE(eventually([&] { return requests(wanted.name()) == waiting; }, 5min));
+      bytes_each_ = (resident_bytes() - before) / crowd;
+      EXPECT_TRUE(first.release());
+    });
+    sync_wait(when_all(std::move(all)));
+    opens.join();
+    EXPECT_EQ(served_.size(), crowd);
+    EXPECT_LT(bytes_each_, 4096U) << "bytes for each who waits";
+    EXPECT_EQ(server().command({"EXISTS", "hf:{a}", "hf:{a}:w", "hf:{a}:i"}).number, 0);
+  }
+  std::size_t requests(const std::string& name) const {
+    return inspector{redis()}.status(name).waiting;
+  }
+
+  std::vector<std::size_t> served_;
+  std::size_t bytes_each_ = 0;
+
+ private:
+  fencing_token last_{};
+};
+HOLDFAST_ON_EACH_SERVER(Crowd);
+
+TEST_P(Crowd, OfAFairLockIsServedInItsOrderForTwoCommandsEach) {
+  serve(redis().mutex("a", {.fair = true}), crowd);
+  EXPECT_TRUE(std::is_sorted(served_.begin(), served_.end()));
+  // And who waits for long asks now and then.
+  EXPECT_LT(called("evalsha"), 2.2 * crowd);
+}
+
+TEST_P(Crowd, OfOneClientStandsAtTheServerAsOneRequest) {
+  serve(redis().mutex("a"), 1);
+  EXPECT_LT(called("evalsha"), crowd / 100);
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

@@ -12,8 +12,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-client_id id_of(std::uint8_t number, std::uint64_t life) {
-  return client_id{{static_cast<std::uint8_t>(number + 1), static_cast<std::uint8_t>(life)}};
+client_id id_of(std::uint16_t number, std::uint64_t life) {
+  return client_id{{static_cast<std::uint8_t>(number + 1), static_cast<std::uint8_t>(life),
+                    static_cast<std::uint8_t>((number + 1) >> 8)}};
 }
 
 // Half of the clocks are as fast or as slow as may be.
@@ -24,7 +25,7 @@ std::int64_t draw_drift(dice& from, std::int64_t most) {
 
 }  // namespace
 
-client::client(world& of, std::uint8_t number)
+client::client(world& of, std::uint16_t number)
     : world_(of),
       number_(number),
       clock_(begin_of_time, draw_drift(of.chance(), of.most_drift())),

@@ -23,7 +23,7 @@ inline constexpr milliseconds longest_use{3000};
 
 class client {
  public:
-  client(world& of, std::uint8_t number);
+  client(world& of, std::uint16_t number);
 
   void begin();
   void cancel();
@@ -79,7 +79,7 @@ class client {
   void check_loss() const;
 
   world& world_;
-  const std::uint8_t number_;
+  const std::uint16_t number_;
   const drifting_clock clock_;
   simulation::wire wire_;
   std::uint64_t life_ = 0;

@@ -35,6 +35,7 @@ struct outcome {
   std::uint64_t handed_over = 0;  // of these, by a message
   std::uint64_t losses = 0;       // leases that ended before they were released
   std::uint64_t commands = 0;     // executed by the server
+  nanoseconds lasted{};           // in the world's time
   bool contended = false;         // somebody stood in the queue
   fault_counts faults{};
 };

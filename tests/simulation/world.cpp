@@ -19,8 +19,10 @@ constexpr microseconds longest_step = 5s;
 // it: whoever has the lock keeps it for a lease (3 s; a clock set back makes it last longer), and
 // then for as long as its user wants (3 s); and nobody waits for a free lock for longer than the
 // last in the queue may stay silent (5 s).
-constexpr nanoseconds healing_phase =
-    (longest_lease + longest_use + 5s) * most_clients + 2 * longest_step;
+constexpr nanoseconds healing_phase(std::uint64_t clients) {
+  const nanoseconds each = longest_lease + longest_use + 5s;
+  return each * static_cast<nanoseconds::rep>(clients) + 2 * longest_step;
+}
 
 }  // namespace
 
@@ -160,6 +162,7 @@ void world::finish() {
     if (!one->rests()) promises_.violated("L2: " + one->name() + " was never served");
   }
   result_.contended = promises_.contended();
+  result_.lasted = now_ - begin_of_time;
   if (promises_.violation().empty()) return;
   const auto ms = std::chrono::floor<milliseconds>(now_ - begin_of_time).count();
   result_.violation = promises_.violation() + ", at " + std::to_string(ms) + " ms";
@@ -168,11 +171,11 @@ void world::finish() {
 outcome world::run() {
   const auto count = scenario_.clients != 0 ? scenario_.clients : 2 + dice_.up_to(most_clients - 2);
   for (std::uint64_t i = 0; i < count; ++i) {
-    clients_.push_back(std::make_unique<client>(*this, static_cast<std::uint8_t>(i)));
+    clients_.push_back(std::make_unique<client>(*this, static_cast<std::uint16_t>(i)));
     at(begin_of_time + dice_.time_up_to(50ms), [one = clients_.back().get()] { one->begin(); });
   }
   plan_faults();
-  const auto end = faults_end_ + healing_phase;
+  const auto end = faults_end_ + healing_phase(std::max(count, most_clients));
   while (!is_over() && events_.front().when <= end) step();
   finish();
   return result_;

@@ -23,6 +23,9 @@ _holdfast() {
   done
   case "$previous" in
     --on-lost) mapfile -t COMPREPLY < <(compgen -W "terminate warn" -- "$word") && return ;;
+    --story)
+      mapfile -t COMPREPLY < <(compgen -W "orders stock balance leader seats" -- "$word") && return
+      ;;
     --password-file | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     --url) mapfile -t COMPREPLY < <(compgen -W "redis:// unix:// embedded:" -- "$word") && return ;;
   esac
@@ -34,7 +37,7 @@ _holdfast() {
     ls) words="--limit $common" ;;
     watch) words="--interval --count $common" ;;
     release) words="--force --reason $common" ;;
-    demo) words="--processes --threads --units --svg --no-svg $common" ;;
+    demo) words="--story --processes --threads --units --svg --no-svg $common" ;;
     bench) words="--threads --locks --seconds --lease --no-spin $common" ;;
     counter) words="get add sub set cas $common" ;;
     semaphore) words="get set $common" ;;

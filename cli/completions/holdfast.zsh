@@ -63,8 +63,9 @@ _holdfast() {
         semaphore) _arguments $common '1:action:(get set)' '2:semaphore:' '3:permits:' ;;
         demo)
           _arguments $common \
-            '--processes[processes of buyers]:number:' \
-            '--threads[buyers in each process]:number:' \
+            '--story[which story]:story:(orders stock balance leader seats)' \
+            '--processes[processes]:number:' \
+            '--threads[people in each process]:number:' \
             '--units[units in stock]:number:' \
             '--svg[where the picture goes]:file:_files' \
             '--no-svg[draw no picture]'

@@ -48,16 +48,15 @@ void kill_and_wait(pid_t pid) {
 
 }  // namespace
 
-crew::crew(const sale& all, scenario what, const std::string& id, const sigset_t& signal_mask) {
+crew::crew(int processes, const std::vector<std::string>& words, const sigset_t& signal_mask) {
   const attributes how(signal_mask);
   try {
-    for (int i = 0; i < all.processes; ++i) {
-      pids_.push_back(
-          start({"holdfast", "demo-worker", "--id", id, "--parent", std::to_string(::getpid()),
-                 "--scenario", std::to_string(static_cast<int>(what)), "--number",
-                 std::to_string(i), "--processes", std::to_string(all.processes), "--threads",
-                 std::to_string(all.threads), "--units", std::to_string(all.units)},
-                how));
+    for (int i = 0; i < processes; ++i) {
+      std::vector<std::string> all = {"holdfast", "demo-worker",
+                                      "--parent", std::to_string(::getpid()),
+                                      "--number", std::to_string(i)};
+      all.insert(all.end(), words.begin(), words.end());
+      pids_.push_back(start(std::move(all), how));
     }
   } catch (const std::system_error&) {
     std::ranges::for_each(pids_, kill_and_wait);

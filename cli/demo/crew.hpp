@@ -1,4 +1,4 @@
-// The worker processes of one sale.
+// The worker processes of one run.
 #pragma once
 
 #include <sys/types.h>
@@ -7,15 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/demo/story.hpp"
-
 namespace holdfast::cli::demo {
 
-// Copies of this program that buy. What still runs is killed with its owner, or with this process.
+// Copies of this program. What still runs is killed with its owner, or with this process.
 class crew {
  public:
-  // `signal_mask`: what the workers run with.
-  crew(const sale& all, scenario what, const std::string& id, const sigset_t& signal_mask);
+  // Each runs `demo-worker` with these words, a number of its own and this signal mask.
+  crew(int processes, const std::vector<std::string>& words, const sigset_t& signal_mask);
   ~crew();
   crew(const crew&) = delete;
   crew& operator=(const crew&) = delete;

@@ -1,4 +1,4 @@
-// `holdfast demo`: one sale, told four times.
+// `holdfast demo`: stories of what goes wrong without a lock, and not under one.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,6 +17,7 @@
 #include "cli/demo/picture.hpp"
 #include "cli/demo/play.hpp"
 #include "cli/demo/report.hpp"
+#include "cli/demo/stories/tell.hpp"
 #include "cli/demo/worker.hpp"
 #include "cli/output.hpp"
 #include "cli/signals.hpp"
@@ -27,6 +28,7 @@ namespace {
 using namespace demo;
 
 struct demo_options {
+  std::string story = "stock";
   sale all;
   std::string svg = "holdfast-demo.svg";
   bool no_svg = false;
@@ -72,14 +74,8 @@ void draw(const std::string& path, const std::vector<outcome>& results) {
   if (!file) throw complaint{problem_found, "svg", "cannot write " + path};
 }
 
-int show_all(const context& shared, const demo_options& options) {
-  signal_watch signals;  // before any thread
-  auto server = shared.connection;
-  std::optional<embedded_server> own;
-  if (!server.url_given || server.url == "embedded:") server.url = own.emplace().url();
-  const auto kept = server.connect();  // refuses a wrong address; keeps a shared server alive
-  hand_down(server);
-  const auto id = own_id();
+int tell_sale(const connection_options& server, const std::string& id, signal_watch& signals,
+              const context& shared, const demo_options& options) {
   const auto show = show_progress(options.all);
   std::vector<outcome> results;
   for (const auto what :
@@ -92,9 +88,23 @@ int show_all(const context& shared, const demo_options& options) {
   return as_promised(results) ? success : problem_found;
 }
 
-int tell(const context& shared, const demo_options& options) {
+int tell_story(const context& shared, const demo_options& options) {
+  signal_watch signals;  // before any thread
+  auto server = shared.connection;
+  std::optional<embedded_server> own;
+  if (!server.url_given || server.url == "embedded:") server.url = own.emplace().url();
+  const auto kept = server.connect();  // refuses a wrong address; keeps a shared server alive
+  hand_down(server);
+  const auto id = own_id();
+  if (const auto* const other = find_plot(options.story)) {
+    return tell(*other, server, {options.all.processes, options.all.threads}, id, signals, shared);
+  }
+  return tell_sale(server, id, signals, shared, options);
+}
+
+int run_demo(const context& shared, const demo_options& options) {
   try {
-    return show_all(shared, options);
+    return tell_story(shared, options);
   } catch (const interrupted& by) {
     return killed_by_signal + by.signal;
   }
@@ -106,20 +116,30 @@ void add_demo(CLI::App& program, context& shared) {
   auto options = std::make_shared<demo_options>();
   auto* const command =
       program.add_subcommand("demo", "Show what happens without a lock, and with one");
-  command->add_option("--processes", options->all.processes, "Processes of buyers [4]")
+  command->add_option("--story", options->story, "Which story [stock]")
+      ->check(CLI::IsMember({"orders", "stock", "balance", "leader", "seats"}))
+      ->type_name("NAME");
+  command->add_option("--processes", options->all.processes, "Processes [4]")
       ->check(CLI::Range(2, 64));
-  command->add_option("--threads", options->all.threads, "Buyers in each process [250]")
+  command->add_option("--threads", options->all.threads, "People in each process [250]")
       ->check(CLI::Range(1, 1000));
-  command->add_option("--units", options->all.units, "Units in stock [10000]")
-      ->check(CLI::Range(100, 1'000'000'000));
+  auto* const units = command->add_option("--units", options->all.units, "Units in stock [10000]")
+                          ->check(CLI::Range(100, 1'000'000'000));
   auto* const svg = command->add_option("--svg", options->svg, "Picture [holdfast-demo.svg]");
   command->add_flag("--no-svg", options->no_svg, "Draw no picture")->excludes(svg);
   command->footer(
+      "orders: one order for each user and product, however often it is sent. stock: a stock that\n"
+      "is not oversold, also when a holder is frozen. balance: money moved between accounts, with\n"
+      "two locks. leader: one at a time, and what a frozen one writes late is refused. seats: so\n"
+      "many at once. Each without a lock first.\n\n"
       "Uses a private server unless --url or HOLDFAST_URL names one, and removes its keys.\n"
-      "Exit code 1 when a sale under Holdfast was not exact, or one of the other faults did not\n"
+      "Exit code 1 when a run under Holdfast was not exact, or one of the other faults did not\n"
       "show.");
-  command->callback([options, &shared] {
-    shared.action = [options, &shared] { return tell(shared, *options); };
+  command->callback([options, units, svg, &shared] {
+    if (options->story != "stock" && units->count() + svg->count() > 0) {
+      throw CLI::ValidationError("--units, --svg", "belong to the story 'stock'");
+    }
+    shared.action = [options, &shared] { return run_demo(shared, *options); };
   });
   add_worker(program, shared);
 }

@@ -1,44 +1,19 @@
 #include "cli/demo/play.hpp"
 
-#include <poll.h>
-
 #include "cli/demo/crew.hpp"
 #include "cli/demo/freezer.hpp"
+#include "cli/demo/stage.hpp"
 #include "cli/demo/stock_store.hpp"
-#include "cli/output.hpp"
 
 namespace holdfast::cli::demo {
 namespace {
 
-constexpr int look_every_ms = 5;
-
-// Removes the keys with a connection of its own: what ended the sale may have been the other one.
-class clean_up {
- public:
-  clean_up(const connection_options& server, std::string id)
-      : server_(server), id_(std::move(id)) {}
-  ~clean_up() {
-    try {
-      stock_store(server_, id_).remove_all();
-    } catch (const std::exception& error) {
-      note({}, "keys_left",
-           "the keys of the demo could not be removed: " + std::string(error.what()));
-    }
-  }
-  clean_up(const clean_up&) = delete;
-  clean_up& operator=(const clean_up&) = delete;
-
- private:
-  const connection_options& server_;
-  const std::string id_;
-};
-
-void pause_unless_interrupted(signal_watch& signals) {
-  pollfd watched{signals.fd(), POLLIN, 0};
-  ::poll(&watched, 1, look_every_ms);
-  while (const auto signal = signals.next()) {
-    if (ends_programs(*signal)) throw interrupted{*signal};
-  }
+std::vector<std::string> words_for(const sale& all, scenario what, const std::string& id) {
+  return {"--id",        id,
+          "--scenario",  std::to_string(static_cast<int>(what)),
+          "--processes", std::to_string(all.processes),
+          "--threads",   std::to_string(all.threads),
+          "--units",     std::to_string(all.units)};
 }
 
 void close_books(stock_store& store, outcome& result) {
@@ -53,7 +28,8 @@ void close_books(stock_store& store, outcome& result) {
 
 outcome play(const connection_options& server, const sale& all, scenario what,
              const std::string& id, signal_watch& signals, const progress& show) {
-  const clean_up after(server, id);
+  // With a connection of its own: what ended the sale may have been the other one.
+  const clean_up after([&] { stock_store(server, id).remove_all(); });
   stock_store store(server, id);
   store.open(all.units);
   outcome result;
@@ -61,7 +37,7 @@ outcome play(const connection_options& server, const sale& all, scenario what,
   result.units = all.units;
   result.began_us = now_us();
   freezer cold(store, what, all.units);
-  crew workers(all, what, id, signals.mask_before());
+  crew workers(all.processes, words_for(all, what, id), signals.mask_before());
   while (workers.working()) {
     pause_unless_interrupted(signals);
     workers.look();

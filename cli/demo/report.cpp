@@ -42,7 +42,8 @@ std::string as_table(const std::vector<outcome>& results) {
 }
 
 nlohmann::ordered_json as_json(const sale& all, const std::vector<outcome>& results) {
-  nlohmann::ordered_json out = {{"processes", all.processes},
+  nlohmann::ordered_json out = {{"story", "stock"},
+                                {"processes", all.processes},
                                 {"threads", all.threads},
                                 {"units", all.units},
                                 {"as_promised", as_promised(results)},

@@ -1,27 +1,22 @@
-// The application's own Redis client: the shop's stock and orders, by plain hiredis.
+// The shop's stock and orders.
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/connection.hpp"
+#include "cli/demo/store.hpp"
 #include "cli/demo/story.hpp"
-#include "cli/raw_connection.hpp"
 
 namespace holdfast::cli::demo {
 
-std::int64_t now_us();  // CLOCK_MONOTONIC
-void pause_for(int milliseconds);
-
-// One connection that the threads of a process share. Throws `failure{errc::unavailable}` or
-// `server_error` when the server cannot be asked.
-class stock_store {
+class stock_store : private store {
  public:
-  // `id`: of the demo; part of all its keys.
-  stock_store(const connection_options& server, const std::string& id);
+  using store::freeze_if_ordered;
+  using store::lock_name;
+  using store::order_freeze;
+  using store::store;
 
   std::int64_t stock();
   void open(std::int64_t units);  // a new sale: nothing else is there
@@ -34,23 +29,12 @@ class stock_store {
   std::optional<std::string> delete_lock();  // the owner that was deleted
   std::optional<std::string> holder();
 
-  void order_freeze();
-  bool take_freeze();  // true for one holder
   void count(const std::string& what);
   std::int64_t counted(const std::string& what);
 
   std::int64_t recorded();
   std::vector<order> orders();
-  // Also what Holdfast keeps for the lock: nobody may use it any more.
   void remove_all();
-
- private:
-  raw_connection::reply ask(const std::vector<std::string>& words);
-  std::string key(const std::string& name) const { return "demo:{" + id_ + "}:" + name; }
-
-  std::string id_;
-  std::mutex mutex_;
-  raw_connection connection_;
 };
 
 }  // namespace holdfast::cli::demo

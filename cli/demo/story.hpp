@@ -1,4 +1,4 @@
-// What the demo tells: the same sale four times, each time with another idea of locking.
+// The story of the stock: the same sale four times, each time with another idea of locking.
 #pragma once
 
 #include <sys/types.h>
@@ -8,8 +8,6 @@
 #include <vector>
 
 namespace holdfast::cli::demo {
-
-inline std::string lock_name(const std::string& id) { return "demo:" + id; }
 
 enum class scenario { no_lock, setnx, holdfast, fenced };
 

@@ -16,6 +16,7 @@
 #include <holdfast/client.hpp>
 
 #include "cli/demo/stock_store.hpp"
+#include "cli/demo/stories/tell.hpp"
 #include "cli/output.hpp"
 
 namespace holdfast::cli::demo {
@@ -23,12 +24,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int work_ms = 1;             // between reading the stock and writing it back
 constexpr int setnx_ttl_ms = 300;      // as short as the demo is impatient
 constexpr auto fenced_lease = 1000ms;  // likewise
 
 struct assignment {
   std::string id;
+  std::string story = "stock";
   pid_t parent = 0;
   int what = 0;
   int number = 0;  // of this worker
@@ -42,7 +43,7 @@ class shop {
         what_(static_cast<scenario>(given.what)),
         store_(shared.connection, given.id),
         redis_(shared.connection.connect()),
-        lock_(redis_.mutex(lock_name(given.id), options())) {}
+        lock_(redis_.mutex(store_.lock_name(), options())) {}
 
   // What one buyer does all day.
   void buy(int buyer) {
@@ -114,10 +115,7 @@ class shop {
 
   // Where a real process is paged out, suspended or stops for its garbage collector.
   void work() {
-    if ((what_ == scenario::setnx || what_ == scenario::fenced) && store_.take_freeze()) {
-      // The thread itself: with kill(2) another might take the signal while this one goes on.
-      ::raise(SIGSTOP);
-    }
+    if (what_ == scenario::setnx || what_ == scenario::fenced) store_.freeze_if_ordered();
     pause_for(work_ms);
   }
 
@@ -136,24 +134,32 @@ void end_with(pid_t parent) {
 
 int run_worker(const context& shared, const assignment& given) {
   end_with(given.parent);
+  if (const auto* const other = find_plot(given.story)) {
+    return take_part(*other, shared, given.id, {given.all.processes, given.all.threads},
+                     given.number, given.what != 0);
+  }
   shop open(shared, given);
+  return run_threads(given.all.threads, shared,
+                     [&](int thread) { open.buy(given.number * given.all.threads + thread); });
+}
+
+}  // namespace
+
+int run_threads(int threads, const context& shared, const std::function<void(int)>& work) {
   std::atomic<bool> failed{false};
-  std::vector<std::jthread> buyers;
-  for (int i = 0; i < given.all.threads; ++i) {
-    const int buyer = given.number * given.all.threads + i;
-    buyers.emplace_back([&, buyer] {
+  std::vector<std::jthread> all;
+  for (int i = 0; i < threads; ++i) {
+    all.emplace_back([&, i] {
       try {
-        open.buy(buyer);
+        work(i);
       } catch (const std::exception& error) {
         if (!failed.exchange(true)) report_exception(shared, error);
       }
     });
   }
-  buyers.clear();
+  all.clear();
   return failed ? internal : success;
 }
-
-}  // namespace
 
 void add_worker(CLI::App& program, context& shared) {
   auto given = std::make_shared<assignment>();
@@ -164,7 +170,8 @@ void add_worker(CLI::App& program, context& shared) {
   command->add_option("--number", given->number)->required();
   command->add_option("--processes", given->all.processes)->required();
   command->add_option("--threads", given->all.threads)->required();
-  command->add_option("--units", given->all.units)->required();
+  command->add_option("--units", given->all.units);
+  command->add_option("--story", given->story);
   command->callback([given, &shared] {
     shared.action = [given, &shared] { return run_worker(shared, *given); };
   });

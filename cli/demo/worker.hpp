@@ -1,5 +1,7 @@
-// One process of the demo: many buyers, who share one client.
+// One process of the demo: many threads, who share one client.
 #pragma once
+
+#include <functional>
 
 #include "cli/command.hpp"
 
@@ -7,5 +9,8 @@ namespace holdfast::cli::demo {
 
 // The hidden subcommand `demo-worker`, which the demo runs as processes of its own.
 void add_worker(CLI::App& program, context& shared);
+
+// Does the work of 0, 1, ... in a thread each; reports the first failure. Returns the exit code.
+int run_threads(int threads, const context& shared, const std::function<void(int)>& work);
 
 }  // namespace holdfast::cli::demo

@@ -129,6 +129,55 @@ TEST_P(CommandLine, DemoShowsBothFaultsAndTwoExactSales) {
   EXPECT_THAT(keys_left(server), IsEmpty());
 }
 
+// The other stories: without a lock it goes wrong, under one not, and nothing stays.
+TEST_P(CommandLine, EveryStoryGoesWrongWithoutALockAndIsExactUnderOne) {
+  const auto server = start();
+  for (const std::string story : {"orders", "balance", "leader", "seats"}) {
+    const auto done = holdfast_at(
+        server, {"--json", "demo", "--story", story, "--processes", "2", "--threads", "20"});
+    ASSERT_EQ(done.how, exited(0)) << story << done.output << done.errors;
+    const auto all = json::parse(done.output);
+    EXPECT_EQ(all["story"], story);
+    EXPECT_EQ(all["as_promised"], true);
+    ASSERT_EQ(all["scenarios"].size(), 2U);
+    const auto& without = all["scenarios"][0];
+    EXPECT_EQ(without["scenario"], "no_lock");
+    EXPECT_GT(without["wrong"], 0) << story;
+    EXPECT_EQ(without["exact"], false);
+    const auto& locked = all["scenarios"][1];
+    EXPECT_EQ(locked["scenario"], "holdfast");
+    EXPECT_EQ(locked["wrong"], 0) << story;
+    EXPECT_EQ(locked["exact"], true);
+    EXPECT_GT(locked["done"], 0);
+    EXPECT_EQ(locked["done"], locked["expected"]);
+    EXPECT_EQ(locked["late_writes_refused"] > 0, story == "leader");
+    EXPECT_THAT(keys_left(server), IsEmpty()) << story;
+  }
+}
+
+TEST_P(CommandLine, AStoryThatIsInterruptedLeavesNothing) {
+  const auto server = start();
+  child_process program(call_at(server, {"demo", "--story", "leader", "--processes", "2"}));
+  // The leader is frozen in office then.
+  ASSERT_TRUE(eventually([&] { return !keys_like(server, "demo:*:fence").empty(); }));
+  program.signal(SIGTERM);
+  EXPECT_EQ(program.wait(), exited(128 + SIGTERM)) << program.errors();
+  EXPECT_THAT(keys_left(server), IsEmpty());
+  EXPECT_EQ(workers_of(program.pid()), 0);
+}
+
+// Somebody else spoils the books while the story is told.
+TEST_P(CommandLine, AStoryThatIsNotExactUnderItsLockIsReported) {
+  const auto server = start();
+  child_process program(call_at(server, {"demo", "--story", "leader", "--processes", "2"}));
+  ASSERT_TRUE(eventually([&] { return !keys_like(server, "demo:*:fence").empty(); }));
+  const auto journal = keys_like(server, "demo:*:journal");
+  ASSERT_EQ(journal.size(), 1U);
+  server.command({"RPUSH", journal.front(), "end nobody"});
+  EXPECT_EQ(program.wait(), exited(1)) << program.errors();
+  EXPECT_TRUE(program.output().ends_with("wrong\n")) << program.output();
+}
+
 // While the lock of each scenario is held: with plain SETNX, a holder is frozen then.
 TEST_P(CommandLine, DemoThatIsInterruptedLeavesNothing) {
   const std::pair<const char*, int> moments[] = {
@@ -175,6 +224,9 @@ TEST(Demo, RefusesASaleThatIsTooSmall) {
   EXPECT_EQ(holdfast({"demo", "--processes", "1"}).how, exited(64));
   EXPECT_EQ(holdfast({"demo", "--units", "0"}).how, exited(64));
   EXPECT_EQ(holdfast({"demo", "--svg", "x", "--no-svg"}).how, exited(64));
+  EXPECT_EQ(holdfast({"demo", "--story", "love"}).how, exited(64));
+  EXPECT_EQ(holdfast({"demo", "--story", "seats", "--units", "100"}).how, exited(64));
+  EXPECT_EQ(holdfast({"demo", "--story", "seats", "--svg", "x"}).how, exited(64));
 }
 
 TEST(Demo, TellsThatThereIsNoServer) {

@@ -68,6 +68,7 @@ class leader_tale : public tale {
   // Whoever sees that nobody leads takes the lead: so do all others who have seen it.
   void usurp(const std::string& who) {
     while (at_.data.number({"EXISTS", key("leader")}) == 1) pause_for(work_ms);
+    pause_for(work_ms);
     at_.data.ask({"SET", key("leader"), who});
     at_.data.ask({"RPUSH", key("journal"), "begin " + who});
     pause_for(work_ms);

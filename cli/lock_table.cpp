@@ -11,6 +11,8 @@ namespace {
 
 using kind = lock_status::kind;
 
+}  // namespace
+
 std::string show_kind(const lock_status& lock) {
   switch (lock.of) {
     case kind::unknown:
@@ -22,9 +24,15 @@ std::string show_kind(const lock_status& lock) {
     case kind::semaphore:
       return fmt::format("semaphore {}{}", lock.permits_in_use,
                          lock.permits ? fmt::format("/{}", *lock.permits) : "");
+    case kind::latch:
+      return fmt::format("latch {}", lock.count);
+    case kind::barrier:
+      return fmt::format("barrier {}/{}", lock.waiting, lock.count);
   }
   return {};
 }
+
+namespace {
 
 // HOST, PID, PROGRAM.
 void add_who(const holder& who, std::vector<std::string>& cells) {
@@ -45,6 +53,9 @@ std::vector<std::string> row(const lock_status& lock) {
       return {name, "free"};
     case lock_status::state::foreign:
       return {name, "not a Holdfast lock: " + printable(lock.detail)};
+    case lock_status::state::shut:
+      return {
+          name, "shut", show_kind(lock), "", "", "", "", "", "", "", std::to_string(lock.waiting)};
     case lock_status::state::held:
       break;
   }
@@ -69,9 +80,11 @@ std::string holders_table(const lock_status& lock) {
 
 std::string queue_table(const lock_status& lock) {
   table rows({"PLACE", "WANTS", "HOST", "PID", "PROGRAM", "WAITS SINCE"});
+  const bool is_shut = lock.what == lock_status::state::shut;  // nobody wants to have it
   std::size_t place = 0;
   for (const auto& one : lock.queue) {
-    std::vector<std::string> cells = {std::to_string(++place), show_share(one.wants)};
+    std::vector<std::string> cells = {std::to_string(++place),
+                                      is_shut ? "" : show_share(one.wants)};
     add_who(one.who, cells);
     cells.push_back(show_time(one.since));
     rows.add(std::move(cells));

@@ -8,6 +8,9 @@
 
 namespace holdfast::cli {
 
+// "mutex", "semaphore 2/3", "latch 3": the rest to be counted down, "barrier 1/3": who is there of
+// how many.
+std::string show_kind(const lock_status& lock);
 std::string lock_table(const std::vector<lock_status>& locks);
 
 // Who holds it, if several can, and who waits for it; empty when nobody does.

@@ -45,6 +45,8 @@ const char* name_of(lock_status::state what) {
       return "free";
     case lock_status::state::held:
       return "held";
+    case lock_status::state::shut:
+      return "shut";
     case lock_status::state::foreign:
       return "foreign";
   }
@@ -61,6 +63,10 @@ const char* name_of(lock_status::kind of) {
       return "mode lock";
     case lock_status::kind::semaphore:
       return "semaphore";
+    case lock_status::kind::latch:
+      return "latch";
+    case lock_status::kind::barrier:
+      return "barrier";
   }
   return "unknown";
 }
@@ -154,6 +160,8 @@ ordered_json to_json(const lock_status& status) {
   if (!status.detail.empty()) add_text(object, "detail", status.detail);
   if (status.of != lock_status::kind::unknown) object["kind"] = name_of(status.of);
   if (status.permits) object["permits"] = *status.permits;
+  if (status.of == lock_status::kind::latch) object["to_count_down"] = status.count;
+  if (status.of == lock_status::kind::barrier) object["parties"] = status.count;
   object["waiting"] = status.waiting;
   for (const auto& one : status.queue) {
     auto entry = to_json(one.who);

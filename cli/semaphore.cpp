@@ -49,9 +49,9 @@ void show(const lock_status& found, const context& shared) {
 
 lock_status look_at(const inspector& look, const std::string& name) {
   auto found = look.status(name);
-  const bool is_other = found.what == lock_status::state::foreign ||
-                        found.of == lock_status::kind::mutex ||
-                        found.of == lock_status::kind::mode_lock;
+  const bool is_other =
+      found.what == lock_status::state::foreign ||
+      (found.of != lock_status::kind::unknown && found.of != lock_status::kind::semaphore);
   if (!is_other) return found;
   throw complaint{problem_found, "not_a_semaphore", fmt::format("'{}' is not a semaphore", name)};
 }

@@ -14,6 +14,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/duration.hpp"
+#include "cli/lock_table.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "cli/printable.hpp"
@@ -43,7 +44,7 @@ bool differs(const lock_status& a, const lock_status& b) {
     return all;
   };
   return a.what != b.what || grants(a) != grants(b) || a.holding != b.holding ||
-         a.waiting != b.waiting || a.permits != b.permits;
+         a.waiting != b.waiting || a.permits != b.permits || a.count != b.count;
 }
 
 std::string line_of(const lock_status& lock) {
@@ -54,6 +55,8 @@ std::string line_of(const lock_status& lock) {
       return fmt::format("{}  free, {}\n", at, waiting);
     case lock_status::state::foreign:
       return fmt::format("{}  not a Holdfast lock: {}\n", at, printable(lock.detail));
+    case lock_status::state::shut:
+      return fmt::format("{}  {}, {}\n", at, show_kind(lock), waiting);
     case lock_status::state::held:
       break;
   }

@@ -43,13 +43,14 @@ struct lock_status {
   enum class state {
     free,     ///< No key.
     held,     ///< Held in a layout that this version understands.
+    shut,     ///< A latch that is not open, or a barrier where somebody waits.
     foreign,  ///< The key holds something else; `detail` says what.
   };
   /// What its key says that it is. Read-write locks are mode locks.
-  enum class kind { unknown, mutex, mode_lock, semaphore };
+  enum class kind { unknown, mutex, mode_lock, semaphore, latch, barrier };
   std::string name;
   state what = state::free;
-  kind of = kind::unknown;  ///< Known when held, and mostly when somebody waits.
+  kind of = kind::unknown;  ///< Known when held or shut, and mostly when somebody waits.
   std::string detail;
   holder owner;                                        ///< Only when held: who has it longest.
   fencing_token token;                                 ///< The owner's, when held with a token.
@@ -63,6 +64,8 @@ struct lock_status {
   std::uint64_t permits_in_use = 0;  ///< Of a semaphore.
   /// How many permits there are, if `semaphore::set_permits` has said it for everybody.
   std::optional<std::uint32_t> permits;
+  /// How often a latch must still be counted down, or how many parties a barrier has.
+  std::uint32_t count = 0;
   /// How many requests wait at the server. The threads of one client pass a lock on among
   /// themselves: together they are one request, unless the lock is `fair`.
   std::size_t waiting = 0;
@@ -96,8 +99,8 @@ class inspector {
   /// The state of one lock. One round trip, and one for each client that holds it or waits.
   [[nodiscard]] lock_status status(std::string_view name) const;
 
-  /// The locks that are held and whose name matches `pattern` (`*`, `?` and `[...]` as in a
-  /// shell, byte by byte), found by SCAN in steps: at most `most` locks, looking at about
+  /// The locks that are held, or shut, and whose name matches `pattern` (`*`, `?` and `[...]` as in
+  /// a shell, byte by byte), found by SCAN in steps: at most `most` locks, looking at about
   /// `most_scanned` keys of the database.
   [[nodiscard]] lock_listing list(std::string_view pattern = "*", std::size_t most = 1000,
                                   std::size_t most_scanned = 1'000'000) const;

@@ -178,6 +178,10 @@ lock_status inspector::status(std::string_view name) const {
     describe(*held, known, status);
   } else if (const auto* shared = std::get_if<dialects::lock_shared>(&verdict)) {
     describe(*shared, known, status);
+  } else if (const auto* gate = std::get_if<dialects::lock_gate>(&verdict)) {
+    status.what = lock_status::state::shut;
+    status.of = gate->family == 'l' ? lock_status::kind::latch : lock_status::kind::barrier;
+    status.count = gate->count;
   }
   describe(dialects::read_queue(answer), known, status);
   return status;
@@ -207,7 +211,9 @@ lock_listing inspector::list(std::string_view pattern, std::size_t most,
   for (const auto& name : names) {
     if (listing.locks.size() == most) break;
     auto found = status(name);
-    if (found.what == lock_status::state::held) listing.locks.push_back(std::move(found));
+    const bool is_shown =
+        found.what == lock_status::state::held || found.what == lock_status::state::shut;
+    if (is_shown) listing.locks.push_back(std::move(found));
   }
   return listing;
 }

@@ -1,4 +1,5 @@
 // status, ls, release, doctor: what operators see.
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
@@ -123,6 +124,45 @@ TEST_P(CommandLine, StatusTellsWhoWaitsAndWatchTellsWhatChanges) {
   (void)second.wait();
   EXPECT_EQ(watching.wait(), exited(0));
   EXPECT_THAT(watching.output(), HasSubstr("0 waiting"));
+}
+
+// The keys as docs/wire/holdfast.md says.
+TEST_P(CommandLine, EveryKindIsShown) {
+  const auto server = start();
+  const std::vector<std::pair<words, std::string>> held = {
+      {{"a mutex"}, "mutex"},
+      {{"--shared", "a reader"}, "mode lock"},
+      {{"--permits", "2/3", "seats"}, "semaphore 2"},
+  };
+  std::vector<std::unique_ptr<child_process>> holders;
+  for (const auto& [chosen, kind] : held) {
+    words arguments = {"run"};
+    arguments.insert(arguments.end(), chosen.begin(), chosen.end());
+    for (const auto* const word : {"--", "sh", "-c", "echo in.; exec cat"}) {
+      arguments.emplace_back(word);
+    }
+    holders.push_back(std::make_unique<child_process>(call_at(server, arguments)));
+    ASSERT_TRUE(holders.back()->wait_for_output("in."));
+  }
+  server.command({"SET", "hf:{ready}", "1l:3"});
+  server.command({"SET", "hf:{round}", "1b:5:0"});
+  const auto listed = holdfast_at(server, {"ls"}).output;
+  for (const auto& [chosen, kind] : held) EXPECT_THAT(listed, HasSubstr(kind)) << listed;
+  EXPECT_THAT(listed, HasSubstr("ready     shut   latch 3"));
+  EXPECT_THAT(listed, HasSubstr("round     shut   barrier 0/5"));
+  const auto told = json::parse(holdfast_at(server, {"--json", "status", "ready", "round"}).output);
+  EXPECT_EQ(told["locks"][0]["state"], "shut");
+  EXPECT_EQ(told["locks"][0]["kind"], "latch");
+  EXPECT_EQ(told["locks"][0]["to_count_down"], 3);
+  EXPECT_EQ(told["locks"][1]["parties"], 5);
+
+  child_process watching(call_at(server, {"watch", "ready", "--interval", "50ms", "--count", "3"}));
+  ASSERT_TRUE(watching.wait_for_output("latch 3, 0 waiting"));
+  server.command({"SET", "hf:{ready}", "1l:2"});
+  ASSERT_TRUE(watching.wait_for_output("latch 2, 0 waiting"));
+  server.command({"DEL", "hf:{ready}"});
+  EXPECT_EQ(watching.wait(), exited(0));
+  EXPECT_THAT(watching.output(), HasSubstr("free, 0 waiting"));
 }
 
 }  // namespace

@@ -105,6 +105,33 @@ TEST_P(Inspector, ForeignKeyIsToldAndCannotBeBroken) {
   EXPECT_TRUE(look().list().locks.empty());
 }
 
+TEST_P(Inspector, LatchesAndBarriersAreShutAndListed) {
+  const auto latch = redis().latch("ready");
+  EXPECT_EQ(look().status("ready").what, state::free);
+  ASSERT_TRUE(latch.try_set(3));
+  const auto shut = look().status("ready");
+  EXPECT_EQ(shut.what, state::shut);
+  EXPECT_EQ(shut.of, lock_status::kind::latch);
+  EXPECT_EQ(shut.count, 3U);
+  EXPECT_EQ(shut.waiting, 0U);
+
+  std::jthread party{[&] { redis().barrier("round", 2).arrive_and_wait(); }};
+  ASSERT_TRUE(waits("round", 1));
+  const auto round = look().status("round");
+  EXPECT_EQ(round.what, state::shut);
+  EXPECT_EQ(round.of, lock_status::kind::barrier);
+  EXPECT_EQ(round.count, 2U);
+  ASSERT_EQ(round.queue.size(), 1U);
+  EXPECT_EQ(round.queue[0].who.pid, ::getpid());
+  EXPECT_THAT(names(look().list()), ElementsAre("ready", "round"));
+  EXPECT_EQ(thrown_by([&] { look().break_lock("ready", "a test"); }).reason(), errc::foreign_key);
+
+  redis().barrier("round", 2).arrive_and_wait();
+  latch.count_down(3);
+  EXPECT_EQ(look().status("ready").what, state::free);
+  EXPECT_EQ(look().status("round").what, state::free);
+}
+
 TEST_P(Inspector, BadNamesAreRefused) {
   for (const auto& name : {""s, std::string(513, 'x')}) {
     EXPECT_EQ(thrown_by([&] { (void)look().status(name); }).reason(), errc::invalid_name);

@@ -1,5 +1,6 @@
 #include "dialects/holdfast/inspect.hpp"
 
+#include <charconv>
 #include <cstdlib>
 #include <utility>
 
@@ -20,11 +21,17 @@ lock_foreign describe_foreign(std::string_view type, std::string_view text) {
   if (const auto version = other_layout_version(text)) {
     return {errc::layout_version, "a lock of layout version " + std::string{*version}};
   }
-  if (text.starts_with("1l:")) {
-    return {errc::foreign_key, "a latch, " + printable(text.substr(3), 20) + " to be counted down"};
-  }
-  if (text.starts_with("1b:")) return {errc::foreign_key, "a barrier where somebody waits"};
   return {errc::foreign_key, "a " + printable(type, 20) + " that is not a Holdfast lock"};
+}
+
+// `1l:<count>` or `1b:<parties>:<floor>`.
+std::optional<lock_gate> read_gate(std::string_view text) {
+  if (!text.starts_with("1l:") && !text.starts_with("1b:")) return std::nullopt;
+  lock_gate found{.family = text[1]};
+  const char* const end = text.data() + text.size();
+  const auto [last, failed] = std::from_chars(text.data() + 3, end, found.count);
+  const bool complete = last == end || (found.family == 'b' && *last == ':');
+  return failed == std::errc{} && complete ? std::optional(found) : std::nullopt;
 }
 
 // A score, which Redis writes as a double: "1795240014867674", or with an exponent. Who changes the
@@ -88,7 +95,10 @@ inspect_verdict read_inspect(const resp::value& v) {
   if (type != "string") return describe_foreign(type, {});
   if (!text.is_text() || !now) return unintelligible("inspect", v);
   const auto value = parse_lock_value(text.text);
-  if (!value) return describe_foreign(type, text.text);
+  if (!value) {
+    if (const auto gate = read_gate(text.text)) return *gate;
+    return describe_foreign(type, text.text);
+  }
   owner_parts owner = parse_owner(value->owner);
   return lock_held{.major = value->major,
                    .client = std::move(owner.client),

@@ -42,7 +42,15 @@ struct lock_shared {
   friend bool operator==(const lock_shared&, const lock_shared&) = default;
 };
 
-using inspect_verdict = std::variant<lock_free, lock_held, lock_shared, lock_foreign, refused>;
+// A latch that is not open, or a barrier where somebody waits.
+struct lock_gate {
+  char family = 0;          // l or b
+  std::uint32_t count = 0;  // to be counted down; of a barrier its parties
+  friend bool operator==(const lock_gate&, const lock_gate&) = default;
+};
+
+using inspect_verdict =
+    std::variant<lock_free, lock_held, lock_shared, lock_gate, lock_foreign, refused>;
 
 // The state of one lock. The script cannot write.
 void write_inspect(const lock_key&, resp::writer&);

@@ -71,6 +71,17 @@ TEST(inspect, tells_what_is_foreign_without_showing_it) {
   EXPECT_EQ(newer, (lock_foreign{errc::layout_version, "a lock of layout version 2"}));
 }
 
+TEST(inspect, tells_latches_and_barriers) {
+  const auto verdict_on = [](const char* value) {
+    return read_inspect(looked("string", bulk(value), -1));
+  };
+  EXPECT_EQ(verdict_on("1l:3"), inspect_verdict(lock_gate{'l', 3}));
+  EXPECT_EQ(verdict_on("1b:5:1795240014867674"), inspect_verdict(lock_gate{'b', 5}));
+  for (const auto* const broken : {"1l:", "1l:x", "1l:3:4", "1b:", "1l:4294967296", "1b:5x"}) {
+    EXPECT_TRUE(std::holds_alternative<lock_foreign>(verdict_on(broken))) << broken;
+  }
+}
+
 TEST(inspect, refuses_what_it_does_not_know) {
   EXPECT_EQ(std::get<refused>(read_inspect(error("NOPERM no"))).code, errc::permission_denied);
   for (const auto& v : {null(), integer(1), array({}), array({bulk("string")}),

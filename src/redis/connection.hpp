@@ -127,6 +127,7 @@ class connection final : public net::attendant {
   void connected(net::descriptor& socket) HOLDFAST_EXCLUDES(mutex_);
   void not_connected(const breakdown& why) HOLDFAST_EXCLUDES(mutex_);
   void schedule_attempt() HOLDFAST_REQUIRES(mutex_);
+  request_queue take_all() HOLDFAST_EXCLUDES(mutex_);
 
   // Constant after construction, or safe by itself.
   const session_settings settings_;

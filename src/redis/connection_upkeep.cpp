@@ -173,18 +173,25 @@ void connection::schedule_attempt() {
 void connection::shut_down() {
   cancel_.signal();
   if (connector_.joinable()) connector_.join();
-  request_queue failed;
   {
     const scoped_mutex lock(mutex_);
     closed_ = true;
     up_ = false;
     link_.socket().reset();
-    failed = in_flight_.take();
-    for (auto waiting = pending_.take(); !waiting.empty();) failed.push(*waiting.pop());
   }
-  while (!failed.empty()) {
-    failed.pop()->on_failed(fate::unknown, {errc::unavailable, "the client was closed"});
+  // Who hears that may ask again at once, to give back what he may have got.
+  for (auto failed = take_all(); !failed.empty(); failed = take_all()) {
+    while (!failed.empty()) {
+      failed.pop()->on_failed(fate::unknown, {errc::unavailable, "the client was closed"});
+    }
   }
+}
+
+request_queue connection::take_all() {
+  const scoped_mutex lock(mutex_);
+  auto all = in_flight_.take();
+  for (auto waiting = pending_.take(); !waiting.empty();) all.push(*waiting.pop());
+  return all;
 }
 
 }  // namespace holdfast::redis

@@ -180,7 +180,7 @@ grant lock_site::take(identity thread) {
 }
 
 grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
-  const grant whole{by, token(*by, 0)};
+  grant whole{by, token(*by, 0)};
   if (auto* const held = spec_.changes()) held->on_replaced();
   if (spec_.is_gate) by->on_replaced();
   const bool stays = spec_.stays_here();

@@ -137,7 +137,7 @@ step acquire_machine::on_granted(const dialects::granted& grant, monotonic_time 
   const bool in_order = grant.major == 0 || grant.major > claim_->floor;
   if (now.local < deadline && in_order) return hold(grant, sent_at, deadline);
   maybe_ours_ = true;
-  to_give_back_ = ask::release;
+  to_give_back_ = way_back();
   remember(answer::refusal, in_order ? "a grant, so late that its lease could have ended"
                                      : "a grant whose token is not above those before it");
   if (!patience_.waits || is_over(now)) return tell_patience_is_over(now);
@@ -185,7 +185,7 @@ step acquire_machine::on_refused(const dialects::refused& refusal, moment now) {
 step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, moment now) {
   if (const auto* grant = std::get_if<dialects::granted>(&verdict)) {
     claim_->granted = grant->major;
-    to_give_back_ = ask::release;
+    to_give_back_ = way_back();
     maybe_ours_ = true;
   }
   // Only one request at a time: a release follows the answer to the withdraw.
@@ -232,7 +232,8 @@ step acquire_machine::acquire_missing(missing how, const outcome& why, moment no
 
 step acquire_machine::give_back_missing(missing how, const outcome& why, moment now) {
   // A release that names no token could, executed later, free what we are granted next.
-  const bool could_hit_next_grant = how == missing::unknown && claim_->granted == 0;
+  const bool names_it = claim_->granted != 0 && way_back() == ask::release;
+  const bool could_hit_next_grant = how == missing::unknown && !names_it;
   if (told_ || !could_hit_next_grant) return give_back_later(now);
   told_ = true;
   step next = give_back_later(now);
@@ -338,6 +339,12 @@ void acquire_machine::remember(answer last, std::string_view detail) {
 void acquire_machine::settled(moment now) noexcept {
   under_way_ = ask::nothing;
   doubtful_until_ = std::min(doubtful_until_, now.local);
+}
+
+// Who gives up a change that was granted becomes what he was, and only withdrawing does that.
+ask acquire_machine::way_back() const noexcept {
+  const bool changes = claim_->wants != nullptr && claim_->wants->replaced;
+  return changes ? ask::withdraw : ask::release;
 }
 
 bool acquire_machine::giving_back() const noexcept {

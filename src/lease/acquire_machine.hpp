@@ -125,6 +125,7 @@ class acquire_machine {
 
   void remember(answer last, std::string_view detail);
   void settled(moment now) noexcept;
+  ask way_back() const noexcept;
   bool giving_back() const noexcept;
   bool is_over(moment now) const noexcept;
   monotonic_time give_up_at() const noexcept;
@@ -144,7 +145,7 @@ class acquire_machine {
   answer last_ = answer::none;
   state state_ = state::asking;
   ask under_way_ = ask::nothing;      // sent, and neither answered nor missing
-  ask to_give_back_ = ask::withdraw;  // `release` once the grant is known
+  ask to_give_back_ = ask::withdraw;  // perhaps `release` once the grant is known
   bool told_ = false;                 // the caller has his outcome
   bool maybe_ours_ = false;           // the server may hold the lock for us, without our hearing it
   bool woken_ = false;                // a wake-up came while asking

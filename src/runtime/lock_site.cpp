@@ -126,7 +126,6 @@ std::unique_ptr<acquisition> lock_site::ask() {
 std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience) {
   auto made = std::make_shared<tenure>(
       engine_, std::shared_ptr<const lock_spec>(shared_from_this(), &spec_), patience, this);
-  if (auto* const held = spec_.changes()) held->set_changing(true);
   // Before anybody can hear of it.
   if (spec_.is_retained()) engine_.waiting().keep(made->claim().owner, weak_from_this());
   return made;
@@ -207,7 +206,6 @@ grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
 }
 
 void lock_site::failed(const tenure& by) {
-  if (auto* const held = spec_.changes()) held->set_changing(false);
   if (spec_.is_retained()) engine_.waiting().keep_no_more(by.claim().owner);
   if (!spec_.stays_here()) return;
   scoped_mutex lock(mutex_);

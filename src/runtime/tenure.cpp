@@ -45,9 +45,12 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
              .queue_limit = spec_->queue_limit},
       machine_(std::in_place_type<acquiring>, *spec_->recipe, claim_, patience,
                acquiring::settings{.response_timeout = owner.options().response_timeout,
-                                   .seed = owner.next_seed()}) {}
+                                   .seed = owner.next_seed()}) {
+  if (auto* const held = spec_->changes()) ++held->changes_;
+}
 
 tenure::~tenure() {
+  if (auto* const held = spec_->changes()) --held->changes_;
   // In a forked child the timers and their mutex are only a picture of the parent's.
   if (is_armed() && engine_.is_in_its_process()) engine_.timers().disarm(*this);
 }

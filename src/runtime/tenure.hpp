@@ -59,9 +59,6 @@ class tenure final : public holding,
   bool give_back(const listener& who) override;
   result<void> give_back_and_wait() override;
 
-  // Another request is to come in the place of this one at the server: until that is over, a
-  // renewal that finds it gone proves no loss.
-  void set_changing(bool changing) noexcept { changing_.store(changing); }
   void on_replaced() HOLDFAST_EXCLUDES(mutex_);
 
   // Blocks until the server has answered.
@@ -142,7 +139,9 @@ class tenure final : public holding,
   dialects::claim claim_;  // changes only while no request and no renewal is under way
   outgoing outgoing_;      // the same
   std::atomic<bool> held_{false};
-  std::atomic<bool> changing_{false};
+  // Requests that are to come in the place of this one at the server: until they are over, and
+  // given back should their callers have left, a renewal that finds this one gone proves no loss.
+  std::atomic<int> changes_{0};
   std::atomic<bool> listened_{false};      // somebody has asked for the loss signal
   std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock
 

@@ -319,6 +319,30 @@ TEST_P(SharedScript, BecomesWhatItWasWhenItGivesAChangeBack) {
   EXPECT_EQ(std::get<released>(shared().release(u)), released{});
 }
 
+// These two were found by the simulation. Who gives up a downgrade beside readers is a reader, and
+// not nothing.
+TEST_P(SharedScript, KeepsWhatItAskedForWhenItCannotBeWhatItWas) {
+  claim writer = in_mode('x'), down = instead_of(writer, 'r'), reader = in_mode('r');
+  ASSERT_TRUE(granted_to(writer) && granted_to(down) && granted_to(reader));
+  EXPECT_EQ(std::get<released>(shared().withdraw(down)), released{});
+  EXPECT_TRUE(holds(writer));
+  claim other = in_mode('x'), another = in_mode('r');
+  EXPECT_FALSE(granted_to(other));
+  EXPECT_TRUE(granted_to(another));
+  EXPECT_EQ(std::get<released>(shared().release(writer)), released{});
+}
+
+// Until he hears of it, he counts on the lease that he had.
+TEST_P(SharedScript, DoesNotShortenALeaseByChangingWhatIsHeld) {
+  claim u = in_mode('u'), reader = in_mode('r');
+  ASSERT_TRUE(granted_to(u) && granted_to(reader));
+  claim up = waiting(instead_of(u, 'x'));
+  ASSERT_EQ(place_of(up), 0U);
+  shared().release(reader);
+  ASSERT_TRUE(holds(up));
+  EXPECT_GT(shared().pttl(key.value_key()), lease.count() * 9 / 10) << "longer than the claim";
+}
+
 TEST_P(SharedScript, GoesBeforeThoseWhoHaveNothingYet) {
   claim a = in_mode('c'), b = in_mode('c');
   ASSERT_TRUE(granted_to(a) && granted_to(b));

@@ -108,6 +108,8 @@ void client::crash() {
   ++life_;
   ++tenure_;
   acquiring_.reset();
+  changing_.reset();
+  releases_then_ = false;
   holding_.reset();
   releasing_.reset();
   id_ = id_of(number_, life_);
@@ -122,13 +124,15 @@ void client::crash() {
 void client::break_connection() {
   if (connection() < 0) return;
   disturb();
-  const bool asks = acquiring_.has_value();
+  const bool asks = acquiring_ || changing_;
   wire_.cut();
   unanswered(use::renewal);
   unanswered(use::request);
   if (!asks) return;
   later(world_.now() + world_.chance().time_up_to(20ms), [this, mine = tenure_] {
-    if (mine == tenure_ && acquiring_) obey(acquiring_->on_woken(present()));
+    if (mine != tenure_) return;
+    if (acquiring_) return obey(acquiring_->on_woken(present()));
+    if (changing_) obey_change(changing_->on_woken(present()));
   });
 }
 

@@ -63,6 +63,7 @@ class client {
 
   // client_asking.cpp
   leasing::patience draw_patience();
+  milliseconds draw_lease();
   void obey(const leasing::step& step);
   void send(leasing::ask what, bool resend);
   void acquire_answered(const resp::value& reply, const utterance& when);
@@ -71,12 +72,21 @@ class client {
 
   // client_holding.cpp
   void hold(const leasing::acquire_outcome& got);
+  void take(const leasing::acquire_outcome& got);
   void obey(const leasing::hold_step& step);
   void obey(const leasing::release_step& step);
   void renewed(const resp::value& reply, monotonic_time sent_at);
   void send_renewal();
   void release();
   void check_loss() const;
+
+  // client_changing.cpp
+  void plan_change();
+  void begin_change();
+  void obey_change(const leasing::step& step);
+  void send_change(leasing::ask what, bool resend);
+  void change_answered(const resp::value& reply, monotonic_time sent_at);
+  void changed(const leasing::acquire_outcome& got);
 
   world& world_;
   const std::uint16_t number_;
@@ -93,6 +103,14 @@ class client {
   std::optional<leasing::acquire_machine> acquiring_;
   std::optional<leasing::hold_machine> holding_;
   std::optional<leasing::release_machine> releasing_;
+
+  // What it has becomes something else.
+  dialects::demand has_, wanted_;
+  dialects::claim change_claim_{.owner = request_id{id_, 0}};
+  std::optional<leasing::acquire_machine> changing_;
+  std::uint64_t change_timer_ = 0;
+  bool releases_then_ = false;
+
   std::optional<place> place_;
   belief belief_;
   std::optional<monotonic_time> answer_sent_at_;  // of the answer being heard; the world's time

@@ -23,6 +23,10 @@ leasing::patience client::draw_patience() {
   return {.waits = true, .give_up_at = until};
 }
 
+milliseconds client::draw_lease() {
+  return 200ms + milliseconds(world_.chance().up_to(longest_lease.count() - 200));
+}
+
 void client::begin() {
   auto& dice = world_.chance();
   ++tenure_;
@@ -31,7 +35,7 @@ void client::begin() {
   claim_ = {.key = &world_.key(),
             .wants = world_.of().want(dice),
             .owner = request_id{id_, ++requests_},
-            .lease = 200ms + milliseconds(dice.up_to(longest_lease.count() - 200)),
+            .lease = draw_lease(),
             .floor = floor_,
             .waits = true};
   renews_ = dice.chance(75);
@@ -43,8 +47,9 @@ void client::begin() {
 }
 
 void client::cancel() {
-  if (!acquiring_) return;
+  if (!acquiring_ && !changing_) return;
   world_.count(fault::cancelled);
+  if (!acquiring_) return obey_change(changing_->on_stop(present()));
   obey(acquiring_->on_stop(present()));
 }
 
@@ -112,6 +117,8 @@ void client::answered(use what, const utterance& when, const resp::value& reply)
     obey(releasing_->on_reply(reply, now()));
   } else if (acquiring_) {
     acquire_answered(reply, when);
+  } else if (changing_) {
+    change_answered(reply, when);
   }
   answer_sent_at_.reset();
 }
@@ -137,6 +144,8 @@ void client::unanswered(use what) {
     obey(releasing_->on_missing(how, now()));
   } else if (what == use::request && acquiring_) {
     obey(acquiring_->on_missing(how, {errc::unavailable, "lost"}, present()));
+  } else if (what == use::request && changing_) {
+    obey_change(changing_->on_missing(how, {errc::unavailable, "lost"}, present()));
   }
 }
 
@@ -144,21 +153,29 @@ void client::heard(const resp::value& push, const utterance& when) {
   const auto said = dialects::read_message(id_, push.items.at(2).text);
   if (!said) return;
   if (const auto* const first = std::get_if<dialects::first_in_line>(&*said)) {
-    if (first->request != requests_ || !acquiring_) return;
+    const bool acquires = acquiring_ && first->request == claim_.owner.counter();
+    const bool changes = changing_ && first->request == change_claim_.owner.counter();
+    if (!acquires && !changes) return;
     // What was lost may have been his own grant, made after this was said.
     if (place_ && wire_.lost_push_at() < when.asked_at) {
       place_ = place{.asked_at = when.asked_at, .told_at = world_.now()};
     }
-    return obey(acquiring_->on_first_in_line(first->owner_has, present(), when.position));
+    auto& machine = acquires ? *acquiring_ : *changing_;
+    const auto next = machine.on_first_in_line(first->owner_has, present(), when.position);
+    return acquires ? obey(next) : obey_change(next);
   }
   const auto* const grant = std::get_if<dialects::handed_over>(&*said);
   if (grant == nullptr) return;
-  if (grant->request == requests_ && acquiring_) {
+  const bool acquires = acquiring_ && grant->request == claim_.owner.counter();
+  const bool changes = changing_ && grant->request == change_claim_.owner.counter();
+  if (acquires || changes) {
     const auto granted_at = clock_of_server_.earliest(grant->at);
-    return obey(acquiring_->on_handed_over({grant->major, grant->claim}, *granted_at, present(),
-                                           when.position));
+    auto& machine = acquires ? *acquiring_ : *changing_;
+    const auto next = machine.on_handed_over({grant->major, grant->claim}, *granted_at, present(),
+                                             when.position);
+    return acquires ? obey(next) : obey_change(next);
   }
-  if (grant->request == requests_ && holding_) return;
+  if (holding_ && grant->request == claim_.owner.counter()) return;
   later(world_.now() + unclaimed, [this, request = grant->request] { give_back(request); });
 }
 

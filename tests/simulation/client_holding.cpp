@@ -12,10 +12,23 @@ using namespace std::chrono_literals;
 void client::hold(const leasing::acquire_outcome& got) {
   auto& dice = world_.chance();
   claim_ = acquiring_->claim();
+  acquiring_.reset();
+  served_ = true;
+  take(got);
+  if (world_.faults() && dice.chance(10)) freeze(3s);
+  obey(holding_->start());
+  const auto used = dice.time_up_to(dice.chance(world_.short_uses()) ? 5ms : longest_use);
+  later(world_.now() + used, [this, mine = tenure_] {
+    if (mine == tenure_ && holding_) release();
+  });
+  plan_change();
+}
+
+// From now on it believes in this.
+void client::take(const leasing::acquire_outcome& got) {
   claim_.granted = got.grant.major;
   floor_ = std::max(floor_, got.grant.major);
-  acquiring_.reset();
-  served_ = undisturbed_ = true;
+  undisturbed_ = true;
   granted_at_ = got.granted_at;
   // A message says when the lock was handed over; when that was here rests on the last sample.
   const auto evidence = granted_by_answer_
@@ -26,12 +39,6 @@ void client::hold(const leasing::acquire_outcome& got) {
   if (world_.check().is_disrupted_since(evidence)) undisturbed_ = false;
   world_.believes(*this, belief_, !granted_by_answer_);
   holding_.emplace(claim_.lease, renews_, got.grant.ttl, got.granted_at, got.deadline);
-  if (world_.faults() && dice.chance(10)) freeze(3s);
-  obey(holding_->start());
-  const auto used = dice.time_up_to(dice.chance(world_.short_uses()) ? 5ms : longest_use);
-  later(world_.now() + used, [this, mine = tenure_] {
-    if (mine == tenure_ && holding_) release();
-  });
 }
 
 void client::obey(const leasing::hold_step& step) {
@@ -65,6 +72,10 @@ void client::send_renewal() {
 void client::renewed(const resp::value& reply, monotonic_time sent_at) {
   const auto verdict = world_.of().recipe->read_renew(reply, 0);
   if (const auto* late = std::get_if<dialects::late>(&verdict)) learn(sent_at, late->now);
+  // Perhaps what it wants instead was granted, and it has not heard of that yet.
+  if (changing_ && std::holds_alternative<dialects::not_mine>(verdict)) {
+    return obey(holding_->on_missing(now()));
+  }
   const auto before = holding_->deadline();
   const auto step = holding_->on_renewed(verdict, clock_.local(sent_at), now());
   if (holding_->deadline() > before) {
@@ -76,6 +87,13 @@ void client::renewed(const resp::value& reply, monotonic_time sent_at) {
 }
 
 void client::release() {
+  if (changing_) {
+    releases_then_ = true;
+    if (world_.faults() && world_.chance().chance(50)) {
+      obey_change(changing_->on_stop(present()));
+    }
+    return;
+  }
   const auto deadline = holding_->deadline();
   if (now() >= deadline && !lost_ && world_.now() > std::max(frozen_until_, belief_.deadline)) {
     world_.check().violated("S4: the end of a lease was not reported");

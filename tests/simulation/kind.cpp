@@ -62,7 +62,8 @@ const kind& mutex_kind() {
 }
 
 std::span<const kind* const> all_kinds() {
-  static const std::array all{&mutex_kind(), &read_write_kind(), &semaphore_kind()};
+  static const std::array all{&mutex_kind(), &read_write_kind(), &semaphore_kind(),
+                              &mode_lock_kind()};
   return all;
 }
 

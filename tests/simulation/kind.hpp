@@ -22,6 +22,7 @@ struct holder {
   // Until when the server keeps the lock for him, from now on: more than 0.
   microseconds remaining{};
   share has{'x', 1};
+  std::string was{};  // the request in whose place he came, if he has changed what he had
 };
 
 // And of one who waits for it.
@@ -41,6 +42,8 @@ struct kind {
   void (*queue)(simulated_server&, const lock_key&, std::vector<waiter>&);
   // How many permits there are now; null: it has none.
   std::uint32_t (*limit)(simulated_server&, const lock_key&) = nullptr;
+  // To which mode one changes who has this; 0: he keeps it. Null: nobody can change what he has.
+  char (*change)(dice&, char has) = nullptr;
   // A command that an operator gives while things go wrong, or when they do no more; null: none.
   std::string (*meddle)(dice&, const lock_key&, bool faults) = nullptr;
 };
@@ -51,6 +54,8 @@ const kind& mutex_kind();
 const kind& read_write_kind();
 // Permits, the number of which changes.
 const kind& semaphore_kind();
+// The six modes of the DLMs, and changes from each to each.
+const kind& mode_lock_kind();
 
 std::span<const kind* const> all_kinds();
 

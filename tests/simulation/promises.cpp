@@ -27,6 +27,12 @@ const holder* promises::find(std::string_view owner) const {
   return found == holders_.end() ? nullptr : &*found;
 }
 
+const holder* promises::find_heir(std::string_view owner) const {
+  if (const auto* const there = find(owner)) return there;
+  const auto found = std::ranges::find(holders_, owner, &holder::was);
+  return found == holders_.end() ? nullptr : &*found;
+}
+
 monotonic_time promises::granted_at(dialects::token_major token) const {
   const auto found = grants_.find(token);
   return found == grants_.end() ? monotonic_time::min() : found->second.at;
@@ -66,7 +72,7 @@ bool promises::is_known(const holder& one) const {
 
 // Who has asked before may come back to his place.
 void promises::check_order(const holder& served) {
-  if (served.has.mode == 'n') return;
+  if (served.has.mode == 'n' || !served.was.empty()) return;
   const auto found = tickets_.find(served.owner);
   for (const auto& one : queue_before_) {
     if (found != tickets_.end() && found->second <= one.ticket) return;
@@ -141,8 +147,8 @@ void promises::clock_set(monotonic_time now, microseconds by) {
 void promises::believed(const belief& what, monotonic_time now) {
   if (is_disrupted_since(what.evidence)) return;
   kind_.holders(server_, key_, holders_);
-  const auto* const there = find(what.owner);
-  if (there == nullptr || there->token != what.token) {
+  const auto* const there = find_heir(what.owner);
+  if (there == nullptr || (there->owner == what.owner && there->token != what.token)) {
     return violated("S3: somebody believes in a lease that the server does not know");
   }
   const nanoseconds too_long = what.deadline - (now + there->remaining);

@@ -11,10 +11,12 @@
 //   L1  a lock whose lease has ended is given to the first who waits, within `prompt`
 //   L2  a release gives the lock to the first who waits; and whatever happened, nobody waits for a
 //       free lock longer than he may stay silent. Free: the first in the queue may come in
-//   O   nobody is served while one waits whose ticket is older. Excused: who wants no more than to
-//       be known (the mode n)
+//   O   nobody is served while one waits whose ticket is older. Excused: who changes what he has;
+//       who wants no more than to be known (the mode n)
 //   -   a copy of a request that arrives after it was given up is refused; who has left, has left
 //       nothing at the server
+//
+// Who has asked for another mode of what he has relies on the weaker of the two from then on.
 //
 // S1 and S3 are excused for leases that were granted, or whose time was counted, before the server
 // was emptied or its clock set forward; late copies when the clock was set back.
@@ -84,6 +86,8 @@ class promises {
   };
 
   const holder* find(std::string_view owner) const;
+  // Also if he has changed it since.
+  const holder* find_heir(std::string_view owner) const;
   bool is_known(const holder& one) const;
   void granted(const holder& one, monotonic_time now);
   void check_order(const holder& served);

@@ -50,6 +50,34 @@ std::string set_permits(dice& dice, const lock_key& key, bool faults) {
   return bytes;
 }
 
+// An entry is `<mode><weight>:<token>:<until>`, and perhaps `:<request that it replaced>:...`.
+std::string replaced_by(std::string_view entry) {
+  for (int i = 0; i < 3; ++i) {
+    const auto colon = entry.find(':');
+    if (colon == entry.npos) return {};
+    entry.remove_prefix(colon + 1);
+  }
+  return std::string{entry.substr(0, entry.find(':'))};
+}
+
+const demand* want_a_mode(dice& dice) {
+  static constexpr std::array all{demand{.mode = 'n'}, demand{.mode = 'c'}, demand{.mode = 'd'},
+                                  demand{.mode = 'r'}, demand{.mode = 'p'}, demand{.mode = 'x'}};
+  return &all.at(dice.up_to(all.size() - 1));
+}
+
+char change_mode(dice& dice, char has) {
+  constexpr std::string_view modes = "ncdrpx";
+  const char to = modes.at(dice.up_to(modes.size() - 1));
+  return to == has ? '\0' : to;
+}
+
+// Upgrade, downgrade.
+char change_role(dice& dice, char has) {
+  if (has == 'r') return 0;
+  return has == 'u' && dice.chance(60) ? 'x' : 'r';
+}
+
 }  // namespace
 
 void shared_holders(simulated_server& server, const lock_key& key, std::vector<holder>& found) {
@@ -61,7 +89,8 @@ void shared_holders(simulated_server& server, const lock_key& key, std::vector<h
     if (!one) continue;
     const auto remaining = one->until.time_since_epoch() - server.now();
     if (remaining <= microseconds{0}) continue;
-    found.push_back({fields.items[i].text, one->major, remaining, one->has});
+    found.push_back({fields.items[i].text, one->major, remaining, one->has,
+                     replaced_by(fields.items[i + 1].text)});
   }
   std::ranges::sort(found, {}, &holder::token);
 }
@@ -82,6 +111,7 @@ const kind& read_write_kind() {
       .want = want_to_read_or_write,
       .holders = shared_holders,
       .queue = shared_queue,
+      .change = change_role,
   };
   return one;
 }
@@ -95,6 +125,18 @@ const kind& semaphore_kind() {
       .queue = shared_queue,
       .limit = permits_there_are,
       .meddle = set_permits,
+  };
+  return one;
+}
+
+const kind& mode_lock_kind() {
+  static const kind one{
+      .name = "mode-lock",
+      .recipe = &dialects::native_shared_lock(),
+      .want = want_a_mode,
+      .holders = shared_holders,
+      .queue = shared_queue,
+      .change = change_mode,
   };
   return one;
 }

@@ -35,6 +35,17 @@ share share_of(const dialects::demand* wanted) {
   return {wanted->mode, wanted->weight};
 }
 
+char weaker_of(char one, char other) {
+  const auto goes_with_all_of = [](char weak, char strong) {
+    for (const char friend_of_it : friends_of(strong)) {
+      if (friends_of(weak).find(friend_of_it) == std::string_view::npos) return false;
+    }
+    return true;
+  };
+  if (goes_with_all_of(one, other)) return one;
+  return goes_with_all_of(other, one) ? other : 'c';
+}
+
 bool go_together(const std::vector<share>& all, std::uint32_t limit) {
   std::uint64_t permits = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -1,12 +1,13 @@
 -- Takes the entry of the request `asked` out of the holders, and lets those in front of the queue
--- in. `restores`: who has changed his mode becomes what he was before, if that still goes together
--- with the others. Returns 1: given back; 0: there was none; 2: the queue is not finished.
+-- in. `restores`: who has changed his mode becomes what he was before; where that does not go
+-- together any more with others who have come in, he keeps the new mode. Returns 1: given back;
+-- 0: there was none; 2: the queue is not finished.
 --@include load
 --@include save
 if not entry and not waiting then return 0 end
-local floor, was, until_ms = 0, '', nil
+local floor, was, mode, weight, until_ms = 0, '', nil, nil, nil
 if entry then
-  local mode, weight, token
+  local token
   mode, weight, token, until_ms, was = string.match(entry, '^(%a)(%d+):(%d+):(%d+):?(.*)$')
   taken_out[1] = asked
   held[mode] = held[mode] - weight
@@ -23,8 +24,9 @@ local now_ms = math.floor(now / 1000)
 --@include fits
 --@include put
 if restores and was ~= '' then
-  local request, mode, weight, token = string.match(was, '^(.+):(%a)(%d+):(%d+)$')
-  if fits(mode, weight + 0, 4294967295) then put(request, mode, weight, token, until_ms + 0) end
+  local request, old_mode, old_weight, token = string.match(was, '^(.+):(%a)(%d+):(%d+)$')
+  if fits(old_mode, old_weight + 0, 4294967295) then mode, weight = old_mode, old_weight end
+  put(request, mode, weight, token, until_ms + 0)
 end
 local unfinished = false
 if waiting then

@@ -1,0 +1,114 @@
+// A client that has the lock, and wants it in another mode.
+#include <utility>
+
+#include "simulation/client.hpp"
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+using namespace std::chrono_literals;
+
+void client::plan_change() {
+  auto& dice = world_.chance();
+  if (world_.of().change == nullptr || !dice.chance(40)) return;
+  later(world_.now() + dice.time_up_to(200ms), [this, mine = tenure_] {
+    if (mine == tenure_) begin_change();
+  });
+}
+
+void client::begin_change() {
+  if (!holding_ || changing_ || !believes()) return;
+  auto& dice = world_.chance();
+  const char to = world_.of().change(dice, claim_.wants->mode);
+  if (to == 0) return;
+  wanted_ = {.mode = to, .replaced = claim_.owner};
+  change_claim_ = {.key = &world_.key(),
+                   .wants = &wanted_,
+                   .owner = request_id{id_, ++requests_},
+                   .lease = draw_lease(),
+                   .floor = floor_,
+                   .waits = true};
+  belief_.has.mode = weaker_of(belief_.has.mode, to);
+  changing_.emplace(
+      *world_.of().recipe, change_claim_, draw_patience(),
+      leasing::acquire_machine::settings{.response_timeout = response_timeout, .seed = requests_});
+  obey_change(changing_->start(present()));
+}
+
+void client::obey_change(const leasing::step& step) {
+  if (step.learned && answer_sent_at_) learn(*answer_sent_at_, *step.learned);
+  if (step.wake_at) {
+    later_here(*step.wake_at, [this, mine = ++change_timer_] {
+      if (mine == change_timer_ && changing_) obey_change(changing_->on_timer(present()));
+    });
+  }
+  if (step.send != leasing::ask::nothing) send_change(step.send, step.resend);
+  if (step.done) {
+    place_.reset();
+    if (step.done->code == errc::timed_out) world_.count(fault::gave_up);
+    if (!step.done->code) changed(*step.done);
+  }
+  if (!step.finished) return;
+  const bool got_it = step.done && !step.done->code;
+  if (!got_it && answer_sent_at_) world_.check().left(change_claim_.owner.text());
+  changing_.reset();
+  ++change_timer_;
+  if (std::exchange(releases_then_, false)) release();
+}
+
+void client::send_change(leasing::ask what, bool resend) {
+  connect();
+  const auto& recipe = *world_.of().recipe;
+  parcel sent;
+  resp::writer out{sent.bytes};
+  if (what == leasing::ask::acquire) {
+    recipe.write_acquire(change_claim_, resend, leasing::not_after(sending(), response_timeout),
+                         out);
+    sent.executed = [this, asks = change_claim_.owner.counter()](const resp::value& reply) {
+      const auto verdict = world_.of().recipe->read_acquire(change_claim_, reply);
+      const bool changed = std::holds_alternative<dialects::granted>(verdict) ||
+                           std::holds_alternative<dialects::queued>(verdict);
+      const bool wanted = changing_ && change_claim_.owner.counter() == asks;
+      if (changed && !wanted) world_.check().late_copy_executed();
+    };
+  } else {
+    if (what == leasing::ask::release) {
+      recipe.write_release(change_claim_, out);
+    } else {
+      recipe.write_withdraw(change_claim_, out);
+    }
+    sent.executed = [this](const resp::value& reply) {
+      const auto verdict = world_.of().recipe->read_release(reply);
+      if (std::holds_alternative<dialects::released>(verdict)) {
+        world_.check().gave_back(world_.now());
+      }
+    };
+  }
+  wire_.transmit(std::move(sent));
+}
+
+void client::change_answered(const resp::value& reply, monotonic_time sent_at) {
+  const auto verdict = world_.of().recipe->read_acquire(change_claim_, reply);
+  granted_by_answer_ = std::holds_alternative<dialects::granted>(verdict);
+  if (const auto* const where = std::get_if<dialects::queued>(&verdict)) {
+    place_ = place{.before = where->place, .asked_at = sent_at, .told_at = world_.now()};
+  }
+  obey_change(changing_->on_reply(reply, clock_.local(sent_at), present()));
+  granted_by_answer_ = false;
+  if (!changing_ || !changing_->hears_messages()) place_.reset();
+}
+
+// What was held is no more: this has come in its place.
+void client::changed(const leasing::acquire_outcome& got) {
+  holding_->on_released();
+  wire_.forget(use::renewal);
+  has_ = wanted_;
+  claim_ = changing_->claim();
+  claim_.wants = &has_;
+  lost_ = false;
+  take(got);
+  obey(holding_->start());
+  plan_change();
+}
+
+}  // namespace holdfast::simulation

@@ -457,6 +457,17 @@ TEST(AcquireMachine, AGrantAfterTheStopIsReleasedByItsToken) {
   EXPECT_EQ(written_by(machine), "*2\r\n$7\r\nrelease\r\n$1\r\n7\r\n");
 }
 
+// Releasing would end what is held, which its owner still counts on.
+TEST(AcquireMachine, AGrantedChangeThatIsNotWantedAnyMoreIsWithdrawn) {
+  static const dialects::demand upgrade{.mode = 'x', .replaced = test_claim().owner};
+  dialects::claim& changes = new_claim(test_claim(lease));
+  changes.wants = &upgrade;
+  acquire_machine machine{recipe, changes, for_ever, {.response_timeout = response_timeout}};
+  machine.start(start);
+  expect_done(machine.on_stop(start), errc::cancelled);
+  EXPECT_EQ(machine.on_reply(say("granted", 10'000), local_start, start).send, ask::withdraw);
+}
+
 TEST(AcquireMachine, IsAValueWhoseCopyGoesOnTheSameWay) {
   acquire_machine one = started(for_ever);
   one.on_reply(say("busy"), local_start, start);

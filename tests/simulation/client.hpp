@@ -29,6 +29,8 @@ class client {
   void cancel();
   void disturb();
   void break_connection();
+  // Whoever waits for a change may have been granted it, so that he cannot renew what he had.
+  void message_lost() { undisturbed_ = undisturbed_ && !changing_; }
 
   // For its wire.
   void answered(use what, const utterance& when, const resp::value& reply);

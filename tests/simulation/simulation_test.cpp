@@ -101,7 +101,8 @@ TEST_P(SimulationOf, IsTheSameForTheSameSeed) {
   EXPECT_NE(simulate(1).trace, simulate(2).trace);
 }
 
-// The same seeds each time, for scripts/mutants; and so that what the runs show is not shown by runs in which nothing happens.
+// The same seeds each time, for scripts/mutants; and so that what the runs show is not shown by
+// runs in which nothing happens.
 TEST_P(SimulationOf, KeepsThePromisesUnderEveryFault) {
   constexpr std::uint64_t seeds = 1000;
   fault_counts sum{};

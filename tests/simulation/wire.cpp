@@ -101,6 +101,7 @@ void wire::deliver_push(resp::value push) {
     const auto drawn = world_.chance().up_to(99);
     if (drawn < 5) {
       lost_push_at_ = world_.now();
+      client_.message_lost();
       return world_.count(fault::push_lost);
     }
     if (drawn < 12) stall();

@@ -96,7 +96,8 @@ dialects::renew_verdict tenure::without_delay(dialects::renew_verdict verdict) c
 
 void tenure::on_renewed(const dialects::renew_verdict& said, monotonic_time sent_at) {
   const auto verdict = without_delay(said);
-  if (changes_ > 0 && std::holds_alternative<dialects::not_mine>(verdict)) return on_renewal_missing();
+  const bool is_gone = std::holds_alternative<dialects::not_mine>(verdict);
+  if (is_gone && changes_ > 0) return on_renewal_missing();
   const bool was_held = held_.load(std::memory_order_acquire);
   {
     const scoped_mutex lock(mutex_);

@@ -87,7 +87,7 @@ class client {
   void begin_change();
   void obey_change(const leasing::step& step);
   void send_change(leasing::ask what, bool resend);
-  void change_answered(const resp::value& reply, monotonic_time sent_at);
+  void change_answered(const resp::value& reply, const utterance& when);
   void changed(const leasing::acquire_outcome& got);
 
   world& world_;

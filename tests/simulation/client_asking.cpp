@@ -171,8 +171,8 @@ void client::heard(const resp::value& push, const utterance& when) {
   if (acquires || changes) {
     const auto granted_at = clock_of_server_.earliest(grant->at);
     auto& machine = acquires ? *acquiring_ : *changing_;
-    const auto next = machine.on_handed_over({grant->major, grant->claim}, *granted_at, present(),
-                                             when.position);
+    const auto next =
+        machine.on_handed_over({grant->major, grant->claim}, *granted_at, present(), when.position);
     return acquires ? obey(next) : obey_change(next);
   }
   if (holding_ && grant->request == claim_.owner.counter()) return;

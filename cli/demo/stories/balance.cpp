@@ -39,17 +39,15 @@ class balance_tale : public tale {
     }
   }
 
-  // Beside the balances, what was moved is added up by single commands, which lose nothing.
+  // Beside the balances, what was moved is added up by single commands, which lose nothing, and
+  // whose sum is zero: when every account is right, none has come or gone.
   tally check() override {
     tally books{.done = at_.data.number({"GET", key("moves")}),
                 .expected = std::int64_t{at_.people} * moves};
-    std::int64_t sum = 0;
     for (int i = 0; i < accounts; ++i) {
-      const auto has = balance(account(i));
-      sum += has;
-      if (has != at_first + at_.data.number({"HGET", key("moved"), account(i)})) ++books.wrong;
+      const auto moved = at_.data.number({"HGET", key("moved"), account(i)});
+      if (balance(account(i)) != at_first + moved) ++books.wrong;
     }
-    if (sum != accounts * at_first && books.wrong == 0) ++books.wrong;
     return books;
   }
 

@@ -82,8 +82,8 @@ char change_role(dice& dice, char has) {
 
 void shared_holders(simulated_server& server, const lock_key& key, std::vector<holder>& found) {
   found.clear();
-  const std::array<std::string_view, 2> words_of{"HGETALL", key.value_key()};
-  const auto fields = server.look(words_of);
+  const auto value = key.value_key();
+  const auto fields = server.look(std::array<std::string_view, 2>{"HGETALL", value});
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
     const auto one = dialects::read_holder(fields.items[i].text, fields.items[i + 1].text);
     if (!one) continue;

@@ -284,9 +284,9 @@ step acquire_machine::tell_patience_is_over(moment now) {
     case answer::busy:
       return tell(errc::timed_out, "somebody else still held the lock when last asked", now);
     case answer::refusal:
-      return tell(errc::timed_out, "the server's last answer was: " + last_detail_, now);
+      return tell(errc::timed_out, "the server's last answer was: " + last_detail(), now);
     case answer::unreachable:
-      return tell(errc::unavailable, last_detail_, now);
+      return tell(errc::unavailable, last_detail(), now);
   }
   return {};
 }
@@ -332,7 +332,7 @@ void acquire_machine::remember(answer last, std::string_view detail) {
   // An unreachable server and a busy lock have pauses of different length.
   if ((last == answer::unreachable) != (last_ == answer::unreachable)) retries_.reset();
   last_ = last;
-  last_detail_ = detail;
+  last_detail_ = detail.empty() ? nullptr : std::make_unique<const std::string>(detail);
 }
 
 // The acquire under way was answered or was never sent, so no copy of it is left.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -124,6 +125,7 @@ class acquire_machine {
   step wake(monotonic_time at, moment now) const;
 
   void remember(answer last, std::string_view detail);
+  std::string last_detail() const { return last_detail_ ? *last_detail_ : std::string{}; }
   void settled(moment now) noexcept;
   ask way_back() const noexcept;
   bool giving_back() const noexcept;
@@ -139,9 +141,10 @@ class acquire_machine {
   back_off retries_;
   server_time not_after_{};          // of the last acquire
   monotonic_time doubtful_until_{};  // no copy of an acquire is executed after this
-  std::optional<message> kept_;      // came while asking
+  // On the heap, since they are rare and there may be many attempts.
+  std::unique_ptr<const message> kept_;  // came while asking
   std::uint64_t answered_at_ = 0;  // position of the last answer: what was said before is obsolete
-  std::string last_detail_;        // of the last refusal or the last reason why no answer came
+  std::unique_ptr<const std::string> last_detail_;  // of the last refusal, or why no answer came
   answer last_ = answer::none;
   state state_ = state::asking;
   ask under_way_ = ask::nothing;      // sent, and neither answered nor missing
@@ -154,6 +157,6 @@ class acquire_machine {
   std::uint8_t late_in_a_row_ = 0;
 };
 
-static_assert(sizeof(acquire_machine) <= 224, "memory of every waiting attempt");
+static_assert(sizeof(acquire_machine) <= 128, "memory of every waiting attempt");
 
 }  // namespace holdfast::leasing

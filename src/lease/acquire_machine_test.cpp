@@ -468,14 +468,5 @@ TEST(AcquireMachine, AGrantedChangeThatIsNotWantedAnyMoreIsWithdrawn) {
   EXPECT_EQ(machine.on_reply(say("granted", 10'000), local_start, start).send, ask::withdraw);
 }
 
-TEST(AcquireMachine, IsAValueWhoseCopyGoesOnTheSameWay) {
-  acquire_machine one = started(for_ever);
-  one.on_reply(say("busy"), local_start, start);
-  acquire_machine other = one;
-  EXPECT_EQ(one.on_woken(start), other.on_woken(start));
-  EXPECT_EQ(one.on_reply(say("busy"), local_start, start),
-            other.on_reply(say("busy"), local_start, start));
-}
-
 }  // namespace
 }  // namespace holdfast::leasing

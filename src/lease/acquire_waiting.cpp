@@ -18,7 +18,7 @@ step acquire_machine::on_queued(const dialects::queued& where, moment now) {
   maybe_ours_ = true;
   claim_->ticket = where.ticket;
   remember(answer::busy, {});
-  const auto heard = std::exchange(kept_, std::nullopt);
+  const auto heard = std::exchange(kept_, nullptr);
   step next;
   if (is_over(now)) {
     next = tell_patience_is_over(now);
@@ -49,7 +49,7 @@ step acquire_machine::on_first_in_line(nanoseconds owner_has, moment now, std::u
 // On several threads an answer may be heard after what was said later. What was said before it is
 // obsolete, as when a grant was lost with the server's memory and the request waits again.
 step acquire_machine::hear(const message& said, moment now) {
-  if (state_ == state::asking) kept_ = said;
+  if (state_ == state::asking) kept_ = std::make_unique<const message>(said);
   if (state_ != state::waiting || said.position < answered_at_) return {};
   return judge(said, now);
 }

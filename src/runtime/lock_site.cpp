@@ -162,7 +162,7 @@ std::optional<grant> lock_site::try_take(identity thread) {
 
 // Whoever gets it shall have it for a while, also while it is only claimed.
 bool lock_site::may_pass_on(monotonic_time now) const {
-  const nanoseconds enough = std::min(spec_.lease, dialects::longest_claim) / 4;
+  const nanoseconds enough = std::min<milliseconds>(spec_.lease, dialects::longest_claim) / 4;
   return !revoked_ && minor_ < last_minor && tenure_->remaining(now) > enough;
 }
 

@@ -22,9 +22,9 @@ struct lock_spec {
   lock_key key;
   const dialects::recipe* recipe;
   std::shared_ptr<const dialects::demand> wants{};  // null where one at a time can have it
-  milliseconds lease;
-  milliseconds retain;
-  std::uint32_t delay = 0;  // in ms: see lock_options::lock_delay
+  short_milliseconds lease;
+  short_milliseconds retain;
+  short_milliseconds delay{};  // see lock_options::lock_delay
   std::uint32_t queue_limit;
   bool renews;
   bool fair;
@@ -50,7 +50,7 @@ struct lock_spec {
   }
 
   // The client keeps it for a while after the last release.
-  bool is_retained() const noexcept { return retain > milliseconds{0}; }
+  bool is_retained() const noexcept { return retain > short_milliseconds{0}; }
 
   friend bool operator==(const lock_spec& a, const lock_spec& b) noexcept {
     const bool same_demand = a.wants && b.wants ? *a.wants == *b.wants : a.wants == b.wants;

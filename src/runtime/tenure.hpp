@@ -172,6 +172,6 @@ class tenure final : public holding,
   std::unique_ptr<std::stop_callback<stopper>> stop_callback_;
 };
 
-static_assert(sizeof(tenure) <= 832, "memory of every held lock");
+static_assert(sizeof(tenure) <= 544, "memory of every held lock");
 
 }  // namespace holdfast::runtime

@@ -121,8 +121,7 @@ class tenure final : public holding,
   void stand_in_line() HOLDFAST_REQUIRES(mutex_);
   void leave_line() HOLDFAST_REQUIRES(mutex_);
   void leave_room() HOLDFAST_REQUIRES(mutex_);
-  leasing::step hear(acquiring& machine, const line_message& message)
-      HOLDFAST_REQUIRES(mutex_);
+  leasing::step hear(acquiring& machine, const line_message& message) HOLDFAST_REQUIRES(mutex_);
   void conclude(ending what, std::optional<errc> code, std::string detail)
       HOLDFAST_REQUIRES(mutex_);
   void tell() HOLDFAST_REQUIRES(mutex_);
@@ -139,10 +138,10 @@ class tenure final : public holding,
   dialects::claim claim_;  // changes only while no request and no renewal is under way
   outgoing outgoing_;      // the same
   std::atomic<bool> held_{false};
+  std::atomic<bool> listened_{false};  // somebody has asked for the loss signal
   // Requests that are to come in the place of this one at the server: until they are over, and
   // given back should their callers have left, a renewal that finds this one gone proves no loss.
   std::atomic<int> changes_{0};
-  std::atomic<bool> listened_{false};      // somebody has asked for the loss signal
   std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock
 
   mutex mutex_;

@@ -127,7 +127,8 @@ void client::acquire_answered(const resp::value& reply, const utterance& when) {
   const auto verdict = world_.of().recipe->read_acquire(claim_, reply);
   granted_by_answer_ = std::holds_alternative<dialects::granted>(verdict);
   // Set before the machine goes on: what it asks next may be disturbed.
-  if (const auto* const where = std::get_if<dialects::queued>(&verdict)) {
+  const auto* const where = std::get_if<dialects::queued>(&verdict);
+  if (where != nullptr && !wire_.stalls()) {
     place_ = place{.before = where->place, .asked_at = when.asked_at, .told_at = world_.now()};
   }
   const auto sent_at = clock_.local(when.asked_at);

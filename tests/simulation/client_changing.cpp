@@ -90,7 +90,8 @@ void client::send_change(leasing::ask what, bool resend) {
 void client::change_answered(const resp::value& reply, const utterance& when) {
   const auto verdict = world_.of().recipe->read_acquire(change_claim_, reply);
   granted_by_answer_ = std::holds_alternative<dialects::granted>(verdict);
-  if (const auto* const where = std::get_if<dialects::queued>(&verdict)) {
+  const auto* const where = std::get_if<dialects::queued>(&verdict);
+  if (where != nullptr && !wire_.stalls()) {
     place_ = place{.before = where->place, .asked_at = when.asked_at, .told_at = world_.now()};
   }
   const auto sent_at = clock_.local(when.asked_at);

@@ -119,6 +119,8 @@ void wire::stall() {
   until = std::max(until, world_.now()) + world_.chance().time_up_to(700ms);
 }
 
+bool wire::stalls() const { return std::ranges::max(heard_until_) > world_.now() + one_way; }
+
 monotonic_time wire::arrival(std::size_t stream) {
   auto& until = heard_until_[one_reader_ ? 0 : stream];
   return until = std::max(until, world_.now() + world_.chance().time_up_to(one_way));

@@ -45,6 +45,8 @@ class wire {
   void deliver_push(resp::value push);
   // When the last message was sent that never came.
   monotonic_time lost_push_at() const noexcept { return lost_push_at_; }
+  // Nothing comes for a while.
+  bool stalls() const;
   // The connection is cut. The server notices, unless it was only we who lost it.
   void cut(bool noticed = true);
 

@@ -48,6 +48,13 @@ void client::later_here(monotonic_time local, std::function<void()> what) {
   later(clock_.world(local), std::move(what));
 }
 
+// Each life is a process of its own.
+void client::tell(history::event what) {
+  what.process = (number_ + 1) * 1000 + static_cast<std::int64_t>(life_);
+  what.operation = claim_.owner.counter();
+  world_.tell(std::move(what));
+}
+
 void client::learn(monotonic_time sent_at, server_time said) {
   sampled_at_ = sent_at;
   clock_of_server_.sample(clock_.local(sent_at), now(), said);
@@ -89,7 +96,9 @@ void client::freeze(nanoseconds most) {
   world_.count(fault::frozen);
   disturb();
   frozen_until_ = world_.now() + world_.chance().time_up_to(most);
+  tell({.what = history::kind::frozen});
   later(frozen_until_, [this] {
+    tell({.what = history::kind::thawed});
     if (holding_ && !believes()) world_.count(fault::frozen_past_lease);
   });
 }
@@ -105,6 +114,7 @@ void client::crash() {
   if (silently && old >= 0) {
     world_.at(world_.now() + dice.time_up_to(3s), [this, old] { world_.server().disconnect(old); });
   }
+  tell({.what = history::kind::killed});
   ++life_;
   ++tenure_;
   acquiring_.reset();

@@ -53,6 +53,7 @@ class client {
   monotonic_time now() const;
   moment present() const { return {now(), leasing::far_future}; }
   moment sending() const { return {now(), clock_of_server_.estimate(now())}; }
+  void tell(history::event what);
   void learn(monotonic_time sent_at, server_time said);
   void later_here(monotonic_time local, std::function<void()> what);
 

@@ -42,6 +42,7 @@ void client::begin() {
   acquiring_.emplace(
       *world_.of().recipe, claim_, draw_patience(),
       leasing::acquire_machine::settings{.response_timeout = response_timeout, .seed = requests_});
+  tell({.what = history::kind::called, .lease = claim_.lease});
   plan_mishaps();
   obey(acquiring_->start(present()));
 }
@@ -60,6 +61,7 @@ void client::obey(const leasing::step& step) {
   if (step.done) {
     place_.reset();
     if (!step.done->code) return hold(*step.done);
+    tell({.what = history::kind::unclear});
     if (step.done->code == errc::timed_out) world_.count(fault::gave_up);
   }
   if (!step.finished) return;

@@ -37,6 +37,9 @@ void client::take(const leasing::acquire_outcome& got) {
   belief_ = {std::string{claim_.owner.text()}, got.grant.major, share_of(claim_.wants),
              clock_.world(got.deadline), evidence};
   if (world_.check().is_disrupted_since(evidence)) undisturbed_ = false;
+  tell({.what = history::kind::won,
+        .token = belief_.token,
+        .until = belief_.deadline.time_since_epoch()});
   world_.believes(*this, belief_, !granted_by_answer_);
   holding_.emplace(claim_.lease, renews_, got.grant.ttl, got.granted_at, got.deadline);
 }
@@ -46,6 +49,7 @@ void client::obey(const leasing::hold_step& step) {
   if (step.wake_at) wake_at(*step.wake_at);
   if (!step.lost) return;
   world_.lost();
+  tell({.what = history::kind::lost});
   lost_ = true;
   check_loss();
 }
@@ -81,6 +85,7 @@ void client::renewed(const resp::value& reply, monotonic_time sent_at) {
   if (holding_->deadline() > before) {
     belief_.deadline = clock_.world(holding_->deadline());
     belief_.evidence = sent_at;
+    tell({.what = history::kind::held, .until = belief_.deadline.time_since_epoch()});
     world_.check().believed(belief_, world_.now());
   }
   obey(step);
@@ -98,6 +103,7 @@ void client::release() {
   if (now() >= deadline && !lost_ && world_.now() > std::max(frozen_until_, belief_.deadline)) {
     world_.check().violated("S4: the end of a lease was not reported");
   }
+  tell({.what = history::kind::releasing});
   holding_->on_released();
   holding_.reset();
   wire_.forget(use::renewal);
@@ -109,6 +115,7 @@ void client::obey(const leasing::release_step& step) {
   if (step.wake_at) wake_at(*step.wake_at);
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);
   if (!step.finished) return;
+  tell({.what = history::kind::released, .note = answer_sent_at_ ? "" : "unconfirmed"});
   if (answer_sent_at_) world_.check().left(claim_.owner.text());
   rest();
 }

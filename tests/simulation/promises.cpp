@@ -88,6 +88,9 @@ void promises::granted(const holder& one, monotonic_time now) {
     violated("S2: token " + std::to_string(one.token) + " is not above the last");
   }
   newest_ = std::max(newest_, one.token);
+  if (keeps_news_) {
+    news_.push_back({.what = history::kind::granted, .token = one.token, .note = one.owner});
+  }
   grants_.insert_or_assign(one.token, grant{one.owner, now, limit_});
   granted_last_at_ = now;
   check_order(one);
@@ -96,7 +99,14 @@ void promises::granted(const holder& one, monotonic_time now) {
 void promises::executed(monotonic_time now) {
   if (now > opens_at_) became_free(opens_at_, true);
   std::swap(queue_, queue_before_);
+  if (keeps_news_) {
+    for (const auto& one : holders_) owners_before_.push_back(one.owner);
+  }
   kind_.holders(server_, key_, holders_);
+  for (auto& owner : owners_before_) {
+    if (find(owner) == nullptr) news_.push_back({.what = history::kind::freed, .note = owner});
+  }
+  owners_before_.clear();
   kind_.queue(server_, key_, queue_);
   for (const auto& one : queue_) tickets_.insert_or_assign(one.owner, one.ticket);
   if (kind_.limit != nullptr) limit_ = kind_.limit(server_, key_);

@@ -28,10 +28,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
 #include "simulation/kind.hpp"
+#include "support/history/event.hpp"
 
 namespace holdfast::simulation {
 
@@ -66,6 +68,9 @@ class promises {
   void believed_together(std::span<const belief* const> all);
   void left(std::string_view owner);
   void late_copy_executed();
+  // To whom the server gave the lock since the last call, and from whom it is gone.
+  void keep_news() noexcept { keeps_news_ = true; }
+  std::vector<history::event> take_news() { return std::exchange(news_, {}); }
   void waits(const place& where, monotonic_time now);
 
   // ---- questions
@@ -98,6 +103,9 @@ class promises {
   const lock_key& key_;
   simulated_server& server_;
   std::vector<holder> holders_;
+  bool keeps_news_ = false;
+  std::vector<std::string> owners_before_;
+  std::vector<history::event> news_;
   std::vector<waiter> queue_, queue_before_;
   std::uint32_t limit_ = 0;
   std::vector<share> shares_;

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "simulation/faults.hpp"
 #include "simulation/kind.hpp"
+#include "support/history/event.hpp"
 
 namespace holdfast::simulation {
 
@@ -24,6 +26,8 @@ struct scenario {
     std::uint64_t after = 0;
   };
   std::optional<stop> cancel{};
+  // Told what happens, as real runs tell it. A run that is told goes on after a breach.
+  std::vector<history::event>* history = nullptr;
 };
 
 // What a run came to.

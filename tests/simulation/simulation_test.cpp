@@ -1,11 +1,13 @@
 // Seeded runs. A failure names its kind and seed; HOLDFAST_SEED=N runs that one alone,
-// HOLDFAST_KIND=NAME only that kind, HOLDFAST_DRIFT=M lets clocks differ by up to M millionths.
+// HOLDFAST_HISTORY=FILE writes what happened, HOLDFAST_KIND=NAME runs only that kind,
+// HOLDFAST_DRIFT=M lets clocks differ by up to M millionths.
 #include "simulation/simulation.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -43,10 +45,13 @@ TEST(Simulation, KeepsThePromises) {
   const std::chrono::seconds time{number_in("HOLDFAST_SECONDS", 5)};
   const auto until = net::now() + time;
   std::vector<tally> sums(kinds.size());
+  const char* const file = std::getenv("HOLDFAST_HISTORY");
+  std::vector<history::event> told;
   std::uint64_t seed = first;
   do {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
-      const auto result = simulate({.seed = seed, .of = kinds[i], .drift = drift});
+      const auto result = simulate(
+          {.seed = seed, .of = kinds[i], .drift = drift, .history = file ? &told : nullptr});
       ASSERT_EQ(result.violation, "")
           << "scripts/simulate --kind " << kinds[i]->name << " --seed " << seed;
       ++sums[i].seeds;
@@ -55,6 +60,10 @@ TEST(Simulation, KeepsThePromises) {
       sums[i].commands += result.commands;
     }
   } while (++seed != first + (only != 0 ? 1 : 0) && net::now() < until);
+  if (file != nullptr) {
+    std::ofstream lines{file};
+    for (const auto& one : told) lines << history::to_line(one) << '\n';
+  }
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto& sum = sums[i];
     std::cout << kinds[i]->name << ": " << sum.seeds << " seeds from " << first << ", "

@@ -32,7 +32,9 @@ world::world(const scenario& what)
       dice_(what.seed),
       faults_end_(what.faults ? begin_of_time + fault_phase : begin_of_time),
       short_uses_(dice_.chance(20) ? 20 : 80),
-      promises_(kind_, key_, server_) {}
+      promises_(kind_, key_, server_) {
+  if (what.history != nullptr) promises_.keep_news();
+}
 
 world::~world() = default;
 
@@ -65,6 +67,7 @@ resp::value world::execute(int connection, const std::string& bytes) {
   ++result_.commands;
   auto reply = server_.execute(connection, bytes);
   promises_.executed(now_);
+  for (auto& one : promises_.take_news()) tell(std::move(one));
   for (const int told : server_.take_told()) {
     for (auto& push : server_.take_pushes(told)) {
       for (const auto& one : clients_) {
@@ -73,6 +76,13 @@ resp::value world::execute(int connection, const std::string& bytes) {
     }
   }
   return reply;
+}
+
+void world::tell(history::event what) {
+  if (scenario_.history == nullptr) return;
+  what.time = now_.time_since_epoch();
+  what.lock = "simulated";
+  scenario_.history->push_back(std::move(what));
 }
 
 void world::believes(const client& who, const belief& what, bool by_message) {
@@ -114,6 +124,7 @@ void world::empty_the_server() {
     knows_scripts_ = false;
     for (const auto& one : clients_) one->break_connection();
   }
+  tell({.what = history::kind::emptied, .until = now_.time_since_epoch()});
   promises_.emptied(now_);
   for (const auto& one : clients_) one->disturb();
 }
@@ -130,6 +141,8 @@ void world::set_the_clock() {
   const auto size = std::chrono::floor<microseconds>(dice_.time_up_to(longest_step));
   count(forward ? fault::clock_forward : fault::clock_back);
   server_.step_clock(forward ? size : -size);
+  // Leases have ended, perhaps: as if they were forgotten.
+  if (forward) tell({.what = history::kind::emptied, .until = now_.time_since_epoch()});
   promises_.clock_set(now_, forward ? size : -size);
   for (const auto& one : clients_) one->disturb();
 }
@@ -137,7 +150,8 @@ void world::set_the_clock() {
 // ---- a run
 
 bool world::is_over() const {
-  if (!promises_.violation().empty() || events_.empty()) return true;
+  const bool ends = !promises_.violation().empty() && scenario_.history == nullptr;
+  if (ends || events_.empty()) return true;
   return !faults() && std::ranges::all_of(clients_, [](const auto& one) { return one->rests(); });
 }
 

@@ -50,6 +50,8 @@ class world {
   resp::value execute(int connection, const std::string& bytes);
   void believes(const client& who, const belief& what, bool by_message);
   void lost() { ++result_.losses; }
+  // For the history, where one is wanted; of one client, or of the server.
+  void tell(history::event what);
 
  private:
   struct event {

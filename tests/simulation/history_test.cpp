@@ -1,0 +1,58 @@
+// The checker of real runs' histories (tests/support/history) on simulated ones.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "simulation/simulation.hpp"
+#include "support/history/checker.hpp"
+
+namespace holdfast::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t seeds = 300;
+
+// Who waits may stay silent for 2 s, and longer further back; all who freeze are in his way.
+const history::bounds generous{.lock_free = {20s, 5s},
+                               .lock_orphaned = {20s, 5s},
+                               .return_late = 5s,
+                               .loss_late = 0ms,
+                               .call_arrives = 50ms,
+                               .healing = 100s};
+
+std::vector<history::violation> check(std::uint64_t seed, std::int64_t drift) {
+  std::vector<history::event> events;
+  const auto result = simulate({.seed = seed, .drift = drift, .history = &events});
+  // Tokens may repeat then, and what was lost can have been granted for longer than a lease:
+  // nothing is promised (docs/guarantees.md), and the checker knows no clocks of servers.
+  const auto count = [&](fault what) { return result.faults[static_cast<std::size_t>(what)]; };
+  const auto lost =
+      count(fault::flushed) + count(fault::restarted_empty) + count(fault::clock_forward);
+  if (lost > 0 && count(fault::clock_back) > 0) return {};
+  return history::check(history::story{events}, generous);
+}
+
+TEST(SimulatedHistory, ShowsNoBreach) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const auto found = check(seed, 5000);
+    ASSERT_TRUE(found.empty()) << "seed " << seed << ": " << history::to_text(found.front());
+  }
+}
+
+// The control: clocks that differ by more than is allowed for break what is promised, and the
+// history alone shows it.
+TEST(SimulatedHistory, ShowsBeliefsThatOverlapWhereClocksAreTooDifferent) {
+  std::uint64_t overlapping = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const auto found = check(seed, 300'000);
+    overlapping += std::ranges::count(found, "I4", &history::violation::invariant) > 0 ? 1 : 0;
+  }
+  EXPECT_GT(overlapping, seeds / 10);
+}
+
+}  // namespace
+}  // namespace holdfast::simulation

@@ -1,7 +1,6 @@
 #include "simulation/kind.hpp"
 
 #include <array>
-#include <cstdlib>
 
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/layout.hpp"
@@ -39,13 +38,13 @@ void waiters(simulated_server& server, const lock_key& key, std::vector<waiter>&
              void (*read)(std::string_view behind, waiter&)) {
   thread_local std::string queue;
   queue.assign(key.value_key()).append(":w");
-  const std::array<std::string_view, 5> all{"ZRANGE", queue, "0", "-1", "WITHSCORES"};
   found.clear();
-  for (const auto& pair : server.look(all).items) {
-    const std::string_view member = pair.items.at(0).text;
+  const auto* const all = server.look_at_sorted_set(queue);
+  if (all == nullptr) return;
+  for (const auto& [ticket, text] : *all) {
+    const std::string_view member = text;
     const auto id = member.substr(0, member.find(':'));
-    found.push_back(
-        {.owner = std::string{id}, .ticket = std::strtod(pair.items.at(1).text.c_str(), nullptr)});
+    found.push_back({.owner = std::string{id}, .ticket = ticket});
     read(member.substr(id.size() + 1), found.back());
   }
 }

@@ -92,9 +92,20 @@ keyspace::entry& keyspace::make(std::string_view key, entry fresh) {
   return entries_.insert_or_assign(std::string(key), std::move(fresh)).first->second;
 }
 
-std::optional<value> keyspace::run(words command, std::chrono::microseconds now, bool resp3) {
+void keyspace::set_time(std::chrono::microseconds now) {
   time_ = now;
   now_ = std::chrono::floor<std::chrono::milliseconds>(now).count();
+}
+
+const keyspace::sorted_set* keyspace::sorted_set_at(std::string_view key,
+                                                    std::chrono::microseconds now) {
+  set_time(now);
+  const auto* const e = find(key);
+  return e == nullptr ? nullptr : std::get_if<sorted_set>(&e->content);
+}
+
+std::optional<value> keyspace::run(words command, std::chrono::microseconds now, bool resp3) {
+  set_time(now);
   resp3_ = resp3;
   for (const auto family : {&keyspace::on_strings, &keyspace::on_keys, &keyspace::on_sorted_sets,
                             &keyspace::on_hashes}) {

@@ -30,8 +30,11 @@ class keyspace {
   std::optional<resp::value> run(words command, std::chrono::microseconds now, bool resp3);
   void clear() { entries_.clear(); }
 
- private:
   using sorted_set = std::vector<std::pair<double, std::string>>;  // sorted
+  // Null when there is none at that time.
+  const sorted_set* sorted_set_at(std::string_view key, std::chrono::microseconds now);
+
+ private:
   // In the order of insertion, as Redis keeps small hashes.
   using hash = std::vector<std::pair<std::string, std::string>>;
   struct entry {
@@ -43,6 +46,7 @@ class keyspace {
     std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
   };
 
+  void set_time(std::chrono::microseconds now);
   entry* find(std::string_view key);
   void erase(std::string_view key);
   entry& make(std::string_view key, entry fresh);

@@ -32,6 +32,10 @@ class simulated_server {
   resp::value execute(int connection, std::string_view bytes);
   // Runs one command for nobody: to see what it has.
   resp::value look(words command) { return run_on_keys(command, true); }
+  // The same of a sorted set, without a copy; null: there is none.
+  const keyspace::sorted_set* look_at_sorted_set(std::string_view key) {
+    return keys_.sorted_set_at(key, now_);
+  }
   // As SCRIPT LOAD, of a script whose hash is known.
   void know(const resp::script& one);
 

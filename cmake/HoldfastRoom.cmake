@@ -18,7 +18,8 @@ function(holdfast_compile_options target)
   endif()
 endfunction()
 
-# holdfast_test(TARGET SOURCES... [LINKS LIBRARY...] [LABELS LABEL...]): a GoogleTest program.
+# holdfast_test(TARGET SOURCES... [LINKS LIBRARY...] [LABELS LABEL...]): a GoogleTest program. The
+# target LABEL_tests builds all that have this label.
 function(holdfast_test target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINKS;LABELS")
   add_executable(${target} ${arg_SOURCES})
@@ -31,6 +32,12 @@ function(holdfast_test target)
   endif()
   add_test(NAME ${target} COMMAND ${target})
   set_tests_properties(${target} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  foreach(label IN LISTS arg_LABELS)
+    if(NOT TARGET ${label}_tests)
+      add_custom_target(${label}_tests)
+    endif()
+    add_dependencies(${label}_tests ${target})
+  endforeach()
 endfunction()
 
 function(holdfast_room name)

@@ -28,7 +28,8 @@ void client::hold(const leasing::acquire_outcome& got) {
 void client::take(const leasing::acquire_outcome& got) {
   claim_.granted = got.grant.major;
   floor_ = std::max(floor_, got.grant.major);
-  undisturbed_ = true;
+  // An answer that was late has left little of its lease.
+  undisturbed_ = got.deadline - now() > got.grant.ttl / 2;
   granted_at_ = got.granted_at;
   // A message says when the lock was handed over; when that was here rests on the last sample.
   const auto evidence = granted_by_answer_

@@ -37,8 +37,8 @@ class mutex_test : public support::server_test {
   client another_client() const { return client{server_->url()}; }
 
   // Until so many requests wait for this lock at the server.
-  bool waits(const std::string& name, std::size_t many) const {
-    return eventually([&] { return inspector{redis()}.status(name).waiting == many; });
+  bool waits(const std::string& name, std::size_t many, milliseconds bound = generous) const {
+    return eventually([&] { return inspector{redis()}.status(name).waiting == many; }, bound);
   }
   // How often the server has run this command.
   std::int64_t called(const std::string& command) const {

@@ -13,12 +13,7 @@
 namespace holdfast::conformance {
 namespace {
 
-class Coroutine : public mutex_test {
- protected:
-  bool waits(const std::string& name, std::size_t many) const {
-    return eventually([&] { return inspector{redis()}.status(name).waiting == many; });
-  }
-};
+class Coroutine : public mutex_test {};
 HOLDFAST_ON_EACH_SERVER(Coroutine);
 
 // What one lock protects. Atomic, because two clients of one process synchronize through the server

@@ -43,7 +43,7 @@ class Crowd : public mutex_test {
       all.push_back(take_a_turn(wanted, i, served_, last_));
     }
     std::thread opens([&] {
-      EXPECT_TRUE(eventually([&] { return requests(wanted.name()) == waiting; }, 5min));
+      EXPECT_TRUE(waits(wanted.name(), waiting, 5min));
       bytes_each_ = (resident_bytes() - before) / crowd;
       EXPECT_TRUE(first.release());
     });
@@ -52,9 +52,6 @@ class Crowd : public mutex_test {
     EXPECT_EQ(served_.size(), crowd);
     EXPECT_LT(bytes_each_, most_bytes_each);
     EXPECT_EQ(server().command({"EXISTS", "hf:{a}", "hf:{a}:w", "hf:{a}:i"}).number, 0);
-  }
-  std::size_t requests(const std::string& name) const {
-    return inspector{redis()}.status(name).waiting;
   }
 
   std::vector<std::size_t> served_;

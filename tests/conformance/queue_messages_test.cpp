@@ -12,9 +12,6 @@ class QueueMessages : public mutex_test {
   std::string value_of(const std::string& name) const {
     return server().command({"GET", "hf:{" + name + "}"}).text;
   }
-  bool waits(const std::string& name, std::size_t many = 1) const {
-    return eventually([&] { return inspector{redis()}.status(name).waiting == many; });
-  }
   // Puts waiters into the queue of whom nobody will hear again.
   void queue_dead(const std::string& name, int many) const {
     for (int i = 0; i < many; ++i) {
@@ -70,7 +67,7 @@ TEST_P(QueueMessages, AGrantForARequestThatHasLeftIsGivenBack) {
     expect_reason(redis().mutex("b").try_acquire({.timeout = forever, .stop = stop.get_token()}),
                   errc::cancelled);
   }};
-  EXPECT_TRUE(waits("b"));
+  EXPECT_TRUE(waits("b", 1));
   const std::string owner = value_of("c").substr(value_of("c").rfind(':') + 1);
   const std::string client_text = owner.substr(0, owner.find('-'));
   const std::string departed = client_text + "-ffffff";

@@ -69,7 +69,10 @@ class client {
   milliseconds draw_lease();
   void obey(const leasing::step& step);
   void send(leasing::ask what, bool resend);
-  void acquire_answered(const resp::value& reply, const utterance& when);
+  // An answer to one of those who ask; `follow` does what its machine says then.
+  void ask_answered(std::optional<leasing::acquire_machine>& asks, const dialects::claim& claim,
+                    const resp::value& reply, const utterance& when,
+                    void (client::*follow)(const leasing::step&));
   void give_back(std::uint64_t request);
   void wake_at(monotonic_time local);
 
@@ -88,7 +91,6 @@ class client {
   void begin_change();
   void obey_change(const leasing::step& step);
   void send_change(leasing::ask what, bool resend);
-  void change_answered(const resp::value& reply, const utterance& when);
   void changed(const leasing::acquire_outcome& got);
 
   world& world_;

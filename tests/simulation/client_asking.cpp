@@ -118,15 +118,17 @@ void client::answered(use what, const utterance& when, const resp::value& reply)
   } else if (releasing_) {
     obey(releasing_->on_reply(reply, now()));
   } else if (acquiring_) {
-    acquire_answered(reply, when);
+    ask_answered(acquiring_, claim_, reply, when, &client::obey);
   } else if (changing_) {
-    change_answered(reply, when);
+    ask_answered(changing_, change_claim_, reply, when, &client::obey_change);
   }
   answer_sent_at_.reset();
 }
 
-void client::acquire_answered(const resp::value& reply, const utterance& when) {
-  const auto verdict = world_.of().recipe->read_acquire(claim_, reply);
+void client::ask_answered(std::optional<leasing::acquire_machine>& asks,
+                          const dialects::claim& claim, const resp::value& reply,
+                          const utterance& when, void (client::*follow)(const leasing::step&)) {
+  const auto verdict = world_.of().recipe->read_acquire(claim, reply);
   granted_by_answer_ = std::holds_alternative<dialects::granted>(verdict);
   // Set before the machine goes on: what it asks next may be disturbed.
   const auto* const where = std::get_if<dialects::queued>(&verdict);
@@ -134,9 +136,9 @@ void client::acquire_answered(const resp::value& reply, const utterance& when) {
     place_ = place{.before = where->place, .asked_at = when.asked_at, .told_at = world_.now()};
   }
   const auto sent_at = clock_.local(when.asked_at);
-  obey(acquiring_->on_reply(reply, sent_at, present(), when.position));
+  (this->*follow)(asks->on_reply(reply, sent_at, present(), when.position));
   granted_by_answer_ = false;
-  if (!acquiring_ || !acquiring_->hears_messages()) place_.reset();
+  if (!asks || !asks->hears_messages()) place_.reset();
 }
 
 void client::unanswered(use what) {

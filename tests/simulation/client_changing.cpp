@@ -87,19 +87,6 @@ void client::send_change(leasing::ask what, bool resend) {
   wire_.transmit(std::move(sent));
 }
 
-void client::change_answered(const resp::value& reply, const utterance& when) {
-  const auto verdict = world_.of().recipe->read_acquire(change_claim_, reply);
-  granted_by_answer_ = std::holds_alternative<dialects::granted>(verdict);
-  const auto* const where = std::get_if<dialects::queued>(&verdict);
-  if (where != nullptr && !wire_.stalls()) {
-    place_ = place{.before = where->place, .asked_at = when.asked_at, .told_at = world_.now()};
-  }
-  const auto sent_at = clock_.local(when.asked_at);
-  obey_change(changing_->on_reply(reply, sent_at, present(), when.position));
-  granted_by_answer_ = false;
-  if (!changing_ || !changing_->hears_messages()) place_.reset();
-}
-
 // What was held is no more: this has come in its place.
 void client::changed(const leasing::acquire_outcome& got) {
   holding_->on_released();

@@ -88,8 +88,9 @@ struct lock_options {
   bool fair = false;
 
   /// How long the client may keep the lock after the last release, so that acquiring it again
-  /// costs no command. Whoever else wants the lock gets it at once; should this process be frozen
-  /// meanwhile, when the lease ends. Zero: not at all. Not with `fair` or `renewal::none`.
+  /// costs no command; it is given back when half to all of that has passed without use. Whoever
+  /// else wants the lock gets it at once; should this process be frozen meanwhile, when the lease
+  /// ends. Zero: not at all. Not with `fair` or `renewal::none`.
   std::chrono::milliseconds retain{0};
 
   /// How many requests may wait at the server; one more gets `errc::queue_full`.

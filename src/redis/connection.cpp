@@ -26,6 +26,7 @@ void connection::enqueue(request& r, monotonic_time now) {
   resp::writer out(out_, r.form_);
   r.write(out, now);
   in_flight_.push(r);
+  ++unsent_;
 }
 
 void connection::submit(request& r, delivery how) { submit(r, nullptr, how); }
@@ -53,7 +54,12 @@ void connection::submit(request& first, request* second, delivery how) {
 
 // Sees to it that what was enqueued is sent and its answer read. True: wake the background thread.
 bool connection::attract_reader(delivery how) {
-  if (role_ == role::background) return true;  // it also sends, what has come together in one go
+  if (role_ == role::background) {
+    // It also sends, what has come together in one go. But the server shall not be idle until all of
+    // a crowd have asked.
+    if (unsent_ >= 2 && 3 * unsent_ >= in_flight_.size()) flush();
+    return true;
+  }
   if (how == delivery::driven) return false;
   const bool wake = flush();  // unlocks meanwhile
   if (role_ != role::none || !up_) return wake;
@@ -74,7 +80,7 @@ bool connection::look_later() {
 bool connection::flush() {
   if (writing_ || blocked_ || out_.empty()) return false;
   writing_ = true;
-  if (in_flight_.size() > 1) {
+  if (in_flight_.size() > 1 && role_ != role::background) {
     // Others are busy here too: letting them run once brings more commands into one write.
     mutex_.unlock();
     sched_yield();
@@ -84,6 +90,7 @@ bool connection::flush() {
   while (outcome == link::outcome::data && !out_.empty()) {
     sending_.clear();
     sending_.swap(out_);
+    unsent_ = 0;
     sent_ = 0;
     mutex_.unlock();
     outcome = link_.send(sending_, sent_);

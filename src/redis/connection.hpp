@@ -10,6 +10,7 @@
 
 #include "base/mutex.hpp"
 #include "net/background_thread.hpp"
+#include "redis/late_wake_ups.hpp"
 #include "redis/link.hpp"
 #include "redis/request.hpp"
 #include "redis/session.hpp"
@@ -18,8 +19,8 @@ namespace holdfast::redis {
 
 // The figures behind these are in bench/README.md.
 struct connection_tuning {
-  microseconds spin{50};   // a thread alone on the connection looks this long before it sleeps
-  std::size_t crowd = 32;  // from this many commands in flight the background thread reads
+  microseconds spin{50};  // a thread alone on the connection looks this long before it sleeps
+  std::size_t crowd = 4;  // from this many commands in flight the background thread reads
   microseconds background_spin{20};  // how long that one looks before it sleeps
   microseconds push_spin{100};       // how long either looks for a push that is expected
   microseconds grace{1000};          // replies that nobody waits for may lie this long
@@ -91,6 +92,7 @@ class connection final : public net::attendant {
   struct turn {
     reply_batch batch;
     std::vector<request*> answered;
+    std::vector<late_wake_ups::word*> woken;
     std::uint64_t position = 0;  // of the first of the batch
   };
   class ping_request;
@@ -154,11 +156,12 @@ class connection final : public net::attendant {
   std::vector<waiter*> listeners_ HOLDFAST_GUARDED_BY(mutex_);  // threads, the oldest first
   std::size_t other_listeners_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   request_queue in_flight_ HOLDFAST_GUARDED_BY(mutex_);
-  request_queue pending_ HOLDFAST_GUARDED_BY(mutex_);  // waits for the connection
-  std::string out_ HOLDFAST_GUARDED_BY(mutex_);        // encoded, not yet taken by a writer
-  bool writing_ HOLDFAST_GUARDED_BY(mutex_) = false;   // a thread sends `sending_`
-  bool blocked_ HOLDFAST_GUARDED_BY(mutex_) = false;   // the socket takes no more for now
-  std::string sending_;                                // belongs to whoever set writing_
+  request_queue pending_ HOLDFAST_GUARDED_BY(mutex_);   // waits for the connection
+  std::string out_ HOLDFAST_GUARDED_BY(mutex_);         // encoded, not yet taken by a writer
+  std::size_t unsent_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // commands in out_
+  bool writing_ HOLDFAST_GUARDED_BY(mutex_) = false;    // a thread sends `sending_`
+  bool blocked_ HOLDFAST_GUARDED_BY(mutex_) = false;    // the socket takes no more for now
+  std::string sending_;                                 // belongs to whoever set writing_
   std::size_t sent_ = 0;
   std::uint64_t progress_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // counts batches of answers
   std::uint64_t progress_seen_ HOLDFAST_GUARDED_BY(mutex_) = 0;

@@ -186,6 +186,7 @@ bool connection::process(turn& mine, const waiter* leader) {
   bool leads = true;
   bool wake = false;
   mine.answered.clear();
+  late_wake_ups woken(mine.woken);
   mine.position = received_ + 1;
   received_ += mine.batch.size();
   {
@@ -215,6 +216,7 @@ bool connection::process(turn& mine, const waiter* leader) {
     }
   }
   if (wake) helper_.wake();
+  woken.send();  // who reads now need not wait until the answers are dealt with
   dispatch(mine);
   return leads;
 }
@@ -279,6 +281,7 @@ void connection::tear_down(const breakdown& why) {
     role_ = role::none;
     look_at_ = monotonic_time::max();
     out_.clear();
+    unsent_ = 0;
     failed = in_flight_.take();
     schedule_attempt();
   }

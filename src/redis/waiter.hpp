@@ -9,6 +9,7 @@
 #include "base/futex.hpp"
 #include "net/clock.hpp"
 #include "net/wake_up.hpp"
+#include "redis/late_wake_ups.hpp"
 
 namespace holdfast::redis {
 
@@ -27,7 +28,7 @@ class waiter {
   // The operation is finished (or an executor has something to run).
   void done() noexcept {
     const auto before = word_.fetch_or(is_done, std::memory_order_acq_rel);
-    if ((before & is_asleep) != 0) futex_wake_one(word_);
+    if ((before & is_asleep) != 0) late_wake_ups::wake(word_);
     // The thread reads the socket for everybody: it has to be interrupted there.
     if ((before & is_reading) != 0) reading_wake_up_.load(std::memory_order_relaxed)->signal();
   }
@@ -41,7 +42,7 @@ class waiter {
       if (busy_elsewhere || (word & is_done) != 0) return false;
       if (word_.compare_exchange_weak(word, word | has_role, std::memory_order_acq_rel)) break;
     }
-    if ((word & is_asleep) != 0) futex_wake_one(word_);
+    if ((word & is_asleep) != 0) late_wake_ups::wake(word_);
     return true;
   }
 

@@ -15,7 +15,7 @@ namespace {
 // How long and how often a lock is passed on among the threads of a client before others get their
 // turn. The minors of one major are the other bound.
 constexpr milliseconds turn{5};
-constexpr microseconds slice{25};
+constexpr microseconds slice{10};
 constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
 
 }  // namespace
@@ -38,10 +38,10 @@ acquired lock_site::wait(leasing::patience patience, std::stop_token stop) {
                   "waiting for a lock in a callback would stop all callbacks; use async_acquire"};
   }
   const identity thread = this_thread();
-  if (patience.waits) check_reentry(thread);
   if (!stop.stop_requested()) {
     if (auto at_hand = try_take(thread)) return *std::move(at_hand);
   }
+  if (patience.waits) check_reentry(thread);
   auto& connection = engine_.connection();
   redis::waiter self{redis::waiter::kind::caller};
   site_acquisition wanted{shared_from_this()};
@@ -239,29 +239,29 @@ void lock_site::lost(const tenure& what) {
   if (next) next->ask(false);
 }
 
-bool lock_site::release(const std::shared_ptr<tenure>& mine, const listener& who) {
+bool lock_site::release(tenure& mine, const listener& who) {
   if (spec_.is_gate) return false;
-  if (!spec_.stays_here()) return mine->release(who);
+  if (!spec_.stays_here()) return mine.release(who);
   scoped_mutex lock(mutex_);
-  if (tenure_ != mine) {  // it was lost
+  if (tenure_.get() != &mine) {  // it was lost
     lock.unlock();
-    return give_back(*mine, who);
+    return give_back(mine, who);
   }
-  const auto next = hand_on(net::now());
+  const auto next = hand_on();
   lock.unlock();
   return carry_out(next, who);
 }
 
 // Nobody uses the lock that we have: another of us gets it, or it is kept, or goes back.
-lock_site::succession lock_site::hand_on(monotonic_time now) {
-  if (may_pass_on(now)) {
-    if (!waiters_.empty()) {
-      if (now < turn_ends_) return {.woken = pass_on(now)};
-    } else if (spec_.is_retained() && tenure_->claim().ticket == 0) {
-      // Who stood in the queue is not told whether others stand behind him, and keeps nothing.
-      keep(now);
+lock_site::succession lock_site::hand_on() {
+  if (waiters_.empty()) {
+    // Who stood in the queue is not told whether others stand behind him, and keeps nothing.
+    if (spec_.is_retained() && tenure_->claim().ticket == 0 && !revoked_ && minor_ < last_minor) {
+      keep();
       return {};
     }
+  } else if (const auto now = net::now(); may_pass_on(now) && now < turn_ends_) {
+    return {.woken = pass_on(now)};
   }
   return {.spent = std::exchange(tenure_, nullptr), .asks = promote_next()};
 }
@@ -324,21 +324,25 @@ void lock_site::sleepers::wake() const {
 
 // ---- keeping a lock that nobody uses -----------------------------------------------------------
 
-void lock_site::keep(monotonic_time now) {
+// Without a look at the clock, a fifth of what it all costs: the timer finds out whether the lock
+// was used meanwhile. So it is kept for half of the time that it may be, or up to all of it.
+void lock_site::keep() {
   state_ = state::idle;
-  idle_since_ = now;
-  if (std::exchange(timer_runs_, true)) return;
-  engine_.timers().arm(*this, now + spec_.retain);
+  used_ = true;
+  if (!timer_runs_) look_again();
 }
 
-void lock_site::on_timer(monotonic_time now) {
+void lock_site::look_again() {
+  used_ = false;
+  timer_runs_ = true;
+  engine_.timers().arm(*this, net::now() + nanoseconds{spec_.retain} / 2);
+}
+
+void lock_site::on_timer(monotonic_time) {
   scoped_mutex lock(mutex_);
   timer_runs_ = false;
   if (state_ != state::idle || !waiters_.empty()) return;
-  if (!revoked_ && now < idle_since_ + spec_.retain) {
-    timer_runs_ = true;
-    return engine_.timers().arm(*this, idle_since_ + spec_.retain);
-  }
+  if (!revoked_ && used_) return look_again();
   const auto kept = detach();
   lock.unlock();
   give_back(*kept, {});

@@ -80,8 +80,8 @@ class lock_site final : public lock_source,
   void failed(const tenure& by) HOLDFAST_EXCLUDES(mutex_);
 
   // Gives the lock to another of us, keeps it, or gives it back to the server. False: nobody will
-  // be told, since no answer is needed.
-  bool release(const std::shared_ptr<tenure>& mine, const listener& who) HOLDFAST_EXCLUDES(mutex_);
+  // be told, since no answer is needed. The caller keeps a reference to his tenure.
+  bool release(tenure& mine, const listener& who) HOLDFAST_EXCLUDES(mutex_);
 
   // Of a recursive lock only.
   insider& inside() noexcept { return *inside_; }
@@ -124,10 +124,11 @@ class lock_site final : public lock_source,
     std::shared_ptr<tenure> spent{};
     std::shared_ptr<local_waiter> asks{};
   };
-  succession hand_on(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  succession hand_on() HOLDFAST_REQUIRES(mutex_);
   bool carry_out(const succession& next, const listener& who) HOLDFAST_EXCLUDES(mutex_);
   std::shared_ptr<local_waiter> rouse_first() HOLDFAST_REQUIRES(mutex_);
-  void keep(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  void keep() HOLDFAST_REQUIRES(mutex_);
+  void look_again() HOLDFAST_REQUIRES(mutex_);
   std::shared_ptr<local_waiter> promote_next() HOLDFAST_REQUIRES(mutex_);
   std::shared_ptr<tenure> new_tenure(leasing::patience patience);
   bool give_back(tenure& mine, const listener& who);
@@ -140,11 +141,11 @@ class lock_site final : public lock_source,
   std::list<std::shared_ptr<local_waiter>> waiters_ HOLDFAST_GUARDED_BY(mutex_);
   monotonic_time slice_ends_ HOLDFAST_GUARDED_BY(mutex_){};
   monotonic_time turn_ends_ HOLDFAST_GUARDED_BY(mutex_){};
-  monotonic_time idle_since_ HOLDFAST_GUARDED_BY(mutex_){};
   std::uint32_t minor_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   state state_ HOLDFAST_GUARDED_BY(mutex_) = state::free;
   bool revoked_ HOLDFAST_GUARDED_BY(mutex_) = false;
   bool timer_runs_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool used_ HOLDFAST_GUARDED_BY(mutex_) = false;  // since the timer runs
   // Who blocked for the lock and got it last. Every thread sees its own writes, so that all others
   // know without the mutex that it is not they.
   std::atomic<identity> thread_{0};

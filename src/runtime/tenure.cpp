@@ -169,7 +169,7 @@ bool tenure::release(listener who) {
   return true;
 }
 
-bool tenure::give_back(const listener& who) { return site_->release(shared_from_this(), who); }
+bool tenure::give_back(const listener& who) { return site_->release(*this, who); }
 
 result<void> tenure::give_back_and_wait() {
   const auto alive = shared_from_this();

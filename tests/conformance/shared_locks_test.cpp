@@ -180,6 +180,21 @@ TEST_P(SharedLocks, SayThatTwoChangesWouldWaitForEachOther) {
   first.join();
 }
 
+// The two who hold it are not one too few because one of them wanted to change.
+TEST_P(SharedLocks, WhoLeavesDoesNotGetWhatHeWantedToChangeTo) {
+  const auto lock = redis().mode_lock("a");
+  const auto theirs = another_client().mode_lock("a").in(lock_mode::protected_read).acquire();
+  auto mine = lock.in(lock_mode::protected_read).acquire();
+  std::thread changing{[&] {
+    expect_reason(lock.change(mine, lock_mode::exclusive).try_acquire({.timeout = generous}),
+                  errc::lost);
+  }};
+  ASSERT_TRUE(waits("a", 1));
+  EXPECT_TRUE(mine.release());
+  changing.join();
+  EXPECT_TRUE(redis().mode_lock("a").in(lock_mode::protected_read).try_acquire());
+}
+
 TEST_P(SharedLocks, KindsDoNotMix) {
   const auto reader = redis().rw("a").shared().acquire();
   expect_reason(redis().mutex("a").try_acquire(), errc::foreign_key);

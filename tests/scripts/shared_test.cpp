@@ -149,10 +149,12 @@ TEST_P(SharedScript, LetsAllReadersBeforeTheNextWriterInAtOnce) {
   EXPECT_FALSE(holds(w) || holds(r3));
   claim late_reader = in_mode('r');
   EXPECT_FALSE(granted_to(late_reader)) << "a writer waits: readers do not overtake him";
+  ASSERT_TRUE(granted_to(r1) && granted_to(r2)) << "he asks which token he has";
   shared().release(r1);
   EXPECT_FALSE(holds(w));
   shared().release(r2);
   EXPECT_TRUE(holds(w));
+  ASSERT_TRUE(granted_to(w));
   shared().release(w);
   EXPECT_TRUE(holds(r3));
 }
@@ -330,6 +332,41 @@ TEST_P(SharedScript, KeepsWhatItAskedForWhenItCannotBeWhatItWas) {
   EXPECT_FALSE(granted_to(other));
   EXPECT_TRUE(granted_to(another));
   EXPECT_EQ(std::get<released>(shared().release(writer)), released{});
+}
+
+// These three, too. What was granted anew to the same request is not freed by a late copy.
+TEST_P(SharedScript, FreesOnlyTheGrantThatIsNamed) {
+  claim reader = in_mode('r');
+  ASSERT_TRUE(granted_to(reader));
+  const claim before = reader;
+  EXPECT_EQ(std::get<released>(shared().release(before)), released{});
+  ASSERT_TRUE(granted_to(reader));
+  EXPECT_EQ(std::get<not_mine>(shared().release(before)), not_mine{});
+  EXPECT_TRUE(holds(reader));
+}
+
+TEST_P(SharedScript, IsNothingAgainWhenALeaseHasEndedThatWasChanged) {
+  claim null = in_mode('n'), u = in_mode('u');
+  u.lease = milliseconds{20};
+  ASSERT_TRUE(granted_to(null) && granted_to(u));
+  claim down = instead_of(u, 'r'), writer = waiting(in_mode('x'));
+  down.lease = milliseconds{20};
+  ASSERT_TRUE(granted_to(down));
+  ASSERT_EQ(place_of(writer), 0U);
+  const auto ends = redis().micros() + 25'000;
+  while (redis().micros() < ends) continue;
+  shared().withdraw(down);
+  EXPECT_TRUE(holds(writer));
+}
+
+TEST_P(SharedScript, IsNotCountedTwiceWhenItLeavesAndWantsToChange) {
+  claim mine = in_mode('r'), theirs = in_mode('r');
+  ASSERT_TRUE(granted_to(mine) && granted_to(theirs));
+  claim up = waiting(instead_of(mine, 'x'));
+  ASSERT_EQ(place_of(up), 0U);
+  shared().release(mine);
+  EXPECT_FALSE(holds(up));
+  EXPECT_TRUE(holds(theirs));
 }
 
 // Until he hears of it, he counts on the lease that he had.

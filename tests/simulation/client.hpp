@@ -115,6 +115,7 @@ class client {
   std::optional<leasing::acquire_machine> changing_;
   std::uint64_t change_timer_ = 0;
   bool releases_then_ = false;
+  bool change_is_unclear_ = false;  // nobody has said how one of this tenure has ended
 
   std::optional<place> place_;
   belief belief_;

@@ -30,7 +30,7 @@ milliseconds client::draw_lease() {
 void client::begin() {
   auto& dice = world_.chance();
   ++tenure_;
-  served_ = lost_ = false;
+  served_ = lost_ = change_is_unclear_ = false;
   connect();
   claim_ = {.key = &world_.key(),
             .wants = world_.of().want(dice),

@@ -51,6 +51,7 @@ void client::obey_change(const leasing::step& step) {
   if (!step.finished) return;
   const bool got_it = step.done && !step.done->code;
   if (!got_it && answer_sent_at_) world_.check().left(change_claim_.owner.text());
+  if (!got_it && !answer_sent_at_) change_is_unclear_ = true;
   changing_.reset();
   ++change_timer_;
   if (std::exchange(releases_then_, false)) release();

@@ -117,7 +117,8 @@ void client::obey(const leasing::release_step& step) {
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);
   if (!step.finished) return;
   tell({.what = history::kind::released, .note = answer_sent_at_ ? "" : "unconfirmed"});
-  if (answer_sent_at_) world_.check().left(claim_.owner.text());
+  // Giving up a change may reach the server late, and make what was held before held again.
+  if (answer_sent_at_ && !change_is_unclear_) world_.check().left(claim_.owner.text());
   rest();
 }
 

@@ -158,7 +158,11 @@ void promises::believed(const belief& what, monotonic_time now) {
   if (is_disrupted_since(what.evidence)) return;
   kind_.holders(server_, key_, holders_);
   const auto* const there = find_heir(what.owner);
-  if (there == nullptr || (there->owner == what.owner && there->token != what.token)) {
+  // After a step back a late copy may be granted what its first was granted once and has changed.
+  const bool is_another =
+      there != nullptr && there->owner == what.owner &&
+      (there->token < what.token || (there->token > what.token && !stepped_back_));
+  if (there == nullptr || is_another) {
     return violated("S3: somebody believes in a lease that the server does not know");
   }
   const nanoseconds too_long = what.deadline - (now + there->remaining);

@@ -60,9 +60,10 @@ void shared_recipe::write_renew(std::span<const claim* const> held, server_time 
 }
 
 void shared_recipe::write_release(const claim& held, resp::writer& out) const {
-  out.call(scripts::holdfast_shared_release, keys, 1);
+  out.call(scripts::holdfast_shared_release, keys, 2);
   write_shared_keys(*held.key, out);
   out.arg(held.owner.text());
+  out.arg(held.granted);
 }
 
 void shared_recipe::write_withdraw(const claim& wanted, resp::writer& out) const {

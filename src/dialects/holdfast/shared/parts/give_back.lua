@@ -1,9 +1,11 @@
--- Takes the entry of the request `asked` out of the holders, and lets those in front of the queue
--- in. `restores`: who has changed his mode becomes what he was before; where that does not go
--- together any more with others who have come in, he keeps the new mode. Returns 1: given back;
--- 0: there was none; 2: the queue is not finished.
+-- Takes the entry of the request `asked` out of the holders, if it has the token `named` or none is
+-- named, and lets those in front of the queue in. `restores`: who has changed his mode becomes what
+-- he was before, while his lease lasts; where that does not go together any more with others who
+-- have come in, he keeps the new mode. Returns 1: given back; 0: there was none; 2: the queue is
+-- not finished.
 --@include load
 --@include save
+if entry and named and string.match(entry, ':(%d+):') ~= named then entry = nil end
 if not entry and not waiting then return 0 end
 local floor, was, mode, weight, until_ms = 0, '', nil, nil, nil
 if entry then
@@ -23,7 +25,7 @@ local now_ms = math.floor(now / 1000)
 --@include purge
 --@include fits
 --@include put
-if restores and was ~= '' then
+if restores and was ~= '' and until_ms + 0 > now_ms then
   local request, old_mode, old_weight, token = string.match(was, '^(.+):(%a)(%d+):(%d+)$')
   if fits(old_mode, old_weight + 0, 4294967295) then mode, weight = old_mode, old_weight end
   put(request, mode, weight, token, until_ms + 0)

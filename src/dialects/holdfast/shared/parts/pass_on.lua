@@ -23,7 +23,7 @@ while true do
   end
   local old = nil
   if not silent and replaced ~= '' then
-    old = call('HGET', KEYS[1], replaced)
+    old = entry_of(replaced)
     silent = not old
   end
   if not silent then

@@ -1,3 +1,24 @@
+-- The entry of a holder, with what this script has changed and not yet written.
+local function entry_of(request)
+  for i = 1, #put_in, 2 do
+    if put_in[i] == request then return put_in[i + 1] end
+  end
+  for i = 1, #taken_out do
+    if taken_out[i] == request then return nil end
+  end
+  return call('HGET', KEYS[1], request)
+end
+local function take_out(request, mode, weight)
+  for i = 1, #put_in, 2 do
+    if put_in[i] == request then
+      table.remove(put_in, i)
+      table.remove(put_in, i)
+      break
+    end
+  end
+  taken_out[#taken_out + 1] = request
+  held[mode] = held[mode] - weight
+end
 -- Makes somebody a holder until `until_ms`: in the place of the holder `replaced`, whose entry
 -- `old` is kept with his, should he give back what he was granted before he knew of it. Until he
 -- knows, he counts on the lease that he had.
@@ -9,8 +30,7 @@ local function put(request, mode, weight, token, until_ms, replaced, old)
   end
   local entry = mode .. weight .. ':' .. token .. ':' .. string.format('%.0f', until_ms)
   if old then
-    taken_out[#taken_out + 1] = replaced
-    held[old_mode] = held[old_mode] - old_weight
+    take_out(replaced, old_mode, old_weight)
     entry = entry .. ':' .. replaced .. ':' .. old_mode .. old_weight .. ':' .. old_token
   end
   put_in[#put_in + 1] = request

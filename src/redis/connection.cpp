@@ -55,8 +55,8 @@ void connection::submit(request& first, request* second, delivery how) {
 // Sees to it that what was enqueued is sent and its answer read. True: wake the background thread.
 bool connection::attract_reader(delivery how) {
   if (role_ == role::background) {
-    // It also sends, what has come together in one go. But the server shall not be idle until all of
-    // a crowd have asked.
+    // It also sends, what has come together in one go. But the server shall not be idle until all
+    // of a crowd have asked.
     if (unsent_ >= 2 && 3 * unsent_ >= in_flight_.size()) flush();
     return true;
   }

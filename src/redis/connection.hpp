@@ -22,7 +22,7 @@ struct connection_tuning {
   microseconds spin{50};  // a thread alone on the connection looks this long before it sleeps
   std::size_t crowd = 4;  // from this many commands in flight the background thread reads
   microseconds background_spin{20};  // how long that one looks before it sleeps
-  microseconds push_spin{100};       // how long either looks for a push that is expected
+  microseconds push_spin{300};       // how long either looks for a push that is expected
   microseconds grace{1000};          // replies that nobody waits for may lie this long
   milliseconds ping_after{15'000};   // of silence
 };

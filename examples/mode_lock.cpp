@@ -18,7 +18,11 @@ int main(int argc, char** argv) {
   theirs.release().value();
   const auto now_alone = table.change(mine, lock_mode::exclusive).try_acquire();
   // [snippet end]
+  // [snippet value]
+  table.set_value(*now_alone, "version 2");  // until somebody else writes it
+  const auto version = table.value(*now_alone);
+  // [snippet end]
   std::cout << (alone ? "too early" : "both wrote") << ", then " << (now_alone ? "one" : "none")
             << '\n';
-  return !alone && now_alone && !mine.held() ? 0 : 1;
+  return !alone && now_alone && !mine.held() && version == "version 2" ? 0 : 1;
 }

@@ -2,6 +2,9 @@
 /// A lock with the six modes of the classic lock managers.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 
@@ -44,6 +47,19 @@ class mode_lock {
   /// another holder already waits to change his mode until this one gives up what it has. Throws
   /// `failure{invalid_argument}` when `held` is not a lease of this lock.
   [[nodiscard]] lock change(const lease& held, lock_mode to) const;
+
+  /// The lock's value block: up to 64 bytes that a writer has left for those who come after, such
+  /// as the version of what the lock protects. Empty when there is none. As long as `held` is not
+  /// NL, nobody writes it meanwhile but himself. One command.
+  /// Throws `failure{lost}` when `held` has ended, `failure{invalid_argument}` when it is not a
+  /// lease of this lock, and what every command may meet.
+  [[nodiscard]] std::string value(const lease& held) const;
+
+  /// Writes the value block while `held` is PW or EX; nothing at all removes it, and until then it
+  /// outlives the lock's holders. It is written once, and by nobody whose lease has ended, whatever
+  /// the network does: so whoever writes it last before his release leaves what the next will see.
+  /// One command. Throws as `value`, and `failure{invalid_argument}` for more than 64 bytes.
+  void set_value(const lease& held, std::string_view bytes) const;
 
  private:
   friend class client;

@@ -31,6 +31,12 @@ lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::st
 // The same lock as `like`, wanted in this way.
 lock make_alike(const lock& like, dialects::demand wants);
 
+// What `held` is made of. Throws failure{invalid_argument} when it is not a lease of the lock
+// `like` in one of the modes `in`; `what` says what such a mode would allow: "that can be changed
+// so".
+std::shared_ptr<runtime::tenure> tenure_of(const lock& like, const lease& held, std::string_view in,
+                                           const char* what);
+
 // A lock that comes in the place of `held` when it is acquired. Throws
 // failure{invalid_argument} when `held` is not a lease of the lock `like`, in one of the modes
 // `from`.

@@ -7,13 +7,17 @@
 #include "api/ask.hpp"
 #include "api/lock_access.hpp"
 #include "api/native_locks.hpp"
+#include "api/once.hpp"
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/shared_lock.hpp"
+#include "dialects/holdfast/value_block.hpp"
+#include "runtime/tenure.hpp"
 
 namespace holdfast {
 namespace {
 
 constexpr std::uint32_t most_permits = 1'000'000;
+constexpr std::string_view every_mode = "ncdrpxu";
 
 void check_permits(std::uint32_t count, std::uint32_t least, const char* what) {
   if (count >= least && count <= most_permits) return;
@@ -76,7 +80,28 @@ lock mode_lock::in(lock_mode mode) const {
 }
 
 lock mode_lock::change(const lease& held, lock_mode to) const {
-  return api::make_change(null_, held, "ncdrpxu", static_cast<char>(to));
+  return api::make_change(null_, held, every_mode, static_cast<char>(to));
+}
+
+std::string mode_lock::value(const lease& held) const {
+  const auto tenure = api::tenure_of(null_, held, every_mode, "at all");
+  if (!held.held()) throw failure{errc::lost, "the lease had ended before the value was read"};
+  const lock_key& key = *tenure->claim().key;
+  const auto reply = api::ask_again(*detail::lock_access::core(null_), [&](resp::writer& out) {
+    dialects::write_value_block_query(key, out);
+  });
+  return api::accept(dialects::read_value_block(key, reply));
+}
+
+void mode_lock::set_value(const lease& held, std::string_view bytes) const {
+  const auto tenure = api::tenure_of(null_, held, "px", "that may write: PW or EX");
+  if (bytes.size() > dialects::longest_value_block) {
+    throw failure{errc::invalid_argument, "a value block has at most 64 bytes"};
+  }
+  const auto asked = dialects::value_block_write(tenure->claim(), bytes);
+  const auto answer = api::ask_once(*detail::lock_access::core(null_), asked);
+  if (api::accept(dialects::read_value_block_written(answer))) return;
+  throw failure{errc::lost, "the lease had ended before the value was written"};
 }
 
 }  // namespace holdfast

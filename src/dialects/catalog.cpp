@@ -26,6 +26,7 @@ constexpr std::array shared_scripts = {
     &scripts::holdfast_shared_acquire,     &scripts::holdfast_shared_renew,
     &scripts::holdfast_shared_release,     &scripts::holdfast_shared_withdraw,
     &scripts::holdfast_shared_set_permits, &scripts::holdfast_shared_break_lock,
+    &scripts::holdfast_value_block,
 };
 
 constexpr std::array latch_scripts = {

@@ -195,6 +195,25 @@ TEST_P(SharedLocks, WhoLeavesDoesNotGetWhatHeWantedToChangeTo) {
   EXPECT_TRUE(redis().mode_lock("a").in(lock_mode::protected_read).try_acquire());
 }
 
+TEST_P(SharedLocks, AWriterLeavesAValueForThoseWhoComeAfter) {
+  const auto lock = redis().mode_lock("a");
+  const std::string all_bytes(64, '\xff');
+  auto writer = lock.in(lock_mode::protected_write).acquire();
+  EXPECT_EQ(lock.value(writer), "");
+  lock.set_value(writer, "1");
+  lock.set_value(writer, all_bytes);
+  EXPECT_TRUE(writer.release());
+  const auto other = another_client().mode_lock("a");
+  const auto reader = other.in(lock_mode::protected_read).acquire();
+  EXPECT_EQ(other.value(reader), all_bytes);
+  const auto reason = [](const auto& act) { return thrown_by(act).reason(); };
+  EXPECT_EQ(reason([&] { other.set_value(reader, "2"); }), errc::invalid_argument);
+  EXPECT_EQ(reason([&] { lock.set_value(writer, "2"); }), errc::lost);
+  EXPECT_EQ(reason([&] { (void)lock.value(writer); }), errc::lost);
+  EXPECT_EQ(reason([&] { lock.set_value(writer, all_bytes + "x"); }), errc::invalid_argument);
+  EXPECT_EQ(reason([&] { (void)redis().mode_lock("b").value(writer); }), errc::invalid_argument);
+}
+
 TEST_P(SharedLocks, KindsDoNotMix) {
   const auto reader = redis().rw("a").shared().acquire();
   expect_reason(redis().mutex("a").try_acquire(), errc::foreign_key);

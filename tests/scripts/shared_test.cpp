@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "dialects/holdfast/shared_lock.hpp"
+#include "dialects/holdfast/value_block.hpp"
 #include "dialects/holdfast/waiting.hpp"
 #include "scripts/script_client.hpp"
 
@@ -417,6 +418,40 @@ TEST_P(SharedScript, ChangesOnlyWhatIsHeld) {
   shared().release(a);
   claim change = instead_of(a, 'x');
   EXPECT_EQ(code_of(shared().acquire(change)), errc::lost);
+}
+
+TEST_P(SharedScript, WritesTheValueBlockForWhoHoldsItToWrite) {
+  const auto write = [&](const claim& by, std::string_view bytes) {
+    const auto asked = value_block_write(by, bytes);
+    const auto id = claims.next().owner;
+    const auto got = read_once(shared().ask([&](auto& out) { write_once(asked, id, never, out); }));
+    return read_value_block_written(std::get<once_answer>(got));
+  };
+  const auto read = [&] {
+    return read_value_block(key,
+                            shared().ask([&](auto& out) { write_value_block_query(key, out); }));
+  };
+  using written = std::variant<bool, refused>;
+  EXPECT_EQ(std::get<std::string>(read()), "");
+  claim writer = in_mode('x');
+  ASSERT_TRUE(granted_to(writer));
+  EXPECT_EQ(write(writer, std::string_view{"a:b\0c\r\n", 7}), written{true});
+  EXPECT_EQ(std::get<std::string>(read()), (std::string{"a:b\0c\r\n", 7}));
+  claim elder = writer;
+  --elder.granted;
+  EXPECT_EQ(write(elder, "of an earlier grant"), written{false});
+  shared().release(writer);
+  EXPECT_EQ(write(writer, "too late"), written{false});
+  claim reader = in_mode('r');
+  ASSERT_TRUE(granted_to(reader));
+  EXPECT_EQ(write(reader, "not his to write"), written{false});
+  EXPECT_EQ(std::get<std::string>(read()).substr(0, 3), "a:b");
+  shared().release(reader);
+  ASSERT_TRUE(granted_to(writer));
+  EXPECT_EQ(write(writer, ""), written{true});
+  EXPECT_FALSE(shared().exists(key.value_key() + ":v")) << "nothing leaves nothing";
+  shared().command({"SET", key.value_key() + ":v", "strange"});
+  EXPECT_EQ(code_of(read()), errc::foreign_key);
 }
 
 TEST_P(SharedScript, DoesNotMixKinds) {

@@ -29,7 +29,11 @@ void read_permits(const std::string& word, lock_choice& choice) {
 
 void read_list(const std::string& word, lock_choice& choice) {
   choice.of = kind::all_of;
-  choice.names = CLI::detail::split(word, ',');
+  for (std::size_t begin = 0; begin <= word.size();) {
+    const auto end = std::min(word.find(',', begin), word.size());
+    choice.names.push_back(word.substr(begin, end - begin));
+    begin = end + 1;
+  }
 }
 
 // One word, byte for byte: CLI11 would take "[a,b]" for a list.

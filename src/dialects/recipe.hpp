@@ -48,9 +48,9 @@ struct claim {
   const demand* wants = nullptr;  // the same; null where one at a time can have it
   request_id owner;
   milliseconds lease{};
-  std::uint32_t delay = 0;  // the server keeps it so many ms longer than we count on
-  token_major floor = 0;    // the largest major this client knows for the slot
-  token_major granted = 0;  // once granted: the major of the grant (0: a plain SET, no token)
+  short_milliseconds delay{};  // the server keeps it so much longer than we count on
+  token_major floor = 0;       // the largest major this client knows for the slot
+  token_major granted = 0;     // once granted: the major of the grant (0: a plain SET, no token)
   // Of those who wait:
   bool waits = false;  // joins the queue when the lock is not free
   wakeup_way way = wakeup_way::channel;
@@ -66,9 +66,7 @@ constexpr milliseconds claim_time(const claim& c) noexcept {
 }
 
 // How long the server keeps a lock that is renewed now.
-constexpr milliseconds kept_time(const claim& c) noexcept {
-  return c.lease + milliseconds{c.delay};
-}
+constexpr milliseconds kept_time(const claim& c) noexcept { return c.lease + c.delay; }
 
 // Acquire.
 struct granted {

@@ -38,7 +38,7 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
              .wants = spec_->wants.get(),
              .owner = owner.next_request(spec_->is_retained()),
              .lease = spec_->lease,
-             .delay = spec_->delay.count(),
+             .delay = spec_->delay,
              .floor = owner.floor(spec_->key.slot()),
              .waits = patience.waits,
              .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,

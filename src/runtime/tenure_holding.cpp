@@ -90,7 +90,7 @@ void tenure::tell_site(bool was_held) {
 // The server keeps it longer than we count on.
 dialects::renew_verdict tenure::without_delay(dialects::renew_verdict verdict) const {
   auto* const got = std::get_if<dialects::renewed>(&verdict);
-  if (got != nullptr) got->ttl -= milliseconds{claim_.delay};
+  if (got != nullptr) got->ttl -= claim_.delay;
   return verdict;
 }
 

@@ -37,7 +37,7 @@ leasing::step tenure::hear(acquiring& machine, const line_message& message) {
   const auto& grant = std::get<dialects::handed_over>(message.what);
   const auto granted_at = engine_.earliest(grant.at);
   if (!granted_at) return machine.on_woken(present());
-  const milliseconds ours = grant.claim - milliseconds{claim_.delay};
+  const milliseconds ours = grant.claim - claim_.delay;
   return machine.on_handed_over({grant.major, ours}, *granted_at, present(), position);
 }
 

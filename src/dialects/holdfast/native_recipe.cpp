@@ -63,7 +63,7 @@ acquire_verdict read_array(const claim& wanted, const resp::value& v) {
   if (word == "mine" && v.items.size() == 3) {
     const auto major = read_major(v.items[1]);
     const auto ttl = read_ttl(v.items[2]);
-    if (major && ttl) return granted{*major, *ttl - milliseconds{wanted.delay}};
+    if (major && ttl) return granted{*major, *ttl - wanted.delay};
   }
   if (auto waits = read_queued(v)) return *waits;
   if (word == "more") return unfinished{};

@@ -58,8 +58,8 @@ void write_keys(const lock_key& key, resp::writer& out) {
 place_suffix::place_suffix(const claim& waiting) noexcept {
   char* at = text_.data();
   *at++ = ':';
-  at = std::to_chars(at, text_.data() + text_.size(), claim_time(waiting).count() + waiting.delay)
-           .ptr;
+  const milliseconds claim = claim_time(waiting) + waiting.delay;
+  at = std::to_chars(at, text_.data() + text_.size(), claim.count()).ptr;
   *at++ = ':';
   *at++ = waiting.way == wakeup_way::poll ? 'p' : '-';
   size_ = static_cast<std::uint8_t>(at - text_.data());

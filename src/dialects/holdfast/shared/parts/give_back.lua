@@ -5,7 +5,9 @@
 -- not finished.
 --@include load
 --@include save
-if entry and named and string.match(entry, ':(%d+):') ~= named then entry = nil end
+if entry and named and string.match(entry, ':(%d+):') ~= named then
+  entry, asked = nil, nil  -- a later grant, like everybody else's
+end
 if not entry and not waiting then return 0 end
 local floor, was, mode, weight, until_ms = 0, '', nil, nil, nil
 if entry then

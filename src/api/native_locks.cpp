@@ -81,18 +81,18 @@ lock make_alike(const lock& like, dialects::demand wants) {
 }
 
 std::shared_ptr<runtime::tenure> tenure_of(const lock& like, const lease& held, std::string_view in,
-                                           const char* what) {
+                                           const char* which) {
   auto tenure = std::dynamic_pointer_cast<runtime::tenure>(lock_access::holding(held));
   const auto& spec = spec_of(like);
   const bool is_of_it = tenure && &tenure->owner() == &lock_access::core(like)->engine() &&
                         tenure->spec().recipe == spec.recipe && tenure->name() == spec.key.name();
   if (is_of_it && in.find(tenure->spec().wants->mode) != std::string_view::npos) return tenure;
-  throw failure{errc::invalid_argument, "the lease is not one of the lock '" +
-                                            printable(spec.key.name()) + "' in a mode " + what};
+  throw failure{errc::invalid_argument,
+                "the lease is not one of the lock '" + printable(spec.key.name()) + "'" + which};
 }
 
 lock make_change(const lock& like, const lease& held, std::string_view from, char to) {
-  const auto tenure = tenure_of(like, held, from, "that can be changed so");
+  const auto tenure = tenure_of(like, held, from, " in a mode that can be changed so");
   auto spec = spec_of(like);
   const dialects::demand wants{.mode = to, .replaced = tenure->claim().owner};
   spec.wants = std::make_shared<const runtime::change>(runtime::change{wants, tenure});

@@ -32,10 +32,9 @@ lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::st
 lock make_alike(const lock& like, dialects::demand wants);
 
 // What `held` is made of. Throws failure{invalid_argument} when it is not a lease of the lock
-// `like` in one of the modes `in`; `what` says what such a mode would allow: "that can be changed
-// so".
+// `like` in one of the modes `in`; `which` ends the sentence that says so.
 std::shared_ptr<runtime::tenure> tenure_of(const lock& like, const lease& held, std::string_view in,
-                                           const char* what);
+                                           const char* which);
 
 // A lock that comes in the place of `held` when it is acquired. Throws
 // failure{invalid_argument} when `held` is not a lease of the lock `like`, in one of the modes

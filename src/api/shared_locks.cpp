@@ -84,7 +84,7 @@ lock mode_lock::change(const lease& held, lock_mode to) const {
 }
 
 std::string mode_lock::value(const lease& held) const {
-  const auto tenure = api::tenure_of(null_, held, every_mode, "at all");
+  const auto tenure = api::tenure_of(null_, held, every_mode, "");
   if (!held.held()) throw failure{errc::lost, "the lease had ended before the value was read"};
   const lock_key& key = *tenure->claim().key;
   const auto reply = api::ask_again(*detail::lock_access::core(null_), [&](resp::writer& out) {
@@ -94,7 +94,7 @@ std::string mode_lock::value(const lease& held) const {
 }
 
 void mode_lock::set_value(const lease& held, std::string_view bytes) const {
-  const auto tenure = api::tenure_of(null_, held, "px", "that may write: PW or EX");
+  const auto tenure = api::tenure_of(null_, held, "px", " in a mode that may write: PW or EX");
   if (bytes.size() > dialects::longest_value_block) {
     throw failure{errc::invalid_argument, "a value block has at most 64 bytes"};
   }

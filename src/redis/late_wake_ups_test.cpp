@@ -10,41 +10,44 @@
 namespace holdfast::redis {
 namespace {
 
-TEST(LateWakeUps, AreNotedAndSentAtTheEnd) {
-  waiter w(waiter::kind::executor);
-  std::thread sleeper([&] { w.sleep(); });
+class LateWakeUps : public testing::Test {
+ protected:
+  ~LateWakeUps() override { sleeper.join(); }  // it would sleep for ever if nobody woke it
+
+  // An executor takes the role only while it sleeps.
+  void wake() {
+    while (!w.offer_role()) std::this_thread::yield();
+  }
+
+  waiter w{waiter::kind::executor};
+  std::thread sleeper{[this] { w.sleep(); }};
   std::vector<late_wake_ups::word*> kept;
+};
+
+TEST_F(LateWakeUps, AreNotedAndSentAtTheEnd) {
   {
     const late_wake_ups late(kept);
-    while (!w.offer_role()) std::this_thread::yield();  // it is taken only while asleep
+    wake();
     EXPECT_EQ(kept.size(), 1U);
   }
   EXPECT_TRUE(kept.empty());
-  sleeper.join();
 }
 
-TEST(LateWakeUps, AreSentBeforeTheEndWhenAskedTo) {
-  waiter w(waiter::kind::executor);
-  std::thread sleeper([&] { w.sleep(); });
-  std::vector<late_wake_ups::word*> kept;
+TEST_F(LateWakeUps, AreSentBeforeTheEndWhenAskedTo) {
   late_wake_ups late(kept);
-  while (!w.offer_role()) std::this_thread::yield();
+  wake();
   late.send();
   EXPECT_TRUE(kept.empty());
-  sleeper.join();
 }
 
-TEST(LateWakeUps, OfAnInnerScopeDoNotWaitForTheOuter) {
-  waiter w(waiter::kind::executor);
-  std::thread sleeper([&] { w.sleep(); });
-  std::vector<late_wake_ups::word*> outer_kept, inner_kept;
-  const late_wake_ups outer(outer_kept);
+TEST_F(LateWakeUps, OfAnInnerScopeDoNotWaitForTheOuter) {
+  std::vector<late_wake_ups::word*> kept_inside;
+  const late_wake_ups outer(kept);
   {
-    const late_wake_ups inner(inner_kept);
-    while (!w.offer_role()) std::this_thread::yield();
+    const late_wake_ups inner(kept_inside);
+    wake();
   }
-  EXPECT_TRUE(outer_kept.empty());
-  sleeper.join();
+  EXPECT_TRUE(kept.empty());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Several locks as one: all or nothing, in one order, whatever happens on the way.
 #include <atomic>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -216,9 +217,16 @@ TEST_P(AllOf, CostsTwoCommandsWhereOneClientHasPlainLocks) {
 
 TEST_P(AllOf, HandsWhatSomebodyWaitsForToHim) {
   auto held = all_of({redis().mutex("a"), redis().mutex("b"), redis().mutex("c")}).acquire();
-  std::thread waiter{[&] { EXPECT_TRUE(another_client().mutex("b").acquire().held()); }};
+  std::promise<void> seen;
+  std::thread waiter{[&, end = seen.get_future()] {
+    const auto got = another_client().mutex("b").acquire();
+    end.wait();
+    EXPECT_TRUE(got.held());
+  }};
   EXPECT_TRUE(waits("b", 1));
   EXPECT_TRUE(held.release());
+  EXPECT_EQ(server().command({"EXISTS", "hf:{b}"}).number, 1) << "his, and not only free";
+  seen.set_value();
   waiter.join();
   expect_free({"a", "b", "c"});
 }

@@ -13,6 +13,7 @@ namespace holdfast::dialects {
 namespace {
 
 constexpr std::string_view modes = "ncdrpxu";
+constexpr milliseconds brief_lease{20};
 
 class SharedScript : public scripts_test {
  protected:
@@ -58,6 +59,11 @@ class SharedScript : public scripts_test {
   bool holds(const claim& one) {
     const std::string field{one.owner.text()};
     return shared().command({"HEXISTS", key.value_key(), field}).number == 1;
+  }
+  // Until the server's clock says that every brief lease given before is over.
+  void outlive_brief_leases() {
+    const auto ends = redis().micros() + 25'000;
+    while (redis().micros() < ends) continue;
   }
   std::int64_t release(const claim& one) {
     return static_cast<std::int64_t>(shared().release(one).index());
@@ -238,12 +244,12 @@ TEST_P(SharedScript, LetsThoseBehindInWhenAWaiterGivesUp) {
 
 TEST_P(SharedScript, ForgetsWhoseLeaseHasEnded) {
   claim brief = in_mode('x');
-  brief.lease = milliseconds{20};
+  brief.lease = brief_lease;
   claim long_reader = in_mode('r');
   ASSERT_TRUE(granted_to(brief));
   while (!granted_to(long_reader)) continue;
   claim brief_reader = in_mode('r');
-  brief_reader.lease = milliseconds{20};
+  brief_reader.lease = brief_lease;
   ASSERT_TRUE(granted_to(brief_reader));
   EXPECT_GT(shared().pttl(key.value_key()), 25'000) << "a reader's lease is his own";
   shared().release(long_reader);
@@ -254,11 +260,10 @@ TEST_P(SharedScript, ForgetsWhoseLeaseHasEnded) {
 
 TEST_P(SharedScript, CountsWhatEndedAndIsGivenBackOnce) {
   claim brief = permits(2, 3), staying = permits(1, 3), waiter = waiting(permits(3, 3));
-  brief.lease = milliseconds{20};
+  brief.lease = brief_lease;
   ASSERT_TRUE(granted_to(brief) && granted_to(staying));
   ASSERT_EQ(place_of(waiter), 0U);
-  const auto ends = redis().micros() + 25'000;
-  while (redis().micros() < ends) continue;
+  outlive_brief_leases();
   shared().release(brief);
   shared().withdraw(waiter);
   claim two = permits(2, 3), one_more = permits(1, 3);
@@ -269,10 +274,9 @@ TEST_P(SharedScript, CountsWhatEndedAndIsGivenBackOnce) {
 // Found by the simulation: the permits of the dead were lost for as long as anybody held one.
 TEST_P(SharedScript, CountsTheDeadNoMoreWhenItRefuses) {
   claim brief = permits(2, 3), staying = permits(1, 3), too_many = permits(4, 3);
-  brief.lease = milliseconds{20};
+  brief.lease = brief_lease;
   ASSERT_TRUE(granted_to(brief) && granted_to(staying));
-  const auto ends = redis().micros() + 25'000;
-  while (redis().micros() < ends) continue;
+  outlive_brief_leases();
   ASSERT_TRUE(std::holds_alternative<refused>(shared().acquire(too_many)));
   claim two = permits(2, 3);
   EXPECT_TRUE(granted_to(two));
@@ -348,14 +352,13 @@ TEST_P(SharedScript, FreesOnlyTheGrantThatIsNamed) {
 
 TEST_P(SharedScript, IsNothingAgainWhenALeaseHasEndedThatWasChanged) {
   claim null = in_mode('n'), u = in_mode('u');
-  u.lease = milliseconds{20};
+  u.lease = brief_lease;
   ASSERT_TRUE(granted_to(null) && granted_to(u));
   claim down = instead_of(u, 'r'), writer = waiting(in_mode('x'));
-  down.lease = milliseconds{20};
+  down.lease = brief_lease;
   ASSERT_TRUE(granted_to(down));
   ASSERT_EQ(place_of(writer), 0U);
-  const auto ends = redis().micros() + 25'000;
-  while (redis().micros() < ends) continue;
+  outlive_brief_leases();
   shared().withdraw(down);
   EXPECT_TRUE(holds(writer));
 }

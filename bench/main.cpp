@@ -31,8 +31,11 @@ constexpr std::array questions{
     question{"contention", contention},
     question{"waiters200", waiters200},
     question{"retained", retained},
+    question{"dead_waiters", dead_waiters},
     question{"kinds", kinds},
     question{"all_of8", all_of8},
+    question{"tls_pair", tls_pair},
+    question{"quorum5", quorum5},
 };
 
 struct arguments {

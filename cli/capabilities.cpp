@@ -20,6 +20,7 @@ nlohmann::ordered_json as_json(const capability& what) {
           {"renewed", what.renewed},
           {"fair", what.fair},
           {"reentrant", what.reentrant},
+          {"told", what.told},
           {"handed_over", what.handed_over},
           {"passed_on", what.passed_on},
           {"commands", {{"to_acquire", what.to_acquire}, {"to_release", what.to_release}}}};
@@ -30,8 +31,9 @@ std::vector<std::string> as_row(const capability& what) {
   const auto commands = what.to_release == 0
                             ? std::to_string(what.to_acquire)
                             : fmt::format("{} + {}", what.to_acquire, what.to_release);
-  return {std::string(what.kind),   says(what.token),       says(what.renewed),   says(what.fair),
-          says(what.reentrant),     says(what.handed_over), says(what.passed_on), commands,
+  return {std::string(what.kind),   says(what.token),     says(what.renewed),
+          says(what.fair),          says(what.reentrant), says(what.told),
+          says(what.handed_over),   says(what.passed_on), commands,
           std::string(what.made_by)};
 }
 
@@ -42,7 +44,7 @@ int show(const context& shared) {
     print_json(all);
     return success;
   }
-  table rows({"KIND", "TOKEN", "RENEWED", "FAIR", "REENTRANT", "HANDED OVER", "PASSED ON",
+  table rows({"KIND", "TOKEN", "RENEWED", "FAIR", "REENTRANT", "TOLD", "HANDED OVER", "PASSED ON",
               "COMMANDS", "MADE BY"});
   for (const auto& what : capabilities()) rows.add(as_row(what));
   print(rows.text());
@@ -56,6 +58,7 @@ void add_capabilities(CLI::App& program, context& shared) {
       "capabilities", "Show what every kind of lock can do, and what it costs");
   command->footer(
       "token: every grant has a fencing token. fair: strict order of arrival among all processes.\n"
+      "told: who waits hears of a release; otherwise it asks again and again.\n"
       "handed over: who leaves makes the next one go on in the same trip. passed on: the threads\n"
       "of one client pass it on among themselves without the server. commands: to acquire and to\n"
       "release when nobody else wants it. Asks no server.\n\n"

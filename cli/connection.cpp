@@ -1,6 +1,7 @@
 #include "cli/connection.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 
@@ -12,6 +13,23 @@ namespace {
 std::string environment(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string{} : std::string{value};
+}
+
+std::string given_or(const std::string& given, const char* variable) {
+  return given.empty() ? environment(variable) : given;
+}
+
+tls_options resolve(const tls_arguments& given) {
+  tls_options options;
+  const auto authorities = given_or(given.authorities, "HOLDFAST_TLS_CA");
+  std::error_code unknown;
+  const bool directory = std::filesystem::is_directory(authorities, unknown);
+  (directory ? options.ca_directory : options.ca_file) = authorities;
+  options.certificate_file = given_or(given.certificate, "HOLDFAST_TLS_CERT");
+  options.key_file = given_or(given.key, "HOLDFAST_TLS_KEY");
+  options.server_name = given_or(given.server_name, "HOLDFAST_TLS_SERVER_NAME");
+  options.insecure_accept_any_certificate = given.accept_any_certificate;
+  return options;
 }
 
 // True for "scheme://user:password@...".
@@ -42,8 +60,13 @@ client_options connection_options::for_client() const {
   options.name = "holdfast";
   options.username = username;
   options.password = password;
+  options.sentinel_username = sentinel_username;
+  options.sentinel_password = sentinel_password;
+  options.tls = tls;
+  options.password_file = password_file;
   options.connect_timeout = connect_timeout;
   options.response_timeout = response_timeout;
+  options.min_replicas = min_replicas;
   return options;
 }
 
@@ -56,14 +79,19 @@ connection_options resolve(const connection_arguments& given) {
                     "HOLDFAST_URL, HOLDFAST_PASSWORD or --password-file"};
   }
   connection_options options;
-  const auto url = given.url.empty() ? environment("HOLDFAST_URL") : given.url;
+  const auto url = given_or(given.url, "HOLDFAST_URL");
   options.url_given = !url.empty();
   if (options.url_given) options.url = url;
-  options.username = given.username.empty() ? environment("HOLDFAST_USER") : given.username;
+  options.username = given_or(given.username, "HOLDFAST_USER");
+  options.password_file = given.password_file;
   options.password = given.password_file.empty() ? environment("HOLDFAST_PASSWORD")
                                                  : first_line(given.password_file);
+  options.sentinel_username = environment("HOLDFAST_SENTINEL_USER");
+  options.sentinel_password = environment("HOLDFAST_SENTINEL_PASSWORD");
+  options.tls = resolve(given.tls);
   options.connect_timeout = given.connect_timeout;
   options.response_timeout = given.response_timeout;
+  options.min_replicas = given.min_replicas;
   return options;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include <holdfast/client.hpp>
@@ -12,13 +13,28 @@ struct connection_options {
   std::string url = "redis://127.0.0.1:6379";
   bool url_given = false;  // by --url or HOLDFAST_URL
   std::string username;
-  std::string password;  // from the environment or a file, never from the command line
+  std::string password_file;  // read again at every log-in
+  std::string password;  // its first line for now, or from the environment or a file, never from
+                         // the command line
+  std::string sentinel_username;
+  std::string sentinel_password;
+  tls_options tls;
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};
+  std::uint32_t min_replicas = 0;
 
   client_options for_client() const;
   // Throws `failure` like holdfast::client: does not connect yet.
   client connect() const;
+};
+
+// Those for TLS, as they stand on the command line.
+struct tls_arguments {
+  std::string authorities;  // a file or a directory
+  std::string certificate;
+  std::string key;
+  std::string server_name;
+  bool accept_any_certificate = false;
 };
 
 // The connection options as they stand on the command line.
@@ -26,13 +42,16 @@ struct connection_arguments {
   std::string url;
   std::string username;
   std::string password_file;
+  tls_arguments tls;
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};
+  std::uint32_t min_replicas = 0;
 };
 
-// Adds HOLDFAST_URL, HOLDFAST_USER and HOLDFAST_PASSWORD to what was given. Throws `complaint` for
-// an unreadable password file, and for a password on the command line, where every user of the
-// machine could read it.
+// Adds HOLDFAST_URL, HOLDFAST_USER, HOLDFAST_PASSWORD, the same two of sentinels and
+// HOLDFAST_TLS_... to what was given; that any certificate is accepted can only be given. Throws
+// `complaint` for an unreadable password file, and for a password on the command line, where every
+// user of the machine could read it.
 connection_options resolve(const connection_arguments& given);
 
 }  // namespace holdfast::cli

@@ -72,6 +72,7 @@ void add_elect(CLI::App& program, context& shared) {
       "  holdfast elect --lease 5s --grace 1s scheduler -- ./scheduler --verbose");
   command->callback([options, names, &shared] {
     shared.takes_operands = true;
+    take_dashed_name(*names, shared.operands);
     options->name = all_names(*names, {}, 1).front();
     options->command = shared.operands;
     if (options->command.empty()) throw CLI::RequiredError("a command after --");

@@ -39,6 +39,7 @@ constexpr meaning meanings[] = {
     {errc::would_deadlock, "would_deadlock", internal},
     {errc::embedded_server, "embedded_server", no_server},
     {errc::queue_full, "queue_full", no_lock},
+    {errc::untrusted_server, "untrusted_server", no_server},
 };
 
 const meaning* find(errc reason) noexcept {

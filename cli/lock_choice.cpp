@@ -8,6 +8,7 @@
 
 #include <holdfast/all_of.hpp>
 
+#include "cli/dialect_choice.hpp"
 #include "cli/names.hpp"
 #include "cli/permits.hpp"
 
@@ -67,7 +68,9 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
       add_word(command, "--all-of", "NAME,NAME,...", "All of these mutexes, instead of NAME",
                choice, read_list),
   };
+  auto* const how = add_dialect(command, choice.how);
   for (auto* one : all) {
+    if (one != all.back()) how->excludes(one);
     for (auto* other : all) {
       if (one != other) one->excludes(other);
     }
@@ -98,11 +101,12 @@ lock make_lock(const client& redis, const lock_choice& choice, std::chrono::mill
           .permits(choice.wanted);
     case kind::all_of: {
       std::vector<lock> parts;
-      for (const auto& part : choice.names) parts.push_back(redis.mutex(part, {.lease = lease}));
+      for (const auto& part : choice.names)
+        parts.push_back(redis.mutex(part, {.lease = lease, .dialect = choice.how}));
       return all_of(std::move(parts));
     }
   }
-  return redis.mutex(name, {.lease = lease});
+  return redis.mutex(name, {.lease = lease, .dialect = choice.how});
 }
 
 }  // namespace holdfast::cli

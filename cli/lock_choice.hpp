@@ -18,6 +18,7 @@ struct lock_choice {
   std::vector<std::string> names{};  // one, but of all_of
   std::uint32_t wanted = 0;          // permits
   std::uint32_t permits = 0;         // how many there are
+  dialect how{};
 
   std::string label() const;  // the names with commas between them
 };

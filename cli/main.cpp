@@ -1,4 +1,7 @@
 // The program: reads the arguments, runs the chosen command, reports what went wrong.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <clocale>
 #include <csignal>
@@ -15,22 +18,50 @@
 namespace holdfast::cli {
 namespace {
 
+void add_tls(CLI::App& program, tls_arguments& into) {
+  program
+      .add_option("--tls-ca", into.authorities,
+                  "With rediss://: file or directory of the authorities to trust "
+                  "[HOLDFAST_TLS_CA, else the system's]")
+      ->type_name("PATH");
+  program.add_option("--tls-cert", into.certificate, "Our own certificate [HOLDFAST_TLS_CERT]")
+      ->type_name("FILE");
+  program.add_option("--tls-key", into.key, "Its key [HOLDFAST_TLS_KEY, else in the same file]")
+      ->type_name("FILE");
+  program
+      .add_option("--tls-server-name", into.server_name,
+                  "Whom the server's certificate must name [HOLDFAST_TLS_SERVER_NAME, else the "
+                  "host of the URL]")
+      ->type_name("NAME");
+  program.add_flag("--tls-insecure-accept-any-certificate", into.accept_any_certificate,
+                   "Do not check who the server is: anybody on the way can be it");
+}
+
 void add_connection(CLI::App& program, connection_arguments& into) {
   using namespace std::chrono_literals;
   program
-      .add_option("--url", into.url,
-                  "Server: redis://[user@]host[:port][/db], unix:///path, embedded: or "
-                  "embedded:/dir [HOLDFAST_URL, else redis://127.0.0.1:6379]")
+      .add_option(
+          "--url", into.url,
+          "Server: redis://[user@]host[:port][/db], the same with rediss:// for TLS, "
+          "redis+sentinel://host,host/service, redis+cluster://[user@]host[:port],... (both also "
+          "with rediss), unix:///path, embedded: or embedded:/dir [HOLDFAST_URL, else "
+          "redis://127.0.0.1:6379]")
       ->type_name("URL");
   program.add_option("--user", into.username, "User name [HOLDFAST_USER]")->type_name("NAME");
   program
       .add_option("--password-file", into.password_file,
                   "File with the password in its first line [else HOLDFAST_PASSWORD]")
       ->type_name("FILE");
+  add_tls(program, into.tls);
   add_duration(program, "--connect-timeout", into.connect_timeout, "How long connecting may take",
                {1ms, 10min});
   add_duration(program, "--response-timeout", into.response_timeout, "How long one answer may take",
                {1ms, 10min});
+  program
+      .add_option("--min-replicas", into.min_replicas,
+                  "How many replicas must have a grant before it counts [0]")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100));
 }
 
 void set_up(CLI::App& program, connection_arguments& connection, context& shared) {
@@ -53,6 +84,7 @@ void set_up(CLI::App& program, connection_arguments& connection, context& shared
   add_semaphore(program, shared);
   add_capabilities(program, shared);
   add_doctor(program, shared);
+  add_acl(program, shared);
   add_completion(program, shared);
 #ifdef HOLDFAST_CLI_HAS_DEMO
   add_demo(program, shared);
@@ -69,6 +101,16 @@ std::vector<std::string> own_words(std::span<char* const> words, context& shared
   std::vector<std::string> own(words.begin(), dashes);
   shared.json = std::ranges::find(own, "--json") != own.end();  // also for errors in the words
   return own;
+}
+
+// Whoever started us may have closed a standard descriptor. The next socket would get its number,
+// and what is meant for people would go to the server. Opened the wrong way round, it fails its
+// users as if it were closed: the command that we run, too.
+void occupy_standard_descriptors() {
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(standard, F_GETFD) != -1) continue;
+    ::open("/dev/null", standard == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
 int run_program(std::span<char* const> words) {
@@ -99,6 +141,7 @@ int run_program(std::span<char* const> words) {
 }  // namespace holdfast::cli
 
 int main(int count, char** words) {
+  holdfast::cli::occupy_standard_descriptors();
   std::setlocale(LC_CTYPE, "C.UTF-8");  // for the width of characters
   try {
     return holdfast::cli::run_program({words + 1, words + count});

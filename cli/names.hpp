@@ -25,6 +25,14 @@ inline void add_names(CLI::App& command, std::vector<std::string>& names, int mo
       ->type_name("");
 }
 
+// The same for a command that is given after "--": one like -x stands between that and another.
+inline void take_dashed_name(std::vector<std::string>& names, std::vector<std::string>& operands) {
+  const bool dashed = operands.size() > 1 && operands[0].starts_with('-') && operands[1] == "--";
+  if (!names.empty() || !dashed) return;
+  names.push_back(operands.front());
+  operands.erase(operands.begin(), operands.begin() + 2);
+}
+
 // All names that were given; throws `CLI::ValidationError` when there are not `least` to `most`.
 inline std::vector<std::string> all_names(const std::vector<std::string>& before,
                                           const std::vector<std::string>& after, std::size_t most) {

@@ -21,13 +21,13 @@ struct locked_options : run_options {
 };
 
 // Who has what of these locks, for the message; nothing when nobody can tell.
-std::string holders_of(const client& redis, const std::vector<std::string>& names) {
+std::string holders_of(const client& redis, const lock_choice& lock) {
   std::string text;
   try {
-    for (const auto& name : names) {
-      const auto status = inspector{redis}.status(name);
+    for (const auto& name : lock.names) {
+      const auto status = inspector{redis}.status(name, lock.how);
       if (status.what != lock_status::state::held) continue;
-      const auto which = names.size() > 1 ? fmt::format("'{}' is ", name) : std::string{};
+      const auto which = lock.names.size() > 1 ? fmt::format("'{}' is ", name) : std::string{};
       text += fmt::format("; {}held by {}", which, show_owner(status));
     }
   } catch (const failure&) {
@@ -40,7 +40,7 @@ int report_no_lock(const context& shared, const client& redis, const locked_opti
                    const failure& why) {
   if (why.reason() != errc::busy && why.reason() != errc::timed_out) throw why;
   report_error(shared.json, name_of(why.reason()),
-               fmt::format("{}{}", why.what(), holders_of(redis, options.lock.names)));
+               fmt::format("{}{}", why.what(), holders_of(redis, options.lock)));
   return no_lock;
 }
 
@@ -78,8 +78,9 @@ void add_options(CLI::App& command, locked_options& options) {
                {0ms, 1h});
 }
 
-void take_words(locked_options& options, const std::vector<std::string>& names, context& shared) {
+void take_words(locked_options& options, std::vector<std::string>& names, context& shared) {
   shared.takes_operands = true;
+  take_dashed_name(names, shared.operands);
   take_names(options.lock, names);
   options.name = options.lock.label();
   options.command = shared.operands;
@@ -106,7 +107,8 @@ void add_run(CLI::App& program, context& shared) {
       "  holdfast run --wait 10s --lease 1m orders:42 -- psql -f deduct.sql\n"
       "  holdfast run --shared prices -- ./report.sh\n"
       "  holdfast run --permits 1/4 licences -- ./render.sh\n"
-      "  holdfast run --all-of account:1,account:2 -- ./move.sh 10");
+      "  holdfast run --all-of account:1,account:2 -- ./move.sh 10\n"
+      "  holdfast run --dialect redisson nightly -- ./backup.sh");
   command->callback([options, names, &shared] {
     take_words(*options, *names, shared);
     shared.action = [options, &shared] { return run_command(*options, shared); };

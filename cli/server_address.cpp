@@ -48,6 +48,10 @@ void read_tcp(std::string_view rest, server_address& into) {
 }
 
 void read_unix(std::string_view rest, server_address& into) {
+  if (const auto at = rest.find("@/"); !rest.starts_with('/') && at != std::string_view::npos) {
+    read_login(rest.substr(0, at), into);
+    rest.remove_prefix(at + 1);
+  }
   constexpr std::string_view db = "?db=";
   const auto query = rest.find(db);
   if (query != std::string_view::npos) into.database = rest.substr(query + db.size());

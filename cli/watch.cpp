@@ -1,8 +1,10 @@
 // holdfast watch NAME: a line for every change of a lock.
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -75,10 +77,12 @@ void show(const lock_status& lock, bool json) {
   std::fflush(stdout);
 }
 
-// The signal that ended the pause.
+// The signal that ended the pause; SIGPIPE also when nobody is left to read the next line, which
+// might be long in coming.
 std::optional<int> pause(std::chrono::milliseconds time, signal_watch& signals) {
-  pollfd polled{signals.fd(), POLLIN, 0};
-  ::poll(&polled, 1, static_cast<int>(time.count()));
+  pollfd polled[] = {{signals.fd(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}};
+  ::poll(polled, 2, static_cast<int>(time.count()));
+  if ((polled[1].revents & POLLERR) != 0) return SIGPIPE;
   const auto signal = signals.next();
   return signal && ends_programs(*signal) ? signal : std::nullopt;
 }

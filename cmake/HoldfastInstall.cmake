@@ -11,8 +11,17 @@ install(EXPORT holdfastTargets NAMESPACE holdfast:: DESTINATION "${package_direc
 # Before 1.0 a minor version may change the API.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
+# Who links the static library links what it needs as well; the shared one brings it.
+set(needs_openssl OFF)
+set(required_packages "")
+if(HOLDFAST_WITH_TLS AND NOT BUILD_SHARED_LIBS)
+  set(needs_openssl ON)
+  set(required_packages "openssl >= 3")
+endif()
+configure_file("${CMAKE_CURRENT_LIST_DIR}/holdfastConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/holdfastConfig.cmake" @ONLY)
 install(FILES
-  "${CMAKE_CURRENT_LIST_DIR}/holdfastConfig.cmake"
+  "${PROJECT_BINARY_DIR}/holdfastConfig.cmake"
   "${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake"
   DESTINATION "${package_directory}" COMPONENT library)
 

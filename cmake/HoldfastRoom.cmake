@@ -1,4 +1,4 @@
-# holdfast_room(NAME [USES ROOM...] [LINKS LIBRARY...])
+# holdfast_room(NAME [USES ROOM...] [LINKS LIBRARY...] [WITHOUT FILE-OR-FOLDER])
 #
 # A room is a folder under src/ and an object library holdfast_NAME made of all its .cpp files.
 # USES names the rooms below it: the direction that tools/tidy checks. Unit tests lie beside the
@@ -41,8 +41,11 @@ function(holdfast_test target)
 endfunction()
 
 function(holdfast_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "WITHOUT" "USES;LINKS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp")
+  if(arg_WITHOUT)
+    list(FILTER sources EXCLUDE REGEX "/${arg_WITHOUT}")
+  endif()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")

@@ -1,16 +1,19 @@
 # Turns every .lua file under src/dialects into a resp::script constant of one generated header:
 # dialects/holdfast/acquire.lua becomes holdfast::dialects::scripts::holdfast_acquire. A line
-# `--@include part` is replaced by the file parts/part.lua beside the script, or beside its folder:
-# what several scripts do in the same way is written once, and the server gets plain Lua.
+# `--@include part` is replaced by the file parts/part.lua beside the script, beside its folder or
+# in src/dialects: what several scripts do in the same way is written once, and the server gets
+# plain Lua.
 
 function(holdfast_include_parts folder text_variable)
   set(text "${${text_variable}}")
   while(text MATCHES "--@include ([a-z_]+)\n")
     set(part "${CMAKE_MATCH_1}")
     set(file "${folder}/parts/${part}.lua")
-    if(NOT EXISTS "${file}")
-      set(file "${folder}/../parts/${part}.lua")
-    endif()
+    foreach(other IN ITEMS "${folder}/.." "${PROJECT_SOURCE_DIR}/src/dialects")
+      if(NOT EXISTS "${file}")
+        set(file "${other}/parts/${part}.lua")
+      endif()
+    endforeach()
     file(READ "${file}" body)
     string(REPLACE "--@include ${part}\n" "${body}" text "${text}")
   endwhile()

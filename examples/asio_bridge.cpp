@@ -1,6 +1,7 @@
 // Locks in a Boost.Asio program: with a future, in an asio::awaitable, and with a callback.
 #include <chrono>
 #include <iostream>
+#include <stop_token>
 #include <utility>  // Boost 1.74 forgets it
 
 #include <boost/asio.hpp>
@@ -33,6 +34,14 @@ int main(int argc, char** argv) {
   {
     auto lease = holdfast::asio_try_acquire(counter, {}, asio::use_future).get().value();
     std::cout << "future: " << ++turns << ", ";
+    // What keeps others out, and what ends their waiting, are values here, too.
+    std::stop_source enough;
+    auto busy = holdfast::asio_try_acquire(counter, {}, asio::use_future);
+    auto waiting = holdfast::asio_acquire(counter, {.timeout = 5s, .stop = enough.get_token()},
+                                          asio::use_future);
+    enough.request_stop();
+    if (busy.get().error().reason() != holdfast::errc::busy) return 1;
+    if (waiting.get().error().reason() != holdfast::errc::cancelled) return 1;
     holdfast::asio_release(std::move(lease), asio::use_future).get().value();
   }
 

@@ -39,13 +39,14 @@ class tuned_client {
     const auto tenure = std::make_shared<runtime::tenure>(
         engine_, specs_[static_cast<std::size_t>(thread)],
         leasing::patience{.waits = true, .give_up_at = monotonic_time::max()});
-    redis::waiter acquired{redis::waiter::kind::caller};
+    auto& connection = engine_.connection(tenure->spec().key.slot());
+    redis::waiter acquired{redis::waiter::kind::caller, &connection};
     tenure->acquire({}, {.sleeper = &acquired}, true);
-    engine_.connection().drive(acquired);
+    connection.drive(acquired);
     if (tenure->take_acquired().code) throw failure(errc::server_error, "acquire");
-    redis::waiter released{redis::waiter::kind::caller};
+    redis::waiter released{redis::waiter::kind::caller, &connection};
     if (!tenure->release({.sleeper = &released})) throw failure(errc::lost, "release");
-    engine_.connection().drive(released);
+    connection.drive(released);
     tenure->take_released().value();
   }
 

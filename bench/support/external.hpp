@@ -6,7 +6,8 @@
 
 namespace holdfast::bench {
 
-// Runs a program found in PATH and returns what it printed; throws unless it ended with 0.
+// Runs a program found in PATH and returns what it printed; throws unless it ended with 0, and when
+// it has not after five minutes.
 std::string output_of(const std::vector<std::string>& words);
 
 bool is_installed(const std::string& program);

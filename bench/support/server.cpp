@@ -57,6 +57,19 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
+embedded_options with_ports(std::uint16_t port, std::uint16_t tls_port,
+                            const std::optional<server_certificate>& tls) {
+  embedded_options all{.program = "redis-server",
+                       .arguments = {"--port", std::to_string(port), "--bind", "127.0.0.1"}};
+  if (tls) {
+    all.arguments.insert(
+        all.arguments.end(),
+        {"--tls-port", std::to_string(tls_port), "--tls-cert-file", tls->file, "--tls-key-file",
+         tls->key, "--tls-ca-cert-file", tls->authority, "--tls-auth-clients", "no"});
+  }
+  return all;
+}
+
 }  // namespace
 
 void pin(::pid_t process, int core) { bind_process(process, only(core)); }
@@ -78,11 +91,10 @@ const char* to_string(placement where) {
   return "unknown";
 }
 
-server::server()
+server::server(const std::optional<server_certificate>& tls)
     : port_(free_port()),
-      process_(
-          embedded_options{.program = "redis-server",
-                           .arguments = {"--port", std::to_string(port_), "--bind", "127.0.0.1"}}),
+      tls_port_(tls ? free_port() : std::uint16_t{0}),
+      process_(with_ports(port_, tls_port_, tls)),
       url_("redis://127.0.0.1:" + std::to_string(port_)) {}
 
 void server::place(placement where) const {

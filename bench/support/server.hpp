@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <holdfast/embedded_server.hpp>
@@ -20,12 +21,19 @@ void pin_thread(int core);  // only the calling thread
 enum class placement { same_core, two_cores, free };
 const char* to_string(placement where);
 
-// A private server on a free TCP port of the loopback device.
+struct server_certificate {
+  std::string file;
+  std::string key;
+  std::string authority;
+};
+
+// A private server on a free TCP port of the loopback device, and on another one with TLS.
 class server {
  public:
-  server();
+  explicit server(const std::optional<server_certificate>& tls = std::nullopt);
 
   const std::string& url() const noexcept { return url_; }
+  std::string tls_url() const { return "rediss://127.0.0.1:" + std::to_string(tls_port_); }
   std::uint16_t port() const noexcept { return port_; }
   int pid() const noexcept { return process_.pid(); }
   std::chrono::nanoseconds processor_time() const;
@@ -35,6 +43,7 @@ class server {
 
  private:
   std::uint16_t port_;
+  std::uint16_t tls_port_;  // 0: none
   embedded_server process_;
   std::string url_;
 };

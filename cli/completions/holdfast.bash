@@ -1,11 +1,13 @@
 # Completion of holdfast(1) for bash.
 _holdfast() {
   local word="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local common="--url --user --password-file --connect-timeout --response-timeout --json --help"
+  local common="--url --user --password-file --tls-ca --tls-cert --tls-key --tls-server-name"
+  common+=" --tls-insecure-accept-any-certificate --connect-timeout --response-timeout"
+  common+=" --min-replicas --json --help"
   local command="" i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "${COMP_WORDS[i]}" in
-      run | elect | status | ls | watch | release | counter | semaphore | capabilities | doctor | completion | demo | bench)
+      run | elect | status | ls | watch | release | counter | semaphore | capabilities | doctor | acl | completion | demo | bench)
         [[ -z $command ]] && command="${COMP_WORDS[i]}"
         ;;
       --)
@@ -21,24 +23,30 @@ _holdfast() {
         ;;
     esac
   done
+  local words
   case "$previous" in
     --on-lost) mapfile -t COMPREPLY < <(compgen -W "terminate warn" -- "$word") && return ;;
+    --dialect)
+      words="holdfast redisson go_zero redis_py reentrant_thread_local"
+      mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word") && return
+      ;;
     --story)
       mapfile -t COMPREPLY < <(compgen -W "orders stock balance leader seats" -- "$word") && return
       ;;
-    --password-file | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
-    --url) mapfile -t COMPREPLY < <(compgen -W "redis:// unix:// embedded:" -- "$word") && return ;;
+    --password-file | --tls-ca | --tls-cert | --tls-key | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    --url) mapfile -t COMPREPLY < <(compgen -W "redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// embedded:" -- "$word") && return ;;
   esac
-  local words
   case "$command" in
-    "") words="run elect status ls watch release counter semaphore capabilities doctor completion demo bench --version $common" ;;
-    run) words="--shared --exclusive --fair --permits --all-of --wait --nonblock --lease --on-lost --grace $common" ;;
+    "") words="run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench --version $common" ;;
+    run) words="--shared --exclusive --fair --permits --all-of --dialect --wait --nonblock --lease --on-lost --grace $common" ;;
+    status) words="--dialect $common" ;;
     elect) words="--lease --grace --once $common" ;;
     ls) words="--limit $common" ;;
     watch) words="--interval --count $common" ;;
     release) words="--force --reason $common" ;;
     demo) words="--story --processes --threads --units --svg --no-svg $common" ;;
     bench) words="--threads --locks --seconds --lease --no-spin $common" ;;
+    acl) words="--kind $common" ;;
     counter) words="get add sub set cas $common" ;;
     semaphore) words="get set $common" ;;
     completion) words="bash zsh fish --help" ;;

@@ -4,11 +4,17 @@ _holdfast() {
   local -a common commands
   local curcontext="$curcontext" state line
   common=(
-    '--url[server address]:address:(redis\:// unix\:// embedded\:)'
+    '--url[server address]:address:(redis\:// rediss\:// unix\:// embedded\:)'
     '--user[user name]:name:'
     '--password-file[file with the password in its first line]:file:_files'
+    '--tls-ca[authorities to trust]:path:_files'
+    '--tls-cert[our own certificate]:file:_files'
+    '--tls-key[its key]:file:_files'
+    '--tls-server-name[whom the certificate must name]:name:'
+    '--tls-insecure-accept-any-certificate[do not check who the server is]'
     '--connect-timeout[how long connecting may take]:duration:'
     '--response-timeout[how long one answer may take]:duration:'
+    '--min-replicas[how many replicas must have a grant]:number:'
     '--json[print JSON]'
     '--help[print help]'
   )
@@ -23,6 +29,7 @@ _holdfast() {
     'semaphore:show or set the permits of a semaphore'
     'capabilities:show what every kind of lock can do'
     'doctor:check whether a server is fit for Holdfast'
+    'acl:print the rights that a user of the server needs'
     'completion:print the completion script of a shell'
     'demo:show what happens without a lock, and with one'
     'bench:measure locking on a server'
@@ -39,6 +46,7 @@ _holdfast() {
             '(--shared --exclusive --permits --all-of)--fair[in strict order of arrival]' \
             '(--shared --exclusive --fair --all-of)--permits[of a semaphore]:N/M:' \
             '(--shared --exclusive --fair --permits)--all-of[all of these]:names:' \
+            '(--shared --exclusive --fair --permits)--dialect[whose lock it is]:library:(holdfast redisson go_zero redis_py reentrant_thread_local)' \
             '--wait[how long to wait for the lock]:duration:' \
             '--nonblock[ask once]' \
             '--lease[how long the lock outlives this process]:duration:' \
@@ -52,6 +60,10 @@ _holdfast() {
             '--grace[between SIGTERM and SIGKILL]:duration:' \
             '--once[do not campaign again]' \
             '1:election:' '*::command:_normal'
+          ;;
+        status)
+          _arguments $common \
+            '--dialect[whose locks they are]:library:(holdfast redisson go_zero redis_py reentrant_thread_local)' '*:lock:'
           ;;
         ls) _arguments $common '--limit[most locks to list]:number:' '1:pattern:' ;;
         watch)
@@ -79,6 +91,7 @@ _holdfast() {
             '--no-spin[sleep at once while waiting]'
           ;;
         completion) _arguments '1:shell:(bash zsh fish)' ;;
+        acl) _arguments $common '*--kind[kind of lock]:kind:' '1:pattern:' ;;
         capabilities | doctor) _arguments $common ;;
         *) _arguments $common '*:lock:' ;;
       esac

@@ -25,17 +25,24 @@
 
 namespace holdfast {
 
-/// A client of one Redis or Valkey server (Redis 6.2 or later, Valkey 7.2 or later).
+/// A client of one Redis or Valkey server, of the master of a service under Redis Sentinel, or of a
+/// Redis Cluster (Redis 6.2 or later, Valkey 7.2 or later).
 ///
-/// It has one connection, opened at the first use and reopened when it breaks, and shares it among
-/// all threads. Destroying the last copy (and the last lock and lease made from it) sends what is
-/// left to release, waits for it at most `response_timeout`, and closes the connection.
+/// It has one connection (to each master of a cluster), opened at the first use and reopened when
+/// it breaks, and shares it among all threads. Destroying the last copy (and the last lock and
+/// lease made from it) sends what is left to release, waits for it at most `response_timeout`, and
+/// closes the connection.
 ///
-/// URLs: `redis://[user:password@]host[:port][/db]`, `unix:///path/to/socket[?db=N]`, `embedded:`
-/// (a private server that ends with this client), `embedded:/path/to/directory` (one shared by all
-/// processes of the user that name the directory; it lives on for the milliseconds that the
-/// environment variable HOLDFAST_EMBEDDED_LINGER gives its starter, 30,000 when not set, after the
-/// last of them). `rediss://` (TLS) is not there yet: refused.
+/// URLs: `redis://[user:password@]host[:port][/db]` (or `valkey://`), the same with `rediss://` (or
+/// `valkeys://`) for TLS, see `tls_options`;
+/// `redis+sentinel://[user:password@]host[:port],.../service[/db]` (the server that these sentinels
+/// name as the master of the service, also after a failover: docs/topologies.md),
+/// `redis+cluster://[user:password@]host[:port],...` (some nodes of a Redis Cluster: same page),
+/// both over TLS as `rediss+...`,
+/// `unix://[user:password@]/path/to/socket[?db=N]`, `embedded:` (a private server that ends with
+/// this client), `embedded:/path/to/directory` (one shared by all processes of the user that name
+/// the directory; it lives on for the milliseconds that the environment variable
+/// HOLDFAST_EMBEDDED_LINGER gives its starter, 30,000 when not set, after the last of them).
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 /// After fork() the child must make a client of its own; using the old one gives `errc::forked`.
@@ -124,6 +131,7 @@ class client {
 
  private:
   friend class inspector;
+  friend struct detail::lock_access;
   std::shared_ptr<runtime::client_core> core_;
 };
 

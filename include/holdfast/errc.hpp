@@ -15,7 +15,7 @@ enum class errc {
   cancelled,          ///< The stop token was triggered while waiting.
   lost,               ///< The lease ended before it was released; the lock may have a new owner.
   unavailable,        ///< The server cannot be reached, or did not answer in time.
-  authentication,     ///< User name or password were refused.
+  authentication,     ///< User name, password or client certificate were refused.
   permission_denied,  ///< The server's access list forbids a command, key or channel.
   not_redis,          ///< What answers at the address does not speak the Redis protocol.
   foreign_key,        ///< The lock's key holds something that is not a Holdfast lock. Untouched.
@@ -25,7 +25,7 @@ enum class errc {
   loading,            ///< The server is still loading its data set.
   server_busy,        ///< The server is busy with a long script or has no free connection.
   misconfigured,      ///< The server refuses writes because it cannot persist them (MISCONF).
-  no_replicas,        ///< The server refuses writes: too few replicas are connected.
+  no_replicas,        ///< Too few replicas for writing at all, or to confirm a grant.
   clock_skew,         ///< The server's clock and the known tokens or deadlines do not agree.
   server_error,       ///< The server answered with an error not listed here; see the message.
   invalid_name,       ///< A lock name is empty or longer than 512 bytes.
@@ -36,6 +36,7 @@ enum class errc {
   would_deadlock,     ///< A call would wait for its own thread, or its own lock.
   embedded_server,    ///< The private server cannot be started; the message names the remedy.
   queue_full,         ///< As many requests wait for the lock as it allows.
+  untrusted_server,   ///< The server could not prove who it is: see its certificate. Only with TLS.
 };
 
 /// The category of `errc` ("holdfast"). Thread safety: may be called from any thread.

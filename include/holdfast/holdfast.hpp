@@ -2,11 +2,13 @@
 /// All of Holdfast but the Asio bridge (`holdfast/asio.hpp`).
 #pragma once
 
+#include <holdfast/access_rights.hpp>
 #include <holdfast/all_of.hpp>
 #include <holdfast/barrier.hpp>
 #include <holdfast/capabilities.hpp>
 #include <holdfast/client.hpp>
 #include <holdfast/counter.hpp>
+#include <holdfast/dialect.hpp>
 #include <holdfast/election.hpp>
 #include <holdfast/embedded_server.hpp>
 #include <holdfast/errc.hpp>
@@ -22,6 +24,7 @@
 #include <holdfast/lockable.hpp>
 #include <holdfast/mode_lock.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/quorum.hpp>
 #include <holdfast/rate_limiter.hpp>
 #include <holdfast/read_write_lock.hpp>
 #include <holdfast/recursive_mutex.hpp>

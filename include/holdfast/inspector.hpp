@@ -99,6 +99,11 @@ class inspector {
   /// The state of one lock. One round trip, and one for each client that holds it or waits.
   [[nodiscard]] lock_status status(std::string_view name) const;
 
+  /// The state of a lock that is written in this dialect, of whoever uses it. The holder's `id` is
+  /// what the layout tells of him, shortened where knowing it were enough to release the lock;
+  /// how often he holds it is in `detail`, and nobody knows who waits.
+  [[nodiscard]] lock_status status(std::string_view name, const dialect& how) const;
+
   /// The locks that are held, or shut, and whose name matches `pattern` (`*`, `?` and `[...]` as in
   /// a shell, byte by byte), found by SCAN in steps: at most `most` locks, looking at about
   /// `most_scanned` keys of the database.

@@ -8,6 +8,8 @@
 #include <stop_token>
 #include <string>
 
+#include <holdfast/dialect.hpp>
+
 namespace holdfast {
 
 /// A timeout that never ends. Only where a caller writes it down does Holdfast wait for ever.
@@ -17,6 +19,34 @@ inline constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::
 enum class wakeup {
   notification,  ///< The server says so at once. The default.
   poll,          ///< They ask often. For servers and proxies that do not pass messages on.
+};
+
+/// Over TLS (`rediss://`): whom to trust, and who we are. TLS 1.2 or later; the server's
+/// certificate must come from a trusted authority and name the host of the URL, be it a name or an
+/// address.
+///
+/// Files are in PEM form. They are looked at when the client is made (`errc::invalid_argument`) and
+/// read anew for each connection, so that a renewed certificate needs no restart. Given with a URL
+/// that is not for TLS, options are refused: somebody would believe himself safe.
+struct tls_options {
+  /// The authorities to trust, in a file, or in a directory as `openssl rehash` makes it. Both
+  /// empty: those of the system, or of the environment's SSL_CERT_FILE and SSL_CERT_DIR.
+  std::string ca_file{};
+  std::string ca_directory{};
+
+  /// Our own certificate, for servers that demand one, with those of the authorities between. The
+  /// key has no passphrase; without `key_file` it stands in the same file.
+  std::string certificate_file{};
+  std::string key_file{};
+
+  /// What the certificate must name instead of the URL's host, for example behind a tunnel.
+  std::string server_name{};
+
+  /// Believes whoever answers: anybody on the way can read and change everything, the password
+  /// and the locks. For experiments only.
+  bool insecure_accept_any_certificate = false;
+
+  bool operator==(const tls_options&) const = default;
 };
 
 /// How a client talks to its server. Every duration must be positive unless said otherwise.
@@ -43,13 +73,52 @@ struct client_options {
   std::string username{};
   std::string password{};
 
+  /// A file with the password in its first line, read again at every log-in, so that the password
+  /// can be changed while the program runs. Where not empty it wins over `password` and the URL. A
+  /// log-in that fails, also since the file cannot be read, is `errc::authentication` for what is
+  /// asked then, and is tried again once per second while anything is asked.
+  std::string password_file{};
+
+  /// User name and password of the sentinels in a `redis+sentinel://` URL, which has only those of
+  /// the server. Never shown in any message.
+  std::string sentinel_username{};
+  std::string sentinel_password{};
+
+  /// Only with `rediss://`, `rediss+sentinel://` and `rediss+cluster://`.
+  tls_options tls{};
+
   /// How long a thread that is alone on the connection looks for its answer before it sleeps.
   /// It halves the latency on one machine and costs processor time while it looks. Zero: never.
   std::chrono::microseconds spin{50};
 
+  /// For so long after this client has noticed that the server behind its connection is another one
+  /// (a failover, a restart), it accepts no new grants, while leases that the server confirms live
+  /// on: time for leases that the server has never heard of to end where they are believed. All
+  /// clients must set it, to the longest lease in use. Asking once gets `unavailable` meanwhile,
+  /// waiting goes on. Zero (the default) to 24 h. See docs/topologies.md.
+  std::chrono::milliseconds quarantine{0};
+
+  /// How many replicas must have a grant before it counts, so that a failover to any of them keeps
+  /// it: 0 (the default) to 100. Each grant by the server costs two more round trips then. If not
+  /// so many say that they have it within half the `response_timeout` (or half the lease, if that
+  /// is less), it is given back and the acquisition fails with `errc::no_replicas`, by so much
+  /// later than its timeout perhaps. Not for clusters and quorums. What replicas have heard of
+  /// renewals and changes of mode is not waited for. See docs/topologies.md.
+  std::uint32_t min_replicas = 0;
+
+  /// Whether they must have it on disk: with WAITAOF, which servers have from Redis 7.2 on
+  /// (`errc::unsupported` otherwise), and with replicas that have `appendonly yes`.
+  bool replicas_fsync = false;
+
   /// How those who wait hear of their turn. A client that may not subscribe, or that cannot speak
   /// RESP3 with its server, polls in any case.
   holdfast::wakeup wakeup = holdfast::wakeup::notification;
+
+  /// Whether threads of clients with this option, of all processes, that wait for each other's
+  /// locks are found: the one whose waiting closes the cycle gets `errc::would_deadlock` with the
+  /// names in it, all others go on waiting. A wait of more than 20 ms costs a command then, and one
+  /// more each 1.5 s; all others cost none. Which kinds are followed: docs/kinds.md.
+  bool detect_deadlocks = false;
 };
 
 /// Whether a lease is renewed in the background until it is released.
@@ -105,6 +174,10 @@ struct lock_options {
   /// (blocking, through this client, with the same options) and whose lease is still held. What is
   /// asked once gets `busy`; what coroutines ask for is not looked at. See `recursive_mutex`.
   holdfast::reentry reentry = holdfast::reentry::refused;
+
+  /// How it is written in Redis: as another library does, to share locks with its users. Only for
+  /// `client::mutex` and `client::recursive_mutex`; `fencing` means nothing then.
+  holdfast::dialect dialect{};
 };
 
 /// How long one acquisition may wait, and what may end it early.

@@ -37,7 +37,9 @@ std::vector<runtime::lock_site*> sites_of(const api::lock_list& all) {
   for (const auto& one : all) {
     auto* const site = dynamic_cast<runtime::lock_site*>(lock_access::source(one).get());
     const bool joins = site != nullptr && runtime::joint_request::can_have(site->spec()) &&
-                       &site->owner() == &lock_access::core(all.front())->engine();
+                       &site->owner() == &lock_access::core(all.front())->engine() &&
+                       (sites.empty() || !site->owner().is_cluster() ||
+                        site->spec().key.slot() == sites.front()->spec().key.slot());
     if (!joins) return {};
     sites.push_back(site);
   }

@@ -4,27 +4,48 @@
 #include "runtime/blocking_request.hpp"
 
 namespace holdfast::api {
+namespace {
 
-resp::value ask(runtime::client_core& core, const std::function<void(resp::writer&)>& write) {
+resp::value ask(runtime::client_core& core, redis::connection& over, const writing& write) {
   core.check_process();
   runtime::blocking_request asked([&](resp::writer& out, monotonic_time) { write(out); });
-  return asked.run(core.connection()).value();
+  return asked.run(over).value();
 }
 
-resp::value ask(runtime::client_core& core, std::initializer_list<std::string_view> words) {
-  return ask(core, [&](resp::writer& out) {
-    out.command(words.size());
-    for (const auto word : words) out.arg(word);
+resp::value not_refused(resp::value answer) {
+  if (!answer.is(resp::type::error)) return answer;
+  const auto error = resp::classify(answer.text);
+  throw failure{error.code, error.detail};
+}
+
+}  // namespace
+
+resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write) {
+  return ask(core, core.engine().connection(slot), write);
+}
+
+resp::value ask(runtime::client_core& core, std::uint16_t slot, words what) {
+  return ask(core, core.engine().connection(slot), what);
+}
+
+resp::value ask(runtime::client_core& core, redis::connection& over, words what) {
+  return ask(core, over, [&](resp::writer& out) {
+    out.command(what.size());
+    for (const auto word : what) out.arg(word);
   });
 }
 
-resp::value answer_to(runtime::client_core& core, std::initializer_list<std::string_view> words) {
-  auto answer = ask(core, words);
-  if (answer.is(resp::type::error)) {
-    const auto error = resp::classify(answer.text);
-    throw failure{error.code, error.detail};
-  }
-  return answer;
+resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what) {
+  return not_refused(ask(core, slot, what));
+}
+
+resp::value answer_to(runtime::client_core& core, redis::connection& over, words what) {
+  return not_refused(ask(core, over, what));
+}
+
+std::vector<runtime::master*> masters_of(runtime::client_core& core) {
+  if (core.engine().is_cluster()) ask(core, 0, {"PING"});
+  return core.engine().masters();
 }
 
 }  // namespace holdfast::api

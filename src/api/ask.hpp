@@ -1,9 +1,11 @@
 // One command and its answer.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <string_view>
+#include <vector>
 
 #include "resp/value.hpp"
 #include "resp/writer.hpp"
@@ -11,12 +13,21 @@
 
 namespace holdfast::api {
 
-// Sends what `write` writes and waits for the answer; an error reply is an answer. Throws failure
-// when there is none. Thread safety: any thread.
-resp::value ask(runtime::client_core& core, const std::function<void(resp::writer&)>& write);
-resp::value ask(runtime::client_core& core, std::initializer_list<std::string_view> words);
+using writing = std::function<void(resp::writer&)>;
+using words = std::initializer_list<std::string_view>;
+
+// Sends what `write` writes to whoever has the hash slot, or over this connection, and waits for
+// the answer; an error reply is an answer. Throws failure when there is none. Thread safety: any
+// thread.
+resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write);
+resp::value ask(runtime::client_core& core, std::uint16_t slot, words what);
+resp::value ask(runtime::client_core& core, redis::connection& over, words what);
 
 // The same, but an error reply is thrown too.
-resp::value answer_to(runtime::client_core& core, std::initializer_list<std::string_view> words);
+resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what);
+resp::value answer_to(runtime::client_core& core, redis::connection& over, words what);
+
+// Those who have the keys; of a cluster all. Asks one where they are not known yet.
+std::vector<runtime::master*> masters_of(runtime::client_core& core);
 
 }  // namespace holdfast::api

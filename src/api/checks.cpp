@@ -4,6 +4,8 @@
 
 #include <holdfast/errc.hpp>
 
+#include "net/tls.hpp"
+
 namespace holdfast::api {
 namespace {
 
@@ -31,7 +33,35 @@ void check_options(const client_options& options) {
   check_timeout(options.default_timeout);
   require(options.spin >= std::chrono::microseconds{0} && options.spin <= std::chrono::seconds{1},
           "spin", "0 to 1 s");
+  require(options.quarantine >= milliseconds{0} && options.quarantine <= std::chrono::hours{24},
+          "quarantine", "0 to 24 h");
+  require(options.min_replicas <= 100, "min_replicas", "0 to 100");
+  require(options.min_replicas > 0 || !options.replicas_fsync, "replicas_fsync",
+          "false without min_replicas");
   require(options.name.size() <= 256, "name", "at most 256 bytes long");
+}
+
+void check_tls(bool tls, const tls_options& options) {
+  if (!tls && options != tls_options{}) {
+    throw failure{errc::invalid_argument,
+                  "options for TLS are given, but the address is not rediss://: nothing would be "
+                  "encrypted"};
+  }
+  if (!tls) return;
+  if (const auto wrong = net::check_tls(options)) throw failure{wrong->code, wrong->detail};
+}
+
+void check_cluster(const client_options& options) {
+  const auto refuse = [](bool wanted, const char* why) {
+    if (wanted) throw failure{errc::unsupported, why};
+  };
+  refuse(options.quarantine > milliseconds{0},
+         "a quarantine after a failover is not supported for a cluster: which of its moved "
+         "slots were failed over is not known");
+  refuse(options.min_replicas > 0,
+         "min_replicas is not supported for a cluster; see min-replicas-to-write of its nodes");
+  refuse(options.detect_deadlocks,
+         "deadlocks cannot be detected over a cluster: its locks have no common server");
 }
 
 void check_retain(const lock_options& options) {
@@ -40,6 +70,26 @@ void check_retain(const lock_options& options) {
   const bool can_be_kept = !options.fair && options.renewal == renewal::automatic;
   require(options.retain == milliseconds{0} || can_be_kept, "retain",
           "0 with fair or renewal::none: such a lock goes back at every release");
+}
+
+void check_foreign(const lock_options& options) {
+  const auto refuse = [&](bool wanted, const char* what, const char* why) {
+    if (!wanted) return;
+    throw failure{errc::unsupported, std::string(what) + " is nothing that a lock of the dialect " +
+                                         std::string(options.dialect.name()) + " has: " + why};
+  };
+  refuse(options.fair, "fair", "nobody there waits in order of arrival");
+  refuse(options.retain > milliseconds{0}, "retain",
+         "its other users cannot ask to have a lock back that is only kept");
+  refuse(options.lock_delay > milliseconds{0}, "lock_delay", "its layout has no place for one");
+  refuse(options.queue_limit != lock_options{}.queue_limit, "queue_limit",
+         "nobody there waits in a queue at the server");
+}
+
+void check_native(const lock_options& options) {
+  if (options.dialect == dialect{}) return;
+  throw failure{errc::unsupported, "the dialect " + std::string(options.dialect.name()) +
+                                       " is known for mutexes and recursive mutexes only"};
 }
 
 void check_lock_delay(milliseconds delay) {

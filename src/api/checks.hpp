@@ -13,8 +13,22 @@ void check_lease(std::chrono::milliseconds lease, const char* what);
 // Throws failure{errc::invalid_argument} unless every duration is in its range.
 void check_options(const client_options& options);
 
+// Throws failure{errc::unsupported} for options that need one server.
+void check_cluster(const client_options& options);
+
+// Throws what is wrong with the options for TLS: `invalid_argument`, or `unsupported`. `tls`:
+// whether the URL asks for it.
+void check_tls(bool tls, const tls_options& options);
+
 // Throws failure{errc::invalid_argument} unless the lock can be kept after its release.
 void check_retain(const lock_options& options);
+
+// Throws failure{errc::unsupported} when a lock in the layout of another library cannot have what
+// is wanted.
+void check_foreign(const lock_options& options);
+
+// Throws failure{errc::unsupported} when the lock is wanted in another library's layout.
+void check_native(const lock_options& options);
 
 // Throws failure{errc::invalid_argument} unless 0 <= delay <= 1 h.
 void check_lock_delay(std::chrono::milliseconds delay);

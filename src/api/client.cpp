@@ -25,10 +25,19 @@ std::string connection_name(const std::string& wanted) {
 redis::session_settings session_of(const redis::server_url& url, const client_options& options) {
   redis::session_settings session;
   session.where = url.where;
+  if (url.tls) session.tls = options.tls;
+  session.seeds = url.cluster_nodes;
+  session.asks_slots = !url.cluster_nodes.empty();
   session.login = url.login;
   if (!options.username.empty()) session.login.username = options.username;
   if (!options.password.empty()) session.login.password = options.password;
+  session.password_file = options.password_file;
   session.database = url.database;
+  session.sentinels = url.sentinels;
+  if (session.sentinels) {
+    session.sentinels->login = {options.sentinel_username, options.sentinel_password};
+    session.sentinels->tls = session.tls;
+  }
   session.client_name = connection_name(options.name);
   session.connect_timeout = options.connect_timeout;
   session.response_timeout = options.response_timeout;
@@ -42,6 +51,8 @@ client::client(std::string_view url, client_options options) {
   api::check_options(options);
   if (options.name.empty()) options.name = program_invocation_short_name;
   auto parsed = redis::parse_url(url).value();
+  api::check_tls(parsed.tls, options.tls);
+  if (!parsed.cluster_nodes.empty()) api::check_cluster(options);
   auto server = api::start_private_server(parsed);
   auto engine = std::make_unique<runtime::engine>(session_of(parsed, options), options);
   core_ =

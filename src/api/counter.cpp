@@ -23,8 +23,8 @@ counter::counter(std::shared_ptr<runtime::client_core> core, std::string_view na
       name_(name) {}
 
 std::int64_t counter::get() const {
-  const auto answer =
-      api::ask_again(*core_, [&](resp::writer& out) { dialects::write_counter_query(*key_, out); });
+  const auto answer = api::ask_again(
+      *core_, key_->slot, [&](resp::writer& out) { dialects::write_counter_query(*key_, out); });
   return api::accept(dialects::read_counter(*key_, answer));
 }
 

@@ -9,42 +9,36 @@
 #include <utility>
 
 #include "api/ask.hpp"
+#include "api/deployment.hpp"
+#include "api/topology.hpp"
+#include "api/trials.hpp"
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
+#include "redis/server_reply.hpp"
 #include "resp/server_error.hpp"
 
 namespace holdfast::api {
 namespace {
 
+using redis::info_field;
 using severity = finding::severity;
-
-// A field of an INFO answer ("name:value" lines); empty when it is not there.
-std::string info_field(const std::string& info, std::string_view name) {
-  std::size_t line = 0;
-  while (line < info.size()) {
-    const auto end = std::min(info.find("\r\n", line), info.size());
-    const auto text = std::string_view(info).substr(line, end - line);
-    if (text.starts_with(name) && text.size() > name.size() && text[name.size()] == ':') {
-      return std::string(text.substr(name.size() + 1));
-    }
-    line = end + 2;
-  }
-  return {};
-}
 
 class examination {
  public:
-  explicit examination(runtime::client_core& core) : core_(core) {}
+  examination(const client& redis, runtime::client_core& core) : redis_(redis), core_(core) {}
 
   std::vector<finding> run() {
     if (connects()) {
-      about_the_server();
-      about_its_clock();
-      about_the_scripts();
+      const auto as = core_.engine().is_cluster() ? deployed::cluster : deployed::one_server;
+      if (as == deployed::cluster) {
+        about_the_cluster();
+      } else {
+        about_one_server(core_.url());
+      }
+      if (about_the_scripts()) try_every_kind(redis_, instruments_.name(), as, findings_);
       about_publishing();
-      about_its_safety();
     }
     return std::move(findings_);
   }
@@ -54,10 +48,42 @@ class examination {
     findings_.push_back({level, std::move(check), std::move(detail), std::move(remedy)});
   }
 
+  // `url`: its own, without a login.
+  void about_one_server(const std::string& url) {
+    about_encryption();
+    about_the_server();
+    about_its_clock();
+    about_its_safety(url);
+    examine_topology(core_, slot_, findings_);
+  }
+
+  // Each of its masters.
+  void about_the_cluster() {
+    const auto shares = core_.engine().its_cluster()->shares();
+    std::size_t served = 0;
+    for (const auto& share : shares) served += share.slots;
+    const bool whole = served == redis::hash_slots;
+    report(whole ? severity::ok : severity::problem, "cluster",
+           std::to_string(shares.size()) +
+               (shares.size() == 1 ? " master has " : " masters have ") + std::to_string(served) +
+               " of " + std::to_string(redis::hash_slots) + " slots",
+           whole ? "" : "locks of the other slots are not available: see CLUSTER INFO of a node");
+    for (const auto& share : shares) {
+      const auto before = findings_.size();
+      slot_ = share.a_slot;
+      const bool is_plain = core_.engine().at(slot_).tls().empty();
+      about_one_server((is_plain ? "redis://" : "rediss://") + share.where);
+      for (auto at = before; at < findings_.size(); ++at) {
+        findings_[at].detail =
+            share.where + ", " + std::to_string(share.slots) + " slots: " + findings_[at].detail;
+      }
+    }
+  }
+
   template <typename What>
   resp::value answer(const What& what) {
     try {
-      return ask(core_, what);
+      return ask(core_, slot_, what);
     } catch (const failure& broken) {
       resp::value none;
       none.kind = resp::type::error;
@@ -72,15 +98,18 @@ class examination {
     });
   }
 
+  std::string remedy_for(errc reason) const {
+    if (reason == errc::authentication) return "check the user name and HOLDFAST_PASSWORD";
+    if (reason == errc::untrusted_server) return "check the certificate of " + core_.url();
+    return "check that a server runs at " + core_.url() + " and that nothing blocks it";
+  }
+
   // Reaches the server and logs in; the rest needs that.
   bool connects() {
     try {
-      ask(core_, {"PING"});
+      ask(core_, slot_, {"PING"});
     } catch (const failure& broken) {
-      const bool login = broken.reason() == errc::authentication;
-      report(severity::problem, "connect", broken.what(),
-             login ? "check the user name and HOLDFAST_PASSWORD"
-                   : "check that a server runs at " + core_.url() + " and that nothing blocks it");
+      report(severity::problem, "connect", broken.what(), remedy_for(broken.reason()));
       return false;
     }
     std::array<nanoseconds, 21> trips{};
@@ -93,6 +122,18 @@ class examination {
     const auto median = std::chrono::round<microseconds>(trips[trips.size() / 2]).count();
     report(severity::ok, "connect", core_.url() + ", round trip " + std::to_string(median) + " us");
     return true;
+  }
+
+  void about_encryption() {
+    const auto tls = core_.engine().at(slot_).tls();
+    if (tls.empty()) return;
+    if (!core_.engine().options().tls.insecure_accept_any_certificate) {
+      return report(severity::ok, "tls", tls + ", the server has proved who it is");
+    }
+    report(
+        severity::warning, "tls", tls + ", but any certificate is accepted",
+        "whoever is on the way can read and change everything: trust the certificate's authority "
+        "with tls.ca_file (--tls-ca) instead");
   }
 
   void about_the_server() {
@@ -115,7 +156,8 @@ class examination {
   }
 
   void about_its_clock() {
-    const auto drift = core_.engine().clock_distance();
+    const auto drift =
+        core_.engine().clock(slot_).estimate(net::now()).time_since_epoch() - net::wall_time();
     const auto ms = std::chrono::round<milliseconds>(drift).count();
     const bool close = std::chrono::abs(drift) < std::chrono::seconds{10};
     report(
@@ -124,12 +166,11 @@ class examination {
         close ? "" : "leases do not depend on it, but let both machines synchronise their clocks");
   }
 
-  // Runs every script the way it runs in earnest.
-  void about_the_scripts() {
-    auto& engine = core_.engine();
-    const auto owner = engine.next_request();
-    const lock_key key("holdfast doctor " + owner.shortened());
-    dialects::claim claim{.key = &key, .owner = owner, .lease = std::chrono::seconds{10}};
+  // Runs every script of the mutex the way it runs in earnest, and those that operators need.
+  bool about_the_scripts() {
+    const auto& key = instruments_;
+    slot_ = key.slot();
+    dialects::claim claim{.key = &key, .owner = owner_, .lease = std::chrono::seconds{10}};
     const auto& recipe = dialects::native_mutex(fencing::on);
     const auto* const only = &claim;
     const auto acquired = answer(
@@ -147,20 +188,23 @@ class examination {
         {"withdraw", [&](auto& o) { recipe.write_withdraw(claim, o); }},
         {"release", [&](auto& o) { recipe.write_release(claim, o); }},
         {"break", [&](auto& o) { dialects::write_break(key, o); }},
+        {"break of what several hold", [&](auto& o) { dialects::write_break_shared(key, o); }},
     };
     for (const auto& [name, write] : rest) {
       const auto said = answer(write);
       if (said.is(resp::type::error)) return script_failed(name, said);
     }
     report(severity::ok, "scripts", "acquire, renew, inspect, withdraw, release and break work");
+    return true;
   }
 
-  void script_failed(const std::string& name, const resp::value& said) {
+  bool script_failed(const std::string& name, const resp::value& said) {
     const auto error = resp::classify(said.is(resp::type::error) ? said.text : to_string(said));
     report(severity::problem, "scripts", name + ": " + error.detail,
            error.code == errc::permission_denied
-               ? "allow the commands and keys listed in docs/wire/holdfast.md for this user"
+               ? "give this user the rights that `holdfast acl` prints"
                : "see docs/server-errors.md");
+    return false;
   }
 
   // Only scripts publish; their rights to channels are those of the user.
@@ -173,35 +217,25 @@ class examination {
            "+subscribe resetchannels &hf:c:*");
   }
 
-  void about_its_safety() {
-    const auto memory = answer({"INFO", "memory"});
-    if (memory.is(resp::type::error)) return;  // said under "version" already
-    const auto policy = info_field(memory.text, "maxmemory_policy");
-    const bool bounded = info_field(memory.text, "maxmemory") != "0";
-    const bool evicts = bounded && policy != "noeviction";
-    report(evicts ? severity::problem : severity::ok, "eviction",
-           "maxmemory-policy " + policy + (bounded ? "" : ", no memory limit"),
-           evicts ? "a full server may drop locks that are held; use noeviction" : "");
-    const auto replication = answer({"INFO", "replication"});
-    const auto role = info_field(replication.text, "role");
-    report(role == "slave" ? severity::problem : severity::ok, "role",
-           role == "slave" ? "this is a replica" : "this is a master",
-           role == "slave" ? "locks need the master; give its address" : "");
-    const auto persistence = answer({"INFO", "persistence"});
-    const bool log = info_field(persistence.text, "aof_enabled") == "1";
-    report(log ? severity::ok : severity::warning, "persistence",
-           log ? "the append-only file is on" : "the append-only file is off",
-           log ? ""
-               : "a server that restarts empty forgets who holds a lock; fencing tokens still "
-                 "grow. If that matters: appendonly yes, or a restart delayed by the lease");
+  void about_its_safety(const std::string& url) {
+    const asking asks = [this](std::initializer_list<std::string_view> words) {
+      return answer(words);
+    };
+    for (auto& found : examine_deployment(asks, url)) findings_.push_back(std::move(found));
   }
 
+  const client& redis_;
   runtime::client_core& core_;
+  const request_id owner_ = core_.engine().next_request();
+  const lock_key instruments_{"holdfast doctor " + owner_.shortened()};
+  std::uint16_t slot_ = 0;  // whose master is asked
   std::vector<finding> findings_;
 };
 
 }  // namespace
 
-std::vector<finding> diagnose(runtime::client_core& core) { return examination(core).run(); }
+std::vector<finding> diagnose(const client& redis, runtime::client_core& core) {
+  return examination(redis, core).run();
+}
 
 }  // namespace holdfast::api

@@ -3,13 +3,15 @@
 
 #include <vector>
 
+#include <holdfast/client.hpp>
 #include <holdfast/inspector.hpp>
 
 #include "runtime/client_core.hpp"
 
 namespace holdfast::api {
 
-// Throws nothing that the server causes. Leaves no key behind but a fence counter.
-std::vector<finding> diagnose(runtime::client_core& core);
+// Throws nothing that the server causes. Leaves no key behind but fence counters and
+// what ends by itself.
+std::vector<finding> diagnose(const client& redis, runtime::client_core& core);
 
 }  // namespace holdfast::api

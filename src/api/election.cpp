@@ -44,7 +44,8 @@ election client::elect(std::string_view name, election_options options) const {
 
 std::optional<leader> election::leader() const {
   auto& core = *lock_access::core(*this);
-  const auto answer = api::answer_to(core, {"GET", lock_key{name()}.value_key()});
+  const lock_key key{name()};
+  const auto answer = api::answer_to(core, key.slot(), {"GET", key.value_key()});
   return leader_in(core, answer.is_text() ? std::optional{answer.text} : std::nullopt);
 }
 

@@ -115,7 +115,7 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
   broken.name = key.name();
   known_clients known(core);
   const auto plain = dialects::read_break(
-      key, api::ask(core, [&](resp::writer& out) { dialects::write_break(key, out); }));
+      key, api::ask(core, key.slot(), [&](resp::writer& out) { dialects::write_break(key, out); }));
   if (const auto* was = std::get_if<dialects::lock_broken>(&plain)) {
     describe(
         dialects::lock_held{
@@ -128,7 +128,8 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
   // What is no mutex may be a lock that several hold.
   if (why->code != errc::foreign_key) refuse(*why);
   const auto shared = dialects::read_break_shared(
-      key, api::ask(core, [&](resp::writer& out) { dialects::write_break_shared(key, out); }));
+      key, api::ask(core, key.slot(),
+                    [&](resp::writer& out) { dialects::write_break_shared(key, out); }));
   if (const auto* refusal = std::get_if<dialects::refused>(&shared)) refuse(*refusal);
   if (const auto* was = std::get_if<dialects::shared_broken>(&shared)) {
     constexpr std::size_t most = 100;
@@ -158,6 +159,45 @@ std::optional<std::string> name_in(const std::string& key) {
   return decode_name(std::string_view(key).substr(before.size(), key.size() - before.size() - 1));
 }
 
+// Names of locks, collected from the masters.
+class scan {
+ public:
+  scan(std::string_view pattern, std::size_t most, std::size_t most_scanned)
+      : pattern_(pattern), most_(most), left_(most_scanned) {}
+
+  void look_at(runtime::client_core& core, redis::connection& over) {
+    constexpr std::size_t step = 1000;
+    std::string cursor = "0";
+    bool ended = false;
+    while (!ended && left_ > 0 && names_.size() <= most_) {
+      const auto count = std::min(step, left_);
+      left_ -= count;
+      const auto answer = api::answer_to(
+          core, over, {"SCAN", cursor, "MATCH", "hf:{*}", "COUNT", std::to_string(count)});
+      if (answer.items.size() != 2) {
+        throw failure{errc::server_error, "SCAN was answered strangely"};
+      }
+      for (const auto& key : answer.items[1].items) {
+        const auto name = name_in(key.text);
+        if (name && matches(pattern_, *name)) names_.insert(*name);
+      }
+      cursor = answer.items[0].text;
+      ended = cursor == "0";
+    }
+    complete_ = complete_ && ended;
+  }
+
+  bool is_complete() const noexcept { return complete_ && names_.size() <= most_; }
+  const std::set<std::string>& names() const noexcept { return names_; }
+
+ private:
+  const std::string_view pattern_;
+  const std::size_t most_;
+  std::size_t left_;             // keys to look at
+  std::set<std::string> names_;  // SCAN may tell a key twice
+  bool complete_ = true;
+};
+
 }  // namespace
 
 inspector::inspector(client redis) : redis_(std::move(redis)) {}
@@ -165,7 +205,8 @@ inspector::inspector(client redis) : redis_(std::move(redis)) {}
 lock_status inspector::status(std::string_view name) const {
   auto& core = *redis_.core_;
   const lock_key key(name);
-  const auto answer = api::ask(core, [&](resp::writer& out) { dialects::write_inspect(key, out); });
+  const auto answer =
+      api::ask(core, key.slot(), [&](resp::writer& out) { dialects::write_inspect(key, out); });
   const auto verdict = dialects::read_inspect(answer);
   if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
   lock_status status;
@@ -189,26 +230,12 @@ lock_status inspector::status(std::string_view name) const {
 
 lock_listing inspector::list(std::string_view pattern, std::size_t most,
                              std::size_t most_scanned) const {
-  constexpr std::size_t step = 1000;
   auto& core = *redis_.core_;
-  std::set<std::string> names;  // SCAN may tell a key twice
+  scan all{pattern, most, most_scanned};
+  for (auto* const one : api::masters_of(core)) all.look_at(core, one->connection);
   lock_listing listing;
-  listing.complete = false;
-  std::string cursor = "0";
-  for (auto left = most_scanned; left > 0 && !listing.complete && names.size() <= most;) {
-    const auto count = std::min(step, left);
-    left -= count;
-    const auto answer =
-        api::answer_to(core, {"SCAN", cursor, "MATCH", "hf:{*}", "COUNT", std::to_string(count)});
-    if (answer.items.size() != 2) throw failure{errc::server_error, "SCAN was answered strangely"};
-    for (const auto& key : answer.items[1].items) {
-      const auto name = name_in(key.text);
-      if (name && matches(pattern, *name)) names.insert(*name);
-    }
-    cursor = answer.items[0].text;
-    listing.complete = cursor == "0" && names.size() <= most;
-  }
-  for (const auto& name : names) {
+  listing.complete = all.is_complete();
+  for (const auto& name : all.names()) {
     if (listing.locks.size() == most) break;
     auto found = status(name);
     const bool is_shown =
@@ -224,7 +251,7 @@ lock_status inspector::break_lock(std::string_view name, std::string_view reason
   auto broken = take_away(core, key);
   const auto by = who_am_i();
   for (const auto& grant : broken.holders) {
-    const auto kept = api::ask(core, [&](resp::writer& out) {
+    const auto kept = api::ask(core, dialects::audit_slot(), [&](resp::writer& out) {
       const auto major = grant.token.value() / dialects::minors_per_major;
       dialects::write_audit({key.name(), grant.who.id, major, by, reason}, out);
     });
@@ -234,6 +261,6 @@ lock_status inspector::break_lock(std::string_view name, std::string_view reason
   return broken;
 }
 
-std::vector<finding> inspector::diagnose() const { return api::diagnose(*redis_.core_); }
+std::vector<finding> inspector::diagnose() const { return api::diagnose(redis_, *redis_.core_); }
 
 }  // namespace holdfast

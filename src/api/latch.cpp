@@ -48,9 +48,9 @@ std::uint32_t latch::count_down(std::uint32_t by) const {
 
 std::uint32_t latch::count() const {
   const lock_key key{name()};
-  const auto answer = api::ask_again(*detail::lock_access::core(gate_), [&](resp::writer& out) {
-    dialects::write_latch_query(key, out);
-  });
+  const auto answer =
+      api::ask_again(*detail::lock_access::core(gate_), key.slot(),
+                     [&](resp::writer& out) { dialects::write_latch_query(key, out); });
   return api::accept(dialects::read_latch(key, answer));
 }
 

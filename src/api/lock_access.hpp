@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include <holdfast/client.hpp>
+#include <holdfast/dialect.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lock.hpp>
 
@@ -18,7 +20,11 @@ struct lock_access {
     return {std::move(core), std::move(source)};
   }
   static const std::shared_ptr<runtime::client_core>& core(const lock& of) { return of.core_; }
+  static const std::shared_ptr<runtime::client_core>& core(const client& of) { return of.core_; }
   static const std::shared_ptr<runtime::lock_source>& source(const lock& of) { return of.source_; }
+  static const std::shared_ptr<const dialects::foreign_recipe>& recipe(const dialect& of) {
+    return of.recipe_;
+  }
   static const std::shared_ptr<runtime::holding>& holding(const lease& of) { return of.holding_; }
 };
 

@@ -35,6 +35,23 @@ runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
           .refuses_reentry = options.reentry == reentry::refused};
 }
 
+// Of a lock that only one can hold.
+runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view name,
+                                   lock_options options) {
+  auto foreign = lock_access::recipe(options.dialect);
+  if (!foreign) return spec_of(core, name, options);
+  refuse_foreign_in_cluster(core);
+  check_foreign(options);
+  const auto& usual = foreign->usual();
+  if (!options.lease) options.lease = usual.lease;
+  options.fencing = fencing::off;
+  auto spec = spec_of(core, name, options);
+  spec.recipe = foreign.get();
+  spec.delay = usual.surplus;
+  spec.foreign = std::move(foreign);
+  return spec;
+}
+
 lock site_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_spec spec) {
   auto& engine = core->engine();
   return lock_access::make(core, engine.sites().find_or_make(engine, std::move(spec)));
@@ -46,15 +63,22 @@ const runtime::lock_spec& spec_of(const lock& of) {
 
 }  // namespace
 
+void refuse_foreign_in_cluster(runtime::client_core& core) {
+  if (!core.engine().is_cluster()) return;
+  throw failure{errc::unsupported,
+                "the locks of other libraries are not supported over a cluster: use their server's "
+                "own address, or locks of Holdfast's layout"};
+}
+
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                 const lock_options& options) {
-  return site_of(core, spec_of(*core, name, options));
+  return site_of(core, spec_in_dialect(*core, name, options));
 }
 
 std::shared_ptr<runtime::lock_site> make_recursive_site(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,
     const lock_options& options) {
-  auto spec = spec_of(*core, name, options);
+  auto spec = spec_in_dialect(*core, name, options);
   spec.refuses_reentry = false;
   spec.recursive = true;
   auto& engine = core->engine();
@@ -63,6 +87,7 @@ std::shared_ptr<runtime::lock_site> make_recursive_site(
 
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                       const lock_options& options, dialects::demand wants) {
+  check_native(options);
   auto spec = spec_of(*core, name,
                       {.lease = options.lease,
                        .renewal = options.renewal,

@@ -19,6 +19,9 @@ namespace holdfast::api {
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                 const lock_options& options);
 
+// Throws failure{unsupported}: other layouts have keys and channels of several hash slots.
+void refuse_foreign_in_cluster(runtime::client_core& core);
+
 // What a recursive mutex is made of; all handles of the same mutex get the same. Throws as above.
 std::shared_ptr<runtime::lock_site> make_recursive_site(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "api/wait_till.hpp"
 #include "lease/once_machine.hpp"
 #include "net/clock.hpp"
 #include "runtime/blocking_request.hpp"
@@ -21,11 +22,23 @@ leasing::missing to_missing(redis::fate what) noexcept {
 
 [[noreturn]] void fail(const leasing::outcome& how) { throw failure{*how.code, how.detail}; }
 
+// The slot of a cluster is being moved, or has no master for the moment: nothing was executed.
+bool will_pass(const resp::value& reply) {
+  return reply.is(resp::type::error) &&
+         (reply.text.starts_with("TRYAGAIN") || reply.text.starts_with("CLUSTERDOWN"));
+}
+
 // Sends copies until one is answered, or the machine has enough.
-resp::value answer(runtime::client_core& core, runtime::blocking_request& copy,
+resp::value answer(runtime::client_core& core, std::uint16_t slot, runtime::blocking_request& copy,
                    leasing::once_machine& machine) {
+  constexpr milliseconds pause{20};
+  const auto patience_ends = give_up_at(core.engine().options());
   for (;;) {
-    auto reply = copy.run(core.connection());
+    auto reply = copy.run(core.engine().connection(slot));
+    if (reply && will_pass(*reply) && net::now() + pause < patience_ends) {
+      wait_till(net::now() + pause);
+      continue;
+    }
     if (reply) return *std::move(reply);
     const auto& why = copy.breakdown();
     const auto end =
@@ -36,11 +49,12 @@ resp::value answer(runtime::client_core& core, runtime::blocking_request& copy,
 
 }  // namespace
 
-resp::value ask_again(runtime::client_core& core, const std::function<void(resp::writer&)>& write) {
+resp::value ask_again(runtime::client_core& core, std::uint16_t slot,
+                      const std::function<void(resp::writer&)>& write) {
   core.check_process();
   leasing::once_machine machine(give_up_at(core.engine().options()));
   runtime::blocking_request copy([&](resp::writer& out, monotonic_time) { write(out); });
-  return answer(core, copy, machine);
+  return answer(core, slot, copy, machine);
 }
 
 dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked) {
@@ -49,13 +63,15 @@ dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_
   const request_id id = engine.next_request();
   leasing::once_machine machine(give_up_at(engine.options()));
   runtime::blocking_request copy([&](resp::writer& out, monotonic_time sent_at) {
-    const auto not_after = machine.not_after({sent_at, engine.estimate(sent_at)});
+    const auto not_after = machine.not_after({sent_at, engine.clock(asked.slot).estimate(sent_at)});
     dialects::write_once(asked, id, not_after, out);
   });
   for (;;) {
-    auto verdict = dialects::read_once(answer(core, copy, machine));
+    auto verdict = dialects::read_once(answer(core, asked.slot, copy, machine));
     const auto now = net::now();
-    if (const auto said = dialects::time_in(verdict)) engine.learn_time(copy.sent_at(), now, *said);
+    if (const auto said = dialects::time_in(verdict)) {
+      engine.clock(asked.slot).learn(copy.sent_at(), now, *said);
+    }
     auto end = machine.on_verdict(std::move(verdict), now);
     if (!end) continue;
     if (const auto* failed = std::get_if<leasing::outcome>(&*end)) fail(*failed);

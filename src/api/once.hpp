@@ -1,6 +1,7 @@
 // Asking as often as it takes, and changing a value at the server at most once all the same.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <variant>
@@ -14,7 +15,8 @@ namespace holdfast::api {
 // twice response_timeout have passed; then they throw failure. Thread safety: any thread.
 
 // For what changes nothing. An error reply is an answer.
-resp::value ask_again(runtime::client_core& core, const std::function<void(resp::writer&)>& write);
+resp::value ask_again(runtime::client_core& core, std::uint16_t slot,
+                      const std::function<void(resp::writer&)>& write);
 
 // The server executes at most one of the copies, and none after this has returned or thrown. What
 // is thrown says when one may have been executed. Throws also what the server refuses.

@@ -8,8 +8,8 @@ namespace holdfast::api {
 
 void look_up(runtime::client_core& core, const std::string& client, holder& owner) {
   if (client.empty()) return;
-  const auto answer =
-      ask(core, [&](resp::writer& out) { dialects::write_client_query(client, out); });
+  const auto answer = ask(core, dialects::client_slot(client),
+                          [&](resp::writer& out) { dialects::write_client_query(client, out); });
   const auto entry = accept(dialects::read_client(answer));
   if (!entry) return;
   owner.host = entry->host;

@@ -111,12 +111,14 @@ class several final : public runtime::holding, public std::enable_shared_from_th
         : of(all), client(std::move(whose)), what(std::move(one.of)), token(one.token) {
       const auto* const alone = dynamic_cast<const runtime::tenure*>(what.get());
       joins = alone != nullptr && runtime::joint_request::can_have(alone->spec());
+      if (alone != nullptr) slot = alone->spec().key.slot();
     }
     void complete() noexcept override { of.gone(); }
     several& of;
     const std::shared_ptr<runtime::client_core> client;
     const std::shared_ptr<runtime::holding> what;
     const std::uint64_t token;
+    std::uint16_t slot = 0;
     bool joins = false;
     bool is_told = false;
   };
@@ -129,6 +131,10 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     }
   };
 
+  static bool share_a_command(const part& a, const part& b) {
+    return a.client == b.client && (a.slot == b.slot || !a.client->engine().is_cluster());
+  }
+
   // All of one client in one command, as far as they can be.
   void give_parts_back(const runtime::listener& who) {
     using redis::connection;
@@ -138,7 +144,7 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     auto* const here = is_one_client ? who.executor : nullptr;
     for (auto from = parts_.begin(), to = from; from != parts_.end(); from = to) {
       auto joint = std::make_unique<runtime::joint_request>((*from)->client->engine());
-      for (; to != parts_.end() && (*to)->client == (*from)->client && !joint->is_full(); ++to) {
+      for (; to != parts_.end() && share_a_command(**to, **from) && !joint->is_full(); ++to) {
         part& one = **to;
         one.is_told = one.what->give_back({.completion = who.exists() ? &one : nullptr,
                                            .executor = here,

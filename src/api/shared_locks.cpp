@@ -61,8 +61,8 @@ void semaphore::set_permits(std::uint32_t count) const {
   core.check_process();
   const lock_key key{name()};
   for (;;) {
-    const auto reply =
-        api::ask(core, [&](resp::writer& out) { dialects::write_set_permits(key, count, out); });
+    const auto reply = api::ask(
+        core, key.slot(), [&](resp::writer& out) { dialects::write_set_permits(key, count, out); });
     const auto verdict = dialects::native_shared_lock().read_release(reply);
     if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
       throw failure{why->code, why->detail};
@@ -87,9 +87,9 @@ std::string mode_lock::value(const lease& held) const {
   const auto tenure = api::tenure_of(null_, held, every_mode, "");
   if (!held.held()) throw failure{errc::lost, "the lease had ended before the value was read"};
   const lock_key& key = *tenure->claim().key;
-  const auto reply = api::ask_again(*detail::lock_access::core(null_), [&](resp::writer& out) {
-    dialects::write_value_block_query(key, out);
-  });
+  const auto reply =
+      api::ask_again(*detail::lock_access::core(null_), key.slot(),
+                     [&](resp::writer& out) { dialects::write_value_block_query(key, out); });
   return api::accept(dialects::read_value_block(key, reply));
 }
 

@@ -15,15 +15,15 @@ namespace holdfast {
 namespace {
 
 // The estimate falls behind while nothing is asked.
-void learn_time(runtime::client_core& core) {
+void learn_time(runtime::client_core& core, std::uint16_t slot) {
   const auto asked_at = net::now();
-  const auto reply = api::ask_again(core, [](resp::writer& out) {
+  const auto reply = api::ask_again(core, slot, [](resp::writer& out) {
     out.command(1);
     out.arg("TIME");
   });
   const auto said = redis::read_time(reply);
   if (!said) throw failure{errc::server_error, "TIME was answered: " + resp::to_string(reply)};
-  core.engine().learn_time(asked_at, net::now(), *said);
+  core.engine().clock(slot).learn(asked_at, net::now(), *said);
 }
 
 // Majors are drawn from the server's clock. Whoever had the machine number before was granted it
@@ -43,6 +43,7 @@ class snowflake_generator::state {
         name_(name),
         machine_(machine),
         held_(std::move(held)),
+        slot_(lock_key{held_.name()}.slot()),
         ids_(machine, granted_at(held_)) {}
 
   const std::string& name() const noexcept { return name_; }
@@ -62,7 +63,7 @@ class snowflake_generator::state {
   }
 
  private:
-  server_time now() const { return core_->engine().estimate(net::now()); }
+  server_time now() const { return core_->engine().clock(slot_).estimate(net::now()); }
 
   void wait() const {
     constexpr milliseconds most{1000};
@@ -78,6 +79,7 @@ class snowflake_generator::state {
   const std::string name_;
   const std::uint32_t machine_;
   const lease held_;
+  const std::uint16_t slot_;
   std::mutex guard_;
   snowflake ids_;  // guarded by guard_
 };
@@ -93,7 +95,7 @@ snowflake_generator client::snowflake(std::string_view name,
     const auto machine = static_cast<std::uint32_t>((first + tried) % options.machines);
     auto held = mutex(std::string{name} + ":machine:" + std::to_string(machine)).try_acquire();
     if (held) {
-      learn_time(*core_);
+      learn_time(*core_, lock_key{held->name()}.slot());
       return snowflake_generator{
           std::make_shared<snowflake_generator::state>(core_, name, machine, *std::move(held))};
     }

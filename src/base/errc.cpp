@@ -17,7 +17,7 @@ const char* sentence(errc code) noexcept {
     case errc::unavailable:
       return "the server cannot be reached or did not answer in time";
     case errc::authentication:
-      return "the server refused the user name or password";
+      return "the server refused the user name, password or client certificate";
     case errc::permission_denied:
       return "the server's access list forbids a command, key or channel that is needed";
     case errc::not_redis:
@@ -58,6 +58,8 @@ const char* sentence(errc code) noexcept {
       return "the private server cannot be started";
     case errc::queue_full:
       return "too many requests wait for the lock";
+    case errc::untrusted_server:
+      return "the server could not prove who it is";
   }
   return "unknown error";
 }

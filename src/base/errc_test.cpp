@@ -6,7 +6,7 @@
 namespace holdfast {
 namespace {
 
-constexpr int last = static_cast<int>(errc::queue_full);
+constexpr int last = static_cast<int>(errc::untrusted_server);
 
 TEST(errc, has_a_sentence_of_its_own_for_every_value) {
   std::set<std::string> sentences;

@@ -6,15 +6,16 @@
 #include "dialects/holdfast/latch.hpp"
 #include "dialects/holdfast/mutex.hpp"
 #include "dialects/holdfast/shared_lock.hpp"
+#include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/token/token_recipe.hpp"
 #include "holdfast_scripts.hpp"
 
 namespace holdfast::dialects {
 namespace {
 
 constexpr std::array mutex_scripts = {
-    &scripts::holdfast_acquire,         &scripts::holdfast_renew,      &scripts::holdfast_release,
-    &scripts::holdfast_withdraw,        &scripts::holdfast_break_lock, &scripts::holdfast_inspect,
-    &scripts::holdfast_register_client,
+    &scripts::holdfast_acquire,  &scripts::holdfast_renew,           &scripts::holdfast_release,
+    &scripts::holdfast_withdraw, &scripts::holdfast_register_client,
 };
 
 constexpr std::array several_scripts = {
@@ -22,11 +23,16 @@ constexpr std::array several_scripts = {
     &scripts::holdfast_release_all,
 };
 
+constexpr std::array quorum_scripts = {
+    &scripts::holdfast_quorum_acquire,
+    &scripts::holdfast_quorum_keep,
+    &scripts::holdfast_quorum_release,
+};
+
 constexpr std::array shared_scripts = {
     &scripts::holdfast_shared_acquire,     &scripts::holdfast_shared_renew,
     &scripts::holdfast_shared_release,     &scripts::holdfast_shared_withdraw,
-    &scripts::holdfast_shared_set_permits, &scripts::holdfast_shared_break_lock,
-    &scripts::holdfast_value_block,
+    &scripts::holdfast_shared_set_permits, &scripts::holdfast_value_block,
 };
 
 constexpr std::array latch_scripts = {
@@ -40,8 +46,28 @@ constexpr std::array barrier_scripts = {
     &scripts::holdfast_barrier_leave,
 };
 
+constexpr std::array token_scripts = {
+    &scripts::token_acquire,
+    &scripts::holdfast_renew,
+    &scripts::token_release,
+    &scripts::token_inspect,
+};
+
+constexpr std::array redisson_scripts = {
+    &scripts::redisson_acquire,
+    &scripts::redisson_renew,
+    &scripts::redisson_release,
+    &scripts::redisson_inspect,
+};
+
 constexpr std::array counter_scripts = {&scripts::holdfast_counter};
 constexpr std::array rate_scripts = {&scripts::holdfast_rate};
+
+constexpr std::array looking_scripts = {
+    &scripts::holdfast_inspect,
+    &scripts::holdfast_break_lock,
+    &scripts::holdfast_shared_break_lock,
+};
 
 constexpr capability native_value(std::string_view kind, std::string_view made_by) {
   return {.dialect = "holdfast",
@@ -51,6 +77,7 @@ constexpr capability native_value(std::string_view kind, std::string_view made_b
           .renewed = false,
           .fair = false,
           .reentrant = false,
+          .told = false,
           .handed_over = false,
           .passed_on = false,
           .to_acquire = 1,
@@ -60,13 +87,21 @@ constexpr capability native_value(std::string_view kind, std::string_view made_b
 // Nobody holds it, but some wait for others.
 constexpr capability meeting(std::string_view kind, std::string_view made_by) {
   auto what = native_value(kind, made_by);
-  what.handed_over = true;
+  what.told = what.handed_over = true;
   return what;
 }
 
 constexpr capability native_lock(std::string_view kind, std::string_view made_by) {
   auto what = meeting(kind, made_by);
   what.token = what.renewed = true;
+  what.to_release = 1;
+  return what;
+}
+
+// Of several servers, so that no one of them can hand it over. Figures are those of each member.
+constexpr capability vote(std::string_view kind, std::string_view made_by) {
+  auto what = native_value(kind, made_by);
+  what.token = what.renewed = what.told = true;
   what.to_release = 1;
   return what;
 }
@@ -88,6 +123,17 @@ constexpr capability reentrant(capability what) {
 
 constexpr capability without_token(capability what) {
   what.token = false;
+  return what;
+}
+
+// A lock of another library, whose threads here pass it on among themselves.
+constexpr capability foreign_lock(std::string_view dialect, std::string_view kind,
+                                  std::string_view made_by, bool told) {
+  auto what = native_value(kind, made_by);
+  what.dialect = dialect;
+  what.renewed = what.passed_on = true;
+  what.told = told;
+  what.to_release = 1;
   return what;
 }
 
@@ -115,7 +161,11 @@ const recipe& native_barrier() noexcept {
   return only;
 }
 
+std::span<const resp::script* const> operator_scripts() noexcept { return looking_scripts; }
+
 std::span<const catalog_entry> catalog() noexcept {
+  static const token_recipe& token = *new token_recipe({.name = "token"}, "", token_form::hex, "");
+  static const redisson_recipe& redisson = *new redisson_recipe;
   static const recipe* const fenced = &native_mutex(fencing::on);
   static const recipe* const unfenced = &native_mutex(fencing::off);
   static const recipe* const shared = &native_shared_lock();
@@ -129,6 +179,7 @@ std::span<const catalog_entry> catalog() noexcept {
       {passed_on(reentrant(native_lock("recursive mutex", "client.recursive_mutex(name)"))), fenced,
        mutex_scripts},
       {passed_on(native_lock("several mutexes", "all_of({a, b, c})")), fenced, several_scripts},
+      {vote("mutex of a quorum", "quorum{{a, b, c}}.mutex(name)"), nullptr, quorum_scripts},
       {fair(native_lock("election", "client.elect(name)")), fenced, mutex_scripts},
       {fair(native_lock("reader", "client.rw(name).shared()")), shared, shared_scripts},
       {fair(native_lock("upgradeable reader", "client.rw(name).upgradeable()")), shared,
@@ -146,6 +197,15 @@ std::span<const catalog_entry> catalog() noexcept {
       {native_value("fenced write", "client.fenced_set(key, value, token)"), nullptr, {}},
       {native_value("rate limiter", "client.rate_limiter(name, limit)"), nullptr, rate_scripts},
       {native_value("block of ids", "client.id_generator(name)"), nullptr, counter_scripts},
+      {foreign_lock("token", "plain lock, as redis-py's",
+                    "client.mutex(name, {.dialect = dialect::redis_py()})", false),
+       &token, token_scripts},
+      {foreign_lock("go_zero", "go-zero's RedisLock",
+                    "client.mutex(name, {.dialect = dialect::go_zero()})", false),
+       &token, token_scripts},
+      {foreign_lock("redisson", "Redisson's RLock",
+                    "client.mutex(name, {.dialect = dialect::redisson()})", true),
+       &redisson, redisson_scripts},
   };
   return entries;
 }

@@ -28,4 +28,7 @@ struct catalog_entry {
 };
 std::span<const catalog_entry> catalog() noexcept;
 
+// What is sent beside it to look at locks of any kind, and to break them.
+std::span<const resp::script* const> operator_scripts() noexcept;
+
 }  // namespace holdfast::dialects

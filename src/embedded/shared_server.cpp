@@ -6,15 +6,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include <holdfast/errc.hpp>
 
+#include "base/number.hpp"
 #include "base/printable.hpp"
 #include "embedded/directories.hpp"
 #include "embedded/find_server.hpp"
@@ -38,10 +37,7 @@ constexpr milliseconds pause{10};
 int linger_ms() {
   const char* text = std::getenv("HOLDFAST_EMBEDDED_LINGER");
   if (text == nullptr) return 30'000;
-  int value = 0;
-  const auto* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, value);
-  if (error == std::errc{} && stop == end && value >= 0) return value;
+  if (const auto value = parse_number<int>(text); value && *value >= 0) return *value;
   throw failure(
       errc::invalid_argument,
       "HOLDFAST_EMBEDDED_LINGER must be a number of milliseconds, not \"" + printable(text) + "\"");

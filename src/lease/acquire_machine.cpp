@@ -6,6 +6,7 @@
 
 #include "lease/deadline.hpp"
 #include "lease/server_clock.hpp"
+#include "lease/waiting_times.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -18,6 +19,7 @@ bool is_permanent(errc code) noexcept {
     case errc::authentication:
     case errc::permission_denied:
     case errc::not_redis:
+    case errc::untrusted_server:
     case errc::invalid_argument:
     case errc::invalid_url:
     case errc::unsupported:
@@ -77,6 +79,11 @@ step acquire_machine::on_woken(moment now) {
   woken_ = state_ == state::asking;
   if (state_ != state::waiting) return {};
   return is_over(now) ? tell_patience_is_over(now) : ask_for_it(now);
+}
+
+step acquire_machine::on_tuned_in(bool hears, moment now) {
+  tuned_in_ = hears;
+  return on_woken(now);
 }
 
 step acquire_machine::on_timer(moment now) {
@@ -151,7 +158,7 @@ step acquire_machine::on_busy(const dialects::busy& held, moment now) {
   if (claim_->waits && !std::exchange(asked_plainly_, true) && !is_over(now))
     return ask_for_it(now);
   if (woken_ && !is_over(now)) return ask_for_it(now);
-  nanoseconds pause = retries_.next(while_busy_);
+  nanoseconds pause = tuned_in_ ? ask_bound(0) : retries_.next(while_busy_);
   if (held.remaining) {
     const nanoseconds until_expiry = std::max(*held.remaining, milliseconds(0));
     pause = std::min(pause, until_expiry + retries_.up_to(while_busy_.first));

@@ -49,8 +49,8 @@ class acquire_machine {
  public:
   struct settings {
     milliseconds response_timeout{2000};
-    pauses while_busy{milliseconds(2), milliseconds(64)};  // first, longest; doubles with jitter
-    std::uint64_t seed = 0;                                // of the jitter
+    pauses while_busy = leasing::while_busy;
+    std::uint64_t seed = 0;  // of the jitter
   };
 
   // The claim is the caller's; the machine changes it only while none of its requests is under way.
@@ -67,6 +67,8 @@ class acquire_machine {
   // tells reasons that waiting can mend from those that it cannot.
   step on_missing(missing how, const outcome& why, moment now);
   step on_woken(moment now);
+  // From now on, or no more, on_woken is called when somebody gives the lock back.
+  step on_tuned_in(bool hears, moment now);
   // The server said that it has handed the lock to this request. `granted_at`: when that was, on
   // our clock, and rather too early than too late (server_clock::earliest).
   step on_handed_over(const dialects::granted& grant, monotonic_time granted_at, moment now,
@@ -86,6 +88,9 @@ class acquire_machine {
   bool hears_messages() const noexcept {
     return claim_->ticket != 0 && claim_->way == dialects::wakeup_way::channel && !deaf_ && !told_;
   }
+
+  // It waits without a place in a queue.
+  bool is_polling() const noexcept { return state_ == state::waiting && claim_->ticket == 0; }
 
   // Names the grant once there is one.
   const dialects::claim& claim() const noexcept { return *claim_; }
@@ -152,6 +157,7 @@ class acquire_machine {
   bool told_ = false;                 // the caller has his outcome
   bool maybe_ours_ = false;           // the server may hold the lock for us, without our hearing it
   bool woken_ = false;                // a wake-up came while asking
+  bool tuned_in_ = false;             // we are told when somebody gives the lock back
   bool deaf_ = false;                 // no message can reach us: the next question says so
   bool asked_plainly_ = false;        // the request was sent in a form that cannot join the queue
   std::uint8_t late_in_a_row_ = 0;

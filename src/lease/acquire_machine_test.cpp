@@ -333,9 +333,10 @@ TEST(AcquireMachine, AnUnreachableServerIsUnavailableWhenThePatienceEnds) {
 }
 
 TEST(AcquireMachine, ReasonsThatWaitingDoesNotMendEndTheWaiting) {
-  for (const errc code : {errc::authentication, errc::permission_denied, errc::not_redis,
-                          errc::invalid_argument, errc::invalid_url, errc::unsupported,
-                          errc::forked, errc::would_deadlock, errc::embedded_server}) {
+  for (const errc code :
+       {errc::authentication, errc::permission_denied, errc::not_redis, errc::invalid_argument,
+        errc::invalid_url, errc::unsupported, errc::forked, errc::would_deadlock,
+        errc::embedded_server, errc::untrusted_server}) {
     const step last = started(for_ever).on_missing(missing::not_sent, {code, "because"}, start);
     expect_done(last, code, "because");
     EXPECT_TRUE(last.finished);

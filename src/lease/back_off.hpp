@@ -18,6 +18,9 @@ struct pauses {
 // When the server cannot be reached: for requests that are tried again and for reconnecting.
 inline constexpr pauses while_unreachable{milliseconds(10), milliseconds(500)};
 
+// When somebody else holds the lock: for requests that stand in no queue.
+inline constexpr pauses while_busy{milliseconds(2), milliseconds(64)};
+
 class back_off {
  public:
   explicit constexpr back_off(std::uint64_t seed) noexcept : random_(seed) {}

@@ -31,8 +31,8 @@ hold_step hold_machine::on_renewed(const dialects::renew_verdict& verdict, monot
   if (over_) return {};
   if (now >= deadline_ || std::holds_alternative<dialects::not_mine>(verdict)) return lose();
   if (const auto* more = std::get_if<dialects::renewed>(&verdict)) {
-    prolong(more->ttl, sent_at);
-    renewing_ = was_late_ = claiming_ = false;
+    if (grows()) prolong(more->ttl, sent_at);
+    renewing_ = was_late_ = claiming_ = doubted_ = false;
     renew_at_ = sent_at + nanoseconds(lease_) / 3;
     return wait();
   }
@@ -48,6 +48,13 @@ hold_step hold_machine::on_missing(monotonic_time now) {
   if (over_) return {};
   if (now >= deadline_) return lose();
   return renewing_ ? retry_soon(now) : hold_step{};
+}
+
+hold_step hold_machine::on_doubt(monotonic_time now) {
+  if (over_) return {};
+  if (now >= deadline_) return lose();
+  doubted_ = true;
+  return renewing_ ? hold_step{} : renew();
 }
 
 hold_step hold_machine::on_extended(milliseconds ttl, monotonic_time sent_at, monotonic_time now) {

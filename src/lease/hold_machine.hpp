@@ -20,10 +20,10 @@ struct hold_step {
 // For messages and test failures, e.g. "renew; wake at 12000000 ns".
 std::string to_string(const hold_step&);
 
-//   state \ event | timer         | renewed        | not mine | no answer, refused | late
-//   held          | due: renewing | deadline grows | lost     | -                  | -
-//   renewing      | -             | held           | lost     | held, retry soon   | renewing (1)
-//   lost, closed  | -             | -              | -        | -                  | -
+//   state \ event | timer         | renewed        | not mine | unanswered | late         | doubt
+//   held          | due: renewing | deadline grows | lost     | -          | -            | (3)
+//   renewing      | -             | held           | lost     | held (2)   | renewing (1) | -
+//   lost, closed  | -             | -              | -        | -          | -            | -
 //
 // In every state before `lost` any event at or after the deadline means lost: also a renewal that
 // is answered later, since the owner may have seen held() turn false. Released: closed.
@@ -32,8 +32,11 @@ std::string to_string(const hold_step&);
 // most 1 s) until the deadline; a refusal that looks permanent as well, since until then the lock
 // is still ours. A fixed lease is never renewed: it is lost at its deadline. A lock that was handed
 // over is ours for a claim at first: the first renewal, at a third of that, makes it the whole
-// lease; for a fixed lease it comes at once. (1) at once, since the answer has told the server's
-// time; a second one in a row: retry soon.
+// lease; for a fixed lease it comes at once.
+//
+// (1) At once, since the answer has told the server's time; a second one in a row: retry soon.
+// (2) Or refused: retry soon. (3) Renewing, at once: that confirms the lease or ends it. Also a
+// fixed one, but its deadline does not move.
 class hold_machine {
  public:
   // What acquire_outcome says of the grant.
@@ -44,6 +47,8 @@ class hold_machine {
   hold_step on_timer(monotonic_time now);
   hold_step on_renewed(const dialects::renew_verdict&, monotonic_time sent_at, monotonic_time now);
   hold_step on_missing(monotonic_time now);
+  // The server may be another than the one that granted it, and never have heard of it.
+  hold_step on_doubt(monotonic_time now);
   // extend() by the user was answered; the lease may now be longer than usual. It is still renewed
   // in the rhythm of the usual lease: a renewal never shortens it.
   hold_step on_extended(milliseconds ttl, monotonic_time sent_at, monotonic_time now);
@@ -62,7 +67,8 @@ class hold_machine {
   hold_step retry_soon(monotonic_time now);
   hold_step lose();
   void prolong(milliseconds ttl, monotonic_time sent_at) noexcept;
-  bool is_renewed() const noexcept { return renews_ || claiming_; }
+  bool grows() const noexcept { return renews_ || claiming_; }
+  bool is_renewed() const noexcept { return grows() || doubted_; }
 
   milliseconds lease_;
   monotonic_time deadline_;
@@ -70,6 +76,7 @@ class hold_machine {
   bool renews_;
   bool claiming_;          // the whole lease is not in force yet
   bool renewing_ = false;  // a renewal is under way
+  bool doubted_ = false;   // to be confirmed
   bool was_late_ = false;  // the last renewal was refused for its not-after
   bool over_ = false;      // lost or closed
 };

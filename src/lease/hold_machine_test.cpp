@@ -23,6 +23,8 @@ using std::chrono::seconds;
 
 constexpr milliseconds lease{12'000};
 constexpr monotonic_time deadline = lease_deadline(local_start, lease);
+constexpr monotonic_time early = local_start + seconds(1);
+constexpr monotonic_time later = local_start + seconds(5);  // renewing since the third
 constexpr monotonic_time third = local_start + seconds(4);
 
 const refused passing{errc::out_of_memory, true, "OOM"};
@@ -89,8 +91,6 @@ struct cell {
 };
 
 TEST(HoldMachine, FollowsItsTable) {
-  constexpr monotonic_time early = local_start + seconds(1);
-  constexpr monotonic_time later = local_start + seconds(5);  // renewing since the third
   constexpr monotonic_time sent = later - milliseconds(100);
   constexpr monotonic_time extended = lease_deadline(sent, seconds(60));
   const std::vector<cell> table = {
@@ -271,6 +271,38 @@ TEST(HoldMachine, KeepsItsPromisesUnderAnyEvents) {
       ASSERT_EQ(machine.held(now), !over && now < machine.deadline()) << "seed " << seed;
     }
   }
+}
+
+TEST(HoldMachine, ConfirmsAtOnceWhatIsInDoubt) {
+  hold_machine machine = held();
+  EXPECT_EQ(machine.on_doubt(early), renew_until(deadline));
+  hold_machine gone = machine;
+  EXPECT_EQ(gone.on_renewed(not_mine{}, early, later), is_lost);
+  const auto grown = machine.on_renewed(renewed{lease}, early, later);
+  EXPECT_EQ(grown, wake(early + lease / 3));
+  EXPECT_EQ(machine.deadline(), lease_deadline(early, lease));
+}
+
+TEST(HoldMachine, ConfirmsAFixedLeaseWithoutProlongingIt) {
+  hold_machine machine = fixed();
+  EXPECT_EQ(machine.on_doubt(early), renew_until(deadline));
+  EXPECT_EQ(machine.on_missing(early), wake(early + seconds(1)));
+  EXPECT_EQ(machine.on_timer(early + seconds(1)), renew_until(deadline));
+  EXPECT_EQ(machine.on_renewed(renewed{lease}, early, later), wake(deadline));
+  EXPECT_EQ(machine.deadline(), deadline);
+  hold_machine gone = fixed();
+  EXPECT_TRUE(gone.on_doubt(early).renew);
+  EXPECT_EQ(gone.on_renewed(not_mine{}, early, later), is_lost);
+}
+
+TEST(HoldMachine, DoubtChangesNothingWhileARenewalIsUnderWayOrAfterTheEnd) {
+  hold_machine machine = renewing();
+  EXPECT_EQ(machine.on_doubt(later), nothing);
+  EXPECT_EQ(lost().on_doubt(later), nothing);
+  hold_machine released = held();
+  released.on_released();
+  EXPECT_EQ(released.on_doubt(early), nothing);
+  EXPECT_EQ(held().on_doubt(deadline), is_lost);
 }
 
 TEST(HoldMachine, IsOverdueWhenRenewalsHaveFailedForAThirdOfTheLease) {

@@ -23,9 +23,28 @@ void background_thread::stop() noexcept {
   thread_.join();
 }
 
+void background_thread::add(attendant& newcomer) {
+  {
+    const std::lock_guard lock(newcomers_guard_);
+    newcomers_.push_back(&newcomer);
+    has_newcomers_.store(true, std::memory_order_relaxed);
+  }
+  wake();
+}
+
+void background_thread::admit_newcomers() {
+  const std::lock_guard lock(newcomers_guard_);
+  attended_.insert(attended_.end(), newcomers_.begin(), newcomers_.end());
+  newcomers_.clear();
+  has_newcomers_.store(false, std::memory_order_relaxed);
+  events_.resize(attended_.size());
+}
+
 void background_thread::run() {
-  std::vector<attendant::interest> interests(attended_.size());
+  std::vector<attendant::interest> interests;
   while (!stopping_.load(std::memory_order_relaxed)) {
+    if (has_newcomers_.load(std::memory_order_relaxed)) admit_newcomers();
+    interests.resize(attended_.size());
     const auto before = now();
     for (std::size_t i = 0; i < attended_.size(); ++i) interests[i] = attended_[i]->wants(before);
     sleep(interests);

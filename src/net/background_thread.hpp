@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -27,14 +28,17 @@ class attendant {
   ~attendant() = default;
 };
 
-// Thread safety: wake() and is_this_thread() from any thread; start() and stop() once, by the
-// owner.
+// Thread safety: add(), wake() and is_this_thread() from any thread; start() and stop() once, by
+// the owner.
 class background_thread {
  public:
   ~background_thread() { stop(); }
 
   void start(std::vector<attendant*> attended);
   void stop() noexcept;  // joins; nothing is attended afterwards
+
+  // One more to look after, until the end.
+  void add(attendant& newcomer);
 
   // Makes the thread ask every attendant again what it wants. Cheap when it is awake anyway.
   void wake() noexcept {
@@ -52,12 +56,16 @@ class background_thread {
 
  private:
   void run();
+  void admit_newcomers();
   void sleep(const std::vector<attendant::interest>& interests);
 
   wake_up wake_up_;
   std::atomic<bool> signalled_{false};
   std::atomic<bool> asleep_{false};
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> has_newcomers_{false};
+  std::mutex newcomers_guard_;
+  std::vector<attendant*> newcomers_;  // guarded by newcomers_guard_
   std::vector<attendant*> attended_;
   std::vector<short> events_;  // of the last sleep, one for each attendant
   std::thread thread_;

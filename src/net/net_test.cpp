@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,19 +52,39 @@ TEST(Clock, NeverGoesBack) {
   EXPECT_GE(now(), first);
 }
 
-TEST(Socket, SaysThatNobodyListens) {
-  // A port that was free a moment ago: bound by us, but not listening.
-  descriptor taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+// Binds a new socket to a free port, and tells which.
+tcp_endpoint bound(descriptor& into) {
+  into.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ASSERT_EQ(::bind(taken.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::bind(into.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   socklen_t size = sizeof address;
-  ::getsockname(taken.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  descriptor socket;
-  const tcp_endpoint where{"127.0.0.1", ntohs(address.sin_port)};
+  ::getsockname(into.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  return {"127.0.0.1", ntohs(address.sin_port)};
+}
+
+TEST(Socket, SaysThatNobodyListens) {
+  // A port that was free a moment ago: bound by us, but not listening.
+  descriptor taken, socket;
+  const auto where = bound(taken);
   EXPECT_THAT(connect(where, within(milliseconds{5000}), socket), HasSubstr("refused"));
   EXPECT_FALSE(socket);
+}
+
+TEST(Socket, NoticesAPeerThatVanishes) {
+  descriptor listener, socket;
+  const auto where = bound(listener);
+  ASSERT_EQ(::listen(listener.get(), 1), 0);
+  ASSERT_EQ(connect(where, within(milliseconds{5000}), socket), "");
+  const auto option = [&](int level, int name) {
+    int value = 0;
+    socklen_t length = sizeof value;
+    EXPECT_EQ(::getsockopt(socket.get(), level, name, &value, &length), 0);
+    return value;
+  };
+  EXPECT_EQ(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);
+  EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
 }
 
 TEST(Socket, SaysThatTheHostIsUnknown) {
@@ -110,6 +131,17 @@ class counter final : public attendant {
   std::atomic<monotonic_time> at{monotonic_time::max()};
   std::atomic<int> attended{0};
 };
+
+TEST(BackgroundThread, AttendsWhoComesLaterToo) {
+  counter first;
+  counter second;
+  background_thread thread;
+  thread.start({&first});
+  second.at = now();
+  thread.add(second);
+  second.attended.wait(0);
+  EXPECT_EQ(first.attended, 0);
+}
 
 TEST(BackgroundThread, AttendsWhenTheTimeHasCome) {
   counter c;

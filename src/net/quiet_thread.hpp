@@ -10,4 +10,7 @@ namespace holdfast::net {
 // `name`: at most 15 bytes, for debuggers and `top -H`.
 std::thread quiet_thread(const char* name, std::function<void()> body);
 
+// Whether the calling thread is one of them, of whatever client.
+bool is_quiet_thread() noexcept;
+
 }  // namespace holdfast::net

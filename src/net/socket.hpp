@@ -28,6 +28,9 @@ struct connect_limits {
   const wake_up* cancel;      // when signalled, connecting ends; may be null
 };
 
+// What became of bytes that were to be sent or received without blocking.
+enum class transfer { data, would_block, closed };
+
 // Connects a non-blocking socket into `into`. Returns an empty string, or one sentence that says
 // what failed. Blocks at most until the deadline, name look-up included.
 std::string connect(const endpoint& where, const connect_limits& limits, descriptor& into);

@@ -12,11 +12,15 @@
 namespace holdfast::redis {
 
 connection::connection(session_settings settings, connection_tuning tuning,
-                       net::background_thread& helper, observer& watching)
+                       net::background_thread& helper, observer& watching,
+                       std::atomic<std::uint64_t>* positions)
     : settings_(std::move(settings)),
       tuning_(tuning),
       helper_(helper),
       observer_(watching),
+      positions_(positions),
+      locator_(settings_, [this](const std::string& address) { leave_for(address); }),
+      ever_reached_(settings_.is_known),
       ping_(std::make_unique<ping_request>()) {}
 
 connection::~connection() = default;
@@ -35,10 +39,19 @@ void connection::submit(request& first, request& second, delivery how) {
   submit(first, &second, how);
 }
 
+// A thread that drives another connection neither sends nor reads here.
+connection::delivery connection::reachable(request& r, delivery how) {
+  if (r.sleeper_ == nullptr || r.sleeper_->home() == this) return how;
+  r.sleeper_ = nullptr;
+  return how == delivery::driven ? delivery::prompt : how;
+}
+
 void connection::submit(request& first, request* second, delivery how) {
   bool wake = true;
   {
     const scoped_mutex lock(mutex_);
+    how = reachable(first, how);
+    if (second != nullptr) how = reachable(*second, how);
     if (!up_) {
       pending_.push(first);
       if (second != nullptr) pending_.push(*second);
@@ -106,6 +119,11 @@ bool connection::flush() {
   net::shut_down(link_.socket());  // whoever reads sees the end and cleans up
   if (role_ == role::none) role_ = role::background;
   return true;
+}
+
+bool connection::is_up() {
+  const scoped_mutex lock(mutex_);
+  return up_;
 }
 
 void connection::forget(const waiter& w) {

@@ -12,6 +12,7 @@
 #include "net/background_thread.hpp"
 #include "redis/late_wake_ups.hpp"
 #include "redis/link.hpp"
+#include "redis/locator.hpp"
 #include "redis/request.hpp"
 #include "redis/session.hpp"
 
@@ -44,6 +45,12 @@ class connection final : public net::attendant {
     virtual void on_connected(const session_facts& facts) = 0;  // before anything is sent
     virtual void on_push(resp::value& message, std::uint64_t position) = 0;
     virtual void on_broken() = 0;  // what was pushed since is lost
+    // Whether to connect again although nothing is to be sent. Must not block or call back.
+    virtual bool needs_connection() { return false; }
+    virtual void on_not_connected() {}
+    // The answer to a request is an error. True: it has been submitted elsewhere instead of being
+    // answered. `error` may be changed.
+    virtual bool on_error(request&, std::string& /*error*/) { return false; }
 
    protected:
     ~observer() = default;
@@ -56,15 +63,18 @@ class connection final : public net::attendant {
     prompt,  // sent now; the background thread reads if nobody else does
   };
 
+  // `positions`: what connections count together whose answers are compared; null: it is the only
+  // one.
   connection(session_settings settings, connection_tuning tuning, net::background_thread& helper,
-             observer& watching);
+             observer& watching, std::atomic<std::uint64_t>* positions = nullptr);
   ~connection();
 
   void submit(request& r, delivery how) HOLDFAST_EXCLUDES(mutex_);
   // No other command comes between the two.
   void submit(request& first, request& second, delivery how) HOLDFAST_EXCLUDES(mutex_);
 
-  // Lends the calling thread until `w` is done: it sends, reads for everybody, or sleeps.
+  // Lends the calling thread until `w`, whose home this is, is done: it sends, reads for everybody,
+  // or sleeps.
   void drive(waiter& w) HOLDFAST_EXCLUDES(mutex_);
 
   // The waiter goes away although commands that name it may still be in flight.
@@ -78,9 +88,16 @@ class connection final : public net::attendant {
   // A push will come very soon: whoever reads looks for it for a while before he sleeps.
   void expect_push() noexcept;
 
+  // The server is not the one to ask any more, but `address` is (empty: whichever the sentinels
+  // name): connects there, unless that is where we are.
+  void leave_for(const std::string& address) HOLDFAST_EXCLUDES(mutex_);
+  bool is_up() HOLDFAST_EXCLUDES(mutex_);
+
   // Ends everything; what is still in flight fails. After the background thread has stopped and
   // when no other thread uses the connection any more.
   void shut_down() HOLDFAST_EXCLUDES(mutex_);
+
+  const session_settings& settings() const noexcept { return settings_; }
 
   // Of net::attendant, on the background thread.
   interest wants(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
@@ -98,6 +115,7 @@ class connection final : public net::attendant {
   class ping_request;
 
   // Sending.
+  delivery reachable(request& r, delivery how) HOLDFAST_REQUIRES(mutex_);
   void submit(request& first, request* second, delivery how) HOLDFAST_EXCLUDES(mutex_);
   void enqueue(request& r, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool flush() HOLDFAST_REQUIRES(mutex_);
@@ -115,6 +133,8 @@ class connection final : public net::attendant {
   void poll_socket(waiter& w);
   bool process(turn& mine, const waiter* leader) HOLDFAST_EXCLUDES(mutex_);
   void dispatch(turn& mine) HOLDFAST_EXCLUDES(mutex_);
+  void leave_if_demoted(const resp::value& error) HOLDFAST_EXCLUDES(mutex_);
+  bool sent_again(request& r, std::string& error) HOLDFAST_EXCLUDES(mutex_);
   void note_due() HOLDFAST_REQUIRES(mutex_);
   bool tear_down_if_overdue() HOLDFAST_EXCLUDES(mutex_);
   void tear_down(const breakdown& why) HOLDFAST_EXCLUDES(mutex_);
@@ -124,11 +144,13 @@ class connection final : public net::attendant {
   // Looking after it (connection_upkeep.cpp).
   void read_in_background() HOLDFAST_EXCLUDES(mutex_);
   void ping_if_silent(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  bool is_wanted() const HOLDFAST_REQUIRES(mutex_);
   void start_connecting() HOLDFAST_REQUIRES(mutex_);
   void connect() HOLDFAST_EXCLUDES(mutex_);
-  void connected(net::descriptor& socket) HOLDFAST_EXCLUDES(mutex_);
+  void connected(link& made, const std::string& address) HOLDFAST_EXCLUDES(mutex_);
   void not_connected(const breakdown& why) HOLDFAST_EXCLUDES(mutex_);
   void schedule_attempt() HOLDFAST_REQUIRES(mutex_);
+  static void fail(request_queue& all, fate what, const breakdown& why);
   request_queue take_all() HOLDFAST_EXCLUDES(mutex_);
 
   // Constant after construction, or safe by itself.
@@ -136,8 +158,10 @@ class connection final : public net::attendant {
   const connection_tuning tuning_;
   net::background_thread& helper_;
   observer& observer_;
+  std::atomic<std::uint64_t>* const positions_;
   net::wake_up interrupt_;  // ends the leader's poll
-  net::wake_up cancel_;     // ends connecting
+
+  locator locator_;
 
   // Belongs to whoever has the role.
   link link_;
@@ -148,8 +172,9 @@ class connection final : public net::attendant {
 
   mutex mutex_;
   bool up_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  std::string address_ HOLDFAST_GUARDED_BY(mutex_);  // of the server, when up
   bool connecting_ HOLDFAST_GUARDED_BY(mutex_) = false;
-  bool ever_reached_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool ever_reached_ HOLDFAST_GUARDED_BY(mutex_);
   bool closed_ HOLDFAST_GUARDED_BY(mutex_) = false;
   role role_ HOLDFAST_GUARDED_BY(mutex_) = role::none;
   waiter* claimant_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // an executor that wants to read again

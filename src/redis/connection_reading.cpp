@@ -7,6 +7,7 @@
 #include "net/clock.hpp"
 #include "net/socket.hpp"
 #include "redis/connection.hpp"
+#include "resp/server_error.hpp"
 
 namespace holdfast::redis {
 
@@ -189,12 +190,16 @@ bool connection::process(turn& mine, const waiter* leader) {
   late_wake_ups woken(mine.woken);
   mine.position = received_ + 1;
   received_ += mine.batch.size();
+  if (positions_ != nullptr) mine.position = positions_->fetch_add(mine.batch.size()) + 1;
   {
     const scoped_mutex lock(mutex_);
     ++progress_;
     bool answers_leader = false;
     for (std::size_t i = 0; i < mine.batch.size(); ++i) {
-      if (mine.batch[i].is(resp::type::push)) continue;
+      const bool is_push = mine.batch[i].is(resp::type::push);
+      if (is_push && (in_flight_.empty() || !in_flight_.first()->is_answered_by(mine.batch[i]))) {
+        continue;
+      }
       if (in_flight_.empty()) {
         net::shut_down(link_.socket());  // an answer to nothing: the two sides disagree
         break;
@@ -225,24 +230,38 @@ void connection::dispatch(turn& mine) {
   std::size_t next = 0;
   for (std::size_t i = 0; i < mine.batch.size(); ++i) {
     auto& value = mine.batch[i];
-    if (value.is(resp::type::push)) {
+    const bool is_answer =
+        next < mine.answered.size() && mine.answered[next]->is_answered_by(value);
+    if (value.is(resp::type::push) && !is_answer) {
       observer_.on_push(value, mine.position + i);
       continue;
     }
     if (next == mine.answered.size()) break;
     request& r = *mine.answered[next++];
     r.position_ = mine.position + i;
-    // The server has forgotten the script (or never had it), so nothing has happened: send its
-    // text.
-    const bool forgotten = value.is(resp::type::error) && value.text.starts_with("NOSCRIPT");
-    if (forgotten && r.form_ == resp::writer::scripts::by_sha1) {
-      r.form_ = resp::writer::scripts::by_text;
-      submit(r, delivery::prompt);
-    } else {
-      r.form_ = resp::writer::scripts::by_sha1;
-      r.on_reply(value);
-    }
+    if (value.is(resp::type::error) && sent_again(r, value.text)) continue;
+    r.form_ = resp::writer::scripts::by_sha1;
+    r.redirections_ = 0;
+    if (value.is(resp::type::error)) leave_if_demoted(value);
+    r.on_reply(value);
   }
+}
+
+// The error says that nothing has happened, and what mends that.
+bool connection::sent_again(request& r, std::string& error) {
+  // The server has forgotten the script (or never had it): send its text.
+  if (r.form_ == resp::writer::scripts::by_sha1 && error.starts_with("NOSCRIPT")) {
+    r.form_ = resp::writer::scripts::by_text;
+    submit(r, delivery::prompt);
+    return true;
+  }
+  return observer_.on_error(r, error);
+}
+
+// A master that has become a replica refuses for good, and the sentinels know its successor.
+void connection::leave_if_demoted(const resp::value& error) {
+  if (!locator_.follows_sentinels()) return;
+  if (resp::classify(error.text).code == errc::read_only) leave_for({});
 }
 
 void connection::note_due() {
@@ -261,9 +280,7 @@ bool connection::tear_down_if_overdue() {
   return true;
 }
 
-breakdown connection::why_closed() const {
-  return {link_.speaks_redis() ? errc::unavailable : errc::not_redis, link_.problem()};
-}
+breakdown connection::why_closed() const { return {link_.reason(), link_.problem()}; }
 
 // Ends a broken connection. By whoever has the role; it has none afterwards.
 void connection::tear_down(const breakdown& why) {
@@ -285,7 +302,7 @@ void connection::tear_down(const breakdown& why) {
     failed = in_flight_.take();
     schedule_attempt();
   }
-  while (!failed.empty()) failed.pop()->on_failed(fate::unknown, why);
+  fail(failed, fate::unknown, why);
   observer_.on_broken();
   helper_.wake();
 }

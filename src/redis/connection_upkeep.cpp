@@ -6,19 +6,17 @@
 
 #include "net/clock.hpp"
 #include "net/quiet_thread.hpp"
+#include "net/socket.hpp"
 #include "redis/connection.hpp"
 #include "redis/connection_ping.hpp"
 
 namespace holdfast::redis {
 namespace {
 
-// Asking again is pointless until somebody changes the configuration.
-bool is_permanent(errc code) noexcept {
-  return code == errc::authentication || code == errc::permission_denied || code == errc::not_redis;
-}
-
 constexpr milliseconds first_attempt_delay{10};
 constexpr milliseconds last_attempt_delay{1000};
+// In a cluster each failure makes others be asked who has the locks now.
+constexpr milliseconds last_attempt_delay_in_cluster{100};
 
 }  // namespace
 
@@ -27,7 +25,7 @@ net::attendant::interest connection::wants(monotonic_time now) {
   interest wanted;
   if (closed_) return wanted;
   if (!up_) {
-    if (!connecting_ && !pending_.empty()) wanted.at = attempt_at_;
+    if (!connecting_ && is_wanted()) wanted.at = attempt_at_;
     return wanted;
   }
   wanted.fd = link_.fd();
@@ -47,7 +45,7 @@ void connection::attend(short events, monotonic_time now) {
   scoped_mutex lock(mutex_);
   if (closed_) return;
   if (!up_) {
-    if (!connecting_ && !pending_.empty() && now >= attempt_at_) start_connecting();
+    if (!connecting_ && now >= attempt_at_ && is_wanted()) start_connecting();
     return;
   }
   if ((events & POLLOUT) != 0) {
@@ -116,6 +114,10 @@ void connection::ping_if_silent(monotonic_time now) {
   if (attract_reader(delivery::prompt)) helper_.wake();
 }
 
+bool connection::is_wanted() const {
+  return !pending_.empty() || (ever_reached_ && observer_.needs_connection());
+}
+
 void connection::start_connecting() {
   if (connector_.joinable()) connector_.join();  // an earlier attempt, which has ended
   connecting_ = true;
@@ -124,20 +126,21 @@ void connection::start_connecting() {
 
 // On a thread of its own: connecting may take long, and the background thread's timers must not.
 void connection::connect() {
-  net::descriptor socket;
+  link made;
   session_facts facts;
-  if (const auto broken = open_session(settings_, &cancel_, socket, facts)) {
+  if (const auto broken = locator_.open(made, facts)) {
     not_connected(*broken);
   } else {
     observer_.on_connected(facts);
-    connected(socket);
+    connected(made, facts.address);
   }
   helper_.wake();
 }
 
-void connection::connected(net::descriptor& socket) {
+void connection::connected(link& made, const std::string& address) {
   const scoped_mutex lock(mutex_);
-  link_.socket().reset(socket.release());
+  link_.take(made);
+  address_ = address;
   connecting_ = false;
   up_ = ever_reached_ = true;
   attempt_delay_ = milliseconds{0};
@@ -156,23 +159,47 @@ void connection::not_connected(const breakdown& why) {
     const scoped_mutex lock(mutex_);
     connecting_ = false;
     schedule_attempt();
-    if (is_permanent(why.code)) attempt_at_ = net::now() + last_attempt_delay;
+    if (why.is_permanent()) attempt_at_ = net::now() + last_attempt_delay;
     ever_reached_ = ever_reached_ || why.reached;
     if (!ever_reached_) what = fate::unreachable;
     failed = pending_.take();
   }
-  while (!failed.empty()) failed.pop()->on_failed(what, why);
+  observer_.on_not_connected();
+  fail(failed, what, why);
+}
+
+// Each may be gone, or asked again, when it was told.
+void connection::fail(request_queue& all, fate what, const breakdown& why) {
+  while (!all.empty()) {
+    request& r = *all.pop();
+    r.form_ = resp::writer::scripts::by_sha1;
+    r.redirections_ = 0;
+    r.on_failed(what, why);
+  }
 }
 
 // The first attempt after a break comes at once, later ones with growing pauses.
 void connection::schedule_attempt() {
   attempt_at_ = net::now() + attempt_delay_;
-  attempt_delay_ = std::clamp(attempt_delay_ * 2, first_attempt_delay, last_attempt_delay);
+  const auto longest = settings_.asks_slots ? last_attempt_delay_in_cluster : last_attempt_delay;
+  attempt_delay_ = std::clamp(attempt_delay_ * 2, first_attempt_delay, longest);
+}
+
+void connection::leave_for(const std::string& address) {
+  locator_.ask_again();
+  {
+    const scoped_mutex lock(mutex_);
+    if (!up_ || address == address_) return;
+    net::shut_down(link_.socket());  // whoever reads sees the end and cleans up
+    if (role_ == role::none) role_ = role::background;
+  }
+  helper_.wake();
 }
 
 void connection::shut_down() {
-  cancel_.signal();
+  locator_.cancel();
   if (connector_.joinable()) connector_.join();
+  locator_.stop_watching();
   {
     const scoped_mutex lock(mutex_);
     closed_ = true;
@@ -181,9 +208,7 @@ void connection::shut_down() {
   }
   // Who hears that may ask again at once, to give back what he may have got.
   for (auto failed = take_all(); !failed.empty(); failed = take_all()) {
-    while (!failed.empty()) {
-      failed.pop()->on_failed(fate::unknown, {errc::unavailable, "the client was closed"});
-    }
+    fail(failed, fate::unknown, {errc::unavailable, "the client was closed"});
   }
 }
 

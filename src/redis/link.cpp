@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "net/socket.hpp"
 #include "resp/parser.hpp"
@@ -16,27 +17,54 @@ bool is_passing(int code) noexcept {
   return code == EAGAIN || code == EWOULDBLOCK || code == EINTR;
 }
 
+// How a TLS server begins its complaint about a client that does not speak TLS.
+constexpr char tls_alert = 0x15;
+
 }  // namespace
 
-link::outcome link::receive(reply_batch& batch) {
-  if (end_ == buffer_.size()) {
-    if (begin_ > 0) {
-      std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-      end_ -= begin_;
-      begin_ = 0;
-    } else {
-      buffer_.resize(buffer_.size() * 2);
-    }
+void link::make_room() {
+  if (end_ < buffer_.size()) return;
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  } else {
+    buffer_.resize(buffer_.size() * 2);
   }
+}
+
+link::outcome link::fail(errc reason, std::string problem) {
+  reason_ = reason;
+  problem_ = std::move(problem);
+  return outcome::closed;
+}
+
+link::outcome link::receive(reply_batch& batch) {
+  if (tls_) [[unlikely]]
+    return receive_by_tls(batch);
+  make_room();
   const auto got = ::recv(fd(), buffer_.data() + end_, buffer_.size() - end_, MSG_DONTWAIT);
   if (got > 0) {
     end_ += static_cast<std::size_t>(got);
     return parse(batch);
   }
   if (got < 0 && is_passing(errno)) return outcome::would_block;
-  problem_ = got == 0 ? "the server closed the connection"
-                      : "the connection broke: " + std::generic_category().message(errno);
-  return outcome::closed;
+  return fail(errc::unavailable,
+              got == 0 ? "the server closed the connection"
+                       : "the connection broke: " + std::generic_category().message(errno));
+}
+
+link::outcome link::receive_by_tls(reply_batch& batch) {
+  const auto unread = end_ - begin_;
+  auto what = outcome::data;
+  do {
+    make_room();
+    what = tls_->read(socket_, buffer_, end_);
+  } while (what == outcome::data && end_ == buffer_.size());
+  const bool arrived = end_ - begin_ > unread;
+  if (arrived && parse(batch) == outcome::closed) return outcome::closed;
+  if (what == outcome::closed) return fail(tls_->problem().code, tls_->problem().detail);
+  return arrived ? outcome::data : outcome::would_block;
 }
 
 link::outcome link::parse(reply_batch& batch) {
@@ -45,9 +73,10 @@ link::outcome link::parse(reply_batch& batch) {
     const auto result = resp::parse({buffer_.data() + begin_, end_ - begin_}, batch.next());
     if (result.what == parsed::need_more) break;
     if (result.what == parsed::malformed) {
-      speaks_redis_ = false;
-      problem_ = "what the server sent is not the Redis protocol";
-      return outcome::closed;
+      const bool tls = !tls_ && buffer_[begin_] == tls_alert;
+      return fail(errc::not_redis,
+                  tls ? "the server speaks TLS: write rediss:// instead of redis://"
+                      : "what the server sent is not the Redis protocol");
     }
     begin_ += result.consumed;
     batch.keep();
@@ -57,6 +86,8 @@ link::outcome link::parse(reply_batch& batch) {
 }
 
 link::outcome link::send(const std::string& bytes, std::size_t& offset) {
+  if (tls_) [[unlikely]]
+    return tls_->write(socket_, bytes, offset);
   while (offset < bytes.size()) {
     const auto sent =
         ::send(fd(), bytes.data() + offset, bytes.size() - offset, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -73,9 +104,19 @@ link::outcome link::send(const std::string& bytes, std::size_t& offset) {
 
 void link::close() noexcept {
   net::close_hard(socket_);
+  tls_.reset();
   begin_ = end_ = 0;
-  speaks_redis_ = true;
+  reason_ = errc::unavailable;
   problem_.clear();
+}
+
+void link::take(link& other) noexcept {
+  close();
+  socket_.reset(other.socket_.release());
+  tls_ = std::move(other.tls_);
+  buffer_.swap(other.buffer_);
+  begin_ = std::exchange(other.begin_, 0);
+  end_ = std::exchange(other.end_, 0);
 }
 
 }  // namespace holdfast::redis

@@ -1,11 +1,16 @@
-// One connected socket with its read buffer: bytes in, values out. No thread, no lock, no role.
+// One connection with its read buffer: bytes in, values out. No thread, no role; a plain socket
+// needs no lock, and a TLS session brings its own.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include <holdfast/errc.hpp>
+
 #include "net/descriptor.hpp"
+#include "net/tls.hpp"
 #include "resp/value.hpp"
 
 namespace holdfast::redis {
@@ -31,33 +36,44 @@ class reply_batch {
 
 class link {
  public:
-  enum class outcome { data, would_block, closed };
+  using outcome = net::transfer;
 
   int fd() const noexcept { return socket_.get(); }
   net::descriptor& socket() noexcept { return socket_; }
 
-  // Reads once without blocking and appends what is complete to `batch`.
-  // `closed`: problem() says why.
+  // From now on all bytes go through it.
+  void secure(std::unique_ptr<net::tls_session> tls) noexcept { tls_ = std::move(tls); }
+  const net::tls_session* tls() const noexcept { return tls_.get(); }
+
+  // Becomes what the other is, which is closed afterwards.
+  void take(link& other) noexcept;
+
+  // Reads without blocking and appends what is complete to `batch`. Afterwards nothing has come
+  // that the socket does not show. `closed`: `batch` holds what came before, problem() says why.
   outcome receive(reply_batch& batch);
 
   // Sends `bytes` from `offset` on without blocking; advances `offset`.
   outcome send(const std::string& bytes, std::size_t& offset);
 
   const std::string& problem() const noexcept { return problem_; }
-  bool speaks_redis() const noexcept { return speaks_redis_; }
+  errc reason() const noexcept { return reason_; }
 
   // Drops the socket and everything buffered.
   void close() noexcept;
 
  private:
+  void make_room();
   outcome parse(reply_batch& batch);
+  outcome receive_by_tls(reply_batch& batch);
+  outcome fail(errc reason, std::string problem);
 
   net::descriptor socket_;
+  std::unique_ptr<net::tls_session> tls_;  // null: plain
   std::vector<char> buffer_ = std::vector<char>(16 * 1024);
   std::size_t begin_ = 0;  // of what is not parsed yet
   std::size_t end_ = 0;
   std::string problem_;
-  bool speaks_redis_ = true;
+  errc reason_ = errc::unavailable;
 };
 
 }  // namespace holdfast::redis

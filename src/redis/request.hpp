@@ -26,6 +26,12 @@ struct breakdown {
   errc code = errc::unavailable;
   std::string detail;
   bool reached = true;  // false: no connection could be made at all
+
+  // Asking again is pointless until somebody changes the configuration.
+  bool is_permanent() const noexcept {
+    return code == errc::authentication || code == errc::permission_denied ||
+           code == errc::not_redis || code == errc::untrusted_server;
+  }
 };
 
 // One command that is under way. Its owner keeps it alive until on_reply or on_failed was called;
@@ -49,8 +55,11 @@ class request {
   // which the server sent them. On several threads they may be heard in another order.
   std::uint64_t position() const noexcept { return position_; }
 
-  // The thread that waits for this command, if one does: the connection may ask it to read.
+  // The thread that waits for this command, if one does: its home may ask it to read.
   void set_sleeper(waiter* sleeper) noexcept { sleeper_ = sleeper; }
+
+  // How often it was sent on to another server since it was last answered, with this time.
+  int count_redirection() noexcept { return ++redirections_; }
 
  protected:
   // Of what was sent within another request.
@@ -59,7 +68,9 @@ class request {
     position_ = outer.position_;
   }
 
-  request() = default;
+  // Answered by a message, unless it is refused: SUBSCRIBE and UNSUBSCRIBE of one channel.
+  enum class answered_by : std::uint8_t { reply, message };
+  explicit request(answered_by how = answered_by::reply) noexcept : answered_by_(how) {}
   virtual ~request() = default;
   request(const request&) = delete;
   request& operator=(const request&) = delete;
@@ -67,11 +78,20 @@ class request {
  private:
   friend class connection;
   friend class request_queue;
+
+  bool is_answered_by(const resp::value& said) const noexcept {
+    if (!said.is(resp::type::push)) return true;
+    return answered_by_ == answered_by::message && !said.items.empty() &&
+           said.items.front().text.ends_with("subscribe");
+  }
+
   request* next_ = nullptr;
   waiter* sleeper_ = nullptr;
   monotonic_time sent_at_{};
   std::uint64_t position_ = 0;
   resp::writer::scripts form_ = resp::writer::scripts::by_sha1;
+  const answered_by answered_by_;
+  std::uint8_t redirections_ = 0;  // since it was last answered
 };
 
 // First in, first out; links the requests themselves, allocates nothing.

@@ -1,116 +1,20 @@
 #include "redis/session.hpp"
 
-#include <poll.h>
+#include <string>
 
-#include <vector>
-
+#include "base/printable.hpp"
 #include "net/clock.hpp"
-#include "redis/link.hpp"
+#include "redis/exchange.hpp"
+#include "redis/password_file.hpp"
 #include "redis/server_reply.hpp"
-#include "resp/server_error.hpp"
 
 namespace holdfast::redis {
 namespace {
 
-// A few commands in one write, and their answers in one wait.
-class exchange {
- public:
-  exchange(link& over, const net::connect_limits& limits) : link_(over), limits_(limits) {}
-
-  void ask(std::initializer_list<std::string_view> words) {
-    resp::writer out(bytes_);
-    out.command(words.size());
-    for (const auto word : words) out.arg(word);
-    ++expected_;
-  }
-
-  // Empty, or what broke.
-  std::optional<breakdown> run() {
-    replies_.clear();
-    std::size_t offset = 0;
-    while (offset < bytes_.size()) {
-      if (link_.send(bytes_, offset) == link::outcome::closed) break;  // the answer says why
-      if (offset < bytes_.size() && !ready(POLLOUT)) return silence();
-    }
-    while (replies_.size() < expected_) {
-      const auto outcome = link_.receive(replies_);
-      if (outcome == link::outcome::closed) return closed();
-      if (outcome == link::outcome::would_block && !ready(POLLIN)) return silence();
-    }
-    bytes_.clear();
-    expected_ = 0;
-    return std::nullopt;
-  }
-
-  resp::value& reply(std::size_t i) { return replies_[i]; }
-
- private:
-  bool ready(short events) { return net::wait_ready(link_.fd(), events, limits_); }
-
-  std::optional<breakdown> closed() {
-    // The server's last words, for example that it has no free connection, explain the end.
-    if (replies_.size() > 0 && replies_[0].is(resp::type::error)) {
-      const auto error = resp::classify(replies_[0].text);
-      return breakdown{error.code, error.detail};
-    }
-    if (!link_.speaks_redis()) return breakdown{errc::not_redis, link_.problem()};
-    return breakdown{errc::unavailable, link_.problem() + " while logging in"};
-  }
-
-  static std::optional<breakdown> silence() {
-    return breakdown{errc::unavailable, "the server accepted the connection but does not answer"};
-  }
-
-  link& link_;
-  const net::connect_limits& limits_;
-  std::string bytes_;
-  std::size_t expected_ = 0;
-  reply_batch replies_;
-};
-
-std::optional<breakdown> refusal(const resp::value& reply) {
-  if (!reply.is(resp::type::error)) return std::nullopt;
-  auto error = resp::classify(reply.text);
-  return breakdown{error.code, std::move(error.detail)};
-}
-
-void read_hello(const resp::value& reply, session_facts& facts) {
-  for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2) {
-    const auto& key = reply.items[i].text;
-    const auto& said = reply.items[i + 1];
-    if (key == "server") facts.server = said.text;
-    if (key == "version") facts.version = said.text;
-    if (key == "proto") facts.resp3 = said.number == 3;
-  }
-}
-
-// RESP3 where the server has it. A server, proxy or access list without HELLO gets RESP2 and AUTH.
-std::optional<breakdown> log_in(exchange& talk, const credentials& login, session_facts& facts) {
-  const std::string_view user =
-      login.username.empty() ? std::string_view{"default"} : std::string_view{login.username};
-  const bool anonymous = login.username.empty() && login.password.empty();
-  if (anonymous) {
-    talk.ask({"HELLO", "3"});
-  } else {
-    talk.ask({"HELLO", "3", "AUTH", user, login.password});
-  }
-  if (auto broken = talk.run()) return broken;
-  auto refused = refusal(talk.reply(0));
-  if (!refused) return read_hello(talk.reply(0), facts), std::nullopt;
-  const std::string_view said = talk.reply(0).text;
-  const bool no_hello = said.starts_with("NOPROTO") || said.starts_with("NOPERM") ||
-                        said.starts_with("ERR unknown command");
-  if (!no_hello) return refused;
-  if (anonymous) return std::nullopt;
-  if (login.username.empty()) {
-    talk.ask({"AUTH", login.password});
-  } else {
-    talk.ask({"AUTH", user, login.password});
-  }
-  if (auto broken = talk.run()) return broken;
-  return refusal(talk.reply(0));
-}
-
+// Who changes what is sent here, or by log_in() or a ping, changes session_commands() or
+// cluster_commands() as well.
+// HELLO and AUTH are not in it: they need no right.
+//
 // Names the connection, selects the database and asks for the time, in one trip. Names are for
 // people: a server that does not know or allow them is good enough.
 std::optional<breakdown> prepare(exchange& talk, const session_settings& settings,
@@ -120,9 +24,16 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   talk.ask({"SELECT", database});
   talk.ask({"CLIENT", "SETNAME", settings.client_name});
   talk.ask({"CLIENT", "SETINFO", "LIB-NAME", "holdfast"});
+  talk.ask({"INFO", "server"});
+  talk.ask({"INFO", "replication"});
   // Loaded now, no command has to be sent twice, which would put it behind later ones. Where that
   // is not allowed, the scripts are sent as text when they are first needed.
   for (const auto* script : settings.scripts) talk.ask({"SCRIPT", "LOAD", script->text});
+  const std::size_t more = 6 + settings.scripts.size();
+  if (settings.asks_slots) {
+    talk.ask({"CLUSTER", "SLOTS"});
+    talk.ask({"CLUSTER", "MYID"});
+  }
   // Last, since what is asked after it may be answered by a message. With RESP2 a connection that
   // listens cannot ask: there is no channel then.
   const bool listens = facts.resp3 && !settings.channel.empty();
@@ -130,34 +41,105 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   facts.asked_at = net::now();
   if (auto broken = talk.run()) return broken;
   facts.answered_at = net::now();
-  facts.subscribed = listens && talk.reply(4 + settings.scripts.size()).is(resp::type::push);
+  facts.subscribed =
+      listens && talk.reply(more + (settings.asks_slots ? 2 : 0)).is(resp::type::push);
   if (auto refused = refusal(talk.reply(0))) return refused;
   const auto time = read_time(talk.reply(0));
   if (!time) return breakdown{errc::not_redis, "the server's answer to TIME is not a time"};
   facts.time = *time;
+  facts.identity = info_field(talk.reply(4).text, "run_id");
+  if (!facts.identity.empty()) facts.identity += info_field(talk.reply(5).text, "master_replid");
+  if (facts.role.empty()) facts.role = info_field(talk.reply(5).text, "role");
+  if (settings.asks_slots) {
+    if (auto refused = refusal(talk.reply(more))) return refused;
+    facts.slots = std::move(talk.reply(more));
+    if (talk.reply(more + 1).is_text()) facts.node_id = std::move(talk.reply(more + 1).text);
+  }
   const bool selects = settings.database != 0;
   return selects ? refusal(talk.reply(1)) : std::nullopt;
 }
 
-}  // namespace
+// The password of now: its file may have changed since the last log-in.
+std::optional<breakdown> read_login(const session_settings& settings, credentials& login) {
+  login = settings.login;
+  if (settings.password_file.empty()) return std::nullopt;
+  if (auto password = first_line(settings.password_file)) {
+    login.password = *std::move(password);
+    return std::nullopt;
+  }
+  return breakdown{errc::authentication, "the password file " + printable(settings.password_file) +
+                                             " cannot be read, or its first line is empty"};
+}
 
-std::optional<breakdown> open_session(const session_settings& settings, const net::wake_up* cancel,
-                                      net::descriptor& socket, session_facts& facts) {
-  const net::connect_limits limits{net::now() + settings.connect_timeout, settings.response_timeout,
-                                   cancel};
+std::optional<breakdown> open_session(const session_settings& settings, const credentials& login,
+                                      const net::endpoint& where, const net::connect_limits& limits,
+                                      link& into, session_facts& facts) {
   link over;
-  if (auto problem = net::connect(settings.where, limits, over.socket()); !problem.empty()) {
+  if (auto problem = net::connect(where, limits, over.socket()); !problem.empty()) {
     return breakdown{errc::unavailable, std::move(problem), false};
   }
   exchange talk(over, limits);
-  auto broken = log_in(talk, settings.login, facts);
+  auto broken = secure(over, settings.tls, where, limits);
+  if (!broken) broken = log_in(talk, login, facts);
   if (!broken) broken = prepare(talk, settings, facts);
   if (broken) {
     over.close();
     return broken;
   }
-  socket.reset(over.socket().release());
+  facts.address = net::to_string(where);
+  if (const auto* tcp = std::get_if<net::tcp_endpoint>(&where)) facts.where = *tcp;
+  if (over.tls() != nullptr) facts.tls = over.tls()->description();
+  into.take(over);
   return std::nullopt;
+}
+
+}  // namespace
+
+std::span<const session_command> session_commands() noexcept {
+  static constexpr session_command commands[] = {
+      {"time"},
+      {"select"},
+      {"evalsha"},
+      {"eval"},
+      {"info"},              // without it, nobody sees that another server answers now
+      {"subscribe", false},  // without it, who waits asks often
+      {"ping", false},       // a refusal is an answer as well
+      {"script|load", false},
+      {"client|setname", false},
+      {"client|setinfo", false},  // not before Redis 7.2
+  };
+  return commands;
+}
+
+std::span<const session_command> cluster_commands() noexcept {
+  static constexpr session_command commands[] = {
+      {"cluster|slots"},
+      {"asking"},
+      {"cluster|myid", false},  // without it, there may be one connection more
+  };
+  return commands;
+}
+
+std::optional<breakdown> open_session(const session_settings& settings, const net::wake_up* cancel,
+                                      link& into, session_facts& facts) {
+  const auto started = net::now();
+  credentials login;
+  if (auto unreadable = read_login(settings, login)) return unreadable;
+  const auto try_it = [&](const net::endpoint& where, milliseconds patience) {
+    return open_session(settings, login, where,
+                        {started + patience, settings.response_timeout, cancel}, into, facts);
+  };
+  if (settings.seeds.empty()) return try_it(settings.where, settings.connect_timeout);
+  // What somebody said explains more than that others are not there.
+  std::optional<breakdown> worst;
+  for (std::size_t i = 0; i < settings.seeds.size(); ++i) {
+    const auto patience = settings.connect_timeout * (i + 1) / settings.seeds.size();
+    auto broken = try_it(settings.seeds[i], patience);
+    if (!broken) return std::nullopt;
+    if (!worst || broken->reached || !worst->reached) worst = std::move(broken);
+    facts = {};
+  }
+  return worst;
 }
 
 }  // namespace holdfast::redis

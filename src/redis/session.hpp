@@ -2,13 +2,17 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.hpp"
 #include "net/socket.hpp"
+#include "redis/credentials.hpp"
+#include "redis/link.hpp"
 #include "redis/request.hpp"
-#include "redis/url.hpp"
+#include "redis/sentinel.hpp"
 #include "resp/writer.hpp"
 
 namespace holdfast::redis {
@@ -16,7 +20,13 @@ namespace holdfast::redis {
 // What a client wants of every connection it makes.
 struct session_settings {
   net::endpoint where;
+  std::optional<sentinel_group> sentinels;  // they know where, instead
+  std::vector<net::tcp_endpoint> seeds;     // instead, of a cluster: the first that lets us in
+  bool asks_slots = false;                  // of a cluster
+  bool is_known = false;  // others say that this server exists: failing to reach it proves little
+  std::optional<tls_options> tls;  // none: plain
   credentials login;
+  std::string password_file;  // read at every log-in, instead of the login's password; may be empty
   int database = 0;
   std::string client_name;  // CLIENT SETNAME; shown by CLIENT LIST
   milliseconds connect_timeout{2000};
@@ -25,20 +35,37 @@ struct session_settings {
   std::string channel;                       // subscribed before anything is asked; empty: none
 };
 
+// What a user must be allowed to send over such a connection, and beside it what is only good to
+// have: a refusal of it is ignored. Names as ACL SETUSER has them.
+struct session_command {
+  std::string_view name;
+  bool needed = true;
+};
+std::span<const session_command> session_commands() noexcept;
+std::span<const session_command> cluster_commands() noexcept;  // more, in a cluster
+
 // What logging in told about the server.
 struct session_facts {
   bool resp3 = false;
-  bool subscribed = false;    // to the channel: messages come as pushes on this connection
+  bool subscribed = false;  // to the channel: messages come as pushes on this connection
+  std::string role;         // "master" or "replica", as far as it says
+  std::string address;      // where it is: net::to_string of the endpoint
+  // Another one whenever the server starts, or becomes a master; empty where INFO is not allowed.
+  std::string identity;
   std::string server;         // "redis" or "valkey", as far as it says
   std::string version;        // "7.0.15"
+  std::string tls;            // "TLSv1.3, TLS_AES_256_GCM_SHA384"; empty: plain
   monotonic_time asked_at{};  // the sample of the server's clock
   monotonic_time answered_at{};
   server_time time{};
+  // Only where slots are asked for.
+  net::tcp_endpoint where;
+  resp::value slots;    // CLUSTER SLOTS
+  std::string node_id;  // CLUSTER MYID
 };
 
-// Blocks at most connect_timeout. Returns nothing on success, with the connected socket in
-// `socket`.
+// Blocks at most connect_timeout. Returns nothing on success, with the connection in `into`.
 std::optional<breakdown> open_session(const session_settings& settings, const net::wake_up* cancel,
-                                      net::descriptor& socket, session_facts& facts);
+                                      link& into, session_facts& facts);
 
 }  // namespace holdfast::redis

@@ -1,8 +1,11 @@
 #include "redis/url.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+#include <utility>
+
+#include "base/number.hpp"
+#include "base/printable.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -10,8 +13,10 @@ namespace {
 failure invalid(const std::string& why) { return failure{errc::invalid_url, why}; }
 
 constexpr std::string_view expected =
-    "; expected redis://[user:password@]host[:port][/db], unix:///path[?db=N], embedded: or "
-    "embedded:/directory";
+    "; expected redis://[user:password@]host[:port][/db], rediss:// for the same over TLS, "
+    "redis+sentinel://[user:password@]host[:port],.../service[/db], "
+    "redis+cluster://[user:password@]host[:port],..., both with rediss as well, "
+    "unix://[user:password@]/path[?db=N], embedded: or embedded:/directory";
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
@@ -55,18 +60,10 @@ std::optional<std::string> percent_decoded(std::string_view text) {
   return out;
 }
 
-template <typename Number>
-std::optional<Number> number(std::string_view text) {
-  Number value{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 result<void> parse_database(std::string_view text, server_url& into) {
-  const auto parsed = number<int>(text);
+  const auto parsed = parse_number<int>(text);
   if (!parsed || *parsed < 0) {
-    return invalid("the database after the host must be a number of 0 or more");
+    return invalid("the database must be a number of 0 or more");
   }
   into.database = *parsed;
   return {};
@@ -84,8 +81,8 @@ result<void> parse_login(std::string_view text, server_url& into) {
   return {};
 }
 
+// `into` comes with the usual port.
 result<void> parse_host(std::string_view text, net::tcp_endpoint& into) {
-  into.port = 6379;
   std::string_view port;
   bool has_port = false;
   if (take_prefix(text, "[")) {
@@ -107,19 +104,25 @@ result<void> parse_host(std::string_view text, net::tcp_endpoint& into) {
     if (c <= ' ' || c == 0x7f) return invalid("the host name contains a space or control byte");
   }
   if (!has_port) return {};
-  const auto parsed = number<std::uint16_t>(port);
+  const auto parsed = parse_number<std::uint16_t>(port);
   if (!parsed || *parsed == 0) return invalid("the port must be a number from 1 to 65535");
   into.port = *parsed;
   return {};
 }
 
-result<server_url> parse_tcp(std::string_view text) {
+// The last '@' ends the login: a password may contain an unescaped one, a host may not.
+result<void> take_login(std::string_view& text, server_url& into) {
+  const auto at = text.rfind('@');
+  if (at == std::string_view::npos) return {};
+  const auto login = text.substr(0, at);
+  text.remove_prefix(at + 1);
+  return parse_login(login, into);
+}
+
+result<server_url> parse_tcp(std::string_view text, bool tls) {
   server_url url;
-  // The last '@' ends the login: a password may contain an unescaped one, a host may not.
-  if (const auto at = text.rfind('@'); at != std::string_view::npos) {
-    if (auto ok = parse_login(text.substr(0, at), url); !ok) return ok.error();
-    text.remove_prefix(at + 1);
-  }
+  url.tls = tls;
+  if (auto ok = take_login(text, url); !ok) return ok.error();
   if (const auto slash = text.find('/'); slash != std::string_view::npos) {
     const auto database = text.substr(slash + 1);
     if (auto ok = database.empty() ? result<void>{} : parse_database(database, url); !ok) {
@@ -127,16 +130,81 @@ result<server_url> parse_tcp(std::string_view text) {
     }
     text = text.substr(0, slash);
   }
-  net::tcp_endpoint where;
+  net::tcp_endpoint where{{}, 6379};
   if (auto ok = parse_host(text, where); !ok) return ok.error();
-  url.shown = "redis://" + net::to_string(net::endpoint{where}) +
+  url.shown = (tls ? "rediss://" : "redis://") + net::to_string(net::endpoint{where}) +
               (url.database != 0 ? "/" + std::to_string(url.database) : "");
   url.where = std::move(where);
   return url;
 }
 
+// host[:port],host[:port],...
+template <typename Endpoint>
+result<void> parse_hosts(std::string_view text, std::uint16_t usual_port,
+                         std::vector<Endpoint>& into) {
+  for (bool more = true; more;) {
+    const auto comma = text.find(',');
+    net::tcp_endpoint where{{}, usual_port};
+    if (auto ok = parse_host(text.substr(0, comma), where); !ok) return ok.error();
+    into.emplace_back(std::move(where));
+    more = comma != std::string_view::npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  return {};
+}
+
+template <typename Endpoint>
+std::string shown(const std::vector<Endpoint>& all) {
+  std::string text;
+  for (const auto& one : all) text += (text.empty() ? "" : ",") + net::to_string(one);
+  return text;
+}
+
+std::string shown(const sentinel_group& group, bool tls, int database) {
+  return (tls ? "rediss+sentinel://" : "redis+sentinel://") + shown(group.members) + "/" +
+         printable(group.service) + (database != 0 ? "/" + std::to_string(database) : "");
+}
+
+result<server_url> parse_sentinel(std::string_view text, bool tls) {
+  server_url url;
+  url.tls = tls;
+  auto& group = url.sentinels.emplace();
+  if (auto ok = take_login(text, url); !ok) return ok.error();
+  const auto slash = text.find('/');
+  const auto path = slash == std::string_view::npos ? std::string_view{} : text.substr(slash + 1);
+  const auto second = path.find('/');
+  const auto service = percent_decoded(path.substr(0, second));
+  if (!service) return invalid("the service name has a '%' that is not followed by two hex digits");
+  if (service->empty()) return invalid("the service name is missing: .../service");
+  group.service = *service;
+  if (second != std::string_view::npos && second + 1 < path.size()) {
+    if (auto ok = parse_database(path.substr(second + 1), url); !ok) return ok.error();
+  }
+  if (auto ok = parse_hosts(text.substr(0, slash), 26379, group.members); !ok) return ok.error();
+  url.shown = shown(group, tls, url.database);
+  return url;
+}
+
+// A cluster has one database.
+result<server_url> parse_cluster(std::string_view text, bool tls) {
+  server_url url;
+  url.tls = tls;
+  if (auto ok = take_login(text, url); !ok) return ok.error();
+  if (text.ends_with('/')) text.remove_suffix(1);
+  if (text.find('/') != std::string_view::npos) {
+    return invalid("a cluster has no numbered databases: nothing may follow its nodes");
+  }
+  if (auto ok = parse_hosts(text, 6379, url.cluster_nodes); !ok) return ok.error();
+  url.shown = (tls ? "rediss+cluster://" : "redis+cluster://") + shown(url.cluster_nodes);
+  return url;
+}
+
 result<server_url> parse_unix(std::string_view text) {
   server_url url;
+  if (const auto at = text.find("@/"); !text.starts_with('/') && at != text.npos) {
+    if (auto ok = parse_login(text.substr(0, at), url); !ok) return ok.error();
+    text.remove_prefix(at + 1);
+  }
   if (const auto query = text.find('?'); query != std::string_view::npos) {
     auto option = text.substr(query + 1);
     if (!take_prefix(option, "db=")) return invalid("only ?db=N may follow the socket path");
@@ -166,13 +234,26 @@ result<server_url> parse_embedded(std::string_view text) {
 
 result<server_url> parse_url(std::string_view text) {
   if (text.find('\0') != std::string_view::npos) return invalid("the address contains a NUL byte");
-  if (take_scheme(text, "redis://") || take_scheme(text, "valkey://")) return parse_tcp(text);
+  if (take_scheme(text, "redis://") || take_scheme(text, "valkey://")) {
+    return parse_tcp(text, false);
+  }
+  if (take_scheme(text, "rediss://") || take_scheme(text, "valkeys://")) {
+    return parse_tcp(text, true);
+  }
+  if (take_scheme(text, "redis+sentinel://") || take_scheme(text, "valkey+sentinel://")) {
+    return parse_sentinel(text, false);
+  }
+  if (take_scheme(text, "rediss+sentinel://") || take_scheme(text, "valkeys+sentinel://")) {
+    return parse_sentinel(text, true);
+  }
+  if (take_scheme(text, "redis+cluster://") || take_scheme(text, "valkey+cluster://")) {
+    return parse_cluster(text, false);
+  }
+  if (take_scheme(text, "rediss+cluster://") || take_scheme(text, "valkeys+cluster://")) {
+    return parse_cluster(text, true);
+  }
   if (take_scheme(text, "unix://")) return parse_unix(text);
   if (take_scheme(text, "embedded:")) return parse_embedded(text);
-  if (take_scheme(text, "rediss://") || take_scheme(text, "valkeys://")) {
-    return failure{errc::unsupported,
-                   "TLS (rediss://) is not supported yet; use redis:// through a TLS tunnel"};
-  }
   if (text.empty()) return invalid("the server address is empty" + std::string(expected));
   return invalid("the server address does not start with a known scheme" + std::string(expected));
 }

@@ -55,6 +55,72 @@ TEST(Url, TakesAUnixSocket) {
   EXPECT_EQ(url.database, 3);
 }
 
+TEST(Url, TakesSentinelsAndTheServiceTheyWatch) {
+  const auto url = parse_url("redis+sentinel://u:p%40ss@one,two:7000,[::1]/my%20locks/3").value();
+  ASSERT_TRUE(url.sentinels);
+  EXPECT_EQ(url.sentinels->service, "my locks");
+  ASSERT_EQ(url.sentinels->members.size(), 3U);
+  EXPECT_EQ(net::to_string(url.sentinels->members[0]), "one:26379");
+  EXPECT_EQ(net::to_string(url.sentinels->members[1]), "two:7000");
+  EXPECT_EQ(net::to_string(url.sentinels->members[2]), "[::1]:26379");
+  EXPECT_EQ(url.login.username, "u");
+  EXPECT_EQ(url.login.password, "p@ss");
+  EXPECT_EQ(url.sentinels->login.password, "");
+  EXPECT_EQ(url.database, 3);
+  EXPECT_EQ(url.shown, "redis+sentinel://one:26379,two:7000,[::1]:26379/my locks/3");
+}
+
+TEST(Url, TakesOneSentinelOfValkeyWithoutDatabase) {
+  const auto url = parse_url("Valkey+Sentinel://h/s/").value();
+  EXPECT_EQ(url.sentinels->members.size(), 1U);
+  EXPECT_EQ(url.shown, "redis+sentinel://h:26379/s");
+  EXPECT_FALSE(url.tls);
+  const auto secret = parse_url("rediss+sentinel://h/s").value();
+  EXPECT_TRUE(secret.tls && secret.sentinels);
+  EXPECT_EQ(secret.shown, "rediss+sentinel://h:26379/s");
+  EXPECT_FALSE(parse_url("redis://h").value().sentinels);
+}
+
+TEST(Url, TakesALoginBeforeAUnixSocket) {
+  const auto url = parse_url("unix://us%40er:s%40:cret@/run/a@b.sock?db=3").value();
+  EXPECT_EQ(std::get<net::unix_endpoint>(url.where).path, "/run/a@b.sock");
+  EXPECT_EQ(url.login.username, "us@er");
+  EXPECT_EQ(url.login.password, "s@:cret");
+  EXPECT_EQ(url.shown, "unix:///run/a@b.sock?db=3");
+  EXPECT_EQ(parse_url("unix:///run/x:y@/z").value().shown, "unix:///run/x:y@/z");
+}
+
+TEST(Url, TakesTheNodesOfACluster) {
+  const auto url = parse_url("redis+cluster://me:secret@a,b:7001,[::1]:7002/").value();
+  ASSERT_EQ(url.cluster_nodes.size(), 3U);
+  EXPECT_EQ(url.cluster_nodes[0].host, "a");
+  EXPECT_EQ(url.cluster_nodes[0].port, 6379);
+  EXPECT_EQ(url.cluster_nodes[1].port, 7001);
+  EXPECT_EQ(url.cluster_nodes[2].host, "::1");
+  EXPECT_EQ(url.login.password, "secret");
+  EXPECT_EQ(url.shown, "redis+cluster://a:6379,b:7001,[::1]:7002");
+  EXPECT_EQ(parse_url("Valkey+Cluster://a").value().cluster_nodes.size(), 1U);
+  EXPECT_FALSE(url.tls);
+}
+
+TEST(Url, TakesAClusterOverTls) {
+  for (const auto* text : {"rediss+cluster://a,b", "ValkeyS+Cluster://a,b"}) {
+    const auto url = parse_url(text).value();
+    EXPECT_TRUE(url.tls);
+    EXPECT_EQ(url.cluster_nodes.size(), 2U);
+    EXPECT_EQ(url.shown, "rediss+cluster://a:6379,b:6379");
+  }
+}
+
+TEST(Url, TakesNoDatabaseOfACluster) {
+  for (const auto* text : {"redis+cluster://a/1", "redis+cluster://a,b/0", "redis+cluster://",
+                           "redis+cluster://a,", "redis+cluster://,a", "redis+cluster://a,b:x"}) {
+    const auto url = parse_url(text);
+    ASSERT_FALSE(url) << text;
+    EXPECT_EQ(url.error().reason(), errc::invalid_url);
+  }
+}
+
 TEST(Url, TakesEmbeddedServers) {
   EXPECT_EQ(parse_url("embedded:").value().what, server_url::kind::embedded_private);
   const auto shared = parse_url("embedded:/var/tmp/x").value();
@@ -97,17 +163,39 @@ INSTANTIATE_TEST_SUITE_P(
                       bad_url{"redis://a b", errc::invalid_url, "space"},
                       bad_url{"redis://u:%4@h", errc::invalid_url, "'%'"},
                       bad_url{"redis://u:%00@h", errc::invalid_url, "'%'"},
+                      bad_url{"redis+sentinel://h", errc::invalid_url, "service"},
+                      bad_url{"redis+sentinel://h/", errc::invalid_url, "service"},
+                      bad_url{"redis+sentinel://h//1", errc::invalid_url, "service"},
+                      bad_url{"redis+sentinel:///s", errc::invalid_url, "host name is missing"},
+                      bad_url{"redis+sentinel://h,/s", errc::invalid_url, "host name is missing"},
+                      bad_url{"redis+sentinel://h,i:x/s", errc::invalid_url, "port"},
+                      bad_url{"redis+sentinel://h/s/x", errc::invalid_url, "database"},
+                      bad_url{"redis+sentinel://h/%4", errc::invalid_url, "'%'"},
                       bad_url{"unix://relative", errc::invalid_url, "'/'"},
                       bad_url{"unix:///s?x=1", errc::invalid_url, "?db=N"},
                       bad_url{"embedded:relative", errc::invalid_url, "'/'"},
                       bad_url{"REDIS", errc::invalid_url, "scheme"},
-                      bad_url{"REDISS://h", errc::unsupported, "TLS"},
-                      bad_url{"valkeys://h", errc::unsupported, "TLS"},
-                      bad_url{"rediss://h", errc::unsupported, "TLS"}));
+                      bad_url{"rediss://", errc::invalid_url, "host name is missing"}));
+
+TEST(Url, AsksForTlsOnlyWhereItSaysSo) {
+  for (const char* text :
+       {"rediss://u:p@h:7000/2", "REDISS://u:p@h:7000/2", "valkeys://u:p@h:7000/2"}) {
+    const auto url = parse_url(text).value();
+    EXPECT_TRUE(url.tls) << text;
+    EXPECT_EQ(url.shown, "rediss://h:7000/2");
+    EXPECT_EQ(tcp(url).host, "h");
+    EXPECT_EQ(url.login.password, "p");
+  }
+  for (const char* text : {"redis://rediss", "valkey://h", "unix:///s", "embedded:"}) {
+    EXPECT_FALSE(parse_url(text).value().tls) << text;
+  }
+}
 
 TEST(Url, NeverRepeatsAPasswordInItsComplaint) {
-  for (const char* text : {"redis://u:hunter2@", "redis://u:hunter2@h:0", "redis://u:hunter2%@h",
-                           "redis://u:hunter2@h/x", "nonsense://u:hunter2@h", "hunter2"}) {
+  for (const char* text :
+       {"redis://u:hunter2@", "redis://u:hunter2@h:0", "redis://u:hunter2%@h",
+        "redis://u:hunter2@h/x", "redis+sentinel://u:hunter2@h,i",
+        "redis+sentinel://u:hunter2@h:x/s", "nonsense://u:hunter2@h", "hunter2"}) {
     const auto parsed = parse_url(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_THAT(parsed.error().what(), Not(HasSubstr("hunter2")));
@@ -116,9 +204,9 @@ TEST(Url, NeverRepeatsAPasswordInItsComplaint) {
 
 TEST(Url, BearsAnyText) {
   std::mt19937 random(7);
-  const std::string alphabet = "redis://unx:[]@%/?=db0123.\0\xff";
+  const std::string alphabet = "redis://unx:,[]@%/?=db0123.\0\xff";
   for (int i = 0; i < 200'000; ++i) {
-    std::string text = i % 2 == 0 ? "redis://" : "";
+    std::string text = i % 3 == 0 ? "redis://" : i % 3 == 1 ? "redis+sentinel://" : "";
     for (auto left = random() % 20; left > 0; --left) text += alphabet[random() % alphabet.size()];
     const auto parsed = parse_url(text);
     if (parsed) {

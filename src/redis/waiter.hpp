@@ -13,6 +13,8 @@
 
 namespace holdfast::redis {
 
+class connection;
+
 // A word of flags. Waking costs a system call only when the thread really sleeps, and the flags
 // keep a `done` and an offered role apart, so that neither overwrites the other.
 // Thread safety: done() and offer_role() from any thread; the rest belongs to the waiting thread.
@@ -22,8 +24,15 @@ class waiter {
   // user's between its waits, so it can be offered the role only while it sleeps.
   enum class kind : std::uint8_t { caller, executor };
 
-  explicit waiter(kind which) noexcept : kind_(which) {}
+  // `home`: see there.
+  explicit waiter(kind which, connection* home = nullptr) noexcept : kind_(which), home_(home) {}
   bool is_executor() const noexcept { return kind_ == kind::executor; }
+
+  // The one connection that the thread drives, and so the only one that may ask it to read. Null:
+  // it drives none, and others read the answers that it waits for.
+  connection* home() const noexcept { return home_.load(std::memory_order_relaxed); }
+  // Then the former home must forget it.
+  void set_home(connection* home) noexcept { home_.store(home, std::memory_order_relaxed); }
 
   // The operation is finished (or an executor has something to run).
   void done() noexcept {
@@ -91,6 +100,7 @@ class waiter {
   std::uint32_t load() const noexcept { return word_.load(std::memory_order_acquire); }
 
   const kind kind_;
+  std::atomic<connection*> home_;
   std::atomic<std::uint32_t> word_{0};
   std::atomic<net::wake_up*> reading_wake_up_{nullptr};
 };

@@ -13,9 +13,9 @@ constexpr std::size_t longest_quote = 200;
 constexpr bool passing = true;
 constexpr bool lasting = false;
 
-constexpr std::string_view no_cluster =
-    "this address is a member of a cluster, and cluster URLs are not supported yet: give the "
-    "address of a standalone server";
+constexpr std::string_view is_cluster =
+    "this address is a member of a cluster: use redis+cluster://host:port,...";
+constexpr std::string_view one_slot = "all keys of a script must have one hash slot in a cluster";
 constexpr std::string_view ask_again = "it may pass: ask again";
 constexpr std::string_view give_rights =
     "give this user the rights that are missing (ACL SETUSER); 'holdfast doctor' names them";
@@ -53,13 +53,16 @@ constexpr server_error_rule rules[] = {
     {"NOPERM", errc::permission_denied, lasting, give_rights},
     {"The user executing the script can't", errc::permission_denied, lasting, give_rights},
     {"ACL failure in script", errc::permission_denied, lasting, give_rights},
-    {"MOVED", errc::unsupported, lasting, no_cluster},
-    {"ASK", errc::unsupported, lasting, no_cluster},
-    {"CLUSTERDOWN", errc::unsupported, lasting, no_cluster},
-    {"CROSSSLOT", errc::unsupported, lasting, no_cluster},
-    {"SELECT is not allowed in cluster mode", errc::unsupported, lasting, no_cluster},
-    {"Script attempted to access a non local key", errc::unsupported, lasting, no_cluster},
-    {"Script attempted to access keys that do not hash", errc::unsupported, lasting, no_cluster},
+    {"CLUSTERDOWN", errc::unavailable, passing,
+     "the cluster has no master for these keys just now: ask again, and look at CLUSTER INFO"},
+    {"MOVED", errc::unsupported, lasting, is_cluster},
+    {"ASK", errc::unsupported, lasting, is_cluster},
+    {"This instance has cluster support disabled", errc::unsupported, lasting,
+     "it is no member of a cluster: use redis://host:port"},
+    {"CROSSSLOT", errc::unsupported, lasting, one_slot},
+    {"SELECT is not allowed in cluster mode", errc::unsupported, lasting, is_cluster},
+    {"Script attempted to access a non local key", errc::unsupported, lasting, one_slot},
+    {"Script attempted to access keys that do not hash", errc::unsupported, lasting, one_slot},
     {"DB index is out of range", errc::invalid_url, lasting,
      "name a smaller database number or raise the server's databases"},
     {"NOPROTO", errc::unsupported, lasting, newer_server},

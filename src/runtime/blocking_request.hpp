@@ -20,7 +20,7 @@ class blocking_request final : public redis::request {
 
   // Sends it and waits. Error replies of the server are values here. May be called again.
   result<resp::value> run(redis::connection& over) {
-    redis::waiter self{redis::waiter::kind::caller};
+    redis::waiter self{redis::waiter::kind::caller, &over};
     waiter_ = &self;
     broken_.reset();
     set_sleeper(&self);

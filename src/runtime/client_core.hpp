@@ -19,7 +19,6 @@ class client_core {
   ~client_core();
 
   runtime::engine& engine() noexcept { return *engine_; }
-  redis::connection& connection() noexcept { return engine_->connection(); }
   const std::string& url() const noexcept { return url_; }
 
   // Throws failure{errc::forked} in the child of a fork.

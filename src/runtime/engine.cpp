@@ -13,8 +13,6 @@
 namespace holdfast::runtime {
 namespace {
 
-constexpr std::size_t hash_slots = 16384;
-
 template <typename Bits>
 Bits random_bits() {
   Bits bits{};
@@ -44,16 +42,27 @@ engine::engine(const redis::session_settings& session, const client_options& opt
       generation_(net::process_generation()),
       id_(random_bits<std::array<std::uint8_t, 16>>()),
       seed_(random_bits<std::uint64_t>()),
-      floors_(std::make_unique<std::atomic<dialects::token_major>[]>(hash_slots)),
-      connection_(with_channel(session, id_, options), with_options(tuning, options), helper_,
-                  *this),
+      floors_(std::make_unique<std::atomic<dialects::token_major>[]>(redis::hash_slots)),
+      only_(with_channel(session, id_, options), with_options(tuning, options), helper_, *this,
+            session.asks_slots ? &positions_ : nullptr),
+      cluster_(session.asks_slots
+                   ? std::make_unique<cluster>(*this, only_, with_channel(session, id_, options),
+                                               with_options(tuning, options), helper_)
+                   : nullptr),
+      replication_(options.min_replicas > 0
+                       ? std::make_unique<runtime::replication>(
+                             *this, session, with_options(tuning, options), helper_)
+                       : nullptr),
       timers_(helper_),
       renewals_(*this),
       registration_(*this, id_),
       waiting_(*this, id_),
+      channels_(*this),
       observed_(*this),
+      deadlocks_(options.detect_deadlocks ? std::make_unique<deadlock_watch>(*this, id_) : nullptr),
       hears_(options.wakeup == wakeup::notification) {
-  helper_.start({&connection_, &timers_, &renewals_});
+  helper_.start({&only_.connection, &timers_, &renewals_});
+  if (replication_ != nullptr) helper_.add(replication_->attended());
 }
 
 engine::~engine() = default;
@@ -65,7 +74,9 @@ void engine::shut_down() noexcept {
   wait_until_quiet();
   registration_.withdraw();
   helper_.stop();
-  connection_.shut_down();
+  if (replication_ != nullptr) replication_->shut_down();
+  if (cluster_ != nullptr) cluster_->shut_down();
+  only_.connection.shut_down();
   timers_.shut_down();
   callbacks_.stop();
 }
@@ -82,18 +93,8 @@ request_id engine::next_request(bool revocable) noexcept {
 
 std::uint64_t engine::next_seed() noexcept { return seed_.fetch_add(1, std::memory_order_relaxed); }
 
-server_time engine::estimate(monotonic_time at) const {
-  const std::lock_guard lock(clock_guard_);
-  return clock_.estimate(at);
-}
-
-nanoseconds engine::clock_distance() const {
-  return estimate(net::now()).time_since_epoch() - net::wall_time();
-}
-
-void engine::learn_time(monotonic_time sent_at, monotonic_time received_at, server_time said) {
-  const std::lock_guard lock(clock_guard_);
-  clock_.sample(sent_at, received_at, said);
+std::vector<master*> engine::masters() {
+  return cluster_ == nullptr ? std::vector<master*>{&only_} : cluster_->masters();
 }
 
 dialects::token_major engine::floor(std::uint16_t slot) const noexcept {
@@ -118,24 +119,65 @@ void engine::wait_until_quiet() noexcept {
                   [this] { return under_way_.load(std::memory_order_acquire) == 0; });
 }
 
-std::optional<monotonic_time> engine::earliest(server_time then) const {
-  const std::lock_guard lock(clock_guard_);
-  return clock_.earliest(then);
+// One that does not say who it is counts as another.
+void engine::doubt_if_other_server(master& to, const redis::session_facts& facts) {
+  const bool is_the_same = !facts.identity.empty() && facts.identity == to.identity;
+  to.identity = facts.identity;
+  if (!std::exchange(to.was_connected, true) || is_the_same) return;
+  if (options_.quarantine > milliseconds{0}) {
+    const auto ends = net::now() + options_.quarantine;
+    quarantine_ends_.store(ends.time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  timers_.tell_of_other_server(slots_of(to));
 }
 
-void engine::on_connected(const redis::session_facts& facts) {
-  hears_.store(facts.subscribed, std::memory_order_relaxed);
-  learn_time(facts.asked_at, facts.answered_at, facts.time);
-}
-
+void engine::on_connected(const redis::session_facts& facts) { on_connected(only_, facts); }
 void engine::on_push(resp::value& message, std::uint64_t position) {
-  waiting_.on_push(message, position);
+  on_push(only_, message, position);
+}
+void engine::on_broken() { on_broken(only_); }
+
+void engine::on_not_connected() {
+  if (cluster_ != nullptr) cluster_->refresh();
+}
+
+bool engine::on_error(redis::request& r, std::string& error) {
+  return cluster_ != nullptr && cluster_->on_error(only_, r, error);
+}
+
+void engine::on_connected(master& to, const redis::session_facts& facts) {
+  hears_.store(facts.subscribed, std::memory_order_relaxed);
+  to.learn(facts);
+  if (cluster_ != nullptr) cluster_->on_connected(to, facts);
+  doubt_if_other_server(to, facts);
+}
+
+void engine::on_push(const master& from, resp::value& message, std::uint64_t position) {
+  if (channels_.on_push(message)) return;
+  waiting_.on_push(from, message, position);
   observed_.on_push(message);
 }
 
-void engine::on_broken() {
-  waiting_.on_broken();
-  observed_.on_broken();
+void engine::on_broken(const master& from) {
+  if (cluster_ != nullptr) cluster_->refresh();
+  ask_for_what_was_missed(slots_of(from));
+}
+
+// To where what was not replicated did not come, if the old master has died.
+void engine::on_slots_moved(const redis::slot_set& which) {
+  timers_.tell_of_other_server(which);
+  ask_for_what_was_missed(which);
+}
+
+redis::slot_set engine::slots_of(const master& known) const {
+  return cluster_ == nullptr ? redis::slot_set{}.set() : cluster_->slots_of(known);
+}
+
+// Messages may have been lost.
+void engine::ask_for_what_was_missed(const redis::slot_set& of) {
+  waiting_.on_broken(of);
+  channels_.on_broken();
+  observed_.on_broken(of);
 }
 
 }  // namespace holdfast::runtime

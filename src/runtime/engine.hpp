@@ -1,4 +1,4 @@
-// Everything of a client but its handle: connection, threads, timers, identity, clock, renewals.
+// Everything of a client but its handle: connections, threads, timers, identity, renewals.
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,17 @@
 
 #include "base/request_id.hpp"
 #include "dialects/recipe.hpp"
-#include "lease/server_clock.hpp"
 #include "net/background_thread.hpp"
 #include "redis/connection.hpp"
 #include "runtime/callback_thread.hpp"
+#include "runtime/channels.hpp"
+#include "runtime/cluster.hpp"
+#include "runtime/deadlock_watch.hpp"
 #include "runtime/lock_sites.hpp"
 #include "runtime/observed_keys.hpp"
 #include "runtime/registration.hpp"
 #include "runtime/renewals.hpp"
+#include "runtime/replication.hpp"
 #include "runtime/timers.hpp"
 #include "runtime/waiting_room.hpp"
 
@@ -42,14 +45,29 @@ class engine final : private redis::connection::observer {
   // False in the child of a fork: nothing here may be touched then.
   bool is_in_its_process() const noexcept;
 
-  redis::connection& connection() noexcept { return connection_; }
+  // Who has the locks of a hash slot; among the nodes of a cluster that may change at any time.
+  master& at(std::uint16_t slot) noexcept {
+    return cluster_ == nullptr ? only_ : cluster_->of(slot);
+  }
+  redis::connection& connection(std::uint16_t slot) noexcept { return at(slot).connection; }
+  shared_clock& clock(std::uint16_t slot) noexcept { return at(slot).clock; }
+  bool is_cluster() const noexcept { return cluster_ != nullptr; }
+  std::vector<master*> masters();
+  cluster* its_cluster() noexcept { return cluster_.get(); }  // null: one server
+  // Where a thread waits that asks for keys of several slots; see redis::waiter::home.
+  redis::connection* home() noexcept { return cluster_ == nullptr ? &only_.connection : nullptr; }
   runtime::timers& timers() noexcept { return timers_; }
   runtime::renewals& renewals() noexcept { return renewals_; }
   callback_thread& callbacks() noexcept { return callbacks_; }
   waiting_room& waiting() noexcept { return waiting_; }
+  runtime::channels& channels() noexcept { return channels_; }
   lock_sites& sites() noexcept { return sites_; }
   observed_keys& observed() noexcept { return observed_; }
   const client_options& options() const noexcept { return options_; }
+  // Null unless grants must be on replicas.
+  runtime::replication* replication() noexcept { return replication_.get(); }
+  // Null unless the client detects deadlocks.
+  deadlock_watch* deadlocks() noexcept { return deadlocks_.get(); }
 
   // Our place in the client registry; kept fresh while locks are used.
   void register_client() { registration_.refresh(); }
@@ -61,24 +79,42 @@ class engine final : private redis::connection::observer {
   // Whether the server can tell us that a lock was handed to us. Supposed before we know.
   bool hears() const noexcept { return hears_.load(std::memory_order_relaxed); }
 
-  server_time estimate(monotonic_time at) const;
-  std::optional<monotonic_time> earliest(server_time then) const;
-  nanoseconds clock_distance() const;  // the server's clock minus the wall clock here
-  void learn_time(monotonic_time sent_at, monotonic_time received_at, server_time said);
-
   // The largest major that this client knows for a hash slot.
   dialects::token_major floor(std::uint16_t slot) const noexcept;
   void raise_floor(std::uint16_t slot, dialects::token_major seen) noexcept;
+
+  // Until then no new grant may be asked for or believed: the server is not the one it was.
+  monotonic_time quarantine_ends() const noexcept {
+    return monotonic_time{nanoseconds{quarantine_ends_.load(std::memory_order_relaxed)}};
+  }
 
   // Counts what must not be cut off when the client is closed: attempts and releases under way.
   void began() noexcept { under_way_.fetch_add(1, std::memory_order_relaxed); }
   void ended() noexcept;
 
+  // For the cluster: what became of the connections to its nodes, as of the only one.
+  void on_connected(master& to, const redis::session_facts& facts);
+  void on_push(const master& from, resp::value& message, std::uint64_t position);
+  void on_broken(const master& from);
+  void on_slots_moved(const redis::slot_set& which);
+  // What is held must be confirmed, should another server answer now.
+  bool needs_connection(const master& to) const {
+    return (cluster_ == nullptr || to.has_slots.load(std::memory_order_relaxed)) &&
+           timers_.is_any_armed();
+  }
+  std::atomic<std::uint64_t>& positions() noexcept { return positions_; }
+
  private:
   void on_connected(const redis::session_facts& facts) override;
   void on_push(resp::value& message, std::uint64_t position) override;
   void on_broken() override;
+  bool needs_connection() override { return needs_connection(only_); }
+  void on_not_connected() override;
+  bool on_error(redis::request& r, std::string& error) override;
   void wait_until_quiet() noexcept;
+  void doubt_if_other_server(master& to, const redis::session_facts& facts);
+  redis::slot_set slots_of(const master& known) const;
+  void ask_for_what_was_missed(const redis::slot_set& of);
 
   const client_options options_;
   const std::uint64_t generation_;
@@ -87,22 +123,25 @@ class engine final : private redis::connection::observer {
   std::atomic<std::uint64_t> seed_;
   std::unique_ptr<std::atomic<dialects::token_major>[]> floors_;
 
-  mutable std::mutex clock_guard_;
-  leasing::server_clock clock_;  // guarded by clock_guard_
-
+  std::atomic<monotonic_time::rep> quarantine_ends_{0};
   std::atomic<std::size_t> under_way_{0};
   std::mutex quiet_guard_;
   std::condition_variable quiet_;
 
   net::background_thread helper_;
-  redis::connection connection_;
+  std::atomic<std::uint64_t> positions_{0};
+  master only_;  // of a cluster: its entry
+  const std::unique_ptr<cluster> cluster_;
+  const std::unique_ptr<runtime::replication> replication_;
   runtime::timers timers_;
   runtime::renewals renewals_;
   registration registration_;
   callback_thread callbacks_;
   waiting_room waiting_;
+  runtime::channels channels_;
   lock_sites sites_;
   observed_keys observed_;
+  const std::unique_ptr<deadlock_watch> deadlocks_;
   std::atomic<bool> hears_;
 };
 

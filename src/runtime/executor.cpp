@@ -14,15 +14,21 @@ thread_local executor* innermost = nullptr;
 executor::executor() : outer_(innermost) { innermost = this; }
 
 executor::~executor() {
-  if (core_ && core_->engine().is_in_its_process()) core_->connection().forget(waiter_);
+  if (core_ && core_->engine().is_in_its_process()) move_to(nullptr);
   innermost = outer_;
+}
+
+void executor::move_to(redis::connection* home) {
+  auto* const former = waiter_.home();
+  waiter_.set_home(home);
+  if (former != nullptr) former->forget(waiter_);
 }
 
 executor* executor::current() noexcept { return innermost; }
 
 void executor::will_drive(const std::shared_ptr<client_core>& core) {
   if (core_ == core) return;
-  if (core_) core_->connection().forget(waiter_);
+  move_to(core->engine().home());
   core_ = core;
 }
 
@@ -43,8 +49,8 @@ void executor::run_until(const bool& finished) {
       std::swap(ready, queue_);
     }
     if (ready.empty()) {
-      if (core_) {
-        core_->connection().drive(waiter_);
+      if (auto* const driven = waiter_.home()) {
+        driven->drive(waiter_);
       } else {
         waiter_.sleep();
       }

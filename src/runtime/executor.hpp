@@ -30,10 +30,13 @@ class executor {
   void run_until(const bool& finished);
 
   // An operation was started here: the thread drives this client's connection between completions.
+  // Not if there are several, as in a cluster: their answers are read in the background then.
   void will_drive(const std::shared_ptr<client_core>& core);
   redis::waiter& waiter() noexcept { return waiter_; }
 
  private:
+  void move_to(redis::connection* home);
+
   redis::waiter waiter_{redis::waiter::kind::executor};
   std::shared_ptr<client_core> core_;  // keeps the connection alive while it is driven
   executor* const outer_;

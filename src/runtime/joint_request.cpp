@@ -7,6 +7,7 @@
 #include "dialects/holdfast/mutex.hpp"
 #include "lease/server_clock.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/nothing.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
@@ -20,8 +21,10 @@ void joint_request::submit(std::unique_ptr<joint_request> all, redis::waiter* sl
   if (all->members_.empty()) return;
   auto& self = *all.release();
   self.set_sleeper(sleeper);
-  self.engine_.connection().submit(self, how);
+  self.engine_.connection(self.slot()).submit(self, how);
 }
+
+std::uint16_t joint_request::slot() const noexcept { return members_.front()->slot(); }
 
 void joint_request::cancel() {
   for (const auto& member : members_) {
@@ -40,7 +43,10 @@ void joint_request::write(resp::writer& out, monotonic_time sent_at) {
   if (members_.front()->outgoing_.what == leasing::ask::release) {
     return dialects::write_release_all(claims, out);
   }
-  const moment sent{sent_at, engine_.estimate(sent_at)};
+  const bool held_back = sent_at < engine_.quarantine_ends();
+  for (const auto& member : members_) member->outgoing_.held_back = held_back;
+  if (held_back) return write_nothing(out);
+  const moment sent{sent_at, engine_.clock(slot()).estimate(sent_at)};
   const auto whole = std::chrono::duration_cast<milliseconds>(left);
   dialects::write_acquire_all(claims, leasing::not_after(sent, whole), out);
 }

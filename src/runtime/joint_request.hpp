@@ -1,4 +1,5 @@
-// Asks for, or gives back, several plain locks of one client in one command.
+// Asks for, or gives back, several plain locks of one client in one command. In a cluster all are
+// of one hash slot.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +35,7 @@ class joint_request final : private redis::request {
   void cancel();
 
  private:
+  std::uint16_t slot() const noexcept;
   void write(resp::writer& out, monotonic_time sent_at) override;
   void on_reply(resp::value& reply) override;
   void on_failed(redis::fate what, const redis::breakdown& why) override;

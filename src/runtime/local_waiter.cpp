@@ -9,7 +9,10 @@ namespace holdfast::runtime {
 
 local_waiter::local_waiter(std::shared_ptr<lock_site> at, leasing::patience patience,
                            identity thread)
-    : site_(std::move(at)), patience_(patience), thread_(thread) {}
+    : site_(std::move(at)),
+      patience_(patience),
+      thread_(thread),
+      sleeper_(redis::waiter::kind::caller, &site_->engine_.connection(site_->spec_.key.slot())) {}
 
 local_waiter::~local_waiter() {
   if (has_timer_ && site_->engine_.is_in_its_process()) site_->engine_.timers().disarm(*this);

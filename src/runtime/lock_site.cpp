@@ -37,16 +37,36 @@ acquired lock_site::wait(leasing::patience patience, std::stop_token stop) {
     throw failure{errc::would_deadlock,
                   "waiting for a lock in a callback would stop all callbacks; use async_acquire"};
   }
-  const identity thread = this_thread();
+  auto* const watch = engine_.deadlocks();
+  if (watch == nullptr) return block(patience, std::move(stop), this_thread());
+  return block_watched(*watch, patience, std::move(stop), this_thread());
+}
+
+acquired lock_site::block_watched(deadlock_watch& watch, leasing::patience patience,
+                                  std::stop_token stop, identity thread) {
+  std::optional<deadlock_watch::wait> waiting;
+  if (patience.waits && deadlock_watch::follows(spec_)) {
+    stop = waiting.emplace(watch, spec_, thread, std::move(stop)).stop();
+  }
+  auto outcome = block(patience, std::move(stop), thread);
+  if (const auto* const got = std::get_if<grant>(&outcome)) {
+    watch.acquired(thread, std::static_pointer_cast<tenure>(got->of));
+  } else if (waiting) {
+    if (auto report = waiting->report()) return *std::move(report);
+  }
+  return outcome;
+}
+
+acquired lock_site::block(leasing::patience patience, std::stop_token stop, identity thread) {
   if (!stop.stop_requested()) {
     if (auto at_hand = try_take(thread)) return *std::move(at_hand);
   }
   if (patience.waits) check_reentry(thread);
-  auto& connection = engine_.connection();
-  redis::waiter self{redis::waiter::kind::caller};
+  redis::waiter self{redis::waiter::kind::caller, &engine_.connection(spec_.key.slot())};
   site_acquisition wanted{shared_from_this()};
   bool ended = wanted.begin(patience, std::move(stop), {.sleeper = &self});
   for (;; ended = false) {
+    auto& connection = *wanted.sleeper().home();
     if (!ended) connection.drive(wanted.sleeper());
     auto outcome = wanted.look();
     if (!outcome) {
@@ -67,7 +87,8 @@ acquired lock_site::wait(leasing::patience patience, std::stop_token stop) {
 std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
     const std::vector<lock_site*>& all) {
   auto& engine = all.front()->engine_;
-  redis::waiter self{redis::waiter::kind::caller};
+  auto& connection = engine.connection(all.front()->spec_.key.slot());
+  redis::waiter self{redis::waiter::kind::caller, &connection};
   auto joint = std::make_unique<joint_request>(engine);
   std::vector<std::unique_ptr<site_acquisition>> parts;
   bool free = true;
@@ -83,10 +104,10 @@ std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
   }
   const auto is_answered = [](const auto& one) { return one->has_answer(); };
   while (self.clear_done(), !std::ranges::all_of(parts, is_answered)) {
-    engine.connection().drive(self);
+    connection.drive(self);
   }
   self.done();
-  engine.connection().drive(self);
+  connection.drive(self);
   std::vector<grant> got;
   leasing::outcome why;
   for (const auto& one : parts) {
@@ -97,8 +118,15 @@ std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
       why = std::get<leasing::outcome>(std::move(outcome));
     }
   }
-  if (!why.code) return got;
-  engine.connection().forget(self);
+  if (!why.code) {
+    if (auto* const watch = engine.deadlocks()) {
+      for (const auto& one : got) {
+        watch->acquired(this_thread(), std::static_pointer_cast<tenure>(one.of));
+      }
+    }
+    return got;
+  }
+  connection.forget(self);
   for (const auto& one : got) one.of->give_back({});
   return why;
 }
@@ -127,7 +155,7 @@ std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience) {
   auto made = std::make_shared<tenure>(
       engine_, std::shared_ptr<const lock_spec>(shared_from_this(), &spec_), patience, this);
   // Before anybody can hear of it.
-  if (spec_.is_retained()) engine_.waiting().keep(made->claim().owner, weak_from_this());
+  if (spec_.is_retained()) engine_.waiting().keep(made->claim().owner, shared_from_this());
   return made;
 }
 
@@ -240,6 +268,7 @@ void lock_site::lost(const tenure& what) {
 }
 
 bool lock_site::release(tenure& mine, const listener& who) {
+  if (auto* const watch = engine_.deadlocks()) watch->released(mine);
   if (spec_.is_gate) return false;
   if (!spec_.stays_here()) return mine.release(who);
   scoped_mutex lock(mutex_);

@@ -23,6 +23,7 @@
 
 namespace holdfast::runtime {
 
+class deadlock_watch;
 class local_waiter;
 
 // Who is inside a recursive mutex: at most one, since the lock itself keeps the others out.
@@ -97,6 +98,9 @@ class lock_site final : public lock_source,
 
  private:
   friend class local_waiter;
+  acquired block(leasing::patience patience, std::stop_token stop, identity thread);
+  acquired block_watched(deadlock_watch& watch, leasing::patience patience, std::stop_token stop,
+                         identity thread);
   // Only what costs nothing: takes a lock that the client has and nobody uses.
   std::optional<grant> try_take(identity thread) HOLDFAST_EXCLUDES(mutex_);
   void check_reentry(identity thread) HOLDFAST_EXCLUDES(mutex_);
@@ -200,7 +204,7 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
   bool has_timer_ = false;
   bool woken_ = false;  // was told to look, so that it can take the lock when that is idle
   bool ready_ = false;  // has looked since: is next
-  redis::waiter sleeper_{redis::waiter::kind::caller};
+  redis::waiter sleeper_;
   listener listener_;
   grant got_;
   std::shared_ptr<tenure> asks_;

@@ -6,7 +6,8 @@
 
 #include "base/lock_key.hpp"
 #include "base/time.hpp"
-#include "dialects/recipe.hpp"
+#include "dialects/foreign_recipe.hpp"
+#include "lease/back_off.hpp"
 
 namespace holdfast::runtime {
 
@@ -21,6 +22,7 @@ struct change : dialects::demand {
 struct lock_spec {
   lock_key key;
   const dialects::recipe* recipe;
+  std::shared_ptr<const dialects::foreign_recipe> foreign{};  // the same, of another library's lock
   std::shared_ptr<const dialects::demand> wants{};  // null where one at a time can have it
   short_milliseconds lease;
   short_milliseconds retain;
@@ -47,6 +49,14 @@ struct lock_spec {
   // What is held until this is granted in its place, if it is such a lock.
   tenure* changes() const noexcept {
     return wants && wants->replaced ? static_cast<const change&>(*wants).held.get() : nullptr;
+  }
+
+  // It has a queue at the server; otherwise who waits asks again after `pauses`.
+  bool has_queue() const noexcept { return foreign == nullptr; }
+  leasing::pauses pauses() const noexcept {
+    // Half to all of it is what a pause lasts.
+    if (foreign) return {2 * foreign->usual().retry, 2 * foreign->usual().retry};
+    return leasing::while_busy;
   }
 
   // The client keeps it for a while after the last release.

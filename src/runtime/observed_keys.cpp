@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/lock_key.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
 
@@ -40,7 +41,7 @@ void observed_key::command::write(resp::writer& out, monotonic_time) {
 }
 
 observed_key::observed_key(engine& owner, std::string key, teller tell)
-    : engine_(owner), key_(std::move(key)), tell_(std::move(tell)) {}
+    : engine_(owner), key_(std::move(key)), slot_(hash_slot(key_)), tell_(std::move(tell)) {}
 
 observed_key::~observed_key() {
   if (is_armed() && engine_.is_in_its_process()) engine_.timers().disarm(*this);
@@ -62,6 +63,7 @@ void observed_key::read() {
 
 void observed_key::send(bool tracks) {
   bool hears = engine_.hears();
+  auto& connection = engine_.connection(slot_);
   {
     const std::lock_guard lock(mutex_);
     hears = hears && !cannot_track_ && !stopped_;
@@ -69,13 +71,20 @@ void observed_key::send(bool tracks) {
     tracks_ = tracks;
     is_tracked_ = hears;
     read_again_ = failed_ = false;
-    if (hears && !std::exchange(listens_, true)) engine_.connection().listen(nullptr);
+    if (hears) listen(&connection);
   }
   using delivery = redis::connection::delivery;
-  auto& connection = engine_.connection();
   if (!hears) return connection.submit(get_, delivery::prompt);
   if (tracks) connection.submit(track_, delivery::lazy);
   connection.submit(cache_, get_, delivery::prompt);
+}
+
+// One connection at a time: the key may come to be another node's.
+void observed_key::listen(redis::connection* to) {
+  if (listens_ == to) return;
+  if (listens_ != nullptr) listens_->unlisten(nullptr);
+  if (to != nullptr) to->listen(nullptr);
+  listens_ = to;
 }
 
 void observed_key::on_reply(command::kind what, resp::value& reply) {
@@ -117,7 +126,7 @@ void observed_key::on_read() {
     const std::lock_guard lock(mutex_);
     tells = !failed_ && !stopped_ && last_ != last_told_ && !std::exchange(notice_runs_, true);
     // It was off, as on every new connection. Why it is refused after that is of no matter.
-    const bool is_off = !failed_ && !is_tracked_ && listens_;
+    const bool is_off = !failed_ && !is_tracked_ && listens_ != nullptr;
     if (is_off && tracks_) cannot_track_ = true;
     tracks = is_off && !cannot_track_;
     again = !failed_ && !stopped_ && (tracks || read_again_);
@@ -149,7 +158,7 @@ void observed_key::tell() {
 void observed_key::stop() {
   std::unique_lock lock(mutex_);
   stopped_ = true;
-  if (std::exchange(listens_, false)) engine_.connection().unlisten(nullptr);
+  listen(nullptr);
   engine_.timers().disarm(*this);
   if (!engine_.callbacks().is_this_thread()) told_.wait(lock, [this] { return !telling_; });
 }
@@ -186,8 +195,10 @@ void observed_keys::on_push(const resp::value& message) {
   }
 }
 
-void observed_keys::on_broken() {
-  for (const auto& one : alive()) one->read();
+void observed_keys::on_broken(const redis::slot_set& of) {
+  for (const auto& one : alive()) {
+    if (of[one->slot()]) one->read();
+  }
 }
 
 }  // namespace holdfast::runtime

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "redis/connection.hpp"
 #include "redis/request.hpp"
+#include "redis/slot_map.hpp"
 #include "resp/value.hpp"
 #include "runtime/timers.hpp"
 
@@ -40,6 +42,7 @@ class observed_key final : public std::enable_shared_from_this<observed_key>, pr
   ~observed_key();
 
   const std::string& key() const noexcept { return key_; }
+  std::uint16_t slot() const noexcept { return slot_; }
   void read();  // again, now
   void stop();
 
@@ -62,6 +65,7 @@ class observed_key final : public std::enable_shared_from_this<observed_key>, pr
   class notice;
 
   void send(bool tracks);
+  void listen(redis::connection* to);
   void on_reply(command::kind what, resp::value& reply);
   void on_failed();
   void answered();
@@ -73,6 +77,7 @@ class observed_key final : public std::enable_shared_from_this<observed_key>, pr
 
   engine& engine_;
   const std::string key_;
+  const std::uint16_t slot_;
   const teller tell_;
   command track_{*this, command::kind::track};
   command cache_{*this, command::kind::cache};
@@ -81,16 +86,16 @@ class observed_key final : public std::enable_shared_from_this<observed_key>, pr
   std::mutex mutex_;
   std::condition_variable told_;
   bool stopped_ = false;
-  std::uint8_t unanswered_ = 0;  // commands of the reading under way
-  bool read_again_ = false;      // the value may have changed since it began
-  bool failed_ = false;          // it brought no value
-  bool tracks_ = false;          // it began with switching tracking on
-  bool is_tracked_ = false;      // the server will tell the next change
-  bool cannot_track_ = false;    // it refuses to
-  bool listens_ = false;         // somebody reads the connection for us
-  bool notice_runs_ = false;     // `tell` will be called
-  bool telling_ = false;         // `tell_` runs
-  std::optional<value> last_;    // read
+  std::uint8_t unanswered_ = 0;           // commands of the reading under way
+  bool read_again_ = false;               // the value may have changed since it began
+  bool failed_ = false;                   // it brought no value
+  bool tracks_ = false;                   // it began with switching tracking on
+  bool is_tracked_ = false;               // the server will tell the next change
+  bool cannot_track_ = false;             // it refuses to
+  redis::connection* listens_ = nullptr;  // somebody reads this connection for us
+  bool notice_runs_ = false;              // `tell` will be called
+  bool telling_ = false;                  // `tell_` runs
+  std::optional<value> last_;             // read
   std::optional<value> last_told_;
   std::shared_ptr<observed_key> self_;  // while a reading is under way
 };
@@ -104,7 +109,7 @@ class observed_keys {
   std::shared_ptr<observed_key> observe(std::string key, observed_key::teller tell);
 
   void on_push(const resp::value& message);
-  void on_broken();
+  void on_broken(const redis::slot_set& of);
 
  private:
   std::vector<std::shared_ptr<observed_key>> alive();

@@ -21,20 +21,21 @@ constexpr auto kept_for = std::chrono::minutes{3};
 }  // namespace
 
 registration::registration(engine& owner, const client_id& id)
-    : engine_(owner), id_(id), since_(net::now()) {}
+    : engine_(owner), id_(id), slot_(dialects::client_slot(id)), since_(net::now()) {}
 
 void registration::refresh() {
   const auto now = net::now().time_since_epoch();
   if (now.count() < fresh_until_.load(std::memory_order_relaxed)) return;
   fresh_until_.store(nanoseconds{now + refresh_after}.count(), std::memory_order_relaxed);
   using delivery = redis::connection::delivery;
-  if (entry_.take()) engine_.connection().submit(entry_, delivery::lazy);
-  if (sample_.take()) engine_.connection().submit(sample_, delivery::lazy);
+  if (entry_.take()) engine_.connection(slot_).submit(entry_, delivery::lazy);
+  if (sample_.take()) engine_.connection(slot_).submit(sample_, delivery::lazy);
 }
 
 void registration::withdraw() {
   if (fresh_until_.load(std::memory_order_relaxed) == 0) return;
-  if (removal_.take()) engine_.connection().submit(removal_, redis::connection::delivery::lazy);
+  using delivery = redis::connection::delivery;
+  if (removal_.take()) engine_.connection(slot_).submit(removal_, delivery::lazy);
 }
 
 void registration::entry::write(resp::writer& out, monotonic_time sent_at) {
@@ -44,7 +45,7 @@ void registration::entry::write(resp::writer& out, monotonic_time sent_at) {
   self.program = of_.engine_.options().name;
   self.version = version;
   const auto age = std::chrono::floor<microseconds>(sent_at - of_.since_);
-  self.since = of_.engine_.estimate(sent_at) - age;
+  self.since = of_.engine_.clock(of_.slot_).estimate(sent_at) - age;
   dialects::write_client(of_.id_, self, kept_for, out);
 }
 
@@ -55,7 +56,7 @@ void registration::clock_sample::write(resp::writer& out, monotonic_time) {
 
 void registration::clock_sample::on_reply(resp::value& reply) {
   if (const auto said = redis::read_time(reply)) {
-    of_.engine_.learn_time(sent_at(), net::now(), *said);
+    of_.engine_.clock(of_.slot_).learn(sent_at(), net::now(), *said);
   }
   notice::on_reply(reply);
 }

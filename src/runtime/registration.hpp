@@ -61,6 +61,7 @@ class registration {
 
   engine& engine_;
   const client_id id_;
+  const std::uint16_t slot_;  // of our entry
   const monotonic_time since_;
   std::atomic<std::int64_t> fresh_until_{0};  // nanoseconds of boot_clock
   entry entry_{*this};

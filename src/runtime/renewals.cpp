@@ -5,14 +5,22 @@
 
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/nothing.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
-// One command for up to recipe::renew_batch leases of one recipe. Owns itself until answered.
+// One command for up to recipe::renew_batch leases of one recipe, in a cluster of one hash slot.
+// Owns itself until answered.
 class renewal_batch final : public redis::request {
  public:
+  static void submit(engine& owner, std::vector<std::shared_ptr<tenure>> members) {
+    auto& made = *new renewal_batch(owner, std::move(members));
+    owner.connection(made.slot()).submit(made, redis::connection::delivery::prompt);
+  }
+
+ private:
   renewal_batch(engine& owner, std::vector<std::shared_ptr<tenure>> members)
       : engine_(owner), members_(std::move(members)) {}
 
@@ -26,23 +34,21 @@ class renewal_batch final : public redis::request {
       asked_.push_back(member.get());
       claims_.push_back(&member->claim());
     }
-    if (claims_.empty()) {
-      out.command(1);
-      out.arg("PING");
-      return;
-    }
-    const moment sent{sent_at, engine_.estimate(sent_at)};
+    if (claims_.empty()) return write_nothing(out);
+    const moment sent{sent_at, engine_.clock(slot()).estimate(sent_at)};
     const auto not_after = leasing::not_after(sent, engine_.options().response_timeout);
     recipe().write_renew(claims_, not_after, out);
   }
 
   void on_reply(resp::value& reply) override {
     const std::unique_ptr<renewal_batch> self(this);
+    const bool is_half_moved = reply.is(resp::type::error) && reply.text.starts_with("TRYAGAIN");
+    if (is_half_moved && members_.size() > 1) return ask_one_by_one();
     const auto received_at = net::now();
     for (std::size_t i = 0; i < asked_.size(); ++i) {
       const auto verdict = recipe().read_renew(reply, i);
       if (const auto* late = std::get_if<dialects::late>(&verdict); late != nullptr && i == 0) {
-        engine_.learn_time(sent_at(), received_at, late->now);
+        engine_.clock(slot()).learn(sent_at(), received_at, late->now);
       }
       asked_[i]->on_renewed(verdict, sent_at());
     }
@@ -53,7 +59,13 @@ class renewal_batch final : public redis::request {
     for (const auto& member : members_) member->on_renewal_missing();
   }
 
- private:
+  // Some of the locks are at the node that their slot leaves, some at the one that gets it. What is
+  // asked of one key is answered by either.
+  void ask_one_by_one() {
+    for (const auto& member : members_) submit(engine_, {member});
+  }
+
+  std::uint16_t slot() const noexcept { return members_.front()->spec().key.slot(); }
   const dialects::recipe& recipe() const noexcept { return *members_.front()->spec().recipe; }
 
   engine& engine_;
@@ -84,18 +96,18 @@ void renewals::attend(short, monotonic_time) {
   }
   if (due.empty()) return;
   engine_.register_client();
-  const auto recipe_of = [](const auto& t) { return t->spec().recipe; };
-  std::ranges::stable_sort(due, {}, recipe_of);
+  const bool is_cluster = engine_.is_cluster();
+  const auto group_of = [is_cluster](const auto& t) {
+    return std::pair{t->spec().recipe, is_cluster ? t->spec().key.slot() : std::uint16_t{0}};
+  };
+  std::ranges::stable_sort(due, {}, group_of);
   for (auto first = due.begin(); first != due.end();) {
     auto last = first;
-    while (last != due.end() && recipe_of(*last) == recipe_of(*first) &&
+    while (last != due.end() && group_of(*last) == group_of(*first) &&
            last - first < static_cast<std::ptrdiff_t>(dialects::recipe::renew_batch)) {
       ++last;
     }
-    std::vector<std::shared_ptr<tenure>> members(std::make_move_iterator(first),
-                                                 std::make_move_iterator(last));
-    auto* const batch = new renewal_batch(engine_, std::move(members));
-    engine_.connection().submit(*batch, redis::connection::delivery::prompt);
+    renewal_batch::submit(engine_, {std::make_move_iterator(first), std::make_move_iterator(last)});
     first = last;
   }
 }

@@ -9,6 +9,7 @@
 #include "runtime/executor.hpp"
 #include "runtime/joint_request.hpp"
 #include "runtime/lock_site.hpp"
+#include "runtime/nothing.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -23,6 +24,12 @@ leasing::missing to_missing(redis::fate what) noexcept {
       return leasing::missing::unknown;
   }
   return leasing::missing::unknown;
+}
+
+leasing::outcome in_quarantine() {
+  return {errc::unavailable,
+          "the server is another one than before, and client_options::quarantine keeps this client "
+          "from taking new locks for a while"};
 }
 
 }  // namespace
@@ -40,11 +47,12 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
              .lease = spec_->lease,
              .delay = spec_->delay,
              .floor = owner.floor(spec_->key.slot()),
-             .waits = patience.waits,
+             .waits = patience.waits && spec_->has_queue(),
              .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,
              .queue_limit = spec_->queue_limit},
       machine_(std::in_place_type<acquiring>, *spec_->recipe, claim_, patience,
                acquiring::settings{.response_timeout = owner.options().response_timeout,
+                                   .while_busy = spec_->pauses(),
                                    .seed = owner.next_seed()}) {
   if (auto* const held = spec_->changes()) ++held->changes_;
 }
@@ -80,7 +88,7 @@ void tenure::acquire(std::stop_token stop, listener who, bool drives) {
 
 bool tenure::has_answer() {
   const scoped_mutex lock(mutex_);
-  return ended_ == ending::asking;
+  return ended_ == ending::asking || ended_ == ending::refused;
 }
 
 leasing::outcome tenure::take_acquired() {
@@ -111,17 +119,20 @@ void tenure::on_stop() noexcept {
     stopped_early_ = true;
   } else if (auto* const machine = std::get_if<acquiring>(&machine_)) {
     obey(machine->on_stop(present()));
+  } else if (ended_ == ending::replicating) {
+    refuse({errc::cancelled, {}});
   }
 }
 
 void tenure::obey(const leasing::step& step) {
-  if (step.learned) engine_.learn_time(sent_at(), net::now(), *step.learned);
+  if (step.learned) engine_.clock(slot()).learn(sent_at(), net::now(), *step.learned);
   if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);
   if (step.done) {
     leave_line();
-    conclude(ending::asking, step.done->code, step.done->detail);
+    tune_out();
     if (!step.done->code) return hold(*step.done);
+    conclude(ending::asking, step.done->code, step.done->detail);
     tell();
   }
   if (step.finished) finish();
@@ -135,16 +146,45 @@ void tenure::hold(const leasing::acquire_outcome& got) {
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
   obey(machine.start());
+  // Who changes what he has would lose it, were the change taken back.
+  if (engine_.replication() == nullptr || spec_->changes() != nullptr) return tell_grant();
+  ended_ = ending::replicating;
+  engine_.replication()->confirm(shared_from_this());
+}
+
+void tenure::tell_grant() {
+  conclude(ending::asking, std::nullopt, {});
   set_busy(false);
   tell();
+}
+
+void tenure::on_replicated(std::optional<leasing::outcome> refusal) {
+  const auto alive = shared_from_this();
+  const scoped_mutex lock(mutex_);
+  if (ended_ != ending::replicating) return;
+  if (refusal) return refuse(*std::move(refusal));
+  tell_grant();
+}
+
+// Its way back begins before its caller hears of it, who may ask again.
+void tenure::refuse(leasing::outcome why) {
+  conclude(ending::refused, why.code, std::move(why.detail));
+  const auto who = std::exchange(listener_, {});
+  begin_release({});
+  who.tell(engine_);
 }
 
 // ---- releasing ---------------------------------------------------------------------------------
 
 bool tenure::release(listener who) {
   const scoped_mutex lock(mutex_);
+  return begin_release(who);
+}
+
+bool tenure::begin_release(listener who) {
   auto* const machine = std::get_if<holding>(&machine_);
   if (machine == nullptr) return false;
+  if (ended_ == ending::replicating) ended_ = ending::none;
   leave_room();
   const auto now = net::now();
   const auto deadline = machine->deadline();
@@ -173,11 +213,12 @@ bool tenure::give_back(const listener& who) { return site_->release(*this, who);
 
 result<void> tenure::give_back_and_wait() {
   const auto alive = shared_from_this();
-  redis::waiter self{redis::waiter::kind::caller};
+  auto& connection = engine_.connection(slot());
+  redis::waiter self{redis::waiter::kind::caller, &connection};
   if (!give_back({.sleeper = &self})) return {};
-  engine_.connection().drive(self);
+  connection.drive(self);
   auto outcome = take_released();
-  if (!outcome) engine_.connection().forget(self);  // it may still be tried
+  if (!outcome) connection.forget(self);  // it may still be tried
   return outcome;
 }
 
@@ -228,10 +269,10 @@ void tenure::send(leasing::ask what, bool resend) {
   // An earlier copy may stand in the queue, unheard: a message that it was granted must find us, or
   // the grant would be passed on while the answer to this one says that it is ours.
   const bool may_be_granted = what == leasing::ask::acquire && resend && claim_.waits;
-  if (may_be_granted && !in_line_ && !std::exchange(is_known_, true)) {
+  if (may_be_granted && line_ == nullptr && !std::exchange(is_known_, true)) {
     (void)engine_.waiting().enter(claim_.owner.counter(), shared_from_this());
   }
-  outgoing_ = {what, resend, net::now() + engine_.options().response_timeout};
+  outgoing_ = {what, resend, false, net::now() + engine_.options().response_timeout};
   if (auto* const all = std::exchange(listener_.together, nullptr)) {
     return all->add(shared_from_this());
   }
@@ -239,9 +280,9 @@ void tenure::send(leasing::ask what, bool resend) {
               : listener_.executor != nullptr ? &listener_.executor->waiter()
                                               : nullptr);
   using delivery = redis::connection::delivery;
-  engine_.connection().submit(*this, driven_              ? delivery::driven
-                                     : listener_.exists() ? delivery::prompt
-                                                          : delivery::lazy);
+  engine_.connection(slot()).submit(*this, driven_              ? delivery::driven
+                                           : listener_.exists() ? delivery::prompt
+                                                                : delivery::lazy);
 }
 
 void tenure::write(resp::writer& out, monotonic_time sent_at) {
@@ -250,9 +291,11 @@ void tenure::write(resp::writer& out, monotonic_time sent_at) {
     case leasing::ask::nothing:
       return;
     case leasing::ask::acquire: {
+      outgoing_.held_back = sent_at < engine_.quarantine_ends();
+      if (outgoing_.held_back) return write_nothing(out);
       // The machine counts its doubts from when it asked to send, so what waited is given less.
       const auto left = std::max(nanoseconds{0}, outgoing_.not_after - sent_at);
-      const moment sent{sent_at, engine_.estimate(sent_at)};
+      const moment sent{sent_at, engine_.clock(slot()).estimate(sent_at)};
       const auto whole = std::chrono::duration_cast<milliseconds>(left);
       return recipe.write_acquire(claim_, outgoing_.resend, leasing::not_after(sent, whole), out);
     }
@@ -268,10 +311,12 @@ void tenure::on_reply(resp::value& reply) {
   const scoped_mutex lock(mutex_);
   const moment now = present();
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-    obey(machine->on_reply(reply, sent_at(), now, position()));
+    obey(outgoing_.held_back ? machine->on_missing(leasing::missing::not_sent, in_quarantine(), now)
+                             : machine->on_reply(reply, sent_at(), now, position()));
     // The machine may have ended just now.
     const auto* const asking = std::get_if<acquiring>(&machine_);
-    if (asking != nullptr && asking->hears_messages() && !in_line_) stand_in_line();
+    if (asking != nullptr && asking->hears_messages()) stand_in_line();
+    if (asking != nullptr && spec_->foreign && asking->is_polling()) tune_in();
   } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
     obey(giving_back->on_reply(reply, now.local));
   }
@@ -304,6 +349,7 @@ void tenure::on_timer(monotonic_time at) {
 }
 
 void tenure::conclude(ending what, std::optional<errc> code, std::string detail) {
+  if (ended_ == ending::refused) return;  // how the way back ends, nobody asks
   ended_ = what;
   outcome_ = {code, std::move(detail)};
 }

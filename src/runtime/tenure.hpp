@@ -61,6 +61,9 @@ class tenure final : public holding,
 
   void on_replaced() HOLDFAST_EXCLUDES(mutex_);
 
+  // For replication: enough replicas have the grant, or why that is not known.
+  void on_replicated(std::optional<leasing::outcome> refusal) HOLDFAST_EXCLUDES(mutex_);
+
   // Blocks until the server has answered.
   result<void> extend(milliseconds duration) override HOLDFAST_EXCLUDES(mutex_);
 
@@ -78,8 +81,11 @@ class tenure final : public holding,
   engine& owner() const noexcept { return engine_; }
 
   // For the waiting room.
-  void on_message(const line_message& message) HOLDFAST_EXCLUDES(mutex_);
+  void on_message(const master& from, const line_message& message) HOLDFAST_EXCLUDES(mutex_);
   void on_woken() HOLDFAST_EXCLUDES(mutex_);
+
+  // For the channels: somebody listens there for us, or no more.
+  void on_tuned_in(bool hears) HOLDFAST_EXCLUDES(mutex_);
 
   // For renewals: what they write and what came of it.
   const dialects::claim& claim() const noexcept { return claim_; }
@@ -94,9 +100,12 @@ class tenure final : public holding,
   struct outgoing {
     leasing::ask what = leasing::ask::nothing;
     bool resend = false;
+    bool held_back = false;      // not asked after all: the client is in quarantine
     monotonic_time not_after{};  // on our clock; the server's is known when it is written
   };
-  enum class ending : std::uint8_t { none, asking, releasing };
+  // What has ended, and how is in outcome_. Between asking and that may be `replicating`: it is
+  // granted and does not count yet; then perhaps `refused`: it never did, and is given back.
+  enum class ending : std::uint8_t { none, replicating, refused, asking, releasing };
   using acquiring = leasing::acquire_machine;
   using holding = leasing::hold_machine;
   using releasing = leasing::release_machine;
@@ -106,21 +115,28 @@ class tenure final : public holding,
   void on_reply(resp::value& reply) override HOLDFAST_EXCLUDES(mutex_);
   void on_failed(redis::fate what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+  void on_other_server(const redis::slot_set& of) override HOLDFAST_EXCLUDES(mutex_);
   void on_shut_down() noexcept override HOLDFAST_EXCLUDES(mutex_);
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
   // The machines' own not-after is not used here: a request may wait for its connection, so write()
   // reckons it from when the request is really sent.
   static moment present() noexcept;
+  std::uint16_t slot() const noexcept { return spec_->key.slot(); }
 
   void obey(const leasing::step& step) HOLDFAST_REQUIRES(mutex_);
   void obey(const leasing::release_step& step) HOLDFAST_REQUIRES(mutex_);
   void obey(const leasing::hold_step& step) HOLDFAST_REQUIRES(mutex_);
   void send(leasing::ask what, bool resend) HOLDFAST_REQUIRES(mutex_);
   void hold(const leasing::acquire_outcome& got) HOLDFAST_REQUIRES(mutex_);
+  void tell_grant() HOLDFAST_REQUIRES(mutex_);
+  void refuse(leasing::outcome why) HOLDFAST_REQUIRES(mutex_);
+  bool begin_release(listener who) HOLDFAST_REQUIRES(mutex_);
   void stand_in_line() HOLDFAST_REQUIRES(mutex_);
   void leave_line() HOLDFAST_REQUIRES(mutex_);
   void leave_room() HOLDFAST_REQUIRES(mutex_);
+  void tune_in() HOLDFAST_REQUIRES(mutex_);
+  void tune_out() HOLDFAST_REQUIRES(mutex_);
   leasing::step hear(acquiring& machine, const line_message& message) HOLDFAST_REQUIRES(mutex_);
   void conclude(ending what, std::optional<errc> code, std::string detail)
       HOLDFAST_REQUIRES(mutex_);
@@ -152,11 +168,12 @@ class tenure final : public holding,
   bool driven_ HOLDFAST_GUARDED_BY(mutex_) = false;  // this thread goes on to drive the connection
   bool was_lost_ HOLDFAST_GUARDED_BY(mutex_) = false;
   bool delays_closing_ HOLDFAST_GUARDED_BY(mutex_) = true;  // the client waits for it while busy
-  bool in_line_ HOLDFAST_GUARDED_BY(mutex_) = false;        // in the waiting room, and listens
-  bool is_known_ HOLDFAST_GUARDED_BY(mutex_) = false;       // there, but listens no more
-  redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // who listens there
-  // How asking, and later releasing, ended.
-  ending ended_ HOLDFAST_GUARDED_BY(mutex_) = ending::none;
+  bool is_tuned_in_ HOLDFAST_GUARDED_BY(mutex_) = false;    // among those of a channel
+  bool is_known_ HOLDFAST_GUARDED_BY(mutex_) = false;  // in the waiting room, but listens no more
+  ending ended_ HOLDFAST_GUARDED_BY(mutex_) = ending::none;  // how asking, and later releasing, did
+  // Where it listens, being in the waiting room; null: it is not. And the thread that does.
+  redis::connection* line_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
+  redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   leasing::outcome outcome_ HOLDFAST_GUARDED_BY(mutex_);
   monotonic_time release_wait_ends_ HOLDFAST_GUARDED_BY(mutex_){};
   std::stop_source lost_ HOLDFAST_GUARDED_BY(mutex_){std::nostopstate};

@@ -6,6 +6,7 @@
 #include "net/clock.hpp"
 #include "runtime/blocking_request.hpp"
 #include "runtime/lock_site.hpp"
+#include "runtime/loss_notice.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
@@ -19,19 +20,6 @@ monotonic_time together(monotonic_time at, milliseconds lease) noexcept {
   const auto since = at.time_since_epoch();
   return monotonic_time{(since + grain - nanoseconds{1}) / grain * grain};
 }
-
-// Fires a lease's stop token on the callback thread: what the user has hung on it runs there.
-class loss_notice final : public detail::completion {
- public:
-  explicit loss_notice(std::stop_source source) : source_(std::move(source)) {}
-  void complete() noexcept override {
-    const std::unique_ptr<loss_notice> self(this);
-    source_.request_stop();
-  }
-
- private:
-  std::stop_source source_;
-};
 
 }  // namespace
 
@@ -108,6 +96,22 @@ void tenure::on_renewed(const dialects::renew_verdict& said, monotonic_time sent
   tell_site(was_held);
 }
 
+// It is held as far as the old server knew. One that the old server did not answer is asked for at
+// once; those who stand in line are told by the waiting room.
+void tenure::on_other_server(const redis::slot_set& of) {
+  if (!of[slot()]) return;
+  const bool was_held = held_.load(std::memory_order_acquire);
+  {
+    const scoped_mutex lock(mutex_);
+    if (auto* const machine = std::get_if<holding>(&machine_)) {
+      obey(machine->on_doubt(net::now()));
+    } else if (auto* const asking = std::get_if<acquiring>(&machine_); asking && line_ == nullptr) {
+      obey(asking->on_woken(present()));
+    }
+  }
+  tell_site(was_held);
+}
+
 void tenure::on_renewal_missing() {
   const bool was_held = held_.load(std::memory_order_acquire);
   {
@@ -125,17 +129,17 @@ result<void> tenure::extend(milliseconds duration) {
   const dialects::claim* const only = &longer;
   const auto timeout = engine_.options().response_timeout;
   blocking_request asked([&](resp::writer& out, monotonic_time sent_at) {
-    const moment sent{sent_at, engine_.estimate(sent_at)};
+    const moment sent{sent_at, engine_.clock(slot()).estimate(sent_at)};
     spec_->recipe->write_renew({&only, 1}, leasing::not_after(sent, timeout), out);
   });
   for (bool again = true;; again = false) {
     if (!held()) return failure{errc::lost, "the lease had ended before it was extended"};
-    auto answer = asked.run(engine_.connection());
+    auto answer = asked.run(engine_.connection(slot()));
     if (!answer) return answer.error();
     const auto verdict = without_delay(spec_->recipe->read_renew(*answer, 0));
     const auto now = net::now();
     if (const auto* late = std::get_if<dialects::late>(&verdict)) {
-      engine_.learn_time(asked.sent_at(), now, late->now);
+      engine_.clock(slot()).learn(asked.sent_at(), now, late->now);
       if (again) continue;
       return failure{errc::clock_skew, "the server finds the request too old"};
     }

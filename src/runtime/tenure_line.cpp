@@ -1,4 +1,4 @@
-// A tenure that stands in the server's queue.
+// A tenure that waits: in the server's queue, or for what is said on a channel.
 #include <utility>
 
 #include "net/clock.hpp"
@@ -6,20 +6,26 @@
 
 namespace holdfast::runtime {
 
-// The server has answered that somebody else holds the lock: now its messages concern us.
+// The server has answered that somebody else holds the lock: now its messages concern us. In a
+// cluster it may be another server than the one whose messages did so far.
 void tenure::stand_in_line() {
-  in_line_ = true;
-  line_sleeper_ = listener_.sleeper;
+  auto* const here = &engine_.connection(slot());
+  if (line_ == here) return;
+  if (line_ != nullptr) line_->unlisten(line_sleeper_);
+  line_ = here;
+  const bool drives_it = listener_.sleeper != nullptr && listener_.sleeper->home() == line_;
+  line_sleeper_ = drives_it ? listener_.sleeper : nullptr;
   auto& machine = std::get<acquiring>(machine_);
   const auto came_already = engine_.waiting().enter(claim_.owner.counter(), shared_from_this());
-  engine_.connection().listen(line_sleeper_);
+  line_->listen(line_sleeper_);
   if (!engine_.hears()) return obey(machine.on_deaf(present()));
   if (came_already) obey(hear(machine, *came_already));
 }
 
 void tenure::leave_line() {
-  if (!std::exchange(in_line_, false)) return;
-  engine_.connection().unlisten(line_sleeper_);
+  auto* const listened = std::exchange(line_, nullptr);
+  if (listened == nullptr) return;
+  listened->unlisten(line_sleeper_);
   is_known_ = true;
 }
 
@@ -30,21 +36,53 @@ void tenure::leave_room() {
 }
 
 leasing::step tenure::hear(acquiring& machine, const line_message& message) {
+  // As if it had been lost: it is asked again when the quarantine is over.
+  const auto ends = engine_.quarantine_ends();
+  if (ends != monotonic_time{} && net::now() < ends) return {};
   const auto position = message.position;
   if (const auto* const first = std::get_if<dialects::first_in_line>(&message.what)) {
     return machine.on_first_in_line(first->owner_has, present(), position);
   }
   const auto& grant = std::get<dialects::handed_over>(message.what);
-  const auto granted_at = engine_.earliest(grant.at);
+  const auto granted_at = engine_.clock(slot()).earliest(grant.at);
   if (!granted_at) return machine.on_woken(present());
   const milliseconds ours = grant.claim - claim_.delay;
   return machine.on_handed_over({grant.major, ours}, *granted_at, present(), position);
 }
 
-void tenure::on_message(const line_message& message) {
+// The same message of another node is no news.
+void tenure::on_message(const master& from, const line_message& message) {
+  if (&engine_.at(slot()) != &from) return;
+  if (std::holds_alternative<dialects::first_in_line>(message.what)) {
+    engine_.connection(slot()).expect_push();
+  }
   const auto alive = shared_from_this();
   const scoped_mutex lock(mutex_);
   if (auto* const machine = std::get_if<acquiring>(&machine_)) obey(hear(*machine, message));
+}
+
+// Another library's lock is held by somebody, who may say on a channel when he gives it back.
+void tenure::tune_in() {
+  const auto channel = spec_->foreign->channel_of(name());
+  if (channel.empty()) return;
+  is_tuned_in_ = true;
+  if (!engine_.channels().join(channel, shared_from_this())) return;
+  // It may have been given back before this began to listen.
+  obey(std::get<acquiring>(machine_).on_tuned_in(true, present()));
+}
+
+void tenure::tune_out() {
+  if (std::exchange(is_tuned_in_, false)) {
+    engine_.channels().leave(spec_->foreign->channel_of(name()), *this);
+  }
+}
+
+void tenure::on_tuned_in(bool hears) {
+  const auto alive = shared_from_this();
+  const scoped_mutex lock(mutex_);
+  if (auto* const machine = std::get_if<acquiring>(&machine_)) {
+    obey(machine->on_tuned_in(hears, present()));
+  }
 }
 
 void tenure::on_woken() {

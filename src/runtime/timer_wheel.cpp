@@ -78,6 +78,12 @@ timer_wheel::node* timer_wheel::pop_due(tick now) noexcept {
   return nullptr;
 }
 
+bool timer_wheel::is_empty() const noexcept {
+  return std::ranges::all_of(levels_, [](const level& l) {
+    return std::ranges::all_of(l.heads, [](const node& head) { return head.next_ == &head; });
+  });
+}
+
 timer_wheel::node* timer_wheel::pop_any() noexcept {
   for (auto& l : levels_) {
     for (auto& head : l.heads) {

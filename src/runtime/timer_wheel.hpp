@@ -41,6 +41,18 @@ class timer_wheel {
   // Any armed timer, disarmed; null when there is none.
   node* pop_any() noexcept;
 
+  bool is_empty() const noexcept;
+
+  // Calls `visit` with every armed timer. It must not arm or disarm any.
+  template <typename Visitor>
+  void for_each(Visitor&& visit) const {
+    for (const auto& l : levels_) {
+      for (const auto& head : l.heads) {
+        for (node* n = head.next_; n != &head; n = n->next_) visit(*n);
+      }
+    }
+  }
+
   // No timer is due before this tick; `never` when none is armed.
   tick next_due() const noexcept;
 

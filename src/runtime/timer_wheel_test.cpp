@@ -4,6 +4,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 #include <vector>
 
 namespace holdfast::runtime {
@@ -28,6 +29,24 @@ TEST(TimerWheel, FiresAtOnceWhatIsInThePast) {
   timed t;
   wheel.arm(t, 3);
   EXPECT_EQ(wheel.pop_due(1000), &t);
+}
+
+TEST(TimerWheel, VisitsAllThatAreArmedAndKnowsWhenNoneIs) {
+  timer_wheel wheel(0);
+  EXPECT_TRUE(wheel.is_empty());
+  std::vector<timed> timers(100);
+  std::set<const timer_wheel::node*> armed;
+  for (std::size_t i = 0; i < timers.size(); ++i) {
+    wheel.arm(timers[i], std::uint64_t{1} << (i % 40));
+    armed.insert(&timers[i]);
+  }
+  wheel.disarm(timers[7]);
+  armed.erase(&timers[7]);
+  EXPECT_FALSE(wheel.is_empty());
+  wheel.for_each([&](const timer_wheel::node& n) { EXPECT_EQ(armed.erase(&n), 1U); });
+  EXPECT_TRUE(armed.empty());
+  for (auto& t : timers) wheel.disarm(t);
+  EXPECT_TRUE(wheel.is_empty());
 }
 
 TEST(TimerWheel, ForgetsWhatIsDisarmed) {

@@ -1,6 +1,8 @@
 #include "runtime/timers.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "net/clock.hpp"
 
@@ -35,6 +37,25 @@ void timers::arm(timed& t, monotonic_time at) {
 void timers::disarm(timed& t) {
   const scoped_mutex lock(mutex_);
   wheel_.disarm(t);
+}
+
+bool timers::is_any_armed() const {
+  const scoped_mutex lock(mutex_);
+  return !wheel_.is_empty();
+}
+
+void timers::tell_of_other_server(const redis::slot_set& of) {
+  std::vector<std::pair<timed*, std::shared_ptr<void>>> armed;
+  {
+    const scoped_mutex lock(mutex_);
+    wheel_.for_each([&armed](timer_wheel::node& n) {
+      auto* const one = static_cast<timed*>(&n);
+      armed.emplace_back(one, one->pin());
+    });
+  }
+  for (const auto& [one, alive] : armed) {
+    if (alive) one->on_other_server(of);
+  }
 }
 
 void timers::shut_down() noexcept {

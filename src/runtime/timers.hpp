@@ -6,6 +6,7 @@
 #include "base/mutex.hpp"
 #include "base/time.hpp"
 #include "net/background_thread.hpp"
+#include "redis/slot_map.hpp"
 #include "runtime/timer_wheel.hpp"
 
 namespace holdfast::runtime {
@@ -19,7 +20,11 @@ class timed : public timer_wheel::node {
   // The client is closed: no timer of this object will fire any more.
   virtual void on_shut_down() noexcept = 0;
 
-  // Keeps the object alive while on_timer runs; null when it is being destroyed. Must not lock.
+  // Another server than before has the keys of these hash slots: what was known of the old one is
+  // in doubt. With no lock held.
+  virtual void on_other_server(const redis::slot_set& /*of*/) {}
+
+  // Keeps the object alive while one of these runs; null when it is being destroyed. Must not lock.
   virtual std::shared_ptr<void> pin() noexcept = 0;
 
  protected:
@@ -34,6 +39,11 @@ class timers final : public net::attendant {
   void arm(timed& t, monotonic_time at) HOLDFAST_EXCLUDES(mutex_);
   void disarm(timed& t) HOLDFAST_EXCLUDES(mutex_);
 
+  bool is_any_armed() const HOLDFAST_EXCLUDES(mutex_);
+
+  // Tells all that are armed.
+  void tell_of_other_server(const redis::slot_set& of) HOLDFAST_EXCLUDES(mutex_);
+
   // Tells all that are still armed. After the background thread has stopped.
   void shut_down() noexcept HOLDFAST_EXCLUDES(mutex_);
 
@@ -45,7 +55,7 @@ class timers final : public net::attendant {
 
   net::background_thread& helper_;
   const monotonic_time start_;
-  mutex mutex_;
+  mutable mutex mutex_;
   timer_wheel wheel_ HOLDFAST_GUARDED_BY(mutex_);
   timer_wheel::tick planned_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // when the thread will look again
 };

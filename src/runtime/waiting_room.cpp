@@ -24,6 +24,8 @@ class return_to_sender final : public redis::request {
         recipe_(what.shared ? dialects::native_shared_lock() : dialects::native_mutex(fencing::on)),
         claim_{.key = &key_, .owner = request_id{id, what.request, what.revocable}} {}
 
+  std::uint16_t slot() const noexcept { return key_.slot(); }
+
   void write(resp::writer& out, monotonic_time) override { recipe_.write_withdraw(claim_, out); }
   void on_reply(resp::value&) override { delete this; }
   void on_failed(redis::fate, const redis::breakdown&) override { delete this; }
@@ -56,32 +58,50 @@ void waiting_room::leave(std::uint64_t request) {
   waiting_.erase(request);
 }
 
-void waiting_room::keep(const request_id& request, std::weak_ptr<lock_site> by) {
+void waiting_room::keep(const request_id& request, const std::shared_ptr<lock_site>& by) {
+  auto& connection = engine_.connection(by->spec().key.slot());
   {
     const scoped_mutex lock(mutex_);
-    kept_.insert_or_assign(request.counter(), std::move(by));
+    kept_.insert_or_assign(request.counter(), kept_lock{by, &connection});
   }
-  engine_.connection().listen(nullptr);
+  connection.listen(nullptr);
 }
 
 void waiting_room::keep_no_more(const request_id& request) {
+  redis::connection* listened = nullptr;
   {
     const scoped_mutex lock(mutex_);
-    if (kept_.erase(request.counter()) == 0) return;
+    const auto found = kept_.find(request.counter());
+    if (found == kept_.end()) return;
+    listened = found->second.listens;
+    kept_.erase(found);
   }
-  engine_.connection().unlisten(nullptr);
+  listened->unlisten(nullptr);
 }
 
-void waiting_room::on_push(const resp::value& message, std::uint64_t position) {
+void waiting_room::hear(const request_id& request, std::weak_ptr<hint_listener> who) {
+  const scoped_mutex lock(mutex_);
+  hearing_.insert_or_assign(request.counter(), std::move(who));
+}
+
+void waiting_room::hear_no_more(const request_id& request) {
+  const scoped_mutex lock(mutex_);
+  hearing_.erase(request.counter());
+}
+
+void waiting_room::on_push(const master& from, const resp::value& message, std::uint64_t position) {
   const bool is_message = message.items.size() == 3 && message.items[0].text == "message";
   if (!is_message) return;
   auto said = dialects::read_message(id_, message.items[2].text);
   if (!said) return;
   if (auto* const grant = std::get_if<dialects::handed_over>(&*said)) {
-    deliver(grant->request, {std::move(*grant), position});
+    const bool may_be_elsewhere = engine_.is_cluster();
+    if (may_be_elsewhere && &engine_.at(lock_key{grant->name}.slot()) != &from) return;
+    deliver(from, grant->request, {std::move(*grant), position});
   } else if (const auto* const first = std::get_if<dialects::first_in_line>(&*said)) {
-    engine_.connection().expect_push();
-    deliver(first->request, {*first, position});
+    deliver(from, first->request, {*first, position});
+  } else if (const auto* const free = std::get_if<dialects::freed>(&*said)) {
+    deliver(*free);
   } else {
     deliver(std::get<dialects::wanted>(*said));
   }
@@ -92,13 +112,24 @@ void waiting_room::deliver(const dialects::wanted& what) {
   {
     const scoped_mutex lock(mutex_);
     if (const auto found = kept_.find(what.request); found != kept_.end()) {
-      keeper = found->second.lock();
+      keeper = found->second.site.lock();
     }
   }
   if (keeper) keeper->revoke();
 }
 
-void waiting_room::deliver(std::uint64_t request, line_message message) {
+void waiting_room::deliver(const dialects::freed& what) {
+  std::shared_ptr<hint_listener> who;
+  {
+    const scoped_mutex lock(mutex_);
+    if (const auto found = hearing_.find(what.request); found != hearing_.end()) {
+      who = found->second.lock();
+    }
+  }
+  if (who) who->on_hint();
+}
+
+void waiting_room::deliver(const master& from, std::uint64_t request, line_message message) {
   std::shared_ptr<tenure> addressee;
   {
     const scoped_mutex lock(mutex_);
@@ -110,17 +141,20 @@ void waiting_room::deliver(std::uint64_t request, line_message message) {
       if (unclaimed_.size() == 1) engine_.timers().arm(*this, until);
     }
   }
-  if (addressee) addressee->on_message(message);
+  if (addressee) addressee->on_message(from, message);
 }
 
-void waiting_room::on_broken() {
+void waiting_room::on_broken(const redis::slot_set& of) {
   std::vector<std::shared_ptr<tenure>> all;
   std::vector<std::shared_ptr<lock_site>> keepers;
   {
     const scoped_mutex lock(mutex_);
-    for (const auto& [request, who] : waiting_) all.push_back(who);
+    for (const auto& [request, who] : waiting_) {
+      if (of[who->claim().key->slot()]) all.push_back(who);
+    }
     for (const auto& [request, who] : kept_) {
-      if (auto keeper = who.lock()) keepers.push_back(std::move(keeper));
+      auto keeper = who.site.lock();
+      if (keeper && of[keeper->spec().key.slot()]) keepers.push_back(std::move(keeper));
     }
   }
   for (const auto& who : all) who->on_woken();
@@ -140,8 +174,8 @@ void waiting_room::on_timer(monotonic_time now) {
   for (const auto& [request, message, until] : departed) {
     const auto* const grant = std::get_if<dialects::handed_over>(&message.what);
     if (grant == nullptr) continue;
-    engine_.connection().submit(*new return_to_sender{id_, *grant},
-                                redis::connection::delivery::lazy);
+    auto& sent_back = *new return_to_sender{id_, *grant};
+    engine_.connection(sent_back.slot()).submit(sent_back, redis::connection::delivery::lazy);
   }
 }
 

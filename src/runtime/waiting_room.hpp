@@ -12,6 +12,8 @@
 #include "base/mutex.hpp"
 #include "base/request_id.hpp"
 #include "dialects/holdfast/waiting.hpp"
+#include "redis/connection.hpp"
+#include "redis/slot_map.hpp"
 #include "resp/value.hpp"
 #include "runtime/timers.hpp"
 
@@ -20,6 +22,16 @@ namespace holdfast::runtime {
 class engine;
 class lock_site;
 class tenure;
+struct master;
+
+// Wants to hear that a lock of a quorum is free at this server. With no lock held, on any thread.
+class hint_listener {
+ public:
+  virtual void on_hint() = 0;
+
+ protected:
+  ~hint_listener() = default;
+};
 
 // What the server said to a request that stands in a queue.
 struct line_message {
@@ -39,13 +51,20 @@ class waiting_room final : private timed {
   void leave(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
 
   // The lock that this request was granted may be kept: its site is told when others want it.
-  void keep(const request_id& request, std::weak_ptr<lock_site> by) HOLDFAST_EXCLUDES(mutex_);
+  void keep(const request_id& request, const std::shared_ptr<lock_site>& by)
+      HOLDFAST_EXCLUDES(mutex_);
   void keep_no_more(const request_id& request) HOLDFAST_EXCLUDES(mutex_);
 
-  void on_push(const resp::value& message, std::uint64_t position) HOLDFAST_EXCLUDES(mutex_);
+  // Hints for this request are told.
+  void hear(const request_id& request, std::weak_ptr<hint_listener> who) HOLDFAST_EXCLUDES(mutex_);
+  void hear_no_more(const request_id& request) HOLDFAST_EXCLUDES(mutex_);
 
-  // Messages may have been lost: everybody asks again.
-  void on_broken() HOLDFAST_EXCLUDES(mutex_);
+  // In a cluster each message comes from every node, and is heard where the lock is.
+  void on_push(const master& from, const resp::value& message, std::uint64_t position)
+      HOLDFAST_EXCLUDES(mutex_);
+
+  // Messages may have been lost: everybody who wants a lock of these hash slots asks again.
+  void on_broken(const redis::slot_set& of) HOLDFAST_EXCLUDES(mutex_);
 
  private:
   struct unclaimed {
@@ -54,8 +73,15 @@ class waiting_room final : private timed {
     monotonic_time until;
   };
 
-  void deliver(std::uint64_t request, line_message message) HOLDFAST_EXCLUDES(mutex_);
+  struct kept_lock {
+    std::weak_ptr<lock_site> site;
+    redis::connection* listens = nullptr;
+  };
+
+  void deliver(const master& from, std::uint64_t request, line_message message)
+      HOLDFAST_EXCLUDES(mutex_);
   void deliver(const dialects::wanted& what) HOLDFAST_EXCLUDES(mutex_);
+  void deliver(const dialects::freed& what) HOLDFAST_EXCLUDES(mutex_);
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
   void on_shut_down() noexcept override {}
   std::shared_ptr<void> pin() noexcept override { return {std::shared_ptr<void>{}, this}; }
@@ -64,7 +90,9 @@ class waiting_room final : private timed {
   const client_id id_;
   mutex mutex_;
   std::unordered_map<std::uint64_t, std::shared_ptr<tenure>> waiting_ HOLDFAST_GUARDED_BY(mutex_);
-  std::unordered_map<std::uint64_t, std::weak_ptr<lock_site>> kept_ HOLDFAST_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, std::weak_ptr<hint_listener>> hearing_
+      HOLDFAST_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, kept_lock> kept_ HOLDFAST_GUARDED_BY(mutex_);
   std::vector<unclaimed> unclaimed_ HOLDFAST_GUARDED_BY(mutex_);
 };
 

@@ -178,6 +178,18 @@ TEST_P(CommandLine, AStoryThatIsNotExactUnderItsLockIsReported) {
   EXPECT_TRUE(program.output().ends_with("wrong\n")) << program.output();
 }
 
+// A unit that somebody else sells while the sale under the lock goes on.
+TEST_P(CommandLine, ASaleThatIsNotExactUnderItsLockIsReported) {
+  const auto server = start();
+  child_process program(call_at(server, small_sale({"--no-svg"})));
+  ASSERT_TRUE(eventually([&] { return !keys_like(server, "hf:{demo:*}").empty(); }));
+  const auto stock = keys_like(server, "demo:*:stock");
+  ASSERT_EQ(stock.size(), 1U);
+  const auto sale = stock.front().substr(0, stock.front().rfind(':'));
+  server.command({"RPUSH", sale + ":orders", "0 1 0 1"});
+  EXPECT_EQ(program.wait(), exited(1)) << program.output();
+}
+
 // While the lock of each scenario is held: with plain SETNX, a holder is frozen then.
 TEST_P(CommandLine, DemoThatIsInterruptedLeavesNothing) {
   const std::pair<const char*, int> moments[] = {
@@ -218,6 +230,7 @@ TEST(Demo, RunsOnASharedEmbeddedServer) {
       support::run(call(small_sale({"--no-svg", "--url", url}), {"HOLDFAST_EMBEDDED_LINGER=0"}));
   EXPECT_EQ(done.how, exited(0)) << done.output << done.errors;
   EXPECT_THAT(done.output, HasSubstr("(d) Holdfast, frozen holder"));
+  EXPECT_THAT(done.errors, Not(HasSubstr("[#"))) << "progress is for terminals";
 }
 
 TEST(Demo, RefusesASaleThatIsTooSmall) {

@@ -68,8 +68,10 @@ TEST(Manual, NamesEveryExitCodeAndVariable) {
   for (const auto* code : {"0", "1", "64", "69", "70", "75", "76", "77", "78", "126", "127"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n.B ") + code + "\n"));
   }
-  for (const auto* variable : {"HOLDFAST_URL", "HOLDFAST_USER", "HOLDFAST_PASSWORD",
-                               "HOLDFAST_NAME", "HOLDFAST_TOKEN", "HOLDFAST_TOKENS"}) {
+  for (const auto* variable :
+       {"HOLDFAST_URL", "HOLDFAST_USER", "HOLDFAST_PASSWORD", "HOLDFAST_SENTINEL_USER",
+        "HOLDFAST_SENTINEL_PASSWORD", "HOLDFAST_TLS_CA", "HOLDFAST_TLS_CERT", "HOLDFAST_TLS_KEY",
+        "HOLDFAST_TLS_SERVER_NAME", "HOLDFAST_NAME", "HOLDFAST_TOKEN", "HOLDFAST_TOKENS"}) {
     EXPECT_THAT(text, HasSubstr(variable));
   }
 }

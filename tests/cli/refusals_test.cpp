@@ -65,7 +65,7 @@ TEST(Refusals, WrongArguments) {
 
 TEST(Refusals, WrongAddresses) {
   for (const auto* url : {"http://host", "redis://", "redis://host:0", "redis://host:x", "unix://a",
-                          "embedded:relative", "rediss://host", "redis://host/x", "nonsense"}) {
+                          "embedded:relative", "rediss://", "redis://host/x", "nonsense"}) {
     const auto said = holdfast({"status", "a"}, {std::string("HOLDFAST_URL=") + url});
     EXPECT_EQ(said.how, exited(78)) << url << said.errors;
   }

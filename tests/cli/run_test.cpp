@@ -37,6 +37,18 @@ TEST_P(CommandLine, TellsTheCommandNameAndToken) {
   EXPECT_LT(first, std::stoull(holdfast_at(server, token).output));
 }
 
+TEST_P(CommandLine, NameLikeAnOptionStandsBetweenDashes) {
+  const auto server = start();
+  for (const auto* const command : {"run", "elect"}) {
+    const auto said = holdfast_at(
+        server, {command, "--", "-x", "--", "sh", "-c", "echo $HOLDFAST_NAME $1", "sh", "--"});
+    EXPECT_EQ(said.how, exited(0)) << command << said.errors;
+    EXPECT_EQ(said.output, "-x --\n") << command;
+  }
+  EXPECT_EQ(holdfast_at(server, {"run", "--", "echo", "--", "-x"}).how, exited(64))
+      << "a forgotten name";
+}
+
 TEST_P(CommandLine, PassesArgumentsAndBytesUntouched) {
   const auto server = start();
   std::string bytes;

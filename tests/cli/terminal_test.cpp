@@ -1,4 +1,5 @@
-// holdfast run on a terminal: who has it, what Ctrl-C and Ctrl-Z reach, and how a script sees that.
+// The program on a terminal: who has it, what Ctrl-C and Ctrl-Z reach, how a script sees that, and
+// the progress of the demo.
 #include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
@@ -155,6 +156,14 @@ TEST_P(CommandLine, JobIsStoppedAndGoesOnInFront) {
   shell.type("luck\n");
   EXPECT_TRUE(shell.shows("went on with luck.")) << shell.screen();
   EXPECT_TRUE(shell.shows("code 6")) << shell.screen();
+}
+
+TEST_P(CommandLine, DemoShowsItsProgress) {
+  const auto server = start();
+  shell_on_terminal shell(std::string(HOLDFAST_PROGRAM) + " demo --processes 2 --threads 20 " +
+                          "--units 400 --no-svg --url " + server.url());
+  EXPECT_TRUE(shell.shows("[#")) << shell.screen();
+  EXPECT_TRUE(shell.shows(" left, ")) << shell.screen();
 }
 
 }  // namespace

@@ -126,6 +126,29 @@ TEST_P(CommandLine, StatusTellsWhoWaitsAndWatchTellsWhatChanges) {
   EXPECT_THAT(watching.output(), HasSubstr("0 waiting"));
 }
 
+// Runs a script in which "$0" is the program.
+auto in_a_shell(const private_server& server, const char* script) {
+  auto call = call_at(server, {"-c", script});
+  call.arguments.emplace_back(std::exchange(call.program, "/bin/sh"));
+  return support::run(call);
+}
+
+// Nothing changes after its first line.
+TEST_P(CommandLine, WatchEndsWithItsReader) {
+  const auto server = start();
+  const auto seen = in_a_shell(server, R"("$0" watch a --interval 1m | head -n 1)");
+  EXPECT_EQ(seen.how, exited(0));
+  EXPECT_THAT(seen.output, HasSubstr("free, 0 waiting"));
+}
+
+// Else the connection would get the number of standard output, and the server the result.
+TEST_P(CommandLine, WhoseOutputIsClosedSaysSo) {
+  const auto server = start();
+  const auto said = in_a_shell(server, R"(exec "$0" status a >&-)");
+  EXPECT_EQ(said.how, exited(70));
+  EXPECT_THAT(said.errors, HasSubstr("Bad file descriptor"));
+}
+
 // The keys as docs/wire/holdfast.md says.
 TEST_P(CommandLine, EveryKindIsShown) {
   const auto server = start();

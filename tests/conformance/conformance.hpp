@@ -22,6 +22,11 @@ using support::generous;
 using support::private_server;
 using namespace std::chrono_literals;
 
+// Ends the test visibly where there are clusters: this needs one server. That it is refused there,
+// if it is, says tests/faults/cluster_test.cpp.
+#define HOLDFAST_NEEDS_ONE_SERVER(what) \
+  if (support::over_cluster()) GTEST_SKIP() << "not over a cluster: " << (what)
+
 // A fixture with a server and a client of its own.
 class mutex_test : public support::server_test {
  protected:

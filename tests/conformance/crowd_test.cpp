@@ -42,8 +42,13 @@ class Crowd : public mutex_test {
     for (std::size_t i = 0; i < crowd; ++i) {
       all.push_back(take_a_turn(wanted, i, served_, last_));
     }
+    // Ten thousand questions at once keep the server of a busy machine from answering for a while.
+    const client patient{server().url(), {.response_timeout = 5min}};
     std::thread opens([&] {
-      EXPECT_TRUE(waits(wanted.name(), waiting, 5min));
+      const auto all_wait = [&] {
+        return inspector{patient}.status(wanted.name()).waiting == waiting;
+      };
+      EXPECT_TRUE(eventually(all_wait, 5min));
       bytes_each_ = (resident_bytes() - before) / crowd;
       EXPECT_TRUE(first.release());
     });
@@ -63,10 +68,12 @@ class Crowd : public mutex_test {
 HOLDFAST_ON_EACH_SERVER(Crowd);
 
 TEST_P(Crowd, OfAFairLockIsServedInItsOrderForTwoCommandsEach) {
+  const auto begin = net::now();
   serve(redis().mutex("a", {.fair = true}), crowd);
+  const std::chrono::duration<double> took = net::now() - begin;
   EXPECT_TRUE(std::is_sorted(served_.begin(), served_.end()));
-  // And who waits for long asks now and then.
-  EXPECT_LT(called("evalsha"), 2.2 * crowd);
+  // Who waits for long asks now and then: those who stand far behind about once a minute.
+  EXPECT_LT(called("evalsha"), (2.2 + took / 30s) * crowd);
 }
 
 TEST_P(Crowd, OfOneClientStandsAtTheServerAsOneRequest) {

@@ -109,6 +109,7 @@ TEST_P(Kinds, ExcludeWithinAndBetweenClients) {
 }
 
 TEST_P(Kinds, CostTwoCommandsWhenNobodyElseWantsThem) {
+  HOLDFAST_NEEDS_ONE_SERVER("locks of several slots are asked for one by one");
   constexpr int pairs = 20;
   for_each_kind([&](const auto& make) {
     const lock wanted = make(redis(), {});

@@ -117,6 +117,28 @@ TEST_P(Waiting, ThreadsOfAClientPassTheLockOnWithGrowingTokens) {
   EXPECT_LT(scripts_called() - before, 4000) << "most hand-overs need no server";
 }
 
+// Which of its turn a hold is, its token tells. Each is a round trip at least: few fit into some
+// milliseconds.
+TEST_P(Waiting, ThreadsOfAClientPassTheLockOnForAWhileOnly) {
+  constexpr std::uint64_t minors = 2048;
+  const auto lock = redis().mutex("a");
+  const inspector look{redis()};
+  std::atomic<std::uint64_t> longest{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 1000; ++round) {
+        const auto held = lock.acquire();
+        std::ignore = look.status("b");
+        longest = std::max(longest.load(), held.token().value() % minors);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_GT(longest, 0U);
+  EXPECT_LT(longest, minors / 2);
+}
+
 TEST_P(Waiting, WhoGivesUpLeavesTheQueueAndTheNextIsServed) {
   auto held = redis().mutex("a").acquire();
   std::stop_source stop;
@@ -298,12 +320,21 @@ TEST_P(Waiting, WhoIsNextInTheClientAsksAtOnceWhenTheHolderOnlyLetsGo) {
 }
 
 TEST_P(Waiting, ARetainedLockIsTakenAgainWithoutACommand) {
+  constexpr int minors =
+      2048;  // of one token of the server's; the last of them gives the lock back
   const auto lock = redis().mutex("a", {.retain = 10s});
-  const auto first = lock.acquire().token();
+  auto last = lock.acquire().token();
+  const auto take_again = [&] {
+    const auto next = lock.acquire().token();
+    EXPECT_GT(next, last);
+    last = next;
+  };
   const auto before = scripts_called();
-  for (int i = 0; i < 1000; ++i) EXPECT_GT(lock.acquire().token(), first);
+  for (int i = 1; i < minors - 1; ++i) take_again();
   EXPECT_EQ(scripts_called(), before);
   EXPECT_EQ(server().command({"EXISTS", "hf:{a}"}).number, 1);
+  for (int i = 0; i < 2; ++i) take_again();
+  EXPECT_GT(scripts_called(), before);
 }
 
 TEST_P(Waiting, ARetainedLockIsGivenToWhoeverWantsIt) {
@@ -311,6 +342,21 @@ TEST_P(Waiting, ARetainedLockIsGivenToWhoeverWantsIt) {
   const auto first = lock.acquire().token();
   const auto other = another_client().mutex("a").acquire({.timeout = 10s});
   EXPECT_GT(other.token(), first);
+}
+
+TEST_P(Waiting, AFrozenKeeperCostsOneLease) {
+  support::forked keeper{[&](const auto& parent) {
+    const client own{server().url()};
+    (void)own.mutex("a", {.lease = 600ms, .retain = 1h}).acquire();
+    parent.tell("keeps");
+    parent.sleep_until_killed();
+  }};
+  (void)keeper.heard();
+  keeper.signal(SIGSTOP);
+  EXPECT_EQ(server().command({"EXISTS", "hf:{a}"}).number, 1) << "else nothing was tested";
+  const auto before = net::now();
+  EXPECT_TRUE(another_client().mutex("a").try_acquire({.timeout = 30s}));
+  EXPECT_LT(net::now() - before, 5s);
 }
 
 TEST_P(Waiting, ARetainedLockGoesToThoseWhoStoodBehindItsOwner) {

@@ -88,7 +88,7 @@ TEST(BadPeer, EveryErrorOfAServerIsToldAsWhatItIs) {
       {"UNKILLABLE Sorry the script already executed write commands", errc::server_busy},
       {"MISCONF Errors writing to the AOF file: No space left on device", errc::misconfigured},
       {"NOREPLICAS Not enough good replicas to write.", errc::no_replicas},
-      {"CLUSTERDOWN The cluster is down", errc::unsupported},
+      {"CLUSTERDOWN The cluster is down", errc::unavailable},
       {"MOVED 3999 127.0.0.1:6381", errc::unsupported},
       {"TRYAGAIN Multiple keys request during rehashing of slot", errc::server_busy},
       {std::string("ERR unknown thing '") + "x" + "'", errc::server_error}};

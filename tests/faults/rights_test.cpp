@@ -1,4 +1,7 @@
 // Logging in, and the rights of the user who has logged in.
+#include <filesystem>
+#include <fstream>
+
 #include "faults/faulty_server.hpp"
 
 namespace holdfast::faults {
@@ -149,6 +152,74 @@ TEST_P(Rights, TakenAwayWhileHolding) {
   expect_failure(renewed.extend(20s), errc::permission_denied, "ACL SETUSER");
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
   EXPECT_FALSE(renewed.held());
+}
+
+// The password of "worker" stands in a file, and is changed while a client runs.
+class Rotation : public Rights {
+ protected:
+  static constexpr const char* next_password = "hunter3-new-horse";
+
+  static std::string file_of(const private_server& server) {
+    return (std::filesystem::path(server.socket()).parent_path() / "password").string();
+  }
+  static void write(const std::string& file, const std::string& line) {
+    std::ofstream(file + ".new") << line << "\nwhat follows is not read\n";
+    std::filesystem::rename(file + ".new", file);
+  }
+  static client_options from_file(const std::string& file) {
+    auto options = worker();
+    options.password = "something else";
+    options.password_file = file;
+    return options;
+  }
+  static void cut_connections(const private_server& server) {
+    server.command({"CLIENT", "KILL", "USER", "worker"});
+  }
+};
+HOLDFAST_ON_EACH_SERVER(Rotation);
+
+TEST_P(Rotation, NobodyIsStoppedWhileBothPasswordsAreGood) {
+  const auto server = server_with_worker();
+  const auto file = file_of(server);
+  write(file, password);
+  const client redis{server.url(), from_file(file)};
+  auto held = redis.mutex("a").acquire();
+  give(server, {std::string(">") + next_password});
+  write(file, next_password);
+  give(server, {std::string("<") + password});
+  cut_connections(server);
+  EXPECT_TRUE(redis.mutex("b").try_acquire({.timeout = support::generous}));
+  EXPECT_TRUE(held.held());
+  EXPECT_TRUE(held.release());
+}
+
+TEST_P(Rotation, LateFileHealsTheClient) {
+  const auto server = server_with_worker();
+  const auto file = file_of(server);
+  write(file, password);
+  const client redis{server.url(), from_file(file)};
+  const auto lock = redis.mutex("a");
+  ASSERT_TRUE(lock.try_acquire());
+  give(server, {"resetpass", std::string(">") + next_password});
+  cut_connections(server);
+  ASSERT_TRUE(eventually([&] {
+    const auto got = lock.try_acquire();
+    return !got && got.error().reason() == errc::authentication;
+  }));
+  write(file, next_password);
+  EXPECT_TRUE(eventually([&] { return bool(lock.try_acquire()); }, 5s)) << "once per second";
+}
+
+TEST_P(Rotation, FileThatCannotBeReadIsToldAndTriedAgain) {
+  const auto server = server_with_worker();
+  const auto file = file_of(server);
+  const client redis{server.url(), from_file(file)};
+  expect_failure(redis.mutex("a").try_acquire(), errc::authentication, "the password file");
+  write(file, "");
+  expect_failure(redis.mutex("a").try_acquire({.timeout = 3s}), errc::authentication,
+                 "first line is empty");
+  write(file, password);
+  EXPECT_TRUE(eventually([&] { return bool(redis.mutex("a").try_acquire()); }, 5s));
 }
 
 TEST_P(Rights, UserDeletedWhileHolding) {

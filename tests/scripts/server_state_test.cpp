@@ -261,5 +261,31 @@ TEST_P(RestrictedUser, ChangesNothingWhenARightIsMissing) {
   EXPECT_EQ(server().command({"DBSIZE"}).number, 0);
 }
 
+// The first write is another command than the one that writes the answer down: who may do only the
+// first does nothing, for he would be told an error of what is done.
+TEST_P(RestrictedUser, DoesNothingWhoseAnswerMayNotBeKept) {
+  const value_key stock{"counter", "stock"};
+  const value_key mails{"rate", "mails"};
+  const lock_key gate{"gate"};
+  server().command({"SET", stock.key, "7"});
+  server().command({"SET", mails.key, "9999999999999999.000 9999999999999999"});
+  server().command({"SET", gate.value_key(), "1l:1"});
+  log_in({"client", "values"}, {"-set"});
+  const auto to_zero = update_script("return 0");
+  script_client owner{server()};
+  const auto before = owner.contents();
+  std::uint64_t requests = 0;
+  for (const auto& asked :
+       {counter_add(stock, 5), counter_add(stock, -7), counter_set(stock, 0),
+        counter_compare_and_set(stock, 7, 0), counter_update(stock, to_zero, {}),
+        rate_take(mails, milliseconds(-1'000'000'000), milliseconds(9), milliseconds(1)),
+        latch_count_down(gate, 1)}) {
+    const request_id id{client_id{{1}}, ++requests};
+    const auto reply = redis().ask([&](auto& out) { write_once(asked, id, never, out); });
+    EXPECT_EQ(code_of(read_once(reply)), errc::permission_denied) << resp::to_string(reply);
+    EXPECT_EQ(owner.contents(), before) << requests;
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::dialects

@@ -87,6 +87,47 @@ TEST_P(SeveralScripts, TakeNothingWhenOneTokenCannotBeDrawn) {
   for (const auto& each : keys_) EXPECT_FALSE(redis().exists(each.value_key()));
 }
 
+TEST_P(SeveralScripts, DrawTokensAboveEveryCounterAndFloor) {
+  // A counter that is ahead of the time, one that is no number, and a floor.
+  const auto ahead = static_cast<std::int64_t>(redis().micros()) + 60'000'000;
+  redis().command({"SET", keys_[0].fence_key(), std::to_string(ahead)});
+  redis().command({"SET", keys_[1].fence_key(), "soon"});
+  for (int round = 1; round <= 2; ++round) {
+    auto all = wanted();
+    all[2].floor = round == 1 ? static_cast<token_major>(ahead) : 0;
+    const auto drawn = numbers(acquire(all));
+    ASSERT_EQ(drawn.size(), many);
+    EXPECT_EQ(drawn[0], ahead + round);
+    EXPECT_LT(drawn[1], ahead);
+    EXPECT_EQ(drawn[2], ahead + round);
+    for (std::size_t i = 0; i < many; ++i) {
+      EXPECT_EQ(redis().get(keys_[i].fence_key()), std::to_string(drawn[i]));
+      redis().command({"DEL", keys_[i].value_key()});
+    }
+  }
+}
+
+TEST_P(SeveralScripts, LeaveACounterOfAnotherTypeAlone) {
+  redis().command({"RPUSH", keys_[1].fence_key(), "a"});
+  EXPECT_TRUE(acquire(wanted()).items.at(1).is(resp::type::error));
+  EXPECT_EQ(redis().command({"TYPE", keys_[1].fence_key()}).text, "list");
+  for (const auto& each : keys_) EXPECT_FALSE(redis().exists(each.value_key()));
+}
+
+TEST_P(SeveralScripts, DrawTwiceFromACounterThatTwoLocksShare) {
+  const lock_key a{"one"};
+  int other = 0;
+  while (lock_key{std::to_string(other)}.slot() != a.slot()) ++other;
+  const lock_key b{std::to_string(other)};
+  claims_of of_a{a, 11}, of_b{b, 11};
+  for (int round = 1; round <= 2; ++round) {
+    const auto drawn = numbers(acquire({of_a.next(), of_b.next()}));
+    EXPECT_LT(drawn.at(0), drawn.at(1));
+    EXPECT_EQ(redis().get(a.fence_key()), std::to_string(drawn.at(1)));
+    redis().command({"DEL", a.value_key(), b.value_key()});
+  }
+}
+
 TEST_P(SeveralScripts, KeepWhatSomebodyWaitsForAndLeaveStrangersAlone) {
   auto all = held();
   redis().command({"ZADD", "hf:{one}:w", "1", "somebody"});

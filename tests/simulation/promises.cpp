@@ -64,10 +64,12 @@ std::optional<microseconds> promises::opens_in() {
   }
 }
 
-// Also who gives up a change that was granted, and becomes what he was.
+// Also who gives up a change that was granted, and becomes what he was. A server that was emptied
+// may give the same token to the same request once more: that is a grant of its own.
 bool promises::is_known(const holder& one) const {
   const auto found = grants_.find(one.token);
-  return found != grants_.end() && found->second.owner == one.owner;
+  return found != grants_.end() && found->second.owner == one.owner &&
+         found->second.at >= emptied_at_;
 }
 
 // Who has asked before may come back to his place.
@@ -141,7 +143,7 @@ void promises::gave_back(monotonic_time) {
 
 void promises::emptied(monotonic_time now) {
   counter_lost_ = true;
-  disrupted_at_ = now;
+  disrupted_at_ = emptied_at_ = now;
   freed_by_expiry_ = false;
   executed(now);
 }

@@ -121,6 +121,7 @@ class promises {
   bool contended_ = false;
   microseconds highest_{};  // the server's clock
   monotonic_time disrupted_at_ = monotonic_time::min();
+  monotonic_time emptied_at_ = monotonic_time::min();
   monotonic_time clock_set_at_ = monotonic_time::min();
   std::string violation_;
 };

@@ -39,8 +39,7 @@ world::world(const scenario& what)
 world::~world() = default;
 
 void world::at(monotonic_time when, std::function<void()> what) {
-  events_.push_back({std::max(when, now_), ++order_, std::move(what)});
-  std::ranges::push_heap(events_, is_later);
+  events_.push(std::max(when, now_), std::move(what));
 }
 
 // ---- the server
@@ -156,9 +155,7 @@ bool world::is_over() const {
 }
 
 void world::step() {
-  std::ranges::pop_heap(events_, is_later);
-  const event next = std::move(events_.back());
-  events_.pop_back();
+  const auto next = events_.pop();
   now_ = next.when;
   ++result_.events;
   note(static_cast<std::uint64_t>(now_.time_since_epoch().count()));
@@ -190,7 +187,7 @@ outcome world::run() {
   }
   plan_faults();
   const auto end = faults_end_ + healing_phase(std::max(count, most_clients));
-  while (!is_over() && events_.front().when <= end) step();
+  while (!is_over() && events_.next_due() <= end) step();
   finish();
   return result_;
 }

@@ -8,6 +8,7 @@
 
 #include "base/lock_key.hpp"
 #include "simulation/dice.hpp"
+#include "simulation/event_queue.hpp"
 #include "simulation/promises.hpp"
 #include "simulation/server/simulated_server.hpp"
 #include "simulation/simulation.hpp"
@@ -54,15 +55,6 @@ class world {
   void tell(history::event what);
 
  private:
-  struct event {
-    monotonic_time when;
-    std::uint64_t order;
-    std::function<void()> what;
-  };
-  static bool is_later(const event& a, const event& b) noexcept {
-    return a.when != b.when ? a.when > b.when : a.order > b.order;
-  }
-
   void plan_faults();
   void empty_the_server();
   void set_the_clock();
@@ -83,8 +75,7 @@ class world {
   simulated_server server_;
   bool knows_scripts_ = false;
   promises promises_;
-  std::vector<event> events_;  // a heap
-  std::uint64_t order_ = 0;
+  event_queue events_;
   std::vector<std::unique_ptr<client>> clients_;
   outcome result_;
 };

@@ -3,23 +3,45 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "resp/value.hpp"
+#include "support/certificates.hpp"
 
 namespace holdfast::support {
+
+struct server_tls {
+  certificate_files own;
+  std::string authority;  // whose certificates it accepts
+  bool demands_client_certificate = false;
+};
+
+// Whether HOLDFAST_TEST_TOPOLOGY makes a cluster of each private server.
+bool over_cluster();
 
 struct server_settings {
   std::string program{};                   // empty: whichever server is installed
   bool tcp = false;                        // also listen on a free port of 127.0.0.1
+  std::optional<server_tls> tls{};         // also listen with TLS on another one
   std::vector<std::string> arguments{};    // {"--maxmemory", "1mb"}
   std::vector<std::string> environment{};  // {"LD_PRELOAD=..."}, beside what this process has
+  bool url_by_tls = false;                 // url() is tls_url()
 };
 
 // Listens on a unix socket in a directory of its own, without persistence; ends with this object
 // and with this process. Its log is printed when the current test has failed. Throws what is wrong
 // when it does not start.
+//
+// With HOLDFAST_TEST_TLS=1 in the environment, url() leads over TLS and this process trusts the
+// server's certificate: so every test runs over TLS as well.
+//
+// Where the environment variable HOLDFAST_TEST_ACL has what `holdfast acl` prints, there is such a
+// user, whose login is in the URLs; the test fails when anything that it needs is refused to him.
+//
+// With HOLDFAST_TEST_TOPOLOGY=cluster it is a Redis Cluster of one node, and its URLs say so: that
+// keys of one command have one hash slot is seen there too, and the test may ask for any key.
 class private_server {
  public:
   explicit private_server(const server_settings& settings = {});
@@ -27,9 +49,11 @@ class private_server {
   private_server(private_server&&) noexcept;
   private_server& operator=(private_server&&) noexcept;
 
-  const std::string& url() const;  // unix:///...
+  const std::string& url() const;  // unix://...; rediss://... with HOLDFAST_TEST_TLS=1
   std::string tcp_url() const;     // redis://127.0.0.1:port; only with settings.tcp
   std::uint16_t port() const;      // only with settings.tcp
+  std::string tls_url() const;     // rediss://127.0.0.1:port; only with TLS
+  std::uint16_t tls_port() const;  // only with TLS
   std::string socket() const;      // path
   int pid() const;
   std::string log() const;

@@ -9,19 +9,38 @@ local call = redis.call
 if now > ARGV[1] + 0 then return {'late', now} end
 
 local count = #KEYS / 3
-local none, answers, texts = {}, {}, {}
-for i = 1, count do none[i] = 0 end
+local none, kept, counters, raised = {}, {}, {}, {}
 for i = 1, count do
-  if call('EXISTS', KEYS[3 * i - 2], KEYS[3 * i - 1]) > 0 then return none end
+  none[i] = 0
+  kept[2 * i - 1], kept[2 * i] = KEYS[3 * i - 2], KEYS[3 * i - 1]
+  counters[i] = KEYS[3 * i]
+  raised[2 * i - 1], raised[2 * i] = KEYS[3 * i], text
 end
+if call('EXISTS', unpack(kept)) > 0 then return none end
+
+-- As a rule the time is above all counters and floors: then one command raises them all. Missing
+-- counters, and those of several locks at once, are drawn from one by one.
+local last, seen, together = call('MGET', unpack(counters)), {}, true
 for i = 1, count do
-  local KEYS, text, floor = {[4] = KEYS[3 * i]}, text, ARGV[3 * i + 1] + 0
-  --@include draw_major
-  if refusal then
-    none[i] = refusal
-    return none
+  local reached = tonumber(last[i] or '')
+  local is_below = reached and reached < now and ARGV[3 * i + 1] + 0 < now
+  together = together and is_below and not seen[counters[i]]
+  seen[counters[i]] = true
+end
+local answers, texts = {}, {}
+if together then
+  call('MSET', unpack(raised))
+  for i = 1, count do answers[i], texts[i] = now, text end
+else
+  for i = 1, count do
+    local KEYS, text, floor = {[4] = counters[i]}, text, ARGV[3 * i + 1] + 0
+    --@include draw_major
+    if refusal then
+      none[i] = refusal
+      return none
+    end
+    answers[i], texts[i] = major, text
   end
-  answers[i], texts[i] = major, text
 end
 for i = 1, count do
   call('SET', KEYS[3 * i - 2], '1:' .. texts[i] .. ':' .. ARGV[3 * i - 1], 'PX', ARGV[3 * i])

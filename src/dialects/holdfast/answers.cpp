@@ -1,9 +1,9 @@
 #include "dialects/holdfast/answers.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/number.hpp"
 #include "base/printable.hpp"
 #include "dialects/holdfast/layout.hpp"
 #include "resp/server_error.hpp"
@@ -25,9 +25,9 @@ std::optional<token_major> read_major(const resp::value& v) noexcept {
   if (v.is(resp::type::integer) && v.number >= 0) {
     major = static_cast<token_major>(v.number);
   } else if (v.is_text()) {
-    const char* end = v.text.data() + v.text.size();
-    const auto [stopped, failed] = std::from_chars(v.text.data(), end, major);
-    if (failed != std::errc{} || stopped != end) return std::nullopt;
+    const auto number = parse_number<token_major>(v.text);
+    if (!number) return std::nullopt;
+    major = *number;
   } else {
     return std::nullopt;
   }

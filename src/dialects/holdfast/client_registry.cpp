@@ -1,7 +1,9 @@
 #include "dialects/holdfast/client_registry.hpp"
 
-#include <charconv>
+#include <algorithm>
 
+#include "base/lock_key.hpp"
+#include "base/number.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "holdfast_scripts.hpp"
 
@@ -22,10 +24,7 @@ std::string_view cut(std::string_view text) noexcept {
 }
 
 std::int64_t number_or_zero(std::string_view text) noexcept {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, failed] = std::from_chars(text.data(), end, number);
-  return failed == std::errc{} && stopped == end && number > 0 ? number : 0;
+  return std::max<std::int64_t>(parse_number<std::int64_t>(text).value_or(0), 0);
 }
 
 void read_field(std::string_view field, std::string_view text, client_entry& entry) {
@@ -59,6 +58,9 @@ std::optional<refused> read_client_written(const resp::value& v) {
   if (v.is(resp::type::integer) && v.number == 1) return std::nullopt;
   return refused_or_not_understood("register client", v);
 }
+
+std::uint16_t client_slot(const client_id& client) { return client_slot(client.text()); }
+std::uint16_t client_slot(std::string_view client) { return hash_slot(registry_key(client)); }
 
 void write_client_removal(const client_id& client, resp::writer& out) {
   out.command(2);

@@ -26,6 +26,10 @@ struct client_entry {
 void write_client(const client_id&, const client_entry&, milliseconds ttl, resp::writer&);
 std::optional<refused> read_client_written(const resp::value&);
 
+// Where the entry of a client is.
+std::uint16_t client_slot(const client_id&);
+std::uint16_t client_slot(std::string_view client);
+
 // Removes the entry of a client that ends.
 void write_client_removal(const client_id&, resp::writer&);
 

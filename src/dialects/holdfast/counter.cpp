@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/number.hpp"
 #include "base/printable.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "holdfast_scripts.hpp"
@@ -59,7 +60,7 @@ std::variant<counted, refused> read_counted(const value_key& counter, const once
   if (answer.word == "failed") {
     return refused{errc::server_error, false, "the update failed: " + printable(answer.rest, 200)};
   }
-  const auto value = read_whole_number(answer.rest);
+  const auto value = parse_number<std::int64_t>(answer.rest);
   if (value && answer.word == "ok") return counted{true, *value};
   if (value && answer.word == "no") return counted{false, *value};
   if (value && answer.word == "overflow") {
@@ -79,7 +80,7 @@ void write_counter_query(const value_key& counter, resp::writer& out) {
 std::variant<std::int64_t, refused> read_counter(const value_key& counter, const resp::value& v) {
   if (v.is(resp::type::null)) return std::int64_t{0};
   if (!v.is_text()) return refused_or_not_understood("GET", v);
-  if (const auto number = read_whole_number(v.text)) return *number;
+  if (const auto number = parse_number<std::int64_t>(v.text)) return *number;
   return not_a(counter, "counter");
 }
 

@@ -25,22 +25,27 @@ local function is_less(a, b)
   return a < b
 end
 
+local function negated(number)
+  if number == '0' then return number end
+  return string.sub(number, 1, 1) == '-' and string.sub(number, 2) or '-' .. number
+end
+
 local answer
 local unmet = ARGV[4] == 'is' and held ~= ARGV[5] or ARGV[4] == 'least' and is_less(held, ARGV[5])
 if unmet then
   answer = 'no ' .. held
+elseif ARGV[3] == (ARGV[2] == 'set' and '0' or negated(held)) then
+  --@include may_remember
+  call('DEL', KEYS[2])
+  answer = 'ok 0'
 elseif ARGV[2] == 'set' then
-  if ARGV[3] == '0' then
-    call('DEL', KEYS[2])
-  else
-    call('SET', KEYS[2], ARGV[3], 'KEEPTTL')
-  end
+  call('SET', KEYS[2], ARGV[3], 'KEEPTTL')
   answer = 'ok ' .. ARGV[3]
 else
+  --@include may_remember
   local sum = redis.pcall('INCRBY', KEYS[2], ARGV[3])
   if type(sum) ~= 'table' then
     answer = 'ok ' .. call('GET', KEYS[2])
-    if sum == 0 then call('DEL', KEYS[2]) end
   elseif string.find(sum.err, 'overflow') then
     answer = 'overflow ' .. held
   else

@@ -1,8 +1,7 @@
 #include "dialects/holdfast/fenced.hpp"
 
-#include <charconv>
-
 #include "base/lock_key.hpp"
+#include "base/number.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "holdfast_scripts.hpp"
 
@@ -10,11 +9,8 @@ namespace holdfast::dialects {
 namespace {
 
 std::optional<fencing_token> read_token(std::string_view text) noexcept {
-  std::uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, failed] = std::from_chars(text.data(), end, number);
-  if (failed != std::errc{} || stopped != end) return std::nullopt;
-  return fencing_token{number};
+  const auto number = parse_number<std::uint64_t>(text);
+  return number ? std::optional(fencing_token{*number}) : std::nullopt;
 }
 
 }  // namespace

@@ -161,6 +161,8 @@ break_shared_verdict read_break_shared(const lock_key& key, const resp::value& v
   return unintelligible("break", v);
 }
 
+std::uint16_t audit_slot() noexcept { return hash_slot("hf:audit"); }
+
 void write_audit(const audit_entry& entry, resp::writer& out) {
   out.command(6 + 12);
   for (const std::string_view word : {"XADD", "hf:audit", "MAXLEN", "="}) out.arg(word);

@@ -101,6 +101,7 @@ struct audit_entry {
   std::string_view by;     // who broke it, e.g. "root@host:4711"
   std::string_view reason;
 };
+std::uint16_t audit_slot() noexcept;
 void write_audit(const audit_entry&, resp::writer&);
 
 }  // namespace holdfast::dialects

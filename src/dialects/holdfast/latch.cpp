@@ -1,9 +1,9 @@
 #include "dialects/holdfast/latch.hpp"
 
-#include <charconv>
 #include <optional>
 #include <string>
 
+#include "base/number.hpp"
 #include "base/printable.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "dialects/holdfast/waiting.hpp"
@@ -11,14 +11,6 @@
 
 namespace holdfast::dialects {
 namespace {
-
-std::optional<std::uint32_t> read_count(std::string_view text) noexcept {
-  std::uint32_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, failed] = std::from_chars(text.data(), end, count);
-  if (failed != std::errc{} || stopped != end) return std::nullopt;
-  return count;
-}
 
 once_call change(const lock_key& key, std::string_view how, std::uint32_t number) {
   const auto latch = key.value_key();
@@ -58,7 +50,7 @@ once_call latch_count_down(const lock_key& key, std::uint32_t by) {
 std::variant<latch_change, refused> read_latch_change(const lock_key& key,
                                                       const once_answer& answer) {
   if (answer.word == "foreign") return not_a_gate(key);
-  const auto number = read_count(answer.rest);
+  const auto number = parse_number<std::uint32_t>(answer.rest);
   if (number && answer.word == "ok") return latch_change{true, *number, false};
   if (number && answer.word == "no") return latch_change{false, *number, false};
   if (number && answer.word == "opened") return latch_change{true, 0, *number != 0};
@@ -77,7 +69,8 @@ std::variant<std::uint32_t, refused> read_latch(const lock_key& key, const resp:
   if (v.is(resp::type::null)) return 0U;
   if (!v.is_text()) return refused_or_not_understood("GET", v);
   if (v.text.starts_with("1l:")) {
-    if (const auto left = read_count(std::string_view{v.text}.substr(3))) return *left;
+    if (const auto left = parse_number<std::uint32_t>(std::string_view{v.text}.substr(3)))
+      return *left;
   }
   return not_a_gate(key);
 }

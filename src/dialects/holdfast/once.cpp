@@ -1,6 +1,5 @@
 #include "dialects/holdfast/once.hpp"
 
-#include <charconv>
 #include <utility>
 
 #include "base/lock_key.hpp"
@@ -40,14 +39,6 @@ std::optional<server_time> time_in(const once_verdict& verdict) noexcept {
   if (const auto* answer = std::get_if<once_answer>(&verdict)) return answer->now;
   if (const auto* too_late = std::get_if<late>(&verdict)) return too_late->now;
   return std::nullopt;
-}
-
-std::optional<std::int64_t> read_whole_number(std::string_view text) noexcept {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, failed] = std::from_chars(text.data(), end, number);
-  if (failed != std::errc{} || stopped != end) return std::nullopt;
-  return number;
 }
 
 refused not_a(const value_key& value, std::string_view what) {

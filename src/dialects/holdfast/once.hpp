@@ -49,7 +49,6 @@ once_verdict read_once(const resp::value&);
 std::optional<server_time> time_in(const once_verdict&) noexcept;
 
 // For those who read answers.
-std::optional<std::int64_t> read_whole_number(std::string_view text) noexcept;
 refused not_a(const value_key&, std::string_view what);  // "counter"
 refused unknown_answer(const once_answer&);
 

@@ -1,5 +1,6 @@
 #include "dialects/holdfast/rate.hpp"
 
+#include "base/number.hpp"
 #include "holdfast_scripts.hpp"
 
 namespace holdfast::dialects {
@@ -16,7 +17,7 @@ once_call rate_take(const value_key& limiter, nanoseconds cost, nanoseconds all,
 std::variant<rate_taken, rate_exceeded, refused> read_rate(const value_key& limiter,
                                                            const once_answer& answer) {
   if (answer.word == "foreign") return not_a(limiter, "rate limiter");
-  const auto micros = read_whole_number(answer.rest);
+  const auto micros = parse_number<std::int64_t>(answer.rest);
   if (micros && answer.word == "due") return rate_taken{server_time(microseconds(*micros))};
   if (micros && answer.word == "wait") return rate_exceeded{microseconds(*micros)};
   return unknown_answer(answer);

@@ -28,6 +28,7 @@ else
     call('SET', KEYS[2], string.format('%.3f %.0f', full, now), 'PXAT',
       string.format('%.0f', math.ceil(full / 1000)))
   else
+    --@include may_remember
     call('DEL', KEYS[2])
   end
   answer = string.format('due %.0f', now + wait)

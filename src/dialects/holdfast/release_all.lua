@@ -4,15 +4,20 @@
 -- Returns an answer for each lock as release.lua gives it; 2 also where somebody waits: that one is
 -- still held, and must be released by itself. The only write is DEL, which passes when memory is
 -- short.
-local answers = {}
+local values, queues = {}, {}
+for i = 1, #ARGV do values[i], queues[i] = KEYS[2 * i - 1], KEYS[2 * i] end
+local held = redis.call('MGET', unpack(values))
+local waited_for = redis.call('EXISTS', unpack(queues)) > 0
+local answers, free = {}, {}
 for i = 1, #ARGV do
-  local value, queue = KEYS[2 * i - 1], KEYS[2 * i]
-  if redis.pcall('GET', value) ~= ARGV[i] then
+  if held[i] ~= ARGV[i] then
     answers[i] = 0
-  elseif redis.call('EXISTS', queue) > 0 then
+  elseif waited_for and redis.call('EXISTS', queues[i]) > 0 then
     answers[i] = 2
   else
-    answers[i] = redis.call('DEL', value)
+    answers[i] = 1
+    free[#free + 1] = values[i]
   end
 end
+if #free > 0 then redis.call('DEL', unpack(free)) end
 return answers

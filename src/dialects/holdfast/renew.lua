@@ -15,11 +15,7 @@ if now > ARGV[1] + 0 then return {'late', now} end
 
 local function renew(key, expected, lease)
   if call('GET', key) ~= expected then return 0 end
-  local remaining = call('PTTL', key)
-  local wanted = lease + 0
-  if remaining >= wanted then return remaining end
-  call('PEXPIRE', key, lease)
-  return wanted
+  --@include prolong
 end
 
 --@include renew_each

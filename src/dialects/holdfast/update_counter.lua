@@ -24,6 +24,7 @@ elseif value == nil then
 elseif type(value) ~= 'number' or value % 1 ~= 0 or math.abs(value) > 9007199254740992 then
   answer = 'failed it must return a whole number up to 2^53, or nil'
 elseif value == 0 then
+  --@include may_remember
   call('DEL', KEYS[2])
   answer = 'ok 0'
 else

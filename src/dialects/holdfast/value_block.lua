@@ -17,6 +17,7 @@ local answer = 'lost'
 if token == ARGV[3] and until_ms * 1000 > now then
   answer = 'written'
   if ARGV[4] == '' then
+    --@include may_remember
     call('DEL', KEYS[3])
   else
     call('SET', KEYS[3], token .. ':' .. ARGV[4])

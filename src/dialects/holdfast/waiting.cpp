@@ -1,8 +1,8 @@
 #include "dialects/holdfast/waiting.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "dialects/holdfast/layout.hpp"
 
@@ -16,20 +16,12 @@ std::string_view next_word(std::string_view& rest) noexcept {
   return word;
 }
 
-std::optional<std::uint64_t> read_number(std::string_view text, int base) noexcept {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, failed] = std::from_chars(text.data(), end, number, base);
-  if (failed != std::errc{} || stopped != end) return std::nullopt;
-  return number;
-}
-
 std::optional<std::uint64_t> read_request(const client_id& client, std::string_view text) noexcept {
   if (!text.starts_with(client.text())) return std::nullopt;
   text.remove_prefix(client.text().size());
   if (!text.starts_with('-')) return std::nullopt;
   if (text.ends_with('r')) text.remove_suffix(1);
-  return read_number(text.substr(1), 16);
+  return parse_number<std::uint64_t>(text.substr(1), 16);
 }
 
 // With the longest lock_delay.
@@ -37,7 +29,7 @@ constexpr std::uint64_t largest_claim = 1'000 + 3'600'000;
 
 // Also after a full lease; what is longer is asked about before.
 std::optional<channel_message> read_first_in_line(std::uint64_t request, std::string_view text) {
-  const auto owner_has = read_number(text, 10);
+  const auto owner_has = parse_number<std::uint64_t>(text);
   if (!owner_has) return std::nullopt;
   return first_in_line{request, milliseconds(std::min(*owner_has, largest_claim))};
 }
@@ -74,11 +66,12 @@ std::optional<channel_message> read_message(const client_id& client, std::string
   const std::string_view owner = next_word(message);
   const auto request = read_request(client, owner);
   if (word == "wanted" && request) return wanted{*request};
+  if (word == "free" && request) return freed{*request};
   if (word == "next" && request) return read_first_in_line(*request, next_word(message));
   if (word != "grant" && word != "shared") return std::nullopt;
-  const auto major = read_number(next_word(message), 10);
-  const auto claim = read_number(next_word(message), 10);
-  const auto at = read_number(next_word(message), 10);
+  const auto major = parse_number<std::uint64_t>(next_word(message));
+  const auto claim = parse_number<std::uint64_t>(next_word(message));
+  const auto at = parse_number<std::uint64_t>(next_word(message));
   const bool names_a_lock = message.starts_with("hf:{") && message.ends_with('}');
   const bool complete = request && major && claim && at && names_a_lock;
   if (!complete || *major > largest_major || *at > largest_major) return std::nullopt;

@@ -60,7 +60,13 @@ struct wanted {
   friend bool operator==(const wanted&, const wanted&) = default;
 };
 
-using channel_message = std::variant<handed_over, first_in_line, wanted>;
+// A lock of a quorum that this request wants is free at the member that says so.
+struct freed {
+  std::uint64_t request = 0;
+  friend bool operator==(const freed&, const freed&) = default;
+};
+
+using channel_message = std::variant<handed_over, first_in_line, wanted, freed>;
 
 // Reads a message of `client`'s channel. Nothing: it is none that we understand, or it names
 // somebody else's request. Whoever may publish can write anything there.

@@ -162,13 +162,27 @@ value keyspace::expire(std::string_view key, std::string_view time, std::int64_t
 
 value keyspace::on_strings(words command, bool& known) {
   if (command[0] == "SET") return set(command);
-  known = command[0] == "GET";
+  if (command[0] == "MSET") return set_many(command);
+  const bool many = command[0] == "MGET";
+  known = many || command[0] == "GET";
   if (!known) return {};
-  if (command.size() != 2) return too_few();
-  const auto* e = find(command[1]);
-  if (e == nullptr) return {};
-  const auto* text = std::get_if<std::string>(&e->content);
-  return text == nullptr ? wrong_type() : bulk(*text);
+  if (many ? command.size() < 2 : command.size() != 2) return too_few();
+  auto all = list();
+  for (const auto key : command.subspan(1)) {
+    const auto* e = find(key);
+    const auto* text = e == nullptr ? nullptr : std::get_if<std::string>(&e->content);
+    if (!many && e != nullptr && text == nullptr) return wrong_type();
+    all.items.push_back(text == nullptr ? value{} : bulk(*text));
+  }
+  return many ? all : all.items.front();
+}
+
+value keyspace::set_many(words command) {
+  if (command.size() < 3 || command.size() % 2 == 0) return too_few();
+  for (std::size_t i = 1; i < command.size(); i += 2) {
+    make(command[i], {.content = std::string(command[i + 1])});
+  }
+  return text_of(type::simple, "OK");
 }
 
 value keyspace::set(words command) {
@@ -275,28 +289,33 @@ value keyspace::range(words command, const sorted_set& zset) const {
   if (command.size() > 4 && !scores) return error("ERR syntax error");
   auto answer = list();
   for (auto i = *first; i <= *last && i < size; ++i) {
-    const auto& [points, member] = zset[std::size_t(i)];
-    if (scores && resp3_) {
-      answer.items.push_back(list());
-      answer.items.back().items = {bulk(member), score(points)};
-    } else {
-      answer.items.push_back(bulk(member));
-      if (scores) answer.items.push_back(score(points));
-    }
+    add_member(answer, zset[std::size_t(i)], scores);
   }
   return answer;
 }
 
-value keyspace::between(words command, const sorted_set& zset) {
-  if (command.size() != 4) return error("ERR syntax error");
+value keyspace::between(words command, const sorted_set& zset) const {
+  if (command.size() < 4) return too_few();
   const auto least = real(command[2]);
   const auto most = real(command[3]);
   if (!least || !most) return error("ERR min or max is not a float");
+  const bool scores = command.size() == 5 && command[4] == "WITHSCORES";
+  if (command.size() > 4 && !scores) return error("ERR syntax error");
   auto answer = list();
-  for (const auto& [points, member] : zset) {
-    if (points >= *least && points <= *most) answer.items.push_back(bulk(member));
+  for (const auto& one : zset) {
+    if (one.first >= *least && one.first <= *most) add_member(answer, one, scores);
   }
   return answer;
+}
+
+void keyspace::add_member(value& answer, const sorted_set::value_type& one, bool scores) const {
+  if (scores && resp3_) {
+    answer.items.push_back(list());
+    answer.items.back().items = {bulk(one.second), score(one.first)};
+  } else {
+    answer.items.push_back(bulk(one.second));
+    if (scores) answer.items.push_back(score(one.first));
+  }
 }
 
 value keyspace::on_hashes(words command, bool& known) {

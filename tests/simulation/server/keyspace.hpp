@@ -56,10 +56,12 @@ class keyspace {
   resp::value on_sorted_sets(words command, bool& known);
   resp::value on_hashes(words command, bool& known);
   resp::value set(words command);
+  resp::value set_many(words command);
   resp::value expire(std::string_view key, std::string_view time, std::int64_t since);
   resp::value add_scores(words command, sorted_set* zset);
   resp::value range(words command, const sorted_set& zset) const;
-  static resp::value between(words command, const sorted_set& zset);
+  resp::value between(words command, const sorted_set& zset) const;
+  void add_member(resp::value& answer, const sorted_set::value_type& one, bool scores) const;
   resp::value score(double value) const;
 
   std::unordered_map<std::string, entry, hasher, std::equal_to<>> entries_;

@@ -61,6 +61,8 @@ class SimulatedServerAndReal : public support::server_test {
     const std::vector<std::vector<std::string>> all = {
         {"EXISTS", key, "text"},
         {"GET", key},
+        {"MGET", key, "text", "missing"},
+        {"MSET", key, member, "other", "1"},
         {"SET", key, member},
         {"DEL", key},
         {"SET", key, member, "NX", "PX", "90000000"},
@@ -81,6 +83,7 @@ class SimulatedServerAndReal : public support::server_test {
         {"ZRANGE", key, "0", "-1", "WITHSCORES"},
         {"ZRANGE", key, "-1", "-1"},
         {"ZRANGEBYSCORE", key, "-inf", "1"},
+        {"ZRANGEBYSCORE", key, "-inf", "1", "WITHSCORES"},
         {"HSET", key, member, score},
         {"HSET", key, member, score},
         {"HGET", key, member},

@@ -31,6 +31,7 @@ elseif left and left + 0 > number then
   call('SET', latch, '1l:' .. left)
   answer = 'ok ' .. left
 else
+  --@include may_remember
   call('DEL', latch)
   --@include open_latch
   answer = more and 'opened 1' or 'opened 0'

@@ -84,19 +84,22 @@ if waits then
       local last = call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
       if last and last + 0 >= now then ticket = last + 1 end
     end
-    -- Who wants another mode of what he has goes before all who have nothing yet. Should one of
-    -- them wait for us already, neither could ever go on.
+    -- Who wants another mode of what he has goes before all who have nothing yet. If of two who do
+    -- so the one in front waits for the other, neither could ever go on; he may have come back to
+    -- an old place, so it may be us.
     if old then
-      local mine_now = string.sub(old, 1, 1)
-      local changing = call('ZRANGEBYSCORE', KEYS[2], '-inf', 0)
-      for i = 1, #changing do
+      if ticket > 0 then ticket = ticket - 4503599627370496 end
+      local changing = call('ZRANGEBYSCORE', KEYS[2], '-inf', 0, 'WITHSCORES')
+      for i = 1, #changing, 2 do
         local wanted, whose = string.match(changing[i], '^[^:]+:(%a)%d+/%d+:([^:]*):')
+        local behind = old
+        if changing[i + 1] + 0 > ticket then wanted, behind = mode, call('HGET', KEYS[1], whose) end
         -- Not an attempt of our own that was given up a moment ago.
-        if whose ~= replaced and string.find(against[wanted] or '', mine_now, 1, true) then
+        if whose ~= replaced and behind and
+            string.find(against[wanted] or '', string.sub(behind, 1, 1), 1, true) then
           return {'deadlock'}
         end
       end
-      if ticket > 0 then ticket = ticket - 4503599627370496 end
     end
     call('ZADD', KEYS[2], string.format('%.0f', ticket), member)
   end

@@ -1,0 +1,85 @@
+// holdfast acl: the rights that a user of the server needs.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <holdfast/access_rights.hpp>
+#include <holdfast/errc.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/complaint.hpp"
+#include "cli/output.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+struct arguments {
+  std::string pattern;
+  std::vector<std::string> kinds;
+};
+
+// No server takes this for a password: who forgets to put one there is told so.
+constexpr const char* password_place = "#SHA256-OF-PASSWORD";
+
+access_rights rights_of(const arguments& given) {
+  try {
+    return access_rights_for(given.pattern, given.kinds);
+  } catch (const failure& refused) {
+    throw complaint{usage, "usage", std::string(refused.what()) + " (see holdfast capabilities)"};
+  }
+}
+
+int show(const context& shared, const arguments& given) {
+  const auto& chosen = shared.connection.username;
+  const std::string user = chosen.empty() ? "holdfast" : chosen;
+  const auto rights = rights_of(given);
+  const auto rule = fmt::format("ACL SETUSER {} reset on {} {}", user, password_place,
+                                fmt::join(rights.needed, " "));
+  if (shared.json) {
+    print_json(
+        {{"rule", rule}, {"user", user}, {"needed", rights.needed}, {"optional", rights.optional}});
+  } else {
+    print(rule + "\n");
+  }
+  return success;
+}
+
+}  // namespace
+
+void add_acl(CLI::App& program, context& shared) {
+  const auto given = std::make_shared<arguments>();
+  auto* const command = program.add_subcommand(
+      "acl", "Print the rights that a user of the server needs, as ACL SETUSER");
+  command
+      ->add_option("pattern", given->pattern,
+                   "Glob over the names of locks ('orders:*'); of fenced writes, over keys")
+      ->required()
+      ->type_name("PATTERN");
+  command
+      ->add_option(
+          "--kind", given->kinds,
+          "A kind as `holdfast capabilities` names it, or `operator` (status, ls, release "
+          "--force, doctor), or beside others `cluster`, for nodes of a Redis Cluster, and "
+          "`replicas`, for --min-replicas; "
+          "more than once [all locks]")
+      ->type_name("KIND")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->footer(
+      "Read off the scripts that are really sent: nothing can be left out. The user is that of\n"
+      "--user, or `holdfast`. Put the SHA-256 of the password, or >PASSWORD, in the place that is\n"
+      "kept for it. --json tells as well what is tried but not needed. Asks no server.\n\n"
+      "Example:\n"
+      "  hash=$(printf %s \"$password\" | sha256sum | cut -d' ' -f1)\n"
+      "  holdfast acl 'orders:*' --user worker | sed \"s/#SHA256-OF-PASSWORD/#$hash/\" | "
+      "redis-cli");
+  command->callback(
+      [&shared, given] { shared.action = [&shared, given] { return show(shared, *given); }; });
+}
+
+}  // namespace holdfast::cli

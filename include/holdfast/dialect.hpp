@@ -1,0 +1,98 @@
+/// \file
+/// How a lock is written in Redis: in Holdfast's own way, or as another library does.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace holdfast {
+
+namespace detail {
+struct lock_access;
+}
+namespace dialects {
+class foreign_recipe;
+}
+
+/// What the value of a plain lock looks like. Drawn anew for each attempt, as text.
+enum class token_form {
+  hex,      ///< 32 hexadecimal digits: uuid without hyphens, as redis-py writes it.
+  uuid,     ///< The same with hyphens.
+  letters,  ///< 16 letters and digits, as go-zero writes it.
+};
+
+/// The layout that most libraries and hand-written locks have: one text that `SET NX PX` wrote and
+/// that is deleted by whoever knows it.
+struct token_layout {
+  std::string key_prefix{};  ///< Stands before the lock's name; both together are the key.
+  token_form value = token_form::hex;
+
+  /// The value to write, where a drawn one will not do. Not empty: whoever writes the same is the
+  /// same holder for the server, and a release may free what another of them was granted since.
+  std::string fixed_value{};
+
+  /// The lease of locks that do not name their own. Unset: the client's `default_lease`.
+  std::optional<std::chrono::milliseconds> lease{};
+
+  /// Nobody is told when such a lock is released: who waits asks again after this time, or up to
+  /// twice as long. 1 ms to 1 h.
+  std::chrono::milliseconds retry_interval{100};
+};
+
+/// How a lock is written in Redis, for `lock_options::dialect`.
+///
+/// In another library's layout a lock excludes that library's users too: both keep the same key.
+/// What such a layout has no place for is refused (`errc::unsupported`): order of arrival, keeping
+/// a lock after its release, lock delays, limits of a queue, kinds other than `client::mutex` and
+/// `client::recursive_mutex`. Its leases have no fencing token, whatever `lock_options::fencing`
+/// says, and deadline, loss signal and renewal as all leases have. docs/migrating.md compares them.
+///
+/// Locks whose dialects are copies of one object are one lock to this client, whose threads pass it
+/// on among themselves; otherwise they meet at the server only.
+/// Thread safety: a value type, immutable.
+class dialect {
+ public:
+  dialect() noexcept = default;  ///< Holdfast's own.
+
+  /// Redisson's `RLock`: a hash, a counter of holds, a message when it is released. Who waits here
+  /// is told as Redisson's own waiters are. Lease: 30 s.
+  static dialect redisson();
+
+  /// go-zero's `RedisLock`, which the server keeps for 500 ms longer than it says. Asks again after
+  /// 100 ms, or up to twice as long.
+  static dialect go_zero();
+
+  /// `Lock` of redis-py. Its own locks end only when they were given a `timeout`; ours always do.
+  static dialect redis_py();
+
+  /// The usual lock written by hand over Jedis: the key as it is, the caller's id as the value,
+  /// 30 s, asks again after 100 ms. Throws `failure`: `invalid_argument` when the id is empty.
+  static dialect jedis(std::string id);
+
+  /// The same over Spring's RedisTemplate: key and code are the caller's, 30 s, 50 ms.
+  static dialect spring_template(std::string code);
+
+  /// The same with a thread-local value: the prefix `LOCK_`, 15 s, 500 ms.
+  static dialect reentrant_thread_local();
+
+  /// Any other lock of this form. Throws `failure`: `invalid_argument`.
+  static dialect token(token_layout layout);
+
+  /// "holdfast", "redisson", "go_zero" or "token".
+  [[nodiscard]] std::string_view name() const noexcept;
+
+  friend bool operator==(const dialect&, const dialect&) noexcept = default;
+
+ private:
+  friend struct detail::lock_access;
+  explicit dialect(std::shared_ptr<const dialects::foreign_recipe> recipe) noexcept
+      : recipe_(std::move(recipe)) {}
+
+  std::shared_ptr<const dialects::foreign_recipe> recipe_;  // null: Holdfast's own
+};
+
+}  // namespace holdfast

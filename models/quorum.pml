@@ -1,0 +1,207 @@
+/* A lock of a quorum of three members, and its tokens.
+ *
+ * Abstraction: no clock at all. A vote may vanish at any moment, as if it had run out, a clock had
+ * jumped, or the member had been restarted with its counter alone. Clients pause for any time
+ * between any two steps, members may not answer, and the counters differ at first. A request is
+ * asked once; a renewal and a late copy of one may come at any later time.
+ *
+ * Shows: whoever has won has a larger token than everybody who had won before he asked, and no two
+ * who win have the same; a vote that was released is not given again to a late renewal.
+ * Controls: NO_WRITE_BACK (the token is chosen, and nobody told) and FORGETS (a member loses its
+ * counter and votes at once) must fail, and LATE_RENEWALS (a release does not raise the counter).
+ *
+ * With BELIEF it looks at exclusion instead, with sound clocks: no vote runs out while its client
+ * may count on it. But one member after another loses its memory, and stays out as long as the one
+ * may go on whom it had voted for (the longest lease). Nobody believes beside another. Control:
+ * VOTES_AT_ONCE.
+ */
+#define MEMBERS 3
+#define MAJORITY 2
+#ifndef CLIENTS
+#define CLIENTS 2
+#endif
+
+byte counter[MEMBERS];
+byte vote[MEMBERS]; /* 0: for nobody */
+byte largest = 0;   /* token of those who have won */
+bool used[20];      /* tokens of those who have won */
+bool goes_on[CLIENTS + 1];
+bool believes[CLIENTS + 1];
+byte out[MEMBERS]; /* the client that may count on what the member has forgotten; 0: it votes */
+
+inline count_members(condition, result) {
+  result = 0;
+  m = 0;
+  do
+  :: m < MEMBERS -> if :: condition -> result++ :: else fi; m++
+  :: m == MEMBERS -> break
+  od
+}
+
+proctype client(byte me) {
+  byte m, many, token = 0, before;
+  byte major[MEMBERS];
+  bool asked[MEMBERS], agreed[MEMBERS];
+
+  atomic { before = largest; goes_on[me] = true }
+  do
+  :: atomic { /* a member is asked, in any order; it votes or is another's; or it is not heard of */
+       if
+       :: !asked[0] -> m = 0
+       :: !asked[1] -> m = 1
+       :: !asked[2] -> m = 2
+       fi;
+       asked[m] = true;
+       if
+       :: vote[m] == 0 && (out[m] == 0 || !goes_on[out[m]]) ->
+            out[m] = 0;
+            counter[m]++;
+            vote[m] = me;
+            major[m] = counter[m]
+       :: skip
+       fi;
+       m = 0
+     }
+  :: atomic { count_members(major[m] > 0, many);
+       if :: many >= MAJORITY :: else -> goto over fi;
+       token = 0;
+       m = 0;
+       do
+       :: m < MEMBERS -> if :: major[m] > token -> token = major[m] :: else fi; m++
+       :: m == MEMBERS -> break
+       od;
+       m = 0;
+       do
+       :: m < MEMBERS -> agreed[m] = (major[m] == token); m++
+       :: m == MEMBERS -> break
+       od;
+       m = 0
+     }
+     break
+  :: goto over
+  od;
+
+  /* Those below the token are told; who has lost the vote refuses. */
+  do
+  :: atomic {
+       if
+       :: major[0] > 0 && !agreed[0] -> m = 0
+       :: major[1] > 0 && !agreed[1] -> m = 1
+       :: major[2] > 0 && !agreed[2] -> m = 2
+       fi;
+#ifdef NO_WRITE_BACK
+       agreed[m] = true;
+#else
+       if
+       :: vote[m] == me ->
+            if :: counter[m] < token -> counter[m] = token :: else fi;
+            agreed[m] = true
+       :: vote[m] != me -> major[m] = 0
+       fi;
+#endif
+       m = 0
+     }
+  :: break
+  od;
+  atomic { count_members(agreed[m], many);
+    if
+    :: many >= MAJORITY ->
+#ifdef BELIEF
+         believes[me] = true;
+         assert(!believes[3 - me]);
+#else
+         assert(token > before && !used[token]);
+         used[token] = true;
+         if :: token > largest -> largest = token :: else fi;
+#endif
+    :: else -> goto over
+    fi
+  }
+
+  /* A renewal votes again where nobody else was voted for since. */
+  if
+  :: atomic { m = 0;
+       do
+       :: m < MEMBERS ->
+            if
+            :: vote[m] == 0 && counter[m] <= token -> vote[m] = me; counter[m] = token
+            :: skip
+            fi;
+            m++
+       :: m == MEMBERS -> break
+       od;
+       m = 0
+     }
+  :: skip
+  fi;
+over:
+  atomic { m = 0;
+    believes[me] = false;
+    goes_on[me] = false;
+    do
+    :: m < MEMBERS ->
+         if :: vote[m] == me -> vote[m] = 0 :: else fi;
+#ifndef LATE_RENEWALS
+         if :: token > 0 && counter[m] <= token -> counter[m] = token + 1 :: else fi;
+#endif
+         m++
+    :: m == MEMBERS -> break
+    od;
+    m = 0
+  }
+#ifndef BELIEF
+#ifndef FORGETS
+  /* A copy of the renewal that was under way at the release. */
+  atomic { m = 0;
+    do
+    :: m < MEMBERS ->
+         assert(!(token > 0 && vote[m] == 0 && counter[m] <= token));
+         m++
+    :: m == MEMBERS -> break
+    od;
+    m = 0
+  }
+#endif
+#endif
+}
+
+#ifdef BELIEF
+inline lose_memory(which) {
+  atomic {
+#ifndef VOTES_AT_ONCE
+    if :: vote[which] != 0 -> out[which] = vote[which] :: else fi;
+#endif
+    vote[which] = 0;
+    counter[which] = 0
+  }
+}
+active proctype restarts() {
+end:
+  if :: lose_memory(0) fi;
+end_second:
+  if :: lose_memory(1) fi
+}
+#else
+active proctype clocks() {
+  byte dropped = 0;
+end:
+  do
+  :: dropped < 2 -> atomic { dropped++; if :: vote[0] = 0 :: vote[1] = 0 :: vote[2] = 0 fi }
+#ifdef FORGETS
+  :: dropped < 2 -> atomic { dropped = 2; vote[0] = 0; counter[0] = 0 }
+#endif
+  od
+}
+#endif
+
+init {
+  atomic {
+    if :: counter[0] = 2 :: skip fi;
+    if :: counter[1] = 1 :: skip fi;
+    byte c = 1;
+    do
+    :: c <= CLIENTS -> run client(c); c++
+    :: c > CLIENTS -> break
+    od
+  }
+}

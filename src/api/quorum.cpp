@@ -1,0 +1,86 @@
+#include <holdfast/quorum.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/checks.hpp"
+#include "api/lock_access.hpp"
+#include "base/printable.hpp"
+#include "runtime/quorum_source.hpp"
+
+namespace holdfast {
+namespace {
+
+using core_pointer = std::shared_ptr<runtime::client_core>;
+
+void refuse(bool asked, const char* why) {
+  if (asked) throw failure{errc::unsupported, why};
+}
+
+void check_members(const std::vector<core_pointer>& members) {
+  if (members.empty()) throw failure{errc::invalid_argument, "a quorum needs at least one member"};
+  for (auto one = members.begin(); one != members.end(); ++one) {
+    (*one)->check_process();
+    refuse(
+        (*one)->engine().is_cluster(),
+        "a cluster cannot be a member of a quorum: its masters are no one server that votes, and "
+        "each may be replaced by one that does not know its votes");
+    refuse((*one)->engine().replication() != nullptr,
+           "min_replicas is not for members of a quorum: a vote counts when it is given, and most "
+           "members keep theirs");
+    const auto is_same = [&](const core_pointer& other) {
+      // A private server is its client's alone.
+      return other == *one || (other->url() == (*one)->url() && other->url() != "embedded:");
+    };
+    if (std::none_of(members.begin(), one, is_same)) continue;
+    throw failure{errc::invalid_argument,
+                  "two members of the quorum are the same server: " + printable((*one)->url())};
+  }
+}
+
+void check_supported(const lock_options& options) {
+  refuse(options.fair,
+         "fair is not possible over a quorum: each member would have a queue of its own, and their "
+         "heads would split the votes");
+  refuse(options.queue_limit != lock_options{}.queue_limit,
+         "queue_limit is not possible over a quorum: its members keep no queue");
+  refuse(options.retain != std::chrono::milliseconds{0},
+         "retain is not possible over a quorum: no member knows who must be asked to give it back");
+  refuse(options.fencing == fencing::off,
+         "fencing::off is not possible over a quorum: its votes carry tokens in any case");
+}
+
+}  // namespace
+
+quorum::quorum(std::vector<client> members, quorum_options options) {
+  api::check_lease(options.longest_lease, "longest_lease");
+  std::vector<core_pointer> cores;
+  for (const auto& each : members) cores.push_back(detail::lock_access::core(each));
+  check_members(cores);
+  handle_ = std::make_shared<runtime::quorum_handle>(
+      std::make_shared<runtime::quorum_group>(std::move(cores), options.longest_lease));
+}
+
+lock quorum::mutex(std::string_view name, lock_options options) const {
+  const auto& group = handle_->group();
+  group->home_client()->check_process();
+  const auto lease = options.lease.value_or(group->home().options().default_lease);
+  api::check_lease(lease, "lease");
+  check_supported(options);
+  api::check_lock_delay(options.lock_delay);
+  if (lease + options.lock_delay > group->longest_lease()) {
+    throw failure{errc::invalid_argument,
+                  "lease and lock_delay must not be more than quorum_options::longest_lease"};
+  }
+  auto spec = std::make_shared<const runtime::quorum_spec>(
+      runtime::quorum_spec{.handle = handle_,
+                           .key = std::make_shared<const lock_key>(name),
+                           .lease = lease,
+                           .delay = options.lock_delay,
+                           .renews = options.renewal == renewal::automatic,
+                           .refuses_reentry = options.reentry == reentry::refused});
+  return detail::lock_access::make(group->home_client(),
+                                   std::make_shared<runtime::quorum_source>(std::move(spec)));
+}
+
+}  // namespace holdfast

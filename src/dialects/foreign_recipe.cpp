@@ -1,0 +1,56 @@
+#include "dialects/foreign_recipe.hpp"
+
+#include <cassert>
+
+#include "dialects/holdfast/answers.hpp"
+
+namespace holdfast::dialects {
+
+// What only these scripts answer: OK, granted for the lease asked for; nothing, somebody holds it
+// who has set no expiry.
+acquire_verdict foreign_recipe::read_acquire(const claim& wanted, const resp::value& v) const {
+  if (v.is(resp::type::simple) && v.text == "OK") return granted{0, wanted.lease};
+  if (v.is(resp::type::null)) return busy{};
+  auto verdict = native_recipe::read_acquire(wanted, v);
+  const auto* const grant = std::get_if<granted>(&verdict);
+  if (grant != nullptr && grant->major != 0) return not_understood("acquire", v);
+  return verdict;
+}
+
+void foreign_recipe::write_renew(std::span<const claim* const> held, server_time not_after,
+                                 resp::writer& out) const {
+  assert(!held.empty() && held.size() <= renew_batch);
+  out.call(renewal(), held.size(), 1 + 2 * held.size());
+  for (const claim* one : held) out.arg(key_of(one->key->name()));
+  out.arg(micros(not_after));
+  for (const claim* one : held) {
+    out.arg(owner_of(*one));
+    out.arg(kept_time(*one).count());
+  }
+}
+
+std::string with_hyphens(std::string digits) {
+  for (const std::size_t at : {20, 16, 12, 8}) digits.insert(at, 1, '-');
+  return digits;
+}
+
+void foreign_recipe::write_inspect(std::string_view name, resp::writer& out) const {
+  out.call(inspection(), 1, 0);
+  out.arg(key_of(name));
+}
+
+// {owner, holds, ms}, or an empty list.
+foreign_verdict foreign_recipe::read_inspect(const resp::value& v) const {
+  if (!v.is(resp::type::array)) return refused_or_not_understood("inspect", v);
+  if (v.items.empty()) return std::nullopt;
+  if (v.items.size() != 3 || !v.items[0].is_text() || !v.items[1].is(resp::type::integer) ||
+      !v.items[2].is(resp::type::integer)) {
+    return not_understood("inspect", v);
+  }
+  foreign_holder found{.owner = v.items[0].text};
+  found.holds = static_cast<std::uint64_t>(std::max<std::int64_t>(v.items[1].number, 0));
+  found.remaining = read_ttl(v.items[2]);
+  return found;
+}
+
+}  // namespace holdfast::dialects

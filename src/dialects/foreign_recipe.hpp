@@ -1,0 +1,78 @@
+// What the layouts of other libraries have in common. The keys are theirs, byte for byte, but the
+// scripts that write them are ours: they bear being sent twice and refuse what comes too late, and
+// they answer as those of the holdfast layout do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dialects/holdfast/native_recipe.hpp"
+
+namespace holdfast::dialects {
+
+// Who has such a lock, as far as its key tells.
+struct foreign_holder {
+  std::string owner;
+  std::uint64_t holds = 1;                  // how often he has acquired it
+  std::optional<milliseconds> remaining{};  // nothing: it has no expiry
+  friend bool operator==(const foreign_holder&, const foreign_holder&) = default;
+};
+// Nothing: nobody has it.
+using foreign_verdict = std::variant<std::optional<foreign_holder>, refused>;
+
+// The text of a uuid, of its 32 digits.
+std::string with_hyphens(std::string digits);
+
+class foreign_recipe : public native_recipe {
+ public:
+  // How those who use such locks behave.
+  struct habits {
+    std::string_view name;  // of the dialect
+    std::optional<milliseconds> lease{};
+    milliseconds retry{};          // between two questions of one who waits and is not told
+    short_milliseconds surplus{};  // for how much longer than the lease the server keeps it
+  };
+
+  const habits& usual() const noexcept { return usual_; }
+
+  virtual std::string key_of(std::string_view name) const = 0;
+  // Where releases are made known; empty: nowhere.
+  virtual std::string channel_of(std::string_view) const { return {}; }
+
+  // The client whose attempts write such an owner, as in a client_id's text; empty: it does not
+  // tell.
+  virtual std::string client_of(std::string_view) const { return {}; }
+
+  // As much of an owner as people may see: who knows all of it can release the lock.
+  virtual std::string_view shown(std::string_view owner) const { return owner.substr(0, 8); }
+
+  void write_inspect(std::string_view name, resp::writer&) const;
+  foreign_verdict read_inspect(const resp::value&) const;
+
+  acquire_verdict read_acquire(const claim&, const resp::value&) const final;
+  void write_renew(std::span<const claim* const>, server_time not_after, resp::writer&) const final;
+  // Nobody stands in a queue, so there is nothing to leave.
+  void write_withdraw(const claim& wanted, resp::writer& out) const final {
+    write_release(wanted, out);
+  }
+
+ protected:
+  explicit foreign_recipe(habits usual) noexcept : usual_(usual) {}
+
+  // The script that tells who has a lock; its only key is that of the lock.
+  virtual const resp::script& inspection() const noexcept = 0;
+
+  // The script that prolongs leases, as holdfast/renew.lua is asked.
+  virtual const resp::script& renewal() const noexcept = 0;
+
+  // What stands at the key for such a claim.
+  virtual std::string owner_of(const claim&) const = 0;
+
+  static std::int64_t micros(server_time t) noexcept { return t.time_since_epoch().count(); }
+
+ private:
+  const habits usual_;
+};
+
+}  // namespace holdfast::dialects

@@ -1,0 +1,79 @@
+// What the layouts of other libraries write and read, without a server.
+#include "dialects/foreign_recipe.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/token/token_recipe.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+using ::testing::MatchesRegex;
+
+const client_id some_client{{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98,
+                             0x76, 0x54, 0x32, 0x10}};
+
+TEST(drawn_values, look_like_those_of_the_libraries) {
+  const request_id owner{some_client, 7};
+  EXPECT_THAT(drawn_value(token_form::hex, owner), MatchesRegex("[0-9a-f]{32}"));
+  EXPECT_THAT(drawn_value(token_form::uuid, owner),
+              MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"));
+  EXPECT_THAT(drawn_value(token_form::letters, owner), MatchesRegex("[0-9a-zA-Z]{16}"));
+}
+
+TEST(drawn_values, are_the_same_in_each_resend_and_unlike_all_others) {
+  for (const auto form : {token_form::hex, token_form::uuid, token_form::letters}) {
+    std::set<std::string> seen;
+    for (std::uint64_t attempt = 1; attempt <= 1000; ++attempt) {
+      const auto value = drawn_value(form, request_id{some_client, attempt});
+      EXPECT_EQ(value, drawn_value(form, request_id{some_client, attempt}));
+      seen.insert(value);
+    }
+    EXPECT_EQ(seen.size(), 1000U);
+  }
+}
+
+TEST(redisson, names_owners_as_uuid_and_thread) {
+  EXPECT_EQ(redisson_owner(request_id{some_client, 300}),
+            "01234567-89ab-cdef-fedc-ba9876543210:300");
+}
+
+TEST(redisson, tells_which_client_an_owner_is_of) {
+  const redisson_recipe recipe;
+  EXPECT_EQ(recipe.client_of("01234567-89ab-cdef-fedc-ba9876543210:300"), some_client.text());
+  EXPECT_EQ(recipe.client_of("01234567-89ab-cdef-fedc-ba9876543210"), "");
+  EXPECT_EQ(recipe.client_of("mode"), "");
+}
+
+TEST(redisson, puts_braces_around_names_without_any) {
+  const redisson_recipe recipe;
+  EXPECT_EQ(recipe.channel_of("orders"), "redisson_lock__channel:{orders}");
+  EXPECT_EQ(recipe.channel_of("a{b}"), "redisson_lock__channel:a{b}");
+  EXPECT_EQ(recipe.channel_of("a{b"), "redisson_lock__channel:a{b");
+}
+
+resp::value said(resp::type kind, std::int64_t number = 0, std::string text = {}) {
+  return {.kind = kind, .number = number, .text = std::move(text), .items = {}};
+}
+resp::value integer(std::int64_t number) { return said(resp::type::integer, number); }
+resp::value simple(const char* text) { return said(resp::type::simple, 0, text); }
+
+TEST(foreign_recipe, understands_what_its_scripts_answer_and_nothing_else) {
+  const redisson_recipe recipe;
+  const lock_key key{"orders"};
+  const claim wanted{.key = &key, .owner = {some_client, 1}, .lease = milliseconds{500}};
+  const auto read = [&](const resp::value& v) { return recipe.read_acquire(wanted, v); };
+  EXPECT_EQ(read(simple("OK")), acquire_verdict(granted{0, milliseconds{500}}));
+  EXPECT_EQ(read(said(resp::type::null)), acquire_verdict(busy{}));
+  EXPECT_EQ(read(integer(-80)), acquire_verdict(busy{milliseconds{80}}));
+  // Such locks have no tokens.
+  EXPECT_TRUE(std::holds_alternative<refused>(read(integer(80))));
+  EXPECT_TRUE(std::holds_alternative<refused>(read(simple("NO"))));
+}
+
+}  // namespace
+}  // namespace holdfast::dialects

@@ -1,0 +1,146 @@
+#include "dialects/holdfast/quorum.hpp"
+
+#include <utility>
+
+#include "base/printable.hpp"
+#include "dialects/holdfast/answers.hpp"
+#include "holdfast_scripts.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+void write_quorum_key(const lock_key& key, std::string_view suffix, resp::writer& out) {
+  out.arg({"hf:q:{", key.encoded(), "}", suffix});
+}
+
+void write_slot_key(std::string_view what, const lock_key& key, resp::writer& out) {
+  out.arg({"hf:q:", what, ":{", slot_tag(key.slot()), "}"});
+}
+
+void write_time(server_time t, resp::writer& out) { out.arg(t.time_since_epoch().count()); }
+
+void write_major(token_major major, resp::writer& out) {
+  out.arg(static_cast<std::int64_t>(major));
+}
+
+std::optional<refused> read_unusable(const quorum_claim& wanted, const resp::value& v) {
+  const std::string_view word = leading_word(v);
+  const auto key = quorum_value_key(*wanted.key);
+  if (auto why = read_not_ours(v, key)) return why;
+  if (word == "persistent") {
+    return refused{errc::foreign_key, false,
+                   "the key " + printable(key) +
+                       " is a Holdfast lock without an expiry: somebody made it persistent; remove "
+                       "it, or give it an expiry with PEXPIRE"};
+  }
+  if (word == "skew") {
+    return refused{errc::clock_skew, false,
+                   "the largest token known here is more than a day ahead of the server's clock"};
+  }
+  if (word == "counter") {
+    return refused{errc::clock_skew, false,
+                   "the fence counter hf:q:fence:{" + slot_tag(wanted.key->slot()) +
+                       "} holds what no Holdfast has written; find out who did, then remove it"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string quorum_value_key(const lock_key& key) { return "hf:q:{" + key.encoded() + "}"; }
+
+void write_quorum_acquire(const quorum_claim& wanted, newcomer how, milliseconds longest_lease,
+                          server_time not_after, resp::writer& out) {
+  out.call(scripts::holdfast_quorum_acquire, 4, wanted.listener ? 7 : 5);
+  write_quorum_key(*wanted.key, "", out);
+  write_slot_key("fence", *wanted.key, out);
+  write_slot_key("out", *wanted.key, out);
+  write_quorum_key(*wanted.key, ":w", out);
+  out.arg(wanted.owner.text());
+  out.arg(wanted.lease.count());
+  write_time(not_after, out);
+  write_major(wanted.floor, out);
+  switch (how) {
+    case newcomer::tells:
+      out.arg("tell");
+      break;
+    case newcomer::joins:
+      out.arg("join");
+      break;
+    case newcomer::enters:
+      out.arg("enter");
+      break;
+    case newcomer::waits:
+      out.arg(longest_lease.count());
+      break;
+  }
+  if (!wanted.listener) return;
+  out.arg(wanted.listener->text());
+  out.arg(wanted.waited.count());
+}
+
+vote read_vote(const quorum_claim& wanted, const resp::value& v) {
+  if (v.is(resp::type::integer)) {
+    if (v.number <= 0) return busy{milliseconds(-std::max(v.number, -longest_ttl.count()))};
+    const auto major = read_major(v);
+    if (!major) return not_understood("acquire", v);
+    return granted{*major, wanted.lease};
+  }
+  if (!v.is(resp::type::array)) return refused_or_not_understood("acquire", v);
+  const std::string_view word = leading_word(v);
+  if (word == "mine") return voted_before{};
+  if (word == "new") return without_memory{};
+  if (word == "out" && v.items.size() == 2) {
+    if (const auto ttl = read_ttl(v.items[1])) return staying_out{*ttl};
+  }
+  if (auto too_late = read_late(v)) return *too_late;
+  if (auto why = read_unusable(wanted, v)) return *std::move(why);
+  return not_understood("acquire", v);
+}
+
+void write_quorum_keep(const quorum_claim& held, bool votes_again, milliseconds longest_lease,
+                       server_time not_after, resp::writer& out) {
+  out.call(scripts::holdfast_quorum_keep, 3, 5);
+  write_quorum_key(*held.key, "", out);
+  write_slot_key("fence", *held.key, out);
+  write_slot_key("out", *held.key, out);
+  out.arg(held.owner.text());
+  out.arg(held.lease.count());
+  write_time(not_after, out);
+  write_major(held.token, out);
+  if (votes_again) {
+    out.arg(longest_lease.count());
+  } else {
+    out.arg("refuse");
+  }
+}
+
+renew_verdict read_quorum_keep(const resp::value& v) {
+  if (auto too_late = read_late(v)) return *too_late;
+  const auto ttl = read_ttl(v);
+  if (!ttl) return refused_or_not_understood("renew", v);
+  if (ttl->count() == 0) return not_mine{};
+  return renewed{*ttl};
+}
+
+void write_quorum_release(const quorum_claim& held, bool hears_on, resp::writer& out) {
+  out.call(scripts::holdfast_quorum_release, 3, 3);
+  write_quorum_key(*held.key, "", out);
+  write_slot_key("fence", *held.key, out);
+  write_quorum_key(*held.key, ":w", out);
+  out.arg(held.owner.text());
+  write_major(held.token, out);
+  if (held.listener && !hears_on) {
+    out.arg(held.listener->text());
+  } else {
+    out.arg("");
+  }
+}
+
+release_verdict read_quorum_release(const resp::value& v) {
+  if (v.is(resp::type::integer) && v.number == 1) return released{};
+  if (v.is(resp::type::integer) && v.number == 0) return not_mine{};
+  return refused_or_not_understood("release", v);
+}
+
+}  // namespace holdfast::dialects

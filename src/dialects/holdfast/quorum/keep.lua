@@ -1,0 +1,40 @@
+-- Prolongs a member's vote, and tells it the token that was chosen.
+-- KEYS  1 the lock's value at this member
+--       2 the fence counter of its hash slot, for locks of quorums only
+--       3 there while this member does not vote, since it may have forgotten whom it voted for
+-- ARGV  1 request id
+--       2 lease in ms
+--       3 not-after: refused when the server's time in us is later than this
+--       4 the major that was chosen
+--       5 what a member without this vote does: `refuse`, or vote again, where it has voted for
+--         nobody else since: then the number of ms for which one without a counter gives no other
+-- Returns
+--   ms > 0                 in force now; never shortened
+--   0                      it has voted for another, or may have
+--   {"late", server time}  not-after has passed
+-- Whatever it returns, but for the last, its counter has reached the token if the vote is ours.
+local call = redis.call
+--@include server_time
+if now > ARGV[3] + 0 then return {'late', now} end
+
+local held = call('GET', KEYS[1])
+local major, owner = string.match(held or '', '^1:(%d+):(.+)$')
+if held and owner ~= ARGV[1] or not held and ARGV[5] == 'refuse' then return 0 end
+--@include counter
+local token, lease = ARGV[4] + 0, ARGV[2] + 0
+if not held and last and last > token then return 0 end
+if not last then
+  if ARGV[5] == 'refuse' then return 0 end
+  call('SET', KEYS[3], '1', 'PX', ARGV[5])
+end
+if not last or last < token then call('SET', KEYS[2], ARGV[4]) end
+if major == ARGV[4] then
+  -- Passes when memory is short.
+  local remaining = call('PTTL', KEYS[1])
+  if remaining >= lease then return remaining end
+  call('PEXPIRE', KEYS[1], ARGV[2])
+  return lease
+end
+if held then lease = math.max(lease, call('PTTL', KEYS[1])) end
+call('SET', KEYS[1], '1:' .. ARGV[4] .. ':' .. ARGV[1], 'PX', lease)
+return lease

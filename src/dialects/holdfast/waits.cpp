@@ -1,0 +1,101 @@
+#include "dialects/holdfast/waits.hpp"
+
+#include <optional>
+
+#include "dialects/holdfast/answers.hpp"
+#include "holdfast_scripts.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr std::string_view waits_key = "hf:waits";
+
+// Up to the first of these, which is taken off, too; all of it when there is none.
+std::string_view take_until(char end, std::string_view& text) noexcept {
+  const auto at = text.find(end);
+  const auto taken = text.substr(0, at);
+  text.remove_prefix(at == text.npos ? text.size() : at + 1);
+  return taken;
+}
+
+std::optional<lock_in_mode> read_lock(std::string_view line) {
+  const auto mode = take_until(' ', line);
+  if (mode.size() != 1 || !line.starts_with("hf:{")) return std::nullopt;
+  return lock_in_mode{mode.front(), std::string{line}};
+}
+
+std::optional<known_wait> read_record(std::string_view id, std::string_view record) {
+  known_wait found;
+  found.id = id;
+  found.who = take_until('\n', record);
+  auto wants = read_lock(take_until('\n', record));
+  if (!wants) return std::nullopt;
+  found.wants = *std::move(wants);
+  while (!record.empty()) {
+    auto line = take_until('\n', record);
+    const auto request = take_until(' ', line);
+    auto lock = read_lock(line);
+    if (!lock) return std::nullopt;
+    found.holds.push_back({*std::move(lock), std::string{request}});
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string wait_id(const client_id& client, std::uint64_t number, wakeup_way way) {
+  const auto id = std::string{client.text()} + '-' + std::to_string(number);
+  return way == wakeup_way::poll ? id + 'p' : id;
+}
+
+std::string to_record(const known_wait& wait) {
+  std::string text = wait.who + '\n' + wait.wants.mode + ' ' + wait.wants.key + '\n';
+  for (const auto& one : wait.holds) {
+    text += one.request + ' ' + one.mode + ' ' + one.key + '\n';
+  }
+  return text;
+}
+
+void write_note(const std::vector<std::string>& ended, const std::vector<wait_record>& waits,
+                milliseconds counts_for, resp::writer& out) {
+  out.call(scripts::holdfast_deadlock_note, 1, 2 + ended.size() + 2 * waits.size());
+  out.arg(waits_key);
+  out.arg(counts_for.count());
+  out.arg(static_cast<std::int64_t>(ended.size()));
+  for (const auto& one : ended) out.arg(one);
+  for (const auto& one : waits) {
+    out.arg(one.id);
+    out.arg(one.record);
+  }
+}
+
+std::variant<std::vector<known_wait>, refused> read_note(const resp::value& reply) {
+  if (!reply.is(resp::type::array) || reply.items.size() % 2 != 0) {
+    return refused_or_not_understood("deadlock note", reply);
+  }
+  std::vector<known_wait> all;
+  for (std::size_t i = 0; i < reply.items.size(); i += 2) {
+    if (auto one = read_record(reply.items[i].text, reply.items[i + 1].text)) {
+      all.push_back(*std::move(one));
+    }
+  }
+  return all;
+}
+
+void write_confirm(const std::vector<link_of_cycle>& cycle, resp::writer& out) {
+  out.call(scripts::holdfast_deadlock_confirm, 1 + cycle.size(), 3 * cycle.size());
+  out.arg(waits_key);
+  for (const auto& one : cycle) out.arg(one.waits->wants.key);
+  for (const auto& one : cycle) {
+    out.arg(one.waits->id);
+    out.arg(to_record(*one.waits));
+    out.arg(one.blocked_by->request);
+  }
+}
+
+std::variant<bool, refused> read_confirm(const resp::value& reply) {
+  if (reply.is(resp::type::integer)) return reply.number == 1;
+  return refused_or_not_understood("deadlock confirm", reply);
+}
+
+}  // namespace holdfast::dialects

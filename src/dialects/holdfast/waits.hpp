@@ -1,0 +1,63 @@
+// Who waits for whom, over all clients of a server (docs/decisions/0015-deadlock-detection.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/request_id.hpp"
+#include "dialects/recipe.hpp"
+
+namespace holdfast::dialects {
+
+// A lock, and how it is held or wanted: as demand::mode; `x` where one at a time can have it.
+struct lock_in_mode {
+  char mode = 'x';
+  std::string key;  // lock_key::value_key
+  friend bool operator==(const lock_in_mode&, const lock_in_mode&) = default;
+};
+
+struct held_lock : lock_in_mode {
+  std::string request;  // the request that has it
+  friend bool operator==(const held_lock&, const held_lock&) = default;
+};
+
+// One blocked thread, wherever it is.
+struct known_wait {
+  std::string id;   // see wait_id
+  std::string who;  // host:pid
+  lock_in_mode wants;
+  std::vector<held_lock> holds;
+  friend bool operator==(const known_wait&, const known_wait&) = default;
+};
+
+// Never used again for another wait. While a client that listens has no channel, it is dead.
+std::string wait_id(const client_id&, std::uint64_t number, wakeup_way);
+
+// As it stands at the server: lines, since no key and no request id has a line end.
+std::string to_record(const known_wait&);
+
+// One wait of a cycle, and the request that has what it waits for: of the next one, and of the
+// first for the last.
+struct link_of_cycle {
+  const known_wait* waits;
+  const held_lock* blocked_by;
+};
+
+struct wait_record {
+  std::string id;
+  std::string record;
+};
+// `ended`: waits that end. With a new one, all that are known are answered.
+void write_note(const std::vector<std::string>& ended, const std::vector<wait_record>& waits,
+                milliseconds counts_for, resp::writer&);
+// What is not understood among them is left out.
+std::variant<std::vector<known_wait>, refused> read_note(const resp::value&);
+
+// Whether it is a cycle now. True ends the first wait of it, and is said to nobody else.
+void write_confirm(const std::vector<link_of_cycle>& cycle, resp::writer&);
+std::variant<bool, refused> read_confirm(const resp::value&);
+
+}  // namespace holdfast::dialects

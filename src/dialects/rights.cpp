@@ -1,0 +1,127 @@
+#include "dialects/rights.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <holdfast/errc.hpp>
+
+#include "base/printable.hpp"
+#include "dialects/catalog.hpp"
+#include "holdfast_scripts.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+// What no script says. Lists are separated by spaces; `@` in a key stands for the names.
+struct beside {
+  std::string_view kind;
+  std::string_view keys;
+  std::string_view commands = {};
+  std::string_view optional_commands = {};
+  std::string_view also = {};            // another kind, of which it needs all
+  const resp::script* around = nullptr;  // what its user wrote
+};
+
+constexpr std::string_view of_a_lock = "hf:{@}* hf:fence:* hf:client:*";
+constexpr std::string_view of_a_shared_lock = "hf:{@}* hf:fence:* hf:client:* hf:once:*";
+
+constexpr beside table[] = {
+    {"mutex", of_a_lock},
+    {"mutex without tokens", of_a_lock},
+    {"fair mutex", of_a_lock},
+    {"recursive mutex", of_a_lock},
+    {"mutex of a quorum", "hf:q:{@}* hf:q:fence:* hf:q:out:* hf:client:*"},
+    {"several mutexes", of_a_lock, {}, {}, "mutex"},
+    {"election", of_a_lock, "get", "client|tracking client|caching"},
+    {"reader", of_a_shared_lock},
+    {"upgradeable reader", of_a_shared_lock},
+    {"writer", of_a_shared_lock},
+    {"semaphore", of_a_shared_lock},
+    {"mode lock, NL to PW", of_a_shared_lock},
+    {"mode lock, EX", of_a_shared_lock},
+    {"latch", "hf:{@}* hf:client:* hf:once:*"},
+    {"barrier", of_a_lock},
+    {"counter", "hf:counter:{@} hf:once:*", {}, {}, {}, &scripts::holdfast_update_counter},
+    {"fenced write", "@ hf:fenced:*:@ hf:once:*", "hset", {}, {}, &scripts::holdfast_fenced},
+    {"rate limiter", "hf:rate:{@} hf:once:*"},
+    {"block of ids", "hf:ids:{@} hf:once:*"},
+    {operator_kind, "hf:{@}* hf:{holdfast?doctor?*}* hf:fence:* hf:client:* hf:audit",
+     "ping scan hgetall xadd", "config|get", "mutex"},
+};
+
+void add_words(std::string_view list, std::set<std::string>& to) {
+  while (!list.empty()) {
+    const auto word = list.substr(0, list.find(' '));
+    to.emplace(word);
+    list.remove_prefix(std::min(list.size(), word.size() + 1));
+  }
+}
+
+void add_scripts(std::span<const resp::script* const> scripts, rights& to) {
+  for (const auto* script : scripts) to.commands.merge(commands_in(script->text));
+}
+
+// A literal in upper case at the beginning of `text`, in lower case; empty when there is none.
+std::string literal(std::string_view text) {
+  if (!text.starts_with('\'')) return {};
+  text.remove_prefix(1);
+  std::string word{text.substr(0, text.find('\''))};
+  const bool is_name = std::ranges::all_of(word, [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (!is_name) return {};
+  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
+  return word;
+}
+
+}  // namespace
+
+std::set<std::string> commands_in(std::string_view script) {
+  constexpr std::string_view call = "call(";
+  constexpr std::string_view separator = "', ";
+  std::set<std::string> found;
+  for (auto at = script.find(call); at != script.npos; at = script.find(call, at + 1)) {
+    const auto rest = script.substr(at + call.size());
+    auto command = literal(rest);
+    if (command.empty()) continue;
+    const auto behind = rest.substr(command.size() + 1);
+    if (behind.starts_with(separator)) {
+      const auto sub = literal(behind.substr(separator.size()));
+      if (!sub.empty()) command += "|" + sub;
+    }
+    found.insert(std::move(command));
+  }
+  return found;
+}
+
+rights rights_of(std::string_view kind, std::string_view names) {
+  const auto* const known = std::ranges::find(table, kind, &beside::kind);
+  if (known == std::end(table)) {
+    throw failure{errc::invalid_argument,
+                  "there is no kind '" + printable(kind) + "' whose rights are known"};
+  }
+  rights needed;
+  if (!known->also.empty()) needed = rights_of(known->also, names);
+  add_words(known->commands, needed.commands);
+  add_words(known->optional_commands, needed.optional_commands);
+  if (known->around != nullptr) add_scripts({&known->around, 1}, needed);
+  std::string keys{known->keys};
+  for (auto at = keys.find('@'); at != keys.npos; at = keys.find('@', at + names.size())) {
+    keys.replace(at, 1, names);
+  }
+  add_words(keys, needed.keys);
+  if (kind == operator_kind) {
+    add_scripts(operator_scripts(), needed);
+    return needed;
+  }
+  const auto entry = std::ranges::find_if(catalog(), [&](const catalog_entry& row) {
+    return row.what.dialect == "holdfast" && row.what.kind == kind;
+  });
+  add_scripts(entry->scripts, needed);
+  if (!entry->what.told) return needed;
+  needed.commands.insert("subscribe");
+  needed.channels.insert("hf:c:*");
+  const auto* const registers = &scripts::holdfast_register_client;
+  add_scripts({&registers, 1}, needed);
+  return needed;
+}
+
+}  // namespace holdfast::dialects

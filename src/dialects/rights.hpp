@@ -1,0 +1,29 @@
+// What the server must allow a user of some kinds of lock: read off the scripts.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace holdfast::dialects {
+
+// Commands as ACL SETUSER names them ("get", "pubsub|numsub"), patterns of keys and of channels.
+struct rights {
+  std::set<std::string> commands;
+  std::set<std::string>
+      optional_commands;  // a refusal of these only makes it slower, or is not felt
+  std::set<std::string> keys;
+  std::set<std::string> channels;
+};
+
+// The commands that a script calls, by whatever name it calls `redis.call` and `redis.pcall`.
+std::set<std::string> commands_in(std::string_view script);
+
+// What the kind needs beside what every connection sends. `names`: a pattern over encoded names; of
+// fenced writes, over keys. Throws failure{errc::invalid_argument} for an unknown kind.
+rights rights_of(std::string_view kind, std::string_view names);
+
+// What those need who look at locks and break them.
+inline constexpr std::string_view operator_kind = "operator";
+
+}  // namespace holdfast::dialects

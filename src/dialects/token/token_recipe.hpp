@@ -1,0 +1,39 @@
+// One text at one key, written by SET NX PX and deleted by whoever knows it: docs/wire/token.md.
+#pragma once
+
+#include <string>
+
+#include <holdfast/dialect.hpp>
+
+#include "dialects/foreign_recipe.hpp"
+
+namespace holdfast::dialects {
+
+// What an attempt writes in such a form: the same in each resend, unlike that of any other attempt,
+// and of no use for guessing one.
+std::string drawn_value(token_form form, const request_id& owner);
+
+// go-zero adds so much to the seconds of a lease.
+inline constexpr short_milliseconds go_zero_surplus{500};
+
+class token_recipe final : public foreign_recipe {
+ public:
+  token_recipe(habits usual, std::string prefix, token_form form, std::string fixed_value);
+
+  std::string key_of(std::string_view name) const override { return prefix_ + std::string(name); }
+
+  void write_acquire(const claim&, bool resend, server_time not_after,
+                     resp::writer&) const override;
+  void write_release(const claim&, resp::writer&) const override;
+
+ private:
+  const resp::script& inspection() const noexcept override;
+  const resp::script& renewal() const noexcept override;
+  std::string owner_of(const claim& c) const override;
+
+  const std::string prefix_;
+  const token_form form_;
+  const std::string fixed_value_;
+};
+
+}  // namespace holdfast::dialects

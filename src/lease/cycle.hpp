@@ -1,0 +1,23 @@
+// Finds those who wait for each other.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialects/holdfast/waits.hpp"
+
+namespace holdfast::leasing {
+
+// Whether one who wants the lock so must wait until this holder has given it back. Not all of that
+// is known here: true where it is certain, so no cycle of such waits can come apart by itself.
+bool must_wait_for(const dialects::lock_in_mode& wanted, const dialects::held_lock& held) noexcept;
+
+// A shortest cycle that begins with this wait; empty: there is none. Points into `all`.
+std::vector<dialects::link_of_cycle> find_cycle(const std::vector<dialects::known_wait>& all,
+                                                std::string_view first);
+
+// For people: who waits for what, which the next one has, up to the first again.
+std::string describe(const std::vector<dialects::link_of_cycle>& cycle);
+
+}  // namespace holdfast::leasing

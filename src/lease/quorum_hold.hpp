@@ -1,0 +1,126 @@
+// A lock of a quorum that is held, and how it is given back. No clock, socket or thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lease/quorum_machine.hpp"
+
+namespace holdfast::leasing {
+
+// What must be done for a held lock. An empty one: go on, the timer stays set.
+struct quorum_hold_step {
+  std::vector<std::size_t> renew{};         // at these members
+  std::optional<monotonic_time> wake_at{};  // replaces what was set before
+  bool lost = false;                        // tell the owner, once
+  friend bool operator==(const quorum_hold_step&, const quorum_hold_step&) = default;
+};
+
+std::string to_string(const quorum_hold_step&);
+
+//   state \ event | timer              | renewed           | not mine          | no answer, refused
+//   held          | due: renew at all  | its deadline grows| it has no vote    | -
+//   lost, closed  | -                  | -                 | -                 | -
+//
+// Every member's vote has a deadline of its own; the lock is held while a majority's are not over
+// (majority_deadline), and any event after that means lost. A round of renewals goes to all members
+// at a third of the lease, also to those that did not vote or have lost their vote: they vote again
+// if they have voted for nobody since, so that a member that was restarted is of use again. Until a
+// majority has renewed in a round, another follows after 1/12 of the lease, at most 1 s.
+class quorum_hold_machine {
+ public:
+  struct settings {
+    milliseconds lease{};
+    bool renews = true;
+  };
+
+  // What quorum_outcome says.
+  quorum_hold_machine(const settings& with, std::vector<monotonic_time> deadlines,
+                      monotonic_time asked_at);
+
+  quorum_hold_step start() const;
+  quorum_hold_step on_timer(monotonic_time now);
+  // `ttl` of the verdict: that is counted on.
+  quorum_hold_step on_kept(std::size_t member, const dialects::renew_verdict& said,
+                           monotonic_time sent_at, monotonic_time now);
+  quorum_hold_step on_missing(std::size_t member, monotonic_time now);
+  // By the user: a round that is not a usual renewal, also where one is under way.
+  quorum_hold_step extend(monotonic_time now);
+  void on_released() noexcept { over_ = true; }
+
+  // Of the last round: how many have renewed, and how many have not said yet.
+  std::size_t renewed() const noexcept { return renewed_; }
+  std::size_t unanswered() const noexcept;
+
+  bool held(monotonic_time now) const noexcept { return !over_ && now < deadline_; }
+  monotonic_time deadline() const noexcept { return deadline_; }
+  bool is_over() const noexcept { return over_; }
+
+ private:
+  struct seat {
+    monotonic_time deadline;
+    std::uint32_t unanswered = 0;  // questions
+  };
+
+  quorum_hold_step begin_round(monotonic_time now);
+  quorum_hold_step wait() const;
+  quorum_hold_step settle(monotonic_time now);
+
+  settings settings_;
+  std::vector<seat> seats_;
+  monotonic_time deadline_;
+  monotonic_time renew_at_;
+  monotonic_time round_{};  // when the last one began
+  std::size_t renewed_ = 0;
+  bool over_ = false;
+};
+
+struct quorum_release_step {
+  std::vector<std::size_t> send{};          // take the vote back at these members
+  std::optional<monotonic_time> wake_at{};  // replaces what was set before
+  std::optional<outcome> done{};            // tell the caller, once
+  bool finished = false;
+  friend bool operator==(const quorum_release_step&, const quorum_release_step&) = default;
+};
+
+std::string to_string(const quorum_release_step&);
+
+// Every member is asked to take the vote back, and again, with growing pauses, until it has
+// answered or the vote has run out. The caller is told when a majority of all has done it, or when
+// no more answers can come: `lost` where a majority had no vote of ours, `unavailable` where nobody
+// has done it.
+class quorum_release_machine {
+ public:
+  // `at`: the members that may have voted. `until`: all votes have run out by then.
+  quorum_release_machine(std::vector<std::size_t> at, std::size_t members, monotonic_time until,
+                         std::uint64_t seed);
+
+  quorum_release_step start();
+  quorum_release_step on_released(std::size_t member, const dialects::release_verdict& said,
+                                  monotonic_time now);
+  quorum_release_step on_missing(std::size_t member, missing how, monotonic_time now);
+  quorum_release_step on_timer(monotonic_time now);
+
+ private:
+  enum class answer : std::uint8_t { none, missing, released, not_mine };
+  struct seat {
+    std::size_t member;
+    answer said = answer::none;
+    bool maybe_done = false;  // a copy of the request may have been executed
+  };
+
+  seat& of(std::size_t member);
+  std::size_t count(answer which) const noexcept;
+  quorum_release_step settle(monotonic_time now);
+  outcome verdict() const;
+
+  std::vector<seat> seats_;
+  std::size_t members_;
+  monotonic_time until_;
+  back_off retries_;
+  bool waiting_ = false;  // a timer is set
+  bool told_ = false;
+};
+
+}  // namespace holdfast::leasing

@@ -1,0 +1,178 @@
+#include "lease/quorum_hold.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+#include "lease/deadline.hpp"
+
+namespace holdfast::leasing {
+
+void PrintTo(const quorum_hold_step& what, std::ostream* out) { *out << to_string(what); }
+void PrintTo(const quorum_release_step& what, std::ostream* out) { *out << to_string(what); }
+
+namespace {
+
+using dialects::not_mine;
+using dialects::refused;
+using dialects::released;
+using dialects::renewed;
+using std::chrono::seconds;
+
+constexpr milliseconds lease{12'000};
+constexpr monotonic_time start{std::chrono::hours(1)};
+constexpr monotonic_time deadline = lease_deadline(start, lease);
+constexpr monotonic_time third = start + seconds(4);
+constexpr monotonic_time no_vote = monotonic_time::min();
+
+quorum_hold_machine held(bool renews = true) {
+  return {{lease, renews}, {deadline, deadline, no_vote}, start};
+}
+quorum_hold_machine renewing() {
+  auto machine = held();
+  EXPECT_EQ(machine.on_timer(third).renew, (std::vector<std::size_t>{0, 1, 2}));
+  return machine;
+}
+
+TEST(QuorumHold, is_renewed_at_all_members_at_a_third_of_the_lease) {
+  auto machine = held();
+  EXPECT_EQ(machine.start(), quorum_hold_step{.wake_at = third});
+  EXPECT_EQ(machine.on_timer(third),
+            (quorum_hold_step{.renew = {0, 1, 2}, .wake_at = third + seconds(1)}));
+}
+
+TEST(QuorumHold, lasts_as_long_as_a_majority) {
+  auto machine = renewing();
+  machine.on_kept(0, renewed{lease}, third, third);
+  EXPECT_EQ(machine.deadline(), deadline);
+  const auto step = machine.on_kept(2, renewed{lease}, third, third);
+  EXPECT_EQ(machine.deadline(), lease_deadline(third, lease));
+  EXPECT_EQ(step.wake_at, third + seconds(4));
+}
+
+TEST(QuorumHold, tries_soon_again_until_a_majority_has_renewed) {
+  auto machine = renewing();
+  machine.on_kept(0, renewed{lease}, third, third);
+  machine.on_missing(1, third);
+  const auto soon = third + seconds(1);
+  EXPECT_EQ(machine.on_kept(2, refused{errc::loading, true, {}}, third, third).wake_at, soon);
+  EXPECT_EQ(machine.on_timer(soon).renew, (std::vector<std::size_t>{0, 1, 2}));
+}
+
+TEST(QuorumHold, asks_nobody_twice_at_a_time) {
+  auto machine = renewing();
+  machine.on_kept(0, renewed{lease}, third, third);
+  EXPECT_EQ(machine.on_timer(third + seconds(1)).renew, (std::vector<std::size_t>{0}));
+}
+
+TEST(QuorumHold, is_lost_when_no_majority_is_left) {
+  auto machine = renewing();
+  machine.on_kept(2, not_mine{}, third, third);
+  EXPECT_TRUE(machine.held(third));
+  EXPECT_EQ(machine.on_kept(0, not_mine{}, third, third), quorum_hold_step{.lost = true});
+  EXPECT_FALSE(machine.held(third));
+  EXPECT_EQ(machine.on_kept(1, renewed{lease}, third, third), quorum_hold_step{});
+}
+
+TEST(QuorumHold, is_lost_at_its_deadline_whatever_is_answered_then) {
+  auto machine = renewing();
+  machine.on_kept(0, renewed{lease}, third, third);
+  EXPECT_TRUE(machine.on_kept(1, renewed{lease}, third, deadline).lost);
+  auto silent = held();
+  EXPECT_TRUE(silent.on_timer(deadline).lost);
+}
+
+TEST(QuorumHold, bears_the_loss_of_a_minority) {
+  auto machine = renewing();
+  for (const std::size_t member : {0U, 2U}) {
+    machine.on_kept(member, renewed{lease}, third, third);
+  }
+  EXPECT_FALSE(machine.on_kept(1, not_mine{}, third, third).lost);
+  EXPECT_EQ(machine.deadline(), lease_deadline(third, lease));
+}
+
+TEST(QuorumHold, is_not_renewed_when_it_is_fixed_but_may_be_extended) {
+  auto machine = held(false);
+  EXPECT_EQ(machine.start(), quorum_hold_step{.wake_at = deadline});
+  EXPECT_TRUE(machine.on_timer(third).renew.empty());
+  EXPECT_EQ(machine.extend(third).renew.size(), 3U);
+  EXPECT_EQ(machine.unanswered(), 3U);
+  machine.on_kept(0, renewed{2 * lease}, third, third);
+  machine.on_kept(1, renewed{2 * lease}, third, third);
+  EXPECT_EQ(machine.renewed(), 2U);
+  EXPECT_EQ(machine.deadline(), lease_deadline(third, 2 * lease));
+}
+
+TEST(QuorumHold, is_extended_also_where_a_renewal_is_under_way) {
+  auto machine = renewing();
+  EXPECT_EQ(machine.extend(third).renew.size(), 3U);
+  machine.on_kept(0, renewed{lease}, third, third);
+  EXPECT_EQ(machine.unanswered(), 3U);
+}
+
+TEST(QuorumHold, says_nothing_after_its_release) {
+  auto machine = renewing();
+  machine.on_released();
+  EXPECT_EQ(machine.on_timer(deadline), quorum_hold_step{});
+  EXPECT_EQ(machine.on_kept(0, not_mine{}, third, third), quorum_hold_step{});
+}
+
+// ---- giving back
+
+quorum_release_machine giving_back(std::vector<std::size_t> at = {0, 1, 2}) {
+  quorum_release_machine machine(at, 3, deadline, 7);
+  EXPECT_EQ(machine.start().send, at);
+  return machine;
+}
+
+TEST(QuorumRelease, is_done_when_a_majority_has_done_it) {
+  auto machine = giving_back();
+  EXPECT_EQ(machine.on_released(2, released{}, start), quorum_release_step{});
+  EXPECT_EQ(machine.on_released(0, released{}, start), quorum_release_step{.done = outcome{}});
+  EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{.finished = true});
+}
+
+TEST(QuorumRelease, is_done_when_most_of_those_who_answer_had_it) {
+  auto machine = giving_back();
+  machine.on_missing(0, missing::unknown, start);
+  machine.on_missing(1, missing::not_sent, start);
+  const auto step = machine.on_released(2, released{}, start);
+  EXPECT_EQ(step.done, outcome{});
+  EXPECT_FALSE(step.finished);
+}
+
+TEST(QuorumRelease, finds_out_that_it_was_lost) {
+  auto machine = giving_back();
+  machine.on_released(0, not_mine{}, start);
+  machine.on_released(1, released{}, start);
+  const auto step = machine.on_released(2, not_mine{}, start);
+  ASSERT_TRUE(step.done);
+  EXPECT_EQ(step.done->code, errc::lost);
+  EXPECT_TRUE(step.finished);
+}
+
+TEST(QuorumRelease, tries_again_where_there_was_no_answer_until_all_is_over) {
+  auto machine = giving_back({1});
+  const auto step = machine.on_missing(1, missing::unknown, start);
+  ASSERT_TRUE(step.done);
+  EXPECT_EQ(step.done->code, errc::unavailable);
+  ASSERT_TRUE(step.wake_at);
+  EXPECT_LE(*step.wake_at, start + milliseconds(500));
+  EXPECT_EQ(machine.on_timer(*step.wake_at).send, (std::vector<std::size_t>{1}));
+  // The first copy did it.
+  EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{.finished = true});
+
+  auto silent = giving_back({1});
+  silent.on_missing(1, missing::unknown, start);
+  EXPECT_TRUE(silent.on_timer(deadline).finished);
+}
+
+TEST(QuorumRelease, takes_a_refusal_for_no_answer) {
+  auto machine = giving_back();
+  const auto step = machine.on_released(0, refused{errc::loading, true, {}}, start);
+  EXPECT_TRUE(step.wake_at);
+  EXPECT_FALSE(step.done);
+}
+
+}  // namespace
+}  // namespace holdfast::leasing

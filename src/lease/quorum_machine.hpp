@@ -1,0 +1,180 @@
+// Getting the votes of a majority of independent servers. No clock, socket or thread; see the
+// table.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialects/holdfast/quorum.hpp"
+#include "lease/acquire_machine.hpp"
+#include "lease/back_off.hpp"
+
+namespace holdfast::leasing {
+
+constexpr std::size_t majority_of(std::size_t members) noexcept { return members / 2 + 1; }
+
+// Until when a majority certainly keeps its votes: of the members' deadlines, the one that a
+// majority reaches. Before it no other request can have a majority, whoever the members are.
+monotonic_time majority_deadline(std::span<const monotonic_time> deadlines);
+
+// One question to one member.
+struct member_ask {
+  enum class what : std::uint8_t {
+    vote,      // its vote
+    join,      // the same, also when it remembers nothing: none of a majority does
+    enter,     // to vote the next time, also when it remembers nothing: the same, and we have won
+    stay_out,  // to give no vote for a while, when it remembers nothing
+    agree,     // to the token that was chosen
+  };
+  std::size_t member = 0;
+  what asks = what::vote;
+  friend bool operator==(const member_ask&, const member_ask&) = default;
+};
+
+struct quorum_outcome {
+  std::optional<errc> code{};  // unset when the lock is held
+  std::string detail{};
+  std::vector<monotonic_time> deadlines{};  // when held: of each member's vote; min(): it has none
+  monotonic_time asked_at{};                // when held: before the first vote was asked for
+  friend bool operator==(const quorum_outcome&, const quorum_outcome&) = default;
+};
+
+// An empty step means: go on as before. Orders are carried out from the top.
+struct quorum_step {
+  std::vector<std::size_t> take_back{};  // the votes for the present request, at these members
+  bool new_request = false;              // what is asked from now on has a new request id
+  std::vector<member_ask> send{};
+  std::optional<monotonic_time> wake_at{};  // replaces what was set before
+  std::optional<quorum_outcome> done{};     // tell the caller; nothing follows
+  // With done, and of `take_back`: nobody wants to hear any more that the lock is free.
+  bool leaves = false;
+  friend bool operator==(const quorum_step&, const quorum_step&) = default;
+};
+
+std::string to_string(const quorum_step&);
+
+//   state \ event | enough votes    | too few can come | hint    | timer            | stop
+//   asking        | held, agreeing  | waiting, done    | note it | waiting, done (1)| done
+//   agreeing      | held (2)        | waiting, done    | note it | waiting, done    | done
+//   waiting       | -               | -                | asking  | asking, done     | done
+//   done          | -               | -                | -       | -                | -
+//
+// Every member is asked at once, with one request id; a new attempt has a new one. Enough are n/2+1
+// votes. The token is the largest major among them; where they differ, those below it are asked to
+// agree, and the lock is held when a majority has reached the token while the vote was ours. So a
+// later holder's votes meet it at some member, and his token is larger, whatever the clocks do.
+// (1) Who has not answered within `member_timeout` does not vote in this attempt. (2) If the time
+// that a majority keeps its votes (counted from before each was asked for) is not over: that is
+// looked at after the last answer.
+//
+// Too few: busy, out, silent or refusing members leave less than a majority. Then every vote that
+// was given, or may have been, is taken back, and the machine is done (asked once; patience over;
+// refused for good) or waits: for a hint that a member is free, or until enough votes may have run
+// out, or for a random pause where votes were split.
+//
+// A member without memory gives no vote until a majority has none: then nobody can have voted (or
+// the promise is off in any case) and they all join. If fewer have none they have lost it, and are
+// told to stay out for the longest lease, since they may have voted for somebody who still counts
+// on it.
+class quorum_machine {
+ public:
+  struct settings {
+    std::span<const std::string> names;  // of the members, for messages; outlive the machine
+    milliseconds lease{};                // that is counted on
+    milliseconds member_timeout{};
+    bool hears = true;  // hints are told
+    pauses while_split{milliseconds(1), milliseconds(64)};
+    pauses polls{milliseconds(500), milliseconds(2000)};     // while busy, should a hint be lost
+    pauses deaf_polls{milliseconds(10), milliseconds(250)};  // while busy, without hints
+    std::uint64_t seed = 0;
+  };
+
+  quorum_machine(patience how_long, const settings& with);
+
+  quorum_step start(monotonic_time now);
+  // `attempt`: attempt() when it was asked; what is late is ignored, since it was taken back.
+  quorum_step on_vote(std::uint32_t attempt, std::size_t member, const dialects::vote& said,
+                      monotonic_time sent_at, monotonic_time now);
+  quorum_step on_agreed(std::uint32_t attempt, std::size_t member,
+                        const dialects::renew_verdict& said, monotonic_time now);
+  quorum_step on_missing(std::uint32_t attempt, std::size_t member, missing how,
+                         std::string_view why, monotonic_time now);
+  quorum_step on_hint(monotonic_time now);
+  quorum_step on_timer(monotonic_time now);
+  quorum_step on_stop(monotonic_time now);
+
+  std::uint32_t attempt() const noexcept { return attempt_; }
+  // Chosen with the first votes of a majority; 0 before.
+  dialects::token_major token() const noexcept { return token_; }
+  bool is_done() const noexcept { return state_ == state::done; }
+  bool is_waiting() const noexcept { return state_ == state::waiting; }
+
+ private:
+  enum class state : std::uint8_t { asking, agreeing, waiting, done };
+  enum class answer : std::uint8_t {
+    none,       // asked
+    voted,      // with a major below the token, or the token is not chosen
+    agreed,     // its counter has reached the token while its vote was ours
+    unsettled,  // asked to agree
+    busy,       // it has voted for another
+    blank,      // it remembers nothing
+    out,        // it does not vote
+    refused,
+    silent,
+    changed,  // its vote was not ours any more when asked to agree
+  };
+  struct seat {
+    answer said = answer::none;
+    bool was_late = false;
+    bool may_have_voted = false;
+    dialects::token_major major = 0;
+    monotonic_time deadline = monotonic_time::min();
+    milliseconds remaining{};  // busy, out
+    errc code{};               // refused
+    bool passing = true;       // the same
+    std::string detail{};
+  };
+
+  quorum_step ask(monotonic_time now);
+  quorum_step decide(monotonic_time now);
+  quorum_step choose(monotonic_time now);
+  quorum_step hold(monotonic_time now);
+  quorum_step found(monotonic_time now);
+  quorum_step invite_late(std::size_t member, const dialects::vote& said);
+  quorum_step fail(monotonic_time now);
+  quorum_step pause(monotonic_time now);
+  quorum_step conclude(quorum_step so_far, errc code, std::string detail);
+  void take_votes_back(quorum_step& into) const;
+  void send_away_blank(quorum_step& into) const;
+  void give_up_on_silent();
+
+  std::size_t count(answer which) const noexcept;
+  std::size_t needed() const noexcept { return majority_of(seats_.size()); }
+  bool can_succeed() const noexcept;
+  errc reason() const noexcept;
+  std::string explain() const;
+  std::optional<milliseconds> enough_free_after() const;
+  monotonic_time give_up_at() const noexcept;
+  monotonic_time bounded(monotonic_time at) const noexcept { return std::min(at, give_up_at()); }
+
+  patience patience_;
+  settings settings_;
+  std::vector<seat> seats_;
+  back_off split_retries_;
+  back_off polls_;
+  dialects::token_major token_ = 0;
+  monotonic_time asked_at_{};
+  monotonic_time wake_at_{};
+  std::uint32_t attempt_ = 0;
+  state state_ = state::asking;
+  bool founding_ = false;
+  bool is_held_ = false;
+  bool hinted_ = false;     // while asking
+  bool was_split_ = false;  // the last attempt got votes, but too few
+};
+
+}  // namespace holdfast::leasing

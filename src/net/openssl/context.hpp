@@ -1,0 +1,14 @@
+// Whom to trust and who we are: the files that the options name, read.
+#pragma once
+
+#include <optional>
+
+#include "net/openssl/handles.hpp"
+#include "net/tls.hpp"
+
+namespace holdfast::net::openssl {
+
+// `invalid_argument`: the detail names the option and the file.
+std::optional<tls_problem> make_context(const tls_options& options, context_handle& into);
+
+}  // namespace holdfast::net::openssl

@@ -1,0 +1,96 @@
+#include "redis/locator.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "net/clock.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+constexpr milliseconds first_pause{10};
+constexpr milliseconds longest_pause{100};
+
+// Nor will the sentinels come to know the service, or TLS come into this build.
+bool is_final(const breakdown& why) noexcept {
+  return why.is_permanent() || why.code == errc::invalid_url || why.code == errc::unsupported;
+}
+
+}  // namespace
+
+locator::locator(const session_settings& settings, master_watch::listener moved)
+    : settings_(settings), moved_(std::move(moved)) {
+  if (settings_.sentinels) circle_.emplace(*settings_.sentinels);
+}
+
+std::optional<breakdown> locator::open(link& into, session_facts& facts) {
+  if (!circle_) return open_session(settings_, &interrupt_, into, facts);
+  auto broken = find_and_open(into, facts);
+  if (!broken && !watch_ && !cancelled_) {
+    watch_ = std::make_unique<master_watch>(circle_->group(), settings_.response_timeout, moved_);
+  }
+  return broken;
+}
+
+std::optional<breakdown> locator::find_and_open(link& into, session_facts& facts) {
+  const auto deadline = net::now() + settings_.connect_timeout;
+  rearm();
+  // An old master may accept and not answer. A new one that is only slow gets its time later.
+  auto patience = settings_.connect_timeout / 4;
+  for (auto wait = first_pause;; wait = std::min(2 * wait, longest_pause)) {
+    net::endpoint master;
+    const net::connect_limits limits{deadline, settings_.response_timeout, &interrupt_};
+    auto broken = circle_->find_master(limits, master);
+    if (!broken) {
+      const auto left = std::chrono::ceil<milliseconds>(deadline - net::now());
+      broken = open_master(master, std::clamp(left, milliseconds{1}, patience), into, facts);
+      patience *= 2;
+    }
+    if (!broken || is_final(*broken) || !pause(wait, deadline)) return broken;
+  }
+}
+
+std::optional<breakdown> locator::open_master(const net::endpoint& where, milliseconds patience,
+                                              link& into, session_facts& facts) {
+  auto there = settings_;
+  there.where = where;
+  there.connect_timeout = patience;
+  facts = {};
+  auto broken = open_session(there, &interrupt_, into, facts);
+  if (!broken && facts.role != "master" && !facts.role.empty()) {
+    into.close();
+    broken = {errc::unavailable, "it is a replica: a failover is under way, or was undone"};
+  }
+  if (!broken) return std::nullopt;
+  broken->detail = "the master of \"" + printable(settings_.sentinels->service) + "\", which is " +
+                   net::to_string(where) + " as the sentinels say: " + broken->detail;
+  broken->reached = true;  // the sentinels were: waiting may help
+  return broken;
+}
+
+// False when there is no time for another attempt.
+bool locator::pause(milliseconds how_long, monotonic_time deadline) {
+  const auto until = net::now() + how_long;
+  if (until >= deadline) return false;
+  net::wait_ready(-1, 0, {until, {}, &interrupt_});
+  rearm();
+  return !cancelled_;
+}
+
+// Lets open() work again after an interruption, but not after cancel().
+void locator::rearm() noexcept {
+  interrupt_.clear();
+  if (cancelled_) interrupt_.signal();
+}
+
+void locator::ask_again() noexcept {
+  if (circle_) interrupt_.signal();
+}
+
+void locator::cancel() noexcept {
+  cancelled_ = true;
+  interrupt_.signal();
+}
+
+}  // namespace holdfast::redis

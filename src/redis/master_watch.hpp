@@ -1,0 +1,44 @@
+// Hearing from a sentinel at once that a service has another master.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "base/time.hpp"
+#include "net/wake_up.hpp"
+#include "redis/link.hpp"
+#include "redis/sentinel.hpp"
+
+namespace holdfast::redis {
+
+// A thread that stays connected to one sentinel: it asks every second, and at once when the
+// sentinel announces a failover. Without it a master that dies silently is noticed only when it is
+// asked something. It tells when an answer differs from the one before, not each time: sentinels
+// that are cut off from the others may be wrong for long, and must not disturb us all that time.
+//
+// Thread safety: made and destroyed by one thread.
+class master_watch {
+ public:
+  using listener = std::function<void(const std::string& address)>;
+
+  master_watch(sentinel_group group, milliseconds response_timeout, listener moved);
+  ~master_watch();
+
+ private:
+  void run();
+  void watch(const net::endpoint& sentinel);
+  void listen(link& over);
+  bool take(reply_batch& batch, bool& announced);
+
+  const sentinel_group group_;
+  const milliseconds response_timeout_;
+  const listener moved_;
+  std::string last_;  // address of the master
+  net::wake_up cancel_;
+  std::atomic<bool> cancelled_{false};
+  std::thread thread_;
+};
+
+}  // namespace holdfast::redis

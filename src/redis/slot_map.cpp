@@ -1,0 +1,79 @@
+#include "redis/slot_map.hpp"
+
+#include <utility>
+
+#include "base/number.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+bool is_list(const resp::value& v, std::size_t least) {
+  return v.is(resp::type::array) && v.items.size() >= least;
+}
+
+bool is_slot(const resp::value& v) {
+  return v.is(resp::type::integer) && v.number >= 0 &&
+         v.number < static_cast<std::int64_t>(hash_slots);
+}
+
+// A node that does not know its own address, or shall not tell it, leaves the host empty: it is the
+// one by which it was reached, where that is known. "?" is a node whose host name is not known yet.
+bool complete(net::tcp_endpoint& where, const net::tcp_endpoint& asked) {
+  if (where.host.empty()) where.host = asked.host;
+  return !where.host.empty() && where.host != "?" && where.port != 0;
+}
+
+// [host, port, id, ...]
+std::optional<slot_range> read_master(const resp::value& node, const net::tcp_endpoint& asked) {
+  if (!is_list(node, 2) || !node.items[1].is(resp::type::integer)) return std::nullopt;
+  const auto port = node.items[1].number;
+  if (port < 0 || port > 65535) return std::nullopt;
+  slot_range range;
+  range.master.host = node.items[0].is_text() ? node.items[0].text : std::string{};
+  range.master.port = static_cast<std::uint16_t>(port);
+  if (!complete(range.master, asked)) range.master.port = 0;
+  if (node.items.size() > 2 && node.items[2].is_text()) range.id = node.items[2].text;
+  return range;
+}
+
+}  // namespace
+
+std::optional<std::vector<slot_range>> read_slots(const resp::value& reply,
+                                                  const net::tcp_endpoint& asked) {
+  if (!is_list(reply, 0)) return std::nullopt;
+  std::vector<slot_range> ranges;
+  for (const auto& run : reply.items) {
+    if (!is_list(run, 3) || !is_slot(run.items[0]) || !is_slot(run.items[1])) {
+      return std::nullopt;
+    }
+    auto range = read_master(run.items[2], asked);
+    if (!range) return std::nullopt;
+    range->first = static_cast<std::uint16_t>(run.items[0].number);
+    range->last = static_cast<std::uint16_t>(run.items[1].number);
+    if (range->master.port != 0) ranges.push_back(*std::move(range));
+  }
+  return ranges;
+}
+
+std::optional<redirection> read_redirection(std::string_view error,
+                                            const net::tcp_endpoint& asked) {
+  redirection found;
+  if (error.starts_with("ASK ")) {
+    found.how = redirection::kind::ask;
+  } else if (!error.starts_with("MOVED ")) {
+    return std::nullopt;
+  }
+  error.remove_prefix(error.find(' ') + 1);
+  const auto space = error.find(' ');
+  const auto colon = error.rfind(':');  // an IPv6 address has more of them
+  if (space == error.npos || colon == error.npos || colon < space) return std::nullopt;
+  const auto slot = parse_number<std::uint16_t>(error.substr(0, space));
+  const auto port = parse_number<std::uint16_t>(error.substr(colon + 1));
+  if (!slot || *slot >= hash_slots || !port) return std::nullopt;
+  found.slot = *slot;
+  found.where = {std::string(error.substr(space + 1, colon - space - 1)), *port};
+  if (!complete(found.where, asked)) return std::nullopt;
+  return found;
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,63 @@
+// Channels on which other libraries say that a lock was given back.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "redis/connection.hpp"
+#include "redis/request.hpp"
+#include "resp/value.hpp"
+#include "runtime/timers.hpp"
+
+namespace holdfast::runtime {
+
+class engine;
+class tenure;
+
+// Listens on a channel while somebody waits there and for a little longer, since the next one may
+// come soon. Whoever waits is told when that begins and ends: only in between need he not ask
+// often. Thread safety: all members from any thread.
+class channels final : private timed {
+ public:
+  explicit channels(engine& owner) : engine_(owner) {}
+
+  // Until he leaves, `who` is told when somebody begins or ceases to listen (on_tuned_in), and of
+  // every message (on_woken). True: he is new, and somebody listens already. May be called again.
+  bool join(const std::string& name, const std::shared_ptr<tenure>& who) HOLDFAST_EXCLUDES(mutex_);
+  void leave(const std::string& name, const tenure& who) HOLDFAST_EXCLUDES(mutex_);
+
+  // True: it was for one who waits here, and concerns nobody else.
+  bool on_push(const resp::value& message) HOLDFAST_EXCLUDES(mutex_);
+  void on_broken() HOLDFAST_EXCLUDES(mutex_);
+
+ private:
+  class subscription;
+  class parting;
+  enum class state : std::uint8_t { off, asking, on, refused };
+  struct channel {
+    std::vector<std::shared_ptr<tenure>> members{};
+    monotonic_time unused_since{};
+    state is = state::off;
+  };
+
+  redis::connection& connection() noexcept;
+  void open(const std::string& name, channel& what) HOLDFAST_REQUIRES(mutex_);
+  void close(channel& what, state now) HOLDFAST_REQUIRES(mutex_);
+  void on_answered(const std::string& name, state now) HOLDFAST_EXCLUDES(mutex_);
+  void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+  void on_shut_down() noexcept override {}
+  std::shared_ptr<void> pin() noexcept override { return {std::shared_ptr<void>{}, this}; }
+
+  engine& engine_;
+  std::atomic<std::size_t> open_{0};  // while none is, no message is looked at
+  mutex mutex_;
+  std::unordered_map<std::string, channel> channels_ HOLDFAST_GUARDED_BY(mutex_);
+  bool timer_runs_ HOLDFAST_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,232 @@
+#include "runtime/deadlock_watch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lease/cycle.hpp"
+#include "net/clock.hpp"
+#include "net/host_name.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/tenure.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+// Most waits are over by then, and cost nothing.
+constexpr milliseconds written_after{20};
+// What a dead client has left counts until then.
+constexpr milliseconds counts_for{6000};
+constexpr milliseconds written_again_after{1500};
+// A cycle was seen that was none any more, or the server was not heard.
+constexpr milliseconds looked_again_after{100};
+
+char mode_of(const lock_spec& spec) noexcept { return spec.wants ? spec.wants->mode : 'x'; }
+
+std::string this_process() {
+  auto host = net::host_name();
+  std::ranges::replace(host, '\n', '?');
+  return host + ':' + std::to_string(::getpid());
+}
+
+}  // namespace
+
+deadlock_watch::deadlock_watch(engine& owner, const client_id& id)
+    : engine_(owner), id_(id), who_(this_process()) {}
+
+// Permits can be given back by anybody who has some, and a gate is held by nobody. The scripts do
+// not know how the locks of other libraries are written.
+bool deadlock_watch::follows(const lock_spec& spec) noexcept {
+  return !spec.foreign && !spec.is_gate && mode_of(spec) != 's';
+}
+
+// ---- a thread waits ----------------------------------------------------------------------------
+
+deadlock_watch::wait::wait(deadlock_watch& watch, const lock_spec& wants, identity thread,
+                           std::stop_token stop)
+    : watch_(watch),
+      wants_(wants),
+      thread_(thread),
+      id_(watch.next_id()),
+      due_(net::now() + written_after),
+      forward_(std::move(stop), forward{ended_}) {
+  const scoped_mutex lock(watch_.mutex_);
+  watch_.waits_.push_back(this);
+  watch_.plan(due_);
+}
+
+deadlock_watch::wait::~wait() {
+  {
+    const scoped_mutex lock(watch_.mutex_);
+    std::erase(watch_.waits_, this);
+    if (record_.empty()) return;
+    watch_.ended_.push_back(id_);
+  }
+  watch_.tell(net::now(), redis::connection::delivery::lazy);
+}
+
+std::optional<leasing::outcome> deadlock_watch::wait::report() const {
+  const scoped_mutex lock(watch_.mutex_);
+  return report_;
+}
+
+std::string deadlock_watch::next_id() {
+  const scoped_mutex lock(mutex_);
+  const auto way = engine_.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll;
+  return dialects::wait_id(id_, ++counted_, way);
+}
+
+void deadlock_watch::acquired(identity thread, const std::shared_ptr<tenure>& what) {
+  if (!follows(what->spec())) return;
+  const scoped_mutex lock(mutex_);
+  has_.insert_or_assign(what.get(), had{thread, what});
+}
+
+void deadlock_watch::released(const tenure& what) {
+  const scoped_mutex lock(mutex_);
+  has_.erase(&what);
+}
+
+// A lock that the thread has and wants: where that is allowed, another thread gives it back, or the
+// server takes it in the same moment.
+std::string deadlock_watch::record_of(const wait& one) {
+  const auto& wants = one.wants_;
+  const bool waits_for_itself = wants.refuses_reentry && wants.changes() == nullptr;
+  dialects::known_wait known;
+  known.who = who_;
+  known.wants = {mode_of(wants), wants.key.value_key()};
+  for (const auto& [place, entry] : has_) {
+    if (entry.thread != one.thread_) continue;
+    const auto what = entry.what.lock();
+    if (!what || !what->held()) continue;
+    const bool is_the_same = what->name() == wants.key.name();
+    if (is_the_same && !waits_for_itself) continue;
+    const auto& claim = what->claim();
+    known.holds.push_back(
+        {{mode_of(what->spec()), claim.key->value_key()}, std::string{claim.owner.text()}});
+  }
+  return dialects::to_record(known);
+}
+
+// ---- what the server is told and asked ---------------------------------------------------------
+
+void deadlock_watch::on_timer(monotonic_time now) {
+  {
+    const scoped_mutex lock(mutex_);
+    planned_ = monotonic_time::max();
+  }
+  tell(now, redis::connection::delivery::prompt);
+}
+
+void deadlock_watch::tell(monotonic_time now, redis::connection::delivery how) {
+  {
+    const scoped_mutex lock(mutex_);
+    if (!std::holds_alternative<std::monostate>(under_way_)) return;  // its answer goes on
+    if (!prepare(now)) return rest(now);
+  }
+  engine_.connection(0).submit(command_, how);
+}
+
+bool deadlock_watch::prepare(monotonic_time now) {
+  note next;
+  next.ended.swap(ended_);
+  const bool again = now >= again_at_;
+  for (auto* const one : waits_) {
+    if (one->report_ || one->due_ > now || (!again && !one->record_.empty())) continue;
+    if (one->record_.empty()) one->record_ = record_of(*one);
+    next.waits.push_back({one->id_, one->record_});
+  }
+  if (next.ended.empty() && next.waits.empty()) return false;
+  if (again) again_at_ = now + written_again_after;
+  under_way_ = std::move(next);
+  return true;
+}
+
+// Nothing is under way: until when?
+void deadlock_watch::rest(monotonic_time now) {
+  auto next = ended_.empty() ? monotonic_time::max() : now;
+  for (const auto* const one : waits_) {
+    if (one->report_) continue;
+    next = std::min(next, one->record_.empty() ? one->due_ : again_at_);
+  }
+  plan(next);
+}
+
+void deadlock_watch::plan(monotonic_time at) {
+  if (at >= planned_) return;
+  planned_ = at;
+  engine_.timers().arm(*this, at);
+}
+
+void deadlock_watch::command::write(resp::writer& out, monotonic_time) {
+  if (const auto* const noted = std::get_if<note>(&of_.under_way_)) {
+    return dialects::write_note(noted->ended, noted->waits, counts_for, out);
+  }
+  dialects::write_confirm(std::get<suspicion>(of_.under_way_).cycle, out);
+}
+
+void deadlock_watch::command::on_failed(redis::fate, const redis::breakdown&) {
+  const scoped_mutex lock(of_.mutex_);
+  if (const auto* const noted = std::get_if<note>(&of_.under_way_)) {
+    of_.ended_.insert(of_.ended_.end(), noted->ended.begin(), noted->ended.end());
+  }
+  of_.under_way_ = {};
+  of_.again_at_ = net::now() + looked_again_after;
+  of_.plan(of_.again_at_);
+}
+
+void deadlock_watch::on_reply(resp::value& reply) {
+  bool asks = false;
+  stops over;
+  {
+    const scoped_mutex lock(mutex_);
+    const auto now = net::now();
+    const bool was_note = std::holds_alternative<note>(under_way_);
+    over = was_note ? on_noted(reply, now) : on_confirmed(reply, now);
+    asks = std::holds_alternative<suspicion>(under_way_);
+    if (!asks) rest(now);
+  }
+  for (auto& one : over) one.request_stop();
+  if (asks) engine_.connection(0).submit(command_, redis::connection::delivery::prompt);
+}
+
+deadlock_watch::stops deadlock_watch::on_noted(const resp::value& reply, monotonic_time now) {
+  under_way_ = {};
+  auto verdict = dialects::read_note(reply);
+  if (const auto* const why = std::get_if<dialects::refused>(&verdict)) return refuse(*why, now);
+  suspicion found{std::get<0>(std::move(verdict)), {}};
+  // The youngest first: it is he who has closed it.
+  for (auto it = waits_.rbegin(); it != waits_.rend() && found.cycle.empty(); ++it) {
+    if (!(*it)->report_) found.cycle = leasing::find_cycle(found.all, (*it)->id_);
+  }
+  if (!found.cycle.empty()) under_way_ = std::move(found);
+  return {};
+}
+
+deadlock_watch::stops deadlock_watch::on_confirmed(const resp::value& reply, monotonic_time now) {
+  const auto found = std::get<suspicion>(std::exchange(under_way_, {}));
+  const auto verdict = dialects::read_confirm(reply);
+  if (const auto* const why = std::get_if<dialects::refused>(&verdict)) return refuse(*why, now);
+  again_at_ = std::min(again_at_, now + looked_again_after);
+  if (!std::get<bool>(verdict)) return {};
+  const auto closes = std::ranges::find(waits_, found.cycle.front().waits->id, &wait::id_);
+  if (closes == waits_.end()) return {};
+  (*closes)->report_ = {errc::would_deadlock, leasing::describe(found.cycle)};
+  return {(*closes)->ended_};
+}
+
+// Who asked for it shall not believe that it works.
+deadlock_watch::stops deadlock_watch::refuse(const dialects::refused& why, monotonic_time now) {
+  again_at_ = now + looked_again_after;
+  stops over;
+  if (why.passing) return over;
+  for (auto* const one : waits_) {
+    if (one->record_.empty()) continue;
+    one->report_ = {why.code, "deadlocks cannot be detected: " + why.detail};
+    over.push_back(one->ended_);
+  }
+  return over;
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,140 @@
+// Which threads of a client wait for locks while they have others, told to the server, so that
+// those who wait for each other are found (docs/decisions/0015-deadlock-detection.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "base/identity.hpp"
+#include "base/mutex.hpp"
+#include "base/request_id.hpp"
+#include "dialects/holdfast/waits.hpp"
+#include "lease/step.hpp"
+#include "redis/connection.hpp"
+#include "runtime/lock_spec.hpp"
+#include "runtime/timers.hpp"
+
+namespace holdfast::runtime {
+
+class engine;
+class tenure;
+
+// A wait is written down when it has lasted a while, and again while it lasts; each time the client
+// looks for cycles that one of its waits is part of. A cycle is believed when the server has
+// confirmed it, and then it ends the wait that has closed it.
+//
+//   resting     nothing is under way
+//   noting      waits are being written; the answer has those of all clients
+//   confirming  the server looks whether what we found is a cycle
+//
+// Thread safety: all members from any thread.
+class deadlock_watch final : private timed {
+ public:
+  deadlock_watch(engine& owner, const client_id& id);
+
+  // From its construction to its end a thread blocks for a lock. Thread safety: that thread.
+  class wait {
+   public:
+    wait(deadlock_watch& watch, const lock_spec& wants, identity thread, std::stop_token stop);
+    ~wait();
+    wait(const wait&) = delete;
+    wait& operator=(const wait&) = delete;
+
+    // Ends the attempt: the caller's own stop came, or a report.
+    std::stop_token stop() const noexcept { return ended_.get_token(); }
+    // Why it was ended, unless by the caller's own stop.
+    std::optional<leasing::outcome> report() const;
+
+   private:
+    friend class deadlock_watch;
+    struct forward {
+      std::stop_source to;
+      void operator()() const noexcept {
+        auto alive = to;
+        alive.request_stop();
+      }
+    };
+    deadlock_watch& watch_;
+    const lock_spec& wants_;
+    const identity thread_;
+    const std::string id_;
+    const monotonic_time due_;  // when it is written down
+    std::stop_source ended_;
+    // Guarded by the watch's mutex:
+    std::string record_;  // empty: not written yet
+    std::optional<leasing::outcome> report_;
+
+    std::stop_callback<forward> forward_;
+  };
+
+  // Whether it can be known for whom one who wants this waits.
+  static bool follows(const lock_spec& spec) noexcept;
+
+  // What a thread has: from when it got the lock until anybody gives it back.
+  void acquired(identity thread, const std::shared_ptr<tenure>& what) HOLDFAST_EXCLUDES(mutex_);
+  void released(const tenure& what) HOLDFAST_EXCLUDES(mutex_);
+
+ private:
+  class command final : public redis::request {
+   public:
+    explicit command(deadlock_watch& of) : of_(of) {}
+
+   private:
+    void write(resp::writer& out, monotonic_time) override;
+    void on_reply(resp::value& reply) override { of_.on_reply(reply); }
+    void on_failed(redis::fate, const redis::breakdown&) override;
+    deadlock_watch& of_;
+  };
+  struct note {
+    std::vector<std::string> ended;
+    std::vector<dialects::wait_record> waits;
+  };
+  struct suspicion {
+    std::vector<dialects::known_wait> all;
+    std::vector<dialects::link_of_cycle> cycle;  // points into `all`
+  };
+  struct had {
+    identity thread;
+    std::weak_ptr<tenure> what;
+  };
+
+  void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+  void on_shut_down() noexcept override {}
+  std::shared_ptr<void> pin() noexcept override { return {std::shared_ptr<void>{}, this}; }
+  void on_reply(resp::value& reply) HOLDFAST_EXCLUDES(mutex_);
+
+  std::string next_id() HOLDFAST_EXCLUDES(mutex_);
+  // Sends what is to be written, if anything is.
+  void tell(monotonic_time now, redis::connection::delivery how) HOLDFAST_EXCLUDES(mutex_);
+  bool prepare(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  // Return the waits that are over: the caller must say so, without the mutex.
+  using stops = std::vector<std::stop_source>;
+  stops on_noted(const resp::value& reply, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  stops on_confirmed(const resp::value& reply, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  stops refuse(const dialects::refused& why, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  std::string record_of(const wait& one) HOLDFAST_REQUIRES(mutex_);
+  void rest(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  void plan(monotonic_time at) HOLDFAST_REQUIRES(mutex_);
+
+  engine& engine_;
+  const client_id id_;
+  const std::string who_;
+  command command_{*this};
+  mutex mutex_;
+  std::uint64_t counted_ HOLDFAST_GUARDED_BY(mutex_) = 0;
+  std::vector<wait*> waits_ HOLDFAST_GUARDED_BY(mutex_);        // oldest first
+  std::vector<std::string> ended_ HOLDFAST_GUARDED_BY(mutex_);  // written, and over since
+  std::unordered_map<const tenure*, had> has_ HOLDFAST_GUARDED_BY(mutex_);
+  monotonic_time planned_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();  // of the timer
+  monotonic_time again_at_ HOLDFAST_GUARDED_BY(mutex_){};  // when what is written is written again
+  // What is being sent: unchanged meanwhile, so that it can be written without the mutex.
+  std::variant<std::monostate, note, suspicion> under_way_;
+};
+
+}  // namespace holdfast::runtime

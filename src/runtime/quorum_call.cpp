@@ -1,0 +1,111 @@
+#include "runtime/quorum_call.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/identity.hpp"
+#include "lease/server_clock.hpp"
+#include "net/clock.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+leasing::missing to_missing(redis::fate what) noexcept {
+  if (what == redis::fate::not_sent) return leasing::missing::not_sent;
+  if (what == redis::fate::unreachable) return leasing::missing::unreachable;
+  return leasing::missing::unknown;
+}
+
+// The server's time, where a refusal tells it.
+std::optional<server_time> time_in(const resp::value& reply) {
+  const bool is_late = reply.is(resp::type::array) && reply.items.size() == 2 &&
+                       reply.items[0].is_text() && reply.items[0].text == "late";
+  if (!is_late) return std::nullopt;
+  return server_time{microseconds{reply.items[1].number}};
+}
+
+}  // namespace
+
+quorum_call::quorum_call(std::shared_ptr<asker> who, std::shared_ptr<quorum_group> group,
+                         question asks)
+    : group_(std::move(group)),
+      who_(std::move(who)),
+      asks_(std::move(asks)),
+      not_after_(net::now() + at().options().response_timeout) {}
+
+void quorum_call::submit(std::shared_ptr<asker> who, std::shared_ptr<quorum_group> group,
+                         question asks, redis::connection::delivery how) {
+  auto* const call = new quorum_call(std::move(who), std::move(group), std::move(asks));
+  call->connection().submit(*call, how);
+}
+
+void quorum_call::write(resp::writer& out, monotonic_time sent_at) {
+  const auto left = std::max(nanoseconds{0}, not_after_ - sent_at);
+  const auto not_after = leasing::not_after({sent_at, clock().estimate(sent_at)},
+                                            std::chrono::duration_cast<milliseconds>(left));
+  const auto& claim = asks_.claim;
+  const auto longest = group_->longest_lease();
+  using dialects::newcomer;
+  switch (asks_.asks) {
+    case what::vote:
+      return write_quorum_acquire(claim, newcomer::tells, longest, not_after, out);
+    case what::join:
+      return write_quorum_acquire(claim, newcomer::joins, longest, not_after, out);
+    case what::enter:
+      return write_quorum_acquire(claim, newcomer::enters, longest, not_after, out);
+    case what::stay_out:
+      return write_quorum_acquire(claim, newcomer::waits, longest, not_after, out);
+    case what::agree:
+    case what::keep:
+      return write_quorum_keep(claim, asks_.asks == what::keep, longest, not_after, out);
+    case what::release:
+    case what::leave:
+      return write_quorum_release(claim, asks_.asks == what::release, out);
+  }
+}
+
+void quorum_call::on_reply(resp::value& reply) {
+  const std::unique_ptr<quorum_call> self(this);
+  if (const auto said = time_in(reply)) clock().learn(sent_at(), net::now(), *said);
+  group_->set_slow(asks_.member, false);
+  who_->on_answer(asks_, reply, sent_at());
+}
+
+void quorum_call::on_failed(redis::fate fate, const redis::breakdown& why) {
+  const std::unique_ptr<quorum_call> self(this);
+  who_->on_missing(asks_, to_missing(fate), why);
+}
+
+void quorum_reader::begin(redis::waiter* sleeper) {
+  sleeper_ = sleeper;
+  thread_ = sleeper != nullptr ? this_thread() : 0;
+}
+
+redis::connection::delivery quorum_reader::delivery_to(const quorum_group& group,
+                                                       std::size_t member) {
+  const bool reads = sleeper_ != nullptr && thread_ == this_thread() && !group.is_slow(member);
+  mine_[member] = reads;
+  // Should the thread be kept elsewhere, the background thread looks for the answer soon.
+  return reads ? redis::connection::delivery::lazy : redis::connection::delivery::prompt;
+}
+
+void quorum_reader::answered(std::size_t member) noexcept {
+  mine_[member] = false;
+  wake();
+}
+
+void quorum_reader::wake() noexcept {
+  if (sleeper_ != nullptr) sleeper_->done();
+}
+
+std::optional<std::size_t> quorum_reader::next() const noexcept {
+  const auto found = std::ranges::find(mine_, true);
+  if (found == mine_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - mine_.begin());
+}
+
+void quorum_reader::left(quorum_group& group, std::optional<std::size_t> member) const noexcept {
+  if (member && mine_[*member]) group.set_slow(*member, true);
+}
+
+}  // namespace holdfast::runtime

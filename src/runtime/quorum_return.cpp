@@ -1,0 +1,141 @@
+#include "runtime/quorum_return.hpp"
+
+#include <utility>
+
+#include "net/clock.hpp"
+
+namespace holdfast::runtime {
+
+std::shared_ptr<quorum_return> quorum_return::start(
+    std::shared_ptr<quorum_group> group, std::vector<std::size_t> at,
+    const dialects::quorum_claim& claim, std::shared_ptr<const lock_key> key,
+    std::vector<request_id> listeners, monotonic_time until, teller tell, redis::waiter* sleeper) {
+  auto made =
+      std::make_shared<quorum_return>(std::move(group), std::move(at), claim, std::move(key),
+                                      std::move(listeners), until, std::move(tell));
+  made->begin(sleeper);
+  return made;
+}
+
+quorum_return::quorum_return(std::shared_ptr<quorum_group> group, std::vector<std::size_t> at,
+                             const dialects::quorum_claim& claim,
+                             std::shared_ptr<const lock_key> key, std::vector<request_id> listeners,
+                             monotonic_time until, teller tell)
+    : group_(std::move(group)),
+      key_(std::move(key)),
+      claim_(claim),
+      listeners_(std::move(listeners)),
+      tell_(std::move(tell)),
+      machine_(std::move(at), group_->size(), until, group_->home().next_seed()),
+      reader_(group_->size()) {}
+
+quorum_return::~quorum_return() {
+  if (group_->is_in_its_process()) group_->home().timers().disarm(*this);
+}
+
+void quorum_return::begin(redis::waiter* sleeper) {
+  std::optional<leasing::outcome> told;
+  {
+    const scoped_mutex lock(mutex_);
+    self_ = shared_from_this();
+    group_->began(self_);
+    reader_.begin(sleeper);
+    told = obey(machine_.start());
+  }
+  tell(told);
+}
+
+std::optional<leasing::outcome> quorum_return::obey(const leasing::quorum_release_step& step) {
+  for (const auto member : step.send) {
+    quorum_call::question asks{.member = member, .claim = claim_};
+    asks.asks = listeners_.empty() ? quorum_call::what::release : quorum_call::what::leave;
+    if (!listeners_.empty()) asks.claim.listener = listeners_[member];
+    auto how = reader_.delivery_to(*group_, member);
+    // Nobody waits for it: the answer may lie for a while.
+    if (!tell_) how = redis::connection::delivery::lazy;
+    quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this), group_,
+                        std::move(asks), how);
+  }
+  if (step.wake_at) group_->home().timers().arm(*this, *step.wake_at);
+  const bool is_decided = step.done || step.finished;
+  if (is_decided && !std::exchange(is_decided_, true)) group_->decided();
+  if (step.finished) {
+    group_->ended(*this);
+    self_.reset();  // every caller keeps a reference of his own
+  }
+  return step.done;
+}
+
+// The votes run out by themselves. What is still asked keeps this until it was answered.
+void quorum_return::abandon() {
+  const scoped_mutex lock(mutex_);
+  group_->home().timers().disarm(*this);
+  self_.reset();  // the caller keeps a reference of his own
+}
+
+void quorum_return::tell(const std::optional<leasing::outcome>& what) {
+  if (!what) return;
+  teller told;
+  {
+    const scoped_mutex lock(mutex_);
+    told.swap(tell_);  // what it keeps alive need not wait for members that are gone
+  }
+  if (told) told(*what);
+  const scoped_mutex lock(mutex_);
+  is_over_ = true;
+  reader_.wake();
+}
+
+void quorum_return::on_answer(const quorum_call::question& asked, const resp::value& reply,
+                              monotonic_time) {
+  std::optional<leasing::outcome> told;
+  {
+    const scoped_mutex lock(mutex_);
+    told =
+        obey(machine_.on_released(asked.member, dialects::read_quorum_release(reply), net::now()));
+    reader_.answered(asked.member);
+  }
+  tell(told);
+}
+
+void quorum_return::on_missing(const quorum_call::question& asked, leasing::missing how,
+                               const redis::breakdown&) {
+  std::optional<leasing::outcome> told;
+  {
+    const scoped_mutex lock(mutex_);
+    told = obey(machine_.on_missing(asked.member, how, net::now()));
+    reader_.answered(asked.member);
+  }
+  tell(told);
+}
+
+void quorum_return::on_timer(monotonic_time now) {
+  std::optional<leasing::outcome> told;
+  {
+    const scoped_mutex lock(mutex_);
+    told = obey(machine_.on_timer(now));
+  }
+  tell(told);
+}
+
+void quorum_return::drive(redis::waiter& self) {
+  std::optional<std::size_t> at;
+  for (;;) {
+    {
+      const scoped_mutex lock(mutex_);
+      self.clear_done();
+      if (is_over_) {
+        reader_.left(*group_, at);
+        return reader_.end();
+      }
+      at = reader_.next();
+    }
+    if (at) {
+      group_->at(*at).connection(key_->slot()).drive(self);
+    } else {
+      self.sleep();
+    }
+  }
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,68 @@
+#include "runtime/quorum_source.hpp"
+
+#include <algorithm>
+
+#include "runtime/quorum_bid.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+// The handle of a bid, which may outlive it.
+class quorum_acquisition final : public acquisition {
+ public:
+  explicit quorum_acquisition(std::shared_ptr<const quorum_spec> spec) : spec_(std::move(spec)) {}
+
+  bool begin(leasing::patience patience, std::stop_token stop, const listener& who) override {
+    const auto bid = std::make_shared<quorum_bid>(spec_, patience);
+    bid_ = bid;
+    bid->begin(std::move(stop), who);  // a continuation may end this object before it returns
+    return false;
+  }
+  acquired finish() override { return bid_->take(); }
+  void abandon() override {
+    if (bid_) bid_->abandon();
+  }
+
+ private:
+  const std::shared_ptr<const quorum_spec> spec_;
+  std::shared_ptr<quorum_bid> bid_;
+};
+
+}  // namespace
+
+acquired quorum_source::wait(leasing::patience patience, std::stop_token stop) {
+  if (patience.waits) check_wait();
+  const auto bid = std::make_shared<quorum_bid>(spec_, patience);
+  redis::waiter self{redis::waiter::kind::caller};
+  bid->begin(std::move(stop), {.sleeper = &self});
+  bid->drive(self);
+  auto outcome = bid->take();
+  if (const auto* const got = std::get_if<grant>(&outcome)) {
+    const scoped_mutex lock(mutex_);
+    holders_.emplace_back(this_thread(), got->of);
+  }
+  return outcome;
+}
+
+void quorum_source::check_wait() {
+  if (spec_->group()->home().callbacks().is_this_thread()) {
+    throw failure{errc::would_deadlock,
+                  "waiting for a lock in a callback would stop all callbacks; use async_acquire"};
+  }
+  const auto me = this_thread();
+  const scoped_mutex lock(mutex_);
+  std::erase_if(holders_, [](const auto& one) { return one.second.expired(); });
+  const bool is_mine = std::ranges::any_of(holders_, [&](const auto& one) {
+    const auto what = one.second.lock();
+    return one.first == me && what && what->held();
+  });
+  if (is_mine && spec_->refuses_reentry) {
+    throw failure{errc::would_deadlock, "this thread has acquired this lock of the quorum itself"};
+  }
+}
+
+std::unique_ptr<acquisition> quorum_source::ask() {
+  return std::make_unique<quorum_acquisition>(spec_);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,196 @@
+#include "runtime/quorum_tenure.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lease/deadline.hpp"
+#include "net/clock.hpp"
+#include "runtime/loss_notice.hpp"
+#include "runtime/quorum_return.hpp"
+
+namespace holdfast::runtime {
+
+quorum_tenure::quorum_tenure(std::shared_ptr<const quorum_spec> spec, const request_id& owner,
+                             dialects::token_major token, std::vector<request_id> listeners,
+                             const leasing::quorum_outcome& won)
+    : spec_(std::move(spec)),
+      owner_(owner),
+      token_(token),
+      listeners_(std::move(listeners)),
+      machine_({spec_->lease, spec_->renews}, won.deadlines, won.asked_at),
+      wanted_(spec_->kept_time()) {}
+
+quorum_tenure::~quorum_tenure() {
+  if (group().is_in_its_process()) group().home().timers().disarm(*this);
+}
+
+void quorum_tenure::start() {
+  const scoped_mutex lock(mutex_);
+  note_deadline();
+  obey(machine_.start());
+}
+
+nanoseconds quorum_tenure::remaining() const noexcept {
+  const auto until = deadline_.load(std::memory_order_acquire);
+  if (until == 0 || !group().is_in_its_process()) return {};
+  return std::max(nanoseconds{0}, monotonic_time{nanoseconds{until}} - net::now());
+}
+
+std::stop_token quorum_tenure::lost() {
+  const scoped_mutex lock(mutex_);
+  if (!lost_.stop_possible()) {
+    lost_ = std::stop_source{};
+    if (was_lost_) lost_.request_stop();  // nobody can listen to it yet
+  }
+  return lost_.get_token();
+}
+
+// ---- renewing ----------------------------------------------------------------------------------
+
+void quorum_tenure::obey(const leasing::quorum_hold_step& step) {
+  for (const auto member : step.renew) {
+    group().at(member).register_client();
+    quorum_call::submit(
+        std::shared_ptr<quorum_call::asker>(shared_from_this(), this), spec_->group(),
+        {.member = member,
+         .asks = quorum_call::what::keep,
+         .claim = {.key = spec_->key.get(), .owner = owner_, .lease = wanted_, .token = token_}},
+        redis::connection::delivery::prompt);
+  }
+  if (step.wake_at) group().home().timers().arm(*this, *step.wake_at);
+  note_deadline();
+  if (extends_ != nullptr) extends_->done();
+  if (!step.lost) return;
+  was_lost_ = true;
+  group().home().timers().disarm(*this);
+  if (lost_.stop_possible()) group().home().callbacks().post(*new loss_notice{lost_});
+}
+
+void quorum_tenure::note_deadline() {
+  const auto until = machine_.is_over() ? monotonic_time{} : machine_.deadline();
+  deadline_.store(until.time_since_epoch().count(), std::memory_order_release);
+}
+
+void quorum_tenure::on_answer(const quorum_call::question& asked, const resp::value& reply,
+                              monotonic_time sent_at) {
+  auto verdict = dialects::read_quorum_keep(reply);
+  // The member keeps it longer than we count on.
+  if (auto* const kept = std::get_if<dialects::renewed>(&verdict)) kept->ttl -= spec_->delay;
+  const scoped_mutex lock(mutex_);
+  obey(machine_.on_kept(asked.member, verdict, sent_at, net::now()));
+}
+
+void quorum_tenure::on_missing(const quorum_call::question& asked, leasing::missing,
+                               const redis::breakdown&) {
+  const scoped_mutex lock(mutex_);
+  obey(machine_.on_missing(asked.member, net::now()));
+}
+
+void quorum_tenure::on_timer(monotonic_time now) {
+  const scoped_mutex lock(mutex_);
+  obey(machine_.on_timer(now));
+}
+
+result<void> quorum_tenure::extend(milliseconds duration) {
+  const auto kept = duration + spec_->delay;
+  if (kept > group().longest_lease()) {
+    return failure{errc::invalid_argument,
+                   "a lease of a quorum cannot be extended beyond quorum_options::longest_lease"};
+  }
+  redis::waiter self{redis::waiter::kind::caller};
+  monotonic_time enough;
+  {
+    const scoped_mutex lock(mutex_);
+    if (extends_ != nullptr) return failure{errc::busy, "another thread is extending this lease"};
+    const auto now = net::now();
+    enough = leasing::lease_deadline(now, duration);
+    wanted_ = kept;
+    obey(machine_.extend(now));
+    wanted_ = spec_->kept_time();
+    extends_ = &self;
+  }
+  for (;;) {
+    {
+      const scoped_mutex lock(mutex_);
+      self.clear_done();
+      const bool is_enough = !machine_.is_over() && machine_.deadline() >= enough;
+      const bool is_answered = machine_.unanswered() == 0;
+      if (is_enough || is_answered || machine_.is_over()) {
+        extends_ = nullptr;
+        if (is_enough) return {};
+        if (released_) return failure{errc::lost, "the lease was released meanwhile"};
+        if (machine_.is_over()) {
+          return failure{errc::lost, "the lease had ended before it was extended"};
+        }
+        return failure{errc::unavailable, "no majority of the quorum has extended the lease"};
+      }
+    }
+    self.sleep();
+  }
+}
+
+// ---- giving back -------------------------------------------------------------------------------
+
+std::shared_ptr<quorum_return> quorum_tenure::begin_release(const listener& who,
+                                                            redis::waiter* sleeper) {
+  monotonic_time until;
+  bool was_lost = false;
+  {
+    const scoped_mutex lock(mutex_);
+    if (std::exchange(released_, true)) return nullptr;
+    was_lost = was_lost_;
+    machine_.on_released();
+    note_deadline();
+    group().home().timers().disarm(*this);
+    if (extends_ != nullptr) extends_->done();
+    listener_ = who;
+    if (was_lost) outcome_ = {errc::lost, "the lease had ended before it was released"};
+    // A renewal may be on its way.
+    const auto kept = std::max(wanted_, group().longest_lease());
+    until = std::max(machine_.deadline(), net::now() + kept);
+  }
+  std::vector<std::size_t> all(group().size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  const bool tells = who.exists() || sleeper != nullptr;
+  quorum_return::teller tell;
+  if (tells) {
+    tell = [self = shared_from_this()](const leasing::outcome& how) { self->on_released(how); };
+  }
+  return quorum_return::start(
+      spec_->group(), std::move(all),
+      {.key = spec_->key.get(), .owner = owner_, .lease = spec_->kept_time(), .token = token_},
+      spec_->key, listeners_, until, std::move(tell), sleeper);
+}
+
+void quorum_tenure::on_released(const leasing::outcome& how) {
+  listener who;
+  {
+    const scoped_mutex lock(mutex_);
+    if (!outcome_) outcome_ = how;
+    who = std::exchange(listener_, {});
+  }
+  // Who is told may be gone, and this with him, before this returns.
+  const auto alive = spec_->group();
+  who.tell(alive->home());
+}
+
+bool quorum_tenure::give_back(const listener& who) {
+  return begin_release(who, nullptr) != nullptr && who.exists();
+}
+
+result<void> quorum_tenure::take_released() {
+  const scoped_mutex lock(mutex_);
+  if (!outcome_ || !outcome_->code) return {};
+  return failure{*outcome_->code, outcome_->detail};
+}
+
+result<void> quorum_tenure::give_back_and_wait() {
+  const auto alive = shared_from_this();
+  redis::waiter self{redis::waiter::kind::caller};
+  const auto giving = begin_release({}, &self);
+  if (!giving) return {};
+  giving->drive(self);
+  return take_released();
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,62 @@
+// holdfast acl: the line that makes a user.
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+
+namespace holdfast::cli_tests {
+namespace {
+
+HOLDFAST_ON_EACH_SERVER(CommandLine);
+
+// The words of the line as the server takes them; without a password, as it is printed.
+words made_with(const std::string& line, const std::string& password) {
+  words all;
+  std::istringstream text(line);
+  for (std::string word; text >> word;) {
+    all.push_back(word == "#SHA256-OF-PASSWORD" && !password.empty() ? ">" + password : word);
+  }
+  return all;
+}
+
+TEST_P(CommandLine, LineOfAclMakesAUserWhoCanLockAndDoNothingElse) {
+  const auto server = start();
+  const auto said = holdfast({"acl", "orders:*", "--user", "shop"});
+  ASSERT_EQ(said.how, exited(0)) << said.errors;
+  EXPECT_THAT(said.output, ::testing::StartsWith("ACL SETUSER shop reset on #"));
+  EXPECT_THAT(said.output, HasSubstr(" ~hf:{orders:*}* "));
+  EXPECT_TRUE(server.command(made_with(said.output, {})).text.starts_with("ERR"))
+      << "no password, no user";
+  ASSERT_EQ(server.command(made_with(said.output, "s3cret")).text, "OK");
+  const words as_shop = {"HOLDFAST_URL=unix://" + server.socket(), "HOLDFAST_USER=shop",
+                         "HOLDFAST_PASSWORD=s3cret"};
+  EXPECT_EQ(holdfast({"run", "orders:1", "--", "true"}, as_shop).how, exited(0));
+  EXPECT_EQ(holdfast({"run", "--shared", "orders:1", "--", "true"}, as_shop).how, exited(0));
+  EXPECT_EQ(holdfast({"run", "others", "--", "true"}, as_shop).how, exited(77));
+  EXPECT_EQ(holdfast({"counter", "orders:1", "add", "1"}, as_shop).how, exited(77));
+  EXPECT_EQ(holdfast({"status", "orders:1"}, as_shop).how, exited(77));
+}
+
+TEST(Acl, TakesOnlyWhatIsChosenAndTellsWhatIsOptional) {
+  const auto said =
+      holdfast({"acl", "a*", "--kind", "counter", "--kind", "rate limiter", "--json"});
+  ASSERT_EQ(said.how, exited(0)) << said.errors;
+  const auto json = nlohmann::json::parse(said.output);
+  EXPECT_EQ(json["user"], "holdfast");
+  const auto rule = json["rule"].get<std::string>();
+  EXPECT_THAT(rule, HasSubstr("~hf:counter:{a*} "));
+  EXPECT_THAT(rule, HasSubstr("~hf:rate:{a*} "));
+  EXPECT_THAT(rule, Not(HasSubstr("+zadd")));
+  EXPECT_THAT(rule, Not(HasSubstr("+client|setname")));
+  EXPECT_THAT(json["optional"].dump(), HasSubstr("+client|setname"));
+}
+
+TEST(Acl, SaysWhatItDoesNotKnow) {
+  for (const words& wrong : {words{"acl"}, words{"acl", ""}, words{"acl", "a", "--kind", "lock"},
+                             words{"acl", "a", "b"}}) {
+    EXPECT_EQ(holdfast(wrong).how, exited(64)) << wrong.back();
+  }
+  EXPECT_THAT(holdfast({"acl", "a", "--kind", "lock"}).errors, HasSubstr("'lock'"));
+}
+
+}  // namespace
+}  // namespace holdfast::cli_tests

@@ -1,0 +1,60 @@
+// --dialect: locks of other libraries from the shell.
+#include "cli/program.hpp"
+
+namespace holdfast::cli_tests {
+namespace {
+
+HOLDFAST_ON_EACH_SERVER(CommandLine);
+
+TEST_P(CommandLine, RunsACommandUnderALockOfRedisson) {
+  const auto server = start();
+  const auto program = std::string(HOLDFAST_PROGRAM) + " --url " + server.url();
+  const auto look = program + " status --dialect redisson --json nightly; echo $HOLDFAST_TOKEN";
+  const auto run =
+      holdfast_at(server, {"run", "--dialect", "redisson", "nightly", "--", "sh", "-c", look});
+  EXPECT_EQ(run.how, exited(0)) << run.errors;
+  EXPECT_THAT(run.output, HasSubstr("\"state\": \"held\""));
+  EXPECT_THAT(run.output, HasSubstr("\"program\": \"holdfast\""));
+  EXPECT_THAT(run.output, HasSubstr("none\n"));
+  EXPECT_EQ(server.command({"EXISTS", "nightly"}).number, 0);
+}
+
+TEST_P(CommandLine, IsKeptOutByTheLibraryAndNamesItsHolder) {
+  const auto server = start();
+  server.command({"HSET", "nightly", "0f0e0d0c-0b0a-0908-0706-050403020100:77", "2"});
+  const words refused = {"run", "--nonblock", "--dialect", "redisson", "nightly", "--", "true"};
+  const auto run = holdfast_at(server, refused);
+  EXPECT_EQ(run.how, exited(75));
+  EXPECT_THAT(run.errors, HasSubstr("0f0e0d0c-0b0a-0908-0706-050403020100:77"));
+  const auto status = holdfast_at(server, {"status", "--dialect", "redisson", "nightly", "--json"});
+  EXPECT_THAT(status.output, HasSubstr("its owner holds it 2 times"));
+  server.command({"SET", "plain", "0123456789abcdef"});
+  const auto plain = holdfast_at(server, {"status", "--dialect", "redis_py", "plain"});
+  EXPECT_THAT(plain.output, HasSubstr("01234567"));
+  EXPECT_THAT(plain.output, ::testing::Not(HasSubstr("0123456789abcdef")));
+}
+
+TEST_P(CommandLine, LocksSeveralOfALibraryTogether) {
+  const auto server = start();
+  const auto run =
+      holdfast_at(server, {"run", "--dialect", "go_zero", "--all-of", "a,b", "--", "echo", "in"});
+  EXPECT_EQ(run.how, exited(0)) << run.errors;
+  server.command({"SET", "b", "theirs"});
+  const auto kept_out = holdfast_at(
+      server, {"run", "--nonblock", "--dialect", "go_zero", "--all-of", "a,b", "--", "true"});
+  EXPECT_EQ(kept_out.how, exited(75));
+  EXPECT_EQ(server.command({"EXISTS", "a"}).number, 0);
+}
+
+TEST_P(CommandLine, RefusesWhatADialectHasNot) {
+  const auto server = start();
+  for (const auto* option : {"--shared", "--exclusive", "--fair"}) {
+    const auto run =
+        holdfast_at(server, {"run", option, "--dialect", "redisson", "a", "--", "true"});
+    EXPECT_EQ(run.how, exited(64)) << option;
+  }
+  EXPECT_EQ(holdfast_at(server, {"status", "--dialect", "cobol", "a"}).how, exited(64));
+}
+
+}  // namespace
+}  // namespace holdfast::cli_tests

@@ -1,0 +1,304 @@
+// Locks in the layouts of other libraries, against what those write.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "conformance/conformance.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+struct layout {
+  const char* name;
+  dialect how;
+  // As the library's own client would, for 30 s, and give it back.
+  std::vector<std::string> take;
+  std::vector<std::vector<std::string>> give_back;
+};
+
+std::vector<layout> layouts() {
+  const std::vector<std::string> set{"SET", "orders", "theirs", "NX", "PX", "30000"};
+  const std::vector<std::vector<std::string>> del{{"DEL", "orders"}};
+  return {
+      {"redis_py", dialect::redis_py(), set, del},
+      {"go_zero", dialect::go_zero(), set, del},
+      {"redisson",
+       dialect::redisson(),
+       {"EVAL",
+        "redis.call('HINCRBY', KEYS[1], 'theirs:1', 1) "
+        "return redis.call('PEXPIRE', KEYS[1], 30000)",
+        "1", "orders"},
+       {{"DEL", "orders"}, {"PUBLISH", "redisson_lock__channel:{orders}", "0"}}},
+  };
+}
+
+class Dialects : public mutex_test {
+ protected:
+  void SetUp() override {
+    HOLDFAST_NEEDS_ONE_SERVER("other layouts are refused");
+    mutex_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    all_ = layouts();
+  }
+  void for_each(const std::function<void(const layout&)>& check) {
+    for (const auto& one : all_) {
+      SCOPED_TRACE(one.name);
+      check(one);
+      server().command({"FLUSHALL"});
+    }
+  }
+  void give_back(const layout& how) {
+    for (const auto& words : how.give_back) server().command(words);
+  }
+  bool exists() { return server().command({"EXISTS", "orders"}).number == 1; }
+
+  // Where Redisson tells those who wait for "orders", and how many listen.
+  static constexpr const char* redisson_channel = "redisson_lock__channel:{orders}";
+  std::int64_t redisson_listeners() {
+    return server().command({"PUBSUB", "NUMSUB", redisson_channel}).items.at(1).number;
+  }
+
+ private:
+  std::vector<layout> all_;
+};
+HOLDFAST_ON_EACH_SERVER(Dialects);
+
+TEST_P(Dialects, HoldOneKeyWithoutAToken) {
+  for_each([&](const layout& how) {
+    auto held = redis().mutex("orders", {.dialect = how.how}).acquire();
+    EXPECT_TRUE(held.held());
+    EXPECT_FALSE(held.token());
+    const auto keys = server().command({"KEYS", "[^h]*"});  // but for our client registry
+    ASSERT_EQ(keys.items.size(), 1U);
+    EXPECT_EQ(keys.items[0].text, "orders");
+    const auto ttl = server().command({"PTTL", "orders"}).number;
+    EXPECT_GT(ttl, 25'000);
+    EXPECT_LE(ttl, 30'500);
+    held.release().value();
+    EXPECT_FALSE(exists());
+  });
+}
+
+TEST_P(Dialects, AreKeptOutWhileTheLibraryHasTheLock) {
+  for_each([&](const layout& how) {
+    server().command(how.take);
+    const auto mutex = redis().mutex("orders", {.dialect = how.how});
+    expect_reason(mutex.try_acquire(), errc::busy);
+    expect_reason(mutex.try_acquire({.timeout = 20ms}), errc::timed_out);
+    give_back(how);
+    EXPECT_TRUE(mutex.try_acquire());
+  });
+}
+
+TEST_P(Dialects, GetTheLockWhenTheLibraryGivesItBack) {
+  for_each([&](const layout& how) {
+    server().command(how.take);
+    const auto mutex = redis().mutex("orders", {.dialect = how.how});
+    std::atomic<bool> got{false};
+    std::thread waiting([&] {
+      const auto held = mutex.try_acquire({.timeout = generous});
+      got = static_cast<bool>(held);
+    });
+    const auto asked = [&] { return called("evalsha") + called("eval"); };
+    const auto before = asked();
+    EXPECT_TRUE(eventually([&] { return asked() > before; }));
+    give_back(how);
+    waiting.join();
+    EXPECT_TRUE(got);
+  });
+}
+
+TEST_P(Dialects, ExcludeEachOtherBetweenClients) {
+  for_each([&](const layout& how) {
+    const auto other = another_client();
+    auto held = redis().mutex("orders", {.dialect = how.how}).acquire();
+    const auto theirs = other.mutex("orders", {.dialect = how.how});
+    expect_reason(theirs.try_acquire(), errc::busy);
+    held.release().value();
+    EXPECT_TRUE(theirs.try_acquire());
+  });
+}
+
+TEST_P(Dialects, LoseNoIncrement) {
+  for_each([&](const layout& how) {
+    constexpr int threads = 4;
+    constexpr int rounds = 50;
+    const client clients[] = {another_client(), another_client()};
+    std::vector<std::thread> all;
+    for (int i = 0; i < threads; ++i) {
+      all.emplace_back([&, i] {
+        const auto mutex = clients[i % 2].mutex("orders", {.dialect = how.how});
+        for (int round = 0; round < rounds; ++round) {
+          const auto held = mutex.acquire();
+          const auto now = server().command({"GET", "hf:number"}).text;
+          const auto next = (now.empty() ? 0 : std::stoi(now)) + 1;
+          server().command({"SET", "hf:number", std::to_string(next)});
+        }
+      });
+    }
+    for (auto& one : all) one.join();
+    EXPECT_EQ(server().command({"GET", "hf:number"}).text, std::to_string(threads * rounds));
+  });
+}
+
+TEST_P(Dialects, AreRenewedAndLostWithTheKey) {
+  for_each([&](const layout& how) {
+    const auto held = redis().mutex("orders", {.lease = 200ms, .dialect = how.how}).acquire();
+    auto extended = server().command({"PTTL", "orders"}).number;
+    EXPECT_TRUE(eventually([&] {
+      const auto now = server().command({"PTTL", "orders"}).number;
+      return std::exchange(extended, now) < now;  // it has grown
+    }));
+    EXPECT_TRUE(held.held());
+    server().command({"DEL", "orders"});
+    server().command({"SET", "orders", "somebody else"});
+    EXPECT_TRUE(triggered(held.lost()));
+    EXPECT_FALSE(held.held());
+  });
+}
+
+TEST_P(Dialects, LeaveTheLockToWhoeverTookItMeanwhile) {
+  for_each([&](const layout& how) {
+    auto held = redis().mutex("orders", {.dialect = how.how}).acquire();
+    server().command({"DEL", "orders"});
+    server().command(how.take);
+    expect_reason(held.release(), errc::lost);
+    EXPECT_TRUE(exists());
+  });
+}
+
+TEST_P(Dialects, OfARecursiveMutexCountHoldsHere) {
+  for_each([&](const layout& how) {
+    const auto mutex = redis().recursive_mutex("orders", {.dialect = how.how});
+    auto outer = mutex.acquire();
+    auto inner = mutex.acquire();
+    EXPECT_EQ(mutex.hold_count(), 2U);
+    if (how.how == dialect::redisson()) {
+      EXPECT_EQ(server().command({"HVALS", "orders"}).items.at(0).text, "1");
+    }
+    inner.release().value();
+    EXPECT_TRUE(exists());
+    outer.release().value();
+    EXPECT_FALSE(exists());
+  });
+}
+
+TEST_P(Dialects, RefuseWhatTheirLayoutsCannotHave) {
+  for_each([&](const layout& how) {
+    const auto reason = [&](lock_options options) {
+      options.dialect = how.how;
+      return thrown_by([&] { (void)redis().mutex("orders", options); }).reason();
+    };
+    EXPECT_EQ(reason({.fair = true}), errc::unsupported);
+    EXPECT_EQ(reason({.retain = 1s}), errc::unsupported);
+    EXPECT_EQ(reason({.lock_delay = 1s}), errc::unsupported);
+    EXPECT_EQ(reason({.queue_limit = 3}), errc::unsupported);
+    const auto of_rw = thrown_by([&] { (void)redis().rw("orders", {.dialect = how.how}); });
+    EXPECT_EQ(of_rw.reason(), errc::unsupported);
+    const auto of_modes =
+        thrown_by([&] { (void)redis().mode_lock("orders", {.dialect = how.how}); });
+    EXPECT_EQ(of_modes.reason(), errc::unsupported);
+  });
+}
+
+TEST_P(Dialects, RedissonTellsThoseWhoWait) {
+  const auto how = layouts().back();
+  server().command(how.take);
+  const auto mutex = redis().mutex("orders", {.dialect = how.how});
+  std::thread waiting([&] { EXPECT_TRUE(mutex.try_acquire({.timeout = generous})); });
+  EXPECT_TRUE(eventually([&] { return redisson_listeners() == 1; }));
+  // Whoever hears of a release asks again at once, and otherwise every two seconds.
+  constexpr int releases = 8;
+  const auto seconds = [&] { return std::stoll(server().command({"TIME"}).items.at(0).text); };
+  const auto began = seconds();
+  for (int i = 0; i < releases; ++i) {
+    const auto before = called("evalsha");
+    server().command({"PUBLISH", redisson_channel, "0"});
+    EXPECT_TRUE(eventually([&] { return called("evalsha") > before; }));
+  }
+  EXPECT_LT(seconds() - began, releases);
+  give_back(how);
+  waiting.join();
+  EXPECT_TRUE(eventually([&] { return redisson_listeners() == 0; }));  // nobody waits any more
+}
+
+TEST_P(Dialects, RedissonIsAskedOftenByThoseWhoCannotBeTold) {
+  const auto how = layouts().back();
+  server().command(how.take);
+  const client poller{server().url(), {.wakeup = wakeup::poll}};
+  std::thread waiting([&] {
+    const auto mutex = poller.mutex("orders", {.dialect = how.how});
+    EXPECT_TRUE(mutex.try_acquire({.timeout = generous}));
+  });
+  const auto before = called("evalsha");
+  EXPECT_TRUE(eventually([&] { return called("evalsha") > before + 2; }));
+  give_back(how);
+  waiting.join();
+  EXPECT_EQ(called("subscribe"), 0);
+}
+
+TEST_P(Dialects, ListenAgainAfterTheConnectionBroke) {
+  const auto how = layouts().back();
+  server().command(how.take);
+  const auto mutex = redis().mutex("orders", {.dialect = how.how});
+  std::thread waiting([&] { EXPECT_TRUE(mutex.try_acquire({.timeout = generous})); });
+  EXPECT_TRUE(eventually([&] { return redisson_listeners() == 1; }));
+  const auto subscriptions = called("subscribe");
+  server().command({"CLIENT", "KILL", "TYPE", "pubsub"});
+  EXPECT_TRUE(eventually([&] { return called("subscribe") >= subscriptions + 2; }));
+  EXPECT_TRUE(eventually([&] { return redisson_listeners() == 1; }));
+  give_back(how);
+  waiting.join();
+}
+
+TEST_P(Dialects, GoZeroKeepsALockForHalfASecondMore) {
+  const auto held = redis().mutex("orders", {.lease = 3s, .dialect = dialect::go_zero()}).acquire();
+  EXPECT_GT(server().command({"PTTL", "orders"}).number, 3'000);
+  EXPECT_LE(server().command({"PTTL", "orders"}).number, 3'500);
+  EXPECT_LE(held.remaining(), 3s);
+}
+
+TEST(dialect, has_a_name_and_is_equal_to_its_copies) {
+  EXPECT_EQ(dialect{}.name(), "holdfast");
+  EXPECT_EQ(dialect::redisson().name(), "redisson");
+  EXPECT_EQ(dialect::go_zero().name(), "go_zero");
+  EXPECT_EQ(dialect::redis_py().name(), "token");
+  EXPECT_EQ(dialect::redis_py(), dialect::redis_py());
+  EXPECT_NE(dialect::jedis("a"), dialect::jedis("a"));
+  EXPECT_NE(dialect::redisson(), dialect{});
+}
+
+TEST(dialect, refuses_what_is_no_layout) {
+  EXPECT_EQ(thrown_by([] { dialect::jedis(""); }).reason(), errc::invalid_argument);
+  EXPECT_EQ(thrown_by([] { dialect::spring_template(""); }).reason(), errc::invalid_argument);
+  EXPECT_EQ(thrown_by([] { dialect::token({.lease = 1ms}); }).reason(), errc::invalid_argument);
+  EXPECT_EQ(thrown_by([] { dialect::token({.retry_interval = 0ms}); }).reason(),
+            errc::invalid_argument);
+}
+
+TEST_P(Dialects, PresetsWriteWhatTheyAreNamedAfter) {
+  struct preset {
+    dialect how;
+    std::string key;
+    std::int64_t lease;
+    std::string value;  // where it is known
+  };
+  const preset all[] = {
+      {dialect::redis_py(), "orders", 30'000, ""},
+      {dialect::jedis("caller"), "orders", 30'000, "caller"},
+      {dialect::spring_template("code"), "orders", 30'000, "code"},
+      {dialect::reentrant_thread_local(), "LOCK_orders", 15'000, ""},
+  };
+  for (const auto& one : all) {
+    SCOPED_TRACE(one.key + one.value);
+    const auto held = redis().mutex("orders", {.dialect = one.how}).acquire();
+    const auto value = server().command({"GET", one.key}).text;
+    EXPECT_TRUE(one.value.empty() ? value.size() >= 32 : value == one.value) << value;
+    const auto ttl = server().command({"PTTL", one.key}).number;
+    EXPECT_GT(ttl, one.lease - 5'000);
+    EXPECT_LE(ttl, one.lease);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

@@ -1,0 +1,371 @@
+// Locks of a quorum, over private servers: what they promise while a minority fails, and what they
+// say when a majority does.
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <holdfast/all_of.hpp>
+#include <holdfast/lockable.hpp>
+#include <holdfast/quorum.hpp>
+#include <holdfast/run_while_held.hpp>
+
+#include "conformance/conformance.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+using std::chrono::milliseconds;
+
+class Quorum : public support::server_test {
+ protected:
+  void SetUp() override {
+    HOLDFAST_NEEDS_ONE_SERVER("as members they are refused");
+    support::server_test::SetUp();
+  }
+  void make(std::size_t members, std::vector<std::string> arguments = {}) {
+    for (std::size_t i = 0; i < members; ++i) servers_.push_back(start({.arguments = arguments}));
+  }
+  // Clients of their own, as another process would have.
+  quorum nodes(quorum_options options = {}, client_options of_each = {}) const {
+    std::vector<client> members;
+    for (const auto& each : servers_) members.emplace_back(each.url(), of_each);
+    return quorum{std::move(members), options};
+  }
+  private_server& server(std::size_t i) { return servers_[i]; }
+  std::int64_t called(std::size_t i, const std::string& command) const {
+    const auto stats = servers_[i].command({"INFO", "commandstats"}).text;
+    const auto before = "cmdstat_" + command + ":calls=";
+    const auto at = stats.find(before);
+    return at == stats.npos ? 0 : std::stoll(stats.substr(at + before.size()));
+  }
+  std::size_t holders(const std::string& name) const {
+    std::size_t many = 0;
+    for (const auto& each : servers_) {
+      const auto there = each.command({"EXISTS", "hf:q:{" + name + "}"}).number;
+      many += static_cast<std::size_t>(there);
+    }
+    return many;
+  }
+  // Until all members have its scripts and have counted the same, as they will after some use.
+  bool settle(const lock& one) const {
+    return eventually([&] {
+      one.acquire().release().value();
+      std::set<std::string> counts;
+      for (const auto& each : servers_) {
+        const auto fence = each.command({"KEYS", "hf:q:fence:*"}).items;
+        counts.insert(fence.empty() ? "" : each.command({"GET", fence.front().text}).text);
+      }
+      return counts.size() == 1 && !counts.contains("");
+    });
+  }
+  // Whether somebody stands in the list of a member: of one that has voted for another.
+  bool somebody_waits() const {
+    return std::ranges::any_of(servers_, [](const auto& each) {
+      return each.command({"EXISTS", "hf:q:{leader}:w"}).number == 1;
+    });
+  }
+
+ private:
+  std::vector<private_server> servers_;
+};
+HOLDFAST_ON_EACH_SERVER(Quorum);
+
+TEST_P(Quorum, IsHeldByOneAtATimeWithGrowingTokens) {
+  make(3);
+  const auto here = nodes();
+  const auto there = nodes();
+  fencing_token last{0};
+  for (int i = 0; i < 20; ++i) {
+    const auto& turn = i % 2 == 0 ? here : there;
+    const auto& other = i % 2 == 0 ? there : here;
+    auto held = turn.mutex("leader", {.lease = 10s}).acquire();
+    EXPECT_TRUE(held.held());
+    EXPECT_GT(held.token(), last);
+    last = held.token();
+    EXPECT_GT(held.remaining(), 9s);
+    expect_reason(other.mutex("leader").try_acquire(), errc::busy);
+    held.release().value();
+  }
+  // The release is told when a majority has done it.
+  EXPECT_TRUE(eventually([&] { return holders("leader") == 0; }));
+}
+
+TEST_P(Quorum, IsALockLikeOthers) {
+  make(3);
+  const auto here = nodes();
+  const auto wanted = here.mutex("job");
+  bool ran = false;
+  run_while_held(wanted, [&](const lease& held) { ran = held.held(); });
+  EXPECT_TRUE(ran);
+  lockable as_mutex{wanted};
+  {
+    const std::scoped_lock guard{as_mutex};
+    EXPECT_GE(holders("job"), 2U);
+    const auto again = thrown_by([&] { (void)wanted.acquire(); });
+    EXPECT_EQ(again.reason(), errc::would_deadlock);
+  }
+  const auto coroutine = [](lock one) -> task<fencing_token> {
+    auto held = co_await one.async_acquire();
+    const auto token = held.token();
+    (co_await held.async_release()).value();
+    co_return token;
+  };
+  EXPECT_TRUE(sync_wait(coroutine(wanted)));
+  auto both = all_of({wanted, here.mutex("other")}).acquire();
+  EXPECT_TRUE(both.held());
+  both.release().value();
+  EXPECT_TRUE(eventually([&] { return holders("job") == 0; }));
+}
+
+TEST_P(Quorum, RefusesWhatItsMembersCannotGive) {
+  make(1);
+  const client one{server(0).url()};
+  const quorum alone{{one}};
+  const lock_options unsupported[] = {
+      {.fair = true}, {.queue_limit = 1}, {.retain = 1s}, {.fencing = fencing::off}};
+  for (const auto& options : unsupported) {
+    const auto why = thrown_by([&] { (void)alone.mutex("x", options); });
+    EXPECT_EQ(why.reason(), errc::unsupported);
+    EXPECT_NE(std::string{why.what()}.find("over a quorum"), std::string::npos) << why.what();
+  }
+  const auto reason = [](auto&& act) { return thrown_by(act).reason(); };
+  EXPECT_EQ(reason([&] { (void)alone.mutex("x", {.lease = 31s}); }), errc::invalid_argument);
+  EXPECT_EQ(reason([&] { (void)alone.mutex(""); }), errc::invalid_name);
+  EXPECT_EQ(reason([&] { (void)quorum{{}}; }), errc::invalid_argument);
+  EXPECT_EQ(reason([&] { (void)quorum{{one, client{server(0).url()}}}; }), errc::invalid_argument);
+  auto held = alone.mutex("x").acquire();
+  expect_reason(held.extend(31s), errc::invalid_argument);
+}
+
+TEST_P(Quorum, NoticesOneServerUnderTwoAddresses) {
+  const auto server = start({.tcp = true});
+  const quorum twice{{client{server.url()}, client{server.tcp_url()}}};
+  const auto got = twice.mutex("x").try_acquire();
+  expect_reason(got, errc::invalid_argument);
+  EXPECT_NE(std::string{got.error().what()}.find("same server"), std::string::npos);
+}
+
+TEST_P(Quorum, DoesWithoutAMinorityThatIsDeadOrFrozen) {
+  make(5);
+  const auto here = nodes();
+  const auto wanted = here.mutex("leader", {.lease = 10s});
+  auto last = wanted.acquire().token();
+  server(0).kill9();
+  server(3).freeze();
+  for (int i = 0; i < 5; ++i) {
+    auto held = wanted.acquire({.timeout = 5s});
+    EXPECT_GT(held.token(), last);
+    last = held.token();
+    held.release().value();
+  }
+  server(3).thaw();
+}
+
+TEST_P(Quorum, SaysWhichMembersAreMissingWhenAMajorityIs) {
+  make(3);
+  const auto here = nodes();
+  const auto wanted = here.mutex("leader");
+  ASSERT_TRUE(settle(wanted));
+  server(0).kill9();
+  server(2).kill9();
+  // What is learned first is that the connections broke.
+  ASSERT_TRUE(eventually([&] {
+    const auto got = wanted.try_acquire();
+    const std::string why = got ? std::string{} : got.error().what();
+    return !got && got.error().reason() == errc::unavailable && why.find("2 of 3") != why.npos &&
+           why.find(server(0).url()) != why.npos && why.find(server(2).url()) != why.npos &&
+           why.find(server(1).url()) == why.npos;
+  }));
+}
+
+TEST_P(Quorum, WakesWhoWaitsWhenItIsReleased) {
+  make(3);
+  const auto here = nodes();
+  const auto there = nodes();
+  auto held = here.mutex("leader").acquire();
+  std::atomic<bool> got{false};
+  std::thread waiter([&] {
+    auto next = there.mutex("leader").acquire({.timeout = generous});
+    got = next.held();
+  });
+  EXPECT_TRUE(eventually([&] { return somebody_waits(); }));
+  held.release().value();
+  waiter.join();
+  EXPECT_TRUE(got);
+}
+
+TEST_P(Quorum, EndsAWaitWithItsTimeOutOrStop) {
+  make(3);
+  const auto here = nodes();
+  const auto there = nodes();
+  const auto held = here.mutex("leader").acquire();
+  expect_reason(there.mutex("leader").try_acquire({.timeout = 50ms}), errc::timed_out);
+  std::stop_source stop;
+  std::thread stopper([&] {
+    (void)eventually([&] { return somebody_waits(); });
+    stop.request_stop();
+  });
+  expect_reason(there.mutex("leader").try_acquire({.timeout = generous, .stop = stop.get_token()}),
+                errc::cancelled);
+  stopper.join();
+  // Who has left wants to hear nothing any more.
+  EXPECT_TRUE(eventually([&] { return !somebody_waits(); }));
+}
+
+TEST_P(Quorum, KeepsAReadModifyWriteCounterWhole) {
+  make(5);
+  constexpr int clients = 4, rounds = 15;
+  int counter = 0;  // nothing but the lock guards it: a sanitizer sees it as well
+  std::vector<std::uint64_t> tokens;
+  std::vector<std::thread> all;
+  for (int c = 0; c < clients; ++c) {
+    all.emplace_back([&] {
+      const auto mine = nodes();
+      const auto wanted = mine.mutex("counter", {.lease = 10s});
+      for (int i = 0; i < rounds; ++i) {
+        auto held = wanted.acquire({.timeout = 60s});
+        const int seen = counter;
+        std::this_thread::yield();
+        counter = seen + 1;
+        tokens.push_back(held.token().value());
+        held.release().value();
+      }
+    });
+  }
+  for (auto& each : all) each.join();
+  EXPECT_EQ(counter, clients * rounds);
+  for (std::size_t i = 1; i < tokens.size(); ++i) EXPECT_GT(tokens[i], tokens[i - 1]);
+}
+
+TEST_P(Quorum, OrdersTokensWhateverTheMembersHaveCounted) {
+  make(3);
+  const auto here = nodes();
+  const auto wanted = here.mutex("leader", {.lease = 10s});
+  ASSERT_TRUE(settle(wanted));
+  auto last = wanted.acquire().token();
+  const auto fence = server(0).command({"KEYS", "hf:q:fence:*"}).items.at(0).text;
+  for (const std::size_t ahead : {0U, 1U, 2U}) {
+    const auto reached = std::stoll(server(ahead).command({"GET", fence}).text);
+    server(ahead).command({"SET", fence, std::to_string(reached + 1000)});
+    // A majority without the member that is ahead must know of it from now on.
+    auto held = wanted.acquire();
+    EXPECT_GT(held.token(), last);
+    last = held.token();
+    held.release().value();
+  }
+}
+
+TEST_P(Quorum, KeepsOutAMemberThatHasForgottenItsVote) {
+  make(3);
+  const auto here = nodes();
+  const auto there = nodes();
+  // Now all of them remember the slot.
+  ASSERT_TRUE(settle(here.mutex("leader")));
+  auto held = here.mutex("leader", {.lease = 15s, .renewal = renewal::none}).acquire();
+  EXPECT_TRUE(eventually([&] { return holders("leader") == 3; }));
+  // One member never got the vote, another has lost it: without a rule for those the second client
+  // would have a majority while the first one holds the lock.
+  server(0).command({"DEL", "hf:q:{leader}"});
+  server(1).restart();
+  expect_reason(there.mutex("leader").try_acquire(), errc::busy);
+  const auto got = there.mutex("leader").try_acquire();
+  ASSERT_FALSE(got);
+  EXPECT_NE(std::string{got.error().what()}.find("lost its memory"), std::string::npos)
+      << got.error().what();
+  EXPECT_TRUE(held.held());
+}
+
+TEST_P(Quorum, HasAMemberVoteAgainThatCameBackEmpty) {
+  make(3);
+  const auto here = nodes();
+  auto held = here.mutex("leader", {.lease = 1500ms}).acquire();
+  EXPECT_TRUE(eventually([&] { return holders("leader") == 3; }));
+  server(1).restart();
+  EXPECT_TRUE(eventually([&] { return holders("leader") == 3; }));
+  EXPECT_TRUE(held.held());
+  EXPECT_EQ(server(1).command({"EXISTS", "hf:q:{leader}"}).number, 1);
+  // Another member may go now.
+  server(0).kill9();
+  const auto before = server(1).command({"PTTL", "hf:q:{leader}"}).number;
+  EXPECT_TRUE(eventually([&] {
+    return server(1).command({"PTTL", "hf:q:{leader}"}).number > before || before > 1'400;
+  }));
+  EXPECT_TRUE(held.held());
+}
+
+TEST_P(Quorum, TellsALossWhenAMajorityIsGoneOrForgets) {
+  make(3);
+  const auto here = nodes();
+  {
+    auto held = here.mutex("one", {.lease = 1500ms}).acquire();
+    const auto lost = held.lost();
+    server(0).command({"DEL", "hf:q:{one}"});
+    server(0).command({"SET", "hf:q:{one}", "1:7:another", "PX", "60000"});
+    server(1).command({"SET", "hf:q:{one}", "1:7:another", "PX", "60000"});
+    EXPECT_TRUE(triggered(lost));
+    EXPECT_FALSE(held.held());
+    expect_reason(held.release(), errc::lost);
+  }
+  auto held = here.mutex("two", {.lease = 1500ms}).acquire();
+  const auto lost = held.lost();
+  EXPECT_FALSE(lost.stop_requested());
+  server(0).kill9();
+  server(1).kill9();
+  EXPECT_TRUE(triggered(lost));
+  EXPECT_FALSE(held.held());
+}
+
+// A vote of a member that is gone is taken back until it has run out: but for nobody who has left.
+TEST_P(Quorum, LeavesNoThreadBehindWhereAMemberIsGone) {
+  make(3);
+  const auto threads = [] {
+    const std::filesystem::directory_iterator all{"/proc/self/task"};
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = threads();
+  {
+    const auto here = nodes();
+    auto held = here.mutex("leader").acquire();
+    server(0).kill9();
+    held.release().value();
+  }
+  EXPECT_TRUE(eventually([&] { return threads() == before; }));
+}
+
+TEST_P(Quorum, ExtendsAFixedLease) {
+  make(3);
+  const auto here = nodes();
+  auto held = here.mutex("leader", {.lease = 5s, .renewal = renewal::none}).acquire();
+  held.extend(20s).value();
+  EXPECT_GT(held.remaining(), 15s);
+  server(0).kill9();
+  held.extend(25s).value();
+  EXPECT_GT(held.remaining(), 20s);
+}
+
+TEST_P(Quorum, CostsOneCommandAtEachMemberAndOneToRelease) {
+  make(3);
+  std::vector<client> members;
+  for (std::size_t i = 0; i < 3; ++i) members.emplace_back(server(i).url());
+  const quorum here{members};
+  // What is asked behind a command is answered after it.
+  const auto called_at = [&](std::size_t i) {
+    (void)members[i].counter("seen").get();
+    return called(i, "evalsha");
+  };
+  const auto wanted = here.mutex("leader");
+  ASSERT_TRUE(settle(wanted));
+  std::int64_t before[3];
+  for (std::size_t i = 0; i < 3; ++i) before[i] = called_at(i);
+  auto held = wanted.acquire();
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(called_at(i) - before[i], 1) << i;
+  held.release().value();
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(called_at(i) - before[i], 2) << i;
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

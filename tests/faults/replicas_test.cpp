@@ -1,0 +1,258 @@
+// Grants that count only when replicas have them.
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <mutex>
+
+#include "faults/faulty_server.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+client_options demanding(client_options with = {.response_timeout = support::generous}) {
+  with.min_replicas = 1;
+  return with;
+}
+
+// A master with one replica; their numbers are those of the test's server program.
+class Replicas : public fault_test {
+ protected:
+  void SetUp() override {
+    fault_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    master_.emplace(
+        support::server_settings{.program = GetParam(), .tcp = true, .arguments = quick()});
+    replica_.emplace(follower({}));
+    ASSERT_TRUE(eventually([&] { return replicas_in_step() == 1; }));
+    // It is in step as soon as it is sent everything, and answers when it has loaded that.
+    ASSERT_FALSE(master().command({"SET", value_key("first"), ""}).is(resp::type::error));
+    ASSERT_TRUE(eventually([&] { return knows(replica(), "first"); }));
+  }
+
+  static std::vector<std::string> quick() {
+    return {"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"};
+  }
+  support::server_settings follower(const std::vector<std::string>& more) {
+    auto arguments = quick();
+    arguments.insert(arguments.end(),
+                     {"--replicaof", "127.0.0.1 " + std::to_string(master().port())});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return {.program = GetParam(), .tcp = true, .arguments = arguments};
+  }
+  private_server& master() { return *master_; }
+  private_server& replica() { return *replica_; }
+  std::int64_t replicas_in_step() { return master().command({"WAIT", "9", "1"}).number; }
+  bool knows(private_server& server, const std::string& name) {
+    return server.command({"EXISTS", value_key(name)}).number == 1;
+  }
+
+  // How many of the locks that threads took the next master does not know. Its tokens are larger.
+  std::size_t lost_in_a_failover(const client_options& as);
+
+  std::optional<private_server> master_, replica_;
+};
+
+std::size_t Replicas::lost_in_a_failover(const client_options& as) {
+  const client redis{master().url(), as};
+  std::mutex guard;
+  std::vector<lease> taken;
+  std::atomic<std::size_t> attempts{0};
+  std::atomic<bool> over{false};
+  const auto work = [&](int thread) {
+    for (int i = 0; !over; ++i) {
+      const auto name = std::to_string(thread) + ":" + std::to_string(i);
+      auto got = redis.mutex(name, {.lease = 600s}).try_acquire();
+      ++attempts;
+      const std::lock_guard lock(guard);
+      if (got) taken.push_back(*std::move(got));
+    }
+  };
+  std::vector<std::future<void>> threads;
+  for (int i = 0; i < 4; ++i) threads.push_back(std::async(std::launch::async, work, i));
+  const auto reached = [&](std::size_t count) {
+    return eventually([&] { return attempts >= count; });
+  };
+  EXPECT_TRUE(reached(50));
+  replica().command({"REPLICAOF", "127.0.0.1", "1"});
+  EXPECT_TRUE(reached(attempts + 8));
+  master().kill9();
+  over = true;
+  threads.clear();
+  replica().command({"REPLICAOF", "NO", "ONE"});
+  std::size_t lost = 0;
+  std::uint64_t last = 0;
+  for (const auto& one : taken) {
+    if (!knows(replica(), one.name())) ++lost;
+    last = std::max(last, one.token().value());
+  }
+  const auto next = client{replica().url()}.mutex("next").acquire();
+  EXPECT_GT(next.token().value(), last);
+  return lost;
+}
+HOLDFAST_ON_EACH_SERVER(Replicas);
+
+TEST_P(Replicas, HaveTheLockWhenItsHolderDoes) {
+  const client redis{master().url(), demanding()};
+  for (int i = 0; i < 50; ++i) {
+    const auto name = "a" + std::to_string(i);
+    auto held = redis.mutex(name).acquire();
+    ASSERT_TRUE(knows(replica(), name));
+    ASSERT_TRUE(held.release());
+  }
+}
+
+TEST_P(Replicas, TooFewAreToldAndTheLockIsGivenBack) {
+  auto options = demanding(impatient());
+  options.min_replicas = 2;
+  const client redis{master().url(), options}, other{master().url()};
+  const auto got = redis.mutex("a").try_acquire();
+  expect_failure(got, errc::no_replicas, "1 of 2 replicas");
+  EXPECT_TRUE(other.mutex("a").try_acquire({.timeout = support::generous}));
+  expect_failure(redis.mutex("b").try_acquire({.timeout = 10s}), errc::no_replicas, "given back");
+}
+
+TEST_P(Replicas, AreWaitedForAtMostHalfTheResponseTimeout) {
+  const client redis{master().url(), demanding(impatient())};
+  replica().freeze();
+  expect_failure(redis.mutex("a").try_acquire(), errc::no_replicas, "within 250 ms");
+  EXPECT_TRUE(eventually([&] { return !knows(master(), "a"); }));
+  replica().thaw();
+  EXPECT_TRUE(eventually([&] { return redis.mutex("a").try_acquire().has_value(); }));
+}
+
+TEST_P(Replicas, OfWhichThereAreNoneRefuseEachThread) {
+  const client redis{master().url(), demanding(impatient())};
+  replica().freeze();
+  std::vector<std::future<errc>> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.push_back(std::async(std::launch::async, [&, name = std::to_string(i)] {
+      const auto got = redis.mutex(name).try_acquire();
+      return got ? errc::server_error : got.error().reason();
+    }));
+  }
+  for (auto& one : threads) {
+    const auto why = one.get();  // the connection that waits for eight breaks
+    EXPECT_TRUE(why == errc::no_replicas || why == errc::unavailable) << make_error_code(why);
+  }
+  replica().thaw();
+  EXPECT_TRUE(eventually([&] { return redis.mutex("0").try_acquire().has_value(); }));
+}
+
+// What another has handed over counts no sooner.
+TEST_P(Replicas, MustHaveALockThatWasHandedOver) {
+  const client first{master().url()}, redis{master().url(), demanding(impatient())};
+  auto held = first.mutex("a").acquire();
+  auto waiting = std::async(std::launch::async,
+                            [&] { return redis.mutex("a").try_acquire({.timeout = 60s}); });
+  const auto queue = value_key("a") + ":w";
+  ASSERT_TRUE(eventually([&] { return master().command({"ZCARD", queue}).number == 1; }));
+  replica().freeze();
+  ASSERT_TRUE(held.release());
+  expect_failure(waiting.get(), errc::no_replicas, "0 of 1");
+  EXPECT_TRUE(eventually([&] { return !knows(master(), "a"); }));
+  replica().thaw();
+}
+
+TEST_P(Replicas, AreNotWaitedForByWhoWasStopped) {
+  const client redis{master().url(), demanding()};
+  ASSERT_TRUE(redis.mutex("before").try_acquire());
+  replica().freeze();
+  std::stop_source stop;
+  auto asking = std::async(std::launch::async, [&] {
+    return redis.mutex("a").try_acquire({.timeout = 60s, .stop = stop.get_token()});
+  });
+  ASSERT_TRUE(eventually([&] { return knows(master(), "a"); }));
+  stop.request_stop();
+  expect_failure(asking.get(), errc::cancelled, "");
+  EXPECT_TRUE(eventually([&] { return !knows(master(), "a"); }));
+  replica().thaw();
+}
+
+TEST_P(Replicas, AreWaitedForByCoroutines) {
+  const auto take = [&](const client_options& as) -> task<result<lease>> {
+    const client redis{master().url(), as};
+    co_return co_await redis.mutex("a").async_try_acquire();
+  };
+  {
+    const auto held = sync_wait(take(demanding()));
+    ASSERT_TRUE(held) << why_not(held);
+    EXPECT_TRUE(knows(replica(), "a"));
+  }
+  replica().freeze();
+  expect_failure(sync_wait(take(demanding(impatient()))), errc::no_replicas, "0 of 1");
+  replica().thaw();
+}
+
+// Threads that pass it on among themselves need not wait again.
+TEST_P(Replicas, AreAskedOncePerGrantOfTheServer) {
+  const client redis{master().url(), demanding()};
+  const auto lock = redis.mutex("a", {.retain = 10s});
+  ASSERT_TRUE(lock.acquire().release());
+  replica().freeze();
+  EXPECT_TRUE(lock.try_acquire()) << "it is retained";
+  replica().thaw();
+}
+
+TEST_P(Replicas, TakeOverWithTheLock) {
+  const client redis{master().url(), demanding({})};
+  auto held = redis.mutex("a", {.lease = 600s}).acquire();
+  master().kill9();
+  ASSERT_TRUE(replica().command({"REPLICAOF", "NO", "ONE"}).is_text());
+  const client other{replica().url()};
+  expect_failure(other.mutex("a").try_acquire(), errc::busy, "");
+}
+
+// The replica is cut off some time before the master is lost.
+TEST_P(Replicas, LoseNoGrantThatCountedInAFailover) {
+  const auto lost = lost_in_a_failover(demanding(impatient()));
+  RecordProperty("lost_with_min_replicas", std::to_string(lost));
+  EXPECT_EQ(lost, 0U);
+}
+
+TEST_P(Replicas, LoseGrantsInAFailoverUnlessTheyAreWaitedFor) {
+  const auto lost = lost_in_a_failover(impatient());
+  RecordProperty("lost_without_min_replicas", std::to_string(lost));
+  EXPECT_GT(lost, 0U);
+}
+
+TEST_P(Replicas, WithoutADiskAreNotEnoughWhereTheyMustHaveOne) {
+  auto options = demanding(impatient());
+  options.replicas_fsync = true;
+  const client redis{master().url(), options};
+  const auto got = redis.mutex("a").try_acquire();
+  const bool known = !master().command({"WAITAOF", "0", "0", "0"}).is(resp::type::error);
+  if (!known) return expect_failure(got, errc::unsupported, "WAITAOF");
+  expect_failure(got, errc::no_replicas, "0 of 1");
+  options.response_timeout = support::generous;
+  const client patient{master().url(), options};
+  const private_server on_disk{follower({"--appendonly", "yes", "--appendfsync", "always"})};
+  EXPECT_TRUE(eventually([&] { return patient.mutex("a").try_acquire().has_value(); }));
+}
+
+TEST_P(Replicas, AreAskedWithTheSmallestRights) {
+  std::vector<std::string> rule{"ACL", "SETUSER", "worker", "reset", "on", ">secret"};
+  const auto allowed = access_rights_for("*", {"mutex", "replicas"}).needed;
+  rule.insert(rule.end(), allowed.begin(), allowed.end());
+  ASSERT_EQ(master().command(rule).text, "OK");
+  auto options = demanding();
+  options.username = "worker";
+  options.password = "secret";
+  const client redis{master().url(), options};
+  auto held = redis.mutex("a").try_acquire();
+  ASSERT_TRUE(held) << why_not(held);
+  EXPECT_TRUE(held->release());
+  ASSERT_EQ(master().command({"ACL", "SETUSER", "worker", "-wait"}).text, "OK");
+  expect_failure(redis.mutex("a").try_acquire(), errc::permission_denied, "wait");
+}
+
+TEST_P(Replicas, AreNothingForClustersAndQuorums) {
+  EXPECT_THROW((client{"redis+cluster://127.0.0.1:1", demanding()}), failure);
+  const client redis{master().url(), demanding()};
+  EXPECT_THROW((quorum{{redis}}), failure);
+  client_options absurd;
+  absurd.min_replicas = 101;
+  EXPECT_THROW((client{master().url(), absurd}), failure);
+}
+
+}  // namespace
+}  // namespace holdfast::faults

@@ -1,0 +1,59 @@
+// A master under Redis Sentinel, all of them over TLS.
+#include "faults/faulty_server.hpp"
+#include "support/sentinel_group.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+using support::certificate_authority;
+using support::sentinel_group;
+using support::server_tls;
+
+class SentinelOverTls : public fault_test {
+ protected:
+  sentinel_group start_group() {
+    return sentinel_group{GetParam(),
+                          server_tls{.own = authority_.issue(), .authority = authority_.file()}};
+  }
+  client_options knowing() const {
+    auto options = impatient();
+    options.tls.ca_file = authority_.file();
+    return options;
+  }
+
+  certificate_authority authority_;
+};
+HOLDFAST_ON_EACH_SERVER(SentinelOverTls);
+
+TEST_P(SentinelOverTls, NamesTheMasterAndTheNext) {
+  auto group = start_group();
+  const client redis{group.url(), knowing()};
+  EXPECT_EQ(redis.url(), group.url());
+  auto held = redis.mutex("a").try_acquire({.timeout = support::generous});
+  ASSERT_TRUE(held) << why_not(held);
+  const auto last = held->token();
+  ASSERT_TRUE(held->release());
+  group.fail_over();
+  const auto next = redis.mutex("a").try_acquire({.timeout = support::generous});
+  ASSERT_TRUE(next) << why_not(next);
+  EXPECT_GT(next->token(), last);
+}
+
+TEST_P(SentinelOverTls, MustBeTrusted) {
+  auto group = start_group();
+  const certificate_authority stranger;
+  auto options = impatient();
+  options.tls.ca_file = stranger.file();
+  expect_failure(client(group.url(), options).mutex("a").try_acquire(), errc::untrusted_server,
+                 "no sentinel says");
+}
+
+TEST_P(SentinelOverTls, IsNotAskedInTheClear) {
+  auto group = start_group();
+  auto url = group.url();
+  url.replace(0, std::string("rediss").size(), "redis");
+  EXPECT_FALSE(client(url, impatient()).mutex("a").try_acquire());
+}
+
+}  // namespace
+}  // namespace holdfast::faults

@@ -1,0 +1,135 @@
+// Takes locks as Holdfast does in another library's dialect; see tests/interop/README.md.
+#include <charconv>
+#include <exception>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <holdfast/holdfast.hpp>
+
+#include "support/raw_connection.hpp"
+
+namespace {
+
+using holdfast::support::raw_connection;
+using milliseconds = std::chrono::milliseconds;
+
+holdfast::dialect dialect_of(const std::string& name) {
+  if (name == "redisson") return holdfast::dialect::redisson();
+  if (name == "go_zero") return holdfast::dialect::go_zero();
+  if (name == "redis_py") {
+    return holdfast::dialect::token({.retry_interval = milliseconds{10}});
+  }
+  throw std::invalid_argument("unknown dialect " + name);
+}
+
+class driver {
+ public:
+  driver(const std::string& dialect, const std::string& host, std::uint16_t port)
+      : dialect_(dialect_of(dialect)),
+        where_(holdfast::net::tcp_endpoint{host, port}),
+        redis_("redis://" + host + ":" + std::to_string(port)) {}
+
+  std::string acquire(const std::string& name, int lease, int wait) {
+    holdfast::lock_options options{.dialect = dialect_};
+    if (lease != 0) {
+      options.lease = milliseconds{lease};
+      options.renewal = holdfast::renewal::none;
+    } else {
+      options.lease = milliseconds{1000};
+    }
+    const auto mutex = redis_.recursive_mutex(name, options);
+    auto held = mutex.try_acquire({.timeout = milliseconds{wait}});
+    if (!held) return is_busy(held.error()) ? "busy" : throw held.error();
+    held_[name].push_back(std::move(*held));
+    return "ok";
+  }
+
+  std::string release(const std::string& name) {
+    auto& all = held_[name];
+    if (all.empty()) return "refused";
+    auto last = std::move(all.back());
+    all.pop_back();
+    const auto outcome = last.release();
+    if (!outcome && outcome.error().reason() == holdfast::errc::lost) return "refused";
+    return outcome ? "ok" : throw outcome.error();
+  }
+
+  std::string increment(const std::string& name, const std::string& counter, int threads,
+                        int rounds) {
+    std::vector<std::thread> all;
+    for (int i = 0; i < threads; ++i) {
+      all.emplace_back([&] {
+        raw_connection values{where_};
+        const auto mutex = redis_.mutex(name, {.dialect = dialect_});
+        for (int round = 0; round < rounds; ++round) {
+          const auto held = mutex.acquire();
+          const auto text = values.command({"GET", counter}).text;
+          const int next = (text.empty() ? 0 : std::stoi(text)) + 1;
+          values.command({"SET", counter, std::to_string(next)});
+        }
+      });
+    }
+    for (auto& one : all) one.join();
+    return "ok";
+  }
+
+  std::string locked(const std::string& name) const {
+    const auto status = holdfast::inspector{redis_}.status(name, dialect_);
+    return status.what == holdfast::lock_status::state::held ? "yes" : "no";
+  }
+
+  std::string holds(const std::string& name) const {
+    const auto found = held_.find(name);
+    if (found == held_.end()) return "0";
+    std::size_t count = 0;
+    for (const auto& one : found->second) count += one.held() ? 1 : 0;
+    return std::to_string(count);
+  }
+
+  std::string obey(const std::string& line) {
+    std::istringstream words(line);
+    std::string what, name, counter;
+    int first = 0, second = 0;
+    words >> what >> name;
+    if (what == "increment") words >> counter;
+    words >> first >> second;
+    if (what == "acquire") return acquire(name, first, second);
+    if (what == "release") return release(name);
+    if (what == "increment") return increment(name, counter, first, second);
+    if (what == "locked") return locked(name);
+    if (what == "holds") return holds(name);
+    return "error unknown command";
+  }
+
+ private:
+  static bool is_busy(const holdfast::failure& why) {
+    return why.reason() == holdfast::errc::busy || why.reason() == holdfast::errc::timed_out;
+  }
+
+  const holdfast::dialect dialect_;
+  const holdfast::net::endpoint where_;
+  const holdfast::client redis_;
+  std::map<std::string, std::vector<holdfast::lease>> held_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  driver here(argv[1], argv[2], static_cast<std::uint16_t>(std::stoi(argv[3])));
+  std::string line;
+  while (std::getline(std::cin, line) && line != "quit") {
+    std::string answer;
+    try {
+      answer = here.obey(line);
+    } catch (const std::exception& failed) {
+      answer = std::string("error ") + failed.what();
+    }
+    std::cout << answer << std::endl;
+  }
+}

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""Holdfast's dialects against the real libraries; see README.md beside this file.
+
+interop.py DRIVER... : each is DIALECT=COMMAND, and holdfast=COMMAND and status=COMMAND besides.
+"""
+
+import contextlib
+import json
+import shlex
+import socket
+import statistics
+import subprocess
+import sys
+import time
+
+WATCHDOG = 3000  # ms: the lease of Redisson's own locks that are renewed
+PATIENCE = 20000  # ms: longer than anything here should take
+TOTAL, WORKERS = 2000, 4
+ROUNDS = 20  # of measured wake-ups
+
+
+class Failed(Exception):
+    pass
+
+
+def expect(got, wanted, what):
+    if got != wanted:
+        raise Failed(f"{what}: {got!r} instead of {wanted!r}")
+
+
+class Server:
+    """A server of its own on a free port of the loopback, without persistence."""
+
+    def __init__(self, program="redis-server"):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = str(probe.getsockname()[1])
+        words = [program, "--port", self.port, "--bind", "127.0.0.1", "--save", ""]
+        self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        for _ in range(1000):
+            with contextlib.suppress(OSError):
+                self.connection = socket.create_connection(("127.0.0.1", int(self.port)), 5)
+                break
+            time.sleep(0.01)
+        self.answers = self.connection.makefile("rb")
+
+    def ask(self, *words):
+        parts = [str(word).encode() for word in words]
+        text = b"*%d\r\n" % len(parts)
+        self.connection.sendall(text + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts))
+        return self.read()
+
+    def read(self):
+        line = self.answers.readline().rstrip()
+        kind, rest = line[:1], line[1:]
+        if kind == b"-":
+            raise Failed(rest.decode())
+        if kind == b":":
+            return int(rest)
+        if kind == b"$":
+            return None if rest == b"-1" else self.answers.read(int(rest) + 2)[:-2].decode()
+        if kind == b"*":
+            return [self.read() for _ in range(int(rest))]
+        return rest.decode()
+
+    def stop(self):
+        self.connection.close()
+        self.process.terminate()
+        self.process.wait()
+
+
+class Driver:
+    """One program that takes locks; its answers come in the order of the questions."""
+
+    def __init__(self, name, command, words):
+        self.name = name
+        self.process = subprocess.Popen(
+            shlex.split(command) + words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def begin(self, *words):
+        self.process.stdin.write(" ".join(str(word) for word in words) + "\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        answer = self.process.stdout.readline().strip()
+        if answer.startswith("error") or not answer:
+            raise Failed(f"{self.name}: {answer or 'the driver has died'}")
+        return answer
+
+    def ask(self, *words):
+        self.begin(*words)
+        return self.end()
+
+    def stop(self):
+        with contextlib.suppress(OSError):
+            self.begin("quit")
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+class Pair:
+    def __init__(self, dialect, commands):
+        self.dialect = dialect
+        self.server = Server()
+        self.status_command = commands["status"]
+        address = ["127.0.0.1", self.server.port]
+        extra = [str(WATCHDOG)] if dialect == "redisson" else []
+        self.drivers = [
+            Driver(dialect, commands[dialect], address + extra),
+            Driver(dialect + " again", commands[dialect], address + extra),
+            Driver("holdfast", commands["holdfast"], [dialect] + address),
+            Driver("holdfast again", commands["holdfast"], [dialect] + address),
+        ]
+        self.theirs, self.others, self.ours, self.our_others = self.drivers
+
+    def stop(self):
+        for driver in self.drivers:
+            driver.stop()
+        self.server.stop()
+
+    def status(self, name):
+        words = shlex.split(self.status_command) + [
+            "--json",
+            "--url",
+            f"redis://127.0.0.1:{self.server.port}",
+            "status",
+            "--dialect",
+            self.dialect,
+            name,
+        ]
+        shown = subprocess.run(words, capture_output=True, text=True)
+        expect(shown.returncode, 0, f"holdfast status ({shown.stderr.strip()})")
+        return json.loads(shown.stdout)["locks"][0]
+
+    def directions(self):
+        return [(self.theirs, self.ours), (self.ours, self.theirs)]
+
+
+def exclusion(pair):
+    """Each keeps the other out, and lets it in afterwards."""
+    for holder, other in pair.directions():
+        expect(holder.ask("acquire", "a", 0, 0), "ok", f"{holder.name} takes a free lock")
+        expect(other.ask("acquire", "a", 0, 100), "busy", f"{other.name} beside {holder.name}")
+        expect(other.ask("release", "a"), "refused", f"{other.name} releases what is not its own")
+        expect(holder.ask("holds", "a"), "1", f"{holder.name} holds it still")
+        if (said := other.ask("locked", "a")) != "unknown":
+            expect(said, "yes", f"{other.name} sees that it is locked")
+        expect(holder.ask("release", "a"), "ok", f"{holder.name} gives it back")
+        expect(pair.server.ask("EXISTS", "a"), 0, "keys left")
+        if (said := other.ask("locked", "a")) != "unknown":
+            expect(said, "no", f"{other.name} sees that it is free")
+    return ""
+
+
+def waiting(pair):
+    """Who waits gets it when the other gives it back: how long both take together."""
+    said = []
+    for holder, other in pair.directions():
+        times = []
+        for _ in range(ROUNDS):
+            expect(holder.ask("acquire", "w", 0, PATIENCE), "ok", f"{holder.name} takes it")
+            other.begin("acquire", "w", 0, PATIENCE)
+            time.sleep(0.15)  # it waits by then; if not, only the figure is worse
+            began = time.monotonic()
+            expect(holder.ask("release", "w"), "ok", f"{holder.name} gives it back")
+            expect(other.end(), "ok", f"{other.name} gets it")
+            times.append((time.monotonic() - began) * 1000)
+            expect(other.ask("release", "w"), "ok", f"{other.name} gives it back")
+        said.append(f"{other.name} after {statistics.median(times):.1f} ms")
+    return ", ".join(said)
+
+
+def contention(pair):
+    """Four workers on either side, and no increment is lost."""
+    rounds = TOTAL // (2 * WORKERS)
+    began = time.monotonic()
+    for driver in (pair.theirs, pair.ours):
+        driver.begin("increment", "c", "number", WORKERS, rounds)
+    for driver in (pair.theirs, pair.ours):
+        expect(driver.end(), "ok", f"{driver.name} counts")
+    expect(pair.server.ask("GET", "number"), str(2 * WORKERS * rounds), "increments")
+    return f"{TOTAL} increments in {time.monotonic() - began:.1f} s"
+
+
+def expiry(pair):
+    """A lease that ends passes the lock on, and its holder cannot release what another has now."""
+    for holder, other in pair.directions():
+        expect(holder.ask("acquire", "e", 500, 0), "ok", f"{holder.name} takes it for 500 ms")
+        expect(other.ask("acquire", "e", 0, PATIENCE), "ok", f"{other.name} gets it after that")
+        expect(holder.ask("release", "e"), "refused", f"{holder.name} releases what it has lost")
+        expect(other.ask("holds", "e"), "1", f"{other.name} has it")
+        expect(other.ask("release", "e"), "ok", f"{other.name} gives it back")
+    return ""
+
+
+def renewal(pair):
+    """A holder that renews keeps the other out for three times its lease."""
+    renews = [(pair.ours, pair.theirs, 1000)]
+    if pair.dialect == "redisson":
+        renews.append((pair.theirs, pair.ours, WATCHDOG))
+    for holder, other, lease in renews:
+        expect(holder.ask("acquire", "r", 0, 0), "ok", f"{holder.name} takes it")
+        wait = 3 * lease + 100
+        expect(other.ask("acquire", "r", 0, wait), "busy", f"{other.name} waits for {wait} ms")
+        expect(holder.ask("holds", "r"), "1", f"{holder.name} has it still")
+        expect(holder.ask("release", "r"), "ok", f"{holder.name} gives it back")
+    return ", ".join(f"{holder.name} over {3 * lease} ms" for holder, _, lease in renews)
+
+
+def reentry(pair):
+    """Holds are counted by their holder, and the lock is free after the last."""
+    reentrant = [(pair.ours, pair.theirs)]
+    if pair.dialect == "redisson":
+        reentrant.append((pair.theirs, pair.ours))
+    for holder, other in reentrant:
+        for count in (1, 2):
+            expect(holder.ask("acquire", "n", 0, 0), "ok", f"{holder.name} takes it")
+            expect(holder.ask("holds", "n"), str(count), f"holds of {holder.name}")
+        expect(holder.ask("release", "n"), "ok", f"{holder.name} leaves once")
+        expect(other.ask("acquire", "n", 0, 100), "busy", f"{other.name} beside one hold")
+        expect(holder.ask("release", "n"), "ok", f"{holder.name} leaves twice")
+        expect(other.ask("acquire", "n", 0, 0), "ok", f"{other.name} afterwards")
+        expect(other.ask("release", "n"), "ok", f"{other.name} gives it back")
+    return ""
+
+
+def view(pair):
+    """`holdfast status` shows the other's holder."""
+    expect(pair.status("v")["state"], "free", "state of a free lock")
+    expect(pair.theirs.ask("acquire", "v", 0, 0), "ok", "they take it")
+    shown = pair.status("v")
+    expect(shown["state"], "held", "state of their lock")
+    if shown.get("remaining_ms", 0) <= 0 or not shown["owner"]["id"]:
+        raise Failed(f"their lock is shown as {shown}")
+    if pair.dialect == "redisson":
+        expect(pair.theirs.ask("acquire", "v", 0, 0), "ok", "they take it again")
+        expect(pair.status("v").get("detail"), "its owner holds it 2 times", "holds shown")
+        expect(pair.theirs.ask("release", "v"), "ok", "they leave once")
+    expect(pair.theirs.ask("release", "v"), "ok", "they give it back")
+    return f"owner {shown['owner']['id']}"
+
+
+def keys(pair):
+    """After the same operations the same keys are there, but for who wrote them."""
+
+    def shape(driver):
+        expect(driver.ask("acquire", "k", 3000, 0), "ok", f"{driver.name} takes it")
+        kind = pair.server.ask("TYPE", "k")
+        is_text = kind == "string"
+        values = [pair.server.ask("GET", "k")] if is_text else pair.server.ask("HGETALL", "k")
+        left = pair.server.ask("PTTL", "k")
+        expect(driver.ask("release", "k"), "ok", f"{driver.name} gives it back")
+        expect(pair.server.ask("EXISTS", "k"), 0, "keys left")
+        form = ["".join("x" if c.isalnum() else c for c in value) for value in values]
+        if kind == "hash":
+            form = [form[0].split(":")[0] + ":x", values[1]]
+        return kind, form, round(left / 250)
+
+    expect(shape(pair.ours), shape(pair.theirs), "what stands in Redis")
+    return ""
+
+
+TESTS = [exclusion, keys, waiting, contention, expiry, renewal, reentry, view]
+
+
+def main():
+    commands = dict(word.split("=", 1) for word in sys.argv[1:])
+    failures = 0
+    for dialect in [name for name in commands if name not in ("holdfast", "status")]:
+        pair = Pair(dialect, commands)
+        try:
+            for test in TESTS:
+                try:
+                    detail = test(pair)
+                    print(f"{dialect} and holdfast: {test.__name__}: passed {detail}".rstrip())
+                except Failed as why:
+                    failures += 1
+                    print(f"{dialect} and holdfast: {test.__name__}: FAILED: {why}")
+                    pair.stop()
+                    pair = Pair(dialect, commands)  # nobody knows what they hold
+                sys.stdout.flush()
+        finally:
+            pair.stop()
+    return 1 if failures else 0
+
+
+sys.exit(main())

@@ -1,0 +1,146 @@
+// deadlock/note.lua and deadlock/confirm.lua: who waits for whom, and whether it is a cycle.
+#include "dialects/holdfast/waits.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "dialects/holdfast/waiting.hpp"
+#include "scripts/script_client.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr milliseconds counts{5000};
+
+class DeadlockScripts : public scripts_test {
+ protected:
+  void SetUp() override {
+    scripts_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    redis().must_acquire(a_);
+    redis().must_acquire(b_);
+  }
+
+  static known_wait waiting(const std::string& id, const lock_key& wants, const claim& has) {
+    return {.id = id,
+            .who = "host:" + id,
+            .wants = {'x', wants.value_key()},
+            .holds = {{{'x', has.key->value_key()}, std::string{has.owner.text()}}}};
+  }
+  static wait_record record_of(const known_wait& one) { return {one.id, to_record(one)}; }
+
+  std::vector<known_wait> note(const std::vector<std::string>& ended,
+                               const std::vector<known_wait>& waits, milliseconds time = counts) {
+    std::vector<wait_record> records;
+    for (const auto& one : waits) records.push_back(record_of(one));
+    auto verdict =
+        read_note(redis().ask([&](auto& out) { write_note(ended, records, time, out); }));
+    EXPECT_TRUE(std::holds_alternative<std::vector<known_wait>>(verdict));
+    auto all = std::get<0>(std::move(verdict));
+    std::ranges::sort(all, {}, &known_wait::id);
+    return all;
+  }
+  bool confirm(const known_wait& first, const known_wait& second) {
+    const std::vector<link_of_cycle> cycle{{&first, &second.holds.front()},
+                                           {&second, &first.holds.front()}};
+    const auto verdict = read_confirm(redis().ask([&](auto& out) { write_confirm(cycle, out); }));
+    EXPECT_TRUE(std::holds_alternative<bool>(verdict)) << script_client::why(verdict);
+    return verdict == std::variant<bool, refused>(true);
+  }
+
+  const lock_key other_key_{"odd {name}\n%"};
+  claims_of of_other_{other_key_, 3};
+  claim a_ = claims.next();
+  claim b_ = of_other_.next();
+  const known_wait first_ = waiting("1-1p", other_key_, a_), second_ = waiting("2-1p", key, b_);
+};
+HOLDFAST_ON_EACH_SERVER(DeadlockScripts);
+
+TEST_P(DeadlockScripts, TellAllWaitsToWhoWritesOneDown) {
+  EXPECT_EQ(note({}, {first_}), std::vector{first_});
+  EXPECT_EQ(note({}, {second_}), (std::vector{first_, second_}));
+  EXPECT_LE(redis().pttl("hf:waits"), counts.count());
+  EXPECT_EQ(note({"1-1p"}, {}), std::vector<known_wait>{}) << "who only leaves asks nothing";
+  EXPECT_EQ(note({}, {second_}), std::vector{second_});
+  note({"2-1p", "unknown"}, {});
+  EXPECT_FALSE(redis().exists("hf:waits"));
+}
+
+TEST_P(DeadlockScripts, ForgetWhoWritesNoMore) {
+  note({}, {first_}, milliseconds{1});
+  const auto until = redis().micros() + 2000;
+  while (redis().micros() < until) {
+  }
+  EXPECT_EQ(note({}, {second_}), std::vector{second_});
+  EXPECT_EQ(redis().command({"HLEN", "hf:waits"}).number, 1);
+}
+
+TEST_P(DeadlockScripts, LeaveOutWhatTheyDoNotUnderstand) {
+  note({}, {first_});
+  redis().command({"HSET", "hf:waits", "x", "nonsense", "y", "99999999999999999\nnonsense"});
+  EXPECT_EQ(note({}, {second_}), (std::vector{first_, second_}));
+}
+
+TEST_P(DeadlockScripts, ConfirmACycleOnce) {
+  note({}, {first_, second_});
+  EXPECT_TRUE(confirm(first_, second_));
+  EXPECT_FALSE(confirm(second_, first_)) << "the first has ended his wait";
+  EXPECT_EQ(note({}, {second_}), std::vector{second_});
+}
+
+TEST_P(DeadlockScripts, BelieveNoRecordOfALockThatIsNotHeldSoAnyMore) {
+  note({}, {first_, second_});
+  EXPECT_EQ(redis().release(b_), release_verdict(released{}));
+  EXPECT_FALSE(confirm(first_, second_)) << "nobody has it";
+  claim later = of_other_.next();
+  redis().must_acquire(later);
+  EXPECT_FALSE(confirm(first_, second_)) << "another request has it";
+}
+
+TEST_P(DeadlockScripts, BelieveNoWaitThatHasEndedOrChanged) {
+  note({}, {first_, second_});
+  auto changed = second_;
+  changed.holds.clear();
+  note({}, {changed});
+  EXPECT_FALSE(confirm(first_, second_));
+  note({"2-1p"}, {});
+  EXPECT_FALSE(confirm(first_, second_));
+  note({}, {first_});
+  note({}, {second_}, milliseconds{1});
+  const auto until = redis().micros() + 2000;
+  while (redis().micros() < until) {
+  }
+  EXPECT_FALSE(confirm(first_, second_)) << "it was not written again";
+}
+
+TEST_P(DeadlockScripts, LeaveTheDeadOut) {
+  auto listens = second_;
+  const client_id client{{2}};
+  listens.id = wait_id(client, 1, wakeup_way::channel);
+  note({}, {first_, listens});
+  EXPECT_FALSE(confirm(first_, listens));
+  support::raw_connection ear{net::unix_endpoint{server().socket()}};
+  ear.command({"SUBSCRIBE", channel_of(client)});
+  EXPECT_TRUE(confirm(first_, listens));
+}
+
+TEST_P(DeadlockScripts, LookAtHoldersOfSharedLocksWhoseLeaseLasts) {
+  const lock_key shared{"shared"};
+  const auto mine = redis().micros() / 1000;
+  const auto held_until = [&](token_major ms) {
+    redis().command({"HSET", shared.value_key(), "r-1", "r1:17:" + std::to_string(ms)});
+  };
+  auto reader = second_;
+  reader.holds = {{{'r', shared.value_key()}, "r-1"}};
+  auto writer = first_;
+  writer.wants = {'x', shared.value_key()};
+  note({}, {writer, reader});
+  EXPECT_FALSE(confirm(writer, reader)) << "nobody holds it";
+  held_until(mine - 1);
+  EXPECT_FALSE(confirm(writer, reader)) << "his lease has ended";
+  held_until(mine + 60'000);
+  EXPECT_TRUE(confirm(writer, reader));
+}
+
+}  // namespace
+}  // namespace holdfast::dialects

@@ -1,0 +1,215 @@
+// The layouts of other libraries: each key after each operation, byte for byte.
+#include <gmock/gmock.h>
+
+#include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/token/token_recipe.hpp"
+#include "scripts/script_client.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+using ::testing::MatchesRegex;
+
+// `Recipe` on a real server; `own` is what its owners write.
+template <typename Recipe>
+class foreign_test : public scripts_test {
+ protected:
+  void SetUp() override {
+    scripts_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    theirs_.emplace(server(), recipe_);
+  }
+  explicit foreign_test(Recipe recipe) : recipe_(std::move(recipe)) {}
+
+  script_client& theirs() { return *theirs_; }
+  const Recipe& layout() const { return recipe_; }
+  resp::value command(const std::vector<std::string>& words) { return redis().command(words); }
+  foreign_verdict look() {
+    return recipe_.read_inspect(
+        theirs().ask([&](auto& out) { recipe_.write_inspect(key.name(), out); }));
+  }
+  milliseconds remaining_of(const acquire_verdict& verdict) {
+    EXPECT_TRUE(std::holds_alternative<busy>(verdict)) << redis().why(verdict);
+    const auto* const held = std::get_if<busy>(&verdict);
+    return held != nullptr ? held->remaining.value_or(milliseconds{-1}) : milliseconds{-2};
+  }
+  void expect_ttl(const std::string& of, milliseconds wanted) {
+    EXPECT_GT(redis().pttl(of), wanted.count() - 5'000);
+    EXPECT_LE(redis().pttl(of), wanted.count());
+  }
+
+ private:
+  const Recipe recipe_;
+  std::optional<script_client> theirs_;
+};
+
+class TokenLayout : public foreign_test<token_recipe> {
+ protected:
+  TokenLayout() : foreign_test({{.name = "token"}, "app:", token_form::hex, ""}) {}
+  const std::string at = "app:orders:42";
+};
+HOLDFAST_ON_EACH_SERVER(TokenLayout);
+
+TEST_P(TokenLayout, IsOneTextWithAnExpiry) {
+  const claim mine = claims.next();
+  EXPECT_EQ(theirs().acquire(mine), acquire_verdict(granted{0, lease}));
+  EXPECT_EQ(redis().get(at), drawn_value(token_form::hex, mine.owner));
+  EXPECT_THAT(redis().get(at), MatchesRegex("[0-9a-f]{32}"));
+  expect_ttl(at, lease);
+  EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
+  EXPECT_EQ(command({"KEYS", "*"}).items.size(), 0U);
+}
+
+TEST_P(TokenLayout, TellsOthersHowLongTheyMustWait) {
+  command({"SET", at, "theirs", "PX", "20000"});
+  const auto left = remaining_of(theirs().acquire(claims.next()));
+  EXPECT_GT(left, milliseconds{15'000});
+  EXPECT_LE(left, milliseconds{20'000});
+  command({"PERSIST", at});
+  EXPECT_EQ(remaining_of(theirs().acquire(claims.next())), milliseconds{-1});
+  EXPECT_EQ(redis().get(at), "theirs");
+}
+
+TEST_P(TokenLayout, KnowsAResend) {
+  const claim mine = claims.next();
+  theirs().acquire(mine);
+  command({"PEXPIRE", at, "1000"});
+  EXPECT_EQ(theirs().acquire(mine, true), acquire_verdict(granted{0, lease}));
+  expect_ttl(at, lease);
+  EXPECT_GT(remaining_of(theirs().acquire(claims.next(), true)).count(), 0);
+}
+
+TEST_P(TokenLayout, RenewsAndReleasesOnlyWhatIsItsOwn) {
+  const claim mine = claims.next();
+  theirs().acquire(mine);
+  command({"PEXPIRE", at, "1000"});
+  EXPECT_EQ(theirs().renew(mine), renew_verdict(renewed{lease}));
+  expect_ttl(at, lease);
+  const auto before = redis().contents();
+  const claim stranger = others.next();
+  EXPECT_EQ(theirs().renew(stranger), renew_verdict(not_mine{}));
+  EXPECT_EQ(theirs().release(stranger), release_verdict(not_mine{}));
+  EXPECT_EQ(theirs().withdraw(stranger), release_verdict(not_mine{}));
+  EXPECT_EQ(redis().contents(), before);
+}
+
+TEST_P(TokenLayout, RefusesWhatComesTooLateAndForeignTypes) {
+  const server_time past{microseconds{1}};
+  EXPECT_TRUE(std::holds_alternative<late>(theirs().acquire(claims.next(), false, past)));
+  EXPECT_FALSE(redis().exists(at));
+  command({"HSET", at, "field", "1"});
+  EXPECT_EQ(code_of(theirs().acquire(claims.next())), errc::foreign_key);
+  EXPECT_EQ(code_of(look()), errc::foreign_key);
+}
+
+TEST_P(TokenLayout, ShowsWhoHasIt) {
+  EXPECT_EQ(look(), foreign_verdict(std::nullopt));
+  command({"SET", at, "theirs"});
+  EXPECT_EQ(look(), foreign_verdict(foreign_holder{.owner = "theirs"}));
+}
+
+class FixedToken : public foreign_test<token_recipe> {
+ protected:
+  FixedToken() : foreign_test({{.name = "token"}, "", token_form::hex, "caller-7"}) {}
+};
+HOLDFAST_ON_EACH_SERVER(FixedToken);
+
+TEST_P(FixedToken, IsNotTakenForOursBeforeItWasAskedFor) {
+  theirs().acquire(claims.next());
+  EXPECT_EQ(redis().get(key.name()), "caller-7");
+  EXPECT_GT(remaining_of(theirs().acquire(others.next())).count(), 0);
+  EXPECT_EQ(theirs().acquire(others.next(), true), acquire_verdict(granted{0, lease}));
+}
+
+class GoZeroLayout : public foreign_test<token_recipe> {
+ protected:
+  GoZeroLayout() : foreign_test({{.name = "go_zero"}, "", token_form::letters, ""}) {}
+};
+HOLDFAST_ON_EACH_SERVER(GoZeroLayout);
+
+TEST_P(GoZeroLayout, Is16LettersForHalfASecondMore) {
+  claim mine = claims.next(milliseconds{3'000});
+  mine.delay = go_zero_surplus;
+  EXPECT_EQ(theirs().acquire(mine), acquire_verdict(granted{0, milliseconds{3'000}}));
+  EXPECT_THAT(redis().get(key.name()), MatchesRegex("[0-9a-zA-Z]{16}"));
+  EXPECT_GT(redis().pttl(key.name()), 3'000);
+  EXPECT_LE(redis().pttl(key.name()), 3'500);
+  EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
+}
+
+class RedissonLayout : public foreign_test<redisson_recipe> {
+ protected:
+  RedissonLayout() : foreign_test({}) {}
+  std::string field_of(const claim& c) { return redisson_owner(c.owner); }
+  std::string holds(const std::string& owner) { return command({"HGET", key.name(), owner}).text; }
+};
+HOLDFAST_ON_EACH_SERVER(RedissonLayout);
+
+TEST_P(RedissonLayout, IsAHashThatCountsTheHoldsOfItsOwner) {
+  const claim mine = claims.next();
+  EXPECT_EQ(theirs().acquire(mine), acquire_verdict(granted{0, lease}));
+  EXPECT_EQ(command({"HLEN", key.name()}).number, 1);
+  EXPECT_EQ(holds("01000000-0000-0000-0000-000000000000:1"), "1");
+  expect_ttl(key.name(), lease);
+  EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
+  EXPECT_EQ(command({"KEYS", "*"}).items.size(), 0U);
+}
+
+TEST_P(RedissonLayout, TellsOthersHowLongTheyMustWait) {
+  command({"HSET", key.name(), "theirs:1", "2"});
+  EXPECT_EQ(remaining_of(theirs().acquire(claims.next())), milliseconds{-1});
+  command({"PEXPIRE", key.name(), "20000"});
+  const auto left = remaining_of(theirs().acquire(claims.next()));
+  EXPECT_GT(left, milliseconds{15'000});
+  EXPECT_LE(left, milliseconds{20'000});
+  EXPECT_EQ(holds("theirs:1"), "2");
+  const auto shown = std::get<0>(look()).value_or(foreign_holder{});
+  EXPECT_EQ(shown.owner, "theirs:1");
+  EXPECT_EQ(shown.holds, 2U);
+  EXPECT_GT(shown.remaining.value_or(milliseconds{0}), milliseconds{15'000});
+}
+
+// Redisson counts a resend as a second hold, and its lock is then not free after the release.
+TEST_P(RedissonLayout, CountsAResendOnce) {
+  const claim mine = claims.next();
+  theirs().acquire(mine);
+  EXPECT_EQ(theirs().acquire(mine, true), acquire_verdict(granted{0, lease}));
+  EXPECT_EQ(holds(field_of(mine)), "1");
+  EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
+  EXPECT_FALSE(redis().exists(key.name()));
+  EXPECT_EQ(theirs().release(mine), release_verdict(not_mine{}));
+}
+
+TEST_P(RedissonLayout, SaysOnTheChannelThatItIsFree) {
+  support::raw_connection listener{net::unix_endpoint{server().socket()}};
+  listener.command({"SUBSCRIBE", "redisson_lock__channel:{orders:42}"});
+  const claim mine = claims.next();
+  theirs().acquire(mine);
+  EXPECT_EQ(theirs().release(others.next()), release_verdict(not_mine{}));
+  EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
+  const auto message = listener.read_value();
+  ASSERT_EQ(message.items.size(), 3U);
+  EXPECT_EQ(message.items[2].text, "0");
+}
+
+TEST_P(RedissonLayout, RenewsOnlyWhatIsItsOwn) {
+  const claim mine = claims.next();
+  theirs().acquire(mine);
+  command({"PEXPIRE", key.name(), "1000"});
+  EXPECT_EQ(theirs().renew(others.next()), renew_verdict(not_mine{}));
+  EXPECT_LE(redis().pttl(key.name()), 1000);
+  EXPECT_EQ(theirs().renew(mine), renew_verdict(renewed{lease}));
+  expect_ttl(key.name(), lease);
+}
+
+TEST_P(RedissonLayout, RefusesWhatComesTooLateAndForeignTypes) {
+  const server_time past{microseconds{1}};
+  EXPECT_TRUE(std::holds_alternative<late>(theirs().acquire(claims.next(), false, past)));
+  EXPECT_FALSE(redis().exists(key.name()));
+  command({"SET", key.name(), "text"});
+  EXPECT_EQ(code_of(theirs().acquire(claims.next())), errc::foreign_key);
+  EXPECT_EQ(redis().get(key.name()), "text");
+}
+
+}  // namespace
+}  // namespace holdfast::dialects

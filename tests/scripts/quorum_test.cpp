@@ -1,0 +1,177 @@
+// quorum/*.lua: what one member of a quorum does with what it is asked.
+#include "dialects/holdfast/quorum.hpp"
+
+#include "base/lock_key.hpp"
+#include "scripts/script_client.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr milliseconds longest{30'000};
+
+class QuorumScripts : public scripts_test {
+ protected:
+  quorum_claim wanted(std::uint8_t client = 1) {
+    return {.key = &key, .owner = request_id{client_id{{client}}, ++counter_}, .lease = lease};
+  }
+  vote ask(const quorum_claim& c, newcomer how = newcomer::tells, server_time not_after = never) {
+    return read_vote(
+        c, redis().ask([&](auto& out) { write_quorum_acquire(c, how, longest, not_after, out); }));
+  }
+  token_major must_vote(const quorum_claim& c, newcomer how = newcomer::joins) {
+    const auto said = ask(c, how);
+    const auto* const given = std::get_if<granted>(&said);
+    EXPECT_NE(given, nullptr) << script_client::why(said);
+    return given != nullptr ? given->major : 0;
+  }
+  renew_verdict keep(quorum_claim c, token_major token, bool again = true,
+                     server_time not_after = never) {
+    c.token = token;
+    return read_quorum_keep(
+        redis().ask([&](auto& out) { write_quorum_keep(c, again, longest, not_after, out); }));
+  }
+  release_verdict release(quorum_claim c, token_major token = 0, bool hears_on = true) {
+    c.token = token;
+    return read_quorum_release(
+        redis().ask([&](auto& out) { write_quorum_release(c, hears_on, out); }));
+  }
+  std::string reached() { return redis().get(fence()); }
+  std::string fence() const { return "hf:q:fence:{" + slot_tag(key.slot()) + "}"; }
+  std::string out() const { return "hf:q:out:{" + slot_tag(key.slot()) + "}"; }
+
+  const std::string value = quorum_value_key(key);
+
+ private:
+  std::uint64_t counter_ = 0;
+};
+HOLDFAST_ON_EACH_SERVER(QuorumScripts);
+
+TEST_P(QuorumScripts, VoteOnceAndCountFromTheClock) {
+  const auto first = wanted(), second = wanted(2);
+  const auto before = redis().micros();
+  const auto major = must_vote(first);
+  EXPECT_GE(major, before);
+  EXPECT_EQ(reached(), std::to_string(major));
+  EXPECT_GT(redis().pttl(value), 20'000);
+  const auto other = ask(second);
+  ASSERT_TRUE(std::holds_alternative<busy>(other));
+  EXPECT_GT(*std::get<busy>(other).remaining, milliseconds(20'000));
+  EXPECT_EQ(ask(first), vote{voted_before{}});
+  EXPECT_EQ(release(first), release_verdict{released{}});
+  EXPECT_EQ(release(first), release_verdict{not_mine{}});
+  EXPECT_EQ(must_vote(second, newcomer::tells), major + 1);
+}
+
+TEST_P(QuorumScripts, SayThatTheyRememberNothing) {
+  EXPECT_EQ(ask(wanted()), vote{without_memory{}});
+  EXPECT_EQ(redis().contents(), "");
+  EXPECT_EQ(ask(wanted(), newcomer::enters), vote{staying_out{}});
+  EXPECT_FALSE(redis().exists(out()));
+  EXPECT_GT(must_vote(wanted(), newcomer::tells), 1'000'000u);
+}
+
+TEST_P(QuorumScripts, StayOutWhenToldSo) {
+  EXPECT_TRUE(std::holds_alternative<staying_out>(ask(wanted(), newcomer::waits)));
+  for (const auto how : {newcomer::tells, newcomer::joins}) {
+    const auto said = ask(wanted(), how);
+    ASSERT_TRUE(std::holds_alternative<staying_out>(said));
+    EXPECT_GT(std::get<staying_out>(said).remaining, milliseconds(20'000));
+  }
+  EXPECT_FALSE(redis().exists(value));
+  redis().command({"DEL", out()});  // as its expiry does
+  EXPECT_GT(must_vote(wanted(), newcomer::tells), 1'000'000u);
+}
+
+TEST_P(QuorumScripts, AreToldTheTokenOnlyWhereTheVoteIsOurs) {
+  const auto first = wanted(), second = wanted(2);
+  const auto major = must_vote(first);
+  EXPECT_TRUE(std::holds_alternative<renewed>(keep(first, major + 5, false)));
+  EXPECT_EQ(reached(), std::to_string(major + 5));
+  EXPECT_EQ(redis().get(value).substr(0, 2 + std::to_string(major).size()),
+            "1:" + std::to_string(major + 5));
+  EXPECT_EQ(keep(second, major + 9, false), renew_verdict{not_mine{}});
+  EXPECT_EQ(keep(second, major + 9, true), renew_verdict{not_mine{}});
+  EXPECT_EQ(reached(), std::to_string(major + 5));
+}
+
+TEST_P(QuorumScripts, VoteAgainUnlessTheyHaveVotedForAnotherSince) {
+  const auto first = wanted(), second = wanted(2);
+  const auto major = must_vote(first);
+  redis().command({"DEL", value});
+  EXPECT_EQ(keep(first, major, false), renew_verdict{not_mine{}});
+  EXPECT_EQ(keep(first, major), renew_verdict{renewed{lease}});
+  redis().command({"DEL", value});
+  must_vote(second, newcomer::tells);
+  release(second);
+  EXPECT_EQ(keep(first, major), renew_verdict{not_mine{}});
+  EXPECT_FALSE(redis().exists(value));
+}
+
+TEST_P(QuorumScripts, DoNotVoteAgainForWhatWasReleased) {
+  const auto first = wanted();
+  const auto major = must_vote(first);
+  release(first, major);
+  EXPECT_EQ(reached(), std::to_string(major + 1));
+  EXPECT_EQ(keep(first, major), renew_verdict{not_mine{}});
+  EXPECT_FALSE(redis().exists(value));
+}
+
+TEST_P(QuorumScripts, KeepAVoteWithoutMemoryAndStayOutForOthers) {
+  const auto first = wanted();
+  EXPECT_EQ(keep(first, 77), renew_verdict{renewed{lease}});
+  EXPECT_EQ(reached(), "77");
+  EXPECT_TRUE(redis().exists(out()));
+  release(first, 77);
+  EXPECT_TRUE(std::holds_alternative<staying_out>(ask(wanted(), newcomer::joins)));
+}
+
+TEST_P(QuorumScripts, NeverShortenAVote) {
+  auto first = wanted();
+  const auto major = must_vote(first);
+  first.lease = milliseconds(100);
+  const auto said = keep(first, major);
+  ASSERT_TRUE(std::holds_alternative<renewed>(said));
+  EXPECT_GT(std::get<renewed>(said).ttl, milliseconds(20'000));
+}
+
+TEST_P(QuorumScripts, RefuseWhatComesTooLateAndWhatIsNoVote) {
+  const server_time past{microseconds{1}};
+  EXPECT_TRUE(std::holds_alternative<late>(ask(wanted(), newcomer::joins, past)));
+  EXPECT_TRUE(std::holds_alternative<late>(keep(wanted(), 7, true, past)));
+  EXPECT_EQ(redis().contents(), "");
+  redis().command({"SET", value, "something else"});
+  EXPECT_EQ(code_of(ask(wanted(), newcomer::joins)), errc::foreign_key);
+  redis().command({"SET", value, "2:7:x"});
+  EXPECT_EQ(code_of(ask(wanted(), newcomer::joins)), errc::layout_version);
+  EXPECT_EQ(redis().get(value), "2:7:x");
+}
+
+TEST_P(QuorumScripts, TellWhoHasWaitedLongestThatTheyAreFree) {
+  const auto holder = wanted();
+  must_vote(holder);
+  support::raw_connection subscriber{net::unix_endpoint{server().socket()}};
+  const client_id oldest{{7}};
+  (void)subscriber.command({"SUBSCRIBE", "hf:c:" + std::string{oldest.text()}});
+  const auto waits = [&](std::uint8_t client, milliseconds since) {
+    auto c = wanted(client);
+    c.listener = request_id{client_id{{client}}, 9};
+    c.waited = since;
+    return c;
+  };
+  // The last has no connection; who came first has not waited longest.
+  (void)ask(waits(5, milliseconds(10)));
+  (void)ask(waits(7, milliseconds(500)));
+  (void)ask(waits(6, milliseconds(9'000)));
+  release(holder);
+  const auto message = subscriber.read_value();
+  const std::string expected = "free " + std::string{oldest.text()} + "-9";
+  ASSERT_EQ(message.items.size(), 3U);
+  EXPECT_EQ(message.items[2].text, expected);
+  EXPECT_EQ(redis().command({"ZCARD", value + ":w"}).number, 1);
+  // Who leaves is forgotten.
+  release(waits(5, {}), 0, false);
+  EXPECT_FALSE(redis().exists(value + ":w"));
+}
+
+}  // namespace
+}  // namespace holdfast::dialects

@@ -1,0 +1,33 @@
+// A seeded run of clients who want one lock of a quorum. The real machines and scripts, several
+// servers whose clocks know nothing of each other, and a connection of each client to each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace holdfast::simulation {
+
+// What a run came to.
+struct quorum_outcome {
+  std::string violation;    // what was broken, and when; empty: nothing
+  std::uint64_t trace = 0;  // a hash of all that happened
+  std::uint64_t grants = 0;
+  std::uint64_t losses = 0;      // leases that ended before they were given back
+  std::uint64_t agreements = 0;  // grants whose members had counted differently
+  std::uint64_t harms = 0;       // broken connections, crashes, frozen and restarted members, ...
+};
+
+// Some clients take the lock again and again, while connections break, members freeze, callers give
+// up and clients die, and while a minority of members restarts empty or has its clock set forward.
+// Then everything works, and everyone must get the lock once more. Checked:
+//
+//   S1  no two believe that they hold the lock, unless clocks are set forward
+//   S2  no token is given out twice, and tokens grow from holder to holder: where clocks are set
+//       forward, from a holder to who asks after that
+//   S3  whoever believes that he holds the lock has the votes of a majority
+//   A2  who has given it back has no vote left at a member that has answered
+//   L   everybody is served in bounded time: within a second of his turn where nothing goes wrong
+//       (`calm`); at the end nothing is left but counters
+quorum_outcome simulate_quorum(std::uint64_t seed, bool calm = false);
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,219 @@
+// One who wants the lock of a quorum, and his connections.
+#include <algorithm>
+#include <utility>
+
+#include "dialects/catalog.hpp"
+#include "dialects/holdfast/waiting.hpp"
+#include "simulation/quorum_world.hpp"
+
+namespace holdfast::simulation::quorum {
+
+using namespace std::chrono_literals;
+
+// ---- a connection ------------------------------------------------------------------------------
+
+void wire::connect() {
+  if (connection_ >= 0) return;
+  connection_ = where_.server(at_).connect();
+  for (const auto& row : dialects::catalog()) {
+    for (const auto* const script : row.scripts) where_.server(at_).know(*script);
+  }
+  std::string bytes;
+  resp::writer out{bytes};
+  out.command(2);
+  out.arg("SUBSCRIBE");
+  out.arg(dialects::channel_of(whose_.id()));
+  (void)where_.execute(at_, connection_, bytes);
+  bytes.clear();
+  resp::writer time{bytes};
+  time.command(1);
+  time.arg("TIME");
+  const auto said = where_.execute(at_, connection_, bytes);
+  whose_.learn(at_, whose_.now(),
+               server_time{microseconds{std::stoll(said.items.at(0).text) * 1'000'000 +
+                                        std::stoll(said.items.at(1).text)}});
+}
+
+void wire::send(std::string bytes, heard tell) {
+  connect();
+  const auto number = ++asked_;
+  open_.push_back({number, whose_.now(), std::move(tell)});
+  const auto trip = where_.chance().time_up_to(one_way);
+  last_arrival_ = std::max(last_arrival_, where_.now() + trip);
+  where_.at(last_arrival_, [this, number, bytes = std::move(bytes), by = connection_] {
+    arrive(bytes, number, by);
+  });
+  whose_.later(where_.now() + response_timeout, [this, number] {
+    const bool is_open =
+        std::ranges::any_of(open_, [&](const question& one) { return one.number == number; });
+    if (is_open) break_off();
+  });
+}
+
+// What was sent before the connection broke may still be executed.
+void wire::arrive(const std::string& bytes, std::uint64_t number, int connection) {
+  if (where_.awake_at(at_) > where_.now()) {
+    where_.at(where_.awake_at(at_),
+              [this, bytes, number, connection] { arrive(bytes, number, connection); });
+    return;
+  }
+  const bool is_broken = connection != connection_;
+  if (is_broken && where_.chance().chance(50)) return;
+  const auto reply =
+      where_.execute(at_, is_broken ? where_.server(at_).connect() : connection, bytes);
+  if (is_broken) return;
+  last_reply_ = std::max(last_reply_, where_.now() + where_.chance().time_up_to(one_way));
+  where_.at(last_reply_, [this, number, reply, connection] {
+    if (connection == connection_) answered(number, reply);
+  });
+}
+
+void wire::answered(std::uint64_t number, const resp::value& reply) {
+  const auto found = std::ranges::find(open_, number, &question::number);
+  if (found == open_.end()) return;
+  const auto asked = std::move(*found);
+  open_.erase(found);
+  asked.tell(&reply, asked.sent_at);
+}
+
+void wire::break_off() {
+  if (connection_ < 0) return;
+  where_.server(at_).disconnect(std::exchange(connection_, -1));
+  for (const auto& one : std::exchange(open_, {})) one.tell(nullptr, one.sent_at);
+}
+
+void wire::forget() noexcept {
+  open_.clear();
+  if (connection_ >= 0) where_.server(at_).disconnect(std::exchange(connection_, -1));
+}
+
+// ---- the candidate -----------------------------------------------------------------------------
+
+candidate::candidate(assembly& of, std::uint8_t number)
+    : assembly_(of),
+      number_(number),
+      clock_(timeline::begin, static_cast<std::int64_t>(of.chance().up_to(10'000)) - 5000),
+      id_{client_id{{number}}},
+      server_clocks_(of.size()),
+      floors_(of.size()) {
+  for (std::size_t i = 0; i < of.size(); ++i) wires_.emplace_back(of, *this, i);
+}
+
+void candidate::later(monotonic_time when, std::function<void()> what) {
+  assembly_.at(when, [this, life = life_, what = std::move(what)] {
+    if (life == life_) what();
+  });
+}
+
+server_time candidate::not_after(std::size_t i) const {
+  return leasing::not_after({now(), server_clocks_[i].estimate(now())}, response_timeout);
+}
+
+void candidate::learn(std::size_t i, monotonic_time sent_at, server_time said) {
+  server_clocks_[i].sample(sent_at, now(), said);
+}
+
+void candidate::learn_if_late(std::size_t i, monotonic_time sent_at, const resp::value& reply) {
+  const bool is_late = reply.is(resp::type::array) && reply.items.size() == 2 &&
+                       reply.items[0].is_text() && reply.items[0].text == "late";
+  if (is_late) learn(i, sent_at, server_time{microseconds{reply.items[1].number}});
+}
+
+void candidate::raise_floors(dialects::token_major token) {
+  for (auto& floor : floors_) floor = std::max(floor, token);
+}
+
+void candidate::begin() {
+  auto& dice = assembly_.chance();
+  ++turn_;
+  began_ = assembly_.now();
+  plan_mishaps();
+  const auto lease = assembly_.is_calm()
+                         ? longest_lease
+                         : 200ms + milliseconds(dice.up_to(longest_lease.count() - 200));
+  const bool patient = !assembly_.faults() || dice.chance(80);
+  const auto until = patient ? monotonic_time::max() : now() + dice.time_up_to(2s);
+  wish_ =
+      std::make_shared<wish>(*this, lease, leasing::patience{.waits = true, .give_up_at = until});
+  wish_->start();
+}
+
+void candidate::got() {
+  auto& dice = assembly_.chance();
+  const auto waited = assembly_.now() - began_;
+  if (assembly_.is_calm() && waited > 1s) {
+    const auto ms = std::chrono::floor<milliseconds>(waited).count();
+    assembly_.violated("L: one has waited for " + std::to_string(ms) + " ms");
+  }
+  holds_ = true;
+  ++served_;
+  const auto time = dice.time_up_to(assembly_.is_calm() || dice.chance(80) ? 5ms : 1s);
+  later(assembly_.now() + time, [this, mine = turn_] {
+    if (mine == turn_ && holds_) leave();
+  });
+}
+
+void candidate::failed() { leave(); }
+
+void candidate::lost() {
+  ++assembly_.result().losses;
+  if (holds_) leave();
+}
+
+void candidate::leave() {
+  holds_ = false;
+  const auto ended = std::exchange(wish_, nullptr);
+  ended->stop();
+  ended->give_back();
+  rest();
+}
+
+void candidate::rest() {
+  const int enough = assembly_.is_calm() ? 20 : 1;
+  if (assembly_.faults()) served_ = 0;
+  rests_ = served_ >= enough && !assembly_.faults();
+  if (rests_) return;
+  later(assembly_.now() + assembly_.chance().time_up_to(20ms), [this, mine = turn_] {
+    if (mine == turn_) begin();
+  });
+}
+
+void candidate::plan_mishaps() {
+  auto& dice = assembly_.chance();
+  if (!assembly_.faults()) return;
+  const auto plan = [&](std::uint64_t percent, nanoseconds within, auto what) {
+    if (!dice.chance(percent)) return;
+    later(assembly_.now() + dice.time_up_to(within), [this, mine = turn_, what] {
+      if (mine != turn_ || !assembly_.faults()) return;
+      ++assembly_.result().harms;
+      what();
+    });
+  };
+  plan(10, 500ms, [this] {
+    if (wish_) leave();
+  });
+  plan(20, 500ms, [this] { break_off(assembly_.chance().up_to(assembly_.size() - 1)); });
+  plan(5, 1s, [this] { crash(); });
+}
+
+// A new process takes its place, which knows nothing of it.
+void candidate::crash() {
+  for (auto& one : wires_) one.forget();
+  ++life_;
+  ++turn_;
+  wish_.reset();
+  holds_ = false;
+  served_ = 0;
+  server_clocks_.assign(assembly_.size(), {});
+  floors_.assign(assembly_.size(), 0);
+  id_ = client_id{{number_, static_cast<std::uint8_t>(life_)}};
+  later(assembly_.now() + assembly_.chance().time_up_to(1s), [this] { begin(); });
+}
+
+void candidate::heard(const resp::value& push) {
+  const auto said = dialects::read_message(id_, push.items.at(2).text);
+  const auto* const free = said ? std::get_if<dialects::freed>(&*said) : nullptr;
+  if (free != nullptr && wish_ && wish_->hears(free->request)) wish_->hint();
+}
+
+}  // namespace holdfast::simulation::quorum

@@ -1,0 +1,160 @@
+// Time and members of a run, what goes wrong, and the run.
+#include "simulation/quorum_world.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace holdfast::simulation {
+namespace quorum {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t most_candidates = 4;
+constexpr nanoseconds fault_phase = 6s;
+// Votes that were left behind run out, members that stay out come back; then each of the others'
+// uses, and the silence of who waits.
+constexpr nanoseconds healing_phase = 2 * longest_lease + most_candidates * (longest_lease + 5s);
+constexpr nanoseconds life_of_lists = 60s;
+
+}  // namespace
+
+assembly::assembly(std::uint64_t seed, bool calm)
+    : dice_(seed),
+      calm_(calm),
+      clocks_step_(!calm && dice_.chance(25)),
+      faults_end_(begin + (calm ? 0s : fault_phase)) {
+  const std::size_t size = 3 + dice_.up_to(2);
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto hour = std::chrono::floor<microseconds>(dice_.time_up_to(1h));
+    members_.push_back(std::make_unique<member>(std::chrono::hours{24} * 365 * 50 + hour));
+    names_.push_back("member " + std::to_string(i));
+  }
+}
+
+assembly::~assembly() = default;
+
+// ---- the members
+
+simulated_server& assembly::server(std::size_t i) {
+  member& of = *members_[i];
+  const auto past = std::chrono::floor<microseconds>(now() - of.at);
+  of.server.advance(past);
+  of.at += past;
+  return of.server;
+}
+
+resp::value assembly::execute(std::size_t i, int connection, const std::string& bytes) {
+  auto& at_work = server(i);
+  auto reply = at_work.execute(connection, bytes);
+  for (const int told : at_work.take_told()) {
+    for (auto& push : at_work.take_pushes(told)) {
+      if (faults() && dice_.chance(10)) continue;
+      at(now() + one_way, [this, i, told, push = std::move(push)] {
+        for (const auto& one : candidates_) {
+          if (one->connection(i) == told) one->heard(push);
+        }
+      });
+    }
+  }
+  return reply;
+}
+
+std::string assembly::vote_of(std::size_t i) {
+  const auto name = dialects::quorum_value_key(key_);
+  const std::array<std::string_view, 2> words{"GET", name};
+  const auto value = server(i).look(words);
+  return value.is_text() ? value.text.substr(value.text.rfind(':') + 1) : std::string{};
+}
+
+// Where clocks are set forward, a vote may be gone before the others of its majority are there: of
+// two who asked at the same time the later to get the lock may have the smaller token.
+void assembly::granted(dialects::token_major token, dialects::token_major before_it_asked) {
+  const auto below = clocks_step_ ? before_it_asked : last_token();
+  if (token <= below) violated("S2: a token is not above the last one");
+  if (!tokens_.insert(token).second) violated("S2: a token is given out twice");
+  ++result_.grants;
+}
+
+// ---- what goes wrong
+
+void assembly::restart(std::size_t i, bool empty) {
+  if (empty) server(i).restart_empty();  // first: who is told comes back at once
+  for (const auto& one : candidates_) one->break_off(i);
+}
+
+// Connections and freezing may hit anyone. Memory only the first of the members, fewer than half:
+// the promise is for those. Where clocks are set forward only tokens are promised.
+void assembly::plan_faults() {
+  const auto plan = [&](std::uint64_t percent, auto what) {
+    if (!dice_.chance(percent)) return;
+    at(begin + dice_.time_up_to(fault_phase), [this, what] {
+      ++result_.harms;
+      what();
+    });
+  };
+  for (std::size_t i = 0; i < size(); ++i) {
+    plan(40, [this, i] { members_[i]->frozen_until = now() + dice_.time_up_to(1s); });
+    plan(30, [this, i] { restart(i, false); });
+  }
+  const std::size_t weak = (size() - 1) / 2;
+  for (std::size_t i = 0; i < weak; ++i) {
+    plan(40, [this, i] { restart(i, true); });
+    if (!clocks_step_) continue;
+    plan(80, [this, i] {
+      server(i).step_clock(std::chrono::floor<microseconds>(dice_.time_up_to(10s)));
+    });
+  }
+}
+
+// ---- the run
+
+void assembly::check_beliefs() {
+  if (clocks_step_) return;
+  const wish* has = nullptr;
+  for (const auto& one : candidates_) {
+    if (one->wanted() == nullptr || !one->wanted()->believes()) continue;
+    if (has != nullptr) violated("S1: two hold the lock");
+    has = one->wanted();
+  }
+  if (has == nullptr) return;
+  const std::string owner{has->owner().text()};
+  std::size_t votes = 0;
+  for (std::size_t i = 0; i < size(); ++i) votes += vote_of(i) == owner ? 1 : 0;
+  const bool spared = votes + (size() - 1) / 2 >= leasing::majority_of(size());
+  if (!spared) violated("S3: whoever holds the lock has " + std::to_string(votes) + " votes");
+}
+
+void assembly::check_nothing_left() {
+  pass(longest_lease + life_of_lists + 1s);
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (!vote_of(i).empty()) violated("L: a vote is left at " + names_[i]);
+    const auto list = dialects::quorum_value_key(key_) + ":w";
+    const std::array<std::string_view, 2> words{"EXISTS", list};
+    if (server(i).look(words).number != 0) violated("L: a list is left at " + names_[i]);
+  }
+}
+
+quorum_outcome assembly::run() {
+  const auto count = 2 + dice_.up_to(most_candidates - 2);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    candidates_.push_back(std::make_unique<candidate>(*this, static_cast<std::uint8_t>(i + 1)));
+    at(now() + dice_.time_up_to(50ms), [one = candidates_.back().get()] { one->begin(); });
+  }
+  if (!calm_) plan_faults();
+  timeline::run(candidates_, faults_end_, faults_end_ + healing_phase, [this] { check_beliefs(); });
+  if (violation().empty()) check_nothing_left();
+  result_.violation = violation();
+  result_.trace = trace();
+  return result_;
+}
+
+}  // namespace quorum
+
+quorum_outcome simulate_quorum(std::uint64_t seed, bool calm) {
+  return quorum::assembly{seed, calm}.run();
+}
+
+}  // namespace holdfast::simulation

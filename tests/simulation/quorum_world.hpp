@@ -1,0 +1,219 @@
+// The parts of a run of simulation/quorum.hpp: the members, the connections to them, and those who
+// want the lock.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/lock_key.hpp"
+#include "dialects/holdfast/quorum.hpp"
+#include "lease/quorum_hold.hpp"
+#include "lease/quorum_machine.hpp"
+#include "lease/server_clock.hpp"
+#include "simulation/dice.hpp"
+#include "simulation/drifting_clock.hpp"
+#include "simulation/quorum.hpp"
+#include "simulation/server/simulated_server.hpp"
+#include "simulation/timeline.hpp"
+
+namespace holdfast::simulation::quorum {
+
+inline constexpr milliseconds response_timeout{200}, longest_lease{2000};
+inline constexpr nanoseconds one_way = std::chrono::milliseconds{2};
+
+class candidate;
+
+// One server of the quorum.
+struct member {
+  explicit member(microseconds wall_time) : server(wall_time) {}
+  simulated_server server;
+  monotonic_time at = timeline::begin;  // how far its clock is
+  monotonic_time frozen_until = timeline::begin;
+};
+
+// Virtual time, the members, and what goes wrong.
+class assembly : public timeline {
+ public:
+  assembly(std::uint64_t seed, bool calm);
+  ~assembly();
+  quorum_outcome run();
+
+  bool faults() const noexcept { return now() < faults_end_; }
+  bool is_calm() const noexcept { return calm_; }
+  dice& chance() noexcept { return dice_; }
+  const lock_key& key() const noexcept { return key_; }
+  std::size_t size() const noexcept { return members_.size(); }
+  std::span<const std::string> names() const noexcept { return names_; }
+  quorum_outcome& result() noexcept { return result_; }
+
+  // At the member's present time.
+  simulated_server& server(std::size_t i);
+  monotonic_time awake_at(std::size_t i) const noexcept { return members_[i]->frozen_until; }
+  // Executes it, and tells others what it published.
+  resp::value execute(std::size_t i, int connection, const std::string& bytes);
+  // The request that has the member's vote; empty: none.
+  std::string vote_of(std::size_t i);
+  // The largest token that anybody got.
+  dialects::token_major last_token() const noexcept {
+    return tokens_.empty() ? 0 : *tokens_.rbegin();
+  }
+  void granted(dialects::token_major token, dialects::token_major before_it_asked);
+
+ private:
+  void plan_faults();
+  void restart(std::size_t i, bool empty);
+  void check_beliefs();
+  void check_nothing_left();
+
+  dice dice_;
+  const bool calm_, clocks_step_;
+  const lock_key key_{"leader"};
+  monotonic_time faults_end_;
+  std::vector<std::unique_ptr<member>> members_;
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<candidate>> candidates_;
+  std::set<dialects::token_major> tokens_;  // that were given out
+  quorum_outcome result_;
+};
+
+// One client's connection to one member: in order, until it breaks; then nobody knows what became
+// of what was not answered. Connects again when it is used.
+class wire {
+ public:
+  using heard = std::function<void(const resp::value* reply, monotonic_time sent_at)>;
+
+  wire(assembly& where, candidate& whose, std::size_t at) : where_(where), whose_(whose), at_(at) {}
+
+  void send(std::string bytes, heard tell);
+  void break_off();
+  void forget() noexcept;  // the client has died
+  int connection() const noexcept { return connection_; }
+
+ private:
+  struct question {
+    std::uint64_t number;
+    monotonic_time sent_at;
+    heard tell;
+  };
+  void connect();
+  void arrive(const std::string& bytes, std::uint64_t number, int connection);
+  void answered(std::uint64_t number, const resp::value& reply);
+
+  assembly& where_;
+  candidate& whose_;
+  const std::size_t at_;
+  int connection_ = -1;
+  std::uint64_t asked_ = 0;
+  std::list<question> open_;
+  monotonic_time last_arrival_{}, last_reply_{};
+};
+
+// The votes for one request are taken back: as runtime::quorum_return.
+class giving_back : public std::enable_shared_from_this<giving_back> {
+ public:
+  giving_back(candidate& of, std::vector<std::size_t> at, const dialects::quorum_claim& claim,
+              std::vector<request_id> listeners, monotonic_time until);
+  void start();
+
+ private:
+  void obey(const leasing::quorum_release_step& step);
+  void answered(std::size_t i, const resp::value* reply);
+
+  candidate& of_;
+  const std::uint64_t life_;
+  const dialects::quorum_claim claim_;
+  const std::vector<request_id> listeners_;
+  leasing::quorum_release_machine machine_;
+  std::uint64_t timer_ = 0;
+};
+
+// One wish for the lock, from asking to giving back: as runtime::quorum_bid and quorum_tenure.
+class wish : public std::enable_shared_from_this<wish> {
+ public:
+  wish(candidate& of, milliseconds lease, leasing::patience patience);
+
+  void start();
+  void stop();
+  void give_back();
+  void hint();
+  bool believes() const;
+  bool hears(std::uint64_t request) const;
+  const request_id& owner() const noexcept { return owner_; }
+
+ private:
+  void obey(const leasing::quorum_step& step);
+  void obey(const leasing::quorum_hold_step& step);
+  void ask(const leasing::member_ask& what);
+  void renew(std::size_t i);
+  void hold(const leasing::quorum_outcome& won);
+  void wake_at(monotonic_time local);
+  dialects::quorum_claim claim() const;
+
+  candidate& of_;
+  const std::uint64_t life_;
+  const milliseconds lease_;
+  const monotonic_time since_;
+  leasing::quorum_machine asks_;
+  std::optional<leasing::quorum_hold_machine> holds_;
+  request_id owner_;
+  dialects::token_major last_before_ = 0;  // when its votes were asked for
+  std::vector<request_id> listeners_;
+  std::uint64_t timer_ = 0;
+};
+
+// A client that wants the lock, uses it, and gives it back.
+class candidate {
+ public:
+  candidate(assembly& of, std::uint8_t number);
+
+  void begin();
+  bool rests() const noexcept { return rests_; }
+  const wish* wanted() const noexcept { return wish_.get(); }
+  int connection(std::size_t i) const noexcept { return wires_[i].connection(); }
+  void break_off(std::size_t i) { wires_[i].break_off(); }
+  void heard(const resp::value& push);
+
+  // For its parts.
+  assembly& where() noexcept { return assembly_; }
+  wire& to(std::size_t i) noexcept { return wires_[i]; }
+  const client_id& id() const noexcept { return id_; }
+  std::uint64_t life() const noexcept { return life_; }
+  request_id next_request() noexcept { return {id_, ++requests_}; }
+  const drifting_clock& clock() const noexcept { return clock_; }
+  monotonic_time now() const { return clock_.local(assembly_.now()); }
+  server_time not_after(std::size_t i) const;
+  void learn(std::size_t i, monotonic_time sent_at, server_time said);
+  void learn_if_late(std::size_t i, monotonic_time sent_at, const resp::value& reply);
+  dialects::token_major floor(std::size_t i) const noexcept { return floors_[i]; }
+  void raise_floors(dialects::token_major token);
+  void later(monotonic_time when, std::function<void()> what);
+  void got();
+  void failed();
+  void lost();
+
+ private:
+  void crash();
+  void plan_mishaps();
+  void leave();
+  void rest();
+
+  assembly& assembly_;
+  const std::uint8_t number_;
+  const drifting_clock clock_;
+  std::uint64_t life_ = 0, turn_ = 0, requests_ = 0;
+  client_id id_;
+  std::vector<wire> wires_;
+  std::vector<leasing::server_clock> server_clocks_;
+  std::vector<dialects::token_major> floors_;
+  std::shared_ptr<wish> wish_;
+  monotonic_time began_{};
+  int served_ = 0;
+  bool rests_ = false, holds_ = false;
+};
+
+}  // namespace holdfast::simulation::quorum

@@ -1,0 +1,53 @@
+// A Redis Cluster of one test's own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/private_server.hpp"
+
+namespace holdfast::support {
+
+struct cluster_settings {
+  std::string program{};            // empty: whichever server is installed
+  std::size_t masters = 3;          // share the slots evenly
+  std::size_t replicas = 0;         // of masters 0, 1, ...
+  std::size_t spare = 0;            // masters without slots
+  std::optional<server_tls> tls{};  // of every connection, among themselves too
+};
+
+// Nodes at free ports of 127.0.0.1: first the masters, then the replicas, then the spare ones. It
+// is ready when the constructor returns. Throws what is wrong when it does not become so.
+class cluster_servers {
+ public:
+  explicit cluster_servers(const cluster_settings& settings = {});
+
+  std::string url() const;  // redis+cluster:// or rediss+cluster://, with all nodes
+  private_server& node(std::size_t i) { return nodes_.at(i); }
+  std::string id(std::size_t i) const;  // as the nodes call each other
+
+  // The node that is the slot's master, as node `asked` sees it.
+  std::size_t master_of(std::uint16_t slot, std::size_t asked = 0) const;
+
+  void move(std::uint16_t slot, std::size_t from, std::size_t to) const;
+  // The three steps of it.
+  void begin_to_move(std::uint16_t slot, std::size_t from, std::size_t to) const;
+  void move_keys(std::uint16_t slot, std::size_t from, std::size_t to) const;
+  void end_to_move(std::uint16_t slot, std::size_t from, std::size_t to) const;
+
+  // Whether this node sees all slots served.
+  bool is_fine(std::size_t asked) const;
+
+ private:
+  void make_known(const std::vector<std::uint16_t>& bus_ports) const;
+  void share_slots(std::size_t masters) const;
+  std::uint16_t port(const private_server& node) const;
+
+  bool tls_ = false;
+  std::vector<private_server> nodes_;
+};
+
+}  // namespace holdfast::support

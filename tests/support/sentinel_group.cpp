@@ -1,0 +1,181 @@
+#include "support/sentinel_group.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <list>
+#include <stdexcept>
+
+#include "embedded/directories.hpp"
+#include "embedded/find_server.hpp"
+#include "support/eventually.hpp"
+
+namespace holdfast::support {
+namespace {
+
+// A sentinel needs a configuration file of its own, which it rewrites, as its first argument, where
+// servers are given none: a program that adds it. Lies in the server's working directory.
+std::string write_sentinel_program(const std::filesystem::path& directory,
+                                   const std::string& program,
+                                   const std::vector<std::string>& lines) {
+  const auto configuration = directory / "sentinel.conf";
+  const auto script = directory / "sentinel";
+  std::ofstream settings(configuration);
+  for (const auto& line : lines) settings << line << '\n';
+  std::ofstream(script) << "#!/bin/sh\nexec " << program << ' ' << configuration.string()
+                        << " --sentinel \"$@\"\n";
+  ::chmod(script.c_str(), 0700);
+  return script.string();
+}
+
+std::string number_of(const private_server& sentinel, const std::string& field) {
+  const auto said = sentinel.command({"SENTINEL", "MASTER", sentinel_group::service});
+  for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
+    if (said.items[i].text == field) return said.items[i + 1].text;
+  }
+  return {};
+}
+
+std::string info_of(const private_server& server) {
+  return server.command({"INFO", "replication"}).text;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void require(bool good, const char* what) {
+  if (!good) throw std::runtime_error(what);
+}
+
+}  // namespace
+
+private_server start_sentinel(const std::string& program, const std::vector<std::string>& lines,
+                              const std::optional<server_tls>& tls) {
+  // Stays until the process ends: the sentinel rewrites its configuration at any time.
+  static std::list<embedded::private_directory> directories;
+  const auto& directory = directories.emplace_back().path();
+  const auto server = embedded::find_server(program, embedded::program_folders());
+  return private_server({.program = write_sentinel_program(directory, server.string(), lines),
+                         .tcp = true,
+                         .tls = tls});
+}
+
+sentinel_group::sentinel_group(const std::string& program, std::optional<server_tls> tls)
+    : tls_(std::move(tls)) {
+  std::vector<std::string> common{"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period",
+                                  "1"};
+  if (tls_) common.insert(common.end(), {"--tls-replication", "yes"});
+  for (std::size_t i = 0; i < members; ++i) {
+    server_settings settings{.program = program, .tcp = true, .tls = tls_, .arguments = common};
+    if (i > 0) {
+      settings.arguments.insert(settings.arguments.end(),
+                                {"--replicaof", "127.0.0.1 " + std::to_string(port_of(server(0)))});
+    }
+    servers_.emplace_back(settings);
+  }
+  await_replicas();
+  const std::string name = service;
+  std::vector<std::string> lines{
+      "sentinel monitor " + name + " 127.0.0.1 " + std::to_string(port_of(server(0))) + " 2",
+      "sentinel down-after-milliseconds " + name + " 500",
+      "sentinel failover-timeout " + name + " 2000", "sentinel parallel-syncs " + name + " 2"};
+  if (tls_) lines.emplace_back("tls-replication yes");
+  for (std::size_t i = 0; i < members; ++i) {
+    sentinels_.push_back(start_sentinel(program, lines, tls_));
+  }
+  await_sentinels();
+}
+
+void sentinel_group::await_replicas() const {
+  require(eventually([this] { return replicas_in_step() == members - 1; }),
+          "the replicas do not find their master");
+}
+
+void sentinel_group::await_sentinels() const {
+  const auto complete = [](const private_server& sentinel) {
+    return number_of(sentinel, "num-slaves") == "2" &&
+           number_of(sentinel, "num-other-sentinels") == "2" &&
+           number_of(sentinel, "flags") == "master";
+  };
+  require(eventually([&] { return std::ranges::all_of(sentinels_, complete); }),
+          "the sentinels do not find each other");
+}
+
+std::uint16_t sentinel_group::port_of(const private_server& one) const {
+  return tls_ ? one.tls_port() : one.port();
+}
+
+std::string sentinel_group::url() const {
+  std::string text = tls_ ? "rediss+sentinel://" : "redis+sentinel://";
+  for (const auto& one : sentinels_) {
+    text +=
+        (&one == &sentinels_.front() ? "" : ",") + ("127.0.0.1:" + std::to_string(port_of(one)));
+  }
+  return text + "/" + service;
+}
+
+std::string sentinel_group::master_address() const {
+  for (const auto& one : sentinels_) {
+    try {
+      const auto said = one.command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", service});
+      if (said.items.size() == 2) return said.items[0].text + ":" + said.items[1].text;
+    } catch (const std::runtime_error&) {  // this one is dead: the next
+    }
+  }
+  throw std::runtime_error("no sentinel answers");
+}
+
+std::size_t sentinel_group::master() const {
+  const auto address = master_address();
+  for (std::size_t i = 0; i < members; ++i) {
+    if (address == "127.0.0.1:" + std::to_string(port_of(servers_[i]))) return i;
+  }
+  throw std::runtime_error("the master is none of ours");
+}
+
+bool sentinel_group::has_moved_from(std::size_t before) const {
+  const auto now = master();
+  return now != before && contains(info_of(servers_[now]), "role:master");
+}
+
+void sentinel_group::fail_over() {
+  const auto before = master();
+  // Refused while an earlier one goes on.
+  require(eventually([this] {
+            return sentinels_[0].command({"SENTINEL", "FAILOVER", service}).text == "OK";
+          }),
+          "the sentinel refuses to fail over");
+  require(eventually([&] { return has_moved_from(before); }), "there is no other master");
+}
+
+void sentinel_group::cut_replication() const {
+  const auto master_now = master();
+  for (std::size_t i = 0; i < members; ++i) {
+    if (i != master_now) servers_[i].command({"REPLICAOF", "127.0.0.1", "1"});
+  }
+}
+
+std::size_t sentinel_group::replicas_in_step() const {
+  const auto& master_server = sentinels_.empty() ? servers_[0] : servers_[master()];
+  const auto info = info_of(master_server);
+  const auto offset_of = [&info](const std::string& before) {
+    const auto at = info.find(before);
+    if (at == std::string::npos) return std::string{};
+    const auto begin = at + before.size();
+    return info.substr(begin, info.find_first_of("\r,", begin) - begin);
+  };
+  std::size_t in_step = 0;
+  for (std::size_t i = 0; i + 1 < members; ++i) {
+    const auto line = info.find("slave" + std::to_string(i) + ":");
+    if (line == std::string::npos) continue;
+    const auto text = info.substr(line, info.find('\r', line) - line);
+    const bool online = contains(text, "state=online");
+    if (online && contains(text, "offset=" + offset_of("master_repl_offset:"))) ++in_step;
+  }
+  return in_step;
+}
+
+}  // namespace holdfast::support

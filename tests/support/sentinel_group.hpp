@@ -1,0 +1,61 @@
+// A service of one's own under Redis Sentinel: a master, two replicas and three sentinels.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/private_server.hpp"
+
+namespace holdfast::support {
+
+// One sentinel, with these lines in its configuration ("requirepass x").
+private_server start_sentinel(const std::string& program, const std::vector<std::string>& lines,
+                              const std::optional<server_tls>& tls = {});
+
+// All on free ports of 127.0.0.1. A server counts as dead after half a second. Throws when they do
+// not find each other; their logs are printed when the test has failed.
+class sentinel_group {
+ public:
+  static constexpr std::size_t members = 3;
+  static constexpr const char* service = "locks";
+
+  // With TLS: between all of them, and to them.
+  explicit sentinel_group(const std::string& program, std::optional<server_tls> tls = {});
+
+  std::string url() const;  // redis+sentinel://..., or rediss+sentinel://
+
+  private_server& server(std::size_t i) { return servers_[i]; }
+  private_server& sentinel(std::size_t i) { return sentinels_[i]; }
+
+  // What the sentinels say, and the server that it means.
+  std::string master_address() const;
+  std::size_t master() const;
+  // One that is not the master.
+  std::size_t a_replica() const { return (master() + 1) % members; }
+
+  // As an operator does it; returns when a sentinel names another master. Throws when none does.
+  void fail_over();
+  // Whether the sentinels name another master than `before`, and it is one.
+  bool has_moved_from(std::size_t before) const;
+
+  // The replicas keep what they have and get nothing new. The sentinels mend it after some seconds.
+  void cut_replication() const;
+
+  // How many replicas have received everything.
+  std::size_t replicas_in_step() const;
+
+ private:
+  std::uint16_t port_of(const private_server& one) const;
+  void await_replicas() const;
+  void await_sentinels() const;
+
+  const std::optional<server_tls> tls_;
+  std::vector<private_server> servers_;  // the first was the first master
+  std::vector<private_server> sentinels_;
+};
+
+}  // namespace holdfast::support

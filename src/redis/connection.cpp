@@ -27,7 +27,7 @@ connection::~connection() = default;
 
 void connection::enqueue(request& r, monotonic_time now) {
   r.sent_at_ = now;
-  resp::writer out(out_, r.form_);
+  resp::writer out(out_, r.form_, &scripts_);
   r.write(out, now);
   in_flight_.push(r);
   ++unsent_;

@@ -15,6 +15,7 @@
 #include "redis/locator.hpp"
 #include "redis/request.hpp"
 #include "redis/session.hpp"
+#include "resp/loaded_scripts.hpp"
 
 namespace holdfast::redis {
 
@@ -181,7 +182,8 @@ class connection final : public net::attendant {
   std::vector<waiter*> listeners_ HOLDFAST_GUARDED_BY(mutex_);  // threads, the oldest first
   std::size_t other_listeners_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   request_queue in_flight_ HOLDFAST_GUARDED_BY(mutex_);
-  request_queue pending_ HOLDFAST_GUARDED_BY(mutex_);   // waits for the connection
+  request_queue pending_ HOLDFAST_GUARDED_BY(mutex_);  // waits for the connection
+  resp::loaded_scripts scripts_ HOLDFAST_GUARDED_BY(mutex_);
   std::string out_ HOLDFAST_GUARDED_BY(mutex_);         // encoded, not yet taken by a writer
   std::size_t unsent_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // commands in out_
   bool writing_ HOLDFAST_GUARDED_BY(mutex_) = false;    // a thread sends `sending_`

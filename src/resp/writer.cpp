@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "resp/loaded_scripts.hpp"
+
 namespace holdfast::resp {
 namespace {
 
@@ -31,7 +33,9 @@ void writer::command(std::size_t words) {
 
 void writer::call(const script& s, std::size_t keys, std::size_t args) {
   command(3 + keys + args);
-  if (how_ == scripts::by_sha1 && s.sha1.size() == 40) {
+  const bool by_sha1 = how_ == scripts::by_sha1 && (loaded_ == nullptr || loaded_->has(s));
+  if (loaded_ != nullptr && !by_sha1) loaded_->sends_text(s, how_ == scripts::by_text);
+  if (by_sha1 && s.sha1.size() == 40) {
     // The usual case in one append.
     constexpr std::string_view before = "$7\r\nEVALSHA\r\n$40\r\n";
     std::array<char, before.size() + 40 + 2> text;
@@ -41,8 +45,8 @@ void writer::call(const script& s, std::size_t keys, std::size_t args) {
     out_.append(text.data(), text.size());
     missing_ -= 2;
   } else {
-    arg(how_ == scripts::by_sha1 ? "EVALSHA" : "EVAL");
-    arg(how_ == scripts::by_sha1 ? s.sha1 : s.text);
+    arg(by_sha1 ? "EVALSHA" : "EVAL");
+    arg(by_sha1 ? s.sha1 : s.text);
   }
   arg(static_cast<std::int64_t>(keys));
 }

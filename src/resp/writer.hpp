@@ -16,6 +16,8 @@ struct script {
   std::string_view sha1;
 };
 
+class loaded_scripts;
+
 // Appends commands to a buffer, e.g.
 //   w.call(acquire_script, /*keys=*/2, /*args=*/4); w.arg(key); ... (six arguments)
 //   w.command(2); w.arg("GET"); w.arg(key);
@@ -24,8 +26,10 @@ class writer {
  public:
   enum class scripts { by_sha1, by_text };  // EVALSHA, or EVAL after a NOSCRIPT answer
 
-  explicit writer(std::string& out, scripts how = scripts::by_sha1) noexcept
-      : out_(out), how_(how) {}
+  // `loaded`: of the connection; null: whatever `how` says.
+  explicit writer(std::string& out, scripts how = scripts::by_sha1,
+                  loaded_scripts* loaded = nullptr) noexcept
+      : out_(out), how_(how), loaded_(loaded) {}
 
   void command(std::size_t words);
   void call(const script& s, std::size_t keys, std::size_t args);
@@ -37,6 +41,7 @@ class writer {
  private:
   std::string& out_;
   scripts how_;
+  loaded_scripts* loaded_;
   std::size_t missing_ = 0;
 };
 

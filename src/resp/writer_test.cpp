@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "resp/loaded_scripts.hpp"
+
 namespace holdfast::resp {
 namespace {
 
@@ -58,6 +60,29 @@ TEST(writer, calls_a_script_by_its_text) {
   w.call(ping, 0, 0);
   EXPECT_TRUE(w.finished());
   EXPECT_EQ(out, "*3\r\n$4\r\nEVAL\r\n$13\r\nreturn 'PONG'\r\n$1\r\n0\r\n");
+}
+
+TEST(writer, sends_each_text_once_to_a_server_that_lacked_a_script) {
+  const script loaded{"test/loaded", "return 1", "fedcba9876543210fedcba9876543210fedcba98"};
+  const script other{"test/other", "return 2", "89abcdef0123456789abcdef0123456789abcdef"};
+  const script* const at_log_in[] = {&loaded};
+  loaded_scripts known;
+  known.start(at_log_in);
+  const auto sent = [&](const script& s, writer::scripts how = writer::scripts::by_sha1) {
+    std::string out;
+    writer{out, how, &known}.call(s, 0, 0);
+    return std::string{out.find("EVALSHA") == out.npos ? "text" : "sha1"};
+  };
+  EXPECT_EQ(sent(ping), "sha1");
+  EXPECT_EQ(sent(ping, writer::scripts::by_text), "text") << "the server lacks it";
+  EXPECT_EQ(sent(ping), "sha1");
+  EXPECT_EQ(sent(other), "text");
+  EXPECT_EQ(sent(other), "sha1");
+  EXPECT_EQ(sent(loaded), "sha1");
+  EXPECT_EQ(sent(loaded, writer::scripts::by_text), "text") << "it has forgotten all";
+  EXPECT_EQ(sent(other), "text");
+  known.start(at_log_in);
+  EXPECT_EQ(sent(ping), "sha1");
 }
 
 #ifndef NDEBUG

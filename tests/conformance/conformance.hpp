@@ -45,13 +45,7 @@ class mutex_test : public support::server_test {
   bool waits(const std::string& name, std::size_t many, milliseconds bound = generous) const {
     return eventually([&] { return inspector{redis()}.status(name).waiting == many; }, bound);
   }
-  // How often the server has run this command.
-  std::int64_t called(const std::string& command) const {
-    const auto stats = server().command({"INFO", "commandstats"}).text;
-    const auto before = "cmdstat_" + command + ":calls=";
-    const auto at = stats.find(before);
-    return at == stats.npos ? 0 : std::stoll(stats.substr(at + before.size()));
-  }
+  std::int64_t called(const std::string& command) const { return server().calls(command); }
 
  private:
   std::optional<private_server> server_;

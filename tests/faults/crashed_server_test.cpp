@@ -184,6 +184,19 @@ TEST_P(CrashedServer, ForgottenScriptsAreNotNoticed) {
   EXPECT_TRUE(kept.held());
 }
 
+// Else the release would come behind what is asked right after it.
+TEST_P(CrashedServer, AReleaseIsSentOnceAlsoWhenItsScriptIsMissing) {
+  const auto server = start();
+  const client redis{server.url()};
+  const auto wanted = redis.mutex("wanted");
+  wanted.acquire().release().value();
+  server.command({"SCRIPT", "FLUSH"});
+  server.command({"CONFIG", "RESETSTAT"});
+  for (int i = 0; i < 3; ++i) wanted.acquire().release().value();
+  EXPECT_EQ(server.calls("eval"), 2);
+  EXPECT_EQ(server.calls("evalsha"), 1 + 4);  // the first acquisition finds its script missing
+}
+
 TEST_P(CrashedServer, ThrownOutClientsComeBackAndStayExclusive) {
   const auto server = start();
   auto options = impatient();

@@ -235,4 +235,11 @@ resp::value private_server::command(const std::vector<std::string>& words) const
   return raw_connection(net::unix_endpoint{socket()}).command(words);
 }
 
+std::int64_t private_server::calls(const std::string& command_name) const {
+  const auto stats = command({"INFO", "commandstats"}).text;
+  const auto before = "cmdstat_" + command_name + ":calls=";
+  const auto at = stats.find(before);
+  return at == stats.npos ? 0 : std::stoll(stats.substr(at + before.size()));
+}
+
 }  // namespace holdfast::support

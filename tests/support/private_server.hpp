@@ -65,6 +65,8 @@ class private_server {
 
   // One command over a connection of its own. An error reply is returned like any other.
   resp::value command(const std::vector<std::string>& words) const;
+  // How often it has run this command.
+  std::int64_t calls(const std::string& command_name) const;
 
  private:
   class state;

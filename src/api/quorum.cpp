@@ -58,7 +58,7 @@ quorum::quorum(std::vector<client> members, quorum_options options) {
   for (const auto& each : members) cores.push_back(detail::lock_access::core(each));
   check_members(cores);
   handle_ = std::make_shared<runtime::quorum_handle>(
-      std::make_shared<runtime::quorum_group>(std::move(cores), options.longest_lease));
+      std::make_unique<runtime::quorum_group>(std::move(cores), options.longest_lease));
 }
 
 lock quorum::mutex(std::string_view name, lock_options options) const {
@@ -73,14 +73,14 @@ lock quorum::mutex(std::string_view name, lock_options options) const {
                   "lease and lock_delay must not be more than quorum_options::longest_lease"};
   }
   auto spec = std::make_shared<const runtime::quorum_spec>(
-      runtime::quorum_spec{.handle = handle_,
+      runtime::quorum_spec{.group = group,
                            .key = std::make_shared<const lock_key>(name),
                            .lease = lease,
                            .delay = options.lock_delay,
                            .renews = options.renewal == renewal::automatic,
                            .refuses_reentry = options.reentry == reentry::refused});
-  return detail::lock_access::make(group->home_client(),
-                                   std::make_shared<runtime::quorum_source>(std::move(spec)));
+  return detail::lock_access::make(
+      group->home_client(), std::make_shared<runtime::quorum_source>(handle_, std::move(spec)));
 }
 
 }  // namespace holdfast

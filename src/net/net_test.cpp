@@ -3,15 +3,19 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "net/background_thread.hpp"
 #include "net/clock.hpp"
+#include "net/closing.hpp"
 #include "net/descriptor.hpp"
 #include "net/socket.hpp"
 
@@ -45,6 +49,17 @@ TEST(Descriptor, KnowsTheProcessThatForked) {
   const auto ours = process_generation();
   EXPECT_TRUE(holds_in_child([&] { return process_generation() != ours; }));
   EXPECT_EQ(process_generation(), ours);
+}
+
+TEST(ClosingDeathTest, IsAwaitedWhenTheProcessEnds) {
+  const auto ends_at_once = [] {
+    close_aside([] {
+      ::poll(nullptr, 0, 50);
+      std::fputs("closed", stderr);
+    });
+    std::exit(0);
+  };
+  EXPECT_EXIT(ends_at_once(), ::testing::ExitedWithCode(0), "closed");
 }
 
 TEST(Clock, NeverGoesBack) {

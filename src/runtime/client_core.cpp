@@ -5,7 +5,7 @@
 
 #include <holdfast/errc.hpp>
 
-#include "net/quiet_thread.hpp"
+#include "net/closing.hpp"
 
 namespace holdfast::runtime {
 
@@ -22,10 +22,10 @@ client_core::~client_core() {
   }
   if (engine_->is_own_thread()) {
     // The last handle died in a callback, on a thread that closing has to wait for.
-    net::quiet_thread("holdfast-close", [engine = engine_.release(), server = std::move(server_)] {
+    net::close_aside([engine = engine_.release(), server = std::move(server_)] {
       engine->shut_down();
       delete engine;
-    }).detach();
+    });
     return;
   }
   engine_->shut_down();

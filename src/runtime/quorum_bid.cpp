@@ -9,8 +9,10 @@
 
 namespace holdfast::runtime {
 
-quorum_bid::quorum_bid(std::shared_ptr<const quorum_spec> spec, leasing::patience patience)
-    : spec_(std::move(spec)),
+quorum_bid::quorum_bid(std::weak_ptr<quorum_handle> handle, std::shared_ptr<const quorum_spec> spec,
+                       leasing::patience patience)
+    : handle_(std::move(handle)),
+      spec_(std::move(spec)),
       since_(net::now()),
       machine_(patience, {.names = group().names(),
                           .lease = spec_->lease,
@@ -61,6 +63,7 @@ void quorum_bid::ask(const leasing::member_ask& what) {
   const auto member = what.member;
   quorum_call::question asks{.member = member,
                              .attempt = machine_.attempt(),
+                             .key = spec_->key,
                              .claim = {.key = spec_->key.get(),
                                        .owner = owner_,
                                        .lease = spec_->kept_time(),
@@ -89,15 +92,15 @@ void quorum_bid::ask(const leasing::member_ask& what) {
     asks.claim.waited = std::chrono::floor<microseconds>(net::now() - since_);
   }
   const auto how = reader_.delivery_to(group(), member);
-  quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this), spec_->group(),
-                      std::move(asks), how);
+  quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
+                      quorum_call::interest::lasting, spec_->group, std::move(asks), how);
 }
 
 // Sent behind the question where that is still under way: no later one can come between.
 void quorum_bid::take_back(const leasing::quorum_step& step) {
   if (step.take_back.empty()) return;
   const auto kept = spec_->kept_time() + group().response_timeout();
-  quorum_return::start(spec_->group(), step.take_back,
+  quorum_return::start(spec_->group, step.take_back,
                        {.key = spec_->key.get(), .owner = owner_, .lease = spec_->kept_time()},
                        spec_->key, step.leaves ? listeners_ : std::vector<request_id>{},
                        net::now() + kept, {});
@@ -112,7 +115,8 @@ void quorum_bid::conclude(const leasing::quorum_outcome& how) {
     for (std::size_t i = 0; i < group().size(); ++i) {
       group().at(i).raise_floor(spec_->key->slot(), token);
     }
-    auto got = std::make_shared<quorum_tenure>(spec_, owner_, token, listeners_, how);
+    auto got =
+        std::make_shared<quorum_tenure>(handle_.lock(), spec_, owner_, token, listeners_, how);
     got->start();
     ended_ = grant{std::move(got), token * dialects::minors_per_major};
   }

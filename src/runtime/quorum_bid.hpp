@@ -26,7 +26,8 @@ class quorum_bid final : public std::enable_shared_from_this<quorum_bid>,
                          private quorum_call::asker,
                          private timed {
  public:
-  quorum_bid(std::shared_ptr<const quorum_spec> spec, leasing::patience patience);
+  quorum_bid(std::weak_ptr<quorum_handle> handle, std::shared_ptr<const quorum_spec> spec,
+             leasing::patience patience);
   ~quorum_bid();
 
   // The listener is told once, when take() may be called.
@@ -55,8 +56,9 @@ class quorum_bid final : public std::enable_shared_from_this<quorum_bid>,
   void conclude(const leasing::quorum_outcome& how) HOLDFAST_REQUIRES(mutex_);
   void listen() HOLDFAST_REQUIRES(mutex_);
   void stop_listening() HOLDFAST_REQUIRES(mutex_);
-  quorum_group& group() const noexcept { return *spec_->group(); }
+  quorum_group& group() const noexcept { return *spec_->group; }
 
+  const std::weak_ptr<quorum_handle> handle_;  // of who asked, while he is there
   const std::shared_ptr<const quorum_spec> spec_;
   const monotonic_time since_;
   std::vector<request_id> listeners_;  // of each member; empty: who asks once hears nothing

@@ -26,16 +26,18 @@ std::optional<server_time> time_in(const resp::value& reply) {
 
 }  // namespace
 
-quorum_call::quorum_call(std::shared_ptr<asker> who, std::shared_ptr<quorum_group> group,
-                         question asks)
+quorum_call::quorum_call(const std::shared_ptr<asker>& who, interest theirs,
+                         std::shared_ptr<quorum_group> group, question asks)
     : group_(std::move(group)),
-      who_(std::move(who)),
+      who_(who),
+      kept_(theirs == interest::lasting ? who : nullptr),
       asks_(std::move(asks)),
       not_after_(net::now() + at().options().response_timeout) {}
 
-void quorum_call::submit(std::shared_ptr<asker> who, std::shared_ptr<quorum_group> group,
-                         question asks, redis::connection::delivery how) {
-  auto* const call = new quorum_call(std::move(who), std::move(group), std::move(asks));
+void quorum_call::submit(const std::shared_ptr<asker>& who, interest theirs,
+                         std::shared_ptr<quorum_group> group, question asks,
+                         redis::connection::delivery how) {
+  auto* const call = new quorum_call(who, theirs, std::move(group), std::move(asks));
   call->connection().submit(*call, how);
 }
 
@@ -68,12 +70,12 @@ void quorum_call::on_reply(resp::value& reply) {
   const std::unique_ptr<quorum_call> self(this);
   if (const auto said = time_in(reply)) clock().learn(sent_at(), net::now(), *said);
   group_->set_slow(asks_.member, false);
-  who_->on_answer(asks_, reply, sent_at());
+  if (const auto who = who_.lock()) who->on_answer(asks_, reply, sent_at());
 }
 
 void quorum_call::on_failed(redis::fate fate, const redis::breakdown& why) {
   const std::unique_ptr<quorum_call> self(this);
-  who_->on_missing(asks_, to_missing(fate), why);
+  if (const auto who = who_.lock()) who->on_missing(asks_, to_missing(fate), why);
 }
 
 void quorum_reader::begin(redis::waiter* sleeper) {

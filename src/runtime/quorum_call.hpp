@@ -12,7 +12,7 @@
 
 namespace holdfast::runtime {
 
-// Owns itself until it was answered, and keeps alive who asked. Immutable once it is submitted.
+// Owns itself until it was answered. Immutable once it is submitted.
 class quorum_call final : private redis::request {
  public:
   enum class what : std::uint8_t { vote, join, enter, stay_out, agree, keep, release, leave };
@@ -20,9 +20,10 @@ class quorum_call final : private redis::request {
     std::size_t member = 0;
     what asks = what::vote;
     std::uint32_t attempt = 0;
-    dialects::quorum_claim claim;
+    std::shared_ptr<const lock_key> key;
+    dialects::quorum_claim claim;  // of `key`
   };
-  // Is told once for each call, with no lock held.
+  // Is told once for each call, with no lock held, unless it is gone.
   class asker {
    public:
     virtual void on_answer(const question& asked, const resp::value& reply,
@@ -34,12 +35,17 @@ class quorum_call final : private redis::request {
     ~asker() = default;
   };
 
+  // Whether the answer matters, and so keeps alive who asked.
+  enum class interest : std::uint8_t { passing, lasting };
+
   // May be called under a mutex of the asker's: that comes before the connection's.
-  static void submit(std::shared_ptr<asker> who, std::shared_ptr<quorum_group> group, question asks,
+  static void submit(const std::shared_ptr<asker>& who, interest theirs,
+                     std::shared_ptr<quorum_group> group, question asks,
                      redis::connection::delivery how);
 
  private:
-  quorum_call(std::shared_ptr<asker> who, std::shared_ptr<quorum_group> group, question asks);
+  quorum_call(const std::shared_ptr<asker>& who, interest theirs,
+              std::shared_ptr<quorum_group> group, question asks);
 
   void write(resp::writer& out, monotonic_time sent_at) override;
   void on_reply(resp::value& reply) override;
@@ -47,10 +53,11 @@ class quorum_call final : private redis::request {
   engine& at() const noexcept { return group_->at(asks_.member); }
   redis::connection& connection() const noexcept { return at().connection(slot()); }
   shared_clock& clock() const noexcept { return at().clock(slot()); }
-  std::uint16_t slot() const noexcept { return asks_.claim.key->slot(); }
+  std::uint16_t slot() const noexcept { return asks_.key->slot(); }
 
   const std::shared_ptr<quorum_group> group_;  // outlives who asked
-  const std::shared_ptr<asker> who_;
+  const std::weak_ptr<asker> who_;
+  const std::shared_ptr<asker> kept_;
   const question asks_;
   const monotonic_time not_after_;  // on our clock
 };

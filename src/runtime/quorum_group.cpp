@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/clock.hpp"
+#include "net/closing.hpp"
 #include "net/quiet_thread.hpp"
 
 namespace holdfast::runtime {
@@ -21,9 +23,7 @@ quorum_group::quorum_group(std::vector<std::shared_ptr<client_core>> members,
 // The last answer may have come on a thread of a member's, which closing that client waits for.
 quorum_group::~quorum_group() {
   if (!is_in_its_process() || !net::is_quiet_thread()) return;
-  net::quiet_thread("holdfast-close", [last = std::move(members_)]() mutable {
-    last.clear();
-  }).detach();
+  net::close_aside([last = std::move(members_)]() mutable { last.clear(); });
 }
 
 bool quorum_group::hears() const noexcept {
@@ -34,10 +34,11 @@ void quorum_group::set_slow(std::size_t member, bool slow) noexcept {
   if (slow_[member].load(std::memory_order_relaxed) != slow) slow_[member].store(slow);
 }
 
-void quorum_group::began(const std::shared_ptr<quorum_errand>& one) {
+bool quorum_group::began(const std::shared_ptr<quorum_errand>& one) {
   const std::lock_guard lock(guard_);
-  under_way_.emplace(one.get(), one);
   ++undecided_;
+  if (!is_closed_) under_way_.emplace(one.get(), one);
+  return !is_closed_;
 }
 
 void quorum_group::decided() noexcept {
@@ -57,11 +58,55 @@ void quorum_group::close() noexcept {
     std::unique_lock lock(guard_);
     const auto is_quiet = [this] { return undecided_ == 0; };
     if (!net::is_quiet_thread()) quiet_.wait_for(lock, response_timeout_, is_quiet);
+    is_closed_ = true;
     left.swap(under_way_);
   }
   for (const auto& [_, one] : left) {
     if (const auto present = one.lock()) present->abandon();
   }
+}
+
+// Ends the group, or hands it to the thread that waits for that.
+class quorum_handle::farewell {
+ public:
+  void part_with(std::unique_ptr<quorum_group> last) {
+    const std::lock_guard lock(guard_);
+    if (!is_awaited_) return;  // `last` ends here, after the lock
+    last_ = std::move(last);
+    parted_.notify_all();
+  }
+  void expect() {
+    const std::lock_guard lock(guard_);
+    is_awaited_ = true;
+  }
+  std::unique_ptr<quorum_group> await(nanoseconds longest) {
+    std::unique_lock lock(guard_);
+    parted_.wait_for(lock, longest, [this] { return last_ != nullptr; });
+    is_awaited_ = false;
+    return std::move(last_);
+  }
+
+ private:
+  std::mutex guard_;
+  std::condition_variable parted_;
+  std::unique_ptr<quorum_group> last_;
+  bool is_awaited_ = false;
+};
+
+quorum_handle::quorum_handle(std::unique_ptr<quorum_group> group)
+    : farewell_(std::make_shared<farewell>()),
+      group_(group.release(), [to = farewell_](quorum_group* last) {
+        to->part_with(std::unique_ptr<quorum_group>(last));
+      }) {}
+
+// What was asked last keeps the group until it was answered.
+quorum_handle::~quorum_handle() {
+  const auto until = net::now() + group_->response_timeout();
+  group_->close();
+  if (!group_->is_in_its_process() || net::is_quiet_thread()) return;
+  farewell_->expect();
+  group_.reset();
+  const auto last = farewell_->await(until - net::now());  // ended by this thread
 }
 
 }  // namespace holdfast::runtime

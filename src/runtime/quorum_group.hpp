@@ -50,8 +50,8 @@ class quorum_group {
   void set_slow(std::size_t member, bool slow) noexcept;
 
   // From `began` to `decided` an errand is not cut off when the last handle goes; from then to
-  // `ended` it is.
-  void began(const std::shared_ptr<quorum_errand>& one);
+  // `ended` it is. False: that has gone before.
+  bool began(const std::shared_ptr<quorum_errand>& one);
   void decided() noexcept;
   void ended(const quorum_errand& one) noexcept;
   // Waits for response_timeout at most until all is decided, and abandons what has not ended.
@@ -64,22 +64,28 @@ class quorum_group {
   milliseconds response_timeout_{};
   std::unique_ptr<std::atomic<bool>[]> slow_;
   std::mutex guard_;
+  bool is_closed_ = false;
   std::size_t undecided_ = 0;
   std::unordered_map<const quorum_errand*, std::weak_ptr<quorum_errand>> under_way_;
   std::condition_variable quiet_;
 };
 
-// What users' handles share: when the last goes, releases under way may be decided first.
+// What users' handles share. When the last goes, releases under way may be decided first, and the
+// members' clients are closed before it is gone: unless a member does not answer in time, or it
+// goes on a thread of a client's, where they close soon after.
 class quorum_handle {
  public:
-  explicit quorum_handle(std::shared_ptr<quorum_group> group) : group_(std::move(group)) {}
-  ~quorum_handle() { group_->close(); }
+  explicit quorum_handle(std::unique_ptr<quorum_group> group);
+  ~quorum_handle();
   quorum_handle(const quorum_handle&) = delete;
   quorum_handle& operator=(const quorum_handle&) = delete;
   const std::shared_ptr<quorum_group>& group() const noexcept { return group_; }
 
  private:
-  const std::shared_ptr<quorum_group> group_;
+  class farewell;
+
+  const std::shared_ptr<farewell> farewell_;
+  std::shared_ptr<quorum_group> group_;
 };
 
 }  // namespace holdfast::runtime

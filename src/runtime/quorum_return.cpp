@@ -37,8 +37,7 @@ void quorum_return::begin(redis::waiter* sleeper) {
   std::optional<leasing::outcome> told;
   {
     const scoped_mutex lock(mutex_);
-    self_ = shared_from_this();
-    group_->began(self_);
+    if (group_->began(shared_from_this())) self_ = shared_from_this();
     reader_.begin(sleeper);
     told = obey(machine_.start());
   }
@@ -47,14 +46,14 @@ void quorum_return::begin(redis::waiter* sleeper) {
 
 std::optional<leasing::outcome> quorum_return::obey(const leasing::quorum_release_step& step) {
   for (const auto member : step.send) {
-    quorum_call::question asks{.member = member, .claim = claim_};
+    quorum_call::question asks{.member = member, .key = key_, .claim = claim_};
     asks.asks = listeners_.empty() ? quorum_call::what::release : quorum_call::what::leave;
     if (!listeners_.empty()) asks.claim.listener = listeners_[member];
     auto how = reader_.delivery_to(*group_, member);
     // Nobody waits for it: the answer may lie for a while.
     if (!tell_) how = redis::connection::delivery::lazy;
-    quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this), group_,
-                        std::move(asks), how);
+    quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
+                        quorum_call::interest::lasting, group_, std::move(asks), how);
   }
   if (step.wake_at) group_->home().timers().arm(*this, *step.wake_at);
   const bool is_decided = step.done || step.finished;

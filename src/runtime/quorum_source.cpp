@@ -10,10 +10,11 @@ namespace {
 // The handle of a bid, which may outlive it.
 class quorum_acquisition final : public acquisition {
  public:
-  explicit quorum_acquisition(std::shared_ptr<const quorum_spec> spec) : spec_(std::move(spec)) {}
+  quorum_acquisition(std::shared_ptr<quorum_handle> handle, std::shared_ptr<const quorum_spec> spec)
+      : handle_(std::move(handle)), spec_(std::move(spec)) {}
 
   bool begin(leasing::patience patience, std::stop_token stop, const listener& who) override {
-    const auto bid = std::make_shared<quorum_bid>(spec_, patience);
+    const auto bid = std::make_shared<quorum_bid>(handle_, spec_, patience);
     bid_ = bid;
     bid->begin(std::move(stop), who);  // a continuation may end this object before it returns
     return false;
@@ -24,6 +25,7 @@ class quorum_acquisition final : public acquisition {
   }
 
  private:
+  const std::shared_ptr<quorum_handle> handle_;
   const std::shared_ptr<const quorum_spec> spec_;
   std::shared_ptr<quorum_bid> bid_;
 };
@@ -32,7 +34,7 @@ class quorum_acquisition final : public acquisition {
 
 acquired quorum_source::wait(leasing::patience patience, std::stop_token stop) {
   if (patience.waits) check_wait();
-  const auto bid = std::make_shared<quorum_bid>(spec_, patience);
+  const auto bid = std::make_shared<quorum_bid>(handle_, spec_, patience);
   redis::waiter self{redis::waiter::kind::caller};
   bid->begin(std::move(stop), {.sleeper = &self});
   bid->drive(self);
@@ -45,7 +47,7 @@ acquired quorum_source::wait(leasing::patience patience, std::stop_token stop) {
 }
 
 void quorum_source::check_wait() {
-  if (spec_->group()->home().callbacks().is_this_thread()) {
+  if (spec_->group->home().callbacks().is_this_thread()) {
     throw failure{errc::would_deadlock,
                   "waiting for a lock in a callback would stop all callbacks; use async_acquire"};
   }
@@ -62,7 +64,7 @@ void quorum_source::check_wait() {
 }
 
 std::unique_ptr<acquisition> quorum_source::ask() {
-  return std::make_unique<quorum_acquisition>(spec_);
+  return std::make_unique<quorum_acquisition>(handle_, spec_);
 }
 
 }  // namespace holdfast::runtime

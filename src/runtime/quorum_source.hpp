@@ -16,7 +16,8 @@ namespace holdfast::runtime {
 // Thread safety: all members from any thread.
 class quorum_source final : public lock_source {
  public:
-  explicit quorum_source(std::shared_ptr<const quorum_spec> spec) : spec_(std::move(spec)) {}
+  quorum_source(std::shared_ptr<quorum_handle> handle, std::shared_ptr<const quorum_spec> spec)
+      : handle_(std::move(handle)), spec_(std::move(spec)) {}
 
   const std::string& name() const noexcept override { return spec_->key->name(); }
   acquired wait(leasing::patience patience, std::stop_token stop) override
@@ -26,6 +27,7 @@ class quorum_source final : public lock_source {
  private:
   void check_wait() HOLDFAST_EXCLUDES(mutex_);
 
+  const std::shared_ptr<quorum_handle> handle_;
   const std::shared_ptr<const quorum_spec> spec_;
   mutex mutex_;
   // What threads have acquired here, blocking.

@@ -12,19 +12,18 @@ namespace holdfast::runtime {
 
 // Immutable; shared by all copies of a lock and by its leases.
 struct quorum_spec {
-  std::shared_ptr<quorum_handle> handle;
-  std::shared_ptr<const lock_key> key;  // also of what outlives the handles
+  std::shared_ptr<quorum_group> group;
+  std::shared_ptr<const lock_key> key;
   milliseconds lease;
   milliseconds delay;  // see lock_options::lock_delay
   bool renews;
   bool refuses_reentry;
 
-  const std::shared_ptr<quorum_group>& group() const noexcept { return handle->group(); }
   milliseconds kept_time() const noexcept { return lease + delay; }
   // How long a member may take before it is done without: much less than the lease, so that enough
   // of that is left.
   milliseconds member_timeout() const noexcept {
-    return std::min(group()->response_timeout(), std::max(lease / 4, milliseconds{1}));
+    return std::min(group->response_timeout(), std::max(lease / 4, milliseconds{1}));
   }
 };
 

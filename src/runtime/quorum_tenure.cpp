@@ -10,10 +10,12 @@
 
 namespace holdfast::runtime {
 
-quorum_tenure::quorum_tenure(std::shared_ptr<const quorum_spec> spec, const request_id& owner,
+quorum_tenure::quorum_tenure(std::shared_ptr<quorum_handle> handle,
+                             std::shared_ptr<const quorum_spec> spec, const request_id& owner,
                              dialects::token_major token, std::vector<request_id> listeners,
                              const leasing::quorum_outcome& won)
-    : spec_(std::move(spec)),
+    : handle_(std::move(handle)),
+      spec_(std::move(spec)),
       owner_(owner),
       token_(token),
       listeners_(std::move(listeners)),
@@ -51,9 +53,11 @@ void quorum_tenure::obey(const leasing::quorum_hold_step& step) {
   for (const auto member : step.renew) {
     group().at(member).register_client();
     quorum_call::submit(
-        std::shared_ptr<quorum_call::asker>(shared_from_this(), this), spec_->group(),
+        std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
+        quorum_call::interest::passing, spec_->group,
         {.member = member,
          .asks = quorum_call::what::keep,
+         .key = spec_->key,
          .claim = {.key = spec_->key.get(), .owner = owner_, .lease = wanted_, .token = token_}},
         redis::connection::delivery::prompt);
   }
@@ -157,7 +161,7 @@ std::shared_ptr<quorum_return> quorum_tenure::begin_release(const listener& who,
     tell = [self = shared_from_this()](const leasing::outcome& how) { self->on_released(how); };
   }
   return quorum_return::start(
-      spec_->group(), std::move(all),
+      spec_->group, std::move(all),
       {.key = spec_->key.get(), .owner = owner_, .lease = spec_->kept_time(), .token = token_},
       spec_->key, listeners_, until, std::move(tell), sleeper);
 }
@@ -170,7 +174,7 @@ void quorum_tenure::on_released(const leasing::outcome& how) {
     who = std::exchange(listener_, {});
   }
   // Who is told may be gone, and this with him, before this returns.
-  const auto alive = spec_->group();
+  const auto alive = spec_->group;
   who.tell(alive->home());
 }
 

@@ -25,10 +25,11 @@ class quorum_tenure final : public holding,
                             private quorum_call::asker,
                             private timed {
  public:
-  // `owner`, `token`: of the request that won. `listeners`: of each member, who waited; or empty.
-  quorum_tenure(std::shared_ptr<const quorum_spec> spec, const request_id& owner,
-                dialects::token_major token, std::vector<request_id> listeners,
-                const leasing::quorum_outcome& won);
+  // `handle`: null when nobody has one any more. `owner`, `token`: of the request that won.
+  // `listeners`: of each member, who waited; or empty.
+  quorum_tenure(std::shared_ptr<quorum_handle> handle, std::shared_ptr<const quorum_spec> spec,
+                const request_id& owner, dialects::token_major token,
+                std::vector<request_id> listeners, const leasing::quorum_outcome& won);
   ~quorum_tenure() override;
   void start() HOLDFAST_EXCLUDES(mutex_);
 
@@ -56,8 +57,9 @@ class quorum_tenure final : public holding,
   std::shared_ptr<quorum_return> begin_release(const listener& who, redis::waiter* sleeper)
       HOLDFAST_EXCLUDES(mutex_);
   void on_released(const leasing::outcome& how) HOLDFAST_EXCLUDES(mutex_);
-  quorum_group& group() const noexcept { return *spec_->group(); }
+  quorum_group& group() const noexcept { return *spec_->group; }
 
+  const std::shared_ptr<quorum_handle> handle_;
   const std::shared_ptr<const quorum_spec> spec_;
   const request_id owner_;
   const dialects::token_major token_;

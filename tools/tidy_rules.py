@@ -1,6 +1,7 @@
 """The rules of tools/tidy. Each takes a Project and yields Violations; its docstring says why."""
 
 import ast
+import itertools
 import pathlib
 import re
 
@@ -251,6 +252,24 @@ def version(project):
         yield Violation("include/holdfast/version.hpp", 1, "differs from project(VERSION) in CMake")
 
 
+def mutants_fit(project):
+    """Each patch of tests/mutants/ changes lines that are there: `patch` would find others."""
+    for source in project.sources:
+        if not source.is_under("tests/mutants") or source.suffix != ".patch":
+            continue
+        broken = None
+        for number, line in enumerate(source.lines, 1):
+            if line.startswith("--- a/"):
+                broken = project.by_path.get(line.removeprefix("--- a/"))
+            if not line.startswith("@@"):
+                continue
+            hunk = itertools.takewhile(lambda one: one[:1] in {" ", "-", "+", ""},
+                                       source.lines[number:])
+            before = [one[1:] for one in hunk if not one.startswith(("+", "--- a/"))]
+            if broken is None or "\n".join([*before, ""]) not in broken.text:
+                yield source.violation(number, "what it changes is not there any more")
+
+
 RULES = (room_direction, outside_headers, public_includes, file_length, function_length,
          line_length, banned_words, host_names, header_hygiene, thread_safety,
-         documented_snippets, changelog, api_diff, errors_documented, version)
+         documented_snippets, changelog, api_diff, errors_documented, version, mutants_fit)

@@ -53,6 +53,14 @@ if (true) {
 ```
 """
 
+PATCH = """# Nobody holds anything; caught by: docs_test
+--- a/docs/errors.md
++++ b/docs/errors.md
+@@ -1,1 +1,1 @@
+-`busy`: held.
++`busy`: free.
+"""
+
 # A project in which every rule is kept.
 CLEAN = {
     "CMakeLists.txt": "project(holdfast VERSION 1.2.3 LANGUAGES CXX)\n",
@@ -73,6 +81,7 @@ CLEAN = {
     "README.md": README,
     "CHANGELOG.md": "# Changes\n\n## [Unreleased]\n\n## 1.2.3\n",
     "docs/errors.md": "`busy`: held.\n",
+    "tests/mutants/held.patch": PATCH,
 }
 LONG_FUNCTION = "void f(int a) {\n" + "  g();\n" * 69 + "}\n"
 
@@ -126,6 +135,9 @@ BROKEN = {
     "changelog": [("CHANGELOG.md", "# Changes\n\n## 1.2.3\n", "Unreleased")],
     "api_diff": [("docs/api.txt", "other\n", "differs")],
     "errors_documented": [("docs/errors.md", "nothing\n", "`busy`")],
+    "mutants_fit": [
+        ("docs/errors.md", "`busy`: taken.\n", "not there any more"),
+        ("tests/mutants/held.patch", PATCH.replace("errors", "error"), "not there any more")],
     "version": [("include/holdfast/version.hpp", 'version = "1.2.4";\n', "differs")],
 }
 

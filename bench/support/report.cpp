@@ -80,7 +80,9 @@ void report::write_svg(const std::string& path) const {
        << "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   int y = 15;
   for (const auto& one : judged) {
-    const double share = std::min(2.0, one.value / std::stod(one.limit.substr(3)));
+    const double limit = std::stod(one.limit.substr(3));
+    const double of_nothing = one.value > 0 ? 2 : 0;
+    const double share = limit > 0 ? std::min(2.0, one.value / limit) : of_nothing;
     file << "<text x=\"10\" y=\"" << y + 14 << "\">" << one.name << "</text>\n"
          << "<rect x=\"340\" y=\"" << y << "\" height=\"20\" width=\"" << 200 * share
          << "\" fill=\"" << (one.holds ? "#2a7f5f" : "#b5382c") << "\"/>\n"

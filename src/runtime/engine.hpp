@@ -70,7 +70,7 @@ class engine final : private redis::connection::observer {
   deadlock_watch* deadlocks() noexcept { return deadlocks_.get(); }
 
   // Our place in the client registry; kept fresh while locks are used.
-  void register_client() { registration_.refresh(); }
+  void register_client(milliseconds lease) { registration_.refresh(lease); }
 
   // `revocable`: others may ask to have the lock back.
   request_id next_request(bool revocable = false) noexcept;

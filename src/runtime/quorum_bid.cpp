@@ -36,7 +36,9 @@ void quorum_bid::begin(std::stop_token stop, const listener& who) {
   if (stop.stop_possible()) {
     stop_callback_ = std::make_unique<std::stop_callback<stopper>>(std::move(stop), stopper{this});
   }
-  for (std::size_t i = 0; i < group().size(); ++i) group().at(i).register_client();
+  for (std::size_t i = 0; i < group().size(); ++i) {
+    group().at(i).register_client(spec_->kept_time());
+  }
   const scoped_mutex lock(mutex_);
   listener_ = who;
   if (stopped_early_) return conclude({.code = errc::cancelled});

@@ -51,7 +51,7 @@ std::stop_token quorum_tenure::lost() {
 
 void quorum_tenure::obey(const leasing::quorum_hold_step& step) {
   for (const auto member : step.renew) {
-    group().at(member).register_client();
+    group().at(member).register_client(wanted_);
     quorum_call::submit(
         std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
         quorum_call::interest::passing, spec_->group,

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include <holdfast/version.hpp>
@@ -16,14 +17,20 @@ namespace holdfast::runtime {
 namespace {
 
 constexpr auto refresh_after = std::chrono::minutes{1};
-constexpr auto kept_for = std::chrono::minutes{3};
+constexpr milliseconds kept_at_least = std::chrono::minutes{3};
 
 }  // namespace
 
 registration::registration(engine& owner, const client_id& id)
     : engine_(owner), id_(id), slot_(dialects::client_slot(id)), since_(net::now()) {}
 
-void registration::refresh() {
+void registration::refresh(milliseconds lease) {
+  auto longest = longest_lease_.load(std::memory_order_relaxed);
+  while (longest < lease) {
+    if (!longest_lease_.compare_exchange_weak(longest, lease, std::memory_order_relaxed)) continue;
+    fresh_until_.store(0, std::memory_order_relaxed);
+    break;
+  }
   const auto now = net::now().time_since_epoch();
   if (now.count() < fresh_until_.load(std::memory_order_relaxed)) return;
   fresh_until_.store(nanoseconds{now + refresh_after}.count(), std::memory_order_relaxed);
@@ -46,7 +53,9 @@ void registration::entry::write(resp::writer& out, monotonic_time sent_at) {
   self.version = version;
   const auto age = std::chrono::floor<microseconds>(sent_at - of_.since_);
   self.since = of_.engine_.clock(of_.slot_).estimate(sent_at) - age;
-  dialects::write_client(of_.id_, self, kept_for, out);
+  // What is acquired before it is written again may last as long.
+  const auto longest = of_.longest_lease_.load(std::memory_order_relaxed);
+  dialects::write_client(of_.id_, self, std::max(kept_at_least, longest + refresh_after), out);
 }
 
 void registration::clock_sample::write(resp::writer& out, monotonic_time) {

@@ -95,7 +95,7 @@ void renewals::attend(short, monotonic_time) {
     due.swap(due_);
   }
   if (due.empty()) return;
-  engine_.register_client();
+  engine_.register_client(milliseconds{0});
   const bool is_cluster = engine_.is_cluster();
   const auto group_of = [is_cluster](const auto& t) {
     return std::pair{t->spec().recipe, is_cluster ? t->spec().key.slot() : std::uint16_t{0}};

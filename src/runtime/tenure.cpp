@@ -66,7 +66,7 @@ tenure::~tenure() {
 // ---- acquiring ---------------------------------------------------------------------------------
 
 void tenure::acquire(std::stop_token stop, listener who, bool drives) {
-  engine_.register_client();
+  engine_.register_client(spec_->lease);
   // Before the attempt begins: it may end, and the callback be destroyed, while this still runs.
   if (stop.stop_possible()) {
     stop_callback_ = std::make_unique<std::stop_callback<stopper>>(std::move(stop), stopper{this});

@@ -124,6 +124,7 @@ void tenure::on_renewal_missing() {
 }
 
 result<void> tenure::extend(milliseconds duration) {
+  engine_.register_client(duration);
   dialects::claim longer = claim_;
   longer.lease = duration;
   const dialects::claim* const only = &longer;

@@ -178,16 +178,18 @@ TEST_P(CommandLine, AStoryThatIsNotExactUnderItsLockIsReported) {
   EXPECT_TRUE(program.output().ends_with("wrong\n")) << program.output();
 }
 
-// A unit that somebody else sells while the sale under the lock goes on.
+// A unit that somebody else sells while the sale under the lock goes on, without and with a fence.
 TEST_P(CommandLine, ASaleThatIsNotExactUnderItsLockIsReported) {
-  const auto server = start();
-  child_process program(call_at(server, small_sale({"--no-svg"})));
-  ASSERT_TRUE(eventually([&] { return !keys_like(server, "hf:{demo:*}").empty(); }));
-  const auto stock = keys_like(server, "demo:*:stock");
-  ASSERT_EQ(stock.size(), 1U);
-  const auto sale = stock.front().substr(0, stock.front().rfind(':'));
-  server.command({"RPUSH", sale + ":orders", "0 1 0 1"});
-  EXPECT_EQ(program.wait(), exited(1)) << program.output();
+  for (const auto* const sign : {"hf:{demo:*}", "demo:*:fence"}) {
+    const auto server = start();
+    child_process program(call_at(server, small_sale({"--no-svg"})));
+    ASSERT_TRUE(eventually([&] { return !keys_like(server, sign).empty(); })) << sign;
+    const auto stock = keys_like(server, "demo:*:stock");
+    ASSERT_EQ(stock.size(), 1U) << sign;
+    const auto sale = stock.front().substr(0, stock.front().rfind(':'));
+    server.command({"RPUSH", sale + ":orders", "0 1 0 1"});
+    EXPECT_EQ(program.wait(), exited(1)) << sign << '\n' << program.output();
+  }
 }
 
 // While the lock of each scenario is held: with plain SETNX, a holder is frozen then.

@@ -58,6 +58,17 @@ TEST_P(CommandLine, ABrokenLockEndsTheCommand) {
   EXPECT_EQ(holdfast_at(server, {"release", "a", "--force", "--reason", "again"}).how, exited(1));
 }
 
+TEST_P(CommandLine, ACommandThatLostItsLockMayCleanUpWithinTheGrace) {
+  const auto server = start();
+  child_process program(call_at(
+      server, {"run", "--lease", "3s", "--grace", "1500ms", "a", "--", "sh", "-c",
+               "trap 'sleep 0.3; echo cleaned.; exit 3' TERM; echo in.; sleep 600 & wait"}));
+  ASSERT_TRUE(program.wait_for_output("in."));
+  holdfast_at(server, {"release", "a", "--force", "--reason", "a test"});
+  EXPECT_EQ(program.wait(), exited(76));
+  EXPECT_THAT(program.output(), HasSubstr("cleaned."));
+}
+
 TEST_P(CommandLine, EndsWithTheCommandWhenTheServerIsFrozen) {
   for (const auto* const grace : {"0s", "500ms"}) {
     auto server = start();

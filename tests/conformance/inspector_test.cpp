@@ -87,6 +87,20 @@ TEST_P(Inspector, HeldLockTellsItsHolder) {
   EXPECT_LE(seconds_of(*found.since), server_seconds());
 }
 
+// Nothing is written meanwhile.
+TEST_P(Inspector, TheHolderOfALongLeaseIsKnownToItsEnd) {
+  const auto known_for = [this] {
+    const auto entry = server().command({"KEYS", "hf:client:*"}).items.at(0).text;
+    return milliseconds{server().command({"PTTL", entry}).number};
+  };
+  auto held = redis().mutex("a", {.lease = 30s, .renewal = renewal::none}).acquire();
+  EXPECT_LE(known_for(), 3min);
+  const auto longer = redis().mutex("b", {.lease = 1h, .renewal = renewal::none}).acquire();
+  EXPECT_TRUE(eventually([&] { return known_for() > 1h; }));
+  held.extend(2h).value();
+  EXPECT_TRUE(eventually([&] { return known_for() > 2h; }));
+}
+
 TEST_P(Inspector, LockWithoutTokenIsHeldToo) {
   const auto held = redis().mutex("a", {.fencing = fencing::off}).acquire();
   const auto found = look().status("a");

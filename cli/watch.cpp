@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -37,16 +38,20 @@ std::chrono::system_clock::time_point wall_time() {
   return std::chrono::system_clock::from_time_t(std::time(nullptr));
 }
 
-// What a change is: another state, or other holders or permits, or another number of those who
-// wait. Not the time that is left.
+// What a change is: another state, or others who hold it or wait for it, or other permits. Not the
+// time that is left.
 bool differs(const lock_status& a, const lock_status& b) {
   const auto grants = [](const lock_status& lock) {
     std::vector<std::pair<std::string, fencing_token>> all;
     for (const auto& one : lock.holders) all.emplace_back(one.who.id, one.token);
     return all;
   };
+  const auto is_same = [](const waiter& one, const waiter& other) {
+    return one.who.id == other.who.id;
+  };
   return a.what != b.what || grants(a) != grants(b) || a.holding != b.holding ||
-         a.waiting != b.waiting || a.permits != b.permits || a.count != b.count;
+         a.waiting != b.waiting || !std::ranges::equal(a.queue, b.queue, is_same) ||
+         a.permits != b.permits || a.count != b.count;
 }
 
 std::string line_of(const lock_status& lock) {

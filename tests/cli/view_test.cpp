@@ -103,16 +103,18 @@ TEST_P(CommandLine, DoctorFindsAProblem) {
   EXPECT_TRUE(json::parse(sick.output)["findings"].is_array());
 }
 
+json status_of(const private_server& server, const std::string& name) {
+  return json::parse(holdfast_at(server, {"--json", "status", name}).output)["locks"][0];
+}
+
 TEST_P(CommandLine, StatusTellsWhoWaitsAndWatchTellsWhatChanges) {
   const auto server = start();
   const holder first(server, "orders");
   child_process second(call_at(server, {"run", "orders", "--", "true"}));
-  const auto look = [&] {
-    return json::parse(holdfast_at(server, {"--json", "status", "orders"}).output)["locks"][0];
-  };
-  ASSERT_TRUE(eventually([&] { return look()["waiting"] == 1; }));
-  EXPECT_EQ(look()["queue"][0]["pid"], second.pid());
-  EXPECT_FALSE(look()["queue"][0]["since"].get<std::string>().empty());
+  ASSERT_TRUE(eventually([&] { return status_of(server, "orders")["waiting"] == 1; }));
+  const auto queue = status_of(server, "orders")["queue"];
+  EXPECT_EQ(queue[0]["pid"], second.pid());
+  EXPECT_FALSE(queue[0]["since"].get<std::string>().empty());
   const auto table = holdfast_at(server, {"status", "orders"});
   EXPECT_THAT(table.output, HasSubstr("orders: 1 waiting"));
   EXPECT_THAT(table.output, HasSubstr(" " + std::to_string(second.pid()) + " "));
@@ -124,6 +126,24 @@ TEST_P(CommandLine, StatusTellsWhoWaitsAndWatchTellsWhatChanges) {
   (void)second.wait();
   EXPECT_EQ(watching.wait(), exited(0));
   EXPECT_THAT(watching.output(), HasSubstr("0 waiting"));
+}
+
+TEST_P(CommandLine, WatchTellsWhoGotTheLock) {
+  const auto server = start();
+  const auto holds = call_at(server, {"run", "orders", "--", "sh", "-c", "echo in.; read line"});
+  child_process first(holds);
+  ASSERT_TRUE(first.wait_for_output("in."));
+  child_process second(holds);
+  ASSERT_TRUE(eventually([&] { return status_of(server, "orders")["waiting"] == 1; }));
+  child_process watching(call_at(server, {"--json", "watch", "orders", "--interval", "50ms"}));
+  ASSERT_TRUE(watching.wait_for_output("\"waiting\":1"));
+  first.write("\n");
+  ASSERT_TRUE(second.wait_for_output("in."));
+  ASSERT_TRUE(watching.wait_for_output("\"waiting\":0,\"owner\"")) << watching.output();
+  second.write("\n");
+  ASSERT_TRUE(watching.wait_for_output("\"state\":\"free\"")) << watching.output();
+  const auto handed_over = watching.output().find("\"waiting\":0,\"owner\"");
+  EXPECT_NE(watching.output().find(std::to_string(second.pid()), handed_over), std::string::npos);
 }
 
 // Runs a script in which "$0" is the program.

@@ -75,7 +75,9 @@ TEST(Refusals, NoServer) {
   const auto closed = at_port(support::free_port());
   for (const auto& command :
        {words{"status", "a"}, words{"ls"}, words{"doctor"}, words{"run", "a", "--", "true"},
-        words{"release", "a", "--force", "--reason", "r"}}) {
+        words{"release", "a", "--force", "--reason", "r"}, words{"watch", "a"},
+        words{"elect", "a", "--", "true"}, words{"counter", "a", "get"},
+        words{"semaphore", "get", "a"}}) {
     const auto said = holdfast(command, {"HOLDFAST_URL=" + closed});
     EXPECT_EQ(said.how, exited(69)) << command.front();
     EXPECT_THAT(said.errors, Not(HasSubstr("embedded:")));

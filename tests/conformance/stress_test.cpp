@@ -40,6 +40,7 @@ class Stress : public mutex_test {
     if (canceller.joinable()) canceller.join();
     if (held) return enter(locks_[which], *held);
     const auto reason = held.error().reason();
+    ++(reason == errc::cancelled ? cancelled_ : gave_up_);
     const bool meant = kind == 0 ? reason == errc::busy || reason == errc::timed_out
                                  : kind == 1 && reason == errc::cancelled;
     EXPECT_TRUE(meant) << kind << ": " << held.error().what();
@@ -66,6 +67,8 @@ class Stress : public mutex_test {
   }
 
   std::array<guarded, 3> locks_;
+  std::atomic<int> cancelled_{0};
+  std::atomic<int> gave_up_{0};
 
  private:
   const std::array<lock_options, 3> options_{lock_options{}, lock_options{.fair = true},
@@ -79,6 +82,8 @@ TEST_P(Stress, ManyThreadsThatAcquireCancelAndTimeOut) {
   int entered = 0;
   for (const auto& lock : locks_) entered += lock.entered;
   EXPECT_GE(entered, threads * rounds / 3) << "half of all attempts are patient";
+  EXPECT_GT(cancelled_, 0);
+  EXPECT_GT(gave_up_, 0);
   for (const auto& key : server().command({"KEYS", "hf:{*"}).items) ADD_FAILURE() << key.text;
 }
 

@@ -1,5 +1,6 @@
 // The connection is cut behind every single byte of a request and of its reply. Afterwards the lock
 // is ours with a good token or free, and never anything else.
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -83,6 +84,20 @@ class CutConnection : public fault_test {
     return every_cut_of(acquire, [](const auto&, lease& held) { EXPECT_TRUE(held.release()); });
   }
 
+  // Of a client's log-in and first acquisition. Most of that are scripts' texts, of which some
+  // bytes are enough.
+  std::vector<cutting> cuts_of_log_in() {
+    auto all = every_cut_of(acquire, [](const auto& line, lease&) {
+      const client newcomer{line.proxy.url(), bad_line::options()};
+      newcomer.mutex("newcomer").acquire().release().value();
+    });
+    const auto longest = std::ranges::max(all, {}, &cutting::bytes).bytes;
+    std::erase_if(all, [longest](const cutting& one) {
+      return one.bytes > 400 && one.bytes + 400 < longest && one.bytes % 61 != 0;
+    });
+    return half_of(std::move(all));
+  }
+
   // Every byte, but only one way of cutting: for what takes long.
   static std::vector<cutting> half_of(std::vector<cutting> all) {
     std::erase_if(
@@ -147,6 +162,27 @@ TEST_P(CutConnection, PatientAcquireSucceedsAndOwnsTheLock) {
     EXPECT_GT(held->token(), before);
     expect_owner(*held);
     expect_failure(other.mutex(line.name).try_acquire(), errc::busy, "");
+    line.proxy.heal();
+    EXPECT_TRUE(held->release());
+    EXPECT_TRUE(is_free(line.name));
+  });
+}
+
+TEST_P(CutConnection, ANewcomerGetsInWhereverItsLogInIsCut) {
+  const auto all = cuts_of_log_in();
+  try_all(all, [&](bad_line& line, const cutting& one) {
+    line.proxy.cut_after(one.where, one.bytes, one.how);
+    const client newcomer{line.proxy.url(), bad_line::options()};
+    const auto lock = newcomer.mutex(line.name);
+    auto held = lock.try_acquire({.timeout = support::generous});
+    if (!held) {
+      // Who has never reached the server is told so at once.
+      expect_failure(held, errc::unavailable, "");
+      EXPECT_TRUE(is_free(line.name));
+      held = lock.try_acquire({.timeout = support::generous});
+    }
+    ASSERT_TRUE(held) << why_not(held);
+    expect_owner(*held);
     line.proxy.heal();
     EXPECT_TRUE(held->release());
     EXPECT_TRUE(is_free(line.name));

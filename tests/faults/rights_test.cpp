@@ -1,6 +1,7 @@
 // Logging in, and the rights of the user who has logged in.
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "faults/faulty_server.hpp"
 
@@ -85,10 +86,34 @@ TEST_P(Rights, DocumentedOnesSuffice) {
   EXPECT_TRUE(redis.mutex("a", {.fencing = fencing::off}).try_acquire());
 }
 
-TEST_P(Rights, OldLoginWorksWithoutTheRightToHello) {
+// Who waits, renews and comes back without being told anything.
+void expect_all_without_messages(const private_server& server, const client_options& options) {
+  const client redis{server.url(), options};
+  const client other{server.url(), options};
+  auto held = redis.mutex("a", {.lease = 900ms}).acquire();
+  auto waiting = std::async(std::launch::async, [&] { return other.mutex("a").acquire(); });
+  EXPECT_TRUE(eventually([&] { return server.command({"ZCARD", "hf:{a}:w"}).number > 0; }));
+  const auto first_end = net::now() + held.remaining();
+  EXPECT_TRUE(eventually([&] { return net::now() > first_end; }));
+  EXPECT_TRUE(held.held());
+  EXPECT_TRUE(server.command({"PUBSUB", "CHANNELS", "*"}).items.empty());
+  server.command({"CLIENT", "KILL", "TYPE", "normal"});
+  EXPECT_TRUE(eventually([&] { return held.extend(30s).has_value(); }));
+  EXPECT_TRUE(held.release());
+  ASSERT_EQ(waiting.wait_for(10s), std::future_status::ready) << "not by the end of a lease";
+  EXPECT_GT(waiting.get().token(), held.token());
+}
+
+TEST_P(Rights, WithoutTheRightToListenLocksAreAskedFor) {
   const auto server = server_with_worker();
-  give(server, {"-hello"});
-  EXPECT_TRUE(client(server.url(), worker()).mutex("a").try_acquire());
+  give(server, {"-subscribe"});
+  expect_all_without_messages(server, worker());
+}
+
+// It can either listen or ask.
+TEST_P(Rights, TheOldProtocolDoesWithoutMessages) {
+  const auto server = start({.arguments = {"--rename-command", "HELLO", ""}});
+  expect_all_without_messages(server, impatient());
 }
 
 TEST_P(Rights, EveryMissingCommandIsToldAndChangesNothing) {

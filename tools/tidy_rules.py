@@ -123,6 +123,8 @@ BANNED_CODE = (
      ("src/net/",)),
     # The program and the benchmarks may not look into src/: they read the clock themselves.
     (r"\bclock_gettime\b", "net::now()", ("src/net/", "cli/", "bench/")),
+    (r"\bCLOCK_MONOTONIC\b", "CLOCK_BOOTTIME, which a suspended machine does not stop",
+     ("cli/", "bench/")),
     (r"\bstd::rand\b|(?<![\w:.])s?rand\(", "a random source that is passed in", ()),
     (r"\bsleep_(for|until)\(|\b(u|nano)sleep\(", "wait for an event, with a bound",
      ("bench/",)),

@@ -116,6 +116,7 @@ BROKEN = {
         ("src/net/a.cpp", "auto t = std::rand();\n", "random source"),
         ("src/net/a.cpp", "int t = rand();\n", "random source"),
         ("src/base/a.cpp", "clock_gettime(0, &t);\n", "net::now()"),
+        ("src/net/a.cpp", "clock_gettime(CLOCK_MONOTONIC, &t);\n", "BOOTTIME"),
         ("src/base/a.cpp", "std::this_thread::sleep_for(t);\n", "wait for an event"),
         ("src/base/a.cpp", "usleep(1);\n", "wait for an event"),
         ("src/base/a.cpp", "// FIX" "ME: later\n", "an issue"),

@@ -31,6 +31,7 @@ namespace holdfast::bench {
 namespace {
 
 constexpr int pairs = 2000;
+constexpr double for_what_is_rare = 0.01;  // the client's entry, a buffer that grows
 
 template <typename Work>
 double allocations_per_pair(Work work) {
@@ -52,12 +53,13 @@ task<> pairs_of(lock target) {
 void allocations(const setting& with) {
   const holdfast::client client(with.redis.url());
   const auto lock = client.mutex("bench");
-  with.results.tell("allocations.blocking_pair", allocations_per_pair([&] {
-                      for (int i = 0; i < pairs; ++i) lock.acquire().release().value();
-                    }),
-                    "per pair");
-  with.results.tell("allocations.coroutine_pair",
-                    allocations_per_pair([&] { sync_wait(pairs_of(lock)); }), "per pair");
+  const auto judge = [&](const char* name, double made) {
+    with.results.at_most(name, made, "per pair", 1 + for_what_is_rare);
+  };
+  judge("allocations.blocking_pair", allocations_per_pair([&] {
+          for (int i = 0; i < pairs; ++i) lock.acquire().release().value();
+        }));
+  judge("allocations.coroutine_pair", allocations_per_pair([&] { sync_wait(pairs_of(lock)); }));
 }
 
 }  // namespace holdfast::bench

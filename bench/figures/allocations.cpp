@@ -53,13 +53,14 @@ task<> pairs_of(lock target) {
 void allocations(const setting& with) {
   const holdfast::client client(with.redis.url());
   const auto lock = client.mutex("bench");
-  const auto judge = [&](const char* name, double made) {
-    with.results.at_most(name, made, "per pair", 1 + for_what_is_rare);
+  const auto judge = [&](const char* name, double made, double needed) {
+    with.results.at_most(name, made, "per pair", needed + for_what_is_rare);
   };
   judge("allocations.blocking_pair", allocations_per_pair([&] {
           for (int i = 0; i < pairs; ++i) lock.acquire().release().value();
-        }));
-  judge("allocations.coroutine_pair", allocations_per_pair([&] { sync_wait(pairs_of(lock)); }));
+        }),
+        1);
+  judge("allocations.coroutine_pair", allocations_per_pair([&] { sync_wait(pairs_of(lock)); }), 2);
 }
 
 }  // namespace holdfast::bench

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <string>
 
 #include <holdfast/version.hpp>
@@ -17,12 +16,16 @@ namespace holdfast::runtime {
 namespace {
 
 constexpr auto refresh_after = std::chrono::minutes{1};
-constexpr milliseconds kept_at_least = std::chrono::minutes{3};
+constexpr milliseconds usual_lease = std::chrono::minutes{2};  // or less
 
 }  // namespace
 
 registration::registration(engine& owner, const client_id& id)
-    : engine_(owner), id_(id), slot_(dialects::client_slot(id)), since_(net::now()) {}
+    : engine_(owner),
+      id_(id),
+      slot_(dialects::client_slot(id)),
+      since_(net::now()),
+      longest_lease_(usual_lease) {}
 
 void registration::refresh(milliseconds lease) {
   auto longest = longest_lease_.load(std::memory_order_relaxed);
@@ -35,7 +38,11 @@ void registration::refresh(milliseconds lease) {
   if (now.count() < fresh_until_.load(std::memory_order_relaxed)) return;
   fresh_until_.store(nanoseconds{now + refresh_after}.count(), std::memory_order_relaxed);
   using delivery = redis::connection::delivery;
-  if (entry_.take()) engine_.connection(slot_).submit(entry_, delivery::lazy);
+  if (entry_.take()) {
+    engine_.connection(slot_).submit(entry_, delivery::lazy);
+  } else {
+    fresh_until_.store(0, std::memory_order_relaxed);  // what is under way may know a shorter lease
+  }
   if (sample_.take()) engine_.connection(slot_).submit(sample_, delivery::lazy);
 }
 
@@ -55,7 +62,7 @@ void registration::entry::write(resp::writer& out, monotonic_time sent_at) {
   self.since = of_.engine_.clock(of_.slot_).estimate(sent_at) - age;
   // What is acquired before it is written again may last as long.
   const auto longest = of_.longest_lease_.load(std::memory_order_relaxed);
-  dialects::write_client(of_.id_, self, std::max(kept_at_least, longest + refresh_after), out);
+  dialects::write_client(of_.id_, self, longest + refresh_after, out);
 }
 
 void registration::clock_sample::write(resp::writer& out, monotonic_time) {

@@ -13,7 +13,7 @@ namespace holdfast::runtime {
 class engine;
 
 // Written when the first lock is asked for, and again every minute while locks are used; the server
-// forgets it three minutes after the last time, or when the longest lease has ended. Also takes a
+// forgets it three minutes after the last time, or later where leases are longer. Also takes a
 // sample of the server's clock then. Nothing waits for it and nothing depends on it. Thread safety:
 // refresh() from any thread; withdraw() once, before the end.
 class registration {
@@ -65,7 +65,7 @@ class registration {
   const std::uint16_t slot_;  // of our entry
   const monotonic_time since_;
   std::atomic<std::int64_t> fresh_until_{0};  // nanoseconds of boot_clock
-  std::atomic<milliseconds> longest_lease_{milliseconds{0}};
+  std::atomic<milliseconds> longest_lease_;
   entry entry_{*this};
   clock_sample sample_{*this};
   removal removal_{*this};

@@ -9,12 +9,53 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
+#include <string>
 
 #include "net/socket.hpp"
 
 namespace holdfast::support {
+namespace {
+
+// The sanitizers of GCC 12 do not hold the locks of their allocators across fork (LLVM 18 does), so
+// a child whose parent has a thread inside one of them waits for ever when it allocates.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool allocator_survives_fork = false;
+#else
+constexpr bool allocator_survives_fork = true;
+#endif
+
+// What the other threads of this process have done so far: how often each was switched away from.
+// None when one of them is running.
+std::optional<std::string> work_of_other_threads() {
+  std::string work;
+  const auto self = std::to_string(::gettid());
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (thread.path().filename() == self) continue;
+    work += thread.path().filename().string();
+    std::ifstream status(thread.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("State:\tR")) return std::nullopt;
+      if (line.find("ctxt_switches") != std::string::npos) work += line;
+    }
+  }
+  return work;
+}
+
+// Returns when no other thread has run for 10 ms, or after 2 s when they never rest.
+void let_other_threads_rest() {
+  const auto deadline = net::now() + milliseconds{2'000};
+  while (net::now() < deadline) {
+    const auto before = work_of_other_threads();
+    ::poll(nullptr, 0, 10);
+    if (before && before == work_of_other_threads()) return;
+  }
+}
+
+}  // namespace
 
 void forked::teller::tell(const std::string& line) const {
   const auto bytes = line + "\n";
@@ -28,6 +69,7 @@ void forked::teller::sleep_until_killed() const {
 forked::forked(const std::function<void(const teller&)>& body) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
+  if (!allocator_survives_fork) let_other_threads_rest();
   pid_ = ::fork();
   if (pid_ < 0) throw std::runtime_error("fork failed");
   if (pid_ == 0) {

@@ -64,7 +64,8 @@ void client::learn(monotonic_time sent_at, server_time said) {
 
 void client::disturb() {
   place_.reset();
-  undisturbed_ = false;
+  keeps_since_.reset();
+  undisturbed_ = hears_all_ = false;
 }
 
 void client::plan_mishaps() {
@@ -122,6 +123,7 @@ void client::crash() {
   releases_then_ = false;
   holding_.reset();
   releasing_.reset();
+  keeps_ = false;
   id_ = id_of(number_, life_);
   clock_of_server_ = {};
   floor_ = 0;

@@ -20,6 +20,8 @@ namespace holdfast::simulation {
 
 inline constexpr milliseconds longest_lease{3000};
 inline constexpr milliseconds longest_use{3000};
+inline constexpr milliseconds longest_delay{500};
+inline constexpr milliseconds longest_keeping{1000};
 
 class client {
  public:
@@ -30,7 +32,12 @@ class client {
   void disturb();
   void break_connection();
   // Whoever waits for a change may have been granted it, so that he cannot renew what he had.
-  void message_lost() { undisturbed_ = undisturbed_ && !changing_; }
+  // And whoever keeps a lock does not hear that others want it.
+  void message_lost() {
+    undisturbed_ = undisturbed_ && !changing_;
+    hears_all_ = false;
+    keeps_since_.reset();
+  }
 
   // For its wire.
   void answered(use what, const utterance& when, const resp::value& reply);
@@ -48,6 +55,8 @@ class client {
   bool believes() const { return holding_ && holding_->held(now()); }
   const belief& believed() const noexcept { return belief_; }
   const std::optional<place>& stands_at() const noexcept { return place_; }
+  // Since when it has the lock without using it, if nothing has happened to it meanwhile.
+  const std::optional<monotonic_time>& keeps_since() const noexcept { return keeps_since_; }
 
  private:
   monotonic_time now() const;
@@ -67,13 +76,14 @@ class client {
   // client_asking.cpp
   leasing::patience draw_patience();
   milliseconds draw_lease();
+  void draw_options(dialects::claim& wanted);
   void obey(const leasing::step& step);
   void send(leasing::ask what, bool resend);
   // An answer to one of those who ask; `follow` does what its machine says then.
   void ask_answered(std::optional<leasing::acquire_machine>& asks, const dialects::claim& claim,
                     const resp::value& reply, const utterance& when,
                     void (client::*follow)(const leasing::step&));
-  void give_back(std::uint64_t request);
+  void give_back(const request_id& left);
   void wake_at(monotonic_time local);
 
   // client_holding.cpp
@@ -83,8 +93,14 @@ class client {
   void obey(const leasing::release_step& step);
   void renewed(const resp::value& reply, monotonic_time sent_at);
   void send_renewal();
+  void use_it();
   void release();
   void check_loss() const;
+
+  // client_keeping.cpp
+  bool may_keep() const;
+  void keep();
+  void asked_for();
 
   // client_changing.cpp
   void plan_change();
@@ -122,6 +138,9 @@ class client {
   std::optional<monotonic_time> answer_sent_at_;  // of the answer being heard; the world's time
   bool granted_by_answer_ = false;
   bool renews_ = true, undisturbed_ = false, lost_ = false;
+  milliseconds retain_{};
+  bool hears_all_ = false, revoked_ = false, keeps_ = false;
+  std::optional<monotonic_time> keeps_since_;
   monotonic_time granted_at_{};  // on its own clock
   std::uint64_t timer_ = 0, tenure_ = 0;
   monotonic_time frozen_until_{};  // the world's time

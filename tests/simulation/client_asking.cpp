@@ -27,18 +27,33 @@ milliseconds client::draw_lease() {
   return 200ms + milliseconds(world_.chance().up_to(longest_lease.count() - 200));
 }
 
+// What lock_options and client_options say besides.
+void client::draw_options(dialects::claim& wanted) {
+  if (!world_.varies()) return;
+  auto& dice = world_.chance();
+  if (dice.chance(10)) wanted.way = dialects::wakeup_way::poll;
+  if (dice.chance(15)) wanted.delay = short_milliseconds(dice.up_to(longest_delay.count()));
+  if (world_.faults() && dice.chance(10)) {
+    wanted.queue_limit = static_cast<std::uint32_t>(1 + dice.up_to(1));
+  }
+}
+
 void client::begin() {
   auto& dice = world_.chance();
   ++tenure_;
-  served_ = lost_ = change_is_unclear_ = false;
+  served_ = lost_ = change_is_unclear_ = revoked_ = false;
   connect();
+  const bool retains = world_.varies() && world_.of().is_kept && dice.chance(25);
+  retain_ = retains ? 1ms + milliseconds(dice.up_to(longest_keeping.count() - 1)) : 0ms;
   claim_ = {.key = &world_.key(),
             .wants = world_.of().want(dice),
-            .owner = request_id{id_, ++requests_},
+            .owner = request_id{id_, ++requests_, retains},
             .lease = draw_lease(),
             .floor = floor_,
             .waits = true};
+  draw_options(claim_);
   renews_ = dice.chance(75);
+  hears_all_ = !wire_.stalls();
   acquiring_.emplace(
       *world_.of().recipe, claim_, draw_patience(),
       leasing::acquire_machine::settings{.response_timeout = response_timeout, .seed = requests_});
@@ -63,6 +78,7 @@ void client::obey(const leasing::step& step) {
     if (!step.done->code) return hold(*step.done);
     tell({.what = history::kind::unclear});
     if (step.done->code == errc::timed_out) world_.count(fault::gave_up);
+    if (step.done->code == errc::queue_full) world_.refused_for_length();
   }
   if (!step.finished) return;
   // What had no answer may have been left behind: then the lease ends it.
@@ -169,6 +185,10 @@ void client::heard(const resp::value& push, const utterance& when) {
     const auto next = machine.on_first_in_line(first->owner_has, present(), when.position);
     return acquires ? obey(next) : obey_change(next);
   }
+  if (const auto* const by_others = std::get_if<dialects::wanted>(&*said)) {
+    if (by_others->request == claim_.owner.counter()) asked_for();
+    return;
+  }
   const auto* const grant = std::get_if<dialects::handed_over>(&*said);
   if (grant == nullptr) return;
   const bool acquires = acquiring_ && grant->request == claim_.owner.counter();
@@ -176,21 +196,22 @@ void client::heard(const resp::value& push, const utterance& when) {
   if (acquires || changes) {
     const auto granted_at = clock_of_server_.earliest(grant->at);
     auto& machine = acquires ? *acquiring_ : *changing_;
-    const auto next =
-        machine.on_handed_over({grant->major, grant->claim}, *granted_at, present(), when.position);
+    const auto& claim = acquires ? claim_ : change_claim_;
+    const auto next = machine.on_handed_over({grant->major, grant->claim - claim.delay},
+                                             *granted_at, present(), when.position);
     return acquires ? obey(next) : obey_change(next);
   }
   if (holding_ && grant->request == claim_.owner.counter()) return;
-  later(world_.now() + unclaimed, [this, request = grant->request] { give_back(request); });
+  later(world_.now() + unclaimed,
+        [this, left = request_id{id_, grant->request, grant->revocable}] { give_back(left); });
 }
 
 // A grant came for a request that has left: it is passed on.
-void client::give_back(std::uint64_t request) {
+void client::give_back(const request_id& left) {
   connect();
   parcel sent{.what = use::courtesy};
   resp::writer out{sent.bytes};
-  world_.of().recipe->write_withdraw({.key = &world_.key(), .owner = request_id{id_, request}},
-                                     out);
+  world_.of().recipe->write_withdraw({.key = &world_.key(), .owner = left}, out);
   sent.executed = [](const resp::value&) {};
   wire_.transmit(std::move(sent));
 }

@@ -17,19 +17,25 @@ void client::hold(const leasing::acquire_outcome& got) {
   take(got);
   if (world_.faults() && dice.chance(10)) freeze(3s);
   obey(holding_->start());
+  use_it();
+  plan_change();
+}
+
+void client::use_it() {
+  auto& dice = world_.chance();
   const auto used = dice.time_up_to(dice.chance(world_.short_uses()) ? 5ms : longest_use);
   later(world_.now() + used, [this, mine = tenure_] {
-    if (mine == tenure_ && holding_) release();
+    if (mine != tenure_ || !holding_) return;
+    return may_keep() ? keep() : release();
   });
-  plan_change();
 }
 
 // From now on it believes in this.
 void client::take(const leasing::acquire_outcome& got) {
   claim_.granted = got.grant.major;
   floor_ = std::max(floor_, got.grant.major);
-  // An answer that was late has left little of its lease.
-  undisturbed_ = got.deadline - now() > got.grant.ttl / 2;
+  // An answer that was late has left little of its lease, and what made it late may last.
+  undisturbed_ = got.deadline - now() > got.grant.ttl / 2 && !wire_.stalls();
   granted_at_ = got.granted_at;
   // A message says when the lock was handed over; when that was here rests on the last sample.
   const auto evidence = granted_by_answer_
@@ -37,7 +43,7 @@ void client::take(const leasing::acquire_outcome& got) {
                             : std::min(sampled_at_, world_.check().granted_at(got.grant.major));
   belief_ = {std::string{claim_.owner.text()}, got.grant.major, share_of(claim_.wants),
              clock_.world(got.deadline), evidence};
-  if (world_.check().is_disrupted_since(evidence)) undisturbed_ = false;
+  if (world_.check().is_disrupted_since(evidence)) undisturbed_ = hears_all_ = false;
   tell({.what = history::kind::won,
         .token = belief_.token,
         .until = belief_.deadline.time_since_epoch()});
@@ -53,6 +59,7 @@ void client::obey(const leasing::hold_step& step) {
   tell({.what = history::kind::lost});
   lost_ = true;
   check_loss();
+  if (keeps_) release();
 }
 
 void client::check_loss() const {
@@ -75,7 +82,9 @@ void client::send_renewal() {
 }
 
 void client::renewed(const resp::value& reply, monotonic_time sent_at) {
-  const auto verdict = world_.of().recipe->read_renew(reply, 0);
+  auto verdict = world_.of().recipe->read_renew(reply, 0);
+  // The server keeps it longer than is counted on.
+  if (auto* const kept = std::get_if<dialects::renewed>(&verdict)) kept->ttl -= claim_.delay;
   if (const auto* late = std::get_if<dialects::late>(&verdict)) learn(sent_at, late->now);
   // Perhaps what it wants instead was granted, and it has not heard of that yet.
   if (changing_ && std::holds_alternative<dialects::not_mine>(verdict)) {
@@ -104,6 +113,8 @@ void client::release() {
   if (now() >= deadline && !lost_ && world_.now() > std::max(frozen_until_, belief_.deadline)) {
     world_.check().violated("S4: the end of a lease was not reported");
   }
+  keeps_ = false;
+  keeps_since_.reset();
   tell({.what = history::kind::releasing});
   holding_->on_released();
   holding_.reset();

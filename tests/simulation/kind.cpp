@@ -56,6 +56,7 @@ const kind& mutex_kind() {
       .want = [](dice&) -> const dialects::demand* { return nullptr; },
       .holders = owner_of_mutex,
       .queue = queue_of_mutex,
+      .is_kept = true,
   };
   return one;
 }

@@ -110,6 +110,11 @@ void promises::executed(monotonic_time now) {
   }
   owners_before_.clear();
   kind_.queue(server_, key_, queue_);
+  if (queue_.empty()) {
+    waited_for_since_.reset();
+  } else if (!waited_for_since_) {
+    waited_for_since_ = now;
+  }
   for (const auto& one : queue_) tickets_.insert_or_assign(one.owner, one.ticket);
   if (kind_.limit != nullptr) limit_ = kind_.limit(server_, key_);
   highest_ = std::max(highest_, server_.now());
@@ -196,6 +201,14 @@ void promises::left(std::string_view owner) {
   }
 }
 
+void promises::all_left() {
+  kind_.holders(server_, key_, holders_);
+  if (!holders_.empty()) violated("I11: all have left, and the lock is somebody's");
+  for (const auto& one : server_.lasting_keys()) {
+    if (!one.starts_with("hf:fence:")) violated("I11: left for ever: " + one);
+  }
+}
+
 void promises::late_copy_executed() {
   if (!stepped_back_) violated("I11: a copy was executed of a request that had ended");
 }
@@ -212,6 +225,11 @@ void promises::waits(const place& where, monotonic_time now) {
   if (now - std::max(*free_since_, where.told_at) <= bound) return;
   violated(undisturbed ? "L1: the lock is free, and the first who waits does not know it"
                        : "L2: the lock is free, and somebody waits");
+}
+
+void promises::kept(monotonic_time since, monotonic_time now) {
+  if (!waited_for_since_ || now - std::max(since, *waited_for_since_) <= prompt) return;
+  violated("R: a lock that nobody uses is kept although somebody waits");
 }
 
 void promises::violated(const std::string& what) {

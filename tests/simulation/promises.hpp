@@ -11,10 +11,12 @@
 //   L1  a lock whose lease has ended is given to the first who waits, within `prompt`
 //   L2  a release gives the lock to the first who waits; and whatever happened, nobody waits for a
 //       free lock longer than he may stay silent. Free: the first in the queue may come in
+//   R   a lock that nobody uses is given back within `prompt` when somebody waits
 //   O   nobody is served while one waits whose ticket is older. Excused: who changes what he has;
 //       who wants no more than to be known (the mode n)
-//   -   a copy of a request that arrives after it was given up is refused; who has left, has left
-//       nothing at the server
+//   I11 a copy of a request that arrives after it was given up is refused; who has left, has left
+//       nothing at the server; and when all have, nothing is there that does not end by itself but
+//       fence counters
 //
 // Who has asked for another mode of what he has relies on the weaker of the two from then on.
 //
@@ -68,10 +70,14 @@ class promises {
   void believed_together(std::span<const belief* const> all);
   void left(std::string_view owner);
   void late_copy_executed();
+  // All have left, and the leases of those who could not say so have ended.
+  void all_left();
   // To whom the server gave the lock since the last call, and from whom it is gone.
   void keep_news() noexcept { keeps_news_ = true; }
   std::vector<history::event> take_news() { return std::exchange(news_, {}); }
   void waits(const place& where, monotonic_time now);
+  // Somebody has it since then without using it.
+  void kept(monotonic_time since, monotonic_time now);
 
   // ---- questions
   bool is_disrupted_since(monotonic_time then) const noexcept { return disrupted_at_ >= then; }
@@ -114,7 +120,7 @@ class promises {
   dialects::token_major newest_ = 0;
   monotonic_time opens_at_ = monotonic_time::max();  // the lock, if nothing is done
   monotonic_time granted_last_at_ = monotonic_time::min();
-  std::optional<monotonic_time> free_since_;
+  std::optional<monotonic_time> free_since_, waited_for_since_;
   bool freed_by_expiry_ = false;
   bool stepped_back_ = false;
   bool counter_lost_ = false;  // no token was drawn since the server was emptied

@@ -16,6 +16,7 @@ struct scenario {
   std::uint64_t seed = 0;
   const kind* of = &mutex_kind();
   bool faults = true;         // otherwise everything works, and each client wants the lock once
+  bool varies = true;         // each acquisition has options of its own (client_options.cpp)
   std::uint64_t clients = 0;  // 0: the seed says it
   // Clients' clocks are faster or slower than the server's by up to so many millionths: half of
   // what is allowed for.
@@ -39,6 +40,9 @@ struct outcome {
   std::uint64_t handed_over = 0;  // of these, by a message
   std::uint64_t losses = 0;       // leases that ended before they were released
   std::uint64_t commands = 0;     // executed by the server
+  std::uint64_t kept = 0;         // locks that were kept although nobody used them
+  std::uint64_t asked_for = 0;    // of these, given back because somebody wanted them
+  std::uint64_t queue_full = 0;   // refused, since too many waited
   nanoseconds lasted{};           // in the world's time
   bool contended = false;         // somebody stood in the queue
   fault_counts faults{};

@@ -73,7 +73,7 @@ TEST(Simulation, KeepsThePromises) {
 TEST(Simulation, ServesAThousandClientsWithoutAStampede) {
   constexpr std::uint64_t clients = 1000;
   constexpr double renewals = 3 / 0.2;  // a second, of the shortest lease
-  const auto run = simulate({.seed = 1, .faults = false, .clients = clients});
+  const auto run = simulate({.seed = 1, .faults = false, .varies = false, .clients = clients});
   ASSERT_EQ(run.violation, "");
   EXPECT_EQ(run.grants, clients);
   // Who heard of the server's clock long ago asks whether a message is true.
@@ -110,19 +110,26 @@ TEST_P(SimulationOf, IsTheSameForTheSameSeed) {
 TEST_P(SimulationOf, KeepsThePromisesUnderEveryFault) {
   constexpr std::uint64_t seeds = 1000;
   fault_counts sum{};
-  std::uint64_t contended = 0, handed_over = 0;
+  std::uint64_t contended = 0, handed_over = 0, kept = 0, asked_for = 0, queue_full = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const auto result = simulate(seed);
     ASSERT_EQ(result.violation, "") << "seed " << seed;
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += result.faults[i];
     contended += result.contended ? 1 : 0;
     handed_over += result.handed_over;
+    kept += result.kept;
+    asked_for += result.asked_for;
+    queue_full += result.queue_full;
   }
   for (std::size_t i = 0; i < sum.size(); ++i) {
     EXPECT_GE(sum[i], seeds / 20) << fault_names[i];
   }
   EXPECT_GT(contended, seeds * 9 / 10);
   EXPECT_GT(handed_over, seeds);
+  EXPECT_GT(queue_full, seeds / 20);
+  if (!GetParam()->is_kept) return;
+  EXPECT_GT(kept, seeds / 2);
+  EXPECT_GT(asked_for, seeds / 20);
 }
 
 // Three clients who want the lock once. Each of them is stopped after each event of the run, and

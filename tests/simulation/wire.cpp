@@ -61,6 +61,7 @@ void wire::transmit(parcel what) {
     if (under_way_[static_cast<std::size_t>(use)] != flight) return;
     if (!breaks) return fail(use, flight);
     const auto lost = under_way_;
+    client_.disturb();
     cut();
     for (std::size_t i = 0; i < lost.size(); ++i) {
       under_way_[i] = lost[i];

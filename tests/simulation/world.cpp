@@ -20,7 +20,7 @@ constexpr microseconds longest_step = 5s;
 // then for as long as its user wants (3 s); and nobody waits for a free lock for longer than the
 // last in the queue may stay silent (5 s).
 constexpr nanoseconds healing_phase(std::uint64_t clients) {
-  const nanoseconds each = longest_lease + longest_use + 5s;
+  const nanoseconds each = longest_lease + longest_delay + longest_use + longest_keeping + 5s;
   return each * static_cast<nanoseconds::rep>(clients) + 2 * longest_step;
 }
 
@@ -165,12 +165,18 @@ void world::step() {
   }
   for (const auto& one : clients_) {
     if (const auto& where = one->stands_at()) promises_.waits(*where, now_);
+    if (const auto& since = one->keeps_since()) promises_.kept(*since, now_);
   }
 }
 
 void world::finish() {
   for (const auto& one : clients_) {
     if (!one->rests()) promises_.violated("L2: " + one->name() + " was never served");
+  }
+  if (promises_.violation().empty()) {
+    synchronize();
+    server_.advance(longest_lease + longest_delay + 2 * longest_step);
+    promises_.all_left();
   }
   result_.contended = promises_.contended();
   result_.lasted = now_ - begin_of_time;

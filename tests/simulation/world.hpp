@@ -33,6 +33,7 @@ class world {
   dice& chance() noexcept { return dice_; }
   // In so many of a hundred cases whoever has the lock needs it for a moment only.
   std::uint64_t short_uses() const noexcept { return short_uses_; }
+  bool varies() const noexcept { return scenario_.varies; }
   std::int64_t most_drift() const noexcept { return scenario_.drift; }
   const kind& of() const noexcept { return kind_; }
   const lock_key& key() const noexcept { return key_; }
@@ -50,6 +51,9 @@ class world {
   int connect();
   resp::value execute(int connection, const std::string& bytes);
   void believes(const client& who, const belief& what, bool by_message);
+  void refused_for_length() { ++result_.queue_full; }
+  void kept() { ++result_.kept; }
+  void asked_for() { ++result_.asked_for; }
   void lost() { ++result_.losses; }
   // For the history, where one is wanted; of one client, or of the server.
   void tell(history::event what);

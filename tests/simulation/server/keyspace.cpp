@@ -104,6 +104,14 @@ const keyspace::sorted_set* keyspace::sorted_set_at(std::string_view key,
   return e == nullptr ? nullptr : std::get_if<sorted_set>(&e->content);
 }
 
+std::vector<std::string> keyspace::lasting_keys() const {
+  std::vector<std::string> lasting;
+  for (const auto& [name, what] : entries_) {
+    if (!what.expires) lasting.push_back(name);
+  }
+  return lasting;
+}
+
 std::optional<value> keyspace::run(words command, std::chrono::microseconds now, bool resp3) {
   set_time(now);
   resp3_ = resp3;

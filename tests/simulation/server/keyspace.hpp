@@ -33,6 +33,8 @@ class keyspace {
   using sorted_set = std::vector<std::pair<double, std::string>>;  // sorted
   // Null when there is none at that time.
   const sorted_set* sorted_set_at(std::string_view key, std::chrono::microseconds now);
+  // Those that do not end by themselves.
+  std::vector<std::string> lasting_keys() const;
 
  private:
   // In the order of insertion, as Redis keeps small hashes.

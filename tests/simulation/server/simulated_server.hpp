@@ -36,6 +36,7 @@ class simulated_server {
   const keyspace::sorted_set* look_at_sorted_set(std::string_view key) {
     return keys_.sorted_set_at(key, now_);
   }
+  std::vector<std::string> lasting_keys() const { return keys_.lasting_keys(); }
   // As SCRIPT LOAD, of a script whose hash is known.
   void know(const resp::script& one);
 

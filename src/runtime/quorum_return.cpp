@@ -37,25 +37,31 @@ void quorum_return::begin(redis::waiter* sleeper) {
   std::optional<leasing::outcome> told;
   {
     const scoped_mutex lock(mutex_);
-    if (group_->began(shared_from_this())) self_ = shared_from_this();
+    const bool goes_on = group_->began(shared_from_this());
+    if (goes_on) self_ = shared_from_this();
     reader_.begin(sleeper);
     told = obey(machine_.start());
+    is_abandoned_ |= !goes_on;
   }
   tell(told);
 }
 
+void quorum_return::ask(std::size_t member) {
+  quorum_call::question asks{.member = member, .key = key_, .claim = claim_};
+  asks.asks = listeners_.empty() ? quorum_call::what::release : quorum_call::what::leave;
+  if (!listeners_.empty()) asks.claim.listener = listeners_[member];
+  auto how = reader_.delivery_to(*group_, member);
+  // Nobody waits for it: the answer may lie for a while.
+  if (!tell_) how = redis::connection::delivery::lazy;
+  quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
+                      quorum_call::interest::lasting, group_, std::move(asks), how);
+}
+
 std::optional<leasing::outcome> quorum_return::obey(const leasing::quorum_release_step& step) {
-  for (const auto member : step.send) {
-    quorum_call::question asks{.member = member, .key = key_, .claim = claim_};
-    asks.asks = listeners_.empty() ? quorum_call::what::release : quorum_call::what::leave;
-    if (!listeners_.empty()) asks.claim.listener = listeners_[member];
-    auto how = reader_.delivery_to(*group_, member);
-    // Nobody waits for it: the answer may lie for a while.
-    if (!tell_) how = redis::connection::delivery::lazy;
-    quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
-                        quorum_call::interest::lasting, group_, std::move(asks), how);
+  if (!is_abandoned_) {
+    for (const auto member : step.send) ask(member);
+    if (step.wake_at) group_->home().timers().arm(*this, *step.wake_at);
   }
-  if (step.wake_at) group_->home().timers().arm(*this, *step.wake_at);
   const bool is_decided = step.done || step.finished;
   if (is_decided && !std::exchange(is_decided_, true)) group_->decided();
   if (step.finished) {
@@ -65,9 +71,11 @@ std::optional<leasing::outcome> quorum_return::obey(const leasing::quorum_releas
   return step.done;
 }
 
-// The votes run out by themselves. What is still asked keeps this until it was answered.
+// The votes run out by themselves. What is still asked keeps this until it was answered; it must
+// not be asked again then, or two members that do not answer keep this in turns.
 void quorum_return::abandon() {
   const scoped_mutex lock(mutex_);
+  is_abandoned_ = true;
   group_->home().timers().disarm(*this);
   self_.reset();  // the caller keeps a reference of his own
 }

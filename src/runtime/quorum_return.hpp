@@ -53,6 +53,7 @@ class quorum_return final : public std::enable_shared_from_this<quorum_return>,
   void on_shut_down() noexcept override {}
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
+  void ask(std::size_t member) HOLDFAST_REQUIRES(mutex_);
   // What is to be told now, if anything.
   std::optional<leasing::outcome> obey(const leasing::quorum_release_step& step)
       HOLDFAST_REQUIRES(mutex_);
@@ -68,7 +69,8 @@ class quorum_return final : public std::enable_shared_from_this<quorum_return>,
   leasing::quorum_release_machine machine_ HOLDFAST_GUARDED_BY(mutex_);
   quorum_reader reader_ HOLDFAST_GUARDED_BY(mutex_);
   bool is_decided_ HOLDFAST_GUARDED_BY(mutex_) = false;
-  bool is_over_ HOLDFAST_GUARDED_BY(mutex_) = false;  // it was told
+  bool is_abandoned_ HOLDFAST_GUARDED_BY(mutex_) = false;  // asks nobody any more
+  bool is_over_ HOLDFAST_GUARDED_BY(mutex_) = false;       // it was told
   std::shared_ptr<quorum_return> self_ HOLDFAST_GUARDED_BY(mutex_);
 };
 

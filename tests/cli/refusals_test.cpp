@@ -85,6 +85,28 @@ TEST(Refusals, NoServer) {
   EXPECT_EQ(holdfast({"status", "a", "--url", "redis://no-such-host.invalid"}).how, exited(69));
 }
 
+// One connects and never says anything, one can be logged in to and no more.
+TEST(Refusals, ServersThatDoNotAnswerInTheTimeAskedFor) {
+  net::descriptor listener;
+  const auto deaf = at_port(support::listen_on_loopback(listener));
+  support::fake_server dumb([](const auto& asked) {
+    using answer = std::optional<support::fake_server::reply>;
+    return asked.front() == "HELLO" ? answer{} : answer{support::fake_server::silence()};
+  });
+  for (const auto& [option, url] :
+       {std::pair{"--connect-timeout", deaf}, {"--response-timeout", dumb.url()}}) {
+    const auto takes = [&](words arguments) {
+      arguments.insert(arguments.begin(), {"status", "a", "--url", url});
+      const auto begin = net::now();
+      const auto said = holdfast(arguments);
+      EXPECT_EQ(said.how, exited(69)) << said.errors;
+      EXPECT_THAT(said.errors, HasSubstr("does not answer"));
+      return net::now() - begin;
+    };
+    EXPECT_LT(takes({option, "100ms"}), takes({})) << option;
+  }
+}
+
 TEST(Refusals, HintsAtEmbeddedWhenTheDefaultDoesNotAnswer) {
   const auto said = holdfast({"status", "a"});
   if (said.how == exited(0)) GTEST_SKIP() << "a server answers at 127.0.0.1:6379";

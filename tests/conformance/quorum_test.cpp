@@ -365,6 +365,25 @@ TEST_P(Quorum, LeavesNoThreadBehindWhereAMemberIsGone) {
   EXPECT_TRUE(all_threads_have_ended());
 }
 
+// What was asked of one is under way when another has not answered in time.
+TEST_P(Quorum, LeavesNoThreadBehindWhereMembersDoNotAnswer) {
+  make(3);
+  std::vector<quorum> here;
+  std::vector<lease> held;
+  for (const auto* name : {"a", "b", "c", "d", "e"}) {
+    std::vector<client> members;
+    for (const auto& [i, patience] : {std::pair{0U, 200ms}, {1U, 330ms}, {2U, 500ms}}) {
+      members.emplace_back(server(i).url(), client_options{.response_timeout = patience});
+    }
+    here.emplace_back(std::move(members), quorum_options{});
+    held.push_back(here.back().mutex(name).acquire());
+  }
+  for (std::size_t i = 0; i < 3; ++i) server(i).freeze();
+  held.clear();
+  here.clear();
+  EXPECT_TRUE(eventually([] { return threads() == 0; }, 10s)) << "a third of the lease";
+}
+
 TEST_P(Quorum, ExtendsAFixedLease) {
   make(3);
   const auto here = nodes();

@@ -77,6 +77,7 @@ class client {
   leasing::patience draw_patience();
   milliseconds draw_lease();
   void draw_options(dialects::claim& wanted);
+  void told();
   void obey(const leasing::step& step);
   void send(leasing::ask what, bool resend);
   // An answer to one of those who ask; `follow` does what its machine says then.
@@ -133,6 +134,8 @@ class client {
   bool releases_then_ = false;
   bool change_is_unclear_ = false;  // nobody has said how one of this tenure has ended
 
+  bool told_ = false;            // what has come of its call
+  monotonic_time give_up_at_{};  // on its own clock
   std::optional<place> place_;
   belief belief_;
   std::optional<monotonic_time> answer_sent_at_;  // of the answer being heard; the world's time

@@ -54,8 +54,11 @@ void client::begin() {
   draw_options(claim_);
   renews_ = dice.chance(75);
   hears_all_ = !wire_.stalls();
+  const auto patience = draw_patience();
+  give_up_at_ = patience.give_up_at;
+  told_ = false;
   acquiring_.emplace(
-      *world_.of().recipe, claim_, draw_patience(),
+      *world_.of().recipe, claim_, patience,
       leasing::acquire_machine::settings{.response_timeout = response_timeout, .seed = requests_});
   tell({.what = history::kind::called, .lease = claim_.lease});
   plan_mishaps();
@@ -67,6 +70,14 @@ void client::cancel() {
   world_.count(fault::cancelled);
   if (!acquiring_) return obey_change(changing_->on_stop(present()));
   obey(acquiring_->on_stop(present()));
+  if (!told_) world_.check().violated("I10: who was stopped was not told so at once");
+}
+
+// His call returns now.
+void client::told() {
+  told_ = true;
+  const auto awake = std::max(give_up_at_, clock_.local(frozen_until_));
+  if (now() - 1ms > awake) world_.check().violated("I10: a call has lasted longer than asked for");
 }
 
 void client::obey(const leasing::step& step) {
@@ -75,6 +86,7 @@ void client::obey(const leasing::step& step) {
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);
   if (step.done) {
     place_.reset();
+    told();
     if (!step.done->code) return hold(*step.done);
     tell({.what = history::kind::unclear});
     if (step.done->code == errc::timed_out) world_.count(fault::gave_up);

@@ -14,6 +14,7 @@
 //   R   a lock that nobody uses is given back within `prompt` when somebody waits
 //   O   nobody is served while one waits whose ticket is older. Excused: who changes what he has;
 //       who wants no more than to be known (the mode n)
+//   I10 a call returns when its patience is over, and at once when it is stopped
 //   I11 a copy of a request that arrives after it was given up is refused; who has left, has left
 //       nothing at the server; and when all have, nothing is there that does not end by itself but
 //       fence counters

@@ -1,0 +1,52 @@
+#!/bin/sh
+# The lines of README.md, on a shared private server. Also a test: it fails when a line does.
+set -eu
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+cd "$directory"
+server="${1:-embedded:$directory/locks}"
+program=$(command -v holdfast)
+
+for job in backup report transfer job; do
+  printf '#!/bin/sh\necho "%s with token $HOLDFAST_TOKEN"\n' "$job" >"$job.sh"
+  chmod +x "$job.sh"
+done
+
+# What the lines take for granted: the server, an end of what runs for ever or for long, and
+# somebody who has the lock that is broken.
+holdfast() {
+  HOLDFAST_URL=$server
+  case $1 in
+    watch) timeout 2 "$program" "$@" || [ $? -eq 124 ] ;;
+    demo) "$program" "$@" --processes 2 --threads 5 --units 100 --no-svg ;;
+    bench) "$program" "$@" --seconds 1 ;;
+    release)
+      "$program" run nightly --lease 1s -- sleep 30 &
+      until "$program" status nightly | grep -q held; do sleep 0.1; done
+      "$program" "$@"
+      wait || true # it was told, and has ended
+      ;;
+    *) "$program" "$@" ;;
+  esac
+}
+
+# [snippet locks]
+export HOLDFAST_URL=redis://localhost:6379         # or embedded:/tmp/locks: needs no server
+holdfast run nightly -- ./backup.sh                # one at a time on all machines
+holdfast run nightly --nonblock -- ./backup.sh     # 75 when somebody else has the lock
+holdfast run deploy --wait 10s --lease 30s -- sh -c 'echo "my token is $HOLDFAST_TOKEN"'
+holdfast run --shared prices -- ./report.sh        # also --exclusive, --permits 1/4, --fair
+holdfast run --all-of account:1,account:2 -- ./transfer.sh
+holdfast semaphore set licences 6                  # how many may hold it at once, from now on
+holdfast status nightly                            # who has it, who waits, since when
+holdfast ls 'night*' --json                        # all that are held
+holdfast run lock1 --dialect redisson -- ./job.sh  # a lock that a Java service uses, too
+holdfast counter sold add 3                        # counted once, also when the answer is lost
+holdfast watch nightly                             # a line for every change
+holdfast release nightly --force --reason "its machine is gone"
+holdfast acl 'night*' --user jobs                  # the smallest access list of such a user
+holdfast doctor                                    # is this server fit for locks?
+holdfast capabilities                              # what each kind of lock can do and costs
+holdfast demo                                      # why a lock, and why this one
+holdfast bench --threads 16                        # pairs a second, and the server's own limit
+# [snippet end]

@@ -162,7 +162,7 @@ struct lock_options {
   /// ends. Zero: not at all. Not with `fair` or `renewal::none`.
   std::chrono::milliseconds retain{0};
 
-  /// How many requests may wait at the server; one more gets `errc::queue_full`.
+  /// How many may wait at the server, a client's threads as one unless `fair`; else `queue_full`.
   std::uint32_t queue_limit = 100'000;
 
   /// For so long after a lease that ended without a release, nobody gets the lock: time for what

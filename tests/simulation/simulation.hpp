@@ -16,7 +16,7 @@ struct scenario {
   std::uint64_t seed = 0;
   const kind* of = &mutex_kind();
   bool faults = true;         // otherwise everything works, and each client wants the lock once
-  bool varies = true;         // each acquisition has options of its own (client_options.cpp)
+  bool varies = true;         // each acquisition has options of its own (client::draw_options)
   std::uint64_t clients = 0;  // 0: the seed says it
   // Clients' clocks are faster or slower than the server's by up to so many millionths: half of
   // what is allowed for.

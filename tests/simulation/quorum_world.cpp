@@ -85,8 +85,18 @@ void assembly::restart(std::size_t i, bool empty) {
   for (const auto& one : candidates_) one->break_off(i);
 }
 
-// Connections and freezing may hit anyone. Memory only the first of the members, fewer than half:
-// the promise is for those. Where clocks are set forward only tokens are promised.
+// A member that has not seen the hash slot is like one that has lost its memory.
+std::size_t assembly::blank_members() {
+  const std::string counter = "hf:q:fence:{" + slot_tag(key_.slot()) + "}";
+  const std::array<std::string_view, 2> words{"EXISTS", counter};
+  std::size_t blank = 0;
+  for (std::size_t i = 0; i < size(); ++i) blank += server(i).look(words).number == 0 ? 1 : 0;
+  return blank;
+}
+
+// Connections and freezing may hit anyone. Memory only the first of the members, and only while
+// fewer than half have none: the promise is for those. Where clocks are set forward only tokens are
+// promised.
 void assembly::plan_faults() {
   const auto plan = [&](std::uint64_t percent, auto what) {
     if (!dice_.chance(percent)) return;
@@ -101,7 +111,7 @@ void assembly::plan_faults() {
   }
   const std::size_t weak = (size() - 1) / 2;
   for (std::size_t i = 0; i < weak; ++i) {
-    plan(40, [this, i] { restart(i, true); });
+    plan(40, [this, i, weak] { restart(i, blank_members() < weak); });
     if (!clocks_step_) continue;
     plan(80, [this, i] {
       server(i).step_clock(std::chrono::floor<microseconds>(dice_.time_up_to(10s)));

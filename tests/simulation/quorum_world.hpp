@@ -67,6 +67,7 @@ class assembly : public timeline {
  private:
   void plan_faults();
   void restart(std::size_t i, bool empty);
+  std::size_t blank_members();
   void check_beliefs();
   void check_nothing_left();
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What the Lua scripts cost the server.
 
-Usage: bench/script_cost.py [--instructions] [--rounds N] [--server PROGRAM] [CASE=FILE.lua ...]
+Usage: bench/script_cost.py [--instructions] [--rounds N] [--server PROGRAM] [CASE[=FILE.lua] ...]
 
 Starts a private server on core 0 and loads it from core 1 with 64 connections that pipeline 16
-commands each. Cases: fresh, busy and mine (acquire.lua), release, and renew (of 100 locks).
-CASE=FILE adds a variant of that case's script.
+commands each. Cases: fresh, busy, mine and wait (acquire.lua), release, pass-on (release.lua, to
+one who polls), renew (of 100 locks), and of a reader (shared/acquire.lua, shared/release.lua) alone
+and among others: fresh-reader, release-reader, join-readers and leave-readers. All of them, or
+those that are named; CASE=FILE adds a variant of that case's script.
 
 Figures are microseconds a call (INFO commandstats), the median of N rounds in which cases and
 variants take turns, so that what else the machine does concerns all alike. With --instructions:
@@ -25,10 +27,14 @@ import tempfile
 import time
 
 CONNECTIONS, PIPELINE, BATCHES = 64, 16, 10
-SCRIPTS = pathlib.Path(__file__).parent.parent / "src/dialects/holdfast"
-SCRIPT_OF = {"fresh": "acquire", "busy": "acquire", "mine": "acquire", "release": "release",
-             "renew": "renew"}
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DIALECTS = ROOT / "src/dialects"
+SCRIPT_OF = {"fresh": "acquire", "busy": "acquire", "mine": "acquire", "wait": "acquire",
+             "release": "release", "pass-on": "release", "renew": "renew",
+             "fresh-reader": "shared/acquire", "join-readers": "shared/acquire",
+             "release-reader": "shared/release", "leave-readers": "shared/release"}
 FENCE, LEASE, NEVER, MAJOR = "hf:fence:{0}", 30000, 2**53, 1795240014867674
+OTHERS = 10**6
 CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
 
 
@@ -41,6 +47,11 @@ def key(i):
     return f"hf:{{orders:{i}}}"
 
 
+def keys(i):
+    """The lock's value, its queue, who asked when, and the fence counter."""
+    return key(i), key(i) + ":w", key(i) + ":i", FENCE
+
+
 def owner(i):
     return f"0123456789abcdef0123456789abcdef-{i:x}"
 
@@ -49,25 +60,61 @@ def value(i):
     return f"1:{MAJOR}:{owner(i)}"
 
 
+def readers(i, until_ms, *who):
+    """A lock that these hold as readers."""
+    summary = f"1m:{until_ms}:{until_ms}:0:0:0:{len(who)}:0:0:0:0"
+    entries = [word for one in who for word in (owner(one), f"r1:{MAJOR}:{until_ms}")]
+    return command("HSET", key(i), "=", summary, *entries)
+
+
+def measured(case, sha, i):
+    """The call that is measured, for one lock."""
+    def acquire(asks, *waits):
+        return command("EVALSHA", sha, 4, *keys(i), owner(asks), LEASE, NEVER, 0, *waits)
+
+    shared = ("EVALSHA", sha, 5, *keys(i), key(i) + ":n", owner(i))
+    if case in ("fresh", "mine"):
+        return acquire(i)
+    if case == "busy":
+        return acquire(i + OTHERS)
+    if case == "wait":
+        return acquire(i + OTHERS, ":1000:-", 0, 1000)
+    if case in ("release", "pass-on"):
+        return command("EVALSHA", sha, 4, *keys(i), value(i))
+    if case in ("fresh-reader", "join-readers"):
+        return command(*shared, LEASE, NEVER, 0, "r", 1, 0, "")
+    return command(*shared, MAJOR)
+
+
+def prepared(case, i):
+    """How the lock stands before."""
+    until_ms = int(time.time() * 1000) + 10 * LEASE
+    held = command("SET", key(i), value(i), "PX", LEASE // 2)
+    others = [i + OTHERS, i + 2 * OTHERS]
+    if case in ("fresh", "fresh-reader"):
+        return b""
+    if case == "pass-on":
+        waiter = f"{owner(i + OTHERS)}:1000:p"
+        return (held + command("ZADD", key(i) + ":w", MAJOR, waiter) +
+                command("HSET", key(i) + ":i", waiter, int(time.time() * 1000000)))
+    if case == "join-readers":
+        return readers(i, until_ms, *others)
+    if case == "release-reader":
+        return readers(i, until_ms, i)
+    if case == "leave-readers":
+        return readers(i, until_ms, i, *others)
+    return held
+
+
 def batches(case, sha, locks):
     """What one connection does with some locks: prepare them, the measured calls, wipe them."""
-    def acquire(i, asks):
-        return command("EVALSHA", sha, 2, key(i), FENCE, owner(asks), LEASE, NEVER, 0)
-
-    fill = [command("SET", key(i), value(i), "PX", LEASE // 2) for i in locks]
-    wipe = [command("DEL", key(i)) for i in locks]
-    if case == "fresh":
-        return [], [acquire(i, i) for i in locks], wipe
-    if case == "busy":
-        return fill, [acquire(i, i + 10**6) for i in locks], wipe
-    if case == "mine":
-        return fill, [acquire(i, i) for i in locks], wipe
-    if case == "release":
-        return fill, [command("EVALSHA", sha, 1, key(i), value(i)) for i in locks], wipe
-    hundred = [locks[0] + i for i in range(100)]
-    fill = [command("SET", key(i), value(i), "PX", LEASE // 2) for i in hundred]
-    each = [word for i in hundred for word in (value(i), LEASE)]
-    return fill, [command("EVALSHA", sha, 100, *map(key, hundred), NEVER, *each)], []
+    if case == "renew":
+        hundred = [locks[0] + i for i in range(100)]
+        each = [word for i in hundred for word in (value(i), LEASE)]
+        return ([prepared(case, i) for i in hundred],
+                [command("EVALSHA", sha, 100, *map(key, hundred), NEVER, *each)], [])
+    return ([prepared(case, i) for i in locks], [measured(case, sha, i) for i in locks],
+            [command("DEL", *keys(i)[:3]) for i in locks])
 
 
 class Server:
@@ -78,12 +125,11 @@ class Server:
             ["taskset", "-c", "0", *under, program, "--port", "0", "--unixsocket", path, "--save",
              "", "--dir", self.folder.name, "--hz", "1"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        while not os.path.exists(path):
-            assert self.process.poll() is None, f"{program} does not start"
-            time.sleep(0.01)
         self.connections = [socket.socket(socket.AF_UNIX) for _ in range(connections)]
         for connection in self.connections:
-            connection.connect(path)
+            while connection.connect_ex(path) != 0:
+                assert self.process.poll() is None, f"{program} does not start"
+                time.sleep(0.01)
 
     def __enter__(self):
         return self
@@ -133,6 +179,21 @@ class Server:
         raise AssertionError("no script was called")
 
 
+def with_parts(file):
+    """The script as the server gets it: cmake/HoldfastScripts.cmake says where parts are."""
+    def part(line):
+        for folder in (file.parent, file.parent.parent, DIALECTS, DIALECTS / "holdfast"):
+            found = folder / "parts" / f"{line[1]}.lua"
+            if found.exists():
+                return found.read_text()
+        raise SystemExit(f"{file}: no part {line[1]}")
+
+    text = file.read_text()
+    while "--@include " in text:
+        text = re.sub(r"--@include ([a-z_]+)\n", part, text)
+    return text
+
+
 def load(server, script):
     sha = hashlib.sha1(script.encode()).hexdigest()
     assert sha in server.ask("SCRIPT", "LOAD", script)
@@ -175,28 +236,33 @@ def main():
     parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--server", default="redis-server")
-    parser.add_argument("variants", nargs="*", metavar="CASE=FILE.lua")
+    parser.add_argument("cases", nargs="*", metavar="CASE[=FILE.lua]")
     options = parser.parse_args()
 
-    runs = [(case, SCRIPTS / f"{name}.lua") for case, name in SCRIPT_OF.items()]
-    runs += [(case, pathlib.Path(file)) for case, file in
-             (variant.split("=", 1) for variant in options.variants)]
+    wanted = [case.partition("=") for case in options.cases]
+    for case, _, _ in wanted:
+        if case not in SCRIPT_OF:
+            parser.error(f"unknown case {case}; there are {', '.join(SCRIPT_OF)}")
+    named = {case for case, _, _ in wanted} or SCRIPT_OF
+    ours = [(case, DIALECTS / "holdfast" / f"{name}.lua")
+            for case, name in SCRIPT_OF.items() if case in named]
+    runs = ours + [(case, pathlib.Path(file)) for case, _, file in wanted if file]
     figures = {run: [] for run in runs}
     os.sched_setaffinity(0, {1})
     if options.instructions:
         for case, file in runs:
-            figures[case, file].append(instructions(options.server, case, file.read_text()))
+            figures[case, file].append(instructions(options.server, case, with_parts(file)))
     else:
         with Server(options.server) as server:
             for _ in range(options.rounds):
                 for case, file in runs:
-                    figures[case, file].append(microseconds(server, case, file.read_text()))
+                    figures[case, file].append(microseconds(server, case, with_parts(file)))
 
     unit = "instructions" if options.instructions else "us"
-    base = {case: statistics.median(figures[case, file]) for case, file in runs[:len(SCRIPT_OF)]}
+    base = {case: statistics.median(figures[case, file]) for case, file in ours}
     for case, file in runs:
         median = statistics.median(figures[case, file])
-        print(f"{case:8} {file.name:24} {median:10.2f} {unit}  {median / base[case]:5.2f} x")
+        print(f"{case:14} {file.name:24} {median:10.2f} {unit}  {median / base[case]:5.2f} x")
 
 
 if __name__ == "__main__":

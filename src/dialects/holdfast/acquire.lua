@@ -69,7 +69,7 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
         if place >= ARGV[7] + 0 then return {'full', ARGV[7]} end
         -- A time, for order beyond the life of a queue; but in the queue it only grows.
         ticket = text
-        local last = call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
+        local last = place > 0 and call('ZRANGE', KEYS[2], '-1', '-1', 'WITHSCORES')[2]
         if last and last + 0 >= now then ticket = string.format('%.0f', last + 1) end
         call('ZADD', KEYS[2], ticket, member)
       else
@@ -78,8 +78,8 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
       end
     end
     call('HSET', KEYS[3], member, text)
-    call('PEXPIRE', KEYS[2], 180000)
-    call('PEXPIRE', KEYS[3], 180000)
+    call('PEXPIRE', KEYS[2], '180000')
+    call('PEXPIRE', KEYS[3], '180000')
     if held then
       -- Its owner may keep it although he does not use it: ask for it.
       local owner = string.match(held, ':([^:]+)$')

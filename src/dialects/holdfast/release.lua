@@ -9,6 +9,6 @@
 -- short, and what follows a write passes too.
 local call = redis.call
 if call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if call('PEXPIRE', KEYS[2], 180000) == 0 then return call('DEL', KEYS[1]) end
+if call('PEXPIRE', KEYS[2], '180000') == 0 then return call('DEL', KEYS[1]) end
 local floor = string.match(ARGV[1], '^1:(%d+)') + 0
 --@include hand_over

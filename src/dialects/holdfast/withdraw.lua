@@ -21,6 +21,6 @@ if owner ~= ARGV[1] then
   end
   return 0
 end
-if call('PEXPIRE', KEYS[2], 180000) == 0 then return call('DEL', KEYS[1]) end
+if call('PEXPIRE', KEYS[2], '180000') == 0 then return call('DEL', KEYS[1]) end
 local floor = major + 0
 --@include hand_over

@@ -63,9 +63,9 @@ if agreed and agreed ~= parties or here >= parties + 0 then
   end
 end
 if not member then return {'shut'} end
-call('SET', KEYS[1], '1b:' .. parties .. ':' .. string.format('%.0f', floor), 'PX', 180000)
+call('SET', KEYS[1], '1b:' .. parties .. ':' .. string.format('%.0f', floor), 'PX', '180000')
 if not arrived then call('ZADD', KEYS[2], text, member) end
 call('HSET', KEYS[3], member, text)
-call('PEXPIRE', KEYS[2], 180000)
-call('PEXPIRE', KEYS[3], 180000)
+call('PEXPIRE', KEYS[2], '180000')
+call('PEXPIRE', KEYS[3], '180000')
 return {'queued', call('ZRANK', KEYS[2], member), 60000, text, now}

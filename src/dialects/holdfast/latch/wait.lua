@@ -44,6 +44,6 @@ if not call('ZSCORE', queue, member) then
   call('ZADD', queue, text, member)
 end
 call('HSET', asked, member, text)
-call('PEXPIRE', queue, 180000)
-call('PEXPIRE', asked, 180000)
+call('PEXPIRE', queue, '180000')
+call('PEXPIRE', asked, '180000')
 return {'queued', call('ZRANK', queue, member), 60000, text, now}

@@ -30,9 +30,11 @@ if now > ARGV[3] + 0 then return {'late', now} end
 local me, lease, floor = ARGV[1], ARGV[2] + 0, ARGV[4] + 0
 local mode, weight, limit, replaced = ARGV[5], ARGV[6] + 0, ARGV[7], ARGV[8]
 local asked_family, asked = mode == 's' and 's' or 'm', me
+local now_ms = math.floor(now / 1000)
+--@include look
+--@include alone
 --@include load
 --@include save
-local now_ms = math.floor(now / 1000)
 if family and family ~= asked_family then return {'family', family} end
 --@include fits
 --@include put
@@ -74,14 +76,14 @@ if waits then
   ticket = call('ZSCORE', KEYS[2], member)
   if not ticket then
     if waiting then
-      local first = string.match(call('ZRANGE', KEYS[2], 0, 0)[1], '^[^:]+:(%a)')
+      local first = string.match(call('ZRANGE', KEYS[2], '0', '0')[1], '^[^:]+:(%a)')
       if (first == 's' and 's' or 'm') ~= asked_family then return {'family', first} end
       if call('ZCARD', KEYS[2]) >= ARGV[11] + 0 then return {'full', ARGV[11]} end
     end
     ticket = ARGV[10] + 0
     if ticket == 0 then
       ticket = now
-      local last = call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
+      local last = call('ZRANGE', KEYS[2], '-1', '-1', 'WITHSCORES')[2]
       if last and last + 0 >= now then ticket = last + 1 end
     end
     -- Who wants another mode of what he has goes before all who have nothing yet. If of two who do
@@ -105,8 +107,8 @@ if waits then
   end
   ticket = ticket + 0
   call('HSET', KEYS[3], member, string.format('%.0f', now))
-  call('PEXPIRE', KEYS[2], 180000)
-  call('PEXPIRE', KEYS[3], 180000)
+  call('PEXPIRE', KEYS[2], '180000')
+  call('PEXPIRE', KEYS[3], '180000')
   waiting = true
 end
 

@@ -5,6 +5,7 @@
 local call = redis.call
 --@include server_time
 local asked = ''
+--@include look
 --@include load
 --@include save
 local now_ms = math.floor(now / 1000)

@@ -9,4 +9,5 @@ else
   call('SET', KEYS[5], ARGV[1])
 end
 local asked, restores = '', false
+--@include look
 --@include give_back

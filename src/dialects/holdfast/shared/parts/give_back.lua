@@ -2,7 +2,7 @@
 -- named, and lets those in front of the queue in. `restores`: who has changed his mode becomes what
 -- he was before, while his lease lasts; where that does not go together any more with others who
 -- have come in, he keeps the new mode. Returns 1: given back; 0: there was none; 2: the queue is
--- not finished.
+-- not finished. Comes after look.lua.
 --@include load
 --@include save
 if entry and named and string.match(entry, ':(%d+):') ~= named then

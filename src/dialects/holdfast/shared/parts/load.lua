@@ -1,14 +1,11 @@
--- Reads who holds the lock. Sets `held`, how many hold it in each mode (permits: how many are in
--- use), `earliest`, before which no lease of theirs ends, `latest`, after which none is left (both
--- in ms), the `family` of what is held, m: modes, s: permits, `summary`, what stood there, `entry`,
--- that of the request `asked`, and `waiting`, whether there is a queue. What is no lock of ours
--- ends the script. What is changed is kept in `put_in` and `taken_out` for save.lua.
+-- Reads who holds the lock, as look.lua has found it. Sets `held`, how many hold it in each mode
+-- (permits: how many are in use), `earliest`, before which no lease of theirs ends, `latest`, after
+-- which none is left (both in ms), the `family` of what is held, m: modes, s: permits, and
+-- `waiting`, whether there is a queue. What is no lock of ours ends the script. What is changed is
+-- kept in `put_in` and `taken_out` for save.lua.
 local held = {n = 0, c = 0, d = 0, r = 0, p = 0, x = 0, u = 0, s = 0}
 local earliest, latest, family = 0, 0, nil
 local put_in, taken_out = {}, {}
-local both = call('HMGET', KEYS[1], '=', asked)
-local summary, entry = both[1], both[2]
-local there = call('EXISTS', KEYS[1], KEYS[2])
 local waiting = there == 2
 if summary then
   local e, l, n, c, d, r, p, x, u, s

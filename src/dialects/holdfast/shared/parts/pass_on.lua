@@ -5,7 +5,7 @@
 local looked, raised, major = 0, false, nil
 local mine, more, refusal = nil, false, nil
 while true do
-  local head = redis.pcall('ZRANGE', KEYS[2], 0, 0)
+  local head = redis.pcall('ZRANGE', KEYS[2], '0', '0')
   local member = head[1]
   if not member then break end
   looked = looked + 1

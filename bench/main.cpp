@@ -2,15 +2,19 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include <holdfast/version.hpp>
+
 #include "support/raw_client.hpp"
-#include "support/report.hpp"
+#include "support/setting.hpp"
 
 namespace holdfast::bench {
 namespace {
@@ -39,6 +43,7 @@ constexpr std::array questions{
 };
 
 struct arguments {
+  std::string command;  // all of them
   bool quick = false;
   std::string json;
   std::string svg;
@@ -47,6 +52,8 @@ struct arguments {
 
 arguments read_arguments(std::span<char* const> words) {
   arguments given;
+  given.command = "bench";
+  for (const char* const word : words) given.command.append(" ").append(word);
   for (auto word = words.begin(); word != words.end(); ++word) {
     const std::string_view text = *word;
     const auto value = [&] {
@@ -71,9 +78,17 @@ arguments read_arguments(std::span<char* const> words) {
   return given;
 }
 
+run_facts facts_of(const arguments& given, const server& redis) {
+  const char* const revision = std::getenv("HOLDFAST_BENCH_REVISION");
+  return {.command = given.command,
+          .revision = revision != nullptr ? revision : version,
+          .server = version_of(redis.port()),
+          .cores = std::thread::hardware_concurrency()};
+}
+
 int run(const arguments& given) {
   const server redis;
-  report results;
+  report results(facts_of(given, redis));
   for (const auto& one : questions) {
     const auto& names = given.names;
     if (!names.empty() && std::ranges::find(names, one.name) == names.end()) continue;

@@ -6,7 +6,7 @@
 #include <holdfast/client.hpp>
 
 #include "support/measure.hpp"
-#include "support/report.hpp"
+#include "support/setting.hpp"
 
 namespace holdfast::bench {
 
@@ -20,7 +20,7 @@ void all_of8(const setting& with) {
       return run_slice(1, length, [&](int) { target.acquire().release().value(); });
     };
   };
-  const auto figures = run_by_turns(with.rounds(), {pairs(one), pairs(all)});
+  const auto figures = run_by_turns(with.redis, with.rounds(), {pairs(one), pairs(all)});
   with.results.at_most("all_of8.p50_vs_one_lock", figures[1].p50 / figures[0].p50, "x", 2.0);
   with.results.tell("all_of8.p50", figures[1].p50, "us");
   with.results.tell("all_of8.one_lock_p50", figures[0].p50, "us");

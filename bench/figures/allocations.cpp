@@ -6,7 +6,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/task.hpp>
 
-#include "support/report.hpp"
+#include "support/setting.hpp"
 
 namespace {
 std::atomic<long> allocations_made{0};
@@ -54,7 +54,7 @@ void allocations(const setting& with) {
   const holdfast::client client(with.redis.url());
   const auto lock = client.mutex("bench");
   const auto judge = [&](const char* name, double made, double needed) {
-    with.results.at_most(name, made, "per pair", needed + for_what_is_rare);
+    with.results.at_most(name, made, "allocations", needed + for_what_is_rare);
   };
   judge("allocations.blocking_pair", allocations_per_pair([&] {
           for (int i = 0; i < pairs; ++i) lock.acquire().release().value();

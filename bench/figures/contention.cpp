@@ -19,7 +19,7 @@
 #include "net/clock.hpp"
 #include "support/measure.hpp"
 #include "support/raw_client.hpp"
-#include "support/report.hpp"
+#include "support/setting.hpp"
 
 namespace holdfast::bench {
 namespace {
@@ -167,7 +167,7 @@ void contention(const setting& with) {
   const auto one = run(with, 1, 16, {}, nothing);
   results.at_least("contention.one_process_rate", one.rate, "acquisitions/s", 500'000);
   results.at_least("contention.one_process_switches", one.switches, "/s", 10'000);
-  results.at_least("contention.one_process_jain", one.jain, "", 0.95);
+  results.at_least("contention.one_process_jain", one.jain, "index", 0.95);
   results.at_most("contention.one_process_longest_wait", one.longest_wait, "ms", 50);
 
   const double ping = ping_p50(with);
@@ -175,7 +175,7 @@ void contention(const setting& with) {
   const auto fair =
       run(with, 4, 4, {.fair = true}, [&] { calls.push_back(called(with, {"evalsha"})); });
   results.at_most("contention.fair_handover_vs_ping", fair.handover_p50 / ping, "x", 0.8);
-  results.at_least("contention.fair_jain", fair.jain, "", 0.99);
+  results.at_least("contention.fair_jain", fair.jain, "index", 0.99);
   // Four times the hand-overs of the best peer that starves nobody.
   results.at_least("contention.fair_process_switches", fair.process_switches, "/s", 14'000);
   results.tell("contention.fair_handover_p50", fair.handover_p50, "us");
@@ -184,11 +184,11 @@ void contention(const setting& with) {
   results.tell("contention.fair_rate", fair.rate, "acquisitions/s");
   const double seconds = with.quick ? 1.5 : 5;
   results.at_most("contention.fair_commands_per_acquisition",
-                  (calls[1] - calls[0]) / (fair.rate * seconds), "", 2.02);
+                  (calls[1] - calls[0]) / (fair.rate * seconds), "commands", 2.02);
 
   const auto usual = run(with, 4, 4, {}, nothing);
   results.at_least("contention.processes_rate", usual.rate, "acquisitions/s", 100'000);
-  results.at_least("contention.processes_least_share", usual.least_share, "", 0.5);
+  results.at_least("contention.processes_least_share", usual.least_share, "share", 0.5);
   results.tell("contention.processes_longest_wait", usual.longest_wait, "ms");
 }
 

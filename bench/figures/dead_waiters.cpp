@@ -8,7 +8,7 @@
 #include "net/clock.hpp"
 #include "support/measure.hpp"
 #include "support/raw_client.hpp"
-#include "support/report.hpp"
+#include "support/setting.hpp"
 
 namespace holdfast::bench {
 namespace {

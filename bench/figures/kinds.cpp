@@ -6,7 +6,7 @@
 #include <holdfast/holdfast.hpp>
 
 #include "support/measure.hpp"
-#include "support/report.hpp"
+#include "support/setting.hpp"
 
 namespace holdfast::bench {
 namespace {
@@ -72,7 +72,7 @@ void uncontended_pairs(const setting& with) {
   for (const auto& one : all) {
     contestants.push_back([&] { return run_slice(1, with.slice(), [&](int) { one.pair(); }); });
   }
-  const auto figures = run_by_turns(with.rounds(), contestants);
+  const auto figures = run_by_turns(with.redis, with.rounds(), contestants);
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (!all[i].is_promised) continue;
     with.results.at_most("kinds." + all[i].name + "_vs_mutex", figures[i].p50 / figures[0].p50, "x",
@@ -91,15 +91,15 @@ void readers_together(const setting& with) {
   std::vector<lock> own;
   for (int i = 0; i < threads; ++i) own.push_back(client.mutex("bench-" + std::to_string(i)));
   const auto figures = run_by_turns(
-      with.rounds(), {[&] {
-                        return run_slice(threads, with.slice(), [&](int i) {
-                          own[static_cast<std::size_t>(i)].acquire().release().value();
-                        });
-                      },
-                      [&] {
-                        return run_slice(threads, with.slice(),
-                                         [&](int) { reader.acquire().release().value(); });
-                      }});
+      with.redis, with.rounds(),
+      {[&] {
+         return run_slice(threads, with.slice(), [&](int i) {
+           own[static_cast<std::size_t>(i)].acquire().release().value();
+         });
+       },
+       [&] {
+         return run_slice(threads, with.slice(), [&](int) { reader.acquire().release().value(); });
+       }});
   with.results.at_least("kinds.readers64_vs_own_mutexes", figures[1].rate / figures[0].rate, "x",
                         0.9);
   with.results.tell("kinds.readers64", figures[1].rate, "pairs/s");

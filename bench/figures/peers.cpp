@@ -7,7 +7,7 @@
 
 #include "support/external.hpp"
 #include "support/measure.hpp"
-#include "support/report.hpp"
+#include "support/setting.hpp"
 
 namespace holdfast::bench {
 namespace {
@@ -30,7 +30,7 @@ std::filesystem::path build_peer(const std::string& go) {
 
 void peers(const setting& with) {
   constexpr int threads = 64;
-  const std::string name = "peers.rate_vs_rueidislock";
+  const std::string name = "peers";
   const auto go = go_program();
   if (go.empty()) return with.results.skip(name, "no go");
   std::filesystem::path peer;
@@ -53,9 +53,12 @@ void peers(const setting& with) {
     });
   };
   try {
-    const auto figures = run_by_turns(with.quick ? 1 : 5, {theirs, ours});
-    with.results.at_least(name, figures[1].rate / figures[0].rate, "x", 1.2);
-    with.results.tell("peers.rueidislock_rate", figures[0].rate, "pairs/s");
+    with.on_each_placement("peers", [&](const std::string& prefix) {
+      const auto figures = run_by_turns(with.redis, with.quick ? 1 : 5, {theirs, ours});
+      with.results.at_least(prefix + "rate_vs_rueidislock", figures[1].rate / figures[0].rate, "x",
+                            1.2);
+      with.results.tell(prefix + "rueidislock_rate", figures[0].rate, "pairs/s");
+    });
   } catch (const std::exception& error) {
     with.results.skip(name, error.what());  // it was seen to hang
   }

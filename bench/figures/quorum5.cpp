@@ -6,7 +6,7 @@
 #include <holdfast/quorum.hpp>
 
 #include "support/measure.hpp"
-#include "support/report.hpp"
+#include "support/setting.hpp"
 
 namespace holdfast::bench {
 
@@ -24,7 +24,7 @@ void quorum5(const setting& with) {
       return run_slice(1, length, [&](int) { target.acquire().release().value(); });
     };
   };
-  const auto figures = run_by_turns(with.rounds(), {pairs(one), pairs(five)});
+  const auto figures = run_by_turns(with.redis, with.rounds(), {pairs(one), pairs(five)});
   with.results.at_most("quorum5.processor_vs_one_server",
                        figures[1].processor / figures[0].processor, "x", 5.5);
   with.results.tell("quorum5.p50_vs_one_server", figures[1].p50 / figures[0].p50, "x");

@@ -11,7 +11,8 @@
 
 #include "net/clock.hpp"
 #include "support/measure.hpp"
-#include "support/report.hpp"
+#include "support/raw_client.hpp"
+#include "support/setting.hpp"
 
 namespace holdfast::bench {
 namespace {
@@ -46,12 +47,14 @@ void renewal_load(const setting& with) {
   locks.reserve(count);
   held.reserve(count);
   (void)client.mutex("bench").acquire();  // connected, buffers there
-  const double before = resident_bytes();
+  const auto server_bytes = [&] { return std::stod(info(with.redis.port(), "used_memory")); };
+  const double before = resident_bytes(), server_bytes_before = server_bytes();
   for (std::size_t i = 0; i < count; ++i) {
     locks.push_back(client.mutex("bench-" + std::to_string(i)));
   }
   take_all(locks, held);
   const double memory = (resident_bytes() - before) / static_cast<double>(count);
+  const double server_memory = (server_bytes() - server_bytes_before) / static_cast<double>(count);
 
   // A renewal comes after a third of the lease: in 10 s each lock is renewed once.
   const auto begin = net::now();
@@ -63,11 +66,12 @@ void renewal_load(const setting& with) {
     return 100 * std::chrono::duration<double>(used).count() / took.count();
   };
   auto& results = with.results;
-  results.at_most("renewal_load.client_processor", share(own_processor_time() - client_before),
-                  "% of a core", 2);
+  results.at_most("renewal_load.client_processor", share(own_processor_time() - client_before), "%",
+                  2);
   results.at_most("renewal_load.server_processor",
-                  share(with.redis.processor_time() - server_before), "% of a core", 5);
+                  share(with.redis.processor_time() - server_before), "%", 5);
   results.at_most("renewal_load.memory_per_lock", memory, "bytes", 1024);
+  results.tell("renewal_load.server_memory_per_lock", server_memory, "bytes");
   results.at_most(
       "renewal_load.lost",
       static_cast<double>(std::ranges::count_if(held, [](const lease& l) { return !l.held(); })),

@@ -10,7 +10,7 @@
 #include "runtime/lock_spec.hpp"
 #include "runtime/tenure.hpp"
 #include "support/measure.hpp"
-#include "support/report.hpp"
+#include "support/setting.hpp"
 
 namespace holdfast::bench {
 namespace {
@@ -71,26 +71,31 @@ constexpr std::size_t as_shipped = 0;
 constexpr std::size_t always_background = 1;
 constexpr std::size_t never_background = std::numeric_limits<std::size_t>::max();
 
+void scale_to(int threads, const std::string& placed, const setting& with) {
+  tuned_client shipped(with.redis.url(), as_shipped, threads);
+  tuned_client background(with.redis.url(), always_background, threads);
+  tuned_client callers(with.redis.url(), never_background, threads);
+  const auto run = [&](tuned_client& client) {
+    return [&] { return run_slice(threads, with.slice(), [&](int i) { client.pair(i); }); };
+  };
+  const auto figures =
+      run_by_turns(with.redis, with.rounds(), {run(shipped), run(background), run(callers)});
+  const auto prefix = placed + std::to_string(threads) + "_threads.";
+  auto& results = with.results;
+  // "Never slower", but for what two measurements of the same thing differ by.
+  results.at_least(prefix + "rate_vs_better_variant",
+                   figures[0].rate / std::max(figures[1].rate, figures[2].rate), "x", 0.95);
+  results.tell(prefix + "rate", figures[0].rate, "pairs/s");
+  results.tell(prefix + "background_rate", figures[1].rate, "pairs/s");
+  results.tell(prefix + "callers_rate", figures[2].rate, "pairs/s");
+}
+
 }  // namespace
 
 void thread_scaling(const setting& with) {
-  for (const int threads : {2, 4, 8, 16}) {
-    tuned_client shipped(with.redis.url(), as_shipped, threads);
-    tuned_client background(with.redis.url(), always_background, threads);
-    tuned_client callers(with.redis.url(), never_background, threads);
-    const auto run = [&](tuned_client& client) {
-      return [&] { return run_slice(threads, with.slice(), [&](int i) { client.pair(i); }); };
-    };
-    const auto figures = run_by_turns(with.rounds(), {run(shipped), run(background), run(callers)});
-    const auto prefix = "thread_scaling." + std::to_string(threads) + "_threads.";
-    auto& results = with.results;
-    // "Never slower", but for what two measurements of the same thing differ by.
-    results.at_least(prefix + "rate_vs_better_variant",
-                     figures[0].rate / std::max(figures[1].rate, figures[2].rate), "x", 0.95);
-    results.tell(prefix + "rate", figures[0].rate, "pairs/s");
-    results.tell(prefix + "background_rate", figures[1].rate, "pairs/s");
-    results.tell(prefix + "callers_rate", figures[2].rate, "pairs/s");
-  }
+  with.on_each_placement("thread_scaling", [&](const std::string& placed) {
+    for (const int threads : {2, 4, 8, 16}) scale_to(threads, placed, with);
+  });
 }
 
 }  // namespace holdfast::bench

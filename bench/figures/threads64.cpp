@@ -8,13 +8,31 @@
 #include "dialects/catalog.hpp"
 #include "support/measure.hpp"
 #include "support/raw_client.hpp"
-#include "support/report.hpp"
+#include "support/setting.hpp"
 
 namespace holdfast::bench {
 
-void threads64(const setting& with) {
-  constexpr int threads = 64;
+namespace {
+
+constexpr int threads = 64;
+
+std::vector<slice> run(const setting& with, std::deque<raw_client>& sockets,
+                       const std::vector<lock_key>& keys, const std::vector<lock>& locks) {
   const auto& recipe = dialects::native_mutex(fencing::on);
+  const auto in_threads = [&](const auto& pair) {
+    return [&with, pair] {
+      return run_slice(threads, with.slice(), [&](int i) { pair(static_cast<std::size_t>(i)); });
+    };
+  };
+  return run_by_turns(
+      with.redis, with.rounds(),
+      {in_threads([&](std::size_t self) { sockets[self].pair(recipe, keys[self]); }),
+       in_threads([&](std::size_t self) { locks[self].acquire().release().value(); })});
+}
+
+}  // namespace
+
+void threads64(const setting& with) {
   const holdfast::client client(with.redis.url());
   std::deque<raw_client> sockets;
   std::vector<lock_key> keys;
@@ -24,26 +42,22 @@ void threads64(const setting& with) {
     keys.emplace_back("bench-" + std::to_string(i));
     locks.push_back(client.mutex("bench-" + std::to_string(i)));
   }
-  const auto figures = run_by_turns(
-      with.rounds(), {[&] {
-                        return run_slice(threads, with.slice(), [&](int i) {
-                          const auto self = static_cast<std::size_t>(i);
-                          sockets[self].pair(recipe, keys[self]);
-                        });
-                      },
-                      [&] {
-                        return run_slice(threads, with.slice(), [&](int i) {
-                          locks[static_cast<std::size_t>(i)].acquire().release().value();
-                        });
-                      }});
-  auto& results = with.results;
-  results.at_least("threads64.rate_vs_connection_per_thread", figures[1].rate / figures[0].rate,
-                   "x", 1.5);
-  results.at_most("threads64.p99_vs_p50", figures[1].p99 / figures[1].p50, "x", 3);
-  results.tell("threads64.rate", figures[1].rate, "pairs/s");
-  results.tell("threads64.p50", figures[1].p50, "us");
-  results.tell("threads64.processor_per_pair", figures[1].processor, "us");
-  results.tell("threads64.connection_per_thread_rate", figures[0].rate, "pairs/s");
+  with.on_each_placement("threads64", [&](const std::string& prefix) {
+    const auto figures = run(with, sockets, keys, locks);
+    auto& results = with.results;
+    results.at_least(prefix + "rate_vs_connection_per_thread", figures[1].rate / figures[0].rate,
+                     "x", 1.5);
+    results.at_most(prefix + "p99_vs_p50", figures[1].p99 / figures[1].p50, "x", 3);
+    results.tell(prefix + "rate", figures[1].rate, "pairs/s");
+    results.tell(prefix + "p50", figures[1].p50, "us");
+    results.tell(prefix + "p99", figures[1].p99, "us");
+    results.tell(prefix + "processor_per_pair", figures[1].processor, "us");
+    results.tell(prefix + "server_processor_per_pair", figures[1].server, "us");
+    results.tell(prefix + "connection_per_thread_rate", figures[0].rate, "pairs/s");
+    results.tell(prefix + "connection_per_thread_processor_per_pair", figures[0].processor, "us");
+    results.tell(prefix + "connection_per_thread_server_processor_per_pair", figures[0].server,
+                 "us");
+  });
 }
 
 }  // namespace holdfast::bench

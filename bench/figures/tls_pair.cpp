@@ -5,7 +5,7 @@
 
 #include "support/measure.hpp"
 #include "support/raw_client.hpp"
-#include "support/report.hpp"
+#include "support/setting.hpp"
 #ifdef HOLDFAST_WITH_TLS
 #include "support/certificates.hpp"
 #endif
@@ -26,9 +26,9 @@ void tls_pair(const setting& with) {
     };
   };
   const std::vector<contestant> both{pairs(in_the_clear), pairs(encrypted)};
-  run_by_turns(1, both);  // their threads are alive now, and move with the process
+  run_by_turns(redis, 1, both);  // their threads are alive now, and move with the process
   redis.place(placement::two_cores);
-  const auto figures = run_by_turns(with.rounds(), both);
+  const auto figures = run_by_turns(redis, with.rounds(), both);
   redis.place(placement::free);
   auto& results = with.results;
   results.at_most("tls_pair.p50_vs_plain", figures[1].p50 / figures[0].p50, "x", 1.3);

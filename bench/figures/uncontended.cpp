@@ -6,7 +6,7 @@
 #include "dialects/catalog.hpp"
 #include "support/measure.hpp"
 #include "support/raw_client.hpp"
-#include "support/report.hpp"
+#include "support/setting.hpp"
 
 namespace holdfast::bench {
 namespace {
@@ -40,8 +40,40 @@ std::vector<slice> run(const setting& with, contest& all) {
       return run_slice(1, length, [&](int) { target.acquire().release().value(); });
     };
   };
-  return run_by_turns(with.rounds(), {raw(all.spinning_socket), raw(all.sleeping_socket),
-                                      ours(all.spinning), ours(all.sleeping)});
+  return run_by_turns(
+      with.redis, with.rounds(),
+      {raw(all.spinning_socket), raw(all.sleeping_socket), ours(all.spinning), ours(all.sleeping)});
+}
+
+void tell_processor(report& results, const std::string& prefix, const slice& one) {
+  results.tell(prefix + "processor_per_pair", one.processor, "us");
+  results.tell(prefix + "server_processor_per_pair", one.server, "us");
+}
+
+void judge(report& results, const std::string& prefix, const std::vector<slice>& figures) {
+  const auto& spinning_socket = figures[0];
+  const auto& sleeping_socket = figures[1];
+  const auto& spinning = figures[2];
+  const auto& sleeping = figures[3];
+  results.at_most(prefix + "p50_vs_spinning_socket", spinning.p50 / spinning_socket.p50, "x", 1.15);
+  // On one core there is nothing to gain by looking: the server needs that core to answer.
+  const double against_sleeping = spinning.p50 / sleeping_socket.p50;
+  if (prefix.find(to_string(placement::two_cores)) != prefix.npos) {
+    results.at_most(prefix + "p50_vs_sleeping_socket", against_sleeping, "x", 0.6);
+  } else {
+    results.tell(prefix + "p50_vs_sleeping_socket", against_sleeping, "x");
+  }
+  results.at_most(prefix + "p50_without_spin_vs_sleeping_socket",
+                  sleeping.p50 / sleeping_socket.p50, "x", 1.10);
+  results.tell(prefix + "p50", spinning.p50, "us");
+  results.tell(prefix + "p99", spinning.p99, "us");
+  results.tell(prefix + "p50_without_spin", sleeping.p50, "us");
+  results.tell(prefix + "spinning_socket_p50", spinning_socket.p50, "us");
+  results.tell(prefix + "sleeping_socket_p50", sleeping_socket.p50, "us");
+  tell_processor(results, prefix, spinning);
+  tell_processor(results, prefix + "without_spin_", sleeping);
+  tell_processor(results, prefix + "spinning_socket_", spinning_socket);
+  tell_processor(results, prefix + "sleeping_socket_", sleeping_socket);
 }
 
 }  // namespace
@@ -49,36 +81,9 @@ std::vector<slice> run(const setting& with, contest& all) {
 void uncontended(const setting& with) {
   contest all(with);
   // Their threads are alive now, and move with the process.
-  for (const auto where : {placement::two_cores, placement::same_core}) {
-    with.redis.place(where);
-    const auto figures = run(with, all);
-    const auto& spinning_socket = figures[0];
-    const auto& sleeping_socket = figures[1];
-    const auto& spinning = figures[2];
-    const auto& sleeping = figures[3];
-    const std::string prefix = std::string("uncontended.") + to_string(where) + ".";
-    auto& results = with.results;
-    results.at_most(prefix + "p50_vs_spinning_socket", spinning.p50 / spinning_socket.p50, "x",
-                    1.15);
-    // On one core there is nothing to gain by looking: the server needs that core to answer.
-    const double against_sleeping = spinning.p50 / sleeping_socket.p50;
-    if (where == placement::two_cores) {
-      results.at_most(prefix + "p50_vs_sleeping_socket", against_sleeping, "x", 0.6);
-    } else {
-      results.tell(prefix + "p50_vs_sleeping_socket", against_sleeping, "x");
-    }
-    results.at_most(prefix + "p50_without_spin_vs_sleeping_socket",
-                    sleeping.p50 / sleeping_socket.p50, "x", 1.10);
-    results.tell(prefix + "p50", spinning.p50, "us");
-    results.tell(prefix + "p50_without_spin", sleeping.p50, "us");
-    results.tell(prefix + "spinning_socket_p50", spinning_socket.p50, "us");
-    results.tell(prefix + "sleeping_socket_p50", sleeping_socket.p50, "us");
-    results.tell(prefix + "processor_per_pair", spinning.processor, "us");
-    results.tell(prefix + "processor_per_pair_without_spin", sleeping.processor, "us");
-    results.tell(prefix + "spinning_socket_processor_per_pair", spinning_socket.processor, "us");
-    results.tell(prefix + "sleeping_socket_processor_per_pair", sleeping_socket.processor, "us");
-  }
-  with.redis.place(placement::free);
+  with.on_each_placement("uncontended", [&](const std::string& prefix) {
+    judge(with.results, prefix, run(with, all));
+  });
 }
 
 }  // namespace holdfast::bench

@@ -20,13 +20,21 @@ double percentile(std::vector<double>& values, double share) {
 
 double microseconds_of(nanoseconds time) { return static_cast<double>(time.count()) / 1000; }
 
-slice median_slice(const std::vector<slice>& all) {
+// `server`: its time for all of them.
+slice summed_up(const std::vector<slice>& all, nanoseconds server) {
   const auto of = [&all](double slice::*member) {
     std::vector<double> values;
     for (const auto& one : all) values.push_back(one.*member);
     return median(std::move(values));
   };
-  return {of(&slice::rate), of(&slice::p50), of(&slice::p99), of(&slice::processor)};
+  double pairs = 0;
+  for (const auto& one : all) pairs += one.pairs;
+  return {.rate = of(&slice::rate),
+          .p50 = of(&slice::p50),
+          .p99 = of(&slice::p99),
+          .processor = of(&slice::processor),
+          .pairs = pairs,
+          .server = pairs > 0 ? microseconds_of(server) / pairs : 0};
 }
 
 }  // namespace
@@ -58,18 +66,27 @@ slice run_slice(int threads, nanoseconds length, const std::function<void(int)>&
   return {.rate = count / std::chrono::duration<double>(took).count(),
           .p50 = percentile(all, 0.5),
           .p99 = percentile(all, 0.99),
-          .processor = microseconds_of(processor) / count};
+          .processor = microseconds_of(processor) / count,
+          .pairs = count};
 }
 
-std::vector<slice> run_by_turns(int rounds, const std::vector<contestant>& all) {
+std::vector<slice> run_by_turns(const server& redis, int rounds,
+                                const std::vector<contestant>& all) {
   std::vector<std::vector<slice>> gathered(all.size());
+  std::vector<nanoseconds> server_time(all.size());
   for (const auto& one : all) (void)one();  // warm up
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < all.size(); ++i) gathered[i].push_back(all[i]());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto before = redis.processor_time();
+      gathered[i].push_back(all[i]());
+      server_time[i] += redis.processor_time() - before;
+    }
   }
-  std::vector<slice> medians;
-  for (const auto& slices : gathered) medians.push_back(median_slice(slices));
-  return medians;
+  std::vector<slice> sums;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    sums.push_back(summed_up(gathered[i], server_time[i]));
+  }
+  return sums;
 }
 
 double median(std::vector<double> values) { return percentile(values, 0.5); }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "support/server.hpp"
 
 namespace holdfast::bench {
 
@@ -15,15 +16,18 @@ struct slice {
   double p50 = 0;        // microseconds a pair
   double p99 = 0;        // microseconds a pair
   double processor = 0;  // client microseconds a pair, all threads
+  double pairs = 0;
+  double server = 0;  // server microseconds a pair, where run_by_turns() knows the pairs
 };
 
 // Runs `pair` in `threads` threads for `length`. `pair` is called with the number of its thread.
 slice run_slice(int threads, nanoseconds length, const std::function<void(int)>& pair);
 
 // The contestants by turns, `rounds` times, so that what else the machine does hits all alike;
-// then the medians of each.
+// then the medians of each. All ask `redis`.
 using contestant = std::function<slice()>;
-std::vector<slice> run_by_turns(int rounds, const std::vector<contestant>& all);
+std::vector<slice> run_by_turns(const server& redis, int rounds,
+                                const std::vector<contestant>& all);
 
 double median(std::vector<double> values);
 void wait_for(nanoseconds length);

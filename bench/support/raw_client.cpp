@@ -125,4 +125,19 @@ void load_scripts(std::uint16_t port) {
   }
 }
 
+std::string info(std::uint16_t port, std::string_view field) {
+  raw_client socket(port, microseconds{0});
+  const std::string& all = socket.command("*1\r\n$4\r\nINFO\r\n").text;
+  const auto line = "\n" + std::string(field) + ":";
+  const auto at = all.find(line);
+  if (at == all.npos) return {};
+  const auto begin = at + line.size();
+  return all.substr(begin, all.find('\r', begin) - begin);
+}
+
+std::string version_of(std::uint16_t port) {
+  const auto valkey = info(port, "valkey_version");  // it says a Redis version too
+  return valkey.empty() ? "Redis " + info(port, "redis_version") : "Valkey " + valkey;
+}
+
 }  // namespace holdfast::bench

@@ -44,4 +44,10 @@ class raw_client {
 // Loads the scripts that pairs need.
 void load_scripts(std::uint16_t port);
 
+// A line of INFO, without its name; empty when there is none.
+std::string info(std::uint16_t port, std::string_view field);
+
+// "Redis 7.0.15", "Valkey 8.0.1".
+std::string version_of(std::uint16_t port);
+
 }  // namespace holdfast::bench

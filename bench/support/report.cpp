@@ -16,6 +16,15 @@ std::string show(double value) {
   return text;
 }
 
+std::string quoted(const std::string& text) {
+  std::string all{'"'};
+  for (const char c : text) {
+    if (c == '"' || c == '\\') all += '\\';
+    all += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return all + '"';
+}
+
 std::ofstream open_to_write(const std::string& path) {
   std::ofstream file(path);
   if (!file) throw std::runtime_error("cannot write " + path);
@@ -23,6 +32,11 @@ std::ofstream open_to_write(const std::string& path) {
 }
 
 }  // namespace
+
+report::report(run_facts facts) : facts_(std::move(facts)) {
+  std::printf("# %s\n# Holdfast %s, %s, %u cores\n", facts_.command.c_str(),
+              facts_.revision.c_str(), facts_.server.c_str(), facts_.cores);
+}
 
 void report::at_most(std::string name, double value, std::string unit, double limit) {
   add({std::move(name), value, std::move(unit), "<= " + show(limit), value <= limit});
@@ -51,10 +65,13 @@ void report::add(figure one) {
 
 bool report::all_hold() const { return std::ranges::all_of(figures_, &figure::holds); }
 
-// Names, units and limits are ours: nothing in them needs an escape but the limit's "<" in SVG.
+// Names, units and limits are ours: nothing in them needs an escape but the limit's "<" in SVG. The
+// command may be anything.
 void report::write_json(const std::string& path) const {
   auto file = open_to_write(path);
-  file << "{\"figures\": [";
+  file << "{\"run\": {\"command\": " << quoted(facts_.command) << ", \"holdfast\": \""
+       << facts_.revision << "\", \"server\": \"" << facts_.server
+       << "\", \"cores\": " << facts_.cores << "},\n\"figures\": [";
   const char* separator = "\n";
   for (const auto& one : figures_) {
     file << separator << "  {\"name\": \"" << one.name << "\", \"value\": " << one.value

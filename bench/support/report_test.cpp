@@ -26,7 +26,16 @@ class Report : public testing::Test {
  protected:
   Report() : path_(testing::TempDir() + "bench-report") {}
 
-  report results_;
+  static report quietly_made() {
+    CaptureStdout();
+    const run_facts facts{
+        .command = "bench \"a\\b\"", .revision = "1.2", .server = "Redis 7", .cores = 2};
+    report made(facts);
+    EXPECT_EQ(GetCapturedStdout(), "# bench \"a\\b\"\n# Holdfast 1.2, Redis 7, 2 cores\n");
+    return made;
+  }
+
+  report results_ = quietly_made();
   const std::string path_;
 };
 
@@ -66,7 +75,12 @@ TEST_F(Report, WritesJsonAndAPicture) {
   results_.at_most("c", 0, "commands", 0);
   GetCapturedStdout();
   results_.write_json(path_);
-  const auto all = nlohmann::json::parse(read(path_))["figures"];
+  const auto document = nlohmann::json::parse(read(path_));
+  EXPECT_EQ(document["run"]["command"], "bench \"a\\b\"");
+  EXPECT_EQ(document["run"]["holdfast"], "1.2");
+  EXPECT_EQ(document["run"]["server"], "Redis 7");
+  EXPECT_EQ(document["run"]["cores"], 2);
+  const auto all = document["figures"];
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0]["limit"], "<= 2");
   EXPECT_EQ(all[0]["holds"], false);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <system_error>
 
 #include "net/descriptor.hpp"
@@ -108,16 +109,15 @@ void server::place(placement where) const {
 }
 
 std::chrono::nanoseconds server::processor_time() const {
-  std::ifstream file("/proc/" + std::to_string(pid()) + "/stat");
-  std::string word;
-  while (file >> word && word.back() != ')') {
+  std::chrono::nanoseconds all{0};
+  const auto tasks = std::filesystem::path("/proc") / std::to_string(pid()) / "task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    std::int64_t ran = 0;  // the first field; /proc/PID/stat counts in hundredths of a second
+    const auto file = task.path() / "schedstat";
+    if (!(std::ifstream{file} >> ran)) throw std::runtime_error("cannot read " + file.string());
+    all += std::chrono::nanoseconds(ran);
   }
-  long ticks = 0;
-  // Fields 14 and 15 (user and system time); field 2 has just been read.
-  for (int field = 3; field <= 15 && file >> word; ++field) {
-    if (field >= 14) ticks += std::stol(word);
-  }
-  return std::chrono::nanoseconds(std::chrono::seconds(ticks)) / ::sysconf(_SC_CLK_TCK);
+  return all;
 }
 
 }  // namespace holdfast::bench

@@ -1,0 +1,46 @@
+// What the questions are given, and which there are.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "support/report.hpp"
+#include "support/server.hpp"
+
+namespace holdfast::bench {
+
+// What a question gets to answer it.
+struct setting {
+  const server& redis;
+  report& results;
+  bool quick;
+
+  int rounds() const { return quick ? 3 : 10; }
+  std::chrono::milliseconds slice() const { return std::chrono::milliseconds(quick ? 100 : 300); }
+
+  // Asks once with server and client on two cores, once on the same; `answer` gets the beginning
+  // of its figures' names.
+  void on_each_placement(std::string_view name,
+                         const std::function<void(const std::string& prefix)>& answer) const;
+};
+
+// One file of figures/ each.
+void uncontended(const setting& with);
+void threads64(const setting& with);
+void kinds(const setting& with);
+void peers(const setting& with);
+void coroutines(const setting& with);
+void thread_scaling(const setting& with);
+void renewal_load(const setting& with);
+void allocations(const setting& with);
+void contention(const setting& with);
+void waiters200(const setting& with);
+void retained(const setting& with);
+void dead_waiters(const setting& with);
+void all_of8(const setting& with);
+void tls_pair(const setting& with);
+void quorum5(const setting& with);
+
+}  // namespace holdfast::bench

@@ -23,6 +23,7 @@ namespace holdfast::redis {
 struct connection_tuning {
   microseconds spin{50};  // a thread alone on the connection looks this long before it sleeps
   std::size_t crowd = 4;  // from this many commands in flight the background thread reads
+  std::size_t calm = 16;  // after so many batches of answers without a crowd, callers read again
   microseconds background_spin{20};  // how long that one looks before it sleeps
   microseconds push_spin{300};       // how long either looks for a push that is expected
   microseconds grace{1000};          // replies that nobody waits for may lie this long
@@ -128,6 +129,7 @@ class connection final : public net::attendant {
   bool nothing_to_read() const HOLDFAST_REQUIRES(mutex_);
   bool offer_to_listener(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
   bool pass_role(const waiter& leader, std::size_t answered) HOLDFAST_REQUIRES(mutex_);
+  bool leave_to_callers(std::size_t answered, bool answers_thread) HOLDFAST_REQUIRES(mutex_);
   void lead(waiter& w, bool alone) HOLDFAST_EXCLUDES(mutex_);
   monotonic_time spin_end(bool alone) const noexcept;
   link::outcome await_data(waiter& w, reply_batch& batch, bool alone);
@@ -190,6 +192,7 @@ class connection final : public net::attendant {
   bool blocked_ HOLDFAST_GUARDED_BY(mutex_) = false;    // the socket takes no more for now
   std::string sending_;                                 // belongs to whoever set writing_
   std::size_t sent_ = 0;
+  std::size_t calm_ HOLDFAST_GUARDED_BY(mutex_) = 0;        // batches since the last crowd
   std::uint64_t progress_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // counts batches of answers
   std::uint64_t progress_seen_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   monotonic_time look_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();

@@ -120,6 +120,29 @@ bool connection::pass_role(const waiter& leader, std::size_t answered) {
   return true;
 }
 
+// The background thread has answers, among them one that a thread waits for if it `answers_thread`.
+// Does it leave the rest to those who wait? Where it is slow to look up, there need be no quiet
+// moment in which it would stop by itself.
+bool connection::leave_to_callers(std::size_t answered, bool answers_thread) {
+  if (claimant_ != nullptr && claimant_->offer_role()) {
+    claimant_ = nullptr;
+    role_ = role::caller;
+    return true;
+  }
+  const bool crowded = in_flight_.size() + answered >= tuning_.crowd;
+  calm_ = answers_thread && !crowded ? calm_ + 1 : 0;
+  if (calm_ < tuning_.calm || !out_.empty()) return false;
+  if (nothing_to_read()) {
+    role_ = role::none;  // that thread may be back at once
+    return true;
+  }
+  if (in_flight_.empty()) return offer_to_listener(nullptr);
+  waiter* const newest = in_flight_.last()->sleeper_;
+  if (newest == nullptr || !newest->offer_role()) return false;
+  role_ = role::caller;
+  return true;
+}
+
 // Reads until this thread no longer has the role.
 void connection::lead(waiter& w, bool alone) {
   auto& mine = my_turn();
@@ -195,6 +218,7 @@ bool connection::process(turn& mine, const waiter* leader) {
     const scoped_mutex lock(mutex_);
     ++progress_;
     bool answers_leader = false;
+    bool answers_thread = false;
     for (std::size_t i = 0; i < mine.batch.size(); ++i) {
       const bool is_push = mine.batch[i].is(resp::type::push);
       if (is_push && (in_flight_.empty() || !in_flight_.first()->is_answered_by(mine.batch[i]))) {
@@ -206,15 +230,15 @@ bool connection::process(turn& mine, const waiter* leader) {
       }
       request* const r = in_flight_.pop();
       answers_leader = answers_leader || (leader != nullptr && r->sleeper_ == leader);
+      answers_thread = answers_thread || r->sleeper_ != nullptr;
       r->sleeper_ = nullptr;  // it may leave now; forget() would not find the request here
       mine.answered.push_back(r);
     }
     if (answers_leader) {
       wake = pass_role(*leader, mine.answered.size());
       leads = false;
-    } else if (claimant_ != nullptr && role_ == role::background && claimant_->offer_role()) {
-      role_ = role::caller;
-      claimant_ = nullptr;
+    } else if (role_ == role::background &&
+               leave_to_callers(mine.answered.size(), answers_thread)) {
       leads = false;
     } else {
       note_due();

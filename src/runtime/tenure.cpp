@@ -94,7 +94,8 @@ bool tenure::has_answer() {
 leasing::outcome tenure::take_acquired() {
   stop_callback_.reset();
   const scoped_mutex lock(mutex_);
-  return std::exchange(outcome_, {});
+  const auto failed = std::exchange(failed_, nullptr);
+  return failed ? std::move(*failed) : leasing::outcome{};
 }
 
 bool tenure::abandon() {
@@ -245,8 +246,8 @@ result<void> tenure::take_released() {
     }
     return failure{errc::unavailable, detail};
   }
-  if (!outcome_.code) return {};
-  return failure{*outcome_.code, outcome_.detail};
+  if (!failed_) return {};
+  return failure{*failed_->code, failed_->detail};
 }
 
 // The server has put another request of ours in the place of this one.
@@ -351,7 +352,7 @@ void tenure::on_timer(monotonic_time at) {
 void tenure::conclude(ending what, std::optional<errc> code, std::string detail) {
   if (ended_ == ending::refused) return;  // how the way back ends, nobody asks
   ended_ = what;
-  outcome_ = {code, std::move(detail)};
+  failed_ = code ? std::make_unique<leasing::outcome>(code, std::move(detail)) : nullptr;
 }
 
 // Whoever waits may be gone, and this with him, as soon as he is told.

@@ -103,7 +103,7 @@ class tenure final : public holding,
     bool held_back = false;      // not asked after all: the client is in quarantine
     monotonic_time not_after{};  // on our clock; the server's is known when it is written
   };
-  // What has ended, and how is in outcome_. Between asking and that may be `replicating`: it is
+  // What has ended; how is in failed_. Between asking and that may be `replicating`: it is
   // granted and does not count yet; then perhaps `refused`: it never did, and is given back.
   enum class ending : std::uint8_t { none, replicating, refused, asking, releasing };
   using acquiring = leasing::acquire_machine;
@@ -174,7 +174,7 @@ class tenure final : public holding,
   // Where it listens, being in the waiting room; null: it is not. And the thread that does.
   redis::connection* line_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
-  leasing::outcome outcome_ HOLDFAST_GUARDED_BY(mutex_);
+  std::unique_ptr<leasing::outcome> failed_ HOLDFAST_GUARDED_BY(mutex_);  // what ended: not well
   monotonic_time release_wait_ends_ HOLDFAST_GUARDED_BY(mutex_){};
   std::stop_source lost_ HOLDFAST_GUARDED_BY(mutex_){std::nostopstate};
   std::shared_ptr<tenure> self_ HOLDFAST_GUARDED_BY(mutex_);
@@ -188,6 +188,6 @@ class tenure final : public holding,
   std::unique_ptr<std::stop_callback<stopper>> stop_callback_;
 };
 
-static_assert(sizeof(tenure) <= 544, "memory of every held lock");
+static_assert(sizeof(tenure) <= 512, "memory of every held lock");
 
 }  // namespace holdfast::runtime

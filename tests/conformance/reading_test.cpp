@@ -1,5 +1,6 @@
-// Who reads the answers: seen in how often the client's own thread is woken.
+// Who reads the answers, and how he waits for them.
 #include <atomic>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -10,7 +11,7 @@
 namespace holdfast::conformance {
 namespace {
 
-// How often this process's background threads have gone to sleep and were woken.
+// How often the background threads of this process have gone to sleep.
 std::uint64_t sleeps_in_background() {
   std::uint64_t all = 0;
   for (const auto& thread : std::filesystem::directory_iterator{"/proc/self/task"}) {
@@ -25,6 +26,10 @@ std::uint64_t sleeps_in_background() {
   }
   return all;
 }
+
+// Of all threads of this process.
+microseconds own_processor_time() { return microseconds{std::clock()}; }
+static_assert(CLOCKS_PER_SEC == 1'000'000);  // as POSIX has it
 
 using Reading = mutex_test;
 HOLDFAST_ON_EACH_SERVER(Reading);
@@ -50,6 +55,21 @@ TEST_P(Reading, IsTheCallersOwnAgainWhenACrowdHasGone) {
   const auto after = sleeps_in_background();
   for (auto& one : crowd) one.join();
   EXPECT_LT(after - before, pairs / 4);
+}
+
+// A thread that looks for its answer again and again does so for client_options::spin.
+TEST_P(Reading, LooksForAShortTimeAndThenSleeps) {
+  auto stuck = start();
+  for (const auto spin : {0us, 50us}) {
+    const client patient{stuck.url(), {.response_timeout = 1min, .spin = spin}};
+    const auto wanted = patient.mutex("a");
+    wanted.acquire().release().value();
+    stuck.freeze();
+    const auto before = own_processor_time();
+    expect_reason(wanted.try_acquire({.timeout = 500ms}), errc::timed_out);
+    EXPECT_LT(own_processor_time() - before, 100ms) << spin.count() << " us";
+    stuck.thaw();
+  }
 }
 
 }  // namespace

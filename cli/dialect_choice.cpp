@@ -1,24 +1,73 @@
 #include "cli/dialect_choice.hpp"
 
-#include <map>
+#include <array>
 #include <string>
+#include <string_view>
+
+#include <holdfast/errc.hpp>
 
 namespace holdfast::cli {
+namespace {
+
+// `detail` is what follows the name and a colon; empty: nothing does.
+struct choice {
+  std::string_view name;
+  dialect (*make)(std::string detail);
+  bool takes_detail = false;
+};
+
+constexpr std::array choices = {
+    choice{"holdfast", [](std::string) { return dialect{}; }},
+    choice{"redisson", [](std::string) { return dialect::redisson(); }},
+    choice{"go_zero", [](std::string) { return dialect::go_zero(); }},
+    choice{"redis_py", [](std::string) { return dialect::redis_py(); }},
+    choice{"python_redis_lock", [](std::string) { return dialect::python_redis_lock(); }},
+    choice{"reentrant_thread_local", [](std::string) { return dialect::reentrant_thread_local(); }},
+    choice{"shedlock",
+           [](std::string environment) {
+             if (environment.empty()) return dialect::shedlock();
+             return dialect::shedlock({.environment = std::move(environment)});
+           },
+           true},
+    choice{"spring_integration",
+           [](std::string key) {
+             return dialect::spring_integration({.registry_key = std::move(key)});
+           },
+           true},
+    choice{"spring_integration_pub_sub",
+           [](std::string key) {
+             return dialect::spring_integration(
+                 {.registry_key = std::move(key), .mode = registry_mode::pub_sub});
+           },
+           true},
+};
+
+dialect parse(std::string_view word) {
+  const auto name = word.substr(0, word.find(':'));
+  const bool has_detail = name.size() < word.size();
+  for (const auto& one : choices) {
+    if (one.name != name || (has_detail && !one.takes_detail)) continue;
+    return one.make(std::string(has_detail ? word.substr(name.size() + 1) : ""));
+  }
+  throw CLI::ValidationError("--dialect", "there is none called " + std::string(word));
+}
+
+}  // namespace
 
 CLI::Option* add_dialect(CLI::App& command, dialect& how) {
-  static const std::map<std::string, dialect> all = {
-      {"holdfast", dialect{}},
-      {"redisson", dialect::redisson()},
-      {"go_zero", dialect::go_zero()},
-      {"redis_py", dialect::redis_py()},
-      {"reentrant_thread_local", dialect::reentrant_thread_local()},
-  };
   return command
       .add_option_function<std::string>(
-          "--dialect", [&how](const std::string& name) { how = all.at(name); },
-          "Of whose locks: holdfast, redisson, go_zero, redis_py or reentrant_thread_local")
-      ->check(
-          CLI::IsMember({"holdfast", "redisson", "go_zero", "redis_py", "reentrant_thread_local"}))
+          "--dialect",
+          [&how](const std::string& word) {
+            try {
+              how = parse(word);
+            } catch (const failure& wrong) {
+              throw CLI::ValidationError("--dialect", wrong.what());
+            }
+          },
+          "Of whose locks: holdfast, redisson, go_zero, redis_py, python_redis_lock, "
+          "reentrant_thread_local, shedlock[:ENVIRONMENT], spring_integration:REGISTRY or "
+          "spring_integration_pub_sub:REGISTRY")
       ->type_name("LIBRARY")
       ->default_str("holdfast");
 }

@@ -66,6 +66,11 @@ std::vector<std::string> row(const lock_status& lock) {
   return cells;
 }
 
+std::vector<std::string> headings() {
+  return {"NAME",    "STATE", "KIND",  "HOLDERS",   "HOST",   "PID",
+          "PROGRAM", "SINCE", "TOKEN", "TIME LEFT", "WAITING"};
+}
+
 std::string holders_table(const lock_status& lock) {
   table rows({"HAS", "HOST", "PID", "PROGRAM", "SINCE", "TOKEN", "TIME LEFT"});
   for (const auto& one : lock.holders) {
@@ -95,9 +100,18 @@ std::string queue_table(const lock_status& lock) {
 }  // namespace
 
 std::string lock_table(const std::vector<lock_status>& locks) {
-  table rows({"NAME", "STATE", "KIND", "HOLDERS", "HOST", "PID", "PROGRAM", "SINCE", "TOKEN",
-              "TIME LEFT", "WAITING"});
+  table rows(headings());
   for (const auto& lock : locks) rows.add(row(lock));
+  return rows.text();
+}
+
+std::string dialect_table(const std::vector<lock_status>& locks) {
+  const auto with = [](std::vector<std::string> cells, std::string dialect) {
+    cells.insert(cells.begin() + 1, std::move(dialect));
+    return cells;
+  };
+  table rows(with(headings(), "DIALECT"));
+  for (const auto& lock : locks) rows.add(with(row(lock), printable(lock.dialect)));
   return rows.text();
 }
 

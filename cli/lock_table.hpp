@@ -12,6 +12,8 @@ namespace holdfast::cli {
 // how many.
 std::string show_kind(const lock_status& lock);
 std::string lock_table(const std::vector<lock_status>& locks);
+// The same, and of whose library they are.
+std::string dialect_table(const std::vector<lock_status>& locks);
 
 // Who holds it, if several can, and who waits for it; empty when nobody does.
 std::string lock_details(const lock_status& lock);

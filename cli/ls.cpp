@@ -16,19 +16,24 @@ namespace {
 struct ls_options {
   std::string pattern = "*";
   std::size_t limit = 1000;
+  bool all_dialects = false;
 };
 
 int list_locks(const ls_options& options, const context& shared) {
   const inspector look{shared.connection.connect()};
-  const auto found = look.list(options.pattern, options.limit);
+  const auto found = options.all_dialects ? look.list_all_dialects(options.pattern, options.limit)
+                                          : look.list(options.pattern, options.limit);
   if (shared.json) {
     nlohmann::ordered_json all = {{"complete", found.complete},
                                   {"locks", nlohmann::ordered_json::array()}};
-    for (const auto& lock : found.locks) all["locks"].push_back(to_json(lock));
+    for (const auto& lock : found.locks) {
+      all["locks"].push_back(to_json(lock));
+      if (options.all_dialects) add_text(all["locks"].back(), "dialect", lock.dialect);
+    }
     print_json(all);
     return success;
   }
-  print(lock_table(found.locks));
+  print(options.all_dialects ? dialect_table(found.locks) : lock_table(found.locks));
   if (!found.complete) {
     note(shared, "incomplete",
          fmt::format("only {} locks are shown and there may be more: narrow the pattern or raise "
@@ -49,9 +54,12 @@ void add_ls(CLI::App& program, context& shared) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str()
       ->type_name("N");
+  command->add_flag("--all-dialects", options->all_dialects,
+                    "Also locks of other libraries, recognised by what stands at their keys");
   command->footer(
       "Examples:\n"
       "  holdfast ls\n"
+      "  holdfast ls --all-dialects\n"
       "  holdfast ls 'orders:*' --limit 20 --json");
   command->callback([options, &shared] {
     shared.action = [options, &shared] { return list_locks(*options, shared); };

@@ -27,7 +27,7 @@ _holdfast() {
   case "$previous" in
     --on-lost) mapfile -t COMPREPLY < <(compgen -W "terminate warn" -- "$word") && return ;;
     --dialect)
-      words="holdfast redisson go_zero redis_py reentrant_thread_local"
+      words="holdfast redisson go_zero redis_py python_redis_lock reentrant_thread_local shedlock spring_integration: spring_integration_pub_sub:"
       mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word") && return
       ;;
     --story)
@@ -41,7 +41,7 @@ _holdfast() {
     run) words="--shared --exclusive --fair --permits --all-of --dialect --wait --nonblock --lease --on-lost --grace $common" ;;
     status) words="--dialect $common" ;;
     elect) words="--lease --grace --once $common" ;;
-    ls) words="--limit $common" ;;
+    ls) words="--limit --all-dialects $common" ;;
     watch) words="--interval --count $common" ;;
     release) words="--force --reason $common" ;;
     demo) words="--story --processes --threads --units --svg --no-svg $common" ;;

@@ -43,6 +43,37 @@ struct token_layout {
   std::chrono::milliseconds retry_interval{100};
 };
 
+/// How those who wait for a lock of a `spring_registry` learn that it is free.
+enum class registry_mode {
+  spin,     ///< SPIN_LOCK, Spring's default: they ask again and again.
+  pub_sub,  ///< PUB_SUB_LOCK: every release is told on a channel.
+};
+
+/// A `RedisLockRegistry` of Spring Integration, as all who share its locks have set it up.
+struct spring_registry {
+  std::string registry_key{};  ///< Stands before the lock's name, and a colon. Not empty.
+  registry_mode mode = registry_mode::spin;
+
+  /// Spring's `idleBetweenTries`: who cannot be told asks again after this time, or up to twice as
+  /// long. 1 ms to 1 h.
+  std::chrono::milliseconds idle_between_tries{100};
+};
+
+/// The Redis lock provider of ShedLock, and how long its locks last.
+struct shedlock_provider {
+  std::string environment{"default"};  ///< The key is KEY_PREFIX:ENVIRONMENT:NAME.
+  std::string key_prefix{"job-lock"};
+
+  /// `lockAtLeastFor`: given back sooner after it was acquired, the lock stays locked for the rest.
+  /// Not longer than the lease, which is `lockAtMostFor`. Such a lock is not passed on among the
+  /// threads of a client.
+  std::chrono::milliseconds at_least_for{0};
+
+  /// ShedLock leaves a job out whose lock is not free, and never waits. Who does so here asks again
+  /// after this time, or up to twice as long. 1 ms to 1 h.
+  std::chrono::milliseconds retry_interval{100};
+};
+
 /// How a lock is written in Redis, for `lock_options::dialect`.
 ///
 /// In another library's layout a lock excludes that library's users too: both keep the same key.
@@ -79,10 +110,23 @@ class dialect {
   /// The same with a thread-local value: the prefix `LOCK_`, 15 s, 500 ms.
   static dialect reentrant_thread_local();
 
+  /// `RedisLockRegistry` of Spring Integration. Lease: 60 s. Throws `failure`: `invalid_argument`.
+  static dialect spring_integration(spring_registry registry);
+
+  /// `Lock` of python-redis-lock. Who waits with that library is woken by our releases; who waits
+  /// here asks again after 100 ms, or up to twice as long, since BLPOP would block the connection
+  /// for all. Its own locks end only when they were given an `expire`; ours always do.
+  static dialect python_redis_lock();
+
+  /// ShedLock over Redis: a lease is `lockAtMostFor`, and is renewed as by its
+  /// `KeepAliveLockProvider`. Throws `failure`: `invalid_argument`.
+  static dialect shedlock(shedlock_provider provider = {});
+
   /// Any other lock of this form. Throws `failure`: `invalid_argument`.
   static dialect token(token_layout layout);
 
-  /// "holdfast", "redisson", "go_zero" or "token".
+  /// "holdfast", "redisson", "go_zero", "spring_integration", "python_redis_lock", "shedlock" or
+  /// "token".
   [[nodiscard]] std::string_view name() const noexcept;
 
   friend bool operator==(const dialect&, const dialect&) noexcept = default;

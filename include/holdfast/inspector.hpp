@@ -70,6 +70,7 @@ struct lock_status {
   /// themselves: together they are one request, unless the lock is `fair`.
   std::size_t waiting = 0;
   std::vector<waiter> queue;  ///< The first of them, at most 100, in the order of their turns.
+  std::string dialect = "holdfast";  ///< How it is written in Redis, as `dialect::name()` says.
 };
 
 /// What a bounded listing found.
@@ -109,6 +110,16 @@ class inspector {
   /// `most_scanned` keys of the database.
   [[nodiscard]] lock_listing list(std::string_view pattern = "*", std::size_t most = 1000,
                                   std::size_t most_scanned = 1'000'000) const;
+
+  /// The same, and the locks of other libraries that stand there, recognised by their key, its type
+  /// and its content: their `dialect` is as `holdfast status --dialect` takes it, with the registry
+  /// or environment after a colon. A guess: another text of the same form, with an expiry, is taken
+  /// for a lock, and what looks like none that is known here is left out. Looks at the keys twice,
+  /// and at each that is not Holdfast's by a command for 100 of them, so it needs the right to read
+  /// every key. Throws `failure`: `unsupported` over a cluster.
+  [[nodiscard]] lock_listing list_all_dialects(std::string_view pattern = "*",
+                                               std::size_t most = 1000,
+                                               std::size_t most_scanned = 1'000'000) const;
 
   /// Takes a lock away from all who have it, whatever they are doing. The broken grants' tokens can
   /// never come again, and who breaks what and why is kept in the stream `hf:audit`, one entry for

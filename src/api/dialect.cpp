@@ -3,20 +3,28 @@
 #include <holdfast/errc.hpp>
 
 #include "api/checks.hpp"
+#include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/shedlock/shedlock_recipe.hpp"
+#include "dialects/spring_integration/told_registry_recipe.hpp"
 #include "dialects/token/token_recipe.hpp"
+#include "net/host_name.hpp"
 
 namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
 
-std::shared_ptr<const dialects::foreign_recipe> plain_lock(dialects::foreign_recipe::habits usual,
-                                                           token_layout layout) {
+using habits = dialects::foreign_recipe::habits;
+
+void check_retry(std::chrono::milliseconds interval, const char* what) {
+  if (interval >= 1ms && interval <= 1h) return;
+  throw failure{errc::invalid_argument, std::string(what) + " must be 1 ms to 1 h"};
+}
+
+std::shared_ptr<const dialects::foreign_recipe> plain_lock(habits usual, token_layout layout) {
   if (layout.lease) api::check_lease(*layout.lease, "lease");
-  if (layout.retry_interval < 1ms || layout.retry_interval > 1h) {
-    throw failure{errc::invalid_argument, "retry_interval must be 1 ms to 1 h"};
-  }
+  check_retry(layout.retry_interval, "retry_interval");
   usual.lease = layout.lease;
   usual.retry = layout.retry_interval;
   return std::make_shared<const dialects::token_recipe>(
@@ -60,6 +68,35 @@ dialect dialect::reentrant_thread_local() {
   static const dialect only = token(
       {.key_prefix = "LOCK_", .value = token_form::uuid, .lease = 15s, .retry_interval = 500ms});
   return only;
+}
+
+dialect dialect::spring_integration(spring_registry registry) {
+  check_retry(registry.idle_between_tries, "idle_between_tries");
+  const auto key = not_empty(std::move(registry.registry_key), "the registry's key");
+  const habits usual{
+      .name = "spring_integration", .lease = 60s, .retry = registry.idle_between_tries};
+  if (registry.mode == registry_mode::pub_sub) {
+    return dialect{std::make_shared<const dialects::told_registry_recipe>(usual, key)};
+  }
+  return dialect{
+      std::make_shared<const dialects::token_recipe>(usual, key + ':', token_form::uuid, "")};
+}
+
+dialect dialect::python_redis_lock() {
+  static const dialect only{std::make_shared<const dialects::python_redis_lock_recipe>(
+      habits{.name = "python_redis_lock", .retry = 100ms})};
+  return only;
+}
+
+dialect dialect::shedlock(shedlock_provider provider) {
+  check_retry(provider.retry_interval, "retry_interval");
+  if (provider.at_least_for < 0ms || provider.at_least_for > 24h) {
+    throw failure{errc::invalid_argument, "at_least_for must be 0 to 24 h"};
+  }
+  const habits usual{
+      .name = "shedlock", .retry = provider.retry_interval, .at_least = provider.at_least_for};
+  return dialect{std::make_shared<const dialects::shedlock_recipe>(
+      usual, provider.key_prefix + ':' + provider.environment + ':', net::host_name())};
 }
 
 dialect dialect::token(token_layout layout) {

@@ -10,6 +10,7 @@
 
 #include "api/ask.hpp"
 #include "api/diagnosis.hpp"
+#include "api/key_scan.hpp"
 #include "api/registry.hpp"
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
@@ -159,45 +160,6 @@ std::optional<std::string> name_in(const std::string& key) {
   return decode_name(std::string_view(key).substr(before.size(), key.size() - before.size() - 1));
 }
 
-// Names of locks, collected from the masters.
-class scan {
- public:
-  scan(std::string_view pattern, std::size_t most, std::size_t most_scanned)
-      : pattern_(pattern), most_(most), left_(most_scanned) {}
-
-  void look_at(runtime::client_core& core, redis::connection& over) {
-    constexpr std::size_t step = 1000;
-    std::string cursor = "0";
-    bool ended = false;
-    while (!ended && left_ > 0 && names_.size() <= most_) {
-      const auto count = std::min(step, left_);
-      left_ -= count;
-      const auto answer = api::answer_to(
-          core, over, {"SCAN", cursor, "MATCH", "hf:{*}", "COUNT", std::to_string(count)});
-      if (answer.items.size() != 2) {
-        throw failure{errc::server_error, "SCAN was answered strangely"};
-      }
-      for (const auto& key : answer.items[1].items) {
-        const auto name = name_in(key.text);
-        if (name && matches(pattern_, *name)) names_.insert(*name);
-      }
-      cursor = answer.items[0].text;
-      ended = cursor == "0";
-    }
-    complete_ = complete_ && ended;
-  }
-
-  bool is_complete() const noexcept { return complete_ && names_.size() <= most_; }
-  const std::set<std::string>& names() const noexcept { return names_; }
-
- private:
-  const std::string_view pattern_;
-  const std::size_t most_;
-  std::size_t left_;             // keys to look at
-  std::set<std::string> names_;  // SCAN may tell a key twice
-  bool complete_ = true;
-};
-
 }  // namespace
 
 inspector::inspector(client redis) : redis_(std::move(redis)) {}
@@ -231,11 +193,21 @@ lock_status inspector::status(std::string_view name) const {
 lock_listing inspector::list(std::string_view pattern, std::size_t most,
                              std::size_t most_scanned) const {
   auto& core = *redis_.core_;
-  scan all{pattern, most, most_scanned};
-  for (auto* const one : api::masters_of(core)) all.look_at(core, one->connection);
+  api::key_scan scan{core, most_scanned};
+  std::set<std::string> names;  // SCAN may tell a key twice
+  const auto take = [&](const std::vector<std::string>& keys) {
+    for (const auto& key : keys) {
+      const auto name = name_in(key);
+      if (name && matches(pattern, *name)) names.insert(*name);
+    }
+    return names.size() <= most;
+  };
   lock_listing listing;
-  listing.complete = all.is_complete();
-  for (const auto& name : all.names()) {
+  for (auto* const one : api::masters_of(core)) {
+    if (!scan.walk(one->connection, "hf:{*}", take)) listing.complete = false;
+  }
+  listing.complete = listing.complete && names.size() <= most;
+  for (const auto& name : names) {
     if (listing.locks.size() == most) break;
     auto found = status(name);
     const bool is_shown =

@@ -46,6 +46,9 @@ runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view 
   if (!options.lease) options.lease = usual.lease;
   options.fencing = fencing::off;
   auto spec = spec_of(core, name, options);
+  if (spec.lease < usual.at_least) {
+    throw failure{errc::invalid_argument, "at_least_for must not be longer than the lease"};
+  }
   spec.recipe = foreign.get();
   spec.delay = usual.surplus;
   spec.foreign = std::move(foreign);

@@ -6,7 +6,10 @@
 #include "dialects/holdfast/latch.hpp"
 #include "dialects/holdfast/mutex.hpp"
 #include "dialects/holdfast/shared_lock.hpp"
+#include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/shedlock/shedlock_recipe.hpp"
+#include "dialects/spring_integration/told_registry_recipe.hpp"
 #include "dialects/token/token_recipe.hpp"
 #include "holdfast_scripts.hpp"
 
@@ -58,6 +61,27 @@ constexpr std::array redisson_scripts = {
     &scripts::redisson_renew,
     &scripts::redisson_release,
     &scripts::redisson_inspect,
+};
+
+constexpr std::array told_registry_scripts = {
+    &scripts::token_acquire,
+    &scripts::holdfast_renew,
+    &scripts::spring_integration_release,
+    &scripts::token_inspect,
+};
+
+constexpr std::array python_redis_lock_scripts = {
+    &scripts::token_acquire,
+    &scripts::holdfast_renew,
+    &scripts::python_redis_lock_release,
+    &scripts::token_inspect,
+};
+
+constexpr std::array shedlock_scripts = {
+    &scripts::shedlock_acquire,
+    &scripts::shedlock_renew,
+    &scripts::shedlock_release,
+    &scripts::token_inspect,
 };
 
 constexpr std::array counter_scripts = {&scripts::holdfast_counter};
@@ -166,6 +190,12 @@ std::span<const resp::script* const> operator_scripts() noexcept { return lookin
 std::span<const catalog_entry> catalog() noexcept {
   static const token_recipe& token = *new token_recipe({.name = "token"}, "", token_form::hex, "");
   static const redisson_recipe& redisson = *new redisson_recipe;
+  static const told_registry_recipe& registry =
+      *new told_registry_recipe({.name = "spring_integration"}, "registry");
+  static const python_redis_lock_recipe& python =
+      *new python_redis_lock_recipe({.name = "python_redis_lock"});
+  static const shedlock_recipe& job =
+      *new shedlock_recipe({.name = "shedlock"}, "job-lock:default:", "host");
   static const recipe* const fenced = &native_mutex(fencing::on);
   static const recipe* const unfenced = &native_mutex(fencing::off);
   static const recipe* const shared = &native_shared_lock();
@@ -206,6 +236,21 @@ std::span<const catalog_entry> catalog() noexcept {
       {foreign_lock("redisson", "Redisson's RLock",
                     "client.mutex(name, {.dialect = dialect::redisson()})", true),
        &redisson, redisson_scripts},
+      {foreign_lock("spring_integration", "Spring's registry, SPIN_LOCK",
+                    R"(client.mutex(name, {.dialect = dialect::spring_integration({"key"})}))",
+                    false),
+       &token, token_scripts},
+      {foreign_lock("spring_integration", "Spring's registry, PUB_SUB_LOCK",
+                    "client.mutex(name, {.dialect = dialect::spring_integration({\"key\", "
+                    "registry_mode::pub_sub})})",
+                    true),
+       &registry, told_registry_scripts},
+      {foreign_lock("python_redis_lock", "python-redis-lock's Lock",
+                    "client.mutex(name, {.dialect = dialect::python_redis_lock()})", false),
+       &python, python_redis_lock_scripts},
+      {foreign_lock("shedlock", "ShedLock's lock of a job",
+                    "client.mutex(name, {.dialect = dialect::shedlock()})", false),
+       &job, shedlock_scripts},
   };
   return entries;
 }

@@ -32,6 +32,7 @@ class foreign_recipe : public native_recipe {
     std::optional<milliseconds> lease{};
     milliseconds retry{};          // between two questions of one who waits and is not told
     short_milliseconds surplus{};  // for how much longer than the lease the server keeps it
+    milliseconds at_least{};       // so long after it was acquired it is free at the earliest
   };
 
   const habits& usual() const noexcept { return usual_; }
@@ -53,7 +54,7 @@ class foreign_recipe : public native_recipe {
   acquire_verdict read_acquire(const claim&, const resp::value&) const final;
   void write_renew(std::span<const claim* const>, server_time not_after, resp::writer&) const final;
   // Nobody stands in a queue, so there is nothing to leave.
-  void write_withdraw(const claim& wanted, resp::writer& out) const final {
+  void write_withdraw(const claim& wanted, resp::writer& out) const override {
     write_release(wanted, out);
   }
 

@@ -37,14 +37,16 @@ struct lock_spec {
 
   // A lock that this client has may be passed on between its threads without the server. Not where
   // the order of arrival counts, and not where everybody is promised a whole lease, or when several
-  // may hold it.
-  bool stays_here() const noexcept { return renews && !fair && is_alone(); }
+  // may hold it, or when it stays locked for a while after its release.
+  bool stays_here() const noexcept { return renews && !fair && is_alone() && !rests(); }
 
   // Whether a thread that has it may block for it is looked at.
   bool watches_reentry() const noexcept { return refuses_reentry && is_alone(); }
 
   // One at a time can have it, and asking for it changes nothing that is held.
   bool is_alone() const noexcept { return !wants || (wants->mode == 'x' && !wants->replaced); }
+
+  bool rests() const noexcept { return foreign && foreign->usual().at_least > milliseconds{0}; }
 
   // What is held until this is granted in its place, if it is such a lock.
   tenure* changes() const noexcept {

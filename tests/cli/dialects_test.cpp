@@ -46,6 +46,45 @@ TEST_P(CommandLine, LocksSeveralOfALibraryTogether) {
   EXPECT_EQ(server.command({"EXISTS", "a"}).number, 0);
 }
 
+TEST_P(CommandLine, FindsTheKeysOfADialectThatHasAPrefix) {
+  const auto server = start();
+  const std::vector<std::pair<std::string, std::string>> keys = {
+      {"spring_integration:app", "app:nightly"},  {"spring_integration_pub_sub:app", "app:nightly"},
+      {"python_redis_lock", "lock:nightly"},      {"shedlock", "job-lock:default:nightly"},
+      {"shedlock:prod", "job-lock:prod:nightly"},
+  };
+  for (const auto& [dialect, key] : keys) {
+    server.command({"SET", key, "theirs"});
+    const words refused = {"run", "--nonblock", "--dialect", dialect, "nightly", "--", "true"};
+    EXPECT_EQ(holdfast_at(server, refused).how, exited(75)) << dialect;
+    const auto status = holdfast_at(server, {"status", "--dialect", dialect, "nightly"});
+    EXPECT_THAT(status.output, HasSubstr("id theirs")) << dialect;
+    server.command({"FLUSHALL"});
+    const words run = {"run", "--dialect", dialect, "nightly", "--", "echo", "in"};
+    EXPECT_EQ(holdfast_at(server, run).output, "in\n") << dialect;
+    EXPECT_EQ(server.command({"EXISTS", key}).number, 0) << dialect;
+  }
+}
+
+TEST_P(CommandLine, ListsLocksOfAllDialectsAndWhoseTheyAre) {
+  const auto server = start();
+  const auto listing = "echo in; exec " + std::string(HOLDFAST_PROGRAM) + " --url " + server.url() +
+                       " ls --all-dialects";
+  server.command({"SET", "app:nightly", "0f0e0d0c-0b0a-0908-0706-050403020100", "EX", "60"});
+  server.command({"SET", "number", "7"});
+  const auto shown = holdfast_at(server, {"run", "orders", "--", "sh", "-c", listing}).output;
+  EXPECT_THAT(shown, HasSubstr("NAME     DIALECT                 STATE"));
+  EXPECT_THAT(shown, HasSubstr("orders   holdfast                held"));
+  EXPECT_THAT(shown, HasSubstr("nightly  spring_integration:app  held"));
+  EXPECT_THAT(shown, ::testing::Not(HasSubstr("number")));
+  const auto text = holdfast_at(server, {"ls", "--all-dialects", "--json", "n*"}).output;
+  EXPECT_THAT(text, HasSubstr("\"dialect\": \"spring_integration:app\""));
+  // As it is said there it can be asked for.
+  const auto status =
+      holdfast_at(server, {"status", "--dialect", "spring_integration:app", "nightly"});
+  EXPECT_THAT(status.output, HasSubstr("id 0f0e0d0c"));
+}
+
 TEST_P(CommandLine, RefusesWhatADialectHasNot) {
   const auto server = start();
   for (const auto* option : {"--shared", "--exclusive", "--fair"}) {
@@ -53,7 +92,9 @@ TEST_P(CommandLine, RefusesWhatADialectHasNot) {
         holdfast_at(server, {"run", option, "--dialect", "redisson", "a", "--", "true"});
     EXPECT_EQ(run.how, exited(64)) << option;
   }
-  EXPECT_EQ(holdfast_at(server, {"status", "--dialect", "cobol", "a"}).how, exited(64));
+  for (const auto* none : {"cobol", "redisson:a", "spring_integration", "spring_integration:"}) {
+    EXPECT_EQ(holdfast_at(server, {"status", "--dialect", none, "a"}).how, exited(64)) << none;
+  }
 }
 
 }  // namespace

@@ -44,6 +44,21 @@ const std::map<std::string_view, maker>& makers() {
        [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::go_zero()}); }},
       {"Redisson's RLock",
        [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::redisson()}); }},
+      {"Spring's registry, SPIN_LOCK",
+       [](auto& redis, auto& name) {
+         return redis.mutex(name, {.dialect = dialect::spring_integration({"a"})});
+       }},
+      {"Spring's registry, PUB_SUB_LOCK",
+       [](auto& redis, auto& name) {
+         const spring_registry told{.registry_key = "b", .mode = registry_mode::pub_sub};
+         return redis.mutex(name, {.dialect = dialect::spring_integration(told)});
+       }},
+      {"python-redis-lock's Lock",
+       [](auto& redis, auto& name) {
+         return redis.mutex(name, {.dialect = dialect::python_redis_lock()});
+       }},
+      {"ShedLock's lock of a job",
+       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::shedlock()}); }},
   };
   return all;
 }

@@ -11,24 +11,48 @@ namespace {
 struct layout {
   const char* name;
   dialect how;
+  std::string key;  // of the lock "orders"
   // As the library's own client would, for 30 s, and give it back.
   std::vector<std::string> take;
   std::vector<std::vector<std::string>> give_back;
+  std::string channel{};  // where it tells those who wait, and how many listen there
 };
 
+// A lock that is one text at one key.
+layout plain(const char* name, dialect how, const std::string& key = "orders") {
+  return {name, std::move(how), key, {"SET", key, "theirs", "NX", "PX", "30000"}, {{"DEL", key}}};
+}
+
+layout told_registry() {
+  auto all = plain("spring_integration, pub_sub",
+                   dialect::spring_integration({"app", registry_mode::pub_sub}), "app:orders");
+  all.channel = "app-channel:app:orders";
+  all.give_back.push_back({"PUBLISH", all.channel, all.key});
+  return all;
+}
+
+layout redisson() {
+  const std::string channel = "redisson_lock__channel:{orders}";
+  return {"redisson",
+          dialect::redisson(),
+          "orders",
+          {"EVAL",
+           "redis.call('HINCRBY', KEYS[1], 'theirs:1', 1) "
+           "return redis.call('PEXPIRE', KEYS[1], 30000)",
+           "1", "orders"},
+          {{"DEL", "orders"}, {"PUBLISH", channel, "0"}},
+          channel};
+}
+
 std::vector<layout> layouts() {
-  const std::vector<std::string> set{"SET", "orders", "theirs", "NX", "PX", "30000"};
-  const std::vector<std::vector<std::string>> del{{"DEL", "orders"}};
   return {
-      {"redis_py", dialect::redis_py(), set, del},
-      {"go_zero", dialect::go_zero(), set, del},
-      {"redisson",
-       dialect::redisson(),
-       {"EVAL",
-        "redis.call('HINCRBY', KEYS[1], 'theirs:1', 1) "
-        "return redis.call('PEXPIRE', KEYS[1], 30000)",
-        "1", "orders"},
-       {{"DEL", "orders"}, {"PUBLISH", "redisson_lock__channel:{orders}", "0"}}},
+      plain("redis_py", dialect::redis_py()),
+      plain("go_zero", dialect::go_zero()),
+      plain("spring_integration", dialect::spring_integration({"app"}), "app:orders"),
+      plain("python_redis_lock", dialect::python_redis_lock(), "lock:orders"),
+      plain("shedlock", dialect::shedlock(), "job-lock:default:orders"),
+      told_registry(),
+      redisson(),
   };
 }
 
@@ -47,15 +71,18 @@ class Dialects : public mutex_test {
       server().command({"FLUSHALL"});
     }
   }
+  void for_each_told(const std::function<void(const layout&)>& check) {
+    for_each([&](const layout& how) {
+      if (!how.channel.empty()) check(how);
+    });
+  }
   void give_back(const layout& how) {
     for (const auto& words : how.give_back) server().command(words);
   }
-  bool exists() { return server().command({"EXISTS", "orders"}).number == 1; }
-
-  // Where Redisson tells those who wait for "orders", and how many listen.
-  static constexpr const char* redisson_channel = "redisson_lock__channel:{orders}";
-  std::int64_t redisson_listeners() {
-    return server().command({"PUBSUB", "NUMSUB", redisson_channel}).items.at(1).number;
+  bool exists(const layout& how) { return server().command({"EXISTS", how.key}).number == 1; }
+  std::int64_t pttl(const layout& how) { return server().command({"PTTL", how.key}).number; }
+  std::int64_t listeners(const layout& how) {
+    return server().command({"PUBSUB", "NUMSUB", how.channel}).items.at(1).number;
   }
 
  private:
@@ -70,12 +97,12 @@ TEST_P(Dialects, HoldOneKeyWithoutAToken) {
     EXPECT_FALSE(held.token());
     const auto keys = server().command({"KEYS", "[^h]*"});  // but for our client registry
     ASSERT_EQ(keys.items.size(), 1U);
-    EXPECT_EQ(keys.items[0].text, "orders");
-    const auto ttl = server().command({"PTTL", "orders"}).number;
+    EXPECT_EQ(keys.items[0].text, how.key);
+    const auto ttl = pttl(how);
     EXPECT_GT(ttl, 25'000);
-    EXPECT_LE(ttl, 30'500);
+    EXPECT_LE(ttl, 60'000);
     held.release().value();
-    EXPECT_FALSE(exists());
+    EXPECT_FALSE(exists(how));
   });
 }
 
@@ -144,14 +171,14 @@ TEST_P(Dialects, LoseNoIncrement) {
 TEST_P(Dialects, AreRenewedAndLostWithTheKey) {
   for_each([&](const layout& how) {
     const auto held = redis().mutex("orders", {.lease = 200ms, .dialect = how.how}).acquire();
-    auto extended = server().command({"PTTL", "orders"}).number;
+    auto extended = pttl(how);
     EXPECT_TRUE(eventually([&] {
-      const auto now = server().command({"PTTL", "orders"}).number;
+      const auto now = pttl(how);
       return std::exchange(extended, now) < now;  // it has grown
     }));
     EXPECT_TRUE(held.held());
-    server().command({"DEL", "orders"});
-    server().command({"SET", "orders", "somebody else"});
+    server().command({"DEL", how.key});
+    server().command({"SET", how.key, "somebody else"});
     EXPECT_TRUE(triggered(held.lost()));
     EXPECT_FALSE(held.held());
   });
@@ -160,10 +187,10 @@ TEST_P(Dialects, AreRenewedAndLostWithTheKey) {
 TEST_P(Dialects, LeaveTheLockToWhoeverTookItMeanwhile) {
   for_each([&](const layout& how) {
     auto held = redis().mutex("orders", {.dialect = how.how}).acquire();
-    server().command({"DEL", "orders"});
+    server().command({"DEL", how.key});
     server().command(how.take);
     expect_reason(held.release(), errc::lost);
-    EXPECT_TRUE(exists());
+    EXPECT_TRUE(exists(how));
   });
 }
 
@@ -177,9 +204,9 @@ TEST_P(Dialects, OfARecursiveMutexCountHoldsHere) {
       EXPECT_EQ(server().command({"HVALS", "orders"}).items.at(0).text, "1");
     }
     inner.release().value();
-    EXPECT_TRUE(exists());
+    EXPECT_TRUE(exists(how));
     outer.release().value();
-    EXPECT_FALSE(exists());
+    EXPECT_FALSE(exists(how));
   });
 }
 
@@ -201,54 +228,89 @@ TEST_P(Dialects, RefuseWhatTheirLayoutsCannotHave) {
   });
 }
 
-TEST_P(Dialects, RedissonTellsThoseWhoWait) {
-  const auto how = layouts().back();
-  server().command(how.take);
-  const auto mutex = redis().mutex("orders", {.dialect = how.how});
-  std::thread waiting([&] { EXPECT_TRUE(mutex.try_acquire({.timeout = generous})); });
-  EXPECT_TRUE(eventually([&] { return redisson_listeners() == 1; }));
-  // Whoever hears of a release asks again at once, and otherwise every two seconds.
-  constexpr int releases = 8;
-  const auto seconds = [&] { return std::stoll(server().command({"TIME"}).items.at(0).text); };
-  const auto began = seconds();
-  for (int i = 0; i < releases; ++i) {
-    const auto before = called("evalsha");
-    server().command({"PUBLISH", redisson_channel, "0"});
-    EXPECT_TRUE(eventually([&] { return called("evalsha") > before; }));
-  }
-  EXPECT_LT(seconds() - began, releases);
-  give_back(how);
-  waiting.join();
-  EXPECT_TRUE(eventually([&] { return redisson_listeners() == 0; }));  // nobody waits any more
+TEST_P(Dialects, TellThoseWhoWait) {
+  for_each_told([&](const layout& how) {
+    server().command(how.take);
+    const auto mutex = redis().mutex("orders", {.dialect = how.how});
+    std::thread waiting([&] { EXPECT_TRUE(mutex.try_acquire({.timeout = generous})); });
+    EXPECT_TRUE(eventually([&] { return listeners(how) == 1; }));
+    // Whoever hears of a release asks again at once, and otherwise every two seconds.
+    constexpr int releases = 8;
+    const auto seconds = [&] { return std::stoll(server().command({"TIME"}).items.at(0).text); };
+    const auto began = seconds();
+    for (int i = 0; i < releases; ++i) {
+      const auto before = called("evalsha");
+      server().command({"PUBLISH", how.channel, "0"});
+      EXPECT_TRUE(eventually([&] { return called("evalsha") > before; }));
+    }
+    EXPECT_LT(seconds() - began, releases);
+    give_back(how);
+    waiting.join();
+    EXPECT_TRUE(eventually([&] { return listeners(how) == 0; }));  // nobody waits any more
+  });
 }
 
-TEST_P(Dialects, RedissonIsAskedOftenByThoseWhoCannotBeTold) {
-  const auto how = layouts().back();
-  server().command(how.take);
-  const client poller{server().url(), {.wakeup = wakeup::poll}};
-  std::thread waiting([&] {
-    const auto mutex = poller.mutex("orders", {.dialect = how.how});
-    EXPECT_TRUE(mutex.try_acquire({.timeout = generous}));
+TEST_P(Dialects, AreAskedOftenByThoseWhoCannotBeTold) {
+  for_each_told([&](const layout& how) {
+    server().command(how.take);
+    const client poller{server().url(), {.wakeup = wakeup::poll}};
+    std::thread waiting([&] {
+      const auto mutex = poller.mutex("orders", {.dialect = how.how});
+      EXPECT_TRUE(mutex.try_acquire({.timeout = generous}));
+    });
+    const auto before = called("evalsha");
+    EXPECT_TRUE(eventually([&] { return called("evalsha") > before + 2; }));
+    give_back(how);
+    waiting.join();
+    EXPECT_EQ(called("subscribe"), 0);
   });
-  const auto before = called("evalsha");
-  EXPECT_TRUE(eventually([&] { return called("evalsha") > before + 2; }));
-  give_back(how);
-  waiting.join();
-  EXPECT_EQ(called("subscribe"), 0);
 }
 
 TEST_P(Dialects, ListenAgainAfterTheConnectionBroke) {
-  const auto how = layouts().back();
-  server().command(how.take);
-  const auto mutex = redis().mutex("orders", {.dialect = how.how});
-  std::thread waiting([&] { EXPECT_TRUE(mutex.try_acquire({.timeout = generous})); });
-  EXPECT_TRUE(eventually([&] { return redisson_listeners() == 1; }));
-  const auto subscriptions = called("subscribe");
-  server().command({"CLIENT", "KILL", "TYPE", "pubsub"});
-  EXPECT_TRUE(eventually([&] { return called("subscribe") >= subscriptions + 2; }));
-  EXPECT_TRUE(eventually([&] { return redisson_listeners() == 1; }));
-  give_back(how);
-  waiting.join();
+  for_each_told([&](const layout& how) {
+    server().command(how.take);
+    const auto mutex = redis().mutex("orders", {.dialect = how.how});
+    std::thread waiting([&] { EXPECT_TRUE(mutex.try_acquire({.timeout = generous})); });
+    EXPECT_TRUE(eventually([&] { return listeners(how) == 1; }));
+    const auto subscriptions = called("subscribe");
+    server().command({"CLIENT", "KILL", "TYPE", "pubsub"});
+    EXPECT_TRUE(eventually([&] { return called("subscribe") >= subscriptions + 2; }));
+    EXPECT_TRUE(eventually([&] { return listeners(how) == 1; }));
+    give_back(how);
+    waiting.join();
+  });
+}
+
+TEST_P(Dialects, OfAJobStayLockedForAsLongAsTheyMust) {
+  const auto how = dialect::shedlock({.at_least_for = 2s});
+  const auto job = redis().mutex("orders", {.lease = 20s, .dialect = how});
+  job.acquire().release().value();
+  // For the threads of this client, too.
+  expect_reason(job.try_acquire(), errc::busy);
+  EXPECT_LE(server().command({"PTTL", "job-lock:default:orders"}).number, 2'000);
+  EXPECT_TRUE(job.try_acquire({.timeout = generous}));
+  expect_reason(another_client().mutex("orders", {.dialect = dialect::shedlock()}).try_acquire(),
+                errc::busy);
+  const auto too_long =
+      thrown_by([&] { (void)redis().mutex("orders", {.lease = 1s, .dialect = how}); });
+  EXPECT_EQ(too_long.reason(), errc::invalid_argument);
+}
+
+// Where another thread of the client must not have it without the server.
+TEST_P(Dialects, AskForEachThreadWhereEachGrantMustBeSeen) {
+  for (const auto& how : {dialect::shedlock({.at_least_for = 2s})}) {
+    const auto mutex = redis().mutex("orders", {.lease = 20s, .dialect = how});
+    const auto held = mutex.acquire();
+    const auto before = called("evalsha");
+    std::thread([&] { expect_reason(mutex.try_acquire(), errc::busy); }).join();
+    EXPECT_GT(called("evalsha"), before);
+  }
+}
+
+TEST_P(Dialects, WakeThoseWhoWaitWithPythonRedisLock) {
+  auto held = redis().mutex("orders", {.dialect = dialect::python_redis_lock()}).acquire();
+  held.release().value();
+  EXPECT_EQ(server().command({"LLEN", "lock-signal:orders"}).number, 1);
 }
 
 TEST_P(Dialects, GoZeroKeepsALockForHalfASecondMore) {
@@ -263,6 +325,9 @@ TEST(dialect, has_a_name_and_is_equal_to_its_copies) {
   EXPECT_EQ(dialect::redisson().name(), "redisson");
   EXPECT_EQ(dialect::go_zero().name(), "go_zero");
   EXPECT_EQ(dialect::redis_py().name(), "token");
+  EXPECT_EQ(dialect::spring_integration({"app"}).name(), "spring_integration");
+  EXPECT_EQ(dialect::python_redis_lock().name(), "python_redis_lock");
+  EXPECT_EQ(dialect::shedlock().name(), "shedlock");
   EXPECT_EQ(dialect::redis_py(), dialect::redis_py());
   EXPECT_NE(dialect::jedis("a"), dialect::jedis("a"));
   EXPECT_NE(dialect::redisson(), dialect{});
@@ -271,6 +336,9 @@ TEST(dialect, has_a_name_and_is_equal_to_its_copies) {
 TEST(dialect, refuses_what_is_no_layout) {
   EXPECT_EQ(thrown_by([] { dialect::jedis(""); }).reason(), errc::invalid_argument);
   EXPECT_EQ(thrown_by([] { dialect::spring_template(""); }).reason(), errc::invalid_argument);
+  EXPECT_EQ(thrown_by([] { dialect::spring_integration({""}); }).reason(), errc::invalid_argument);
+  EXPECT_EQ(thrown_by([] { dialect::shedlock({.at_least_for = -1ms}); }).reason(),
+            errc::invalid_argument);
   EXPECT_EQ(thrown_by([] { dialect::token({.lease = 1ms}); }).reason(), errc::invalid_argument);
   EXPECT_EQ(thrown_by([] { dialect::token({.retry_interval = 0ms}); }).reason(),
             errc::invalid_argument);

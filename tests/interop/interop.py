@@ -5,6 +5,7 @@ interop.py DRIVER... : each is DIALECT=COMMAND, and holdfast=COMMAND and status=
 """
 
 import contextlib
+import dataclasses
 import json
 import shlex
 import socket
@@ -13,10 +14,42 @@ import subprocess
 import sys
 import time
 
-WATCHDOG = 3000  # ms: the lease of Redisson's own locks that are renewed
+WATCHDOG = 3000  # ms: the lease of the libraries' own locks that are renewed
 PATIENCE = 20000  # ms: longer than anything here should take
 TOTAL, WORKERS = 2000, 4
 ROUNDS = 20  # of measured wake-ups
+LEAST = 1500  # ms: lockAtLeastFor
+# ms: who waits in some libraries hears nothing of a lease that ends, and wakes when his time is up.
+NOTICE = 3000
+
+
+@dataclasses.dataclass
+class Peer:
+    """What the tests must know of a library. Words go to its drivers after host and port."""
+
+    key: str = "{}"
+    words: tuple = ()
+    status: str = ""  # how `holdfast status` names it, where that is not the dialect
+    renews: bool = False
+    reentrant: bool = False
+    counts: bool = False  # its holds, in Redis
+    rests: bool = False  # stays locked for a while after its release
+
+
+def registry(status, mode):
+    words = (WATCHDOG, mode)
+    return Peer(key="interop:{}", words=words, status=status, renews=True, reentrant=True)
+
+
+PEERS = {
+    "redis_py": Peer(),
+    "python_redis_lock": Peer(key="lock:{}", words=(WATCHDOG,), renews=True),
+    "go_zero": Peer(),
+    "redisson": Peer(words=(WATCHDOG,), renews=True, reentrant=True, counts=True),
+    "spring_integration": registry("spring_integration:interop", "SPIN_LOCK"),
+    "spring_integration_pub_sub": registry("spring_integration_pub_sub:interop", "PUB_SUB_LOCK"),
+    "shedlock": Peer(key="job-lock:default:{}", rests=True),
+}
 
 
 class Failed(Exception):
@@ -104,10 +137,11 @@ class Driver:
 class Pair:
     def __init__(self, dialect, commands):
         self.dialect = dialect
+        self.peer = PEERS[dialect]
         self.server = Server()
         self.status_command = commands["status"]
         address = ["127.0.0.1", self.server.port]
-        extra = [str(WATCHDOG)] if dialect == "redisson" else []
+        extra = [str(word) for word in self.peer.words]
         self.drivers = [
             Driver(dialect, commands[dialect], address + extra),
             Driver(dialect + " again", commands[dialect], address + extra),
@@ -128,12 +162,15 @@ class Pair:
             f"redis://127.0.0.1:{self.server.port}",
             "status",
             "--dialect",
-            self.dialect,
+            self.peer.status or self.dialect,
             name,
         ]
         shown = subprocess.run(words, capture_output=True, text=True)
         expect(shown.returncode, 0, f"holdfast status ({shown.stderr.strip()})")
         return json.loads(shown.stdout)["locks"][0]
+
+    def key(self, name):
+        return self.peer.key.format(name)
 
     def directions(self):
         return [(self.theirs, self.ours), (self.ours, self.theirs)]
@@ -149,7 +186,7 @@ def exclusion(pair):
         if (said := other.ask("locked", "a")) != "unknown":
             expect(said, "yes", f"{other.name} sees that it is locked")
         expect(holder.ask("release", "a"), "ok", f"{holder.name} gives it back")
-        expect(pair.server.ask("EXISTS", "a"), 0, "keys left")
+        expect(pair.server.ask("EXISTS", pair.key("a")), 0, "keys left")
         if (said := other.ask("locked", "a")) != "unknown":
             expect(said, "no", f"{other.name} sees that it is free")
     return ""
@@ -187,19 +224,22 @@ def contention(pair):
 
 def expiry(pair):
     """A lease that ends passes the lock on, and its holder cannot release what another has now."""
+    said = []
     for holder, other in pair.directions():
+        began = time.monotonic()
         expect(holder.ask("acquire", "e", 500, 0), "ok", f"{holder.name} takes it for 500 ms")
-        expect(other.ask("acquire", "e", 0, PATIENCE), "ok", f"{other.name} gets it after that")
+        expect(other.ask("acquire", "e", 0, NOTICE), "ok", f"{other.name} gets it after that")
+        said.append(f"{other.name} after {(time.monotonic() - began) * 1000:.0f} ms")
         expect(holder.ask("release", "e"), "refused", f"{holder.name} releases what it has lost")
         expect(other.ask("holds", "e"), "1", f"{other.name} has it")
         expect(other.ask("release", "e"), "ok", f"{other.name} gives it back")
-    return ""
+    return ", ".join(said)
 
 
 def renewal(pair):
     """A holder that renews keeps the other out for three times its lease."""
     renews = [(pair.ours, pair.theirs, 1000)]
-    if pair.dialect == "redisson":
+    if pair.peer.renews:
         renews.append((pair.theirs, pair.ours, WATCHDOG))
     for holder, other, lease in renews:
         expect(holder.ask("acquire", "r", 0, 0), "ok", f"{holder.name} takes it")
@@ -213,7 +253,7 @@ def renewal(pair):
 def reentry(pair):
     """Holds are counted by their holder, and the lock is free after the last."""
     reentrant = [(pair.ours, pair.theirs)]
-    if pair.dialect == "redisson":
+    if pair.peer.reentrant:
         reentrant.append((pair.theirs, pair.ours))
     for holder, other in reentrant:
         for count in (1, 2):
@@ -235,7 +275,7 @@ def view(pair):
     expect(shown["state"], "held", "state of their lock")
     if shown.get("remaining_ms", 0) <= 0 or not shown["owner"]["id"]:
         raise Failed(f"their lock is shown as {shown}")
-    if pair.dialect == "redisson":
+    if pair.peer.counts:
         expect(pair.theirs.ask("acquire", "v", 0, 0), "ok", "they take it again")
         expect(pair.status("v").get("detail"), "its owner holds it 2 times", "holds shown")
         expect(pair.theirs.ask("release", "v"), "ok", "they leave once")
@@ -246,24 +286,47 @@ def view(pair):
 def keys(pair):
     """After the same operations the same keys are there, but for who wrote them."""
 
+    key = pair.key("kept")
+
     def shape(driver):
-        expect(driver.ask("acquire", "k", 3000, 0), "ok", f"{driver.name} takes it")
-        kind = pair.server.ask("TYPE", "k")
+        expect(driver.ask("acquire", "kept", 3000, 0), "ok", f"{driver.name} takes it")
+        kind = pair.server.ask("TYPE", key)
         is_text = kind == "string"
-        values = [pair.server.ask("GET", "k")] if is_text else pair.server.ask("HGETALL", "k")
-        left = pair.server.ask("PTTL", "k")
-        expect(driver.ask("release", "k"), "ok", f"{driver.name} gives it back")
-        expect(pair.server.ask("EXISTS", "k"), 0, "keys left")
-        form = ["".join("x" if c.isalnum() else c for c in value) for value in values]
+        values = [pair.server.ask("GET", key)] if is_text else pair.server.ask("HGETALL", key)
+        left = pair.server.ask("PTTL", key)
+        expect(driver.ask("release", "kept"), "ok", f"{driver.name} gives it back")
+        expect(pair.server.ask("EXISTS", key), 0, "keys left")
+        form = ["".join("x" if c.isalnum() or c in "+/" else c for c in v) for v in values]
         if kind == "hash":
             form = [form[0].split(":")[0] + ":x", values[1]]
-        return kind, form, round(left / 250)
+        others = sorted(pair.server.ask("KEYS", "*kept*"))
+        beside = [(other, pair.server.ask("TYPE", other)) for other in others]
+        for other, _ in beside:
+            pair.server.ask("DEL", other)
+        return kind, form, round(left / 250), beside
 
     expect(shape(pair.ours), shape(pair.theirs), "what stands in Redis")
     return ""
 
 
-TESTS = [exclusion, keys, waiting, contention, expiry, renewal, reentry, view]
+def rest(pair):
+    """Given back early, a job stays locked until lockAtLeastFor has passed."""
+    if not pair.peer.rests:
+        return ""
+    for holder, other in pair.directions():
+        expect(holder.ask("acquire", "l", 10000, 0, LEAST), "ok", f"{holder.name} takes it")
+        began = time.monotonic()
+        expect(holder.ask("release", "l"), "ok", f"{holder.name} gives it back")
+        expect(other.ask("acquire", "l", 0, 0), "busy", f"{other.name} at once")
+        expect(other.ask("acquire", "l", 0, PATIENCE), "ok", f"{other.name} later")
+        took = (time.monotonic() - began) * 1000
+        if not LEAST - 100 <= took <= LEAST + 1000:
+            raise Failed(f"{other.name} got it after {took:.0f} ms")
+        expect(other.ask("release", "l"), "ok", f"{other.name} gives it back")
+    return f"{LEAST} ms"
+
+
+TESTS = [exclusion, keys, waiting, contention, expiry, renewal, reentry, view, rest]
 
 
 def main():

@@ -3,45 +3,12 @@
 
 #include "dialects/redisson/redisson_recipe.hpp"
 #include "dialects/token/token_recipe.hpp"
-#include "scripts/script_client.hpp"
+#include "scripts/foreign_layout.hpp"
 
 namespace holdfast::dialects {
 namespace {
 
 using ::testing::MatchesRegex;
-
-// `Recipe` on a real server; `own` is what its owners write.
-template <typename Recipe>
-class foreign_test : public scripts_test {
- protected:
-  void SetUp() override {
-    scripts_test::SetUp();
-    if (IsSkipped() || HasFatalFailure()) return;
-    theirs_.emplace(server(), recipe_);
-  }
-  explicit foreign_test(Recipe recipe) : recipe_(std::move(recipe)) {}
-
-  script_client& theirs() { return *theirs_; }
-  const Recipe& layout() const { return recipe_; }
-  resp::value command(const std::vector<std::string>& words) { return redis().command(words); }
-  foreign_verdict look() {
-    return recipe_.read_inspect(
-        theirs().ask([&](auto& out) { recipe_.write_inspect(key.name(), out); }));
-  }
-  milliseconds remaining_of(const acquire_verdict& verdict) {
-    EXPECT_TRUE(std::holds_alternative<busy>(verdict)) << redis().why(verdict);
-    const auto* const held = std::get_if<busy>(&verdict);
-    return held != nullptr ? held->remaining.value_or(milliseconds{-1}) : milliseconds{-2};
-  }
-  void expect_ttl(const std::string& of, milliseconds wanted) {
-    EXPECT_GT(redis().pttl(of), wanted.count() - 5'000);
-    EXPECT_LE(redis().pttl(of), wanted.count());
-  }
-
- private:
-  const Recipe recipe_;
-  std::optional<script_client> theirs_;
-};
 
 class TokenLayout : public foreign_test<token_recipe> {
  protected:
@@ -85,12 +52,7 @@ TEST_P(TokenLayout, RenewsAndReleasesOnlyWhatIsItsOwn) {
   command({"PEXPIRE", at, "1000"});
   EXPECT_EQ(theirs().renew(mine), renew_verdict(renewed{lease}));
   expect_ttl(at, lease);
-  const auto before = redis().contents();
-  const claim stranger = others.next();
-  EXPECT_EQ(theirs().renew(stranger), renew_verdict(not_mine{}));
-  EXPECT_EQ(theirs().release(stranger), release_verdict(not_mine{}));
-  EXPECT_EQ(theirs().withdraw(stranger), release_verdict(not_mine{}));
-  EXPECT_EQ(redis().contents(), before);
+  expect_nothing_done_by(others.next());
 }
 
 TEST_P(TokenLayout, RefusesWhatComesTooLateAndForeignTypes) {

@@ -16,7 +16,7 @@ std::string drawn_value(token_form form, const request_id& owner);
 // go-zero adds so much to the seconds of a lease.
 inline constexpr short_milliseconds go_zero_surplus{500};
 
-class token_recipe final : public foreign_recipe {
+class token_recipe : public foreign_recipe {
  public:
   token_recipe(habits usual, std::string prefix, token_form form, std::string fixed_value);
 
@@ -26,10 +26,12 @@ class token_recipe final : public foreign_recipe {
                      resp::writer&) const override;
   void write_release(const claim&, resp::writer&) const override;
 
+ protected:
+  std::string owner_of(const claim& c) const override;
+
  private:
   const resp::script& inspection() const noexcept override;
   const resp::script& renewal() const noexcept override;
-  std::string owner_of(const claim& c) const override;
 
   const std::string prefix_;
   const token_form form_;

@@ -18,11 +18,22 @@ namespace {
 using holdfast::support::raw_connection;
 using milliseconds = std::chrono::milliseconds;
 
-holdfast::dialect dialect_of(const std::string& name) {
+// `least`: lockAtLeastFor, of a job of ShedLock.
+holdfast::dialect dialect_of(const std::string& name, milliseconds least = {}) {
+  constexpr milliseconds pause{10};
   if (name == "redisson") return holdfast::dialect::redisson();
   if (name == "go_zero") return holdfast::dialect::go_zero();
   if (name == "redis_py") {
-    return holdfast::dialect::token({.retry_interval = milliseconds{10}});
+    return holdfast::dialect::token({.retry_interval = pause});
+  }
+  if (name == "python_redis_lock") return holdfast::dialect::python_redis_lock();
+  if (name.starts_with("spring_integration")) {
+    const auto mode = name.ends_with("pub_sub") ? holdfast::registry_mode::pub_sub
+                                                : holdfast::registry_mode::spin;
+    return holdfast::dialect::spring_integration({"interop", mode, pause});
+  }
+  if (name == "shedlock") {
+    return holdfast::dialect::shedlock({.at_least_for = least, .retry_interval = pause});
   }
   throw std::invalid_argument("unknown dialect " + name);
 }
@@ -30,12 +41,14 @@ holdfast::dialect dialect_of(const std::string& name) {
 class driver {
  public:
   driver(const std::string& dialect, const std::string& host, std::uint16_t port)
-      : dialect_(dialect_of(dialect)),
+      : called_(dialect),
+        dialect_(dialect_of(dialect)),
         where_(holdfast::net::tcp_endpoint{host, port}),
         redis_("redis://" + host + ":" + std::to_string(port)) {}
 
-  std::string acquire(const std::string& name, int lease, int wait) {
+  std::string acquire(const std::string& name, int lease, int wait, int least) {
     holdfast::lock_options options{.dialect = dialect_};
+    if (least != 0) options.dialect = dialect_of(called_, milliseconds{least});
     if (lease != 0) {
       options.lease = milliseconds{lease};
       options.renewal = holdfast::renewal::none;
@@ -94,11 +107,11 @@ class driver {
   std::string obey(const std::string& line) {
     std::istringstream words(line);
     std::string what, name, counter;
-    int first = 0, second = 0;
+    int first = 0, second = 0, least = 0;
     words >> what >> name;
     if (what == "increment") words >> counter;
-    words >> first >> second;
-    if (what == "acquire") return acquire(name, first, second);
+    words >> first >> second >> least;
+    if (what == "acquire") return acquire(name, first, second, least);
     if (what == "release") return release(name);
     if (what == "increment") return increment(name, counter, first, second);
     if (what == "locked") return locked(name);
@@ -111,6 +124,7 @@ class driver {
     return why.reason() == holdfast::errc::busy || why.reason() == holdfast::errc::timed_out;
   }
 
+  const std::string called_;
   const holdfast::dialect dialect_;
   const holdfast::net::endpoint where_;
   const holdfast::client redis_;

@@ -1,0 +1,82 @@
+// Locks of a server, whoever wrote them.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <holdfast/inspector.hpp>
+
+#include "api/ask.hpp"
+#include "api/foreign_status.hpp"
+#include "api/key_scan.hpp"
+#include "api/native_locks.hpp"
+#include "api/once.hpp"
+#include "base/glob.hpp"
+#include "dialects/recognition.hpp"
+
+namespace holdfast {
+namespace {
+
+// Collects locks of other libraries among keys.
+class collection {
+ public:
+  collection(runtime::client_core& core, std::string_view pattern)
+      : core_(core), pattern_(pattern) {}
+
+  void look_at(std::vector<std::string> keys) {
+    std::erase_if(keys, [&](const auto& key) {
+      return key.starts_with("hf:") || !seen_.insert(key).second;  // SCAN may tell a key twice
+    });
+    const std::span<const std::string> all(keys);
+    for (std::size_t from = 0; from < all.size(); from += dialects::look_batch) {
+      look_at(all.subspan(from, std::min(dialects::look_batch, all.size() - from)));
+    }
+  }
+
+  std::vector<lock_status>& found() noexcept { return found_; }
+
+ private:
+  void look_at(std::span<const std::string> keys) {
+    const auto kept = api::accept(dialects::read_look(
+        keys, api::ask(core_, 0, [&](resp::writer& out) { dialects::write_look(keys, out); })));
+    for (const auto& one : kept) {
+      auto lock = dialects::recognise(one);
+      if (!lock || !matches(pattern_, lock->name)) continue;
+      found_.push_back(
+          api::show_foreign(core_, *lock->layout, std::move(lock->name), lock->holder));
+      found_.back().dialect = std::move(lock->dialect);
+    }
+  }
+
+  runtime::client_core& core_;
+  const std::string_view pattern_;
+  std::set<std::string> seen_;
+  std::vector<lock_status> found_;
+};
+
+}  // namespace
+
+lock_listing inspector::list_all_dialects(std::string_view pattern, std::size_t most,
+                                          std::size_t most_scanned) const {
+  auto& core = *redis_.core_;
+  api::refuse_foreign_in_cluster(core);
+  auto listing = list(pattern, most, most_scanned);
+  collection others{core, pattern};
+  api::key_scan scan{core, most_scanned};
+  const auto take = [&](const std::vector<std::string>& keys) {
+    others.look_at(keys);
+    return others.found().size() <= most;
+  };
+  for (auto* const one : api::masters_of(core)) {
+    if (!scan.walk(one->connection, "*", take)) listing.complete = false;
+  }
+  auto& all = listing.locks;
+  std::ranges::move(others.found(), std::back_inserter(all));
+  std::ranges::stable_sort(all, {}, &lock_status::name);
+  if (all.size() > most) {
+    all.resize(most);
+    listing.complete = false;
+  }
+  return listing;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,40 @@
+#include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
+
+#include "base/number.hpp"
+#include "base/sha1.hpp"
+#include "holdfast_scripts.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr std::string_view letters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+// Three hexadecimal digits are two letters.
+std::string as_base64(std::string_view digits) {
+  std::string text;
+  for (std::size_t at = 0; at < digits.size(); at += 3) {
+    const auto bits = parse_number<std::size_t>(digits.substr(at, 3), 16).value_or(0);
+    text += {letters[bits / letters.size()], letters[bits % letters.size()]};
+  }
+  return text;
+}
+
+}  // namespace
+
+python_redis_lock_recipe::python_redis_lock_recipe(habits usual)
+    : token_recipe(usual, "lock:", token_form::hex, {}) {}
+
+std::string python_redis_lock_recipe::owner_of(const claim& c) const {
+  return as_base64(sha1_hex(c.owner.text()).substr(0, 36));
+}
+
+void python_redis_lock_recipe::write_release(const claim& held, resp::writer& out) const {
+  const std::string& name = held.key->name();
+  out.call(scripts::python_redis_lock_release, 2, 1);
+  out.arg(key_of(name));
+  out.arg("lock-signal:" + name);
+  out.arg(owner_of(held));
+}
+
+}  // namespace holdfast::dialects

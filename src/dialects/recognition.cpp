@@ -1,0 +1,159 @@
+#include "dialects/recognition.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/number.hpp"
+#include "dialects/holdfast/answers.hpp"
+#include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/shedlock/shedlock_recipe.hpp"
+#include "dialects/token/token_recipe.hpp"
+#include "holdfast_scripts.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+bool is_alphanumeric(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_base64(char c) { return is_alphanumeric(c) || c == '+' || c == '/'; }
+
+template <typename Fits>
+bool consists_of(std::string_view text, std::size_t size, Fits fits) {
+  return text.size() == size && std::ranges::all_of(text, fits);
+}
+
+bool is_uuid(std::string_view text) {
+  if (text.size() != 36) return false;
+  std::string digits(text);
+  for (const std::size_t at : {8, 13, 18, 23}) {
+    if (text[at] != '-') return false;
+  }
+  std::erase(digits, '-');
+  return consists_of(digits, 32, is_hex);
+}
+
+// Python's uuid1().hex, as redis-py draws it.
+bool is_uuid1(std::string_view digits) {
+  return consists_of(digits, 32, is_hex) && digits[12] == '1' &&
+         std::string_view("89ab").find(digits[16]) != std::string_view::npos;
+}
+
+bool is_token(std::string_view text) { return consists_of(text, 32, is_hex); }
+bool is_id_of_go_zero(std::string_view text) { return consists_of(text, 16, is_alphanumeric); }
+bool is_id_in_base64(std::string_view text) { return consists_of(text, 24, is_base64); }
+
+// Locks that are one text, whose name says no more than `prefix`.
+struct text_form {
+  std::string_view dialect;
+  std::string_view prefix;
+  bool (*is_value)(std::string_view);
+  bool can_be_without_end;  // the library's own default
+};
+
+constexpr std::array text_forms = {
+    text_form{"python_redis_lock", "lock:", is_id_in_base64, true},
+    text_form{"reentrant_thread_local", "LOCK_", is_uuid, false},
+    text_form{"redis_py", "", is_token, false},
+    text_form{"redis_py", "", is_uuid1, true},
+    text_form{"go_zero", "", is_id_of_go_zero, false},
+};
+
+using verdict = std::optional<recognised>;
+
+verdict as_redisson(const kept& what) {
+  static const redisson_recipe& layout = *new redisson_recipe;
+  const auto holds = parse_number<std::uint64_t>(what.words[1]);
+  const auto client = std::string_view(what.words[0]).substr(0, what.words[0].find(':'));
+  if (!holds || !is_uuid(client)) return std::nullopt;
+  return recognised{"redisson",
+                    std::string(what.key),
+                    &layout,
+                    {.owner = what.words[0], .holds = *holds, .remaining = what.remaining}};
+}
+
+recognised as_text(const kept& what, std::string dialect, std::string_view name) {
+  static const token_recipe& layout = *new token_recipe({.name = "token"}, {}, token_form::hex, {});
+  return {std::move(dialect),
+          std::string(name),
+          &layout,
+          {.owner = what.words[0], .remaining = what.remaining}};
+}
+
+// job-lock:ENVIRONMENT:NAME, and ADDED:TIME@HOST.
+verdict as_shedlock(const kept& what) {
+  static const shedlock_recipe& layout = *new shedlock_recipe({.name = "shedlock"}, {}, {});
+  constexpr std::string_view prefix = "job-lock:";
+  const std::string& value = what.words[0];
+  const auto colon = what.key.find(':', prefix.size());
+  if (!what.key.starts_with(prefix) || colon == what.key.npos) return std::nullopt;
+  if (!value.starts_with("ADDED:") || value.find('@') == value.npos) return std::nullopt;
+  const std::string environment(what.key.substr(prefix.size(), colon - prefix.size()));
+  auto found = as_text(what, environment == "default" ? "shedlock" : "shedlock:" + environment,
+                       what.key.substr(colon + 1));
+  found.layout = &layout;
+  return found;
+}
+
+// REGISTRY:NAME: which mode it is in, no key tells.
+verdict as_spring_integration(const kept& what) {
+  const auto colon = what.key.find(':');
+  if (colon == what.key.npos || colon == 0 || !what.remaining || !is_uuid(what.words[0])) {
+    return std::nullopt;
+  }
+  return as_text(what, "spring_integration:" + std::string(what.key.substr(0, colon)),
+                 what.key.substr(colon + 1));
+}
+
+verdict as_one_of_the_forms(const kept& what) {
+  for (const auto& form : text_forms) {
+    const bool may_last = what.remaining || form.can_be_without_end;
+    if (may_last && what.key.starts_with(form.prefix) && form.is_value(what.words[0])) {
+      return as_text(what, std::string(form.dialect), what.key.substr(form.prefix.size()));
+    }
+  }
+  return std::nullopt;
+}
+
+verdict recognise_text(const kept& what) {
+  if (auto found = as_shedlock(what)) return found;
+  if (auto found = as_one_of_the_forms(what)) return found;
+  return as_spring_integration(what);
+}
+
+std::optional<kept> read_kept(std::string_view key, const resp::value& v) {
+  if (!v.is(resp::type::array) || v.items.size() < 3 || !v.items[0].is_text()) return std::nullopt;
+  kept what{.key = key, .is_hash = v.items[0].text == "hash"};
+  if (v.items.size() != (what.is_hash ? 4U : 3U)) return std::nullopt;
+  what.remaining = read_ttl(v.items[1]);
+  for (std::size_t i = 2; i < v.items.size(); ++i) what.words.push_back(v.items[i].text);
+  return what;
+}
+
+}  // namespace
+
+std::optional<recognised> recognise(const kept& what) {
+  auto found = what.is_hash ? as_redisson(what) : recognise_text(what);
+  return found && found->name.empty() ? std::nullopt : std::move(found);
+}
+
+void write_look(std::span<const std::string> keys, resp::writer& out) {
+  out.call(scripts::foreign_look, keys.size(), 0);
+  for (const auto& key : keys) out.arg(key);
+}
+
+std::variant<std::vector<kept>, refused> read_look(std::span<const std::string> keys,
+                                                   const resp::value& reply) {
+  if (!reply.is(resp::type::array) || reply.items.size() != keys.size()) {
+    return refused_or_not_understood("look", reply);
+  }
+  std::vector<kept> all;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (auto one = read_kept(keys[i], reply.items[i])) all.push_back(*std::move(one));
+  }
+  return all;
+}
+
+}  // namespace holdfast::dialects

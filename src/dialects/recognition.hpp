@@ -1,0 +1,40 @@
+// Whose lock a key is, where nobody says it: a guess by its name, its type and what stands there.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialects/foreign_recipe.hpp"
+
+namespace holdfast::dialects {
+
+// So many keys may be looked at in one command.
+inline constexpr std::size_t look_batch = 100;
+
+// What stands at a key that could be a lock.
+struct kept {
+  std::string_view key;
+  bool is_hash = false;
+  std::vector<std::string> words{};         // a text, or a field and its value
+  std::optional<milliseconds> remaining{};  // nothing: it has no expiry
+};
+
+struct recognised {
+  std::string dialect;  // as the program's --dialect takes it
+  std::string name;     // of the lock, in that dialect
+  const foreign_recipe* layout = nullptr;
+  foreign_holder holder{};
+};
+
+// Nothing: no lock that is known here.
+std::optional<recognised> recognise(const kept& what);
+
+void write_look(std::span<const std::string> keys, resp::writer& out);
+// What could be a lock of those keys, or why nobody knows.
+std::variant<std::vector<kept>, refused> read_look(std::span<const std::string> keys,
+                                                   const resp::value& reply);
+
+}  // namespace holdfast::dialects

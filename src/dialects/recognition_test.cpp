@@ -1,0 +1,90 @@
+// Whose lock a key is, by its name, type and content.
+#include "dialects/recognition.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr milliseconds left{5'000};
+
+// "DIALECT NAME OWNER", or "none"; `remaining` as kept has it.
+std::string seen(std::string_view key, std::vector<std::string> words,
+                 std::optional<milliseconds> remaining = left) {
+  const bool is_hash = words.size() == 2;
+  const auto found = recognise({key, is_hash, std::move(words), remaining});
+  if (!found) return "none";
+  EXPECT_EQ(found->holder.remaining, remaining);
+  return found->dialect + ' ' + found->name + ' ' +
+         std::string(found->layout->shown(found->holder.owner));
+}
+
+const std::string uuid = "0f0e0d0c-0b0a-0908-0706-050403020100";
+const std::string thread = uuid + ":77";
+
+TEST(recognition, knows_the_locks_of_each_library) {
+  EXPECT_EQ(seen("orders", {thread, "2"}), "redisson orders " + thread);
+  EXPECT_EQ(seen("app:orders:42", {uuid}), "spring_integration:app orders:42 0f0e0d0c");
+  EXPECT_EQ(seen("LOCK_orders", {uuid}), "reentrant_thread_local orders 0f0e0d0c");
+  EXPECT_EQ(seen("lock:a", {"AAAAbbbbCCCCdddd0000++//"}), "python_redis_lock a AAAAbbbb");
+  EXPECT_EQ(seen("a", {"0123456789abcdef0123456789abcdef"}), "redis_py a 01234567");
+  EXPECT_EQ(seen("a", {"0123456789ABCDEf"}), "go_zero a 01234567");
+  const std::string job = "ADDED:2026-11-22T14:52:47.001Z@there";
+  EXPECT_EQ(seen("job-lock:default:a", {job + ':' + uuid}), "shedlock a " + job);
+  EXPECT_EQ(seen("job-lock:prod:a:b", {job}), "shedlock:prod a:b " + job);
+}
+
+TEST(recognition, counts_the_holds_of_redisson) {
+  const auto found = recognise({"orders", true, {thread, "2"}, left});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->holder.holds, 2U);
+}
+
+TEST(recognition, takes_nothing_else_for_a_lock) {
+  EXPECT_EQ(seen("a", {"b"}), "none");
+  EXPECT_EQ(seen("a", {""}), "none");
+  EXPECT_EQ(seen("user:7", {"name", "Ada"}), "none");
+  EXPECT_EQ(seen("a", {thread, "x"}), "none");
+  EXPECT_EQ(seen("a", {"mode", "1"}), "none");
+  EXPECT_EQ(seen("orders", {uuid}), "none");  // a registry's lock has its key before it
+  EXPECT_EQ(seen(":orders", {uuid}), "none");
+  EXPECT_EQ(seen("app:", {uuid}), "none");
+  EXPECT_EQ(seen("app:orders", {std::string(36, '0')}), "none");
+  EXPECT_EQ(seen("a", {"0123456789abcdef0123456789abcdeF"}), "none");
+  EXPECT_EQ(seen("job-lock:a", {"ADDED:2026-11-22T14:52:47.001Z@there"}), "none");
+  EXPECT_EQ(seen("job-lock:default:a", {"ADDED"}), "none");
+  EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd0000++//"}), "none");
+}
+
+// What never ends is data, but where it is the library's default.
+TEST(recognition, wants_an_expiry_of_most) {
+  EXPECT_EQ(seen("a", {"0123456789ABCDEf"}, {}), "none");
+  EXPECT_EQ(seen("app:orders", {uuid}, {}), "none");
+  EXPECT_EQ(seen("a", {"0123456789abcdef0123456789abcdef"}, {}), "none");
+  EXPECT_EQ(seen("a", {"0123456789ab1def8123456789abcdef"}, {}), "redis_py a 01234567");
+  EXPECT_EQ(seen("lock:a", {"AAAAbbbbCCCCdddd0000++//"}, {}), "python_redis_lock a AAAAbbbb");
+  EXPECT_EQ(seen("orders", {thread, "1"}, {}), "redisson orders " + thread);
+}
+
+resp::value text(const char* t) {
+  return {.kind = resp::type::bulk, .number = 0, .text = t, .items = {}};
+}
+resp::value list(std::vector<resp::value> items) {
+  return {.kind = resp::type::array, .number = 0, .text = {}, .items = std::move(items)};
+}
+
+TEST(recognition, reads_only_what_its_script_answers) {
+  const std::vector<std::string> keys{"a", "b"};
+  const resp::value number{.kind = resp::type::integer, .number = 7, .text = {}, .items = {}};
+  const auto read = [&](const resp::value& v) { return read_look(keys, v); };
+  const auto some = std::get<0>(read(list({list({}), list({text("string"), number, text("v")})})));
+  ASSERT_EQ(some.size(), 1U);
+  EXPECT_EQ(some[0].key, "b");
+  EXPECT_EQ(some[0].remaining, milliseconds{7});
+  EXPECT_TRUE(std::get<0>(read(list({number, list({text("hash"), number, text("f")})}))).empty());
+  EXPECT_TRUE(std::holds_alternative<refused>(read(list({}))));
+  EXPECT_TRUE(std::holds_alternative<refused>(read(number)));
+}
+
+}  // namespace
+}  // namespace holdfast::dialects

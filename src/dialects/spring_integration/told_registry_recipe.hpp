@@ -1,0 +1,23 @@
+// A lock of Spring Integration's RedisLockRegistry in the mode PUB_SUB_LOCK: a plain one whose
+// releases are made known on a channel of its own: docs/wire/spring_integration.md.
+#pragma once
+
+#include <string>
+
+#include "dialects/token/token_recipe.hpp"
+
+namespace holdfast::dialects {
+
+class told_registry_recipe final : public token_recipe {
+ public:
+  told_registry_recipe(habits usual, const std::string& registry_key);
+
+  std::string channel_of(std::string_view name) const override;
+
+  void write_release(const claim&, resp::writer&) const override;
+
+ private:
+  const std::string channel_prefix_;
+};
+
+}  // namespace holdfast::dialects

@@ -1,0 +1,80 @@
+// Locks that are found without saying whose they are.
+#include <map>
+#include <vector>
+
+#include "conformance/conformance.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+class AllDialects : public mutex_test {
+ protected:
+  void SetUp() override {
+    HOLDFAST_NEEDS_ONE_SERVER("other layouts are refused");
+    mutex_test::SetUp();
+  }
+  // Name -> dialect.
+  std::map<std::string, std::string> found(std::string_view pattern = "*") {
+    std::map<std::string, std::string> all;
+    for (const auto& lock : inspector{redis()}.list_all_dialects(pattern).locks) {
+      EXPECT_EQ(lock.what, lock_status::state::held);
+      EXPECT_TRUE(all.emplace(lock.name, lock.dialect).second) << lock.name;
+    }
+    return all;
+  }
+};
+HOLDFAST_ON_EACH_SERVER(AllDialects);
+
+TEST_P(AllDialects, AreListedTogether) {
+  using how = dialect;
+  const std::vector<std::pair<std::string, dialect>> kinds = {
+      {"holdfast", how{}},
+      {"redisson", how::redisson()},
+      {"go_zero", how::go_zero()},
+      {"redis_py", how::redis_py()},
+      {"python_redis_lock", how::python_redis_lock()},
+      {"reentrant_thread_local", how::reentrant_thread_local()},
+      {"shedlock", how::shedlock()},
+      {"shedlock:prod", how::shedlock({.environment = "prod"})},
+      {"spring_integration:app", how::spring_integration({"app"})},
+  };
+  std::vector<lease> held;
+  std::map<std::string, std::string> wanted;
+  for (const auto& [called, each] : kinds) {
+    const auto name = "of " + called;
+    held.push_back(redis().mutex(name, {.dialect = each}).acquire());
+    wanted.emplace(name, called);
+  }
+  EXPECT_EQ(found(), wanted);
+  EXPECT_EQ(found("of s*").size(), 3U);
+  for (auto& one : held) one.release().value();
+  EXPECT_TRUE(found().empty());
+}
+
+TEST_P(AllDialects, AreNotConfusedWithOtherKeys) {
+  server().command({"SET", "page", std::string(201, 'a'), "EX", "60"});
+  server().command({"SET", "greeting", "hello", "EX", "60"});
+  server().command({"RPUSH", "list", "0123456789abcdef"});
+  server().command({"SADD", "set", "0123456789abcdef"});
+  server().command({"HSET", "user:7", "name", "Ada"});
+  server().command({"HSET", "user:8", "name", "Ada", "city", "London"});
+  EXPECT_TRUE(found().empty());
+}
+
+TEST_P(AllDialects, AreFoundWithinBounds) {
+  for (int i = 0; i < 250; ++i) {
+    server().command({"SET", "lock " + std::to_string(i), "0123456789abcdef", "EX", "60"});
+  }
+  const inspector look{redis()};
+  const auto all = look.list_all_dialects();
+  EXPECT_EQ(all.locks.size(), 250U);
+  EXPECT_TRUE(all.complete);
+  EXPECT_TRUE(std::ranges::is_sorted(all.locks, {}, &lock_status::name));
+  const auto few = look.list_all_dialects("*", 3);
+  EXPECT_EQ(few.locks.size(), 3U);
+  EXPECT_FALSE(few.complete);
+  EXPECT_FALSE(look.list_all_dialects("*", 1'000, 10).complete);
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

@@ -1,0 +1,86 @@
+// What the drivers on Java libraries have in common; see tests/interop/README.md.
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+public abstract class Driver {
+    // Answers "ok" or "busy". Without a lease it is the library's own, renewed if it renews.
+    abstract String acquire(String name, long leaseMs, long waitMs, long leastMs) throws Exception;
+
+    // Answers "ok" or "refused".
+    abstract String release(String name) throws Exception;
+
+    abstract String locked(String name) throws Exception;
+
+    abstract int holds(String name) throws Exception;
+
+    // Runs this under the lock, however long that takes.
+    abstract void inside(String name, Callable<Void> section) throws Exception;
+
+    abstract String get(String key);
+
+    abstract void set(String key, String value);
+
+    private Void work(String name, String counter, int rounds) throws Exception {
+        for (int round = 0; round < rounds; round++) {
+            inside(name, () -> {
+                String now = get(counter);
+                set(counter, Integer.toString((now == null ? 0 : Integer.parseInt(now)) + 1));
+                return null;
+            });
+        }
+        return null;
+    }
+
+    private String increment(String name, String counter, int threads, int rounds)
+            throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        List<Callable<Void>> all = new ArrayList<>();
+        for (int i = 0; i < threads; i++) all.add(() -> work(name, counter, rounds));
+        for (Future<Void> one : pool.invokeAll(all)) one.get();
+        pool.shutdown();
+        return "ok";
+    }
+
+    private String obey(String[] words) throws Exception {
+        switch (words[0]) {
+            case "acquire":
+                return acquire(words[1], Long.parseLong(words[2]), Long.parseLong(words[3]),
+                               words.length > 4 ? Long.parseLong(words[4]) : 0);
+            case "release":
+                return release(words[1]);
+            case "increment":
+                return increment(words[1], words[2], Integer.parseInt(words[3]),
+                                 Integer.parseInt(words[4]));
+            case "locked":
+                return locked(words[1]);
+            case "holds":
+                return Integer.toString(holds(words[1]));
+            default:
+                return "error unknown command";
+        }
+    }
+
+    // Until "quit". What the library has started beside does not keep the program alive.
+    void run() throws Exception {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = lines.readLine(); line != null && !line.equals("quit");
+             line = lines.readLine()) {
+            String answer;
+            try {
+                answer = obey(line.split(" "));
+            } catch (Exception failed) {
+                answer = "error " + failed;
+            }
+            System.out.println(answer);
+            System.out.flush();
+        }
+        System.exit(0);
+    }
+}

@@ -19,6 +19,8 @@ struct choice {
 constexpr std::array choices = {
     choice{"holdfast", [](std::string) { return dialect{}; }},
     choice{"redisson", [](std::string) { return dialect::redisson(); }},
+    choice{"redisson_spin", [](std::string) { return dialect::redisson(redisson_lock::spin); }},
+    choice{"redisson_fenced", [](std::string) { return dialect::redisson(redisson_lock::fenced); }},
     choice{"go_zero", [](std::string) { return dialect::go_zero(); }},
     choice{"redis_py", [](std::string) { return dialect::redis_py(); }},
     choice{"python_redis_lock", [](std::string) { return dialect::python_redis_lock(); }},
@@ -65,7 +67,8 @@ CLI::Option* add_dialect(CLI::App& command, dialect& how) {
               throw CLI::ValidationError("--dialect", wrong.what());
             }
           },
-          "Of whose locks: holdfast, redisson, go_zero, redis_py, python_redis_lock, "
+          "Of whose locks: holdfast, redisson, redisson_spin, redisson_fenced, go_zero, redis_py, "
+          "python_redis_lock, "
           "reentrant_thread_local, shedlock[:ENVIRONMENT], spring_integration:REGISTRY or "
           "spring_integration_pub_sub:REGISTRY")
       ->type_name("LIBRARY")

@@ -43,6 +43,14 @@ struct token_layout {
   std::chrono::milliseconds retry_interval{100};
 };
 
+/// Which of Redisson's locks on one hash.
+enum class redisson_lock {
+  plain,   ///< `RLock`: releases are told on a channel.
+  spin,    ///< `RSpinLock`: they are not, so who waits asks again after 64 ms, or up to twice as
+           ///< long.
+  fenced,  ///< `RFencedLock`: told, and each acquisition has a token.
+};
+
 /// How those who wait for a lock of a `spring_registry` learn that it is free.
 enum class registry_mode {
   spin,     ///< SPIN_LOCK, Spring's default: they ask again and again.
@@ -80,7 +88,8 @@ struct shedlock_provider {
 /// What such a layout has no place for is refused (`errc::unsupported`): order of arrival, keeping
 /// a lock after its release, lock delays, limits of a queue, kinds other than `client::mutex` and
 /// `client::recursive_mutex`. Its leases have no fencing token, whatever `lock_options::fencing`
-/// says, and deadline, loss signal and renewal as all leases have. docs/migrating.md compares them.
+/// says, but where the layout has one; deadline, loss signal and renewal are as all leases have.
+/// docs/migrating.md compares them.
 ///
 /// Locks whose dialects are copies of one object are one lock to this client, whose threads pass it
 /// on among themselves; otherwise they meet at the server only.
@@ -90,8 +99,9 @@ class dialect {
   dialect() noexcept = default;  ///< Holdfast's own.
 
   /// Redisson's `RLock`: a hash, a counter of holds, a message when it is released. Who waits here
-  /// is told as Redisson's own waiters are. Lease: 30 s.
-  static dialect redisson();
+  /// is told as Redisson's own waiters are. Lease: 30 s. The token of a `fenced` one is Redisson's,
+  /// the same counter for all who use the lock; it is not passed on among the threads of a client.
+  static dialect redisson(redisson_lock which = redisson_lock::plain);
 
   /// go-zero's `RedisLock`, which the server keeps for 500 ms longer than it says. Asks again after
   /// 100 ms, or up to twice as long.

@@ -23,9 +23,7 @@ class collection {
       : core_(core), pattern_(pattern) {}
 
   void look_at(std::vector<std::string> keys) {
-    std::erase_if(keys, [&](const auto& key) {
-      return key.starts_with("hf:") || !seen_.insert(key).second;  // SCAN may tell a key twice
-    });
+    std::erase_if(keys, [](const auto& key) { return key.starts_with("hf:"); });
     const std::span<const std::string> all(keys);
     for (std::size_t from = 0; from < all.size(); from += dialects::look_batch) {
       look_at(all.subspan(from, std::min(dialects::look_batch, all.size() - from)));
@@ -41,6 +39,7 @@ class collection {
     for (const auto& one : kept) {
       auto lock = dialects::recognise(one);
       if (!lock || !matches(pattern_, lock->name)) continue;
+      if (!known_.emplace(one.key).second) continue;  // SCAN may tell a key twice
       found_.push_back(
           api::show_foreign(core_, *lock->layout, std::move(lock->name), lock->holder));
       found_.back().dialect = std::move(lock->dialect);
@@ -49,7 +48,7 @@ class collection {
 
   runtime::client_core& core_;
   const std::string_view pattern_;
-  std::set<std::string> seen_;
+  std::set<std::string> known_;  // keys of what was found
   std::vector<lock_status> found_;
 };
 

@@ -38,9 +38,14 @@ std::string not_empty(std::string value, const char* what) {
 
 }  // namespace
 
-dialect dialect::redisson() {
-  static const dialect only{std::make_shared<const dialects::redisson_recipe>()};
-  return only;
+dialect dialect::redisson(redisson_lock which) {
+  const auto make = [](redisson_lock one) {
+    return dialect{std::make_shared<const dialects::redisson_recipe>(one)};
+  };
+  static const dialect plain = make(redisson_lock::plain);
+  static const dialect spin = make(redisson_lock::spin);
+  static const dialect fenced = make(redisson_lock::fenced);
+  return which == redisson_lock::spin ? spin : which == redisson_lock::fenced ? fenced : plain;
 }
 
 dialect dialect::go_zero() {

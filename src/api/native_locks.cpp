@@ -44,7 +44,7 @@ runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view 
   check_foreign(options);
   const auto& usual = foreign->usual();
   if (!options.lease) options.lease = usual.lease;
-  options.fencing = fencing::off;
+  options.fencing = usual.has_tokens ? fencing::on : fencing::off;
   auto spec = spec_of(core, name, options);
   if (spec.lease < usual.at_least) {
     throw failure{errc::invalid_argument, "at_least_for must not be longer than the lease"};

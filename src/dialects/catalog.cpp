@@ -63,6 +63,13 @@ constexpr std::array redisson_scripts = {
     &scripts::redisson_inspect,
 };
 
+constexpr std::array fenced_redisson_scripts = {
+    &scripts::redisson_acquire_fenced,
+    &scripts::redisson_renew,
+    &scripts::redisson_release,
+    &scripts::redisson_inspect,
+};
+
 constexpr std::array told_registry_scripts = {
     &scripts::token_acquire,
     &scripts::holdfast_renew,
@@ -145,6 +152,12 @@ constexpr capability reentrant(capability what) {
   return what;
 }
 
+constexpr capability with_token_for_each_grant(capability what) {
+  what.token = true;
+  what.passed_on = false;
+  return what;
+}
+
 constexpr capability without_token(capability what) {
   what.token = false;
   return what;
@@ -160,6 +173,17 @@ constexpr capability foreign_lock(std::string_view dialect, std::string_view kin
   what.to_release = 1;
   return what;
 }
+
+// One of each layout; which names and keys it was given, no row depends on.
+struct foreign_recipes {
+  const token_recipe token{{.name = "token"}, "", token_form::hex, ""};
+  const redisson_recipe redisson{};
+  const redisson_recipe spin{redisson_lock::spin};
+  const redisson_recipe fenced{redisson_lock::fenced};
+  const told_registry_recipe registry{{.name = "spring_integration"}, "registry"};
+  const python_redis_lock_recipe python{{.name = "python_redis_lock"}};
+  const shedlock_recipe job{{.name = "shedlock"}, "job-lock:default:", "host"};
+};
 
 }  // namespace
 
@@ -188,14 +212,7 @@ const recipe& native_barrier() noexcept {
 std::span<const resp::script* const> operator_scripts() noexcept { return looking_scripts; }
 
 std::span<const catalog_entry> catalog() noexcept {
-  static const token_recipe& token = *new token_recipe({.name = "token"}, "", token_form::hex, "");
-  static const redisson_recipe& redisson = *new redisson_recipe;
-  static const told_registry_recipe& registry =
-      *new told_registry_recipe({.name = "spring_integration"}, "registry");
-  static const python_redis_lock_recipe& python =
-      *new python_redis_lock_recipe({.name = "python_redis_lock"});
-  static const shedlock_recipe& job =
-      *new shedlock_recipe({.name = "shedlock"}, "job-lock:default:", "host");
+  static const foreign_recipes& other = *new foreign_recipes;
   static const recipe* const fenced = &native_mutex(fencing::on);
   static const recipe* const unfenced = &native_mutex(fencing::off);
   static const recipe* const shared = &native_shared_lock();
@@ -229,28 +246,36 @@ std::span<const catalog_entry> catalog() noexcept {
       {native_value("block of ids", "client.id_generator(name)"), nullptr, counter_scripts},
       {foreign_lock("token", "plain lock, as redis-py's",
                     "client.mutex(name, {.dialect = dialect::redis_py()})", false),
-       &token, token_scripts},
+       &other.token, token_scripts},
       {foreign_lock("go_zero", "go-zero's RedisLock",
                     "client.mutex(name, {.dialect = dialect::go_zero()})", false),
-       &token, token_scripts},
+       &other.token, token_scripts},
       {foreign_lock("redisson", "Redisson's RLock",
                     "client.mutex(name, {.dialect = dialect::redisson()})", true),
-       &redisson, redisson_scripts},
+       &other.redisson, redisson_scripts},
+      {foreign_lock("redisson", "Redisson's RSpinLock",
+                    "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::spin)})",
+                    false),
+       &other.spin, redisson_scripts},
+      {with_token_for_each_grant(foreign_lock(
+           "redisson", "Redisson's RFencedLock",
+           "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::fenced)})", true)),
+       &other.fenced, fenced_redisson_scripts},
       {foreign_lock("spring_integration", "Spring's registry, SPIN_LOCK",
                     R"(client.mutex(name, {.dialect = dialect::spring_integration({"key"})}))",
                     false),
-       &token, token_scripts},
+       &other.token, token_scripts},
       {foreign_lock("spring_integration", "Spring's registry, PUB_SUB_LOCK",
                     "client.mutex(name, {.dialect = dialect::spring_integration({\"key\", "
                     "registry_mode::pub_sub})})",
                     true),
-       &registry, told_registry_scripts},
+       &other.registry, told_registry_scripts},
       {foreign_lock("python_redis_lock", "python-redis-lock's Lock",
                     "client.mutex(name, {.dialect = dialect::python_redis_lock()})", false),
-       &python, python_redis_lock_scripts},
+       &other.python, python_redis_lock_scripts},
       {foreign_lock("shedlock", "ShedLock's lock of a job",
                     "client.mutex(name, {.dialect = dialect::shedlock()})", false),
-       &job, shedlock_scripts},
+       &other.job, shedlock_scripts},
   };
   return entries;
 }

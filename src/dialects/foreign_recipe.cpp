@@ -13,7 +13,8 @@ acquire_verdict foreign_recipe::read_acquire(const claim& wanted, const resp::va
   if (v.is(resp::type::null)) return busy{};
   auto verdict = native_recipe::read_acquire(wanted, v);
   const auto* const grant = std::get_if<granted>(&verdict);
-  if (grant != nullptr && grant->major != 0) return not_understood("acquire", v);
+  const bool is_with_token = grant != nullptr && grant->major != 0;
+  if (is_with_token && !usual_.has_tokens) return not_understood("acquire", v);
   return verdict;
 }
 

@@ -32,6 +32,7 @@ class foreign_recipe : public native_recipe {
     std::optional<milliseconds> lease{};
     milliseconds retry{};          // between two questions of one who waits and is not told
     short_milliseconds surplus{};  // for how much longer than the lease the server keeps it
+    bool has_tokens = false;       // its layout draws one for each grant
     milliseconds at_least{};       // so long after it was acquired it is free at the earliest
   };
 

@@ -54,6 +54,8 @@ TEST(redisson, puts_braces_around_names_without_any) {
   EXPECT_EQ(recipe.channel_of("orders"), "redisson_lock__channel:{orders}");
   EXPECT_EQ(recipe.channel_of("a{b}"), "redisson_lock__channel:a{b}");
   EXPECT_EQ(recipe.channel_of("a{b"), "redisson_lock__channel:a{b");
+  EXPECT_EQ(redisson_recipe::token_key_of("orders"), "redisson_lock_token:{orders}");
+  EXPECT_EQ(redisson_recipe::token_key_of("a{b}"), "redisson_lock_token:a{b}");
 }
 
 resp::value said(resp::type kind, std::int64_t number = 0, std::string text = {}) {

@@ -195,7 +195,7 @@ bool lock_site::may_pass_on(monotonic_time now) const {
 }
 
 std::uint64_t lock_site::token(const tenure& of, std::uint32_t minor) const {
-  return spec_.fenced ? of.major() * dialects::minors_per_major + minor : 0;
+  return spec_.token(of.major(), minor);
 }
 
 grant lock_site::take(identity thread) {

@@ -37,8 +37,8 @@ struct lock_spec {
 
   // A lock that this client has may be passed on between its threads without the server. Not where
   // the order of arrival counts, and not where everybody is promised a whole lease, or when several
-  // may hold it, or when it stays locked for a while after its release.
-  bool stays_here() const noexcept { return renews && !fair && is_alone() && !rests(); }
+  // may hold it, or when another library must see each grant.
+  bool stays_here() const noexcept { return renews && !fair && is_alone() && !is_seen(); }
 
   // Whether a thread that has it may block for it is looked at.
   bool watches_reentry() const noexcept { return refuses_reentry && is_alone(); }
@@ -46,7 +46,17 @@ struct lock_spec {
   // One at a time can have it, and asking for it changes nothing that is held.
   bool is_alone() const noexcept { return !wants || (wants->mode == 'x' && !wants->replaced); }
 
-  bool rests() const noexcept { return foreign && foreign->usual().at_least > milliseconds{0}; }
+  // It stays locked for a while after its release, or draws a token for each grant.
+  bool is_seen() const noexcept {
+    return foreign && (foreign->usual().at_least > milliseconds{0} || foreign->usual().has_tokens);
+  }
+
+  // The token of a grant, of which one is drawn by the server and passed on `minor` times since. In
+  // another library's layout it is that library's own.
+  std::uint64_t token(dialects::token_major major, std::uint32_t minor) const noexcept {
+    if (!fenced) return 0;
+    return foreign ? major : major * dialects::minors_per_major + minor;
+  }
 
   // What is held until this is granted in its place, if it is such a lock.
   tenure* changes() const noexcept {

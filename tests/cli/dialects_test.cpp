@@ -66,6 +66,18 @@ TEST_P(CommandLine, FindsTheKeysOfADialectThatHasAPrefix) {
   }
 }
 
+TEST_P(CommandLine, TellsTheTokenOfRedissonToTheCommand) {
+  const auto server = start();
+  server.command({"SET", "redisson_lock_token:{nightly}", "41"});
+  const words echo = {"--", "sh", "-c", "echo $HOLDFAST_TOKEN"};
+  for (const auto& [dialect, token] :
+       {std::pair{"redisson_fenced", "42\n"}, std::pair{"redisson_spin", "none\n"}}) {
+    words run = {"run", "--dialect", dialect, "nightly"};
+    run.insert(run.end(), echo.begin(), echo.end());
+    EXPECT_EQ(holdfast_at(server, run).output, token);
+  }
+}
+
 TEST_P(CommandLine, ListsLocksOfAllDialectsAndWhoseTheyAre) {
   const auto server = start();
   const auto listing = "echo in; exec " + std::string(HOLDFAST_PROGRAM) + " --url " + server.url() +

@@ -44,6 +44,14 @@ const std::map<std::string_view, maker>& makers() {
        [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::go_zero()}); }},
       {"Redisson's RLock",
        [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::redisson()}); }},
+      {"Redisson's RSpinLock",
+       [](auto& redis, auto& name) {
+         return redis.mutex(name, {.dialect = dialect::redisson(redisson_lock::spin)});
+       }},
+      {"Redisson's RFencedLock",
+       [](auto& redis, auto& name) {
+         return redis.mutex(name, {.dialect = dialect::redisson(redisson_lock::fenced)});
+       }},
       {"Spring's registry, SPIN_LOCK",
        [](auto& redis, auto& name) {
          return redis.mutex(name, {.dialect = dialect::spring_integration({"a"})});

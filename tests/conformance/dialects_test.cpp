@@ -31,10 +31,10 @@ layout told_registry() {
   return all;
 }
 
-layout redisson() {
+layout redisson(const char* name, dialect how) {
   const std::string channel = "redisson_lock__channel:{orders}";
-  return {"redisson",
-          dialect::redisson(),
+  return {name,
+          std::move(how),
           "orders",
           {"EVAL",
            "redis.call('HINCRBY', KEYS[1], 'theirs:1', 1) "
@@ -42,6 +42,13 @@ layout redisson() {
            "1", "orders"},
           {{"DEL", "orders"}, {"PUBLISH", channel, "0"}},
           channel};
+}
+
+layout spin() {
+  auto all = redisson("redisson_spin", dialect::redisson(redisson_lock::spin));
+  all.channel.clear();
+  all.give_back.pop_back();
+  return all;
 }
 
 std::vector<layout> layouts() {
@@ -52,7 +59,9 @@ std::vector<layout> layouts() {
       plain("python_redis_lock", dialect::python_redis_lock(), "lock:orders"),
       plain("shedlock", dialect::shedlock(), "job-lock:default:orders"),
       told_registry(),
-      redisson(),
+      redisson("redisson", dialect::redisson()),
+      redisson("redisson_fenced", dialect::redisson(redisson_lock::fenced)),
+      spin(),
   };
 }
 
@@ -92,6 +101,7 @@ HOLDFAST_ON_EACH_SERVER(Dialects);
 
 TEST_P(Dialects, HoldOneKeyWithoutAToken) {
   for_each([&](const layout& how) {
+    if (how.how == dialect::redisson(redisson_lock::fenced)) return;
     auto held = redis().mutex("orders", {.dialect = how.how}).acquire();
     EXPECT_TRUE(held.held());
     EXPECT_FALSE(held.token());
@@ -281,6 +291,26 @@ TEST_P(Dialects, ListenAgainAfterTheConnectionBroke) {
   });
 }
 
+// Also for threads of one client, and beside native locks, whose tokens are times.
+TEST_P(Dialects, HaveTheTokensOfRedisson) {
+  const auto native = redis().mutex("orders").acquire();
+  const lock_options fenced{.dialect = dialect::redisson(redisson_lock::fenced)};
+  const auto here = redis().mutex("orders", fenced);
+  const auto other = another_client();
+  const auto there = other.mutex("orders", fenced);
+  std::uint64_t last = 6;
+  server().command({"SET", "redisson_lock_token:{orders}", "6"});
+  for (int i = 0; i < 3; ++i) {
+    for (const auto& one : {here, here, there}) {
+      EXPECT_EQ(one.acquire().token().value(), ++last);
+    }
+  }
+  EXPECT_EQ(server().command({"GET", "redisson_lock_token:{orders}"}).text, "15");
+  auto held = redis().recursive_mutex("orders", fenced).acquire();
+  EXPECT_EQ(held.token().value(), 16U);
+  EXPECT_GT(redis().mutex("another").acquire().token(), native.token());
+}
+
 TEST_P(Dialects, OfAJobStayLockedForAsLongAsTheyMust) {
   const auto how = dialect::shedlock({.at_least_for = 2s});
   const auto job = redis().mutex("orders", {.lease = 20s, .dialect = how});
@@ -298,7 +328,8 @@ TEST_P(Dialects, OfAJobStayLockedForAsLongAsTheyMust) {
 
 // Where another thread of the client must not have it without the server.
 TEST_P(Dialects, AskForEachThreadWhereEachGrantMustBeSeen) {
-  for (const auto& how : {dialect::shedlock({.at_least_for = 2s})}) {
+  for (const auto& how :
+       {dialect::shedlock({.at_least_for = 2s}), dialect::redisson(redisson_lock::fenced)}) {
     const auto mutex = redis().mutex("orders", {.lease = 20s, .dialect = how});
     const auto held = mutex.acquire();
     const auto before = called("evalsha");

@@ -101,7 +101,7 @@ TEST_P(GoZeroLayout, Is16LettersForHalfASecondMore) {
 
 class RedissonLayout : public foreign_test<redisson_recipe> {
  protected:
-  RedissonLayout() : foreign_test({}) {}
+  RedissonLayout() : foreign_test(redisson_recipe{}) {}
   std::string field_of(const claim& c) { return redisson_owner(c.owner); }
   std::string holds(const std::string& owner) { return command({"HGET", key.name(), owner}).text; }
 };
@@ -171,6 +171,53 @@ TEST_P(RedissonLayout, RefusesWhatComesTooLateAndForeignTypes) {
   command({"SET", key.name(), "text"});
   EXPECT_EQ(code_of(theirs().acquire(claims.next())), errc::foreign_key);
   EXPECT_EQ(redis().get(key.name()), "text");
+}
+
+class SpinLayout : public foreign_test<redisson_recipe> {
+ protected:
+  SpinLayout() : foreign_test(redisson_recipe{redisson_lock::spin}) {}
+};
+HOLDFAST_ON_EACH_SERVER(SpinLayout);
+
+TEST_P(SpinLayout, TellsNobodyThatItIsFree) {
+  support::raw_connection listener{net::unix_endpoint{server().socket()}};
+  listener.command({"PSUBSCRIBE", "*"});
+  const claim mine = claims.next();
+  EXPECT_EQ(theirs().acquire(mine), acquire_verdict(granted{0, lease}));
+  EXPECT_EQ(command({"HLEN", key.name()}).number, 1);
+  EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
+  EXPECT_FALSE(redis().exists(key.name()));
+  EXPECT_EQ(layout().channel_of(key.name()), "");
+  command({"PUBLISH", "end", "end"});
+  EXPECT_EQ(listener.read_value().items.at(3).text, "end");
+}
+
+class FencedLayout : public foreign_test<redisson_recipe> {
+ protected:
+  FencedLayout() : foreign_test(redisson_recipe{redisson_lock::fenced}) {}
+  const std::string counter = "redisson_lock_token:{orders:42}";
+};
+HOLDFAST_ON_EACH_SERVER(FencedLayout);
+
+TEST_P(FencedLayout, HasTheNextTokenOfTheLibrary) {
+  command({"SET", counter, "41"});
+  const claim mine = claims.next();
+  EXPECT_EQ(theirs().acquire(mine), acquire_verdict(granted{42, lease}));
+  EXPECT_EQ(redis().get(counter), "42");
+  EXPECT_EQ(redis().pttl(counter), -1);
+  EXPECT_GT(remaining_of(theirs().acquire(others.next())).count(), 0);
+  EXPECT_EQ(redis().get(counter), "42");
+  EXPECT_EQ(theirs().renew(mine), renew_verdict(renewed{lease}));
+  EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
+  EXPECT_EQ(theirs().acquire(others.next()), acquire_verdict(granted{43, lease}));
+}
+
+TEST_P(FencedLayout, DrawsOneTokenForAllCopiesOfARequest) {
+  const claim mine = claims.next();
+  theirs().acquire(mine);
+  EXPECT_EQ(theirs().acquire(mine, true), acquire_verdict(granted{1, lease}));
+  EXPECT_EQ(redis().get(counter), "1");
+  EXPECT_EQ(command({"HVALS", key.name()}).items.at(0).text, "1");
 }
 
 }  // namespace

@@ -21,4 +21,5 @@ if remaining == -2 then
   call('PEXPIRE', KEYS[1], ARGV[2])
   return redis.status_reply('OK')
 end
+local token = 0
 --@include taken

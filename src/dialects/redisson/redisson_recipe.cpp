@@ -10,6 +10,18 @@ namespace {
 constexpr std::size_t uuid_size = 36;
 constexpr std::size_t uuid_digits = 32;
 
+// RSpinLock's pauses grow to 128 ms: half to all of that is what ours last.
+constexpr milliseconds longest_spin{64};
+
+// Redisson's prefixName: no braces around a name that has some.
+std::string prefixed(std::string prefix, std::string_view name) {
+  const bool is_tagged = name.find('{') != name.npos;
+  if (!is_tagged) prefix += '{';
+  prefix += name;
+  if (!is_tagged) prefix += '}';
+  return prefix;
+}
+
 }  // namespace
 
 std::string redisson_owner(const request_id& owner) {
@@ -18,21 +30,19 @@ std::string redisson_owner(const request_id& owner) {
   return with_hyphens(std::move(digits)) + ':' + std::to_string(owner.counter());
 }
 
-redisson_recipe::redisson_recipe() noexcept
+redisson_recipe::redisson_recipe(redisson_lock which) noexcept
     : foreign_recipe({.name = "redisson",
                       .lease = milliseconds{30'000},
-                      .retry = milliseconds{50},
-                      .surplus = {}}) {}
+                      .retry = which == redisson_lock::spin ? longest_spin : milliseconds{50},
+                      .has_tokens = which == redisson_lock::fenced}),
+      which_(which) {}
 
-// Redisson's prefixName: no braces around a name that has some.
 std::string redisson_recipe::channel_of(std::string_view name) const {
-  constexpr std::string_view prefix = "redisson_lock__channel:";
-  const bool is_tagged = name.find('{') != name.npos;
-  std::string channel{prefix};
-  if (!is_tagged) channel += '{';
-  channel += name;
-  if (!is_tagged) channel += '}';
-  return channel;
+  return which_ == redisson_lock::spin ? std::string{} : prefixed("redisson_lock__channel:", name);
+}
+
+std::string redisson_recipe::token_key_of(std::string_view name) {
+  return prefixed("redisson_lock_token:", name);
 }
 
 std::string redisson_recipe::client_of(std::string_view owner) const {
@@ -45,18 +55,26 @@ std::string redisson_recipe::client_of(std::string_view owner) const {
 
 void redisson_recipe::write_acquire(const claim& wanted, bool, server_time not_after,
                                     resp::writer& out) const {
-  out.call(scripts::redisson_acquire, 1, 3);
-  out.arg(key_of(wanted.key->name()));
+  const std::string& name = wanted.key->name();
+  if (which_ == redisson_lock::fenced) {
+    out.call(scripts::redisson_acquire_fenced, 2, 3);
+    out.arg(key_of(name));
+    out.arg(token_key_of(name));
+  } else {
+    out.call(scripts::redisson_acquire, 1, 3);
+    out.arg(key_of(name));
+  }
   out.arg(redisson_owner(wanted.owner));
   out.arg(kept_time(wanted).count());
   out.arg(micros(not_after));
 }
 
 void redisson_recipe::write_release(const claim& held, resp::writer& out) const {
-  out.call(scripts::redisson_release, 1, 2);
+  const auto channel = channel_of(held.key->name());
+  out.call(scripts::redisson_release, 1, channel.empty() ? 1 : 2);
   out.arg(key_of(held.key->name()));
   out.arg(redisson_owner(held.owner));
-  out.arg(channel_of(held.key->name()));
+  if (!channel.empty()) out.arg(channel);
 }
 
 const resp::script& redisson_recipe::inspection() const noexcept {

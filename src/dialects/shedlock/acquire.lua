@@ -22,4 +22,5 @@ if not held then
 end
 local mine = string.sub(held, -#ARGV[1]) == ARGV[1]
 local remaining = call('PTTL', KEYS[1])
+local token = 0
 --@include taken

@@ -20,4 +20,5 @@ local held = call('GET', KEYS[1])
 if not held then return call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 local mine = held == ARGV[1] and ARGV[4] == 'again'
 local remaining = call('PTTL', KEYS[1])
+local token = 0
 --@include taken

@@ -22,6 +22,10 @@ using milliseconds = std::chrono::milliseconds;
 holdfast::dialect dialect_of(const std::string& name, milliseconds least = {}) {
   constexpr milliseconds pause{10};
   if (name == "redisson") return holdfast::dialect::redisson();
+  if (name == "redisson_spin") return holdfast::dialect::redisson(holdfast::redisson_lock::spin);
+  if (name == "redisson_fenced") {
+    return holdfast::dialect::redisson(holdfast::redisson_lock::fenced);
+  }
   if (name == "go_zero") return holdfast::dialect::go_zero();
   if (name == "redis_py") {
     return holdfast::dialect::token({.retry_interval = pause});
@@ -104,6 +108,10 @@ class driver {
     return std::to_string(count);
   }
 
+  std::string token(const std::string& name) const {
+    return held_.at(name).back().token().to_string();
+  }
+
   std::string obey(const std::string& line) {
     std::istringstream words(line);
     std::string what, name, counter;
@@ -116,6 +124,7 @@ class driver {
     if (what == "increment") return increment(name, counter, first, second);
     if (what == "locked") return locked(name);
     if (what == "holds") return holds(name);
+    if (what == "token") return token(name);
     return "error unknown command";
   }
 

@@ -20,6 +20,11 @@ public abstract class Driver {
 
     abstract int holds(String name) throws Exception;
 
+    // Of the last grant of this lock, where there are tokens.
+    String token(String name) {
+        return "none";
+    }
+
     // Runs this under the lock, however long that takes.
     abstract void inside(String name, Callable<Void> section) throws Exception;
 
@@ -62,6 +67,8 @@ public abstract class Driver {
                 return locked(words[1]);
             case "holds":
                 return Integer.toString(holds(words[1]));
+            case "token":
+                return token(words[1]);
             default:
                 return "error unknown command";
         }

@@ -1,8 +1,11 @@
-// Takes locks as Redisson does; see tests/interop/README.md.
+// Takes locks as Redisson does, of the kind that is said last; see tests/interop/README.md.
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
+import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -10,25 +13,48 @@ import org.redisson.config.Config;
 
 public class RedissonDriver extends Driver {
     final RedissonClient redis;
+    final String kind;
+    final Map<String, Long> tokens = new HashMap<>();
 
-    RedissonDriver(String host, String port, long watchdogMs) {
+    RedissonDriver(String host, String port, long watchdogMs, String kind) {
+        this.kind = kind;
         Config config = new Config();
         config.setLockWatchdogTimeout(watchdogMs);
         config.useSingleServer().setAddress("redis://" + host + ":" + port);
         redis = Redisson.create(config);
     }
 
+    RLock lock(String name) {
+        switch (kind) {
+            case "spin":
+                return redis.getSpinLock(name);
+            case "fenced":
+                return redis.getFencedLock(name);
+            default:
+                return redis.getLock(name);
+        }
+    }
+
     // Without a lease of its own a lock is renewed, by the watchdog.
     String acquire(String name, long leaseMs, long waitMs, long leastMs) throws Exception {
-        RLock lock = redis.getLock(name);
+        RLock lock = lock(name);
+        if (lock instanceof RFencedLock) return acquire((RFencedLock) lock, leaseMs, waitMs);
         boolean got = leaseMs == 0 ? lock.tryLock(waitMs, TimeUnit.MILLISECONDS)
                                    : lock.tryLock(waitMs, leaseMs, TimeUnit.MILLISECONDS);
         return got ? "ok" : "busy";
     }
 
+    String acquire(RFencedLock lock, long leaseMs, long waitMs) {
+        Long token = leaseMs == 0
+                         ? lock.tryLockAndGetToken(waitMs, TimeUnit.MILLISECONDS)
+                         : lock.tryLockAndGetToken(waitMs, leaseMs, TimeUnit.MILLISECONDS);
+        if (token != null) tokens.put(lock.getName(), token);
+        return token != null ? "ok" : "busy";
+    }
+
     String release(String name) {
         try {
-            redis.getLock(name).unlock();
+            lock(name).unlock();
         } catch (IllegalMonitorStateException notOurs) {
             return "refused";
         }
@@ -36,15 +62,19 @@ public class RedissonDriver extends Driver {
     }
 
     String locked(String name) {
-        return redis.getLock(name).isLocked() ? "yes" : "no";
+        return lock(name).isLocked() ? "yes" : "no";
     }
 
     int holds(String name) {
-        return redis.getLock(name).getHoldCount();
+        return lock(name).getHoldCount();
+    }
+
+    String token(String name) {
+        return tokens.get(name).toString();
     }
 
     void inside(String name, Callable<Void> section) throws Exception {
-        RLock lock = redis.getLock(name);
+        RLock lock = lock(name);
         lock.lock();
         try {
             section.call();
@@ -62,6 +92,6 @@ public class RedissonDriver extends Driver {
     }
 
     public static void main(String[] args) throws Exception {
-        new RedissonDriver(args[0], args[1], Long.parseLong(args[2])).run();
+        new RedissonDriver(args[0], args[1], Long.parseLong(args[2]), args[3]).run();
     }
 }

@@ -318,7 +318,7 @@ def keys(pair):
 def rest(pair):
     """Given back early, a job stays locked until lockAtLeastFor has passed."""
     if not pair.peer.rests:
-        return ""
+        return None
     for holder, other in pair.directions():
         expect(holder.ask("acquire", "l", 10000, 0, LEAST), "ok", f"{holder.name} takes it")
         began = time.monotonic()
@@ -335,7 +335,7 @@ def rest(pair):
 def tokens(pair):
     """Whoever is granted the lock has a larger token than all before, of either side."""
     if not pair.peer.fenced:
-        return ""
+        return None
     last = 0
     for driver in 5 * (pair.theirs, pair.ours, pair.our_others, pair.others):
         expect(driver.ask("acquire", "t", 0, 0), "ok", f"{driver.name} takes it")
@@ -360,6 +360,8 @@ def main():
             for test in TESTS:
                 try:
                     detail = test(pair)
+                    if detail is None:  # the library has nothing of the kind
+                        continue
                     print(f"{dialect} and holdfast: {test.__name__}: passed {detail}".rstrip())
                 except Failed as why:
                     failures += 1

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -100,6 +101,19 @@ TEST(Socket, NoticesAPeerThatVanishes) {
   };
   EXPECT_EQ(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);
   EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
+}
+
+TEST(Socket, IsClosedHardSoThatNothingMoreArrives) {
+  descriptor listener, socket;
+  const auto where = bound(listener);
+  ASSERT_EQ(::listen(listener.get(), 1), 0);
+  ASSERT_EQ(connect(where, within(milliseconds{5000}), socket), "");
+  const descriptor peer(::accept(listener.get(), nullptr, nullptr));
+  close_hard(socket);
+  EXPECT_FALSE(socket);
+  char byte = 0;
+  EXPECT_EQ(::recv(peer.get(), &byte, 1, 0), -1) << "the ordinary end of a stream";
+  EXPECT_EQ(errno, ECONNRESET);
 }
 
 TEST(Socket, SaysThatTheHostIsUnknown) {

@@ -1,5 +1,8 @@
 // Whoever answers is no Redis server, hangs up, or is silent.
+#include <sys/socket.h>
+
 #include <atomic>
+#include <cerrno>
 #include <thread>
 
 #include "faults/faulty_server.hpp"
@@ -7,6 +10,7 @@
 #include "redis/connection.hpp"
 #include "support/fake_server.hpp"
 #include "support/fault_proxy.hpp"
+#include "support/listener.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -47,18 +51,40 @@ TEST(BadPeer, ThatSaysNothingCostsTheTimeoutOnly) {
   EXPECT_LT(net::now() - before, 3s);
 }
 
+// What is still under way must not arrive after the client has given it up.
+TEST(BadPeer, ThatSaysNothingSeesTheConnectionReset) {
+  net::descriptor listener;
+  const auto port = support::listen_on_loopback(listener);
+  const client redis{"redis://127.0.0.1:" + std::to_string(port), impatient()};
+  expect_failure(redis.mutex("a").try_acquire(), errc::unavailable, "does not answer");
+  const net::descriptor silent(support::accept_from(listener));
+  char unread[4096];
+  while (::recv(silent.get(), unread, sizeof unread, 0) > 0) {
+  }
+  EXPECT_EQ(errno, ECONNRESET);
+}
+
 TEST(BadPeer, ThatSpeaksNonsenseLaterIsToldAsSuch) {
   fake_server server;
   const client redis{server.url(), impatient()};
-  for (const char* nonsense : {"$-7\r\n", ":1:2\r\n", "*1\r\n+x\r\n", "+what?\r\n", "_\r\n",
-                               "*2\r\n+mine\r\n:-1\r\n", "*3\r\n+mine\r\n:0\r\n:0\r\n"}) {
-    server.on([nonsense](const auto& command) -> std::optional<fake_server::reply> {
+  // Behind bytes that are no protocol the connection is no use, so what was asked has no answer.
+  const auto bytes = std::pair{errc::unavailable, "what the server sent is not the Redis protocol"};
+  const auto reply = std::pair{errc::server_error, "answer to acquire cannot be understood"};
+  const std::vector<std::pair<const char*, std::pair<errc, const char*>>> all = {
+      {"$-7\r\n", bytes},
+      {":1:2\r\n", bytes},
+      {"*1\r\n+x\r\n", reply},
+      {"+what?\r\n", reply},
+      {"_\r\n", reply},
+      {"*2\r\n+mine\r\n:-1\r\n", reply},
+      {"*3\r\n+mine\r\n:0\r\n:0\r\n", reply}};
+  for (const auto& [nonsense, told] : all) {
+    SCOPED_TRACE(nonsense);
+    server.on([says = nonsense](const auto& command) -> std::optional<fake_server::reply> {
       if (command.at(0) != "EVALSHA") return std::nullopt;
-      return fake_server::answer(nonsense);
+      return fake_server::answer(says);
     });
-    const auto got = redis.mutex("a").try_acquire();
-    ASSERT_FALSE(got) << nonsense;
-    EXPECT_NE(got.error().reason(), errc::busy) << nonsense;
+    expect_failure(redis.mutex("a").try_acquire(), told.first, told.second);
   }
 }
 

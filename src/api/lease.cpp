@@ -34,7 +34,10 @@ void lease::give_up() noexcept {
   if (core_->engine().is_in_its_process()) holding_->give_back({});
 }
 
-const std::string& lease::name() const noexcept { return holding_->name(); }
+const std::string& lease::name() const noexcept {
+  static const std::string none;
+  return holding_ ? holding_->name() : none;
+}
 
 fencing_token lease::token() const noexcept { return fencing_token{token_}; }
 
@@ -46,8 +49,9 @@ std::chrono::milliseconds lease::remaining() const noexcept {
 bool lease::held() const noexcept { return is_ours() && holding_->held(); }
 
 std::stop_token lease::lost() const {
+  if (!is_ours()) return {};
   core_->check_process();
-  return is_ours() ? holding_->lost() : std::stop_token{};
+  return holding_->lost();
 }
 
 result<void> lease::release() {

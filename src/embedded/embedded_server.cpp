@@ -1,10 +1,22 @@
 #include <holdfast/embedded_server.hpp>
 
+#include <holdfast/errc.hpp>
+
 #include "embedded/directories.hpp"
 #include "embedded/find_server.hpp"
 #include "embedded/server_process.hpp"
 
 namespace holdfast {
+namespace {
+
+std::chrono::milliseconds checked(std::chrono::milliseconds start_timeout) {
+  if (start_timeout >= std::chrono::milliseconds{1} && start_timeout <= std::chrono::minutes{10}) {
+    return start_timeout;
+  }
+  throw failure{errc::invalid_argument, "start_timeout must be 1 ms to 10 min"};
+}
+
+}  // namespace
 
 class embedded_server::state {
  public:
@@ -14,7 +26,7 @@ class embedded_server::state {
                   .directory = directory_.path(),
                   .arguments = options.arguments,
                   .environment = {},
-                  .start_timeout = options.start_timeout}),
+                  .start_timeout = checked(options.start_timeout)}),
         url_("unix://" + process_.socket().string()) {
     process_.await_answer();
   }

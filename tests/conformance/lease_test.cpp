@@ -61,6 +61,22 @@ TEST_P(Lease, BrokenOneIsNoticedAtTheNextRenewal) {
   EXPECT_GT(redis().mutex("a").acquire().token(), held.token());
 }
 
+TEST_P(Lease, MovedAwayHoldsNothingAndDoesNoHarm) {
+  auto first = redis().mutex("a").acquire();
+  const auto token = first.token();
+  auto held = std::move(first);
+  // What is left of it is said where it is declared.
+  EXPECT_EQ(first.name(), "");  // NOLINT(bugprone-use-after-move)
+  EXPECT_FALSE(first.held());
+  EXPECT_EQ(first.remaining(), 0ms);
+  EXPECT_FALSE(first.lost().stop_possible());
+  expect_reason(first.extend(1s), errc::lost);
+  EXPECT_TRUE(first.release());
+  EXPECT_TRUE(held.held());
+  EXPECT_EQ(held.name(), "a");
+  EXPECT_EQ(held.token(), token);
+}
+
 TEST_P(Lease, RunWhileHeldReturnsThrowsAndTellsLoss) {
   const auto lock = redis().mutex("a", {.lease = 300ms});
   EXPECT_EQ(run_while_held(lock, [](const lease& held) { return held.held() ? 7 : 0; }), 7);

@@ -54,11 +54,11 @@ pid_t parent_of(pid_t pid) {
   return 0;
 }
 
-std::string refusal(const embedded_options& options) {
+std::string refusal(const embedded_options& options, errc reason = errc::embedded_server) {
   try {
     embedded_server server(options);
   } catch (const failure& error) {
-    EXPECT_EQ(error.reason(), errc::embedded_server);
+    EXPECT_EQ(error.reason(), reason);
     return error.what();
   }
   return "";
@@ -302,6 +302,16 @@ TEST(EmbeddedServerRefuses, AProgramThatNeverAnswers) {
   fs::permissions(program, fs::perms::owner_all);
   EXPECT_THAT(refusal({.program = program, .start_timeout = std::chrono::milliseconds(300)}),
               AllOf(HasSubstr("did not answer within 300 ms"), HasSubstr("\"hello\"")));
+}
+
+TEST(EmbeddedServerRefuses, AnAbsurdStartTimeout) {
+  using std::chrono::milliseconds;
+  for (const auto bad : {milliseconds::min(), milliseconds{-1}, milliseconds{0},
+                         milliseconds{600'001}, milliseconds::max()}) {
+    EXPECT_THAT(refusal({.program = "/bin/true", .start_timeout = bad}, errc::invalid_argument),
+                HasSubstr("start_timeout must be 1 ms to 10 min"))
+        << bad.count();
+  }
 }
 
 TEST(EmbeddedServerRefuses, AFileThatCannotBeExecuted) {

@@ -30,7 +30,7 @@ void check_options(const client_options& options) {
   check_network_timeout(options.connect_timeout, "connect_timeout");
   check_network_timeout(options.response_timeout, "response_timeout");
   check_lease(options.default_lease, "default_lease");
-  check_timeout(options.default_timeout);
+  check_timeout(options.default_timeout, "default_timeout");
   require(options.spin >= std::chrono::microseconds{0} && options.spin <= std::chrono::seconds{1},
           "spin", "0 to 1 s");
   require(options.quarantine >= milliseconds{0} && options.quarantine <= std::chrono::hours{24},
@@ -96,8 +96,8 @@ void check_lock_delay(milliseconds delay) {
   require(delay >= milliseconds{0} && delay <= std::chrono::hours{1}, "lock_delay", "0 to 1 h");
 }
 
-void check_timeout(milliseconds timeout) {
-  require(timeout >= milliseconds{0}, "timeout", "0 or more");
+void check_timeout(milliseconds timeout, const char* what) {
+  require(timeout >= milliseconds{0}, what, "0 or more");
 }
 
 }  // namespace holdfast::api

@@ -33,7 +33,7 @@ void check_native(const lock_options& options);
 // Throws failure{errc::invalid_argument} unless 0 <= delay <= 1 h.
 void check_lock_delay(std::chrono::milliseconds delay);
 
-// Throws failure{errc::invalid_argument} unless the timeout is 0 or more.
-void check_timeout(std::chrono::milliseconds timeout);
+// Throws failure{errc::invalid_argument} naming `what` unless the timeout is 0 or more.
+void check_timeout(std::chrono::milliseconds timeout, const char* what = "timeout");
 
 }  // namespace holdfast::api

@@ -19,16 +19,26 @@ constexpr const char* password = "hunter2-correct-horse";
 
 class Input : public mutex_test {
  protected:
-  // Why options like these are refused; fails the test when they are not.
-  errc refusal(lock_options options) const {
-    return thrown_by([&] { (void)redis().mutex("a", options); }).reason();
+  // Fails the test unless options like these are refused, with a message that names the one that is
+  // wrong and its range.
+  void expect_refused(const lock_options& options, const std::string& why) const {
+    expect_invalid([&] { (void)redis().mutex("a", options); }, why);
   }
-  errc refusal(client_options options) const {
-    return thrown_by([&] { const client made{server().url(), options}; }).reason();
+  void expect_refused(const client_options& options, const std::string& why) const {
+    expect_invalid([&] { const client made{server().url(), options}; }, why);
   }
   // The same for an acquisition.
-  errc refusal(acquire_options options) const {
-    return thrown_by([&] { (void)redis().mutex("a").acquire(options); }).reason();
+  void expect_refused(const acquire_options& options, const std::string& why) const {
+    expect_invalid([&] { (void)redis().mutex("a").acquire(options); }, why);
+    expect_invalid([&] { (void)redis().mutex("a").try_acquire(options); }, why);
+  }
+
+ private:
+  template <typename Act>
+  static void expect_invalid(const Act& act, const std::string& why) {
+    const auto refused = thrown_by(act);
+    EXPECT_EQ(refused.reason(), errc::invalid_argument);
+    EXPECT_THAT(refused.what(), HasSubstr(why));
   }
 };
 HOLDFAST_ON_EACH_SERVER(Input);
@@ -169,10 +179,11 @@ TEST_P(Input, MessagesShowNoRawBytesOfAName) {
 TEST_P(Input, LeaseIsTenMillisecondsToADay) {
   for (const auto bad : {9ms, 0ms, -1ms, milliseconds{24h + 1ms}, milliseconds{25h},
                          milliseconds::min(), milliseconds::max()}) {
-    EXPECT_EQ(refusal(lock_options{.lease = bad}), errc::invalid_argument) << bad.count();
+    SCOPED_TRACE(bad.count());
+    expect_refused(lock_options{.lease = bad}, "lease must be 10 ms to 24 h");
     client_options options;
     options.default_lease = bad;
-    EXPECT_EQ(refusal(options), errc::invalid_argument) << bad.count();
+    expect_refused(options, "default_lease must be 10 ms to 24 h");
   }
   // A grant that comes too late to be believed is asked for again.
   const auto brief = redis().mutex("brief", {.lease = 10ms, .renewal = renewal::none});
@@ -183,13 +194,11 @@ TEST_P(Input, LeaseIsTenMillisecondsToADay) {
 
 TEST_P(Input, NegativeTimeoutIsRefusedByEveryVerb) {
   for (const auto bad : {-1ms, milliseconds{-1h}, milliseconds::min()}) {
-    EXPECT_EQ(refusal(acquire_options{.timeout = bad}), errc::invalid_argument) << bad.count();
-    const auto lock = redis().mutex("a");
-    const auto asked = [&] { (void)lock.try_acquire({.timeout = bad}); };
-    EXPECT_EQ(thrown_by(asked).reason(), errc::invalid_argument) << bad.count();
+    SCOPED_TRACE(bad.count());
+    expect_refused(acquire_options{.timeout = bad}, "timeout must be 0 or more");
     client_options options;
     options.default_timeout = bad;
-    EXPECT_EQ(refusal(options), errc::invalid_argument) << bad.count();
+    expect_refused(options, "default_timeout must be 0 or more");
   }
   EXPECT_EQ(server().command({"EXISTS", "hf:{a}"}).number, 0);
 }
@@ -217,27 +226,44 @@ TEST_P(Input, HugeTimeoutsAreAsGoodAsNone) {
 }
 
 TEST_P(Input, RetainHasItsRangeAndItsCompany) {
-  EXPECT_EQ(refusal(lock_options{.retain = -1ms}), errc::invalid_argument);
-  EXPECT_EQ(refusal(lock_options{.retain = 1h + 1ms}), errc::invalid_argument);
-  EXPECT_EQ(refusal(lock_options{.fair = true, .retain = 1ms}), errc::invalid_argument);
-  EXPECT_EQ(refusal(lock_options{.renewal = renewal::none, .retain = 1ms}), errc::invalid_argument);
+  expect_refused(lock_options{.retain = -1ms}, "retain must be 0 to 1 h");
+  expect_refused(lock_options{.retain = 1h + 1ms}, "retain must be 0 to 1 h");
+  const auto alone = "retain must be 0 with fair or renewal::none";
+  expect_refused(lock_options{.fair = true, .retain = 1ms}, alone);
+  expect_refused(lock_options{.renewal = renewal::none, .retain = 1ms}, alone);
   EXPECT_TRUE(redis().mutex("a", {.fair = true}).try_acquire());
   EXPECT_TRUE(redis().mutex("b", {.retain = 1h}).try_acquire());
 }
 
 TEST_P(Input, ClientOptionsHaveTheirRanges) {
-  const auto refused = [&](auto member, auto value) {
+  const auto refused = [&](auto member, auto value, const std::string& why) {
     client_options options;
     options.*member = value;
-    EXPECT_EQ(refusal(options), errc::invalid_argument);
+    expect_refused(options, why);
   };
-  for (const auto bad : {0ms, -1ms, milliseconds::max(), milliseconds::min()}) {
-    refused(&client_options::connect_timeout, bad);
-    refused(&client_options::response_timeout, bad);
+  for (const auto bad :
+       {0ms, -1ms, milliseconds{10min + 1ms}, milliseconds::max(), milliseconds::min()}) {
+    SCOPED_TRACE(bad.count());
+    refused(&client_options::connect_timeout, bad, "connect_timeout must be 1 ms to 10 min");
+    refused(&client_options::response_timeout, bad, "response_timeout must be 1 ms to 10 min");
   }
-  refused(&client_options::spin, std::chrono::microseconds{-1});
-  refused(&client_options::spin, std::chrono::microseconds::max());
-  refused(&client_options::name, std::string(257, 'x'));
+  for (const auto bad :
+       {-1us, std::chrono::microseconds{1s + 1us}, std::chrono::microseconds::max()}) {
+    refused(&client_options::spin, bad, "spin must be 0 to 1 s");
+  }
+  for (const auto bad : {-1ms, milliseconds{24h + 1ms}}) {
+    refused(&client_options::quarantine, bad, "quarantine must be 0 to 24 h");
+  }
+  refused(&client_options::min_replicas, 101U, "min_replicas must be 0 to 100");
+  refused(&client_options::replicas_fsync, true,
+          "replicas_fsync must be false without min_replicas");
+  refused(&client_options::name, std::string(257, 'x'), "name must be at most 256 bytes long");
+}
+
+TEST_P(Input, LockDelayIsAtMostAnHour) {
+  for (const auto bad : {-1ms, milliseconds{1h + 1ms}, milliseconds::max()}) {
+    expect_refused(lock_options{.lock_delay = bad}, "lock_delay must be 0 to 1 h");
+  }
 }
 
 TEST_P(Input, ClientNamesOfAnyBytesWork) {

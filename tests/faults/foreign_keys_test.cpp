@@ -45,6 +45,22 @@ TEST_P(ForeignKeys, AreToldAndNotTouched) {
   }
 }
 
+// What asks first is a plain SET then, which cannot tell what is there.
+TEST_P(ForeignKeys, LookBusyToALockWithoutTokensThatIsAskedForOnce) {
+  const auto server = start();
+  const client redis{server.url()};
+  const auto orders = redis.mutex("orders", {.fencing = fencing::off});
+  const auto key = value_key("orders");
+  server.command({"SET", key, "somebody else's"});
+  const auto before = content(server, key);
+  const auto once = orders.try_acquire();
+  ASSERT_FALSE(once);
+  EXPECT_EQ(once.error().reason(), errc::busy);
+  expect_failure(orders.try_acquire({.timeout = support::generous}), errc::foreign_key,
+                 "choose another lock name");
+  EXPECT_EQ(content(server, key), before);
+}
+
 TEST_P(ForeignKeys, OfAnotherLayoutAreToldAndNotTouched) {
   const auto server = start();
   const client redis{server.url()};

@@ -19,6 +19,9 @@ class LateAnswers : public fault_test {
   static std::string value_of(const private_server& server, const std::string& name) {
     return server.command({"GET", value_key(name)}).text;
   }
+  static std::int64_t pttl(const private_server& server, const std::string& name) {
+    return server.command({"PTTL", value_key(name)}).number;
+  }
   static std::string token_of(const std::string& value) {
     return value.substr(2, value.find(':', 2) - 2);
   }
@@ -45,6 +48,33 @@ TEST_P(LateAnswers, PatientAcquireKeepsTheGrantWhoseAnswerWasLost) {
   ASSERT_TRUE(*got) << why_not(*got);
   EXPECT_EQ(value_of(server, "a"), granted) << "one request, one grant";
   EXPECT_EQ(token_of(**got), token_of(granted));
+}
+
+// The copy that was sent again prolongs what the first one was granted, at the last moment; what is
+// believed counts from it, and not from its answer, which takes a while.
+TEST_P(LateAnswers, RetryJustBeforeTheLeaseEndsCountsFromItself) {
+  const auto server = start();
+  fault_proxy proxy{net::unix_endpoint{server.socket()}};
+  auto options = impatient();
+  options.connect_timeout = support::generous;  // the next connection waits until it is healed
+  const client redis{proxy.url(), options};
+  ASSERT_TRUE(redis.mutex("warm").try_acquire());
+  const auto wanted = redis.mutex("a", {.lease = 4s, .renewal = renewal::none});
+  proxy.stall(toward::client);
+  auto got = std::async(std::launch::async,
+                        [&] { return wanted.try_acquire({.timeout = support::generous}); });
+  EXPECT_TRUE(eventually([&] { return !value_of(server, "a").empty(); }));
+  const auto granted = value_of(server, "a");
+  EXPECT_TRUE(eventually([&] { return pttl(server, "a") < 1500; }));
+  const auto first_end = net::now() + milliseconds{pttl(server, "a")};
+  proxy.heal();
+  proxy.delay(toward::client, 150ms);
+  const auto held = got.get();
+  ASSERT_TRUE(held) << why_not(held);
+  const auto believed = net::now() + held->remaining();
+  EXPECT_LE(believed, net::now() + milliseconds{pttl(server, "a")});
+  EXPECT_GT(believed, first_end);
+  EXPECT_EQ(value_of(server, "a"), granted) << "one request, one grant";
 }
 
 TEST_P(LateAnswers, AskingOnceGivesBackWhatItWasGrantedTooLate) {
@@ -127,10 +157,11 @@ class Duplicates : public LateAnswers {
       connection_.command({"MONITOR"});
     }
     // Commands name their words in quotes: "EVALSHA" "sha" "2" "key" ...
-    std::vector<std::string> next_call_of(const std::string& name) {
+    std::vector<std::string> next_call_of(const std::string& name,
+                                          const std::string& command = "EVAL") {
       for (;;) {
         const auto line = connection_.read_value().text;
-        if (line.find("\"EVAL") == line.npos || line.find(name) == line.npos) continue;
+        if (line.find("\"" + command) == line.npos || line.find(name) == line.npos) continue;
         std::vector<std::string> words;
         for (auto from = line.find('"'); from != line.npos; from = line.find('"', from + 1)) {
           const auto to = line.find('"', from + 1);
@@ -150,9 +181,6 @@ class Duplicates : public LateAnswers {
     auto warm = redis.mutex("warm").acquire();
     EXPECT_TRUE(warm.extend(60s));
     EXPECT_TRUE(warm.release());
-  }
-  static std::int64_t pttl(const private_server& server, const std::string& name) {
-    return server.command({"PTTL", value_key(name)}).number;
   }
 };
 HOLDFAST_ON_EACH_SERVER(Duplicates);
@@ -178,6 +206,20 @@ TEST_P(Duplicates, AcquireAfterItsReleaseIsRefusedAsLate) {
   const auto next = redis.mutex("a").acquire();
   EXPECT_EQ(server.command(copy).items.at(0).text, "late");
   EXPECT_EQ(token_of(next), token_of(value_of(server, "a")));
+}
+
+// The one request that carries no moment after which it is refused. See docs/guarantees.md.
+TEST_P(Duplicates, FirstRequestWithoutTokensTakesTheLockForOneLease) {
+  const auto server = start();
+  const client redis{server.url(), impatient()};
+  const auto wanted = redis.mutex("a", {.lease = 1s, .fencing = fencing::off});
+  spy watching(server);
+  auto held = wanted.acquire();
+  const auto copy = watching.next_call_of("{a}", "SET");
+  EXPECT_TRUE(held.release());
+  EXPECT_EQ(server.command(copy).text, "OK");
+  EXPECT_FALSE(wanted.try_acquire());
+  EXPECT_TRUE(wanted.try_acquire({.timeout = support::generous}));
 }
 
 TEST_P(Duplicates, AcquireWhileItIsStillHeldChangesNothing) {

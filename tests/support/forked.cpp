@@ -20,14 +20,6 @@
 namespace holdfast::support {
 namespace {
 
-// The sanitizers of GCC 12 do not hold the locks of their allocators across fork (LLVM 18 does), so
-// a child whose parent has a thread inside one of them waits for ever when it allocates.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool allocator_survives_fork = false;
-#else
-constexpr bool allocator_survives_fork = true;
-#endif
-
 // What the other threads of this process have done so far: how often each was switched away from.
 // None when one of them is running.
 std::optional<std::string> work_of_other_threads() {

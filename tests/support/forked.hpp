@@ -11,6 +11,14 @@
 
 namespace holdfast::support {
 
+// The sanitizers of GCC 12 do not hold the locks of their allocators across fork (LLVM 18 does), so
+// a child whose parent has a thread inside one of them waits for ever when it allocates.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool allocator_survives_fork = false;
+#else
+inline constexpr bool allocator_survives_fork = true;
+#endif
+
 // Runs a function in a forked child. The child ends when the function returns, without running
 // destructors or exit handlers of the parent's objects; it is killed with this object.
 class forked {

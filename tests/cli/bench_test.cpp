@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
+#include "support/found_server.hpp"
 
 namespace holdfast::cli_tests {
 namespace {
@@ -50,12 +51,13 @@ TEST_P(CommandLine, BenchThatIsInterruptedLeavesNothing) {
   expect_no_locks_left(server);
 }
 
-TEST(Bench, MeasuresASharedEmbeddedServer) {
+TEST_P(CommandLine, BenchMeasuresASharedEmbeddedServer) {
+  const support::found_server found(GetParam());
   std::string directory = ::testing::TempDir() + "holdfast-bench-test-XXXXXX";
   ASSERT_NE(::mkdtemp(directory.data()), nullptr);
   const auto done =
       support::run(call({"bench", "--seconds", "1", "--url", "embedded:" + directory + "/server"},
-                        {"HOLDFAST_EMBEDDED_LINGER=0"}));
+                        {"HOLDFAST_EMBEDDED_LINGER=0", "PATH=" + found.path()}));
   EXPECT_EQ(done.how, exited(0)) << done.errors;
   EXPECT_THAT(done.output, HasSubstr("Holdfast / plain socket"));
   std::filesystem::remove_all(directory);

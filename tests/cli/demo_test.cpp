@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
+#include "support/found_server.hpp"
 
 namespace holdfast::cli_tests {
 namespace {
@@ -225,11 +226,12 @@ TEST_P(CommandLine, DemoWhoseServerDiesSaysSoAndLeavesNoWorkers) {
   EXPECT_EQ(workers_of(program.pid()), 0);
 }
 
-TEST(Demo, RunsOnASharedEmbeddedServer) {
+TEST_P(CommandLine, DemoRunsOnASharedEmbeddedServer) {
   const folder own;
+  const support::found_server found(GetParam());
   const auto url = "embedded:" + (own.path() / "server").string();
-  const auto done =
-      support::run(call(small_sale({"--no-svg", "--url", url}), {"HOLDFAST_EMBEDDED_LINGER=0"}));
+  const auto done = support::run(call(small_sale({"--no-svg", "--url", url}),
+                                      {"HOLDFAST_EMBEDDED_LINGER=0", "PATH=" + found.path()}));
   EXPECT_EQ(done.how, exited(0)) << done.output << done.errors;
   EXPECT_THAT(done.output, HasSubstr("(d) Holdfast, frozen holder"));
   EXPECT_THAT(done.errors, Not(HasSubstr("[#"))) << "progress is for terminals";

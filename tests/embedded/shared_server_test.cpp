@@ -23,6 +23,7 @@
 #include "support/each_server.hpp"
 #include "support/eventually.hpp"
 #include "support/forked.hpp"
+#include "support/found_server.hpp"
 #include "support/raw_connection.hpp"
 #include "support/scoped_environment.hpp"
 
@@ -36,13 +37,13 @@ using support::is_gone;
 using support::scoped_environment;
 using ::testing::HasSubstr;
 
-// The server is whichever is installed: which one makes no difference here.
-class SharedServer : public ::testing::Test {
+class SharedServer : public support::server_test {
  protected:
   void SetUp() override {
-    if (support::server_programs().empty()) {
-      GTEST_SKIP() << "No server is installed: install the package 'redis-server'.";
-    }
+    support::server_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    found_.emplace(GetParam());
+    path_.emplace("PATH", found_->path());
   }
 
   shared_embedded_server join() const { return shared_embedded_server::join(directory_); }
@@ -86,9 +87,14 @@ class SharedServer : public ::testing::Test {
   private_directory base_;
   fs::path directory_ = base_.path() / "shared";
   scoped_environment linger_{"HOLDFAST_EMBEDDED_LINGER", "50"};
-};
 
-TEST_F(SharedServer, IsStartedByTheFirstAndFoundByTheNext) {
+ private:
+  std::optional<support::found_server> found_;
+  std::optional<scoped_environment> path_;
+};
+HOLDFAST_ON_EACH_SERVER(SharedServer);
+
+TEST_P(SharedServer, IsStartedByTheFirstAndFoundByTheNext) {
   const auto first = join();
   EXPECT_EQ(first.socket(), directory_ / "server.sock");
   const auto pid = server_pid();
@@ -99,7 +105,7 @@ TEST_F(SharedServer, IsStartedByTheFirstAndFoundByTheNext) {
   EXPECT_EQ(found.st_mode & 0777, 0700U);
 }
 
-TEST_F(SharedServer, IsOneForEightProcessesThatJoinAtOnce) {
+TEST_P(SharedServer, IsOneForEightProcessesThatJoinAtOnce) {
   int gate[2];
   ASSERT_EQ(::pipe(gate), 0);
   std::deque<forked> users;
@@ -120,7 +126,7 @@ TEST_F(SharedServer, IsOneForEightProcessesThatJoinAtOnce) {
   ::close(gate[0]);
 }
 
-TEST_F(SharedServer, EndsAfterTheLastHasLeft) {
+TEST_P(SharedServer, EndsAfterTheLastHasLeft) {
   std::optional first(join());
   std::optional second(join());
   const auto pid = server_pid();
@@ -131,14 +137,14 @@ TEST_F(SharedServer, EndsAfterTheLastHasLeft) {
   EXPECT_TRUE(eventually([&] { return !fs::exists(directory_ / "server.sock"); }));
 }
 
-TEST_F(SharedServer, CountsAKilledUserAsGone) {
+TEST_P(SharedServer, CountsAKilledUserAsGone) {
   const auto user = another_user();
   const auto pid = std::stoi(user->heard());
   user->kill9();
   EXPECT_TRUE(eventually([&] { return is_gone(pid); }));
 }
 
-TEST_F(SharedServer, GoesOnWhenItsStarterIsKilled) {
+TEST_P(SharedServer, GoesOnWhenItsStarterIsKilled) {
   const auto starter = another_user();
   const auto pid = std::stoi(starter->heard());
   const auto server = join();
@@ -148,7 +154,7 @@ TEST_F(SharedServer, GoesOnWhenItsStarterIsKilled) {
   EXPECT_EQ(command({"GET", "a"}).text, "b");
 }
 
-TEST_F(SharedServer, LingersForWhoComesBack) {
+TEST_P(SharedServer, LingersForWhoComesBack) {
   const scoped_environment patient("HOLDFAST_EMBEDDED_LINGER", "60000");
   std::optional server(join());
   const auto pid = server_pid();
@@ -158,7 +164,7 @@ TEST_F(SharedServer, LingersForWhoComesBack) {
   ::kill(pid, SIGKILL);  // nobody waits a minute for the rest
 }
 
-TEST_F(SharedServer, StaysForWhoCameBackWhileItLingered) {
+TEST_P(SharedServer, StaysForWhoCameBackWhileItLingered) {
   std::optional server(join());
   server.reset();
   ::poll(nullptr, 0, 10);  // so that its supervisor has begun to linger
@@ -167,7 +173,7 @@ TEST_F(SharedServer, StaysForWhoCameBackWhileItLingered) {
   EXPECT_FALSE(eventually([&] { return is_gone(pid); }, watched));
 }
 
-TEST_F(SharedServer, IsStartedByWhoHoldsTheLockOnly) {
+TEST_P(SharedServer, IsStartedByWhoHoldsTheLockOnly) {
   ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
   auto lock = take_lock();
   const auto user = another_user();
@@ -176,7 +182,7 @@ TEST_F(SharedServer, IsStartedByWhoHoldsTheLockOnly) {
   EXPECT_NE(user->heard(), "");
 }
 
-TEST_F(SharedServer, DoesNotEndWhileSomebodyJoins) {
+TEST_P(SharedServer, DoesNotEndWhileSomebodyJoins) {
   std::optional server(join());
   const auto pid = server_pid();
   auto lock = take_lock();
@@ -187,7 +193,7 @@ TEST_F(SharedServer, DoesNotEndWhileSomebodyJoins) {
 }
 
 // However the joining falls into the ending, what is joined works.
-TEST_F(SharedServer, CanBeJoinedWhileItEnds) {
+TEST_P(SharedServer, CanBeJoinedWhileItEnds) {
   const scoped_environment hasty("HOLDFAST_EMBEDDED_LINGER", "0");
   std::set<pid_t> servers;
   for (int round = 0; round < 50; ++round) {
@@ -200,7 +206,7 @@ TEST_F(SharedServer, CanBeJoinedWhileItEnds) {
   EXPECT_GT(servers.size(), 1U);
 }
 
-TEST_F(SharedServer, ComesBackAfterACrash) {
+TEST_P(SharedServer, ComesBackAfterACrash) {
   const auto user = join();
   const auto pid = server_pid();
   ::kill(pid, SIGKILL);
@@ -209,7 +215,7 @@ TEST_F(SharedServer, ComesBackAfterACrash) {
   EXPECT_EQ(command({"PING"}).text, "PONG");
 }
 
-TEST_F(SharedServer, IsRestartedForItsUsersWhenItHadRunForAWhile) {
+TEST_P(SharedServer, IsRestartedForItsUsersWhenItHadRunForAWhile) {
   const auto user = join();
   const auto pid = server_pid();
   ASSERT_TRUE(eventually([&] { return number_in_info("uptime_in_seconds") >= 2; }));
@@ -218,7 +224,7 @@ TEST_F(SharedServer, IsRestartedForItsUsersWhenItHadRunForAWhile) {
   EXPECT_NE(server_pid(), pid);
 }
 
-TEST_F(SharedServer, IsStartedAnewWhereACrashLeftItsSocket) {
+TEST_P(SharedServer, IsStartedAnewWhereACrashLeftItsSocket) {
   ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
   {
     net::descriptor stale(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -233,7 +239,7 @@ TEST_F(SharedServer, IsStartedAnewWhereACrashLeftItsSocket) {
   EXPECT_EQ(command({"PING"}).text, "PONG");
 }
 
-TEST_F(SharedServer, IsNotKeptByAForkedChild) {
+TEST_P(SharedServer, IsNotKeptByAForkedChild) {
   std::optional server(join());
   const auto pid = server_pid();
   forked child([](const forked::teller& parent) {
@@ -245,7 +251,7 @@ TEST_F(SharedServer, IsNotKeptByAForkedChild) {
   EXPECT_TRUE(eventually([&] { return is_gone(pid); }));
 }
 
-TEST_F(SharedServer, EndsWhenItsDirectoryWasRemoved) {
+TEST_P(SharedServer, EndsWhenItsDirectoryWasRemoved) {
   std::optional server(join());
   const auto pid = server_pid();
   fs::remove_all(directory_);
@@ -262,13 +268,13 @@ std::string refusal(const fs::path& directory) {
   return "";
 }
 
-TEST_F(SharedServer, RefusesADirectoryThatOthersCanEnter) {
+TEST_P(SharedServer, RefusesADirectoryThatOthersCanEnter) {
   ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
   ASSERT_EQ(::chmod(directory_.c_str(), 0750), 0);
   EXPECT_THAT(refusal(directory_), HasSubstr("chmod 700"));
 }
 
-TEST_F(SharedServer, RefusesWhatIsNoDirectoryOfItsOwn) {
+TEST_P(SharedServer, RefusesWhatIsNoDirectoryOfItsOwn) {
   EXPECT_THAT(refusal("/proc/self/status"), HasSubstr("is not a directory"));
   EXPECT_THAT(refusal(directory_ / "missing" / "deeper"), HasSubstr("cannot create the directory"));
   ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
@@ -279,7 +285,7 @@ TEST_F(SharedServer, RefusesWhatIsNoDirectoryOfItsOwn) {
   EXPECT_THAT(refusal(directory_), HasSubstr("belongs to another user"));
 }
 
-TEST_F(SharedServer, RefusesALingerTimeThatIsNoNumber) {
+TEST_P(SharedServer, RefusesALingerTimeThatIsNoNumber) {
   for (const char* wrong : {"soon", "-1", "5s", ""}) {
     const scoped_environment linger("HOLDFAST_EMBEDDED_LINGER", wrong);
     EXPECT_THAT(refusal(directory_), HasSubstr("HOLDFAST_EMBEDDED_LINGER")) << wrong;

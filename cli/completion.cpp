@@ -1,6 +1,7 @@
 // holdfast completion SHELL: prints the completion script of a shell.
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
@@ -22,8 +23,8 @@ void add_completion(CLI::App& program, context& shared) {
       "  source <(holdfast completion bash)\n"
       "  holdfast completion fish > ~/.config/fish/completions/holdfast.fish");
   command->callback([shell, scripts, &shared] {
-    shared.action = [script = scripts.at(*shell)] {
-      print(std::string_view(script));
+    shared.action = [shell, script = scripts.at(*shell), &shared] {
+      shared.json ? print_json({{"shell", *shell}, {"script", script}}) : print(script);
       return success;
     };
   });

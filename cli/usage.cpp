@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <string_view>
+
+#include <holdfast/version.hpp>
 
 #include "cli/output.hpp"
 
@@ -60,7 +63,12 @@ std::string explanation(const CLI::App& program, const CLI::ParseError& error) {
 
 int report_usage(const CLI::App& program, const context& shared, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {
-    program.exit(error);
+    const bool wants_version = dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr;
+    if (shared.json && wants_version) {
+      print_json({{"version", version}});
+    } else {
+      program.exit(error);
+    }
     return success;
   }
   const auto chosen = program.get_subcommands();

@@ -50,8 +50,11 @@ void say(const std::string& text) {
   if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody is left to tell
 }
 
-progress show_progress(const sale& all) {
-  if (::isatty(STDERR_FILENO) == 0) return [](auto...) {};
+// With --json a program reads, on a terminal too.
+bool is_watched(const context& shared) { return !shared.json && ::isatty(STDERR_FILENO) != 0; }
+
+progress show_progress(const context& shared, const sale& all) {
+  if (!is_watched(shared)) return [](auto...) {};
   return [all](scenario what, std::int64_t left, int frozen) {
     constexpr int length = 40;
     const auto shown = static_cast<int>(length * std::max<std::int64_t>(left, 0) / all.units);
@@ -62,7 +65,7 @@ progress show_progress(const sale& all) {
 }
 
 void announce(const context& shared, const outcome& result) {
-  if (::isatty(STDERR_FILENO) != 0) say("\r\033[K");
+  if (is_watched(shared)) say("\r\033[K");
   if (shared.json) return;
   say(fmt::format("{}: sold {} of {} units in {:.1f} s, {} left, off by {}\n", title(result.what),
                   result.sold, result.units, result.seconds, result.left, result.error()));
@@ -76,7 +79,7 @@ void draw(const std::string& path, const std::vector<outcome>& results) {
 
 int tell_sale(const connection_options& server, const std::string& id, signal_watch& signals,
               const context& shared, const demo_options& options) {
-  const auto show = show_progress(options.all);
+  const auto show = show_progress(shared, options.all);
   std::vector<outcome> results;
   for (const auto what :
        {scenario::no_lock, scenario::setnx, scenario::holdfast, scenario::fenced}) {

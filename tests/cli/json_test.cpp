@@ -1,6 +1,8 @@
 // What the program says with --json, beside what it shows: that is tested where it is shown.
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "cli/help.hpp"
 #include "cli/program.hpp"
 
 namespace holdfast::cli_tests {
@@ -30,6 +32,35 @@ TEST_P(CommandLine, RefusalsAndNotesAreJsonWhenAskedFor) {
   EXPECT_EQ(held.wait(), exited(76));
   EXPECT_EQ(json::parse(held.errors())["note"]["code"], "lost");
   EXPECT_EQ(json::parse(holdfast_at(server, break_it).output)["broken"], false);
+}
+
+// What `run` and `elect` print is their command's; tests of their own read what `demo` prints.
+TEST_P(CommandLine, EveryResultIsOneDocumentWhenAskedFor) {
+  const auto server = start();
+  const std::vector<words> all = {{"status", "a"},
+                                  {"ls"},
+                                  {"watch", "a", "--count", "1"},
+                                  {"release", "a", "--force", "--reason", "a test"},
+                                  {"counter", "a", "get"},
+                                  {"semaphore", "get", "a"},
+                                  {"capabilities"},
+                                  {"doctor"},
+                                  {"acl", "*"},
+                                  {"completion", "bash"},
+                                  {"bench", "--seconds", "1"}};
+  std::set<std::string> tried = {"run", "elect", "demo"};
+  for (auto arguments : all) {
+    const auto command = arguments.front();
+    tried.insert(command);
+    arguments.emplace_back("--json");
+    const auto said = holdfast_at(server, arguments);
+    EXPECT_TRUE(json::accept(said.output)) << command << ": " << said.output;
+    EXPECT_THAT(said.errors, IsEmpty()) << command;
+  }
+  for (const auto& command : commands()) EXPECT_TRUE(tried.contains(command)) << command;
+  EXPECT_TRUE(json::parse(holdfast({"--json", "--version"}).output)["version"].is_string());
+  const auto script = json::parse(holdfast({"--json", "completion", "zsh"}).output);
+  EXPECT_EQ(script["script"], holdfast({"completion", "zsh"}).output);
 }
 
 }  // namespace

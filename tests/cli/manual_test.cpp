@@ -2,38 +2,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/help.hpp"
 #include "cli/program.hpp"
 
 namespace holdfast::cli_tests {
 namespace {
-
-// The first words of the lines "  word ..." between this heading and the next empty line.
-words entries(const std::string& help, const std::string& heading) {
-  std::istringstream lines(help);
-  std::string line;
-  while (std::getline(lines, line) && line != heading) {
-  }
-  words found;
-  while (std::getline(lines, line) && !line.empty()) {
-    if (line.starts_with("  ") && line[2] != ' ') {
-      found.push_back(line.substr(2, line.find(' ', 2) - 2));
-    }
-  }
-  return found;
-}
-
-std::string help_of(const std::string& command) {
-  return holdfast(command.empty() ? words{"--help"} : words{command, "--help"}).output;
-}
-
-words commands() { return entries(help_of(""), "Subcommands:"); }
-
-// "--wait", without "-h,--help" and the like: those are common.
-words options_of(const std::string& command) {
-  auto all = entries(help_of(command), "Options:");
-  std::erase_if(all, [](const std::string& option) { return !option.starts_with("--"); });
-  return all;
-}
 
 std::string manual() {
   std::ifstream file(std::string(HOLDFAST_SOURCES) + "/cli/holdfast.1");

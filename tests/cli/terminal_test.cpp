@@ -7,6 +7,7 @@
 
 #include <array>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "base/time.hpp"
@@ -164,6 +165,14 @@ TEST_P(CommandLine, DemoShowsItsProgress) {
                           "--units 400 --no-svg --url " + server.url());
   EXPECT_TRUE(shell.shows("[#")) << shell.screen();
   EXPECT_TRUE(shell.shows(" left, ")) << shell.screen();
+}
+
+TEST_P(CommandLine, DemoShowsNoProgressToWhoReadsJson) {
+  const auto server = start();
+  shell_on_terminal shell(std::string(HOLDFAST_PROGRAM) + " demo --json --processes 2 " +
+                          "--threads 20 --units 400 --no-svg --url " + server.url());
+  const auto& screen = shell.last_screen();
+  EXPECT_TRUE(nlohmann::json::accept(screen)) << screen;
 }
 
 }  // namespace

@@ -41,6 +41,22 @@ TEST_P(CommandLine, BenchMeasuresBesideTheLimitAndLeavesNothing) {
   expect_no_locks_left(server);
 }
 
+TEST_P(CommandLine, BenchTakesItsLeaseAndNoSpin) {
+  const auto server = start();
+  child_process program(
+      call_at(server, {"--json", "bench", "--seconds", "1", "--lease", "2h", "--no-spin"}));
+  EXPECT_TRUE(eventually([&] {
+    for (const auto& key : server.command({"KEYS", "hf:{*}"}).items) {
+      if (server.command({"PTTL", key.text}).number > 3'600'000) return true;
+    }
+    return false;
+  }));
+  ASSERT_EQ(program.wait(), exited(0)) << program.errors();
+  const auto all = json::parse(program.output());
+  EXPECT_EQ(all["lease_ms"], 7'200'000);
+  EXPECT_EQ(all["spin"], false);
+}
+
 TEST_P(CommandLine, BenchThatIsInterruptedLeavesNothing) {
   const auto server = start();
   // The keys come with the second of its three measurements.

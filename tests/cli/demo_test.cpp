@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/program.hpp"
 #include "support/found_server.hpp"
@@ -111,6 +112,39 @@ void expect_picture(const std::string& svg) {
   int lines = 0;
   for (auto at = svg.find("<polyline"); at != svg.npos; at = svg.find("<polyline", at + 1)) ++lines;
   EXPECT_EQ(lines, 4);
+}
+
+constexpr const char* titles[] = {"(a) no lock", "(b) SETNX, plain DEL", "(c) Holdfast",
+                                  "(d) Holdfast, frozen holder"};
+
+// One for each sale, in their order, and nothing else.
+void expect_lines(const std::string& told) {
+  std::istringstream lines(told);
+  std::string line;
+  for (const std::string title : titles) {
+    ASSERT_TRUE(std::getline(lines, line)) << title;
+    ASSERT_TRUE(line.starts_with(title + ": sold ")) << line;
+    EXPECT_THAT(line.substr(title.size()),
+                ::testing::MatchesRegex(": sold [0-9]+ of 400 units in [0-9]+\\.[0-9] s, "
+                                        "-?[0-9]+ left, off by [0-9]+"));
+  }
+  EXPECT_FALSE(std::getline(lines, line)) << line;
+}
+
+void expect_table(const std::string& shown) {
+  std::istringstream lines(shown);
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  for (const auto* heading : {"SCENARIO", "SOLD", "LEFT", "OVERSOLD OR LOST", "VERDICT"}) {
+    EXPECT_THAT(line, HasSubstr(heading));
+  }
+  for (const std::string title : titles) {
+    ASSERT_TRUE(std::getline(lines, line)) << title;
+    EXPECT_TRUE(line.starts_with(title + "  ")) << line;
+    const bool is_locked = title.find("Holdfast") != title.npos;
+    EXPECT_TRUE(line.ends_with(is_locked ? "  exact" : "  wrong")) << line;
+  }
+  EXPECT_FALSE(std::getline(lines, line)) << line;
 }
 
 TEST_P(CommandLine, DemoShowsBothFaultsAndTwoExactSales) {
@@ -233,8 +267,9 @@ TEST_P(CommandLine, DemoRunsOnASharedEmbeddedServer) {
   const auto done = support::run(call(small_sale({"--no-svg", "--url", url}),
                                       {"HOLDFAST_EMBEDDED_LINGER=0", "PATH=" + found.path()}));
   EXPECT_EQ(done.how, exited(0)) << done.output << done.errors;
-  EXPECT_THAT(done.output, HasSubstr("(d) Holdfast, frozen holder"));
   EXPECT_THAT(done.errors, Not(HasSubstr("[#"))) << "progress is for terminals";
+  expect_lines(done.errors);
+  expect_table(done.output);
 }
 
 TEST(Demo, RefusesASaleThatIsTooSmall) {

@@ -37,6 +37,40 @@ TEST_P(CommandLine, TellsTheCommandNameAndToken) {
   EXPECT_LT(first, std::stoull(holdfast_at(server, token).output));
 }
 
+TEST_P(CommandLine, TellsTheCommandOfItsOwnLockOnly) {
+  const auto server = start();
+  const std::string show = "env | grep '^HOLDFAST_[NT]' | LC_ALL=C sort";
+  auto nested = call_at(server, {"run", "--all-of", "x,y", "--", HOLDFAST_PROGRAM, "run", "inner",
+                                 "--", "sh", "-c", show});
+  nested.environment.emplace_back("HOLDFAST_NAME=of somebody else");
+  const auto said = support::run(nested);
+  ASSERT_EQ(said.how, exited(0)) << said.errors;
+  EXPECT_THAT(said.output, ::testing::MatchesRegex("HOLDFAST_NAME=inner\n"
+                                                   "HOLDFAST_TOKEN=[0-9]+\n"
+                                                   "HOLDFAST_TOKENS=inner=[0-9]+\n"));
+}
+
+// Whoever is at the other end of one would not see us go while the command runs.
+TEST_P(CommandLine, GivesTheCommandNoDescriptorOfItsOwn) {
+  const auto server = start();
+  const words show = {"-c", "ls /proc/$$/fd"};
+  const auto alone = support::run({.program = "sh", .arguments = show});
+  words arguments = {"run", "a", "--", "sh"};
+  arguments.insert(arguments.end(), show.begin(), show.end());
+  const auto locked = holdfast_at(server, arguments);
+  EXPECT_EQ(locked.how, exited(0)) << locked.errors;
+  EXPECT_EQ(locked.output, alone.output);
+}
+
+TEST_P(CommandLine, GrantsCountWhenSoManyReplicasHaveThemAsAskedFor) {
+  const auto server = start();
+  const auto said = holdfast_at(server, {"--json", "run", "--nonblock", "--min-replicas", "1",
+                                         "--response-timeout", "200ms", "a", "--", "true"});
+  EXPECT_EQ(said.how, exited(69));
+  EXPECT_THAT(said.errors, HasSubstr("\"code\":\"no_replicas\""));
+  EXPECT_EQ(holdfast_at(server, {"run", "--min-replicas", "0", "a", "--", "true"}).how, exited(0));
+}
+
 TEST_P(CommandLine, NameLikeAnOptionStandsBetweenDashes) {
   const auto server = start();
   for (const auto* const command : {"run", "elect"}) {

@@ -1,6 +1,11 @@
 // status, ls, release, doctor: what operators see.
+#include <unistd.h>
+
+#include <array>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/program.hpp"
 
@@ -24,17 +29,33 @@ class holder {
   child_process program_;
 };
 
+std::string host() {
+  std::array<char, 256> name{};
+  EXPECT_EQ(::gethostname(name.data(), name.size() - 1), 0);
+  return name.data();
+}
+
 TEST_P(CommandLine, StatusTellsWhoHolds) {
   const auto server = start();
   const holder one(server, "orders");
   const auto table = holdfast_at(server, {"status", "orders", "free one"});
   EXPECT_EQ(table.how, exited(0));
-  EXPECT_THAT(table.output, HasSubstr(" " + std::to_string(one.pid()) + " "));
   EXPECT_THAT(table.output, HasSubstr("free one  free"));
   const auto locks =
       json::parse(holdfast_at(server, {"--json", "status", "orders", "free one"}).output)["locks"];
-  EXPECT_EQ(locks[0]["owner"]["pid"], one.pid());
+  const auto& owner = locks[0]["owner"];
+  EXPECT_EQ(owner["host"], host());
+  EXPECT_EQ(owner["pid"], one.pid());
+  EXPECT_EQ(owner["program"], "holdfast");
   EXPECT_TRUE(locks[0]["token"].is_string());
+  const std::string since = locks[0]["since"];
+  EXPECT_THAT(since, ::testing::MatchesRegex("20..-..-..T..:..:..Z"));
+  std::istringstream shown(table.output.substr(table.output.find('\n')));
+  const words row{std::istream_iterator<std::string>(shown), {}};
+  ASSERT_GT(row.size(), 9U);
+  EXPECT_EQ(words(row.begin(), row.begin() + 9),
+            (words{"orders", "held", "mutex", "1", host(), std::to_string(one.pid()), "holdfast",
+                   since, locks[0]["token"]}));
   EXPECT_GT(locks[0]["remaining_ms"], 0);
   EXPECT_EQ(locks[1]["state"], "free");
 }
@@ -62,6 +83,9 @@ TEST_P(CommandLine, ListsInBounds) {
   const auto some = holdfast_at(server, {"ls", "--limit", "2"});
   EXPECT_THAT(some.errors, HasSubstr("--limit"));
   EXPECT_THAT(some.output, Not(HasSubstr("stock")));
+  const auto two = json::parse(holdfast_at(server, {"ls", "--limit", "2", "--json"}).output);
+  EXPECT_EQ(two["complete"], false);
+  EXPECT_EQ(two["locks"].size(), 2U);
 }
 
 TEST_P(CommandLine, NamesCannotSteerTheTerminal) {
@@ -101,6 +125,25 @@ TEST_P(CommandLine, DoctorFindsAProblem) {
   EXPECT_EQ(sick.how, exited(1));
   EXPECT_THAT(sick.output, HasSubstr("noeviction"));
   EXPECT_TRUE(json::parse(sick.output)["findings"].is_array());
+}
+
+TEST_P(CommandLine, DoctorTellsWhatIsThereAndWhatIsMissing) {
+  const auto server = start();
+  const auto healthy = holdfast_at(server, {"doctor"}).output;
+  EXPECT_THAT(healthy, ::testing::ContainsRegex("connect +ok +.*, round trip [0-9]+ us\n"));
+  EXPECT_THAT(healthy, ::testing::ContainsRegex("version +ok +(Redis|Valkey) [0-9]+\\.[0-9]+"));
+  EXPECT_THAT(healthy, ::testing::ContainsRegex("scripts +ok +acquire, renew, "));
+  EXPECT_THAT(healthy,
+              HasSubstr("\n                      -> a server that restarts within a lease"));
+
+  const words rules = {"ACL", "SETUSER", "poor", "on", "nopass", "~*", "&*", "+@all", "-pexpire"};
+  ASSERT_EQ(server.command(rules).text, "OK");
+  auto as_poor = call_at(server, {"doctor"});
+  as_poor.environment.emplace_back("HOLDFAST_USER=poor");
+  const auto poor = support::run(as_poor);
+  EXPECT_EQ(poor.how, exited(1));
+  EXPECT_THAT(poor.output, ::testing::ContainsRegex("scripts +problem +withdraw: the server said"));
+  EXPECT_THAT(poor.output, HasSubstr("-> give this user the rights that `holdfast acl` prints"));
 }
 
 json status_of(const private_server& server, const std::string& name) {

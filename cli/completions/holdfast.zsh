@@ -4,7 +4,7 @@ _holdfast() {
   local -a common commands
   local curcontext="$curcontext" state line
   common=(
-    '--url[server address]:address:(redis\:// rediss\:// unix\:// embedded\:)'
+    '--url[server address]:address:(redis\:// rediss\:// redis+sentinel\:// rediss+sentinel\:// redis+cluster\:// rediss+cluster\:// unix\:// embedded\:)'
     '--user[user name]:name:'
     '--password-file[file with the password in its first line]:file:_files'
     '--tls-ca[authorities to trust]:path:_files'

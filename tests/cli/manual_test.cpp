@@ -49,6 +49,21 @@ TEST(Manual, NamesEveryExitCodeAndVariable) {
   }
 }
 
+bool is_installed(const std::string& program) {
+  return support::run({.program = "sh", .arguments = {"-c", "command -v " + program}}).how ==
+         exited(0);
+}
+
+TEST(Manual, IsRenderedWithoutAWarning) {
+  if (!is_installed("groff")) GTEST_SKIP() << "groff is not installed";
+  const auto page = std::string(HOLDFAST_SOURCES) + "/cli/holdfast.1";
+  const auto said =
+      support::run({.program = "groff", .arguments = {"-ww", "-man", "-Tutf8", page}});
+  EXPECT_EQ(said.how, exited(0));
+  EXPECT_THAT(said.errors, IsEmpty());
+  EXPECT_THAT(said.output, HasSubstr("holdfast"));
+}
+
 class Completion : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(In, Completion, ::testing::Values("bash", "zsh", "fish"),
                          [](const auto& shell) { return shell.param; });
@@ -56,14 +71,31 @@ INSTANTIATE_TEST_SUITE_P(In, Completion, ::testing::Values("bash", "zsh", "fish"
 TEST_P(Completion, IsAcceptedByItsShell) {
   const auto script = holdfast({"completion", GetParam()});
   ASSERT_EQ(script.how, exited(0));
-  if (support::run({.program = "sh", .arguments = {"-c", "command -v " + GetParam()}}).how !=
-      exited(0)) {
-    GTEST_SKIP() << GetParam() << " is not installed";
-  }
+  if (!is_installed(GetParam())) GTEST_SKIP() << GetParam() << " is not installed";
   const words arguments =
       GetParam() == "fish" ? words{"--no-execute", "/dev/stdin"} : words{"-n", "/dev/stdin"};
   const auto said = support::run({.program = GetParam(), .arguments = arguments}, script.output);
   EXPECT_EQ(said.how, exited(0)) << said.errors;
+}
+
+// Whether this word is in a list of words.
+bool offers(const std::string& script, const std::string& word) {
+  const auto is_edge = [&](std::size_t at) {
+    return std::string_view("\"'() \n").find(script[at]) != std::string_view::npos;
+  };
+  for (auto at = script.find(word); at != script.npos; at = script.find(word, at + 1)) {
+    if (is_edge(at - 1) && is_edge(at + word.size())) return true;
+  }
+  return false;
+}
+
+TEST_P(Completion, OffersEveryKindOfAddress) {
+  auto script = holdfast({"completion", GetParam()}).output;
+  std::erase(script, '\\');
+  for (const auto* address : {"redis://", "rediss://", "redis+sentinel://", "rediss+sentinel://",
+                              "redis+cluster://", "rediss+cluster://", "unix://", "embedded:"}) {
+    EXPECT_TRUE(offers(script, address)) << address;
+  }
 }
 
 // What bash offers for the last word of a line.
@@ -103,6 +135,20 @@ TEST(CompletionOfZsh, KnowsEveryCommandAndItsOptions) {
       EXPECT_THAT(about, HasSubstr(option + "[")) << command;
     }
   }
+  for (const auto& option : options_of("")) EXPECT_THAT(script, HasSubstr("'" + option + "["));
+}
+
+// As a user of the shell sees it.
+TEST(CompletionOfFish, OffersWhatBeginsSo) {
+  if (!is_installed("fish")) GTEST_SKIP() << "fish is not installed";
+  const auto script = holdfast({"completion", "fish"}).output;
+  const auto offered = [&](const std::string& line) {
+    const auto ask = script + "\ncomplete -C '" + line + "'\n";
+    return support::run({.program = "fish", .arguments = {"--no-config"}}, ask).output;
+  };
+  EXPECT_THAT(offered("holdfast sta"), ::testing::StartsWith("status\t"));
+  EXPECT_THAT(offered("holdfast ls --li"), ::testing::StartsWith("--limit\t"));
+  EXPECT_THAT(offered("holdfast run --on-lost w"), ::testing::StartsWith("warn\t"));
 }
 
 TEST(CompletionOfFish, KnowsEveryCommandAndItsOptions) {
@@ -112,6 +158,9 @@ TEST(CompletionOfFish, KnowsEveryCommandAndItsOptions) {
     for (const auto& option : options_of(command)) {
       EXPECT_THAT(script, HasSubstr("from " + command + "' -l " + option.substr(2) + " "));
     }
+  }
+  for (const auto& option : options_of("")) {
+    EXPECT_THAT(script, HasSubstr("\ncomplete -c holdfast -l " + option.substr(2) + " "));
   }
 }
 

@@ -57,7 +57,7 @@ arguments read_arguments(std::span<char* const> words) {
   for (auto word = words.begin(); word != words.end(); ++word) {
     const std::string_view text = *word;
     const auto value = [&] {
-      if (++word == words.end()) throw std::invalid_argument(std::string(text) + " needs a file");
+      if (++word == words.end()) throw std::invalid_argument(std::string(text) + " needs a value");
       return std::string(*word);
     };
     if (text == "--quick") {
@@ -66,13 +66,16 @@ arguments read_arguments(std::span<char* const> words) {
       given.json = value();
     } else if (text == "--svg") {
       given.svg = value();
+    } else if (text == "--server") {
+      measure_on(value());
     } else if (std::ranges::find(questions, text, &question::name) != questions.end()) {
       given.names.push_back(text);
     } else {
       std::string all;
       for (const auto& one : questions) all.append(" ").append(one.name);
-      throw std::invalid_argument("unknown: " + std::string(text) +
-                                  "; [--quick] [--json FILE] [--svg FILE] and any of" + all);
+      throw std::invalid_argument(
+          "unknown: " + std::string(text) +
+          "; [--quick] [--json FILE] [--svg FILE] [--server PROGRAM] and any of" + all);
     }
   }
   return given;

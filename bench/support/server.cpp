@@ -10,11 +10,14 @@
 #include <fstream>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "net/descriptor.hpp"
 
 namespace holdfast::bench {
 namespace {
+
+std::filesystem::path program;
 
 [[noreturn]] void throw_errno(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -60,7 +63,7 @@ std::uint16_t free_port() {
 
 embedded_options with_ports(std::uint16_t port, std::uint16_t tls_port,
                             const std::optional<server_certificate>& tls) {
-  embedded_options all{.program = "redis-server",
+  embedded_options all{.program = program,
                        .arguments = {"--port", std::to_string(port), "--bind", "127.0.0.1"}};
   if (tls) {
     all.arguments.insert(
@@ -72,6 +75,8 @@ embedded_options with_ports(std::uint16_t port, std::uint16_t tls_port,
 }
 
 }  // namespace
+
+void measure_on(std::filesystem::path wanted) { program = std::move(wanted); }
 
 void pin(::pid_t process, int core) { bind_process(process, only(core)); }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,10 @@ void pin_thread(int core);  // only the calling thread
 // Free: the scheduler places them, as it does for people who have never thought about it.
 enum class placement { same_core, two_cores, free };
 const char* to_string(placement where);
+
+// Which program all servers are from now on; empty, as at first: redis-server or valkey-server,
+// whichever is found. Not thread-safe.
+void measure_on(std::filesystem::path program);
 
 struct server_certificate {
   std::string file;

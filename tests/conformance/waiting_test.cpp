@@ -250,6 +250,8 @@ TEST_P(Waiting, WorksWithoutMessages) {
 TEST_P(Waiting, AFullQueueIsARefusal) {
   const lock_options one_waiter{.fair = true, .queue_limit = 1};
   auto held = redis().mutex("a", one_waiter).acquire();
+  expect_reason(another_client().mutex("a", {.queue_limit = 0}).try_acquire({.timeout = 30s}),
+                errc::queue_full);
   std::thread waiter{[&] { (void)another_client().mutex("a", one_waiter).acquire(); }};
   ASSERT_TRUE(waits("a", 1));
   expect_reason(another_client().mutex("a", one_waiter).try_acquire({.timeout = 30s}),

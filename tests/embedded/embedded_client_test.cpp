@@ -21,13 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 using support::is_gone;
 
-class EmbeddedClient : public support::server_test {
+class EmbeddedClient : public support::found_server_test {
  protected:
   void SetUp() override {
-    support::server_test::SetUp();
-    if (IsSkipped() || HasFatalFailure()) return;
-    found_.emplace(GetParam());
-    path_.emplace("PATH", found_->path());
+    support::found_server_test::SetUp();
     made_in_.emplace("XDG_RUNTIME_DIR", base_.path().string());
   }
 
@@ -44,8 +41,6 @@ class EmbeddedClient : public support::server_test {
 
  private:
   embedded::private_directory base_;
-  std::optional<support::found_server> found_;
-  std::optional<support::scoped_environment> path_;
   std::optional<support::scoped_environment> made_in_;
 };
 HOLDFAST_ON_EACH_SERVER(EmbeddedClient);

@@ -37,15 +37,8 @@ using support::is_gone;
 using support::scoped_environment;
 using ::testing::HasSubstr;
 
-class SharedServer : public support::server_test {
+class SharedServer : public support::found_server_test {
  protected:
-  void SetUp() override {
-    support::server_test::SetUp();
-    if (IsSkipped() || HasFatalFailure()) return;
-    found_.emplace(GetParam());
-    path_.emplace("PATH", found_->path());
-  }
-
   shared_embedded_server join() const { return shared_embedded_server::join(directory_); }
 
   resp::value command(const std::vector<std::string>& words) const {
@@ -87,10 +80,6 @@ class SharedServer : public support::server_test {
   private_directory base_;
   fs::path directory_ = base_.path() / "shared";
   scoped_environment linger_{"HOLDFAST_EMBEDDED_LINGER", "50"};
-
- private:
-  std::optional<support::found_server> found_;
-  std::optional<scoped_environment> path_;
 };
 HOLDFAST_ON_EACH_SERVER(SharedServer);
 

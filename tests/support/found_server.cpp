@@ -18,4 +18,11 @@ std::string found_server::path() const {
   return folder_.path().string() + ":" + (others != nullptr ? others : "");
 }
 
+void found_server_test::SetUp() {
+  server_test::SetUp();
+  if (IsSkipped() || HasFatalFailure()) return;
+  found_.emplace(GetParam());
+  path_.emplace("PATH", found_->path());
+}
+
 }  // namespace holdfast::support

@@ -22,7 +22,7 @@ asio::awaitable<void> take_a_turn(holdfast::lock counter) {
   auto lease = co_await holdfast::asio_acquire(counter, {.timeout = 5s}, asio::use_awaitable);
   lease.value();  // throws what went wrong
   std::cout << "coroutine: " << ++turns << ", " << std::flush;
-  co_await holdfast::asio_release(std::move(*lease), asio::use_awaitable);
+  (co_await holdfast::asio_release(std::move(*lease), asio::use_awaitable)).value();
 }
 
 }  // namespace

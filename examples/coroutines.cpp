@@ -14,7 +14,7 @@ namespace {
 holdfast::task<> buy(holdfast::lock orders, int& stock) {  // the lock by value, it is cheap
   auto lease = co_await orders.async_acquire({.timeout = 60s});
   --stock;
-  co_await lease.async_release();
+  (co_await lease.async_release()).value();  // throws what went wrong
 }
 
 }  // namespace

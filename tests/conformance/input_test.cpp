@@ -27,10 +27,14 @@ class Input : public mutex_test {
   void expect_refused(const client_options& options, const std::string& why) const {
     expect_invalid([&] { const client made{server().url(), options}; }, why);
   }
-  // The same for an acquisition.
+  // The same for an acquisition, and for a lease that is to last so long.
   void expect_refused(const acquire_options& options, const std::string& why) const {
     expect_invalid([&] { (void)redis().mutex("a").acquire(options); }, why);
     expect_invalid([&] { (void)redis().mutex("a").try_acquire(options); }, why);
+  }
+
+  void expect_refused(lease& held, milliseconds duration, const std::string& why) const {
+    expect_invalid([&] { (void)held.extend(duration); }, why);
   }
 
  private:
@@ -177,10 +181,12 @@ TEST_P(Input, MessagesShowNoRawBytesOfAName) {
 }
 
 TEST_P(Input, LeaseIsTenMillisecondsToADay) {
+  auto held = redis().mutex("held").acquire();
   for (const auto bad : {9ms, 0ms, -1ms, milliseconds{24h + 1ms}, milliseconds{25h},
                          milliseconds::min(), milliseconds::max()}) {
     SCOPED_TRACE(bad.count());
     expect_refused(lock_options{.lease = bad}, "lease must be 10 ms to 24 h");
+    expect_refused(held, bad, "the duration must be 10 ms to 24 h");
     client_options options;
     options.default_lease = bad;
     expect_refused(options, "default_lease must be 10 ms to 24 h");

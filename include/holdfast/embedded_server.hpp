@@ -18,19 +18,21 @@ struct embedded_options {
   /// Further arguments for the server, for example `{"--maxmemory", "10mb"}`.
   std::vector<std::string> arguments{};
 
-  /// How long the server may take until it answers.
+  /// How long the server may take until it answers: 1 ms to 10 min.
   std::chrono::milliseconds start_timeout{10'000};
 };
 
 /// A server of one's own: on a unix socket in a new directory that only this user can enter, with
 /// no TCP port and no persistence. It ends with this object, and also when this process is killed.
 ///
+/// One that was moved away may only be assigned to or destroyed.
+///
 /// Thread safety: const members may be called from any thread. After fork() the child's copy does
 /// nothing.
 class embedded_server {
  public:
-  /// Starts it and waits until it answers. Throws `failure{errc::embedded_server}`; when no server
-  /// program is installed the message names the package.
+  /// Starts it and waits until it answers. Throws `failure`: `embedded_server`, where no server
+  /// program is installed with the name of the package; `invalid_argument`.
   explicit embedded_server(const embedded_options& options = {});
   ~embedded_server();
   embedded_server(embedded_server&&) noexcept;
@@ -44,7 +46,8 @@ class embedded_server {
   /// The server's process id, for tests that stop or kill it.
   [[nodiscard]] int pid() const noexcept;
 
-  /// Kills the server as a crash would, and starts it again empty at the same address.
+  /// Kills the server as a crash would, and starts it again empty at the same address. Throws
+  /// `failure`: `embedded_server` when it does not answer in time, `forked` in the child of a fork.
   void restart_empty();
 
  private:

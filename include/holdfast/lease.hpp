@@ -50,7 +50,7 @@ class [[nodiscard]] lease {
   lease(lease&&) noexcept;
   lease& operator=(lease&&) noexcept;  ///< Releases what was held before.
 
-  /// The name of the lock.
+  /// The name of the lock; empty for a lease that was moved away.
   [[nodiscard]] const std::string& name() const noexcept;
 
   /// The fencing token of this grant. No token (`!token()`) with `fencing::off`.
@@ -64,19 +64,28 @@ class [[nodiscard]] lease {
   [[nodiscard]] bool held() const noexcept;
 
   /// Fires when the lease is lost, at the latest when it could end at the server; does not fire
-  /// for a release. Callbacks on it run on the client's callback thread.
+  /// for a release. Callbacks on it run on the client's callback thread. Of a lease that was
+  /// released or moved away it never fires. Throws `forked` in the child of a fork.
   [[nodiscard]] std::stop_token lost() const;
 
   /// Releases and waits for the answer, at most about the client's `response_timeout`.
-  /// Errors: `lost` when it was no longer ours; `unavailable` when no answer came (it is tried on
-  /// in the background, and the lease ends by itself). A second call is a success without effect.
+  /// Errors: `lost` when it was no longer ours; `unavailable` when no answer came, or a refusal
+  /// that may pass (it is tried on in the background, and the lease ends by itself);
+  /// `permission_denied` and whatever else the server refuses for good: the lease ends by itself.
+  /// A second call is a success without effect. Throws `forked` in the child of a fork.
   result<void> release();
 
-  /// The same for coroutines: `co_await held.async_release()` gives `result<void>`.
+  /// The same for coroutines: `co_await held.async_release()` gives `result<void>`. What throws
+  /// above is thrown by awaiting it.
   release_awaitable async_release();
 
   /// Makes the lease last at least `duration` from now; never shortens it.
-  /// Errors: `lost`, `unavailable`, `invalid_argument`. Other durations than 10 ms to 24 h throw.
+  /// Errors: `lost`; `unavailable` when no answer came; `clock_skew` when the server finds the
+  /// request too old; what it refuses now, though the lease is held on (`read_only`, `no_replicas`,
+  /// `server_busy`, `loading`, `misconfigured`, `permission_denied`, `authentication` and the
+  /// like); of a quorum also `invalid_argument` for more than its longest lease, and `busy` while
+  /// another thread extends the same lease.
+  /// Throws `invalid_argument` unless `duration` is 10 ms to 24 h; `forked` in a forked child.
   result<void> extend(std::chrono::milliseconds duration);
 
  private:

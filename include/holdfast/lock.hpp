@@ -36,9 +36,15 @@ class try_acquire_awaitable;
 /// values. The `async_` forms are awaited by a coroutine instead of blocking the thread.
 ///
 /// Errors of all verbs: `busy` (asked once), `timed_out`, `cancelled`, `unavailable`,
-/// `authentication`, `permission_denied`, `not_redis`, `foreign_key`, `layout_version`,
-/// `invalid_argument` and the server's refusals (see `errc`). While waiting, refusals that may pass
-/// (out of memory, loading, read-only, ...) are asked again until the timeout.
+/// `authentication`, `untrusted_server`, `permission_denied`, `not_redis`, `foreign_key`,
+/// `layout_version`, `clock_skew`, `queue_full`, `unsupported`, `invalid_argument` (more permits
+/// than there are), and the server's refusals (see `errc`); with `client_options::detect_deadlocks`
+/// also `would_deadlock`. While waiting, refusals that may pass (out of memory, loading, read-only,
+/// ...) are asked again until the timeout.
+///
+/// Errors of the programmer are thrown by all of them: `invalid_argument` for a negative timeout,
+/// `forked` in the child of a fork, and by those that block `would_deadlock` on a thread that would
+/// wait for itself.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class lock {
@@ -52,7 +58,7 @@ class lock {
   [[nodiscard]] lease acquire(const acquire_options& options = {}) const;
 
   /// Asks once, or waits up to `options.timeout`. Throws only for errors of the programmer
-  /// (`would_deadlock`, `forked`).
+  /// (`invalid_argument`, `would_deadlock`, `forked`).
   [[nodiscard]] result<lease> try_acquire(const acquire_options& options = {}) const;
 
   /// `co_await` it for a `lease`; throws like `acquire`. Nothing happens before it is awaited.

@@ -49,19 +49,21 @@ struct tls_options {
   bool operator==(const tls_options&) const = default;
 };
 
-/// How a client talks to its server. Every duration must be positive unless said otherwise.
+/// How a client talks to its server. What is out of its range is refused when the client is made
+/// (`errc::invalid_argument`).
 struct client_options {
-  /// How long connecting (name look-up, TCP, log-in) may take in all.
+  /// How long connecting (name look-up, TCP, log-in) may take in all: 1 ms to 10 min.
   std::chrono::milliseconds connect_timeout{2000};
 
   /// How long the server may take to answer one command. After it the connection counts as broken,
-  /// is closed, and what was asked on it is asked again.
+  /// is closed, and what was asked on it is asked again. 1 ms to 10 min.
   std::chrono::milliseconds response_timeout{2000};
 
-  /// The lease of locks that do not name their own.
+  /// The lease of locks that do not name their own: 10 ms to 24 h.
   std::chrono::milliseconds default_lease{30'000};
 
-  /// How long `lock::acquire()` waits when the call does not say. `forever` is allowed.
+  /// How long `lock::acquire()` waits when the call does not say. Zero: it asks once. `forever` is
+  /// allowed.
   std::chrono::milliseconds default_timeout{60'000};
 
   /// Who we are in `holdfast status`, which shows the first 128 bytes. At most 256. Empty: the
@@ -88,7 +90,8 @@ struct client_options {
   tls_options tls{};
 
   /// How long a thread that is alone on the connection looks for its answer before it sleeps.
-  /// It halves the latency on one machine and costs processor time while it looks. Zero: never.
+  /// It halves the latency on one machine and costs processor time while it looks. Zero (never) to
+  /// 1 s.
   std::chrono::microseconds spin{50};
 
   /// For so long after this client has noticed that the server behind its connection is another one
@@ -129,8 +132,11 @@ enum class renewal {
 
 /// Whether grants carry a fencing token.
 enum class fencing {
-  on,   ///< Every grant has a token. The default.
-  off,  ///< No token: one plain SET instead of a script. For locks that only save work.
+  on,  ///< Every grant has a token. The default.
+  /// No token: one plain SET instead of a script. For locks that only save work. The SET carries
+  /// no time after which it is refused: a copy that arrives late takes the lock for one lease with
+  /// nobody behind it. And it finds a key that is no lock of ours merely `busy`.
+  off,
 };
 
 /// What becomes of a thread that waits for a lock that it has itself.
@@ -159,10 +165,11 @@ struct lock_options {
   /// How long the client may keep the lock after the last release, so that acquiring it again
   /// costs no command; it is given back when half to all of that has passed without use. Whoever
   /// else wants the lock gets it at once; should this process be frozen meanwhile, when the lease
-  /// ends. Zero: not at all. Not with `fair` or `renewal::none`.
+  /// ends. Zero (not at all) to 1 h. Not with `fair` or `renewal::none`.
   std::chrono::milliseconds retain{0};
 
   /// How many may wait at the server, a client's threads as one unless `fair`; else `queue_full`.
+  /// Zero: nobody.
   std::uint32_t queue_limit = 100'000;
 
   /// For so long after a lease that ended without a release, nobody gets the lock: time for what
@@ -183,7 +190,7 @@ struct lock_options {
 /// How long one acquisition may wait, and what may end it early.
 struct acquire_options {
   /// How long to wait. Unset: `acquire` waits the client's `default_timeout`, `try_acquire` asks
-  /// once. Zero: asks once. `forever` is allowed.
+  /// once. Zero: asks once. `forever` is allowed, a negative one is not (`errc::invalid_argument`).
   std::optional<std::chrono::milliseconds> timeout{};
 
   /// Ends the waiting with `errc::cancelled`.

@@ -14,7 +14,8 @@ void quorum5(const setting& with) {
   std::vector<std::unique_ptr<embedded_server>> servers;
   std::vector<client> members;
   for (int i = 0; i < 5; ++i) {
-    servers.push_back(std::make_unique<embedded_server>());
+    servers.push_back(
+        std::make_unique<embedded_server>(embedded_options{.program = measured_program()}));
     members.emplace_back(servers.back()->url());
   }
   const lock one = members.front().mutex("bench");

@@ -77,6 +77,7 @@ embedded_options with_ports(std::uint16_t port, std::uint16_t tls_port,
 }  // namespace
 
 void measure_on(std::filesystem::path wanted) { program = std::move(wanted); }
+const std::filesystem::path& measured_program() { return program; }
 
 void pin(::pid_t process, int core) { bind_process(process, only(core)); }
 

@@ -25,6 +25,7 @@ const char* to_string(placement where);
 // Which program all servers are from now on; empty, as at first: redis-server or valkey-server,
 // whichever is found. Not thread-safe.
 void measure_on(std::filesystem::path program);
+const std::filesystem::path& measured_program();
 
 struct server_certificate {
   std::string file;

@@ -87,7 +87,7 @@ void assembly::restart(std::size_t i, bool empty) {
 
 // A member that has not seen the hash slot is like one that has lost its memory.
 std::size_t assembly::blank_members() {
-  const std::string counter = "hf:q:fence:{" + slot_tag(key_.slot()) + "}";
+  const std::string counter = dialects::quorum_fence_key(key_);
   const std::array<std::string_view, 2> words{"EXISTS", counter};
   std::size_t blank = 0;
   for (std::size_t i = 0; i < size(); ++i) blank += server(i).look(words).number == 0 ? 1 : 0;

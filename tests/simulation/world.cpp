@@ -16,9 +16,9 @@ constexpr std::uint64_t most_clients = 5;
 constexpr microseconds longest_step = 5s;
 
 // In the healing phase nobody dies any more, so each waiter is served after all of these before
-// it: whoever has the lock keeps it for a lease (3 s; a clock set back makes it last longer), and
-// then for as long as its user wants (3 s); and nobody waits for a free lock for longer than the
-// last in the queue may stay silent (5 s).
+// it: whoever has the lock keeps it for a lease (3 s; a clock set back makes it last longer) and a
+// lock delay, and then for as long as its user wants (3 s) or retains it; and nobody waits for a
+// free lock for longer than the last in the queue may stay silent (5 s).
 constexpr nanoseconds healing_phase(std::uint64_t clients) {
   const nanoseconds each = longest_lease + longest_delay + longest_use + longest_keeping + 5s;
   return each * static_cast<nanoseconds::rep>(clients) + 2 * longest_step;

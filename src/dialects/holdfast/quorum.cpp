@@ -39,8 +39,8 @@ std::optional<refused> read_unusable(const quorum_claim& wanted, const resp::val
   }
   if (word == "counter") {
     return refused{errc::clock_skew, false,
-                   "the fence counter hf:q:fence:{" + slot_tag(wanted.key->slot()) +
-                       "} holds what no Holdfast has written; find out who did, then remove it"};
+                   "the fence counter " + quorum_fence_key(*wanted.key) +
+                       " holds what no Holdfast has written; find out who did, then remove it"};
   }
   return std::nullopt;
 }
@@ -48,6 +48,10 @@ std::optional<refused> read_unusable(const quorum_claim& wanted, const resp::val
 }  // namespace
 
 std::string quorum_value_key(const lock_key& key) { return "hf:q:{" + key.encoded() + "}"; }
+
+std::string quorum_fence_key(const lock_key& key) {
+  return "hf:q:fence:{" + slot_tag(key.slot()) + "}";
+}
 
 void write_quorum_acquire(const quorum_claim& wanted, newcomer how, milliseconds longest_lease,
                           server_time not_after, resp::writer& out) {

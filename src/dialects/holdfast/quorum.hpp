@@ -54,7 +54,8 @@ renew_verdict read_quorum_keep(const resp::value&);
 void write_quorum_release(const quorum_claim&, bool hears_on, resp::writer&);
 release_verdict read_quorum_release(const resp::value&);
 
-// The key of the vote at a member.
+// The keys of a member's vote, and of its fence counter.
 std::string quorum_value_key(const lock_key&);
+std::string quorum_fence_key(const lock_key&);
 
 }  // namespace holdfast::dialects

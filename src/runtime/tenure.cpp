@@ -352,7 +352,8 @@ void tenure::on_timer(monotonic_time at) {
 void tenure::conclude(ending what, std::optional<errc> code, std::string detail) {
   if (ended_ == ending::refused) return;  // how the way back ends, nobody asks
   ended_ = what;
-  failed_ = code ? std::make_unique<leasing::outcome>(code, std::move(detail)) : nullptr;
+  failed_.reset();
+  if (code) failed_ = std::make_unique<leasing::outcome>(leasing::outcome{code, std::move(detail)});
 }
 
 // Whoever waits may be gone, and this with him, as soon as he is told.

@@ -119,7 +119,7 @@ void coroutines(const setting& with) {
   const holdfast::client client(with.redis.url());
   const auto fenced = make_locks(client, fencing::on);
   const auto plain = make_locks(client, fencing::off);
-  with.on_each_placement("coroutines", [&](const std::string& prefix) {
+  with.on_each_placement("coroutines", [&](placement, const std::string& prefix) {
     const auto figures = run_by_turns(with.redis, with.quick ? 2 : 5,
                                       {[&] { return slice{.rate = server_limit.with_scripts()}; },
                                        [&] { return run(fenced, with.slice()); },
@@ -133,8 +133,7 @@ void coroutines(const setting& with) {
     results.tell(prefix + "rate", figures[1].rate, "pairs/s");
     results.tell(prefix + "server_rate", figures[0].rate, "pairs/s");
     results.tell(prefix + "unfenced_server_rate", figures[2].rate, "pairs/s");
-    results.tell(prefix + "processor_per_pair", figures[1].processor, "us");
-    results.tell(prefix + "server_processor_per_pair", figures[1].server, "us");
+    with.tell_processor(prefix, figures[1]);
     results.tell(prefix + "unfenced_processor_per_pair", figures[3].processor, "us");
   });
 }

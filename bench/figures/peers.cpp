@@ -53,7 +53,7 @@ void peers(const setting& with) {
     });
   };
   try {
-    with.on_each_placement("peers", [&](const std::string& prefix) {
+    with.on_each_placement("peers", [&](placement, const std::string& prefix) {
       const auto figures = run_by_turns(with.redis, with.quick ? 1 : 5, {theirs, ours});
       with.results.at_least(prefix + "rate_vs_rueidislock", figures[1].rate / figures[0].rate, "x",
                             1.2);

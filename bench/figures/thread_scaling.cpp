@@ -93,7 +93,7 @@ void scale_to(int threads, const std::string& placed, const setting& with) {
 }  // namespace
 
 void thread_scaling(const setting& with) {
-  with.on_each_placement("thread_scaling", [&](const std::string& placed) {
+  with.on_each_placement("thread_scaling", [&](placement, const std::string& placed) {
     for (const int threads : {2, 4, 8, 16}) scale_to(threads, placed, with);
   });
 }

@@ -42,7 +42,7 @@ void threads64(const setting& with) {
     keys.emplace_back("bench-" + std::to_string(i));
     locks.push_back(client.mutex("bench-" + std::to_string(i)));
   }
-  with.on_each_placement("threads64", [&](const std::string& prefix) {
+  with.on_each_placement("threads64", [&](placement, const std::string& prefix) {
     const auto figures = run(with, sockets, keys, locks);
     auto& results = with.results;
     results.at_least(prefix + "rate_vs_connection_per_thread", figures[1].rate / figures[0].rate,
@@ -51,12 +51,9 @@ void threads64(const setting& with) {
     results.tell(prefix + "rate", figures[1].rate, "pairs/s");
     results.tell(prefix + "p50", figures[1].p50, "us");
     results.tell(prefix + "p99", figures[1].p99, "us");
-    results.tell(prefix + "processor_per_pair", figures[1].processor, "us");
-    results.tell(prefix + "server_processor_per_pair", figures[1].server, "us");
+    with.tell_processor(prefix, figures[1]);
     results.tell(prefix + "connection_per_thread_rate", figures[0].rate, "pairs/s");
-    results.tell(prefix + "connection_per_thread_processor_per_pair", figures[0].processor, "us");
-    results.tell(prefix + "connection_per_thread_server_processor_per_pair", figures[0].server,
-                 "us");
+    with.tell_processor(prefix + "connection_per_thread_", figures[0]);
   });
 }
 

@@ -45,12 +45,9 @@ std::vector<slice> run(const setting& with, contest& all) {
       {raw(all.spinning_socket), raw(all.sleeping_socket), ours(all.spinning), ours(all.sleeping)});
 }
 
-void tell_processor(report& results, const std::string& prefix, const slice& one) {
-  results.tell(prefix + "processor_per_pair", one.processor, "us");
-  results.tell(prefix + "server_processor_per_pair", one.server, "us");
-}
-
-void judge(report& results, const std::string& prefix, const std::vector<slice>& figures) {
+void judge(const setting& with, placement where, const std::string& prefix,
+           const std::vector<slice>& figures) {
+  auto& results = with.results;
   const auto& spinning_socket = figures[0];
   const auto& sleeping_socket = figures[1];
   const auto& spinning = figures[2];
@@ -58,7 +55,7 @@ void judge(report& results, const std::string& prefix, const std::vector<slice>&
   results.at_most(prefix + "p50_vs_spinning_socket", spinning.p50 / spinning_socket.p50, "x", 1.15);
   // On one core there is nothing to gain by looking: the server needs that core to answer.
   const double against_sleeping = spinning.p50 / sleeping_socket.p50;
-  if (prefix.find(to_string(placement::two_cores)) != prefix.npos) {
+  if (where == placement::two_cores) {
     results.at_most(prefix + "p50_vs_sleeping_socket", against_sleeping, "x", 0.6);
   } else {
     results.tell(prefix + "p50_vs_sleeping_socket", against_sleeping, "x");
@@ -70,10 +67,10 @@ void judge(report& results, const std::string& prefix, const std::vector<slice>&
   results.tell(prefix + "p50_without_spin", sleeping.p50, "us");
   results.tell(prefix + "spinning_socket_p50", spinning_socket.p50, "us");
   results.tell(prefix + "sleeping_socket_p50", sleeping_socket.p50, "us");
-  tell_processor(results, prefix, spinning);
-  tell_processor(results, prefix + "without_spin_", sleeping);
-  tell_processor(results, prefix + "spinning_socket_", spinning_socket);
-  tell_processor(results, prefix + "sleeping_socket_", sleeping_socket);
+  with.tell_processor(prefix, spinning);
+  with.tell_processor(prefix + "without_spin_", sleeping);
+  with.tell_processor(prefix + "spinning_socket_", spinning_socket);
+  with.tell_processor(prefix + "sleeping_socket_", sleeping_socket);
 }
 
 }  // namespace
@@ -81,8 +78,8 @@ void judge(report& results, const std::string& prefix, const std::vector<slice>&
 void uncontended(const setting& with) {
   contest all(with);
   // Their threads are alive now, and move with the process.
-  with.on_each_placement("uncontended", [&](const std::string& prefix) {
-    judge(with.results, prefix, run(with, all));
+  with.on_each_placement("uncontended", [&](placement where, const std::string& prefix) {
+    judge(with, where, prefix, run(with, all));
   });
 }
 

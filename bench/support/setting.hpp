@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "support/measure.hpp"
 #include "support/report.hpp"
 #include "support/server.hpp"
 
@@ -22,8 +23,11 @@ struct setting {
 
   // Asks once with server and client on two cores, once on the same; `answer` gets the beginning
   // of its figures' names.
-  void on_each_placement(std::string_view name,
-                         const std::function<void(const std::string& prefix)>& answer) const;
+  using answering = std::function<void(placement where, const std::string& prefix)>;
+  void on_each_placement(std::string_view name, const answering& answer) const;
+
+  // What a pair costs client and server.
+  void tell_processor(const std::string& prefix, const bench::slice& one) const;
 };
 
 // One file of figures/ each.

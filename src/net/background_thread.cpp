@@ -32,6 +32,19 @@ void background_thread::add(attendant& newcomer) {
   wake();
 }
 
+void background_thread::wake_at(monotonic_time when) noexcept {
+  const std::lock_guard lock(alarm_guard_);
+  if (when >= alarm_at_) return;
+  alarm_at_ = when;
+  alarm_.set(when);
+}
+
+void background_thread::end_alarm() noexcept {
+  const std::lock_guard lock(alarm_guard_);
+  alarm_at_ = monotonic_time::max();
+  alarm_.clear();
+}
+
 void background_thread::admit_newcomers() {
   const std::lock_guard lock(newcomers_guard_);
   attended_.insert(attended_.end(), newcomers_.begin(), newcomers_.end());
@@ -56,7 +69,7 @@ void background_thread::run() {
 }
 
 void background_thread::sleep(const std::vector<attendant::interest>& interests) {
-  std::vector<pollfd> polled{{wake_up_.fd(), POLLIN, 0}};
+  std::vector<pollfd> polled{{wake_up_.fd(), POLLIN, 0}, {alarm_.fd(), POLLIN, 0}};
   auto until = monotonic_time::max();
   for (const auto& wanted : interests) {
     polled.push_back({wanted.fd, wanted.events, 0});  // poll() passes over a negative fd
@@ -74,8 +87,9 @@ void background_thread::sleep(const std::vector<attendant::interest>& interests)
   ::ppoll(polled.data(), polled.size(), for_ever ? nullptr : &timeout, nullptr);
   asleep_.store(false, std::memory_order_relaxed);
   if (polled[0].revents != 0) wake_up_.clear();
+  if (polled[1].revents != 0) end_alarm();
   signalled_.exchange(false, std::memory_order_seq_cst);  // who set it changed something before
-  for (std::size_t i = 0; i < interests.size(); ++i) events_[i] = polled[i + 1].revents;
+  for (std::size_t i = 0; i < interests.size(); ++i) events_[i] = polled[i + 2].revents;
 }
 
 }  // namespace holdfast::net

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "net/alarm_clock.hpp"
 #include "net/wake_up.hpp"
 
 namespace holdfast::net {
@@ -28,8 +29,8 @@ class attendant {
   ~attendant() = default;
 };
 
-// Thread safety: add(), wake() and is_this_thread() from any thread; start() and stop() once, by
-// the owner.
+// Thread safety: add(), wake(), wake_at() and is_this_thread() from any thread; start() and stop()
+// once, by the owner.
 class background_thread {
  public:
   ~background_thread() { stop(); }
@@ -46,6 +47,10 @@ class background_thread {
     if (asleep_.load(std::memory_order_seq_cst)) wake_up_.signal();
   }
 
+  // The same at this time at the latest. Until then it is not troubled: to wake a thread, so that
+  // it learns for how long it may sleep, costs more than many a wait for a lock.
+  void wake_at(monotonic_time when) noexcept;
+
   // For an attendant that stays busy for a while: has somebody called wake() since? Clears it.
   bool was_woken() noexcept {
     return signalled_.load(std::memory_order_relaxed) &&
@@ -57,9 +62,13 @@ class background_thread {
  private:
   void run();
   void admit_newcomers();
+  void end_alarm() noexcept;
   void sleep(const std::vector<attendant::interest>& interests);
 
   wake_up wake_up_;
+  alarm_clock alarm_;
+  std::mutex alarm_guard_;
+  monotonic_time alarm_at_ = monotonic_time::max();  // guarded by alarm_guard_
   std::atomic<bool> signalled_{false};
   std::atomic<bool> asleep_{false};
   std::atomic<bool> stopping_{false};

@@ -151,7 +151,10 @@ TEST(Socket, GivesUpWaitingAtTheDeadline) {
 // Counts how often it is attended, and wants it at a given time.
 class counter final : public attendant {
  public:
-  interest wants(monotonic_time) override { return {-1, 0, at.load()}; }
+  interest wants(monotonic_time) override {
+    ++asked;
+    return {-1, 0, at.load()};
+  }
   void attend(short, monotonic_time) override {
     at.store(monotonic_time::max());
     attended.fetch_add(1);
@@ -159,6 +162,7 @@ class counter final : public attendant {
   }
   std::atomic<monotonic_time> at{monotonic_time::max()};
   std::atomic<int> attended{0};
+  std::atomic<int> asked{0};
 };
 
 TEST(BackgroundThread, AttendsWhoComesLaterToo) {
@@ -193,6 +197,47 @@ TEST(BackgroundThread, LooksAgainWhenWoken) {
     c.attended.wait(seen);  // would never return if a wake-up could be missed
   }
   EXPECT_GE(c.attended.load(), 1000);
+}
+
+TEST(BackgroundThread, AttendsAtTheTimeOfAnAlarm) {
+  counter c;
+  background_thread thread;
+  thread.start({&c});
+  for (int i = 0; i < 200; ++i) {
+    const int seen = c.attended.load();
+    const auto at = now() + microseconds{100 * (i % 5)};
+    c.at = at;
+    thread.wake_at(at);
+    c.attended.wait(seen);  // would never return if an alarm could be missed
+    EXPECT_GE(now(), at);
+  }
+}
+
+TEST(BackgroundThread, KeepsTheEarliestAlarm) {
+  counter c;
+  background_thread thread;
+  thread.start({&c});
+  const auto at = now() + milliseconds{20};
+  c.at = at;
+  thread.wake_at(at);
+  thread.wake_at(at + std::chrono::hours{1});
+  c.attended.wait(0);
+  EXPECT_GE(now(), at);
+}
+
+TEST(BackgroundThread, IsNotTroubledBeforeAnAlarm) {
+  counter c;
+  background_thread thread;
+  thread.start({&c});
+  c.at = now();
+  thread.wake();
+  c.attended.wait(0);
+  const int asked = c.asked;
+  for (int i = 0; i < 1000; ++i) thread.wake_at(now() + std::chrono::hours{1 + i % 2});
+  c.at = now();
+  thread.wake();
+  c.attended.wait(1);
+  EXPECT_LT(c.asked - asked, 10);  // what woke it just before and now
 }
 
 TEST(BackgroundThread, StopsWhileAsleep) {

@@ -76,17 +76,20 @@ bool connection::attract_reader(delivery how) {
   if (how == delivery::driven) return false;
   const bool wake = flush();  // unlocks meanwhile
   if (role_ != role::none || !up_) return wake;
-  if (how == delivery::lazy) return look_later() || wake;
+  if (how == delivery::lazy) {
+    look_later();
+    return wake;
+  }
   role_ = role::background;
   return true;
 }
 
-// Lets answers lie for the grace. True: the background thread must know.
-bool connection::look_later() {
-  if (look_at_ != monotonic_time::max()) return false;
+// Lets answers lie for the grace.
+void connection::look_later() {
+  if (look_at_ != monotonic_time::max()) return;
   look_at_ = net::now() + tuning_.grace;
   progress_seen_ = progress_;
-  return true;
+  helper_.wake_at(look_at_);
 }
 
 // Sends what is in out_; one thread at a time. True: wake the background thread.

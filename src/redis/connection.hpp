@@ -122,12 +122,13 @@ class connection final : public net::attendant {
   void enqueue(request& r, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool flush() HOLDFAST_REQUIRES(mutex_);
   bool attract_reader(delivery how) HOLDFAST_REQUIRES(mutex_);
-  bool look_later() HOLDFAST_REQUIRES(mutex_);
+  void look_later() HOLDFAST_REQUIRES(mutex_);
 
   // Reading (connection_reading.cpp).
   bool take_role(waiter& w) HOLDFAST_REQUIRES(mutex_);
   bool nothing_to_read() const HOLDFAST_REQUIRES(mutex_);
   bool offer_to_listener(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
+  bool offer_to_newest(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
   bool pass_role(const waiter& leader, std::size_t answered) HOLDFAST_REQUIRES(mutex_);
   bool leave_to_callers(std::size_t answered, bool answers_thread) HOLDFAST_REQUIRES(mutex_);
   void lead(waiter& w, bool alone) HOLDFAST_EXCLUDES(mutex_);
@@ -145,7 +146,7 @@ class connection final : public net::attendant {
   static turn& my_turn();
 
   // Looking after it (connection_upkeep.cpp).
-  void read_in_background() HOLDFAST_EXCLUDES(mutex_);
+  void read_in_background(microseconds spin) HOLDFAST_EXCLUDES(mutex_);
   void ping_if_silent(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool is_wanted() const HOLDFAST_REQUIRES(mutex_);
   void start_connecting() HOLDFAST_REQUIRES(mutex_);

@@ -69,6 +69,14 @@ bool connection::offer_to_listener(const waiter* leader) {
   return false;
 }
 
+// The newest of those who asked has slept least and must be woken anyway.
+bool connection::offer_to_newest(const waiter* leader) {
+  waiter* const newest = in_flight_.last()->sleeper_;
+  if (newest == nullptr || newest == leader || !newest->offer_role()) return false;
+  role_ = role::caller;
+  return true;
+}
+
 void connection::listen(waiter* who) {
   bool wake = false;
   {
@@ -106,15 +114,12 @@ bool connection::pass_role(const waiter& leader, std::size_t answered) {
     role_ = role::background;
     return true;
   }
-  waiter* const newest = in_flight_.last()->sleeper_;
   const bool crowded = in_flight_.size() + answered >= tuning_.crowd;
-  if (leader.is_executor() || !crowded) {
-    // The newest has slept least and must be woken anyway. The role stays with the callers.
-    if (newest != nullptr && newest != &leader && newest->offer_role()) return false;
-  }
+  if ((leader.is_executor() || !crowded) && offer_to_newest(&leader)) return false;
   if (leader.is_executor()) {
     role_ = role::none;  // it will be back for the rest after running its coroutines
-    return look_later();
+    look_later();
+    return false;
   }
   role_ = role::background;
   return true;
@@ -137,10 +142,7 @@ bool connection::leave_to_callers(std::size_t answered, bool answers_thread) {
     return true;
   }
   if (in_flight_.empty()) return offer_to_listener(nullptr);
-  waiter* const newest = in_flight_.last()->sleeper_;
-  if (newest == nullptr || !newest->offer_role()) return false;
-  role_ = role::caller;
-  return true;
+  return offer_to_newest(nullptr);
 }
 
 // Reads until this thread no longer has the role.

@@ -53,21 +53,26 @@ void connection::attend(short events, monotonic_time now) {
     flush();  // unlocks meanwhile
     if (!up_) return;
   }
+  auto spin = tuning_.background_spin;
   if (now >= look_at_) {
     look_at_ = monotonic_time::max();
     const bool unread = role_ == role::none && !nothing_to_read();
-    if (unread && progress_ == progress_seen_) role_ = role::background;
-    if (unread && role_ == role::none) look_later();
+    if (unread && progress_ == progress_seen_) {
+      role_ = role::background;
+      spin = microseconds{0};  // nobody waits for what lay here
+    } else if (unread) {
+      look_later();
+    }
   }
   ping_if_silent(now);
   const bool reads = role_ == role::background;
   lock.unlock();
-  if (reads) read_in_background();
+  if (reads) read_in_background(spin);
 }
 
 // The background thread has the role. Returns after a while even under steady load, so that timers
 // are attended to as well.
-void connection::read_in_background() {
+void connection::read_in_background(microseconds spin) {
   auto& mine = my_turn();
   const auto started = net::now();
   auto quiet_since = started;
@@ -85,7 +90,7 @@ void connection::read_in_background() {
     if (outcome == link::outcome::data) {
       if (!process(mine, nullptr)) return;
       quiet_since = net::now();
-    } else if (now - quiet_since >= tuning_.background_spin && now >= spin_end(false)) {
+    } else if (now - quiet_since >= spin && now >= spin_end(false)) {
       break;
     }
   }

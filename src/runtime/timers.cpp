@@ -23,15 +23,12 @@ timer_wheel::tick timers::tick_of(monotonic_time t) const noexcept {
 }
 
 void timers::arm(timed& t, monotonic_time at) {
-  bool sooner = false;
-  {
-    const scoped_mutex lock(mutex_);
-    const auto tick = tick_of(std::min(at, start_ + horizon));
-    wheel_.arm(t, tick);
-    sooner = tick < planned_;
-    if (sooner) planned_ = tick;
-  }
-  if (sooner) helper_.wake();
+  const scoped_mutex lock(mutex_);
+  const auto tick = tick_of(std::min(at, start_ + horizon));
+  wheel_.arm(t, tick);
+  if (tick >= planned_) return;
+  planned_ = tick;
+  helper_.wake_at(start_ + milliseconds{tick});
 }
 
 void timers::disarm(timed& t) {

@@ -59,7 +59,7 @@ class tuned_client {
   }
   static redis::connection_tuning tuned(std::size_t crowd) {
     redis::connection_tuning tuning;
-    if (crowd != 0) tuning.crowd = crowd;
+    if (crowd != 0) tuning.crowd = tuning.crowd_on_one_core = crowd;
     return tuning;
   }
 

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "net/background_thread.hpp"
 #include "net/clock.hpp"
@@ -101,6 +103,51 @@ TEST(Socket, NoticesAPeerThatVanishes) {
   };
   EXPECT_EQ(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);
   EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
+}
+
+// Runs `act` on the first core that we may use, or the second. False: there is none.
+template <typename Act>
+bool on_core(std::size_t which, const Act& act) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  int core = -1;
+  for (std::size_t seen = 0; seen <= which; ++seen) {
+    do {
+      if (++core == CPU_SETSIZE) return false;
+    } while (!CPU_ISSET(core, &allowed));
+  }
+  std::thread([&] {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(core, &only);
+    EXPECT_EQ(sched_setaffinity(0, sizeof only, &only), 0);
+    act();
+  }).join();
+  return true;
+}
+
+TEST(Socket, TellsWhetherThePeerHasOurCore) {
+  descriptor listener, socket;
+  const auto where = bound(listener);
+  ASSERT_EQ(::listen(listener.get(), 1), 0);
+  ASSERT_EQ(connect(where, within(milliseconds{5000}), socket), "");
+  const descriptor peer(::accept(listener.get(), nullptr, nullptr));
+  ASSERT_TRUE(on_core(0, [&] {
+    EXPECT_EQ(::send(peer.get(), "a", 1, 0), 1);
+    EXPECT_TRUE(comes_from_this_core(socket));
+  }));
+  const auto on_another = [&] { EXPECT_FALSE(comes_from_this_core(socket)); };
+  if (!on_core(1, on_another)) GTEST_SKIP() << "half of it: there is only one core";
+}
+
+TEST(Socket, KnowsOfNoCoreWhereThereIsNoConnection) {
+  EXPECT_FALSE(comes_from_this_core(descriptor{}));
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const descriptor one(ends[0]), other(ends[1]);
+  EXPECT_EQ(::send(other.get(), "a", 1, 0), 1);
+  EXPECT_FALSE(comes_from_this_core(one));
 }
 
 TEST(Socket, IsClosedHardSoThatNothingMoreArrives) {
@@ -219,8 +266,9 @@ TEST(BackgroundThread, KeepsTheEarliestAlarm) {
   thread.start({&c});
   const auto at = now() + milliseconds{20};
   c.at = at;
-  thread.wake_at(at);
   thread.wake_at(at + std::chrono::hours{1});
+  thread.wake_at(at);
+  thread.wake_at(at + std::chrono::hours{2});
   c.attended.wait(0);
   EXPECT_GE(now(), at);
 }

@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -22,6 +23,24 @@ std::string system_message(int code) { return std::generic_category().message(co
 template <typename Value>
 void set_option(int fd, int level, int name, const Value& value) noexcept {
   ::setsockopt(fd, level, name, &value, sizeof value);
+}
+
+// A connection from an address to itself.
+bool is_within_machine(int fd) noexcept {
+  union {
+    ::sockaddr any;
+    ::sockaddr_in four;
+    ::sockaddr_in6 six;
+  } ours{}, theirs{};
+  ::socklen_t size = sizeof ours;
+  if (::getsockname(fd, &ours.any, &size) != 0) return false;
+  size = sizeof theirs;
+  if (::getpeername(fd, &theirs.any, &size) != 0) return false;
+  if (ours.any.sa_family == AF_INET) {
+    return ours.four.sin_addr.s_addr == theirs.four.sin_addr.s_addr;
+  }
+  return ours.any.sa_family == AF_INET6 &&
+         IN6_ARE_ADDR_EQUAL(&ours.six.sin6_addr, &theirs.six.sin6_addr);
 }
 
 // A peer that vanished without a word is noticed by the kernel too: unanswered data after
@@ -107,6 +126,13 @@ void close_hard(descriptor& socket) noexcept {
 
 void shut_down(const descriptor& socket) noexcept {
   if (socket) ::shutdown(socket.get(), SHUT_RDWR);
+}
+
+bool comes_from_this_core(const descriptor& socket) noexcept {
+  int core = -1;
+  ::socklen_t size = sizeof core;
+  const int got = ::getsockopt(socket.get(), SOL_SOCKET, SO_INCOMING_CPU, &core, &size);
+  return got == 0 && core == ::sched_getcpu() && is_within_machine(socket.get());
 }
 
 bool wait_ready(int fd, short events, const connect_limits& limits) {

@@ -42,6 +42,10 @@ void close_hard(descriptor& socket) noexcept;
 // Wakes whoever reads from the socket; they will see its end.
 void shut_down(const descriptor& socket) noexcept;
 
+// Whether what came last over this connection was sent by this machine, on the core that runs the
+// caller. Then the peer and we take turns.
+bool comes_from_this_core(const descriptor& socket) noexcept;
+
 // Waits for one of `events`, `cancel` or the deadline. True when the socket is ready.
 bool wait_ready(int fd, short events, const connect_limits& limits);
 

@@ -23,6 +23,7 @@ namespace holdfast::redis {
 struct connection_tuning {
   microseconds spin{50};  // a thread alone on the connection looks this long before it sleeps
   std::size_t crowd = 4;  // from this many commands in flight the background thread reads
+  std::size_t crowd_on_one_core = 24;  // the same while the server has the core that we have
   std::size_t calm = 16;  // after so many batches of answers without a crowd, callers read again
   microseconds background_spin{20};  // how long that one looks before it sleeps
   microseconds push_spin{300};       // how long either looks for a push that is expected
@@ -139,6 +140,8 @@ class connection final : public net::attendant {
   void dispatch(turn& mine) HOLDFAST_EXCLUDES(mutex_);
   void leave_if_demoted(const resp::value& error) HOLDFAST_EXCLUDES(mutex_);
   bool sent_again(request& r, std::string& error) HOLDFAST_EXCLUDES(mutex_);
+  bool is_crowded(std::size_t answered) const HOLDFAST_REQUIRES(mutex_);
+  bool is_calm(std::size_t answered) const HOLDFAST_REQUIRES(mutex_);
   void note_due() HOLDFAST_REQUIRES(mutex_);
   bool tear_down_if_overdue() HOLDFAST_EXCLUDES(mutex_);
   void tear_down(const breakdown& why) HOLDFAST_EXCLUDES(mutex_);
@@ -193,6 +196,7 @@ class connection final : public net::attendant {
   bool blocked_ HOLDFAST_GUARDED_BY(mutex_) = false;    // the socket takes no more for now
   std::string sending_;                                 // belongs to whoever set writing_
   std::size_t sent_ = 0;
+  std::size_t crowd_ HOLDFAST_GUARDED_BY(mutex_);
   std::size_t calm_ HOLDFAST_GUARDED_BY(mutex_) = 0;        // batches since the last crowd
   std::uint64_t progress_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // counts batches of answers
   std::uint64_t progress_seen_ HOLDFAST_GUARDED_BY(mutex_) = 0;

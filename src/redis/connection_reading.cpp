@@ -10,6 +10,12 @@
 #include "resp/server_error.hpp"
 
 namespace holdfast::redis {
+namespace {
+
+// After so many batches of answers it is asked again which core they come from.
+constexpr std::uint64_t core_look = 64;
+
+}  // namespace
 
 connection::turn& connection::my_turn() {
   thread_local turn mine;
@@ -103,6 +109,16 @@ void connection::unlisten(const waiter* who) {
   }
 }
 
+bool connection::is_crowded(std::size_t answered) const {
+  return in_flight_.size() + answered >= crowd_;
+}
+
+// Half of it is not enough to call the background thread, but enough to keep it: threads that have
+// their answers are about to ask again.
+bool connection::is_calm(std::size_t answered) const {
+  return in_flight_.size() + answered < crowd_ / 2;
+}
+
 // The leader has its answer: who reads now? True: wake the background thread.
 bool connection::pass_role(const waiter& leader, std::size_t answered) {
   if (nothing_to_read()) {
@@ -114,8 +130,7 @@ bool connection::pass_role(const waiter& leader, std::size_t answered) {
     role_ = role::background;
     return true;
   }
-  const bool crowded = in_flight_.size() + answered >= tuning_.crowd;
-  if ((leader.is_executor() || !crowded) && offer_to_newest(&leader)) return false;
+  if ((leader.is_executor() || !is_crowded(answered)) && offer_to_newest(&leader)) return false;
   if (leader.is_executor()) {
     role_ = role::none;  // it will be back for the rest after running its coroutines
     look_later();
@@ -134,8 +149,7 @@ bool connection::leave_to_callers(std::size_t answered, bool answers_thread) {
     role_ = role::caller;
     return true;
   }
-  const bool crowded = in_flight_.size() + answered >= tuning_.crowd;
-  calm_ = answers_thread && !crowded ? calm_ + 1 : 0;
+  calm_ = answers_thread && is_calm(answered) ? calm_ + 1 : 0;
   if (calm_ < tuning_.calm || !out_.empty()) return false;
   if (nothing_to_read()) {
     role_ = role::none;  // that thread may be back at once
@@ -218,7 +232,10 @@ bool connection::process(turn& mine, const waiter* leader) {
   if (positions_ != nullptr) mine.position = positions_->fetch_add(mine.batch.size()) + 1;
   {
     const scoped_mutex lock(mutex_);
-    ++progress_;
+    if (++progress_ % core_look == 0) {
+      const bool takes_turns = net::comes_from_this_core(link_.socket());
+      crowd_ = takes_turns ? tuning_.crowd_on_one_core : tuning_.crowd;
+    }
     bool answers_leader = false;
     bool answers_thread = false;
     for (std::size_t i = 0; i < mine.batch.size(); ++i) {

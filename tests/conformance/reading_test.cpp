@@ -1,4 +1,6 @@
 // Who reads the answers, and how he waits for them.
+#include <sched.h>
+
 #include <atomic>
 #include <ctime>
 #include <filesystem>
@@ -11,20 +13,36 @@
 namespace holdfast::conformance {
 namespace {
 
-// How often the background threads of this process have gone to sleep.
-std::uint64_t sleeps_in_background() {
+// What the system counts for the background threads of this process: the number that stands behind
+// `before` in a file of theirs, or at its beginning.
+std::uint64_t counted_in_background(const char* file, std::string_view before = {}) {
   std::uint64_t all = 0;
   for (const auto& thread : std::filesystem::directory_iterator{"/proc/self/task"}) {
-    std::ifstream status{thread.path() / "status"};
     std::string word;
-    bool ours = false;
-    while (status >> word) {
-      if (word == "Name:") ours = (status >> word) && word == "holdfast-io";
-      std::uint64_t count = 0;
-      if (ours && word == "voluntary_ctxt_switches:" && status >> count) all += count;
+    if (!(std::ifstream{thread.path() / "comm"} >> word) || word != "holdfast-io") continue;
+    std::ifstream counts{thread.path() / file};
+    while (!before.empty() && counts >> word && word != before) {
     }
+    std::uint64_t count = 0;
+    if (counts >> count) all += count;
   }
   return all;
+}
+
+// How often they have gone to sleep.
+std::uint64_t sleeps_in_background() {
+  return counted_in_background("status", "voluntary_ctxt_switches:");
+}
+
+nanoseconds processor_time_in_background() {
+  return nanoseconds{counted_in_background("schedstat")};
+}
+
+void stay_on_this_core() {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(sched_getcpu(), &only);
+  ASSERT_EQ(sched_setaffinity(0, sizeof only, &only), 0);
 }
 
 // Of all threads of this process.
@@ -55,6 +73,29 @@ TEST_P(Reading, IsTheCallersOwnAgainWhenACrowdHasGone) {
   const auto after = sleeps_in_background();
   for (auto& one : crowd) one.join();
   EXPECT_LT(after - before, pairs / 4);
+}
+
+// On two cores a background thread that reads for 8 threads is faster; on one it only takes time.
+TEST_P(Reading, IsTheCallersOwnWhereTheServerHasTheirCore) {
+  HOLDFAST_NEEDS_ONE_SERVER("it is bound to a core");
+  std::thread on_one_core([this] {
+    stay_on_this_core();  // and so does all that is started from here
+    auto neighbour = start({.tcp = true});
+    const client redis{neighbour.tcp_url()};
+    const auto work = [&redis](int number, int pairs) {
+      const auto own = redis.mutex("lock " + std::to_string(number));
+      for (int i = 0; i < pairs; ++i) own.acquire().release().value();
+    };
+    work(0, 100);  // by now it is known
+    const auto before = own_processor_time();
+    const auto before_in_background = processor_time_in_background();
+    std::vector<std::thread> eight;
+    for (int i = 0; i < 8; ++i) eight.emplace_back(work, i, 500);
+    for (auto& one : eight) one.join();
+    const auto in_background = processor_time_in_background() - before_in_background;
+    EXPECT_LT(in_background, (own_processor_time() - before) / 8);
+  });
+  on_one_core.join();
 }
 
 // A thread that looks for its answer again and again does so for client_options::spin.

@@ -127,7 +127,7 @@ void load_scripts(std::uint16_t port) {
 
 std::string info(std::uint16_t port, std::string_view field) {
   raw_client socket(port, microseconds{0});
-  const std::string& all = socket.command("*1\r\n$4\r\nINFO\r\n").text;
+  const std::string& all = socket.command("*2\r\n$4\r\nINFO\r\n$3\r\nall\r\n").text;
   const auto line = "\n" + std::string(field) + ":";
   const auto at = all.find(line);
   if (at == all.npos) return {};

@@ -47,10 +47,21 @@ void nothing(scene&) { pause(milliseconds(50)); }
 
 const std::string& any_lock(scene& at) { return contests()[at.any(contests().size())].name; }
 
-// The worker that has this lock, as the server tells (docs/wire/holdfast.md).
+// The request that has this lock, or one of them, as the server tells (docs/wire/holdfast.md).
+std::string holding_request(scene& at, const std::string& key) {
+  if (at.server.command({"TYPE", key}).text != "hash") {
+    const auto value = at.server.command({"GET", key}).text;
+    return value.substr(value.rfind(':') + 1);
+  }
+  for (const auto& field : at.server.command({"HKEYS", key}).items) {
+    if (field.text != "=") return field.text;
+  }
+  return {};
+}
+
+// The worker behind it.
 std::optional<std::size_t> owner(scene& at, const std::string& lock) {
-  const auto value = at.server.command({"GET", "hf:{" + lock + "}"}).text;
-  const auto request = value.substr(value.rfind(':') + 1);
+  const auto request = holding_request(at, "hf:{" + lock + "}");
   const auto client = "hf:client:" + request.substr(0, request.find('-'));
   const auto pid = at.server.command({"HGET", client, "pid"}).text;
   return at.workers.find(pid.empty() ? 0 : std::stoll(pid));

@@ -20,12 +20,30 @@ constexpr int threads = 3;
 
 void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
 
+std::vector<access> by_mutex(const client& redis, const contested& what) {
+  return {{redis.mutex(what.name, what.options)}};
+}
+
+// Three readers for each writer.
+std::vector<access> by_readers(const client& redis, const contested& what) {
+  constexpr std::uint32_t all = 1000;  // more than there are threads
+  const auto both = redis.rw(what.name, what.options);
+  const access reader{both.shared(), 1, all};
+  return {reader, reader, reader, {both.exclusive(), all, all}};
+}
+
+std::vector<access> by_permits(const client& redis, const contested& what) {
+  constexpr std::uint32_t all = 3;
+  const auto permits = redis.semaphore(what.name, {.permits = all, .lease = what.options.lease});
+  return {{permits, 1, all}, {permits.permits(2), 2, all}, {permits.permits(3), 3, all}};
+}
+
 // One thread of a worker.
 class contender {
  public:
   contender(const assignment& what, const client& redis, recorder& log, std::uint64_t seed)
       : until_(what.until), resource_(what.resources, what.mode), log_(log), random_(seed) {
-    for (const auto& one : contests()) locks_.push_back(redis.mutex(one.name, one.options));
+    for (const auto& one : contests()) locks_.push_back(one.ways(redis, one));
   }
 
   void run() {
@@ -41,20 +59,23 @@ class contender {
 
   void take(std::size_t which, milliseconds timeout) {
     const auto& options = contests()[which].options;
+    const auto& way = locks_[which][any(locks_[which].size())];
     turn_ = {.operation = log_.next_operation(), .lock = contests()[which].name};
     tell(kind::called, [&](event& one) {
       one.until = one.time + timeout;
       one.lease = *options.lease;
+      one.part = way.part;
+      one.whole = way.whole;
       one.note = options.fair ? "fair" : "";
     });
-    auto got = locks_[which].try_acquire({.timeout = timeout});
-    if (got) return hold(*std::move(got));
+    auto got = way.target.try_acquire({.timeout = timeout});
+    if (got) return hold(*std::move(got), way.part == way.whole);
     const bool unclear = got.error().reason() == errc::unavailable;
     tell(unclear ? kind::unclear : kind::failed,
          [&](event& one) { one.note = got.error().what(); });
   }
 
-  void hold(lease got) {
+  void hold(lease got, bool has_all) {
     turn_.token = got.token().value();
     tell(kind::won, [&](event& one) { one.until = one.time + got.remaining(); });
     {
@@ -66,7 +87,11 @@ class contender {
         log_.record(lost);
         told = true;
       });
-      change(got);
+      if (has_all) {
+        change(got);
+      } else {
+        read_twice(got);
+      }
       if (!look(got)) wait_for(told);
     }
     tell(kind::releasing, [](event& one) { one.until = one.time + patience; });
@@ -79,13 +104,26 @@ class contender {
   void change(lease& got) {
     const auto number = resource_.read(turn_.lock, turn_.token);
     if (!number) return;
-    pause(any(20) == 0 ? milliseconds(any(400)) : milliseconds(any(4)));
+    take_time();
     look(got);
     auto writer = turn_;
     writer.time = time_now();
     writer.process = ::getpid();
     resource_.write(writer, *number + 1);
   }
+
+  // Nobody changes it meanwhile.
+  void read_twice(const lease& got) {
+    for (int i = 0; i < 2; ++i) {
+      const auto number = resource_.read(turn_.lock, turn_.token);
+      if (!number) return;
+      tell(kind::saw, [&](event& one) { one.value = *number; });
+      if (i == 0) take_time();
+      look(got);
+    }
+  }
+
+  void take_time() { pause(any(20) == 0 ? milliseconds(any(400)) : milliseconds(any(4))); }
 
   bool look(const lease& got) {
     const auto before = time_now();
@@ -112,7 +150,7 @@ class contender {
   }
 
   nanoseconds until_;
-  std::vector<lock> locks_;
+  std::vector<std::vector<access>> locks_;  // of each of contests()
   resource resource_;
   recorder& log_;
   std::mt19937_64 random_;
@@ -123,10 +161,12 @@ class contender {
 
 const std::vector<contested>& contests() {
   static const std::vector<contested> all{
-      {"usual", {.lease = milliseconds(500)}},
-      {"fair", {.lease = milliseconds(400), .fair = true}},
-      {"kept", {.lease = milliseconds(500), .retain = milliseconds(400)}},
-      {"fixed", {.lease = milliseconds(300), .renewal = renewal::none}},
+      {"usual", {.lease = milliseconds(500)}, by_mutex},
+      {"fair", {.lease = milliseconds(400), .fair = true}, by_mutex},
+      {"kept", {.lease = milliseconds(500), .retain = milliseconds(400)}, by_mutex},
+      {"fixed", {.lease = milliseconds(300), .renewal = renewal::none}, by_mutex},
+      {"shared", {.lease = milliseconds(400)}, by_readers},
+      {"permits", {.lease = milliseconds(400)}, by_permits},
   };
   return all;
 }

@@ -11,12 +11,21 @@
 
 namespace holdfast::faults {
 
+// A way to have a lock.
+struct access {
+  lock target;
+  // Of it, as in history::event. Who has the whole changes what the lock protects, others read it.
+  std::uint32_t part = 0;
+  std::uint32_t whole = 0;
+};
+
 struct contested {
   std::string name;
   lock_options options;
+  std::vector<access> (*ways)(const client&, const contested&);
 };
 
-// The locks of a run: one of each way, with leases short enough for faults to outlast them.
+// The locks of a run: one of each kind, with leases short enough for faults to outlast them.
 const std::vector<contested>& contests();
 milliseconds longest_lease();
 

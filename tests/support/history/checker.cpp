@@ -14,6 +14,7 @@ std::vector<violation> check(const story& run, const bounds& within) {
   tokens_grow(run, found);
   tokens_follow_time(run, found);
   beliefs_do_not_overlap(run, found);
+  nothing_changes_under_holders(run, found);
   writes_are_in_order(run, found);
   no_write_is_lost(run, found);
   free_lock_is_taken(run, within, found);

@@ -46,6 +46,8 @@ void tokens_grow(const story&, std::vector<violation>&);             // I2
 void tokens_follow_time(const story&, std::vector<violation>&);      // I3
 void beliefs_do_not_overlap(const story&, std::vector<violation>&);  // I4
 
+void nothing_changes_under_holders(const story&, std::vector<violation>&);  // I13
+
 // What a resource sees that checks tokens: resource.cpp.
 void writes_are_in_order(const story&, std::vector<violation>&);  // I5
 void no_write_is_lost(const story&, std::vector<violation>&);     // I6

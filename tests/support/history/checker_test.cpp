@@ -121,6 +121,50 @@ TEST(Checker, ExcusesTwoOwnersForALeaseAfterTheServerWasEmptied) {
   EXPECT_EQ(broken(with("320 won", "265 won") + "280 emptied until=290\n"), "I4");
 }
 
+// Three have a permit of three, one of which is given back before a fourth has it.
+const std::string three_permits =
+    "10 called process=1 operation=1 lock=a lease=1000 part=1 whole=3\n"
+    "11 called process=2 operation=1 lock=a lease=1000 part=1 whole=3\n"
+    "12 called process=3 operation=1 lock=a lease=1000 part=1 whole=3\n"
+    "13 called process=4 operation=1 lock=a lease=1000 part=1 whole=3\n"
+    "20 won process=1 operation=1 lock=a token=1 until=1000\n"
+    "21 won process=2 operation=1 lock=a token=2 until=1000\n"
+    "22 won process=3 operation=1 lock=a token=3 until=1000\n"
+    "30 releasing process=2 operation=1 lock=a\n"
+    "31 released process=2 operation=1 lock=a\n"
+    "32 won process=4 operation=1 lock=a token=4 until=1000\n";
+
+TEST(Checker, WantsNoMoreToBelieveThanThereMayBe) {
+  EXPECT_EQ(broken(three_permits), "");
+  const std::string two_of_them =
+      "13 called process=5 operation=1 lock=a lease=1000 part=2 whole=3\n"
+      "33 won process=5 operation=1 lock=a token=5 until=1000\n";
+  EXPECT_EQ(broken(three_permits + two_of_them), "I4");
+  EXPECT_EQ(broken(three_permits + two_of_them + "15 emptied until=16\n"), "");
+  const std::string later =
+      "1005 called process=5 operation=1 lock=a lease=1000 part=2 whole=3\n"
+      "1010 won process=5 operation=1 lock=a token=5 until=1900\n";
+  EXPECT_EQ(broken(three_permits + later), "");
+}
+
+// I13
+
+TEST(Checker, WantsNothingToChangeUnderHolders) {
+  const std::string twice =
+      "21 saw process=1 operation=1 lock=a value=7\n"
+      "250 saw process=1 operation=1 lock=a value=7\n";
+  EXPECT_EQ(broken(one_after_the_other + twice), "");
+  const std::string changed =
+      "21 saw process=1 operation=1 lock=a value=7\n"
+      "250 saw process=1 operation=1 lock=a value=8\n";
+  EXPECT_EQ(broken(one_after_the_other + changed), "I13");
+  EXPECT_EQ(broken(one_after_the_other + changed + "5 emptied until=6\n"), "");
+  const std::string too_late =
+      "21 saw process=1 operation=1 lock=a value=7\n"
+      "305 saw process=1 operation=1 lock=a value=8\n";
+  EXPECT_EQ(broken(one_after_the_other + too_late), "");
+}
+
 // I5
 
 TEST(Checker, WantsWritesInTheOrderOfTheirTokens) {

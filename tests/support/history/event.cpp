@@ -12,10 +12,10 @@ namespace holdfast::history {
 namespace {
 
 // In the order of `kind`.
-constexpr std::array names{"called",  "won",       "failed",   "unclear", "held",    "ended",
-                           "lost",    "releasing", "released", "written", "refused", "total",
-                           "granted", "freed",     "killed",   "frozen",  "thawed",  "broken",
-                           "emptied", "healed",    "left"};
+constexpr std::array names{"called", "won",     "failed",    "unclear",  "held",    "ended",
+                           "lost",   "saw",     "releasing", "released", "written", "refused",
+                           "total",  "granted", "freed",     "killed",   "frozen",  "thawed",
+                           "broken", "emptied", "healed",    "left"};
 
 std::string one_word(std::string text) {
   std::replace_if(
@@ -54,6 +54,10 @@ void set(event& one, std::string_view field, std::string_view value) {
     one.lease = milliseconds(number<std::int64_t>(value));
   else if (field == "value")
     one.value = number<std::uint64_t>(value);
+  else if (field == "part")
+    one.part = number<std::uint32_t>(value);
+  else if (field == "whole")
+    one.whole = number<std::uint32_t>(value);
   else if (field == "note")
     one.note = value;
   else
@@ -81,6 +85,8 @@ std::string to_line(const event& one) {
   add("until", std::to_string(one.until.count()));
   add("lease", std::to_string(one.lease.count()));
   add("value", std::to_string(one.value));
+  add("part", std::to_string(one.part));
+  add("whole", std::to_string(one.whole));
   add("note", one_word(one.note));
   return line;
 }

@@ -14,13 +14,15 @@ using std::chrono::nanoseconds;
 
 enum class kind {
   // What users of locks do and see.
-  called,     // an acquisition begins; until: when it must have returned; lease; note: "fair"
+  called,     // an acquisition begins; until: when it must have returned; lease; part and whole
+              // of what several can have; note: "fair"
   won,        // it returned a lease; token; until: it is held at least so long
   failed,     // it returned without one; note: why
   unclear,    // it returned without one, but the server may have granted it all the same
   held,       // the holder looked, and had it; until: as above
   ended,      // the holder looked, and had it no more
   lost,       // the holder was told of the loss
+  saw,        // the holder has read the number `value`, which only holders of the whole may change
   releasing,  // the release begins; until: when it must have returned
   released,   // it returned; note: what was wrong, "lost" when it was no longer ours
   // What resources do with those who hold a lock; in the order of `value` of each lock.
@@ -50,7 +52,9 @@ struct event {
   nanoseconds until{};
   milliseconds lease{};
   std::uint64_t value = 0;
-  std::string note{};  // one word
+  std::uint32_t part = 0;   // of the lock, which has ...
+  std::uint32_t whole = 0;  // ... so many: a permit of three; 0: there is one, and it is wanted
+  std::string note{};       // one word
 
   friend bool operator==(const event&, const event&) = default;
 };

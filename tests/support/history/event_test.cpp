@@ -10,11 +10,11 @@ namespace holdfast::history {
 namespace {
 
 TEST(Event, IsOneLineAndBack) {
-  const event all{nanoseconds(12), kind::written,     7, 3,  "a{b}", 18'446'744'073'709'551'615U,
-                  nanoseconds(99), milliseconds(300), 5, "5"};
+  const event all{nanoseconds(12), kind::written,     7, 3, "a{b}", 18'446'744'073'709'551'615U,
+                  nanoseconds(99), milliseconds(300), 5, 2, 3,      "5"};
   EXPECT_EQ(to_line(all),
             "12 written process=7 operation=3 lock=a{b} token=18446744073709551615 until=99 "
-            "lease=300 value=5 note=5");
+            "lease=300 value=5 part=2 whole=3 note=5");
   EXPECT_EQ(parse(to_line(all)), all);
   for (auto what = kind::called; what <= kind::left; what = kind(int(what) + 1)) {
     const event plain{nanoseconds(1), what};

@@ -1,4 +1,4 @@
-// I1 to I4: one owner at a time, and tokens that grow.
+// I1 to I4 and I13: no more owners at a time than there may be, and tokens that grow.
 #include <algorithm>
 #include <map>
 
@@ -100,18 +100,46 @@ void tokens_follow_time(const story& run, std::vector<violation>& found) {
 void beliefs_do_not_overlap(const story& run, std::vector<violation>& found) {
   for (const auto& [lock, by_call] : run.locks) {
     const auto excused = times_without_exclusion(run, longest_lease(by_call));
-    const acquisition* before = nullptr;  // the one whose belief ends last
+    std::multimap<nanoseconds, const acquisition*> believing;  // by the end of that
+    std::uint64_t taken = 0;                                   // by these
     for (const auto* one : winners(by_call)) {
       const auto mine = one->belief();
       if (mine.from == mine.to) continue;
-      const auto last = before == nullptr ? interval{} : before->belief();
-      if (mine.overlaps(last) && !is_within(excused, {mine.from, std::min(mine.to, last.to)})) {
-        found.push_back({"I4",
-                         "S1, S3",
-                         "two believed at once that they hold a lock",
-                         {*before->won, *one->won}});
+      while (!believing.empty() && believing.begin()->first <= mine.from) {
+        taken -= believing.begin()->second->part();
+        believing.erase(believing.begin());
       }
-      if (before == nullptr || mine.to > last.to) before = one;
+      taken += one->part();
+      if (taken > one->whole()) {
+        const auto& [end, other] = *believing.rbegin();
+        if (!is_within(excused, {mine.from, std::min(mine.to, end)})) {
+          found.push_back({"I4",
+                           "S1, S3",
+                           one->whole() == 1 ? "two believed at once that they hold a lock"
+                                             : "some believed at once that they hold too much",
+                           {*other->won, *one->won}});
+        }
+      }
+      believing.emplace(mine.to, one);
+    }
+  }
+}
+
+void nothing_changes_under_holders(const story& run, std::vector<violation>& found) {
+  for (const auto& [lock, by_call] : run.locks) {
+    const auto excused = times_without_exclusion(run, longest_lease(by_call));
+    for (const auto& one : by_call) {
+      const auto mine = one.belief();
+      for (const auto& read : one.reads) {
+        const auto& first = one.reads.front();
+        const bool counts = read.time < mine.to && !is_within(excused, {first.time, read.time});
+        if (!counts || read.value == first.value) continue;
+        found.push_back({"I13",
+                         "S1, S2",
+                         "what a holder had read was changed while he had the lock",
+                         {*one.won, first, read}});
+        break;
+      }
     }
   }
 }

@@ -24,6 +24,9 @@ void add(acquisition& to, const event& one) {
     case kind::lost:
       to.losses.push_back(one);
       break;
+    case kind::saw:
+      to.reads.push_back(one);
+      break;
     case kind::releasing:
       to.releasing = one;
       break;

@@ -26,11 +26,16 @@ struct acquisition {
   std::optional<event> failed;  // or unclear
   std::vector<event> looks;     // held or ended
   std::vector<event> losses;
+  std::vector<event> reads;
   std::optional<event> releasing;
   std::optional<event> released;
   std::optional<event> killed;             // its process, before it was released
   std::optional<nanoseconds> frozen_from;  // its process, meanwhile; the last time
   nanoseconds frozen{};                    // how long in all
+
+  // So much of the lock it takes, and so much there is.
+  std::uint64_t part() const { return called.whole == 0 ? 1 : called.part; }
+  std::uint64_t whole() const { return called.whole == 0 ? 1 : called.whole; }
 
   // When it returned, or can no more.
   nanoseconds returned() const;

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "cli/program.hpp"
+#include "support/eventually.hpp"
 #include "support/found_server.hpp"
 
 namespace holdfast::cli_tests {
@@ -64,7 +65,14 @@ class folder {
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
     path_ = name;
   }
-  ~folder() { fs::remove_all(path_); }
+  ~folder() {
+    // A shared server that ends by itself may take its files away at the same time.
+    EXPECT_TRUE(support::eventually([this] {
+      std::error_code problem;
+      fs::remove_all(path_, problem);
+      return !problem;
+    }));
+  }
   folder(const folder&) = delete;
   folder& operator=(const folder&) = delete;
   const fs::path& path() const { return path_; }

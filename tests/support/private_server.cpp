@@ -91,7 +91,8 @@ bool over_cluster() {
 class private_server::state {
  public:
   explicit state(const server_settings& settings)
-      : is_cluster(over_cluster() && std::ranges::find(settings.arguments, "--cluster-enabled") ==
+      : host(settings.address),
+        is_cluster(over_cluster() && std::ranges::find(settings.arguments, "--cluster-enabled") ==
                                          settings.arguments.end()) {
     // Somebody else may take the free port before the server does.
     for (int attempts_left = settings.tcp || settings.tls || is_cluster ? 5 : 1; !process;
@@ -118,7 +119,7 @@ class private_server::state {
     return "redis+cluster://" + login + "127.0.0.1:" + std::to_string(port);
   }
   std::string tcp_url() const {
-    return is_cluster ? cluster_url() : "redis://" + login + "127.0.0.1:" + std::to_string(port);
+    return is_cluster ? cluster_url() : "redis://" + login + host + ":" + std::to_string(port);
   }
   std::string tls_url() const {
     return (is_cluster ? "rediss+cluster://127.0.0.1:" : "rediss://127.0.0.1:") +
@@ -131,6 +132,7 @@ class private_server::state {
     return text.str();
   }
 
+  const std::string host;
   const bool is_cluster;
   embedded::private_directory directory;
   std::optional<embedded::server_process> process;
@@ -172,7 +174,10 @@ class private_server::state {
 
   void start(const server_settings& settings) {
     port = settings.tcp || is_cluster ? free_port() : std::uint16_t{0};
-    std::vector<std::string> arguments{"--port", std::to_string(port), "--bind", "127.0.0.1"};
+    std::vector<std::string> arguments{"--port", std::to_string(port), "--bind", settings.address};
+    if (settings.address != server_settings{}.address) {
+      arguments.insert(arguments.end(), {"--protected-mode", "no"});
+    }
     if (settings.tls) {
       tls_port = free_port();
       const auto more = arguments_for(*settings.tls, tls_port);

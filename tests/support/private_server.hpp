@@ -23,7 +23,8 @@ bool over_cluster();
 
 struct server_settings {
   std::string program{};                   // empty: whichever server is installed
-  bool tcp = false;                        // also listen on a free port of 127.0.0.1
+  bool tcp = false;                        // also listen on a free port of `address`
+  std::string address = "127.0.0.1";       // another one: everybody who reaches it is let in
   std::optional<server_tls> tls{};         // also listen with TLS on another one
   std::vector<std::string> arguments{};    // {"--maxmemory", "1mb"}
   std::vector<std::string> environment{};  // {"LD_PRELOAD=..."}, beside what this process has
@@ -50,7 +51,7 @@ class private_server {
   private_server& operator=(private_server&&) noexcept;
 
   const std::string& url() const;  // unix://...; rediss://... with HOLDFAST_TEST_TLS=1
-  std::string tcp_url() const;     // redis://127.0.0.1:port; only with settings.tcp
+  std::string tcp_url() const;     // redis://ADDRESS:port; only with settings.tcp
   std::uint16_t port() const;      // only with settings.tcp
   std::string tls_url() const;     // rediss://127.0.0.1:port; only with TLS
   std::uint16_t tls_port() const;  // only with TLS

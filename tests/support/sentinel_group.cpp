@@ -53,13 +53,14 @@ void require(bool good, const char* what) {
 }  // namespace
 
 private_server start_sentinel(const std::string& program, const std::vector<std::string>& lines,
-                              const std::optional<server_tls>& tls) {
+                              const std::optional<server_tls>& tls, const std::string& address) {
   // Stays until the process ends: the sentinel rewrites its configuration at any time.
   static std::list<embedded::private_directory> directories;
   const auto& directory = directories.emplace_back().path();
   const auto server = embedded::find_server(program, embedded::program_folders());
   return private_server({.program = write_sentinel_program(directory, server.string(), lines),
                          .tcp = true,
+                         .address = address,
                          .tls = tls});
 }
 

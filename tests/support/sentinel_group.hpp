@@ -14,7 +14,8 @@ namespace holdfast::support {
 
 // One sentinel, with these lines in its configuration ("requirepass x").
 private_server start_sentinel(const std::string& program, const std::vector<std::string>& lines,
-                              const std::optional<server_tls>& tls = {});
+                              const std::optional<server_tls>& tls = {},
+                              const std::string& address = "127.0.0.1");
 
 // All on free ports of 127.0.0.1. A server counts as dead after half a second. Throws when they do
 // not find each other; their logs are printed when the test has failed.

@@ -1,0 +1,79 @@
+// A quorum whose network is divided: the side with the majority goes on, the other loses what it
+// has.
+#include <optional>
+
+#include "faults/faulty_server.hpp"
+#include "faults/runs/divided_run.hpp"
+#include "net/clock.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+constexpr std::size_t members = 5;
+// Hosts behind those of the members.
+constexpr std::size_t with_most = members, with_few = members + 1;
+constexpr milliseconds lease_time{1000};
+
+class QuorumPartition : public fault_test {
+ protected:
+  void SetUp() override {
+    if (const auto why = support::private_network::obstacle(); !why.empty()) GTEST_SKIP() << why;
+    fault_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    network_.emplace(members + 2);
+    for (std::size_t i = 0; i < members; ++i) {
+      servers_.push_back(network_->at(i, [&] {
+        return start({.tcp = true, .address = support::private_network::address(i)});
+      }));
+    }
+  }
+
+  quorum nodes() const {
+    std::vector<client> all;
+    for (const auto& one : servers_) {
+      all.emplace_back(one.tcp_url(),
+                       client_options{.connect_timeout = patience, .response_timeout = patience});
+    }
+    return quorum{std::move(all)};
+  }
+  std::vector<contended> locks() const {
+    const auto here = nodes();
+    std::vector<contended> all;
+    const auto add = [&](const std::string& name, const lock_options& options) {
+      all.push_back({name, options, {{here.mutex(name, options)}}});
+    };
+    add("usual", {.lease = lease_time});
+    add("fixed", {.lease = lease_time, .renewal = renewal::none});
+    return all;
+  }
+
+  std::optional<support::private_network> network_;
+  std::vector<private_server> servers_;
+};
+HOLDFAST_ON_EACH_SERVER(QuorumPartition);
+
+TEST_P(QuorumPartition, TheMajorityGoesOnAndTheMinorityLosesWhatItHas) {
+  const auto here = network_->at(with_most, [&] { return nodes(); });
+  const auto there = network_->at(with_few, [&] { return nodes(); });
+  const auto held = there.mutex("held", {.lease = lease_time}).acquire({.timeout = 10s});
+  const auto lost = held.lost();
+  divided_run run(*network_, GetParam());
+  run.play({{with_most, [&] { return locks(); }}, {with_few, [&] { return locks(); }}},
+           {3, 4, with_few}, 6s, false, [&] {
+             const auto divided = net::now();
+             const auto next = here.mutex("held").try_acquire({.timeout = 5s});
+             ASSERT_TRUE(next) << why_not(next);
+             const auto took = std::chrono::round<milliseconds>(net::now() - divided);
+             RecordProperty("next_holder_after_ms", std::to_string(took.count()));
+             EXPECT_TRUE(lost.stop_requested()) << "before anybody else has it";
+             EXPECT_GT(next->token(), held.token());
+           });
+  EXPECT_EQ(run.violations(), "");
+  EXPECT_GT(run.won(0, 0ms), 10U);
+  RecordProperty("won_while_divided", std::to_string(run.won(0, 0ms)));
+  // Until then its threads may have passed on what they had.
+  EXPECT_EQ(run.won(1, lease_time + patience), 0U);
+}
+
+}  // namespace
+}  // namespace holdfast::faults

@@ -40,6 +40,9 @@ constexpr std::array questions{
     question{"all_of8", all_of8},
     question{"tls_pair", tls_pair},
     question{"quorum5", quorum5},
+    question{"cluster_pair", cluster_pair},
+    question{"cluster_handover", cluster_handover},
+    question{"cluster_locks", cluster_locks},
 };
 
 struct arguments {

@@ -148,12 +148,8 @@ double ping_p50(const setting& with) {
 
 // How often clients have called these commands, the server says.
 double called(const setting& with, const std::vector<std::string>& commands) {
-  constexpr std::string_view before = "calls=";
   double sum = 0;
-  for (const auto& one : commands) {
-    const auto statistics = info(with.redis.port(), "cmdstat_" + one);
-    if (statistics.starts_with(before)) sum += std::stod(statistics.substr(before.size()));
-  }
+  for (const auto& one : commands) sum += calls_of(with.redis.port(), one);
   return sum;
 }
 

@@ -72,19 +72,24 @@ slice run_slice(int threads, nanoseconds length, const std::function<void(int)>&
 
 std::vector<slice> run_by_turns(const server& redis, int rounds,
                                 const std::vector<contestant>& all) {
+  return run_by_turns([&redis] { return redis.processor_time(); }, rounds, all);
+}
+
+std::vector<slice> run_by_turns(const std::function<nanoseconds()>& server_time, int rounds,
+                                const std::vector<contestant>& all) {
   std::vector<std::vector<slice>> gathered(all.size());
-  std::vector<nanoseconds> server_time(all.size());
+  std::vector<nanoseconds> served(all.size());
   for (const auto& one : all) (void)one();  // warm up
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto before = redis.processor_time();
+      const auto before = server_time();
       gathered[i].push_back(all[i]());
-      server_time[i] += redis.processor_time() - before;
+      served[i] += server_time() - before;
     }
   }
   std::vector<slice> sums;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    sums.push_back(summed_up(gathered[i], server_time[i]));
+    sums.push_back(summed_up(gathered[i], served[i]));
   }
   return sums;
 }

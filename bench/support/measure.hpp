@@ -24,9 +24,11 @@ struct slice {
 slice run_slice(int threads, nanoseconds length, const std::function<void(int)>& pair);
 
 // The contestants by turns, `rounds` times, so that what else the machine does hits all alike;
-// then the medians of each. All ask `redis`.
+// then the medians of each. All ask `redis`, or the servers whose processor time is given.
 using contestant = std::function<slice()>;
 std::vector<slice> run_by_turns(const server& redis, int rounds,
+                                const std::vector<contestant>& all);
+std::vector<slice> run_by_turns(const std::function<nanoseconds()>& server_time, int rounds,
                                 const std::vector<contestant>& all);
 
 double median(std::vector<double> values);

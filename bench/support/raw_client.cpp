@@ -84,6 +84,14 @@ const resp::value& raw_client::command(std::string_view bytes) {
   return answer_;
 }
 
+const resp::value& raw_client::ask(std::initializer_list<std::string_view> words) {
+  std::string bytes;
+  resp::writer out(bytes);
+  out.command(words.size());
+  for (const auto word : words) out.arg(word);
+  return command(bytes);
+}
+
 void raw_client::send(std::string_view bytes) const {
   while (!bytes.empty()) {
     const auto sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -115,24 +123,27 @@ void load_scripts(std::uint16_t port) {
   raw_client client(port, microseconds{0});
   for (const auto& script :
        {dialects::scripts::holdfast_acquire, dialects::scripts::holdfast_release}) {
-    std::string bytes;
-    resp::writer out(bytes);
-    out.command(3);
-    out.arg("SCRIPT");
-    out.arg("LOAD");
-    out.arg(script.text);
-    if (!client.command(bytes).is_text()) throw std::runtime_error("SCRIPT LOAD failed");
+    if (!client.ask({"SCRIPT", "LOAD", script.text}).is_text()) {
+      throw std::runtime_error("SCRIPT LOAD failed");
+    }
   }
 }
 
-std::string info(std::uint16_t port, std::string_view field) {
+std::string line_of(std::uint16_t port, std::initializer_list<std::string_view> command,
+                    std::string_view name) {
   raw_client socket(port, microseconds{0});
-  const std::string& all = socket.command("*2\r\n$4\r\nINFO\r\n$3\r\nall\r\n").text;
-  const auto line = "\n" + std::string(field) + ":";
+  const auto all = "\n" + socket.ask(command).text;
+  const auto line = "\n" + std::string(name) + ":";
   const auto at = all.find(line);
   if (at == all.npos) return {};
   const auto begin = at + line.size();
   return all.substr(begin, all.find('\r', begin) - begin);
+}
+
+double calls_of(std::uint16_t port, std::string_view command) {
+  const std::string before = "calls=";
+  const auto line = info(port, "cmdstat_" + std::string(command));
+  return line.starts_with(before) ? std::stod(line.substr(before.size())) : 0;
 }
 
 std::string version_of(std::uint16_t port) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -25,8 +26,9 @@ class raw_client {
   // Acquires and releases once; throws when the server refuses either.
   void pair(const dialects::recipe& recipe, const lock_key& key);
 
-  // One command in RESP; the answer as it came.
+  // One command, in RESP or in words; the answer as it came.
   const resp::value& command(std::string_view bytes);
+  const resp::value& ask(std::initializer_list<std::string_view> words);
 
  private:
   void send(std::string_view bytes) const;
@@ -44,8 +46,17 @@ class raw_client {
 // Loads the scripts that pairs need.
 void load_scripts(std::uint16_t port);
 
-// A line of INFO, without its name; empty when there is none.
-std::string info(std::uint16_t port, std::string_view field);
+// A line of what this command answers, without its name; empty when there is none.
+std::string line_of(std::uint16_t port, std::initializer_list<std::string_view> command,
+                    std::string_view name);
+
+// A line of INFO.
+inline std::string info(std::uint16_t port, std::string_view name) {
+  return line_of(port, {"INFO", "all"}, name);
+}
+
+// How often it has run this command.
+double calls_of(std::uint16_t port, std::string_view command);
 
 // "Redis 7.0.15", "Valkey 8.0.1".
 std::string version_of(std::uint16_t port);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -30,9 +31,10 @@ cpu_set_t only(int core) {
   return set;
 }
 
-cpu_set_t both_cores() {
-  auto set = only(0);
-  CPU_SET(1, &set);
+// Those that we may use, since the system leaves out the others.
+cpu_set_t all_cores() {
+  cpu_set_t set;
+  std::memset(&set, 0xff, sizeof set);
   return set;
 }
 
@@ -47,7 +49,26 @@ void bind_process(::pid_t process, const cpu_set_t& cores) {
   }
 }
 
-// Another process may take it before the server does: then the server says so and we end.
+embedded_options with_ports(std::uint16_t port, std::uint16_t tls_port,
+                            const std::optional<server_certificate>& tls,
+                            const std::vector<std::string>& more) {
+  embedded_options all{.program = program,
+                       .arguments = {"--port", std::to_string(port), "--bind", "127.0.0.1"}};
+  if (tls) {
+    all.arguments.insert(
+        all.arguments.end(),
+        {"--tls-port", std::to_string(tls_port), "--tls-cert-file", tls->file, "--tls-key-file",
+         tls->key, "--tls-ca-cert-file", tls->authority, "--tls-auth-clients", "no"});
+  }
+  all.arguments.insert(all.arguments.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace
+
+void measure_on(std::filesystem::path wanted) { program = std::move(wanted); }
+const std::filesystem::path& measured_program() { return program; }
+
 std::uint16_t free_port() {
   const net::descriptor probe{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   ::sockaddr_in address{};
@@ -60,24 +81,6 @@ std::uint16_t free_port() {
   }
   return ntohs(address.sin_port);
 }
-
-embedded_options with_ports(std::uint16_t port, std::uint16_t tls_port,
-                            const std::optional<server_certificate>& tls) {
-  embedded_options all{.program = program,
-                       .arguments = {"--port", std::to_string(port), "--bind", "127.0.0.1"}};
-  if (tls) {
-    all.arguments.insert(
-        all.arguments.end(),
-        {"--tls-port", std::to_string(tls_port), "--tls-cert-file", tls->file, "--tls-key-file",
-         tls->key, "--tls-ca-cert-file", tls->authority, "--tls-auth-clients", "no"});
-  }
-  return all;
-}
-
-}  // namespace
-
-void measure_on(std::filesystem::path wanted) { program = std::move(wanted); }
-const std::filesystem::path& measured_program() { return program; }
 
 void pin(::pid_t process, int core) { bind_process(process, only(core)); }
 
@@ -98,25 +101,9 @@ const char* to_string(placement where) {
   return "unknown";
 }
 
-server::server(const std::optional<server_certificate>& tls)
-    : port_(free_port()),
-      tls_port_(tls ? free_port() : std::uint16_t{0}),
-      process_(with_ports(port_, tls_port_, tls)),
-      url_("redis://127.0.0.1:" + std::to_string(port_)) {}
-
-void server::place(placement where) const {
-  if (where == placement::free) {
-    bind_process(0, both_cores());
-    bind_process(pid(), both_cores());
-    return;
-  }
-  pin(0, 0);
-  pin(pid(), where == placement::same_core ? 0 : 1);
-}
-
-std::chrono::nanoseconds server::processor_time() const {
+std::chrono::nanoseconds processor_time_of(::pid_t process) {
   std::chrono::nanoseconds all{0};
-  const auto tasks = std::filesystem::path("/proc") / std::to_string(pid()) / "task";
+  const auto tasks = std::filesystem::path("/proc") / std::to_string(process) / "task";
   for (const auto& task : std::filesystem::directory_iterator(tasks)) {
     std::int64_t ran = 0;  // the first field; /proc/PID/stat counts in hundredths of a second
     const auto file = task.path() / "schedstat";
@@ -124,6 +111,22 @@ std::chrono::nanoseconds server::processor_time() const {
     all += std::chrono::nanoseconds(ran);
   }
   return all;
+}
+
+server::server(const std::optional<server_certificate>& tls, const std::vector<std::string>& more)
+    : port_(free_port()),
+      tls_port_(tls ? free_port() : std::uint16_t{0}),
+      process_(with_ports(port_, tls_port_, tls, more)),
+      url_("redis://127.0.0.1:" + std::to_string(port_)) {}
+
+void server::place(placement where) const {
+  if (where == placement::free) {
+    bind_process(0, all_cores());
+    bind_process(pid(), all_cores());
+    return;
+  }
+  pin(0, 0);
+  pin(pid(), where == placement::same_core ? 0 : 1);
 }
 
 }  // namespace holdfast::bench

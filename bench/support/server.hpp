@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <holdfast/embedded_server.hpp>
 
@@ -33,16 +34,24 @@ struct server_certificate {
   std::string authority;
 };
 
+// On the loopback device. Another process may take it before a server does: then the server says
+// so and we end.
+std::uint16_t free_port();
+
+// What a process and its threads have used.
+std::chrono::nanoseconds processor_time_of(::pid_t process);
+
 // A private server on a free TCP port of the loopback device, and on another one with TLS.
 class server {
  public:
-  explicit server(const std::optional<server_certificate>& tls = std::nullopt);
+  explicit server(const std::optional<server_certificate>& tls = std::nullopt,
+                  const std::vector<std::string>& more = {});
 
   const std::string& url() const noexcept { return url_; }
   std::string tls_url() const { return "rediss://127.0.0.1:" + std::to_string(tls_port_); }
   std::uint16_t port() const noexcept { return port_; }
   int pid() const noexcept { return process_.pid(); }
-  std::chrono::nanoseconds processor_time() const;
+  std::chrono::nanoseconds processor_time() const { return processor_time_of(pid()); }
 
   // Moves server and client. Threads that are started later run where their creator does.
   void place(placement where) const;

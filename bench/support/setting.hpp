@@ -46,5 +46,8 @@ void dead_waiters(const setting& with);
 void all_of8(const setting& with);
 void tls_pair(const setting& with);
 void quorum5(const setting& with);
+void cluster_pair(const setting& with);
+void cluster_handover(const setting& with);
+void cluster_locks(const setting& with);
 
 }  // namespace holdfast::bench

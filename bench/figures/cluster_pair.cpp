@@ -1,4 +1,6 @@
 // A cluster of three masters: what does a pair cost there, and how many more are there in a second?
+#include <deque>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -6,8 +8,10 @@
 #include <holdfast/client.hpp>
 
 #include "base/lock_key.hpp"
+#include "dialects/catalog.hpp"
 #include "support/cluster.hpp"
 #include "support/measure.hpp"
+#include "support/raw_client.hpp"
 #include "support/setting.hpp"
 
 namespace holdfast::bench {
@@ -49,6 +53,24 @@ contestant pairs(const std::string& url, std::size_t of, int threads, nanosecond
   };
 }
 
+// The same with one thread over plain sockets: what servers cost that take turns, whoever asks.
+contestant plain_pairs(const std::vector<std::uint16_t>& ports, nanoseconds length) {
+  const auto sockets = std::make_shared<std::deque<raw_client>>();
+  std::vector<lock_key> keys;
+  for (const auto& name : names_for_all(static_cast<int>(masters))) {
+    const auto port = ports[keys.size() % ports.size()];
+    load_scripts(port);
+    sockets->emplace_back(port, client_options{}.spin);
+    keys.emplace_back(name);
+  }
+  return [=, turn = std::size_t{0}]() mutable {
+    return run_slice(1, length, [&](int) {
+      const auto next = turn++ % masters;
+      (*sockets)[next].pair(dialects::native_mutex(fencing::on), keys[next]);
+    });
+  };
+}
+
 double processor(const slice& one) { return one.processor + one.server; }
 
 }  // namespace
@@ -56,18 +78,20 @@ double processor(const slice& one) { return one.processor + one.server; }
 void cluster_pair(const setting& with) {
   const cluster three(masters);
   const auto server_time = [&] { return with.redis.processor_time() + three.processor_time(); };
-  const auto measured = [&](int threads) {
-    return run_by_turns(server_time, with.rounds(),
-                        {pairs(with.redis.url(), masters, threads, with.slice()),
-                         pairs(three.url(), 1, threads, with.slice()),
-                         pairs(three.url(), masters, threads, with.slice())});
+  const auto contestants = [&](int threads) {
+    return std::vector{pairs(with.redis.url(), masters, threads, with.slice()),
+                       pairs(three.url(), 1, threads, with.slice()),
+                       pairs(three.url(), masters, threads, with.slice())};
   };
   const bool is_roomy = std::thread::hardware_concurrency() >= enough_cores;
   auto& results = with.results;
   // Where one server and its client meet depends on the scheduler, and what waking costs on that.
   with.redis.place(placement::two_cores);
   three.place(placement::two_cores);
-  const auto alone = measured(1);
+  auto all = contestants(1);
+  all.push_back(plain_pairs({with.redis.port()}, with.slice()));
+  all.push_back(plain_pairs(three.ports(), with.slice()));
+  const auto alone = run_by_turns(server_time, with.rounds(), all);
   with.redis.place(placement::free);
   three.place(placement::free);
   const auto ratio = processor(alone[2]) / processor(alone[0]);
@@ -76,11 +100,13 @@ void cluster_pair(const setting& with) {
   } else {
     results.at_most("cluster_pair.processor_vs_one_server", ratio, "x", 1.15);
   }
+  results.tell("cluster_pair.plain_sockets_processor_vs_one_server",
+               processor(alone[4]) / processor(alone[3]), "x");
   results.tell("cluster_pair.p50_vs_one_server", alone[2].p50 / alone[0].p50, "x");
   with.tell_processor("cluster_pair.one_server_", alone[0]);
   with.tell_processor("cluster_pair.one_master_", alone[1]);
   with.tell_processor("cluster_pair.", alone[2]);
-  const auto crowded = measured(crowd);
+  const auto crowded = run_by_turns(server_time, with.rounds(), contestants(crowd));
   const auto rate = crowded[2].rate / crowded[0].rate;
   if (is_roomy) {
     results.at_least("cluster_pair.threads64_rate_vs_one_server", rate, "x", 2);

@@ -65,6 +65,12 @@ std::string cluster::url() const {
   return text;
 }
 
+std::vector<std::uint16_t> cluster::ports() const {
+  std::vector<std::uint16_t> all;
+  for (const auto& one : masters_) all.push_back(one.port());
+  return all;
+}
+
 void cluster::place(placement where) const {
   for (const auto& one : masters_) one.place(where);
 }

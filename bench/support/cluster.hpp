@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ class cluster {
   explicit cluster(std::size_t masters);
 
   std::string url() const;
+  std::vector<std::uint16_t> ports() const;
   void place(placement where) const;
   std::chrono::nanoseconds processor_time() const;
   // What one of them says, summed up; it is asked at its port.

@@ -59,18 +59,24 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
     return command.add_flag_callback(
         name, [&choice, of] { choice.of = of; }, description);
   };
+  auto* const shared =
+      flag("--shared", kind::shared, "As a reader of a read-write lock, beside other readers");
+  auto* const exclusive =
+      flag("--exclusive", kind::exclusive, "As the writer of a read-write lock, alone");
+  auto* const fair = flag("--fair", kind::fair, "A mutex in strict order of arrival");
+  auto* const permits = add_word(command, "--permits", "N/M", "N of the M permits of a semaphore",
+                                 choice, read_permits);
   const std::vector<CLI::Option*> all = {
-      flag("--shared", kind::shared, "As a reader of a read-write lock, beside other readers"),
-      flag("--exclusive", kind::exclusive, "As the writer of a read-write lock, alone"),
-      flag("--fair", kind::fair, "A mutex in strict order of arrival"),
-      add_word(command, "--permits", "N/M", "N of the M permits of a semaphore", choice,
-               read_permits),
+      shared,
+      exclusive,
+      fair,
+      permits,
       add_word(command, "--all-of", "NAME,NAME,...", "All of these mutexes, instead of NAME",
                choice, read_list),
   };
   auto* const how = add_dialect(command, choice.how);
+  how->excludes(fair)->excludes(permits);
   for (auto* one : all) {
-    if (one != all.back()) how->excludes(one);
     for (auto* other : all) {
       if (one != other) one->excludes(other);
     }
@@ -93,9 +99,9 @@ lock make_lock(const client& redis, const lock_choice& choice, std::chrono::mill
     case kind::fair:
       return redis.mutex(name, {.lease = lease, .fair = true});
     case kind::shared:
-      return redis.rw(name, {.lease = lease}).shared();
+      return redis.rw(name, {.lease = lease, .dialect = choice.how}).shared();
     case kind::exclusive:
-      return redis.rw(name, {.lease = lease}).exclusive();
+      return redis.rw(name, {.lease = lease, .dialect = choice.how}).exclusive();
     case kind::permits:
       return redis.semaphore(name, {.permits = choice.permits, .lease = lease})
           .permits(choice.wanted);

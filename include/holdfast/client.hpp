@@ -62,7 +62,8 @@ class client {
 
   /// A lock that many readers or one writer can hold. Of the options `fencing`, `fair` and `retain`
   /// mean nothing here: tokens are always given, the order is always that of arrival.
-  /// Throws as `mutex`.
+  /// With `dialect::redisson()` it is Redisson's `RReadWriteLock`, which has neither.
+  /// Throws as `mutex`, and `unsupported` with any other dialect.
   [[nodiscard]] read_write_lock rw(std::string_view name, const lock_options& options = {}) const;
 
   /// A lock with permits. Throws as `mutex`.

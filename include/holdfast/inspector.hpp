@@ -102,7 +102,9 @@ class inspector {
 
   /// The state of a lock that is written in this dialect, of whoever uses it. The holder's `id` is
   /// what the layout tells of him, shortened where knowing it were enough to release the lock;
-  /// how often he holds it is in `detail`, and nobody knows who waits.
+  /// how often he holds it is in `detail`, and nobody knows who waits. A reader of Redisson whose
+  /// lease has ended is shown, without time left, while the others are still there: so long its
+  /// lock names him.
   [[nodiscard]] lock_status status(std::string_view name, const dialect& how) const;
 
   /// The locks that are held, or shut, and whose name matches `pattern` (`*`, `?` and `[...]` as in

@@ -183,7 +183,8 @@ struct lock_options {
   holdfast::reentry reentry = holdfast::reentry::refused;
 
   /// How it is written in Redis: as another library does, to share locks with its users. Only for
-  /// `client::mutex` and `client::recursive_mutex`; `fencing` means nothing then.
+  /// `client::mutex` and `client::recursive_mutex`, and with `dialect::redisson()` for
+  /// `client::rw`; `fencing` means nothing then.
   holdfast::dialect dialect{};
 };
 

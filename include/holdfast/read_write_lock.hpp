@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <holdfast/lock.hpp>
 
@@ -23,6 +25,9 @@ namespace holdfast {
 /// Cost: one command to acquire, one to release, two in all when it waits; one script each.
 /// At a loss only the lease concerned is lost; others keep theirs.
 ///
+/// Written as Redisson's `RReadWriteLock` (`lock_options::dialect`) it has readers and a writer,
+/// but no tokens, no order of arrival and nobody who can change what he has.
+///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class read_write_lock {
  public:
@@ -30,8 +35,9 @@ class read_write_lock {
   [[nodiscard]] const lock& shared() const noexcept { return shared_; }
   /// Alone.
   [[nodiscard]] const lock& exclusive() const noexcept { return exclusive_; }
-  /// Together with readers, and able to become the writer.
-  [[nodiscard]] const lock& upgradeable() const noexcept { return upgradeable_; }
+  /// Together with readers, and able to become the writer. Throws `failure`: `unsupported` in
+  /// another library's layout, and so do `upgrade` and `downgrade`.
+  [[nodiscard]] const lock& upgradeable() const;
 
   /// A lock that, when it is acquired, makes its holder the writer in place of `held`, an
   /// upgradeable lease; it waits until the readers have left, and new ones wait behind it. `held`
@@ -45,13 +51,13 @@ class read_write_lock {
 
  private:
   friend class client;
-  read_write_lock(lock shared, lock upgradeable, lock exclusive)
+  read_write_lock(lock shared, std::optional<lock> upgradeable, lock exclusive)
       : shared_(std::move(shared)),
         upgradeable_(std::move(upgradeable)),
         exclusive_(std::move(exclusive)) {}
 
   lock shared_;
-  lock upgradeable_;
+  std::optional<lock> upgradeable_;  // not in every layout
   lock exclusive_;
 };
 

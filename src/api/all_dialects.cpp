@@ -41,7 +41,7 @@ class collection {
       if (!lock || !matches(pattern_, lock->name)) continue;
       if (!known_.emplace(one.key).second) continue;  // SCAN may tell a key twice
       found_.push_back(
-          api::show_foreign(core_, *lock->layout, std::move(lock->name), lock->holder));
+          api::show_foreign(core_, *lock->layout, std::move(lock->name), std::move(lock->holders)));
       found_.back().dialect = std::move(lock->dialect);
     }
   }

@@ -89,7 +89,8 @@ void check_foreign(const lock_options& options) {
 void check_native(const lock_options& options) {
   if (options.dialect == dialect{}) return;
   throw failure{errc::unsupported, "the dialect " + std::string(options.dialect.name()) +
-                                       " is known for mutexes and recursive mutexes only"};
+                                       " is known for mutexes and recursive mutexes only; "
+                                       "redisson is also for read-write locks"};
 }
 
 void check_lock_delay(milliseconds delay) {

@@ -1,5 +1,7 @@
 #include "api/foreign_status.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "api/ask.hpp"
@@ -8,27 +10,43 @@
 #include "api/registry.hpp"
 #include "base/lock_key.hpp"
 #include "base/printable.hpp"
+#include "dialects/holdfast/shared_holders.hpp"
 
 namespace holdfast {
+namespace {
+
+constexpr std::size_t most_shown = 100;
+
+std::chrono::milliseconds time_left(const dialects::foreign_holder& who) {
+  return who.remaining.value_or(std::chrono::milliseconds::max());
+}
+
+}  // namespace
+
 namespace api {
 
 lock_status show_foreign(runtime::client_core& core, const dialects::foreign_recipe& layout,
-                         std::string name, const dialects::foreign_holder& found) {
-  lock_holding grant;
-  look_up(core, layout.client_of(found.owner), grant.who);
-  grant.who.id = printable(layout.shown(found.owner));
-  grant.remaining = found.remaining;
+                         std::string name, dialects::foreign_holders found) {
+  // First who has it longest from now: until then it is not free.
+  std::ranges::stable_sort(found, std::ranges::greater{}, time_left);
+  known_clients known(core);
   lock_status status;
   status.name = std::move(name);
   status.what = lock_status::state::held;
-  status.of = lock_status::kind::mutex;
-  status.owner = grant.who;
-  status.remaining = grant.remaining;
-  status.holding = 1;
-  if (found.holds != 1) {
-    status.detail = "its owner holds it " + std::to_string(found.holds) + " times";
+  status.of = found.front().mode == 0 ? lock_status::kind::mutex : lock_status::kind::mode_lock;
+  status.holding = found.size();
+  for (const auto& one : found) {
+    if (status.holders.size() == most_shown) break;
+    const auto id = printable(layout.shown(one.owner));
+    status.holders.push_back({.who = known.who(layout.client_of(one.owner), id),
+                              .has = {.mode = std::string(dialects::name_of_mode(one.mode))},
+                              .remaining = one.remaining});
   }
-  status.holders.push_back(std::move(grant));
+  status.owner = status.holders.front().who;
+  status.remaining = status.holders.front().remaining;
+  if (const auto holds = found.front().holds; holds != 1) {
+    status.detail = "its owner holds it " + std::to_string(holds) + " times";
+  }
   return status;
 }
 
@@ -40,7 +58,7 @@ lock_status inspector::status(std::string_view name, const dialect& how) const {
   auto& core = *redis_.core_;
   api::refuse_foreign_in_cluster(core);
   const lock_key key(name);
-  const auto verdict = layout->read_inspect(
+  auto verdict = layout->read_inspect(
       api::ask(core, 0, [&](resp::writer& out) { layout->write_inspect(name, out); }));
   lock_status status;
   status.name = key.name();
@@ -48,8 +66,8 @@ lock_status inspector::status(std::string_view name, const dialect& how) const {
     if (why->code != errc::foreign_key) throw failure{why->code, why->detail};
     status.what = lock_status::state::foreign;
     status.detail = why->detail;
-  } else if (const auto& found = std::get<std::optional<dialects::foreign_holder>>(verdict)) {
-    status = api::show_foreign(core, *layout, key.name(), *found);
+  } else if (auto& found = std::get<dialects::foreign_holders>(verdict); !found.empty()) {
+    status = api::show_foreign(core, *layout, key.name(), std::move(found));
   }
   status.dialect = how.name();
   return status;

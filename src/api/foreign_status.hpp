@@ -10,9 +10,9 @@
 
 namespace holdfast::api {
 
-// As inspector::status tells it, but for the dialect. Throws failure when the client registry
-// cannot be asked.
+// As inspector::status tells it, but for the dialect; somebody has it. Throws failure when the
+// client registry cannot be asked.
 lock_status show_foreign(runtime::client_core& core, const dialects::foreign_recipe& layout,
-                         std::string name, const dialects::foreign_holder& found);
+                         std::string name, dialects::foreign_holders found);
 
 }  // namespace holdfast::api

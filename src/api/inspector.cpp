@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -22,26 +21,10 @@
 namespace holdfast {
 namespace {
 
+using api::known_clients;
 using wall_time = std::chrono::system_clock::time_point;
 
 [[noreturn]] void refuse(const dialects::refused& why) { throw failure{why.code, why.detail}; }
-
-// What the registry knows of clients, each asked for once.
-class known_clients {
- public:
-  explicit known_clients(runtime::client_core& core) : core_(core) {}
-  holder who(const std::string& client, std::string id) {
-    auto [entry, is_new] = known_.try_emplace(client);
-    if (is_new) api::look_up(core_, client, entry->second);
-    holder found = entry->second;
-    found.id = std::move(id);
-    return found;
-  }
-
- private:
-  runtime::client_core& core_;
-  std::map<std::string, holder> known_;
-};
 
 lock_share show(const dialects::share& share) {
   if (share.mode == 's') return {.mode = {}, .permits = share.weight};

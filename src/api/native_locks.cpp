@@ -35,11 +35,10 @@ runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
           .refuses_reentry = options.reentry == reentry::refused};
 }
 
-// Of a lock that only one can hold.
-runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view name,
-                                   lock_options options) {
-  auto foreign = lock_access::recipe(options.dialect);
-  if (!foreign) return spec_of(core, name, options);
+// Of a lock that is written in this way.
+runtime::lock_spec spec_in_layout(runtime::client_core& core, std::string_view name,
+                                  lock_options options,
+                                  std::shared_ptr<const dialects::foreign_recipe> foreign) {
   refuse_foreign_in_cluster(core);
   check_foreign(options);
   const auto& usual = foreign->usual();
@@ -53,6 +52,13 @@ runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view 
   spec.delay = usual.surplus;
   spec.foreign = std::move(foreign);
   return spec;
+}
+
+// Of a lock that only one can hold.
+runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view name,
+                                   const lock_options& options) {
+  const auto& foreign = lock_access::recipe(options.dialect);
+  return foreign ? spec_in_layout(core, name, options, foreign) : spec_of(core, name, options);
 }
 
 lock site_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_spec spec) {
@@ -88,6 +94,16 @@ std::shared_ptr<runtime::lock_site> make_recursive_site(
   return engine.sites().find_or_make(engine, std::move(spec));
 }
 
+lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+                 const lock_options& options) {
+  const auto& of = lock_access::recipe(options.dialect);
+  auto foreign = of ? of->read_write() : nullptr;
+  if (!foreign) return make_shared_lock(core, name, options, {.mode = 'r'});
+  auto spec = spec_in_layout(*core, name, options, std::move(foreign));
+  spec.wants = std::make_shared<const dialects::demand>(dialects::demand{.mode = 'r'});
+  return site_of(core, std::move(spec));
+}
+
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                       const lock_options& options, dialects::demand wants) {
   check_native(options);
@@ -101,6 +117,8 @@ lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::st
   spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
   return site_of(core, std::move(spec));
 }
+
+bool is_native(const lock& which) { return spec_of(which).foreign == nullptr; }
 
 lock make_alike(const lock& like, dialects::demand wants) {
   auto spec = spec_of(like);

@@ -27,9 +27,17 @@ std::shared_ptr<runtime::lock_site> make_recursive_site(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,
     const lock_options& options);
 
+// The reader of a read-write lock, also in a layout that has some. Throws also
+// failure{unsupported}.
+lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+                 const lock_options& options);
+
 // A lock that several can hold, wanted in this way. `fair`, `retain` and `fencing` mean nothing.
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                       const lock_options& options, dialects::demand wants);
+
+// Whether it is written in Holdfast's own way.
+bool is_native(const lock& which);
 
 // The same lock as `like`, wanted in this way.
 lock make_alike(const lock& like, dialects::demand wants);

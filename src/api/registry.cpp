@@ -1,5 +1,7 @@
 #include "api/registry.hpp"
 
+#include <utility>
+
 #include "api/ask.hpp"
 #include "api/once.hpp"
 #include "dialects/holdfast/client_registry.hpp"
@@ -16,6 +18,14 @@ void look_up(runtime::client_core& core, const std::string& client, holder& owne
   owner.pid = entry->pid;
   owner.program = entry->program;
   owner.version = entry->version;
+}
+
+holder known_clients::who(const std::string& client, std::string id) {
+  auto [entry, is_new] = known_.try_emplace(client);
+  if (is_new) look_up(core_, client, entry->second);
+  holder found = entry->second;
+  found.id = std::move(id);
+  return found;
 }
 
 }  // namespace holdfast::api

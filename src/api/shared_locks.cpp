@@ -1,6 +1,7 @@
 // The locks that several can hold.
 #include <holdfast/client.hpp>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -28,17 +29,28 @@ void check_permits(std::uint32_t count, std::uint32_t least, const char* what) {
 }  // namespace
 
 read_write_lock client::rw(std::string_view name, const lock_options& options) const {
-  auto shared = api::make_shared_lock(core_, name, options, {.mode = 'r'});
-  auto upgradeable = api::make_alike(shared, {.mode = 'u'});
+  auto shared = api::make_reader(core_, name, options);
+  std::optional<lock> upgradeable;
+  if (api::is_native(shared)) upgradeable = api::make_alike(shared, {.mode = 'u'});
   auto exclusive = api::make_alike(shared, {.mode = 'x'});
   return {std::move(shared), std::move(upgradeable), std::move(exclusive)};
 }
 
+const lock& read_write_lock::upgradeable() const {
+  if (upgradeable_) return *upgradeable_;
+  throw failure{
+      errc::unsupported,
+      "another library's read-write lock has readers and a writer only, who cannot become "
+      "each other: release, and acquire anew"};
+}
+
 lock read_write_lock::upgrade(const lease& held) const {
+  (void)upgradeable();
   return api::make_change(exclusive_, held, "u", 'x');
 }
 
 lock read_write_lock::downgrade(const lease& held) const {
+  (void)upgradeable();
   return api::make_change(shared_, held, "ux", 'r');
 }
 

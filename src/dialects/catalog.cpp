@@ -1,6 +1,7 @@
 #include "dialects/catalog.hpp"
 
 #include <array>
+#include <vector>
 
 #include "dialects/holdfast/barrier.hpp"
 #include "dialects/holdfast/latch.hpp"
@@ -68,6 +69,12 @@ constexpr std::array fenced_redisson_scripts = {
     &scripts::redisson_renew,
     &scripts::redisson_release,
     &scripts::redisson_inspect,
+};
+
+constexpr std::array read_write_redisson_scripts = {
+    &scripts::redisson_acquire_read,     &scripts::redisson_acquire_write,
+    &scripts::redisson_release_read,     &scripts::redisson_release_write,
+    &scripts::redisson_renew_read_write, &scripts::redisson_inspect,
 };
 
 constexpr std::array told_registry_scripts = {
@@ -158,6 +165,11 @@ constexpr capability with_token_for_each_grant(capability what) {
   return what;
 }
 
+constexpr capability held_by_several(capability what) {
+  what.passed_on = false;
+  return what;
+}
+
 constexpr capability without_token(capability what) {
   what.token = false;
   return what;
@@ -184,6 +196,93 @@ struct foreign_recipes {
   const python_redis_lock_recipe python{{.name = "python_redis_lock"}};
   const shedlock_recipe job{{.name = "shedlock"}, "job-lock:default:", "host"};
 };
+
+std::vector<catalog_entry> native_entries() {
+  const recipe* const fenced = &native_mutex(fencing::on);
+  const recipe* const unfenced = &native_mutex(fencing::off);
+  const recipe* const shared = &native_shared_lock();
+  return {
+      {passed_on(native_lock("mutex", "client.mutex(name)")), fenced, mutex_scripts},
+      {passed_on(without_token(
+           native_lock("mutex without tokens", "client.mutex(name, {.fencing = fencing::off})"))),
+       unfenced, mutex_scripts},
+      {fair(native_lock("fair mutex", "client.mutex(name, {.fair = true})")), fenced,
+       mutex_scripts},
+      {passed_on(reentrant(native_lock("recursive mutex", "client.recursive_mutex(name)"))), fenced,
+       mutex_scripts},
+      {passed_on(native_lock("several mutexes", "all_of({a, b, c})")), fenced, several_scripts},
+      {vote("mutex of a quorum", "quorum{{a, b, c}}.mutex(name)"), nullptr, quorum_scripts},
+      {fair(native_lock("election", "client.elect(name)")), fenced, mutex_scripts},
+      {fair(native_lock("reader", "client.rw(name).shared()")), shared, shared_scripts},
+      {fair(native_lock("upgradeable reader", "client.rw(name).upgradeable()")), shared,
+       shared_scripts},
+      {passed_on(native_lock("writer", "client.rw(name).exclusive()")), shared, shared_scripts},
+      {fair(native_lock("semaphore", "client.semaphore(name, {.permits = n})")), shared,
+       shared_scripts},
+      {fair(native_lock("mode lock, NL to PW", "client.mode_lock(name).in(mode)")), shared,
+       shared_scripts},
+      {passed_on(native_lock("mode lock, EX", "client.mode_lock(name).in(lock_mode::exclusive)")),
+       shared, shared_scripts},
+      {meeting("latch", "client.latch(name)"), &native_latch(), latch_scripts},
+      {meeting("barrier", "client.barrier(name, parties)"), &native_barrier(), barrier_scripts},
+      {native_value("counter", "client.counter(name)"), nullptr, counter_scripts},
+      {native_value("fenced write", "client.fenced_set(key, value, token)"), nullptr, {}},
+      {native_value("rate limiter", "client.rate_limiter(name, limit)"), nullptr, rate_scripts},
+      {native_value("block of ids", "client.id_generator(name)"), nullptr, counter_scripts},
+  };
+}
+
+std::vector<catalog_entry> foreign_entries() {
+  static const foreign_recipes& other = *new foreign_recipes;
+  return {
+      {foreign_lock("token", "plain lock, as redis-py's",
+                    "client.mutex(name, {.dialect = dialect::redis_py()})", false),
+       &other.token, token_scripts},
+      {foreign_lock("go_zero", "go-zero's RedisLock",
+                    "client.mutex(name, {.dialect = dialect::go_zero()})", false),
+       &other.token, token_scripts},
+      {foreign_lock("redisson", "Redisson's RLock",
+                    "client.mutex(name, {.dialect = dialect::redisson()})", true),
+       &other.redisson, redisson_scripts},
+      {foreign_lock("redisson", "Redisson's RSpinLock",
+                    "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::spin)})",
+                    false),
+       &other.spin, redisson_scripts},
+      {with_token_for_each_grant(foreign_lock(
+           "redisson", "Redisson's RFencedLock",
+           "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::fenced)})", true)),
+       &other.fenced, fenced_redisson_scripts},
+      {held_by_several(foreign_lock("redisson", "Redisson's RReadWriteLock, reader",
+                                    "client.rw(name, {.dialect = dialect::redisson()}).shared()",
+                                    true)),
+       other.redisson.read_write().get(), read_write_redisson_scripts},
+      {foreign_lock("redisson", "Redisson's RReadWriteLock, writer",
+                    "client.rw(name, {.dialect = dialect::redisson()}).exclusive()", true),
+       other.redisson.read_write().get(), read_write_redisson_scripts},
+      {foreign_lock("spring_integration", "Spring's registry, SPIN_LOCK",
+                    R"(client.mutex(name, {.dialect = dialect::spring_integration({"key"})}))",
+                    false),
+       &other.token, token_scripts},
+      {foreign_lock("spring_integration", "Spring's registry, PUB_SUB_LOCK",
+                    "client.mutex(name, {.dialect = dialect::spring_integration({\"key\", "
+                    "registry_mode::pub_sub})})",
+                    true),
+       &other.registry, told_registry_scripts},
+      {foreign_lock("python_redis_lock", "python-redis-lock's Lock",
+                    "client.mutex(name, {.dialect = dialect::python_redis_lock()})", false),
+       &other.python, python_redis_lock_scripts},
+      {foreign_lock("shedlock", "ShedLock's lock of a job",
+                    "client.mutex(name, {.dialect = dialect::shedlock()})", false),
+       &other.job, shedlock_scripts},
+  };
+}
+
+std::vector<catalog_entry> all_entries() {
+  auto all = native_entries();
+  const auto other = foreign_entries();
+  all.insert(all.end(), other.begin(), other.end());
+  return all;
+}
 
 }  // namespace
 
@@ -212,71 +311,7 @@ const recipe& native_barrier() noexcept {
 std::span<const resp::script* const> operator_scripts() noexcept { return looking_scripts; }
 
 std::span<const catalog_entry> catalog() noexcept {
-  static const foreign_recipes& other = *new foreign_recipes;
-  static const recipe* const fenced = &native_mutex(fencing::on);
-  static const recipe* const unfenced = &native_mutex(fencing::off);
-  static const recipe* const shared = &native_shared_lock();
-  static const catalog_entry entries[] = {
-      {passed_on(native_lock("mutex", "client.mutex(name)")), fenced, mutex_scripts},
-      {passed_on(without_token(
-           native_lock("mutex without tokens", "client.mutex(name, {.fencing = fencing::off})"))),
-       unfenced, mutex_scripts},
-      {fair(native_lock("fair mutex", "client.mutex(name, {.fair = true})")), fenced,
-       mutex_scripts},
-      {passed_on(reentrant(native_lock("recursive mutex", "client.recursive_mutex(name)"))), fenced,
-       mutex_scripts},
-      {passed_on(native_lock("several mutexes", "all_of({a, b, c})")), fenced, several_scripts},
-      {vote("mutex of a quorum", "quorum{{a, b, c}}.mutex(name)"), nullptr, quorum_scripts},
-      {fair(native_lock("election", "client.elect(name)")), fenced, mutex_scripts},
-      {fair(native_lock("reader", "client.rw(name).shared()")), shared, shared_scripts},
-      {fair(native_lock("upgradeable reader", "client.rw(name).upgradeable()")), shared,
-       shared_scripts},
-      {passed_on(native_lock("writer", "client.rw(name).exclusive()")), shared, shared_scripts},
-      {fair(native_lock("semaphore", "client.semaphore(name, {.permits = n})")), shared,
-       shared_scripts},
-      {fair(native_lock("mode lock, NL to PW", "client.mode_lock(name).in(mode)")), shared,
-       shared_scripts},
-      {passed_on(native_lock("mode lock, EX", "client.mode_lock(name).in(lock_mode::exclusive)")),
-       shared, shared_scripts},
-      {meeting("latch", "client.latch(name)"), &native_latch(), latch_scripts},
-      {meeting("barrier", "client.barrier(name, parties)"), &native_barrier(), barrier_scripts},
-      {native_value("counter", "client.counter(name)"), nullptr, counter_scripts},
-      {native_value("fenced write", "client.fenced_set(key, value, token)"), nullptr, {}},
-      {native_value("rate limiter", "client.rate_limiter(name, limit)"), nullptr, rate_scripts},
-      {native_value("block of ids", "client.id_generator(name)"), nullptr, counter_scripts},
-      {foreign_lock("token", "plain lock, as redis-py's",
-                    "client.mutex(name, {.dialect = dialect::redis_py()})", false),
-       &other.token, token_scripts},
-      {foreign_lock("go_zero", "go-zero's RedisLock",
-                    "client.mutex(name, {.dialect = dialect::go_zero()})", false),
-       &other.token, token_scripts},
-      {foreign_lock("redisson", "Redisson's RLock",
-                    "client.mutex(name, {.dialect = dialect::redisson()})", true),
-       &other.redisson, redisson_scripts},
-      {foreign_lock("redisson", "Redisson's RSpinLock",
-                    "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::spin)})",
-                    false),
-       &other.spin, redisson_scripts},
-      {with_token_for_each_grant(foreign_lock(
-           "redisson", "Redisson's RFencedLock",
-           "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::fenced)})", true)),
-       &other.fenced, fenced_redisson_scripts},
-      {foreign_lock("spring_integration", "Spring's registry, SPIN_LOCK",
-                    R"(client.mutex(name, {.dialect = dialect::spring_integration({"key"})}))",
-                    false),
-       &other.token, token_scripts},
-      {foreign_lock("spring_integration", "Spring's registry, PUB_SUB_LOCK",
-                    "client.mutex(name, {.dialect = dialect::spring_integration({\"key\", "
-                    "registry_mode::pub_sub})})",
-                    true),
-       &other.registry, told_registry_scripts},
-      {foreign_lock("python_redis_lock", "python-redis-lock's Lock",
-                    "client.mutex(name, {.dialect = dialect::python_redis_lock()})", false),
-       &other.python, python_redis_lock_scripts},
-      {foreign_lock("shedlock", "ShedLock's lock of a job",
-                    "client.mutex(name, {.dialect = dialect::shedlock()})", false),
-       &other.job, shedlock_scripts},
-  };
+  static const std::vector<catalog_entry>& entries = *new std::vector<catalog_entry>(all_entries());
   return entries;
 }
 

@@ -5,6 +5,23 @@
 #include "dialects/holdfast/answers.hpp"
 
 namespace holdfast::dialects {
+namespace {
+
+// {owner, holds, ms}, and of a read-write lock the mode.
+std::optional<foreign_holder> read_holder(const resp::value& v) {
+  const bool has_mode = v.items.size() == 4 && v.items[3].text.size() == 1;
+  if (!v.is(resp::type::array) || (v.items.size() != 3 && !has_mode)) return std::nullopt;
+  const bool is_told = v.items[0].is_text() && v.items[1].is(resp::type::integer) &&
+                       v.items[2].is(resp::type::integer);
+  if (!is_told) return std::nullopt;
+  foreign_holder found{.owner = v.items[0].text};
+  found.holds = static_cast<std::uint64_t>(std::max<std::int64_t>(v.items[1].number, 0));
+  found.remaining = read_ttl(v.items[2]);
+  if (has_mode) found.mode = v.items[3].text.front();
+  return found;
+}
+
+}  // namespace
 
 // What only these scripts answer: OK, granted for the lease asked for; nothing, somebody holds it
 // who has set no expiry.
@@ -40,18 +57,16 @@ void foreign_recipe::write_inspect(std::string_view name, resp::writer& out) con
   out.arg(key_of(name));
 }
 
-// {owner, holds, ms}, or an empty list.
+// A list of holders.
 foreign_verdict foreign_recipe::read_inspect(const resp::value& v) const {
   if (!v.is(resp::type::array)) return refused_or_not_understood("inspect", v);
-  if (v.items.empty()) return std::nullopt;
-  if (v.items.size() != 3 || !v.items[0].is_text() || !v.items[1].is(resp::type::integer) ||
-      !v.items[2].is(resp::type::integer)) {
-    return not_understood("inspect", v);
+  foreign_holders all;
+  for (const auto& one : v.items) {
+    auto found = read_holder(one);
+    if (!found) return not_understood("inspect", v);
+    all.push_back(*std::move(found));
   }
-  foreign_holder found{.owner = v.items[0].text};
-  found.holds = static_cast<std::uint64_t>(std::max<std::int64_t>(v.items[1].number, 0));
-  found.remaining = read_ttl(v.items[2]);
-  return found;
+  return all;
 }
 
 }  // namespace holdfast::dialects

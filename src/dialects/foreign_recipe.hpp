@@ -3,23 +3,27 @@
 // they answer as those of the holdfast layout do.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dialects/holdfast/native_recipe.hpp"
 
 namespace holdfast::dialects {
 
-// Who has such a lock, as far as its key tells.
+// One who has such a lock, as far as its key tells.
 struct foreign_holder {
   std::string owner;
   std::uint64_t holds = 1;                  // how often he has acquired it
   std::optional<milliseconds> remaining{};  // nothing: it has no expiry
+  char mode = 0;                            // of a read-write lock: r or x
   friend bool operator==(const foreign_holder&, const foreign_holder&) = default;
 };
-// Nothing: nobody has it.
-using foreign_verdict = std::variant<std::optional<foreign_holder>, refused>;
+// Empty: nobody has it.
+using foreign_holders = std::vector<foreign_holder>;
+using foreign_verdict = std::variant<foreign_holders, refused>;
 
 // The text of a uuid, of its 32 digits.
 std::string with_hyphens(std::string digits);
@@ -42,6 +46,10 @@ class foreign_recipe : public native_recipe {
   // Where releases are made known; empty: nowhere.
   virtual std::string channel_of(std::string_view) const { return {}; }
 
+  // How its library writes read-write locks; null where it has none, or we do not know them. Of its
+  // claims those in mode r are readers, all others writers.
+  virtual std::shared_ptr<const foreign_recipe> read_write() const { return nullptr; }
+
   // The client whose attempts write such an owner, as in a client_id's text; empty: it does not
   // tell.
   virtual std::string client_of(std::string_view) const { return {}; }
@@ -62,7 +70,7 @@ class foreign_recipe : public native_recipe {
  protected:
   explicit foreign_recipe(habits usual) noexcept : usual_(usual) {}
 
-  // The script that tells who has a lock; its only key is that of the lock.
+  // The script that tells who has a lock, one list for each; its only key is that of the lock.
   virtual const resp::script& inspection() const noexcept = 0;
 
   // The script that prolongs leases, as holdfast/renew.lua is asked.

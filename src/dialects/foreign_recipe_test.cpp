@@ -58,6 +58,25 @@ TEST(redisson, puts_braces_around_names_without_any) {
   EXPECT_EQ(redisson_recipe::token_key_of("a{b}"), "redisson_lock_token:a{b}");
 }
 
+TEST(redisson, shows_owners_as_it_names_its_threads) {
+  const redisson_recipe recipe;
+  const std::string thread = "01234567-89ab-cdef-fedc-ba9876543210:300";
+  EXPECT_EQ(recipe.shown(thread), thread);
+  EXPECT_EQ(recipe.shown(thread + ":write"), thread);
+  EXPECT_EQ(recipe.client_of(thread + ":write"), some_client.text());
+}
+
+TEST(redisson, has_one_read_write_lock_beside_the_plain_one) {
+  const redisson_recipe recipe;
+  ASSERT_TRUE(recipe.read_write());
+  EXPECT_EQ(recipe.read_write(), recipe.read_write());
+  EXPECT_EQ(recipe.read_write()->channel_of("orders"), "redisson_rwlock:{orders}");
+  EXPECT_EQ(recipe.read_write()->channel_of("a{b}"), "redisson_rwlock:a{b}");
+  EXPECT_EQ(recipe.read_write()->key_of("a{b}"), "a{b}");
+  EXPECT_FALSE(redisson_recipe(redisson_lock::spin).read_write());
+  EXPECT_FALSE(redisson_recipe(redisson_lock::fenced).read_write());
+}
+
 resp::value said(resp::type kind, std::int64_t number = 0, std::string text = {}) {
   return {.kind = kind, .number = number, .text = std::move(text), .items = {}};
 }
@@ -75,6 +94,26 @@ TEST(foreign_recipe, understands_what_its_scripts_answer_and_nothing_else) {
   // Such locks have no tokens.
   EXPECT_TRUE(std::holds_alternative<refused>(read(integer(80))));
   EXPECT_TRUE(std::holds_alternative<refused>(read(simple("NO"))));
+}
+
+resp::value list(std::vector<resp::value> items) {
+  return {.kind = resp::type::array, .number = 0, .text = {}, .items = std::move(items)};
+}
+resp::value text(const char* words) { return said(resp::type::bulk, 0, words); }
+
+TEST(foreign_recipe, reads_all_who_have_a_lock) {
+  const redisson_recipe recipe;
+  const auto read = [&](std::vector<resp::value> v) { return recipe.read_inspect(list(v)); };
+  const auto one = list({text("a"), integer(2), integer(-1)});
+  const auto other = list({text("b"), integer(1), integer(80), text("r")});
+  const foreign_holder reader{.owner = "b", .remaining = milliseconds{80}, .mode = 'r'};
+  EXPECT_EQ(read({}), foreign_verdict(foreign_holders{}));
+  EXPECT_EQ(read({one, other}), foreign_verdict(foreign_holders{{"a", 2}, reader}));
+  for (const auto& wrong : {integer(1), list({}), list({text("a"), integer(1)}),
+                            list({text("a"), text("1"), integer(1)}),
+                            list({text("a"), integer(1), integer(1), text("read")})}) {
+    EXPECT_TRUE(std::holds_alternative<refused>(read({wrong}))) << resp::to_string(wrong);
+  }
 }
 
 }  // namespace

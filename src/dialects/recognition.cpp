@@ -63,15 +63,31 @@ constexpr std::array text_forms = {
 
 using verdict = std::optional<recognised>;
 
+// UUID:THREAD -> holds, of a lock that only one can hold.
+std::optional<foreign_holder> holder_of_redisson(const std::string& owner, std::string_view value) {
+  const auto holds = parse_number<std::uint64_t>(value);
+  const auto client = std::string_view(owner).substr(0, owner.find(':'));
+  if (!holds || !is_uuid(client)) return std::nullopt;
+  return foreign_holder{.owner = owner, .holds = *holds};
+}
+
+// One holder, or a mode and those who have it: beside a writer he himself may read.
 verdict as_redisson(const kept& what) {
   static const redisson_recipe& layout = *new redisson_recipe;
-  const auto holds = parse_number<std::uint64_t>(what.words[1]);
-  const auto client = std::string_view(what.words[0]).substr(0, what.words[0].find(':'));
-  if (!holds || !is_uuid(client)) return std::nullopt;
-  return recognised{"redisson",
-                    std::string(what.key),
-                    &layout,
-                    {.owner = what.words[0], .holds = *holds, .remaining = what.remaining}};
+  foreign_holders all;
+  for (std::size_t i = 0; i < what.words.size(); i += 2) {
+    if (what.words[i] == "mode") continue;
+    auto one = holder_of_redisson(what.words[i], what.words[i + 1]);
+    if (!one) return std::nullopt;
+    one->remaining = what.remaining;
+    all.push_back(*std::move(one));
+  }
+  if (all.empty()) return std::nullopt;
+  const bool has_modes = all.size() < what.words.size() / 2;
+  for (auto& one : all) {
+    if (has_modes) one.mode = one.owner.ends_with(redisson_writer) ? 'x' : 'r';
+  }
+  return recognised{"redisson", std::string(what.key), &layout, std::move(all)};
 }
 
 recognised as_text(const kept& what, std::string dialect, std::string_view name) {
@@ -79,7 +95,7 @@ recognised as_text(const kept& what, std::string dialect, std::string_view name)
   return {std::move(dialect),
           std::string(name),
           &layout,
-          {.owner = what.words[0], .remaining = what.remaining}};
+          {{.owner = what.words[0], .remaining = what.remaining}}};
 }
 
 // job-lock:ENVIRONMENT:NAME, and ADDED:TIME@HOST.
@@ -126,7 +142,8 @@ verdict recognise_text(const kept& what) {
 std::optional<kept> read_kept(std::string_view key, const resp::value& v) {
   if (!v.is(resp::type::array) || v.items.size() < 3 || !v.items[0].is_text()) return std::nullopt;
   kept what{.key = key, .is_hash = v.items[0].text == "hash"};
-  if (v.items.size() != (what.is_hash ? 4U : 3U)) return std::nullopt;
+  const bool is_whole = what.is_hash ? v.items.size() % 2 == 0 : v.items.size() == 3;
+  if (!is_whole) return std::nullopt;
   what.remaining = read_ttl(v.items[1]);
   for (std::size_t i = 2; i < v.items.size(); ++i) what.words.push_back(v.items[i].text);
   return what;

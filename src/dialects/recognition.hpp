@@ -18,7 +18,7 @@ inline constexpr std::size_t look_batch = 100;
 struct kept {
   std::string_view key;
   bool is_hash = false;
-  std::vector<std::string> words{};         // a text, or a field and its value
+  std::vector<std::string> words{};         // a text, or fields, each with its value
   std::optional<milliseconds> remaining{};  // nothing: it has no expiry
 };
 
@@ -26,7 +26,7 @@ struct recognised {
   std::string dialect;  // as the program's --dialect takes it
   std::string name;     // of the lock, in that dialect
   const foreign_recipe* layout = nullptr;
-  foreign_holder holder{};
+  foreign_holders holders{};
 };
 
 // Nothing: no lock that is known here.

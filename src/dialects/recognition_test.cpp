@@ -11,12 +11,16 @@ constexpr milliseconds left{5'000};
 // "DIALECT NAME OWNER", or "none"; `remaining` as kept has it.
 std::string seen(std::string_view key, std::vector<std::string> words,
                  std::optional<milliseconds> remaining = left) {
-  const bool is_hash = words.size() == 2;
+  const bool is_hash = words.size() > 1;
   const auto found = recognise({key, is_hash, std::move(words), remaining});
   if (!found) return "none";
-  EXPECT_EQ(found->holder.remaining, remaining);
-  return found->dialect + ' ' + found->name + ' ' +
-         std::string(found->layout->shown(found->holder.owner));
+  std::string text = found->dialect + ' ' + found->name;
+  for (const auto& one : found->holders) {
+    EXPECT_EQ(one.remaining, remaining);
+    text += ' ' + std::string(found->layout->shown(one.owner));
+    if (one.mode != 0) text += std::string("=") + one.mode;
+  }
+  return text;
 }
 
 const std::string uuid = "0f0e0d0c-0b0a-0908-0706-050403020100";
@@ -37,7 +41,19 @@ TEST(recognition, knows_the_locks_of_each_library) {
 TEST(recognition, counts_the_holds_of_redisson) {
   const auto found = recognise({"orders", true, {thread, "2"}, left});
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->holder.holds, 2U);
+  EXPECT_EQ(found->holders.at(0).holds, 2U);
+}
+
+TEST(recognition, knows_readers_and_writers_of_redisson) {
+  const std::string other = uuid + ":78";
+  EXPECT_EQ(seen("orders", {"mode", "read", thread, "2", other, "1"}),
+            "redisson orders " + thread + "=r " + other + "=r");
+  EXPECT_EQ(seen("orders", {"mode", "write", thread + ":write", "1"}),
+            "redisson orders " + thread + "=x");
+  EXPECT_EQ(seen("orders", {thread + ":write", "1", "mode", "write", thread, "1"}),
+            "redisson orders " + thread + "=x " + thread + "=r");
+  EXPECT_EQ(seen("settings", {"mode", "read", "colour", "1"}), "none");
+  EXPECT_EQ(seen("settings", {"mode", "read"}), "none");
 }
 
 TEST(recognition, takes_nothing_else_for_a_lock) {
@@ -82,6 +98,8 @@ TEST(recognition, reads_only_what_its_script_answers) {
   EXPECT_EQ(some[0].key, "b");
   EXPECT_EQ(some[0].remaining, milliseconds{7});
   EXPECT_TRUE(std::get<0>(read(list({number, list({text("hash"), number, text("f")})}))).empty());
+  const auto fields = list({text("hash"), number, text("f"), text("1"), text("g"), text("2")});
+  EXPECT_EQ(std::get<0>(read(list({fields, list({})}))).at(0).words.size(), 4U);
   EXPECT_TRUE(std::holds_alternative<refused>(read(list({}))));
   EXPECT_TRUE(std::holds_alternative<refused>(read(number)));
 }

@@ -34,6 +34,27 @@ TEST_P(CommandLine, IsKeptOutByTheLibraryAndNamesItsHolder) {
   EXPECT_THAT(plain.output, ::testing::Not(HasSubstr("0123456789abcdef")));
 }
 
+TEST_P(CommandLine, RunsACommandAsReaderOrWriterOfRedisson) {
+  const auto server = start();
+  const auto program = std::string(HOLDFAST_PROGRAM) + " --url " + server.url();
+  const auto again = [&](const char* how) {
+    return program + " run --nonblock --dialect redisson " + how + " nightly -- echo in; ";
+  };
+  const auto script =
+      again("--shared") + again("--exclusive") + program + " status --dialect redisson nightly";
+  const auto run = holdfast_at(
+      server, {"run", "--shared", "--dialect", "redisson", "nightly", "--", "sh", "-c", script});
+  EXPECT_EQ(run.how, exited(0)) << run.errors;
+  EXPECT_THAT(run.output, ::testing::StartsWith("in\nNAME"));
+  EXPECT_THAT(run.output, HasSubstr("mode lock"));
+  EXPECT_THAT(run.output, HasSubstr("PR"));
+  const auto alone = holdfast_at(server, {"run", "--exclusive", "--dialect", "redisson", "nightly",
+                                          "--", "sh", "-c", again("--shared") + "true"});
+  EXPECT_EQ(alone.output, "");
+  EXPECT_THAT(alone.errors, HasSubstr("held by"));
+  EXPECT_EQ(server.command({"KEYS", "*nightly*"}).items.size(), 0U);
+}
+
 TEST_P(CommandLine, LocksSeveralOfALibraryTogether) {
   const auto server = start();
   const auto run =
@@ -99,10 +120,13 @@ TEST_P(CommandLine, ListsLocksOfAllDialectsAndWhoseTheyAre) {
 
 TEST_P(CommandLine, RefusesWhatADialectHasNot) {
   const auto server = start();
-  for (const auto* option : {"--shared", "--exclusive", "--fair"}) {
+  const words fair = {"run", "--fair", "--dialect", "redisson", "a", "--", "true"};
+  EXPECT_EQ(holdfast_at(server, fair).how, exited(64));
+  for (const auto* option : {"--shared", "--exclusive"}) {
     const auto run =
-        holdfast_at(server, {"run", option, "--dialect", "redisson", "a", "--", "true"});
-    EXPECT_EQ(run.how, exited(64)) << option;
+        holdfast_at(server, {"run", option, "--dialect", "go_zero", "a", "--", "true"});
+    EXPECT_EQ(run.how, exited(78)) << option;
+    EXPECT_THAT(run.errors, HasSubstr("redisson is also for read-write locks")) << option;
   }
   for (const auto* none : {"cobol", "redisson:a", "spring_integration", "spring_integration:"}) {
     EXPECT_EQ(holdfast_at(server, {"status", "--dialect", none, "a"}).how, exited(64)) << none;

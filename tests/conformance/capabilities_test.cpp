@@ -52,6 +52,14 @@ const std::map<std::string_view, maker>& makers() {
        [](auto& redis, auto& name) {
          return redis.mutex(name, {.dialect = dialect::redisson(redisson_lock::fenced)});
        }},
+      {"Redisson's RReadWriteLock, reader",
+       [](auto& redis, auto& name) {
+         return redis.rw(name, {.dialect = dialect::redisson()}).shared();
+       }},
+      {"Redisson's RReadWriteLock, writer",
+       [](auto& redis, auto& name) {
+         return redis.rw(name, {.dialect = dialect::redisson()}).exclusive();
+       }},
       {"Spring's registry, SPIN_LOCK",
        [](auto& redis, auto& name) {
          return redis.mutex(name, {.dialect = dialect::spring_integration({"a"})});

@@ -489,6 +489,8 @@ TEST(Cluster, RefusesWhatNeedsOneServer) {
     expect_refused(words, [&] { (void)redis.mutex("a", {.dialect = other}); });
     expect_refused(words, [&] { (void)inspector{redis}.status("a", other); });
   }
+  expect_refused("locks of other libraries are not supported over a cluster",
+                 [&] { (void)redis.rw("a", {.dialect = dialect::redisson()}); });
   expect_refused("a cluster cannot be a member of a quorum", [&] { quorum{{redis}}; });
 }
 

@@ -28,6 +28,13 @@ class foreign_test : public scripts_test {
     return recipe_.read_inspect(
         theirs().ask([&](auto& out) { recipe_.write_inspect(key.name(), out); }));
   }
+  // Who has it, if it is one.
+  foreign_holder holder() {
+    const auto verdict = look();
+    const auto* const all = std::get_if<foreign_holders>(&verdict);
+    EXPECT_TRUE(all != nullptr && all->size() == 1);
+    return all != nullptr && all->size() == 1 ? all->front() : foreign_holder{};
+  }
   milliseconds remaining_of(const acquire_verdict& verdict) {
     EXPECT_TRUE(std::holds_alternative<busy>(verdict)) << redis().why(verdict);
     const auto* const held = std::get_if<busy>(&verdict);

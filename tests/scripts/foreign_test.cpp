@@ -65,9 +65,9 @@ TEST_P(TokenLayout, RefusesWhatComesTooLateAndForeignTypes) {
 }
 
 TEST_P(TokenLayout, ShowsWhoHasIt) {
-  EXPECT_EQ(look(), foreign_verdict(std::nullopt));
+  EXPECT_EQ(look(), foreign_verdict(foreign_holders{}));
   command({"SET", at, "theirs"});
-  EXPECT_EQ(look(), foreign_verdict(foreign_holder{.owner = "theirs"}));
+  EXPECT_EQ(look(), foreign_verdict(foreign_holders{{.owner = "theirs"}}));
 }
 
 class FixedToken : public foreign_test<token_recipe> {
@@ -125,7 +125,7 @@ TEST_P(RedissonLayout, TellsOthersHowLongTheyMustWait) {
   EXPECT_GT(left, milliseconds{15'000});
   EXPECT_LE(left, milliseconds{20'000});
   EXPECT_EQ(holds("theirs:1"), "2");
-  const auto shown = std::get<0>(look()).value_or(foreign_holder{});
+  const auto shown = holder();
   EXPECT_EQ(shown.owner, "theirs:1");
   EXPECT_EQ(shown.holds, 2U);
   EXPECT_GT(shown.remaining.value_or(milliseconds{0}), milliseconds{15'000});

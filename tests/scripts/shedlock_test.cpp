@@ -68,7 +68,7 @@ TEST_P(ShedLock, RenewsAndReleasesOnlyWhatIsItsOwn) {
 
 TEST_P(ShedLock, ShowsWhereItIsHeldButNotWhatReleasesIt) {
   theirs().acquire(claims.next());
-  const auto found = std::get<0>(look()).value_or(foreign_holder{});
+  const auto found = holder();
   EXPECT_THAT(std::string(layout().shown(found.owner)), MatchesRegex("ADDED:[-0-9T:.]+Z@here"));
   EXPECT_EQ(layout().shown("ADDED:2026-11-22T14:52:47.001Z@there"),
             "ADDED:2026-11-22T14:52:47.001Z@there");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dialects/redisson/read_write_recipe.hpp"
 #include "holdfast_scripts.hpp"
 
 namespace holdfast::dialects {
@@ -13,16 +14,15 @@ constexpr std::size_t uuid_digits = 32;
 // RSpinLock's pauses grow to 128 ms: half to all of that is what ours last.
 constexpr milliseconds longest_spin{64};
 
-// Redisson's prefixName: no braces around a name that has some.
-std::string prefixed(std::string prefix, std::string_view name) {
+}  // namespace
+
+std::string redisson_prefixed(std::string prefix, std::string_view name) {
   const bool is_tagged = name.find('{') != name.npos;
   if (!is_tagged) prefix += '{';
   prefix += name;
   if (!is_tagged) prefix += '}';
   return prefix;
 }
-
-}  // namespace
 
 std::string redisson_owner(const request_id& owner) {
   const request_text id = owner.text();
@@ -35,14 +35,17 @@ redisson_recipe::redisson_recipe(redisson_lock which) noexcept
                       .lease = milliseconds{30'000},
                       .retry = which == redisson_lock::spin ? longest_spin : milliseconds{50},
                       .has_tokens = which == redisson_lock::fenced}),
-      which_(which) {}
+      which_(which),
+      read_write_(which == redisson_lock::plain ? std::make_shared<const read_write_recipe>()
+                                                : nullptr) {}
 
 std::string redisson_recipe::channel_of(std::string_view name) const {
-  return which_ == redisson_lock::spin ? std::string{} : prefixed("redisson_lock__channel:", name);
+  return which_ == redisson_lock::spin ? std::string{}
+                                       : redisson_prefixed("redisson_lock__channel:", name);
 }
 
 std::string redisson_recipe::token_key_of(std::string_view name) {
-  return prefixed("redisson_lock_token:", name);
+  return redisson_prefixed("redisson_lock_token:", name);
 }
 
 std::string redisson_recipe::client_of(std::string_view owner) const {
@@ -51,6 +54,11 @@ std::string redisson_recipe::client_of(std::string_view owner) const {
   const bool is_one =
       digits.size() == uuid_digits && owner.size() > uuid_size && owner[uuid_size] == ':';
   return is_one ? digits : std::string{};
+}
+
+std::string_view redisson_recipe::shown(std::string_view owner) const {
+  if (owner.ends_with(redisson_writer)) owner.remove_suffix(redisson_writer.size());
+  return owner;
 }
 
 void redisson_recipe::write_acquire(const claim& wanted, bool, server_time not_after,

@@ -15,17 +15,25 @@ namespace holdfast::dialects {
 // ours is a thread of its own, so that a resend is known, and counts once.
 std::string redisson_owner(const request_id& owner);
 
+// What stands behind the owner of a write lock.
+inline constexpr std::string_view redisson_writer = ":write";
+
+// Redisson's prefixName: no braces around a name that has some.
+std::string redisson_prefixed(std::string prefix, std::string_view name);
+
 class redisson_recipe final : public foreign_recipe {
  public:
   explicit redisson_recipe(redisson_lock which = redisson_lock::plain) noexcept;
 
   std::string key_of(std::string_view name) const override { return std::string(name); }
   std::string channel_of(std::string_view name) const override;
+  // Of a plain one only: no other has a read-write lock beside it.
+  std::shared_ptr<const foreign_recipe> read_write() const override { return read_write_; }
   // Where the last token is kept, of a fenced lock.
   static std::string token_key_of(std::string_view name);
   std::string client_of(std::string_view owner) const override;
   // A name of a client and a thread, which every user of such a lock can read.
-  std::string_view shown(std::string_view owner) const override { return owner; }
+  std::string_view shown(std::string_view owner) const override;
 
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
@@ -37,6 +45,7 @@ class redisson_recipe final : public foreign_recipe {
   std::string owner_of(const claim& c) const override { return redisson_owner(c.owner); }
 
   const redisson_lock which_;
+  const std::shared_ptr<const foreign_recipe> read_write_;
 };
 
 }  // namespace holdfast::dialects

@@ -1,0 +1,23 @@
+-- Prolongs leases of locks that are written as Redisson's RReadWriteLock, and never shortens one.
+-- KEYS  up to 100 locks
+-- ARGV  1       not-after: refused when the server's time in us is later than this
+--       2i      our owner of lock i, a reader, or a writer: then it ends in ":write"
+--       2i + 1  its lease in ms
+-- Returns {"late", server time}, or a list with one verdict for each key:
+--   ms > 0   now in force
+--   0        not ours any more
+--   text     the error of the server; the other keys are not concerned
+local call = redis.call
+--@include keep_reader
+
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+if now > ARGV[1] + 0 then return {'late', now} end
+
+local function renew(key, owner, lease)
+  if call('HEXISTS', key, owner) == 0 then return 0 end
+  if owner:sub(-6) ~= ':write' then return keep_reader(key, owner, lease, call('PTTL', key)) end
+  --@include prolong
+end
+
+--@include renew_each

@@ -14,13 +14,13 @@ import subprocess
 import sys
 import time
 
-WATCHDOG = 3000  # ms: the lease of the libraries' own locks that are renewed
-PATIENCE = 20000  # ms: longer than anything here should take
+import differential
+import sharing
+from checks import NOTICE, PATIENCE, WATCHDOG, Failed, expect
+
 TOTAL, WORKERS = 2000, 4
 ROUNDS = 20  # of measured wake-ups
 LEAST = 1500  # ms: lockAtLeastFor
-# ms: who waits in some libraries hears nothing of a lease that ends, and wakes when his time is up.
-NOTICE = 3000
 
 
 @dataclasses.dataclass
@@ -28,13 +28,14 @@ class Peer:
     """What the tests must know of a library. Words go to its drivers after host and port."""
 
     key: str = "{}"
-    words: tuple = ()
+    words: tuple = ()  # WATCHDOG stands for the lease of what is renewed
     status: str = ""  # how `holdfast status` names it, where that is not the dialect
     renews: bool = False
     reentrant: bool = False
     counts: bool = False  # its holds, in Redis
     fenced: bool = False  # its locks have tokens
     rests: bool = False  # stays locked for a while after its release
+    modes: bool = False  # has readers, called NAME/read, and a writer, who enters only once here
 
 
 def registry(status, mode):
@@ -51,19 +52,14 @@ PEERS = {
     "redisson_fenced": Peer(
         words=(WATCHDOG, "fenced"), renews=True, reentrant=True, counts=True, fenced=True
     ),
+    "redisson_rw": Peer(
+        words=(WATCHDOG, "rw"), status="redisson", renews=True, reentrant=True, counts=True,
+        modes=True,
+    ),
     "spring_integration": registry("spring_integration:interop", "SPIN_LOCK"),
     "spring_integration_pub_sub": registry("spring_integration_pub_sub:interop", "PUB_SUB_LOCK"),
     "shedlock": Peer(key="job-lock:default:{}", rests=True),
 }
-
-
-class Failed(Exception):
-    pass
-
-
-def expect(got, wanted, what):
-    if got != wanted:
-        raise Failed(f"{what}: {got!r} instead of {wanted!r}")
 
 
 class Server:
@@ -140,13 +136,13 @@ class Driver:
 
 
 class Pair:
-    def __init__(self, dialect, commands):
+    def __init__(self, dialect, commands, watchdog=WATCHDOG):
         self.dialect = dialect
         self.peer = PEERS[dialect]
         self.server = Server()
-        self.status_command = commands["status"]
+        self.commands = commands
         address = ["127.0.0.1", self.server.port]
-        extra = [str(word) for word in self.peer.words]
+        extra = [str(watchdog if word == WATCHDOG else word) for word in self.peer.words]
         self.drivers = [
             Driver(dialect, commands[dialect], address + extra),
             Driver(dialect + " again", commands[dialect], address + extra),
@@ -161,7 +157,7 @@ class Pair:
         self.server.stop()
 
     def status(self, name):
-        words = shlex.split(self.status_command) + [
+        words = shlex.split(self.commands["status"]) + [
             "--json",
             "--url",
             f"redis://127.0.0.1:{self.server.port}",
@@ -257,7 +253,7 @@ def renewal(pair):
 
 def reentry(pair):
     """Holds are counted by their holder, and the lock is free after the last."""
-    reentrant = [(pair.ours, pair.theirs)]
+    reentrant = [] if pair.peer.modes else [(pair.ours, pair.theirs)]
     if pair.peer.reentrant:
         reentrant.append((pair.theirs, pair.ours))
     for holder, other in reentrant:
@@ -289,8 +285,9 @@ def view(pair):
 
 
 def keys(pair):
-    """After the same operations the same keys are there, but for who wrote them."""
-
+    """What one who has it leaves is the same, but for who wrote it."""
+    if pair.peer.modes:  # see equal_keys
+        return None
     key = pair.key("kept")
 
     def shape(driver):
@@ -348,7 +345,32 @@ def tokens(pair):
     return f"{last} grants"
 
 
-TESTS = [exclusion, keys, waiting, contention, expiry, renewal, reentry, view, rest, tokens]
+def equal_keys(pair):
+    """After the same random operations the same keys are there; see differential.py."""
+    alone = Pair(pair.dialect, pair.commands, watchdog=differential.LONG)
+    try:
+        found = differential.compare(alone)
+    finally:
+        alone.stop()
+    if isinstance(found, str):
+        raise Failed(found)
+    return f"{found} steps of {len(differential.SEEDS)} seeds"
+
+
+TESTS = [
+    exclusion,
+    keys,
+    waiting,
+    contention,
+    expiry,
+    renewal,
+    reentry,
+    view,
+    rest,
+    tokens,
+    *sharing.TESTS,
+    equal_keys,
+]
 
 
 def main():

@@ -21,7 +21,7 @@ using milliseconds = std::chrono::milliseconds;
 // `least`: lockAtLeastFor, of a job of ShedLock.
 holdfast::dialect dialect_of(const std::string& name, milliseconds least = {}) {
   constexpr milliseconds pause{10};
-  if (name == "redisson") return holdfast::dialect::redisson();
+  if (name == "redisson" || name == "redisson_rw") return holdfast::dialect::redisson();
   if (name == "redisson_spin") return holdfast::dialect::redisson(holdfast::redisson_lock::spin);
   if (name == "redisson_fenced") {
     return holdfast::dialect::redisson(holdfast::redisson_lock::fenced);
@@ -59,8 +59,9 @@ class driver {
     } else {
       options.lease = milliseconds{1000};
     }
-    const auto mutex = redis_.recursive_mutex(name, options);
-    auto held = mutex.try_acquire({.timeout = milliseconds{wait}});
+    const auto lock =
+        has_modes() ? read_write(name, options) : redis_.recursive_mutex(name, options);
+    auto held = lock.try_acquire({.timeout = milliseconds{wait}});
     if (!held) return is_busy(held.error()) ? "busy" : throw held.error();
     held_[name].push_back(std::move(*held));
     return "ok";
@@ -82,7 +83,8 @@ class driver {
     for (int i = 0; i < threads; ++i) {
       all.emplace_back([&] {
         raw_connection values{where_};
-        const auto mutex = redis_.mutex(name, {.dialect = dialect_});
+        const holdfast::lock_options options{.dialect = dialect_};
+        const auto mutex = has_modes() ? read_write(name, options) : redis_.mutex(name, options);
         for (int round = 0; round < rounds; ++round) {
           const auto held = mutex.acquire();
           const auto text = values.command({"GET", counter}).text;
@@ -129,6 +131,16 @@ class driver {
   }
 
  private:
+  bool has_modes() const { return called_ == "redisson_rw"; }
+
+  // NAME: the writer; NAME/read: a reader.
+  holdfast::lock read_write(std::string name, const holdfast::lock_options& options) const {
+    constexpr std::string_view reader = "/read";
+    if (!name.ends_with(reader)) return redis_.rw(name, options).exclusive();
+    name.resize(name.size() - reader.size());
+    return redis_.rw(name, options).shared();
+  }
+
   static bool is_busy(const holdfast::failure& why) {
     return why.reason() == holdfast::errc::busy || why.reason() == holdfast::errc::timed_out;
   }

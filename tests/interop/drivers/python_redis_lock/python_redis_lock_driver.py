@@ -1,11 +1,14 @@
 """Takes locks as python-redis-lock does; see tests/interop/README.md."""
 
+import logging
 import math
 import sys
 
 import redis_lock
 
 from driver import Driver
+
+logging.getLogger("redis_lock").setLevel(logging.ERROR)  # it warns of each lock that is busy
 
 
 class PythonRedisLockDriver(Driver):

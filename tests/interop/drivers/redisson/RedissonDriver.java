@@ -12,6 +12,8 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 public class RedissonDriver extends Driver {
+    static final String READER = "/read";
+
     final RedissonClient redis;
     final String kind;
     final Map<String, Long> tokens = new HashMap<>();
@@ -30,6 +32,10 @@ public class RedissonDriver extends Driver {
                 return redis.getSpinLock(name);
             case "fenced":
                 return redis.getFencedLock(name);
+            case "rw":
+                if (!name.endsWith(READER)) return redis.getReadWriteLock(name).writeLock();
+                return redis.getReadWriteLock(name.substring(0, name.length() - READER.length()))
+                    .readLock();
             default:
                 return redis.getLock(name);
         }

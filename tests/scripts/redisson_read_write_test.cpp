@@ -15,8 +15,8 @@ using ::testing::AllOf;
 using ::testing::Gt;
 using ::testing::Le;
 
-constexpr demand reading{.mode = 'r'};
-constexpr demand writing{.mode = 'x'};
+const demand reading{.mode = 'r'};
+const demand writing{.mode = 'x'};
 const std::string theirs_is = "0f0e0d0c-0b0a-0908-0706-050403020100:77";
 
 class ReadWriteLayout : public foreign_test<read_write_recipe> {

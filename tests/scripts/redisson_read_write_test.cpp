@@ -139,6 +139,15 @@ TEST_P(ReadWriteLayout, LooksAtEachHoldOfRedissonsReaders) {
   EXPECT_EQ(field(theirs_is), "3");
 }
 
+TEST_P(ReadWriteLayout, IsNotKeptBusyByANumberThatNoLockHas) {
+  they_read("20000", "1");
+  command({"HSET", key.name(), theirs_is, "1e300"});
+  const claim mine = reader();
+  theirs().acquire(mine);
+  EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
+  expect_ttl(key.name(), milliseconds{20'000});
+}
+
 // Redisson leaves a reader in the hash who died; he has no lease, and is in nobody's way.
 TEST_P(ReadWriteLayout, IsFreeWhenOnlyTheDeadAreLeft) {
   they_read("20000");

@@ -4,18 +4,23 @@
 --       2 the channel on which it is made known: no key, so it needs no right to one
 -- Returns 1: given back; 0: not ours.
 -- A reader who died stays in the hash, but has no lease any more: the lock lives on for the longest
--- lease of those who have one, and without any it is free. Of his first thousand holds, that is: a
--- number that no lock has must not keep the server busy.
+-- lease of those who have one, and without any it is free. Of his first hold and the last thousand,
+-- that is: a number that no lock has must not keep the server busy.
 local call = redis.call
 --@include timeout_of
 
 if call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
 call('DEL', timeout_of(KEYS[1], ARGV[1], 1))
 local longest = 0
+local function look(reader, hold)
+  longest = math.max(longest, call('PTTL', timeout_of(KEYS[1], reader, hold)))
+end
 local left = call('HGETALL', KEYS[1])
 for i = 1, #left, 2 do
-  for hold = 1, math.min(tonumber(left[i + 1]) or 0, 1000) do
-    longest = math.max(longest, call('PTTL', timeout_of(KEYS[1], left[i], hold)))
+  local holds = tonumber(left[i + 1])
+  if holds then
+    look(left[i], 1)
+    for before = 0, math.min(holds, 1001) - 2 do look(left[i], holds - before) end
   end
 end
 if longest > 0 then

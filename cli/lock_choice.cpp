@@ -75,7 +75,7 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
                choice, read_list),
   };
   auto* const how = add_dialect(command, choice.how);
-  how->excludes(fair)->excludes(permits);
+  how->excludes(permits);
   for (auto* one : all) {
     for (auto* other : all) {
       if (one != other) one->excludes(other);
@@ -97,7 +97,7 @@ lock make_lock(const client& redis, const lock_choice& choice, std::chrono::mill
     case kind::mutex:
       break;
     case kind::fair:
-      return redis.mutex(name, {.lease = lease, .fair = true});
+      return redis.mutex(name, {.lease = lease, .fair = true, .dialect = choice.how});
     case kind::shared:
       return redis.rw(name, {.lease = lease, .dialect = choice.how}).shared();
     case kind::exclusive:

@@ -43,10 +43,10 @@ _holdfast() {
           _arguments $common \
             '(--exclusive --fair --permits --all-of)--shared[as a reader]' \
             '(--shared --fair --permits --all-of)--exclusive[as the writer]' \
-            '(--shared --exclusive --permits --all-of --dialect)--fair[in strict order of arrival]' \
+            '(--shared --exclusive --permits --all-of)--fair[in strict order of arrival]' \
             '(--shared --exclusive --fair --all-of --dialect)--permits[of a semaphore]:N/M:' \
             '(--shared --exclusive --fair --permits)--all-of[all of these]:names:' \
-            '(--fair --permits)--dialect[whose lock it is]:library:(holdfast redisson redisson_spin redisson_fenced go_zero redis_py python_redis_lock reentrant_thread_local shedlock spring_integration\: spring_integration_pub_sub\:)' \
+            '(--permits)--dialect[whose lock it is]:library:(holdfast redisson redisson_spin redisson_fenced go_zero redis_py python_redis_lock reentrant_thread_local shedlock spring_integration\: spring_integration_pub_sub\:)' \
             '--wait[how long to wait for the lock]:duration:' \
             '--nonblock[ask once]' \
             '--lease[how long the lock outlives this process]:duration:' \

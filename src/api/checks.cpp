@@ -78,12 +78,12 @@ void check_foreign(const lock_options& options) {
     throw failure{errc::unsupported, std::string(what) + " is nothing that a lock of the dialect " +
                                          std::string(options.dialect.name()) + " has: " + why};
   };
-  refuse(options.fair, "fair", "nobody there waits in order of arrival");
+  refuse(options.fair, "fair", "nobody there waits in order of arrival; redisson has fair mutexes");
   refuse(options.retain > milliseconds{0}, "retain",
          "its other users cannot ask to have a lock back that is only kept");
   refuse(options.lock_delay > milliseconds{0}, "lock_delay", "its layout has no place for one");
   refuse(options.queue_limit != lock_options{}.queue_limit, "queue_limit",
-         "nobody there waits in a queue at the server");
+         "no queue at the server has one there");
 }
 
 void check_native(const lock_options& options) {

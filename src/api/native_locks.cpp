@@ -56,9 +56,14 @@ runtime::lock_spec spec_in_layout(runtime::client_core& core, std::string_view n
 
 // Of a lock that only one can hold.
 runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view name,
-                                   const lock_options& options) {
+                                   lock_options options) {
   const auto& foreign = lock_access::recipe(options.dialect);
-  return foreign ? spec_in_layout(core, name, options, foreign) : spec_of(core, name, options);
+  if (!foreign) return spec_of(core, name, options);
+  const auto in_order = options.fair ? foreign->fair() : nullptr;
+  if (in_order) options.fair = false;  // so that it is not refused
+  auto spec = spec_in_layout(core, name, options, in_order ? in_order : foreign);
+  spec.fair = in_order != nullptr;
+  return spec;
 }
 
 lock site_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_spec spec) {

@@ -71,6 +71,13 @@ constexpr std::array fenced_redisson_scripts = {
     &scripts::redisson_inspect,
 };
 
+constexpr std::array fair_redisson_scripts = {
+    &scripts::redisson_acquire_fair,
+    &scripts::redisson_renew,
+    &scripts::redisson_leave_fair,
+    &scripts::redisson_inspect,
+};
+
 constexpr std::array read_write_redisson_scripts = {
     &scripts::redisson_acquire_read,     &scripts::redisson_acquire_write,
     &scripts::redisson_release_read,     &scripts::redisson_release_write,
@@ -165,7 +172,7 @@ constexpr capability with_token_for_each_grant(capability what) {
   return what;
 }
 
-constexpr capability held_by_several(capability what) {
+constexpr capability never_passed_on(capability what) {
   what.passed_on = false;
   return what;
 }
@@ -244,6 +251,10 @@ std::vector<catalog_entry> foreign_entries() {
       {foreign_lock("redisson", "Redisson's RLock",
                     "client.mutex(name, {.dialect = dialect::redisson()})", true),
        &other.redisson, redisson_scripts},
+      {never_passed_on(fair(foreign_lock(
+           "redisson", "Redisson's RFairLock",
+           "client.mutex(name, {.fair = true, .dialect = dialect::redisson()})", true))),
+       other.redisson.fair().get(), fair_redisson_scripts},
       {foreign_lock("redisson", "Redisson's RSpinLock",
                     "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::spin)})",
                     false),
@@ -252,7 +263,7 @@ std::vector<catalog_entry> foreign_entries() {
            "redisson", "Redisson's RFencedLock",
            "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::fenced)})", true)),
        &other.fenced, fenced_redisson_scripts},
-      {held_by_several(foreign_lock("redisson", "Redisson's RReadWriteLock, reader",
+      {never_passed_on(foreign_lock("redisson", "Redisson's RReadWriteLock, reader",
                                     "client.rw(name, {.dialect = dialect::redisson()}).shared()",
                                     true)),
        other.redisson.read_write().get(), read_write_redisson_scripts},

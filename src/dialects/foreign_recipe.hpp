@@ -45,10 +45,19 @@ class foreign_recipe : public native_recipe {
   virtual std::string key_of(std::string_view name) const = 0;
   // Where releases are made known; empty: nowhere.
   virtual std::string channel_of(std::string_view) const { return {}; }
+  // Where one who waits is told of them.
+  virtual std::string told_at(const claim& waiting) const {
+    return channel_of(waiting.key->name());
+  }
+  // Whether who waits stands in a queue of the library's.
+  virtual bool has_queue() const noexcept { return false; }
 
   // How its library writes read-write locks; null where it has none, or we do not know them. Of its
   // claims those in mode r are readers, all others writers.
   virtual std::shared_ptr<const foreign_recipe> read_write() const { return nullptr; }
+
+  // How its library writes the same lock with an order of arrival; null as above.
+  virtual std::shared_ptr<const foreign_recipe> fair() const { return nullptr; }
 
   // The client whose attempts write such an owner, as in a client_id's text; empty: it does not
   // tell.
@@ -62,7 +71,7 @@ class foreign_recipe : public native_recipe {
 
   acquire_verdict read_acquire(const claim&, const resp::value&) const final;
   void write_renew(std::span<const claim* const>, server_time not_after, resp::writer&) const final;
-  // Nobody stands in a queue, so there is nothing to leave.
+  // Where nobody stands in a queue, there is nothing to leave.
   void write_withdraw(const claim& wanted, resp::writer& out) const override {
     write_release(wanted, out);
   }

@@ -64,7 +64,7 @@ struct lock_spec {
   }
 
   // It has a queue at the server; otherwise who waits asks again after `pauses`.
-  bool has_queue() const noexcept { return foreign == nullptr; }
+  bool has_queue() const noexcept { return foreign == nullptr || foreign->has_queue(); }
   leasing::pauses pauses() const noexcept {
     // Half to all of it is what a pause lasts.
     if (foreign) return {2 * foreign->usual().retry, 2 * foreign->usual().retry};

@@ -63,7 +63,7 @@ void tenure::on_message(const master& from, const line_message& message) {
 
 // Another library's lock is held by somebody, who may say on a channel when he gives it back.
 void tenure::tune_in() {
-  const auto channel = spec_->foreign->channel_of(name());
+  const auto channel = spec_->foreign->told_at(claim_);
   if (channel.empty()) return;
   is_tuned_in_ = true;
   if (!engine_.channels().join(channel, shared_from_this())) return;
@@ -73,7 +73,7 @@ void tenure::tune_in() {
 
 void tenure::tune_out() {
   if (std::exchange(is_tuned_in_, false)) {
-    engine_.channels().leave(spec_->foreign->channel_of(name()), *this);
+    engine_.channels().leave(spec_->foreign->told_at(claim_), *this);
   }
 }
 

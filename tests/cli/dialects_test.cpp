@@ -55,6 +55,21 @@ TEST_P(CommandLine, RunsACommandAsReaderOrWriterOfRedisson) {
   EXPECT_EQ(server.command({"KEYS", "*nightly*"}).items.size(), 0U);
 }
 
+TEST_P(CommandLine, StandsInTheQueueOfRedisson) {
+  const auto server = start();
+  const auto queue = std::string("redisson_lock_queue:{nightly}");
+  const auto run = holdfast_at(
+      server, {"run", "--fair", "--dialect", "redisson", "nightly", "--", "echo", "in"});
+  EXPECT_EQ(run.output, "in\n") << run.errors;
+  EXPECT_EQ(server.command({"KEYS", "*nightly*"}).items.size(), 0U);
+  server.command({"RPUSH", queue, "theirs:1"});
+  server.command({"ZADD", "redisson_lock_timeout:{nightly}", "9000000000000", "theirs:1"});
+  const words refused = {"run",      "--fair",  "--wait", "300ms", "--dialect",
+                         "redisson", "nightly", "--",     "true"};
+  EXPECT_EQ(holdfast_at(server, refused).how, exited(75));
+  EXPECT_EQ(server.command({"LLEN", queue}).number, 1);  // theirs
+}
+
 TEST_P(CommandLine, LocksSeveralOfALibraryTogether) {
   const auto server = start();
   const auto run =
@@ -120,8 +135,8 @@ TEST_P(CommandLine, ListsLocksOfAllDialectsAndWhoseTheyAre) {
 
 TEST_P(CommandLine, RefusesWhatADialectHasNot) {
   const auto server = start();
-  const words fair = {"run", "--fair", "--dialect", "redisson", "a", "--", "true"};
-  EXPECT_EQ(holdfast_at(server, fair).how, exited(64));
+  const words fair = {"run", "--fair", "--dialect", "go_zero", "a", "--", "true"};
+  EXPECT_EQ(holdfast_at(server, fair).how, exited(78));
   for (const auto* option : {"--shared", "--exclusive"}) {
     const auto run =
         holdfast_at(server, {"run", option, "--dialect", "go_zero", "a", "--", "true"});

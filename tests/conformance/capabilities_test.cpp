@@ -44,6 +44,10 @@ const std::map<std::string_view, maker>& makers() {
        [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::go_zero()}); }},
       {"Redisson's RLock",
        [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::redisson()}); }},
+      {"Redisson's RFairLock",
+       [](auto& redis, auto& name) {
+         return redis.mutex(name, {.fair = true, .dialect = dialect::redisson()});
+       }},
       {"Redisson's RSpinLock",
        [](auto& redis, auto& name) {
          return redis.mutex(name, {.dialect = dialect::redisson(redisson_lock::spin)});

@@ -19,6 +19,8 @@ SEEDS = range(1, 1 + int(os.environ.get("HOLDFAST_INTEROP_SEEDS", "3")))
 LENGTH, LAPSES = 60, 2
 SHOWN = 12  # steps of a failure
 WISHES = ["read", "write", "leave"] * 2 + ["leave", "lapse", "give back"]
+END, JOINS = ("end",), 300  # ms until who waits stands in the queue
+PATIENT, IMPATIENT = 8000, 900  # ms
 LOCK, READ = "d", "d/read"  # as drivers are told: the lock, or its writer, and its reader
 
 
@@ -29,6 +31,8 @@ class Step:
     sleeps: int = 0  # ms, before the picture
     answers_may_differ: bool = False
     leases_may_differ: bool = False
+    is_seen: bool = True  # otherwise no picture is taken
+    waits: bool = False  # begins only: a step END ends it
 
     def __str__(self):
         return f"{self.actor}: {' '.join(str(word) for word in self.words)}"
@@ -68,6 +72,42 @@ def of_mutex(dice, again):
             step.leases_may_differ = has_entered_again
             if (yield step) == "ok":
                 holder, holds = actor, holds + 1
+
+
+def of_fair(dice):
+    """As a mutex, and one who waits while the other has it. Redisson lets anybody unlock what is
+    free; for how long one who waits counts as alive, differs."""
+    holder, holds, entered_again = None, 0, False
+    for _ in range(LENGTH // 2):
+        actor, other = dice.sample("AB", 2)
+        what = dice.choice(("acquire", "release", "wait", "give up"))
+        entered_again = holder is not None and entered_again
+        if what == "acquire":
+            entered_again = entered_again or actor == holder
+            step = acquire(actor, LONG)
+            step.leases_may_differ = entered_again
+            if (yield step) == "ok":
+                holder, holds = actor, holds + 1
+        elif what == "release":
+            step = release(actor, answers_may_differ=holder is None)
+            step.leases_may_differ = entered_again
+            if (yield step) == "ok" and holder is not None:
+                holds -= 1
+                holder = holder if holds else None
+        elif actor == holder:
+            patience = PATIENT if what == "wait" else IMPATIENT
+            waits = Step(other, ("acquire", LOCK, LONG, patience), waits=True)
+            waits.leases_may_differ = entered_again
+            yield waits
+            for left in range(holds if what == "wait" else 0, 0, -1):
+                step = release(holder)
+                step.leases_may_differ = entered_again
+                step.is_seen = left > 1
+                yield step
+            ends = Step(other, END)
+            ends.leases_may_differ = entered_again and what == "give up"
+            if (yield ends) == "ok":
+                holder, holds, entered_again = other, 1, False
 
 
 def of_read_write(dice):
@@ -117,12 +157,19 @@ class Run:
         return (time.monotonic() - self.began) * 1000
 
     def do(self, step):
-        answer = self.drivers[step.actor].ask(*step.words)
+        driver = self.drivers[step.actor]
+        if step.waits:
+            driver.begin(*step.words)
+            time.sleep(JOINS / 1000)
+            return "waits"
+        answer = driver.end() if step.words == END else driver.ask(*step.words)
         if answer == "ok":
             time.sleep(step.sleeps / 1000)
         return answer
 
     def picture(self, step):
+        if not step.is_seen:
+            return {}
         found = self.camera.take(step.actor)
         for kind, content, _ in found.values():
             if kind == "hash" and self.holds_here:
@@ -139,6 +186,8 @@ class Run:
 
 def sequence_of(peer, seed):
     dice = random.Random(seed)
+    if peer.fair:
+        return of_fair(dice)
     return of_read_write(dice) if peer.modes else of_mutex(dice, peer.reentrant and not peer.fenced)
 
 

@@ -15,6 +15,7 @@ import sys
 import time
 
 import differential
+import order
 import sharing
 from checks import NOTICE, PATIENCE, WATCHDOG, Failed, expect
 
@@ -35,6 +36,7 @@ class Peer:
     counts: bool = False  # its holds, in Redis
     fenced: bool = False  # its locks have tokens
     rests: bool = False  # stays locked for a while after its release
+    fair: bool = False  # who waits comes in in the order of arrival
     modes: bool = False  # has readers, called NAME/read, and a writer, who enters only once here
 
 
@@ -48,6 +50,10 @@ PEERS = {
     "python_redis_lock": Peer(key="lock:{}", words=(WATCHDOG,), renews=True),
     "go_zero": Peer(),
     "redisson": Peer(words=(WATCHDOG, "plain"), renews=True, reentrant=True, counts=True),
+    "redisson_fair": Peer(
+        words=(WATCHDOG, "fair"), status="redisson", renews=True, reentrant=True, counts=True,
+        fair=True,
+    ),
     "redisson_spin": Peer(words=(WATCHDOG, "spin"), renews=True, reentrant=True, counts=True),
     "redisson_fenced": Peer(
         words=(WATCHDOG, "fenced"), renews=True, reentrant=True, counts=True, fenced=True
@@ -369,6 +375,7 @@ TESTS = [
     rest,
     tokens,
     *sharing.TESTS,
+    *order.TESTS,
     equal_keys,
 ]
 

@@ -45,13 +45,18 @@ class Camera:
             found[name] = found.get(name, 0) + int(value)
         return found
 
+    def line(self, names, actor):
+        return [OWNER.sub(lambda owner: self.owner(owner[0], actor), name) for name in names]
+
     def content(self, key, kind, actor):
         if kind == "string":
             return self.text(self.server.ask("GET", key) or "", actor)
         if kind == "hash":
             return self.fields(self.server.ask("HGETALL", key), actor)
         if kind == "list":
-            return self.server.ask("LRANGE", key, 0, -1)
+            return self.line(self.server.ask("LRANGE", key, 0, -1), actor)
+        if kind == "zset":  # in order, but without their times
+            return self.line(self.server.ask("ZRANGE", key, 0, -1), actor)
         return None
 
     def take(self, actor):

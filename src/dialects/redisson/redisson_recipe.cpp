@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dialects/redisson/fair_recipe.hpp"
 #include "dialects/redisson/read_write_recipe.hpp"
 #include "holdfast_scripts.hpp"
 
@@ -37,7 +38,8 @@ redisson_recipe::redisson_recipe(redisson_lock which) noexcept
                       .has_tokens = which == redisson_lock::fenced}),
       which_(which),
       read_write_(which == redisson_lock::plain ? std::make_shared<const read_write_recipe>()
-                                                : nullptr) {}
+                                                : nullptr),
+      fair_(which == redisson_lock::plain ? std::make_shared<const fair_recipe>() : nullptr) {}
 
 std::string redisson_recipe::channel_of(std::string_view name) const {
   return which_ == redisson_lock::spin ? std::string{}

@@ -21,7 +21,9 @@ using milliseconds = std::chrono::milliseconds;
 // `least`: lockAtLeastFor, of a job of ShedLock.
 holdfast::dialect dialect_of(const std::string& name, milliseconds least = {}) {
   constexpr milliseconds pause{10};
-  if (name == "redisson" || name == "redisson_rw") return holdfast::dialect::redisson();
+  for (const auto* plain : {"redisson", "redisson_rw", "redisson_fair"}) {
+    if (name == plain) return holdfast::dialect::redisson();
+  }
   if (name == "redisson_spin") return holdfast::dialect::redisson(holdfast::redisson_lock::spin);
   if (name == "redisson_fenced") {
     return holdfast::dialect::redisson(holdfast::redisson_lock::fenced);
@@ -51,7 +53,7 @@ class driver {
         redis_("redis://" + host + ":" + std::to_string(port)) {}
 
   std::string acquire(const std::string& name, int lease, int wait, int least) {
-    holdfast::lock_options options{.dialect = dialect_};
+    auto options = as_called();
     if (least != 0) options.dialect = dialect_of(called_, milliseconds{least});
     if (lease != 0) {
       options.lease = milliseconds{lease};
@@ -83,7 +85,7 @@ class driver {
     for (int i = 0; i < threads; ++i) {
       all.emplace_back([&] {
         raw_connection values{where_};
-        const holdfast::lock_options options{.dialect = dialect_};
+        const auto options = as_called();
         const auto mutex = has_modes() ? read_write(name, options) : redis_.mutex(name, options);
         for (int round = 0; round < rounds; ++round) {
           const auto held = mutex.acquire();
@@ -131,6 +133,10 @@ class driver {
   }
 
  private:
+  holdfast::lock_options as_called() const {
+    return {.fair = called_ == "redisson_fair", .dialect = dialect_};
+  }
+
   bool has_modes() const { return called_ == "redisson_rw"; }
 
   // NAME: the writer; NAME/read: a reader.

@@ -30,6 +30,8 @@ public class RedissonDriver extends Driver {
         switch (kind) {
             case "spin":
                 return redis.getSpinLock(name);
+            case "fair":
+                return redis.getFairLock(name);
             case "fenced":
                 return redis.getFencedLock(name);
             case "rw":

@@ -43,10 +43,14 @@ class quorum {
   /// A lock that one holder at a time can have. It is not the lock of that name of any one member.
   /// Waiting is in the order of arrival as a rule, and not for certain.
   ///
+  /// With `dialect::redlock` it is a lock of redsync or node-redlock on the same servers, with what
+  /// that algorithm promises: no token, no order, nobody is told (docs/wire/redlock.md).
+  ///
   /// Throws `failure`: as `client::mutex`; `invalid_argument` for a lease longer than
   /// `quorum_options::longest_lease`; `unsupported` for what servers that know nothing of each
   /// other cannot give: `fair` and `queue_limit` (each would have a queue of its own, with another
-  /// head), `retain` (each would have to ask for it back), `fencing::off` (tokens cost nothing).
+  /// head), `retain` (each would have to ask for it back), `fencing::off` (tokens cost nothing),
+  /// dialects of libraries that lock on one server.
   [[nodiscard]] lock mutex(std::string_view name, lock_options options = {}) const;
 
   /// Unsound over a quorum, and so they do not exist. Of a semaphore with two permits, three

@@ -6,6 +6,7 @@
 #include "api/checks.hpp"
 #include "api/lock_access.hpp"
 #include "base/printable.hpp"
+#include "runtime/lock_spec.hpp"
 #include "runtime/quorum_source.hpp"
 
 namespace holdfast {
@@ -50,6 +51,15 @@ void check_supported(const lock_options& options) {
          "fencing::off is not possible over a quorum: its votes carry tokens in any case");
 }
 
+// Of a lock in another library's way.
+void check_votes(const lock_options& options) {
+  api::check_foreign(options);
+  if (detail::lock_access::recipe(options.dialect)->usual().votes) return;
+  throw failure{errc::unsupported,
+                "a lock of the dialect " + std::string(options.dialect.name()) +
+                    " is not possible over a quorum: its library locks on one server; redlock is"};
+}
+
 }  // namespace
 
 quorum::quorum(std::vector<client> members, quorum_options options) {
@@ -64,23 +74,35 @@ quorum::quorum(std::vector<client> members, quorum_options options) {
 lock quorum::mutex(std::string_view name, lock_options options) const {
   const auto& group = handle_->group();
   group->home_client()->check_process();
+  const auto& foreign = detail::lock_access::recipe(options.dialect);
+  if (foreign) {
+    check_votes(options);
+    if (!options.lease) options.lease = foreign->usual().lease;
+  } else {
+    check_supported(options);
+  }
   const auto lease = options.lease.value_or(group->home().options().default_lease);
   api::check_lease(lease, "lease");
-  check_supported(options);
   api::check_lock_delay(options.lock_delay);
   if (lease + options.lock_delay > group->longest_lease()) {
     throw failure{errc::invalid_argument,
                   "lease and lock_delay must not be more than quorum_options::longest_lease"};
   }
-  auto spec = std::make_shared<const runtime::quorum_spec>(
-      runtime::quorum_spec{.group = group,
-                           .key = std::make_shared<const lock_key>(name),
-                           .lease = lease,
-                           .delay = options.lock_delay,
-                           .renews = options.renewal == renewal::automatic,
-                           .refuses_reentry = options.reentry == reentry::refused});
+  runtime::quorum_spec spec{.group = group,
+                            .key = std::make_shared<const lock_key>(name),
+                            .recipe = dialects::native_quorum(),
+                            .lease = lease,
+                            .delay = options.lock_delay,
+                            .renews = options.renewal == renewal::automatic,
+                            .refuses_reentry = options.reentry == reentry::refused};
+  if (foreign) {
+    spec.recipe = dialects::foreign_quorum(foreign);
+    spec.asks_after = runtime::pauses_of(foreign->usual());
+  }
   return detail::lock_access::make(
-      group->home_client(), std::make_shared<runtime::quorum_source>(handle_, std::move(spec)));
+      group->home_client(),
+      std::make_shared<runtime::quorum_source>(
+          handle_, std::make_shared<const runtime::quorum_spec>(std::move(spec))));
 }
 
 }  // namespace holdfast

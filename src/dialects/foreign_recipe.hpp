@@ -35,9 +35,11 @@ class foreign_recipe : public native_recipe {
     std::string_view name;  // of the dialect
     std::optional<milliseconds> lease{};
     milliseconds retry{};          // between two questions of one who waits and is not told
+    milliseconds longest_retry{};  // at most; 0: twice as long
     short_milliseconds surplus{};  // for how much longer than the lease the server keeps it
     bool has_tokens = false;       // its layout draws one for each grant
     milliseconds at_least{};       // so long after it was acquired it is free at the earliest
+    bool votes = false;            // servers that know nothing of each other can keep it together
   };
 
   const habits& usual() const noexcept { return usual_; }
@@ -70,7 +72,8 @@ class foreign_recipe : public native_recipe {
   foreign_verdict read_inspect(const resp::value&) const;
 
   acquire_verdict read_acquire(const claim&, const resp::value&) const final;
-  void write_renew(std::span<const claim* const>, server_time not_after, resp::writer&) const final;
+  void write_renew(std::span<const claim* const>, server_time not_after,
+                   resp::writer&) const override;
   // Where nobody stands in a queue, there is nothing to leave.
   void write_withdraw(const claim& wanted, resp::writer& out) const override {
     write_release(wanted, out);

@@ -223,23 +223,25 @@ quorum_step quorum_machine::fail(monotonic_time now) {
 }
 
 quorum_step quorum_machine::pause(monotonic_time now) {
+  wake_at_ = bounded(now + pause_length());
+  return {.wake_at = wake_at_};
+}
+
+nanoseconds quorum_machine::pause_length() {
+  const auto& asked = settings_.asks_after;
   const bool is_busy = count(answer::busy) > 0;
   // Where a majority is another's he holds it, more likely than not.
   const bool is_contest = was_split_ && is_busy && count(answer::busy) < needed();
-  if (hinted_ || is_contest) {
-    wake_at_ = now + split_retries_.up_to(split_retries_.next(settings_.while_split));
-  } else if (!is_busy) {
-    wake_at_ = now + polls_.next(while_unreachable);
-  } else {
-    const auto& bounds = settings_.hears ? settings_.polls : settings_.deaf_polls;
-    const auto poll = polls_.next(bounds);
-    const auto free = enough_free_after();
-    // Rather a little later, and not all who wait at the same time.
-    const auto then = free ? nanoseconds(*free) + polls_.up_to(milliseconds{5}) : poll;
-    wake_at_ = now + std::min(poll, then);
+  if (!asked && (hinted_ || is_contest)) {
+    return split_retries_.up_to(split_retries_.next(settings_.while_split));
   }
-  wake_at_ = bounded(wake_at_);
-  return {.wake_at = wake_at_};
+  if (!asked && !is_busy) return polls_.next(while_unreachable);
+  const auto poll = polls_.next(asked             ? *asked
+                                : settings_.hears ? settings_.polls
+                                                  : settings_.deaf_polls);
+  const auto free = is_busy ? enough_free_after() : std::nullopt;
+  // Rather a little later, and not all who wait at the same time.
+  return free ? std::min(poll, nanoseconds(*free) + polls_.up_to(milliseconds{5})) : poll;
 }
 
 quorum_step quorum_machine::on_hint(monotonic_time now) {

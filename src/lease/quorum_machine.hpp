@@ -90,6 +90,8 @@ class quorum_machine {
     pauses while_split{milliseconds(1), milliseconds(64)};
     pauses polls{milliseconds(500), milliseconds(2000)};     // while busy, should a hint be lost
     pauses deaf_polls{milliseconds(10), milliseconds(250)};  // while busy, without hints
+    // Not sooner, but when the votes of others run out: as is usual where they come from.
+    std::optional<pauses> asks_after{};
     std::uint64_t seed = 0;
   };
 
@@ -147,6 +149,7 @@ class quorum_machine {
   quorum_step invite_late(std::size_t member, const dialects::vote& said);
   quorum_step fail(monotonic_time now);
   quorum_step pause(monotonic_time now);
+  nanoseconds pause_length();
   quorum_step conclude(quorum_step so_far, errc code, std::string detail);
   void take_votes_back(quorum_step& into) const;
   void send_away_blank(quorum_step& into) const;

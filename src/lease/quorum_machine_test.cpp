@@ -362,6 +362,24 @@ TEST_F(WaitingQuorumMachine, pauses_at_random_when_votes_were_split) {
   EXPECT_TRUE(machine.on_hint(after(trip)).send.empty());
 }
 
+// In another library's layout: also after split votes, and where members do not answer.
+TEST_F(WaitingQuorumMachine, asks_no_sooner_than_is_usual_there) {
+  quorum_machine machine{waiting,
+                         {.names = std::span(names).first(3),
+                          .lease = lease,
+                          .member_timeout = member_timeout,
+                          .hears = false,
+                          .asks_after = pauses{milliseconds(200), milliseconds(200)}}};
+  machine.start(start);
+  vote(machine, 0, granted{0, lease});
+  vote(machine, 1, elsewhere);
+  auto step = machine.on_missing(machine.attempt(), 2, missing::unknown, "gone", after(trip));
+  EXPECT_EQ(step.take_back, (std::vector<std::size_t>{0, 2}));
+  ASSERT_TRUE(step.wake_at);
+  EXPECT_GE(*step.wake_at, after(trip + milliseconds(100)));
+  EXPECT_LE(*step.wake_at, after(trip + milliseconds(200)));
+}
+
 TEST_F(WaitingQuorumMachine, times_out_with_the_reason) {
   auto machine = waits();
   const auto end = machine.on_timer(waiting.give_up_at);

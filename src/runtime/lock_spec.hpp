@@ -1,6 +1,7 @@
 // What a holdfast::lock knows: which lock, how it is written, how it behaves.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -17,6 +18,12 @@ class tenure;
 struct change : dialects::demand {
   std::shared_ptr<tenure> held;
 };
+
+// Between two questions of one who waits for a lock of another library. Half to all of it is what a
+// pause lasts.
+inline leasing::pauses pauses_of(const dialects::foreign_recipe::habits& usual) noexcept {
+  return {2 * usual.retry, std::max(2 * usual.retry, usual.longest_retry)};
+}
 
 // Immutable; shared by all copies of a lock and by its leases.
 struct lock_spec {
@@ -66,9 +73,7 @@ struct lock_spec {
   // It has a queue at the server; otherwise who waits asks again after `pauses`.
   bool has_queue() const noexcept { return foreign == nullptr || foreign->has_queue(); }
   leasing::pauses pauses() const noexcept {
-    // Half to all of it is what a pause lasts.
-    if (foreign) return {2 * foreign->usual().retry, 2 * foreign->usual().retry};
-    return leasing::while_busy;
+    return foreign ? pauses_of(foreign->usual()) : leasing::while_busy;
   }
 
   // The client keeps it for a while after the last release.

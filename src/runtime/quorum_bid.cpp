@@ -17,11 +17,12 @@ quorum_bid::quorum_bid(std::weak_ptr<quorum_handle> handle, std::shared_ptr<cons
       machine_(patience, {.names = group().names(),
                           .lease = spec_->lease,
                           .member_timeout = spec_->member_timeout(),
-                          .hears = group().hears(),
+                          .hears = spec_->hears(),
+                          .asks_after = spec_->asks_after,
                           .seed = group().home().next_seed()}),
       reader_(group().size()),
       owner_(group().home().next_request()) {
-  if (!patience.waits) return;
+  if (!patience.waits || spec_->asks_after) return;
   for (std::size_t i = 0; i < group().size(); ++i) {
     listeners_.push_back(group().at(i).next_request());
   }
@@ -65,7 +66,7 @@ void quorum_bid::ask(const leasing::member_ask& what) {
   const auto member = what.member;
   quorum_call::question asks{.member = member,
                              .attempt = machine_.attempt(),
-                             .key = spec_->key,
+                             .spec = spec_,
                              .claim = {.key = spec_->key.get(),
                                        .owner = owner_,
                                        .lease = spec_->kept_time(),
@@ -95,17 +96,16 @@ void quorum_bid::ask(const leasing::member_ask& what) {
   }
   const auto how = reader_.delivery_to(group(), member);
   quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
-                      quorum_call::interest::lasting, spec_->group, std::move(asks), how);
+                      quorum_call::interest::lasting, std::move(asks), how);
 }
 
 // Sent behind the question where that is still under way: no later one can come between.
 void quorum_bid::take_back(const leasing::quorum_step& step) {
   if (step.take_back.empty()) return;
   const auto kept = spec_->kept_time() + group().response_timeout();
-  quorum_return::start(spec_->group, step.take_back,
+  quorum_return::start(spec_, step.take_back,
                        {.key = spec_->key.get(), .owner = owner_, .lease = spec_->kept_time()},
-                       spec_->key, step.leaves ? listeners_ : std::vector<request_id>{},
-                       net::now() + kept, {});
+                       step.leaves ? listeners_ : std::vector<request_id>{}, net::now() + kept, {});
 }
 
 void quorum_bid::conclude(const leasing::quorum_outcome& how) {
@@ -151,9 +151,9 @@ void quorum_bid::on_answer(const quorum_call::question& asked, const resp::value
   const auto now = net::now();
   const scoped_mutex lock(mutex_);
   if (asked.asks == quorum_call::what::agree) {
-    obey(machine_.on_agreed(asked.attempt, asked.member, dialects::read_quorum_keep(reply), now));
+    obey(machine_.on_agreed(asked.attempt, asked.member, spec_->recipe->read_keep(reply), now));
   } else {
-    obey(machine_.on_vote(asked.attempt, asked.member, dialects::read_vote(asked.claim, reply),
+    obey(machine_.on_vote(asked.attempt, asked.member, spec_->recipe->read_vote(asked.claim, reply),
                           sent_at, now));
   }
   if (asked.attempt == machine_.attempt()) reader_.answered(asked.member);

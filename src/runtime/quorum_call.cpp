@@ -26,18 +26,15 @@ std::optional<server_time> time_in(const resp::value& reply) {
 
 }  // namespace
 
-quorum_call::quorum_call(const std::shared_ptr<asker>& who, interest theirs,
-                         std::shared_ptr<quorum_group> group, question asks)
-    : group_(std::move(group)),
+quorum_call::quorum_call(const std::shared_ptr<asker>& who, interest theirs, question asks)
+    : asks_(std::move(asks)),
       who_(who),
       kept_(theirs == interest::lasting ? who : nullptr),
-      asks_(std::move(asks)),
       not_after_(net::now() + at().options().response_timeout) {}
 
-void quorum_call::submit(const std::shared_ptr<asker>& who, interest theirs,
-                         std::shared_ptr<quorum_group> group, question asks,
+void quorum_call::submit(const std::shared_ptr<asker>& who, interest theirs, question asks,
                          redis::connection::delivery how) {
-  auto* const call = new quorum_call(who, theirs, std::move(group), std::move(asks));
+  auto* const call = new quorum_call(who, theirs, std::move(asks));
   call->connection().submit(*call, how);
 }
 
@@ -46,30 +43,31 @@ void quorum_call::write(resp::writer& out, monotonic_time sent_at) {
   const auto not_after = leasing::not_after({sent_at, clock().estimate(sent_at)},
                                             std::chrono::duration_cast<milliseconds>(left));
   const auto& claim = asks_.claim;
-  const auto longest = group_->longest_lease();
+  const auto longest = group().longest_lease();
+  const auto& recipe = *asks_.spec->recipe;
   using dialects::newcomer;
   switch (asks_.asks) {
     case what::vote:
-      return write_quorum_acquire(claim, newcomer::tells, longest, not_after, out);
+      return recipe.write_acquire(claim, newcomer::tells, longest, not_after, out);
     case what::join:
-      return write_quorum_acquire(claim, newcomer::joins, longest, not_after, out);
+      return recipe.write_acquire(claim, newcomer::joins, longest, not_after, out);
     case what::enter:
-      return write_quorum_acquire(claim, newcomer::enters, longest, not_after, out);
+      return recipe.write_acquire(claim, newcomer::enters, longest, not_after, out);
     case what::stay_out:
-      return write_quorum_acquire(claim, newcomer::waits, longest, not_after, out);
+      return recipe.write_acquire(claim, newcomer::waits, longest, not_after, out);
     case what::agree:
     case what::keep:
-      return write_quorum_keep(claim, asks_.asks == what::keep, longest, not_after, out);
+      return recipe.write_keep(claim, asks_.asks == what::keep, longest, not_after, out);
     case what::release:
     case what::leave:
-      return write_quorum_release(claim, asks_.asks == what::release, out);
+      return recipe.write_release(claim, asks_.asks == what::release, out);
   }
 }
 
 void quorum_call::on_reply(resp::value& reply) {
   const std::unique_ptr<quorum_call> self(this);
   if (const auto said = time_in(reply)) clock().learn(sent_at(), net::now(), *said);
-  group_->set_slow(asks_.member, false);
+  group().set_slow(asks_.member, false);
   if (const auto who = who_.lock()) who->on_answer(asks_, reply, sent_at());
 }
 

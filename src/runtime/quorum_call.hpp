@@ -8,7 +8,7 @@
 #include "dialects/holdfast/quorum.hpp"
 #include "lease/step.hpp"
 #include "redis/connection.hpp"
-#include "runtime/quorum_group.hpp"
+#include "runtime/quorum_spec.hpp"
 
 namespace holdfast::runtime {
 
@@ -20,8 +20,8 @@ class quorum_call final : private redis::request {
     std::size_t member = 0;
     what asks = what::vote;
     std::uint32_t attempt = 0;
-    std::shared_ptr<const lock_key> key;
-    dialects::quorum_claim claim;  // of `key`
+    std::shared_ptr<const quorum_spec> spec;
+    dialects::quorum_claim claim;  // of its key
   };
   // Is told once for each call, with no lock held, unless it is gone.
   class asker {
@@ -39,26 +39,24 @@ class quorum_call final : private redis::request {
   enum class interest : std::uint8_t { passing, lasting };
 
   // May be called under a mutex of the asker's: that comes before the connection's.
-  static void submit(const std::shared_ptr<asker>& who, interest theirs,
-                     std::shared_ptr<quorum_group> group, question asks,
+  static void submit(const std::shared_ptr<asker>& who, interest theirs, question asks,
                      redis::connection::delivery how);
 
  private:
-  quorum_call(const std::shared_ptr<asker>& who, interest theirs,
-              std::shared_ptr<quorum_group> group, question asks);
+  quorum_call(const std::shared_ptr<asker>& who, interest theirs, question asks);
 
   void write(resp::writer& out, monotonic_time sent_at) override;
   void on_reply(resp::value& reply) override;
   void on_failed(redis::fate fate, const redis::breakdown& why) override;
-  engine& at() const noexcept { return group_->at(asks_.member); }
+  quorum_group& group() const noexcept { return *asks_.spec->group; }
+  engine& at() const noexcept { return group().at(asks_.member); }
   redis::connection& connection() const noexcept { return at().connection(slot()); }
   shared_clock& clock() const noexcept { return at().clock(slot()); }
-  std::uint16_t slot() const noexcept { return asks_.key->slot(); }
+  std::uint16_t slot() const noexcept { return asks_.spec->key->slot(); }
 
-  const std::shared_ptr<quorum_group> group_;  // outlives who asked
+  const question asks_;  // first: its group outlives who asked
   const std::weak_ptr<asker> who_;
   const std::shared_ptr<asker> kept_;
-  const question asks_;
   const monotonic_time not_after_;  // on our clock
 };
 

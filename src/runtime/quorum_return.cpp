@@ -6,38 +6,37 @@
 
 namespace holdfast::runtime {
 
-std::shared_ptr<quorum_return> quorum_return::start(
-    std::shared_ptr<quorum_group> group, std::vector<std::size_t> at,
-    const dialects::quorum_claim& claim, std::shared_ptr<const lock_key> key,
-    std::vector<request_id> listeners, monotonic_time until, teller tell, redis::waiter* sleeper) {
-  auto made =
-      std::make_shared<quorum_return>(std::move(group), std::move(at), claim, std::move(key),
-                                      std::move(listeners), until, std::move(tell));
+std::shared_ptr<quorum_return> quorum_return::start(std::shared_ptr<const quorum_spec> spec,
+                                                    std::vector<std::size_t> at,
+                                                    const dialects::quorum_claim& claim,
+                                                    std::vector<request_id> listeners,
+                                                    monotonic_time until, teller tell,
+                                                    redis::waiter* sleeper) {
+  auto made = std::make_shared<quorum_return>(std::move(spec), std::move(at), claim,
+                                              std::move(listeners), until, std::move(tell));
   made->begin(sleeper);
   return made;
 }
 
-quorum_return::quorum_return(std::shared_ptr<quorum_group> group, std::vector<std::size_t> at,
-                             const dialects::quorum_claim& claim,
-                             std::shared_ptr<const lock_key> key, std::vector<request_id> listeners,
+quorum_return::quorum_return(std::shared_ptr<const quorum_spec> spec, std::vector<std::size_t> at,
+                             const dialects::quorum_claim& claim, std::vector<request_id> listeners,
                              monotonic_time until, teller tell)
-    : group_(std::move(group)),
-      key_(std::move(key)),
+    : spec_(std::move(spec)),
       claim_(claim),
       listeners_(std::move(listeners)),
       tell_(std::move(tell)),
-      machine_(std::move(at), group_->size(), until, group_->home().next_seed()),
-      reader_(group_->size()) {}
+      machine_(std::move(at), group().size(), until, group().home().next_seed()),
+      reader_(group().size()) {}
 
 quorum_return::~quorum_return() {
-  if (group_->is_in_its_process()) group_->home().timers().disarm(*this);
+  if (group().is_in_its_process()) group().home().timers().disarm(*this);
 }
 
 void quorum_return::begin(redis::waiter* sleeper) {
   std::optional<leasing::outcome> told;
   {
     const scoped_mutex lock(mutex_);
-    const bool goes_on = group_->began(shared_from_this());
+    const bool goes_on = group().began(shared_from_this());
     if (goes_on) self_ = shared_from_this();
     reader_.begin(sleeper);
     told = obey(machine_.start());
@@ -47,25 +46,25 @@ void quorum_return::begin(redis::waiter* sleeper) {
 }
 
 void quorum_return::ask(std::size_t member) {
-  quorum_call::question asks{.member = member, .key = key_, .claim = claim_};
+  quorum_call::question asks{.member = member, .spec = spec_, .claim = claim_};
   asks.asks = listeners_.empty() ? quorum_call::what::release : quorum_call::what::leave;
   if (!listeners_.empty()) asks.claim.listener = listeners_[member];
-  auto how = reader_.delivery_to(*group_, member);
+  auto how = reader_.delivery_to(group(), member);
   // Nobody waits for it: the answer may lie for a while.
   if (!tell_) how = redis::connection::delivery::lazy;
   quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
-                      quorum_call::interest::lasting, group_, std::move(asks), how);
+                      quorum_call::interest::lasting, std::move(asks), how);
 }
 
 std::optional<leasing::outcome> quorum_return::obey(const leasing::quorum_release_step& step) {
   if (!is_abandoned_) {
     for (const auto member : step.send) ask(member);
-    if (step.wake_at) group_->home().timers().arm(*this, *step.wake_at);
+    if (step.wake_at) group().home().timers().arm(*this, *step.wake_at);
   }
   const bool is_decided = step.done || step.finished;
-  if (is_decided && !std::exchange(is_decided_, true)) group_->decided();
+  if (is_decided && !std::exchange(is_decided_, true)) group().decided();
   if (step.finished) {
-    group_->ended(*this);
+    group().ended(*this);
     self_.reset();  // every caller keeps a reference of his own
   }
   return step.done;
@@ -76,7 +75,7 @@ std::optional<leasing::outcome> quorum_return::obey(const leasing::quorum_releas
 void quorum_return::abandon() {
   const scoped_mutex lock(mutex_);
   is_abandoned_ = true;
-  group_->home().timers().disarm(*this);
+  group().home().timers().disarm(*this);
   self_.reset();  // the caller keeps a reference of his own
 }
 
@@ -98,8 +97,7 @@ void quorum_return::on_answer(const quorum_call::question& asked, const resp::va
   std::optional<leasing::outcome> told;
   {
     const scoped_mutex lock(mutex_);
-    told =
-        obey(machine_.on_released(asked.member, dialects::read_quorum_release(reply), net::now()));
+    told = obey(machine_.on_released(asked.member, spec_->recipe->read_release(reply), net::now()));
     reader_.answered(asked.member);
   }
   tell(told);
@@ -132,13 +130,13 @@ void quorum_return::drive(redis::waiter& self) {
       const scoped_mutex lock(mutex_);
       self.clear_done();
       if (is_over_) {
-        reader_.left(*group_, at);
+        reader_.left(group(), at);
         return reader_.end();
       }
       at = reader_.next();
     }
     if (at) {
-      group_->at(*at).connection(key_->slot()).drive(self);
+      group().at(*at).connection(spec_->key->slot()).drive(self);
     } else {
       self.sleep();
     }

@@ -26,16 +26,15 @@ class quorum_return final : public std::enable_shared_from_this<quorum_return>,
 
   // `claim` without a listener; `listeners`: of each member, who wants to hear nothing any more, or
   // empty. `sleeper`: a thread that will call drive().
-  static std::shared_ptr<quorum_return> start(std::shared_ptr<quorum_group> group,
+  static std::shared_ptr<quorum_return> start(std::shared_ptr<const quorum_spec> spec,
                                               std::vector<std::size_t> at,
                                               const dialects::quorum_claim& claim,
-                                              std::shared_ptr<const lock_key> key,
                                               std::vector<request_id> listeners,
                                               monotonic_time until, teller tell,
                                               redis::waiter* sleeper = nullptr);
-  quorum_return(std::shared_ptr<quorum_group> group, std::vector<std::size_t> at,
-                const dialects::quorum_claim& claim, std::shared_ptr<const lock_key> key,
-                std::vector<request_id> listeners, monotonic_time until, teller tell);
+  quorum_return(std::shared_ptr<const quorum_spec> spec, std::vector<std::size_t> at,
+                const dialects::quorum_claim& claim, std::vector<request_id> listeners,
+                monotonic_time until, teller tell);
   ~quorum_return();
 
   void abandon() override HOLDFAST_EXCLUDES(mutex_);
@@ -58,9 +57,9 @@ class quorum_return final : public std::enable_shared_from_this<quorum_return>,
   std::optional<leasing::outcome> obey(const leasing::quorum_release_step& step)
       HOLDFAST_REQUIRES(mutex_);
   void tell(const std::optional<leasing::outcome>& what) HOLDFAST_EXCLUDES(mutex_);
+  quorum_group& group() const noexcept { return *spec_->group; }
 
-  const std::shared_ptr<quorum_group> group_;
-  const std::shared_ptr<const lock_key> key_;
+  const std::shared_ptr<const quorum_spec> spec_;
   const dialects::quorum_claim claim_;
   const std::vector<request_id> listeners_;
 

@@ -54,10 +54,10 @@ void quorum_tenure::obey(const leasing::quorum_hold_step& step) {
     group().at(member).register_client(wanted_);
     quorum_call::submit(
         std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
-        quorum_call::interest::passing, spec_->group,
+        quorum_call::interest::passing,
         {.member = member,
          .asks = quorum_call::what::keep,
-         .key = spec_->key,
+         .spec = spec_,
          .claim = {.key = spec_->key.get(), .owner = owner_, .lease = wanted_, .token = token_}},
         redis::connection::delivery::prompt);
   }
@@ -77,7 +77,7 @@ void quorum_tenure::note_deadline() {
 
 void quorum_tenure::on_answer(const quorum_call::question& asked, const resp::value& reply,
                               monotonic_time sent_at) {
-  auto verdict = dialects::read_quorum_keep(reply);
+  auto verdict = spec_->recipe->read_keep(reply);
   // The member keeps it longer than we count on.
   if (auto* const kept = std::get_if<dialects::renewed>(&verdict)) kept->ttl -= spec_->delay;
   const scoped_mutex lock(mutex_);
@@ -161,9 +161,9 @@ std::shared_ptr<quorum_return> quorum_tenure::begin_release(const listener& who,
     tell = [self = shared_from_this()](const leasing::outcome& how) { self->on_released(how); };
   }
   return quorum_return::start(
-      spec_->group, std::move(all),
+      spec_, std::move(all),
       {.key = spec_->key.get(), .owner = owner_, .lease = spec_->kept_time(), .token = token_},
-      spec_->key, listeners_, until, std::move(tell), sleeper);
+      listeners_, until, std::move(tell), sleeper);
 }
 
 void quorum_tenure::on_released(const leasing::outcome& how) {

@@ -1,13 +1,23 @@
 #include "cli/dialect_choice.hpp"
 
 #include <array>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/errc.hpp>
 
 namespace holdfast::cli {
 namespace {
+
+// What commas separate.
+std::vector<std::string> words_of(std::string list) {
+  std::vector<std::string> words;
+  std::istringstream rest(std::move(list));
+  for (std::string word; std::getline(rest, word, ',');) words.push_back(std::move(word));
+  return words;
+}
 
 // `detail` is what follows the name and a colon; empty: nothing does.
 struct choice {
@@ -25,6 +35,13 @@ constexpr std::array choices = {
     choice{"redis_py", [](std::string) { return dialect::redis_py(); }},
     choice{"python_redis_lock", [](std::string) { return dialect::python_redis_lock(); }},
     choice{"reentrant_thread_local", [](std::string) { return dialect::reentrant_thread_local(); }},
+    choice{"redlock", [](std::string) { return dialect::redlock(); }},
+    choice{"redlock_node",
+           [](std::string further) {
+             return dialect::redlock({.library = redlock_library::node_redlock,
+                                      .further_resources = words_of(std::move(further))});
+           },
+           true},
     choice{"shedlock",
            [](std::string environment) {
              if (environment.empty()) return dialect::shedlock();
@@ -69,7 +86,8 @@ CLI::Option* add_dialect(CLI::App& command, dialect& how) {
           },
           "Of whose locks: holdfast, redisson, redisson_spin, redisson_fenced, go_zero, redis_py, "
           "python_redis_lock, "
-          "reentrant_thread_local, shedlock[:ENVIRONMENT], spring_integration:REGISTRY or "
+          "reentrant_thread_local, redlock, redlock_node[:RESOURCE,...], shedlock[:ENVIRONMENT], "
+          "spring_integration:REGISTRY or "
           "spring_integration_pub_sub:REGISTRY")
       ->type_name("LIBRARY")
       ->default_str("holdfast");

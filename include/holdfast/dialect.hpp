@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace holdfast {
 
@@ -82,14 +83,35 @@ struct shedlock_provider {
   std::chrono::milliseconds retry_interval{100};
 };
 
+/// Which library's way of writing a lock of Redlock's algorithm.
+enum class redlock_library {
+  redsync,       ///< Go. 24 letters of base64; lease 8 s; asks again after 50 to 250 ms.
+  node_redlock,  ///< JavaScript, `redlock`. 32 hexadecimal digits; asks again after 100 to 300 ms.
+};
+
+/// A lock of Redlock's algorithm: the same text on a majority of independent servers, or on one.
+struct redlock_layout {
+  redlock_library library = redlock_library::redsync;
+
+  /// What is locked together with the lock's name, all or nothing, in one script on each server, as
+  /// node-redlock's `acquire([...])` does. All are keys as they stand here, and each excludes
+  /// whoever wants it alone.
+  std::vector<std::string> further_resources{};
+
+  /// Nobody is told when such a lock is released: who waits asks again after this time, or up to
+  /// twice as long. 1 ms to 1 h. Unset: as the library does.
+  std::optional<std::chrono::milliseconds> retry_interval{};
+};
+
 /// How a lock is written in Redis, for `lock_options::dialect`.
 ///
 /// In another library's layout a lock excludes that library's users too: both keep the same key.
 /// What such a layout has no place for is refused (`errc::unsupported`): keeping a lock after its
 /// release, lock delays, limits of a queue, kinds other than `client::mutex` and `recursive_mutex`;
-/// but of Redisson's `RLock`, order of arrival and `client::rw`. Its leases have no
-/// fencing token, whatever `lock_options::fencing` says, but where the layout has one; deadline,
-/// loss signal and renewal are as all leases have. docs/migrating.md compares them.
+/// but of Redisson's `RLock`, order of arrival and `client::rw`, and of `redlock`, `quorum::mutex`.
+/// Its leases have no fencing token, whatever `lock_options::fencing` says, but where the layout
+/// has one; deadline, loss signal and renewal are as all leases have. docs/migrating.md compares
+/// them.
 ///
 /// Locks whose dialects are copies of one object are one lock to this client, whose threads pass it
 /// on among themselves; otherwise they meet at the server only.
@@ -133,11 +155,16 @@ class dialect {
   /// `KeepAliveLockProvider`. Throws `failure`: `invalid_argument`.
   static dialect shedlock(shedlock_provider provider = {});
 
+  /// `Mutex` of redsync, `Lock` of node-redlock: over `quorum::mutex` for those who use several
+  /// servers, with `client::mutex` for those who use one. Throws `failure`: `invalid_argument`,
+  /// `invalid_name`.
+  static dialect redlock(redlock_layout layout = {});
+
   /// Any other lock of this form. Throws `failure`: `invalid_argument`.
   static dialect token(token_layout layout);
 
-  /// "holdfast", "redisson", "go_zero", "spring_integration", "python_redis_lock", "shedlock" or
-  /// "token".
+  /// "holdfast", "redisson", "go_zero", "spring_integration", "python_redis_lock", "shedlock",
+  /// "redlock" or "token".
   [[nodiscard]] std::string_view name() const noexcept;
 
   friend bool operator==(const dialect&, const dialect&) noexcept = default;

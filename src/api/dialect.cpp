@@ -1,10 +1,14 @@
 #include <holdfast/dialect.hpp>
 
+#include <algorithm>
+
 #include <holdfast/errc.hpp>
 
 #include "api/checks.hpp"
+#include "base/lock_key.hpp"
 #include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/redlock/redlock_recipe.hpp"
 #include "dialects/shedlock/shedlock_recipe.hpp"
 #include "dialects/spring_integration/told_registry_recipe.hpp"
 #include "dialects/token/token_recipe.hpp"
@@ -34,6 +38,23 @@ std::shared_ptr<const dialects::foreign_recipe> plain_lock(habits usual, token_l
 std::string not_empty(std::string value, const char* what) {
   if (value.empty()) throw failure{errc::invalid_argument, std::string(what) + " is empty"};
   return value;
+}
+
+// As the libraries do that users have not told otherwise.
+habits usual_of(redlock_library library) {
+  if (library == redlock_library::node_redlock) {
+    return {.name = "redlock", .retry = 100ms, .longest_retry = 300ms, .votes = true};
+  }
+  return {.name = "redlock", .lease = 8s, .retry = 50ms, .longest_retry = 250ms, .votes = true};
+}
+
+void check_resources(std::vector<std::string> names) {
+  for (const auto& one : names) lock_key{one};
+  std::ranges::sort(names);
+  const bool is_twice = std::ranges::adjacent_find(names) != names.end();
+  if (!is_twice && names.size() < 100) return;
+  throw failure{errc::invalid_argument,
+                "further_resources must be less than 100, and none of them twice"};
 }
 
 }  // namespace
@@ -102,6 +123,18 @@ dialect dialect::shedlock(shedlock_provider provider) {
       .name = "shedlock", .retry = provider.retry_interval, .at_least = provider.at_least_for};
   return dialect{std::make_shared<const dialects::shedlock_recipe>(
       usual, provider.key_prefix + ':' + provider.environment + ':', net::host_name())};
+}
+
+dialect dialect::redlock(redlock_layout layout) {
+  auto usual = usual_of(layout.library);
+  if (layout.retry_interval) {
+    check_retry(*layout.retry_interval, "retry_interval");
+    usual.retry = *layout.retry_interval;
+    usual.longest_retry = {};
+  }
+  check_resources(layout.further_resources);
+  return dialect{std::make_shared<const dialects::redlock_recipe>(
+      usual, layout.library, std::move(layout.further_resources))};
 }
 
 dialect dialect::token(token_layout layout) {

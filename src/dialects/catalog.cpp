@@ -9,6 +9,7 @@
 #include "dialects/holdfast/shared_lock.hpp"
 #include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/redlock/redlock_recipe.hpp"
 #include "dialects/shedlock/shedlock_recipe.hpp"
 #include "dialects/spring_integration/told_registry_recipe.hpp"
 #include "dialects/token/token_recipe.hpp"
@@ -102,6 +103,13 @@ constexpr std::array shedlock_scripts = {
     &scripts::shedlock_acquire,
     &scripts::shedlock_renew,
     &scripts::shedlock_release,
+    &scripts::token_inspect,
+};
+
+constexpr std::array redlock_scripts = {
+    &scripts::redlock_acquire,
+    &scripts::redlock_renew,
+    &scripts::redlock_release,
     &scripts::token_inspect,
 };
 
@@ -201,6 +209,7 @@ struct foreign_recipes {
   const redisson_recipe fenced{redisson_lock::fenced};
   const told_registry_recipe registry{{.name = "spring_integration"}, "registry"};
   const python_redis_lock_recipe python{{.name = "python_redis_lock"}};
+  const redlock_recipe redlock{{.name = "redlock"}, redlock_library::redsync};
   const shedlock_recipe job{{.name = "shedlock"}, "job-lock:default:", "host"};
 };
 
@@ -285,6 +294,18 @@ std::vector<catalog_entry> foreign_entries() {
       {foreign_lock("shedlock", "ShedLock's lock of a job",
                     "client.mutex(name, {.dialect = dialect::shedlock()})", false),
        &other.job, shedlock_scripts},
+      {foreign_lock("redlock", "redsync's Mutex",
+                    "client.mutex(name, {.dialect = dialect::redlock()})", false),
+       &other.redlock, redlock_scripts},
+      {foreign_lock(
+           "redlock", "node-redlock's Lock",
+           "client.mutex(name, {.dialect = dialect::redlock({redlock_library::node_redlock})})",
+           false),
+       &other.redlock, redlock_scripts},
+      {never_passed_on(
+           foreign_lock("redlock", "Redlock over a quorum",
+                        "quorum{{a, b, c}}.mutex(name, {.dialect = dialect::redlock()})", false)),
+       &other.redlock, redlock_scripts},
   };
 }
 

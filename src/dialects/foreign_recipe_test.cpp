@@ -6,7 +6,9 @@
 
 #include <set>
 
+#include "dialects/base64.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/redlock/redlock_recipe.hpp"
 #include "dialects/token/token_recipe.hpp"
 
 namespace holdfast::dialects {
@@ -35,6 +37,20 @@ TEST(drawn_values, are_the_same_in_each_resend_and_unlike_all_others) {
     }
     EXPECT_EQ(seen.size(), 1000U);
   }
+}
+
+TEST(drawn_values, are_those_of_redlocks_libraries) {
+  const request_id owner{some_client, 7}, other{some_client, 8};
+  const auto redsync = redlock_value(redlock_library::redsync, owner);
+  EXPECT_THAT(redsync, MatchesRegex("[0-9a-zA-Z+/]{21}[AQgw]=="));
+  EXPECT_NE(redsync, redlock_value(redlock_library::redsync, other));
+  EXPECT_EQ(redlock_value(redlock_library::node_redlock, owner),
+            drawn_value(token_form::hex, owner));
+}
+
+TEST(base64, has_two_letters_for_three_digits) {
+  EXPECT_EQ(as_base64("000fff"), "AA//");
+  EXPECT_EQ(as_base64("00108310518720928b30d38f"), "ABCDEFGHIJKLMNOP");
 }
 
 TEST(redisson, names_owners_as_uuid_and_thread) {

@@ -44,6 +44,11 @@ bool is_uuid1(std::string_view digits) {
 bool is_token(std::string_view text) { return consists_of(text, 32, is_hex); }
 bool is_id_of_go_zero(std::string_view text) { return consists_of(text, 16, is_alphanumeric); }
 bool is_id_in_base64(std::string_view text) { return consists_of(text, 24, is_base64); }
+// 16 bytes; the last letter stands for two bits.
+bool is_value_of_redsync(std::string_view text) {
+  return text.ends_with("==") && consists_of(text.substr(0, text.size() - 2), 22, is_base64) &&
+         std::string_view("AQgw").find(text[21]) != std::string_view::npos;
+}
 
 // Locks that are one text, whose name says no more than `prefix`.
 struct text_form {
@@ -59,6 +64,7 @@ constexpr std::array text_forms = {
     text_form{"redis_py", "", is_token, false},
     text_form{"redis_py", "", is_uuid1, true},
     text_form{"go_zero", "", is_id_of_go_zero, false},
+    text_form{"redlock", "", is_value_of_redsync, false},
 };
 
 using verdict = std::optional<recognised>;

@@ -33,6 +33,7 @@ TEST(recognition, knows_the_locks_of_each_library) {
   EXPECT_EQ(seen("lock:a", {"AAAAbbbbCCCCdddd0000++//"}), "python_redis_lock a AAAAbbbb");
   EXPECT_EQ(seen("a", {"0123456789abcdef0123456789abcdef"}), "redis_py a 01234567");
   EXPECT_EQ(seen("a", {"0123456789ABCDEf"}), "go_zero a 01234567");
+  EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd0000+w=="}), "redlock a AAAAbbbb");
   const std::string job = "ADDED:2026-11-22T14:52:47.001Z@there";
   EXPECT_EQ(seen("job-lock:default:a", {job + ':' + uuid}), "shedlock a " + job);
   EXPECT_EQ(seen("job-lock:prod:a:b", {job}), "shedlock:prod a:b " + job);
@@ -70,6 +71,8 @@ TEST(recognition, takes_nothing_else_for_a_lock) {
   EXPECT_EQ(seen("job-lock:a", {"ADDED:2026-11-22T14:52:47.001Z@there"}), "none");
   EXPECT_EQ(seen("job-lock:default:a", {"ADDED"}), "none");
   EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd0000++//"}), "none");
+  EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd0000+/=="}), "none");  // no 16 bytes are so
+  EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd0000w=="}), "none");
 }
 
 // What never ends is data, but where it is the library's default.

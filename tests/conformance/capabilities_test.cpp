@@ -15,8 +15,10 @@ HOLDFAST_ON_EACH_SERVER(Capabilities);
 
 using maker = std::function<lock(const client&, const std::string&)>;
 
-const std::map<std::string_view, maker>& makers() {
-  static const std::map<std::string_view, maker> all = {
+using all_makers = std::map<std::string_view, maker>;
+
+all_makers native_makers() {
+  return {
       {"mutex", [](auto& redis, auto& name) { return redis.mutex(name); }},
       {"mutex without tokens",
        [](auto& redis, auto& name) { return redis.mutex(name, {.fencing = fencing::off}); }},
@@ -38,6 +40,11 @@ const std::map<std::string_view, maker>& makers() {
        }},
       {"mode lock, EX",
        [](auto& redis, auto& name) { return redis.mode_lock(name).in(lock_mode::exclusive); }},
+  };
+}
+
+all_makers foreign_makers() {
+  return {
       {"plain lock, as redis-py's",
        [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::redis_py()}); }},
       {"go-zero's RedisLock",
@@ -79,7 +86,26 @@ const std::map<std::string_view, maker>& makers() {
        }},
       {"ShedLock's lock of a job",
        [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::shedlock()}); }},
+      {"redsync's Mutex",
+       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::redlock()}); }},
+      {"node-redlock's Lock",
+       [](auto& redis, auto& name) {
+         const auto how = dialect::redlock({redlock_library::node_redlock});
+         return redis.mutex(name, {.dialect = how});
+       }},
+      {"Redlock over a quorum",
+       [](auto& redis, auto& name) {
+         return quorum{{redis}}.mutex(name, {.dialect = dialect::redlock()});
+       }},
   };
+}
+
+const all_makers& makers() {
+  static const all_makers all = [] {
+    auto every = native_makers();
+    every.merge(foreign_makers());
+    return every;
+  }();
   return all;
 }
 

@@ -1,27 +1,10 @@
 #include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
 
-#include "base/number.hpp"
 #include "base/sha1.hpp"
+#include "dialects/base64.hpp"
 #include "holdfast_scripts.hpp"
 
 namespace holdfast::dialects {
-namespace {
-
-constexpr std::string_view letters =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-// Three hexadecimal digits are two letters.
-std::string as_base64(std::string_view digits) {
-  std::string text;
-  for (std::size_t at = 0; at < digits.size(); at += 3) {
-    const auto bits = parse_number<std::size_t>(digits.substr(at, 3), 16).value_or(0);
-    text += {letters[bits / letters.size()], letters[bits % letters.size()]};
-  }
-  return text;
-}
-
-}  // namespace
-
 python_redis_lock_recipe::python_redis_lock_recipe(habits usual)
     : token_recipe(usual, "lock:", token_form::hex, {}) {}
 

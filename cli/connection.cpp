@@ -70,14 +70,22 @@ client_options connection_options::for_client() const {
   return options;
 }
 
-client connection_options::connect() const { return client{url, for_client()}; }
+client connection_options::connect() const { return connect_to(url); }
+
+client connection_options::connect_to(const std::string& server) const {
+  return client{server, for_client()};
+}
+
+void refuse_password_in(std::string_view option, std::string_view url) {
+  if (!has_password(url)) return;
+  throw complaint{usage, "usage",
+                  std::string(option) +
+                      " contains a password, which every user of this machine could read; use "
+                      "HOLDFAST_PASSWORD or --password-file"};
+}
 
 connection_options resolve(const connection_arguments& given) {
-  if (has_password(given.url)) {
-    throw complaint{usage, "usage",
-                    "--url contains a password, which every user of this machine could read; use "
-                    "HOLDFAST_URL, HOLDFAST_PASSWORD or --password-file"};
-  }
+  refuse_password_in("--url", given.url);
   connection_options options;
   const auto url = given_or(given.url, "HOLDFAST_URL");
   options.url_given = !url.empty();

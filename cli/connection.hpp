@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <holdfast/client.hpp>
 
@@ -26,6 +27,7 @@ struct connection_options {
   client_options for_client() const;
   // Throws `failure` like holdfast::client: does not connect yet.
   client connect() const;
+  client connect_to(const std::string& url) const;
 };
 
 // Those for TLS, as they stand on the command line.
@@ -47,6 +49,9 @@ struct connection_arguments {
   std::chrono::milliseconds response_timeout{2000};
   std::uint32_t min_replicas = 0;
 };
+
+// Throws `complaint`: every user of the machine could read the password in an option.
+void refuse_password_in(std::string_view option, std::string_view url);
 
 // Adds HOLDFAST_URL, HOLDFAST_USER, HOLDFAST_PASSWORD, the same two of sentinels and
 // HOLDFAST_TLS_... to what was given; that any certificate is accepted can only be given. Throws

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <holdfast/all_of.hpp>
+#include <holdfast/quorum.hpp>
 
 #include "cli/dialect_choice.hpp"
 #include "cli/names.hpp"
@@ -50,6 +51,16 @@ auto* add_word(CLI::App& command, const char* name, const char* type, const char
       ->type_name(type);
 }
 
+lock make_mutex(const std::vector<client>& servers, const lock_choice& choice,
+                const std::string& name, std::chrono::milliseconds lease) {
+  const lock_options options{.lease = lease, .dialect = choice.how};
+  if (choice.members.empty()) return servers.front().mutex(name, options);
+  quorum_options of_all;
+  // Only Holdfast's own members must know the longest lease of others.
+  if (choice.how != dialect{}) of_all.longest_lease = std::max(of_all.longest_lease, lease);
+  return quorum{servers, of_all}.mutex(name, options);
+}
+
 }  // namespace
 
 std::string lock_choice::label() const { return fmt::format("{}", fmt::join(names, ",")); }
@@ -76,6 +87,18 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
   };
   auto* const how = add_dialect(command, choice.how);
   how->excludes(permits);
+  command
+      .add_option("--member", choice.members,
+                  "A server of a quorum, once for each: independent servers that vote on the lock, "
+                  "instead of --url")
+      ->type_name("URL")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->excludes(shared)
+      ->excludes(exclusive)
+      ->excludes(fair)
+      ->excludes(permits);
   for (auto* one : all) {
     for (auto* other : all) {
       if (one != other) one->excludes(other);
@@ -91,7 +114,19 @@ void take_names(lock_choice& choice, const std::vector<std::string>& names) {
   }
 }
 
-lock make_lock(const client& redis, const lock_choice& choice, std::chrono::milliseconds lease) {
+std::vector<client> connect_to_servers(const connection_options& how, const lock_choice& choice) {
+  if (choice.members.empty()) return {how.connect()};
+  std::vector<client> all;
+  for (const auto& url : choice.members) {
+    refuse_password_in("--member", url);
+    all.push_back(how.connect_to(url));
+  }
+  return all;
+}
+
+lock make_lock(const std::vector<client>& servers, const lock_choice& choice,
+               std::chrono::milliseconds lease) {
+  const client& redis = servers.front();
   const auto& name = choice.names.front();
   switch (choice.of) {
     case kind::mutex:
@@ -108,11 +143,11 @@ lock make_lock(const client& redis, const lock_choice& choice, std::chrono::mill
     case kind::all_of: {
       std::vector<lock> parts;
       for (const auto& part : choice.names)
-        parts.push_back(redis.mutex(part, {.lease = lease, .dialect = choice.how}));
+        parts.push_back(make_mutex(servers, choice, part, lease));
       return all_of(std::move(parts));
     }
   }
-  return redis.mutex(name, {.lease = lease, .dialect = choice.how});
+  return make_mutex(servers, choice, name, lease);
 }
 
 }  // namespace holdfast::cli

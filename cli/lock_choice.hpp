@@ -10,6 +10,8 @@
 
 #include <holdfast/client.hpp>
 
+#include "cli/connection.hpp"
+
 namespace holdfast::cli {
 
 struct lock_choice {
@@ -19,6 +21,7 @@ struct lock_choice {
   std::uint32_t wanted = 0;          // permits
   std::uint32_t permits = 0;         // how many there are
   dialect how{};
+  std::vector<std::string> members{};  // the addresses of a quorum's; empty: one server
 
   std::string label() const;  // the names with commas between them
 };
@@ -30,7 +33,12 @@ void add_lock_choice(CLI::App& command, lock_choice& choice);
 // Throws `CLI::ParseError`.
 void take_names(lock_choice& choice, const std::vector<std::string>& names);
 
-// Throws `failure` as `holdfast::client` and `all_of` do.
-lock make_lock(const client& redis, const lock_choice& choice, std::chrono::milliseconds lease);
+// The servers that keep it: one, or the members of a quorum. Throws `failure` and `complaint` as
+// connecting does.
+std::vector<client> connect_to_servers(const connection_options& how, const lock_choice& choice);
+
+// Throws `failure` as `holdfast::client`, `quorum` and `all_of` do.
+lock make_lock(const std::vector<client>& servers, const lock_choice& choice,
+               std::chrono::milliseconds lease);
 
 }  // namespace holdfast::cli

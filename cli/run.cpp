@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include <holdfast/inspector.hpp>
 
@@ -20,41 +21,53 @@ struct locked_options : run_options {
   lock_choice lock;
 };
 
-// Who has what of these locks, for the message; nothing when nobody can tell.
-std::string holders_of(const client& redis, const lock_choice& lock) {
-  std::string text;
-  try {
-    for (const auto& name : lock.names) {
-      const auto status = inspector{redis}.status(name, lock.how);
-      if (status.what != lock_status::state::held) continue;
-      const auto which = lock.names.size() > 1 ? fmt::format("'{}' is ", name) : std::string{};
-      text += fmt::format("; {}held by {}", which, show_owner(status));
+// As the first of them tells that knows of a holder.
+std::optional<lock_status> held_at_one_of(const std::vector<client>& servers,
+                                          const std::string& name, const dialect& how) {
+  for (const auto& each : servers) {
+    try {
+      auto status = inspector{each}.status(name, how);
+      if (status.what == lock_status::state::held) return status;
+    } catch (const failure&) {
+      // Another may know more; if none does, only the message is poorer.
     }
-  } catch (const failure&) {
-    // Only the message is poorer.
+  }
+  return std::nullopt;
+}
+
+// Who has what of these locks, for the message; nothing when nobody can tell.
+std::string holders_of(const std::vector<client>& servers, const lock_choice& lock) {
+  // A member's mutex of that name is not the quorum's.
+  if (!lock.members.empty() && lock.how == dialect{}) return {};
+  std::string text;
+  for (const auto& name : lock.names) {
+    const auto status = held_at_one_of(servers, name, lock.how);
+    if (!status) continue;
+    const auto which = lock.names.size() > 1 ? fmt::format("'{}' is ", name) : std::string{};
+    text += fmt::format("; {}held by {}", which, show_owner(*status));
   }
   return text;
 }
 
-int report_no_lock(const context& shared, const client& redis, const locked_options& options,
-                   const failure& why) {
+int report_no_lock(const context& shared, const std::vector<client>& servers,
+                   const locked_options& options, const failure& why) {
   if (why.reason() != errc::busy && why.reason() != errc::timed_out) throw why;
   report_error(shared.json, name_of(why.reason()),
-               fmt::format("{}{}", why.what(), holders_of(redis, options.lock)));
+               fmt::format("{}{}", why.what(), holders_of(servers, options.lock)));
   return no_lock;
 }
 
 int run_command(const locked_options& options, const context& shared) {
   signal_watch signals;
-  const auto redis = shared.connection.connect();
-  const auto target = make_lock(redis, options.lock, options.lease);
+  const auto servers = connect_to_servers(shared.connection, options.lock);
+  const auto target = make_lock(servers, options.lock, options.lease);
   auto outcome = wait_for(target, options, signals);
   if (outcome.ended_by) {
     report_error(shared.json, "cancelled",
                  fmt::format("signal {} ended the waiting", *outcome.ended_by));
     return killed_by_signal + *outcome.ended_by;
   }
-  if (!outcome.held) return report_no_lock(shared, redis, options, outcome.held.error());
+  if (!outcome.held) return report_no_lock(shared, servers, options, outcome.held.error());
   return run_guarded(*outcome.held, options, shared, signals).exit_code;
 }
 
@@ -108,10 +121,17 @@ void add_run(CLI::App& program, context& shared) {
       "  holdfast run --shared prices -- ./report.sh\n"
       "  holdfast run --permits 1/4 licences -- ./render.sh\n"
       "  holdfast run --all-of account:1,account:2 -- ./move.sh 10\n"
-      "  holdfast run --dialect redisson nightly -- ./backup.sh");
+      "  holdfast run --dialect redisson nightly -- ./backup.sh\n"
+      "  holdfast run --dialect redlock --member redis://a --member redis://b --member redis://c "
+      "\\\n"
+      "    nightly -- ./backup.sh");
   command->callback([options, names, &shared] {
     take_words(*options, *names, shared);
-    shared.action = [options, &shared] { return run_command(*options, shared); };
+    shared.action = [options, &shared] {
+      // Where they are was said, so that nobody is advised to.
+      if (!options->lock.members.empty()) shared.connection.url_given = true;
+      return run_command(*options, shared);
+    };
   });
 }
 

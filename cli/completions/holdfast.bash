@@ -27,18 +27,18 @@ _holdfast() {
   case "$previous" in
     --on-lost) mapfile -t COMPREPLY < <(compgen -W "terminate warn" -- "$word") && return ;;
     --dialect)
-      words="holdfast redisson redisson_spin redisson_fenced go_zero redis_py python_redis_lock reentrant_thread_local shedlock spring_integration: spring_integration_pub_sub:"
+      words="holdfast redisson redisson_spin redisson_fenced go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node shedlock spring_integration: spring_integration_pub_sub:"
       mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word") && return
       ;;
     --story)
       mapfile -t COMPREPLY < <(compgen -W "orders stock balance leader seats" -- "$word") && return
       ;;
     --password-file | --tls-ca | --tls-cert | --tls-key | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
-    --url) mapfile -t COMPREPLY < <(compgen -W "redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// embedded:" -- "$word") && return ;;
+    --url | --member) mapfile -t COMPREPLY < <(compgen -W "redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// embedded:" -- "$word") && return ;;
   esac
   case "$command" in
     "") words="run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench --version $common" ;;
-    run) words="--shared --exclusive --fair --permits --all-of --dialect --wait --nonblock --lease --on-lost --grace $common" ;;
+    run) words="--shared --exclusive --fair --permits --all-of --member --dialect --wait --nonblock --lease --on-lost --grace $common" ;;
     status) words="--dialect $common" ;;
     elect) words="--lease --grace --once $common" ;;
     ls) words="--limit --all-dialects $common" ;;

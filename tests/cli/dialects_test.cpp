@@ -102,6 +102,45 @@ TEST_P(CommandLine, FindsTheKeysOfADialectThatHasAPrefix) {
   }
 }
 
+TEST_P(CommandLine, RunsACommandUnderALockOfAQuorum) {
+  const private_server servers[] = {start(), start(), start()};
+  words members;
+  for (const auto& each : servers) members.insert(members.end(), {"--member", each.url()});
+  const auto run = [&](words how, words command) {
+    words all = {"run", "--nonblock"};
+    for (auto* part : {&how, &members, &command}) all.insert(all.end(), part->begin(), part->end());
+    return holdfast_at(servers[0], all);
+  };
+  const auto there = [&](const std::string& key) {
+    return servers[0].command({"EXISTS", key}).number + servers[1].command({"EXISTS", key}).number +
+           servers[2].command({"EXISTS", key}).number;
+  };
+  const words echo = {"nightly", "--", "sh", "-c", "echo token $HOLDFAST_TOKEN"};
+  EXPECT_EQ(run({"--dialect", "redlock"}, echo).output, "token none\n");
+  EXPECT_EQ(run({"--dialect", "redlock_node:stock"}, echo).output, "token none\n");
+  EXPECT_THAT(run({}, echo).output, ::testing::MatchesRegex("token [0-9]+\n"));
+  servers[1].command({"SET", "nightly", "theirs"});
+  EXPECT_EQ(run({"--dialect", "redlock"}, echo).how, exited(0));
+  servers[2].command({"SET", "nightly", "theirs"});
+  const auto refused = run({"--dialect", "redlock"}, echo);
+  EXPECT_EQ(refused.how, exited(75));
+  EXPECT_THAT(refused.errors, HasSubstr("held by unknown, id theirs"));
+  servers[0].command({"SET", "stock", "theirs"});
+  servers[1].command({"SET", "stock", "theirs"});
+  EXPECT_EQ(run({"--dialect", "redlock_node:stock"}, {"other", "--", "true"}).how, exited(75));
+  EXPECT_EQ(there("other"), 0);
+  EXPECT_EQ(run({"--shared"}, {"nightly", "--", "true"}).how, exited(64));
+  EXPECT_EQ(run({"--dialect", "redisson"}, {"nightly", "--", "true"}).how, exited(78));
+  EXPECT_EQ(run({"--member", "redis://user:secret@there"}, {"a", "--", "true"}).how, exited(64));
+  const auto both = run({"--dialect", "redlock", "--all-of", "a,b"}, {"--", "echo", "in"});
+  EXPECT_EQ(both.output, "in\n") << both.errors;
+  members[1] = "unix:///nowhere/a";
+  members[3] = "unix:///nowhere/b";
+  const auto alone = run({"--dialect", "redlock"}, echo);
+  EXPECT_EQ(alone.how, exited(69));
+  EXPECT_THAT(alone.errors, HasSubstr("/nowhere/a"));
+}
+
 TEST_P(CommandLine, TellsTheTokenOfRedissonToTheCommand) {
   const auto server = start();
   server.command({"SET", "redisson_lock_token:{nightly}", "41"});

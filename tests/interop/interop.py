@@ -17,6 +17,7 @@ import time
 import differential
 import order
 import sharing
+import votes
 from checks import NOTICE, PATIENCE, WATCHDOG, Failed, expect
 
 TOTAL, WORKERS = 2000, 4
@@ -37,12 +38,20 @@ class Peer:
     fenced: bool = False  # its locks have tokens
     rests: bool = False  # stays locked for a while after its release
     fair: bool = False  # who waits comes in in the order of arrival
+    servers: int = 1  # that vote
+    several: bool = False  # may lock several resources at once, called NAME+OTHER
     modes: bool = False  # has readers, called NAME/read, and a writer, who enters only once here
 
 
 def registry(status, mode):
     words = (WATCHDOG, mode)
     return Peer(key="interop:{}", words=words, status=status, renews=True, reentrant=True)
+
+
+def node_redlock(servers, version):
+    words = (WATCHDOG, version)
+    renews = version == 5
+    return Peer(words=words, status="redlock_node", renews=renews, servers=servers, several=True)
 
 
 PEERS = {
@@ -65,6 +74,12 @@ PEERS = {
     "spring_integration": registry("spring_integration:interop", "SPIN_LOCK"),
     "spring_integration_pub_sub": registry("spring_integration_pub_sub:interop", "PUB_SUB_LOCK"),
     "shedlock": Peer(key="job-lock:default:{}", rests=True),
+    "redsync": Peer(status="redlock", servers=3),
+    "redsync_of_5": Peer(status="redlock", servers=5),
+    "redsync_alone": Peer(status="redlock"),
+    "node_redlock": node_redlock(servers=3, version=5),
+    "node_redlock_alone": node_redlock(servers=1, version=5),
+    "node_redlock_4": node_redlock(servers=3, version=4),
 }
 
 
@@ -75,7 +90,11 @@ class Server:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = str(probe.getsockname()[1])
-        words = [program, "--port", self.port, "--bind", "127.0.0.1", "--save", ""]
+        self.program = program
+        self.start()
+
+    def start(self):
+        words = [self.program, "--port", self.port, "--bind", "127.0.0.1", "--save", ""]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
         for _ in range(1000):
             with contextlib.suppress(OSError):
@@ -145,9 +164,10 @@ class Pair:
     def __init__(self, dialect, commands, watchdog=WATCHDOG):
         self.dialect = dialect
         self.peer = PEERS[dialect]
-        self.server = Server()
+        self.servers = [Server() for _ in range(self.peer.servers)]
+        self.server = self.servers[0]
         self.commands = commands
-        address = ["127.0.0.1", self.server.port]
+        address = ["127.0.0.1", ",".join(server.port for server in self.servers)]
         extra = [str(watchdog if word == WATCHDOG else word) for word in self.peer.words]
         self.drivers = [
             Driver(dialect, commands[dialect], address + extra),
@@ -160,13 +180,14 @@ class Pair:
     def stop(self):
         for driver in self.drivers:
             driver.stop()
-        self.server.stop()
+        for server in self.servers:
+            server.stop()
 
-    def status(self, name):
+    def status(self, name, server=None):
         words = shlex.split(self.commands["status"]) + [
             "--json",
             "--url",
-            f"redis://127.0.0.1:{self.server.port}",
+            f"redis://127.0.0.1:{(server or self.server).port}",
             "status",
             "--dialect",
             self.peer.status or self.dialect,
@@ -193,7 +214,7 @@ def exclusion(pair):
         if (said := other.ask("locked", "a")) != "unknown":
             expect(said, "yes", f"{other.name} sees that it is locked")
         expect(holder.ask("release", "a"), "ok", f"{holder.name} gives it back")
-        expect(pair.server.ask("EXISTS", pair.key("a")), 0, "keys left")
+        votes.expect_keys(pair.servers, pair.key("a"), 0, 0)
         if (said := other.ask("locked", "a")) != "unknown":
             expect(said, "no", f"{other.name} sees that it is free")
     return ""
@@ -259,7 +280,8 @@ def renewal(pair):
 
 def reentry(pair):
     """Holds are counted by their holder, and the lock is free after the last."""
-    reentrant = [] if pair.peer.modes else [(pair.ours, pair.theirs)]
+    enters_once = pair.peer.modes or len(pair.servers) > 1
+    reentrant = [] if enters_once else [(pair.ours, pair.theirs)]
     if pair.peer.reentrant:
         reentrant.append((pair.theirs, pair.ours))
     for holder, other in reentrant:
@@ -278,8 +300,10 @@ def view(pair):
     """`holdfast status` shows the other's holder."""
     expect(pair.status("v")["state"], "free", "state of a free lock")
     expect(pair.theirs.ask("acquire", "v", 0, 0), "ok", "they take it")
-    shown = pair.status("v")
-    expect(shown["state"], "held", "state of their lock")
+    votes.expect_keys(pair.servers, pair.key("v"), len(pair.servers), len(pair.servers))
+    for server in reversed(pair.servers):
+        shown = pair.status("v", server)
+        expect(shown["state"], "held", "state of their lock")
     if shown.get("remaining_ms", 0) <= 0 or not shown["owner"]["id"]:
         raise Failed(f"their lock is shown as {shown}")
     if pair.peer.counts:
@@ -298,12 +322,13 @@ def keys(pair):
 
     def shape(driver):
         expect(driver.ask("acquire", "kept", 3000, 0), "ok", f"{driver.name} takes it")
+        votes.expect_keys(pair.servers, key, len(pair.servers), len(pair.servers))
         kind = pair.server.ask("TYPE", key)
         is_text = kind == "string"
         values = [pair.server.ask("GET", key)] if is_text else pair.server.ask("HGETALL", key)
         left = pair.server.ask("PTTL", key)
         expect(driver.ask("release", "kept"), "ok", f"{driver.name} gives it back")
-        expect(pair.server.ask("EXISTS", key), 0, "keys left")
+        votes.expect_keys(pair.servers, key, 0, 0)
         form = ["".join("x" if c.isalnum() or c in "+/" else c for c in v) for v in values]
         if kind == "hash":
             form = [form[0].split(":")[0] + ":x", values[1]]
@@ -352,7 +377,10 @@ def tokens(pair):
 
 
 def equal_keys(pair):
-    """After the same random operations the same keys are there; see differential.py."""
+    """After the same random operations the same keys are there; see differential.py. Of several
+    servers some write a moment after the answer: one alone is compared."""
+    if len(pair.servers) > 1:
+        return None
     alone = Pair(pair.dialect, pair.commands, watchdog=differential.LONG)
     try:
         found = differential.compare(alone)
@@ -376,6 +404,7 @@ TESTS = [
     tokens,
     *sharing.TESTS,
     *order.TESTS,
+    *votes.TESTS,
     equal_keys,
 ]
 

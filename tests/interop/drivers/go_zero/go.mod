@@ -48,3 +48,7 @@ require (
 	google.golang.org/protobuf v1.36.11 // indirect
 	gopkg.in/yaml.v2 v2.4.0 // indirect
 )
+
+require holdfast/interop/driver v0.0.0
+
+replace holdfast/interop/driver => ../go

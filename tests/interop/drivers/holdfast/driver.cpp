@@ -1,4 +1,5 @@
 // Takes locks as Holdfast does in another library's dialect; see tests/interop/README.md.
+#include <algorithm>
 #include <charconv>
 #include <exception>
 #include <iostream>
@@ -18,8 +19,16 @@ namespace {
 using holdfast::support::raw_connection;
 using milliseconds = std::chrono::milliseconds;
 
-// `least`: lockAtLeastFor, of a job of ShedLock.
-holdfast::dialect dialect_of(const std::string& name, milliseconds least = {}) {
+std::vector<std::string> split(const std::string& list, char at) {
+  std::vector<std::string> words;
+  std::istringstream rest(list);
+  for (std::string word; std::getline(rest, word, at);) words.push_back(word);
+  return words;
+}
+
+// `least`: lockAtLeastFor, of a job of ShedLock. `further`: resources of a lock of node-redlock.
+holdfast::dialect dialect_of(const std::string& name, milliseconds least = {},
+                             std::vector<std::string> further = {}) {
   constexpr milliseconds pause{10};
   for (const auto* plain : {"redisson", "redisson_rw", "redisson_fair"}) {
     if (name == plain) return holdfast::dialect::redisson();
@@ -41,16 +50,24 @@ holdfast::dialect dialect_of(const std::string& name, milliseconds least = {}) {
   if (name == "shedlock") {
     return holdfast::dialect::shedlock({.at_least_for = least, .retry_interval = pause});
   }
+  if (name.starts_with("redsync") || name.starts_with("node_redlock")) {
+    const auto library = name.starts_with("redsync") ? holdfast::redlock_library::redsync
+                                                     : holdfast::redlock_library::node_redlock;
+    return holdfast::dialect::redlock({library, std::move(further), pause});
+  }
   throw std::invalid_argument("unknown dialect " + name);
 }
 
 class driver {
  public:
-  driver(const std::string& dialect, const std::string& host, std::uint16_t port)
+  // `ports`: with commas between them, where several servers vote.
+  driver(const std::string& dialect, const std::string& host, const std::string& ports)
       : called_(dialect),
         dialect_(dialect_of(dialect)),
-        where_(holdfast::net::tcp_endpoint{host, port}),
-        redis_("redis://" + host + ":" + std::to_string(port)) {}
+        where_(holdfast::net::tcp_endpoint{host, static_cast<std::uint16_t>(std::stoi(ports))}) {
+    for (const auto& port : split(ports, ','))
+      servers_.emplace_back("redis://" + host + ":" + port);
+  }
 
   std::string acquire(const std::string& name, int lease, int wait, int least) {
     auto options = as_called();
@@ -61,9 +78,7 @@ class driver {
     } else {
       options.lease = milliseconds{1000};
     }
-    const auto lock =
-        has_modes() ? read_write(name, options) : redis_.recursive_mutex(name, options);
-    auto held = lock.try_acquire({.timeout = milliseconds{wait}});
+    auto held = lock_of(name, options).try_acquire({.timeout = milliseconds{wait}});
     if (!held) return is_busy(held.error()) ? "busy" : throw held.error();
     held_[name].push_back(std::move(*held));
     return "ok";
@@ -86,7 +101,7 @@ class driver {
       all.emplace_back([&] {
         raw_connection values{where_};
         const auto options = as_called();
-        const auto mutex = has_modes() ? read_write(name, options) : redis_.mutex(name, options);
+        const auto mutex = is_alone() ? redis().mutex(name, options) : lock_of(name, options);
         for (int round = 0; round < rounds; ++round) {
           const auto held = mutex.acquire();
           const auto text = values.command({"GET", counter}).text;
@@ -100,8 +115,11 @@ class driver {
   }
 
   std::string locked(const std::string& name) const {
-    const auto status = holdfast::inspector{redis_}.status(name, dialect_);
-    return status.what == holdfast::lock_status::state::held ? "yes" : "no";
+    const auto votes = std::ranges::count_if(servers_, [&](const holdfast::client& each) {
+      const auto status = holdfast::inspector{each}.status(name, dialect_);
+      return status.what == holdfast::lock_status::state::held;
+    });
+    return static_cast<std::size_t>(votes) > servers_.size() / 2 ? "yes" : "no";
   }
 
   std::string holds(const std::string& name) const {
@@ -137,14 +155,27 @@ class driver {
     return {.fair = called_ == "redisson_fair", .dialect = dialect_};
   }
 
+  const holdfast::client& redis() const { return servers_.front(); }
   bool has_modes() const { return called_ == "redisson_rw"; }
+  bool is_alone() const { return !has_modes() && servers_.size() == 1; }
+
+  // NAME+OTHER is several resources.
+  holdfast::lock lock_of(const std::string& name, holdfast::lock_options options) const {
+    if (has_modes()) return read_write(name, options);
+    auto resources = split(name, '+');
+    if (resources.size() > 1) {
+      options.dialect = dialect_of(called_, {}, {resources.begin() + 1, resources.end()});
+    }
+    if (is_alone()) return redis().recursive_mutex(resources.front(), options);
+    return holdfast::quorum{servers_}.mutex(resources.front(), options);
+  }
 
   // NAME: the writer; NAME/read: a reader.
   holdfast::lock read_write(std::string name, const holdfast::lock_options& options) const {
     constexpr std::string_view reader = "/read";
-    if (!name.ends_with(reader)) return redis_.rw(name, options).exclusive();
+    if (!name.ends_with(reader)) return redis().rw(name, options).exclusive();
     name.resize(name.size() - reader.size());
-    return redis_.rw(name, options).shared();
+    return redis().rw(name, options).shared();
   }
 
   static bool is_busy(const holdfast::failure& why) {
@@ -154,7 +185,7 @@ class driver {
   const std::string called_;
   const holdfast::dialect dialect_;
   const holdfast::net::endpoint where_;
-  const holdfast::client redis_;
+  std::vector<holdfast::client> servers_;
   std::map<std::string, std::vector<holdfast::lease>> held_;
 };
 
@@ -162,7 +193,7 @@ class driver {
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
-  driver here(argv[1], argv[2], static_cast<std::uint16_t>(std::stoi(argv[3])));
+  driver here(argv[1], argv[2], argv[3]);
   std::string line;
   while (std::getline(std::cin, line) && line != "quit") {
     std::string answer;

@@ -150,6 +150,24 @@ TEST(Socket, KnowsOfNoCoreWhereThereIsNoConnection) {
   EXPECT_FALSE(comes_from_this_core(one));
 }
 
+TEST(Socket, BlocksForAMomentOnly) {
+  descriptor listener, socket;
+  const auto where = bound(listener);
+  ASSERT_EQ(::listen(listener.get(), 1), 0);
+  ASSERT_EQ(connect(where, within(milliseconds{5000}), socket), "");
+  const descriptor peer(::accept(listener.get(), nullptr, nullptr));
+  block_at_most(socket, milliseconds{20});
+  char byte = 0;
+  const auto before = now();
+  EXPECT_EQ(::recv(socket.get(), &byte, 1, 0), -1);
+  EXPECT_EQ(errno, EAGAIN);
+  EXPECT_GE(now() - before, milliseconds{19});
+  EXPECT_EQ(::recv(socket.get(), &byte, 1, MSG_DONTWAIT), -1);
+  EXPECT_EQ(errno, EAGAIN);
+  EXPECT_EQ(::send(peer.get(), "a", 1, 0), 1);
+  EXPECT_EQ(::recv(socket.get(), &byte, 1, 0), 1);
+}
+
 TEST(Socket, IsClosedHardSoThatNothingMoreArrives) {
   descriptor listener, socket;
   const auto where = bound(listener);

@@ -1,10 +1,12 @@
 #include "net/socket.hpp"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -126,6 +128,13 @@ void close_hard(descriptor& socket) noexcept {
 
 void shut_down(const descriptor& socket) noexcept {
   if (socket) ::shutdown(socket.get(), SHUT_RDWR);
+}
+
+void block_at_most(const descriptor& socket, milliseconds limit) noexcept {
+  const ::timeval timeout{limit.count() / 1000, limit.count() % 1000 * 1000};
+  set_option(socket.get(), SOL_SOCKET, SO_RCVTIMEO, timeout);
+  const int flags = ::fcntl(socket.get(), F_GETFL);
+  ::fcntl(socket.get(), F_SETFL, flags & ~O_NONBLOCK);
 }
 
 bool comes_from_this_core(const descriptor& socket) noexcept {

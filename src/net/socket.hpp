@@ -46,6 +46,10 @@ void shut_down(const descriptor& socket) noexcept;
 // caller. Then the peer and we take turns.
 bool comes_from_this_core(const descriptor& socket) noexcept;
 
+// From now on a receive that may block waits for bytes at most this long, rounded up to the tick of
+// the kernel.
+void block_at_most(const descriptor& socket, milliseconds limit) noexcept;
+
 // Waits for one of `events`, `cancel` or the deadline. True when the socket is ready.
 bool wait_ready(int fd, short events, const connect_limits& limits);
 

@@ -202,6 +202,11 @@ link::outcome connection::await_data(waiter& w, reply_batch& batch, bool alone) 
     if (outcome != link::outcome::would_block || w.is_finished()) return outcome;
     sched_yield();  // the server may want this processor
   }
+  // Its answer is all that is to come, and will be here before anybody wants to interrupt it.
+  if (alone && !w.is_executor() && !w.is_finished()) {
+    const auto outcome = link_.receive_soon(batch);
+    if (outcome != link::outcome::would_block || w.is_finished()) return outcome;
+  }
   poll_socket(w);
   return link_.receive(batch);
 }

@@ -17,6 +17,8 @@ constexpr milliseconds first_attempt_delay{10};
 constexpr milliseconds last_attempt_delay{1000};
 // In a cluster each failure makes others be asked who has the locks now.
 constexpr milliseconds last_attempt_delay_in_cluster{100};
+// So long a reader may be deaf to all but the socket.
+constexpr milliseconds moment{1};
 
 }  // namespace
 
@@ -145,6 +147,7 @@ void connection::connect() {
 void connection::connected(link& made, const std::string& address) {
   const scoped_mutex lock(mutex_);
   link_.take(made);
+  net::block_at_most(link_.socket(), moment);
   address_ = address;
   connecting_ = false;
   up_ = ever_reached_ = true;

@@ -39,11 +39,17 @@ link::outcome link::fail(errc reason, std::string problem) {
   return outcome::closed;
 }
 
-link::outcome link::receive(reply_batch& batch) {
+link::outcome link::receive(reply_batch& batch) { return receive(batch, MSG_DONTWAIT); }
+
+link::outcome link::receive_soon(reply_batch& batch) {
+  return tls_ ? outcome::would_block : receive(batch, 0);
+}
+
+link::outcome link::receive(reply_batch& batch, int flags) {
   if (tls_) [[unlikely]]
     return receive_by_tls(batch);
   make_room();
-  const auto got = ::recv(fd(), buffer_.data() + end_, buffer_.size() - end_, MSG_DONTWAIT);
+  const auto got = ::recv(fd(), buffer_.data() + end_, buffer_.size() - end_, flags);
   if (got > 0) {
     end_ += static_cast<std::size_t>(got);
     return parse(batch);

@@ -52,6 +52,10 @@ class link {
   // that the socket does not show. `closed`: `batch` holds what came before, problem() says why.
   outcome receive(reply_batch& batch);
 
+  // The same, but a plain socket on which nothing has come yet is given a moment: one call to the
+  // kernel, where a poll before it would be a second one. Cannot be interrupted.
+  outcome receive_soon(reply_batch& batch);
+
   // Sends `bytes` from `offset` on without blocking; advances `offset`.
   outcome send(const std::string& bytes, std::size_t& offset);
 
@@ -63,6 +67,7 @@ class link {
 
  private:
   void make_room();
+  outcome receive(reply_batch& batch, int flags);
   outcome parse(reply_batch& batch);
   outcome receive_by_tls(reply_batch& batch);
   outcome fail(errc reason, std::string problem);

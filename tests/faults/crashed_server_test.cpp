@@ -1,6 +1,7 @@
 // The server dies, freezes or forgets its scripts. With many threads at work:
 // tests/conformance/turned_away_test.cpp.
 #include <atomic>
+#include <future>
 #include <thread>
 
 #include "faults/faulty_server.hpp"
@@ -100,6 +101,26 @@ TEST_P(CrashedServer, FrozenOneKeepsNobodyLongerThanItsTimeout) {
   EXPECT_TRUE(redis.mutex("released").try_acquire({.timeout = support::generous}));
   EXPECT_TRUE(redis.mutex("renewed").try_acquire({.timeout = support::generous}));
   EXPECT_TRUE(extended.extend(60s));
+}
+
+TEST_P(CrashedServer, AskerOfAFrozenOneCanBeStopped) {
+  auto server = start();
+  client_options options;
+  options.response_timeout = 60s;
+  const client redis{server.url(), options};
+  const auto wanted = redis.mutex("a");
+  wanted.acquire().release().value();
+  server.freeze();
+  std::stop_source stop;
+  auto asking = std::async(std::launch::async, [&] {
+    return wanted.try_acquire({.timeout = forever, .stop = stop.get_token()});
+  });
+  EXPECT_EQ(asking.wait_for(50ms), std::future_status::timeout);  // long enough to have asked
+  const auto before = net::now();
+  stop.request_stop();
+  expect_failure(asking.get(), errc::cancelled, "");
+  EXPECT_LT(net::now() - before, 5s);
+  server.thaw();
 }
 
 TEST_P(CrashedServer, FrozenForLessThanTheLeaseCostsNothingButTime) {

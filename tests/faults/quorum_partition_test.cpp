@@ -69,7 +69,7 @@ TEST_P(QuorumPartition, TheMajorityGoesOnAndTheMinorityLosesWhatItHas) {
              EXPECT_GT(next->token(), held.token());
            });
   EXPECT_EQ(run.violations(), "");
-  EXPECT_GT(run.won(0, 0ms), 10U);
+  EXPECT_GT(run.won(0, 0ms), 0U);
   RecordProperty("won_while_divided", std::to_string(run.won(0, 0ms)));
   // Until then its threads may have passed on what they had.
   EXPECT_EQ(run.won(1, lease_time + patience), 0U);

@@ -103,7 +103,7 @@ TEST_P(SentinelPartition, ThereIsAnotherMasterAndTheOldOneGrantsNoMore) {
              EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
            });
   EXPECT_EQ(run.violations(), "");
-  EXPECT_GT(run.won(0, 0ms), 10U);
+  EXPECT_GT(run.won(0, 0ms), 0U);
   RecordProperty("won_while_divided", std::to_string(run.won(0, 0ms)));
   // The replicas are gone for two seconds then, as the old master counts it.
   EXPECT_EQ(run.won(1, 4s + lease_time), 0U);

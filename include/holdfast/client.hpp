@@ -60,10 +60,10 @@ class client {
   [[nodiscard]] holdfast::recursive_mutex recursive_mutex(std::string_view name,
                                                           const lock_options& options = {}) const;
 
-  /// A lock that many readers or one writer can hold. Of the options `fencing`, `fair` and `retain`
-  /// mean nothing here: tokens are always given, the order is always that of arrival.
-  /// With `dialect::redisson()` it is Redisson's `RReadWriteLock`, which has neither.
-  /// Throws as `mutex`, and `unsupported` with any other dialect.
+  /// A lock that many readers or one writer can hold. Of the options `fencing` and `retain` mean
+  /// nothing here: tokens are always given. With `dialect::redisson()` it is Redisson's
+  /// `RReadWriteLock`, which has neither tokens nor an order. Throws as `mutex`, and `unsupported`
+  /// with any other dialect.
   [[nodiscard]] read_write_lock rw(std::string_view name, const lock_options& options = {}) const;
 
   /// A lock with permits. Throws as `mutex`.

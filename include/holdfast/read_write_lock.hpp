@@ -14,16 +14,19 @@ namespace holdfast {
 /// A read-write lock: any number of readers, or one writer. Made by `client::rw()`.
 ///
 /// Whoever waits comes in in the order of arrival; all readers in front of the next writer come in
-/// together. So neither readers nor writers starve. Every reader has a lease and a fencing token of
-/// his own: his token is above that of every earlier writer and below that of every later one.
+/// together. So neither readers nor writers starve. Readers of one client join each other without
+/// asking the server, for 5 to 10 ms at a time, unless `lock_options::fair` wants strict order.
+/// Every reader has a fencing token of his own: above that of every earlier writer and below that
+/// of every later one.
 ///
 /// Who may want to write after having read asks `upgradeable()`: one at a time, beside readers. He
 /// becomes the writer with `upgrade()` without letting anybody write in between, and a reader again
 /// with `downgrade()`. A plain reader cannot be upgraded, since two of them would wait for each
 /// other for ever.
 ///
-/// Cost: one command to acquire, one to release, two in all when it waits; one script each.
-/// At a loss only the lease concerned is lost; others keep theirs.
+/// Cost: one command to acquire, one to release, two in all when it waits; one script each. None
+/// for a reader who joins. At a loss only the lease concerned is lost, and with it those of the
+/// readers who have joined it; others keep theirs.
 ///
 /// Written as Redisson's `RReadWriteLock` (`lock_options::dialect`) it has readers and a writer,
 /// but no tokens, no order of arrival and nobody who can change what he has.

@@ -71,6 +71,22 @@ lock site_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_sp
   return lock_access::make(core, engine.sites().find_or_make(engine, std::move(spec)));
 }
 
+// A lock that several can hold.
+runtime::lock_spec shared_spec(runtime::client_core& core, std::string_view name,
+                               const lock_options& options, dialects::demand wants) {
+  check_native(options);
+  auto spec = spec_of(core, name,
+                      {.lease = options.lease,
+                       .renewal = options.renewal,
+                       .fair = options.fair,
+                       .queue_limit = options.queue_limit,
+                       .lock_delay = options.lock_delay,
+                       .reentry = options.reentry});
+  spec.recipe = &dialects::native_shared_lock();
+  spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
+  return spec;
+}
+
 const runtime::lock_spec& spec_of(const lock& of) {
   return static_cast<const runtime::lock_site&>(*lock_access::source(of)).spec();
 }
@@ -103,7 +119,12 @@ lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_
                  const lock_options& options) {
   const auto& of = lock_access::recipe(options.dialect);
   auto foreign = of ? of->read_write() : nullptr;
-  if (!foreign) return make_shared_lock(core, name, options, {.mode = 'r'});
+  if (!foreign) {
+    auto spec = shared_spec(*core, name, options, {.mode = 'r'});
+    // Who waits for whom is kept by the leases of threads.
+    spec.joins = spec.renews && !spec.fair && core->engine().deadlocks() == nullptr;
+    return site_of(core, std::move(spec));
+  }
   auto spec = spec_in_layout(*core, name, options, std::move(foreign));
   spec.wants = std::make_shared<const dialects::demand>(dialects::demand{.mode = 'r'});
   return site_of(core, std::move(spec));
@@ -111,22 +132,14 @@ lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_
 
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                       const lock_options& options, dialects::demand wants) {
-  check_native(options);
-  auto spec = spec_of(*core, name,
-                      {.lease = options.lease,
-                       .renewal = options.renewal,
-                       .queue_limit = options.queue_limit,
-                       .lock_delay = options.lock_delay,
-                       .reentry = options.reentry});
-  spec.recipe = &dialects::native_shared_lock();
-  spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
-  return site_of(core, std::move(spec));
+  return site_of(core, shared_spec(*core, name, options, std::move(wants)));
 }
 
 bool is_native(const lock& which) { return spec_of(which).foreign == nullptr; }
 
 lock make_alike(const lock& like, dialects::demand wants) {
   auto spec = spec_of(like);
+  spec.joins = false;
   spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
   return site_of(lock_access::core(like), std::move(spec));
 }
@@ -145,6 +158,7 @@ std::shared_ptr<runtime::tenure> tenure_of(const lock& like, const lease& held, 
 lock make_change(const lock& like, const lease& held, std::string_view from, char to) {
   const auto tenure = tenure_of(like, held, from, " in a mode that can be changed so");
   auto spec = spec_of(like);
+  spec.joins = false;
   const dialects::demand wants{.mode = to, .replaced = tenure->claim().owner};
   spec.wants = std::make_shared<const runtime::change>(runtime::change{wants, tenure});
   const auto& core = lock_access::core(like);

@@ -229,7 +229,7 @@ std::vector<catalog_entry> native_entries() {
       {passed_on(native_lock("several mutexes", "all_of({a, b, c})")), fenced, several_scripts},
       {vote("mutex of a quorum", "quorum{{a, b, c}}.mutex(name)"), nullptr, quorum_scripts},
       {fair(native_lock("election", "client.elect(name)")), fenced, mutex_scripts},
-      {fair(native_lock("reader", "client.rw(name).shared()")), shared, shared_scripts},
+      {passed_on(native_lock("reader", "client.rw(name).shared()")), shared, shared_scripts},
       {fair(native_lock("upgradeable reader", "client.rw(name).upgradeable()")), shared,
        shared_scripts},
       {passed_on(native_lock("writer", "client.rw(name).exclusive()")), shared, shared_scripts},

@@ -6,7 +6,6 @@
 #include "base/printable.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/joint_request.hpp"
 #include "runtime/site_acquisition.hpp"
 
 namespace holdfast::runtime {
@@ -23,7 +22,8 @@ constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
 lock_site::lock_site(engine& owner, lock_spec spec)
     : engine_(owner),
       spec_(std::move(spec)),
-      inside_(spec_.recursive ? std::make_unique<insider>() : nullptr) {}
+      inside_(spec_.recursive ? std::make_unique<insider>() : nullptr),
+      readers_(spec_.joins ? std::make_unique<reader_group>(owner, spec_) : nullptr) {}
 
 lock_site::~lock_site() {
   if (!engine_.is_in_its_process()) return;
@@ -84,53 +84,6 @@ acquired lock_site::block(leasing::patience patience, std::stop_token stop, iden
   }
 }
 
-std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
-    const std::vector<lock_site*>& all) {
-  auto& engine = all.front()->engine_;
-  auto& connection = engine.connection(all.front()->spec_.key.slot());
-  redis::waiter self{redis::waiter::kind::caller, &connection};
-  auto joint = std::make_unique<joint_request>(engine);
-  std::vector<std::unique_ptr<site_acquisition>> parts;
-  bool free = true;
-  for (auto it = all.begin(); it != all.end() && free; ++it) {
-    auto& one = *parts.emplace_back(std::make_unique<site_acquisition>((*it)->shared_from_this()));
-    const bool ended = one.begin({}, {}, {.sleeper = &self, .together = joint.get()});
-    free = !ended || one.has_grant();
-  }
-  if (free) {
-    joint_request::submit(std::move(joint), &self, redis::connection::delivery::driven);
-  } else {
-    joint->cancel();
-  }
-  const auto is_answered = [](const auto& one) { return one->has_answer(); };
-  while (self.clear_done(), !std::ranges::all_of(parts, is_answered)) {
-    connection.drive(self);
-  }
-  self.done();
-  connection.drive(self);
-  std::vector<grant> got;
-  leasing::outcome why;
-  for (const auto& one : parts) {
-    auto outcome = one->finish();
-    if (auto* const granted = std::get_if<grant>(&outcome)) {
-      got.push_back(std::move(*granted));
-    } else if (!why.code || why.code == errc::busy) {
-      why = std::get<leasing::outcome>(std::move(outcome));
-    }
-  }
-  if (!why.code) {
-    if (auto* const watch = engine.deadlocks()) {
-      for (const auto& one : got) {
-        watch->acquired(this_thread(), std::static_pointer_cast<tenure>(one.of));
-      }
-    }
-    return got;
-  }
-  connection.forget(self);
-  for (const auto& one : got) one.of->give_back({});
-  return why;
-}
-
 // A thread that has the lock would wait for itself.
 void lock_site::check_reentry(identity thread) {
   if (thread_.load(std::memory_order_relaxed) != thread || !spec_.watches_reentry()) return;
@@ -160,6 +113,7 @@ std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience) {
 }
 
 lock_site::entry lock_site::enter(leasing::patience patience, identity thread) {
+  if (readers_) return enter_to_read(patience, thread);
   if (!spec_.stays_here()) return {.asks = new_tenure(patience)};
   scoped_mutex lock(mutex_);
   switch (state_) {
@@ -183,6 +137,7 @@ lock_site::entry lock_site::enter(leasing::patience patience, identity thread) {
 }
 
 std::optional<grant> lock_site::try_take(identity thread) {
+  if (readers_) return readers_->join();
   const scoped_mutex lock(mutex_);
   if (state_ != state::idle || !may_pass_on(net::now())) return std::nullopt;
   return take(thread);
@@ -207,6 +162,7 @@ grant lock_site::take(identity thread) {
 }
 
 grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
+  if (readers_) return obtained_to_read(std::move(by));
   grant whole{by, token(*by, 0)};
   if (auto* const held = spec_.changes()) held->on_replaced();
   if (spec_.is_gate) by->on_replaced();
@@ -235,7 +191,8 @@ grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
 
 void lock_site::failed(const tenure& by) {
   if (spec_.is_retained()) engine_.waiting().keep_no_more(by.claim().owner);
-  if (!spec_.stays_here()) return;
+  const bool asked_for_all = readers_ ? readers_->has_asked(by) : spec_.stays_here();
+  if (!asked_for_all) return;
   scoped_mutex lock(mutex_);
   const auto next = promote_next();
   lock.unlock();
@@ -254,10 +211,12 @@ std::shared_ptr<local_waiter> lock_site::promote_next() {
   revoked_ = false;
   next->state_ = local_waiter::state::asking;
   next->asks_ = new_tenure(next->patience_);
+  if (readers_) readers_->asks(*next->asks_);
   return next;
 }
 
 void lock_site::lost(const tenure& what) {
+  if (readers_) return readers_->lost(what);
   scoped_mutex lock(mutex_);
   if (tenure_.get() != &what) return;
   const auto ended = std::exchange(tenure_, nullptr);

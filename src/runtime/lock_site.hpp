@@ -18,6 +18,7 @@
 #include "runtime/listener.hpp"
 #include "runtime/lock_source.hpp"
 #include "runtime/lock_spec.hpp"
+#include "runtime/reader_group.hpp"
 #include "runtime/tenure.hpp"
 #include "runtime/timers.hpp"
 
@@ -110,6 +111,10 @@ class lock_site final : public lock_source,
   void on_shut_down() noexcept override;
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
+  // Where readers join each other (lock_site_reading.cpp).
+  entry enter_to_read(leasing::patience patience, identity thread) HOLDFAST_EXCLUDES(mutex_);
+  grant obtained_to_read(std::shared_ptr<tenure> by) HOLDFAST_EXCLUDES(mutex_);
+
   bool may_pass_on(monotonic_time now) const HOLDFAST_REQUIRES(mutex_);
   std::uint64_t token(const tenure& of, std::uint32_t minor) const;
   grant take(identity thread) HOLDFAST_REQUIRES(mutex_);
@@ -156,6 +161,7 @@ class lock_site final : public lock_source,
   std::weak_ptr<tenure> latest_
       HOLDFAST_GUARDED_BY(mutex_);  // of that one, where tenure_ is unused
   const std::unique_ptr<insider> inside_;
+  const std::unique_ptr<reader_group> readers_;  // where they may join each other
 };
 
 // One who waits for another thread of his own process.

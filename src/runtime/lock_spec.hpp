@@ -40,6 +40,7 @@ struct lock_spec {
   bool fenced;
   bool refuses_reentry = false;
   bool recursive = false;
+  bool joins = false;    // a reader: those of one client read under one grant, see reader_group
   bool is_gate = false;  // who gets it goes on, and holds nothing: a latch, a barrier
 
   // A lock that this client has may be passed on between its threads without the server. Not where
@@ -85,7 +86,7 @@ struct lock_spec {
            a.lease == b.lease && a.retain == b.retain && a.delay == b.delay &&
            a.queue_limit == b.queue_limit && a.renews == b.renews && a.fair == b.fair &&
            a.fenced == b.fenced && a.refuses_reentry == b.refuses_reentry &&
-           a.recursive == b.recursive;
+           a.recursive == b.recursive && a.joins == b.joins;
   }
 };
 

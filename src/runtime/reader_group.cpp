@@ -1,0 +1,136 @@
+#include "runtime/reader_group.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "net/clock.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/loss_notice.hpp"
+#include "runtime/tenure.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+constexpr milliseconds turn{5};
+constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
+
+}  // namespace
+
+// One reader's. He is told of a loss while he reads and not afterwards, whoever reads on.
+class reader_group::reading final : public holding {
+ public:
+  reading(reader_group& group, std::shared_ptr<share> under)
+      : group_(group), under_(std::move(under)) {}
+
+  const std::string& name() const noexcept override { return of().name(); }
+  bool held() const noexcept override { return of().held(); }
+  nanoseconds remaining() const noexcept override { return of().remaining(); }
+  result<void> extend(milliseconds duration) override { return of().extend(duration); }
+
+  std::stop_token lost() override {
+    const scoped_mutex lock(group_.mutex_);
+    if (!lost_.stop_possible()) {
+      lost_ = std::stop_source{};
+      if (of().held()) {
+        under_->listening.push_back(this);
+      } else {
+        lost_.request_stop();  // nobody can listen to it yet
+      }
+    }
+    return lost_.get_token();
+  }
+
+  bool give_back(const listener& who) override {
+    was_lost_ = !of().held();
+    const auto alive = under_->of;
+    const bool is_last = group_.leave(*under_, *this);
+    if (!was_lost_) return is_last && alive->release(who);
+    if (is_last) alive->release({});
+    if (who.exists()) who.tell(group_.engine_);
+    return who.exists();
+  }
+
+  result<void> take_released() override { return was_lost_ ? loss() : of().take_released(); }
+
+  result<void> give_back_and_wait() override {
+    was_lost_ = !of().held();
+    const auto alive = under_->of;
+    const bool is_last = group_.leave(*under_, *this);
+    auto released = is_last ? alive->give_back_and_wait() : result<void>{};
+    return was_lost_ ? loss() : released;
+  }
+
+ private:
+  friend class reader_group;
+  tenure& of() const noexcept { return *under_->of; }
+  static result<void> loss() {
+    return failure{errc::lost, "the lease had ended before it was released"};
+  }
+
+  reader_group& group_;  // the tenure keeps its site alive
+  const std::shared_ptr<share> under_;
+  std::stop_source lost_{std::nostopstate};  // guarded by the group
+  bool was_lost_ = false;
+};
+
+// As with a mutex, what is nearly over is left alone.
+bool reader_group::may_join(monotonic_time now) const {
+  if (!current_ || current_->minor == last_minor) return false;
+  const bool is_turn = now < turn_ends_ && current_->minor < last_minor / 2;
+  if (!is_turn && !(asker_ != nullptr && now < turn_ends_ + turn)) return false;
+  const nanoseconds enough = std::min<milliseconds>(spec_.lease, dialects::longest_claim) / 4;
+  return current_->of->remaining(now) > enough;
+}
+
+// One allocation: a reader is told of a loss, and has left, by himself.
+grant reader_group::admit(const std::shared_ptr<share>& to) {
+  ++to->readers;
+  return {std::make_shared<reading>(*this, to), spec_.token(to->of->major(), to->minor)};
+}
+
+std::optional<grant> reader_group::join() {
+  const scoped_mutex lock(mutex_);
+  if (!may_join(net::now())) return std::nullopt;
+  ++current_->minor;
+  return admit(current_);
+}
+
+grant reader_group::obtained(std::shared_ptr<tenure> by) {
+  auto made = std::make_shared<share>(share{.of = std::move(by)});
+  const scoped_mutex lock(mutex_);
+  current_ = all_.emplace_back(std::move(made));
+  turn_ends_ = net::now() + turn;
+  return admit(current_);
+}
+
+void reader_group::asks(const tenure& who) {
+  const scoped_mutex lock(mutex_);
+  asker_ = &who;
+}
+
+bool reader_group::has_asked(const tenure& who) {
+  const scoped_mutex lock(mutex_);
+  if (asker_ != &who) return false;
+  asker_ = nullptr;
+  return true;
+}
+
+bool reader_group::leave(share& from, const reading& who) {
+  const scoped_mutex lock(mutex_);
+  std::erase(from.listening, &who);
+  if (--from.readers > 0) return false;
+  if (current_.get() == &from) current_ = nullptr;
+  std::erase_if(all_, [&](const auto& one) { return one.get() == &from; });
+  return true;
+}
+
+void reader_group::lost(const tenure& what) {
+  const scoped_mutex lock(mutex_);
+  for (const auto& one : all_) {
+    if (one->of.get() != &what) continue;
+    for (const auto* who : one->listening) engine_.callbacks().post(*new loss_notice{who->lost_});
+    one->listening.clear();
+  }
+}
+
+}  // namespace holdfast::runtime

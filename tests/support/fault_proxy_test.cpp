@@ -1,5 +1,6 @@
 #include "support/fault_proxy.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 

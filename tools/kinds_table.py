@@ -21,7 +21,7 @@ KINDS = {
     "recursive mutex": ("recursive_mutex", r"recursive"),
     "several mutexes": ("two_mutexes", r"all_of|several|SimulationOfSeveral"),
     "election": ("election", r"election"),
-    "reader": ("reader", r"readwrite|shared_locks|/shared/"),
+    "reader": ("reader", r"readwrite|shared_locks|joining_readers|/shared/"),
     "upgradeable reader": ("upgradeable_reader", r"change-"),
     "writer": ("writer", r"readwrite|shared_locks|/shared/"),
     "semaphore": ("permit", r"permit|semaphore|set-limit"),

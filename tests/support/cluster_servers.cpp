@@ -31,7 +31,7 @@ bool says(const private_server& node, const std::vector<std::string>& words,
 }  // namespace
 
 cluster_servers::cluster_servers(const cluster_settings& settings)
-    : tls_(settings.tls.has_value()) {
+    : tls_(settings.tls.has_value()), network_(settings.network) {
   const auto count = settings.masters + settings.replicas + settings.spare;
   std::vector<std::uint16_t> bus_ports;
   std::set<std::uint16_t> taken;
@@ -39,15 +39,18 @@ cluster_servers::cluster_servers(const cluster_settings& settings)
     if (const auto port = free_port(); taken.insert(port).second) bus_ports.push_back(port);
   }
   for (std::size_t i = 0; i < count; ++i) {
-    nodes_.emplace_back(server_settings{
+    const server_settings node{
         .program = settings.program,
         .tcp = true,
+        .address = host(i),
         .tls = settings.tls,
         .arguments = {"--cluster-enabled", "yes", "--cluster-node-timeout", "1000",
                       "--cluster-port", std::to_string(bus_ports[i]), "--repl-diskless-sync-delay",
                       "0", "--cluster-replica-validity-factor", "0",
                       "--cluster-allow-replica-migration", "no", "--tls-cluster",
-                      tls_ ? "yes" : "no", "--tls-replication", tls_ ? "yes" : "no"}});
+                      tls_ ? "yes" : "no", "--tls-replication", tls_ ? "yes" : "no"}};
+    nodes_.push_back(network_ == nullptr ? private_server{node}
+                                         : network_->at(i, [&] { return private_server{node}; }));
     asked_of(nodes_[i], {"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
   }
   share_slots(settings.masters);
@@ -71,7 +74,7 @@ void cluster_servers::share_slots(std::size_t masters) const {
 
 void cluster_servers::make_known(const std::vector<std::uint16_t>& bus_ports) const {
   for (std::size_t i = 1; i < nodes_.size(); ++i) {
-    asked_of(nodes_[0], {"CLUSTER", "MEET", "127.0.0.1", std::to_string(port(nodes_[i])),
+    asked_of(nodes_[0], {"CLUSTER", "MEET", host(i), std::to_string(port(nodes_[i])),
                          std::to_string(bus_ports[i])});
   }
   const auto know_each_other = [&] {
@@ -86,10 +89,16 @@ void cluster_servers::make_known(const std::vector<std::uint16_t>& bus_ports) co
 
 std::string cluster_servers::url() const {
   std::string text = tls_ ? "rediss+cluster://" : "redis+cluster://";
-  for (const auto& one : nodes_) {
-    text += (&one == nodes_.data() ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(port(one));
-  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) text += (i == 0 ? "" : ",") + place(i);
   return text;
+}
+
+std::string cluster_servers::host(std::size_t i) const {
+  return network_ == nullptr ? "127.0.0.1" : private_network::address(i);
+}
+
+std::string cluster_servers::place(std::size_t i) const {
+  return host(i) + ":" + std::to_string(port(nodes_[i]));
 }
 
 std::uint16_t cluster_servers::port(const private_server& node) const {
@@ -130,8 +139,8 @@ void cluster_servers::move_keys(std::uint16_t slot, std::size_t from, std::size_
   const auto keys =
       asked_of(nodes_.at(from), {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "1000"});
   if (keys.items.empty()) return;
-  std::vector<std::string> words{
-      "MIGRATE", "127.0.0.1", std::to_string(port(nodes_.at(to))), "", "0", "5000", "KEYS"};
+  std::vector<std::string> words{"MIGRATE", host(to), std::to_string(port(nodes_.at(to))), "", "0",
+                                 "5000",    "KEYS"};
   for (const auto& key : keys.items) words.push_back(key.text);
   asked_of(nodes_.at(from), words);
 }

@@ -7,19 +7,21 @@
 #include <string>
 #include <vector>
 
+#include "support/private_network.hpp"
 #include "support/private_server.hpp"
 
 namespace holdfast::support {
 
 struct cluster_settings {
-  std::string program{};            // empty: whichever server is installed
-  std::size_t masters = 3;          // share the slots evenly
-  std::size_t replicas = 0;         // of masters 0, 1, ...
-  std::size_t spare = 0;            // masters without slots
-  std::optional<server_tls> tls{};  // of every connection, among themselves too
+  std::string program{};                     // empty: whichever server is installed
+  std::size_t masters = 3;                   // share the slots evenly
+  std::size_t replicas = 0;                  // of masters 0, 1, ...
+  std::size_t spare = 0;                     // masters without slots
+  std::optional<server_tls> tls{};           // of every connection, among themselves too
+  const private_network* network = nullptr;  // node i is on its host i; null: on this one
 };
 
-// Nodes at free ports of 127.0.0.1: first the masters, then the replicas, then the spare ones. It
+// Nodes at free ports of their host: first the masters, then the replicas, then the spare ones. It
 // is ready when the constructor returns. Throws what is wrong when it does not become so.
 class cluster_servers {
  public:
@@ -45,8 +47,11 @@ class cluster_servers {
   void make_known(const std::vector<std::uint16_t>& bus_ports) const;
   void share_slots(std::size_t masters) const;
   std::uint16_t port(const private_server& node) const;
+  std::string host(std::size_t i) const;
+  std::string place(std::size_t i) const;  // host:port
 
   bool tls_ = false;
+  const private_network* network_ = nullptr;
   std::vector<private_server> nodes_;
 };
 

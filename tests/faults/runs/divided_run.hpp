@@ -6,11 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "embedded/directories.hpp"
-#include "faults/runs/contender.hpp"
-#include "support/history/checker.hpp"
+#include "faults/runs/contended_run.hpp"
 #include "support/private_network.hpp"
-#include "support/private_server.hpp"
 
 namespace holdfast::faults {
 
@@ -31,21 +28,19 @@ class divided_run {
             milliseconds divided, bool forgotten, const std::function<void()>& meanwhile);
 
   // What was broken of the promises, as text.
-  std::string violations();
+  std::string violations() const { return run_.violations(); }
 
   // How many acquisitions of the party that were asked for so long after the network was divided
   // succeeded before it was healed.
   std::size_t won(std::size_t party, milliseconds after) const;
 
  private:
-  void tell_writes(const std::vector<std::string>& locks);
+  void divide(const std::vector<std::size_t>& apart, milliseconds divided, bool forgotten,
+              const std::function<void()>& meanwhile);
 
   const support::private_network& network_;
-  support::private_server resources_;
-  embedded::private_directory directory_;
-  recorder log_;
+  contended_run run_;
   history::interval divided_;
-  std::vector<history::event> all_;
 };
 
 }  // namespace holdfast::faults

@@ -1,0 +1,90 @@
+// A master of a cluster that is cut off with some of the clients: its replica takes its slots, and
+// the two are never both trusted by who checks tokens.
+#include <optional>
+
+#include "base/lock_key.hpp"
+#include "faults/faulty_server.hpp"
+#include "faults/runs/divided_run.hpp"
+#include "net/clock.hpp"
+#include "support/cluster_servers.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+constexpr std::size_t masters = 3, nodes = 2 * masters;  // a host each; node 3 is a replica of 0
+// Hosts behind those of the nodes.
+constexpr std::size_t with_most = nodes, with_master = nodes + 1;
+constexpr milliseconds lease_time{1000};
+
+using support::private_network;
+
+class ClusterPartition : public fault_test {
+ protected:
+  void SetUp() override {
+    if (const auto why = private_network::obstacle(); !why.empty()) GTEST_SKIP() << why;
+    fault_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    network_.emplace(nodes + 2);
+    servers_.emplace(support::cluster_settings{
+        .program = GetParam(), .masters = masters, .replicas = masters, .network = &*network_});
+  }
+
+  // A name whose lock is at this master.
+  std::string at(std::size_t master, std::string name) const {
+    while (servers_->master_of(lock_key{name}.slot(), with_majority) != master) name += '.';
+    return name;
+  }
+
+  client connected() const {
+    return client{servers_->url(), {.connect_timeout = patience, .response_timeout = patience}};
+  }
+  std::vector<contended> locks() const {
+    const auto here = connected();
+    std::vector<contended> all;
+    const auto add = [&](const std::string& name, const lock_options& options) {
+      all.push_back({name, options, {{here.mutex(name, options)}}});
+    };
+    add(names_[0], {.lease = lease_time});
+    add(names_[1], {.lease = lease_time, .fair = true});
+    add(names_[2], {.lease = lease_time, .renewal = renewal::none});
+    return all;
+  }
+  void choose_names() { names_ = {at(0, "usual"), at(0, "fair"), at(0, "fixed"), at(0, "held")}; }
+  const std::string& held_name() const { return names_[3]; }
+
+  static constexpr std::size_t with_majority = 1;  // a node that is not cut off
+
+  std::optional<private_network> network_;
+
+ private:
+  std::optional<support::cluster_servers> servers_;
+  std::vector<std::string> names_;
+};
+HOLDFAST_ON_EACH_SERVER(ClusterPartition);
+
+TEST_P(ClusterPartition, ItsReplicaTakesItsSlotsAndTheOldMasterGrantsNoMore) {
+  choose_names();
+  const auto here = network_->at(with_most, [&] { return connected(); });
+  const auto there = network_->at(with_master, [&] { return connected(); });
+  const auto held = there.mutex(held_name(), {.lease = lease_time}).acquire({.timeout = 10s});
+  const auto lost = held.lost();
+  divided_run run(*network_, GetParam());
+  run.play({{with_most, [&] { return locks(); }}, {with_master, [&] { return locks(); }}},
+           {0, with_master}, 10s, true, [&] {
+             const auto divided = net::now();
+             const auto next = here.mutex(held_name()).try_acquire({.timeout = 9s});
+             ASSERT_TRUE(next) << why_not(next);
+             const auto took = std::chrono::round<milliseconds>(net::now() - divided);
+             RecordProperty("next_holder_after_ms", std::to_string(took.count()));
+             EXPECT_GT(next->token(), held.token());
+             EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
+           });
+  EXPECT_EQ(run.violations(), "");
+  EXPECT_GT(run.won(0, 0ms), 10U);
+  RecordProperty("won_while_divided", std::to_string(run.won(0, 0ms)));
+  // A master that sees no majority of the masters refuses everything after cluster-node-timeout.
+  EXPECT_EQ(run.won(1, 4s + lease_time), 0U);
+}
+
+}  // namespace
+}  // namespace holdfast::faults

@@ -1,0 +1,44 @@
+// Contenders who take locks while something happens, and whether the promises were kept.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "embedded/directories.hpp"
+#include "faults/runs/contender.hpp"
+#include "support/history/checker.hpp"
+#include "support/private_server.hpp"
+
+namespace holdfast::faults {
+
+class contended_run {
+ public:
+  // `server`: the program of what the locks protect.
+  explicit contended_run(const std::string& server);
+
+  // Two threads of each party take its locks for a while, while `meanwhile` is done, which takes
+  // about `length`, and for a while afterwards.
+  void play(const std::vector<std::vector<contended>>& parties, milliseconds length,
+            const std::function<void()>& meanwhile);
+
+  // What happened to their servers or network.
+  void record(const history::event& what) { log_.record(what); }
+
+  // After it was played: what was broken of the promises, as text; and all that happened. The
+  // process of an event is its party, counted from 1.
+  std::string violations() const;
+  const std::vector<history::event>& events() const noexcept { return all_; }
+  std::size_t count(history::kind what) const;
+
+ private:
+  void tell_writes(const std::vector<std::string>& locks);
+
+  support::private_server resources_;
+  embedded::private_directory directory_;
+  recorder log_;
+  std::vector<history::event> all_;
+};
+
+}  // namespace holdfast::faults

@@ -157,6 +157,7 @@ TEST_P(Capabilities, TokensAndCommandsAreAsTheCatalogueSays) {
 
 TEST_P(Capabilities, OnlyWhatIsReentrantIsEnteredAgainWithoutACommand) {
   for_each_lock(redis(), [&](const auto& what, const auto& make) {
+    if (what.kind == "reader") return;  // he may join himself, as anybody, or be too late for it
     const auto wanted = make(redis(), std::string(what.kind));
     const auto held = wanted.acquire();
     const auto before = called("evalsha");

@@ -31,6 +31,8 @@ constexpr std::array choices = {
     choice{"redisson", [](std::string) { return dialect::redisson(); }},
     choice{"redisson_spin", [](std::string) { return dialect::redisson(redisson_lock::spin); }},
     choice{"redisson_fenced", [](std::string) { return dialect::redisson(redisson_lock::fenced); }},
+    choice{"redisson_expirable",
+           [](std::string) { return dialect::redisson(redisson_lock::expirable); }},
     choice{"go_zero", [](std::string) { return dialect::go_zero(); }},
     choice{"redis_py", [](std::string) { return dialect::redis_py(); }},
     choice{"python_redis_lock", [](std::string) { return dialect::python_redis_lock(); }},
@@ -84,7 +86,9 @@ CLI::Option* add_dialect(CLI::App& command, dialect& how) {
               throw CLI::ValidationError("--dialect", wrong.what());
             }
           },
-          "Of whose locks: holdfast, redisson, redisson_spin, redisson_fenced, go_zero, redis_py, "
+          "Of whose locks: holdfast, redisson, redisson_spin, redisson_fenced, redisson_expirable, "
+          "go_zero, "
+          "redis_py, "
           "python_redis_lock, "
           "reentrant_thread_local, redlock, redlock_node[:RESOURCE,...], shedlock[:ENVIRONMENT], "
           "spring_integration:REGISTRY or "

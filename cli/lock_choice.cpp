@@ -85,8 +85,7 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
       add_word(command, "--all-of", "NAME,NAME,...", "All of these mutexes, instead of NAME",
                choice, read_list),
   };
-  auto* const how = add_dialect(command, choice.how);
-  how->excludes(permits);
+  add_dialect(command, choice.how);
   command
       .add_option("--member", choice.members,
                   "A server of a quorum, once for each: independent servers that vote on the lock, "
@@ -138,7 +137,8 @@ lock make_lock(const std::vector<client>& servers, const lock_choice& choice,
     case kind::exclusive:
       return redis.rw(name, {.lease = lease, .dialect = choice.how}).exclusive();
     case kind::permits:
-      return redis.semaphore(name, {.permits = choice.permits, .lease = lease})
+      return redis
+          .semaphore(name, {.permits = choice.permits, .lease = lease, .dialect = choice.how})
           .permits(choice.wanted);
     case kind::all_of: {
       std::vector<lock> parts;

@@ -44,12 +44,13 @@ struct token_layout {
   std::chrono::milliseconds retry_interval{100};
 };
 
-/// Which of Redisson's locks on one hash.
+/// Which of Redisson's locks on one hash, or of its semaphores.
 enum class redisson_lock {
-  plain,   ///< `RLock`: releases are told on a channel.
-  spin,    ///< `RSpinLock`: they are not, so who waits asks again after 64 ms, or up to twice as
-           ///< long.
-  fenced,  ///< `RFencedLock`: told, and each acquisition has a token.
+  plain,      ///< `RLock`: releases are told on a channel.
+  spin,       ///< `RSpinLock`: they are not, so who waits asks again after 64 ms, or up to twice as
+              ///< long.
+  fenced,     ///< `RFencedLock`: told, and each acquisition has a token.
+  expirable,  ///< `RPermitExpirableSemaphore`, for `client::semaphore` alone.
 };
 
 /// How those who wait for a lock of a `spring_registry` learn that it is free.
@@ -108,10 +109,10 @@ struct redlock_layout {
 /// In another library's layout a lock excludes that library's users too: both keep the same key.
 /// What such a layout has no place for is refused (`errc::unsupported`): keeping a lock after its
 /// release, lock delays, limits of a queue, kinds other than `client::mutex` and `recursive_mutex`;
-/// but of Redisson's `RLock`, order of arrival and `client::rw`, and of `redlock`, `quorum::mutex`.
-/// Its leases have no fencing token, whatever `lock_options::fencing` says, but where the layout
-/// has one; deadline, loss signal and renewal are as all leases have. docs/migrating.md compares
-/// them.
+/// but of Redisson's `RLock`, order of arrival and `client::rw`, of Redisson `client::semaphore`,
+/// and of `redlock`, `quorum::mutex`. Its leases have no fencing token, whatever
+/// `lock_options::fencing` says, but where the layout has one; deadline, loss signal and renewal
+/// are as all leases have. docs/migrating.md compares them.
 ///
 /// Locks whose dialects are copies of one object are one lock to this client, whose threads pass it
 /// on among themselves; otherwise they meet at the server only.
@@ -123,7 +124,8 @@ class dialect {
   /// Redisson's `RLock`: a hash, a counter of holds, a message when it is released. Who waits here
   /// is told as Redisson's own waiters are. Lease: 30 s. The token of a `fenced` one is Redisson's,
   /// the same counter for all who use the lock; it is not passed on among the threads of a client.
-  /// With `plain`, `client::rw` is its `RReadWriteLock`, and a mutex with `fair` its `RFairLock`.
+  /// With `plain`, `client::rw` is its `RReadWriteLock`, a mutex with `fair` its `RFairLock`, and
+  /// `client::semaphore` its `RSemaphore`.
   static dialect redisson(redisson_lock which = redisson_lock::plain);
 
   /// go-zero's `RedisLock`, which the server keeps for 500 ms longer than it says. Asks again after

@@ -22,6 +22,14 @@ struct semaphore_options {
   std::optional<std::chrono::milliseconds> lease{};
   holdfast::renewal renewal = holdfast::renewal::automatic;
   std::uint32_t queue_limit = 100'000;
+
+  /// `dialect::redisson()`: Redisson's `RSemaphore`; with `redisson_lock::expirable` its
+  /// `RPermitExpirableSemaphore`. Then `permits` is said, for everybody, by the first who asks when
+  /// nobody has said it (`trySetPermits`); there is no order of arrival, no token and no
+  /// `queue_limit`; and one `lock` has at most 1,000 permits. A `RSemaphore` knows no leases: those
+  /// of Holdfast's holders are noted beside it, and what our dead had comes back when one of us
+  /// asks. See docs/wire/redisson.md.
+  holdfast::dialect dialect{};
 };
 
 /// A counting semaphore whose permits are leased: those of a holder that died come back when its
@@ -29,7 +37,8 @@ struct semaphore_options {
 ///
 /// Who waits comes in in the order of arrival, whatever he asks for, so that who wants many permits
 /// is not overtaken for ever by those who want one. Never are more permits in use than there are.
-/// Every grant has a fencing token.
+/// Every grant has a fencing token. (Of Redisson's semaphores, see `dialect`, only the limit
+/// holds.)
 ///
 /// Cost: one command to acquire, one to release; two in all when it waits.
 ///
@@ -37,13 +46,15 @@ struct semaphore_options {
 class semaphore : public lock {
  public:
   /// So many permits at once, held and released together.
-  /// Throws `failure{invalid_argument}` unless 1 <= count <= 1,000,000.
+  /// Throws `failure{invalid_argument}` unless 1 <= count <= 1,000,000, or 1,000 of Redisson's.
   [[nodiscard]] lock permits(std::uint32_t count) const;
 
   /// Says how many permits there are, for all processes, until it is said again; while it is in
   /// use, too: those in use stay so, and who waits comes in when there are more. Zero: nobody says
   /// it any more, and each goes by his own `semaphore_options::permits`. Throws `failure`: what a
   /// server that cannot be asked or refuses gives (see `errc`); `invalid_argument` above 1,000,000.
+  /// Of a `RPermitExpirableSemaphore` it is `setPermits`, where zero is a number as others. Of a
+  /// `RSemaphore`, where nobody knows what is in use, `unsupported`.
   void set_permits(std::uint32_t count) const;
 
  private:

@@ -8,6 +8,7 @@
 #include "base/lock_key.hpp"
 #include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/redisson/semaphore_recipe.hpp"
 #include "dialects/redlock/redlock_recipe.hpp"
 #include "dialects/shedlock/shedlock_recipe.hpp"
 #include "dialects/spring_integration/told_registry_recipe.hpp"
@@ -66,7 +67,19 @@ dialect dialect::redisson(redisson_lock which) {
   static const dialect plain = make(redisson_lock::plain);
   static const dialect spin = make(redisson_lock::spin);
   static const dialect fenced = make(redisson_lock::fenced);
-  return which == redisson_lock::spin ? spin : which == redisson_lock::fenced ? fenced : plain;
+  static const dialect expirable{
+      std::make_shared<const dialects::semaphore_recipe>(dialects::permit_leases::theirs)};
+  switch (which) {
+    case redisson_lock::plain:
+      break;
+    case redisson_lock::spin:
+      return spin;
+    case redisson_lock::fenced:
+      return fenced;
+    case redisson_lock::expirable:
+      return expirable;
+  }
+  return plain;
 }
 
 dialect dialect::go_zero() {

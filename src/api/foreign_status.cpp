@@ -21,6 +21,11 @@ std::chrono::milliseconds time_left(const dialects::foreign_holder& who) {
   return who.remaining.value_or(std::chrono::milliseconds::max());
 }
 
+lock_status::kind kind_of(const dialects::foreign_holder& who) {
+  if (who.mode == 's') return lock_status::kind::semaphore;
+  return who.mode == 0 ? lock_status::kind::mutex : lock_status::kind::mode_lock;
+}
+
 }  // namespace
 
 namespace api {
@@ -33,15 +38,18 @@ lock_status show_foreign(runtime::client_core& core, const dialects::foreign_rec
   lock_status status;
   status.name = std::move(name);
   status.what = lock_status::state::held;
-  status.of = found.front().mode == 0 ? lock_status::kind::mutex : lock_status::kind::mode_lock;
+  status.of = kind_of(found.front());
   status.holding = found.size();
   for (const auto& one : found) {
     if (status.holders.size() == most_shown) break;
     const auto id = printable(layout.shown(one.owner));
+    lock_share has{.mode = std::string(dialects::name_of_mode(one.mode))};
+    if (status.of == lock_status::kind::semaphore) has.permits = 1;
     status.holders.push_back({.who = known.who(layout.client_of(one.owner), id),
-                              .has = {.mode = std::string(dialects::name_of_mode(one.mode))},
+                              .has = std::move(has),
                               .remaining = one.remaining});
   }
+  if (status.of == lock_status::kind::semaphore) status.permits_in_use = found.size();
   status.owner = status.holders.front().who;
   status.remaining = status.holders.front().remaining;
   if (const auto holds = found.front().holds; holds != 1) {

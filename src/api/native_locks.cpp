@@ -59,6 +59,7 @@ runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view 
                                    lock_options options) {
   const auto& foreign = lock_access::recipe(options.dialect);
   if (!foreign) return spec_of(core, name, options);
+  if (foreign->is_semaphore()) check_native(options);
   const auto in_order = options.fair ? foreign->fair() : nullptr;
   if (in_order) options.fair = false;  // so that it is not refused
   auto spec = spec_in_layout(core, name, options, in_order ? in_order : foreign);
@@ -89,6 +90,17 @@ runtime::lock_spec shared_spec(runtime::client_core& core, std::string_view name
 
 const runtime::lock_spec& spec_of(const lock& of) {
   return static_cast<const runtime::lock_site&>(*lock_access::source(of)).spec();
+}
+
+// In this layout, or else in Holdfast's own.
+lock make_shared_in(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+                    const lock_options& options,
+                    std::shared_ptr<const dialects::foreign_recipe> foreign,
+                    dialects::demand wants) {
+  if (!foreign) return make_shared_lock(core, name, options, std::move(wants));
+  auto spec = spec_in_layout(*core, name, options, std::move(foreign));
+  spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
+  return site_of(core, std::move(spec));
 }
 
 }  // namespace
@@ -125,9 +137,14 @@ lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_
     spec.joins = spec.renews && !spec.fair && core->engine().deadlocks() == nullptr;
     return site_of(core, std::move(spec));
   }
-  auto spec = spec_in_layout(*core, name, options, std::move(foreign));
-  spec.wants = std::make_shared<const dialects::demand>(dialects::demand{.mode = 'r'});
-  return site_of(core, std::move(spec));
+  return make_shared_in(core, name, options, std::move(foreign), {.mode = 'r'});
+}
+
+lock make_semaphore(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+                    const lock_options& options, dialects::demand wants) {
+  const auto& of = lock_access::recipe(options.dialect);
+  auto foreign = of && !of->is_semaphore() ? of->semaphore() : of;
+  return make_shared_in(core, name, options, std::move(foreign), std::move(wants));
 }
 
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
@@ -135,7 +152,9 @@ lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::st
   return site_of(core, shared_spec(*core, name, options, std::move(wants)));
 }
 
-bool is_native(const lock& which) { return spec_of(which).foreign == nullptr; }
+const dialects::foreign_recipe* foreign_of(const lock& which) {
+  return spec_of(which).foreign.get();
+}
 
 lock make_alike(const lock& like, dialects::demand wants) {
   auto spec = spec_of(like);

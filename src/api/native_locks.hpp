@@ -32,12 +32,16 @@ std::shared_ptr<runtime::lock_site> make_recursive_site(
 lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                  const lock_options& options);
 
+// Permits of a semaphore, also in a layout that has some. Throws also failure{unsupported}.
+lock make_semaphore(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+                    const lock_options& options, dialects::demand wants);
+
 // A lock that several can hold, wanted in this way. `fair`, `retain` and `fencing` mean nothing.
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                       const lock_options& options, dialects::demand wants);
 
-// Whether it is written in Holdfast's own way.
-bool is_native(const lock& which);
+// How it is written by another library; null: in Holdfast's own way.
+const dialects::foreign_recipe* foreign_of(const lock& which);
 
 // The same lock as `like`, wanted in this way.
 lock make_alike(const lock& like, dialects::demand wants);

@@ -18,6 +18,7 @@ namespace holdfast {
 namespace {
 
 constexpr std::uint32_t most_permits = 1'000'000;
+constexpr std::uint32_t most_of_another_library = 1'000;  // each has a name there
 constexpr std::string_view every_mode = "ncdrpxu";
 
 void check_permits(std::uint32_t count, std::uint32_t least, const char* what) {
@@ -31,7 +32,7 @@ void check_permits(std::uint32_t count, std::uint32_t least, const char* what) {
 read_write_lock client::rw(std::string_view name, const lock_options& options) const {
   auto shared = api::make_reader(core_, name, options);
   std::optional<lock> upgradeable;
-  if (api::is_native(shared)) upgradeable = api::make_alike(shared, {.mode = 'u'});
+  if (!api::foreign_of(shared)) upgradeable = api::make_alike(shared, {.mode = 'u'});
   auto exclusive = api::make_alike(shared, {.mode = 'x'});
   return {std::move(shared), std::move(upgradeable), std::move(exclusive)};
 }
@@ -56,14 +57,19 @@ lock read_write_lock::downgrade(const lease& held) const {
 
 semaphore client::semaphore(std::string_view name, semaphore_options options) const {
   check_permits(options.permits, 1, "permits");
-  const lock_options behaviour{
-      .lease = options.lease, .renewal = options.renewal, .queue_limit = options.queue_limit};
-  auto one = api::make_shared_lock(core_, name, behaviour, {.mode = 's', .limit = options.permits});
+  const lock_options behaviour{.lease = options.lease,
+                               .renewal = options.renewal,
+                               .queue_limit = options.queue_limit,
+                               .dialect = options.dialect};
+  auto one = api::make_semaphore(core_, name, behaviour, {.mode = 's', .limit = options.permits});
   return {std::move(one), options.permits};
 }
 
 lock semaphore::permits(std::uint32_t count) const {
   check_permits(count, 1, "the number of permits asked for");
+  if (api::foreign_of(*this) && count > most_of_another_library) {
+    throw failure{errc::invalid_argument, "at most 1,000 permits of Redisson can be held as one"};
+  }
   return api::make_alike(*this, {.mode = 's', .weight = count, .limit = permits_});
 }
 
@@ -72,9 +78,17 @@ void semaphore::set_permits(std::uint32_t count) const {
   auto& core = *detail::lock_access::core(*this);
   core.check_process();
   const lock_key key{name()};
+  const auto* const foreign = api::foreign_of(*this);
+  if (foreign != nullptr && !foreign->sets_permits()) {
+    throw failure{errc::unsupported,
+                  "a RSemaphore does not know who has its permits: add or drain them in Redisson"};
+  }
+  const auto write = [&](resp::writer& out) {
+    if (foreign == nullptr) return dialects::write_set_permits(key, count, out);
+    foreign->write_set_permits(name(), count, out);
+  };
   for (;;) {
-    const auto reply = api::ask(
-        core, key.slot(), [&](resp::writer& out) { dialects::write_set_permits(key, count, out); });
+    const auto reply = api::ask(core, key.slot(), write);
     const auto verdict = dialects::native_shared_lock().read_release(reply);
     if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
       throw failure{why->code, why->detail};

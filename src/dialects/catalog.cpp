@@ -9,6 +9,7 @@
 #include "dialects/holdfast/shared_lock.hpp"
 #include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/redisson/semaphore_recipe.hpp"
 #include "dialects/redlock/redlock_recipe.hpp"
 #include "dialects/shedlock/shedlock_recipe.hpp"
 #include "dialects/spring_integration/told_registry_recipe.hpp"
@@ -83,6 +84,12 @@ constexpr std::array read_write_redisson_scripts = {
     &scripts::redisson_acquire_read,     &scripts::redisson_acquire_write,
     &scripts::redisson_release_read,     &scripts::redisson_release_write,
     &scripts::redisson_renew_read_write, &scripts::redisson_inspect,
+};
+
+constexpr std::array semaphore_redisson_scripts = {
+    &scripts::redisson_acquire_permits, &scripts::redisson_renew_permits,
+    &scripts::redisson_release_permits, &scripts::redisson_inspect_permits,
+    &scripts::redisson_set_permits,
 };
 
 constexpr std::array told_registry_scripts = {
@@ -207,6 +214,7 @@ struct foreign_recipes {
   const redisson_recipe redisson{};
   const redisson_recipe spin{redisson_lock::spin};
   const redisson_recipe fenced{redisson_lock::fenced};
+  const semaphore_recipe expirable{permit_leases::theirs};
   const told_registry_recipe registry{{.name = "spring_integration"}, "registry"};
   const python_redis_lock_recipe python{{.name = "python_redis_lock"}};
   const redlock_recipe redlock{{.name = "redlock"}, redlock_library::redsync};
@@ -279,6 +287,15 @@ std::vector<catalog_entry> foreign_entries() {
       {foreign_lock("redisson", "Redisson's RReadWriteLock, writer",
                     "client.rw(name, {.dialect = dialect::redisson()}).exclusive()", true),
        other.redisson.read_write().get(), read_write_redisson_scripts},
+      {never_passed_on(foreign_lock(
+           "redisson", "Redisson's RSemaphore",
+           "client.semaphore(name, {.permits = n, .dialect = dialect::redisson()})", true)),
+       other.redisson.semaphore().get(), semaphore_redisson_scripts},
+      {never_passed_on(foreign_lock("redisson", "Redisson's RPermitExpirableSemaphore",
+                                    "client.semaphore(name, {.permits = n, .dialect = "
+                                    "dialect::redisson(redisson_lock::expirable)})",
+                                    true)),
+       &other.expirable, semaphore_redisson_scripts},
       {foreign_lock("spring_integration", "Spring's registry, SPIN_LOCK",
                     R"(client.mutex(name, {.dialect = dialect::spring_integration({"key"})}))",
                     false),

@@ -18,7 +18,7 @@ struct foreign_holder {
   std::string owner;
   std::uint64_t holds = 1;                  // how often he has acquired it
   std::optional<milliseconds> remaining{};  // nothing: it has no expiry
-  char mode = 0;                            // of a read-write lock: r or x
+  char mode = 0;  // of a read-write lock: r or x; s: a permit of a semaphore
   friend bool operator==(const foreign_holder&, const foreign_holder&) = default;
 };
 // Empty: nobody has it.
@@ -60,6 +60,14 @@ class foreign_recipe : public native_recipe {
 
   // How its library writes the same lock with an order of arrival; null as above.
   virtual std::shared_ptr<const foreign_recipe> fair() const { return nullptr; }
+
+  // How its library writes semaphores; null as above. Claims of it say how many permits.
+  virtual std::shared_ptr<const foreign_recipe> semaphore() const { return nullptr; }
+  // It is one itself, and nothing else.
+  virtual bool is_semaphore() const noexcept { return false; }
+  // Whether it can be told how many permits there are, for everybody; answered as a release is.
+  virtual bool sets_permits() const noexcept { return false; }
+  virtual void write_set_permits(std::string_view, std::uint32_t, resp::writer&) const {}
 
   // The client whose attempts write such an owner, as in a client_id's text; empty: it does not
   // tell.

@@ -70,6 +70,19 @@ TEST_P(CommandLine, StandsInTheQueueOfRedisson) {
   EXPECT_EQ(server.command({"LLEN", queue}).number, 1);  // theirs
 }
 
+TEST_P(CommandLine, RunsACommandWithPermitsOfRedisson) {
+  const auto server = start();
+  for (const auto* dialect : {"redisson", "redisson_expirable"}) {
+    const words run = {"run",   "--permits", "2/3", "--nonblock", "--dialect",
+                       dialect, "seats",     "--",  "echo",       "in"};
+    EXPECT_EQ(holdfast_at(server, run).output, "in\n") << dialect;
+    EXPECT_EQ(server.command({"GET", "seats"}).text, "3") << dialect;
+    server.command({"SET", "seats", "1"});
+    EXPECT_EQ(holdfast_at(server, run).how, exited(75)) << dialect;
+    server.command({"FLUSHALL"});
+  }
+}
+
 TEST_P(CommandLine, LocksSeveralOfALibraryTogether) {
   const auto server = start();
   const auto run =

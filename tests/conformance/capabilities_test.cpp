@@ -71,6 +71,14 @@ all_makers foreign_makers() {
        [](auto& redis, auto& name) {
          return redis.rw(name, {.dialect = dialect::redisson()}).exclusive();
        }},
+      {"Redisson's RSemaphore",
+       [](auto& redis, auto& name) {
+         return redis.semaphore(name, {.dialect = dialect::redisson()});
+       }},
+      {"Redisson's RPermitExpirableSemaphore",
+       [](auto& redis, auto& name) {
+         return redis.semaphore(name, {.dialect = dialect::redisson(redisson_lock::expirable)});
+       }},
       {"Spring's registry, SPIN_LOCK",
        [](auto& redis, auto& name) {
          return redis.mutex(name, {.dialect = dialect::spring_integration({"a"})});

@@ -110,6 +110,25 @@ def of_fair(dice):
                 holder, holds, entered_again = other, 1, False
 
 
+def of_permits(dice, leases):
+    """Two permits whose leases have ended are left where they are by Redisson when they are given
+    back, until somebody asks: so it is one at a time that lapses here."""
+    lapses = 0
+    for _ in range(LENGTH):
+        actor = dice.choice("AB")
+        what = dice.choice(("acquire", "release", "lapse"))
+        name = f"{LOCK}/{dice.choice('12')}"
+        if what == "acquire":
+            yield acquire(actor, LONG, name)
+        elif what == "release":
+            yield release(actor, name)
+        elif leases and lapses < LAPSES:
+            lapses += 1
+            one = f"{LOCK}/1"
+            if (yield acquire(actor, SHORT, one)) == "ok":
+                yield release(actor, one)
+
+
 def of_read_write(dice):
     """No writer becomes a reader: in Redisson he may, ours are owners of their own. A reader who is
     in the hash without a lease may leave in Redisson; ours is told that he had lost it."""
@@ -141,14 +160,15 @@ def of_read_write(dice):
 class Run:
     """One side of it: two drivers, and the pictures that their steps leave."""
 
-    def __init__(self, server, drivers, holds_here=False):
+    def __init__(self, server, drivers, names, holds_here=False):
         self.server = server
         self.drivers = dict(zip("AB", drivers))
+        self.names = names  # of what they may have
         self.holds_here = holds_here  # its owners hold once in Redis, and count in the process
         self.camera = snapshots.Camera(server)
         for driver in drivers:  # the first time takes long
-            driver.ask("acquire", LOCK, LONG, 0)
-            driver.ask("release", LOCK)
+            driver.ask("acquire", names[0], LONG, 0)
+            driver.ask("release", names[0])
         server.ask("FLUSHALL")
         self.began = time.monotonic()
 
@@ -179,13 +199,15 @@ class Run:
 
     def end(self):
         for driver in self.drivers.values():
-            for name in (LOCK, READ):
+            for name in self.names:
                 for _ in range(LENGTH):
                     driver.ask("release", name)
 
 
 def sequence_of(peer, seed):
     dice = random.Random(seed)
+    if peer.permits:
+        return of_permits(dice, peer.leases)
     if peer.fair:
         return of_fair(dice)
     return of_read_write(dice) if peer.modes else of_mutex(dice, peer.reentrant and not peer.fenced)
@@ -229,10 +251,11 @@ def compare(pair):
     """How many steps were equal; a text says what was not."""
     steps = 0
     for seed in SEEDS:
-        run = Run(pair.server, (pair.theirs, pair.others))
+        names = (f"{LOCK}/1", f"{LOCK}/2") if pair.peer.permits else (LOCK, READ)
+        run = Run(pair.server, (pair.theirs, pair.others), names)
         done = theirs(run, sequence_of(pair.peer, seed))
         counts = pair.peer.counts and not pair.peer.modes
-        run = Run(pair.server, (pair.ours, pair.our_others), holds_here=counts)
+        run = Run(pair.server, (pair.ours, pair.our_others), names, holds_here=counts)
         if (differs := ours(run, done)) is not None:
             last = differs[0] + 1
             before = "; ".join(str(step) for step, *_ in done[max(0, last - SHOWN) : last])

@@ -16,6 +16,7 @@ import time
 
 import differential
 import order
+import semaphores
 import sharing
 import votes
 from checks import NOTICE, PATIENCE, WATCHDOG, Failed, expect
@@ -37,6 +38,8 @@ class Peer:
     counts: bool = False  # its holds, in Redis
     fenced: bool = False  # its locks have tokens
     rests: bool = False  # stays locked for a while after its release
+    permits: bool = False  # a semaphore: NAME/N are N permits
+    leases: bool = False  # of which each has a lease
     fair: bool = False  # who waits comes in in the order of arrival
     servers: int = 1  # that vote
     several: bool = False  # may lock several resources at once, called NAME+OTHER
@@ -71,6 +74,8 @@ PEERS = {
         words=(WATCHDOG, "rw"), status="redisson", renews=True, reentrant=True, counts=True,
         modes=True,
     ),
+    "redisson_semaphore": Peer(words=("semaphore",), permits=True),
+    "redisson_expirable": Peer(words=("expirable",), permits=True, leases=True),
     "spring_integration": registry("spring_integration:interop", "SPIN_LOCK"),
     "spring_integration_pub_sub": registry("spring_integration_pub_sub:interop", "PUB_SUB_LOCK"),
     "shedlock": Peer(key="job-lock:default:{}", rests=True),
@@ -117,10 +122,13 @@ class Server:
         if kind == b":":
             return int(rest)
         if kind == b"$":
-            return None if rest == b"-1" else self.answers.read(int(rest) + 2)[:-2].decode()
+            return None if rest == b"-1" else self.text(int(rest))
         if kind == b"*":
             return [self.read() for _ in range(int(rest))]
         return rest.decode()
+
+    def text(self, size):  # some are no text
+        return self.answers.read(size + 2)[:-2].decode(errors="surrogateescape")
 
     def stop(self):
         self.connection.close()
@@ -407,6 +415,7 @@ TESTS = [
     *votes.TESTS,
     equal_keys,
 ]
+PERMIT_TESTS = [*semaphores.TESTS, equal_keys]
 
 
 def main():
@@ -415,7 +424,7 @@ def main():
     for dialect in [name for name in commands if name not in ("holdfast", "status")]:
         pair = Pair(dialect, commands)
         try:
-            for test in TESTS:
+            for test in PERMIT_TESTS if pair.peer.permits else TESTS:
                 try:
                     detail = test(pair)
                     if detail is None:  # the library has nothing of the kind

@@ -46,7 +46,24 @@ class Camera:
         return found
 
     def line(self, names, actor):
-        return [OWNER.sub(lambda owner: self.owner(owner[0], actor), name) for name in names]
+        """Owners who wait; of permits, which nobody knows again, how many."""
+        return [
+            OWNER.sub(lambda owner: self.owner(owner[0], actor), name)
+            if OWNER.search(name)
+            else "permit"
+            for name in names
+        ]
+
+    def ends(self, key):
+        """ms left of each permit, as its time says."""
+        now, micros = self.server.ask("TIME")
+        now_ms = int(now) * 1000 + int(micros) // 1000
+        words = self.server.ask("ZRANGE", key, 0, -1, "WITHSCORES")
+        return [
+            int(float(time)) - now_ms
+            for member, time in zip(words[::2], words[1::2])
+            if not OWNER.search(member)
+        ]
 
     def content(self, key, kind, actor):
         if kind == "string":
@@ -68,6 +85,8 @@ class Camera:
             what = self.content(key, kind, actor)
             left = found[place][2] if place in found else []
             left.append(self.server.ask("PTTL", key))
+            if kind == "zset":
+                left += self.ends(key)
             if left[-1] != -2:  # it ended while we looked
                 found[place] = (kind, what, sorted(left))
         return found

@@ -4,6 +4,7 @@
 
 #include "dialects/redisson/fair_recipe.hpp"
 #include "dialects/redisson/read_write_recipe.hpp"
+#include "dialects/redisson/semaphore_recipe.hpp"
 #include "holdfast_scripts.hpp"
 
 namespace holdfast::dialects {
@@ -39,7 +40,10 @@ redisson_recipe::redisson_recipe(redisson_lock which) noexcept
       which_(which),
       read_write_(which == redisson_lock::plain ? std::make_shared<const read_write_recipe>()
                                                 : nullptr),
-      fair_(which == redisson_lock::plain ? std::make_shared<const fair_recipe>() : nullptr) {}
+      fair_(which == redisson_lock::plain ? std::make_shared<const fair_recipe>() : nullptr),
+      semaphore_(which == redisson_lock::plain
+                     ? std::make_shared<const semaphore_recipe>(permit_leases::ours)
+                     : nullptr) {}
 
 std::string redisson_recipe::channel_of(std::string_view name) const {
   return which_ == redisson_lock::spin ? std::string{}

@@ -1,5 +1,6 @@
 // Takes locks as Holdfast does in another library's dialect; see tests/interop/README.md.
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <exception>
 #include <iostream>
@@ -30,10 +31,13 @@ std::vector<std::string> split(const std::string& list, char at) {
 holdfast::dialect dialect_of(const std::string& name, milliseconds least = {},
                              std::vector<std::string> further = {}) {
   constexpr milliseconds pause{10};
-  for (const auto* plain : {"redisson", "redisson_rw", "redisson_fair"}) {
+  for (const auto* plain : {"redisson", "redisson_rw", "redisson_fair", "redisson_semaphore"}) {
     if (name == plain) return holdfast::dialect::redisson();
   }
   if (name == "redisson_spin") return holdfast::dialect::redisson(holdfast::redisson_lock::spin);
+  if (name == "redisson_expirable") {
+    return holdfast::dialect::redisson(holdfast::redisson_lock::expirable);
+  }
   if (name == "redisson_fenced") {
     return holdfast::dialect::redisson(holdfast::redisson_lock::fenced);
   }
@@ -114,6 +118,28 @@ class driver {
     return "ok";
   }
 
+  // How many were inside at once, at most.
+  std::string crowd(const std::string& name, const std::string& counter, int threads, int rounds) {
+    std::vector<std::thread> all;
+    std::atomic<std::int64_t> most{0};
+    for (int i = 0; i < threads; ++i) {
+      all.emplace_back([&] {
+        raw_connection values{where_};
+        const auto lock = part(name, as_called());
+        for (int round = 0; round < rounds; ++round) {
+          const auto held = lock.acquire();
+          const auto now = values.command({"INCR", counter}).number;
+          for (auto known = most.load(); known < now;) {
+            if (most.compare_exchange_weak(known, now)) break;
+          }
+          values.command({"DECR", counter});
+        }
+      });
+    }
+    for (auto& one : all) one.join();
+    return std::to_string(most);
+  }
+
   std::string locked(const std::string& name) const {
     const auto votes = std::ranges::count_if(servers_, [&](const holdfast::client& each) {
       const auto status = holdfast::inspector{each}.status(name, dialect_);
@@ -139,11 +165,12 @@ class driver {
     std::string what, name, counter;
     int first = 0, second = 0, least = 0;
     words >> what >> name;
-    if (what == "increment") words >> counter;
+    if (what == "increment" || what == "crowd") words >> counter;
     words >> first >> second >> least;
     if (what == "acquire") return acquire(name, first, second, least);
     if (what == "release") return release(name);
     if (what == "increment") return increment(name, counter, first, second);
+    if (what == "crowd") return crowd(name, counter, first, second);
     if (what == "locked") return locked(name);
     if (what == "holds") return holds(name);
     if (what == "token") return token(name);
@@ -157,11 +184,14 @@ class driver {
 
   const holdfast::client& redis() const { return servers_.front(); }
   bool has_modes() const { return called_ == "redisson_rw"; }
-  bool is_alone() const { return !has_modes() && servers_.size() == 1; }
+  bool has_permits() const {
+    return called_ == "redisson_semaphore" || called_ == "redisson_expirable";
+  }
+  bool is_alone() const { return !has_modes() && !has_permits() && servers_.size() == 1; }
 
   // NAME+OTHER is several resources.
   holdfast::lock lock_of(const std::string& name, holdfast::lock_options options) const {
-    if (has_modes()) return read_write(name, options);
+    if (has_modes() || has_permits()) return part(name, options);
     auto resources = split(name, '+');
     if (resources.size() > 1) {
       options.dialect = dialect_of(called_, {}, {resources.begin() + 1, resources.end()});
@@ -170,12 +200,22 @@ class driver {
     return holdfast::quorum{servers_}.mutex(resources.front(), options);
   }
 
-  // NAME: the writer; NAME/read: a reader.
-  holdfast::lock read_write(std::string name, const holdfast::lock_options& options) const {
-    constexpr std::string_view reader = "/read";
-    if (!name.ends_with(reader)) return redis().rw(name, options).exclusive();
-    name.resize(name.size() - reader.size());
-    return redis().rw(name, options).shared();
+  // Of a read-write lock NAME is the writer, and NAME/read a reader; of a semaphore of three
+  // permits NAME/N are N.
+  holdfast::lock part(const std::string& word, const holdfast::lock_options& options) const {
+    const auto slash = word.find('/');
+    const auto name = word.substr(0, slash);
+    if (has_modes()) {
+      const auto lock = redis().rw(name, options);
+      return slash == word.npos ? lock.exclusive() : lock.shared();
+    }
+    const auto count = static_cast<std::uint32_t>(std::stoi(word.substr(slash + 1)));
+    return redis()
+        .semaphore(name, {.permits = 3,
+                          .lease = options.lease,
+                          .renewal = options.renewal,
+                          .dialect = options.dialect})
+        .permits(count);
   }
 
   static bool is_busy(const holdfast::failure& why) {

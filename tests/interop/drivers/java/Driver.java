@@ -8,6 +8,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 
 public abstract class Driver {
     // Answers "ok" or "busy". Without a lease it is the library's own, renewed if it renews.
@@ -28,29 +29,52 @@ public abstract class Driver {
     // Runs this under the lock, however long that takes.
     abstract void inside(String name, Callable<Void> section) throws Exception;
 
-    abstract String get(String key);
+    String get(String key) {
+        throw new UnsupportedOperationException();
+    }
 
-    abstract void set(String key, String value);
+    void set(String key, String value) {
+        throw new UnsupportedOperationException();
+    }
 
-    private Void work(String name, String counter, int rounds) throws Exception {
-        for (int round = 0; round < rounds; round++) {
-            inside(name, () -> {
-                String now = get(counter);
-                set(counter, Integer.toString((now == null ? 0 : Integer.parseInt(now)) + 1));
-                return null;
-            });
-        }
+    // Answers what it is then.
+    int add(String counter, int by) {
+        throw new UnsupportedOperationException();
+    }
+
+    private Void work(String name, Callable<Void> section, int rounds) throws Exception {
+        for (int round = 0; round < rounds; round++) inside(name, section);
         return null;
+    }
+
+    private void work(String name, Callable<Void> section, int threads, int rounds)
+            throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        List<Callable<Void>> all = new ArrayList<>();
+        for (int i = 0; i < threads; i++) all.add(() -> work(name, section, rounds));
+        for (Future<Void> one : pool.invokeAll(all)) one.get();
+        pool.shutdown();
     }
 
     private String increment(String name, String counter, int threads, int rounds)
             throws Exception {
-        ExecutorService pool = Executors.newFixedThreadPool(threads);
-        List<Callable<Void>> all = new ArrayList<>();
-        for (int i = 0; i < threads; i++) all.add(() -> work(name, counter, rounds));
-        for (Future<Void> one : pool.invokeAll(all)) one.get();
-        pool.shutdown();
+        work(name, () -> {
+            String now = get(counter);
+            set(counter, Integer.toString((now == null ? 0 : Integer.parseInt(now)) + 1));
+            return null;
+        }, threads, rounds);
         return "ok";
+    }
+
+    // How many were inside at once, at most.
+    private String crowd(String name, String counter, int threads, int rounds) throws Exception {
+        AtomicInteger most = new AtomicInteger();
+        work(name, () -> {
+            most.accumulateAndGet(add(counter, 1), Math::max);
+            add(counter, -1);
+            return null;
+        }, threads, rounds);
+        return most.toString();
     }
 
     private String obey(String[] words) throws Exception {
@@ -63,6 +87,9 @@ public abstract class Driver {
             case "increment":
                 return increment(words[1], words[2], Integer.parseInt(words[3]),
                                  Integer.parseInt(words[4]));
+            case "crowd":
+                return crowd(words[1], words[2], Integer.parseInt(words[3]),
+                             Integer.parseInt(words[4]));
             case "locked":
                 return locked(words[1]);
             case "holds":

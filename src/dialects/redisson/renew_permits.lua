@@ -1,0 +1,27 @@
+-- Prolongs leases of permits that are written as acquire_permits.lua says, and never shortens one.
+-- KEYS  up to 100 sets of leases
+-- ARGV  1       not-after: refused when the server's time in us is later than this
+--       2i      our permits in set i, see permits_of
+--       2i + 1  their lease in ms
+-- Returns {"late", server time}, or a list with one verdict for each key:
+--   ms > 0   now in force
+--   0        not ours any more
+--   text     the error of the server; the other keys are not concerned
+local call = redis.call
+--@include permits_of
+
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+if now > ARGV[1] + 0 then return {'late', now} end
+local now_ms = math.floor(now / 1000)
+
+local function renew(key, owner, lease)
+  local permits = permits_of(owner)
+  local held_until = tonumber(call('ZSCORE', key, permits[1]))
+  if not held_until or held_until <= now_ms then return 0 end
+  local ends = math.max(held_until, now_ms + lease)
+  for _, permit in ipairs(permits) do call('ZADD', key, 'XX', ends, permit) end
+  return ends - now_ms
+end
+
+--@include renew_each

@@ -349,6 +349,25 @@ TEST_P(Dialects, AskForEachThreadWhereEachGrantMustBeSeen) {
   }
 }
 
+// As a multi lock of Redisson.
+TEST_P(Dialects, AreTakenTogetherOrNotAtAll) {
+  const lock_options as_redisson{.dialect = dialect::redisson()};
+  const auto both =
+      all_of({redis().mutex("orders", as_redisson), redis().mutex("stock", as_redisson)});
+  server().command({"HSET", "stock", "theirs:1", "1"});
+  expect_reason(both.try_acquire(), errc::busy);
+  EXPECT_TRUE(eventually([&] { return server().command({"EXISTS", "orders"}).number == 0; }));
+  server().command({"DEL", "stock"});
+  auto held = both.acquire();
+  for (const auto* part : {"orders", "stock"}) {
+    EXPECT_EQ(server().command({"HVALS", part}).items.at(0).text, "1");
+  }
+  held.release().value();
+  EXPECT_TRUE(eventually([&] {
+    return server().command({"EXISTS", "orders", "stock"}).number == 0;
+  }));
+}
+
 TEST_P(Dialects, WakeThoseWhoWaitWithPythonRedisLock) {
   auto held = redis().mutex("orders", {.dialect = dialect::python_redis_lock()}).acquire();
   held.release().value();

@@ -210,7 +210,8 @@ def sequence_of(peer, seed):
         return of_permits(dice, peer.leases)
     if peer.fair:
         return of_fair(dice)
-    return of_read_write(dice) if peer.modes else of_mutex(dice, peer.reentrant and not peer.fenced)
+    again = peer.reentrant and not (peer.fenced or peer.several)
+    return of_read_write(dice) if peer.modes else of_mutex(dice, again)
 
 
 def theirs(run, sequence):

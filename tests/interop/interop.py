@@ -23,6 +23,7 @@ from checks import NOTICE, PATIENCE, WATCHDOG, Failed, expect
 
 TOTAL, WORKERS = 2000, 4
 ROUNDS = 20  # of measured wake-ups
+CROSSINGS = 5  # of each worker
 LEAST = 1500  # ms: lockAtLeastFor
 
 
@@ -38,6 +39,7 @@ class Peer:
     counts: bool = False  # its holds, in Redis
     fenced: bool = False  # its locks have tokens
     rests: bool = False  # stays locked for a while after its release
+    several: bool = False  # two locks together, NAME.1 and NAME.2
     permits: bool = False  # a semaphore: NAME/N are N permits
     leases: bool = False  # of which each has a lease
     fair: bool = False  # who waits comes in in the order of arrival
@@ -73,6 +75,10 @@ PEERS = {
     "redisson_rw": Peer(
         words=(WATCHDOG, "rw"), status="redisson", renews=True, reentrant=True, counts=True,
         modes=True,
+    ),
+    "redisson_multi": Peer(
+        key="{}.1", words=(WATCHDOG, "multi"), status="redisson", renews=True, reentrant=True,
+        several=True,
     ),
     "redisson_semaphore": Peer(words=("semaphore",), permits=True),
     "redisson_expirable": Peer(words=("expirable",), permits=True, leases=True),
@@ -199,7 +205,7 @@ class Pair:
             "status",
             "--dialect",
             self.peer.status or self.dialect,
-            name,
+            self.key(name) if self.peer.several else name,
         ]
         shown = subprocess.run(words, capture_output=True, text=True)
         expect(shown.returncode, 0, f"holdfast status ({shown.stderr.strip()})")
@@ -258,6 +264,19 @@ def contention(pair):
     return f"{TOTAL} increments in {time.monotonic() - began:.1f} s"
 
 
+def crossed(pair):
+    """Two locks that the library takes in the other order: who has one gives it up in the end."""
+    if not pair.peer.several:
+        return None
+    began = time.monotonic()
+    for driver in (pair.theirs, pair.ours):
+        driver.begin("increment", "crossed", "crossings", 2, CROSSINGS)
+    for driver in (pair.theirs, pair.ours):
+        expect(driver.end(), "ok", f"{driver.name} counts")
+    expect(pair.server.ask("GET", "crossings"), str(4 * CROSSINGS), "increments")
+    return f"{4 * CROSSINGS} increments in {time.monotonic() - began:.1f} s"
+
+
 def expiry(pair):
     """A lease that ends passes the lock on, and its holder cannot release what another has now."""
     said = []
@@ -288,7 +307,7 @@ def renewal(pair):
 
 def reentry(pair):
     """Holds are counted by their holder, and the lock is free after the last."""
-    enters_once = pair.peer.modes or len(pair.servers) > 1
+    enters_once = pair.peer.modes or pair.peer.several or len(pair.servers) > 1
     reentrant = [] if enters_once else [(pair.ours, pair.theirs)]
     if pair.peer.reentrant:
         reentrant.append((pair.theirs, pair.ours))
@@ -404,6 +423,7 @@ TESTS = [
     keys,
     waiting,
     contention,
+    crossed,
     expiry,
     renewal,
     reentry,

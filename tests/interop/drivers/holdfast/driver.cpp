@@ -31,7 +31,8 @@ std::vector<std::string> split(const std::string& list, char at) {
 holdfast::dialect dialect_of(const std::string& name, milliseconds least = {},
                              std::vector<std::string> further = {}) {
   constexpr milliseconds pause{10};
-  for (const auto* plain : {"redisson", "redisson_rw", "redisson_fair", "redisson_semaphore"}) {
+  for (const auto* plain :
+       {"redisson", "redisson_rw", "redisson_fair", "redisson_semaphore", "redisson_multi"}) {
     if (name == plain) return holdfast::dialect::redisson();
   }
   if (name == "redisson_spin") return holdfast::dialect::redisson(holdfast::redisson_lock::spin);
@@ -141,6 +142,7 @@ class driver {
   }
 
   std::string locked(const std::string& name) const {
+    if (called_ == "redisson_multi") return "unknown";
     const auto votes = std::ranges::count_if(servers_, [&](const holdfast::client& each) {
       const auto status = holdfast::inspector{each}.status(name, dialect_);
       return status.what == holdfast::lock_status::state::held;
@@ -187,11 +189,19 @@ class driver {
   bool has_permits() const {
     return called_ == "redisson_semaphore" || called_ == "redisson_expirable";
   }
-  bool is_alone() const { return !has_modes() && !has_permits() && servers_.size() == 1; }
+  // Not a part of something, nor several.
+  bool is_alone() const {
+    const bool is_other = has_modes() || has_permits() || called_ == "redisson_multi";
+    return !is_other && servers_.size() == 1;
+  }
 
-  // NAME+OTHER is several resources.
+  // NAME+OTHER is several resources, and several locks are NAME.1 and NAME.2.
   holdfast::lock lock_of(const std::string& name, holdfast::lock_options options) const {
     if (has_modes() || has_permits()) return part(name, options);
+    if (called_ == "redisson_multi") {
+      return holdfast::all_of(
+          {redis().mutex(name + ".1", options), redis().mutex(name + ".2", options)});
+    }
     auto resources = split(name, '+');
     if (resources.size() > 1) {
       options.dialect = dialect_of(called_, {}, {resources.begin() + 1, resources.end()});

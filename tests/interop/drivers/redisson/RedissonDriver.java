@@ -32,6 +32,8 @@ public class RedissonDriver extends Driver {
                 return redis.getSpinLock(name);
             case "fair":
                 return redis.getFairLock(name);
+            case "multi":
+                return several(name);
             case "fenced":
                 return redis.getFencedLock(name);
             case "rw":
@@ -41,6 +43,14 @@ public class RedissonDriver extends Driver {
             default:
                 return redis.getLock(name);
         }
+    }
+
+    // Those called "crossed" the other way round.
+    RLock several(String name) {
+        RLock first = redis.getLock(name + ".1");
+        RLock second = redis.getLock(name + ".2");
+        return name.equals("crossed") ? redis.getMultiLock(second, first)
+                                      : redis.getMultiLock(first, second);
     }
 
     // Without a lease of its own a lock is renewed, by the watchdog.
@@ -70,11 +80,13 @@ public class RedissonDriver extends Driver {
     }
 
     String locked(String name) {
+        if (kind.equals("multi")) return "unknown";  // nor does Redisson
         return lock(name).isLocked() ? "yes" : "no";
     }
 
     int holds(String name) {
-        return lock(name).getHoldCount();
+        return kind.equals("multi") ? redis.getLock(name + ".1").getHoldCount()
+                                    : lock(name).getHoldCount();
     }
 
     String token(String name) {

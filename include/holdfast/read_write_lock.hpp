@@ -17,7 +17,7 @@ namespace holdfast {
 /// together. So neither readers nor writers starve. Readers of one client join each other without
 /// asking the server, for 5 to 10 ms at a time, unless `lock_options::fair` wants strict order.
 /// Every reader has a fencing token of his own: above that of every earlier writer and below that
-/// of every later one.
+/// of every later one. Where readers join each other, theirs say nothing of each other's order.
 ///
 /// Who may want to write after having read asks `upgradeable()`: one at a time, beside readers. He
 /// becomes the writer with `upgrade()` without letting anybody write in between, and a reader again

@@ -142,7 +142,8 @@ TEST_P(Redlock, AsksNoSoonerThanItIsTold) {
   const auto before = asked(0);
   expect_reason(mutex.try_acquire({.timeout = 900ms}), errc::timed_out);
   EXPECT_GE(asked(0) - before, 2);
-  EXPECT_LE(asked(0) - before, 1 + 900 / 200);
+  // What is asked is also taken back where the answer is late, or nobody waits any more.
+  EXPECT_LE(asked(0) - before, 2 * (1 + 900 / 200));
 }
 
 TEST_P(Redlock, AsksWhenTheVotesOfOthersRunOut) {

@@ -41,7 +41,7 @@ void contender::take(const contended& one, milliseconds timeout) {
     call.lease = *one.options.lease;
     call.part = way.part;
     call.whole = way.whole;
-    call.note = one.options.fair ? "fair" : "";
+    call.note = one.options.fair ? "fair" : way.joins ? "joins" : "";
   });
   auto got = way.target.try_acquire({.timeout = timeout});
   if (got) return hold(*std::move(got), way.part == way.whole);

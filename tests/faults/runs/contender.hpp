@@ -24,6 +24,7 @@ struct access {
   // Of it, as in history::event. Who has the whole changes what the lock protects, others read it.
   std::uint32_t part = 0;
   std::uint32_t whole = 0;
+  bool joins = false;  // others of his client, as readers do
 };
 
 struct contended {

@@ -22,7 +22,7 @@ std::vector<access> by_mutex(const client& redis, const contested& what) {
 std::vector<access> by_readers(const client& redis, const contested& what) {
   constexpr std::uint32_t all = 1000;  // more than there are threads
   const auto both = redis.rw(what.name, what.options);
-  const access reader{both.shared(), 1, all};
+  const access reader{both.shared(), 1, all, true};
   return {reader, reader, reader, {both.exclusive(), all, all}};
 }
 

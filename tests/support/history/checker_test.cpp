@@ -104,6 +104,26 @@ TEST(Checker, WantsTokensToFollowTime) {
   EXPECT_EQ(broken(with("token=2", "token=10") + later + "450 emptied until=460\n"), "");
 }
 
+// Two readers, of whom the second has joined one of before, and a writer after them.
+TEST(Checker, WantsTokensOfReadersToFollowThoseOfWritersOnly) {
+  const auto turn = [](int operation, int from, const std::string& way, int token) {
+    const auto of = " process=1 operation=" + std::to_string(operation) + " lock=a";
+    const auto at = [&](int later, const std::string& what) {
+      return std::to_string(from + later) + " " + what + of;
+    };
+    return at(0, "called") + " lease=1000 whole=9 " + way + "\n" + at(1, "won") +
+           " token=" + std::to_string(token) + " until=" + std::to_string(from + 1000) + "\n" +
+           at(2, "releasing") + "\n" + at(3, "released") + "\n";
+  };
+  const std::string reads = "part=1 note=joins", reads_alone = "part=1", writes = "part=9";
+  const auto first = turn(1, 10, reads, 20);
+  EXPECT_EQ(broken(first + turn(2, 20, reads, 11) + turn(3, 30, writes, 21)), "");
+  EXPECT_EQ(broken(first + turn(2, 20, reads_alone, 11)), "I3");
+  EXPECT_EQ(broken(turn(1, 10, reads_alone, 20) + turn(2, 20, reads, 11)), "I3");
+  EXPECT_EQ(broken(turn(1, 10, writes, 20) + turn(2, 20, reads, 11)), "I3");
+  EXPECT_EQ(broken(first + turn(2, 20, reads, 11) + turn(3, 30, writes, 19)), "I3");
+}
+
 // I4
 
 TEST(Checker, WantsOneToBelieveAtATime) {

@@ -15,7 +15,7 @@ using std::chrono::nanoseconds;
 enum class kind {
   // What users of locks do and see.
   called,     // an acquisition begins; until: when it must have returned; lease; part and whole
-              // of what several can have; note: "fair"
+              // of what several can have; note: "fair", or "joins": a reader, see I3
   won,        // it returned a lease; token; until: it is held at least so long
   failed,     // it returned without one; note: why
   unclear,    // it returned without one, but the server may have granted it all the same

@@ -76,23 +76,32 @@ void tokens_grow(const story& run, std::vector<violation>& found) {
   }
 }
 
+// Readers of one client who join each other have tokens of one grant, whatever the server gives to
+// other readers meanwhile: they are compared with all others, and not with each other.
 void tokens_follow_time(const story& run, std::vector<violation>& found) {
+  const auto joins = [](const acquisition& one) { return one.called.note == "joins"; };
   for (const auto& [lock, by_call] : run.locks) {
     // What the old owner's client still passes on among its threads belongs to the old grant.
     const auto excused = times_without_exclusion(run, longest_lease(by_call));
     const auto by_return = winners(by_call);
     auto returned = by_return.begin();
-    const event* largest = nullptr;  // of those that returned before this call
+    // Of those that returned before this call: of all, and of those who do not join.
+    const event *largest = nullptr, *largest_of_others = nullptr;
     for (const auto& one : by_call) {
       for (; returned != by_return.end() && (*returned)->won->time < one.called.time; ++returned) {
         const auto* const won = &*(*returned)->won;
         if (largest == nullptr || won->token > largest->token) largest = won;
+        if (joins(**returned)) continue;
+        if (largest_of_others == nullptr || won->token > largest_of_others->token) {
+          largest_of_others = won;
+        }
       }
-      if (!one.won || one.won->token == 0 || largest == nullptr) continue;
-      if (one.won->token >= largest->token) continue;
+      const auto* const before = joins(one) ? largest_of_others : largest;
+      if (!one.won || one.won->token == 0 || before == nullptr) continue;
+      if (one.won->token >= before->token) continue;
       if (is_within(excused, {one.called.time, one.called.time})) continue;
       found.push_back(
-          {"I3", "S2", "a later call got a smaller token", {*largest, one.called, *one.won}});
+          {"I3", "S2", "a later call got a smaller token", {*before, one.called, *one.won}});
     }
   }
 }

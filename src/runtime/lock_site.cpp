@@ -1,6 +1,5 @@
 #include "runtime/lock_site.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -11,11 +10,7 @@
 namespace holdfast::runtime {
 namespace {
 
-// How long and how often a lock is passed on among the threads of a client before others get their
-// turn. The minors of one major are the other bound.
-constexpr milliseconds turn{5};
 constexpr microseconds slice{10};
-constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
 
 }  // namespace
 
@@ -143,10 +138,8 @@ std::optional<grant> lock_site::try_take(identity thread) {
   return take(thread);
 }
 
-// Whoever gets it shall have it for a while, also while it is only claimed.
 bool lock_site::may_pass_on(monotonic_time now) const {
-  const nanoseconds enough = std::min<milliseconds>(spec_.lease, dialects::longest_claim) / 4;
-  return !revoked_ && minor_ < last_minor && tenure_->remaining(now) > enough;
+  return !revoked_ && minor_ < last_minor && spec_.is_enough(tenure_->remaining(now));
 }
 
 std::uint64_t lock_site::token(const tenure& of, std::uint32_t minor) const {
@@ -162,7 +155,7 @@ grant lock_site::take(identity thread) {
 }
 
 grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
-  if (readers_) return obtained_to_read(std::move(by));
+  if (readers_) return obtained_to_read(by);
   grant whole{by, token(*by, 0)};
   if (auto* const held = spec_.changes()) held->on_replaced();
   if (spec_.is_gate) by->on_replaced();
@@ -184,16 +177,16 @@ grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
   tenure_ = std::move(by);
   const auto now = net::now();
   begin_slice(now);
-  turn_ends_ = now + turn;
+  turn_ends_ = now + local_turn;
   minor_ = 0;
   return whole;
 }
 
 void lock_site::failed(const tenure& by) {
   if (spec_.is_retained()) engine_.waiting().keep_no_more(by.claim().owner);
-  const bool asked_for_all = readers_ ? readers_->has_asked(by) : spec_.stays_here();
-  if (!asked_for_all) return;
+  if (!readers_ && !spec_.stays_here()) return;
   scoped_mutex lock(mutex_);
+  if (readers_ && !readers_->has_asked(by)) return;
   const auto next = promote_next();
   lock.unlock();
   if (next) next->ask(false);

@@ -25,6 +25,11 @@ inline leasing::pauses pauses_of(const dialects::foreign_recipe::habits& usual) 
   return {2 * usual.retry, std::max(2 * usual.retry, usual.longest_retry)};
 }
 
+// How long and how often what the server granted is passed on or shared among those of one client
+// before others get their turn. Each has a minor of its own.
+inline constexpr milliseconds local_turn{5};
+inline constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
+
 // Immutable; shared by all copies of a lock and by its leases.
 struct lock_spec {
   lock_key key;
@@ -47,6 +52,12 @@ struct lock_spec {
   // the order of arrival counts, and not where everybody is promised a whole lease, or when several
   // may hold it, or when another library must see each grant.
   bool stays_here() const noexcept { return renews && !fair && is_alone() && !is_seen(); }
+
+  // Whoever gets of this client's grant what is left of it shall have it for a while, also while it
+  // is only claimed.
+  bool is_enough(nanoseconds left) const noexcept {
+    return left > nanoseconds{std::min<milliseconds>(lease, dialects::longest_claim)} / 4;
+  }
 
   // Whether a thread that has it may block for it is looked at.
   bool watches_reentry() const noexcept { return refuses_reentry && is_alone(); }

@@ -1,6 +1,5 @@
 #include "runtime/reader_group.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "net/clock.hpp"
@@ -9,12 +8,6 @@
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
-namespace {
-
-constexpr milliseconds turn{5};
-constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
-
-}  // namespace
 
 // One reader's. He is told of a loss while he reads and not afterwards, whoever reads on.
 class reader_group::reading final : public holding {
@@ -41,11 +34,9 @@ class reader_group::reading final : public holding {
   }
 
   bool give_back(const listener& who) override {
-    was_lost_ = !of().held();
-    const auto alive = under_->of;
-    const bool is_last = group_.leave(*under_, *this);
-    if (!was_lost_) return is_last && alive->release(who);
-    if (is_last) alive->release({});
+    const auto spent = leave();
+    if (!was_lost_) return spent && spent->release(who);
+    if (spent) spent->release({});
     if (who.exists()) who.tell(group_.engine_);
     return who.exists();
   }
@@ -53,16 +44,19 @@ class reader_group::reading final : public holding {
   result<void> take_released() override { return was_lost_ ? loss() : of().take_released(); }
 
   result<void> give_back_and_wait() override {
-    was_lost_ = !of().held();
-    const auto alive = under_->of;
-    const bool is_last = group_.leave(*under_, *this);
-    auto released = is_last ? alive->give_back_and_wait() : result<void>{};
+    const auto spent = leave();
+    auto released = spent ? spent->give_back_and_wait() : result<void>{};
     return was_lost_ ? loss() : released;
   }
 
  private:
   friend class reader_group;
   tenure& of() const noexcept { return *under_->of; }
+  // What must go back, if he was the last.
+  std::shared_ptr<tenure> leave() {
+    was_lost_ = !of().held();
+    return group_.leave(*under_, *this) ? under_->of : nullptr;
+  }
   static result<void> loss() {
     return failure{errc::lost, "the lease had ended before it was released"};
   }
@@ -77,9 +71,8 @@ class reader_group::reading final : public holding {
 bool reader_group::may_join(monotonic_time now) const {
   if (!current_ || current_->minor == last_minor) return false;
   const bool is_turn = now < turn_ends_ && current_->minor < last_minor / 2;
-  if (!is_turn && !(asker_ != nullptr && now < turn_ends_ + turn)) return false;
-  const nanoseconds enough = std::min<milliseconds>(spec_.lease, dialects::longest_claim) / 4;
-  return current_->of->remaining(now) > enough;
+  if (!is_turn && !(asker_ != nullptr && now < turn_ends_ + local_turn)) return false;
+  return spec_.is_enough(current_->of->remaining(now));
 }
 
 // One allocation: a reader is told of a loss, and has left, by himself.
@@ -99,13 +92,18 @@ grant reader_group::obtained(std::shared_ptr<tenure> by) {
   auto made = std::make_shared<share>(share{.of = std::move(by)});
   const scoped_mutex lock(mutex_);
   current_ = all_.emplace_back(std::move(made));
-  turn_ends_ = net::now() + turn;
+  turn_ends_ = net::now() + local_turn;
   return admit(current_);
 }
 
 void reader_group::asks(const tenure& who) {
   const scoped_mutex lock(mutex_);
   asker_ = &who;
+}
+
+bool reader_group::is_asking() const {
+  const scoped_mutex lock(mutex_);
+  return asker_ != nullptr;
 }
 
 bool reader_group::has_asked(const tenure& who) {

@@ -90,15 +90,23 @@ TEST(Socket, SaysThatNobodyListens) {
   EXPECT_FALSE(socket);
 }
 
+// A connection to ourselves.
+struct connected {
+  connected() {
+    const auto where = bound(listener);
+    EXPECT_EQ(::listen(listener.get(), 1), 0);
+    EXPECT_EQ(connect(where, within(milliseconds{5000}), socket), "");
+    peer.reset(::accept(listener.get(), nullptr, nullptr));
+  }
+  descriptor listener, socket, peer;
+};
+
 TEST(Socket, NoticesAPeerThatVanishes) {
-  descriptor listener, socket;
-  const auto where = bound(listener);
-  ASSERT_EQ(::listen(listener.get(), 1), 0);
-  ASSERT_EQ(connect(where, within(milliseconds{5000}), socket), "");
+  const connected both;
   const auto option = [&](int level, int name) {
     int value = 0;
     socklen_t length = sizeof value;
-    EXPECT_EQ(::getsockopt(socket.get(), level, name, &value, &length), 0);
+    EXPECT_EQ(::getsockopt(both.socket.get(), level, name, &value, &length), 0);
     return value;
   };
   EXPECT_EQ(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);
@@ -128,11 +136,8 @@ bool on_core(std::size_t which, const Act& act) {
 }
 
 TEST(Socket, TellsWhetherThePeerHasOurCore) {
-  descriptor listener, socket;
-  const auto where = bound(listener);
-  ASSERT_EQ(::listen(listener.get(), 1), 0);
-  ASSERT_EQ(connect(where, within(milliseconds{5000}), socket), "");
-  const descriptor peer(::accept(listener.get(), nullptr, nullptr));
+  connected both;
+  auto &socket = both.socket, &peer = both.peer;
   ASSERT_TRUE(on_core(0, [&] {
     EXPECT_EQ(::send(peer.get(), "a", 1, 0), 1);
     EXPECT_TRUE(comes_from_this_core(socket));
@@ -151,11 +156,8 @@ TEST(Socket, KnowsOfNoCoreWhereThereIsNoConnection) {
 }
 
 TEST(Socket, BlocksForAMomentOnly) {
-  descriptor listener, socket;
-  const auto where = bound(listener);
-  ASSERT_EQ(::listen(listener.get(), 1), 0);
-  ASSERT_EQ(connect(where, within(milliseconds{5000}), socket), "");
-  const descriptor peer(::accept(listener.get(), nullptr, nullptr));
+  connected both;
+  auto &socket = both.socket, &peer = both.peer;
   block_at_most(socket, milliseconds{20});
   char byte = 0;
   const auto before = now();
@@ -169,11 +171,8 @@ TEST(Socket, BlocksForAMomentOnly) {
 }
 
 TEST(Socket, IsClosedHardSoThatNothingMoreArrives) {
-  descriptor listener, socket;
-  const auto where = bound(listener);
-  ASSERT_EQ(::listen(listener.get(), 1), 0);
-  ASSERT_EQ(connect(where, within(milliseconds{5000}), socket), "");
-  const descriptor peer(::accept(listener.get(), nullptr, nullptr));
+  connected both;
+  auto &socket = both.socket, &peer = both.peer;
   close_hard(socket);
   EXPECT_FALSE(socket);
   char byte = 0;

@@ -13,6 +13,21 @@
 
 namespace holdfast::faults {
 
+struct named {
+  std::string name;
+  lock_options options;
+};
+
+// A mutex of each, of a client or a quorum.
+template <typename Redis>
+std::vector<contended> mutexes(const Redis& of, const std::vector<named>& wanted) {
+  std::vector<contended> all;
+  for (const auto& [name, options] : wanted) {
+    all.push_back({name, options, {{of.mutex(name, options)}}});
+  }
+  return all;
+}
+
 class contended_run {
  public:
   // `server`: the program of what the locks protect.

@@ -1,0 +1,30 @@
+// What the tests of divided networks share.
+#pragma once
+
+#include "faults/faulty_server.hpp"
+#include "faults/runs/divided_run.hpp"
+#include "net/clock.hpp"
+
+namespace holdfast::faults {
+
+// What a holder has who is cut off goes to somebody on the other side.
+inline void expect_taken_over(const lock& elsewhere, const lease& from, milliseconds timeout) {
+  const auto divided = net::now();
+  const auto next = elsewhere.try_acquire({.timeout = timeout});
+  ASSERT_TRUE(next) << why_not(next);
+  const auto took = std::chrono::round<milliseconds>(net::now() - divided);
+  ::testing::Test::RecordProperty("next_holder_after_ms", std::to_string(took.count()));
+  EXPECT_GT(next->token(), from.token());
+}
+
+// The first party went on, as often as that at least, and the second had nothing any more so long
+// after the network was divided.
+inline void expect_one_side_went_on(const divided_run& run, std::size_t at_least,
+                                    milliseconds until) {
+  EXPECT_EQ(run.violations(), "");
+  EXPECT_GE(run.won(0, 0ms), at_least);
+  ::testing::Test::RecordProperty("won_while_divided", std::to_string(run.won(0, 0ms)));
+  EXPECT_EQ(run.won(1, until), 0U);
+}
+
+}  // namespace holdfast::faults

@@ -11,9 +11,8 @@
 --   {"late", server time}
 -- Where Redisson's own script would count a resend as a second hold, this one does not.
 local call = redis.call
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-if now > ARGV[3] + 0 then return {'late', now} end
+local not_after = ARGV[3]
+--@include refuse_late
 local mine = call('HEXISTS', KEYS[1], ARGV[1]) == 1
 local remaining = call('PTTL', KEYS[1])
 if remaining == -2 then

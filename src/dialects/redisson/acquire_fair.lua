@@ -20,9 +20,8 @@
 local call = redis.call
 --@include first_in_line
 
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-if now > ARGV[3] + 0 then return {'late', now} end
+local not_after = ARGV[3]
+--@include refuse_late
 local now_ms = math.floor(now / 1000)
 local mine = call('HEXISTS', KEYS[1], ARGV[1]) == 1
 local remaining = call('PTTL', KEYS[1])

@@ -12,9 +12,8 @@
 --   {"late", server time}
 -- While we hold it nobody else draws a token, so a resend learns that of its first copy.
 local call = redis.call
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-if now > ARGV[3] + 0 then return {'late', now} end
+local not_after = ARGV[3]
+--@include refuse_late
 local mine = call('HEXISTS', KEYS[1], ARGV[1]) == 1
 local remaining = call('PTTL', KEYS[1])
 local token = tonumber(call('GET', KEYS[2]))

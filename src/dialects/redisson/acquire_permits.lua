@@ -17,9 +17,8 @@
 local call = redis.call
 --@include permits_of
 
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-if now > ARGV[3] + 0 then return {'late', now} end
+local not_after = ARGV[3]
+--@include refuse_late
 local now_ms = math.floor(now / 1000)
 local ended = call('ZRANGEBYSCORE', KEYS[2], '-inf', now_ms, 'LIMIT', 0, 1000)
 if #ended > 0 then

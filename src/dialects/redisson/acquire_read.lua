@@ -14,9 +14,8 @@
 local call = redis.call
 --@include keep_reader
 
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-if now > ARGV[3] + 0 then return {'late', now} end
+local not_after = ARGV[3]
+--@include refuse_late
 local mode = call('HGET', KEYS[1], 'mode')
 local remaining = call('PTTL', KEYS[1])
 if remaining ~= -2 and mode ~= 'read' then

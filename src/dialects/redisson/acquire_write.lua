@@ -10,9 +10,8 @@
 --   nil                  somebody else holds it, and it never ends by itself
 --   {"late", server time}
 local call = redis.call
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-if now > ARGV[3] + 0 then return {'late', now} end
+local not_after = ARGV[3]
+--@include refuse_late
 local mine = call('HEXISTS', KEYS[1], ARGV[1]) == 1
 local remaining = call('PTTL', KEYS[1])
 if remaining == -2 then

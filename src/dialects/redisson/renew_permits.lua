@@ -10,9 +10,8 @@
 local call = redis.call
 --@include permits_of
 
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-if now > ARGV[1] + 0 then return {'late', now} end
+local not_after = ARGV[1]
+--@include refuse_late
 local now_ms = math.floor(now / 1000)
 
 local function renew(key, owner, lease)

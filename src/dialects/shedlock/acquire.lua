@@ -12,9 +12,8 @@
 -- When it was acquired stands in the value, by the server's clock: release.lua counts from it.
 local call = redis.call
 --@include text_of
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-if now > ARGV[3] + 0 then return {'late', now} end
+local not_after = ARGV[3]
+--@include refuse_late
 local held = call('GET', KEYS[1])
 if not held then
   local value = 'ADDED:' .. text_of(math.floor(now / 1000)) .. ARGV[1]

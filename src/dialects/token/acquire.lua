@@ -13,9 +13,8 @@
 -- The value proves only then that the lock is ours when this request was sent before: others may
 -- write the same, where it is fixed.
 local call = redis.call
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-if now > ARGV[3] + 0 then return {'late', now} end
+local not_after = ARGV[3]
+--@include refuse_late
 local held = call('GET', KEYS[1])
 if not held then return call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 local mine = held == ARGV[1] and ARGV[4] == 'again'

@@ -9,31 +9,40 @@ local call = redis.call
 if now > ARGV[1] + 0 then return {'late', now} end
 
 local count = #KEYS / 3
-local none, kept, counters, raised = {}, {}, {}, {}
+local none, kept = {}, {}
 for i = 1, count do
   none[i] = 0
   kept[2 * i - 1], kept[2 * i] = KEYS[3 * i - 2], KEYS[3 * i - 1]
-  counters[i] = KEYS[3 * i]
-  raised[2 * i - 1], raised[2 * i] = KEYS[3 * i], text
 end
 if call('EXISTS', unpack(kept)) > 0 then return none end
 
--- As a rule the time is above all counters and floors: then one command raises them all. Missing
--- counters, and those of several locks at once, are drawn from one by one.
-local last, seen, together = call('MGET', unpack(counters)), {}, true
+-- As a rule the time is above all counters and floors: then one command raises them all, each by as
+-- many as there are locks of its slot. Missing counters are drawn from one by one.
+local answers, texts, counters, raised, place, together = {}, {}, {}, {}, {}, true
 for i = 1, count do
-  local reached = tonumber(last[i] or '')
-  local is_below = reached and reached < now and ARGV[3 * i + 1] + 0 < now
-  together = together and is_below and not seen[counters[i]]
-  seen[counters[i]] = true
+  local counter, major, digits = KEYS[3 * i], now, text
+  local at = place[counter]
+  if at then
+    major = raised[at] + 1
+    digits = string.format('%.0f', major)
+  else
+    counters[#counters + 1] = counter
+    at = 2 * #counters
+    place[counter], raised[at - 1] = at, counter
+  end
+  raised[at], answers[i], texts[i] = digits, major, digits
+  together = together and ARGV[3 * i + 1] + 0 < now
 end
-local answers, texts = {}, {}
+local last = call('MGET', unpack(counters))
+for i = 1, #counters do
+  local reached = tonumber(last[i] or '')
+  together = together and reached and reached < now
+end
 if together then
   call('MSET', unpack(raised))
-  for i = 1, count do answers[i], texts[i] = now, text end
 else
   for i = 1, count do
-    local KEYS, text, floor = {[4] = counters[i]}, text, ARGV[3 * i + 1] + 0
+    local KEYS, text, floor = {[4] = KEYS[3 * i]}, text, ARGV[3 * i + 1] + 0
     --@include draw_major
     if refusal then
       none[i] = refusal

@@ -155,7 +155,7 @@ grant lock_site::take(identity thread) {
 }
 
 grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
-  if (readers_) return obtained_to_read(by);
+  if (readers_) return obtained_to_read(std::move(by));
   grant whole{by, token(*by, 0)};
   if (auto* const held = spec_.changes()) held->on_replaced();
   if (spec_.is_gate) by->on_replaced();
@@ -184,9 +184,9 @@ grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
 
 void lock_site::failed(const tenure& by) {
   if (spec_.is_retained()) engine_.waiting().keep_no_more(by.claim().owner);
-  if (!readers_ && !spec_.stays_here()) return;
+  const bool asked_for_all = readers_ ? readers_->has_asked(by) : spec_.stays_here();
+  if (!asked_for_all) return;
   scoped_mutex lock(mutex_);
-  if (readers_ && !readers_->has_asked(by)) return;
   const auto next = promote_next();
   lock.unlock();
   if (next) next->ask(false);

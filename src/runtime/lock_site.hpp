@@ -113,7 +113,7 @@ class lock_site final : public lock_source,
 
   // Where readers join each other (lock_site_reading.cpp).
   entry enter_to_read(leasing::patience patience, identity thread) HOLDFAST_EXCLUDES(mutex_);
-  grant obtained_to_read(const std::shared_ptr<tenure>& by) HOLDFAST_EXCLUDES(mutex_);
+  grant obtained_to_read(std::shared_ptr<tenure> by) HOLDFAST_EXCLUDES(mutex_);
 
   bool may_pass_on(monotonic_time now) const HOLDFAST_REQUIRES(mutex_);
   std::uint64_t token(const tenure& of, std::uint32_t minor) const;

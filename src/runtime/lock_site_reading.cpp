@@ -10,9 +10,10 @@ lock_site::entry lock_site::enter_to_read(leasing::patience patience, identity t
   if (auto joined = readers_->join()) return {.got = std::move(joined)};
   if (!patience.waits) return {.asks = new_tenure(patience)};
   const scoped_mutex lock(mutex_);
-  if (readers_->is_asking()) {
+  if (state_ == state::asking) {
     return {.waits = std::make_shared<local_waiter>(shared_from_this(), patience, thread)};
   }
+  state_ = state::asking;
   auto asks = new_tenure(patience);
   readers_->asks(*asks);
   return {.asks = std::move(asks)};
@@ -20,8 +21,9 @@ lock_site::entry lock_site::enter_to_read(leasing::patience patience, identity t
 
 // All who wait here come in with him who asked; if there were too many for one grant, the next of
 // them asks again.
-grant lock_site::obtained_to_read(const std::shared_ptr<tenure>& by) {
-  auto whole = readers_->obtained(by);
+grant lock_site::obtained_to_read(std::shared_ptr<tenure> by) {
+  const bool asked_for_all = readers_->has_asked(*by);
+  auto whole = readers_->obtained(std::move(by));
   std::vector<std::shared_ptr<local_waiter>> admitted;
   std::shared_ptr<local_waiter> next;
   {
@@ -34,7 +36,7 @@ grant lock_site::obtained_to_read(const std::shared_ptr<tenure>& by) {
       one.got_ = *std::move(joined);
       one.state_ = local_waiter::state::granted;
     }
-    if (readers_->has_asked(*by)) next = promote_next();
+    if (asked_for_all) next = promote_next();
   }
   for (const auto& one : admitted) one->listener_.tell(engine_);
   if (next) next->ask(false);

@@ -101,11 +101,6 @@ void reader_group::asks(const tenure& who) {
   asker_ = &who;
 }
 
-bool reader_group::is_asking() const {
-  const scoped_mutex lock(mutex_);
-  return asker_ != nullptr;
-}
-
 bool reader_group::has_asked(const tenure& who) {
   const scoped_mutex lock(mutex_);
   if (asker_ != &who) return false;

@@ -37,7 +37,6 @@ class reader_group {
 
   // This one asks the server for all of us from now on; and is it he who did, until now?
   void asks(const tenure& who) HOLDFAST_EXCLUDES(mutex_);
-  bool is_asking() const HOLDFAST_EXCLUDES(mutex_);
   bool has_asked(const tenure& who) HOLDFAST_EXCLUDES(mutex_);
 
   // All who read under it are told.
@@ -60,7 +59,7 @@ class reader_group {
 
   engine& engine_;
   const lock_spec& spec_;
-  mutable mutex mutex_;
+  mutex mutex_;
   std::shared_ptr<share> current_ HOLDFAST_GUARDED_BY(mutex_);           // that can be joined
   std::vector<std::shared_ptr<share>> all_ HOLDFAST_GUARDED_BY(mutex_);  // under which some read
   monotonic_time turn_ends_ HOLDFAST_GUARDED_BY(mutex_){};

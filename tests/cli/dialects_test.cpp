@@ -149,6 +149,7 @@ TEST_P(CommandLine, RunsACommandUnderALockOfAQuorum) {
   EXPECT_EQ(both.output, "in\n") << both.errors;
   members[1] = "unix:///nowhere/a";
   members[3] = "unix:///nowhere/b";
+  for (auto& one : servers) one.command({"DEL", "nightly"});
   const auto alone = run({"--dialect", "redlock"}, echo);
   EXPECT_EQ(alone.how, exited(69));
   EXPECT_THAT(alone.errors, HasSubstr("/nowhere/a"));

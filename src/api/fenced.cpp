@@ -63,8 +63,10 @@ fenced_reply client::fenced_eval(std::string_view script, const std::vector<std:
 
 void client::raise_floor(std::string_view lock_name, fencing_token last) const {
   core_->check_process();
-  core_->engine().raise_floor(lock_key{lock_name}.slot(),
-                              last.value() / dialects::minors_per_major);
+  const lock_key key{lock_name};
+  const auto seen = last.value() / dialects::minors_per_major;
+  core_->engine().raise_floor(key.slot(), seen);
+  core_->engine().sites().raise_floor(key.name(), seen);
 }
 
 }  // namespace holdfast

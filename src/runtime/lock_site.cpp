@@ -1,5 +1,6 @@
 #include "runtime/lock_site.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -139,7 +140,8 @@ std::optional<grant> lock_site::try_take(identity thread) {
 }
 
 bool lock_site::may_pass_on(monotonic_time now) const {
-  return !revoked_ && minor_ < last_minor && spec_.is_enough(tenure_->remaining(now));
+  return !revoked_ && minor_ < last_minor && tenure_->major() > floor_ &&
+         spec_.is_enough(tenure_->remaining(now));
 }
 
 std::uint64_t lock_site::token(const tenure& of, std::uint32_t minor) const {
@@ -327,6 +329,12 @@ void lock_site::on_timer(monotonic_time) {
   const auto kept = detach();
   lock.unlock();
   give_back(*kept, {});
+}
+
+void lock_site::raise_floor(dialects::token_major seen) {
+  if (readers_) return readers_->raise_floor(seen);
+  const scoped_mutex lock(mutex_);
+  floor_ = std::max(floor_, seen);
 }
 
 void lock_site::revoke() {

@@ -94,6 +94,9 @@ class lock_site final : public lock_source,
   // The lease ended although it was not released: whoever holds it here cannot keep us waiting.
   void lost(const tenure& what) HOLDFAST_EXCLUDES(mutex_);
 
+  // What we have of no larger major is not passed on: whoever comes asks the server.
+  void raise_floor(dialects::token_major seen) HOLDFAST_EXCLUDES(mutex_);
+
   // Somebody else wants the lock that we keep although nobody uses it.
   void revoke() HOLDFAST_EXCLUDES(mutex_);
 
@@ -150,6 +153,7 @@ class lock_site final : public lock_source,
   std::list<std::shared_ptr<local_waiter>> waiters_ HOLDFAST_GUARDED_BY(mutex_);
   monotonic_time slice_ends_ HOLDFAST_GUARDED_BY(mutex_){};
   monotonic_time turn_ends_ HOLDFAST_GUARDED_BY(mutex_){};
+  dialects::token_major floor_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   std::uint32_t minor_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   state state_ HOLDFAST_GUARDED_BY(mutex_) = state::free;
   bool revoked_ HOLDFAST_GUARDED_BY(mutex_) = false;

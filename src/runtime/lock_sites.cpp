@@ -44,15 +44,23 @@ void lock_sites::remove(lock_site& leaving) noexcept {
   if (known != sites_.end() && *known == &leaving) sites_.erase(known);
 }
 
-void lock_sites::revoke_all() {
+std::vector<std::shared_ptr<lock_site>> lock_sites::alive() {
   std::vector<std::shared_ptr<lock_site>> all;
-  {
-    const scoped_mutex lock(mutex_);
-    for (auto* const site : sites_) {
-      if (auto alive = site->find_alive()) all.push_back(std::move(alive));
-    }
+  const scoped_mutex lock(mutex_);
+  for (auto* const site : sites_) {
+    if (auto one = site->find_alive()) all.push_back(std::move(one));
   }
-  for (const auto& site : all) site->revoke();
+  return all;
+}
+
+void lock_sites::revoke_all() {
+  for (const auto& site : alive()) site->revoke();
+}
+
+void lock_sites::raise_floor(std::string_view name, dialects::token_major seen) {
+  for (const auto& site : alive()) {
+    if (site->name() == name) site->raise_floor(seen);
+  }
 }
 
 }  // namespace holdfast::runtime

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -23,6 +24,9 @@ class lock_sites {
   // Gives back what is only kept.
   void revoke_all() HOLDFAST_EXCLUDES(mutex_);
 
+  // Whoever wants a lock of this name from now on gets a major above that.
+  void raise_floor(std::string_view name, dialects::token_major seen) HOLDFAST_EXCLUDES(mutex_);
+
  private:
   struct hash {
     using is_transparent = void;
@@ -35,6 +39,8 @@ class lock_sites {
     bool operator()(const lock_site* a, const lock_spec& b) const noexcept;
     bool operator()(const lock_spec& a, const lock_site* b) const noexcept;
   };
+
+  std::vector<std::shared_ptr<lock_site>> alive() HOLDFAST_EXCLUDES(mutex_);
 
   mutex mutex_;
   std::unordered_set<lock_site*, hash, equal> sites_ HOLDFAST_GUARDED_BY(mutex_);

@@ -1,5 +1,6 @@
 #include "runtime/reader_group.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "net/clock.hpp"
@@ -70,6 +71,7 @@ class reader_group::reading final : public holding {
 // As with a mutex, what is nearly over is left alone.
 bool reader_group::may_join(monotonic_time now) const {
   if (!current_ || current_->minor == last_minor) return false;
+  if (current_->of->major() <= floor_) return false;
   const bool is_turn = now < turn_ends_ && current_->minor < last_minor / 2;
   if (!is_turn && !(asker_ != nullptr && now < turn_ends_ + local_turn)) return false;
   return spec_.is_enough(current_->of->remaining(now));
@@ -115,6 +117,11 @@ bool reader_group::leave(share& from, const reading& who) {
   if (current_.get() == &from) current_ = nullptr;
   std::erase_if(all_, [&](const auto& one) { return one.get() == &from; });
   return true;
+}
+
+void reader_group::raise_floor(dialects::token_major seen) {
+  const scoped_mutex lock(mutex_);
+  floor_ = std::max(floor_, seen);
 }
 
 void reader_group::lost(const tenure& what) {

@@ -39,6 +39,9 @@ class reader_group {
   void asks(const tenure& who) HOLDFAST_EXCLUDES(mutex_);
   bool has_asked(const tenure& who) HOLDFAST_EXCLUDES(mutex_);
 
+  // Nobody joins those who read under no larger major.
+  void raise_floor(dialects::token_major seen) HOLDFAST_EXCLUDES(mutex_);
+
   // All who read under it are told.
   void lost(const tenure& what) HOLDFAST_EXCLUDES(mutex_);
 
@@ -62,6 +65,7 @@ class reader_group {
   mutex mutex_;
   std::shared_ptr<share> current_ HOLDFAST_GUARDED_BY(mutex_);           // that can be joined
   std::vector<std::shared_ptr<share>> all_ HOLDFAST_GUARDED_BY(mutex_);  // under which some read
+  dialects::token_major floor_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   monotonic_time turn_ends_ HOLDFAST_GUARDED_BY(mutex_){};
   const tenure* asker_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
 };

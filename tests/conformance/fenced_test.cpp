@@ -103,6 +103,21 @@ TEST_P(Fenced, ALockIsGrantedWithATokenAboveTheFloor) {
   EXPECT_GT(redis().mutex("a").acquire().token(), seen) << "for everybody, from then on";
 }
 
+// Also where the client has the lock and would pass it on, or let more readers in.
+TEST_P(Fenced, NobodyIsPassedOnATokenBelowTheFloor) {
+  const auto next_is_above_the_floor = [&](const lock& wanted) {
+    const fencing_token seen{wanted.acquire().token().value() + 2048 * 3'600'000'000U};
+    redis().raise_floor(wanted.name(), seen);
+    EXPECT_GT(wanted.acquire().token(), seen);
+  };
+  const auto kept = redis().mutex("a", {.retain = 1min});
+  next_is_above_the_floor(kept);
+  next_is_above_the_floor(kept);
+  const auto reader = redis().rw("b").shared();
+  const auto reads = reader.acquire();
+  next_is_above_the_floor(reader);
+}
+
 TEST(FenceGate, RemembersTheLargestOfEachResource) {
   fence_gate gate;
   EXPECT_FALSE(gate.last("disk"));

@@ -137,9 +137,9 @@ class engine final : private redis::connection::observer {
   runtime::renewals renewals_;
   registration registration_;
   callback_thread callbacks_;
+  lock_sites sites_;  // attempts that had to be left in the waiting room end with it
   waiting_room waiting_;
   runtime::channels channels_;
-  lock_sites sites_;
   observed_keys observed_;
   const std::unique_ptr<deadlock_watch> deadlocks_;
   std::atomic<bool> hears_;

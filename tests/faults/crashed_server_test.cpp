@@ -123,6 +123,24 @@ TEST_P(CrashedServer, AskerOfAFrozenOneCanBeStopped) {
   server.thaw();
 }
 
+TEST_P(CrashedServer, WaiterOfAFrozenOneMayCloseHisClient) {
+  auto server = start();
+  const client other{server.url()};
+  const auto held = other.mutex("a").acquire();
+  std::stop_source stop;
+  {
+    const client redis{server.url(), impatient()};
+    auto waiting = std::async(std::launch::async, [&] {
+      return redis.mutex("a").try_acquire({.timeout = forever, .stop = stop.get_token()});
+    });
+    EXPECT_TRUE(eventually([&] { return inspector{other}.status("a").waiting == 1; }));
+    server.freeze();
+    stop.request_stop();
+    expect_failure(waiting.get(), errc::cancelled, "");
+  }
+  server.thaw();
+}
+
 TEST_P(CrashedServer, FrozenForLessThanTheLeaseCostsNothingButTime) {
   auto server = start();
   const client redis{server.url(), impatient()};

@@ -297,6 +297,16 @@ TEST_P(SharedScript, RenewsEachHolderForHimself) {
   EXPECT_EQ(std::get<not_mine>(shared().renew(a)), not_mine{});
 }
 
+// Found by the simulation: a server that was emptied may grant a late copy what it granted before.
+TEST_P(SharedScript, RenewsNoOtherGrantOfTheSameRequest) {
+  claim mine = in_mode('r');
+  ASSERT_TRUE(granted_to(mine));
+  claim older = mine;
+  --older.granted;
+  EXPECT_EQ(shared().renew(older), renew_verdict(not_mine{}));
+  EXPECT_EQ(shared().renew(mine), renew_verdict(renewed{lease}));
+}
+
 TEST_P(SharedScript, ChangesAModeInPlace) {
   claim u = in_mode('u'), r = in_mode('r');
   ASSERT_TRUE(granted_to(u) && granted_to(r));
@@ -416,6 +426,20 @@ TEST_P(SharedScript, SaysSoToWhoComesBackToAPlaceBeforeTheOther) {
   EXPECT_EQ(code_of(shared().acquire(first)), errc::would_deadlock);
   shared().release(other);
   EXPECT_TRUE(holds(second));
+}
+
+// Found by the simulation: when the server's clock was set back, both get one more than the last ticket.
+TEST_P(SharedScript, LetsTwoWhoChangeStandInTheOrderInWhichTheyAsked) {
+  claim d = in_mode('d'), null = in_mode('n'), third = in_mode('d');
+  ASSERT_TRUE(granted_to(d) && granted_to(null) && granted_to(third));
+  claim second = waiting(instead_of(null, 'x')), first = waiting(instead_of(d, 'r'));
+  claim stranger = waiting(in_mode('x'));
+  stranger.ticket = 4'000'000'000'000'000;
+  ASSERT_EQ(place_of(stranger), 0U);
+  ASSERT_EQ(place_of(first), 0U);
+  EXPECT_EQ(place_of(second), 1U);
+  shared().release(third);
+  EXPECT_TRUE(holds(first));
 }
 
 TEST_P(SharedScript, LetsWhoComesBackBeforeAnotherWaitForAThird) {

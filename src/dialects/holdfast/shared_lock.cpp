@@ -54,7 +54,7 @@ void shared_recipe::write_renew(std::span<const claim* const> held, server_time 
   for (const claim* one : held) write_key(*one->key, "", out);
   out.arg(static_cast<std::int64_t>(not_after.time_since_epoch().count()));
   for (const claim* one : held) {
-    out.arg(one->owner.text());
+    out.arg({one->owner.text(), ":", std::to_string(one->granted)});
     out.arg(kept_time(*one).count());
   }
 }

@@ -94,8 +94,10 @@ if waits then
       local changing = call('ZRANGEBYSCORE', KEYS[2], '-inf', 0, 'WITHSCORES')
       for i = 1, #changing, 2 do
         local wanted, whose = string.match(changing[i], '^[^:]+:(%a)%d+/%d+:([^:]*):')
-        local behind = old
-        if changing[i + 1] + 0 > ticket then wanted, behind = mode, call('HGET', KEYS[1], whose) end
+        local behind, theirs = old, changing[i + 1] + 0
+        -- Were two tickets the same, names would say who is in front.
+        if theirs == ticket or theirs > ticket and ARGV[10] == '0' then ticket = theirs + 1 end
+        if theirs > ticket then wanted, behind = mode, call('HGET', KEYS[1], whose) end
         -- Not an attempt of our own that was given up a moment ago.
         if whose ~= replaced and behind and
             string.find(against[wanted] or '', string.sub(behind, 1, 1), 1, true) then

@@ -1,7 +1,7 @@
 -- Prolongs leases of locks that several may hold, and never shortens one.
 -- KEYS  the holders of up to 100 locks
 -- ARGV  1       not-after: refused when the server's time in us is later than this
---       2i      the request id that holds lock i
+--       2i      the request id that holds lock i, and its token: `<request id>:<token>`
 --       2i + 1  its lease in ms
 -- Returns {"late", server time}, or a list with one verdict for each key:
 --   ms > 0   now in force
@@ -13,10 +13,11 @@ local now = time[1] * 1000000 + time[2]
 if now > ARGV[1] + 0 then return {'late', now} end
 local now_ms = math.floor(now / 1000)
 
-local function renew(key, request, lease)
-  local entry = call('HGET', key, request)
-  if not entry then return 0 end
-  local who, until_ms, before = string.match(entry, '^(%a%d+:%d+:)(%d+)(.*)$')
+local function renew(key, held, lease)
+  local request, named = string.match(held, '^(.+):(%d+)$')
+  local who, token, until_ms, before =
+    string.match(call('HGET', key, request) or '', '^(%a%d+:(%d+):)(%d+)(.*)$')
+  if token ~= named then return 0 end
   local wanted = now_ms + lease
   if until_ms + 0 >= wanted then return until_ms - now_ms end
   local wanted_text = string.format('%.0f', wanted)

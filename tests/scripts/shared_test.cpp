@@ -428,7 +428,8 @@ TEST_P(SharedScript, SaysSoToWhoComesBackToAPlaceBeforeTheOther) {
   EXPECT_TRUE(holds(second));
 }
 
-// Found by the simulation: when the server's clock was set back, both get one more than the last ticket.
+// Found by the simulation: after the server's clock was set back, both get one more than the last
+// ticket.
 TEST_P(SharedScript, LetsTwoWhoChangeStandInTheOrderInWhichTheyAsked) {
   claim d = in_mode('d'), null = in_mode('n'), third = in_mode('d');
   ASSERT_TRUE(granted_to(d) && granted_to(null) && granted_to(third));

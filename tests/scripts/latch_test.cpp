@@ -112,6 +112,21 @@ TEST_P(LatchScript, RemembersForWhomItHasOpened) {
   EXPECT_GT(latch().pttl(key.value_key() + ":o"), 590'000);
 }
 
+// It opened at a time that the clock has not reached again.
+TEST_P(LatchScript, LetsNobodyPassBecauseTheClockWasSetBack) {
+  const auto opened = key.value_key() + ":o";
+  const auto last = latch().micros() + 3'000'000;
+  set(1);
+  latch().command({"SET", opened, std::to_string(last)});
+  claim one = waiter();
+  ASSERT_TRUE(waits(one));
+  EXPECT_TRUE(waits(one)) << "it has not opened since";
+  down();
+  EXPECT_GT(std::stoll(latch().get(opened)), last);
+  set(1);
+  EXPECT_TRUE(is_open_for(one)) << "it has opened since";
+}
+
 TEST_P(LatchScript, TellsACrowdInSeveralSteps) {
   set(1);
   for (int i = 0; i < 450; ++i) {

@@ -23,10 +23,10 @@ local latch, queue, asked, opened = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 --@include load_latch
 local member = ARGV[3] and ARGV[1] .. ARGV[3]
 local passed = not left
-if left and member and ARGV[4] ~= '0' then
+local last = left and member and call('GET', opened)
+if last and ARGV[4] ~= '0' then
   -- It may have opened, and have been set again, since he was told to wait.
-  local last = call('GET', opened)
-  passed = last and last + 0 >= ARGV[4] + 0
+  passed = last + 0 >= ARGV[4] + 0
 end
 if passed then
   if member then
@@ -46,4 +46,6 @@ end
 call('HSET', asked, member, text)
 call('PEXPIRE', queue, '180000')
 call('PEXPIRE', asked, '180000')
+-- He waits for a later time than the last, also when the clock was set back.
+if last and last + 0 >= now then text = string.format('%.0f', last + 1) end
 return {'queued', call('ZRANK', queue, member), 60000, text, now}

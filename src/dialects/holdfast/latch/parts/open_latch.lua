@@ -11,4 +11,9 @@ for i = 1, #waiting, 2 do
       table.concat({'grant', request, text, claim, text, latch}, ' '))
   end
 end
-if #waiting > 0 then redis.pcall('SET', opened, text, 'PX', 600000) end
+if #waiting > 0 then
+  -- Later than the last time, also when the clock was set back: wait.lua compares them.
+  local last, time = redis.pcall('GET', opened), text
+  if type(last) == 'string' and last + 0 >= now then time = string.format('%.0f', last + 1) end
+  redis.pcall('SET', opened, time, 'PX', 600000)
+end

@@ -195,19 +195,22 @@ value keyspace::set_many(words command) {
 
 value keyspace::set(words command) {
   if (command.size() < 3) return too_few();
-  bool only_new = false;
+  bool only_new = false, only_old = false;
   bool get = false;
   std::optional<std::int64_t> expires;
   for (std::size_t i = 3; i < command.size(); ++i) {
     if (command[i] == "NX") {
       only_new = true;
+    } else if (command[i] == "XX") {
+      only_old = true;
     } else if (command[i] == "GET") {
       get = true;
-    } else if (command[i] == "PX" && i + 1 < command.size()) {
+    } else if ((command[i] == "PX" || command[i] == "PXAT") && i + 1 < command.size()) {
+      const auto since = command[i] == "PX" ? now_ : 0;
       const auto ms = integer(command[++i]);
       if (!ms) return not_an_integer();
       if (*ms <= 0) return error("ERR invalid expire time in 'set' command");
-      expires = now_ + *ms;
+      expires = since + *ms;
     } else {
       return error("ERR syntax error");
     }
@@ -220,6 +223,7 @@ value keyspace::set(words command) {
     old = bulk(*text);
   }
   if (only_new && before != nullptr) return old;
+  if (only_old && before == nullptr) return {};
   make(command[1], {.content = std::string(command[2]), .expires = expires});
   return get ? old : text_of(type::simple, "OK");
 }
@@ -242,14 +246,7 @@ value keyspace::on_sorted_sets(words command, bool& known) {
   if (name == "ZCARD") return number(zset == nullptr ? 0 : std::int64_t(zset->size()));
   if (name == "ZRANGE") return range(command, zset == nullptr ? sorted_set{} : *zset);
   if (name == "ZRANGEBYSCORE") return between(command, zset == nullptr ? sorted_set{} : *zset);
-  if (name == "ZPOPMIN") {
-    auto answer = list();
-    if (zset == nullptr) return answer;
-    answer.items = {bulk(zset->front().second), score(zset->front().first)};
-    zset->erase(zset->begin());
-    if (zset->empty()) erase(command[1]);
-    return answer;
-  }
+  if (name == "ZPOPMIN") return pop_least(command, zset);
   known = name == "ZREM" || name == "ZRANK" || name == "ZSCORE";
   if (!known) return {};
   if (command.size() < 3) return too_few();
@@ -265,6 +262,23 @@ value keyspace::on_sorted_sets(words command, bool& known) {
   const auto at = position(*zset, command[2], &sorted_set::value_type::second);
   if (at == zset->end()) return {};
   return name == "ZRANK" ? number(at - zset->begin()) : score(at->first);
+}
+
+value keyspace::pop_least(words command, sorted_set* zset) {
+  const auto most = command.size() > 2 ? integer(command[2]) : 1;
+  if (!most || *most < 0) return error("ERR value is out of range, must be positive");
+  auto answer = list();
+  if (zset == nullptr) return answer;
+  if (command.size() == 2) {
+    answer.items = {bulk(zset->front().second), score(zset->front().first)};
+    zset->erase(zset->begin());
+  } else {
+    const auto end = zset->begin() + std::min(*most, std::int64_t(zset->size()));
+    std::for_each(zset->begin(), end, [&](const auto& one) { add_member(answer, one, true); });
+    zset->erase(zset->begin(), end);
+  }
+  if (zset->empty()) erase(command[1]);
+  return answer;
 }
 
 value keyspace::add_scores(words command, sorted_set* zset) {
@@ -328,15 +342,16 @@ void keyspace::add_member(value& answer, const sorted_set::value_type& one, bool
 
 value keyspace::on_hashes(words command, bool& known) {
   const auto name = command[0];
-  known =
-      name == "HSET" || name == "HGET" || name == "HMGET" || name == "HDEL" || name == "HGETALL";
+  const bool of_all = name == "HGETALL" || name == "HLEN";
+  known = of_all || name == "HSET" || name == "HGET" || name == "HMGET" || name == "HDEL";
   if (!known) return {};
-  if (command.size() < (name == "HSET" ? 4U : name == "HGETALL" ? 2U : 3U)) return too_few();
+  if (command.size() < (name == "HSET" ? 4U : of_all ? 2U : 3U)) return too_few();
   if (name == "HSET" && command.size() % 2 != 0) return too_few();
   auto* e = find(command[1]);
   if (e == nullptr && name == "HSET") e = &make(command[1], {.content = hash{}});
   auto* fields = e == nullptr ? nullptr : std::get_if<hash>(&e->content);
   if (e != nullptr && fields == nullptr) return wrong_type();
+  if (name == "HLEN") return number(fields == nullptr ? 0 : std::int64_t(fields->size()));
   if (name == "HGETALL") {
     auto answer = list(resp3_ ? type::map : type::array);
     if (fields == nullptr) return answer;

@@ -61,6 +61,7 @@ class keyspace {
   resp::value set_many(words command);
   resp::value expire(std::string_view key, std::string_view time, std::int64_t since);
   resp::value add_scores(words command, sorted_set* zset);
+  resp::value pop_least(words command, sorted_set* zset);
   resp::value range(words command, const sorted_set& zset) const;
   resp::value between(words command, const sorted_set& zset) const;
   void add_member(resp::value& answer, const sorted_set::value_type& one, bool scores) const;

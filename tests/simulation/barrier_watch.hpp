@@ -1,0 +1,70 @@
+// What is promised of a barrier, checked after each command (docs/kinds.md, holdfast/barrier.hpp).
+//
+//   B1  nobody goes on before all parties of his generation have arrived, and all of a generation
+//       hear the same number
+//   B2  each generation has exactly so many parties; an arrival counts in one generation only, as
+//       long as the server remembers who went on: at least the last four generations at a time
+//   B3  generations grow
+//   B4  who is gone is not counted: who has left, whose client the server has no connection of, or
+//       of whom it has not heard for two minutes (5 s if he polls)
+//   B5  nobody is told that the others went on without him unless that is so, and something has
+//       happened to him or to the server
+//
+// Excused: B2 and B5 for who was forgotten, and across a loss of the server's memory; B3 where its
+// clock was behind then; B4 when the clock was set back.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "simulation/gate_watch.hpp"
+
+namespace holdfast::simulation::gates {
+
+class world;
+
+class barrier_watch final : public gate_watch {
+ public:
+  barrier_watch(world& of, std::uint32_t parties)
+      : world_(of), wants_{.mode = 'b', .limit = parties} {}
+
+  const dialects::recipe& how() const override;
+  const dialects::demand* wants() const override { return &wants_; }
+  void called(const std::string& request, dialects::wakeup_way way) override;
+  void told_to_wait(const std::string&, monotonic_time) override {}
+  void executed(const std::string& request) override;
+  void passed(const std::string& request, dialects::token_major generation) override;
+  void failed(const std::string& request, errc why, bool calm) override;
+  void left(const std::string& request) override { left_.insert(request); }
+  void happened(fault what) override;
+  std::optional<monotonic_time> open_since(const std::string& request) const override;
+
+ private:
+  struct call {
+    dialects::wakeup_way way{};
+    microseconds asked_at{};  // the server's time
+  };
+  struct passage {
+    dialects::token_major generation = 0;
+    monotonic_time at{};
+  };
+
+  void opened(dialects::token_major generation, const std::string& by);
+  void went_on(const std::string& party, dialects::token_major generation, const std::string& by);
+  bool is_gone(const std::string& party) const;
+
+  world& world_;
+  const dialects::demand wants_;
+  std::string last_;  // generation, as the server has it
+  dialects::token_major newest_ = 0;
+  microseconds highest_{};  // that the server's clock has shown
+  monotonic_time emptied_at_ = monotonic_time::min();
+  bool set_back_ = false, counter_lost_ = false;
+  std::map<std::string, call, std::less<>> calls_;
+  std::map<std::string, passage, std::less<>> passages_;
+  std::set<std::string, std::less<>> remembered_;  // of passages_, by the server
+  std::set<std::string, std::less<>> left_;
+};
+
+}  // namespace holdfast::simulation::gates

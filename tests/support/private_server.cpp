@@ -128,13 +128,14 @@ class private_server::state {
 
   std::string log() const {
     std::ostringstream text;
-    text << std::ifstream(directory.path() / "server.log").rdbuf();
+    text << std::ifstream(directory->path() / "server.log").rdbuf();
     return text.str();
   }
 
   const std::string host;
   const bool is_cluster;
-  embedded::private_directory directory;
+  // Another one for each attempt: what supervises a server that did not start removes its own.
+  std::optional<embedded::private_directory> directory;
   std::optional<embedded::server_process> process;
   std::uint16_t port = 0;
   std::uint16_t tls_port = 0;
@@ -197,9 +198,10 @@ class private_server::state {
       // Redis 7.0 tells its ports with TLS only so.
       if (settings.tls) arguments.insert(arguments.end(), {"--tls-cluster", "yes"});
     }
+    directory.emplace();
     process.emplace(embedded::server_order{
         .program = embedded::find_server(settings.program, embedded::program_folders()),
-        .directory = directory.path(),
+        .directory = directory->path(),
         .arguments = std::move(arguments),
         .environment = settings.environment,
         .start_timeout = generous});

@@ -121,8 +121,10 @@ class client {
   /// An election: who holds it leads. Throws as `mutex`.
   [[nodiscard]] election elect(std::string_view name, election_options options = {}) const;
 
-  /// A number to be counted down, and those who wait for that. Throws as `mutex`.
-  [[nodiscard]] holdfast::latch latch(std::string_view name) const;
+  /// A number to be counted down, and those who wait for that. Throws as `mutex`, and `unsupported`
+  /// with a dialect that has no latches: only `dialect::redisson()` has.
+  [[nodiscard]] holdfast::latch latch(std::string_view name,
+                                      const latch_options& options = {}) const;
 
   /// A barrier at which so many go on together, 1 to 1,000. Throws as `mutex`.
   [[nodiscard]] holdfast::barrier barrier(std::string_view name, std::uint32_t parties) const;

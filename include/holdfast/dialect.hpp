@@ -109,10 +109,10 @@ struct redlock_layout {
 /// In another library's layout a lock excludes that library's users too: both keep the same key.
 /// What such a layout has no place for is refused (`errc::unsupported`): keeping a lock after its
 /// release, lock delays, limits of a queue, kinds other than `client::mutex` and `recursive_mutex`;
-/// but of Redisson's `RLock`, order of arrival and `client::rw`, of Redisson `client::semaphore`,
-/// and of `redlock`, `quorum::mutex`. Its leases have no fencing token, whatever
-/// `lock_options::fencing` says, but where the layout has one; deadline, loss signal and renewal
-/// are as all leases have. docs/migrating.md compares them.
+/// but of Redisson's `RLock`, order of arrival and `client::rw`, of Redisson `client::semaphore`
+/// and `client::latch`, and of `redlock`, `quorum::mutex`. Its leases have no fencing token,
+/// whatever `lock_options::fencing` says, but where the layout has one; deadline, loss signal and
+/// renewal are as all leases have. docs/migrating.md compares them.
 ///
 /// Locks whose dialects are copies of one object are one lock to this client, whose threads pass it
 /// on among themselves; otherwise they meet at the server only.
@@ -124,8 +124,8 @@ class dialect {
   /// Redisson's `RLock`: a hash, a counter of holds, a message when it is released. Who waits here
   /// is told as Redisson's own waiters are. Lease: 30 s. The token of a `fenced` one is Redisson's,
   /// the same counter for all who use the lock; it is not passed on among the threads of a client.
-  /// With `plain`, `client::rw` is its `RReadWriteLock`, a mutex with `fair` its `RFairLock`, and
-  /// `client::semaphore` its `RSemaphore`.
+  /// With `plain`, `client::rw` is its `RReadWriteLock`, a mutex with `fair` its `RFairLock`,
+  /// `client::semaphore` its `RSemaphore`, and `client::latch` its `RCountDownLatch`.
   static dialect redisson(redisson_lock which = redisson_lock::plain);
 
   /// go-zero's `RedisLock`, which the server keeps for 500 ms longer than it says. Asks again after

@@ -12,6 +12,14 @@
 
 namespace holdfast {
 
+/// How a latch is written in Redis.
+struct latch_options {
+  /// `dialect::redisson()`: Redisson's `RCountDownLatch`, shared with its users. Nobody stands in a
+  /// queue then: who waits is told on Redisson's channel, asks again after at most 2 s, and waits
+  /// for the next time where the latch was set again before he asked. See docs/wire/redisson.md.
+  holdfast::dialect dialect{};
+};
+
 /// A number at the server that is counted down to zero, and those who wait for that. Made by
 /// `client::latch()`.
 ///
@@ -30,6 +38,9 @@ namespace holdfast {
 ///
 /// When the server loses its data, the latch is open. After a failover that lost the last counts it
 /// must be counted again.
+///
+/// Of Redisson's latches, see `latch_options`, the number may be larger than 32 bits: it is told as
+/// the largest then. One that was set to zero there is open, and set.
 ///
 /// Errors: those of `lock` for waiting, those of `counter` for the others.
 ///

@@ -184,7 +184,8 @@ struct lock_options {
 
   /// How it is written in Redis: as another library does, to share locks with its users. Only for
   /// `client::mutex` and `client::recursive_mutex`, and with `dialect::redisson()` for
-  /// `client::rw`; `fencing` means nothing then. `semaphore_options` has its own.
+  /// `client::rw`; `fencing` means nothing then. `semaphore_options` and `latch_options` have their
+  /// own.
   holdfast::dialect dialect{};
 };
 

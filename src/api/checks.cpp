@@ -90,7 +90,8 @@ void check_native(const lock_options& options) {
   if (options.dialect == dialect{}) return;
   throw failure{errc::unsupported, "the dialect " + std::string(options.dialect.name()) +
                                        " is known for mutexes and recursive mutexes only; "
-                                       "redisson is also for read-write locks and semaphores"};
+                                       "redisson is also for read-write locks, semaphores and "
+                                       "latches"};
 }
 
 void check_lock_delay(milliseconds delay) {

@@ -5,35 +5,57 @@
 #include "api/lock_access.hpp"
 #include "api/native_locks.hpp"
 #include "api/once.hpp"
-#include "dialects/catalog.hpp"
+#include "dialects/foreign_latch.hpp"
 #include "dialects/holdfast/latch.hpp"
 
 namespace holdfast {
 namespace {
 
-dialects::latch_change change(const lock& gate, const lock_key& key,
-                              const dialects::once_call& asked) {
-  auto& core = *detail::lock_access::core(gate);
-  return api::accept(dialects::read_latch_change(key, api::ask_once(core, asked)));
+using dialects::foreign_latch;
+using dialects::latch_change;
+
+// Null: it is written in Holdfast's own way.
+const foreign_latch* layout_of(const lock& gate) {
+  return static_cast<const foreign_latch*>(api::foreign_of(gate));
 }
 
-// It is open, but not all who wait have been told.
+latch_change change(const lock& gate, const lock_key& key, const dialects::once_call& asked) {
+  const auto answer = api::ask_once(*detail::lock_access::core(gate), asked);
+  const auto* const other = layout_of(gate);
+  return api::accept(other != nullptr ? other->read_change(key, answer)
+                                      : dialects::read_latch_change(key, answer));
+}
+
+latch_change set(const lock& gate, const lock_key& key, std::uint32_t count) {
+  const auto* const other = layout_of(gate);
+  return change(gate, key,
+                other != nullptr ? other->set(key, count) : dialects::latch_set(key, count));
+}
+
+latch_change down(const lock& gate, const lock_key& key, std::uint32_t by) {
+  const auto* const other = layout_of(gate);
+  return change(
+      gate, key,
+      other != nullptr ? other->count_down(key, by) : dialects::latch_count_down(key, by));
+}
+
+// It is open, but not all who wait have been told. Only in Holdfast's own layout is each told.
 void tell_the_others(const lock& gate, const lock_key& key) {
   while (change(gate, key, dialects::latch_count_down(key, 0)).more) continue;
 }
 
 }  // namespace
 
-latch client::latch(std::string_view name) const {
-  return holdfast::latch{api::make_gate(core_, name, dialects::native_latch())};
+latch client::latch(std::string_view name, const latch_options& options) const {
+  return holdfast::latch{api::make_latch(core_, name, options.dialect)};
 }
 
 bool latch::try_set(std::uint32_t count) const {
   if (count == 0) throw failure{errc::invalid_argument, "a latch must be set to more than zero"};
   const lock_key key{name()};
   for (;;) {
-    const auto [changed, left, more] = change(gate_, key, dialects::latch_set(key, count));
-    if (left > 0) return changed;
+    const auto [changed, left, more] = set(gate_, key, count);
+    if (left > 0 || !changed) return changed;
     tell_the_others(gate_, key);
   }
 }
@@ -41,17 +63,21 @@ bool latch::try_set(std::uint32_t count) const {
 std::uint32_t latch::count_down(std::uint32_t by) const {
   if (by == 0) throw failure{errc::invalid_argument, "a latch must be counted down by 1 or more"};
   const lock_key key{name()};
-  const auto [changed, left, more] = change(gate_, key, dialects::latch_count_down(key, by));
+  const auto [changed, left, more] = down(gate_, key, by);
   if (more) tell_the_others(gate_, key);
   return left;
 }
 
 std::uint32_t latch::count() const {
   const lock_key key{name()};
+  const auto* const other = layout_of(gate_);
   const auto answer =
-      api::ask_again(*detail::lock_access::core(gate_), key.slot(),
-                     [&](resp::writer& out) { dialects::write_latch_query(key, out); });
-  return api::accept(dialects::read_latch(key, answer));
+      api::ask_again(*detail::lock_access::core(gate_), key.slot(), [&](resp::writer& out) {
+        if (other == nullptr) return dialects::write_latch_query(key, out);
+        other->write_query(name(), out);
+      });
+  return api::accept(other != nullptr ? other->read_count(name(), answer)
+                                      : dialects::read_latch(key, answer));
 }
 
 void latch::wait(const acquire_options& options) const { (void)gate_.acquire(options); }

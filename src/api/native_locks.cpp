@@ -7,6 +7,7 @@
 #include "api/lock_access.hpp"
 #include "base/printable.hpp"
 #include "dialects/catalog.hpp"
+#include "dialects/foreign_latch.hpp"
 #include "dialects/holdfast/gate.hpp"
 #include "runtime/lock_site.hpp"
 #include "runtime/tenure.hpp"
@@ -85,6 +86,16 @@ runtime::lock_spec shared_spec(runtime::client_core& core, std::string_view name
                        .reentry = options.reentry});
   spec.recipe = &dialects::native_shared_lock();
   spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
+  return spec;
+}
+
+// Of what is waited for and not held.
+runtime::lock_spec gate_spec(runtime::client_core& core, std::string_view name,
+                             const dialects::recipe& how) {
+  auto spec = spec_of(core, name, {.lease = dialects::gate_lease, .renewal = renewal::none});
+  spec.recipe = &how;
+  spec.refuses_reentry = false;
+  spec.is_gate = true;
   return spec;
 }
 
@@ -185,13 +196,22 @@ lock make_change(const lock& like, const lease& held, std::string_view from, cha
                            std::make_shared<runtime::lock_site>(core->engine(), std::move(spec)));
 }
 
+lock make_latch(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+                const dialect& how) {
+  const auto& of = lock_access::recipe(how);
+  if (!of) return make_gate(core, name, dialects::native_latch());
+  auto foreign = of->latch();
+  if (!foreign) check_native({.dialect = how});
+  refuse_foreign_in_cluster(*core);
+  auto spec = gate_spec(*core, name, *foreign);
+  spec.foreign = std::move(foreign);
+  return site_of(core, std::move(spec));
+}
+
 lock make_gate(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                const dialects::recipe& how, std::shared_ptr<const dialects::demand> wants) {
-  auto spec = spec_of(*core, name, {.lease = dialects::gate_lease, .renewal = renewal::none});
-  spec.recipe = &how;
+  auto spec = gate_spec(*core, name, how);
   spec.wants = std::move(wants);
-  spec.refuses_reentry = false;
-  spec.is_gate = true;
   return site_of(core, std::move(spec));
 }
 

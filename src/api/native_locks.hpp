@@ -56,6 +56,10 @@ std::shared_ptr<runtime::tenure> tenure_of(const lock& like, const lease& held, 
 // `from`.
 lock make_change(const lock& like, const lease& held, std::string_view from, char to);
 
+// A latch, also in a layout that has some. Throws also failure{unsupported}.
+lock make_latch(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
+                const dialect& how);
+
 // What is waited for and not held: a latch, a barrier. Its leases are over when they are given.
 lock make_gate(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                const dialects::recipe& how, std::shared_ptr<const dialects::demand> wants = {});

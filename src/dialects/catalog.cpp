@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "dialects/foreign_latch.hpp"
 #include "dialects/holdfast/barrier.hpp"
 #include "dialects/holdfast/latch.hpp"
 #include "dialects/holdfast/mutex.hpp"
@@ -91,6 +92,8 @@ constexpr std::array semaphore_redisson_scripts = {
     &scripts::redisson_release_permits, &scripts::redisson_inspect_permits,
     &scripts::redisson_set_permits,
 };
+
+constexpr std::array latch_redisson_scripts = {&scripts::redisson_change_latch};
 
 constexpr std::array told_registry_scripts = {
     &scripts::token_acquire,
@@ -208,6 +211,15 @@ constexpr capability foreign_lock(std::string_view dialect, std::string_view kin
   return what;
 }
 
+// Nobody holds it, and who waits is only told.
+constexpr capability foreign_gate(std::string_view dialect, std::string_view kind,
+                                  std::string_view made_by) {
+  auto what = native_value(kind, made_by);
+  what.dialect = dialect;
+  what.told = true;
+  return what;
+}
+
 // One of each layout; which names and keys it was given, no row depends on.
 struct foreign_recipes {
   const token_recipe token{{.name = "token"}, "", token_form::hex, ""};
@@ -256,8 +268,13 @@ std::vector<catalog_entry> native_entries() {
   };
 }
 
-std::vector<catalog_entry> foreign_entries() {
-  static const foreign_recipes& other = *new foreign_recipes;
+const foreign_recipes& foreign() {
+  static const foreign_recipes& all = *new foreign_recipes;
+  return all;
+}
+
+std::vector<catalog_entry> plain_entries() {
+  const auto& other = foreign();
   return {
       {foreign_lock("token", "plain lock, as redis-py's",
                     "client.mutex(name, {.dialect = dialect::redis_py()})", false),
@@ -265,6 +282,12 @@ std::vector<catalog_entry> foreign_entries() {
       {foreign_lock("go_zero", "go-zero's RedisLock",
                     "client.mutex(name, {.dialect = dialect::go_zero()})", false),
        &other.token, token_scripts},
+  };
+}
+
+std::vector<catalog_entry> redisson_entries() {
+  const auto& other = foreign();
+  return {
       {foreign_lock("redisson", "Redisson's RLock",
                     "client.mutex(name, {.dialect = dialect::redisson()})", true),
        &other.redisson, redisson_scripts},
@@ -296,6 +319,15 @@ std::vector<catalog_entry> foreign_entries() {
                                     "dialect::redisson(redisson_lock::expirable)})",
                                     true)),
        &other.expirable, semaphore_redisson_scripts},
+      {foreign_gate("redisson", "Redisson's RCountDownLatch",
+                    "client.latch(name, {.dialect = dialect::redisson()})"),
+       other.redisson.latch().get(), latch_redisson_scripts},
+  };
+}
+
+std::vector<catalog_entry> other_entries() {
+  const auto& other = foreign();
+  return {
       {foreign_lock("spring_integration", "Spring's registry, SPIN_LOCK",
                     R"(client.mutex(name, {.dialect = dialect::spring_integration({"key"})}))",
                     false),
@@ -328,8 +360,9 @@ std::vector<catalog_entry> foreign_entries() {
 
 std::vector<catalog_entry> all_entries() {
   auto all = native_entries();
-  const auto other = foreign_entries();
-  all.insert(all.end(), other.begin(), other.end());
+  for (const auto& more : {plain_entries(), redisson_entries(), other_entries()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
   return all;
 }
 

@@ -28,6 +28,8 @@ using foreign_verdict = std::variant<foreign_holders, refused>;
 // The text of a uuid, of its 32 digits.
 std::string with_hyphens(std::string digits);
 
+class foreign_latch;
+
 class foreign_recipe : public native_recipe {
  public:
   // How those who use such locks behave.
@@ -69,6 +71,9 @@ class foreign_recipe : public native_recipe {
   virtual bool sets_permits() const noexcept { return false; }
   virtual void write_set_permits(std::string_view, std::uint32_t, resp::writer&) const {}
 
+  // How its library writes latches; null as above.
+  virtual std::shared_ptr<const foreign_latch> latch() const { return nullptr; }
+
   // The client whose attempts write such an owner, as in a client_id's text; empty: it does not
   // tell.
   virtual std::string client_of(std::string_view) const { return {}; }
@@ -79,7 +84,7 @@ class foreign_recipe : public native_recipe {
   void write_inspect(std::string_view name, resp::writer&) const;
   foreign_verdict read_inspect(const resp::value&) const;
 
-  acquire_verdict read_acquire(const claim&, const resp::value&) const final;
+  acquire_verdict read_acquire(const claim&, const resp::value&) const override;
   void write_renew(std::span<const claim* const>, server_time not_after,
                    resp::writer&) const override;
   // Where nobody stands in a queue, there is nothing to leave.

@@ -491,6 +491,8 @@ TEST(Cluster, RefusesWhatNeedsOneServer) {
   }
   expect_refused("locks of other libraries are not supported over a cluster",
                  [&] { (void)redis.rw("a", {.dialect = dialect::redisson()}); });
+  expect_refused("locks of other libraries are not supported over a cluster",
+                 [&] { (void)redis.latch("a", {.dialect = dialect::redisson()}); });
   expect_refused("a cluster cannot be a member of a quorum", [&] { quorum{{redis}}; });
 }
 

@@ -71,6 +71,20 @@ TEST_P(Once, EachAddCountsOnce) {
       });
 }
 
+TEST_P(Once, EachCountOfRedissonsLatchCountsOnce) {
+  constexpr std::uint32_t whole = 50'000;
+  server().command({"SET", "ready", std::to_string(whole)});
+  std::uint32_t told = 0;
+  at_every_cut(
+      [&](const client& redis) {
+        told = redis.latch("ready", {.dialect = dialect::redisson()}).count_down();
+      },
+      [&](int times) {
+        ASSERT_EQ(told, whole - static_cast<std::uint32_t>(times));
+        ASSERT_EQ(server().command({"GET", "ready"}).text, std::to_string(told));
+      });
+}
+
 TEST_P(Once, EachUpdateCountsOnce) {
   std::int64_t told = 0;
   at_every_cut(

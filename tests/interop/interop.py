@@ -15,6 +15,7 @@ import sys
 import time
 
 import differential
+import latches
 import order
 import semaphores
 import sharing
@@ -42,6 +43,7 @@ class Peer:
     several: bool = False  # two locks together, NAME.1 and NAME.2
     permits: bool = False  # a semaphore: NAME/N are N permits
     leases: bool = False  # of which each has a lease
+    latch: bool = False  # nobody has it
     fair: bool = False  # who waits comes in in the order of arrival
     servers: int = 1  # that vote
     several: bool = False  # may lock several resources at once, called NAME+OTHER
@@ -82,6 +84,7 @@ PEERS = {
     ),
     "redisson_semaphore": Peer(words=("semaphore",), permits=True),
     "redisson_expirable": Peer(words=("expirable",), permits=True, leases=True),
+    "redisson_latch": Peer(latch=True),
     "spring_integration": registry("spring_integration:interop", "SPIN_LOCK"),
     "spring_integration_pub_sub": registry("spring_integration_pub_sub:interop", "PUB_SUB_LOCK"),
     "shedlock": Peer(key="job-lock:default:{}", rests=True),
@@ -438,13 +441,19 @@ TESTS = [
 PERMIT_TESTS = [*semaphores.TESTS, equal_keys]
 
 
+def tests_of(peer):
+    if peer.latch:
+        return latches.TESTS
+    return PERMIT_TESTS if peer.permits else TESTS
+
+
 def main():
     commands = dict(word.split("=", 1) for word in sys.argv[1:])
     failures = 0
     for dialect in [name for name in commands if name not in ("holdfast", "status")]:
         pair = Pair(dialect, commands)
         try:
-            for test in PERMIT_TESTS if pair.peer.permits else TESTS:
+            for test in tests_of(pair.peer):
                 try:
                     detail = test(pair)
                     if detail is None:  # the library has nothing of the kind

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dialects/redisson/count_down_latch_recipe.hpp"
 #include "dialects/redisson/fair_recipe.hpp"
 #include "dialects/redisson/read_write_recipe.hpp"
 #include "dialects/redisson/semaphore_recipe.hpp"
@@ -43,7 +44,9 @@ redisson_recipe::redisson_recipe(redisson_lock which) noexcept
       fair_(which == redisson_lock::plain ? std::make_shared<const fair_recipe>() : nullptr),
       semaphore_(which == redisson_lock::plain
                      ? std::make_shared<const semaphore_recipe>(permit_leases::ours)
-                     : nullptr) {}
+                     : nullptr),
+      latch_(which == redisson_lock::plain ? std::make_shared<const count_down_latch_recipe>()
+                                           : nullptr) {}
 
 std::string redisson_recipe::channel_of(std::string_view name) const {
   return which_ == redisson_lock::spin ? std::string{}

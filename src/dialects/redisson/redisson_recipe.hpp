@@ -27,10 +27,12 @@ class redisson_recipe final : public foreign_recipe {
 
   std::string key_of(std::string_view name) const override { return std::string(name); }
   std::string channel_of(std::string_view name) const override;
-  // Of a plain one only: no other has a read-write lock, a fair one or a semaphore beside it.
+  // Of a plain one only: no other has a read-write lock, a fair one, a semaphore or a latch beside
+  // it.
   std::shared_ptr<const foreign_recipe> read_write() const override { return read_write_; }
   std::shared_ptr<const foreign_recipe> fair() const override { return fair_; }
   std::shared_ptr<const foreign_recipe> semaphore() const override { return semaphore_; }
+  std::shared_ptr<const foreign_latch> latch() const override { return latch_; }
   // Where the last token is kept, of a fenced lock.
   static std::string token_key_of(std::string_view name);
   std::string client_of(std::string_view owner) const override;
@@ -50,6 +52,7 @@ class redisson_recipe final : public foreign_recipe {
   const std::shared_ptr<const foreign_recipe> read_write_;
   const std::shared_ptr<const foreign_recipe> fair_;
   const std::shared_ptr<const foreign_recipe> semaphore_;
+  const std::shared_ptr<const foreign_latch> latch_;
 };
 
 }  // namespace holdfast::dialects

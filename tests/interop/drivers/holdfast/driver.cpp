@@ -31,8 +31,8 @@ std::vector<std::string> split(const std::string& list, char at) {
 holdfast::dialect dialect_of(const std::string& name, milliseconds least = {},
                              std::vector<std::string> further = {}) {
   constexpr milliseconds pause{10};
-  for (const auto* plain :
-       {"redisson", "redisson_rw", "redisson_fair", "redisson_semaphore", "redisson_multi"}) {
+  for (const auto* plain : {"redisson", "redisson_rw", "redisson_fair", "redisson_semaphore",
+                            "redisson_multi", "redisson_latch"}) {
     if (name == plain) return holdfast::dialect::redisson();
   }
   if (name == "redisson_spin") return holdfast::dialect::redisson(holdfast::redisson_lock::spin);
@@ -162,6 +162,34 @@ class driver {
     return held_.at(name).back().token().to_string();
   }
 
+  // Counts a latch down in so many threads, each so often.
+  std::string count_down(const std::string& name, int threads, int rounds) const {
+    std::vector<std::jthread> all;
+    for (int i = 0; i < threads; ++i) {
+      all.emplace_back([&] {
+        for (int round = 0; round < rounds; ++round) latch_of(name).count_down();
+      });
+    }
+    return "ok";
+  }
+
+  std::string wait_for(const std::string& name, int wait) const {
+    const auto passed = latch_of(name).try_wait({.timeout = milliseconds{wait}});
+    if (!passed) return is_busy(passed.error()) ? "busy" : throw passed.error();
+    return "ok";
+  }
+
+  // What is said of a latch; empty: it is something else.
+  std::string obey_latch(const std::string& what, const std::string& name, int first,
+                         int second) const {
+    if (what == "set") {
+      return latch_of(name).try_set(static_cast<std::uint32_t>(first)) ? "ok" : "refused";
+    }
+    if (what == "down") return count_down(name, first, second);
+    if (what == "count") return std::to_string(latch_of(name).count());
+    return what == "await" ? wait_for(name, first) : "";
+  }
+
   std::string obey(const std::string& line) {
     std::istringstream words(line);
     std::string what, name, counter;
@@ -176,7 +204,8 @@ class driver {
     if (what == "locked") return locked(name);
     if (what == "holds") return holds(name);
     if (what == "token") return token(name);
-    return "error unknown command";
+    const auto answer = obey_latch(what, name, first, second);
+    return answer.empty() ? "error unknown command" : answer;
   }
 
  private:
@@ -185,6 +214,9 @@ class driver {
   }
 
   const holdfast::client& redis() const { return servers_.front(); }
+  holdfast::latch latch_of(const std::string& name) const {
+    return redis().latch(name, {.dialect = dialect_});
+  }
   bool has_modes() const { return called_ == "redisson_rw"; }
   bool has_permits() const {
     return called_ == "redisson_semaphore" || called_ == "redisson_expirable";

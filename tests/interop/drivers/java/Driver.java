@@ -1,7 +1,5 @@
-// What the drivers on Java libraries have in common; see tests/interop/README.md.
+// What the drivers on locks of Java libraries have in common; see tests/interop/README.md.
 
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -10,7 +8,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
-public abstract class Driver {
+public abstract class Driver extends Program {
     // Answers "ok" or "busy". Without a lease it is the library's own, renewed if it renews.
     abstract String acquire(String name, long leaseMs, long waitMs, long leastMs) throws Exception;
 
@@ -77,7 +75,8 @@ public abstract class Driver {
         return most.toString();
     }
 
-    private String obey(String[] words) throws Exception {
+    @Override
+    String obey(String[] words) throws Exception {
         switch (words[0]) {
             case "acquire":
                 return acquire(words[1], Long.parseLong(words[2]), Long.parseLong(words[3]),
@@ -99,22 +98,5 @@ public abstract class Driver {
             default:
                 return "error unknown command";
         }
-    }
-
-    // Until "quit". What the library has started beside does not keep the program alive.
-    void run() throws Exception {
-        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
-        for (String line = lines.readLine(); line != null && !line.equals("quit");
-             line = lines.readLine()) {
-            String answer;
-            try {
-                answer = obey(line.split(" "));
-            } catch (Exception failed) {
-                answer = "error " + failed;
-            }
-            System.out.println(answer);
-            System.out.flush();
-        }
-        System.exit(0);
     }
 }

@@ -113,9 +113,9 @@ class client {
   fenced_reply fenced_eval(std::string_view script, const std::vector<std::string>& keys,
                            const std::vector<std::string>& args, fencing_token token) const;
 
-  /// The next token of this lock that this client is granted will be larger than `last`: for a
-  /// resource that said `stale`, so that it cannot say so again. Costs nothing. A token more than a
-  /// day ahead of the server's clock makes later acquisitions fail with `clock_skew`.
+  /// Whoever asks this client for this lock from now on is granted a token larger than `last`: for
+  /// a resource that said `stale`, so that it cannot say so again. Sends nothing. A token more than
+  /// a day ahead of the server's clock makes later acquisitions fail with `clock_skew`.
   void raise_floor(std::string_view lock_name, fencing_token last) const;
 
   /// An election: who holds it leads. Throws as `mutex`.

@@ -170,6 +170,9 @@ void server_process::heed(const report& news) {
     case report::event::started:
       pid_ = news.value;
       return;
+    case report::event::not_entered:
+      give_up("cannot enter its directory \"" + printable(order_.directory.string()) +
+              "\": " + std::generic_category().message(news.value));
     case report::event::not_started:
       give_up("cannot be executed: " + std::generic_category().message(news.value));
     case report::event::ended:

@@ -47,9 +47,11 @@ void supervised_server::become_server(pid_t supervisor) const noexcept {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (::chdir(plan_.directory) == 0) {
-    ::execve(plan_.program, plan_.arguments, plan_.environment);
+  if (::chdir(plan_.directory) != 0) {
+    tell(report::event::not_entered, errno);
+    ::_exit(127);
   }
+  ::execve(plan_.program, plan_.arguments, plan_.environment);
   tell(report::event::not_started, errno);
   ::_exit(127);
 }

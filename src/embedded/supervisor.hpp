@@ -31,9 +31,9 @@ struct assignment {
 // What the supervisor writes to the line. The owner writes one byte: kill the server, start it
 // anew.
 struct report {
-  enum class event : int { started, not_started, ended };
+  enum class event : int { started, not_entered, not_started, ended };
   event what;
-  int value;  // started: pid; not_started: errno; ended: status as of waitpid()
+  int value;  // started: pid; not_entered (its directory), not_started: errno; ended: a wait status
 };
 
 // Forks the supervisor and returns its pid, -1 with errno when that fails. It is invisible to the

@@ -283,6 +283,20 @@ TEST_P(EmbeddedServer, TellsWhatTheServerSaidLast) {
                                     HasSubstr("its log ends"), HasSubstr("no-such-option")));
 }
 
+TEST_P(EmbeddedServer, DoesNotStartAgainWhereItsDirectoryIsGone) {
+  embedded_server server(options());
+  fs::remove_all(server.directory());
+  try {
+    server.restart_empty();
+    FAIL() << "started without a directory";
+  } catch (const failure& error) {
+    EXPECT_EQ(error.code(), errc::embedded_server);
+    EXPECT_THAT(error.what(),
+                HasSubstr("cannot enter its directory \"" + server.directory().string() +
+                          "\": No such file or directory"));
+  }
+}
+
 TEST(EmbeddedServerRefuses, AProgramThatDoesNotExist) {
   EXPECT_THAT(refusal({.program = "no-such-server"}),
               AllOf(HasSubstr("\"no-such-server\""), HasSubstr("redis-server"),

@@ -40,8 +40,9 @@ struct rate_verdict {
 /// call is judged by its own. When the server's clock steps forward, permits come back the earlier.
 ///
 /// Cost: one command for each call, however long it waits; one more when a waiting call is called
-/// off, which gives the permits back. A limiter that has rested for `burst / rate` has no key; each
-/// call leaves a key of about 100 bytes for 7 s, as in `counter`.
+/// off, which gives the permits back, unless somebody has asked later and was told from when on he
+/// may use his: then they only come back with time. A limiter that has rested for `burst / rate`
+/// has no key; each call leaves a key of about 100 bytes for 7 s, as in `counter`.
 ///
 /// When the answer is lost: as in `counter`, permits are taken once. When a call fails with
 /// `unavailable`, they may have been taken, and are not given back.

@@ -32,17 +32,29 @@ nanoseconds time_of(double permits, const rate_limit& limit) {
   return nanoseconds{std::llround(permits * 1e9 / limit.rate)};
 }
 
-// Takes permits, or gives them back when `permits` is negative.
-rate_verdict take(runtime::client_core& core, const dialects::value_key& key,
-                  const rate_limit& limit, double permits, microseconds longest) {
+struct reservation {
+  rate_verdict verdict;  // taken: `wait` is how long until the permits may be used
+  server_time due{};
+};
+
+reservation take(runtime::client_core& core, const dialects::value_key& key,
+                 const rate_limit& limit, std::uint32_t permits, microseconds longest) {
   const auto reply = api::ask_once(core, dialects::rate_take(key, time_of(permits, limit),
                                                              time_of(limit.burst, limit), longest));
   auto verdict = dialects::read_rate(key, reply);
   if (const auto* exceeded = std::get_if<dialects::rate_exceeded>(&verdict)) {
-    return {false, exceeded->wait};
+    return {{false, exceeded->wait}};
   }
-  const auto taken = api::accept(std::move(verdict));
-  return {true, std::max(taken.due - reply.now, microseconds{0})};
+  const auto due = api::accept(std::move(verdict)).due;
+  return {{true, std::max(due - reply.now, microseconds{0})}, due};
+}
+
+void give_back(runtime::client_core& core, const dialects::value_key& key, const rate_limit& limit,
+               std::uint32_t permits, server_time due) {
+  const auto reply = api::ask_once(
+      core,
+      dialects::rate_give_back(key, time_of(permits, limit), time_of(limit.burst, limit), due));
+  (void)api::accept(dialects::read_given_back(key, reply));
 }
 
 }  // namespace
@@ -62,7 +74,7 @@ rate_limiter::rate_limiter(std::shared_ptr<runtime::client_core> core, std::stri
 
 rate_verdict rate_limiter::try_acquire(std::uint32_t n) const {
   require(n >= 1 && n <= limit_.burst, "1 to `burst` permits can be taken");
-  auto verdict = take(*core_, *key_, limit_, n, microseconds{0});
+  auto verdict = take(*core_, *key_, limit_, n, microseconds{0}).verdict;
   if (verdict.taken) verdict.wait = {};
   return verdict;
 }
@@ -72,7 +84,7 @@ void rate_limiter::acquire(std::uint32_t n, const acquire_options& options) cons
   const auto timeout = options.timeout.value_or(core_->engine().options().default_timeout);
   api::check_timeout(timeout);
   if (options.stop.stop_requested()) throw failure{errc::cancelled};
-  const auto verdict = take(*core_, *key_, limit_, n, std::min(timeout, longest_wait));
+  const auto [verdict, due] = take(*core_, *key_, limit_, n, std::min(timeout, longest_wait));
   if (!verdict.taken) {
     throw failure{errc::timed_out,
                   "the permits will be there in " +
@@ -80,7 +92,7 @@ void rate_limiter::acquire(std::uint32_t n, const acquire_options& options) cons
                       " ms, which is longer than the timeout"};
   }
   if (api::wait_till(net::now() + verdict.wait, options.stop)) return;
-  (void)take(*core_, *key_, limit_, -static_cast<double>(n), longest_wait);
+  give_back(*core_, *key_, limit_, n, due);
   throw failure{errc::cancelled};
 }
 

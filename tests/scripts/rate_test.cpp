@@ -21,7 +21,9 @@ class RateScript : public support::server_test {
   script_client& redis() { return *redis_; }
 
   once_answer send(nanoseconds cost, microseconds longest_wait, const request_id& id) {
-    const auto asked = rate_take(limiter, cost, 5 * one, longest_wait);
+    return execute(rate_take(limiter, cost, 5 * one, longest_wait), id);
+  }
+  once_answer execute(const once_call& asked, const request_id& id) {
     const auto got = read_once(redis().ask([&](auto& out) { write_once(asked, id, never, out); }));
     EXPECT_TRUE(std::holds_alternative<once_answer>(got)) << script_client::why(got);
     return std::holds_alternative<once_answer>(got) ? std::get<once_answer>(got) : once_answer{};
@@ -34,6 +36,15 @@ class RateScript : public support::server_test {
     if (const auto* taken = std::get_if<rate_taken>(&got)) return taken->due - answer.now;
     if (const auto* exceeded = std::get_if<rate_exceeded>(&got)) return *exceeded;
     return std::get<refused>(got);
+  }
+  // For as long as it takes.
+  server_time reserve(nanoseconds cost) {
+    const auto got = read_rate(limiter, send(cost, 1h, next()));
+    return std::get<rate_taken>(got).due;
+  }
+  bool given_back(nanoseconds cost, server_time due) {
+    const auto answer = execute(rate_give_back(limiter, cost, 5 * one, due), next());
+    return std::get<bool>(read_given_back(limiter, answer));
   }
   // In seconds, about: the server's clock goes on meanwhile.
   static double wait_of(const std::variant<microseconds, rate_exceeded, refused>& got) {
@@ -86,10 +97,27 @@ TEST_P(RateScript, ReservesForThoseWhoWait) {
 
 TEST_P(RateScript, TakesBackWhatIsNotUsed) {
   EXPECT_EQ(wait_of(take(5 * one)), 0);
-  expect_wait(500, take(5 * one, 1h));
-  expect_wait(0, take(-5 * one, 1h));
+  const auto first = reserve(2 * one), second = reserve(3 * one);
+  EXPECT_TRUE(given_back(3 * one, second)) << "the last is";
+  EXPECT_TRUE(given_back(2 * one, first)) << "and now this one is the last";
+  EXPECT_FALSE(given_back(2 * one, first));
   expect_wait(100, take(one, 1h));
-  expect_wait(0, take(-6 * one, 1h));
+}
+
+// The two together would be more than there ever are at once.
+TEST_P(RateScript, TakesNothingBackFromUnderWhoAskedLater) {
+  EXPECT_EQ(wait_of(take(5 * one)), 0);
+  const auto first = reserve(5 * one);
+  expect_wait(1000, take(5 * one, 1h));
+  EXPECT_FALSE(given_back(5 * one, first));
+  expect_wait(1500, take(5 * one, 1h));
+}
+
+TEST_P(RateScript, HasNoKeyWhenAllWereTakenBack) {
+  EXPECT_EQ(wait_of(take(5 * one)), 0);
+  const auto first = reserve(one);
+  clock.set(502s);
+  EXPECT_TRUE(given_back(one, first)) << "late, but unused";
   EXPECT_FALSE(redis().exists(limiter.key)) << "all are there";
 }
 

@@ -243,7 +243,7 @@ TEST_P(RestrictedUser, CanChangeValues) {
   for (const auto& asked : {counter_add(stock, 7), counter_subtract(stock, 7, 0),
                             counter_set(stock, 7), counter_update(stock, update, {}),
                             rate_take(mails, milliseconds(9), milliseconds(9), milliseconds(1)),
-                            rate_take(mails, milliseconds(-9), milliseconds(9), milliseconds(1)),
+                            rate_give_back(mails, milliseconds(9), milliseconds(9), {}),
                             fenced_write(fenced, {"hf:mine"}, {}, fencing_token{17})}) {
     const request_id id{client_id{{1}}, ++requests};
     const auto reply = redis().ask([&](auto& out) { write_once(asked, id, never, out); });
@@ -268,17 +268,19 @@ TEST_P(RestrictedUser, DoesNothingWhoseAnswerMayNotBeKept) {
   const value_key mails{"rate", "mails"};
   const lock_key gate{"gate"};
   server().command({"SET", stock.key, "7"});
-  server().command({"SET", mails.key, "9999999999999999.000 9999999999999999"});
+  const std::string full = "5000000000000000";
+  server().command({"SET", mails.key, full + ".000 1"});
   server().command({"SET", gate.value_key(), "1l:1"});
   log_in({"client", "values"}, {"-set"});
   const auto to_zero = update_script("return 0");
   script_client owner{server()};
   const auto before = owner.contents();
+  const server_time due{microseconds(std::stoll(full)) - milliseconds(9)};
   std::uint64_t requests = 0;
   for (const auto& asked :
        {counter_add(stock, 5), counter_add(stock, -7), counter_set(stock, 0),
         counter_compare_and_set(stock, 7, 0), counter_update(stock, to_zero, {}),
-        rate_take(mails, milliseconds(-1'000'000'000), milliseconds(9), milliseconds(1)),
+        rate_give_back(mails, std::chrono::hours(24 * 365 * 200), milliseconds(9), due),
         latch_count_down(gate, 1)}) {
     const request_id id{client_id{{1}}, ++requests};
     const auto reply = redis().ask([&](auto& out) { write_once(asked, id, never, out); });

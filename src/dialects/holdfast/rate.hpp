@@ -7,9 +7,10 @@
 
 namespace holdfast::dialects {
 
-// `cost` is how long the permits take to come back, negative when they are given back; `all`, how
-// long all that there are take.
+// `cost` is how long the permits take to come back; `all`, how long all that there are take.
 once_call rate_take(const value_key&, nanoseconds cost, nanoseconds all, microseconds longest_wait);
+// Of permits that are due later.
+once_call rate_give_back(const value_key&, nanoseconds cost, nanoseconds all, server_time due);
 
 struct rate_taken {
   server_time due;  // they may be used from then on
@@ -20,5 +21,8 @@ struct rate_exceeded {
   friend bool operator==(const rate_exceeded&, const rate_exceeded&) = default;
 };
 std::variant<rate_taken, rate_exceeded, refused> read_rate(const value_key&, const once_answer&);
+
+// False: somebody has asked later, so they come back only with time.
+std::variant<bool, refused> read_given_back(const value_key&, const once_answer&);
 
 }  // namespace holdfast::dialects

@@ -5,10 +5,13 @@
 -- ARGV  1 not-after
 --       2 how long these permits take to come back, in ns; negative: they are given back
 --       3 how long all permits take, in ns
---       4 how long the caller is willing to wait, in us
+--       4 how long the caller is willing to wait, in us; or when those were due that he gives back
 -- Returns {answer, server time in us}; the answer is
 --   due <time>     taken; they may be used from then on
 --   wait <us>      not taken, since they may be used only after such a time
+--   back           given back
+--   kept           not given back, since somebody has asked later and was told when his are due:
+--                  they would come on top of his
 --   late, foreign  not executed: after not-after; the key holds no limiter
 --@include once
 local held, full = call('GET', KEYS[2]), now
@@ -18,10 +21,14 @@ if held then
   -- A clock that stepped back must not make anybody wait for it.
   full = math.max(now, ready - math.max(0, written - now))
 end
-full = full + ARGV[2] / 1000
-local wait = math.max(0, math.ceil(full - ARGV[3] / 1000 - now))
+local cost, all = ARGV[2] / 1000, ARGV[3] / 1000
+local gives_back, last_due = cost < 0, math.ceil(full - all)
+full = full + cost
+local wait = math.max(0, math.ceil(full - all - now))
 local answer
-if wait > ARGV[4] + 0 then
+if gives_back and last_due ~= ARGV[4] + 0 then
+  answer = 'kept'
+elseif not gives_back and wait > ARGV[4] + 0 then
   answer = string.format('wait %.0f', wait)
 else
   if full > now then
@@ -31,6 +38,6 @@ else
     --@include may_remember
     call('DEL', KEYS[2])
   end
-  answer = string.format('due %.0f', now + wait)
+  answer = gives_back and 'back' or string.format('due %.0f', now + wait)
 end
 --@include remember

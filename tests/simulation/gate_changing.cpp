@@ -1,8 +1,7 @@
-// One who sets a latch and counts it down: as api::ask_once does.
+// One who changes what is there, once: as api::ask_once does.
 #include <utility>
 
 #include "simulation/gate_world.hpp"
-#include "simulation/latch_watch.hpp"
 
 namespace holdfast::simulation::gates {
 
@@ -15,23 +14,16 @@ constexpr nanoseconds patience = 400ms + 2 * response_timeout;
 
 }  // namespace
 
-// When things go wrong no more it is counted down until all have passed.
 void walker::change() {
   if (world_.closes() || wish_) return;
-  auto& dice = world_.chance();
-  const bool sets = world_.faults() && dice.chance(45);
-  const auto number = static_cast<std::uint32_t>(world_.faults() ? 1 + dice.up_to(2) : 1000);
-  change_to(sets, number);
+  if (!world_.has_gate() && world_.chance().chance(20)) plan_mishaps();
+  const request_id id{id_, ++requests_};
+  change_to(id, world_.changes()->draw(std::string{id.text()}));
 }
 
-void walker::change_to(bool sets, std::uint32_t number) {
-  const auto& key = world_.key();
-  wish_.emplace(wish{
-      .call = sets ? dialects::latch_set(key, number) : dialects::latch_count_down(key, number),
-      .id = request_id{id_, ++requests_},
-      .number = number,
-      .sets = sets,
-      .machine = leasing::once_machine{now() + patience}});
+void walker::change_to(request_id id, dialects::once_call call) {
+  wish_.emplace(
+      wish{.call = std::move(call), .id = id, .machine = leasing::once_machine{now() + patience}});
   send_change();
 }
 
@@ -41,9 +33,7 @@ void walker::send_change() {
   connect();  // whose time it asks
   dialects::write_once(wish_->call, wish_->id, wish_->machine.not_after(sending()), out);
   const std::string id{wish_->id.text()};
-  sent.executed = [this, id, sets = wish_->sets, number = wish_->number](const resp::value& reply) {
-    world_.latch()->changed(id, sets, number, reply);
-  };
+  sent.executed = [this, id](const resp::value& reply) { world_.changes()->executed(id, reply); };
   sent.heard = [this, mine = wish_->id](const resp::value* reply, monotonic_time sent_at,
                                         std::uint64_t) {
     if (wish_ && wish_->id == mine) change_answered(reply, sent_at);
@@ -67,22 +57,17 @@ void walker::change_answered(const resp::value* reply, monotonic_time sent_at) {
   });
 }
 
-// Where not all who wait were told yet, the rest is.
 void walker::changed(const leasing::once_machine::end& how) {
-  const std::string id{wish_->id.text()};
-  bool more = false;
-  if (const auto* const failed = std::get_if<leasing::outcome>(&how)) {
-    const bool doubtful = failed->detail.find("may have been executed") != std::string::npos;
-    world_.latch()->change_failed(id, doubtful);
-  } else {
-    const auto verdict =
-        dialects::read_latch_change(world_.key(), std::get<dialects::once_answer>(how));
-    const auto* const done = std::get_if<dialects::latch_change>(&verdict);
-    more = done != nullptr && done->more;
-    if (!more || !wish_->sets) world_.latch()->change_done(id);
-  }
+  auto& changes = *world_.changes();
+  changes.ended(std::string{wish_->id.text()}, how);
   wish_.reset();
-  if (more) return change_to(false, 0);
+  if (const auto* const answer = std::get_if<dialects::once_answer>(&how)) {
+    const request_id next{id_, ++requests_};
+    if (auto call = changes.follow(*answer, std::string{next.text()})) {
+      return change_to(next, *std::move(call));
+    }
+    if (!world_.has_gate()) ++world_.result().grants, served_ = !world_.faults();
+  }
   const auto pause = world_.faults() ? 3 * think_time() : nanoseconds{500ms};
   later(world_.now() + pause, [this] { change(); });
 }

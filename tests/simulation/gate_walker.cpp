@@ -116,7 +116,7 @@ void walker::crash() {
 // ---- how he waits
 
 void walker::begin() {
-  call();
+  if (world_.has_gate()) call();
   if (changes_) change();
 }
 

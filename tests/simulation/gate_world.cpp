@@ -24,16 +24,9 @@ constexpr nanoseconds between_looks = 20ms;
 // What a latch or a barrier leaves behind ends in ten minutes.
 constexpr nanoseconds memory = 700s;
 
-std::unique_ptr<gate_watch> make_watch(world& of, std::uint32_t parties) {
-  if (parties > 0) return std::make_unique<barrier_watch>(of, parties);
-  return std::make_unique<latch_watch>(of);
-}
-
 }  // namespace
 
-world::world(const plan& what)
-    : plan_(what), dice_(what.seed), watch_(make_watch(*this, what.parties)) {
-  latch_ = dynamic_cast<latch_watch*>(watch_.get());
+world::world(const plan& what) : plan_(what), dice_(what.seed), subject_(what.of(*this)) {
   know_scripts();
 }
 
@@ -48,10 +41,10 @@ simulated_server& world::server() {
 
 void world::know_scripts() {
   for (const auto& row : dialects::catalog()) {
-    const bool is_mutex = row.how == &dialects::native_mutex(fencing::on);
-    if (row.how != &watch_->how() && !is_mutex) continue;
     for (const auto* const script : row.scripts) server_.know(*script);
   }
+  if (changes() == nullptr) return;
+  for (const auto& script : changes()->scripts()) server_.know(script);
 }
 
 int world::connect(const std::string& client) {
@@ -72,11 +65,12 @@ bool world::is_connected(std::string_view client) const {
 
 resp::value world::execute(int connection, const std::string& bytes, const std::string& request,
                            const std::function<void(const resp::value&)>& executed) {
+  if (changes() != nullptr) changes()->about_to_execute();
   auto reply = server().execute(connection, bytes);
   if (executed) {
     executed(reply);
-  } else {
-    watch_->executed(request);
+  } else if (has_gate()) {
+    watch().executed(request);
   }
   for (const int told : server_.take_told()) {
     const auto to =
@@ -108,7 +102,7 @@ void world::empty_the_server() {
     connections_.clear();
     know_scripts();
   }
-  watch_->happened(how);
+  tell(how);
   for (const auto& one : walkers_) {
     one->disturb();
     if (how == fault::restarted_empty) one->break_connection(false);
@@ -120,8 +114,17 @@ void world::set_the_clock() {
   count(how);
   const auto size = std::chrono::floor<microseconds>(dice_.time_up_to(longest_step));
   server().step_clock(how == fault::clock_forward ? size : -size);
-  watch_->happened(how);
+  tell(how);
   for (const auto& one : walkers_) one->disturb();
+}
+
+// A latch once.
+void world::tell(fault what) {
+  if (has_gate()) {
+    watch().happened(what);
+  } else {
+    changes()->happened(what);
+  }
 }
 
 // ---- a run
@@ -135,7 +138,7 @@ void world::check_progress() {
     const auto request = one->waits();
     if (request.empty()) continue;
     const auto bound = one->silence() + slack;
-    const auto since = watch_->open_since(request);
+    const auto since = watch().open_since(request);
     if (since && now() - std::max(*since, one->calm_since()) > bound) {
       violated("L: one who can go on does not: " + request);
     }
@@ -148,15 +151,15 @@ void world::check_nothing_left() {
   pass(memory);
   (void)server();
   for (const auto& key : server_.lasting_keys()) {
-    const bool is_set_latch = latch_ != nullptr && latch_->is_set() && key == key_.value_key();
-    if (!key.starts_with("hf:fence:") && !is_set_latch) violated("L: left for ever: " + key);
+    const bool is_wanted = changes() != nullptr && changes()->lasts(key);
+    if (!key.starts_with("hf:fence:") && !is_wanted) violated("L: left for ever: " + key);
   }
 }
 
 gate_outcome world::run() {
   constexpr std::uint64_t most_who_change = 4;
   for (std::uint64_t i = 0; i < plan_.walkers; ++i) {
-    const bool changes = latch_ != nullptr && i < most_who_change;
+    const bool changes = this->changes() != nullptr && i < most_who_change;
     walkers_.push_back(std::make_unique<walker>(*this, static_cast<std::uint16_t>(i), changes));
     at(begin + dice_.time_up_to(50ms), [one = walkers_.back().get()] { one->begin(); });
   }
@@ -178,12 +181,25 @@ gate_outcome world::run() {
   return result_;
 }
 
+namespace {
+
+subject a_latch(world& in) {
+  const auto one = std::make_shared<latch_watch>(in);
+  return {one, one};
+}
+
+subject a_barrier(world& in, std::uint32_t parties) {
+  return {std::make_shared<barrier_watch>(in, parties), nullptr};
+}
+
+}  // namespace
 }  // namespace gates
 
 gate_outcome simulate_latch(std::uint64_t seed, bool crowd) {
   dice dice{seed ^ 0x1a7c4};
   using std::chrono::seconds;
-  gates::plan what{.seed = seed, .walkers = 2 + dice.up_to(3), .fault_phase = seconds{8}};
+  gates::plan what{
+      .seed = seed, .of = gates::a_latch, .walkers = 2 + dice.up_to(3), .fault_phase = seconds{8}};
   if (crowd) what.walkers = 450, what.pace = 50;
   return gates::world{what}.run();
 }
@@ -194,8 +210,11 @@ gate_outcome simulate_barrier(std::uint64_t seed) {
   using std::chrono::seconds;
   const auto parties = static_cast<std::uint32_t>(2 + dice.up_to(2));
   const auto more = dice.chance(50) ? dice.up_to(2) : 0;
-  gates::plan what{
-      .seed = seed, .parties = parties, .walkers = parties + more, .fault_phase = seconds{8}};
+  gates::plan what{.seed = seed,
+                   .of = [=](auto& in) { return gates::a_barrier(in, parties); },
+                   .parties = parties,
+                   .walkers = parties + more,
+                   .fault_phase = seconds{8}};
   if (dice.chance(5)) what.pace = 100, what.fault_phase = seconds{400};
   return gates::world{what}.run();
 }

@@ -1,4 +1,5 @@
-// The parts of a run of simulation/gates.hpp: the world, and those who come to the gate.
+// The parts of a run of simulation/gates.hpp or values.hpp: the world, and those who come to what
+// is there.
 #pragma once
 
 #include <functional>
@@ -13,6 +14,7 @@
 #include "lease/acquire_machine.hpp"
 #include "lease/once_machine.hpp"
 #include "lease/server_clock.hpp"
+#include "simulation/change_watch.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/drifting_clock.hpp"
 #include "simulation/gate_watch.hpp"
@@ -28,12 +30,20 @@ inline constexpr nanoseconds one_way = std::chrono::milliseconds{2};
 inline constexpr nanoseconds short_freeze = std::chrono::seconds{3};
 inline constexpr nanoseconds longest_freeze = std::chrono::seconds{200};
 
-class latch_watch;
 class walker;
+class world;
+
+// What they come to: a gate at which they wait, a value that they change, or a latch, which is
+// both.
+struct subject {
+  std::shared_ptr<gate_watch> gate;
+  std::shared_ptr<change_watch> changes;
+};
 
 struct plan {
   std::uint64_t seed = 0;
-  std::uint32_t parties = 0;  // of the barrier; 0: it is a latch
+  std::function<subject(world&)> of;
+  std::uint32_t parties = 0;  // so many must have arrived before one goes on; 0: it is no barrier
   std::uint64_t walkers = 0;
   std::uint64_t pace = 1;  // so many times longer than usual everybody thinks, and it lasts
   nanoseconds fault_phase{};
@@ -53,8 +63,9 @@ class world : public timeline {
   const lock_key& key() const noexcept { return key_; }
   gate_outcome& result() noexcept { return result_; }
   void count(fault what) { ++result_.faults[static_cast<std::size_t>(what)]; }
-  gate_watch& watch() noexcept { return *watch_; }
-  latch_watch* latch() noexcept { return latch_; }
+  bool has_gate() const noexcept { return subject_.gate != nullptr; }
+  gate_watch& watch() noexcept { return *subject_.gate; }
+  change_watch* changes() noexcept { return subject_.changes.get(); }
   // At its present time.
   simulated_server& server();
 
@@ -70,6 +81,7 @@ class world : public timeline {
   void plan_faults();
   void empty_the_server();
   void set_the_clock();
+  void tell(fault what);
   void know_scripts();
   void check_progress();
   void check_nothing_left();
@@ -79,8 +91,7 @@ class world : public timeline {
   dice dice_;
   monotonic_time server_at_ = begin;
   simulated_server server_;
-  std::unique_ptr<gate_watch> watch_;
-  latch_watch* latch_ = nullptr;
+  const subject subject_;
   std::map<int, std::string> connections_;
   std::vector<std::unique_ptr<walker>> walkers_;
   std::uint64_t said_ = 0;
@@ -99,7 +110,7 @@ struct errand {
       heard{};
 };
 
-// One process: it comes to the gate, waits, and comes again; and it changes the latch.
+// One process: it comes to the gate, waits, and comes again; and it changes what is there.
 class walker {
  public:
   walker(world& of, std::uint16_t number, bool changes);
@@ -150,7 +161,7 @@ class walker {
 
   // gate_changing.cpp
   void change();
-  void change_to(bool sets, std::uint32_t number);
+  void change_to(request_id id, dialects::once_call call);
   void send_change();
   void change_answered(const resp::value* reply, monotonic_time sent_at);
   void changed(const leasing::once_machine::end& how);
@@ -181,8 +192,6 @@ class walker {
   struct wish {
     dialects::once_call call;
     request_id id;
-    std::uint32_t number;
-    bool sets;
     leasing::once_machine machine;
   };
   std::optional<wish> wish_;

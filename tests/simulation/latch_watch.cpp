@@ -12,37 +12,41 @@ namespace holdfast::simulation::gates {
 
 const dialects::recipe& latch_watch::how() const { return dialects::native_latch(); }
 
-std::uint32_t latch_watch::look() {
-  const auto name = world_.key().value_key();
-  const auto held = world_.server().look(std::array<std::string_view, 2>{"GET", name});
-  const auto left = dialects::read_latch(world_.key(), held);
+std::string latch_watch::look() {
+  const auto name = in().key().value_key();
+  const auto held = in().server().look(std::array<std::string_view, 2>{"GET", name});
+  const auto left = dialects::read_latch(in().key(), held);
   if (std::holds_alternative<dialects::refused>(left)) {
-    world_.violated("G: what stands there is no latch: " + held.text);
-    return 0;
+    in().violated("G2: what stands there is no latch: " + held.text);
+    return "0";
   }
-  return std::get<std::uint32_t>(left);
+  return std::to_string(std::get<std::uint32_t>(left));
+}
+
+bool latch_watch::lasts(std::string_view key) const {
+  return left_ > 0 && key == in().key().value_key();
 }
 
 // ---- those who wait
 
 void latch_watch::called(const std::string& request, dialects::wakeup_way) {
-  calls_.insert_or_assign(request, call{.begun_at = world_.now(), .may_pass = left_ == 0});
+  calls_.insert_or_assign(request, call{.begun_at = in().now(), .may_pass = left_ == 0});
 }
 
 void latch_watch::told_to_wait(const std::string& request, monotonic_time asked_at) {
   const auto found = calls_.find(request);
-  if (found != calls_.end() && asked_at > emptied_at_) found->second.waits = true;
+  if (found != calls_.end() && asked_at > emptied_at()) found->second.waits = true;
 }
 
 void latch_watch::became(std::uint32_t left) {
   const bool opens = left == 0 && left_ > 0;
   left_ = left;
   if (!opens) return;
-  ++world_.result().openings;
-  open_since_ = world_.now();
+  ++in().result().openings;
+  open_since_ = in().now();
   for (auto& [request, one] : calls_) {
     one.may_pass = true;
-    if (one.waits && !one.opened_at) one.opened_at = world_.now();
+    if (one.waits && !one.opened_at) one.opened_at = in().now();
   }
 }
 
@@ -56,80 +60,66 @@ std::optional<monotonic_time> latch_watch::open_since(const std::string& request
 void latch_watch::passed(const std::string& request, dialects::token_major) {
   const auto found = calls_.find(request);
   if (found == calls_.end() || !found->second.may_pass) {
-    world_.violated("G1: somebody went on although the latch was set all the time");
+    in().violated("G1: somebody went on although the latch was set all the time");
   }
-  if (left_ > 0) ++world_.result().set_again;
+  if (left_ > 0) ++in().result().set_again;
   calls_.erase(request);
 }
 
 void latch_watch::failed(const std::string& request, errc, bool) { calls_.erase(request); }
 
+void latch_watch::executed(const std::string&) {
+  if (!is_unchanged()) in().violated("G2: somebody who only waits has changed the latch");
+}
+
 // ---- those who change it
 
-void latch_watch::executed(const std::string&) {
-  if (look() != left_) world_.violated("G2: somebody who only waits has changed the latch");
+// When things go wrong no more it is counted down until all have passed.
+dialects::once_call latch_watch::draw(const std::string& request) {
+  auto& dice = in().chance();
+  const bool sets = in().faults() && dice.chance(45);
+  const auto number = static_cast<std::uint32_t>(in().faults() ? 1 + dice.up_to(2) : 1000);
+  wishes_[request] = {sets, number};
+  return sets ? dialects::latch_set(in().key(), number)
+              : dialects::latch_count_down(in().key(), number);
 }
 
-void latch_watch::changed(const std::string& request, bool sets, std::uint32_t number,
-                          const resp::value& reply) {
-  const auto verdict = dialects::read_once(reply);
-  const auto after = look();
-  const auto* const answer = std::get_if<dialects::once_answer>(&verdict);
-  const bool undone = answer == nullptr || (sets && answer->word == "opened");
-  const auto earlier = effects_.find(request);
-  const bool was_done = earlier != effects_.end();
-  const bool excused = was_done && earlier->second.at <= std::max(emptied_at_, set_back_at_);
-  const bool is_copy = was_done && (!excused || after == left_);
-  if (undone || is_copy) {
-    ++world_.result().copies;
-    if (after != left_) world_.violated("G2: a copy of " + request + " counts once more");
-  }
-  if (undone) return;
-  if (!is_copy) return first_copy(request, sets, number, *answer, after);
-  if (excused) return;
-  if (answer->word != earlier->second.word || answer->rest != earlier->second.rest) {
-    world_.violated("G2: a copy is answered otherwise than the first");
-  }
+// Where not all who wait were told yet, the rest is.
+std::optional<dialects::once_call> latch_watch::follow(const dialects::once_answer& answer,
+                                                       const std::string& next) {
+  const auto verdict = dialects::read_latch_change(in().key(), answer);
+  const auto* const change = std::get_if<dialects::latch_change>(&verdict);
+  if (change == nullptr || !change->more) return std::nullopt;
+  wishes_[next] = {false, 0};
+  return dialects::latch_count_down(in().key(), 0);
 }
 
-void latch_watch::first_copy(const std::string& request, bool sets, std::uint32_t number,
-                             const dialects::once_answer& answer, std::uint32_t after) {
-  const bool may_be_late = effects_.contains(request) || set_back_at_ > monotonic_time::min();
-  if (over_.contains(request) && !may_be_late) {
-    world_.violated("G2: a change was executed after its caller was told how it ended");
-  }
+// It was to be set, but first all must hear that it is open.
+bool latch_watch::is_undone(const std::string& request, const dialects::once_answer& answer) const {
+  return wishes_.at(request).sets && answer.word == "opened";
+}
+
+void latch_watch::done(const std::string& request, const dialects::once_answer& answer,
+                       const std::string& after) {
+  const auto [sets, number] = wishes_.at(request);
   std::uint32_t expected = left_;
   if (sets && left_ == 0) expected = number;
   if (!sets) expected = left_ > number ? left_ - number : 0;
-  if (after != expected) {
-    world_.violated("G2: a change has left " + std::to_string(after) + " of " +
-                    std::to_string(left_) + ", not " + std::to_string(expected));
+  if (after != std::to_string(expected)) {
+    in().violated("G2: a change has left " + after + " of " + before() + ", not " +
+                  std::to_string(expected));
   }
-  effects_.insert_or_assign(request, effect{answer.word, answer.rest, world_.now()});
-  const auto queue = world_.key().value_key() + ":w";
-  const auto* const waiting = world_.server().look_at_sorted_set(queue);
+  const auto queue = in().key().value_key() + ":w";
+  const auto* const waiting = in().server().look_at_sorted_set(queue);
   if (sets && answer.word == "ok" && waiting != nullptr && !waiting->empty()) {
-    world_.violated("G3: the latch was set over somebody who waits since before");
+    in().violated("G3: the latch was set over somebody who waits since before");
   }
-  became(after);
-}
-
-void latch_watch::change_done(const std::string& request) {
-  over_.insert(request);
-  if (!effects_.contains(request)) world_.violated("G2: what was answered was never done");
-}
-
-void latch_watch::change_failed(const std::string& request, bool doubtful) {
-  over_.insert(request);
-  if (!doubtful && effects_.contains(request)) {
-    world_.violated("G2: a change was executed whose caller was told that it was not");
-  }
+  became(expected);
 }
 
 void latch_watch::happened(fault what) {
-  if (what == fault::clock_back) set_back_at_ = world_.now();
+  change_watch::happened(what);
   if (what != fault::flushed && what != fault::restarted_empty) return;
-  emptied_at_ = world_.now();
   became(0);
   for (auto& [request, one] : calls_) {
     one.waits = false;

@@ -1,47 +1,12 @@
 #include "simulation/server/keyspace.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
+
+#include "simulation/server/answers.hpp"
 
 namespace holdfast::simulation {
 namespace {
-
-using resp::type;
-using resp::value;
-
-value number(std::int64_t n) {
-  return {.kind = type::integer, .number = n, .text = {}, .items = {}};
-}
-value text_of(type kind, std::string_view text) {
-  return {.kind = kind, .number = 0, .text = std::string(text), .items = {}};
-}
-value bulk(std::string_view text) { return text_of(type::bulk, text); }
-value list(type kind = type::array) { return {.kind = kind, .number = 0, .text = {}, .items = {}}; }
-
-value wrong_type() {
-  return error("WRONGTYPE Operation against a key holding the wrong kind of value");
-}
-
-std::optional<std::int64_t> integer(std::string_view text) {
-  std::int64_t n = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return n;
-}
-
-std::optional<double> real(std::string_view text) {
-  const std::string copy(text);
-  char* end = nullptr;
-  const double n = std::strtod(copy.c_str(), &end);
-  if (copy.empty() || *end != '\0' || std::isnan(n)) return std::nullopt;
-  return n;
-}
-
-value not_an_integer() { return error("ERR value is not an integer or out of range"); }
-value too_few() { return error("ERR wrong number of arguments"); }
 
 // An error, or null.
 value check_scores(words command) {
@@ -166,66 +131,6 @@ value keyspace::expire(std::string_view key, std::string_view time, std::int64_t
     e->expires = since + *ms;
   }
   return number(1);
-}
-
-value keyspace::on_strings(words command, bool& known) {
-  if (command[0] == "SET") return set(command);
-  if (command[0] == "MSET") return set_many(command);
-  const bool many = command[0] == "MGET";
-  known = many || command[0] == "GET";
-  if (!known) return {};
-  if (many ? command.size() < 2 : command.size() != 2) return too_few();
-  auto all = list();
-  for (const auto key : command.subspan(1)) {
-    const auto* e = find(key);
-    const auto* text = e == nullptr ? nullptr : std::get_if<std::string>(&e->content);
-    if (!many && e != nullptr && text == nullptr) return wrong_type();
-    all.items.push_back(text == nullptr ? value{} : bulk(*text));
-  }
-  return many ? all : all.items.front();
-}
-
-value keyspace::set_many(words command) {
-  if (command.size() < 3 || command.size() % 2 == 0) return too_few();
-  for (std::size_t i = 1; i < command.size(); i += 2) {
-    make(command[i], {.content = std::string(command[i + 1])});
-  }
-  return text_of(type::simple, "OK");
-}
-
-value keyspace::set(words command) {
-  if (command.size() < 3) return too_few();
-  bool only_new = false, only_old = false;
-  bool get = false;
-  std::optional<std::int64_t> expires;
-  for (std::size_t i = 3; i < command.size(); ++i) {
-    if (command[i] == "NX") {
-      only_new = true;
-    } else if (command[i] == "XX") {
-      only_old = true;
-    } else if (command[i] == "GET") {
-      get = true;
-    } else if ((command[i] == "PX" || command[i] == "PXAT") && i + 1 < command.size()) {
-      const auto since = command[i] == "PX" ? now_ : 0;
-      const auto ms = integer(command[++i]);
-      if (!ms) return not_an_integer();
-      if (*ms <= 0) return error("ERR invalid expire time in 'set' command");
-      expires = since + *ms;
-    } else {
-      return error("ERR syntax error");
-    }
-  }
-  const auto* before = find(command[1]);
-  value old;
-  if (get && before != nullptr) {
-    const auto* text = std::get_if<std::string>(&before->content);
-    if (text == nullptr) return wrong_type();
-    old = bulk(*text);
-  }
-  if (only_new && before != nullptr) return old;
-  if (only_old && before == nullptr) return {};
-  make(command[1], {.content = std::string(command[2]), .expires = expires});
-  return get ? old : text_of(type::simple, "OK");
 }
 
 value keyspace::on_sorted_sets(words command, bool& known) {

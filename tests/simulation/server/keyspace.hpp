@@ -59,6 +59,7 @@ class keyspace {
   resp::value on_hashes(words command, bool& known);
   resp::value set(words command);
   resp::value set_many(words command);
+  resp::value increase(words command);
   resp::value expire(std::string_view key, std::string_view time, std::int64_t since);
   resp::value add_scores(words command, sorted_set* zset);
   resp::value pop_least(words command, sorted_set* zset);

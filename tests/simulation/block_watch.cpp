@@ -29,8 +29,8 @@ class block_watch final : public change_watch {
     auto& dice = in().chance();
     if (owners_.empty() || dice.chance(50)) ask_for_the_lock();
     if (dice.chance(15)) give_it_up();
-    const auto back = std::min<std::size_t>(dice.up_to(2), owners_.size() - 1);
-    const auto& writer = owners_.rbegin()[static_cast<std::ptrdiff_t>(back)];
+    const auto& writer =
+        owners_[owners_.size() - 1 - dice.up_to(std::min<std::size_t>(2, owners_.size() - 1))];
     const write what{.by = writer,
                      .bytes = dice.chance(10) ? std::string{} : request.substr(0, 64)};
     writes_.insert_or_assign(request, what);

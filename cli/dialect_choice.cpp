@@ -44,6 +44,12 @@ constexpr std::array choices = {
                                       .further_resources = words_of(std::move(further))});
            },
            true},
+    choice{"rueidislock",
+           [](std::string prefix) {
+             if (prefix.empty()) return dialect::rueidislock();
+             return dialect::rueidislock({.key_prefix = std::move(prefix)});
+           },
+           true},
     choice{"shedlock",
            [](std::string environment) {
              if (environment.empty()) return dialect::shedlock();
@@ -90,7 +96,8 @@ CLI::Option* add_dialect(CLI::App& command, dialect& how) {
           "go_zero, "
           "redis_py, "
           "python_redis_lock, "
-          "reentrant_thread_local, redlock, redlock_node[:RESOURCE,...], shedlock[:ENVIRONMENT], "
+          "reentrant_thread_local, redlock, redlock_node[:RESOURCE,...], "
+          "rueidislock[:PREFIX], shedlock[:ENVIRONMENT], "
           "spring_integration:REGISTRY or "
           "spring_integration_pub_sub:REGISTRY")
       ->type_name("LIBRARY")

@@ -27,7 +27,7 @@ _holdfast() {
   case "$previous" in
     --on-lost) mapfile -t COMPREPLY < <(compgen -W "terminate warn" -- "$word") && return ;;
     --dialect)
-      words="holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node shedlock spring_integration: spring_integration_pub_sub:"
+      words="holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:"
       mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word") && return
       ;;
     --story)

@@ -47,7 +47,7 @@ _holdfast() {
             '(--shared --exclusive --fair --all-of)--permits[of a semaphore]:N/M:' \
             '(--shared --exclusive --fair --permits)--all-of[all of these]:names:' \
             '*--member[a server of a quorum]:url:' \
-            '--dialect[whose lock it is]:library:(holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node shedlock spring_integration\: spring_integration_pub_sub\:)' \
+            '--dialect[whose lock it is]:library:(holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration\: spring_integration_pub_sub\:)' \
             '--wait[how long to wait for the lock]:duration:' \
             '--nonblock[ask once]' \
             '--lease[how long the lock outlives this process]:duration:' \
@@ -64,7 +64,7 @@ _holdfast() {
           ;;
         status)
           _arguments $common \
-            '--dialect[whose locks they are]:library:(holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node shedlock spring_integration\: spring_integration_pub_sub\:)' '*:lock:'
+            '--dialect[whose locks they are]:library:(holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration\: spring_integration_pub_sub\:)' '*:lock:'
           ;;
         ls)
           _arguments $common '--limit[most locks to list]:number:' \

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -104,6 +105,13 @@ struct redlock_layout {
   std::optional<std::chrono::milliseconds> retry_interval{};
 };
 
+/// A `Locker` of rueidislock, as all who share its locks have set it up.
+struct rueidis_locker {
+  std::string key_prefix{"rueidislock"};  ///< Not empty.
+  /// Whoever has so many of twice as many keys, less one, has the lock. 1 to 50.
+  std::uint32_t key_majority = 2;
+};
+
 /// How a lock is written in Redis, for `lock_options::dialect`.
 ///
 /// In another library's layout a lock excludes that library's users too: both keep the same key.
@@ -162,11 +170,16 @@ class dialect {
   /// `invalid_name`.
   static dialect redlock(redlock_layout layout = {});
 
+  /// rueidislock's lock, all of whose keys must be at one server. Lease: 5 s. The server tells who
+  /// waits here, as it tells rueidislock's own (CLIENT TRACKING); where it cannot, the key is read
+  /// every 250 ms. Throws `failure`: `invalid_argument`.
+  static dialect rueidislock(rueidis_locker locker = {});
+
   /// Any other lock of this form. Throws `failure`: `invalid_argument`.
   static dialect token(token_layout layout);
 
   /// "holdfast", "redisson", "go_zero", "spring_integration", "python_redis_lock", "shedlock",
-  /// "redlock" or "token".
+  /// "redlock", "rueidislock" or "token".
   [[nodiscard]] std::string_view name() const noexcept;
 
   friend bool operator==(const dialect&, const dialect&) noexcept = default;

@@ -10,6 +10,7 @@
 #include "dialects/redisson/redisson_recipe.hpp"
 #include "dialects/redisson/semaphore_recipe.hpp"
 #include "dialects/redlock/redlock_recipe.hpp"
+#include "dialects/rueidislock/rueidislock_recipe.hpp"
 #include "dialects/shedlock/shedlock_recipe.hpp"
 #include "dialects/spring_integration/told_registry_recipe.hpp"
 #include "dialects/token/token_recipe.hpp"
@@ -148,6 +149,15 @@ dialect dialect::redlock(redlock_layout layout) {
   check_resources(layout.further_resources);
   return dialect{std::make_shared<const dialects::redlock_recipe>(
       usual, layout.library, std::move(layout.further_resources))};
+}
+
+dialect dialect::rueidislock(rueidis_locker locker) {
+  if (locker.key_majority < 1 || locker.key_majority > 50) {
+    throw failure{errc::invalid_argument, "key_majority must be 1 to 50"};
+  }
+  const habits usual{.name = "rueidislock", .lease = 5s, .retry = 20ms, .longest_retry = 250ms};
+  return dialect{std::make_shared<const dialects::rueidislock_recipe>(
+      usual, not_empty(std::move(locker.key_prefix), "key_prefix"), locker.key_majority)};
 }
 
 dialect dialect::token(token_layout layout) {

@@ -3,18 +3,12 @@
 #include <array>
 #include <vector>
 
-#include "dialects/foreign_latch.hpp"
+#include "dialects/capability_rows.hpp"
+#include "dialects/foreign_catalog.hpp"
 #include "dialects/holdfast/barrier.hpp"
 #include "dialects/holdfast/latch.hpp"
 #include "dialects/holdfast/mutex.hpp"
 #include "dialects/holdfast/shared_lock.hpp"
-#include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
-#include "dialects/redisson/redisson_recipe.hpp"
-#include "dialects/redisson/semaphore_recipe.hpp"
-#include "dialects/redlock/redlock_recipe.hpp"
-#include "dialects/shedlock/shedlock_recipe.hpp"
-#include "dialects/spring_integration/told_registry_recipe.hpp"
-#include "dialects/token/token_recipe.hpp"
 #include "holdfast_scripts.hpp"
 
 namespace holdfast::dialects {
@@ -53,76 +47,6 @@ constexpr std::array barrier_scripts = {
     &scripts::holdfast_barrier_leave,
 };
 
-constexpr std::array token_scripts = {
-    &scripts::token_acquire,
-    &scripts::holdfast_renew,
-    &scripts::token_release,
-    &scripts::token_inspect,
-};
-
-constexpr std::array redisson_scripts = {
-    &scripts::redisson_acquire,
-    &scripts::redisson_renew,
-    &scripts::redisson_release,
-    &scripts::redisson_inspect,
-};
-
-constexpr std::array fenced_redisson_scripts = {
-    &scripts::redisson_acquire_fenced,
-    &scripts::redisson_renew,
-    &scripts::redisson_release,
-    &scripts::redisson_inspect,
-};
-
-constexpr std::array fair_redisson_scripts = {
-    &scripts::redisson_acquire_fair,
-    &scripts::redisson_renew,
-    &scripts::redisson_leave_fair,
-    &scripts::redisson_inspect,
-};
-
-constexpr std::array read_write_redisson_scripts = {
-    &scripts::redisson_acquire_read,     &scripts::redisson_acquire_write,
-    &scripts::redisson_release_read,     &scripts::redisson_release_write,
-    &scripts::redisson_renew_read_write, &scripts::redisson_inspect,
-};
-
-constexpr std::array semaphore_redisson_scripts = {
-    &scripts::redisson_acquire_permits, &scripts::redisson_renew_permits,
-    &scripts::redisson_release_permits, &scripts::redisson_inspect_permits,
-    &scripts::redisson_set_permits,
-};
-
-constexpr std::array latch_redisson_scripts = {&scripts::redisson_change_latch};
-
-constexpr std::array told_registry_scripts = {
-    &scripts::token_acquire,
-    &scripts::holdfast_renew,
-    &scripts::spring_integration_release,
-    &scripts::token_inspect,
-};
-
-constexpr std::array python_redis_lock_scripts = {
-    &scripts::token_acquire,
-    &scripts::holdfast_renew,
-    &scripts::python_redis_lock_release,
-    &scripts::token_inspect,
-};
-
-constexpr std::array shedlock_scripts = {
-    &scripts::shedlock_acquire,
-    &scripts::shedlock_renew,
-    &scripts::shedlock_release,
-    &scripts::token_inspect,
-};
-
-constexpr std::array redlock_scripts = {
-    &scripts::redlock_acquire,
-    &scripts::redlock_renew,
-    &scripts::redlock_release,
-    &scripts::token_inspect,
-};
-
 constexpr std::array counter_scripts = {&scripts::holdfast_counter};
 constexpr std::array rate_scripts = {&scripts::holdfast_rate};
 
@@ -130,107 +54,6 @@ constexpr std::array looking_scripts = {
     &scripts::holdfast_inspect,
     &scripts::holdfast_break_lock,
     &scripts::holdfast_shared_break_lock,
-};
-
-constexpr capability native_value(std::string_view kind, std::string_view made_by) {
-  return {.dialect = "holdfast",
-          .kind = kind,
-          .made_by = made_by,
-          .token = false,
-          .renewed = false,
-          .fair = false,
-          .reentrant = false,
-          .told = false,
-          .handed_over = false,
-          .passed_on = false,
-          .to_acquire = 1,
-          .to_release = 0};
-}
-
-// Nobody holds it, but some wait for others.
-constexpr capability meeting(std::string_view kind, std::string_view made_by) {
-  auto what = native_value(kind, made_by);
-  what.told = what.handed_over = true;
-  return what;
-}
-
-constexpr capability native_lock(std::string_view kind, std::string_view made_by) {
-  auto what = meeting(kind, made_by);
-  what.token = what.renewed = true;
-  what.to_release = 1;
-  return what;
-}
-
-// Of several servers, so that no one of them can hand it over. Figures are those of each member.
-constexpr capability vote(std::string_view kind, std::string_view made_by) {
-  auto what = native_value(kind, made_by);
-  what.token = what.renewed = what.told = true;
-  what.to_release = 1;
-  return what;
-}
-
-constexpr capability fair(capability what) {
-  what.fair = true;
-  return what;
-}
-
-constexpr capability passed_on(capability what) {
-  what.passed_on = true;
-  return what;
-}
-
-constexpr capability reentrant(capability what) {
-  what.reentrant = true;
-  return what;
-}
-
-constexpr capability with_token_for_each_grant(capability what) {
-  what.token = true;
-  what.passed_on = false;
-  return what;
-}
-
-constexpr capability never_passed_on(capability what) {
-  what.passed_on = false;
-  return what;
-}
-
-constexpr capability without_token(capability what) {
-  what.token = false;
-  return what;
-}
-
-// A lock of another library, whose threads here pass it on among themselves.
-constexpr capability foreign_lock(std::string_view dialect, std::string_view kind,
-                                  std::string_view made_by, bool told) {
-  auto what = native_value(kind, made_by);
-  what.dialect = dialect;
-  what.renewed = what.passed_on = true;
-  what.told = told;
-  what.to_release = 1;
-  return what;
-}
-
-// Nobody holds it, and who waits is only told.
-constexpr capability foreign_gate(std::string_view dialect, std::string_view kind,
-                                  std::string_view made_by) {
-  auto what = native_value(kind, made_by);
-  what.dialect = dialect;
-  what.told = true;
-  return what;
-}
-
-// One of each layout; which names and keys it was given, no row depends on.
-struct foreign_recipes {
-  const token_recipe token{{.name = "token"}, "", token_form::hex, ""};
-  const redisson_recipe redisson{};
-  const redisson_recipe spin{redisson_lock::spin};
-  const redisson_recipe fenced{redisson_lock::fenced};
-  const semaphore_recipe expirable{permit_leases::theirs};
-  const told_registry_recipe registry{{.name = "spring_integration"}, "registry"};
-  const python_redis_lock_recipe python{{.name = "python_redis_lock"}};
-  const redlock_recipe redlock{{.name = "redlock"}, redlock_library::redsync};
-  const shedlock_recipe job{{.name = "shedlock"}, "job-lock:default:", "host"};
 };
 
 std::vector<catalog_entry> native_entries() {
@@ -268,101 +91,10 @@ std::vector<catalog_entry> native_entries() {
   };
 }
 
-const foreign_recipes& foreign() {
-  static const foreign_recipes& all = *new foreign_recipes;
-  return all;
-}
-
-std::vector<catalog_entry> plain_entries() {
-  const auto& other = foreign();
-  return {
-      {foreign_lock("token", "plain lock, as redis-py's",
-                    "client.mutex(name, {.dialect = dialect::redis_py()})", false),
-       &other.token, token_scripts},
-      {foreign_lock("go_zero", "go-zero's RedisLock",
-                    "client.mutex(name, {.dialect = dialect::go_zero()})", false),
-       &other.token, token_scripts},
-  };
-}
-
-std::vector<catalog_entry> redisson_entries() {
-  const auto& other = foreign();
-  return {
-      {foreign_lock("redisson", "Redisson's RLock",
-                    "client.mutex(name, {.dialect = dialect::redisson()})", true),
-       &other.redisson, redisson_scripts},
-      {never_passed_on(fair(foreign_lock(
-           "redisson", "Redisson's RFairLock",
-           "client.mutex(name, {.fair = true, .dialect = dialect::redisson()})", true))),
-       other.redisson.fair().get(), fair_redisson_scripts},
-      {foreign_lock("redisson", "Redisson's RSpinLock",
-                    "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::spin)})",
-                    false),
-       &other.spin, redisson_scripts},
-      {with_token_for_each_grant(foreign_lock(
-           "redisson", "Redisson's RFencedLock",
-           "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::fenced)})", true)),
-       &other.fenced, fenced_redisson_scripts},
-      {never_passed_on(foreign_lock("redisson", "Redisson's RReadWriteLock, reader",
-                                    "client.rw(name, {.dialect = dialect::redisson()}).shared()",
-                                    true)),
-       other.redisson.read_write().get(), read_write_redisson_scripts},
-      {foreign_lock("redisson", "Redisson's RReadWriteLock, writer",
-                    "client.rw(name, {.dialect = dialect::redisson()}).exclusive()", true),
-       other.redisson.read_write().get(), read_write_redisson_scripts},
-      {never_passed_on(foreign_lock(
-           "redisson", "Redisson's RSemaphore",
-           "client.semaphore(name, {.permits = n, .dialect = dialect::redisson()})", true)),
-       other.redisson.semaphore().get(), semaphore_redisson_scripts},
-      {never_passed_on(foreign_lock("redisson", "Redisson's RPermitExpirableSemaphore",
-                                    "client.semaphore(name, {.permits = n, .dialect = "
-                                    "dialect::redisson(redisson_lock::expirable)})",
-                                    true)),
-       &other.expirable, semaphore_redisson_scripts},
-      {foreign_gate("redisson", "Redisson's RCountDownLatch",
-                    "client.latch(name, {.dialect = dialect::redisson()})"),
-       other.redisson.latch().get(), latch_redisson_scripts},
-  };
-}
-
-std::vector<catalog_entry> other_entries() {
-  const auto& other = foreign();
-  return {
-      {foreign_lock("spring_integration", "Spring's registry, SPIN_LOCK",
-                    R"(client.mutex(name, {.dialect = dialect::spring_integration({"key"})}))",
-                    false),
-       &other.token, token_scripts},
-      {foreign_lock("spring_integration", "Spring's registry, PUB_SUB_LOCK",
-                    "client.mutex(name, {.dialect = dialect::spring_integration({\"key\", "
-                    "registry_mode::pub_sub})})",
-                    true),
-       &other.registry, told_registry_scripts},
-      {foreign_lock("python_redis_lock", "python-redis-lock's Lock",
-                    "client.mutex(name, {.dialect = dialect::python_redis_lock()})", false),
-       &other.python, python_redis_lock_scripts},
-      {foreign_lock("shedlock", "ShedLock's lock of a job",
-                    "client.mutex(name, {.dialect = dialect::shedlock()})", false),
-       &other.job, shedlock_scripts},
-      {foreign_lock("redlock", "redsync's Mutex",
-                    "client.mutex(name, {.dialect = dialect::redlock()})", false),
-       &other.redlock, redlock_scripts},
-      {foreign_lock(
-           "redlock", "node-redlock's Lock",
-           "client.mutex(name, {.dialect = dialect::redlock({redlock_library::node_redlock})})",
-           false),
-       &other.redlock, redlock_scripts},
-      {never_passed_on(
-           foreign_lock("redlock", "Redlock over a quorum",
-                        "quorum{{a, b, c}}.mutex(name, {.dialect = dialect::redlock()})", false)),
-       &other.redlock, redlock_scripts},
-  };
-}
-
 std::vector<catalog_entry> all_entries() {
   auto all = native_entries();
-  for (const auto& more : {plain_entries(), redisson_entries(), other_entries()}) {
-    all.insert(all.end(), more.begin(), more.end());
-  }
+  const auto more = foreign_entries();
+  all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 

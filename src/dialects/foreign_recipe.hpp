@@ -53,6 +53,8 @@ class foreign_recipe : public native_recipe {
   virtual std::string told_at(const claim& waiting) const {
     return channel_of(waiting.key->name());
   }
+  // That is a key of the lock, which changes when it is given back, and not a channel.
+  virtual bool is_told_by_key() const noexcept { return false; }
   // Whether who waits stands in a queue of the library's.
   virtual bool has_queue() const noexcept { return false; }
 

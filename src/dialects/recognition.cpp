@@ -129,6 +129,15 @@ verdict as_spring_integration(const kept& what) {
                  what.key.substr(colon + 1));
 }
 
+constexpr std::string_view rueidislock_prefix = "rueidislock:";
+
+// rueidislock:NUMBER:NAME. The lock is told with its first key, which its library takes first.
+verdict as_rueidislock(const kept& what) {
+  const auto behind = what.key.substr(rueidislock_prefix.size());
+  if (!behind.starts_with("0:") || !what.remaining) return std::nullopt;
+  return as_text(what, "rueidislock", behind.substr(2));
+}
+
 verdict as_one_of_the_forms(const kept& what) {
   for (const auto& form : text_forms) {
     const bool may_last = what.remaining || form.can_be_without_end;
@@ -140,6 +149,7 @@ verdict as_one_of_the_forms(const kept& what) {
 }
 
 verdict recognise_text(const kept& what) {
+  if (what.key.starts_with(rueidislock_prefix)) return as_rueidislock(what);
   if (auto found = as_shedlock(what)) return found;
   if (auto found = as_one_of_the_forms(what)) return found;
   return as_spring_integration(what);

@@ -37,6 +37,10 @@ TEST(recognition, knows_the_locks_of_each_library) {
   const std::string job = "ADDED:2026-11-22T14:52:47.001Z@there";
   EXPECT_EQ(seen("job-lock:default:a", {job + ':' + uuid}), "shedlock a " + job);
   EXPECT_EQ(seen("job-lock:prod:a:b", {job}), "shedlock:prod a:b " + job);
+  EXPECT_EQ(seen("rueidislock:0:a:b", {"0123456789abcdef0123456789abcdef"}),
+            "rueidislock a:b 01234567");
+  EXPECT_EQ(seen("rueidislock:1:a:b", {"0123456789abcdef0123456789abcdef"}), "none")
+      << "it is told with its first key";
 }
 
 TEST(recognition, counts_the_holds_of_redisson) {

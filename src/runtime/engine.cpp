@@ -59,6 +59,7 @@ engine::engine(const redis::session_settings& session, const client_options& opt
       waiting_(*this, id_),
       channels_(*this),
       observed_(*this),
+      told_keys_(*this),
       deadlocks_(options.detect_deadlocks ? std::make_unique<deadlock_watch>(*this, id_) : nullptr),
       hears_(options.wakeup == wakeup::notification) {
   helper_.start({&only_.connection, &timers_, &renewals_});
@@ -72,6 +73,7 @@ engine::~engine() = default;
 void engine::shut_down() noexcept {
   sites_.revoke_all();
   wait_until_quiet();
+  told_keys_.end();
   registration_.withdraw();
   helper_.stop();
   if (replication_ != nullptr) replication_->shut_down();

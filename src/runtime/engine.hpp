@@ -26,6 +26,7 @@
 #include "runtime/renewals.hpp"
 #include "runtime/replication.hpp"
 #include "runtime/timers.hpp"
+#include "runtime/told_keys.hpp"
 #include "runtime/waiting_room.hpp"
 
 namespace holdfast::runtime {
@@ -61,6 +62,7 @@ class engine final : private redis::connection::observer {
   callback_thread& callbacks() noexcept { return callbacks_; }
   waiting_room& waiting() noexcept { return waiting_; }
   runtime::channels& channels() noexcept { return channels_; }
+  runtime::told_keys& told_keys() noexcept { return told_keys_; }
   lock_sites& sites() noexcept { return sites_; }
   observed_keys& observed() noexcept { return observed_; }
   const client_options& options() const noexcept { return options_; }
@@ -141,6 +143,7 @@ class engine final : private redis::connection::observer {
   waiting_room waiting_;
   runtime::channels channels_;
   observed_keys observed_;
+  runtime::told_keys told_keys_;
   const std::unique_ptr<deadlock_watch> deadlocks_;
   std::atomic<bool> hears_;
 };

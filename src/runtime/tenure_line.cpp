@@ -61,19 +61,27 @@ void tenure::on_message(const master& from, const line_message& message) {
   if (auto* const machine = std::get_if<acquiring>(&machine_)) obey(hear(*machine, message));
 }
 
-// Another library's lock is held by somebody, who may say on a channel when he gives it back.
+// Another library's lock is held by somebody, of whom we may hear when he gives it back.
 void tenure::tune_in() {
-  const auto channel = spec_->foreign->told_at(claim_);
-  if (channel.empty()) return;
+  const auto& how = *spec_->foreign;
+  const auto place = how.told_at(claim_);
+  if (place.empty()) return;
   is_tuned_in_ = true;
-  if (!engine_.channels().join(channel, shared_from_this())) return;
+  const auto self = shared_from_this();
+  const bool is_told = how.is_told_by_key() ? engine_.told_keys().join(place, self)
+                                            : engine_.channels().join(place, self);
+  if (!is_told) return;
   // It may have been given back before this began to listen.
   obey(std::get<acquiring>(machine_).on_tuned_in(true, present()));
 }
 
 void tenure::tune_out() {
-  if (std::exchange(is_tuned_in_, false)) {
-    engine_.channels().leave(spec_->foreign->told_at(claim_), *this);
+  if (!std::exchange(is_tuned_in_, false)) return;
+  const auto& how = *spec_->foreign;
+  if (how.is_told_by_key()) {
+    engine_.told_keys().leave(how.told_at(claim_), *this);
+  } else {
+    engine_.channels().leave(how.told_at(claim_), *this);
   }
 }
 

@@ -34,6 +34,7 @@ TEST_P(AllDialects, AreListedTogether) {
       {"redis_py", how::redis_py()},
       {"python_redis_lock", how::python_redis_lock()},
       {"reentrant_thread_local", how::reentrant_thread_local()},
+      {"rueidislock", how::rueidislock()},
       {"shedlock", how::shedlock()},
       {"shedlock:prod", how::shedlock({.environment = "prod"})},
       {"spring_integration:app", how::spring_integration({"app"})},

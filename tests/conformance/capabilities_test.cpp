@@ -101,6 +101,10 @@ all_makers foreign_makers() {
          const auto how = dialect::redlock({redlock_library::node_redlock});
          return redis.mutex(name, {.dialect = how});
        }},
+      {"rueidislock's lock",
+       [](auto& redis, auto& name) {
+         return redis.mutex(name, {.dialect = dialect::rueidislock()});
+       }},
       {"Redlock over a quorum",
        [](auto& redis, auto& name) {
          return quorum{{redis}}.mutex(name, {.dialect = dialect::redlock()});

@@ -160,12 +160,12 @@ def of_read_write(dice):
 class Run:
     """One side of it: two drivers, and the pictures that their steps leave."""
 
-    def __init__(self, server, drivers, names, holds_here=False):
-        self.server = server
+    def __init__(self, pair, drivers, names, holds_here=False):
+        server = self.server = pair.server
         self.drivers = dict(zip("AB", drivers))
         self.names = names  # of what they may have
         self.holds_here = holds_here  # its owners hold once in Redis, and count in the process
-        self.camera = snapshots.Camera(server)
+        self.camera = snapshots.Camera(server, pair.peer.binary)
         for driver in drivers:  # the first time takes long
             driver.ask("acquire", names[0], LONG, 0)
             driver.ask("release", names[0])
@@ -253,10 +253,10 @@ def compare(pair):
     steps = 0
     for seed in SEEDS:
         names = (f"{LOCK}/1", f"{LOCK}/2") if pair.peer.permits else (LOCK, READ)
-        run = Run(pair.server, (pair.theirs, pair.others), names)
+        run = Run(pair, (pair.theirs, pair.others), names)
         done = theirs(run, sequence_of(pair.peer, seed))
         counts = pair.peer.counts and not pair.peer.modes
-        run = Run(pair.server, (pair.ours, pair.our_others), names, holds_here=counts)
+        run = Run(pair, (pair.ours, pair.our_others), names, holds_here=counts)
         if (differs := ours(run, done)) is not None:
             last = differs[0] + 1
             before = "; ".join(str(step) for step, *_ in done[max(0, last - SHOWN) : last])

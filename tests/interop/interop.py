@@ -19,6 +19,7 @@ import latches
 import order
 import semaphores
 import sharing
+import snapshots
 import votes
 from checks import NOTICE, PATIENCE, WATCHDOG, Failed, expect
 
@@ -46,6 +47,7 @@ class Peer:
     latch: bool = False  # nobody has it
     fair: bool = False  # who waits comes in in the order of arrival
     servers: int = 1  # that vote
+    binary: bool = False  # what its owners write are any bytes
     several: bool = False  # may lock several resources at once, called NAME+OTHER
     modes: bool = False  # has readers, called NAME/read, and a writer, who enters only once here
 
@@ -88,6 +90,7 @@ PEERS = {
     "spring_integration": registry("spring_integration:interop", "SPIN_LOCK"),
     "spring_integration_pub_sub": registry("spring_integration_pub_sub:interop", "PUB_SUB_LOCK"),
     "shedlock": Peer(key="job-lock:default:{}", rests=True),
+    "rueidislock": Peer(key="rueidislock:0:{}", words=(WATCHDOG,), renews=True, binary=True),
     "redsync": Peer(status="redlock", servers=3),
     "redsync_of_5": Peer(status="redlock", servers=5),
     "redsync_alone": Peer(status="redlock"),
@@ -359,7 +362,7 @@ def keys(pair):
         left = pair.server.ask("PTTL", key)
         expect(driver.ask("release", "kept"), "ok", f"{driver.name} gives it back")
         votes.expect_keys(pair.servers, key, 0, 0)
-        form = ["".join("x" if c.isalnum() or c in "+/" else c for c in v) for v in values]
+        form = [snapshots.form_of(v, pair.peer.binary) for v in values]
         if kind == "hash":
             form = [form[0].split(":")[0] + ":x", values[1]]
         # Redisson takes its latch away a moment after it has answered.

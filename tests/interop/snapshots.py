@@ -13,11 +13,19 @@ def is_lock(key):
     return not key.startswith("hf:") and "_latch:" not in key
 
 
+def form_of(value, is_binary=False):
+    """What all such values have in common."""
+    if is_binary:
+        return f"{len(value.encode(errors='surrogateescape'))} bytes"
+    return "".join("x" if c.isalnum() or c in "+/" else c for c in value)
+
+
 class Camera:
     """Names each owner after who did something when he was first seen."""
 
-    def __init__(self, server):
+    def __init__(self, server, is_binary=False):
         self.server = server
+        self.is_binary = is_binary
         self.names = {}
 
     def owner(self, text, actor):
@@ -31,7 +39,7 @@ class Camera:
     def text(self, value, actor):
         if NUMBER.fullmatch(value):
             return value
-        form = "".join("x" if c.isalnum() or c in "+/" else c for c in value)
+        form = form_of(value, self.is_binary)
         return f"{form} of {self.owner(value, actor)}"
 
     def fields(self, words, actor):

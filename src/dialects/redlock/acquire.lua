@@ -28,4 +28,4 @@ end
 if is_taken then return -remaining end
 for i = 1, #missing do call('SET', missing[i], ARGV[1], 'PX', ARGV[2]) end
 if #missing == #KEYS then return {ok = 'OK'} end
-return {'mine', 0, prolong(1, #KEYS, ARGV[2])}
+return {'mine', 0, prolong(KEYS, ARGV[2])}

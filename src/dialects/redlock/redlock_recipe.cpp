@@ -1,7 +1,6 @@
 #include "dialects/redlock/redlock_recipe.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 #include "base/sha1.hpp"
@@ -19,7 +18,7 @@ std::string redlock_value(redlock_library library, const request_id& owner) {
 
 redlock_recipe::redlock_recipe(habits usual, redlock_library library,
                                std::vector<std::string> further)
-    : foreign_recipe(usual), library_(library), further_(std::move(further)) {}
+    : several_keys_recipe(usual), library_(library), further_(std::move(further)) {}
 
 std::string redlock_recipe::owner_of(const claim& c) const {
   return redlock_value(library_, c.owner);
@@ -39,38 +38,8 @@ void redlock_recipe::write_keys(const claim& c, resp::writer& out) const {
   }
 }
 
-void redlock_recipe::write_acquire(const claim& wanted, bool, server_time not_after,
-                                   resp::writer& out) const {
-  out.call(scripts::redlock_acquire, keys_of(wanted), 3);
-  write_keys(wanted, out);
-  out.arg(owner_of(wanted));
-  out.arg(kept_time(wanted).count());
-  out.arg(micros(not_after));
+const resp::script& redlock_recipe::acquisition() const noexcept {
+  return scripts::redlock_acquire;
 }
-
-void redlock_recipe::write_renew(std::span<const claim* const> held, server_time not_after,
-                                 resp::writer& out) const {
-  assert(!held.empty() && held.size() <= renew_batch);
-  std::size_t keys = 0;
-  for (const claim* one : held) keys += keys_of(*one);
-  out.call(renewal(), keys, 1 + 3 * held.size());
-  for (const claim* one : held) write_keys(*one, out);
-  out.arg(micros(not_after));
-  for (const claim* one : held) {
-    out.arg(owner_of(*one));
-    out.arg(kept_time(*one).count());
-    out.arg(static_cast<std::int64_t>(keys_of(*one)));
-  }
-}
-
-void redlock_recipe::write_release(const claim& held, resp::writer& out) const {
-  out.call(scripts::redlock_release, keys_of(held), 1);
-  write_keys(held, out);
-  out.arg(owner_of(held));
-}
-
-const resp::script& redlock_recipe::inspection() const noexcept { return scripts::token_inspect; }
-
-const resp::script& redlock_recipe::renewal() const noexcept { return scripts::redlock_renew; }
 
 }  // namespace holdfast::dialects

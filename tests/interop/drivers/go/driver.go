@@ -18,6 +18,11 @@ type Lock interface {
 	Unlock() (bool, error)  // false: it was not ours
 }
 
+// Waiter is a lock that waits in its library's own way.
+type Waiter interface {
+	LockWithin(patience time.Duration) (bool, error)
+}
+
 // Library is what is driven. A lease of 0 is its own.
 type Library interface {
 	New(name string, lease time.Duration) Lock
@@ -39,6 +44,9 @@ func Number(word string) int {
 }
 
 func wait(lock Lock, until time.Time) (bool, error) {
+	if waiter, can := lock.(Waiter); can && time.Now().Before(until) {
+		return waiter.LockWithin(time.Until(until))
+	}
 	for {
 		ok, err := lock.TryLock()
 		if ok || err != nil || time.Now().After(until) {

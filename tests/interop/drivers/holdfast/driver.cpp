@@ -55,6 +55,7 @@ holdfast::dialect dialect_of(const std::string& name, milliseconds least = {},
   if (name == "shedlock") {
     return holdfast::dialect::shedlock({.at_least_for = least, .retry_interval = pause});
   }
+  if (name == "rueidislock") return holdfast::dialect::rueidislock();
   if (name.starts_with("redsync") || name.starts_with("node_redlock")) {
     const auto library = name.starts_with("redsync") ? holdfast::redlock_library::redsync
                                                      : holdfast::redlock_library::node_redlock;

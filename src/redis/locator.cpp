@@ -38,16 +38,21 @@ std::optional<breakdown> locator::find_and_open(link& into, session_facts& facts
   rearm();
   // An old master may accept and not answer. A new one that is only slow gets its time later.
   auto patience = settings_.connect_timeout / 4;
+  std::optional<breakdown> heard;
   for (auto wait = first_pause;; wait = std::min(2 * wait, longest_pause)) {
     net::endpoint master;
     const net::connect_limits limits{deadline, settings_.response_timeout, &interrupt_};
     auto broken = circle_->find_master(limits, master);
-    if (!broken) {
+    const bool found = !broken;
+    if (found) {
       const auto left = std::chrono::ceil<milliseconds>(deadline - net::now());
       broken = open_master(master, std::clamp(left, milliseconds{1}, patience), into, facts);
       patience *= 2;
     }
-    if (!broken || is_final(*broken) || !pause(wait, deadline)) return broken;
+    if (!broken || is_final(*broken)) return broken;
+    // A master that was named tells more than that no sentinel answered in the moment left.
+    if (found || !heard) heard = std::move(broken);
+    if (!pause(wait, deadline)) return heard;
   }
 }
 

@@ -51,6 +51,21 @@ TEST(BadPeer, ThatSaysNothingCostsTheTimeoutOnly) {
   EXPECT_LT(net::now() - before, 3s);
 }
 
+// A last attempt has only the moment that is left, in which a busy sentinel may not answer.
+TEST(BadPeer, SentinelThatFallsSilentDoesNotHideWhatItSaid) {
+  bool asked = false;
+  const fake_server sentinel([&](const auto& command) -> std::optional<fake_server::reply> {
+    if (asked) return fake_server::silence();
+    if (command.front() != "SENTINEL") return std::nullopt;
+    asked = true;
+    return fake_server::answer("*2\r\n$9\r\n127.0.0.1\r\n$1\r\n1\r\n");
+  });
+  const client redis{"redis+sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/locks",
+                     impatient()};
+  expect_failure(redis.mutex("a").try_acquire(), errc::unavailable,
+                 "which is 127.0.0.1:1 as the sentinels say");
+}
+
 // What is still under way must not arrive after the client has given it up.
 TEST(BadPeer, ThatSaysNothingSeesTheConnectionReset) {
   net::descriptor listener;

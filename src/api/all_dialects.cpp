@@ -8,9 +8,9 @@
 #include "api/ask.hpp"
 #include "api/foreign_status.hpp"
 #include "api/key_scan.hpp"
-#include "api/native_locks.hpp"
 #include "api/once.hpp"
 #include "base/glob.hpp"
+#include "base/lock_key.hpp"
 #include "dialects/recognition.hpp"
 
 namespace holdfast {
@@ -24,18 +24,26 @@ class collection {
 
   void look_at(std::vector<std::string> keys) {
     std::erase_if(keys, [](const auto& key) { return key.starts_with("hf:"); });
-    const std::span<const std::string> all(keys);
-    for (std::size_t from = 0; from < all.size(); from += dialects::look_batch) {
-      look_at(all.subspan(from, std::min(dialects::look_batch, all.size() - from)));
+    // Nodes of a cluster answer for keys of one hash slot at a time.
+    const bool is_cluster = core_.engine().is_cluster();
+    const auto slot_of = [=](const auto& key) { return is_cluster ? hash_slot(key) : 0; };
+    if (is_cluster) std::ranges::sort(keys, {}, slot_of);
+    for (auto from = keys.begin(); from != keys.end();) {
+      const auto slot = slot_of(*from);
+      const auto end =
+          std::find_if(from, keys.end(), [&](const auto& key) { return slot_of(key) != slot; });
+      const auto many = std::min<std::ptrdiff_t>(end - from, dialects::look_batch);
+      look_at({from, from + many}, static_cast<std::uint16_t>(slot));
+      from += many;
     }
   }
 
   std::vector<lock_status>& found() noexcept { return found_; }
 
  private:
-  void look_at(std::span<const std::string> keys) {
+  void look_at(std::span<const std::string> keys, std::uint16_t slot) {
     const auto kept = api::accept(dialects::read_look(
-        keys, api::ask(core_, 0, [&](resp::writer& out) { dialects::write_look(keys, out); })));
+        keys, api::ask(core_, slot, [&](resp::writer& out) { dialects::write_look(keys, out); })));
     for (const auto& one : kept) {
       auto lock = dialects::recognise(one);
       if (!lock || !matches(pattern_, lock->name)) continue;
@@ -57,7 +65,6 @@ class collection {
 lock_listing inspector::list_all_dialects(std::string_view pattern, std::size_t most,
                                           std::size_t most_scanned) const {
   auto& core = *redis_.core_;
-  api::refuse_foreign_in_cluster(core);
   auto listing = list(pattern, most, most_scanned);
   collection others{core, pattern};
   api::key_scan scan{core, most_scanned};

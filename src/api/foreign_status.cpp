@@ -64,10 +64,10 @@ lock_status inspector::status(std::string_view name, const dialect& how) const {
   const auto& layout = detail::lock_access::recipe(how);
   if (!layout) return status(name);
   auto& core = *redis_.core_;
-  api::refuse_foreign_in_cluster(core);
-  const lock_key key(name);
+  const lock_key key(name, layout->key_of(name));
+  api::refuse_several_slots(core, *layout, key.name());
   auto verdict = layout->read_inspect(
-      api::ask(core, 0, [&](resp::writer& out) { layout->write_inspect(name, out); }));
+      api::ask(core, key.slot(), [&](resp::writer& out) { layout->write_inspect(name, out); }));
   lock_status status;
   status.name = key.name();
   if (const auto* why = std::get_if<dialects::refused>(&verdict)) {

@@ -52,7 +52,7 @@ latch client::latch(std::string_view name, const latch_options& options) const {
 
 bool latch::try_set(std::uint32_t count) const {
   if (count == 0) throw failure{errc::invalid_argument, "a latch must be set to more than zero"};
-  const lock_key key{name()};
+  const lock_key& key = api::key_of(gate_);
   for (;;) {
     const auto [changed, left, more] = set(gate_, key, count);
     if (left > 0 || !changed) return changed;
@@ -62,14 +62,14 @@ bool latch::try_set(std::uint32_t count) const {
 
 std::uint32_t latch::count_down(std::uint32_t by) const {
   if (by == 0) throw failure{errc::invalid_argument, "a latch must be counted down by 1 or more"};
-  const lock_key key{name()};
+  const lock_key& key = api::key_of(gate_);
   const auto [changed, left, more] = down(gate_, key, by);
   if (more) tell_the_others(gate_, key);
   return left;
 }
 
 std::uint32_t latch::count() const {
-  const lock_key key{name()};
+  const lock_key& key = api::key_of(gate_);
   const auto* const other = layout_of(gate_);
   const auto answer =
       api::ask_again(*detail::lock_access::core(gate_), key.slot(), [&](resp::writer& out) {

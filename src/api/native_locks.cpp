@@ -36,11 +36,23 @@ runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
           .refuses_reentry = options.reentry == reentry::refused};
 }
 
+// As `foreign` writes it, wherever this client's servers are.
+void write_as(std::shared_ptr<const dialects::foreign_recipe> foreign, runtime::client_core& core,
+              runtime::lock_spec& spec) {
+  const std::string& name = spec.key.name();
+  refuse_several_slots(core, *foreign, name);
+  if (auto other = core.engine().is_cluster() ? foreign->in_cluster() : nullptr) {
+    foreign = std::move(other);
+  }
+  spec.key = lock_key{name, foreign->key_of(name)};
+  spec.recipe = foreign.get();
+  spec.foreign = std::move(foreign);
+}
+
 // Of a lock that is written in this way.
 runtime::lock_spec spec_in_layout(runtime::client_core& core, std::string_view name,
                                   lock_options options,
                                   std::shared_ptr<const dialects::foreign_recipe> foreign) {
-  refuse_foreign_in_cluster(core);
   check_foreign(options);
   const auto& usual = foreign->usual();
   if (!options.lease) options.lease = usual.lease;
@@ -49,9 +61,8 @@ runtime::lock_spec spec_in_layout(runtime::client_core& core, std::string_view n
   if (spec.lease < usual.at_least) {
     throw failure{errc::invalid_argument, "at_least_for must not be longer than the lease"};
   }
-  spec.recipe = foreign.get();
   spec.delay = usual.surplus;
-  spec.foreign = std::move(foreign);
+  write_as(std::move(foreign), core, spec);
   return spec;
 }
 
@@ -116,11 +127,13 @@ lock make_shared_in(const std::shared_ptr<runtime::client_core>& core, std::stri
 
 }  // namespace
 
-void refuse_foreign_in_cluster(runtime::client_core& core) {
-  if (!core.engine().is_cluster()) return;
-  throw failure{errc::unsupported,
-                "the locks of other libraries are not supported over a cluster: use their server's "
-                "own address, or locks of Holdfast's layout"};
+void refuse_several_slots(runtime::client_core& core, const dialects::foreign_recipe& layout,
+                          std::string_view name) {
+  if (!core.engine().is_cluster() || layout.keeps_one_slot(name)) return;
+  throw failure{errc::unsupported, "the keys of '" + printable(name) + "' in the layout " +
+                                       std::string(layout.usual().name) +
+                                       " have several hash slots, which no node of a cluster has "
+                                       "together: use a single server, or another layout"};
 }
 
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
@@ -163,6 +176,8 @@ lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::st
   return site_of(core, shared_spec(*core, name, options, std::move(wants)));
 }
 
+const lock_key& key_of(const lock& which) { return spec_of(which).key; }
+
 const dialects::foreign_recipe* foreign_of(const lock& which) {
   return spec_of(which).foreign.get();
 }
@@ -202,9 +217,8 @@ lock make_latch(const std::shared_ptr<runtime::client_core>& core, std::string_v
   if (!of) return make_gate(core, name, dialects::native_latch());
   auto foreign = of->latch();
   if (!foreign) check_native({.dialect = how});
-  refuse_foreign_in_cluster(*core);
   auto spec = gate_spec(*core, name, *foreign);
-  spec.foreign = std::move(foreign);
+  write_as(std::move(foreign), *core, spec);
   return site_of(core, std::move(spec));
 }
 

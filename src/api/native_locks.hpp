@@ -8,7 +8,8 @@
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 
-#include "dialects/recipe.hpp"
+#include "base/lock_key.hpp"
+#include "dialects/foreign_recipe.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/lock_site.hpp"
 #include "runtime/lock_spec.hpp"
@@ -19,8 +20,9 @@ namespace holdfast::api {
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                 const lock_options& options);
 
-// Throws failure{unsupported}: other layouts have keys and channels of several hash slots.
-void refuse_foreign_in_cluster(runtime::client_core& core);
+// Throws failure{unsupported} over a cluster where this lock's keys have several hash slots.
+void refuse_several_slots(runtime::client_core& core, const dialects::foreign_recipe& layout,
+                          std::string_view name);
 
 // What a recursive mutex is made of; all handles of the same mutex get the same. Throws as above.
 std::shared_ptr<runtime::lock_site> make_recursive_site(
@@ -39,6 +41,9 @@ lock make_semaphore(const std::shared_ptr<runtime::client_core>& core, std::stri
 // A lock that several can hold, wanted in this way. `fair`, `retain` and `fencing` mean nothing.
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                       const lock_options& options, dialects::demand wants);
+
+// Its name, and in which hash slot it is kept. Lives as long as the lock.
+const lock_key& key_of(const lock& which);
 
 // How it is written by another library; null: in Holdfast's own way.
 const dialects::foreign_recipe* foreign_of(const lock& which);

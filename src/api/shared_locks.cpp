@@ -77,7 +77,7 @@ void semaphore::set_permits(std::uint32_t count) const {
   check_permits(count, 0, "permits");
   auto& core = *detail::lock_access::core(*this);
   core.check_process();
-  const lock_key key{name()};
+  const lock_key& key = api::key_of(*this);
   const auto* const foreign = api::foreign_of(*this);
   if (foreign != nullptr && !foreign->sets_permits()) {
     throw failure{errc::unsupported,

@@ -132,4 +132,8 @@ lock_key::lock_key(std::string_view name) : name_(checked(name)) {
   if (encoded != name_) encoded_ = std::make_shared<const std::string>(std::move(encoded));
 }
 
+lock_key::lock_key(std::string_view name, std::string_view key) : lock_key(name) {
+  slot_ = hash_slot(key);
+}
+
 }  // namespace holdfast

@@ -30,6 +30,9 @@ class lock_key {
   // Throws failure{errc::invalid_name} unless the name has 1 to 512 bytes.
   explicit lock_key(std::string_view name);
 
+  // Of a lock that another library keeps at `key`, which says what its slot is.
+  lock_key(std::string_view name, std::string_view key);
+
   const std::string& name() const noexcept { return name_; }
   const std::string& encoded() const noexcept { return encoded_ ? *encoded_ : name_; }
   std::uint16_t slot() const noexcept { return slot_; }

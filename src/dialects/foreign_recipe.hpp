@@ -53,8 +53,14 @@ class foreign_recipe : public native_recipe {
   virtual std::string told_at(const claim& waiting) const {
     return channel_of(waiting.key->name());
   }
+  // In a cluster: those messages stay within the lock's hash slot.
+  virtual bool shards_messages() const noexcept { return false; }
   // That is a key of the lock, which changes when it is given back, and not a channel.
   virtual bool is_told_by_key() const noexcept { return false; }
+  // Whether all its keys have one hash slot, so that a node of a cluster can have it.
+  virtual bool keeps_one_slot(std::string_view) const { return true; }
+  // How the same is written in a cluster, where that differs; null: no otherwise.
+  virtual std::shared_ptr<const foreign_recipe> in_cluster() const { return nullptr; }
   // Whether who waits stands in a queue of the library's.
   virtual bool has_queue() const noexcept { return false; }
 

@@ -244,10 +244,8 @@ bool connection::process(turn& mine, const waiter* leader) {
     bool answers_leader = false;
     bool answers_thread = false;
     for (std::size_t i = 0; i < mine.batch.size(); ++i) {
-      const bool is_push = mine.batch[i].is(resp::type::push);
-      if (is_push && (in_flight_.empty() || !in_flight_.first()->is_answered_by(mine.batch[i]))) {
-        continue;
-      }
+      if (in_flight_.empty() && mine.batch[i].is(resp::type::push)) continue;
+      if (!in_flight_.empty() && !in_flight_.first()->is_answered_by(mine.batch[i])) continue;
       if (in_flight_.empty()) {
         net::shut_down(link_.socket());  // an answer to nothing: the two sides disagree
         break;
@@ -284,7 +282,7 @@ void connection::dispatch(turn& mine) {
       observer_.on_push(value, mine.position + i);
       continue;
     }
-    if (next == mine.answered.size()) break;
+    if (!is_answer) continue;
     request& r = *mine.answered[next++];
     r.position_ = mine.position + i;
     if (value.is(resp::type::error) && sent_again(r, value.text)) continue;

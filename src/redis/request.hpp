@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <holdfast/errc.hpp>
 
@@ -68,8 +69,10 @@ class request {
     position_ = outer.position_;
   }
 
-  // Answered by a message, unless it is refused: SUBSCRIBE and UNSUBSCRIBE of one channel.
-  enum class answered_by : std::uint8_t { reply, message };
+  // Answered by a message, unless it is refused: (S)SUBSCRIBE and UNSUBSCRIBE of one channel. Where
+  // the server may also say the same by itself, or refuse it with an error, a TIME goes behind it,
+  // whose answer counts: SUNSUBSCRIBE of a channel whose slot may be moved.
+  enum class answered_by : std::uint8_t { reply, subscribe, unsubscribe, ssubscribe, time };
   explicit request(answered_by how = answered_by::reply) noexcept : answered_by_(how) {}
   virtual ~request() = default;
   request(const request&) = delete;
@@ -80,9 +83,25 @@ class request {
   friend class request_queue;
 
   bool is_answered_by(const resp::value& said) const noexcept {
+    if (answered_by_ == answered_by::time) return said.is(resp::type::array);
     if (!said.is(resp::type::push)) return true;
-    return answered_by_ == answered_by::message && !said.items.empty() &&
-           said.items.front().text.ends_with("subscribe");
+    return !said.items.empty() && said.items.front().text == message();
+  }
+
+  // The first word of the message that answers it; of none, a word that no message has.
+  std::string_view message() const noexcept {
+    switch (answered_by_) {
+      case answered_by::subscribe:
+        return "subscribe";
+      case answered_by::unsubscribe:
+        return "unsubscribe";
+      case answered_by::ssubscribe:
+        return "ssubscribe";
+      case answered_by::reply:
+      case answered_by::time:
+        break;
+    }
+    return "no message";
   }
 
   request* next_ = nullptr;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/lock_key.hpp"
 #include "net/clock.hpp"
+#include "resp/server_error.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/tenure.hpp"
 
@@ -30,31 +32,43 @@ void write(const engine& owner, std::string_view what, std::string_view channel,
 // Both own themselves until answered.
 class channels::subscription final : public redis::request {
  public:
-  subscription(channels& of, std::string to)
-      : request(answered_by::message), of_(of), to_(std::move(to)) {}
+  subscription(channels& of, std::string to, bool sharded)
+      : request(sharded ? answered_by::ssubscribe : answered_by::subscribe),
+        of_(of),
+        to_(std::move(to)),
+        sharded_(sharded) {}
   void write(resp::writer& out, monotonic_time) override {
-    runtime::write(of_.engine_, "SUBSCRIBE", to_, out);
+    runtime::write(of_.engine_, sharded_ ? "SSUBSCRIBE" : "SUBSCRIBE", to_, out);
   }
   void on_reply(resp::value& reply) override {
     const std::unique_ptr<subscription> self(this);
-    of_.on_answered(to_, reply.is(resp::type::push) ? state::on : state::refused);
+    of_.on_answered(to_, reply);
   }
   void on_failed(redis::fate, const redis::breakdown&) override {
     const std::unique_ptr<subscription> self(this);
-    of_.on_answered(to_, state::off);
+    of_.on_failed(to_);
   }
 
  private:
   channels& of_;
   const std::string to_;
+  const bool sharded_;
 };
 
+// A server ends a subscription to a sharded channel by itself when the slot has been moved, and
+// then refuses to do it again.
 class channels::parting final : public redis::request {
  public:
-  parting(const engine& owner, std::string from)
-      : request(answered_by::message), engine_(owner), from_(std::move(from)) {}
+  parting(const engine& owner, std::string from, bool sharded)
+      : request(sharded ? answered_by::time : answered_by::unsubscribe),
+        engine_(owner),
+        from_(std::move(from)),
+        sharded_(sharded) {}
   void write(resp::writer& out, monotonic_time) override {
-    runtime::write(engine_, "UNSUBSCRIBE", from_, out);
+    if (!sharded_) return runtime::write(engine_, "UNSUBSCRIBE", from_, out);
+    if (engine_.hears()) runtime::write(engine_, "SUNSUBSCRIBE", from_, out);
+    out.command(1);
+    out.arg("TIME");
   }
   void on_reply(resp::value&) override { delete this; }
   void on_failed(redis::fate, const redis::breakdown&) override { delete this; }
@@ -62,47 +76,73 @@ class channels::parting final : public redis::request {
  private:
   const engine& engine_;
   const std::string from_;
+  const bool sharded_;
 };
 
-bool channels::join(const std::string& name, const std::shared_ptr<tenure>& who) {
+bool channels::join(const std::string& name, bool sharded, const std::shared_ptr<tenure>& who) {
   const scoped_mutex lock(mutex_);
-  auto& wanted = channels_[name];
+  channel unheard;
+  unheard.slot = hash_slot(name);
+  unheard.sharded = sharded;
+  auto& wanted = channels_.try_emplace(name, std::move(unheard)).first->second;
   const bool is_new = std::ranges::find(wanted.members, who) == wanted.members.end();
   if (is_new) wanted.members.push_back(who);
   if (wanted.is == state::off && engine_.hears()) open(name, wanted);
   return is_new && wanted.is == state::on;
 }
 
-// There is one: such locks are refused in a cluster.
-redis::connection& channels::connection() noexcept { return engine_.connection(0); }
-
 // Under the mutex, so that what is sent last is what was decided last.
 void channels::open(const std::string& name, channel& what) {
   what.is = state::asking;
   ++open_;
-  connection().listen(nullptr);
-  connection().submit(*new subscription{*this, name}, redis::connection::delivery::prompt);
+  listen(what, &engine_.connection(what.slot));
+  what.at->submit(*new subscription{*this, name, what.sharded},
+                  redis::connection::delivery::prompt);
 }
 
 void channels::close(channel& what, state now) {
-  if (what.is == state::asking || what.is == state::on) {
-    --open_;
-    connection().unlisten(nullptr);
-  }
+  if (what.at != nullptr) --open_;
+  listen(what, nullptr);
   what.is = now;
 }
 
-void channels::on_answered(const std::string& name, state now) {
+void channels::listen(channel& what, redis::connection* to) {
+  if (what.at == to) return;
+  if (what.at != nullptr) what.at->unlisten(nullptr);
+  if (to != nullptr) to->listen(nullptr);
+  what.at = to;
+}
+
+void channels::on_answered(const std::string& name, const resp::value& reply) {
   std::vector<std::shared_ptr<tenure>> told;
   {
     const scoped_mutex lock(mutex_);
     const auto found = channels_.find(name);
     if (found == channels_.end() || found->second.is != state::asking) return;
-    if (now != state::on) return close(found->second, now);
-    found->second.is = now;
-    told = found->second.members;
+    auto& answered = found->second;
+    if (!reply.is(resp::type::push)) {
+      // Before Redis 7 the layout's own library listens to the messages for all nodes as well.
+      const bool is_unknown = reply.text.starts_with("ERR unknown command");
+      const bool again = is_unknown && std::exchange(answered.sharded, false);
+      const bool may_change = engine_.is_cluster() && !is_unknown &&
+                              resp::classify(reply.text).code != errc::permission_denied;
+      close(answered, may_change || again ? state::off : state::refused);
+      if (again) open(name, answered);
+      return;
+    }
+    // It may have been sent on to where the slot is now.
+    listen(answered, &engine_.connection(answered.slot));
+    answered.is = state::on;
+    told = answered.members;
   }
   for (const auto& one : told) one->on_tuned_in(true);
+}
+
+void channels::on_failed(const std::string& name) {
+  const scoped_mutex lock(mutex_);
+  const auto found = channels_.find(name);
+  if (found == channels_.end() || found->second.is != state::asking) return;
+  close(found->second, state::off);
 }
 
 void channels::leave(const std::string& name, const tenure& who) {
@@ -120,11 +160,17 @@ void channels::leave(const std::string& name, const tenure& who) {
 
 bool channels::on_push(const resp::value& message) {
   if (open_.load(std::memory_order_relaxed) == 0) return false;
-  if (message.items.size() != 3 || message.items[0].text != "message") return false;
+  if (message.items.size() != 3) return false;
+  const auto& what = message.items[0].text;
+  if (what == "message" || what == "smessage") return on_message(message.items[1].text);
+  return what == "sunsubscribe" && on_ended(message.items[1].text);
+}
+
+bool channels::on_message(const std::string& name) {
   std::vector<std::shared_ptr<tenure>> told;
   {
     const scoped_mutex lock(mutex_);
-    const auto found = channels_.find(message.items[1].text);
+    const auto found = channels_.find(name);
     if (found == channels_.end()) return false;
     told = found->second.members;
   }
@@ -132,17 +178,35 @@ bool channels::on_push(const resp::value& message) {
   return true;
 }
 
-// What was said since is lost, and nobody listens on the next connection: whoever waits asks again,
-// and then joins again.
-void channels::on_broken() {
+// The server has ended a subscription, because the slot has been moved; or it answers an earlier
+// parting, and then the channel has gone or is asked for again.
+bool channels::on_ended(const std::string& name) {
+  std::vector<std::shared_ptr<tenure>> told;
+  {
+    const scoped_mutex lock(mutex_);
+    const auto found = channels_.find(name);
+    if (found == channels_.end()) return false;
+    if (found->second.is != state::on) return true;
+    close(found->second, state::off);
+    told = found->second.members;
+  }
+  for (const auto& one : told) one->on_tuned_in(false);
+  return true;
+}
+
+// Nobody listens on the next connection: whoever waits asks again, and then joins again.
+void channels::on_broken(const redis::slot_set& of) {
   std::vector<std::shared_ptr<tenure>> told;
   {
     const scoped_mutex lock(mutex_);
     for (auto& [name, one] : channels_) {
+      if (!of[one.slot]) continue;
       close(one, state::off);
       told.insert(told.end(), one.members.begin(), one.members.end());
     }
-    std::erase_if(channels_, [](const auto& one) { return one.second.members.empty(); });
+    std::erase_if(channels_, [&](const auto& one) {
+      return of[one.second.slot] && one.second.members.empty();
+    });
   }
   for (const auto& one : told) one->on_tuned_in(false);
 }
@@ -161,7 +225,7 @@ void channels::on_timer(monotonic_time now) {
       continue;
     }
     if (one.is == state::on) {
-      connection().submit(*new parting{engine_, name}, redis::connection::delivery::lazy);
+      one.at->submit(*new parting{engine_, name, one.sharded}, redis::connection::delivery::lazy);
     }
     close(one, state::off);
     it = channels_.erase(it);

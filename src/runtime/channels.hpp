@@ -11,6 +11,7 @@
 #include "base/mutex.hpp"
 #include "redis/connection.hpp"
 #include "redis/request.hpp"
+#include "redis/slot_map.hpp"
 #include "resp/value.hpp"
 #include "runtime/timers.hpp"
 
@@ -28,27 +29,37 @@ class channels final : private timed {
 
   // Until he leaves, `who` is told when somebody begins or ceases to listen (on_tuned_in), and of
   // every message (on_woken). True: he is new, and somebody listens already. May be called again.
-  bool join(const std::string& name, const std::shared_ptr<tenure>& who) HOLDFAST_EXCLUDES(mutex_);
+  // `sharded`: in a cluster its messages stay within its hash slot (SPUBLISH), where servers know
+  // such messages; all others come to every node.
+  bool join(const std::string& name, bool sharded, const std::shared_ptr<tenure>& who)
+      HOLDFAST_EXCLUDES(mutex_);
   void leave(const std::string& name, const tenure& who) HOLDFAST_EXCLUDES(mutex_);
 
   // True: it was for one who waits here, and concerns nobody else.
   bool on_push(const resp::value& message) HOLDFAST_EXCLUDES(mutex_);
-  void on_broken() HOLDFAST_EXCLUDES(mutex_);
+  // Messages of these slots may have been lost, or are another server's now.
+  void on_broken(const redis::slot_set& of) HOLDFAST_EXCLUDES(mutex_);
 
  private:
   class subscription;
   class parting;
   enum class state : std::uint8_t { off, asking, on, refused };
   struct channel {
+    std::uint16_t slot = 0;
+    bool sharded = false;
     std::vector<std::shared_ptr<tenure>> members{};
     monotonic_time unused_since{};
     state is = state::off;
+    redis::connection* at = nullptr;  // while it is asked for or heard: who reads that
   };
 
-  redis::connection& connection() noexcept;
   void open(const std::string& name, channel& what) HOLDFAST_REQUIRES(mutex_);
   void close(channel& what, state now) HOLDFAST_REQUIRES(mutex_);
-  void on_answered(const std::string& name, state now) HOLDFAST_EXCLUDES(mutex_);
+  void listen(channel& what, redis::connection* to) HOLDFAST_REQUIRES(mutex_);
+  void on_answered(const std::string& name, const resp::value& reply) HOLDFAST_EXCLUDES(mutex_);
+  void on_failed(const std::string& name) HOLDFAST_EXCLUDES(mutex_);
+  bool on_message(const std::string& name) HOLDFAST_EXCLUDES(mutex_);
+  bool on_ended(const std::string& name) HOLDFAST_EXCLUDES(mutex_);
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
   void on_shut_down() noexcept override {}
   std::shared_ptr<void> pin() noexcept override { return {std::shared_ptr<void>{}, this}; }

@@ -178,7 +178,7 @@ redis::slot_set engine::slots_of(const master& known) const {
 // Messages may have been lost.
 void engine::ask_for_what_was_missed(const redis::slot_set& of) {
   waiting_.on_broken(of);
-  channels_.on_broken();
+  channels_.on_broken(of);
   observed_.on_broken(of);
 }
 

@@ -68,8 +68,9 @@ void tenure::tune_in() {
   if (place.empty()) return;
   is_tuned_in_ = true;
   const auto self = shared_from_this();
-  const bool is_told = how.is_told_by_key() ? engine_.told_keys().join(place, self)
-                                            : engine_.channels().join(place, self);
+  const bool is_told = how.is_told_by_key()
+                           ? engine_.told_keys().join(place, self)
+                           : engine_.channels().join(place, how.shards_messages(), self);
   if (!is_told) return;
   // It may have been given back before this began to listen.
   obey(std::get<acquiring>(machine_).on_tuned_in(true, present()));

@@ -27,6 +27,19 @@ using namespace std::chrono_literals;
 #define HOLDFAST_NEEDS_ONE_SERVER(what) \
   if (support::over_cluster()) GTEST_SKIP() << "not over a cluster: " << (what)
 
+// How Redisson makes known that a lock is free, and who is listening: in a cluster its messages
+// stay within a hash slot.
+struct message_commands {
+  const char* publish = "PUBLISH";
+  const char* subscribe = "SUBSCRIBE";
+  const char* count = "NUMSUB";
+  const char* subscriptions = "subscribe";  // in the server's statistics
+};
+inline message_commands of_redisson() {
+  if (!support::over_cluster()) return {};
+  return {"SPUBLISH", "SSUBSCRIBE", "SHARDNUMSUB", "ssubscribe"};
+}
+
 // A fixture with a server and a client of its own.
 class mutex_test : public support::server_test {
  protected:

@@ -17,10 +17,6 @@ const std::string channel = "redisson_lock__channel:{orders}:";
 
 class RedissonFair : public mutex_test {
  protected:
-  void SetUp() override {
-    HOLDFAST_NEEDS_ONE_SERVER("other layouts are refused");
-    mutex_test::SetUp();
-  }
   static lock orders(const client& of, milliseconds lease = 30s) {
     return of.mutex("orders", {.lease = lease, .fair = true, .dialect = dialect::redisson()});
   }
@@ -38,7 +34,7 @@ class RedissonFair : public mutex_test {
   void they_leave() {
     server().command({"DEL", "orders"});
     const auto next = server().command({"LINDEX", queue, "0"}).text;
-    if (!next.empty()) server().command({"PUBLISH", channel + next, "0"});
+    if (!next.empty()) server().command({of_redisson().publish, channel + next, "0"});
   }
   bool waits(std::int64_t many) {
     return eventually([&] { return server().command({"LLEN", queue}).number == many; });
@@ -46,7 +42,8 @@ class RedissonFair : public mutex_test {
   bool hears(std::int64_t place) {
     return eventually([&] {
       const auto who = server().command({"LINDEX", queue, std::to_string(place)}).text;
-      return server().command({"PUBSUB", "NUMSUB", channel + who}).items.at(1).number == 1;
+      return server().command({"PUBSUB", of_redisson().count, channel + who}).items.at(1).number ==
+             1;
     });
   }
   std::int64_t keys() { return server().command({"KEYS", "*orders*"}).items.size(); }
@@ -79,7 +76,7 @@ TEST_P(RedissonFair, GivesTheLockInTheOrderOfArrival) {
 
 TEST_P(RedissonFair, StandsBehindThoseOfTheLibraryAndTellsThem) {
   support::raw_connection listener{net::unix_endpoint{server().socket()}};
-  listener.command({"SUBSCRIBE", channel + theirs});
+  listener.command({of_redisson().subscribe, channel + theirs});
   auto held = orders().acquire();
   they_wait();
   expect_reason(orders(another_client()).try_acquire({.timeout = 20ms}), errc::timed_out);
@@ -141,7 +138,7 @@ TEST_P(RedissonFair, IsAskedOftenByThoseWhoCannotBeTold) {
   EXPECT_TRUE(eventually([&] { return called("evalsha") > before + 3; }));
   they_leave();
   waiting.join();
-  EXPECT_EQ(called("subscribe"), 0);
+  EXPECT_EQ(called(of_redisson().subscriptions), 0);
 }
 
 TEST_P(RedissonFair, IsRenewedLostAndEnteredAgainAsOthers) {

@@ -12,10 +12,6 @@ const std::string channel = "redisson_countdownlatch__channel__{start}";
 
 class RedissonLatch : public mutex_test {
  protected:
-  void SetUp() override {
-    HOLDFAST_NEEDS_ONE_SERVER("other layouts are refused");
-    mutex_test::SetUp();
-  }
   static latch start_of(const client& of) {
     return of.latch("start", {.dialect = dialect::redisson()});
   }
@@ -26,12 +22,13 @@ class RedissonLatch : public mutex_test {
     server().command({"EVAL",
                       "local v = redis.call('decr', KEYS[1]) "
                       "if v <= 0 then redis.call('del', KEYS[1]) end "
-                      "if v == 0 then redis.call('publish', KEYS[2], ARGV[1]) end",
-                      "2", "start", channel, "0"});
+                      "if v == 0 then redis.call(ARGV[2], KEYS[2], ARGV[1]) end",
+                      "2", "start", channel, "0", of_redisson().publish});
   }
   bool are_listening(std::int64_t clients) const {
     return eventually([&] {
-      return server().command({"PUBSUB", "NUMSUB", channel}).items.at(1).number == clients;
+      return server().command({"PUBSUB", of_redisson().count, channel}).items.at(1).number ==
+             clients;
     });
   }
   std::int64_t seconds() const { return std::stoll(server().command({"TIME"}).items.at(0).text); }
@@ -89,7 +86,7 @@ TEST_P(RedissonLatch, TellsThoseWhoWait) {
   const auto began = seconds();
   for (int i = 0; i < messages; ++i) {
     const auto before = called("get");
-    server().command({"PUBLISH", channel, "1"});
+    server().command({of_redisson().publish, channel, "1"});
     EXPECT_TRUE(eventually([&] { return called("get") > before; }));
   }
   EXPECT_LT(seconds() - began, messages);

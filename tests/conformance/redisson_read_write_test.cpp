@@ -13,10 +13,6 @@ const std::string channel = "redisson_rwlock:{orders}";
 
 class RedissonReadWrite : public mutex_test {
  protected:
-  void SetUp() override {
-    HOLDFAST_NEEDS_ONE_SERVER("other layouts are refused");
-    mutex_test::SetUp();
-  }
   static lock_options as_theirs(milliseconds lease = 30s) {
     return {.lease = lease, .dialect = dialect::redisson()};
   }
@@ -34,11 +30,11 @@ class RedissonReadWrite : public mutex_test {
   }
   void they_leave(const std::string& message) {
     server().command({"DEL", "orders"});
-    server().command({"PUBLISH", channel, message});
+    server().command({of_redisson().publish, channel, message});
   }
   bool is_listened_to(std::int64_t many = 1) {
     return eventually([&] {
-      return server().command({"PUBSUB", "NUMSUB", channel}).items.at(1).number == many;
+      return server().command({"PUBSUB", of_redisson().count, channel}).items.at(1).number == many;
     });
   }
   std::int64_t pttl(const std::string& key) { return server().command({"PTTL", key}).number; }

@@ -19,10 +19,6 @@ struct kind {
 
 class RedissonSemaphore : public mutex_test {
  protected:
-  void SetUp() override {
-    HOLDFAST_NEEDS_ONE_SERVER("other layouts are refused");
-    mutex_test::SetUp();
-  }
   void for_each(const std::function<void(const kind&)>& check) {
     const kind all[] = {
         {"RSemaphore", dialect::redisson(), "hf:permits:{seats}"},
@@ -42,7 +38,7 @@ class RedissonSemaphore : public mutex_test {
   std::int64_t in_use(const kind& how) { return server().command({"ZCARD", how.leases}).number; }
   bool is_listened_to() {
     return eventually([&] {
-      return server().command({"PUBSUB", "NUMSUB", channel}).items.at(1).number == 1;
+      return server().command({"PUBSUB", of_redisson().count, channel}).items.at(1).number == 1;
     });
   }
 };
@@ -87,12 +83,12 @@ TEST_P(RedissonSemaphore, TellsThoseWhoWait) {
     const auto began = seconds();
     for (int i = 0; i < releases; ++i) {
       const auto before = called("evalsha");
-      server().command({"PUBLISH", channel, "1"});
+      server().command({of_redisson().publish, channel, "1"});
       EXPECT_TRUE(eventually([&] { return called("evalsha") > before; }));
     }
     EXPECT_LT(seconds() - began, releases);
     server().command({"INCR", "seats"});
-    server().command({"PUBLISH", channel, "1"});
+    server().command({of_redisson().publish, channel, "1"});
     waiting.join();
   });
 }

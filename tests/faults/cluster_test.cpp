@@ -484,15 +484,12 @@ TEST(Cluster, RefusesWhatNeedsOneServer) {
     client{url, {.detect_deadlocks = true}};
   });
   const client redis{url};
-  for (const auto& other : {dialect::redisson(), dialect::go_zero(), dialect::redis_py()}) {
-    const auto* const words = "locks of other libraries are not supported over a cluster";
-    expect_refused(words, [&] { (void)redis.mutex("a", {.dialect = other}); });
-    expect_refused(words, [&] { (void)inspector{redis}.status("a", other); });
+  for (const auto& other : {dialect::rueidislock(), dialect::python_redis_lock()}) {
+    const auto words = "the keys of 'a' in the layout " + other.name() + " have several hash slots";
+    expect_refused(words.c_str(), [&] { (void)redis.mutex("a", {.dialect = other}); });
   }
-  expect_refused("locks of other libraries are not supported over a cluster",
-                 [&] { (void)redis.rw("a", {.dialect = dialect::redisson()}); });
-  expect_refused("locks of other libraries are not supported over a cluster",
-                 [&] { (void)redis.latch("a", {.dialect = dialect::redisson()}); });
+  expect_refused("have several hash slots",
+                 [&] { (void)inspector{redis}.status("a", dialect::rueidislock()); });
   expect_refused("a cluster cannot be a member of a quorum", [&] { quorum{{redis}}; });
 }
 

@@ -13,6 +13,7 @@ class python_redis_lock_recipe final : public token_recipe {
   explicit python_redis_lock_recipe(habits usual);
 
   void write_release(const claim&, resp::writer&) const override;
+  bool keeps_one_slot(std::string_view name) const override;
 
  private:
   // 24 characters: base64 of 18 bytes.

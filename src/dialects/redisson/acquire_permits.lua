@@ -7,6 +7,7 @@
 --       3 not-after: refused when the server's time in us is later than this
 --       4 how many there are, when nobody has said it yet
 --       5 the channel on which it is made known that some are free
+--       6 SPUBLISH or nothing, see say
 -- Returns
 --   OK                   granted, for the lease asked for
 --   {"mine", 0, ms}      an earlier copy of this request was granted; ms are in force now
@@ -16,6 +17,7 @@
 -- As in Redisson, whoever asks takes back what the dead had, a thousand permits at a time.
 local call = redis.call
 --@include permits_of
+--@include say
 
 local not_after = ARGV[3]
 --@include refuse_late
@@ -23,7 +25,7 @@ local now_ms = math.floor(now / 1000)
 local ended = call('ZRANGEBYSCORE', KEYS[2], '-inf', now_ms, 'LIMIT', 0, 1000)
 if #ended > 0 then
   call('ZREM', KEYS[2], unpack(ended))
-  redis.pcall('PUBLISH', ARGV[5], call('INCRBY', KEYS[1], #ended))
+  say(ARGV[5], call('INCRBY', KEYS[1], #ended))
 end
 local permits = permits_of(ARGV[1])
 local ends = now_ms + ARGV[2]
@@ -37,7 +39,7 @@ local free = call('GET', KEYS[1])
 if not free then
   free = ARGV[4]
   call('SET', KEYS[1], free)
-  redis.pcall('PUBLISH', ARGV[5], free)
+  say(ARGV[5], free)
 end
 if free + 0 >= #permits then
   call('DECRBY', KEYS[1], #permits)

@@ -6,12 +6,14 @@
 --       2 `set` or `down`
 --       3 how often it must be, or is, counted down
 --       4 the channel on which it is made known: 1 when it is set, 0 when it opens
+--       5 SPUBLISH or nothing, see say
 -- Returns {answer, server time in us}; the answer is
 --   ok <left>      done
 --   no <left>      it is set already
 --   late, foreign  not executed: after not-after; the key holds no latch
 -- Where Redisson's own script would count a copy again, this one tells what the first was told.
 --@include once
+--@include say
 local latch, channel = KEYS[2], ARGV[4]
 local held = call('GET', latch)
 if held and held ~= '0' and not string.find(held, '^-?[1-9]%d*$') then return {'foreign', now} end
@@ -26,14 +28,14 @@ if ARGV[2] == 'set' and held then
   answer = 'no ' .. capped(held + 0)
 elseif ARGV[2] == 'set' then
   call('SET', latch, ARGV[3])
-  redis.pcall('PUBLISH', channel, '1')
+  say(channel, '1')
   answer = 'ok ' .. ARGV[3]
 elseif held then
   --@include may_remember
   local left = call('DECRBY', latch, ARGV[3])
   if left <= 0 then
     call('DEL', latch)
-    if held + 0 > 0 then redis.pcall('PUBLISH', channel, '0') end
+    if held + 0 > 0 then say(channel, '0') end
   end
   answer = 'ok ' .. capped(left)
 else

@@ -20,11 +20,16 @@ refused not_a_latch(std::string_view name) {
 
 }  // namespace
 
-count_down_latch_recipe::count_down_latch_recipe() noexcept
-    : foreign_latch({.name = "redisson", .retry = milliseconds{50}}) {}
+count_down_latch_recipe::count_down_latch_recipe(messages how) noexcept
+    : foreign_latch({.name = "redisson", .retry = milliseconds{50}}), how_(how) {}
 
 std::string count_down_latch_recipe::channel_of(std::string_view name) const {
   return "redisson_countdownlatch__channel__{" + std::string(name) + "}";
+}
+
+std::shared_ptr<const foreign_recipe> count_down_latch_recipe::in_cluster() const {
+  static const auto sharded = std::make_shared<const count_down_latch_recipe>(messages::sharded);
+  return sharded;
 }
 
 once_call count_down_latch_recipe::set(const lock_key& key, std::uint32_t count) const {
@@ -37,10 +42,12 @@ once_call count_down_latch_recipe::count_down(const lock_key& key, std::uint32_t
 
 once_call count_down_latch_recipe::change(const lock_key& key, const char* how,
                                           std::uint32_t number) const {
-  return {scripts::redisson_change_latch,
-          key.slot(),
-          {key_of(key.name())},
-          {how, std::to_string(number), channel_of(key.name())}};
+  once_call asked{scripts::redisson_change_latch,
+                  key.slot(),
+                  {key_of(key.name())},
+                  {how, std::to_string(number), channel_of(key.name())}};
+  if (how_ == messages::sharded) asked.args.emplace_back(sharded_command);
+  return asked;
 }
 
 std::variant<latch_change, refused> count_down_latch_recipe::read_change(

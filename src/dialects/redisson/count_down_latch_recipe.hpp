@@ -5,16 +5,19 @@
 #include <string>
 
 #include "dialects/foreign_latch.hpp"
+#include "dialects/redisson/messages.hpp"
 
 namespace holdfast::dialects {
 
 class count_down_latch_recipe final : public foreign_latch {
  public:
-  count_down_latch_recipe() noexcept;
+  explicit count_down_latch_recipe(messages how = messages::plain) noexcept;
 
   std::string key_of(std::string_view name) const override { return std::string(name); }
   // With braces of its own also around a name that has some, unlike all others of Redisson.
   std::string channel_of(std::string_view name) const override;
+  std::shared_ptr<const foreign_recipe> in_cluster() const override;
+  bool shards_messages() const noexcept override { return how_ == messages::sharded; }
 
   once_call set(const lock_key&, std::uint32_t count) const override;
   once_call count_down(const lock_key&, std::uint32_t by) const override;
@@ -39,6 +42,8 @@ class count_down_latch_recipe final : public foreign_latch {
   const resp::script& inspection() const noexcept override;
   const resp::script& renewal() const noexcept override;
   std::string owner_of(const claim&) const override { return {}; }
+
+  const messages how_;
 };
 
 }  // namespace holdfast::dialects

@@ -17,9 +17,10 @@ void write_keys(std::string_view name, resp::writer& out) {
 
 }  // namespace
 
-fair_recipe::fair_recipe() noexcept
+fair_recipe::fair_recipe(messages how) noexcept
     : foreign_recipe(
-          {.name = "redisson", .lease = milliseconds{30'000}, .retry = milliseconds{50}}) {}
+          {.name = "redisson", .lease = milliseconds{30'000}, .retry = milliseconds{50}}),
+      how_(how) {}
 
 std::string fair_recipe::queue_of(std::string_view name) {
   return redisson_prefixed("redisson_lock_queue:", name);
@@ -31,6 +32,11 @@ std::string fair_recipe::timeouts_of(std::string_view name) {
 
 std::string fair_recipe::channel_of(std::string_view name) const {
   return redisson_prefixed("redisson_lock__channel:", name);
+}
+
+std::shared_ptr<const foreign_recipe> fair_recipe::in_cluster() const {
+  static const auto sharded = std::make_shared<const fair_recipe>(messages::sharded);
+  return sharded;
 }
 
 std::string fair_recipe::told_at(const claim& waiting) const {
@@ -51,11 +57,12 @@ void fair_recipe::write_acquire(const claim& wanted, bool, server_time not_after
 }
 
 void fair_recipe::write_release(const claim& left, resp::writer& out) const {
-  out.call(scripts::redisson_leave_fair, 3, 3);
+  out.call(scripts::redisson_leave_fair, 3, 3 + words_of(how_));
   write_keys(left.key->name(), out);
   out.arg(owner_of(left));
   out.arg(channel_of(left.key->name()));
   out.arg(thread_wait_time.count());
+  write_words(how_, out);
 }
 
 const resp::script& fair_recipe::inspection() const noexcept { return scripts::redisson_inspect; }

@@ -5,11 +5,13 @@
 -- ARGV  1 our owner
 --       2 the channel of the lock: that of who waits is this, a colon and his name
 --       3 by how much those behind us come sooner now, in ms
+--       4 SPUBLISH or nothing, see say
 -- Returns 1: given back; 0: neither was ours.
 -- When it is free then, whoever is first now is told. Redisson does not tell him when it is a place
 -- that is given back: the one before him may have been told already, and leaves.
 local call = redis.call
 --@include first_in_line
+--@include say
 
 local place = call('LPOS', KEYS[2], ARGV[1])
 if place then
@@ -23,6 +25,6 @@ if call('HDEL', KEYS[1], ARGV[1]) == 0 and not place then return 0 end
 local time = call('TIME')
 local first = first_in_line(KEYS[2], KEYS[3], time[1] * 1000 + math.floor(time[2] / 1000))
 if first and call('EXISTS', KEYS[1]) == 0 then
-  redis.pcall('PUBLISH', ARGV[2] .. ':' .. first, '0')
+  say(ARGV[2] .. ':' .. first, '0')
 end
 return 1

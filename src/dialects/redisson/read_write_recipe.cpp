@@ -10,12 +10,18 @@ bool reads(const claim& c) { return c.wants != nullptr && c.wants->mode == 'r'; 
 
 }  // namespace
 
-read_write_recipe::read_write_recipe() noexcept
+read_write_recipe::read_write_recipe(messages how) noexcept
     : foreign_recipe(
-          {.name = "redisson", .lease = milliseconds{30'000}, .retry = milliseconds{50}}) {}
+          {.name = "redisson", .lease = milliseconds{30'000}, .retry = milliseconds{50}}),
+      how_(how) {}
 
 std::string read_write_recipe::channel_of(std::string_view name) const {
   return redisson_prefixed("redisson_rwlock:", name);
+}
+
+std::shared_ptr<const foreign_recipe> read_write_recipe::in_cluster() const {
+  static const auto sharded = std::make_shared<const read_write_recipe>(messages::sharded);
+  return sharded;
 }
 
 std::string read_write_recipe::owner_of(const claim& c) const {
@@ -34,10 +40,12 @@ void read_write_recipe::write_acquire(const claim& wanted, bool, server_time not
 }
 
 void read_write_recipe::write_release(const claim& held, resp::writer& out) const {
-  out.call(reads(held) ? scripts::redisson_release_read : scripts::redisson_release_write, 1, 2);
+  out.call(reads(held) ? scripts::redisson_release_read : scripts::redisson_release_write, 1,
+           2 + words_of(how_));
   out.arg(key_of(held.key->name()));
   out.arg(owner_of(held));
   out.arg(channel_of(held.key->name()));
+  write_words(how_, out);
 }
 
 const resp::script& read_write_recipe::inspection() const noexcept {

@@ -5,15 +5,18 @@
 #include <string>
 
 #include "dialects/foreign_recipe.hpp"
+#include "dialects/redisson/messages.hpp"
 
 namespace holdfast::dialects {
 
 class read_write_recipe final : public foreign_recipe {
  public:
-  read_write_recipe() noexcept;
+  explicit read_write_recipe(messages how = messages::plain) noexcept;
 
   std::string key_of(std::string_view name) const override { return std::string(name); }
   std::string channel_of(std::string_view name) const override;
+  std::shared_ptr<const foreign_recipe> in_cluster() const override;
+  bool shards_messages() const noexcept override { return how_ == messages::sharded; }
 
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
@@ -23,6 +26,8 @@ class read_write_recipe final : public foreign_recipe {
   const resp::script& inspection() const noexcept override;
   const resp::script& renewal() const noexcept override;
   std::string owner_of(const claim&) const override;
+
+  const messages how_;
 };
 
 }  // namespace holdfast::dialects

@@ -33,12 +33,13 @@ std::string redisson_owner(const request_id& owner) {
   return with_hyphens(std::move(digits)) + ':' + std::to_string(owner.counter());
 }
 
-redisson_recipe::redisson_recipe(redisson_lock which) noexcept
+redisson_recipe::redisson_recipe(redisson_lock which, messages how) noexcept
     : foreign_recipe({.name = "redisson",
                       .lease = milliseconds{30'000},
                       .retry = which == redisson_lock::spin ? longest_spin : milliseconds{50},
                       .has_tokens = which == redisson_lock::fenced}),
       which_(which),
+      how_(how),
       read_write_(which == redisson_lock::plain ? std::make_shared<const read_write_recipe>()
                                                 : nullptr),
       fair_(which == redisson_lock::plain ? std::make_shared<const fair_recipe>() : nullptr),
@@ -51,6 +52,15 @@ redisson_recipe::redisson_recipe(redisson_lock which) noexcept
 std::string redisson_recipe::channel_of(std::string_view name) const {
   return which_ == redisson_lock::spin ? std::string{}
                                        : redisson_prefixed("redisson_lock__channel:", name);
+}
+
+// A spin lock says nothing.
+std::shared_ptr<const foreign_recipe> redisson_recipe::in_cluster() const {
+  using enum redisson_lock;
+  static const auto of_plain = std::make_shared<const redisson_recipe>(plain, messages::sharded);
+  static const auto of_fenced = std::make_shared<const redisson_recipe>(fenced, messages::sharded);
+  if (which_ == spin) return nullptr;
+  return which_ == fenced ? of_fenced : of_plain;
 }
 
 std::string redisson_recipe::token_key_of(std::string_view name) {
@@ -88,10 +98,11 @@ void redisson_recipe::write_acquire(const claim& wanted, bool, server_time not_a
 
 void redisson_recipe::write_release(const claim& held, resp::writer& out) const {
   const auto channel = channel_of(held.key->name());
-  out.call(scripts::redisson_release, 1, channel.empty() ? 1 : 2);
+  out.call(scripts::redisson_release, 1, (channel.empty() ? 1 : 2) + words_of(how_));
   out.arg(key_of(held.key->name()));
   out.arg(redisson_owner(held.owner));
   if (!channel.empty()) out.arg(channel);
+  write_words(how_, out);
 }
 
 const resp::script& redisson_recipe::inspection() const noexcept {

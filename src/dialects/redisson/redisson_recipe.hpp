@@ -8,6 +8,7 @@
 #include <holdfast/dialect.hpp>
 
 #include "dialects/foreign_recipe.hpp"
+#include "dialects/redisson/messages.hpp"
 
 namespace holdfast::dialects {
 
@@ -23,10 +24,13 @@ std::string redisson_prefixed(std::string prefix, std::string_view name);
 
 class redisson_recipe final : public foreign_recipe {
  public:
-  explicit redisson_recipe(redisson_lock which = redisson_lock::plain) noexcept;
+  explicit redisson_recipe(redisson_lock which = redisson_lock::plain,
+                           messages how = messages::plain) noexcept;
 
   std::string key_of(std::string_view name) const override { return std::string(name); }
   std::string channel_of(std::string_view name) const override;
+  std::shared_ptr<const foreign_recipe> in_cluster() const override;
+  bool shards_messages() const noexcept override { return how_ == messages::sharded; }
   // Of a plain one only: no other has a read-write lock, a fair one, a semaphore or a latch beside
   // it.
   std::shared_ptr<const foreign_recipe> read_write() const override { return read_write_; }
@@ -49,6 +53,7 @@ class redisson_recipe final : public foreign_recipe {
   std::string owner_of(const claim& c) const override { return redisson_owner(c.owner); }
 
   const redisson_lock which_;
+  const messages how_;
   const std::shared_ptr<const foreign_recipe> read_write_;
   const std::shared_ptr<const foreign_recipe> fair_;
   const std::shared_ptr<const foreign_recipe> semaphore_;

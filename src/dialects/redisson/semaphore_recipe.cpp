@@ -28,10 +28,11 @@ std::string first_permit(const request_id& owner) {
 
 }  // namespace
 
-semaphore_recipe::semaphore_recipe(permit_leases whose) noexcept
+semaphore_recipe::semaphore_recipe(permit_leases whose, messages how) noexcept
     : foreign_recipe(
           {.name = "redisson", .lease = milliseconds{30'000}, .retry = milliseconds{50}}),
-      whose_(whose) {}
+      whose_(whose),
+      how_(how) {}
 
 std::string semaphore_recipe::key_of(std::string_view name) const {
   if (whose_ == permit_leases::ours) return redisson_prefixed("hf:permits:", name);
@@ -42,6 +43,13 @@ std::string semaphore_recipe::channel_of(std::string_view name) const {
   return redisson_prefixed("redisson_sc:", name);
 }
 
+std::shared_ptr<const foreign_recipe> semaphore_recipe::in_cluster() const {
+  using enum permit_leases;
+  static const auto of_theirs = std::make_shared<const semaphore_recipe>(theirs, messages::sharded);
+  static const auto of_ours = std::make_shared<const semaphore_recipe>(ours, messages::sharded);
+  return whose_ == theirs ? of_theirs : of_ours;
+}
+
 std::string semaphore_recipe::owner_of(const claim& c) const {
   return first_permit(c.owner) + std::to_string(c.wants->weight);
 }
@@ -49,7 +57,7 @@ std::string semaphore_recipe::owner_of(const claim& c) const {
 void semaphore_recipe::write_acquire(const claim& wanted, bool, server_time not_after,
                                      resp::writer& out) const {
   const std::string& name = wanted.key->name();
-  out.call(scripts::redisson_acquire_permits, 2, 5);
+  out.call(scripts::redisson_acquire_permits, 2, 5 + words_of(how_));
   out.arg(name);
   out.arg(key_of(name));
   out.arg(owner_of(wanted));
@@ -57,24 +65,27 @@ void semaphore_recipe::write_acquire(const claim& wanted, bool, server_time not_
   out.arg(micros(not_after));
   out.arg(std::int64_t{wanted.wants->limit});
   out.arg(channel_of(name));
+  write_words(how_, out);
 }
 
 void semaphore_recipe::write_release(const claim& held, resp::writer& out) const {
   const std::string& name = held.key->name();
-  out.call(scripts::redisson_release_permits, 2, 2);
+  out.call(scripts::redisson_release_permits, 2, 2 + words_of(how_));
   out.arg(name);
   out.arg(key_of(name));
   out.arg(owner_of(held));
   out.arg(channel_of(name));
+  write_words(how_, out);
 }
 
 void semaphore_recipe::write_set_permits(std::string_view name, std::uint32_t count,
                                          resp::writer& out) const {
-  out.call(scripts::redisson_set_permits, 2, 2);
+  out.call(scripts::redisson_set_permits, 2, 2 + words_of(how_));
   out.arg(name);
   out.arg(key_of(name));
   out.arg(std::int64_t{count});
   out.arg(channel_of(name));
+  write_words(how_, out);
 }
 
 const resp::script& semaphore_recipe::inspection() const noexcept {

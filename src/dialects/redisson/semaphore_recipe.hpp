@@ -7,6 +7,7 @@
 #include <string>
 
 #include "dialects/foreign_recipe.hpp"
+#include "dialects/redisson/messages.hpp"
 
 namespace holdfast::dialects {
 
@@ -14,12 +15,14 @@ enum class permit_leases : std::uint8_t { theirs, ours };
 
 class semaphore_recipe final : public foreign_recipe {
  public:
-  explicit semaphore_recipe(permit_leases whose) noexcept;
+  explicit semaphore_recipe(permit_leases whose, messages how = messages::plain) noexcept;
 
   bool is_semaphore() const noexcept override { return true; }
   // Where the leases are: that is what is renewed, and looked at.
   std::string key_of(std::string_view name) const override;
   std::string channel_of(std::string_view name) const override;
+  std::shared_ptr<const foreign_recipe> in_cluster() const override;
+  bool shards_messages() const noexcept override { return how_ == messages::sharded; }
 
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
@@ -34,6 +37,7 @@ class semaphore_recipe final : public foreign_recipe {
   std::string owner_of(const claim&) const override;
 
   const permit_leases whose_;
+  const messages how_;
 };
 
 }  // namespace holdfast::dialects

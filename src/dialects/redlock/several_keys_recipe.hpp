@@ -14,6 +14,7 @@ class several_keys_recipe : public foreign_recipe {
   void write_renew(std::span<const claim* const>, server_time not_after,
                    resp::writer&) const override;
   void write_release(const claim&, resp::writer&) const override;
+  bool keeps_one_slot(std::string_view) const override { return false; }
 
  protected:
   using foreign_recipe::foreign_recipe;

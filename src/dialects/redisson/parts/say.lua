@@ -1,0 +1,9 @@
+-- say(channel, message): makes known what has happened, as Redisson does. In a cluster our last
+-- argument is SPUBLISH; before Redis 7 there are no such messages, and Redisson sends PUBLISH.
+local function say(channel, message)
+  if ARGV[#ARGV] == 'SPUBLISH' then
+    local heard = redis.pcall('SPUBLISH', channel, message)
+    if type(heard) == 'number' then return end
+  end
+  redis.pcall('PUBLISH', channel, message)
+end

@@ -1,0 +1,112 @@
+// Other libraries' locks over a Redis Cluster: where they are, and who is told of them there.
+#include <gtest/gtest.h>
+
+#include <future>
+#include <optional>
+#include <vector>
+
+#include <holdfast/holdfast.hpp>
+
+#include "base/lock_key.hpp"
+#include "support/cluster_servers.hpp"
+#include "support/each_server.hpp"
+#include "support/eventually.hpp"
+
+namespace holdfast {
+namespace {
+
+using support::cluster_servers;
+using support::eventually;
+
+class DialectsOnCluster : public support::server_test {
+ protected:
+  void SetUp() override {
+    support::server_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    servers_.emplace(support::cluster_settings{.program = GetParam()});
+  }
+  static constexpr std::size_t masters = 3;
+
+  cluster_servers& servers() { return *servers_; }
+  // How many clients listen at this node, by PUBSUB `how`.
+  std::int64_t listeners(const char* how, const std::string& channel, std::size_t node) {
+    return servers().node(node).command({"PUBSUB", how, channel}).items.at(1).number;
+  }
+  bool are_listening(std::size_t node, std::int64_t clients) {
+    return eventually([&] {
+      return listeners("SHARDNUMSUB", "redisson_lock__channel:{orders}", node) == clients;
+    });
+  }
+
+  const std::string name = "orders";
+  const lock_options as_redisson{.dialect = dialect::redisson()};
+
+ private:
+  std::optional<cluster_servers> servers_;
+};
+HOLDFAST_ON_EACH_SERVER(DialectsOnCluster);
+
+TEST_P(DialectsOnCluster, AreWhereTheirKeysAre) {
+  const client redis{servers().url()};
+  const client other{servers().url()};
+  const inspector look{redis};
+  std::vector<lease> held;
+  for (int i = 0; i < 20; ++i) {
+    const auto one = "job " + std::to_string(i) + (i % 2 == 0 ? "" : "{a}");
+    held.push_back(redis.mutex(one, as_redisson).acquire());
+    const auto& node = servers().node(servers().master_of(hash_slot(one)));
+    EXPECT_EQ(node.command({"HLEN", one}).number, 1) << one;
+    EXPECT_EQ(other.mutex(one, as_redisson).try_acquire().error().reason(), errc::busy);
+    EXPECT_EQ(look.status(one, dialect::redisson()).what, lock_status::state::held);
+    EXPECT_TRUE(held.back().extend(std::chrono::seconds{60}));
+  }
+  EXPECT_EQ(look.list_all_dialects().locks.size(), held.size());
+  for (auto& one : held) EXPECT_TRUE(one.release());
+  EXPECT_TRUE(look.list_all_dialects().locks.empty());
+}
+
+// There and back, so that each node has ended a subscription that it had before.
+TEST_P(DialectsOnCluster, ThoseWhoWaitListenWhereTheSlotIs) {
+  const client redis{servers().url()};
+  const client other{servers().url()};
+  auto held = redis.mutex(name, as_redisson).acquire();
+  auto waiting = std::async(std::launch::async, [&] {
+    return other.mutex(name, as_redisson).try_acquire({.timeout = 2 * support::generous});
+  });
+  auto at = servers().master_of(hash_slot(name));
+  for (int moves = 0; moves < 4; ++moves) {
+    EXPECT_TRUE(are_listening(at, 1)) << "after " << moves << " moves";
+    const auto to = (at + 1) % (masters - 1);
+    servers().move(hash_slot(name), at, to);
+    EXPECT_TRUE(are_listening(at, 0));
+    at = to;
+  }
+  EXPECT_TRUE(are_listening(at, 1));
+  EXPECT_TRUE(held.release());
+  const auto got = waiting.get();
+  ASSERT_TRUE(got) << got.error().what();
+  EXPECT_TRUE(are_listening(at, 0)) << "nobody waits any more";
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(other.mutex("other", as_redisson).acquire().release());
+}
+
+TEST_P(DialectsOnCluster, OthersAreToldByPlainMessages) {
+  const client redis{servers().url()};
+  const client other{servers().url()};
+  const lock_options as_registry{.dialect =
+                                     dialect::spring_integration({"app", registry_mode::pub_sub})};
+  auto held = redis.mutex(name, as_registry).acquire();
+  auto waiting = std::async(std::launch::async, [&] {
+    return other.mutex(name, as_registry).try_acquire({.timeout = support::generous});
+  });
+  EXPECT_TRUE(eventually([&] {
+    std::int64_t heard = 0;
+    for (std::size_t i = 0; i < masters; ++i)
+      heard += listeners("NUMSUB", "app-channel:app:orders", i);
+    return heard == 1;
+  }));
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(waiting.get());
+}
+
+}  // namespace
+}  // namespace holdfast

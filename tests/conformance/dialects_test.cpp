@@ -66,14 +66,14 @@ std::vector<layout> layouts() {
       plain("go_zero", dialect::go_zero()),
       plain("spring_integration", dialect::spring_integration({"app"}), "app:orders"),
       plain("shedlock", dialect::shedlock(), "job-lock:default:orders"),
+      redsync(),
+      plain("node_redlock", dialect::redlock({redlock_library::node_redlock})),
       told_registry(),
       redisson("redisson", dialect::redisson()),
       redisson("redisson_fenced", dialect::redisson(redisson_lock::fenced)),
       spin(),
   };
   if (support::over_cluster()) return all;
-  all.push_back(redsync());
-  all.push_back(plain("node_redlock", dialect::redlock({redlock_library::node_redlock})));
   all.push_back(plain("python_redis_lock", dialect::python_redis_lock(), "lock:orders"));
   return all;
 }

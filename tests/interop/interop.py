@@ -12,6 +12,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import differential
@@ -47,6 +48,7 @@ class Peer:
     latch: bool = False  # nobody has it
     fair: bool = False  # who waits comes in in the order of arrival
     servers: int = 1  # that vote
+    cluster: bool = False  # the server is all of a cluster
     binary: bool = False  # what its owners write are any bytes
     several: bool = False  # may lock several resources at once, called NAME+OTHER
     modes: bool = False  # has readers, called NAME/read, and a writer, who enters only once here
@@ -71,6 +73,18 @@ PEERS = {
     "redisson_fair": Peer(
         words=(WATCHDOG, "fair"), status="redisson", renews=True, reentrant=True, counts=True,
         fair=True,
+    ),
+    "redisson_cluster": Peer(
+        words=(WATCHDOG, "plain", "cluster"), status="redisson", renews=True, reentrant=True,
+        counts=True, cluster=True,
+    ),
+    "redisson_fair_cluster": Peer(
+        words=(WATCHDOG, "fair", "cluster"), status="redisson", renews=True, reentrant=True,
+        counts=True, fair=True, cluster=True,
+    ),
+    "redisson_rw_cluster": Peer(
+        words=(WATCHDOG, "rw", "cluster"), status="redisson", renews=True, reentrant=True,
+        counts=True, modes=True, cluster=True,
     ),
     "redisson_spin": Peer(words=(WATCHDOG, "spin"), renews=True, reentrant=True, counts=True),
     "redisson_fenced": Peer(
@@ -100,18 +114,27 @@ PEERS = {
 }
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
 class Server:
     """A server of its own on a free port of the loopback, without persistence."""
 
-    def __init__(self, program="redis-server"):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = str(probe.getsockname()[1])
+    def __init__(self, program="redis-server", cluster=False):
+        self.cluster = cluster
+        self.port = free_port()
         self.program = program
         self.start()
 
     def start(self):
         words = [self.program, "--port", self.port, "--bind", "127.0.0.1", "--save", ""]
+        self.directory = tempfile.TemporaryDirectory()
+        if self.cluster:
+            words += ["--cluster-enabled", "yes", "--dir", self.directory.name]
+            words += ["--cluster-port", free_port()]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
         for _ in range(1000):
             with contextlib.suppress(OSError):
@@ -119,6 +142,10 @@ class Server:
                 break
             time.sleep(0.01)
         self.answers = self.connection.makefile("rb")
+        if self.cluster:
+            self.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+            while "cluster_state:ok" not in self.ask("CLUSTER", "INFO"):
+                time.sleep(0.05)
 
     def ask(self, *words):
         parts = [str(word).encode() for word in words]
@@ -146,6 +173,7 @@ class Server:
         self.connection.close()
         self.process.terminate()
         self.process.wait()
+        self.directory.cleanup()
 
 
 class Driver:
@@ -184,7 +212,7 @@ class Pair:
     def __init__(self, dialect, commands, watchdog=WATCHDOG):
         self.dialect = dialect
         self.peer = PEERS[dialect]
-        self.servers = [Server() for _ in range(self.peer.servers)]
+        self.servers = [Server(cluster=self.peer.cluster) for _ in range(self.peer.servers)]
         self.server = self.servers[0]
         self.commands = commands
         address = ["127.0.0.1", ",".join(server.port for server in self.servers)]
@@ -203,11 +231,14 @@ class Pair:
         for server in self.servers:
             server.stop()
 
+    def scheme(self):
+        return "redis+cluster" if self.peer.cluster else "redis"
+
     def status(self, name, server=None):
         words = shlex.split(self.commands["status"]) + [
             "--json",
             "--url",
-            f"redis://127.0.0.1:{(server or self.server).port}",
+            f"{self.scheme()}://127.0.0.1:{(server or self.server).port}",
             "status",
             "--dialect",
             self.peer.status or self.dialect,

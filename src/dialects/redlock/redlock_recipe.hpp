@@ -20,6 +20,7 @@ class redlock_recipe final : public several_keys_recipe {
   redlock_recipe(habits usual, redlock_library library, std::vector<std::string> further = {});
 
   std::string key_of(std::string_view name) const override { return std::string(name); }
+  bool keeps_one_slot(std::string_view) const override { return further_.empty(); }
 
  private:
   std::string owner_of(const claim& c) const override;

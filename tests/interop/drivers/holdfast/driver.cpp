@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -25,6 +26,13 @@ std::vector<std::string> split(const std::string& list, char at) {
   std::istringstream rest(list);
   for (std::string word; std::getline(rest, word, at);) words.push_back(word);
   return words;
+}
+
+// What stands behind the name of a dialect when the server is a cluster.
+constexpr std::string_view in_cluster = "_cluster";
+
+std::string without_cluster(const std::string& name) {
+  return name.substr(0, name.size() - (name.ends_with(in_cluster) ? in_cluster.size() : 0));
 }
 
 // `least`: lockAtLeastFor, of a job of ShedLock. `further`: resources of a lock of node-redlock.
@@ -68,11 +76,12 @@ class driver {
  public:
   // `ports`: with commas between them, where several servers vote.
   driver(const std::string& dialect, const std::string& host, const std::string& ports)
-      : called_(dialect),
-        dialect_(dialect_of(dialect)),
+      : called_(without_cluster(dialect)),
+        dialect_(dialect_of(called_)),
         where_(holdfast::net::tcp_endpoint{host, static_cast<std::uint16_t>(std::stoi(ports))}) {
     for (const auto& port : split(ports, ','))
-      servers_.emplace_back("redis://" + host + ":" + port);
+      servers_.emplace_back((dialect.ends_with(in_cluster) ? "redis+cluster://" : "redis://") +
+                            host + ":" + port);
   }
 
   std::string acquire(const std::string& name, int lease, int wait, int least) {

@@ -18,11 +18,16 @@ public class RedissonDriver extends Driver {
     final String kind;
     final Map<String, Long> tokens = new HashMap<>();
 
-    RedissonDriver(String host, String port, long watchdogMs, String kind) {
+    RedissonDriver(String host, String port, long watchdogMs, String kind, boolean isCluster) {
         this.kind = kind;
         Config config = new Config();
         config.setLockWatchdogTimeout(watchdogMs);
-        config.useSingleServer().setAddress("redis://" + host + ":" + port);
+        String address = "redis://" + host + ":" + port;
+        if (isCluster) {
+            config.useClusterServers().addNodeAddress(address);
+        } else {
+            config.useSingleServer().setAddress(address);
+        }
         redis = Redisson.create(config);
     }
 
@@ -112,6 +117,7 @@ public class RedissonDriver extends Driver {
     }
 
     public static void main(String[] args) throws Exception {
-        new RedissonDriver(args[0], args[1], Long.parseLong(args[2]), args[3]).run();
+        boolean isCluster = args.length > 4 && args[4].equals("cluster");
+        new RedissonDriver(args[0], args[1], Long.parseLong(args[2]), args[3], isCluster).run();
     }
 }

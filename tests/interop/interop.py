@@ -134,7 +134,7 @@ class Server:
         self.directory = tempfile.TemporaryDirectory()
         if self.cluster:
             words += ["--cluster-enabled", "yes", "--dir", self.directory.name]
-            words += ["--cluster-port", free_port()]
+            words += ["--cluster-port", free_port(), "--cluster-announce-ip", "127.0.0.1"]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
         for _ in range(1000):
             with contextlib.suppress(OSError):

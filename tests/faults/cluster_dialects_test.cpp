@@ -1,8 +1,10 @@
 // Other libraries' locks over a Redis Cluster: where they are, and who is told of them there.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <holdfast/holdfast.hpp>
@@ -11,6 +13,7 @@
 #include "support/cluster_servers.hpp"
 #include "support/each_server.hpp"
 #include "support/eventually.hpp"
+#include "support/fake_server.hpp"
 
 namespace holdfast {
 namespace {
@@ -106,6 +109,43 @@ TEST_P(DialectsOnCluster, OthersAreToldByPlainMessages) {
   }));
   EXPECT_TRUE(held.release());
   EXPECT_TRUE(waiting.get());
+}
+
+std::string in_bulk(const std::string& text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+}
+
+// The slot has gone, and with it the subscription: the refusal is the answer to nobody's question.
+TEST(DialectsOnCluster, APartingThatIsRefusedShiftsNoAnswers) {
+  std::atomic<bool> is_free{false};
+  std::string slots;
+  support::fake_server node([&](const auto& words) -> std::optional<support::fake_server::reply> {
+    const auto& what = words.front();
+    if (what == "CLUSTER") return support::fake_server::answer(slots);
+    if (what == "SUBSCRIBE" || what == "SSUBSCRIBE") {
+      const std::string said = what == "SUBSCRIBE" ? "subscribe" : "ssubscribe";
+      return support::fake_server::answer(">3\r\n" + in_bulk(said) + in_bulk(words.at(1)) +
+                                          ":1\r\n");
+    }
+    if (what == "SUNSUBSCRIBE") return support::fake_server::error("MOVED 1 127.0.0.1:1");
+    if (what == "EVALSHA" && words.at(2) == "1") {
+      return support::fake_server::answer(is_free ? "+OK\r\n" : ":-60000\r\n");
+    }
+    return std::nullopt;
+  });
+  slots = "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n" + in_bulk("127.0.0.1") + ":" +
+          std::to_string(node.port()) + "\r\n";
+  const client redis{"redis+cluster://127.0.0.1:" + std::to_string(node.port())};
+  const auto mutex = redis.mutex("orders", {.dialect = dialect::redisson()});
+  EXPECT_FALSE(mutex.try_acquire({.timeout = std::chrono::milliseconds{50}}));
+  EXPECT_EQ(node.received("SSUBSCRIBE"), 1U);
+  EXPECT_TRUE(eventually([&] { return node.received("SUNSUBSCRIBE") == 1; }));
+  is_free = true;
+  for (int i = 0; i < 3; ++i) {
+    const auto got = mutex.try_acquire();
+    EXPECT_TRUE(got) << got.error().what();
+  }
+  EXPECT_EQ(node.connections(), 1U);
 }
 
 }  // namespace

@@ -34,10 +34,11 @@ struct message_commands {
   const char* subscribe = "SUBSCRIBE";
   const char* count = "NUMSUB";
   const char* subscriptions = "subscribe";  // in the server's statistics
+  std::int64_t at_a_new_connection = 2;     // of those: our own channel is always a plain one
 };
 inline message_commands of_redisson() {
   if (!support::over_cluster()) return {};
-  return {"SPUBLISH", "SSUBSCRIBE", "SHARDNUMSUB", "ssubscribe"};
+  return {"SPUBLISH", "SSUBSCRIBE", "SHARDNUMSUB", "ssubscribe", 1};
 }
 
 // A fixture with a server and a client of its own.

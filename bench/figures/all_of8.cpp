@@ -34,14 +34,16 @@ std::vector<lock> mutexes(const client& client, std::size_t count, bool of_one_s
 void all_of8(const setting& with) {
   const holdfast::client client(with.redis.url());
   const auto pairs = [&](lock target) {
-    return [target, length = with.slice()] {
+    return [target, length = with.turn()] {
       return run_slice(1, length, [&](int) { target.acquire().release().value(); });
     };
   };
+  with.redis.place(placement::two_cores);
   const auto figures =
-      run_by_turns(with.redis, with.rounds(),
+      run_by_turns(with.redis, with.turns(),
                    {pairs(client.mutex("bench")), pairs(all_of(mutexes(client, 8, true))),
                     pairs(all_of(mutexes(client, 8, false)))});
+  with.redis.place(placement::free);
   const auto one = figures[0].p50, of_one_slot = figures[1].p50, of_eight = figures[2].p50;
   with.results.at_most("all_of8.p50_vs_one_lock", of_one_slot / one, "x", 2.0);
   with.results.tell("all_of8.eight_slots_p50_vs_one_lock", of_eight / one, "x");

@@ -78,20 +78,20 @@ double processor(const slice& one) { return one.processor + one.server; }
 void cluster_pair(const setting& with) {
   const cluster three(masters);
   const auto server_time = [&] { return with.redis.processor_time() + three.processor_time(); };
-  const auto contestants = [&](int threads) {
-    return std::vector{pairs(with.redis.url(), masters, threads, with.slice()),
-                       pairs(three.url(), 1, threads, with.slice()),
-                       pairs(three.url(), masters, threads, with.slice())};
+  const auto contestants = [&](int threads, nanoseconds length) {
+    return std::vector{pairs(with.redis.url(), masters, threads, length),
+                       pairs(three.url(), 1, threads, length),
+                       pairs(three.url(), masters, threads, length)};
   };
   const bool is_roomy = std::thread::hardware_concurrency() >= enough_cores;
   auto& results = with.results;
   // Where one server and its client meet depends on the scheduler, and what waking costs on that.
   with.redis.place(placement::two_cores);
   three.place(placement::two_cores);
-  auto all = contestants(1);
-  all.push_back(plain_pairs({with.redis.port()}, with.slice()));
-  all.push_back(plain_pairs(three.ports(), with.slice()));
-  const auto alone = run_by_turns(server_time, with.rounds(), all);
+  auto all = contestants(1, with.turn());
+  all.push_back(plain_pairs({with.redis.port()}, with.turn()));
+  all.push_back(plain_pairs(three.ports(), with.turn()));
+  const auto alone = run_by_turns(server_time, with.turns(), all);
   with.redis.place(placement::free);
   three.place(placement::free);
   const auto ratio = processor(alone[2]) / processor(alone[0]);
@@ -106,7 +106,7 @@ void cluster_pair(const setting& with) {
   with.tell_processor("cluster_pair.one_server_", alone[0]);
   with.tell_processor("cluster_pair.one_master_", alone[1]);
   with.tell_processor("cluster_pair.", alone[2]);
-  const auto crowded = run_by_turns(server_time, with.rounds(), contestants(crowd));
+  const auto crowded = run_by_turns(server_time, with.rounds(), contestants(crowd, with.slice()));
   const auto rate = crowded[2].rate / crowded[0].rate;
   if (is_roomy) {
     results.at_least("cluster_pair.threads64_rate_vs_one_server", rate, "x", 2);

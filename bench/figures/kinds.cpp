@@ -70,9 +70,9 @@ void uncontended_pairs(const setting& with) {
   const auto all = kinds_of(client);
   std::vector<contestant> contestants;
   for (const auto& one : all) {
-    contestants.push_back([&] { return run_slice(1, with.slice(), [&](int) { one.pair(); }); });
+    contestants.push_back([&] { return run_slice(1, with.turn(), [&](int) { one.pair(); }); });
   }
-  const auto figures = run_by_turns(with.redis, with.rounds(), contestants);
+  const auto figures = run_by_turns(with.redis, with.turns(), contestants);
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (!all[i].is_promised) continue;
     with.results.at_most("kinds." + all[i].name + "_vs_mutex", figures[i].p50 / figures[0].p50, "x",

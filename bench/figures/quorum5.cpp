@@ -21,11 +21,11 @@ void quorum5(const setting& with) {
   const lock one = members.front().mutex("bench");
   const lock five = quorum{members}.mutex("bench");
   const auto pairs = [&](const lock& target) {
-    return [&, length = with.slice()] {
+    return [&, length = with.turn()] {
       return run_slice(1, length, [&](int) { target.acquire().release().value(); });
     };
   };
-  const auto figures = run_by_turns(with.redis, with.rounds(), {pairs(one), pairs(five)});
+  const auto figures = run_by_turns(with.redis, with.turns(), {pairs(one), pairs(five)});
   with.results.at_most("quorum5.processor_vs_one_server",
                        figures[1].processor / figures[0].processor, "x", 5.5);
   with.results.tell("quorum5.p50_vs_one_server", figures[1].p50 / figures[0].p50, "x");

@@ -21,14 +21,14 @@ void tls_pair(const setting& with) {
   const holdfast::client in_the_clear(redis.url());
   const holdfast::client encrypted(redis.tls_url(), {.tls = {.ca_file = authority.file()}});
   const auto pairs = [&](const holdfast::client& client) {
-    return [lock = client.mutex("bench"), length = with.slice()] {
+    return [lock = client.mutex("bench"), length = with.turn()] {
       return run_slice(1, length, [&](int) { lock.acquire().release().value(); });
     };
   };
   const std::vector<contestant> both{pairs(in_the_clear), pairs(encrypted)};
   run_by_turns(redis, 1, both);  // their threads are alive now, and move with the process
   redis.place(placement::two_cores);
-  const auto figures = run_by_turns(redis, with.rounds(), both);
+  const auto figures = run_by_turns(redis, with.turns(), both);
   redis.place(placement::free);
   auto& results = with.results;
   results.at_most("tls_pair.p50_vs_plain", figures[1].p50 / figures[0].p50, "x", 1.3);

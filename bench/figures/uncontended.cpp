@@ -31,17 +31,17 @@ struct contest {
 std::vector<slice> run(const setting& with, contest& all) {
   const auto& recipe = dialects::native_mutex(fencing::on);
   const auto raw = [&](raw_client& socket) {
-    return [&, length = with.slice()] {
+    return [&, length = with.turn()] {
       return run_slice(1, length, [&](int) { socket.pair(recipe, all.key); });
     };
   };
   const auto ours = [&](const lock& target) {
-    return [&, length = with.slice()] {
+    return [&, length = with.turn()] {
       return run_slice(1, length, [&](int) { target.acquire().release().value(); });
     };
   };
   return run_by_turns(
-      with.redis, with.rounds(),
+      with.redis, with.turns(),
       {raw(all.spinning_socket), raw(all.sleeping_socket), ours(all.spinning), ours(all.sleeping)});
 }
 

@@ -133,7 +133,7 @@ class connection final : public net::attendant {
   bool pass_role(const waiter& leader, std::size_t answered) HOLDFAST_REQUIRES(mutex_);
   bool leave_to_callers(std::size_t answered, bool answers_thread) HOLDFAST_REQUIRES(mutex_);
   void lead(waiter& w, bool alone) HOLDFAST_EXCLUDES(mutex_);
-  monotonic_time spin_end(bool alone) const noexcept;
+  monotonic_time spin_end(waiter* w) const noexcept;
   link::outcome await_data(waiter& w, reply_batch& batch, bool alone);
   void poll_socket(waiter& w);
   bool process(turn& mine, const waiter* leader) HOLDFAST_EXCLUDES(mutex_);

@@ -189,14 +189,16 @@ void connection::expect_push() noexcept {
   push_due_.store(due.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-// Until when it is worth looking again and again.
-monotonic_time connection::spin_end(bool alone) const noexcept {
+// Until when it is worth looking again and again. `w`: the thread that is alone on the connection,
+// if one is.
+monotonic_time connection::spin_end(waiter* w) const noexcept {
   const monotonic_time push_due{nanoseconds{push_due_.load(std::memory_order_relaxed)}};
-  return alone ? std::max(net::now() + tuning_.spin, push_due) : push_due;
+  if (w == nullptr) return push_due;
+  return std::max(net::now() + tuning_.spin + w->take_longer(), push_due);
 }
 
 link::outcome connection::await_data(waiter& w, reply_batch& batch, bool alone) {
-  const auto end = spin_end(alone && tuning_.spin > microseconds{0});
+  const auto end = spin_end(alone && tuning_.spin > microseconds{0} ? &w : nullptr);
   while (end > monotonic_time{} && net::now() < end) {
     const auto outcome = link_.receive(batch);
     if (outcome != link::outcome::would_block || w.is_finished()) return outcome;

@@ -92,7 +92,7 @@ void connection::read_in_background(microseconds spin) {
     if (outcome == link::outcome::data) {
       if (!process(mine, nullptr)) return;
       quiet_since = net::now();
-    } else if (now - quiet_since >= spin && now >= spin_end(false)) {
+    } else if (now - quiet_since >= spin && now >= spin_end(nullptr)) {
       break;
     }
   }

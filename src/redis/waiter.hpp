@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "base/futex.hpp"
 #include "net/clock.hpp"
@@ -33,6 +34,11 @@ class waiter {
   connection* home() const noexcept { return home_.load(std::memory_order_relaxed); }
   // Then the former home must forget it.
   void set_home(connection* home) noexcept { home_.store(home, std::memory_order_relaxed); }
+
+  // How much longer than usual the server is known to take for the next answer: so much longer is
+  // it worth looking for it.
+  void expect_longer(nanoseconds by) noexcept { longer_ = by; }
+  nanoseconds take_longer() noexcept { return std::exchange(longer_, nanoseconds{0}); }
 
   // The operation is finished (or an executor has something to run).
   void done() noexcept {
@@ -100,6 +106,7 @@ class waiter {
   std::uint32_t load() const noexcept { return word_.load(std::memory_order_acquire); }
 
   const kind kind_;
+  nanoseconds longer_{0};
   std::atomic<connection*> home_;
   std::atomic<std::uint32_t> word_{0};
   std::atomic<net::wake_up*> reading_wake_up_{nullptr};

@@ -1,57 +1,37 @@
 -- Asks for several locks at once: all of them, or none. Nobody waits here.
--- KEYS  three for each lock: its value, its queue, the fence counter of its hash slot
+-- KEYS  their values; then their queues; then the fence counters of their hash slots, each once
 -- ARGV  1 not-after: refused when the server's time in us is later than this
---       then three for each lock: request id, lease in ms, floor
--- Returns {"late", server time}, or an answer for each lock as acquire.lua gives it: all are
--- granted, or none is. Then those that were free, or cannot be asked for like this, answer 0.
+--       2 floor: the new major is above it
+--       then two for each lock: request id, lease in ms
+-- Returns
+--   major > 0                   all are granted, with this major
+--   0                           one is not free, or no major can be drawn: why that is, acquire.lua
+--                               tells who asks for them one by one
+--   {"late", server time}       not-after has passed
 local call = redis.call
 --@include server_time
 if now > ARGV[1] + 0 then return {'late', now} end
 
-local count = #KEYS / 3
-local none, kept = {}, {}
-for i = 1, count do
-  none[i] = 0
-  kept[2 * i - 1], kept[2 * i] = KEYS[3 * i - 2], KEYS[3 * i - 1]
-end
-if call('EXISTS', unpack(kept)) > 0 then return none end
+local count = #ARGV / 2 - 1
+if call('EXISTS', unpack(KEYS, 1, 2 * count)) > 0 then return 0 end
 
--- As a rule the time is above all counters and floors: then one command raises them all, each by as
--- many as there are locks of its slot. Missing counters are drawn from one by one.
-local answers, texts, counters, raised, place, together = {}, {}, {}, {}, {}, true
+-- The rules of draw_major, for all counters together.
+local floor, major = ARGV[2] + 0, now
+if floor >= now then major = floor + 1 end
+local last, raised = call('MGET', unpack(KEYS, 2 * count + 1)), {}
+for i = 1, #last do
+  local counter = KEYS[2 * count + i]
+  local reached = last[i] and tonumber(last[i])
+  if reached and reached >= major and string.find(last[i], '^%d+$') then major = reached + 1 end
+  if not last[i] then call('GET', counter) end  -- refuses what MGET and MSET pass over: other types
+  raised[2 * i - 1] = counter
+end
+if floor > now + 86400000000 or major > 4503599627370496 then return 0 end
+if major > now then text = string.format('%.0f', major) end
+for i = 1, #last do raised[2 * i] = text end
+call('MSET', unpack(raised))  -- the first write
+local granted = '1:' .. text .. ':'
 for i = 1, count do
-  local counter, major, digits = KEYS[3 * i], now, text
-  local at = place[counter]
-  if at then
-    major = raised[at] + 1
-    digits = string.format('%.0f', major)
-  else
-    counters[#counters + 1] = counter
-    at = 2 * #counters
-    place[counter], raised[at - 1] = at, counter
-  end
-  raised[at], answers[i], texts[i] = digits, major, digits
-  together = together and ARGV[3 * i + 1] + 0 < now
+  call('SET', KEYS[i], granted .. ARGV[2 * i + 1], 'PX', ARGV[2 * i + 2])
 end
-local last = call('MGET', unpack(counters))
-for i = 1, #counters do
-  local reached = tonumber(last[i] or '')
-  together = together and reached and reached < now
-end
-if together then
-  call('MSET', unpack(raised))
-else
-  for i = 1, count do
-    local KEYS, text, floor = {[4] = KEYS[3 * i]}, text, ARGV[3 * i + 1] + 0
-    --@include draw_major
-    if refusal then
-      none[i] = refusal
-      return none
-    end
-    answers[i], texts[i] = major, text
-  end
-end
-for i = 1, count do
-  call('SET', KEYS[3 * i - 2], '1:' .. texts[i] .. ':' .. ARGV[3 * i - 1], 'PX', ARGV[3 * i])
-end
-return answers
+return major

@@ -1,6 +1,9 @@
 #include "dialects/holdfast/mutex.hpp"
 
+#include <algorithm>
 #include <cassert>
+#include <cstdint>
+#include <map>
 #include <utility>
 
 #include "dialects/holdfast/answers.hpp"
@@ -12,6 +15,11 @@ namespace holdfast::dialects {
 namespace {
 
 std::int64_t micros(server_time t) noexcept { return t.time_since_epoch().count(); }
+
+void write_values_and_queues(std::span<const claim* const> of, resp::writer& out) {
+  for (const claim* one : of) write_key(*one->key, "", out);
+  for (const claim* one : of) write_key(*one->key, ":w", out);
+}
 
 }  // namespace
 
@@ -77,26 +85,27 @@ void mutex_recipe::write_withdraw(const claim& wanted, resp::writer& out) const 
 
 void write_acquire_all(std::span<const claim* const> wanted, server_time not_after,
                        resp::writer& out) {
-  out.call(scripts::holdfast_acquire_all, 3 * wanted.size(), 1 + 3 * wanted.size());
+  std::map<std::uint16_t, const lock_key*> of_each_slot;
+  token_major floor = 0;
   for (const claim* one : wanted) {
-    write_key(*one->key, "", out);
-    write_key(*one->key, ":w", out);
-    out.arg(one->key->fence_key());
+    of_each_slot.emplace(one->key->slot(), one->key);
+    floor = std::max(floor, one->floor);
   }
+  out.call(scripts::holdfast_acquire_all, 2 * wanted.size() + of_each_slot.size(),
+           2 + 2 * wanted.size());
+  write_values_and_queues(wanted, out);
+  for (const auto& [slot, key] : of_each_slot) out.arg(key->fence_key());
   out.arg(micros(not_after));
+  out.arg(static_cast<std::int64_t>(floor));
   for (const claim* one : wanted) {
     out.arg(one->owner.text());
     out.arg(kept_time(*one).count());
-    out.arg(static_cast<std::int64_t>(one->floor));
   }
 }
 
 void write_release_all(std::span<const claim* const> held, resp::writer& out) {
   out.call(scripts::holdfast_release_all, 2 * held.size(), held.size());
-  for (const claim* one : held) {
-    write_key(*one->key, "", out);
-    write_key(*one->key, ":w", out);
-  }
+  write_values_and_queues(held, out);
   for (const claim* one : held) out.arg(lock_value{one->granted, one->owner}.text());
 }
 

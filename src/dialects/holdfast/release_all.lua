@@ -1,23 +1,24 @@
 -- Gives several locks back for which nobody waits.
--- KEYS  two for each lock: its value, its queue
+-- KEYS  their values; then their queues
 -- ARGV  one for each lock: the value that it has if it is still ours
--- Returns an answer for each lock as release.lua gives it; 2 also where somebody waits: that one is
--- still held, and must be released by itself. The only write is DEL, which passes when memory is
--- short.
-local values, queues = {}, {}
-for i = 1, #ARGV do values[i], queues[i] = KEYS[2 * i - 1], KEYS[2 * i] end
-local held = redis.call('MGET', unpack(values))
-local waited_for = redis.call('EXISTS', unpack(queues)) > 0
+-- Returns 1: all are given back. Or an answer for each lock as release.lua gives it; 2 also where
+-- somebody waits: that one is still held, and must be released by itself. The only write is DEL,
+-- which passes when memory is short.
+local call = redis.call
+local count = #ARGV
+local held = call('MGET', unpack(KEYS, 1, count))
+local waited_for = call('EXISTS', unpack(KEYS, count + 1)) > 0
 local answers, free = {}, {}
-for i = 1, #ARGV do
+for i = 1, count do
   if held[i] ~= ARGV[i] then
     answers[i] = 0
-  elseif waited_for and redis.call('EXISTS', queues[i]) > 0 then
+  elseif waited_for and call('EXISTS', KEYS[count + i]) > 0 then
     answers[i] = 2
   else
     answers[i] = 1
-    free[#free + 1] = values[i]
+    free[#free + 1] = KEYS[i]
   end
 end
-if #free > 0 then redis.call('DEL', unpack(free)) end
+if #free > 0 then call('DEL', unpack(free)) end
+if #free == count then return 1 end
 return answers

@@ -20,7 +20,7 @@ struct setting {
 
   int rounds() const { return quick ? 3 : 10; }
   std::chrono::milliseconds slice() const { return std::chrono::milliseconds(quick ? 100 : 300); }
-  // For one thread: what else the machine does, often for parts of a second, hits short turns alike.
+  // For one thread: what else the machine does, often for parts of a second, then hits all alike.
   int turns() const { return 10 * rounds(); }
   std::chrono::milliseconds turn() const { return slice() / 10; }
 

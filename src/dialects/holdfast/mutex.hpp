@@ -27,8 +27,8 @@ class mutex_recipe final : public native_recipe {
   bool fenced_;
 };
 
-// Locks with tokens, all at once; they are granted with one major. Answered as write_acquire for one
-// that does not wait and as write_release: by one answer for all, or by one for each.
+// Locks with tokens, all at once; they are granted with one major. Answered as write_acquire for
+// one that does not wait and as write_release: by one answer for all, or by one for each.
 void write_acquire_all(std::span<const claim* const>, server_time not_after, resp::writer&);
 void write_release_all(std::span<const claim* const>, resp::writer&);
 

@@ -5,12 +5,10 @@
 #include "api/once.hpp"
 #include "base/lock_key.hpp"
 #include "dialects/holdfast/fenced.hpp"
+#include "runtime/client_core.hpp"
 
 namespace holdfast {
 namespace {
-
-constexpr std::string_view set_script = "redis.call('SET', KEYS[1], ARGV[1])";
-constexpr std::string_view hset_script = "redis.call('HSET', KEYS[1], unpack(ARGV))";
 
 void check_keys(const std::vector<std::string>& keys) {
   if (keys.empty()) throw failure{errc::invalid_argument, "a fenced write needs a key"};
@@ -23,16 +21,35 @@ void check_keys(const std::vector<std::string>& keys) {
   }
 }
 
+fenced_reply evaluate(runtime::client_core& core, const dialects::composed_script& script,
+                      const std::vector<std::string>& keys, const std::vector<std::string>& args,
+                      fencing_token token) {
+  (void)token.value();  // throws when there is none
+  check_keys(keys);
+  const auto asked = dialects::fenced_write(script, keys, args, token);
+  auto verdict = dialects::read_fenced(api::ask_once(core, asked));
+  if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
+    throw failure{why->code, why->detail};
+  }
+  if (const auto* stale = std::get_if<dialects::fence_stale>(&verdict)) {
+    return {{false, stale->last}, std::nullopt};
+  }
+  return {{true, token}, std::get<dialects::fence_passed>(std::move(verdict)).value};
+}
+
 }  // namespace
 
 fence_verdict client::fenced_set(std::string_view key, std::string_view value,
                                  fencing_token token) const {
-  return fenced_eval(set_script, {std::string{key}}, {std::string{value}}, token);
+  // Composed once: its hash would take longer than the call.
+  static const auto script = dialects::fenced_script("redis.call('SET', KEYS[1], ARGV[1])");
+  return evaluate(*core_, script, {std::string{key}}, {std::string{value}}, token);
 }
 
 fence_verdict client::fenced_hset(std::string_view key,
                                   const std::vector<std::pair<std::string, std::string>>& fields,
                                   fencing_token token) const {
+  static const auto script = dialects::fenced_script("redis.call('HSET', KEYS[1], unpack(ARGV))");
   constexpr std::size_t most = 1000;  // what Lua's unpack takes is about 8,000
   if (fields.empty() || fields.size() > most) {
     throw failure{errc::invalid_argument, "fenced_hset takes 1 to 1,000 fields"};
@@ -42,23 +59,12 @@ fence_verdict client::fenced_hset(std::string_view key,
     args.push_back(field);
     args.push_back(value);
   }
-  return fenced_eval(hset_script, {std::string{key}}, args, token);
+  return evaluate(*core_, script, {std::string{key}}, args, token);
 }
 
 fenced_reply client::fenced_eval(std::string_view script, const std::vector<std::string>& keys,
                                  const std::vector<std::string>& args, fencing_token token) const {
-  (void)token.value();  // throws when there is none
-  check_keys(keys);
-  const auto composed = dialects::fenced_script(script);
-  const auto asked = dialects::fenced_write(composed, keys, args, token);
-  auto verdict = dialects::read_fenced(api::ask_once(*core_, asked));
-  if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
-    throw failure{why->code, why->detail};
-  }
-  if (const auto* stale = std::get_if<dialects::fence_stale>(&verdict)) {
-    return {{false, stale->last}, std::nullopt};
-  }
-  return {{true, token}, std::get<dialects::fence_passed>(std::move(verdict)).value};
+  return evaluate(*core_, dialects::fenced_script(script), keys, args, token);
 }
 
 void client::raise_floor(std::string_view lock_name, fencing_token last) const {

@@ -50,7 +50,7 @@ class Peer:
     servers: int = 1  # that vote
     cluster: bool = False  # the server is all of a cluster
     binary: bool = False  # what its owners write are any bytes
-    several: bool = False  # may lock several resources at once, called NAME+OTHER
+    resources: bool = False  # may lock several at once, called NAME+OTHER
     modes: bool = False  # has readers, called NAME/read, and a writer, who enters only once here
 
 
@@ -62,7 +62,7 @@ def registry(status, mode):
 def node_redlock(servers, version):
     words = (WATCHDOG, version)
     renews = version == 5
-    return Peer(words=words, status="redlock_node", renews=renews, servers=servers, several=True)
+    return Peer(words=words, status="redlock_node", renews=renews, servers=servers, resources=True)
 
 
 PEERS = {

@@ -38,7 +38,7 @@ def minority(pair):
 
 def resources(pair):
     """Several at once exclude who wants one of them, and leave nothing behind when they fail."""
-    if not pair.peer.several:
+    if not pair.peer.resources:
         return None
     most = len(pair.servers)
     for holder, other in pair.directions():

@@ -4,9 +4,11 @@
 interop.py DRIVER... : each is DIALECT=COMMAND, and holdfast=COMMAND and status=COMMAND besides.
 """
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import json
+import os
 import shlex
 import socket
 import statistics
@@ -28,6 +30,7 @@ TOTAL, WORKERS = 2000, 4
 ROUNDS = 20  # of measured wake-ups
 CROSSINGS = 5  # of each worker
 LEAST = 1500  # ms: lockAtLeastFor
+AT_ONCE = 3  # pairs; most of the time they wait for leases to end
 
 
 @dataclasses.dataclass
@@ -114,10 +117,18 @@ PEERS = {
 }
 
 
+taken_ports = set()
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
+    """One that no other pair is about to use."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = str(probe.getsockname()[1])
+            if port not in taken_ports:
+                taken_ports.add(port)
+                return port
 
 
 class Server:
@@ -481,27 +492,35 @@ def tests_of(peer):
     return PERMIT_TESTS if peer.permits else TESTS
 
 
+def failures_of(dialect, commands):
+    """Runs all tests of a pair, says how each ended, and returns how many failed."""
+    failures = 0
+    pair = Pair(dialect, commands)
+    try:
+        for test in tests_of(pair.peer):
+            try:
+                detail = test(pair)
+                if detail is None:  # the library has nothing of the kind
+                    continue
+                ended = f"passed {detail}".rstrip()
+            except Failed as why:
+                failures += 1
+                ended = f"FAILED: {why}"
+                pair.stop()
+                pair = Pair(dialect, commands)  # nobody knows what they hold
+            print(f"{dialect} and holdfast: {test.__name__}: {ended}\n", end="", flush=True)
+    finally:
+        pair.stop()
+    return failures
+
+
 def main():
     commands = dict(word.split("=", 1) for word in sys.argv[1:])
-    failures = 0
-    for dialect in [name for name in commands if name not in ("holdfast", "status")]:
-        pair = Pair(dialect, commands)
-        try:
-            for test in tests_of(pair.peer):
-                try:
-                    detail = test(pair)
-                    if detail is None:  # the library has nothing of the kind
-                        continue
-                    print(f"{dialect} and holdfast: {test.__name__}: passed {detail}".rstrip())
-                except Failed as why:
-                    failures += 1
-                    print(f"{dialect} and holdfast: {test.__name__}: FAILED: {why}")
-                    pair.stop()
-                    pair = Pair(dialect, commands)  # nobody knows what they hold
-                sys.stdout.flush()
-        finally:
-            pair.stop()
-    return 1 if failures else 0
+    dialects = [name for name in commands if name not in ("holdfast", "status")]
+    at_once = int(os.environ.get("HOLDFAST_INTEROP_AT_ONCE", AT_ONCE))
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pairs:
+        failures = pairs.map(lambda dialect: failures_of(dialect, commands), dialects)
+        return 1 if sum(failures) else 0
 
 
 sys.exit(main())

@@ -151,7 +151,7 @@ void connection::connected(link& made, const std::string& address) {
   address_ = address;
   connecting_ = false;
   up_ = ever_reached_ = true;
-  scripts_.start(settings_.scripts);
+  scripts_.start(settings_.scripts, settings_.asks_slots);
   attempt_delay_ = milliseconds{0};
   const auto now = net::now();
   ping_at_ = now + tuning_.ping_after;

@@ -28,7 +28,9 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   talk.ask({"INFO", "replication"});
   // Loaded now, no command has to be sent twice, which would put it behind later ones. Where that
   // is not allowed, the scripts are sent as text when they are first needed.
-  for (const auto* script : settings.scripts) talk.ask({"SCRIPT", "LOAD", script->text});
+  for (const auto* script : settings.scripts) {
+    talk.ask({"SCRIPT", "LOAD", script->form(settings.asks_slots).text});
+  }
   const std::size_t more = 6 + settings.scripts.size();
   if (settings.asks_slots) {
     talk.ask({"CLUSTER", "SLOTS"});
@@ -116,6 +118,9 @@ std::span<const session_command> cluster_commands() noexcept {
       {"cluster|slots"},
       {"asking"},
       {"cluster|myid", false},  // without it, there may be one connection more
+      {"ssubscribe", false},    // and without these, messages come through every node
+      {"sunsubscribe", false},
+      {"spublish", false},
   };
   return commands;
 }

@@ -10,10 +10,11 @@ constexpr std::size_t most_remembered = 256;
 
 }  // namespace
 
-void loaded_scripts::start(std::span<const script* const> loaded) {
+void loaded_scripts::start(std::span<const script* const> loaded, bool in_cluster) {
+  in_cluster_ = in_cluster;
   in_doubt_ = false;
   sent_.clear();
-  for (const auto* one : loaded) sent_.emplace_back(one->sha1);
+  for (const auto* one : loaded) sent_.emplace_back(form(*one).sha1);
 }
 
 bool loaded_scripts::has(const script& s) const {

@@ -15,14 +15,17 @@ namespace holdfast::resp {
 // Thread safety: none.
 class loaded_scripts {
  public:
-  // On a new connection, maybe to another server, on which these were loaded.
-  void start(std::span<const script* const> loaded);
+  // On a new connection, maybe to another server, on which these were loaded in their `form`.
+  void start(std::span<const script* const> loaded, bool in_cluster);
+  // What is sent for this one; the others ask about that.
+  const script& form(const script& s) const noexcept { return s.form(in_cluster_); }
   // Whether its SHA-1 will do.
   bool has(const script& s) const;
   // Its text is sent now. `missed`: since the server has said that it lacks it.
   void sends_text(const script& s, bool missed);
 
  private:
+  bool in_cluster_ = false;
   bool in_doubt_ = false;
   std::vector<std::string> sent_;  // their SHA-1s
 };

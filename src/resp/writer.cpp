@@ -31,8 +31,9 @@ void writer::command(std::size_t words) {
   missing_ = words;
 }
 
-void writer::call(const script& s, std::size_t keys, std::size_t args) {
+void writer::call(const script& what, std::size_t keys, std::size_t args) {
   command(3 + keys + args);
+  const script& s = loaded_ == nullptr ? what : loaded_->form(what);
   const bool by_sha1 = how_ == scripts::by_sha1 && (loaded_ == nullptr || loaded_->has(s));
   if (loaded_ != nullptr && !by_sha1) loaded_->sends_text(s, how_ == scripts::by_text);
   if (by_sha1 && s.sha1.size() == 40) {

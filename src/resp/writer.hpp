@@ -14,6 +14,11 @@ struct script {
   std::string_view name;  // "holdfast/acquire", for messages
   std::string_view text;
   std::string_view sha1;
+  const script* in_cluster = nullptr;  // what the nodes of a cluster are sent instead, if anything
+
+  const script& form(bool for_cluster) const noexcept {
+    return for_cluster && in_cluster != nullptr ? *in_cluster : *this;
+  }
 };
 
 class loaded_scripts;
@@ -32,7 +37,7 @@ class writer {
       : out_(out), how_(how), loaded_(loaded) {}
 
   void command(std::size_t words);
-  void call(const script& s, std::size_t keys, std::size_t args);
+  void call(const script& what, std::size_t keys, std::size_t args);
   void arg(std::string_view bytes);
   void arg(std::initializer_list<std::string_view> parts);  // one argument, put together
   void arg(std::int64_t number);

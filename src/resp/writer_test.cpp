@@ -67,7 +67,7 @@ TEST(writer, sends_each_text_once_to_a_server_that_lacked_a_script) {
   const script other{"test/other", "return 2", "89abcdef0123456789abcdef0123456789abcdef"};
   const script* const at_log_in[] = {&loaded};
   loaded_scripts known;
-  known.start(at_log_in);
+  known.start(at_log_in, false);
   const auto sent = [&](const script& s, writer::scripts how = writer::scripts::by_sha1) {
     std::string out;
     writer{out, how, &known}.call(s, 0, 0);
@@ -81,7 +81,7 @@ TEST(writer, sends_each_text_once_to_a_server_that_lacked_a_script) {
   EXPECT_EQ(sent(loaded), "sha1");
   EXPECT_EQ(sent(loaded, writer::scripts::by_text), "text") << "it has forgotten all";
   EXPECT_EQ(sent(other), "text");
-  known.start(at_log_in);
+  known.start(at_log_in, false);
   EXPECT_EQ(sent(ping), "sha1");
 }
 

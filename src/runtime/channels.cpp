@@ -79,11 +79,11 @@ class channels::parting final : public redis::request {
   const bool sharded_;
 };
 
-bool channels::join(const std::string& name, bool sharded, const std::shared_ptr<tenure>& who) {
+bool channels::join(const std::string& name, kind what, const std::shared_ptr<tenure>& who) {
   const scoped_mutex lock(mutex_);
   channel unheard;
   unheard.slot = hash_slot(name);
-  unheard.sharded = sharded;
+  unheard.is_a = what;
   auto& wanted = channels_.try_emplace(name, std::move(unheard)).first->second;
   const bool is_new = std::ranges::find(wanted.members, who) == wanted.members.end();
   if (is_new) wanted.members.push_back(who);
@@ -96,7 +96,7 @@ void channels::open(const std::string& name, channel& what) {
   what.is = state::asking;
   ++open_;
   listen(what, &engine_.connection(what.slot));
-  what.at->submit(*new subscription{*this, name, what.sharded},
+  what.at->submit(*new subscription{*this, name, is_sharded(what)},
                   redis::connection::delivery::prompt);
 }
 
@@ -108,8 +108,10 @@ void channels::close(channel& what, state now) {
 
 void channels::listen(channel& what, redis::connection* to) {
   if (what.at == to) return;
-  if (what.at != nullptr) what.at->unlisten(nullptr);
-  if (to != nullptr) to->listen(nullptr);
+  if (what.is_a != kind::ours) {
+    if (what.at != nullptr) what.at->unlisten(nullptr);
+    if (to != nullptr) to->listen(nullptr);
+  }
   what.at = to;
 }
 
@@ -123,11 +125,13 @@ void channels::on_answered(const std::string& name, const resp::value& reply) {
     if (!reply.is(resp::type::push)) {
       // Before Redis 7 the layout's own library listens to the messages for all nodes as well.
       const bool is_unknown = reply.text.starts_with("ERR unknown command");
-      const bool again = is_unknown && std::exchange(answered.sharded, false);
+      const bool again = is_unknown && answered.is_a == kind::in_slot;
       const bool may_change = engine_.is_cluster() && !is_unknown &&
                               resp::classify(reply.text).code != errc::permission_denied;
       close(answered, may_change || again ? state::off : state::refused);
-      if (again) open(name, answered);
+      if (!again) return;
+      answered.is_a = kind::to_all_nodes;
+      open(name, answered);
       return;
     }
     // It may have been sent on to where the slot is now.
@@ -225,7 +229,8 @@ void channels::on_timer(monotonic_time now) {
       continue;
     }
     if (one.is == state::on) {
-      one.at->submit(*new parting{engine_, name, one.sharded}, redis::connection::delivery::lazy);
+      one.at->submit(*new parting{engine_, name, is_sharded(one)},
+                     redis::connection::delivery::lazy);
     }
     close(one, state::off);
     it = channels_.erase(it);

@@ -1,4 +1,5 @@
-// Channels on which other libraries say that a lock was given back.
+// Channels on which is said that a lock was given back: those of other libraries, and in a cluster
+// our own that are within the hash slot of a lock.
 #pragma once
 
 #include <atomic>
@@ -25,13 +26,17 @@ class tenure;
 // often. Thread safety: all members from any thread.
 class channels final : private timed {
  public:
+  // Whose messages they are and how they come. `in_slot`: in a cluster they stay within the
+  // channel's hash slot (SPUBLISH), where servers know such messages; otherwise they come to every
+  // node. `ours`: the same, and beside the client's own channel, so nothing depends on it: they are
+  // for the waiting room, and read by who stands in line.
+  enum class kind : std::uint8_t { to_all_nodes, in_slot, ours };
+
   explicit channels(engine& owner) : engine_(owner) {}
 
   // Until he leaves, `who` is told when somebody begins or ceases to listen (on_tuned_in), and of
   // every message (on_woken). True: he is new, and somebody listens already. May be called again.
-  // `sharded`: in a cluster its messages stay within its hash slot (SPUBLISH), where servers know
-  // such messages; all others come to every node.
-  bool join(const std::string& name, bool sharded, const std::shared_ptr<tenure>& who)
+  bool join(const std::string& name, kind what, const std::shared_ptr<tenure>& who)
       HOLDFAST_EXCLUDES(mutex_);
   void leave(const std::string& name, const tenure& who) HOLDFAST_EXCLUDES(mutex_);
 
@@ -46,13 +51,14 @@ class channels final : private timed {
   enum class state : std::uint8_t { off, asking, on, refused };
   struct channel {
     std::uint16_t slot = 0;
-    bool sharded = false;
+    kind is_a = kind::to_all_nodes;
     std::vector<std::shared_ptr<tenure>> members{};
     monotonic_time unused_since{};
     state is = state::off;
     redis::connection* at = nullptr;  // while it is asked for or heard: who reads that
   };
 
+  static bool is_sharded(const channel& one) noexcept { return one.is_a != kind::to_all_nodes; }
   void open(const std::string& name, channel& what) HOLDFAST_REQUIRES(mutex_);
   void close(channel& what, state now) HOLDFAST_REQUIRES(mutex_);
   void listen(channel& what, redis::connection* to) HOLDFAST_REQUIRES(mutex_);

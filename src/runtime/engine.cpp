@@ -155,8 +155,8 @@ void engine::on_connected(master& to, const redis::session_facts& facts) {
 }
 
 void engine::on_push(const master& from, resp::value& message, std::uint64_t position) {
+  if (waiting_.on_push(from, message, position)) return;
   if (channels_.on_push(message)) return;
-  waiting_.on_push(from, message, position);
   observed_.on_push(message);
 }
 

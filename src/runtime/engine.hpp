@@ -74,6 +74,8 @@ class engine final : private redis::connection::observer {
   // Our place in the client registry; kept fresh while locks are used.
   void register_client(milliseconds lease) { registration_.refresh(lease); }
 
+  const client_id& id() const noexcept { return id_; }
+
   // `revocable`: others may ask to have the lock back.
   request_id next_request(bool revocable = false) noexcept;
   std::uint64_t next_seed() noexcept;

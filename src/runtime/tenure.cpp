@@ -316,7 +316,10 @@ void tenure::on_reply(resp::value& reply) {
                              : machine->on_reply(reply, sent_at(), now, position()));
     // The machine may have ended just now.
     const auto* const asking = std::get_if<acquiring>(&machine_);
-    if (asking != nullptr && asking->hears_messages()) stand_in_line();
+    if (asking != nullptr && asking->hears_messages()) {
+      stand_in_line();
+      listen_in_slot();
+    }
     if (asking != nullptr && spec_->foreign && asking->is_polling()) tune_in();
   } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
     obey(giving_back->on_reply(reply, now.local));

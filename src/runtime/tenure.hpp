@@ -135,6 +135,8 @@ class tenure final : public holding,
   void stand_in_line() HOLDFAST_REQUIRES(mutex_);
   void leave_line() HOLDFAST_REQUIRES(mutex_);
   void leave_room() HOLDFAST_REQUIRES(mutex_);
+  void listen_in_slot() HOLDFAST_REQUIRES(mutex_);
+  std::string channel_in_slot() const;
   void tune_in() HOLDFAST_REQUIRES(mutex_);
   void tune_out() HOLDFAST_REQUIRES(mutex_);
   leasing::step hear(acquiring& machine, const line_message& message) HOLDFAST_REQUIRES(mutex_);

@@ -61,6 +61,18 @@ void tenure::on_message(const master& from, const line_message& message) {
   if (auto* const machine = std::get_if<acquiring>(&machine_)) obey(hear(*machine, message));
 }
 
+// In a cluster the messages about the lock need not come through every node, once the server knows
+// that we listen within its hash slot. Until then they do.
+void tenure::listen_in_slot() {
+  if (!engine_.is_cluster() || !engine_.hears()) return;
+  is_tuned_in_ = true;
+  engine_.channels().join(channel_in_slot(), channels::kind::ours, shared_from_this());
+}
+
+std::string tenure::channel_in_slot() const {
+  return dialects::channel_of(engine_.id(), spec_->key);
+}
+
 // Another library's lock is held by somebody, of whom we may hear when he gives it back.
 void tenure::tune_in() {
   const auto& how = *spec_->foreign;
@@ -68,9 +80,10 @@ void tenure::tune_in() {
   if (place.empty()) return;
   is_tuned_in_ = true;
   const auto self = shared_from_this();
-  const bool is_told = how.is_told_by_key()
-                           ? engine_.told_keys().join(place, self)
-                           : engine_.channels().join(place, how.shards_messages(), self);
+  using enum channels::kind;
+  const auto messages = how.shards_messages() ? in_slot : to_all_nodes;
+  const bool is_told = how.is_told_by_key() ? engine_.told_keys().join(place, self)
+                                            : engine_.channels().join(place, messages, self);
   if (!is_told) return;
   // It may have been given back before this began to listen.
   obey(std::get<acquiring>(machine_).on_tuned_in(true, present()));
@@ -78,6 +91,7 @@ void tenure::tune_in() {
 
 void tenure::tune_out() {
   if (!std::exchange(is_tuned_in_, false)) return;
+  if (!spec_->foreign) return engine_.channels().leave(channel_in_slot(), *this);
   const auto& how = *spec_->foreign;
   if (how.is_told_by_key()) {
     engine_.told_keys().leave(how.told_at(claim_), *this);
@@ -87,6 +101,7 @@ void tenure::tune_out() {
 }
 
 void tenure::on_tuned_in(bool hears) {
+  if (!spec_->foreign) return;
   const auto alive = shared_from_this();
   const scoped_mutex lock(mutex_);
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {

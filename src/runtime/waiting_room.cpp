@@ -16,6 +16,9 @@ namespace {
 constexpr milliseconds patience{50};
 constexpr std::size_t most_unclaimed = 1000;
 
+// On the client's own channel, or on that of one lock in a cluster.
+bool is_message(std::string_view word) noexcept { return word == "message" || word == "smessage"; }
+
 // Passes on a grant that came for a request which has left. Owns itself until answered.
 class return_to_sender final : public redis::request {
  public:
@@ -89,14 +92,14 @@ void waiting_room::hear_no_more(const request_id& request) {
   hearing_.erase(request.counter());
 }
 
-void waiting_room::on_push(const master& from, const resp::value& message, std::uint64_t position) {
-  const bool is_message = message.items.size() == 3 && message.items[0].text == "message";
-  if (!is_message) return;
+bool waiting_room::on_push(const master& from, const resp::value& message, std::uint64_t position) {
+  const bool has_text = message.items.size() == 3;
+  if (!has_text || !is_message(message.items[0].text)) return false;
   auto said = dialects::read_message(id_, message.items[2].text);
-  if (!said) return;
+  if (!said) return false;
   if (auto* const grant = std::get_if<dialects::handed_over>(&*said)) {
     const bool may_be_elsewhere = engine_.is_cluster();
-    if (may_be_elsewhere && &engine_.at(lock_key{grant->name}.slot()) != &from) return;
+    if (may_be_elsewhere && &engine_.at(lock_key{grant->name}.slot()) != &from) return true;
     deliver(from, grant->request, {std::move(*grant), position});
   } else if (const auto* const first = std::get_if<dialects::first_in_line>(&*said)) {
     deliver(from, first->request, {*first, position});
@@ -105,6 +108,7 @@ void waiting_room::on_push(const master& from, const resp::value& message, std::
   } else {
     deliver(std::get<dialects::wanted>(*said));
   }
+  return true;
 }
 
 void waiting_room::deliver(const dialects::wanted& what) {

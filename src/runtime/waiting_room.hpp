@@ -59,8 +59,9 @@ class waiting_room final : private timed {
   void hear(const request_id& request, std::weak_ptr<hint_listener> who) HOLDFAST_EXCLUDES(mutex_);
   void hear_no_more(const request_id& request) HOLDFAST_EXCLUDES(mutex_);
 
-  // In a cluster each message comes from every node, and is heard where the lock is.
-  void on_push(const master& from, const resp::value& message, std::uint64_t position)
+  // True: it was for this client. In a cluster a message may come from every node, and is heard
+  // where the lock is.
+  bool on_push(const master& from, const resp::value& message, std::uint64_t position)
       HOLDFAST_EXCLUDES(mutex_);
 
   // Messages may have been lost: everybody who wants a lock of these hash slots asks again.

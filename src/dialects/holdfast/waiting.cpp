@@ -61,6 +61,10 @@ std::string channel_of(const client_id& client) {
   return std::string{"hf:c:"}.append(client.text());
 }
 
+std::string channel_of(const client_id& client, const lock_key& lock) {
+  return channel_of(client) + ":{" + lock.encoded() + "}";
+}
+
 std::optional<channel_message> read_message(const client_id& client, std::string_view message) {
   const std::string_view word = next_word(message);
   const std::string_view owner = next_word(message);

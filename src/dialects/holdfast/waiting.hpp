@@ -34,6 +34,9 @@ class place_suffix {
 
 // The channel on which a client hears of its grants.
 std::string channel_of(const client_id& client);
+// In a cluster, that of one lock, whose messages stay within the lock's hash slot. The scripts know
+// both (parts/tell_in_slot.lua).
+std::string channel_of(const client_id& client, const lock_key&);
 
 // The lock was handed to a request that waits.
 struct handed_over {

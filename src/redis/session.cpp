@@ -115,12 +115,10 @@ std::span<const session_command> session_commands() noexcept {
 
 std::span<const session_command> cluster_commands() noexcept {
   static constexpr session_command commands[] = {
-      {"cluster|slots"},
-      {"asking"},
+      {"cluster|slots"},       {"asking"},
       {"cluster|myid", false},  // without it, there may be one connection more
       {"ssubscribe", false},    // and without these, messages come through every node
-      {"sunsubscribe", false},
-      {"spublish", false},
+      {"sunsubscribe", false}, {"spublish", false},
   };
   return commands;
 }

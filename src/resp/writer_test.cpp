@@ -85,6 +85,21 @@ TEST(writer, sends_each_text_once_to_a_server_that_lacked_a_script) {
   EXPECT_EQ(sent(ping), "sha1");
 }
 
+TEST(writer, sends_the_nodes_of_a_cluster_the_form_for_them) {
+  const script there{"test/two", "return 2", "89abcdef0123456789abcdef0123456789abcdef"};
+  const script here{"test/two", "return 1", "fedcba9876543210fedcba9876543210fedcba98", &there};
+  const script* const at_log_in[] = {&here};
+  for (const bool in_cluster : {false, true}) {
+    loaded_scripts known;
+    known.start(at_log_in, in_cluster);
+    std::string out;
+    writer{out, writer::scripts::by_text, &known}.call(ping, 0, 0);  // the server lacks one
+    out.clear();
+    writer{out, writer::scripts::by_sha1, &known}.call(here, 0, 0);
+    EXPECT_NE(out.find(in_cluster ? there.sha1 : here.sha1), out.npos) << out;
+  }
+}
+
 #ifndef NDEBUG
 TEST(writer_death, of_a_wrong_number_of_arguments) {
   std::string out;

@@ -1,0 +1,143 @@
+// What a cluster says to who waits for a lock: within its hash slot, where that can be.
+#include <gtest/gtest.h>
+
+#include <future>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/holdfast.hpp>
+
+#include "base/lock_key.hpp"
+#include "support/cluster_servers.hpp"
+#include "support/each_server.hpp"
+#include "support/eventually.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+using support::cluster_servers;
+using support::eventually;
+using support::private_server;
+
+constexpr const char* name = "orders";
+const std::uint16_t slot = lock_key{name}.slot();
+
+class MessageInCluster : public support::server_test {
+ protected:
+  void SetUp() override {
+    support::server_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    support::cluster_settings settings;
+    settings.program = GetParam();
+    settings.masters = 2;
+    servers_.emplace(settings);
+    home_ = servers_->master_of(slot);
+  }
+
+  cluster_servers& servers() { return *servers_; }
+  private_server& home() { return servers_->node(home_); }
+  private_server& away() { return servers_->node(1 - home_); }
+  void move() {
+    servers_->move(slot, home_, 1 - home_);
+    home_ = 1 - home_;
+  }
+
+  std::future<lease> wait_for(const client& who) {
+    auto waiting = std::async(std::launch::async, [&] { return who.mutex(name).acquire(); });
+    const client operator_of_them{servers().url()};
+    EXPECT_TRUE(eventually([&] { return inspector{operator_of_them}.status(name).waiting == 1; }));
+    return waiting;
+  }
+
+ private:
+  std::optional<cluster_servers> servers_;
+  std::size_t home_ = 0;
+};
+HOLDFAST_ON_EACH_SERVER(MessageInCluster);
+
+// Channels within slots that somebody listens to.
+std::vector<std::string> heard_at(const private_server& node) {
+  std::vector<std::string> channels;
+  for (const auto& one : node.command({"PUBSUB", "SHARDCHANNELS"}).items) {
+    channels.push_back(one.text);
+  }
+  return channels;
+}
+
+bool is_of_the_lock(const std::vector<std::string>& channels) {
+  return channels.size() == 1 && channels.front().starts_with("hf:c:") &&
+         channels.front().ends_with(std::string{":{"} + name + "}");
+}
+
+void expect_handed_over(std::future<lease>& to) {
+  ASSERT_EQ(to.wait_for(support::generous), std::future_status::ready);
+  EXPECT_TRUE(to.get().held());
+}
+
+TEST_P(MessageInCluster, StaysAtTheMasterOfTheLock) {
+  const client redis{servers().url()}, other{servers().url()};
+  auto held = redis.mutex(name).acquire();
+  auto waiting = wait_for(other);
+  EXPECT_TRUE(eventually([&] { return is_of_the_lock(heard_at(home())); }));
+  EXPECT_TRUE(held.release());
+  expect_handed_over(waiting);
+  EXPECT_EQ(home().calls("spublish"), 1);
+  EXPECT_EQ(home().calls("publish"), 0);
+}
+
+TEST_P(MessageInCluster, IsListenedToWhereTheLockIsNow) {
+  const client redis{servers().url()}, other{servers().url()};
+  for (int i = 0; i < 3; ++i) {
+    auto held = redis.mutex(name).acquire();
+    auto waiting = wait_for(other);
+    EXPECT_TRUE(eventually([&] { return is_of_the_lock(heard_at(home())); }));
+    move();
+    EXPECT_TRUE(eventually([&] { return is_of_the_lock(heard_at(home())); }))
+        << "after move " << i + 1;
+    EXPECT_TRUE(heard_at(away()).empty());
+    EXPECT_TRUE(held.release());
+    expect_handed_over(waiting);
+  }
+}
+
+TEST_P(MessageInCluster, IsListenedToAgainAfterABreak) {
+  const client redis{servers().url()}, other{servers().url()};
+  auto held = redis.mutex(name).acquire();
+  auto waiting = wait_for(other);
+  EXPECT_TRUE(eventually([&] { return is_of_the_lock(heard_at(home())); }));
+  home().command({"CLIENT", "KILL", "TYPE", "pubsub"});
+  EXPECT_TRUE(eventually([&] { return is_of_the_lock(heard_at(home())); }));
+  EXPECT_TRUE(held.release());
+  expect_handed_over(waiting);
+}
+
+TEST_P(MessageInCluster, ComesThroughEveryNodeWhereThatIsAllThatIsAllowed) {
+  std::vector<std::string> words{"ACL", "SETUSER", "worker", "reset", "on", ">a-password"};
+  for (const auto& word : access_rights_for("*", {"cluster"}).needed) words.push_back(word);
+  for (auto* const node : {&home(), &away()}) ASSERT_EQ(node->command(words).text, "OK");
+  const client_options options{.username = "worker", .password = "a-password"};
+  const client redis{servers().url(), options}, other{servers().url(), options};
+  auto held = redis.mutex(name).acquire();
+  auto waiting = wait_for(other);
+  EXPECT_TRUE(held.release());
+  expect_handed_over(waiting);
+  EXPECT_TRUE(heard_at(home()).empty());
+  EXPECT_EQ(home().calls("publish"), 1);
+}
+
+TEST_P(MessageInCluster, IsNotListenedToForLongWhenNobodyWaits) {
+  const client redis{servers().url()}, other{servers().url()};
+  {
+    auto held = redis.mutex(name).acquire();
+    auto waiting = wait_for(other);
+    EXPECT_TRUE(eventually([&] { return is_of_the_lock(heard_at(home())); }));
+    EXPECT_TRUE(held.release());
+    expect_handed_over(waiting);
+  }
+  EXPECT_TRUE(eventually([&] { return heard_at(home()).empty(); }));
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -51,7 +51,7 @@ class Peer:
     latch: bool = False  # nobody has it
     fair: bool = False  # who waits comes in in the order of arrival
     servers: int = 1  # that vote
-    cluster: bool = False  # the server is all of a cluster
+    topology: str = ""  # cluster: the server is all of one; sentinel: one knows it
     binary: bool = False  # what its owners write are any bytes
     resources: bool = False  # may lock several at once, called NAME+OTHER
     modes: bool = False  # has readers, called NAME/read, and a writer, who enters only once here
@@ -77,17 +77,21 @@ PEERS = {
         words=(WATCHDOG, "fair"), status="redisson", renews=True, reentrant=True, counts=True,
         fair=True,
     ),
+    "redisson_sentinel": Peer(
+        words=(WATCHDOG, "plain", "sentinel"), status="redisson", renews=True, reentrant=True,
+        counts=True, topology="sentinel",
+    ),
     "redisson_cluster": Peer(
         words=(WATCHDOG, "plain", "cluster"), status="redisson", renews=True, reentrant=True,
-        counts=True, cluster=True,
+        counts=True, topology="cluster",
     ),
     "redisson_fair_cluster": Peer(
         words=(WATCHDOG, "fair", "cluster"), status="redisson", renews=True, reentrant=True,
-        counts=True, fair=True, cluster=True,
+        counts=True, fair=True, topology="cluster",
     ),
     "redisson_rw_cluster": Peer(
         words=(WATCHDOG, "rw", "cluster"), status="redisson", renews=True, reentrant=True,
-        counts=True, modes=True, cluster=True,
+        counts=True, modes=True, topology="cluster",
     ),
     "redisson_spin": Peer(words=(WATCHDOG, "spin"), renews=True, reentrant=True, counts=True),
     "redisson_fenced": Peer(
@@ -104,6 +108,14 @@ PEERS = {
     "redisson_semaphore": Peer(words=("semaphore",), permits=True),
     "redisson_expirable": Peer(words=("expirable",), permits=True, leases=True),
     "redisson_latch": Peer(latch=True),
+    "redisson_semaphore_cluster": Peer(
+        words=("semaphore", "cluster"), permits=True, topology="cluster"
+    ),
+    "redisson_expirable_cluster": Peer(
+        words=("expirable", "cluster"), status="redisson_expirable", permits=True, leases=True,
+        topology="cluster",
+    ),
+    "redisson_latch_cluster": Peer(words=("cluster",), latch=True, topology="cluster"),
     "spring_integration": registry("spring_integration:interop", "SPIN_LOCK"),
     "spring_integration_pub_sub": registry("spring_integration_pub_sub:interop", "PUB_SUB_LOCK"),
     "shedlock": Peer(key="job-lock:default:{}", rests=True),
@@ -134,17 +146,25 @@ def free_port():
 class Server:
     """A server of its own on a free port of the loopback, without persistence."""
 
-    def __init__(self, program="redis-server", cluster=False):
-        self.cluster = cluster
+    def __init__(self, topology="", settings=("--save", "")):
+        self.cluster = topology == "cluster"
+        self.settings = settings
         self.port = free_port()
-        self.program = program
         self.start()
+        self.sentinel = Sentinel(self.port) if topology == "sentinel" else None
+        self.ports = f"{self.port},{self.sentinel.port}" if self.sentinel else self.port
+        self.url = f"redis://127.0.0.1:{self.port}"
+        if self.cluster:
+            self.url = f"redis+cluster://127.0.0.1:{self.port}"
+        if self.sentinel:
+            self.url = f"redis+sentinel://127.0.0.1:{self.sentinel.port}/main"
 
     def start(self):
-        words = [self.program, "--port", self.port, "--bind", "127.0.0.1", "--save", ""]
         self.directory = tempfile.TemporaryDirectory()
+        words = ["redis-server", *self.settings, "--port", self.port, "--bind", "127.0.0.1"]
+        words += ["--dir", self.directory.name]
         if self.cluster:
-            words += ["--cluster-enabled", "yes", "--dir", self.directory.name]
+            words += ["--cluster-enabled", "yes"]
             words += ["--cluster-port", free_port(), "--cluster-announce-ip", "127.0.0.1"]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
         for _ in range(1000):
@@ -185,6 +205,22 @@ class Server:
         self.process.terminate()
         self.process.wait()
         self.directory.cleanup()
+        if self.sentinel:
+            self.sentinel.stop()
+
+
+class Sentinel(Server):
+    """Alone, it knows the master of the service `main`. It writes into its file of settings."""
+
+    def __init__(self, master_port):
+        self.settings_file = tempfile.NamedTemporaryFile("w", suffix=".conf")
+        self.settings_file.write(f"sentinel monitor main 127.0.0.1 {master_port} 1\n")
+        self.settings_file.flush()
+        super().__init__(settings=(self.settings_file.name, "--sentinel"))
+
+    def stop(self):
+        super().stop()
+        self.settings_file.close()
 
 
 class Driver:
@@ -223,10 +259,10 @@ class Pair:
     def __init__(self, dialect, commands, watchdog=WATCHDOG):
         self.dialect = dialect
         self.peer = PEERS[dialect]
-        self.servers = [Server(cluster=self.peer.cluster) for _ in range(self.peer.servers)]
+        self.servers = [Server(self.peer.topology) for _ in range(self.peer.servers)]
         self.server = self.servers[0]
         self.commands = commands
-        address = ["127.0.0.1", ",".join(server.port for server in self.servers)]
+        address = ["127.0.0.1", ",".join(server.ports for server in self.servers)]
         extra = [str(watchdog if word == WATCHDOG else word) for word in self.peer.words]
         self.drivers = [
             Driver(dialect, commands[dialect], address + extra),
@@ -242,14 +278,11 @@ class Pair:
         for server in self.servers:
             server.stop()
 
-    def scheme(self):
-        return "redis+cluster" if self.peer.cluster else "redis"
-
     def status(self, name, server=None):
         words = shlex.split(self.commands["status"]) + [
             "--json",
             "--url",
-            f"{self.scheme()}://127.0.0.1:{(server or self.server).port}",
+            (server or self.server).url,
             "status",
             "--dialect",
             self.peer.status or self.dialect,

@@ -35,7 +35,8 @@ def expect_count(pair, name, count):
 def until_listened_to(pair, name, clients):
     """Until so many listen; which connections of Redisson do, is its own affair."""
     ends = time.monotonic() + PATIENCE / 1000
-    while pair.server.ask("PUBSUB", "NUMSUB", CHANNEL.format(name))[1] < clients:
+    count = "SHARDNUMSUB" if pair.server.cluster else "NUMSUB"
+    while pair.server.ask("PUBSUB", count, CHANNEL.format(name))[1] < clients:
         if time.monotonic() > ends:
             raise Failed("nobody listens")
         time.sleep(0.005)

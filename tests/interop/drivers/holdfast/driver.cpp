@@ -28,11 +28,24 @@ std::vector<std::string> split(const std::string& list, char at) {
   return words;
 }
 
-// What stands behind the name of a dialect when the server is a cluster.
-constexpr std::string_view in_cluster = "_cluster";
+// What stands behind the name of a dialect when the server is a cluster, or is found by a sentinel.
+constexpr std::string_view in_cluster = "_cluster", by_sentinel = "_sentinel";
 
-std::string without_cluster(const std::string& name) {
-  return name.substr(0, name.size() - (name.ends_with(in_cluster) ? in_cluster.size() : 0));
+std::string without_topology(std::string name) {
+  for (const auto how : {in_cluster, by_sentinel}) {
+    if (name.ends_with(how)) name.resize(name.size() - how.size());
+  }
+  return name;
+}
+
+// `ports`: of several servers that vote, or MASTER,SENTINEL.
+std::vector<std::string> urls_of(const std::string& dialect, const std::string& host,
+                                 const std::string& ports) {
+  std::vector<std::string> urls;
+  const auto scheme = dialect.ends_with(in_cluster) ? "redis+cluster://" : "redis://";
+  for (const auto& port : split(ports, ',')) urls.push_back(scheme + host + ":" + port);
+  if (!dialect.ends_with(by_sentinel)) return urls;
+  return {"redis+sentinel://" + host + ":" + split(ports, ',').at(1) + "/main"};
 }
 
 // `least`: lockAtLeastFor, of a job of ShedLock. `further`: resources of a lock of node-redlock.
@@ -74,14 +87,11 @@ holdfast::dialect dialect_of(const std::string& name, milliseconds least = {},
 
 class driver {
  public:
-  // `ports`: with commas between them, where several servers vote.
   driver(const std::string& dialect, const std::string& host, const std::string& ports)
-      : called_(without_cluster(dialect)),
+      : called_(without_topology(dialect)),
         dialect_(dialect_of(called_)),
         where_(holdfast::net::tcp_endpoint{host, static_cast<std::uint16_t>(std::stoi(ports))}) {
-    for (const auto& port : split(ports, ','))
-      servers_.emplace_back((dialect.ends_with(in_cluster) ? "redis+cluster://" : "redis://") +
-                            host + ":" + port);
+    for (const auto& url : urls_of(dialect, host, ports)) servers_.emplace_back(url);
   }
 
   std::string acquire(const std::string& name, int lease, int wait, int least) {

@@ -1,4 +1,4 @@
-// Takes locks as Redisson does, of the kind that is said last; see tests/interop/README.md.
+// Takes locks as Redisson does, of the kind that is said; see tests/interop/README.md.
 
 import java.util.HashMap;
 import java.util.Map;
@@ -18,16 +18,9 @@ public class RedissonDriver extends Driver {
     final String kind;
     final Map<String, Long> tokens = new HashMap<>();
 
-    RedissonDriver(String host, String port, long watchdogMs, String kind, boolean isCluster) {
+    RedissonDriver(Config config, long watchdogMs, String kind) {
         this.kind = kind;
-        Config config = new Config();
         config.setLockWatchdogTimeout(watchdogMs);
-        String address = "redis://" + host + ":" + port;
-        if (isCluster) {
-            config.useClusterServers().addNodeAddress(address);
-        } else {
-            config.useSingleServer().setAddress(address);
-        }
         redis = Redisson.create(config);
     }
 
@@ -117,7 +110,6 @@ public class RedissonDriver extends Driver {
     }
 
     public static void main(String[] args) throws Exception {
-        boolean isCluster = args.length > 4 && args[4].equals("cluster");
-        new RedissonDriver(args[0], args[1], Long.parseLong(args[2]), args[3], isCluster).run();
+        new RedissonDriver(Topology.of(args, 4), Long.parseLong(args[2]), args[3]).run();
     }
 }

@@ -15,9 +15,7 @@ import org.redisson.config.Config;
 public class RedissonLatchDriver extends Program {
     final RedissonClient redis;
 
-    RedissonLatchDriver(String host, String port) {
-        Config config = new Config();
-        config.useSingleServer().setAddress("redis://" + host + ":" + port);
+    RedissonLatchDriver(Config config) {
         redis = Redisson.create(config);
     }
 
@@ -53,6 +51,6 @@ public class RedissonLatchDriver extends Program {
     }
 
     public static void main(String[] args) throws Exception {
-        new RedissonLatchDriver(args[0], args[1]).run();
+        new RedissonLatchDriver(Topology.of(args, 2)).run();
     }
 }

@@ -1,4 +1,4 @@
-// Takes permits as Redisson's semaphores do, of the kind that is said last, of which there are LIMIT
+// Takes permits as Redisson's semaphores do, of the kind that is said, of which there are LIMIT
 // each; NAME/N are N of them. See tests/interop/README.md.
 
 import java.time.Duration;
@@ -24,10 +24,8 @@ public class RedissonSemaphoreDriver extends Driver {
     // What was acquired last is first; without ids where there are none.
     final Map<String, Deque<List<String>>> held = new HashMap<>();
 
-    RedissonSemaphoreDriver(String host, String port, String kind) {
+    RedissonSemaphoreDriver(Config config, String kind) {
         isExpirable = kind.equals("expirable");
-        Config config = new Config();
-        config.useSingleServer().setAddress("redis://" + host + ":" + port);
         redis = Redisson.create(config);
     }
 
@@ -97,6 +95,6 @@ public class RedissonSemaphoreDriver extends Driver {
     }
 
     public static void main(String[] args) throws Exception {
-        new RedissonSemaphoreDriver(args[0], args[1], args[2]).run();
+        new RedissonSemaphoreDriver(Topology.of(args, 3), args[2]).run();
     }
 }

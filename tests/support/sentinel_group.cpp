@@ -38,7 +38,7 @@ std::string number_of(const private_server& sentinel, const std::string& field) 
   return {};
 }
 
-// Empty: it is just being promoted, for which the sentinels close all its connections.
+// Empty: its role just changes, for which the sentinels close all its connections.
 std::string info_of(const private_server& server) {
   try {
     return server.command({"INFO", "replication"}).text;
@@ -145,6 +145,10 @@ std::size_t sentinel_group::master() const {
 bool sentinel_group::has_moved_from(std::size_t before) const {
   const auto now = master();
   return now != before && contains(info_of(servers_[now]), "role:master");
+}
+
+bool sentinel_group::is_demoted(std::size_t i) const {
+  return contains(info_of(servers_[i]), "role:slave");
 }
 
 void sentinel_group::fail_over() {

@@ -42,6 +42,8 @@ class sentinel_group {
   void fail_over();
   // Whether the sentinels name another master than `before`, and it is one.
   bool has_moved_from(std::size_t before) const;
+  // Whether this one has been told that it is no master.
+  bool is_demoted(std::size_t i) const;
 
   // The replicas keep what they have and get nothing new. The sentinels mend it after some seconds.
   void cut_replication() const;

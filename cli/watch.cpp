@@ -16,6 +16,7 @@
 #include <holdfast/inspector.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/dialect_choice.hpp"
 #include "cli/duration.hpp"
 #include "cli/lock_table.hpp"
 #include "cli/names.hpp"
@@ -30,6 +31,7 @@ using namespace std::chrono_literals;
 
 struct watch_options {
   std::vector<std::string> names;
+  dialect how;
   std::chrono::milliseconds interval = 500ms;
   int count = 0;  // 0: until interrupted
 };
@@ -97,7 +99,7 @@ int watch(const watch_options& options, const context& shared) {
   const inspector look{shared.connection.connect()};
   std::optional<lock_status> last;
   for (int shown = 0; options.count == 0 || shown < options.count;) {
-    auto now = look.status(options.names.front());
+    auto now = look.status(options.names.front(), options.how);
     if (!last || differs(*last, now)) {
       show(now, shared.json);
       ++shown;
@@ -115,6 +117,7 @@ void add_watch(CLI::App& program, context& shared) {
   auto* const command = program.add_subcommand("watch", "Print a line for every change of a lock");
   const auto options = std::make_shared<watch_options>();
   add_names(*command, options->names, 1);
+  add_dialect(*command, options->how);
   add_duration(*command, "--interval", options->interval, "How often to look", {50ms, 1min});
   command->add_option("--count", options->count, "End after so many lines [0: when interrupted]")
       ->check(CLI::Range(0, 1'000'000'000))
@@ -123,7 +126,8 @@ void add_watch(CLI::App& program, context& shared) {
       "Changes that come and go between two looks are not seen.\n"
       "Examples:\n"
       "  holdfast watch nightly\n"
-      "  holdfast watch nightly --json --interval 100ms");
+      "  holdfast watch nightly --json --interval 100ms\n"
+      "  holdfast watch --dialect redisson nightly");
   command->callback([options, &shared] {
     shared.takes_operands = true;
     options->names = all_names(options->names, shared.operands, 1);

@@ -42,7 +42,7 @@ _holdfast() {
     status) words="--dialect $common" ;;
     elect) words="--lease --grace --once $common" ;;
     ls) words="--limit --all-dialects $common" ;;
-    watch) words="--interval --count $common" ;;
+    watch) words="--dialect --interval --count $common" ;;
     release) words="--force --reason $common" ;;
     demo) words="--story --processes --threads --units --svg --no-svg $common" ;;
     bench) words="--threads --locks --seconds --lease --no-spin $common" ;;

@@ -37,6 +37,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from run' -l all-of -x -d 'all o
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l member -x -d 'a server of a quorum'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l dialect -x -a 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:' -d 'whose lock it is'
 complete -c holdfast -n '__fish_seen_subcommand_from status' -l dialect -x -a 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:' -d 'whose lock it is'
+complete -c holdfast -n '__fish_seen_subcommand_from watch' -l dialect -x -a 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:' -d 'whose lock it is'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l wait -x -d 'how long to wait'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l nonblock -d 'ask once'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l lease -x -d 'lease of the lock'

@@ -71,7 +71,9 @@ _holdfast() {
             '--all-dialects[locks of other libraries, too]' '1:pattern:'
           ;;
         watch)
-          _arguments $common '--interval[how often to look]:duration:' \
+          _arguments $common \
+            '--dialect[whose lock it is]:library:(holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration\: spring_integration_pub_sub\:)' \
+            '--interval[how often to look]:duration:' \
             '--count[end after so many lines]:number:' '1:lock:'
           ;;
         release) _arguments $common '--force[needed]' '--reason[why]:text:' '1:lock:' ;;

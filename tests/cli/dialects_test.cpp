@@ -115,6 +115,17 @@ TEST_P(CommandLine, FindsTheKeysOfADialectThatHasAPrefix) {
   }
 }
 
+TEST_P(CommandLine, WatchesALockOfAnotherLibrary) {
+  const auto server = start();
+  server.command({"SET", "go-zero", "0123456789abcdef"});
+  child_process watching(call_at(
+      server, {"watch", "--dialect", "go_zero", "go-zero", "--interval", "50ms", "--count", "2"}));
+  ASSERT_TRUE(watching.wait_for_output("held by"));
+  server.command({"DEL", "go-zero"});
+  EXPECT_EQ(watching.wait(), exited(0));
+  EXPECT_THAT(watching.output(), HasSubstr("free, 0 waiting"));
+}
+
 TEST_P(CommandLine, RunsACommandUnderALockOfAQuorum) {
   const private_server servers[] = {start(), start(), start()};
   words members;

@@ -37,8 +37,8 @@ struct semaphore_options {
 ///
 /// Who waits comes in in the order of arrival, whatever he asks for, so that who wants many permits
 /// is not overtaken for ever by those who want one. Never are more permits in use than there are.
-/// Every grant has a fencing token, and a lease whose loss (see `lease::lost`) takes all its permits
-/// at once. (Of Redisson's semaphores, see `dialect`, only the limit and the loss hold.)
+/// Every grant has a fencing token, and a lease whose loss (see `lease::lost`) takes all that it
+/// had at once. (Of Redisson's semaphores, see `dialect`, only the limit and the loss hold.)
 ///
 /// Cost: one command to acquire, one to release; two in all when it waits.
 ///

@@ -1,11 +1,11 @@
 // What the catalogue says of each kind of lock is what it does.
 #include <functional>
-#include <map>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "conformance/conformance.hpp"
+#include "conformance/makers.hpp"
 
 namespace holdfast::conformance {
 namespace {
@@ -13,117 +13,8 @@ namespace {
 class Capabilities : public mutex_test {};
 HOLDFAST_ON_EACH_SERVER(Capabilities);
 
-using maker = std::function<lock(const client&, const std::string&)>;
-
-using all_makers = std::map<std::string_view, maker>;
-
-all_makers native_makers() {
-  return {
-      {"mutex", [](auto& redis, auto& name) { return redis.mutex(name); }},
-      {"mutex without tokens",
-       [](auto& redis, auto& name) { return redis.mutex(name, {.fencing = fencing::off}); }},
-      {"fair mutex", [](auto& redis, auto& name) { return redis.mutex(name, {.fair = true}); }},
-      {"recursive mutex", [](auto& redis, auto& name) { return redis.recursive_mutex(name); }},
-      {"several mutexes",
-       [](auto& redis, auto& name) {
-         return all_of({redis.mutex(name), redis.mutex("with " + name)});
-       }},
-      {"mutex of a quorum", [](auto& redis, auto& name) { return quorum{{redis}}.mutex(name); }},
-      {"election", [](auto& redis, auto& name) { return redis.elect(name); }},
-      {"reader", [](auto& redis, auto& name) { return redis.rw(name).shared(); }},
-      {"upgradeable reader", [](auto& redis, auto& name) { return redis.rw(name).upgradeable(); }},
-      {"writer", [](auto& redis, auto& name) { return redis.rw(name).exclusive(); }},
-      {"semaphore", [](auto& redis, auto& name) { return redis.semaphore(name); }},
-      {"mode lock, NL to PW",
-       [](auto& redis, auto& name) {
-         return redis.mode_lock(name).in(lock_mode::protected_write);
-       }},
-      {"mode lock, EX",
-       [](auto& redis, auto& name) { return redis.mode_lock(name).in(lock_mode::exclusive); }},
-  };
-}
-
-all_makers foreign_makers() {
-  return {
-      {"plain lock, as redis-py's",
-       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::redis_py()}); }},
-      {"go-zero's RedisLock",
-       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::go_zero()}); }},
-      {"Redisson's RLock",
-       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::redisson()}); }},
-      {"Redisson's RFairLock",
-       [](auto& redis, auto& name) {
-         return redis.mutex(name, {.fair = true, .dialect = dialect::redisson()});
-       }},
-      {"Redisson's RSpinLock",
-       [](auto& redis, auto& name) {
-         return redis.mutex(name, {.dialect = dialect::redisson(redisson_lock::spin)});
-       }},
-      {"Redisson's RFencedLock",
-       [](auto& redis, auto& name) {
-         return redis.mutex(name, {.dialect = dialect::redisson(redisson_lock::fenced)});
-       }},
-      {"Redisson's RReadWriteLock, reader",
-       [](auto& redis, auto& name) {
-         return redis.rw(name, {.dialect = dialect::redisson()}).shared();
-       }},
-      {"Redisson's RReadWriteLock, writer",
-       [](auto& redis, auto& name) {
-         return redis.rw(name, {.dialect = dialect::redisson()}).exclusive();
-       }},
-      {"Redisson's RSemaphore",
-       [](auto& redis, auto& name) {
-         return redis.semaphore(name, {.dialect = dialect::redisson()});
-       }},
-      {"Redisson's RPermitExpirableSemaphore",
-       [](auto& redis, auto& name) {
-         return redis.semaphore(name, {.dialect = dialect::redisson(redisson_lock::expirable)});
-       }},
-      {"Spring's registry, SPIN_LOCK",
-       [](auto& redis, auto& name) {
-         return redis.mutex(name, {.dialect = dialect::spring_integration({"a"})});
-       }},
-      {"Spring's registry, PUB_SUB_LOCK",
-       [](auto& redis, auto& name) {
-         const spring_registry told{.registry_key = "b", .mode = registry_mode::pub_sub};
-         return redis.mutex(name, {.dialect = dialect::spring_integration(told)});
-       }},
-      {"python-redis-lock's Lock",
-       [](auto& redis, auto& name) {
-         return redis.mutex(name, {.dialect = dialect::python_redis_lock()});
-       }},
-      {"ShedLock's lock of a job",
-       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::shedlock()}); }},
-      {"redsync's Mutex",
-       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::redlock()}); }},
-      {"node-redlock's Lock",
-       [](auto& redis, auto& name) {
-         const auto how = dialect::redlock({redlock_library::node_redlock});
-         return redis.mutex(name, {.dialect = how});
-       }},
-      {"rueidislock's lock",
-       [](auto& redis, auto& name) {
-         return redis.mutex(name, {.dialect = dialect::rueidislock()});
-       }},
-      {"Redlock over a quorum",
-       [](auto& redis, auto& name) {
-         return quorum{{redis}}.mutex(name, {.dialect = dialect::redlock()});
-       }},
-  };
-}
-
-const all_makers& makers() {
-  static const all_makers all = [] {
-    auto every = native_makers();
-    every.merge(foreign_makers());
-    return every;
-  }();
-  return all;
-}
-
-bool is_refused_over_cluster(const capability& what) {
-  return support::over_cluster() &&
-         (what.dialect != "holdfast" || what.kind == "mutex of a quorum");
+bool is_refused(const capability& what) {
+  return support::over_cluster() && is_refused_over_cluster(what.kind);
 }
 
 // Its parts are asked for one by one where they have no slot in common.
@@ -141,7 +32,7 @@ void for_each_lock(const client& redis,
     ASSERT_TRUE(makers().contains(what.kind));
     const auto& make = makers().at(what.kind);
     ++seen;
-    if (!is_refused_over_cluster(what)) {
+    if (!is_refused(what)) {
       check(what, make);
     } else {
       EXPECT_EQ(thrown_by([&] { (void)make(redis, "a"); }).reason(), errc::unsupported);
@@ -183,7 +74,7 @@ TEST_P(Capabilities, WaitingCostsOneCommandMoreAtMost) {
   for_each_lock(redis(), [&](const auto& what, const auto& make) {
     if (!what.handed_over || costs_more(what)) return;  // the former ask again
     const std::string name(what.kind);
-    const auto& blocker = what.kind == "reader" ? makers().at("writer") : make;
+    const auto& blocker = rival_of(what.kind);
     make(redis(), name).acquire().release().value();
     const auto commands_of_a_wait = [&] {
       auto held = blocker(other, name).acquire();
@@ -228,7 +119,7 @@ TEST_P(Capabilities, OnlyWhatIsPassedOnWaitsOnceForAllOfAClient) {
   for_each_lock(redis(), [&](const auto& what, const auto& make) {
     if (!what.handed_over) return;  // nobody stands in a queue
     const std::string name(what.kind);
-    const auto& blocker = what.kind == "reader" ? makers().at("writer") : make;
+    const auto& blocker = rival_of(what.kind);
     const auto held = blocker(other, name).acquire();
     nothing told[3];
     std::vector<std::unique_ptr<acquire_operation>> waiting;

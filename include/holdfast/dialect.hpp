@@ -119,8 +119,8 @@ struct rueidis_locker {
 /// release, lock delays, limits of a queue, kinds other than `client::mutex` and `recursive_mutex`;
 /// but of Redisson's `RLock`, order of arrival and `client::rw`, of Redisson `client::semaphore`
 /// and `client::latch`, and of `redlock`, `quorum::mutex`. Its leases have no fencing token,
-/// whatever `lock_options::fencing` says, but where the layout has one; deadline, loss signal and
-/// renewal are as all leases have. docs/migrating.md compares them.
+/// whatever `lock_options::fencing` says, but where the layout has one or `with_fence_counter` adds
+/// it; deadline, loss signal and renewal are as all leases have. docs/migrating.md compares them.
 ///
 /// Locks whose dialects are copies of one object are one lock to this client, whose threads pass it
 /// on among themselves; otherwise they meet at the server only.
@@ -177,6 +177,15 @@ class dialect {
 
   /// Any other lock of this form. Throws `failure`: `invalid_argument`.
   static dialect token(token_layout layout);
+
+  /// The same, and each grant has a fencing token from a counter of Holdfast's beside the lock:
+  /// larger than those of all grants to Holdfast's holders before. Nobody else draws or shows one,
+  /// so a resource that refuses old tokens is safe from late holders of ours, not from those of the
+  /// other library. Such a lock is not passed on among the threads of a client. Throws `failure`:
+  /// `unsupported` but for `go_zero`, `redis_py`, `jedis`, `spring_template`,
+  /// `reentrant_thread_local`, `spring_integration`, `python_redis_lock` and `token`; Redisson has
+  /// `redisson_lock::fenced`, whose tokens all its users share.
+  [[nodiscard]] dialect with_fence_counter() const;
 
   /// "holdfast", "redisson", "go_zero", "spring_integration", "python_redis_lock", "shedlock",
   /// "redlock", "rueidislock" or "token".

@@ -164,6 +164,15 @@ dialect dialect::token(token_layout layout) {
   return dialect{plain_lock({.name = "token"}, std::move(layout))};
 }
 
+dialect dialect::with_fence_counter() const {
+  if (auto counted = recipe_ ? recipe_->with_fence_counter() : nullptr) {
+    return dialect{std::move(counted)};
+  }
+  throw failure{errc::unsupported, "there is no fence counter beside a lock of the dialect " +
+                                       std::string(name()) +
+                                       ": use its own tokens where it has them"};
+}
+
 std::string_view dialect::name() const noexcept {
   return recipe_ ? recipe_->usual().name : "holdfast";
 }

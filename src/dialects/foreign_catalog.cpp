@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::array token_scripts = {
     &scripts::token_acquire,
+    &scripts::token_acquire_counted,
     &scripts::holdfast_renew,
     &scripts::token_release,
     &scripts::token_inspect,
@@ -61,6 +62,7 @@ constexpr std::array latch_redisson_scripts = {&scripts::redisson_change_latch};
 
 constexpr std::array told_registry_scripts = {
     &scripts::token_acquire,
+    &scripts::token_acquire_counted,
     &scripts::holdfast_renew,
     &scripts::spring_integration_release,
     &scripts::token_inspect,
@@ -68,6 +70,7 @@ constexpr std::array told_registry_scripts = {
 
 constexpr std::array python_redis_lock_scripts = {
     &scripts::token_acquire,
+    &scripts::token_acquire_counted,
     &scripts::holdfast_renew,
     &scripts::python_redis_lock_release,
     &scripts::token_inspect,

@@ -39,7 +39,7 @@ class foreign_recipe : public native_recipe {
     milliseconds retry{};          // between two questions of one who waits and is not told
     milliseconds longest_retry{};  // at most; 0: twice as long
     short_milliseconds surplus{};  // for how much longer than the lease the server keeps it
-    bool has_tokens = false;       // its layout draws one for each grant
+    bool has_tokens = false;       // one is drawn for each grant
     milliseconds at_least{};       // so long after it was acquired it is free at the earliest
     bool votes = false;            // servers that know nothing of each other can keep it together
   };
@@ -63,6 +63,10 @@ class foreign_recipe : public native_recipe {
   virtual std::shared_ptr<const foreign_recipe> in_cluster() const { return nullptr; }
   // Whether who waits stands in a queue of the library's.
   virtual bool has_queue() const noexcept { return false; }
+
+  // The same with a token of ours for each grant, from the fence counter of the hash slot, which
+  // only Holdfast's holders draw from; null: not known.
+  virtual std::shared_ptr<const foreign_recipe> with_fence_counter() const { return nullptr; }
 
   // How its library writes read-write locks; null where it has none, or we do not know them. Of its
   // claims those in mode r are readers, all others writers.
@@ -112,10 +116,17 @@ class foreign_recipe : public native_recipe {
   // What stands at the key for such a claim.
   virtual std::string owner_of(const claim&) const = 0;
 
+  template <typename Recipe>
+  static std::shared_ptr<const foreign_recipe> counted(const Recipe& like) {
+    auto copy = std::make_shared<Recipe>(like);
+    copy->usual_.has_tokens = true;
+    return copy;
+  }
+
   static std::int64_t micros(server_time t) noexcept { return t.time_since_epoch().count(); }
 
  private:
-  const habits usual_;
+  habits usual_;
 };
 
 }  // namespace holdfast::dialects

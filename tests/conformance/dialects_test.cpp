@@ -326,6 +326,42 @@ TEST_P(Dialects, HaveTheTokensOfRedisson) {
   EXPECT_GT(redis().mutex("another").acquire().token(), native.token());
 }
 
+// Whatever the other library does, ours are in order.
+TEST_P(Dialects, HaveTokensOfOursByOption) {
+  const auto other = another_client();
+  const dialect all[] = {dialect::go_zero(),
+                         dialect::redis_py(),
+                         dialect::jedis("me"),
+                         dialect::spring_template("code"),
+                         dialect::reentrant_thread_local(),
+                         dialect::spring_integration({"a"}),
+                         dialect::spring_integration({"b", registry_mode::pub_sub}),
+                         dialect::token({.key_prefix = "c:"})};
+  int number = 0;
+  for (const auto& plain : all) {
+    const auto name = "report " + std::to_string(++number);
+    SCOPED_TRACE(name + std::string(plain.name()));
+    const lock_options counted{.dialect = plain.with_fence_counter()};
+    EXPECT_EQ(counted.dialect.name(), plain.name());
+    auto slow = redis().mutex(name, counted).acquire();
+    expect_reason(other.mutex(name, {.dialect = plain}).try_acquire(), errc::busy);
+    ASSERT_TRUE(slow.token());
+    EXPECT_TRUE(redis().fenced_set(name + " page", "slow", slow.token()));
+    EXPECT_TRUE(slow.release());
+    EXPECT_FALSE(other.mutex(name, {.dialect = plain}).acquire().token());
+    const auto fast = other.mutex(name, counted).acquire();
+    EXPECT_GT(fast.token(), slow.token());
+    EXPECT_TRUE(other.fenced_set(name + " page", "fast", fast.token()));
+    EXPECT_FALSE(redis().fenced_set(name + " page", "slow again", slow.token()));
+  }
+  const lock_options python{.dialect = dialect::python_redis_lock().with_fence_counter()};
+  EXPECT_TRUE(redis().mutex("{python}", python).acquire().token());
+  for (const auto& none : {dialect{}, dialect::redisson(), dialect::shedlock(), dialect::redlock(),
+                           dialect::rueidislock()}) {
+    EXPECT_EQ(thrown_by([&] { (void)none.with_fence_counter(); }).reason(), errc::unsupported);
+  }
+}
+
 TEST_P(Dialects, OfAJobStayLockedForAsLongAsTheyMust) {
   const auto how = dialect::shedlock({.at_least_for = 2s});
   const auto job = redis().mutex("orders", {.lease = 20s, .dialect = how});

@@ -70,6 +70,75 @@ TEST_P(TokenLayout, ShowsWhoHasIt) {
   EXPECT_EQ(look(), foreign_verdict(foreign_holders{{.owner = "theirs"}}));
 }
 
+// Beside the layout, which stays as it is.
+class CountedToken : public foreign_test<token_recipe> {
+ protected:
+  CountedToken()
+      : foreign_test({{.name = "token", .has_tokens = true}, "app:", token_form::hex, ""}) {}
+  token_major major_of(const acquire_verdict& verdict) {
+    const auto* const grant = std::get_if<granted>(&verdict);
+    EXPECT_NE(grant, nullptr) << redis().why(verdict);
+    return grant != nullptr ? grant->major : 0;
+  }
+  const std::string at = "app:orders:42";
+  const lock_key where{"orders:42", at};  // the counter is where the lock is
+  claim next() {
+    auto one = claims.next();
+    one.key = &where;
+    return one;
+  }
+};
+HOLDFAST_ON_EACH_SERVER(CountedToken);
+
+TEST_P(CountedToken, IsDrawnForEachGrantFromTheCounterOfItsSlot) {
+  const claim mine = next();
+  const auto first = major_of(theirs().acquire(mine));
+  EXPECT_EQ(redis().get(where.fence_key()), std::to_string(first));
+  EXPECT_EQ(redis().pttl(where.fence_key()), -1);
+  EXPECT_EQ(redis().get(at), drawn_value(token_form::hex, mine.owner));
+  expect_ttl(at, lease);
+  EXPECT_GT(remaining_of(theirs().acquire(next())).count(), 0);
+  EXPECT_EQ(redis().get(where.fence_key()), std::to_string(first)) << "who is refused draws none";
+  EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
+  command({"SET", where.fence_key(), "4000000000000000"});  // the clock is behind that
+  EXPECT_EQ(theirs().acquire(next()), acquire_verdict(granted{4'000'000'000'000'001, lease}));
+}
+
+TEST_P(CountedToken, IsAboveTheFloorAndTheTime) {
+  command({"SET", where.fence_key(), "no number"});
+  auto mine = next();
+  const auto first = major_of(theirs().acquire(mine));
+  EXPECT_GT(first, 1'000'000U);
+  EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
+  mine = next();
+  mine.floor = first + 3'000'000'000;  // of a server whose clock was ahead
+  EXPECT_EQ(theirs().acquire(mine), acquire_verdict(granted{mine.floor + 1, lease}));
+}
+
+TEST_P(CountedToken, OfAResendIsNotBelowThatOfItsFirstCopy) {
+  const claim mine = next();
+  const auto first = major_of(theirs().acquire(mine));
+  command({"PEXPIRE", at, "1000"});
+  EXPECT_GE(major_of(theirs().acquire(mine, true)), first);
+  expect_ttl(at, lease);
+}
+
+TEST_P(CountedToken, IsRefusedWhereNoneCanBeDrawn) {
+  const auto expect_refused = [&](const claim& wanted) {
+    const auto before = redis().contents();
+    EXPECT_TRUE(std::holds_alternative<refused>(theirs().acquire(wanted)));
+    EXPECT_EQ(redis().contents(), before);
+  };
+  auto mine = next();
+  mine.floor = token_major{4'000'000'000'000'000};
+  expect_refused(mine);
+  command({"SET", where.fence_key(), "4503599627370496"});
+  expect_refused(next());
+  command({"DEL", where.fence_key()});
+  command({"LPUSH", where.fence_key(), "a list"});
+  expect_refused(next());
+}
+
 class FixedToken : public foreign_test<token_recipe> {
  protected:
   FixedToken() : foreign_test({{.name = "token"}, "", token_form::hex, "caller-7"}) {}

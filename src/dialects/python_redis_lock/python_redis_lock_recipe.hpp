@@ -12,6 +12,9 @@ class python_redis_lock_recipe final : public token_recipe {
  public:
   explicit python_redis_lock_recipe(habits usual);
 
+  std::shared_ptr<const foreign_recipe> with_fence_counter() const override {
+    return counted(*this);
+  }
   void write_release(const claim&, resp::writer&) const override;
   bool keeps_one_slot(std::string_view name) const override;
 

@@ -14,6 +14,9 @@ class told_registry_recipe final : public token_recipe {
 
   std::string channel_of(std::string_view name) const override;
 
+  std::shared_ptr<const foreign_recipe> with_fence_counter() const override {
+    return counted(*this);
+  }
   void write_release(const claim&, resp::writer&) const override;
 
  private:

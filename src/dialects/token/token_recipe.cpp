@@ -50,12 +50,23 @@ std::string token_recipe::owner_of(const claim& c) const {
 
 void token_recipe::write_acquire(const claim& wanted, bool resend, server_time not_after,
                                  resp::writer& out) const {
-  out.call(scripts::token_acquire, 1, 4);
+  const bool draws = usual().has_tokens;
+  if (draws) {
+    out.call(scripts::token_acquire_counted, 2, 5);
+  } else {
+    out.call(scripts::token_acquire, 1, 4);
+  }
   out.arg(key_of(wanted.key->name()));
+  if (draws) out.arg(wanted.key->fence_key());
   out.arg(owner_of(wanted));
   out.arg(kept_time(wanted).count());
   out.arg(micros(not_after));
   out.arg(resend ? "again" : "first");
+  if (draws) out.arg(static_cast<std::int64_t>(wanted.floor));
+}
+
+std::shared_ptr<const foreign_recipe> token_recipe::with_fence_counter() const {
+  return counted(*this);
 }
 
 void token_recipe::write_release(const claim& held, resp::writer& out) const {

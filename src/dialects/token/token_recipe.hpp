@@ -24,6 +24,7 @@ class token_recipe : public foreign_recipe {
 
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
+  std::shared_ptr<const foreign_recipe> with_fence_counter() const override;
   void write_release(const claim&, resp::writer&) const override;
 
  protected:

@@ -18,11 +18,8 @@ namespace holdfast::dialects {
 namespace {
 
 constexpr std::array token_scripts = {
-    &scripts::token_acquire,
-    &scripts::token_acquire_counted,
-    &scripts::holdfast_renew,
-    &scripts::token_release,
-    &scripts::token_inspect,
+    &scripts::token_acquire, &scripts::token_acquire_counted, &scripts::holdfast_renew,
+    &scripts::token_release, &scripts::token_inspect,
 };
 
 constexpr std::array redisson_scripts = {
@@ -61,18 +58,14 @@ constexpr std::array semaphore_redisson_scripts = {
 constexpr std::array latch_redisson_scripts = {&scripts::redisson_change_latch};
 
 constexpr std::array told_registry_scripts = {
-    &scripts::token_acquire,
-    &scripts::token_acquire_counted,
-    &scripts::holdfast_renew,
-    &scripts::spring_integration_release,
+    &scripts::token_acquire,  &scripts::token_acquire_counted,
+    &scripts::holdfast_renew, &scripts::spring_integration_release,
     &scripts::token_inspect,
 };
 
 constexpr std::array python_redis_lock_scripts = {
-    &scripts::token_acquire,
-    &scripts::token_acquire_counted,
-    &scripts::holdfast_renew,
-    &scripts::python_redis_lock_release,
+    &scripts::token_acquire,  &scripts::token_acquire_counted,
+    &scripts::holdfast_renew, &scripts::python_redis_lock_release,
     &scripts::token_inspect,
 };
 

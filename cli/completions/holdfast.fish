@@ -1,5 +1,6 @@
 # Completion of holdfast(1) for fish.
 set -l commands run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench
+set -l dialects 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:'
 complete -c holdfast -f
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a run -d 'run a command under a lock'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a elect -d 'run a command while leader'
@@ -35,9 +36,9 @@ complete -c holdfast -n '__fish_seen_subcommand_from run' -l fair -d 'in strict 
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l permits -x -d 'N/M of a semaphore'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l all-of -x -d 'all of these locks'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l member -x -d 'a server of a quorum'
-complete -c holdfast -n '__fish_seen_subcommand_from run' -l dialect -x -a 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:' -d 'whose lock it is'
-complete -c holdfast -n '__fish_seen_subcommand_from status' -l dialect -x -a 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:' -d 'whose lock it is'
-complete -c holdfast -n '__fish_seen_subcommand_from watch' -l dialect -x -a 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:' -d 'whose lock it is'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l dialect -x -a "$dialects" -d 'whose lock it is'
+complete -c holdfast -n '__fish_seen_subcommand_from status' -l dialect -x -a "$dialects" -d 'whose lock it is'
+complete -c holdfast -n '__fish_seen_subcommand_from watch' -l dialect -x -a "$dialects" -d 'whose lock it is'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l wait -x -d 'how long to wait'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l nonblock -d 'ask once'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l lease -x -d 'lease of the lock'

@@ -2,6 +2,7 @@
 # Completion of holdfast(1) for zsh.
 _holdfast() {
   local -a common commands
+  local dialects='holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration\: spring_integration_pub_sub\:'
   local curcontext="$curcontext" state line
   common=(
     '--url[server address]:address:(redis\:// rediss\:// redis+sentinel\:// rediss+sentinel\:// redis+cluster\:// rediss+cluster\:// unix\:// embedded\:)'
@@ -47,7 +48,7 @@ _holdfast() {
             '(--shared --exclusive --fair --all-of)--permits[of a semaphore]:N/M:' \
             '(--shared --exclusive --fair --permits)--all-of[all of these]:names:' \
             '*--member[a server of a quorum]:url:' \
-            '--dialect[whose lock it is]:library:(holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration\: spring_integration_pub_sub\:)' \
+            "--dialect[whose lock it is]:library:($dialects)" \
             '--wait[how long to wait for the lock]:duration:' \
             '--nonblock[ask once]' \
             '--lease[how long the lock outlives this process]:duration:' \
@@ -64,7 +65,7 @@ _holdfast() {
           ;;
         status)
           _arguments $common \
-            '--dialect[whose locks they are]:library:(holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration\: spring_integration_pub_sub\:)' '*:lock:'
+            "--dialect[whose lock it is]:library:($dialects)" '*:lock:'
           ;;
         ls)
           _arguments $common '--limit[most locks to list]:number:' \
@@ -72,7 +73,7 @@ _holdfast() {
           ;;
         watch)
           _arguments $common \
-            '--dialect[whose lock it is]:library:(holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration\: spring_integration_pub_sub\:)' \
+            "--dialect[whose lock it is]:library:($dialects)" \
             '--interval[how often to look]:duration:' \
             '--count[end after so many lines]:number:' '1:lock:'
           ;;

@@ -22,7 +22,7 @@ class Topologies : public support::server_test {
 };
 HOLDFAST_ON_EACH_SERVER(Topologies);
 
-bool is_held_and_waited_for(const client& redis, const std::string& name) {
+bool somebody_waits(const client& redis, const std::string& name) {
   return eventually([&] { return inspector{redis}.status(name).waiting == 1; });
 }
 
@@ -122,7 +122,7 @@ void expect_all_kinds(const client& redis, const client& other,
     }
     const bool has_queue = what.handed_over && what.kind != "several mutexes";
     expect_exclusion(what, make(redis, name), rival_of(what.kind)(other, name),
-                     [&] { return !has_queue || is_held_and_waited_for(redis, name); });
+                     [&] { return !has_queue || somebody_waits(redis, name); });
   }
   EXPECT_EQ(seen, makers().size() + unheld_kinds().size());
 }

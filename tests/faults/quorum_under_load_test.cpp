@@ -1,0 +1,161 @@
+// What happens to a quorum's members while clients contend for its locks: killed, frozen, restarted
+// with nothing and with what they had, and with other clocks. The history is checked.
+#include <poll.h>
+
+#include <deque>
+#include <vector>
+
+#include "faults/faulty_server.hpp"
+#include "faults/runs/contended_run.hpp"
+#include "support/clock_shim.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+constexpr std::size_t members = 5;
+constexpr milliseconds lease_time{1000};
+constexpr milliseconds longest_lease_time{1500};
+
+using group = std::vector<std::size_t>;
+const group few{0, 1}, others{2, 3}, most{0, 1, 2};
+
+void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
+
+class QuorumUnderLoad : public fault_test {
+ protected:
+  void make(const std::vector<std::string>& arguments = {}) {
+    for (std::size_t i = 0; i < members; ++i) {
+      clocks_.emplace_back();
+      servers_.push_back(
+          start({.arguments = arguments, .environment = clocks_.back().environment()}));
+    }
+  }
+  void each(const group& which, void (private_server::*what)()) {
+    for (const auto i : which) (servers_[i].*what)();
+  }
+  void set_clocks(const group& which, nanoseconds ahead) {
+    for (const auto i : which) clocks_[i].set(ahead);
+  }
+  bool remembers(std::size_t i) const {
+    return !servers_[i].command({"KEYS", "hf:q:fence:*"}).items.empty();
+  }
+
+  // Two parties take locks while `meanwhile` is done, which takes about `length`. Whoever is asked
+  // after that gives the locks away again.
+  void play(milliseconds length, const std::function<void(contended_run&)>& meanwhile) {
+    const auto party = [&] {
+      std::vector<client> all;
+      for (const auto& one : servers_) {
+        all.emplace_back(one.url(),
+                         client_options{.connect_timeout = patience, .response_timeout = patience});
+      }
+      return mutexes(quorum{std::move(all), {.longest_lease = longest_lease_time}},
+                     {{"usual", {.lease = lease_time}},
+                      {"fixed", {.lease = lease_time, .renewal = renewal::none}}});
+    };
+    contended_run run(GetParam());
+    run.play({party(), party()}, length, [&] { meanwhile(run); });
+    EXPECT_EQ(run.violations(), "");
+    EXPECT_GT(run.count(history::kind::written), 50U);
+    RecordProperty("won", std::to_string(run.count(history::kind::won)));
+    RecordProperty("lost", std::to_string(run.count(history::kind::lost)));
+    RecordProperty("refused", std::to_string(run.count(history::kind::refused)));
+  }
+  // Nobody can be served for so long.
+  static void say_broken(contended_run& run, milliseconds length) {
+    const auto now = time_now();
+    run.record({.time = now, .what = history::kind::broken, .until = now + length});
+  }
+
+ private:
+  std::deque<support::clock_shim> clocks_;
+  std::vector<private_server> servers_;
+};
+HOLDFAST_ON_EACH_SERVER(QuorumUnderLoad);
+
+TEST_P(QuorumUnderLoad, AMinorityIsKilledAndComesBackWithNothing) {
+  make();
+  play(7s, [&](contended_run&) {
+    for (const auto& which : {few, others}) {
+      each(which, &private_server::kill9);
+      pause(1000ms);
+      each(which, &private_server::restart);
+      pause(longest_lease_time + 1000ms);  // they stay out for so long
+    }
+  });
+  for (std::size_t i = 0; i + 1 < members; ++i) EXPECT_TRUE(remembers(i)) << "it votes again";
+}
+
+TEST_P(QuorumUnderLoad, AMinorityIsFrozen) {
+  make();
+  play(6s, [&](contended_run&) {
+    for (const auto& which : {few, others}) {
+      each(which, &private_server::freeze);
+      pause(2000ms);
+      each(which, &private_server::thaw);
+      pause(1000ms);
+    }
+  });
+}
+
+TEST_P(QuorumUnderLoad, AMajorityIsFrozenForLongerThanALease) {
+  make();
+  play(4s, [&](contended_run& run) {
+    say_broken(run, 3000ms);
+    each(most, &private_server::freeze);
+    pause(2500ms);
+    each(most, &private_server::thaw);
+    pause(1500ms);
+  });
+}
+
+TEST_P(QuorumUnderLoad, AMajorityIsKilledAndComesBackWithWhatItHad) {
+  make({"--appendonly", "yes", "--appendfsync", "always"});
+  play(5s, [&](contended_run& run) {
+    for (int round = 0; round < 2; ++round) {
+      say_broken(run, 1500ms);
+      each(most, &private_server::kill9);
+      pause(300ms);
+      each(most, &private_server::restart);
+      for (const auto i : most) EXPECT_TRUE(remembers(i));
+      pause(2000ms);
+    }
+  });
+}
+
+TEST_P(QuorumUnderLoad, AMajorityIsKilledAndComesBackWithNothingAfterTheLongestLease) {
+  make();
+  play(5s, [&](contended_run& run) {
+    say_broken(run, longest_lease_time + 1000ms);
+    each(most, &private_server::kill9);
+    pause(longest_lease_time + 200ms);
+    each(most, &private_server::restart);
+    pause(3000ms);
+  });
+}
+
+TEST_P(QuorumUnderLoad, TheClocksOfAMinorityStepBack) {
+  make();
+  play(5s, [&](contended_run&) {
+    for (const auto step : {-60s, -3600s}) {
+      set_clocks(few, step);
+      pause(2500ms);
+    }
+  });
+}
+
+// Their votes end at once, so exclusion is not promised, as when they forget them. Tokens are.
+TEST_P(QuorumUnderLoad, TheClocksOfAMinorityStepForward) {
+  make();
+  play(5s, [&](contended_run& run) {
+    for (const auto step : {60s, 3600s}) {
+      const auto now = time_now();
+      run.record({.time = now, .what = history::kind::emptied, .until = now + 200ms});
+      set_clocks(few, step);
+      pause(2500ms);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace holdfast::faults

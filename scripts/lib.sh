@@ -47,7 +47,8 @@ report_skipped() {
 run_tests() {
   local directory=$1 status=0
   shift
-  ctest --test-dir "$directory" --output-on-failure -j "$(nproc)" "$@" || status=$?
+  # Most tests wait for most of their time.
+  ctest --test-dir "$directory" --output-on-failure -j "$((2 * $(nproc)))" "$@" || status=$?
   report_skipped "$directory"
   return "$status"
 }

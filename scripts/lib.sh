@@ -48,7 +48,7 @@ run_tests() {
   local directory=$1 status=0
   shift
   # Most tests wait for most of their time.
-  ctest --test-dir "$directory" --output-on-failure -j "$((2 * $(nproc)))" "$@" || status=$?
+  ctest --test-dir "$directory" --output-on-failure -j "$(($(nproc) + 1))" "$@" || status=$?
   report_skipped "$directory"
   return "$status"
 }

@@ -155,12 +155,13 @@ TEST_P(OnCluster, OnlyTheLocksOfTheSlotThatMovedAreConfirmed) {
   std::string stays = "another";
   while (servers.master_of(slot_of(stays)) != 0 || slot_of(stays) == slot_of(names[0]))
     stays += '.';
-  auto moving = redis.mutex(names[0]).acquire();
-  const auto staying = redis.mutex(stays).acquire();
+  // Nothing is renewed meanwhile.
+  auto moving = redis.mutex(names[0], {.lease = 600s}).acquire();
+  const auto staying = redis.mutex(stays, {.lease = 600s}).acquire();
   servers.move(slot_of(names[0]), 0, 1);
   const auto before = scripts_run(servers.node(0));
   const auto before_there = scripts_run(servers.node(1));
-  EXPECT_TRUE(moving.extend(60s));
+  EXPECT_TRUE(moving.extend(700s));
   EXPECT_TRUE(eventually([&] { return scripts_run(servers.node(1)) >= before_there + 2; }))
       << "it was extended, and confirmed";
   EXPECT_EQ(redis.counter(stays).get(), 0);
@@ -226,7 +227,8 @@ TEST_P(OnCluster, AReplicaTakesTheLocksOfAMasterThatDied) {
     EXPECT_GT(next->token(), before[i]);
   }
   EXPECT_TRUE(held.held()) << "its own master is fine";
-  EXPECT_EQ(servers.master_of(slot_of(names[0]), 1), 3U);
+  EXPECT_TRUE(eventually([&] { return servers.master_of(slot_of(names[0]), 1) == 3U; }))
+      << "as its nodes tell each other";
 }
 
 TEST_P(OnCluster, LocksWorkAgainSoonAfterAReplicaHasBecomeMaster) {

@@ -6,27 +6,17 @@
 #include <utility>
 
 #include "base/sha1.hpp"
+#include "simulation/server/answers.hpp"
 #include "simulation/server/script_engine.hpp"
 
 namespace holdfast::simulation {
 namespace {
 
-using resp::type;
-using resp::value;
-
-value make(type kind, std::string_view text) {
-  return {.kind = kind, .number = 0, .text = std::string(text), .items = {}};
-}
-
-value number(std::int64_t n) {
-  return {.kind = type::integer, .number = n, .text = {}, .items = {}};
-}
-
 value push_of(std::string_view what, std::string_view channel, value last) {
   return {.kind = type::push,
           .number = 0,
           .text = {},
-          .items = {make(type::bulk, what), make(type::bulk, channel), std::move(last)}};
+          .items = {bulk(what), bulk(channel), std::move(last)}};
 }
 
 // Takes "*12\r\n" or "$12\r\n" off the front.
@@ -94,10 +84,10 @@ value simulated_server::run(int connection, words command) {
   if (name == "EVALSHA" || name == "EVAL") return evaluate(command);
   if (name == "SCRIPT") return script(command);
   if (name == "SUBSCRIBE") return subscribe(client_of(connection), command.subspan(1));
-  if (name == "PING") return make(type::simple, "PONG");
+  if (name == "PING") return text_of(type::simple, "PONG");
   if (name == "FLUSHALL") {
     flush_all();
-    return make(type::simple, "OK");
+    return text_of(type::simple, "OK");
   }
   return run_on_keys(command, true);
 }
@@ -136,14 +126,14 @@ value simulated_server::load(std::string_view text) {
   auto failure = compile_script(sha1, text);
   if (failure.is(type::error)) return failure;
   scripts_.insert(sha1);
-  return make(type::bulk, sha1);
+  return bulk(sha1);
 }
 
 value simulated_server::script(words command) {
   if (command.size() == 3 && command[1] == "LOAD") return load(command[2]);
   if (command.size() < 2 || command[1] != "FLUSH") return error("ERR unknown subcommand");
   scripts_.clear();
-  return make(type::simple, "OK");
+  return text_of(type::simple, "OK");
 }
 
 value simulated_server::publish(std::string_view channel, std::string_view payload) {
@@ -151,7 +141,7 @@ value simulated_server::publish(std::string_view channel, std::string_view paylo
   for (auto& [connection, who] : clients_) {
     if (!who.channels.contains(channel)) continue;
     told_.push_back(connection);
-    who.pushes.push_back(push_of("message", channel, make(type::bulk, payload)));
+    who.pushes.push_back(push_of("message", channel, bulk(payload)));
     ++heard;
   }
   return number(heard);
@@ -161,7 +151,7 @@ value simulated_server::listeners(std::string_view channel) const {
   const auto count = std::ranges::count_if(
       clients_, [&](const auto& one) { return one.second.channels.contains(channel); });
   value answer{.kind = type::array, .number = 0, .text = {}, .items = {}};
-  answer.items = {make(type::bulk, channel), number(count)};
+  answer.items = {bulk(channel), number(count)};
   return answer;
 }
 

@@ -3,8 +3,8 @@
 
     tools/topology_runs.py SECONDS KEEP PROGRAM...
 
-The programs take turns until the time is up; each runs once at least. They wait most of the time, so
-one for each processor runs at once. One line for each test: how often it passed, failed and was
+The programs take turns until the time is up; each runs once at least. They wait most of the time,
+so one for each processor runs at once. One line for each test: how often it passed, failed and was
 skipped, and the least, the median and the most of what it measured.
 The output of a program that failed is kept in the directory KEEP. Exit code 1: one did.
 """

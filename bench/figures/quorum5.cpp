@@ -1,22 +1,54 @@
 // A lock of five servers: how much more than one server's does a pair cost?
+#include <functional>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include <holdfast/embedded_server.hpp>
 #include <holdfast/quorum.hpp>
 
+#include "support/external.hpp"
 #include "support/measure.hpp"
+#include "support/peer_programs.hpp"
 #include "support/setting.hpp"
 
 namespace holdfast::bench {
+namespace {
+
+// Other libraries' pairs at the same servers, by turns with ours.
+void beside_a_peer(const setting& with, const std::string& name,
+                   const std::function<std::string()>& build, std::vector<std::string> words,
+                   const std::vector<std::string>& sockets, const contestant& ours) {
+  try {
+    words.insert(words.begin(), build());
+  } catch (const std::exception& error) {
+    return with.results.skip("quorum5.processor_vs_" + name, error.what());
+  }
+  words.insert(words.end(), {with.quick ? "500" : "2000"});
+  words.insert(words.end(), sockets.begin(), sockets.end());
+  const auto theirs = [&] {
+    slice told;
+    std::istringstream(output_of(words)) >> told.p50 >> told.processor;
+    return told;
+  };
+  const auto figures = run_by_turns(with.redis, with.quick ? 1 : 5, {theirs, ours});
+  with.results.at_most("quorum5.processor_vs_" + name, figures[1].processor / figures[0].processor,
+                       "x", 1);
+  with.results.at_most("quorum5.p50_vs_" + name, figures[1].p50 / figures[0].p50, "x", 1);
+}
+
+}  // namespace
 
 void quorum5(const setting& with) {
   std::vector<std::unique_ptr<embedded_server>> servers;
   std::vector<client> members;
+  std::vector<std::string> sockets;
   for (int i = 0; i < 5; ++i) {
     servers.push_back(
         std::make_unique<embedded_server>(embedded_options{.program = measured_program()}));
     members.emplace_back(servers.back()->url());
+    sockets.push_back(servers.back()->url().substr(std::string("unix://").size()));
   }
   const lock one = members.front().mutex("bench");
   const lock five = quorum{members}.mutex("bench");
@@ -30,6 +62,8 @@ void quorum5(const setting& with) {
                        figures[1].processor / figures[0].processor, "x", 5.5);
   with.results.tell("quorum5.p50_vs_one_server", figures[1].p50 / figures[0].p50, "x");
   with.results.tell("quorum5.p50", figures[1].p50, "us");
+  beside_a_peer(with, "redsync", redsync_peer, {}, sockets, pairs(five));
+  beside_a_peer(with, "rslock", rslock_peer, {"pairs"}, sockets, pairs(five));
 }
 
 }  // namespace holdfast::bench

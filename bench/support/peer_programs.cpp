@@ -22,14 +22,18 @@ fs::path beside_us() { return fs::read_symlink("/proc/self/exe").parent_path(); 
 
 fs::path source_of(const char* peer) { return fs::path(HOLDFAST_BENCH_PEERS) / peer; }
 
-}  // namespace
-
-std::string rueidislock_peer() {
+std::string go_peer(const char* name) {
   const auto go = compiler("go", "/usr/local/go/bin/go");
-  const auto program = (beside_us() / "rueidislock").string();
-  output_of({go, "-C", source_of("rueidislock").string(), "build", "-o", program, "."});
+  const auto program = (beside_us() / name).string();
+  output_of({go, "-C", source_of(name).string(), "build", "-o", program, "."});
   return program;
 }
+
+}  // namespace
+
+std::string rueidislock_peer() { return go_peer("rueidislock"); }
+
+std::string redsync_peer() { return go_peer("redsync"); }
 
 std::string rslock_peer() {
   const char* const home = std::getenv("HOME");

@@ -9,6 +9,7 @@ namespace holdfast::bench {
 // The path of the program; throws std::runtime_error where the language or its registry is not to
 // be had.
 std::string rueidislock_peer();
+std::string redsync_peer();
 std::string rslock_peer();
 
 }  // namespace holdfast::bench

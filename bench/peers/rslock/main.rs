@@ -4,9 +4,11 @@
 //! over the tasks.
 //!
 //!     rslock-peer PORT PROCESSES TASKS MILLISECONDS
+//!     rslock-peer pairs MILLISECONDS SOCKET...
 //!
 //! Each process is this program once more, with `of` as its first word; it prints when each of its
-//! tasks had the lock.
+//! tasks had the lock. `pairs`: one task that takes and gives back a lock of all these servers;
+//! prints the median of a pair, and the processor time that it took of this process, in us.
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -102,17 +104,43 @@ fn measure(words: &[String]) {
     );
 }
 
+/// User and system time of this process in ticks of 10 ms, as proc(5) has them.
+fn processor_ms() -> f64 {
+    let told = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<_> = told[told.rfind(')').unwrap()..].split(' ').collect();
+    (fields[12].parse::<f64>().unwrap() + fields[13].parse::<f64>().unwrap()) * 10.0
+}
+
+async fn pairs(how_long: Duration, sockets: &[String]) {
+    let servers = sockets
+        .iter()
+        .map(|s| format!("redis+unix://{s}"))
+        .collect();
+    let locks = LockManager::new(servers);
+    let mut took = vec![];
+    let before = processor_ms();
+    let end = now() + how_long.as_nanos();
+    while now() < end {
+        let begin = now();
+        let held = locks
+            .acquire("bench-rslock", Duration::from_secs(30))
+            .await
+            .unwrap();
+        held.release().await;
+        took.push((now() - begin) as f64 / 1000.0);
+    }
+    let used = (processor_ms() - before) * 1000.0 / took.len() as f64;
+    took.sort_by(f64::total_cmp);
+    println!("{} {}", took[took.len() / 2], used);
+}
+
 #[tokio::main]
 async fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if words[0] == "of" {
-        contend(
-            &words[1],
-            words[3].parse().unwrap(),
-            Duration::from_millis(words[4].parse().unwrap()),
-        )
-        .await;
-    } else {
-        measure(&words);
+    let milliseconds = |at: usize| Duration::from_millis(words[at].parse().unwrap());
+    match words[0].as_str() {
+        "of" => contend(&words[1], words[3].parse().unwrap(), milliseconds(4)).await,
+        "pairs" => pairs(milliseconds(1), &words[2..]).await,
+        _ => measure(&words),
     }
 }

@@ -153,20 +153,19 @@ double ping_p50(const setting& with) {
 // the best at it of those that starve nobody.
 void switches_beside_a_peer(const setting& with) {
   const std::string name = "contention.fair_switches_vs_rslock";
-  std::string peer;
+  std::vector<double> ours, theirs, jain;
   try {
-    peer = rslock_peer();
+    const auto peer = rslock_peer();
+    const auto port = std::to_string(with.redis.port());
+    for (int turn = 0; turn < (with.quick ? 1 : 5); ++turn) {
+      double switches = 0, index = 0;
+      std::istringstream(output_of({peer, port, "4", "4", "2000"})) >> switches >> index;
+      theirs.push_back(switches);
+      jain.push_back(index);
+      ours.push_back(run(with, 4, 4, {.fair = true}, [] {}).process_switches);
+    }
   } catch (const std::exception& error) {
     return with.results.skip(name, error.what());
-  }
-  std::vector<double> ours, theirs, jain;
-  for (int turn = 0; turn < (with.quick ? 1 : 5); ++turn) {
-    std::istringstream told(output_of({peer, std::to_string(with.redis.port()), "4", "4", "2000"}));
-    double switches = 0, index = 0;
-    told >> switches >> index;
-    theirs.push_back(switches);
-    jain.push_back(index);
-    ours.push_back(run(with, 4, 4, {.fair = true}, [] {}).process_switches);
   }
   auto& results = with.results;
   const double rate = median(std::move(ours)), peers_rate = median(std::move(theirs));

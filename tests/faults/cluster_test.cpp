@@ -155,13 +155,13 @@ TEST_P(OnCluster, OnlyTheLocksOfTheSlotThatMovedAreConfirmed) {
   std::string stays = "another";
   while (servers.master_of(slot_of(stays)) != 0 || slot_of(stays) == slot_of(names[0]))
     stays += '.';
-  // Nothing is renewed meanwhile.
-  auto moving = redis.mutex(names[0], {.lease = 600s}).acquire();
-  const auto staying = redis.mutex(stays, {.lease = 600s}).acquire();
+  // Nothing is renewed within 20 s.
+  auto moving = redis.mutex(names[0], {.lease = 60s}).acquire();
+  const auto staying = redis.mutex(stays, {.lease = 60s}).acquire();
   servers.move(slot_of(names[0]), 0, 1);
   const auto before = scripts_run(servers.node(0));
   const auto before_there = scripts_run(servers.node(1));
-  EXPECT_TRUE(moving.extend(700s));
+  EXPECT_TRUE(moving.extend(60s));
   EXPECT_TRUE(eventually([&] { return scripts_run(servers.node(1)) >= before_there + 2; }))
       << "it was extended, and confirmed";
   EXPECT_EQ(redis.counter(stays).get(), 0);

@@ -9,6 +9,7 @@
 #include "support/setting.hpp"
 
 namespace holdfast::bench {
+
 void peers(const setting& with) {
   constexpr int threads = 64;
   const std::string name = "peers";

@@ -40,8 +40,7 @@ class QuorumUnderLoad : public fault_test {
     return !servers_[i].command({"KEYS", "hf:q:fence:*"}).items.empty();
   }
 
-  // Two parties take locks while `meanwhile` is done, which takes about `length`. Whoever is asked
-  // after that gives the locks away again.
+  // Two parties take locks while `meanwhile` is done, which takes about `length`.
   void play(milliseconds length, const std::function<void(contended_run&)>& meanwhile) {
     const auto party = [&] {
       std::vector<client> all;

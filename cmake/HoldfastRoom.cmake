@@ -5,6 +5,8 @@
 # code as *_test.cpp and become one program per room, NAME_test, which links only this room and
 # those below it. Files are found by pattern, so none can be forgotten.
 
+include(HoldfastPrecompiled)
+
 function(holdfast_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
@@ -29,6 +31,7 @@ function(holdfast_test target)
   target_include_directories(${target} PRIVATE
     "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${target} PRIVATE ${arg_LINKS} GTest::gmock GTest::gtest_main)
+  holdfast_precompiled(${target})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -58,6 +61,7 @@ function(holdfast_room name)
   target_include_directories(${target} PUBLIC
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
   target_link_libraries(${target} PUBLIC Threads::Threads ${arg_LINKS})
+  holdfast_precompiled(${target})
 
   set(closure ${name})
   foreach(used IN LISTS arg_USES)

@@ -32,6 +32,7 @@ configure() {
   shift 2
   if command -v ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$PWD
+    export CCACHE_SLOPPINESS=pch_defines,time_macros  # what precompiled headers need
   fi
   cmake --preset "$preset" -B "$directory" "$@" >/dev/null
 }

@@ -15,7 +15,7 @@ using support::fake_server;
 
 // The cells of the rows that begin with a word in code marks.
 std::vector<words> documented() {
-  std::ifstream page(std::string(HOLDFAST_SOURCES) + "/docs/errors.md");
+  std::ifstream page(HOLDFAST_SOURCES "/docs/errors.md");
   std::vector<words> rows;
   for (std::string line; std::getline(page, line);) {
     if (!line.starts_with("| `") || line.starts_with("| `errc`")) continue;

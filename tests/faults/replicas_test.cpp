@@ -5,6 +5,8 @@
 #include <mutex>
 
 #include "faults/faulty_server.hpp"
+#include "faults/runs/resource.hpp"
+#include "support/history/checker.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -12,6 +14,13 @@ namespace {
 client_options demanding(client_options with = {.response_timeout = support::generous}) {
   with.min_replicas = 1;
   return with;
+}
+
+// Adds one to what the lock protects, as its holder.
+bool add_one(resource& numbers, const lease& mine) {
+  const auto number = numbers.read(mine.name(), mine.token().value());
+  const history::event writer{.lock = mine.name(), .token = mine.token().value()};
+  return numbers.write(writer, number.value_or(0) + 1);
 }
 
 // A master with one replica; their numbers are those of the test's server program.
@@ -46,22 +55,28 @@ class Replicas : public fault_test {
     return server.command({"EXISTS", value_key(name)}).number == 1;
   }
 
-  // How many of the locks that threads took the next master does not know. Its tokens are larger.
+  // Locks that threads took until the master died, and wrote with.
+  std::vector<lease> taken_before_a_failover(const client_options& as, const std::string& numbers);
+  // How many of them the next master does not know. It gives larger tokens, so that who has lost
+  // his lock writes nothing after the next holder did.
   std::size_t lost_in_a_failover(const client_options& as);
 
   std::optional<private_server> master_, replica_;
 };
 
-std::size_t Replicas::lost_in_a_failover(const client_options& as) {
+std::vector<lease> Replicas::taken_before_a_failover(const client_options& as,
+                                                     const std::string& numbers) {
   const client redis{master().url(), as};
   std::mutex guard;
   std::vector<lease> taken;
   std::atomic<std::size_t> attempts{0};
   std::atomic<bool> over{false};
   const auto work = [&](int thread) {
+    resource mine(numbers, tokens::checked);
     for (int i = 0; !over; ++i) {
       const auto name = std::to_string(thread) + ":" + std::to_string(i);
       auto got = redis.mutex(name, {.lease = 600s}).try_acquire();
+      EXPECT_TRUE(!got || add_one(mine, *got));
       ++attempts;
       const std::lock_guard lock(guard);
       if (got) taken.push_back(*std::move(got));
@@ -79,14 +94,30 @@ std::size_t Replicas::lost_in_a_failover(const client_options& as) {
   over = true;
   threads.clear();
   replica().command({"REPLICAOF", "NO", "ONE"});
+  return taken;
+}
+
+std::size_t Replicas::lost_in_a_failover(const client_options& as) {
+  const auto protected_numbers = start();
+  const auto taken = taken_before_a_failover(as, protected_numbers.socket());
+  resource numbers(protected_numbers.socket(), tokens::checked);
+  const client other{replica().url()};
   std::size_t lost = 0;
   std::uint64_t last = 0;
+  std::vector<history::event> writes;
   for (const auto& one : taken) {
-    if (!knows(replica(), one.name())) ++lost;
     last = std::max(last, one.token().value());
+    if (!knows(replica(), one.name())) {
+      ++lost;
+      EXPECT_TRUE(add_one(numbers, other.mutex(one.name()).acquire()));
+      EXPECT_FALSE(add_one(numbers, one)) << "late";
+    }
+    for (const auto& write : numbers.log(one.name())) writes.push_back(write);
   }
-  const auto next = client{replica().url()}.mutex("next").acquire();
-  EXPECT_GT(next.token().value(), last);
+  EXPECT_GT(other.mutex("next").acquire().token().value(), last);
+  for (const auto& broken : history::check(history::story(writes))) {
+    ADD_FAILURE() << to_text(broken);
+  }
   return lost;
 }
 HOLDFAST_ON_EACH_SERVER(Replicas);

@@ -69,7 +69,8 @@ private_server start_sentinel(const std::string& program, const std::vector<std:
                          .tls = tls});
 }
 
-sentinel_group::sentinel_group(const std::string& program, std::optional<server_tls> tls)
+sentinel_group::sentinel_group(const std::string& program, std::optional<server_tls> tls,
+                               milliseconds down_after)
     : tls_(std::move(tls)) {
   std::vector<std::string> common{"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period",
                                   "1"};
@@ -86,7 +87,7 @@ sentinel_group::sentinel_group(const std::string& program, std::optional<server_
   const std::string name = service;
   std::vector<std::string> lines{
       "sentinel monitor " + name + " 127.0.0.1 " + std::to_string(port_of(server(0))) + " 2",
-      "sentinel down-after-milliseconds " + name + " 500",
+      "sentinel down-after-milliseconds " + name + " " + std::to_string(down_after.count()),
       "sentinel failover-timeout " + name + " 2000", "sentinel parallel-syncs " + name + " 2"};
   if (tls_) lines.emplace_back("tls-replication yes");
   for (std::size_t i = 0; i < members; ++i) {
@@ -101,13 +102,14 @@ void sentinel_group::await_replicas() const {
 }
 
 void sentinel_group::await_sentinels() const {
-  const auto complete = [](const private_server& sentinel) {
+  const auto is_settled = [this](const private_server& sentinel) {
     return number_of(sentinel, "num-slaves") == "2" &&
            number_of(sentinel, "num-other-sentinels") == "2" &&
-           number_of(sentinel, "flags") == "master";
+           number_of(sentinel, "flags") == "master" &&
+           number_of(sentinel, "port") == number_of(sentinels_.front(), "port");
   };
-  require(eventually([&] { return std::ranges::all_of(sentinels_, complete); }),
-          "the sentinels do not find each other");
+  require(eventually([&] { return std::ranges::all_of(sentinels_, is_settled); }),
+          "the sentinels do not agree");
 }
 
 std::uint16_t sentinel_group::port_of(const private_server& one) const {
@@ -166,6 +168,10 @@ void sentinel_group::cut_replication() const {
   for (std::size_t i = 0; i < members; ++i) {
     if (i != master_now) servers_[i].command({"REPLICAOF", "127.0.0.1", "1"});
   }
+}
+
+void sentinel_group::demote(std::size_t i) const {
+  servers_[i].command({"REPLICAOF", "127.0.0.1", std::to_string(port_of(servers_[master()]))});
 }
 
 std::size_t sentinel_group::replicas_in_step() const {

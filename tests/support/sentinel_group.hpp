@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "support/private_server.hpp"
 
 namespace holdfast::support {
@@ -17,15 +18,16 @@ private_server start_sentinel(const std::string& program, const std::vector<std:
                               const std::optional<server_tls>& tls = {},
                               const std::string& address = "127.0.0.1");
 
-// All on free ports of 127.0.0.1. A server counts as dead after half a second. Throws when they do
-// not find each other; their logs are printed when the test has failed.
+// All on free ports of 127.0.0.1. Throws when they do not find each other; their logs are printed
+// when the test has failed.
 class sentinel_group {
  public:
   static constexpr std::size_t members = 3;
   static constexpr const char* service = "locks";
 
-  // With TLS: between all of them, and to them.
-  explicit sentinel_group(const std::string& program, std::optional<server_tls> tls = {});
+  // With TLS: between all of them, and to them. After so long a silent server counts as dead.
+  explicit sentinel_group(const std::string& program, std::optional<server_tls> tls = {},
+                          milliseconds down_after = milliseconds{500});
 
   std::string url() const;  // redis+sentinel://..., or rediss+sentinel://
 
@@ -42,11 +44,16 @@ class sentinel_group {
   void fail_over();
   // Whether the sentinels name another master than `before`, and it is one.
   bool has_moved_from(std::size_t before) const;
+  // Until all sentinels name the same master and none is at work on a failover, which only one of
+  // them sees to its end. Throws when they do not come to that.
+  void await_sentinels() const;
   // Whether this one has been told that it is no master.
   bool is_demoted(std::size_t i) const;
 
   // The replicas keep what they have and get nothing new. The sentinels mend it after some seconds.
   void cut_replication() const;
+  // Makes a replica of an old master that came back, as the sentinels do after eight seconds.
+  void demote(std::size_t i) const;
 
   // How many replicas have received everything.
   std::size_t replicas_in_step() const;
@@ -54,7 +61,6 @@ class sentinel_group {
  private:
   std::uint16_t port_of(const private_server& one) const;
   void await_replicas() const;
-  void await_sentinels() const;
 
   const std::optional<server_tls> tls_;
   std::vector<private_server> servers_;  // the first was the first master

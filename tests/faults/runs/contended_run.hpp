@@ -16,14 +16,15 @@ namespace holdfast::faults {
 struct named {
   std::string name;
   lock_options options;
+  milliseconds least_hold{};
 };
 
 // A mutex of each, of a client or a quorum.
 template <typename Redis>
 std::vector<contended> mutexes(const Redis& of, const std::vector<named>& wanted) {
   std::vector<contended> all;
-  for (const auto& [name, options] : wanted) {
-    all.push_back({name, options, {{of.mutex(name, options)}}});
+  for (const auto& [name, options, least_hold] : wanted) {
+    all.push_back({name, options, {{of.mutex(name, options)}}, least_hold});
   }
   return all;
 }

@@ -35,6 +35,7 @@ void contender::run() {
 
 void contender::take(const contended& one, milliseconds timeout) {
   const auto& way = one.ways[any(one.ways.size())];
+  least_hold_ = one.least_hold;
   turn_ = {.process = process_, .operation = log_.next_operation(), .lock = one.name};
   tell(kind::called, [&](event& call) {
     call.until = call.time + timeout;
@@ -97,7 +98,10 @@ void contender::read_twice(const lease& got) {
   }
 }
 
-void contender::take_time() { pause(any(20) == 0 ? milliseconds(any(400)) : milliseconds(any(4))); }
+void contender::take_time() {
+  if (time_now() < until_) pause(least_hold_);
+  pause(milliseconds(any(any(20) == 0 ? 400 : 4)));
+}
 
 bool contender::look(const lease& got) {
   const auto before = time_now();

@@ -31,6 +31,7 @@ struct contended {
   std::string name;
   lock_options options;
   std::vector<access> ways;
+  milliseconds least_hold{};  // who has it keeps it so long, while faults may happen
 };
 
 // Thread safety: one thread at a time.
@@ -62,6 +63,7 @@ class contender {
   recorder& log_;
   std::mt19937_64 random_;
   history::event turn_;  // what all events of the present acquisition have
+  milliseconds least_hold_{};
 };
 
 }  // namespace holdfast::faults

@@ -106,6 +106,7 @@ TEST_P(SentinelInQuorum, ItsFailoverIsNotNoticedAndTheOtherTwoMustRemember) {
   const auto beside = others.mutex("held", brief).try_acquire({.timeout = 10s});
   ASSERT_TRUE(beside) << why_not(beside);
   EXPECT_TRUE(held.held());
+  RecordProperty("token_is_larger", beside->token() > held.token() ? "1" : "0");
 }
 
 }  // namespace

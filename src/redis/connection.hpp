@@ -136,7 +136,7 @@ class connection final : public net::attendant {
   monotonic_time spin_end(waiter* w) const noexcept;
   link::outcome await_data(waiter& w, reply_batch& batch, bool alone);
   void poll_socket(waiter& w);
-  bool process(turn& mine, const waiter* leader) HOLDFAST_EXCLUDES(mutex_);
+  bool process(turn& mine, const waiter* leader, link::outcome how) HOLDFAST_EXCLUDES(mutex_);
   void dispatch(turn& mine) HOLDFAST_EXCLUDES(mutex_);
   void leave_if_demoted(const resp::value& error) HOLDFAST_EXCLUDES(mutex_);
   bool sent_again(request& r, std::string& error) HOLDFAST_EXCLUDES(mutex_);

@@ -166,9 +166,9 @@ void connection::lead(waiter& w, bool alone) {
     mine.batch.clear();
     const auto outcome = await_data(w, mine.batch, alone);
     if (outcome == link::outcome::data) {
-      leads = process(mine, &w);
+      leads = process(mine, &w, outcome);
     } else if (outcome == link::outcome::closed) {
-      process(mine, nullptr);  // what came before the end
+      process(mine, nullptr, outcome);  // what came before the end
       return tear_down(why_closed());
     } else if (tear_down_if_overdue()) {
       return;
@@ -228,8 +228,9 @@ void connection::poll_socket(waiter& w) {
   w.stop_reading();
 }
 
-// Gives the answers in the batch to those who asked. False: the role has been passed on.
-bool connection::process(turn& mine, const waiter* leader) {
+// Gives the answers in the batch to those who asked. False: the role has been passed on. Not by the
+// background thread if `how` says that they were the last: then it tears down.
+bool connection::process(turn& mine, const waiter* leader, link::outcome how) {
   bool leads = true;
   bool wake = false;
   mine.answered.clear();
@@ -261,7 +262,7 @@ bool connection::process(turn& mine, const waiter* leader) {
     if (answers_leader) {
       wake = pass_role(*leader, mine.answered.size());
       leads = false;
-    } else if (role_ == role::background &&
+    } else if (role_ == role::background && how != link::outcome::closed &&
                leave_to_callers(mine.answered.size(), answers_thread)) {
       leads = false;
     } else {

@@ -86,11 +86,11 @@ void connection::read_in_background(microseconds spin) {
     mine.batch.clear();
     const auto outcome = link_.receive(mine.batch);
     if (outcome == link::outcome::closed) {
-      process(mine, nullptr);
+      process(mine, nullptr, outcome);
       return tear_down(why_closed());
     }
     if (outcome == link::outcome::data) {
-      if (!process(mine, nullptr)) return;
+      if (!process(mine, nullptr, outcome)) return;
       quiet_since = net::now();
     } else if (now - quiet_since >= spin && now >= spin_end(nullptr)) {
       break;

@@ -247,10 +247,11 @@ bool connection::process(turn& mine, const waiter* leader, link::outcome how) {
     bool answers_leader = false;
     bool answers_thread = false;
     for (std::size_t i = 0; i < mine.batch.size(); ++i) {
-      if (in_flight_.empty() && mine.batch[i].is(resp::type::push)) continue;
-      if (!in_flight_.empty() && !in_flight_.first()->is_answered_by(mine.batch[i])) continue;
-      if (in_flight_.empty()) {
-        net::shut_down(link_.socket());  // an answer to nothing: the two sides disagree
+      const auto& said = mine.batch[i];
+      const auto* const oldest = in_flight_.first();
+      if (oldest == nullptr || !oldest->is_answered_by(said)) {
+        if (oldest == nullptr ? said.is(resp::type::push) : oldest->is_preceded_by(said)) continue;
+        link_.give_up("what the server answers is not what was asked");
         break;
       }
       request* const r = in_flight_.pop();

@@ -4,22 +4,27 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 #include <thread>
 
 #include "net/background_thread.hpp"
 #include "net/clock.hpp"
 #include "net/closing.hpp"
 #include "net/descriptor.hpp"
+#include "net/quiet_thread.hpp"
 #include "net/socket.hpp"
 
 namespace holdfast::net {
@@ -93,12 +98,12 @@ TEST(Socket, SaysThatNobodyListens) {
 // A connection to ourselves.
 struct connected {
   connected() {
-    const auto where = bound(listener);
     EXPECT_EQ(::listen(listener.get(), 1), 0);
     EXPECT_EQ(connect(where, within(milliseconds{5000}), socket), "");
     peer.reset(::accept(listener.get(), nullptr, nullptr));
   }
   descriptor listener, socket, peer;
+  const tcp_endpoint where = bound(listener);
 };
 
 TEST(Socket, NoticesAPeerThatVanishes) {
@@ -185,6 +190,34 @@ TEST(Socket, SaysThatTheHostIsUnknown) {
   const auto problem =
       connect(tcp_endpoint{"no-such-host.invalid", 6379}, within(milliseconds{5000}), socket);
   EXPECT_THAT(problem, HasSubstr("no-such-host.invalid"));
+}
+
+TEST(Socket, SaysThatNoDescriptorIsLeftToLookUpAHost) {
+  EXPECT_TRUE(holds_in_child([] {
+    const ::rlimit none{0, 0};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    descriptor socket;
+    const auto problem =
+        connect(tcp_endpoint{"localhost", 6379}, within(milliseconds{5000}), socket);
+    return problem.find("Too many open files") != std::string::npos;
+  }));
+}
+
+TEST(QuietThread, LeavesSignalsAsTheyWereWhenThereIsNone) {
+  EXPECT_TRUE(holds_in_child([] {
+    ::pthread_attr_t greedy;
+    ::pthread_attr_init(&greedy);
+    ::pthread_attr_setstacksize(&greedy, std::size_t{1} << 60);
+    ::pthread_setattr_default_np(&greedy);
+    try {
+      quiet_thread("test", [] {}).join();
+      return false;
+    } catch (const std::system_error&) {
+      sigset_t blocked;
+      ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+      return sigismember(&blocked, SIGINT) == 0;
+    }
+  }));
 }
 
 TEST(Socket, SaysThatThePathIsTooLong) {

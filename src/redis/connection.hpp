@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -152,8 +153,9 @@ class connection final : public net::attendant {
   void read_in_background(microseconds spin) HOLDFAST_EXCLUDES(mutex_);
   void ping_if_silent(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool is_wanted() const HOLDFAST_REQUIRES(mutex_);
-  void start_connecting() HOLDFAST_REQUIRES(mutex_);
+  void start_connecting() HOLDFAST_EXCLUDES(mutex_);
   void connect() HOLDFAST_EXCLUDES(mutex_);
+  std::optional<breakdown> open(link& made, session_facts& facts) HOLDFAST_EXCLUDES(mutex_);
   void connected(link& made, const std::string& address) HOLDFAST_EXCLUDES(mutex_);
   void not_connected(const breakdown& why) HOLDFAST_EXCLUDES(mutex_);
   void schedule_attempt() HOLDFAST_REQUIRES(mutex_);

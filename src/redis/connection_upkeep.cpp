@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "net/clock.hpp"
 #include "net/quiet_thread.hpp"
@@ -47,8 +48,10 @@ void connection::attend(short events, monotonic_time now) {
   scoped_mutex lock(mutex_);
   if (closed_) return;
   if (!up_) {
-    if (!connecting_ && now >= attempt_at_ && is_wanted()) start_connecting();
-    return;
+    if (connecting_ || now < attempt_at_ || !is_wanted()) return;
+    connecting_ = true;
+    lock.unlock();
+    return start_connecting();
   }
   if ((events & POLLOUT) != 0) {
     blocked_ = false;
@@ -125,23 +128,37 @@ bool connection::is_wanted() const {
   return !pending_.empty() || (ever_reached_ && observer_.needs_connection());
 }
 
+// On a thread of its own: connecting may take long, and the background thread's timers must not.
 void connection::start_connecting() {
   if (connector_.joinable()) connector_.join();  // an earlier attempt, which has ended
-  connecting_ = true;
-  connector_ = net::quiet_thread("holdfast-login", [this] { connect(); });
+  try {
+    connector_ = net::quiet_thread("holdfast-login", [this] { connect(); });
+  } catch (const std::system_error& none_left) {
+    not_connected({errc::unavailable,
+                   "no thread can be started to connect: " + none_left.code().message(), false});
+  }
 }
 
-// On a thread of its own: connecting may take long, and the background thread's timers must not.
 void connection::connect() {
   link made;
   session_facts facts;
-  if (const auto broken = locator_.open(made, facts)) {
+  if (const auto broken = open(made, facts)) {
     not_connected(*broken);
   } else {
-    observer_.on_connected(facts);
     connected(made, facts.address);
   }
   helper_.wake();
+}
+
+// In a cluster the observer makes connections to the nodes that it hears of.
+std::optional<breakdown> connection::open(link& made, session_facts& facts) {
+  try {
+    if (auto broken = locator_.open(made, facts)) return broken;
+    observer_.on_connected(facts);
+    return std::nullopt;
+  } catch (const std::system_error& none_left) {
+    return breakdown{errc::unavailable, "no descriptor is left: " + none_left.code().message()};
+  }
 }
 
 void connection::connected(link& made, const std::string& address) {

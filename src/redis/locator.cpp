@@ -1,6 +1,7 @@
 #include "redis/locator.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -27,10 +28,16 @@ locator::locator(const session_settings& settings, master_watch::listener moved)
 std::optional<breakdown> locator::open(link& into, session_facts& facts) {
   if (!circle_) return open_session(settings_, &interrupt_, into, facts);
   auto broken = find_and_open(into, facts);
-  if (!broken && !watch_ && !cancelled_) {
-    watch_ = std::make_unique<master_watch>(circle_->group(), settings_.response_timeout, moved_);
-  }
+  if (!broken && !watch_ && !cancelled_) start_watching();
   return broken;
+}
+
+void locator::start_watching() {
+  try {
+    watch_ = std::make_unique<master_watch>(circle_->group(), settings_.response_timeout, moved_);
+  } catch (const std::system_error&) {
+    // No descriptor or thread is left: without it we only hear of a failover later.
+  }
 }
 
 std::optional<breakdown> locator::find_and_open(link& into, session_facts& facts) {

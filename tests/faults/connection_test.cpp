@@ -1,5 +1,8 @@
-// A connection seen from inside, on which its server ends it.
+// A connection seen from inside, while servers end it, fall silent or move.
+#include <pthread.h>
+
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "faults/faulty_server.hpp"
@@ -16,9 +19,14 @@ using support::fake_server;
 class counting final : public redis::connection::observer {
  public:
   std::atomic<int> breaks{0};
-  void on_connected(const redis::session_facts&) override {}
+  std::function<void()> when_connected = [] {};
+  std::atomic<bool> is_needed{false};
+
+ private:
+  void on_connected(const redis::session_facts&) override { when_connected(); }
   void on_push(resp::value&, std::uint64_t) override {}
   void on_broken() override { ++breaks; }
+  bool needs_connection() override { return is_needed; }
 };
 
 // A command of one word. Its waiter, if it has one, is done with the end.
@@ -28,6 +36,7 @@ class word final : public redis::request {
       : text_(std::move(text)), who_(who) {
     set_sleeper(who);
   }
+  std::atomic<bool> answered{false};
   std::atomic<bool> ended{false};
 
  private:
@@ -35,7 +44,10 @@ class word final : public redis::request {
     out.command(1);
     out.arg(text_);
   }
-  void on_reply(resp::value&) override { end(); }
+  void on_reply(resp::value&) override {
+    answered = true;
+    end();
+  }
   void on_failed(redis::fate, const redis::breakdown&) override { end(); }
   void end() {
     auto* const who = who_;
@@ -58,7 +70,13 @@ class Connection : public ::testing::Test {
   static redis::session_settings settings_of(const fake_server& server) {
     redis::session_settings settings;
     settings.where = net::tcp_endpoint{"127.0.0.1", server.port()};
+    settings.response_timeout = 200ms;
     return settings;
+  }
+  static redis::connection_tuning often_pinging() {
+    redis::connection_tuning tuning;
+    tuning.ping_after = 100ms;
+    return tuning;
   }
   // On this thread, as in sync_wait.
   void ask(const std::string& what, delivery how) {
@@ -68,20 +86,24 @@ class Connection : public ::testing::Test {
     link.drive(self);
     link.forget(self);
   }
-  void say(const std::string& what) {
+  // Whether there was an answer.
+  bool say(const std::string& what) {
     word said(what);
     link.submit(said, delivery::prompt);
     EXPECT_TRUE(eventually([&] { return said.ended.load(); }));
+    return said.answered;
   }
 
-  fake_server server{[](const auto& words) -> std::optional<fake_server::reply> {
+  static std::optional<fake_server::reply> answer(const fake_server::command& words) {
     if (words.front() == "WAIT") return fake_server::silence();
     if (words.front() == "RESET") return fake_server::hang_up(fake_server::then::reset);
     return std::nullopt;
-  }};
+  }
+
+  fake_server server{answer};
   counting observer;
   net::background_thread helper;
-  redis::connection link{settings_of(server), {}, helper, observer};
+  redis::connection link{settings_of(server), often_pinging(), helper, observer};
 };
 
 // The background thread reads and a coroutine's thread would like to: it is not asked to when there
@@ -97,6 +119,17 @@ TEST_F(Connection, ThatBreaksIsCleanedUpOnce) {
   }
   EXPECT_EQ(observer.breaks, rounds);
   EXPECT_EQ(server.connections(), std::size_t(rounds));
+}
+
+TEST_F(Connection, IsMadeAgainWhenTheSystemHasAThreadForItAgain) {
+  ::pthread_attr_t usual, greedy;
+  ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(::pthread_attr_init(&greedy), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&greedy, std::size_t{1} << 60), 0);
+  ASSERT_EQ(::pthread_setattr_default_np(&greedy), 0);
+  EXPECT_FALSE(say("PING"));
+  ASSERT_EQ(::pthread_setattr_default_np(&usual), 0);
+  EXPECT_TRUE(say("PING"));
 }
 
 }  // namespace

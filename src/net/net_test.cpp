@@ -25,6 +25,7 @@
 #include "net/closing.hpp"
 #include "net/descriptor.hpp"
 #include "net/quiet_thread.hpp"
+#include "net/resolve.hpp"
 #include "net/socket.hpp"
 
 namespace holdfast::net {
@@ -218,6 +219,24 @@ TEST(QuietThread, LeavesSignalsAsTheyWereWhenThereIsNone) {
       return sigismember(&blocked, SIGINT) == 0;
     }
   }));
+}
+
+// The address of one who listens and never answers, since he has as many callers as he wants.
+TEST(Socket, LeavesTimeForTheNextAddress) {
+  connected both;
+  descriptor deaf, socket;
+  const auto silent = bound(deaf);
+  EXPECT_EQ(::listen(deaf.get(), 0), 0);
+  descriptor callers[8];
+  for (auto& one : callers) {
+    if (!connect(silent, within(milliseconds{100}), one).empty()) break;
+  }
+  const connect_limits none{now(), {}, nullptr};
+  auto first = resolve(silent, none), second = resolve(both.where, none);
+  ASSERT_TRUE(first.addresses && second.addresses);
+  first.addresses->ai_next = second.addresses.get();
+  EXPECT_EQ(connect_to_first(first.addresses.get(), within(milliseconds{1000}), socket), 0);
+  first.addresses->ai_next = nullptr;
 }
 
 TEST(Socket, SaysThatThePathIsTooLong) {

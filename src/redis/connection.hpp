@@ -183,6 +183,7 @@ class connection final : public net::attendant {
   bool up_ HOLDFAST_GUARDED_BY(mutex_) = false;
   std::string address_ HOLDFAST_GUARDED_BY(mutex_);  // of the server, when up
   bool connecting_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  std::string elsewhere_ HOLDFAST_GUARDED_BY(mutex_);  // leave_for() said since; empty: nothing
   bool ever_reached_ HOLDFAST_GUARDED_BY(mutex_);
   bool closed_ HOLDFAST_GUARDED_BY(mutex_) = false;
   role role_ HOLDFAST_GUARDED_BY(mutex_) = role::none;

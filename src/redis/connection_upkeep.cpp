@@ -50,6 +50,7 @@ void connection::attend(short events, monotonic_time now) {
   if (!up_) {
     if (connecting_ || now < attempt_at_ || !is_wanted()) return;
     connecting_ = true;
+    elsewhere_.clear();
     lock.unlock();
     return start_connecting();
   }
@@ -163,11 +164,14 @@ std::optional<breakdown> connection::open(link& made, session_facts& facts) {
 
 void connection::connected(link& made, const std::string& address) {
   const scoped_mutex lock(mutex_);
+  connecting_ = false;
+  ever_reached_ = true;
+  // The sentinels were asked before that was known.
+  if (!elsewhere_.empty() && elsewhere_ != address) return schedule_attempt();
   link_.take(made);
   net::block_at_most(link_.socket(), moment);
   address_ = address;
-  connecting_ = false;
-  up_ = ever_reached_ = true;
+  up_ = true;
   scripts_.start(settings_.scripts, settings_.asks_slots);
   attempt_delay_ = milliseconds{0};
   const auto now = net::now();
@@ -215,6 +219,7 @@ void connection::leave_for(const std::string& address) {
   locator_.ask_again();
   {
     const scoped_mutex lock(mutex_);
+    if (!up_ && !address.empty()) elsewhere_ = address;
     if (!up_ || address == address_) return;
     net::shut_down(link_.socket());  // whoever reads sees the end and cleans up
     if (role_ == role::none) role_ = role::background;

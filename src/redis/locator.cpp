@@ -28,13 +28,14 @@ locator::locator(const session_settings& settings, master_watch::listener moved)
 std::optional<breakdown> locator::open(link& into, session_facts& facts) {
   if (!circle_) return open_session(settings_, &interrupt_, into, facts);
   auto broken = find_and_open(into, facts);
-  if (!broken && !watch_ && !cancelled_) start_watching();
+  if (!broken && !watch_ && !cancelled_) start_watching(facts.address);
   return broken;
 }
 
-void locator::start_watching() {
+void locator::start_watching(const std::string& master) {
   try {
-    watch_ = std::make_unique<master_watch>(circle_->group(), settings_.response_timeout, moved_);
+    watch_ = std::make_unique<master_watch>(circle_->group(), settings_.response_timeout, master,
+                                            moved_);
   } catch (const std::system_error&) {
     // No descriptor or thread is left: without it we only hear of a failover later.
   }

@@ -121,6 +121,16 @@ TEST_F(Connection, ThatBreaksIsCleanedUpOnce) {
   EXPECT_EQ(server.connections(), std::size_t(rounds));
 }
 
+TEST_F(Connection, IsNotKeptWhenNewsOfAnotherMasterCameWhileItWasMade) {
+  std::atomic<int> made{0};
+  observer.when_connected = [&] {
+    if (++made == 1) link.leave_for("127.0.0.1:1");
+  };
+  EXPECT_TRUE(say("PING"));
+  EXPECT_EQ(made, 2);
+  EXPECT_EQ(server.connections(), 2U);
+}
+
 TEST_F(Connection, IsMadeAgainWhenTheSystemHasAThreadForItAgain) {
   ::pthread_attr_t usual, greedy;
   ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);
@@ -130,6 +140,35 @@ TEST_F(Connection, IsMadeAgainWhenTheSystemHasAThreadForItAgain) {
   EXPECT_FALSE(say("PING"));
   ASSERT_EQ(::pthread_setattr_default_np(&usual), 0);
   EXPECT_TRUE(say("PING"));
+}
+
+// Between the answer that led here and the first look of the watch, the sentinels agreed on
+// another.
+TEST(ConnectionBySentinels, IsLeftWhenTheFirstLookShowsAnotherMaster) {
+  const fake_server old, other;
+  std::atomic<int> asked{0};
+  const fake_server sentinel([&](const auto& words) -> std::optional<fake_server::reply> {
+    if (words.front() == "SUBSCRIBE")
+      return fake_server::answer(">3\r\n+subscribe\r\n+x\r\n:1\r\n");
+    if (words.front() != "SENTINEL") return std::nullopt;
+    const auto port = std::to_string(asked++ == 0 ? old.port() : other.port());
+    return fake_server::answer("*2\r\n+127.0.0.1\r\n+" + port + "\r\n");
+  });
+  redis::session_settings settings;
+  settings.sentinels.emplace();
+  settings.sentinels->members = {net::tcp_endpoint{"127.0.0.1", sentinel.port()}};
+  settings.sentinels->service = "locks";
+  counting observer;
+  observer.is_needed = true;
+  net::background_thread helper;
+  redis::connection link(settings, {}, helper, observer);
+  helper.start({&link});
+  word first("PING");
+  link.submit(first, delivery::prompt);
+  EXPECT_TRUE(eventually([&] { return first.ended.load(); }));
+  EXPECT_TRUE(eventually([&] { return other.connections() == 1; }));
+  helper.stop();
+  link.shut_down();
 }
 
 }  // namespace

@@ -206,6 +206,7 @@ class connection final : public net::attendant {
   monotonic_time look_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
   monotonic_time attempt_at_ HOLDFAST_GUARDED_BY(mutex_){};
   milliseconds attempt_delay_ HOLDFAST_GUARDED_BY(mutex_){0};
+  monotonic_time up_since_ HOLDFAST_GUARDED_BY(mutex_){};
   monotonic_time ping_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
   std::uint64_t progress_at_ping_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   std::unique_ptr<ping_request> ping_;

@@ -260,6 +260,7 @@ bool connection::process(turn& mine, const waiter* leader, link::outcome how) {
       r->sleeper_ = nullptr;  // it may leave now; forget() would not find the request here
       mine.answered.push_back(r);
     }
+    if (!mine.answered.empty()) attempt_delay_ = milliseconds{0};
     if (answers_leader) {
       wake = pass_role(*leader, mine.answered.size());
       leads = false;
@@ -343,6 +344,7 @@ void connection::tear_down(const breakdown& why) {
       lock.lock();
     }
     link_.close();
+    schedule_attempt();  // asks for how long it was up
     up_ = false;
     blocked_ = false;
     role_ = role::none;
@@ -350,7 +352,6 @@ void connection::tear_down(const breakdown& why) {
     out_.clear();
     unsent_ = 0;
     failed = in_flight_.take();
-    schedule_attempt();
   }
   fail(failed, fate::unknown, why);
   observer_.on_broken();

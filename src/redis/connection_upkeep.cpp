@@ -173,8 +173,8 @@ void connection::connected(link& made, const std::string& address) {
   address_ = address;
   up_ = true;
   scripts_.start(settings_.scripts, settings_.asks_slots);
-  attempt_delay_ = milliseconds{0};
   const auto now = net::now();
+  up_since_ = now;
   ping_at_ = now + tuning_.ping_after;
   for (auto waiting = pending_.take(); !waiting.empty();) enqueue(*waiting.pop(), now);
   // Before flush(), which unlocks: a caller that came in between would read as well.
@@ -208,10 +208,13 @@ void connection::fail(request_queue& all, fate what, const breakdown& why) {
   }
 }
 
-// The first attempt after a break comes at once, later ones with growing pauses.
+// The first attempt after a break comes at once, later ones with growing pauses. A connection that
+// has answered something, or was good for a while, ends the row.
 void connection::schedule_attempt() {
-  attempt_at_ = net::now() + attempt_delay_;
+  const auto now = net::now();
   const auto longest = settings_.asks_slots ? last_attempt_delay_in_cluster : last_attempt_delay;
+  if (up_ && now - up_since_ > longest) attempt_delay_ = milliseconds{0};
+  attempt_at_ = now + attempt_delay_;
   attempt_delay_ = std::clamp(attempt_delay_ * 2, first_attempt_delay, longest);
 }
 

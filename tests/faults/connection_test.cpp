@@ -121,6 +121,14 @@ TEST_F(Connection, ThatBreaksIsCleanedUpOnce) {
   EXPECT_EQ(server.connections(), std::size_t(rounds));
 }
 
+// As for a server whose client eviction takes the newcomer, or a proxy that dislikes a command.
+TEST_F(Connection, ThatEndsBeforeItsFirstAnswerIsNotMadeAgainAtOnce) {
+  for (const auto end = net::now() + 2s; net::now() < end;) EXPECT_FALSE(say("RESET"));
+  // After 0, 10, 20, 40, ... 640, 1000 ms.
+  EXPECT_LE(server.connections(), 12U);
+  EXPECT_GE(server.connections(), 3U);
+}
+
 TEST_F(Connection, IsNotKeptWhenNewsOfAnotherMasterCameWhileItWasMade) {
   std::atomic<int> made{0};
   observer.when_connected = [&] {

@@ -36,7 +36,7 @@ net::attendant::interest connection::wants(monotonic_time now) {
   if (role_ == role::background) {
     wanted.events |= POLLIN;
     note_due();
-    wanted.at = out_.empty() || blocked_ ? due_ : now;
+    wanted.at = out_.empty() || blocked_ ? std::min(due_, ping_at_) : now;
   } else {
     wanted.at = std::min(look_at_, ping_at_);
   }

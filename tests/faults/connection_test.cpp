@@ -129,6 +129,15 @@ TEST_F(Connection, ThatEndsBeforeItsFirstAnswerIsNotMadeAgainAtOnce) {
   EXPECT_GE(server.connections(), 3U);
 }
 
+// The background thread reads for it although nothing is asked.
+TEST_F(Connection, ThatOnlyListensNoticesASilentServer) {
+  EXPECT_TRUE(say("PING"));
+  link.listen(nullptr);
+  server.on([](const auto&) { return fake_server::silence(); });
+  EXPECT_TRUE(eventually([&] { return observer.breaks == 1; }));
+  link.unlisten(nullptr);
+}
+
 TEST_F(Connection, IsNotKeptWhenNewsOfAnotherMasterCameWhileItWasMade) {
   std::atomic<int> made{0};
   observer.when_connected = [&] {

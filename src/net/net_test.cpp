@@ -17,6 +17,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 #include <thread>
 
@@ -361,6 +364,30 @@ TEST(BackgroundThread, IsNotTroubledBeforeAnAlarm) {
   put_to_sleep(thread, c);
   for (int i = 0; i < 1000; ++i) thread.wake_at(now() + std::chrono::hours{1 + i % 2});
   EXPECT_LT(c.asked, 3);  // before, and perhaps again
+}
+
+// Whether a timer of ours, which counts also while the machine is suspended, is set.
+bool is_a_timer_set() {
+  for (const auto& one : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+    std::ifstream file(one.path());
+    const std::string said{std::istreambuf_iterator<char>(file), {}};
+    const bool is_one = said.find("clockid: 7") != std::string::npos;
+    if (is_one && said.find("it_value: (0, 0)") == std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(BackgroundThread, SleepsLongByAnAlarmOnly) {
+  counter only;
+  background_thread thread;
+  thread.start({&only});
+  put_to_sleep(thread, only);
+  EXPECT_FALSE(is_a_timer_set());
+  only.at = now() + std::chrono::hours{1};
+  thread.wake();
+  const auto end = now() + milliseconds{20'000};
+  while (!is_a_timer_set() && now() < end) ::poll(nullptr, 0, 1);
+  EXPECT_TRUE(is_a_timer_set());
 }
 
 TEST(BackgroundThread, StopsWhileAsleep) {

@@ -45,7 +45,7 @@ std::optional<breakdown> locator::find_and_open(link& into, session_facts& facts
   const auto deadline = net::now() + settings_.connect_timeout;
   rearm();
   // An old master may accept and not answer. A new one that is only slow gets its time later.
-  auto patience = settings_.connect_timeout / 4;
+  auto patience = std::max(milliseconds{1}, settings_.connect_timeout / 4);
   std::optional<breakdown> heard;
   for (auto wait = first_pause;; wait = std::min(2 * wait, longest_pause)) {
     net::endpoint master;

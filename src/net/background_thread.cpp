@@ -9,6 +9,12 @@
 #include "net/quiet_thread.hpp"
 
 namespace holdfast::net {
+namespace {
+
+// poll() does not count the time for which the machine is suspended; an alarm does.
+constexpr milliseconds long_sleep{100};
+
+}  // namespace
 
 void background_thread::start(std::vector<attendant*> attended) {
   attended_ = std::move(attended);
@@ -39,7 +45,15 @@ void background_thread::wake_at(monotonic_time when) noexcept {
   alarm_.set(when);
 }
 
+// Beside the time-out of poll(). Mostly an earlier alarm is set, and then no lock is taken either.
+void background_thread::set_own_alarm(monotonic_time when) noexcept {
+  if (when >= own_alarm_at_) return;
+  own_alarm_at_ = when;
+  wake_at(when);
+}
+
 void background_thread::end_alarm() noexcept {
+  own_alarm_at_ = monotonic_time::max();
   const std::lock_guard lock(alarm_guard_);
   alarm_at_ = monotonic_time::max();
   alarm_.clear();
@@ -82,6 +96,7 @@ void background_thread::sleep(const std::vector<attendant::interest>& interests)
   const bool for_ever = !at_once && until == monotonic_time::max();
   if (!at_once && !for_ever) {
     const auto left = std::max(nanoseconds{0}, until - now());
+    if (left > long_sleep) set_own_alarm(until);
     timeout = {left.count() / 1'000'000'000, left.count() % 1'000'000'000};
   }
   ::ppoll(polled.data(), polled.size(), for_ever ? nullptr : &timeout, nullptr);

@@ -62,13 +62,15 @@ class background_thread {
  private:
   void run();
   void admit_newcomers();
+  void set_own_alarm(monotonic_time when) noexcept;
   void end_alarm() noexcept;
   void sleep(const std::vector<attendant::interest>& interests);
 
   wake_up wake_up_;
   alarm_clock alarm_;
   std::mutex alarm_guard_;
-  monotonic_time alarm_at_ = monotonic_time::max();  // guarded by alarm_guard_
+  monotonic_time alarm_at_ = monotonic_time::max();      // guarded by alarm_guard_
+  monotonic_time own_alarm_at_ = monotonic_time::max();  // of the thread: not before alarm_at_
   std::atomic<bool> signalled_{false};
   std::atomic<bool> asleep_{false};
   std::atomic<bool> stopping_{false};

@@ -4,22 +4,31 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
 #include <thread>
 
 #include "net/background_thread.hpp"
 #include "net/clock.hpp"
 #include "net/closing.hpp"
 #include "net/descriptor.hpp"
+#include "net/quiet_thread.hpp"
+#include "net/resolve.hpp"
 #include "net/socket.hpp"
 
 namespace holdfast::net {
@@ -93,12 +102,12 @@ TEST(Socket, SaysThatNobodyListens) {
 // A connection to ourselves.
 struct connected {
   connected() {
-    const auto where = bound(listener);
     EXPECT_EQ(::listen(listener.get(), 1), 0);
     EXPECT_EQ(connect(where, within(milliseconds{5000}), socket), "");
     peer.reset(::accept(listener.get(), nullptr, nullptr));
   }
   descriptor listener, socket, peer;
+  const tcp_endpoint where = bound(listener);
 };
 
 TEST(Socket, NoticesAPeerThatVanishes) {
@@ -185,6 +194,52 @@ TEST(Socket, SaysThatTheHostIsUnknown) {
   const auto problem =
       connect(tcp_endpoint{"no-such-host.invalid", 6379}, within(milliseconds{5000}), socket);
   EXPECT_THAT(problem, HasSubstr("no-such-host.invalid"));
+}
+
+TEST(Socket, SaysThatNoDescriptorIsLeftToLookUpAHost) {
+  EXPECT_TRUE(holds_in_child([] {
+    const ::rlimit none{0, 0};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    descriptor socket;
+    const auto problem =
+        connect(tcp_endpoint{"localhost", 6379}, within(milliseconds{5000}), socket);
+    return problem.find("Too many open files") != std::string::npos;
+  }));
+}
+
+TEST(QuietThread, LeavesSignalsAsTheyWereWhenThereIsNone) {
+  EXPECT_TRUE(holds_in_child([] {
+    ::pthread_attr_t greedy;
+    ::pthread_attr_init(&greedy);
+    ::pthread_attr_setstacksize(&greedy, std::size_t{1} << 60);
+    ::pthread_setattr_default_np(&greedy);
+    try {
+      quiet_thread("test", [] {}).join();
+      return false;
+    } catch (const std::system_error&) {
+      sigset_t blocked;
+      ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+      return sigismember(&blocked, SIGINT) == 0;
+    }
+  }));
+}
+
+// The address of one who listens and never answers, since he has as many callers as he wants.
+TEST(Socket, LeavesTimeForTheNextAddress) {
+  connected both;
+  descriptor deaf, socket;
+  const auto silent = bound(deaf);
+  EXPECT_EQ(::listen(deaf.get(), 0), 0);
+  descriptor callers[8];
+  for (auto& one : callers) {
+    if (!connect(silent, within(milliseconds{100}), one).empty()) break;
+  }
+  const connect_limits none{now(), {}, nullptr};
+  auto first = resolve(silent, none), second = resolve(both.where, none);
+  ASSERT_TRUE(first.addresses && second.addresses);
+  first.addresses->ai_next = second.addresses.get();
+  EXPECT_EQ(connect_to_first(first.addresses.get(), within(milliseconds{1000}), socket), 0);
+  first.addresses->ai_next = nullptr;
 }
 
 TEST(Socket, SaysThatThePathIsTooLong) {
@@ -309,6 +364,30 @@ TEST(BackgroundThread, IsNotTroubledBeforeAnAlarm) {
   put_to_sleep(thread, c);
   for (int i = 0; i < 1000; ++i) thread.wake_at(now() + std::chrono::hours{1 + i % 2});
   EXPECT_LT(c.asked, 3);  // before, and perhaps again
+}
+
+// Whether a timer of ours, which counts also while the machine is suspended, is set.
+bool is_a_timer_set() {
+  for (const auto& one : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+    std::ifstream file(one.path());
+    const std::string said{std::istreambuf_iterator<char>(file), {}};
+    const bool is_one = said.find("clockid: 7") != std::string::npos;
+    if (is_one && said.find("it_value: (0, 0)") == std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(BackgroundThread, SleepsLongByAnAlarmOnly) {
+  counter only;
+  background_thread thread;
+  thread.start({&only});
+  put_to_sleep(thread, only);
+  EXPECT_FALSE(is_a_timer_set());
+  only.at = now() + std::chrono::hours{1};
+  thread.wake();
+  const auto end = now() + milliseconds{20'000};
+  while (!is_a_timer_set() && now() < end) ::poll(nullptr, 0, 1);
+  EXPECT_TRUE(is_a_timer_set());
 }
 
 TEST(BackgroundThread, StopsWhileAsleep) {

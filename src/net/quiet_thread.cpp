@@ -10,20 +10,32 @@ namespace {
 
 thread_local bool is_ours = false;
 
+// What a thread is born with. Ends also when none can be born.
+class all_signals_blocked {
+ public:
+  all_signals_blocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~all_signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  all_signals_blocked(const all_signals_blocked&) = delete;
+  all_signals_blocked& operator=(const all_signals_blocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace
 
 bool is_quiet_thread() noexcept { return is_ours; }
 
 std::thread quiet_thread(const char* name, std::function<void()> body) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const all_signals_blocked meanwhile;
   std::thread made([run = std::move(body)] {
     is_ours = true;
     run();
   });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_setname_np(made.native_handle(), name);
   return made;
 }

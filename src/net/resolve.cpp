@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "net/quiet_thread.hpp"
@@ -45,10 +46,7 @@ address_list numeric(const tcp_endpoint& where) {
                                                                                         : nullptr};
 }
 
-}  // namespace
-
-resolved resolve(const tcp_endpoint& where, const connect_limits& limits) {
-  if (auto list = numeric(where)) return {std::move(list), {}};
+resolved look_up_aside(const tcp_endpoint& where, const connect_limits& limits) {
   auto job = std::make_shared<look_up>();
   job->host = where.host;
   job->port = std::to_string(where.port);
@@ -58,6 +56,18 @@ resolved resolve(const tcp_endpoint& where, const connect_limits& limits) {
   }
   const std::lock_guard lock(job->guard);
   return std::move(job->found);
+}
+
+}  // namespace
+
+resolved resolve(const tcp_endpoint& where, const connect_limits& limits) {
+  if (auto list = numeric(where)) return {std::move(list), {}};
+  try {
+    return look_up_aside(where, limits);
+  } catch (const std::system_error& none_left) {
+    return {nullptr, "the host name '" + where.host +
+                         "' cannot be looked up: " + none_left.code().message()};
+  }
 }
 
 }  // namespace holdfast::net

@@ -95,12 +95,8 @@ std::string connect_unix(const unix_endpoint& where, const connect_limits& limit
 std::string connect_tcp(const tcp_endpoint& where, const connect_limits& limits, descriptor& into) {
   auto found = resolve(where, limits);
   if (!found.addresses) return found.problem;
-  int code = EADDRNOTAVAIL;
-  for (const addrinfo* a = found.addresses.get(); a != nullptr; a = a->ai_next) {
-    code = connect_to(a->ai_addr, a->ai_addrlen, limits, into);
-    if (code == 0) return {};
-    if (now() >= limits.deadline) break;
-  }
+  const int code = connect_to_first(found.addresses.get(), limits, into);
+  if (code == 0) return {};
   return "cannot connect to " + to_string(endpoint{where}) + ": " + system_message(code);
 }
 
@@ -119,6 +115,20 @@ std::string connect(const endpoint& where, const connect_limits& limits, descrip
                      : connect_tcp(std::get<tcp_endpoint>(where), limits, into);
   if (!problem.empty()) into.reset();
   return problem;
+}
+
+int connect_to_first(const addrinfo* of, const connect_limits& limits, descriptor& into) {
+  int left = 0;
+  for (const addrinfo* a = of; a != nullptr; a = a->ai_next) ++left;
+  int code = EADDRNOTAVAIL;
+  for (const addrinfo* a = of; a != nullptr; a = a->ai_next, --left) {
+    const auto started = now();
+    const auto part = (limits.deadline - started) / left;
+    code = connect_to(a->ai_addr, a->ai_addrlen,
+                      {started + part, limits.user_timeout, limits.cancel}, into);
+    if (code == 0 || now() >= limits.deadline) break;
+  }
+  return code;
 }
 
 void close_hard(descriptor& socket) noexcept {

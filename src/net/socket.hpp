@@ -8,6 +8,8 @@
 #include "net/descriptor.hpp"
 #include "net/wake_up.hpp"
 
+struct addrinfo;
+
 namespace holdfast::net {
 
 struct tcp_endpoint {
@@ -34,6 +36,10 @@ enum class transfer { data, would_block, closed };
 // Connects a non-blocking socket into `into`. Returns an empty string, or one sentence that says
 // what failed. Blocks at most until the deadline, name look-up included.
 std::string connect(const endpoint& where, const connect_limits& limits, descriptor& into);
+
+// Connects to the first of these addresses that lets us in. Returns the errno, 0 when connected.
+// Each has its part of the time: one that nothing comes back from leaves some to the others.
+int connect_to_first(const addrinfo* of, const connect_limits& limits, descriptor& into);
 
 // Closes without lingering: what was sent and not yet delivered is dropped, so that no late copy of
 // a request arrives after it was given up.

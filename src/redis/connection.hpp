@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -136,7 +137,7 @@ class connection final : public net::attendant {
   monotonic_time spin_end(waiter* w) const noexcept;
   link::outcome await_data(waiter& w, reply_batch& batch, bool alone);
   void poll_socket(waiter& w);
-  bool process(turn& mine, const waiter* leader) HOLDFAST_EXCLUDES(mutex_);
+  bool process(turn& mine, const waiter* leader, link::outcome how) HOLDFAST_EXCLUDES(mutex_);
   void dispatch(turn& mine) HOLDFAST_EXCLUDES(mutex_);
   void leave_if_demoted(const resp::value& error) HOLDFAST_EXCLUDES(mutex_);
   bool sent_again(request& r, std::string& error) HOLDFAST_EXCLUDES(mutex_);
@@ -152,8 +153,9 @@ class connection final : public net::attendant {
   void read_in_background(microseconds spin) HOLDFAST_EXCLUDES(mutex_);
   void ping_if_silent(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool is_wanted() const HOLDFAST_REQUIRES(mutex_);
-  void start_connecting() HOLDFAST_REQUIRES(mutex_);
+  void start_connecting() HOLDFAST_EXCLUDES(mutex_);
   void connect() HOLDFAST_EXCLUDES(mutex_);
+  std::optional<breakdown> open(link& made, session_facts& facts) HOLDFAST_EXCLUDES(mutex_);
   void connected(link& made, const std::string& address) HOLDFAST_EXCLUDES(mutex_);
   void not_connected(const breakdown& why) HOLDFAST_EXCLUDES(mutex_);
   void schedule_attempt() HOLDFAST_REQUIRES(mutex_);
@@ -181,6 +183,7 @@ class connection final : public net::attendant {
   bool up_ HOLDFAST_GUARDED_BY(mutex_) = false;
   std::string address_ HOLDFAST_GUARDED_BY(mutex_);  // of the server, when up
   bool connecting_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  std::string elsewhere_ HOLDFAST_GUARDED_BY(mutex_);  // leave_for() said since; empty: nothing
   bool ever_reached_ HOLDFAST_GUARDED_BY(mutex_);
   bool closed_ HOLDFAST_GUARDED_BY(mutex_) = false;
   role role_ HOLDFAST_GUARDED_BY(mutex_) = role::none;
@@ -203,6 +206,7 @@ class connection final : public net::attendant {
   monotonic_time look_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
   monotonic_time attempt_at_ HOLDFAST_GUARDED_BY(mutex_){};
   milliseconds attempt_delay_ HOLDFAST_GUARDED_BY(mutex_){0};
+  monotonic_time up_since_ HOLDFAST_GUARDED_BY(mutex_){};
   monotonic_time ping_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
   std::uint64_t progress_at_ping_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   std::unique_ptr<ping_request> ping_;

@@ -166,9 +166,9 @@ void connection::lead(waiter& w, bool alone) {
     mine.batch.clear();
     const auto outcome = await_data(w, mine.batch, alone);
     if (outcome == link::outcome::data) {
-      leads = process(mine, &w);
+      leads = process(mine, &w, outcome);
     } else if (outcome == link::outcome::closed) {
-      process(mine, nullptr);  // what came before the end
+      process(mine, nullptr, outcome);  // what came before the end
       return tear_down(why_closed());
     } else if (tear_down_if_overdue()) {
       return;
@@ -228,8 +228,9 @@ void connection::poll_socket(waiter& w) {
   w.stop_reading();
 }
 
-// Gives the answers in the batch to those who asked. False: the role has been passed on.
-bool connection::process(turn& mine, const waiter* leader) {
+// Gives the answers in the batch to those who asked. False: the role has been passed on. Not by the
+// background thread if `how` says that they were the last: then it tears down.
+bool connection::process(turn& mine, const waiter* leader, link::outcome how) {
   bool leads = true;
   bool wake = false;
   mine.answered.clear();
@@ -246,10 +247,11 @@ bool connection::process(turn& mine, const waiter* leader) {
     bool answers_leader = false;
     bool answers_thread = false;
     for (std::size_t i = 0; i < mine.batch.size(); ++i) {
-      if (in_flight_.empty() && mine.batch[i].is(resp::type::push)) continue;
-      if (!in_flight_.empty() && !in_flight_.first()->is_answered_by(mine.batch[i])) continue;
-      if (in_flight_.empty()) {
-        net::shut_down(link_.socket());  // an answer to nothing: the two sides disagree
+      const auto& said = mine.batch[i];
+      const auto* const oldest = in_flight_.first();
+      if (oldest == nullptr || !oldest->is_answered_by(said)) {
+        if (oldest == nullptr ? said.is(resp::type::push) : oldest->is_preceded_by(said)) continue;
+        link_.give_up("what the server answers is not what was asked");
         break;
       }
       request* const r = in_flight_.pop();
@@ -258,10 +260,11 @@ bool connection::process(turn& mine, const waiter* leader) {
       r->sleeper_ = nullptr;  // it may leave now; forget() would not find the request here
       mine.answered.push_back(r);
     }
+    if (!mine.answered.empty()) attempt_delay_ = milliseconds{0};
     if (answers_leader) {
       wake = pass_role(*leader, mine.answered.size());
       leads = false;
-    } else if (role_ == role::background &&
+    } else if (role_ == role::background && how != link::outcome::closed &&
                leave_to_callers(mine.answered.size(), answers_thread)) {
       leads = false;
     } else {
@@ -341,6 +344,7 @@ void connection::tear_down(const breakdown& why) {
       lock.lock();
     }
     link_.close();
+    schedule_attempt();  // asks for how long it was up
     up_ = false;
     blocked_ = false;
     role_ = role::none;
@@ -348,7 +352,6 @@ void connection::tear_down(const breakdown& why) {
     out_.clear();
     unsent_ = 0;
     failed = in_flight_.take();
-    schedule_attempt();
   }
   fail(failed, fate::unknown, why);
   observer_.on_broken();

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "net/clock.hpp"
 #include "net/quiet_thread.hpp"
@@ -35,7 +36,7 @@ net::attendant::interest connection::wants(monotonic_time now) {
   if (role_ == role::background) {
     wanted.events |= POLLIN;
     note_due();
-    wanted.at = out_.empty() || blocked_ ? due_ : now;
+    wanted.at = out_.empty() || blocked_ ? std::min(due_, ping_at_) : now;
   } else {
     wanted.at = std::min(look_at_, ping_at_);
   }
@@ -47,8 +48,11 @@ void connection::attend(short events, monotonic_time now) {
   scoped_mutex lock(mutex_);
   if (closed_) return;
   if (!up_) {
-    if (!connecting_ && now >= attempt_at_ && is_wanted()) start_connecting();
-    return;
+    if (connecting_ || now < attempt_at_ || !is_wanted()) return;
+    connecting_ = true;
+    elsewhere_.clear();
+    lock.unlock();
+    return start_connecting();
   }
   if ((events & POLLOUT) != 0) {
     blocked_ = false;
@@ -86,11 +90,11 @@ void connection::read_in_background(microseconds spin) {
     mine.batch.clear();
     const auto outcome = link_.receive(mine.batch);
     if (outcome == link::outcome::closed) {
-      process(mine, nullptr);
+      process(mine, nullptr, outcome);
       return tear_down(why_closed());
     }
     if (outcome == link::outcome::data) {
-      if (!process(mine, nullptr)) return;
+      if (!process(mine, nullptr, outcome)) return;
       quiet_since = net::now();
     } else if (now - quiet_since >= spin && now >= spin_end(nullptr)) {
       break;
@@ -125,35 +129,52 @@ bool connection::is_wanted() const {
   return !pending_.empty() || (ever_reached_ && observer_.needs_connection());
 }
 
+// On a thread of its own: connecting may take long, and the background thread's timers must not.
 void connection::start_connecting() {
   if (connector_.joinable()) connector_.join();  // an earlier attempt, which has ended
-  connecting_ = true;
-  connector_ = net::quiet_thread("holdfast-login", [this] { connect(); });
+  try {
+    connector_ = net::quiet_thread("holdfast-login", [this] { connect(); });
+  } catch (const std::system_error& none_left) {
+    not_connected({errc::unavailable,
+                   "no thread can be started to connect: " + none_left.code().message(), false});
+  }
 }
 
-// On a thread of its own: connecting may take long, and the background thread's timers must not.
 void connection::connect() {
   link made;
   session_facts facts;
-  if (const auto broken = locator_.open(made, facts)) {
+  if (const auto broken = open(made, facts)) {
     not_connected(*broken);
   } else {
-    observer_.on_connected(facts);
     connected(made, facts.address);
   }
   helper_.wake();
 }
 
+// In a cluster the observer makes connections to the nodes that it hears of.
+std::optional<breakdown> connection::open(link& made, session_facts& facts) {
+  try {
+    if (auto broken = locator_.open(made, facts)) return broken;
+    observer_.on_connected(facts);
+    return std::nullopt;
+  } catch (const std::system_error& none_left) {
+    return breakdown{errc::unavailable, "no descriptor is left: " + none_left.code().message()};
+  }
+}
+
 void connection::connected(link& made, const std::string& address) {
   const scoped_mutex lock(mutex_);
+  connecting_ = false;
+  ever_reached_ = true;
+  // The sentinels were asked before that was known.
+  if (!elsewhere_.empty() && elsewhere_ != address) return schedule_attempt();
   link_.take(made);
   net::block_at_most(link_.socket(), moment);
   address_ = address;
-  connecting_ = false;
-  up_ = ever_reached_ = true;
+  up_ = true;
   scripts_.start(settings_.scripts, settings_.asks_slots);
-  attempt_delay_ = milliseconds{0};
   const auto now = net::now();
+  up_since_ = now;
   ping_at_ = now + tuning_.ping_after;
   for (auto waiting = pending_.take(); !waiting.empty();) enqueue(*waiting.pop(), now);
   // Before flush(), which unlocks: a caller that came in between would read as well.
@@ -187,10 +208,13 @@ void connection::fail(request_queue& all, fate what, const breakdown& why) {
   }
 }
 
-// The first attempt after a break comes at once, later ones with growing pauses.
+// The first attempt after a break comes at once, later ones with growing pauses. A connection that
+// has answered something, or was good for a while, ends the row.
 void connection::schedule_attempt() {
-  attempt_at_ = net::now() + attempt_delay_;
+  const auto now = net::now();
   const auto longest = settings_.asks_slots ? last_attempt_delay_in_cluster : last_attempt_delay;
+  if (up_ && now - up_since_ > longest) attempt_delay_ = milliseconds{0};
+  attempt_at_ = now + attempt_delay_;
   attempt_delay_ = std::clamp(attempt_delay_ * 2, first_attempt_delay, longest);
 }
 
@@ -198,6 +222,7 @@ void connection::leave_for(const std::string& address) {
   locator_.ask_again();
   {
     const scoped_mutex lock(mutex_);
+    if (!up_ && !address.empty()) elsewhere_ = address;
     if (!up_ || address == address_) return;
     net::shut_down(link_.socket());  // whoever reads sees the end and cleans up
     if (role_ == role::none) role_ = role::background;

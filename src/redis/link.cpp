@@ -46,6 +46,8 @@ link::outcome link::receive_soon(reply_batch& batch) {
 }
 
 link::outcome link::receive(reply_batch& batch, int flags) {
+  if (given_up_) [[unlikely]]
+    return outcome::closed;
   if (tls_) [[unlikely]]
     return receive_by_tls(batch);
   make_room();
@@ -108,9 +110,16 @@ link::outcome link::send(const std::string& bytes, std::size_t& offset) {
   return outcome::data;
 }
 
+void link::give_up(std::string problem) noexcept {
+  net::shut_down(socket_);
+  given_up_ = true;
+  problem_ = std::move(problem);
+}
+
 void link::close() noexcept {
   net::close_hard(socket_);
   tls_.reset();
+  given_up_ = false;
   begin_ = end_ = 0;
   reason_ = errc::unavailable;
   problem_.clear();

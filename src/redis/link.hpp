@@ -62,6 +62,10 @@ class link {
   const std::string& problem() const noexcept { return problem_; }
   errc reason() const noexcept { return reason_; }
 
+  // The peer is not believed any more: wakes whoever reads, who receives nothing but the end, also
+  // of what has come already.
+  void give_up(std::string problem) noexcept;
+
   // Drops the socket and everything buffered.
   void close() noexcept;
 
@@ -79,6 +83,7 @@ class link {
   std::size_t end_ = 0;
   std::string problem_;
   errc reason_ = errc::unavailable;
+  bool given_up_ = false;
 };
 
 }  // namespace holdfast::redis

@@ -1,6 +1,7 @@
 #include "redis/locator.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -27,17 +28,24 @@ locator::locator(const session_settings& settings, master_watch::listener moved)
 std::optional<breakdown> locator::open(link& into, session_facts& facts) {
   if (!circle_) return open_session(settings_, &interrupt_, into, facts);
   auto broken = find_and_open(into, facts);
-  if (!broken && !watch_ && !cancelled_) {
-    watch_ = std::make_unique<master_watch>(circle_->group(), settings_.response_timeout, moved_);
-  }
+  if (!broken && !watch_ && !cancelled_) start_watching(facts.address);
   return broken;
+}
+
+void locator::start_watching(const std::string& master) {
+  try {
+    watch_ = std::make_unique<master_watch>(circle_->group(), settings_.response_timeout, master,
+                                            moved_);
+  } catch (const std::system_error&) {
+    // No descriptor or thread is left: without it we only hear of a failover later.
+  }
 }
 
 std::optional<breakdown> locator::find_and_open(link& into, session_facts& facts) {
   const auto deadline = net::now() + settings_.connect_timeout;
   rearm();
   // An old master may accept and not answer. A new one that is only slow gets its time later.
-  auto patience = settings_.connect_timeout / 4;
+  auto patience = std::max(milliseconds{1}, settings_.connect_timeout / 4);
   std::optional<breakdown> heard;
   for (auto wait = first_pause;; wait = std::min(2 * wait, longest_pause)) {
     net::endpoint master;

@@ -41,6 +41,7 @@ class locator {
   std::optional<breakdown> find_and_open(link& into, session_facts& facts);
   std::optional<breakdown> open_master(const net::endpoint& where, milliseconds patience,
                                        link& into, session_facts& facts);
+  void start_watching(const std::string& master);
   bool pause(milliseconds how_long, monotonic_time deadline);
   void rearm() noexcept;
 

@@ -16,8 +16,12 @@ constexpr milliseconds ask_every{1000};
 
 }  // namespace
 
-master_watch::master_watch(sentinel_group group, milliseconds response_timeout, listener moved)
-    : group_(std::move(group)), response_timeout_(response_timeout), moved_(std::move(moved)) {
+master_watch::master_watch(sentinel_group group, milliseconds response_timeout, std::string known,
+                           listener moved)
+    : group_(std::move(group)),
+      response_timeout_(response_timeout),
+      moved_(std::move(moved)),
+      last_(std::move(known)) {
   thread_ = net::quiet_thread("holdfast-watch", [this] { run(); });
 }
 
@@ -90,9 +94,9 @@ bool master_watch::take(reply_batch& batch, bool& announced) {
     const auto* const master = std::get_if<net::endpoint>(&said);
     if (master == nullptr) continue;
     auto address = net::to_string(*master);
-    const bool is_news = !last_.empty() && address != last_;
+    if (address == last_) continue;
     last_ = std::move(address);
-    if (is_news) moved_(last_);
+    moved_(last_);
   }
   return answered;
 }

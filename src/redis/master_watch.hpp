@@ -23,7 +23,9 @@ class master_watch {
  public:
   using listener = std::function<void(const std::string& address)>;
 
-  master_watch(sentinel_group group, milliseconds response_timeout, listener moved);
+  // `known`: the address of the master that is known already.
+  master_watch(sentinel_group group, milliseconds response_timeout, std::string known,
+               listener moved);
   ~master_watch();
 
  private:
@@ -35,7 +37,7 @@ class master_watch {
   const sentinel_group group_;
   const milliseconds response_timeout_;
   const listener moved_;
-  std::string last_;  // address of the master
+  std::string last_;  // address of the master, as far as we have heard
   net::wake_up cancel_;
   std::atomic<bool> cancelled_{false};
   std::thread thread_;

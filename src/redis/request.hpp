@@ -88,6 +88,21 @@ class request {
     return !said.items.empty() && said.items.front().text == message();
   }
 
+  // Whether it may come before the answer.
+  bool is_preceded_by(const resp::value& said) const noexcept {
+    if (said.is(resp::type::push)) return true;
+    return answered_by_ == answered_by::time && said.is(resp::type::error) &&
+           refuses_parting_only(said.text);
+  }
+
+  // A refusal of SUNSUBSCRIBE which TIME cannot meet with. Of another one nobody could say which of
+  // the two it means.
+  static bool refuses_parting_only(std::string_view error) noexcept {
+    if (error.starts_with("NOPERM")) return error.find("'time'") == std::string_view::npos;
+    return error.starts_with("MOVED") || error.starts_with("CLUSTERDOWN") ||
+           error.starts_with("ERR unknown command");
+  }
+
   // The first word of the message that answers it; of none, a word that no message has.
   std::string_view message() const noexcept {
     switch (answered_by_) {

@@ -40,13 +40,28 @@ class waiter {
   void expect_longer(nanoseconds by) noexcept { longer_ = by; }
   nanoseconds take_longer() noexcept { return std::exchange(longer_, nanoseconds{0}); }
 
-  // The operation is finished (or an executor has something to run).
+  // The operation is finished (or an executor has something to run). The thread may leave at once,
+  // and take this along.
   void done() noexcept {
-    const auto before = word_.fetch_or(is_done, std::memory_order_acq_rel);
-    if ((before & is_asleep) != 0) late_wake_ups::wake(word_);
-    // The thread reads the socket for everybody: it has to be interrupted there.
-    if ((before & is_reading) != 0) reading_wake_up_.load(std::memory_order_relaxed)->signal();
+    if (set_done()) wake();
   }
+
+  // The same in two steps, of which the second may come when the thread has left already: a mutex
+  // that it needs before it leaves can be held in the first one only. True: wake() must follow.
+  [[nodiscard]] bool set_done() noexcept {
+    auto word = load();
+    net::wake_up* interrupt = nullptr;
+    do {
+      // Asked before the end can be seen. That it is still the right one then is in the word.
+      interrupt =
+          (word & is_reading) != 0 ? reading_wake_up_.load(std::memory_order_relaxed) : nullptr;
+    } while (!word_.compare_exchange_weak(word, word | is_done, std::memory_order_acq_rel,
+                                          std::memory_order_acquire));
+    // The thread reads the socket for everybody: it has to be interrupted there.
+    if (interrupt != nullptr) interrupt->signal();
+    return (word & is_asleep) != 0;
+  }
+  void wake() noexcept { late_wake_ups::wake(word_); }
 
   // The thread shall read from the connection from now on. False when it cannot take the role.
   // Called under the connection's mutex.
@@ -93,14 +108,15 @@ class waiter {
   // Around a blocking poll of the socket. False: already done, do not block.
   bool start_reading(net::wake_up& interrupt) noexcept {
     reading_wake_up_.store(&interrupt, std::memory_order_relaxed);
-    return (word_.fetch_or(is_reading, std::memory_order_acq_rel) & is_done) == 0;
+    return (word_.fetch_add(is_reading, std::memory_order_acq_rel) & is_done) == 0;
   }
-  void stop_reading() noexcept { word_.fetch_and(~is_reading, std::memory_order_acq_rel); }
+  void stop_reading() noexcept { word_.fetch_add(is_reading, std::memory_order_acq_rel); }
 
  private:
   static constexpr std::uint32_t is_done = 1;
   static constexpr std::uint32_t has_role = 2;
   static constexpr std::uint32_t is_asleep = 4;
+  // The lowest bit of a count of beginnings and ends, so that the word is another at each reading.
   static constexpr std::uint32_t is_reading = 8;
 
   std::uint32_t load() const noexcept { return word_.load(std::memory_order_acquire); }

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <memory>
 #include <thread>
 
 namespace holdfast::redis {
@@ -51,6 +52,35 @@ TEST(Waiter, InterruptsItsThreadInPoll) {
   EXPECT_EQ(::read(interrupt.fd(), &count, sizeof count), static_cast<ssize_t>(sizeof count));
   w.stop_reading();
   EXPECT_FALSE(w.start_reading(interrupt));
+}
+
+TEST(Waiter, InterruptsItsThreadWhereItPollsNow) {
+  waiter w(kind::caller);
+  net::wake_up before, now;
+  ASSERT_TRUE(w.start_reading(before));
+  w.stop_reading();
+  ASSERT_TRUE(w.offer_role());
+  ASSERT_TRUE(w.start_reading(now));
+  w.done();
+  std::uint64_t count = 0;
+  EXPECT_EQ(::read(before.fd(), &count, sizeof count), -1);
+  EXPECT_EQ(::read(now.fd(), &count, sizeof count), static_cast<ssize_t>(sizeof count));
+  w.stop_reading();
+  EXPECT_TRUE(w.is_finished());
+  EXPECT_TRUE(w.was_offered_role());
+}
+
+// Whoever interrupts it must not look into it afterwards. ThreadSanitizer sees if he does.
+TEST(Waiter, MayLeaveAsSoonAsItIsDone) {
+  net::wake_up interrupt;
+  for (int i = 0; i < 500; ++i) {
+    auto w = std::make_unique<waiter>(kind::caller);
+    w->start_reading(interrupt);
+    std::thread other([&one = *w] { one.done(); });
+    while (!w->is_finished()) std::this_thread::yield();
+    w.reset();
+    other.join();
+  }
 }
 
 // Ping-pong between two threads: a lost wake-up would hang it.

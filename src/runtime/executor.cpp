@@ -33,11 +33,14 @@ void executor::will_drive(const std::shared_ptr<client_core>& core) {
 }
 
 void executor::post(detail::completion& c) noexcept {
+  bool sleeps = false;
   {
+    // Until this is unlocked the thread cannot take what was posted, and then leave.
     const std::lock_guard lock(mutex_);
     queue_.push(c);
+    sleeps = waiter_.set_done();
   }
-  waiter_.done();
+  if (sleeps) waiter_.wake();
 }
 
 void executor::run_until(const bool& finished) {

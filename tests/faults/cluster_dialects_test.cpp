@@ -115,19 +115,20 @@ std::string in_bulk(const std::string& text) {
   return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
 }
 
-// The slot has gone, and with it the subscription: the refusal is the answer to nobody's question.
-TEST(DialectsOnCluster, APartingThatIsRefusedShiftsNoAnswers) {
+// A node that has all slots, at which somebody waits for a lock of Redisson's in vain. `parting`:
+// what it answers when he leaves the lock's channel. Afterwards the lock is free.
+void expect_answers_after(support::fake_server::script parting, std::size_t connections) {
   std::atomic<bool> is_free{false};
   std::string slots;
   support::fake_server node([&](const auto& words) -> std::optional<support::fake_server::reply> {
     const auto& what = words.front();
+    if (auto said = parting(words)) return said;
     if (what == "CLUSTER") return support::fake_server::answer(slots);
     if (what == "SUBSCRIBE" || what == "SSUBSCRIBE") {
       const std::string said = what == "SUBSCRIBE" ? "subscribe" : "ssubscribe";
       return support::fake_server::answer(">3\r\n" + in_bulk(said) + in_bulk(words.at(1)) +
                                           ":1\r\n");
     }
-    if (what == "SUNSUBSCRIBE") return support::fake_server::error("MOVED 1 127.0.0.1:1");
     if (what == "EVALSHA" && words.at(2) == "1") {
       return support::fake_server::answer(is_free ? "+OK\r\n" : ":-60000\r\n");
     }
@@ -145,7 +146,30 @@ TEST(DialectsOnCluster, APartingThatIsRefusedShiftsNoAnswers) {
     const auto got = mutex.try_acquire();
     EXPECT_TRUE(got) << got.error().what();
   }
-  EXPECT_EQ(node.connections(), 1U);
+  EXPECT_EQ(node.connections(), connections);
+}
+
+// The slot has gone, and with it the subscription: the refusal is the answer to nobody's question.
+TEST(DialectsOnCluster, APartingThatIsRefusedShiftsNoAnswers) {
+  expect_answers_after(
+      [](const auto& words) -> std::optional<support::fake_server::reply> {
+        if (words.front() != "SUNSUBSCRIBE") return std::nullopt;
+        return support::fake_server::error("MOVED 1 127.0.0.1:1");
+      },
+      1);
+}
+
+// Then nobody knows which of the two was refused.
+TEST(DialectsOnCluster, APartingFromABusyServerShiftsNoAnswers) {
+  int refused = 2;  // on the server's thread
+  expect_answers_after(
+      [&](const auto& words) -> std::optional<support::fake_server::reply> {
+        const bool parts = words.front() == "SUNSUBSCRIBE" && refused == 2;
+        if (!parts && (words.front() != "TIME" || refused != 1)) return std::nullopt;
+        --refused;
+        return support::fake_server::error("BUSY Redis is busy running a script.");
+      },
+      2);
 }
 
 }  // namespace

@@ -1,0 +1,192 @@
+// A connection seen from inside, while servers end it, fall silent or move.
+#include <pthread.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "faults/faulty_server.hpp"
+#include "net/background_thread.hpp"
+#include "redis/connection.hpp"
+#include "support/fake_server.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+using delivery = redis::connection::delivery;
+using support::fake_server;
+
+class counting final : public redis::connection::observer {
+ public:
+  std::atomic<int> breaks{0};
+  std::function<void()> when_connected = [] {};
+  std::atomic<bool> is_needed{false};
+
+ private:
+  void on_connected(const redis::session_facts&) override { when_connected(); }
+  void on_push(resp::value&, std::uint64_t) override {}
+  void on_broken() override { ++breaks; }
+  bool needs_connection() override { return is_needed; }
+};
+
+// A command of one word. Its waiter, if it has one, is done with the end.
+class word final : public redis::request {
+ public:
+  explicit word(std::string text, redis::waiter* who = nullptr)
+      : text_(std::move(text)), who_(who) {
+    set_sleeper(who);
+  }
+  std::atomic<bool> answered{false};
+  std::atomic<bool> ended{false};
+
+ private:
+  void write(resp::writer& out, monotonic_time) override {
+    out.command(1);
+    out.arg(text_);
+  }
+  void on_reply(resp::value&) override {
+    answered = true;
+    end();
+  }
+  void on_failed(redis::fate, const redis::breakdown&) override { end(); }
+  void end() {
+    auto* const who = who_;
+    ended = true;
+    if (who != nullptr) who->done();
+  }
+
+  const std::string text_;
+  redis::waiter* const who_;
+};
+
+class Connection : public ::testing::Test {
+ protected:
+  Connection() { helper.start({&link}); }
+  ~Connection() override {
+    helper.stop();
+    link.shut_down();
+  }
+
+  static redis::session_settings settings_of(const fake_server& server) {
+    redis::session_settings settings;
+    settings.where = net::tcp_endpoint{"127.0.0.1", server.port()};
+    settings.response_timeout = 200ms;
+    return settings;
+  }
+  static redis::connection_tuning often_pinging() {
+    redis::connection_tuning tuning;
+    tuning.ping_after = 100ms;
+    return tuning;
+  }
+  // On this thread, as in sync_wait.
+  void ask(const std::string& what, delivery how) {
+    redis::waiter self{redis::waiter::kind::executor, &link};
+    word asked(what, &self);
+    link.submit(asked, how);
+    link.drive(self);
+    link.forget(self);
+  }
+  // Whether there was an answer.
+  bool say(const std::string& what) {
+    word said(what);
+    link.submit(said, delivery::prompt);
+    EXPECT_TRUE(eventually([&] { return said.ended.load(); }));
+    return said.answered;
+  }
+
+  static std::optional<fake_server::reply> answer(const fake_server::command& words) {
+    if (words.front() == "WAIT") return fake_server::silence();
+    if (words.front() == "RESET") return fake_server::hang_up(fake_server::then::reset);
+    return std::nullopt;
+  }
+
+  fake_server server{answer};
+  counting observer;
+  net::background_thread helper;
+  redis::connection link{settings_of(server), often_pinging(), helper, observer};
+};
+
+// The background thread reads and a coroutine's thread would like to: it is not asked to when there
+// is nothing left to read, or two of them would clean up.
+TEST_F(Connection, ThatBreaksIsCleanedUpOnce) {
+  constexpr int rounds = 20;
+  for (int round = 1; round <= rounds; ++round) {
+    ask("PING", delivery::driven);
+    std::thread waits([&] { ask("WAIT", delivery::prompt); });
+    EXPECT_TRUE(eventually([&] { return server.received("WAIT") == std::size_t(round); }));
+    say("RESET");
+    waits.join();
+  }
+  EXPECT_EQ(observer.breaks, rounds);
+  EXPECT_EQ(server.connections(), std::size_t(rounds));
+}
+
+// As for a server whose client eviction takes the newcomer, or a proxy that dislikes a command.
+TEST_F(Connection, ThatEndsBeforeItsFirstAnswerIsNotMadeAgainAtOnce) {
+  for (const auto end = net::now() + 2s; net::now() < end;) EXPECT_FALSE(say("RESET"));
+  // After 0, 10, 20, 40, ... 640, 1000 ms.
+  EXPECT_LE(server.connections(), 12U);
+  EXPECT_GE(server.connections(), 3U);
+}
+
+// The background thread reads for it although nothing is asked.
+TEST_F(Connection, ThatOnlyListensNoticesASilentServer) {
+  EXPECT_TRUE(say("PING"));
+  link.listen(nullptr);
+  server.on([](const auto&) { return fake_server::silence(); });
+  EXPECT_TRUE(eventually([&] { return observer.breaks == 1; }));
+  link.unlisten(nullptr);
+}
+
+TEST_F(Connection, IsNotKeptWhenNewsOfAnotherMasterCameWhileItWasMade) {
+  std::atomic<int> made{0};
+  observer.when_connected = [&] {
+    if (++made == 1) link.leave_for("127.0.0.1:1");
+  };
+  EXPECT_TRUE(say("PING"));
+  EXPECT_EQ(made, 2);
+  EXPECT_EQ(server.connections(), 2U);
+}
+
+TEST_F(Connection, IsMadeAgainWhenTheSystemHasAThreadForItAgain) {
+  ::pthread_attr_t usual, greedy;
+  ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(::pthread_attr_init(&greedy), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&greedy, std::size_t{1} << 60), 0);
+  ASSERT_EQ(::pthread_setattr_default_np(&greedy), 0);
+  EXPECT_FALSE(say("PING"));
+  ASSERT_EQ(::pthread_setattr_default_np(&usual), 0);
+  EXPECT_TRUE(say("PING"));
+}
+
+// Between the answer that led here and the first look of the watch, the sentinels agreed on
+// another.
+TEST(ConnectionBySentinels, IsLeftWhenTheFirstLookShowsAnotherMaster) {
+  const fake_server old, other;
+  std::atomic<int> asked{0};
+  const fake_server sentinel([&](const auto& words) -> std::optional<fake_server::reply> {
+    if (words.front() == "SUBSCRIBE")
+      return fake_server::answer(">3\r\n+subscribe\r\n+x\r\n:1\r\n");
+    if (words.front() != "SENTINEL") return std::nullopt;
+    const auto port = std::to_string(asked++ == 0 ? old.port() : other.port());
+    return fake_server::answer("*2\r\n+127.0.0.1\r\n+" + port + "\r\n");
+  });
+  redis::session_settings settings;
+  settings.sentinels.emplace();
+  settings.sentinels->members = {net::tcp_endpoint{"127.0.0.1", sentinel.port()}};
+  settings.sentinels->service = "locks";
+  counting observer;
+  observer.is_needed = true;
+  net::background_thread helper;
+  redis::connection link(settings, {}, helper, observer);
+  helper.start({&link});
+  word first("PING");
+  link.submit(first, delivery::prompt);
+  EXPECT_TRUE(eventually([&] { return first.ended.load(); }));
+  EXPECT_TRUE(eventually([&] { return other.connections() == 1; }));
+  helper.stop();
+  link.shut_down();
+}
+
+}  // namespace
+}  // namespace holdfast::faults

@@ -52,4 +52,8 @@ bool ends_programs(int signal) noexcept {
   return std::ranges::find(ending, signal) != ending.end();
 }
 
+bool asks_to_end(int signal) noexcept {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT;
+}
+
 }  // namespace holdfast::cli

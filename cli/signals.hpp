@@ -26,6 +26,9 @@ class signal_watch {
 // Whether this signal would end a program that does nothing about it.
 bool ends_programs(int signal) noexcept;
 
+// Whether whoever sends it wants a program to end, and not to read its settings anew, for example.
+bool asks_to_end(int signal) noexcept;
+
 // Thrown by what a signal has ended.
 struct interrupted {
   int signal;

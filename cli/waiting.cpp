@@ -1,11 +1,14 @@
 #include "cli/waiting.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 
 #include <stop_token>
 #include <thread>
 #include <utility>
+
+#include "cli/output.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -49,6 +52,11 @@ class interruption {
 };
 
 }  // namespace
+
+int report_interruption(const context& shared, int signal) {
+  report_error(shared.json, "cancelled", fmt::format("signal {} ended the waiting", signal));
+  return killed_by_signal + signal;
+}
 
 wait_outcome wait_for(const lock& target, const run_options& options, signal_watch& signals) {
   interruption interrupted(signals);

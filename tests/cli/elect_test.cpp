@@ -65,6 +65,7 @@ TEST_P(CommandLine, ASignalEndsTheLeaderAndTheCandidate) {
   ASSERT_TRUE(eventually([&] { return server.command({"ZCARD", "hf:{a}:w"}).number == 1; }));
   candidate.signal(SIGTERM);
   EXPECT_EQ(candidate.wait(), exited(128 + SIGTERM));
+  EXPECT_THAT(candidate.errors(), HasSubstr("signal 15 ended the waiting"));
   leader.signal(SIGTERM);
   EXPECT_EQ(leader.wait(), exited(128 + SIGTERM));
   EXPECT_EQ(server.command({"EXISTS", "hf:{a}"}).number, 0);

@@ -1,6 +1,7 @@
 #include "cli/signals.hpp"
 
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -46,6 +47,14 @@ std::optional<int> signal_watch::next() {
   signalfd_siginfo info{};
   if (::read(fd_.get(), &info, sizeof info) != sizeof info) return std::nullopt;
   return static_cast<int>(info.ssi_signo);
+}
+
+std::optional<int> signal_watch::next_that_ends() {
+  while (const auto signal = next()) {
+    if (signal == SIGTSTP) ::kill(::getpid(), SIGSTOP);
+    if (ends_programs(*signal)) return signal;
+  }
+  return std::nullopt;
 }
 
 bool ends_programs(int signal) noexcept {

@@ -33,14 +33,8 @@ class interruption {
     while (!ended_by_) {
       if (::poll(polled, 2, -1) < 0) continue;
       if (polled[1].revents != 0) return;
-      if (const auto signal = signals_.next()) obey(*signal);
+      ended_by_ = signals_.next_that_ends();
     }
-  }
-
-  void obey(int signal) {
-    if (signal == SIGTSTP) ::kill(::getpid(), SIGSTOP);
-    if (!ends_programs(signal)) return;
-    ended_by_ = signal;
     stop_.request_stop();
   }
 

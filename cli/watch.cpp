@@ -91,8 +91,7 @@ std::optional<int> pause(std::chrono::milliseconds time, signal_watch& signals) 
   pollfd polled[] = {{signals.fd(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}};
   ::poll(polled, 2, static_cast<int>(time.count()));
   if ((polled[1].revents & POLLERR) != 0) return SIGPIPE;
-  const auto signal = signals.next();
-  return signal && ends_programs(*signal) ? signal : std::nullopt;
+  return signals.next_that_ends();
 }
 
 // What goes by without us: the server is started again, for example.

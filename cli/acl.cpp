@@ -63,10 +63,11 @@ void add_acl(CLI::App& program, context& shared) {
   command
       ->add_option(
           "--kind", given->kinds,
-          "A kind as `holdfast capabilities` names it, or `operator` (status, ls, release "
-          "--force, doctor), or beside others `cluster`, for nodes of a Redis Cluster, and "
-          "`replicas`, for --min-replicas; "
-          "more than once [all locks]")
+          "A kind of Holdfast's own as `holdfast capabilities` names it, or `operator` (status, "
+          "ls, "
+          "watch, release --force, doctor), or beside others `cluster`, for nodes of a Redis "
+          "Cluster, `replicas`, for --min-replicas, and `deadlocks`, for clients that look for "
+          "them; more than once [all locks]")
       ->type_name("KIND")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -23,7 +23,7 @@ struct elect_options : run_options {
 std::optional<int> lead_once(const election& office, const elect_options& options,
                              const context& shared, signal_watch& signals) {
   auto outcome = wait_for(office, options, signals);
-  if (outcome.ended_by) return killed_by_signal + *outcome.ended_by;
+  if (outcome.ended_by) return report_interruption(shared, *outcome.ended_by);
   auto term = std::move(outcome.held).value();
   note(shared, "leads",
        fmt::format("leads '{}' with token {}", options.name, term.token().to_string()));

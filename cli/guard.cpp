@@ -84,7 +84,7 @@ void guard::obey(int signal) {
       stop_requested_ = true;
       [[fallthrough]];
     default:
-      interrupted_ = interrupted_ || ends_programs(signal);
+      interrupted_ = interrupted_ || asks_to_end(signal);
       command_.signal_group(signal);
   }
 }

@@ -30,7 +30,7 @@ class guard {
   // True when the group was terminated because the lease was lost or about to be.
   bool terminated() const noexcept { return terminating_; }
 
-  // True when somebody has sent us a signal that ends programs. It was passed on.
+  // True when somebody has asked us to end, by a signal. It was passed on.
   bool interrupted() const noexcept { return interrupted_; }
 
  private:

@@ -2,6 +2,9 @@
 
 #include <sys/time.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include <holdfast/errc.hpp>
 
 #include "cli/server_address.hpp"
@@ -11,6 +14,17 @@ namespace {
 
 timeval as_timeval(std::chrono::milliseconds time) {
   return {time.count() / 1000, (time.count() % 1000) * 1000};
+}
+
+// What a refused log-in and a missing right begin with, as far as they need an answer of their own.
+// The library knows more, and has talked to this server before, but tells nobody.
+errc reason_of(std::string_view error) {
+  constexpr std::string_view of_log_in[] = {"NOAUTH ", "WRONGPASS ", "ERR invalid password",
+                                            "ERR AUTH <password> called without",
+                                            "ERR Client sent AUTH, but no password is set"};
+  const auto begins = [&](std::string_view text) { return error.starts_with(text); };
+  if (std::ranges::any_of(of_log_in, begins)) return errc::authentication;
+  return begins("NOPERM ") ? errc::permission_denied : errc::server_error;
 }
 
 }  // namespace
@@ -40,7 +54,7 @@ raw_connection::reply raw_connection::ask(const std::vector<std::string>& words)
   reply answer{static_cast<redisReply*>(redisCommandArgv(
       context_.get(), static_cast<int>(words.size()), texts.data(), sizes.data()))};
   if (answer == nullptr) throw failure{errc::unavailable, context_->errstr};
-  if (answer->type == REDIS_REPLY_ERROR) throw failure{errc::server_error, answer->str};
+  if (answer->type == REDIS_REPLY_ERROR) throw failure{reason_of(answer->str), answer->str};
   return answer;
 }
 

@@ -12,8 +12,8 @@
 
 namespace holdfast::cli {
 
-// Not thread-safe. Throws `failure{errc::unavailable}` or `server_error` when the server cannot be
-// asked.
+// Not thread-safe. Throws `failure` when the server cannot be asked: `errc::unavailable`, or what
+// it refuses: `authentication`, `permission_denied`, `server_error`.
 class raw_connection {
  public:
   struct free_reply {

@@ -62,11 +62,7 @@ int run_command(const locked_options& options, const context& shared) {
   const auto servers = connect_to_servers(shared.connection, options.lock);
   const auto target = make_lock(servers, options.lock, options.lease);
   auto outcome = wait_for(target, options, signals);
-  if (outcome.ended_by) {
-    report_error(shared.json, "cancelled",
-                 fmt::format("signal {} ended the waiting", *outcome.ended_by));
-    return killed_by_signal + *outcome.ended_by;
-  }
+  if (outcome.ended_by) return report_interruption(shared, *outcome.ended_by);
   if (!outcome.held) return report_no_lock(shared, servers, options, outcome.held.error());
   return run_guarded(*outcome.held, options, shared, signals).exit_code;
 }

@@ -1,5 +1,7 @@
 #include "cli/server_address.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <string_view>
 
@@ -58,22 +60,29 @@ void read_unix(std::string_view rest, server_address& into) {
   into.socket = decoded(rest.substr(0, query));
 }
 
+// In any case, as the library takes it. `scheme` is in lower case.
+bool take_scheme(std::string_view& url, std::string_view scheme) {
+  const auto same = [](unsigned char given, char wanted) { return std::tolower(given) == wanted; };
+  if (!std::ranges::equal(url.substr(0, scheme.size()), scheme, same)) return false;
+  url.remove_prefix(scheme.size());
+  return true;
+}
+
 }  // namespace
 
 server_address read_address(const connection_options& server) {
   server_address at;
-  const std::string_view url = server.url;
-  constexpr std::string_view tcp = "redis://";
-  constexpr std::string_view local = "unix://";
-  constexpr std::string_view embedded = "embedded:";
-  if (url.starts_with(tcp)) {
-    read_tcp(url.substr(tcp.size()), at);
-  } else if (url.starts_with(local)) {
-    read_unix(url.substr(local.size()), at);
-  } else if (url.starts_with(embedded)) {
-    at.socket = std::string(url.substr(embedded.size())) + "/server.sock";
+  std::string_view url = server.url;
+  if (take_scheme(url, "redis://") || take_scheme(url, "valkey://")) {
+    read_tcp(url, at);
+  } else if (take_scheme(url, "unix://")) {
+    read_unix(url, at);
+  } else if (take_scheme(url, "embedded:")) {
+    at.socket = std::string(url) + "/server.sock";
   } else {
-    throw complaint{usage, "usage", "this command needs a redis://, unix:// or embedded: URL"};
+    throw complaint{usage, "usage",
+                    "this command needs a redis://, valkey://, unix:// or embedded: URL: it knows "
+                    "no TLS, sentinels or clusters"};
   }
   if (!server.username.empty()) at.username = server.username;
   if (!server.password.empty()) at.password = server.password;

@@ -1,6 +1,7 @@
 #include "cli/signals.hpp"
 
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -48,8 +49,20 @@ std::optional<int> signal_watch::next() {
   return static_cast<int>(info.ssi_signo);
 }
 
+std::optional<int> signal_watch::next_that_ends() {
+  while (const auto signal = next()) {
+    if (signal == SIGTSTP) ::kill(::getpid(), SIGSTOP);
+    if (ends_programs(*signal)) return signal;
+  }
+  return std::nullopt;
+}
+
 bool ends_programs(int signal) noexcept {
   return std::ranges::find(ending, signal) != ending.end();
+}
+
+bool asks_to_end(int signal) noexcept {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT;
 }
 
 }  // namespace holdfast::cli

@@ -15,7 +15,10 @@ class signal_watch {
   signal_watch();
 
   int fd() const noexcept { return fd_.get(); }
-  std::optional<int> next();                                        // never blocks
+  std::optional<int> next();  // never blocks
+  // The next one that ends programs, and never blocks either. One that stops programs (Ctrl-Z)
+  // stops us here, and when we go on we read on.
+  std::optional<int> next_that_ends();
   const sigset_t& mask_before() const noexcept { return before_; }  // for the command
 
  private:
@@ -25,6 +28,9 @@ class signal_watch {
 
 // Whether this signal would end a program that does nothing about it.
 bool ends_programs(int signal) noexcept;
+
+// Whether whoever sends it wants a program to end, and not to read its settings anew, for example.
+bool asks_to_end(int signal) noexcept;
 
 // Thrown by what a signal has ended.
 struct interrupted {

@@ -1,11 +1,14 @@
 #include "cli/waiting.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 
 #include <stop_token>
 #include <thread>
 #include <utility>
+
+#include "cli/output.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -30,14 +33,8 @@ class interruption {
     while (!ended_by_) {
       if (::poll(polled, 2, -1) < 0) continue;
       if (polled[1].revents != 0) return;
-      if (const auto signal = signals_.next()) obey(*signal);
+      ended_by_ = signals_.next_that_ends();
     }
-  }
-
-  void obey(int signal) {
-    if (signal == SIGTSTP) ::kill(::getpid(), SIGSTOP);
-    if (!ends_programs(signal)) return;
-    ended_by_ = signal;
     stop_.request_stop();
   }
 
@@ -49,6 +46,11 @@ class interruption {
 };
 
 }  // namespace
+
+int report_interruption(const context& shared, int signal) {
+  report_error(shared.json, "cancelled", fmt::format("signal {} ended the waiting", signal));
+  return killed_by_signal + signal;
+}
 
 wait_outcome wait_for(const lock& target, const run_options& options, signal_watch& signals) {
   interruption interrupted(signals);

@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include <holdfast/errc.hpp>
 #include <holdfast/inspector.hpp>
 
 #include "cli/commands.hpp"
@@ -90,20 +91,51 @@ std::optional<int> pause(std::chrono::milliseconds time, signal_watch& signals) 
   pollfd polled[] = {{signals.fd(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}};
   ::poll(polled, 2, static_cast<int>(time.count()));
   if ((polled[1].revents & POLLERR) != 0) return SIGPIPE;
-  const auto signal = signals.next();
-  return signal && ends_programs(*signal) ? signal : std::nullopt;
+  return signals.next_that_ends();
 }
+
+// What goes by without us: the server is started again, for example.
+bool may_pass(errc reason) {
+  return reason == errc::unavailable || reason == errc::loading || reason == errc::server_busy;
+}
+
+// Looks at the lock, also when the server goes and comes back. One that never was there is an
+// error.
+class observer {
+ public:
+  observer(const watch_options& options, const context& shared)
+      : options_(options), shared_(shared), look_(shared.connection.connect()) {}
+
+  // The lock, if it is another than at the last look.
+  std::optional<lock_status> change() {
+    try {
+      auto now = look_.status(options_.names.front(), options_.how);
+      is_away_ = false;
+      if (last_ && !differs(*last_, now)) return std::nullopt;
+      last_ = std::move(now);
+      return last_;
+    } catch (const failure& why) {
+      if (!last_ || !may_pass(why.reason())) throw;
+      if (!std::exchange(is_away_, true)) note(shared_, name_of(why.reason()), why.what());
+      return std::nullopt;
+    }
+  }
+
+ private:
+  const watch_options& options_;
+  const context& shared_;
+  const inspector look_;
+  std::optional<lock_status> last_;
+  bool is_away_ = false;  // the server, and that was said
+};
 
 int watch(const watch_options& options, const context& shared) {
   signal_watch signals;
-  const inspector look{shared.connection.connect()};
-  std::optional<lock_status> last;
+  observer seen(options, shared);
   for (int shown = 0; options.count == 0 || shown < options.count;) {
-    auto now = look.status(options.names.front(), options.how);
-    if (!last || differs(*last, now)) {
-      show(now, shared.json);
+    if (const auto now = seen.change()) {
+      show(*now, shared.json);
       ++shown;
-      last = std::move(now);
       continue;
     }
     if (const auto signal = pause(options.interval, signals)) return killed_by_signal + *signal;
@@ -123,7 +155,9 @@ void add_watch(CLI::App& program, context& shared) {
       ->check(CLI::Range(0, 1'000'000'000))
       ->type_name("N");
   command->footer(
-      "Changes that come and go between two looks are not seen.\n"
+      "Changes that come and go between two looks are not seen. When the server goes away, it "
+      "says\n"
+      "so and looks on.\n"
       "Examples:\n"
       "  holdfast watch nightly\n"
       "  holdfast watch nightly --json --interval 100ms\n"

@@ -136,7 +136,8 @@ void add_bench(CLI::App& program, context& shared) {
   command->add_flag("--no-spin", options->no_spin, "Sleep at once while waiting for an answer");
   command->footer(
       "Puts load on the server. Removes its keys; fence counters (hf:fence:*) stay, as after every "
-      "lock.");
+      "lock.\n"
+      "One server: no TLS, sentinels or clusters.");
   command->callback([options, &shared] {
     shared.action = [options, &shared] { return run_bench(shared, *options); };
   });

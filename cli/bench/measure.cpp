@@ -53,8 +53,7 @@ class running {
       pollfd watched{signals.fd(), POLLIN, 0};
       const auto left_ms = (until - now_ns()) / 1'000'000 + 1;
       ::poll(&watched, 1, static_cast<int>(std::clamp<std::int64_t>(left_ms, 1, look_again_ms)));
-      const auto signal = signals.next();
-      if (signal && ends_programs(*signal)) caught = signal;
+      caught = signals.next_that_ends();
     }
     ended_ = true;
     return caught;

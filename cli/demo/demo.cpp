@@ -135,7 +135,9 @@ void add_demo(CLI::App& program, context& shared) {
       "is not oversold, also when a holder is frozen. balance: money moved between accounts, with\n"
       "two locks. leader: one at a time, and what a frozen one writes late is refused. seats: so\n"
       "many at once. Each without a lock first.\n\n"
-      "Uses a private server unless --url or HOLDFAST_URL names one, and removes its keys.\n"
+      "Uses a private server unless --url or HOLDFAST_URL names one (no TLS, sentinels or "
+      "clusters),\n"
+      "and removes its keys.\n"
       "Exit code 1 when a run under Holdfast was not exact, or one of the other faults did not\n"
       "show.");
   command->callback([options, units, svg, &shared] {

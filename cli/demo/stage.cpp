@@ -22,9 +22,7 @@ void pause_unless_interrupted(signal_watch& signals) {
   constexpr int look_every_ms = 5;
   pollfd watched{signals.fd(), POLLIN, 0};
   ::poll(&watched, 1, look_every_ms);
-  while (const auto signal = signals.next()) {
-    if (ends_programs(*signal)) throw interrupted{*signal};
-  }
+  if (const auto signal = signals.next_that_ends()) throw interrupted{*signal};
 }
 
 }  // namespace holdfast::cli::demo

@@ -24,11 +24,12 @@ struct access_rights {
 /// `name_pattern`: a glob as the server knows it, over names. Names are encoded in keys, and so is
 /// the pattern; where it has a space or a quotation mark, which the server does not take in
 /// patterns, any byte will match. Of fenced writes it is a pattern over the keys that are written.
-/// `kinds`: as `capabilities()` names them, or "operator" for those who look at locks of any kind
-/// and break them (`holdfast status`, `ls`, `release --force`, `doctor`). Beside the others:
-/// "cluster" for nodes of a Redis Cluster, "replicas" for `client_options::min_replicas`. No kind
-/// but those: all locks. Throws `failure{errc::invalid_argument}` for a kind that is not known, and
-/// for an empty pattern.
+/// `kinds`: Holdfast's own, as `capabilities()` names them, or "operator" for those who look at
+/// locks of any kind and break them (`holdfast status`, `ls`, `watch`, `release --force`,
+/// `doctor`). Beside the others: "cluster" for nodes of a Redis Cluster, "replicas" for
+/// `client_options::min_replicas`, "deadlocks" for `client_options::detect_deadlocks`. No kind but
+/// those: all locks. Throws `failure{errc::invalid_argument}` for a kind that is not known, for
+/// those of other libraries, and for an empty pattern.
 [[nodiscard]] access_rights access_rights_for(std::string_view name_pattern,
                                               const std::vector<std::string>& kinds = {});
 

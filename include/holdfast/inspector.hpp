@@ -118,7 +118,7 @@ class inspector {
   /// or environment after a colon. A guess: another text of the same form, with an expiry, is taken
   /// for a lock, and what looks like none that is known here is left out. Looks at the keys twice,
   /// and at each that is not Holdfast's by a command for 100 of them, so it needs the right to read
-  /// every key. Throws `failure`: `unsupported` over a cluster.
+  /// every key. Over a cluster all masters are looked at.
   [[nodiscard]] lock_listing list_all_dialects(std::string_view pattern = "*",
                                                std::size_t most = 1000,
                                                std::size_t most_scanned = 1'000'000) const;

@@ -45,7 +45,8 @@ std::string server_pattern(std::string_view over_names) {
 std::vector<std::string> all_locks() {
   std::vector<std::string> kinds;
   for (const auto& row : dialects::catalog()) {
-    const bool is_lock = row.what.dialect == "holdfast" && row.how != nullptr;
+    // What others may wait for, unlike a value.
+    const bool is_lock = row.what.dialect == "holdfast" && row.what.told;
     if (is_lock) kinds.emplace_back(row.what.kind);
   }
   return kinds;
@@ -55,6 +56,13 @@ void add_commands(std::span<const redis::session_command> sent, dialects::rights
   for (const auto& command : sent) {
     (command.needed ? to.commands : to.optional_commands).emplace(command.name);
   }
+}
+
+void add(dialects::rights more, dialects::rights& to) {
+  to.commands.merge(more.commands);
+  to.optional_commands.merge(more.optional_commands);
+  to.keys.merge(more.keys);
+  to.channels.merge(more.channels);
 }
 
 void add_each(std::string_view sign, const std::set<std::string>& what,
@@ -72,16 +80,14 @@ access_rights access_rights_for(std::string_view name_pattern,
   for (const auto& kind : kinds) {
     if (const auto* const where = find_surroundings(kind)) {
       add_commands(where->commands, all);
+    } else if (kind == dialects::deadlocks_kind) {
+      add(dialects::rights_of(kind, pattern), all);
     } else {
       locks.push_back(kind);
     }
   }
   for (const auto& kind : locks.empty() ? all_locks() : locks) {
-    auto more = dialects::rights_of(kind, pattern);
-    all.commands.merge(more.commands);
-    all.optional_commands.merge(more.optional_commands);
-    all.keys.merge(more.keys);
-    all.channels.merge(more.channels);
+    add(dialects::rights_of(kind, pattern), all);
   }
   add_commands(redis::session_commands(), all);
   for (const auto& command : all.commands) all.optional_commands.erase(command);

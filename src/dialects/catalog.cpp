@@ -56,6 +56,11 @@ constexpr std::array looking_scripts = {
     &scripts::holdfast_shared_break_lock,
 };
 
+constexpr std::array cycle_scripts = {
+    &scripts::holdfast_deadlock_note,
+    &scripts::holdfast_deadlock_confirm,
+};
+
 std::vector<catalog_entry> native_entries() {
   const recipe* const fenced = &native_mutex(fencing::on);
   const recipe* const unfenced = &native_mutex(fencing::off);
@@ -123,6 +128,8 @@ const recipe& native_barrier() noexcept {
 }
 
 std::span<const resp::script* const> operator_scripts() noexcept { return looking_scripts; }
+
+std::span<const resp::script* const> deadlock_scripts() noexcept { return cycle_scripts; }
 
 std::span<const catalog_entry> catalog() noexcept {
   static const std::vector<catalog_entry>& entries = *new std::vector<catalog_entry>(all_entries());

@@ -31,4 +31,7 @@ std::span<const catalog_entry> catalog() noexcept;
 // What is sent beside it to look at locks of any kind, and to break them.
 std::span<const resp::script* const> operator_scripts() noexcept;
 
+// What clients that look for deadlocks send beside it.
+std::span<const resp::script* const> deadlock_scripts() noexcept;
+
 }  // namespace holdfast::dialects

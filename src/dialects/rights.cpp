@@ -47,6 +47,7 @@ constexpr beside table[] = {
     {"block of ids", "hf:ids:{@} hf:once:*"},
     {operator_kind, "hf:{@}* hf:{holdfast?doctor?*}* hf:fence:* hf:client:* hf:audit",
      "ping scan hgetall xadd", "config|get", "mutex"},
+    {deadlocks_kind, "hf:waits"},
 };
 
 void add_words(std::string_view list, std::set<std::string>& to) {
@@ -72,6 +73,36 @@ std::string literal(std::string_view text) {
   return word;
 }
 
+const beside& known_of(std::string_view kind) {
+  const auto* const known = std::ranges::find(table, kind, &beside::kind);
+  if (known != std::end(table)) return *known;
+  const auto is_asked = [&](const catalog_entry& row) { return row.what.kind == kind; };
+  if (std::ranges::any_of(catalog(), is_asked)) {
+    throw failure{errc::invalid_argument, "'" + printable(kind) +
+                                              "' is of another library, whose keys are its own: "
+                                              "only the rights of Holdfast's kinds are known"};
+  }
+  throw failure{errc::invalid_argument, "there is no kind '" + printable(kind) + "'"};
+}
+
+const catalog_entry& row_of(std::string_view kind) {
+  return *std::ranges::find_if(catalog(), [&](const catalog_entry& row) {
+    return row.what.dialect == "holdfast" && row.what.kind == kind;
+  });
+}
+
+void add_kind(std::string_view kind, rights& to) {
+  if (kind == operator_kind) return add_scripts(operator_scripts(), to);
+  if (kind == deadlocks_kind) return add_scripts(deadlock_scripts(), to);
+  const auto& row = row_of(kind);
+  add_scripts(row.scripts, to);
+  if (!row.what.told) return;
+  to.commands.insert("subscribe");
+  to.channels.insert("hf:c:*");
+  const auto* const registers = &scripts::holdfast_register_client;
+  add_scripts({&registers, 1}, to);
+}
+
 }  // namespace
 
 std::set<std::string> commands_in(std::string_view script) {
@@ -93,34 +124,18 @@ std::set<std::string> commands_in(std::string_view script) {
 }
 
 rights rights_of(std::string_view kind, std::string_view names) {
-  const auto* const known = std::ranges::find(table, kind, &beside::kind);
-  if (known == std::end(table)) {
-    throw failure{errc::invalid_argument,
-                  "there is no kind '" + printable(kind) + "' whose rights are known"};
-  }
+  const auto& known = known_of(kind);
   rights needed;
-  if (!known->also.empty()) needed = rights_of(known->also, names);
-  add_words(known->commands, needed.commands);
-  add_words(known->optional_commands, needed.optional_commands);
-  if (known->around != nullptr) add_scripts({&known->around, 1}, needed);
-  std::string keys{known->keys};
+  if (!known.also.empty()) needed = rights_of(known.also, names);
+  add_words(known.commands, needed.commands);
+  add_words(known.optional_commands, needed.optional_commands);
+  if (known.around != nullptr) add_scripts({&known.around, 1}, needed);
+  std::string keys{known.keys};
   for (auto at = keys.find('@'); at != keys.npos; at = keys.find('@', at + names.size())) {
     keys.replace(at, 1, names);
   }
   add_words(keys, needed.keys);
-  if (kind == operator_kind) {
-    add_scripts(operator_scripts(), needed);
-    return needed;
-  }
-  const auto entry = std::ranges::find_if(catalog(), [&](const catalog_entry& row) {
-    return row.what.dialect == "holdfast" && row.what.kind == kind;
-  });
-  add_scripts(entry->scripts, needed);
-  if (!entry->what.told) return needed;
-  needed.commands.insert("subscribe");
-  needed.channels.insert("hf:c:*");
-  const auto* const registers = &scripts::holdfast_register_client;
-  add_scripts({&registers, 1}, needed);
+  add_kind(kind, needed);
   return needed;
 }
 

@@ -20,10 +20,14 @@ struct rights {
 std::set<std::string> commands_in(std::string_view script);
 
 // What the kind needs beside what every connection sends. `names`: a pattern over encoded names; of
-// fenced writes, over keys. Throws failure{errc::invalid_argument} for an unknown kind.
+// fenced writes, over keys. Throws failure{errc::invalid_argument} for an unknown kind, and for
+// those of other libraries.
 rights rights_of(std::string_view kind, std::string_view names);
 
 // What those need who look at locks and break them.
 inline constexpr std::string_view operator_kind = "operator";
+
+// What those need, beside the rights to their locks, who look for deadlocks.
+inline constexpr std::string_view deadlocks_kind = "deadlocks";
 
 }  // namespace holdfast::dialects

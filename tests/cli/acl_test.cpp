@@ -31,6 +31,9 @@ TEST_P(CommandLine, LineOfAclMakesAUserWhoCanLockAndDoNothingElse) {
                          "HOLDFAST_PASSWORD=s3cret"};
   EXPECT_EQ(holdfast({"run", "orders:1", "--", "true"}, as_shop).how, exited(0));
   EXPECT_EQ(holdfast({"run", "--shared", "orders:1", "--", "true"}, as_shop).how, exited(0));
+  const words of_a_quorum = {"run",      "--member", "unix://" + server.socket(),
+                             "orders:1", "--",       "true"};
+  EXPECT_EQ(holdfast(of_a_quorum, as_shop).how, exited(0));
   EXPECT_EQ(holdfast({"run", "others", "--", "true"}, as_shop).how, exited(77));
   EXPECT_EQ(holdfast({"counter", "orders:1", "add", "1"}, as_shop).how, exited(77));
   EXPECT_EQ(holdfast({"status", "orders:1"}, as_shop).how, exited(77));
@@ -50,12 +53,21 @@ TEST(Acl, TakesOnlyWhatIsChosenAndTellsWhatIsOptional) {
   EXPECT_THAT(json["optional"].dump(), HasSubstr("+client|setname"));
 }
 
+TEST(Acl, KnowsWhatIsNeededBesideLocks) {
+  const auto rule = holdfast({"acl", "a*", "--kind", "deadlocks"}).output;
+  EXPECT_THAT(rule, HasSubstr("~hf:waits "));
+  EXPECT_THAT(rule, HasSubstr("~hf:{a*}* ")) << "beside all locks";
+}
+
 TEST(Acl, SaysWhatItDoesNotKnow) {
   for (const words& wrong : {words{"acl"}, words{"acl", ""}, words{"acl", "a", "--kind", "lock"},
                              words{"acl", "a", "b"}}) {
     EXPECT_EQ(holdfast(wrong).how, exited(64)) << wrong.back();
   }
   EXPECT_THAT(holdfast({"acl", "a", "--kind", "lock"}).errors, HasSubstr("'lock'"));
+  const auto theirs = holdfast({"acl", "a", "--kind", "Redisson's RLock"});
+  EXPECT_EQ(theirs.how, exited(64));
+  EXPECT_THAT(theirs.errors, HasSubstr("another library"));
 }
 
 }  // namespace

@@ -79,7 +79,19 @@ TEST_P(CommandLine, BenchMeasuresASharedEmbeddedServer) {
   std::filesystem::remove_all(directory);
 }
 
+TEST_P(CommandLine, BenchTakesTheAddressesOfOneServerInAnyCase) {
+  const auto server = start({.tcp = true});
+  const auto at = server.tcp_url().substr(std::string("redis://").size());
+  for (const auto& url : {"valkey://" + at, "Redis://" + at, "UNIX://" + server.socket()}) {
+    const auto done = holdfast({"bench", "--seconds", "1", "--url", url});
+    EXPECT_EQ(done.how, exited(0)) << url << done.errors;
+  }
+}
+
 TEST(Bench, RefusesWhatItCannotMeasure) {
+  const auto said = holdfast({"bench", "--url", "redis+cluster://127.0.0.1:1"});
+  EXPECT_EQ(said.how, exited(64)) << said.errors;
+  EXPECT_THAT(said.errors, HasSubstr("no TLS, sentinels or clusters"));
   EXPECT_EQ(holdfast({"bench", "--threads", "0"}).how, exited(64));
   EXPECT_EQ(holdfast({"bench", "--seconds", "3600"}).how, exited(64));
   EXPECT_EQ(holdfast({"bench", "--locks", "x"}).how, exited(64));

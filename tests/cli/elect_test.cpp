@@ -65,9 +65,26 @@ TEST_P(CommandLine, ASignalEndsTheLeaderAndTheCandidate) {
   ASSERT_TRUE(eventually([&] { return server.command({"ZCARD", "hf:{a}:w"}).number == 1; }));
   candidate.signal(SIGTERM);
   EXPECT_EQ(candidate.wait(), exited(128 + SIGTERM));
+  EXPECT_THAT(candidate.errors(), HasSubstr("signal 15 ended the waiting"));
   leader.signal(SIGTERM);
   EXPECT_EQ(leader.wait(), exited(128 + SIGTERM));
   EXPECT_EQ(server.command({"EXISTS", "hf:{a}"}).number, 0);
+}
+
+// So that a log is opened anew, for example.
+TEST_P(CommandLine, ASignalThatTheLeaderHandlesDoesNotEndTheCandidacy) {
+  const auto server = start();
+  constexpr const char* script =
+      "trap 'echo reloaded' HUP; echo leads; until read line && test \"$line\" = end; do :; done";
+  child_process program(call_at(
+      server, {"elect", "--lease", "600ms", "--grace", "100ms", "a", "--", "sh", "-c", script}));
+  ASSERT_TRUE(program.wait_for_output("leads\n"));
+  program.signal(SIGHUP);
+  ASSERT_TRUE(program.wait_for_output("reloaded\n"));
+  server.command({"DEL", "hf:{a}"});
+  ASSERT_TRUE(program.wait_for_output("reloaded\nleads\n")) << program.errors();
+  program.write("end\n");
+  EXPECT_EQ(program.wait(), exited(0));
 }
 
 TEST_P(CommandLine, AnElectionNeedsACommand) {

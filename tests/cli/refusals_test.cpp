@@ -171,6 +171,21 @@ TEST_P(CommandLine, PasswordsFromEnvironmentAndFile) {
   }
 }
 
+// Those have a connection of their own.
+TEST_P(CommandLine, BenchAndDemoTellARefusedLogIn) {
+  const auto server = start({.tcp = true, .arguments = {"--requirepass", secret}});
+  const auto url = server.tcp_url();
+  for (const auto& command : {words{"bench", "--seconds", "1"}, words{"demo", "--no-svg"}}) {
+    auto at_url = command;
+    at_url.insert(at_url.end(), {"--json", "--url", url});
+    for (const words& login : {words{}, words{"HOLDFAST_PASSWORD=wrong"}}) {
+      const auto said = holdfast(at_url, login);
+      EXPECT_EQ(said.how, exited(77)) << command.front() << said.errors;
+      EXPECT_THAT(said.errors, HasSubstr("\"authentication\"")) << command.front();
+    }
+  }
+}
+
 TEST_P(CommandLine, MissingRights) {
   const auto server = start();
   server.command({"ACL", "SETUSER", "weak", "on", ">weak", "~*", "-@all", "+ping", "+hello",
@@ -178,6 +193,10 @@ TEST_P(CommandLine, MissingRights) {
   const auto said = holdfast({"run", "a", "--user", "weak", "--", "true"},
                              {"HOLDFAST_URL=" + server.url(), "HOLDFAST_PASSWORD=weak"});
   EXPECT_EQ(said.how, exited(77)) << said.errors;
+  const auto measured = holdfast({"bench", "--user", "weak", "--json"},
+                                 {"HOLDFAST_URL=" + server.url(), "HOLDFAST_PASSWORD=weak"});
+  EXPECT_EQ(measured.how, exited(77)) << measured.errors;
+  EXPECT_THAT(measured.errors, HasSubstr("\"permission_denied\""));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -157,6 +159,30 @@ TEST_P(CommandLine, JobIsStoppedAndGoesOnInFront) {
   shell.type("luck\n");
   EXPECT_TRUE(shell.shows("went on with luck.")) << shell.screen();
   EXPECT_TRUE(shell.shows("code 6")) << shell.screen();
+}
+
+bool is_stopped(const child_process& program) {
+  std::ifstream file("/proc/" + std::to_string(program.pid()) + "/stat");
+  const std::string all{std::istreambuf_iterator<char>(file), {}};
+  return all.find(") T ") != std::string::npos;
+}
+
+// As by Ctrl-Z: who has no command that would be stopped instead.
+TEST_P(CommandLine, WatchBenchAndDemoCanBeStopped) {
+  for (const auto& arguments :
+       {words{"watch", "a"}, words{"bench", "--seconds", "3"}, words{"demo", "--no-svg"}}) {
+    const auto server = start();
+    child_process program(call_at(server, arguments));
+    const bool is_watch = arguments.front() == "watch";
+    ASSERT_TRUE(is_watch ? program.wait_for_output("free, 0 waiting") : eventually([&] {
+      return server.command({"DBSIZE"}).number > 0;
+    })) << arguments.front();
+    program.signal(SIGTSTP);
+    EXPECT_TRUE(eventually([&] { return is_stopped(program); })) << arguments.front();
+    program.signal(SIGCONT);
+    program.signal(SIGINT);
+    EXPECT_EQ(program.wait(), exited(128 + SIGINT)) << arguments.front();
+  }
 }
 
 TEST_P(CommandLine, DemoShowsItsProgress) {

@@ -189,6 +189,19 @@ TEST_P(CommandLine, WatchTellsWhoGotTheLock) {
   EXPECT_NE(watching.output().find(std::to_string(second.pid()), handed_over), std::string::npos);
 }
 
+TEST_P(CommandLine, WatchLooksOnWhenTheServerComesBack) {
+  auto server = start();
+  child_process watching(call_at(server, {"--json", "watch", "orders", "--interval", "50ms"}));
+  ASSERT_TRUE(watching.wait_for_output("\"state\":\"free\""));
+  server.kill9();
+  ASSERT_TRUE(watching.wait_for_errors("{\"note\":{\"code\":\"unavailable\""));
+  server.restart();
+  const holder one(server, "orders");
+  EXPECT_TRUE(watching.wait_for_output("\"state\":\"held\"")) << watching.errors();
+  watching.signal(SIGINT);
+  EXPECT_EQ(watching.wait(), exited(128 + SIGINT));
+}
+
 // Runs a script in which "$0" is the program.
 auto in_a_shell(const private_server& server, const char* script) {
   auto call = call_at(server, {"-c", script});

@@ -1,5 +1,7 @@
 // The rights that `holdfast acl` prints: they suffice, and none of them is for nothing.
 #include <algorithm>
+#include <atomic>
+#include <barrier>
 #include <functional>
 #include <set>
 #include <thread>
@@ -276,6 +278,35 @@ TEST_P(AccessRights, OfAnOperatorSufficeToLookAndToBreak) {
   }
 }
 
+// Two threads, each with a lock that the other one wants: one is told, and goes.
+void expect_deadlock_is_found(const client& redis) {
+  const auto first = redis.mutex("a1"), second = redis.mutex("a2");
+  std::barrier both{2};
+  std::atomic<int> told = 0;
+  const auto want = [&](const lock& mine, const lock& other) {
+    const auto held = mine.acquire();
+    both.arrive_and_wait();
+    const auto wanted = other.try_acquire({.timeout = support::generous});
+    if (wanted) return;
+    ++told;
+    EXPECT_EQ(wanted.error().reason(), errc::would_deadlock) << wanted.error().what();
+  };
+  {
+    const std::jthread one([&] { want(first, second); });
+    const std::jthread two([&] { want(second, first); });
+  }
+  EXPECT_EQ(told, 1);
+}
+
+TEST_P(AccessRights, OfWhoLooksForDeadlocksSufficeToFindThem) {
+  restrict_to(access_rights_for("a*", {"mutex", "deadlocks"}).needed);
+  auto options = impatient();
+  options.username = "worker";
+  options.password = password;
+  options.detect_deadlocks = true;
+  expect_deadlock_is_found(client{server().url(), options});
+}
+
 TEST_P(AccessRights, OfOneNameAreNoRightsToAnother) {
   restrict_to(access_rights_for("a{?").needed);
   work([&](const crew& us) {
@@ -291,8 +322,21 @@ TEST(AccessRightsFor, WhatTheServerWouldNotTakeMatchesAnyByte) {
   EXPECT_THAT(allowed, ::testing::Contains("~hf:{my??own??%7Block%7D}*"));
 }
 
+TEST(AccessRightsFor, NoKindIsEveryKindThatOthersCanWaitFor) {
+  const auto all = access_rights_for("a*").needed;
+  const auto beside = access_rights_for("a*", {"replicas"}).needed;
+  for (const auto& kind : capabilities()) {
+    if (kind.dialect != "holdfast" || !kind.told) continue;
+    for (const auto& right : access_rights_for("a*", {std::string(kind.kind)}).needed) {
+      EXPECT_THAT(all, ::testing::Contains(right)) << kind.kind;
+      EXPECT_THAT(beside, ::testing::Contains(right)) << kind.kind;
+    }
+  }
+}
+
 TEST(AccessRightsFor, UnknownKindsAndEmptyPatternsAreRefused) {
-  for (const auto& [pattern, kind] : {std::pair{"a", "mutexes"}, std::pair{"", "mutex"}}) {
+  for (const auto& [pattern, kind] :
+       {std::pair{"a", "mutexes"}, {"", "mutex"}, {"a", "Redisson's RLock"}}) {
     try {
       (void)access_rights_for(pattern, {kind});
       ADD_FAILURE() << kind;

@@ -83,8 +83,9 @@ class [[nodiscard]] lease {
   /// Errors: `lost`; `unavailable` when no answer came; `clock_skew` when the server finds the
   /// request too old; what it refuses now, though the lease is held on (`read_only`, `no_replicas`,
   /// `server_busy`, `loading`, `misconfigured`, `permission_denied`, `authentication` and the
-  /// like); of a quorum also `invalid_argument` for more than its longest lease, and `busy` while
-  /// another thread extends the same lease.
+  /// like), and `busy` while it may already be upgraded or changed into another; of a quorum also
+  /// `invalid_argument` for more than its longest lease, and `busy` while another thread extends
+  /// the same lease.
   /// Throws `invalid_argument` unless `duration` is 10 ms to 24 h; `forked` in a forked child.
   result<void> extend(std::chrono::milliseconds duration);
 

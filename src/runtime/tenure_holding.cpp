@@ -146,16 +146,32 @@ result<void> tenure::extend(milliseconds duration) {
     }
     if (const auto* no = std::get_if<dialects::refused>(&verdict))
       return failure{no->code, no->detail};
+    return extended(verdict, asked.sent_at(), now);
+  }
+}
+
+result<void> tenure::extended(const dialects::renew_verdict& verdict, monotonic_time sent_at,
+                              monotonic_time now) {
+  const auto* const got = std::get_if<dialects::renewed>(&verdict);
+  if (got == nullptr && changes_ > 0) {
+    return failure{errc::busy, "the lease is being changed into another"};
+  }
+  const bool was_held = held_.load(std::memory_order_acquire);
+  bool is_held = false;
+  {
     const scoped_mutex lock(mutex_);
     auto* const machine = std::get_if<holding>(&machine_);
     if (machine == nullptr) return failure{errc::lost, "the lease was released meanwhile"};
-    const auto* got = std::get_if<dialects::renewed>(&verdict);
-    obey(got != nullptr ? machine->on_extended(got->ttl, asked.sent_at(), now)
-                        : machine->on_renewed(verdict, asked.sent_at(), now));
-    if (got == nullptr)
-      return failure{errc::lost, "the server has given the lock to somebody else"};
-    return {};
+    obey(got != nullptr ? machine->on_extended(got->ttl, sent_at, now)
+                        : machine->on_renewed(verdict, sent_at, now));
+    is_held = machine->held(now);
   }
+  tell_site(was_held);
+  if (got == nullptr) {
+    return failure{errc::lost, "the server has given the lock to somebody else"};
+  }
+  if (!is_held) return failure{errc::lost, "the lease had ended before it was extended"};
+  return {};
 }
 
 }  // namespace holdfast::runtime

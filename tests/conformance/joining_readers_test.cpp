@@ -144,6 +144,15 @@ TEST_P(JoiningReaders, AreEachToldOfALossUnlessTheyHaveLeft) {
   EXPECT_TRUE(reader.try_acquire());
 }
 
+TEST_P(JoiningReaders, AreEachToldOfALossThatOneOfThemFoundWhenExtending) {
+  auto [one, two] = two_together(redis().rw("a").shared());
+  const auto first = one.lost(), second = two.lost();
+  server().command({"FLUSHALL"});
+  expect_reason(one.extend(10s), errc::lost);
+  EXPECT_TRUE(triggered(first));
+  EXPECT_TRUE(triggered(second));
+}
+
 TEST_P(JoiningReaders, AreCoroutinesToo) {
   const auto together = [](const lock reader) -> task<bool> {
     auto first = co_await reader.async_acquire();

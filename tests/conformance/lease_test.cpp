@@ -61,6 +61,15 @@ TEST_P(Lease, BrokenOneIsNoticedAtTheNextRenewal) {
   EXPECT_GT(redis().mutex("a").acquire().token(), held.token());
 }
 
+TEST_P(Lease, NobodyWaitsForOneWhoseLossWasFoundWhenExtending) {
+  auto held = redis().mutex("a").acquire();
+  server().command({"FLUSHALL"});
+  expect_reason(held.extend(10s), errc::lost);
+  EXPECT_TRUE(triggered(held.lost()));
+  EXPECT_TRUE(redis().mutex("a").try_acquire());
+  expect_reason(held.release(), errc::lost);
+}
+
 TEST_P(Lease, MovedAwayHoldsNothingAndDoesNoHarm) {
   auto first = redis().mutex("a").acquire();
   const auto token = first.token();

@@ -87,6 +87,22 @@ TEST_P(SharedLocks, UpgradesWithoutLettingAnybodyWriteInBetween) {
   EXPECT_EQ(thrown_by([&] { (void)lock.upgrade(again); }).reason(), errc::invalid_argument);
 }
 
+// That the server knows it no more may mean that it knows the writer in its place.
+TEST_P(SharedLocks, AnUpgradeableLeaseIsNotLostByExtendingItDuringAnUpgrade) {
+  const auto lock = redis().rw("a");
+  const auto reader = another_client().rw("a").shared().acquire();
+  auto held = lock.upgradeable().acquire();
+  std::stop_source stop;
+  std::jthread upgrading{[&] {
+    expect_reason(lock.upgrade(held).try_acquire({generous, stop.get_token()}), errc::cancelled);
+  }};
+  ASSERT_TRUE(waits("a", 1));
+  server().command({"FLUSHALL"});
+  expect_reason(held.extend(10s), errc::busy);
+  EXPECT_TRUE(held.held());
+  stop.request_stop();
+}
+
 TEST_P(SharedLocks, AnUpgradedLeaseIsRenewedAndItsPredecessorIsNot) {
   const auto lock = redis().rw("a", {.lease = 150ms});
   auto held = lock.upgradeable().acquire();

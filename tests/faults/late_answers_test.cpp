@@ -101,6 +101,22 @@ TEST_P(LateAnswers, PausedServerCostsOnlyTime) {
   EXPECT_TRUE(held.held());
 }
 
+TEST_P(LateAnswers, ExtensionThatIsConfirmedAfterTheLeaseHasEndedIsALoss) {
+  const auto server = start();
+  fault_proxy proxy{net::unix_endpoint{server.socket()}};
+  const client redis{proxy.url()};
+  auto warm = redis.mutex("warm").acquire();
+  ASSERT_TRUE(warm.extend(10s));
+  auto held = redis.mutex("a", {.lease = 500ms, .renewal = renewal::none}).acquire();
+  const auto lost = held.lost();
+  proxy.stall(toward::client);
+  auto extended = std::async(std::launch::async, [&] { return held.extend(10s); });
+  EXPECT_TRUE(eventually([&] { return pttl(server, "a") > 5000; }));
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+  proxy.heal();
+  expect_failure(extended.get(), errc::lost, "had ended before it was extended");
+}
+
 // The promise S3: what is granted counts from when it was asked for.
 class OldGrant : public LateAnswers {
  protected:

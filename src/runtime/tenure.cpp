@@ -186,7 +186,7 @@ bool tenure::release(listener who) {
 
 bool tenure::begin_release(listener who) {
   auto* const machine = std::get_if<holding>(&machine_);
-  if (machine == nullptr) return false;
+  if (machine == nullptr || was_replaced_) return false;
   if (ended_ == ending::replicating) ended_ = ending::none;
   leave_room();
   const auto now = net::now();
@@ -260,6 +260,7 @@ void tenure::on_replaced() {
     if (machine == nullptr) return;
     machine->on_released();
     held_.store(false, std::memory_order_release);
+    was_replaced_ = !was_lost_;
     engine_.timers().disarm(*this);
     leave_room();
   }

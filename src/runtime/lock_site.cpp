@@ -255,7 +255,9 @@ bool lock_site::carry_out(const succession& next, const listener& who) {
   next.woken.wake();
   if (!next.spent) return false;
   const bool will_be_told = give_back(*next.spent, who);
-  if (next.asks) next.asks->ask(will_be_told && who.drives());
+  if (next.asks) {
+    next.asks->ask(will_be_told && who.drives(engine_.connection(spec_.key.slot())));
+  }
   return will_be_told;
 }
 

@@ -106,7 +106,7 @@ struct client_options {
   /// so many say that they have it within half the `response_timeout` (or half the lease, if that
   /// is less), it is given back and the acquisition fails with `errc::no_replicas`, by so much
   /// later than its timeout perhaps. Not for clusters and quorums. What replicas have heard of
-  /// renewals and changes of mode is not waited for. See docs/topologies.md.
+  /// renewals, changes of mode, latches and barriers is not waited for. See docs/topologies.md.
   std::uint32_t min_replicas = 0;
 
   /// Whether they must have it on disk: with WAITAOF, which servers have from Redis 7.2 on

@@ -206,8 +206,8 @@ lock_status inspector::break_lock(std::string_view name, std::string_view reason
   auto broken = take_away(core, key);
   const auto by = who_am_i();
   for (const auto& grant : broken.holders) {
+    const auto major = grant.token ? grant.token.value() / dialects::minors_per_major : 0;
     const auto kept = api::ask(core, dialects::audit_slot(), [&](resp::writer& out) {
-      const auto major = grant.token.value() / dialects::minors_per_major;
       dialects::write_audit({key.name(), grant.who.id, major, by, reason}, out);
     });
     if (!kept.is(resp::type::error)) continue;

@@ -138,10 +138,9 @@ class several final : public runtime::holding, public std::enable_shared_from_th
   // All of one client in one command, as far as they can be.
   void give_parts_back(const runtime::listener& who) {
     using redis::connection;
-    const bool is_one_client = std::ranges::all_of(
-        parts_, [&](const auto& one) { return one->client == parts_.front()->client; });
-    // A thread drives one connection; what others answer, the callback thread hears.
-    auto* const here = is_one_client ? who.executor : nullptr;
+    // All are told there, also those of other clients, whose connections this thread does not
+    // drive: it may be the callback thread of one of them.
+    auto* const here = who.executor;
     for (auto from = parts_.begin(), to = from; from != parts_.end(); from = to) {
       auto joint = std::make_unique<runtime::joint_request>((*from)->client->engine());
       for (; to != parts_.end() && share_a_command(**to, **from) && !joint->is_full(); ++to) {

@@ -5,6 +5,11 @@
 
 namespace holdfast::runtime {
 
+bool listener::drives(const redis::connection& which) const noexcept {
+  const auto* const thread = executor != nullptr ? &executor->waiter() : sleeper;
+  return thread != nullptr && thread->home() == &which;
+}
+
 void listener::tell(engine& of) const {
   if (sleeper != nullptr) {
     sleeper->done();

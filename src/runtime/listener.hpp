@@ -20,6 +20,7 @@ struct listener {
 
   // The thread that registers this will drive the connection.
   bool drives() const noexcept { return sleeper != nullptr || executor != nullptr; }
+  bool drives(const redis::connection& which) const noexcept;  // that one, and not another
   bool exists() const noexcept { return sleeper != nullptr || completion != nullptr; }
 
   // Who is told may be gone, and whatever he owned with him, before this returns.

@@ -140,7 +140,9 @@ std::optional<grant> lock_site::try_take(identity thread) {
 }
 
 bool lock_site::may_pass_on(monotonic_time now) const {
-  return !revoked_ && minor_ < last_minor && tenure_->major() > floor_ &&
+  // A floor is one of tokens: without any, no resource can refuse them.
+  const bool is_above_floor = !spec_.fenced || tenure_->major() > floor_;
+  return !revoked_ && minor_ < last_minor && is_above_floor &&
          spec_.is_enough(tenure_->remaining(now));
 }
 
@@ -253,7 +255,9 @@ bool lock_site::carry_out(const succession& next, const listener& who) {
   next.woken.wake();
   if (!next.spent) return false;
   const bool will_be_told = give_back(*next.spent, who);
-  if (next.asks) next.asks->ask(will_be_told && who.drives());
+  if (next.asks) {
+    next.asks->ask(will_be_told && who.drives(engine_.connection(spec_.key.slot())));
+  }
   return will_be_told;
 }
 

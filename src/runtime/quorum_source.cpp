@@ -1,7 +1,5 @@
 #include "runtime/quorum_source.hpp"
 
-#include <algorithm>
-
 #include "runtime/quorum_bid.hpp"
 
 namespace holdfast::runtime {
@@ -39,10 +37,7 @@ acquired quorum_source::wait(leasing::patience patience, std::stop_token stop) {
   bid->begin(std::move(stop), {.sleeper = &self});
   bid->drive(self);
   auto outcome = bid->take();
-  if (const auto* const got = std::get_if<grant>(&outcome)) {
-    const scoped_mutex lock(mutex_);
-    holders_.emplace_back(this_thread(), got->of);
-  }
+  if (const auto* const got = std::get_if<grant>(&outcome)) holders_.add(this_thread(), got->of);
   return outcome;
 }
 
@@ -51,14 +46,7 @@ void quorum_source::check_wait() {
     throw failure{errc::would_deadlock,
                   "waiting for a lock in a callback would stop all callbacks; use async_acquire"};
   }
-  const auto me = this_thread();
-  const scoped_mutex lock(mutex_);
-  std::erase_if(holders_, [](const auto& one) { return one.second.expired(); });
-  const bool is_mine = std::ranges::any_of(holders_, [&](const auto& one) {
-    const auto what = one.second.lock();
-    return one.first == me && what && what->held();
-  });
-  if (is_mine && spec_->refuses_reentry) {
+  if (spec_->refuses_reentry && holders_.has(this_thread())) {
     throw failure{errc::would_deadlock, "this thread has acquired this lock of the quorum itself"};
   }
 }

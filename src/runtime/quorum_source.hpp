@@ -3,10 +3,8 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
 
-#include "base/identity.hpp"
-#include "base/mutex.hpp"
+#include "runtime/blocking_holders.hpp"
 #include "runtime/lock_source.hpp"
 #include "runtime/quorum_spec.hpp"
 
@@ -20,18 +18,15 @@ class quorum_source final : public lock_source {
       : handle_(std::move(handle)), spec_(std::move(spec)) {}
 
   const std::string& name() const noexcept override { return spec_->key->name(); }
-  acquired wait(leasing::patience patience, std::stop_token stop) override
-      HOLDFAST_EXCLUDES(mutex_);
+  acquired wait(leasing::patience patience, std::stop_token stop) override;
   std::unique_ptr<acquisition> ask() override;
 
  private:
-  void check_wait() HOLDFAST_EXCLUDES(mutex_);
+  void check_wait();
 
   const std::shared_ptr<quorum_handle> handle_;
   const std::shared_ptr<const quorum_spec> spec_;
-  mutex mutex_;
-  // What threads have acquired here, blocking.
-  std::vector<std::pair<identity, std::weak_ptr<holding>>> holders_ HOLDFAST_GUARDED_BY(mutex_);
+  blocking_holders holders_;
 };
 
 }  // namespace holdfast::runtime

@@ -147,8 +147,10 @@ void tenure::hold(const leasing::acquire_outcome& got) {
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
   obey(machine.start());
-  // Who changes what he has would lose it, were the change taken back.
-  if (engine_.replication() == nullptr || spec_->changes() != nullptr) return tell_grant();
+  // Who changes what he has would lose it, were the change taken back; and at a gate nothing is
+  // held that could be.
+  const bool counts_at_once = spec_->changes() != nullptr || spec_->is_gate;
+  if (engine_.replication() == nullptr || counts_at_once) return tell_grant();
   ended_ = ending::replicating;
   engine_.replication()->confirm(shared_from_this());
 }
@@ -184,7 +186,7 @@ bool tenure::release(listener who) {
 
 bool tenure::begin_release(listener who) {
   auto* const machine = std::get_if<holding>(&machine_);
-  if (machine == nullptr) return false;
+  if (machine == nullptr || was_replaced_) return false;
   if (ended_ == ending::replicating) ended_ = ending::none;
   leave_room();
   const auto now = net::now();
@@ -258,6 +260,7 @@ void tenure::on_replaced() {
     if (machine == nullptr) return;
     machine->on_released();
     held_.store(false, std::memory_order_release);
+    was_replaced_ = !was_lost_;
     engine_.timers().disarm(*this);
     leave_room();
   }

@@ -171,6 +171,7 @@ class tenure final : public holding,
   bool stopped_early_ HOLDFAST_GUARDED_BY(mutex_) = false;  // before it had started
   bool driven_ HOLDFAST_GUARDED_BY(mutex_) = false;  // this thread goes on to drive the connection
   bool was_lost_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool was_replaced_ HOLDFAST_GUARDED_BY(mutex_) = false;   // while held: nothing to give back
   bool delays_closing_ HOLDFAST_GUARDED_BY(mutex_) = true;  // the client waits for it while busy
   bool is_tuned_in_ HOLDFAST_GUARDED_BY(mutex_) = false;    // among those of a channel
   bool is_known_ HOLDFAST_GUARDED_BY(mutex_) = false;  // in the waiting room, but listens no more

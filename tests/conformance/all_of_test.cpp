@@ -115,6 +115,24 @@ TEST_P(AllOf, GivesBackWhatComesToNobody) {
   EXPECT_FALSE(listener.told);
 }
 
+// It waits there for its parts, so it must hear of them itself.
+TEST_P(AllOf, IsReleasedOnACallbackThreadOfOneOfItsClients) {
+  struct releasing final : detail::completion {
+    void complete() noexcept override { done.set_value(held->release().has_value()); }
+    std::optional<lease> held;
+    std::promise<bool> done;
+  };
+  const auto other = another_client();
+  releasing act;
+  act.held.emplace(all_of({redis().mutex("a"), other.mutex("b")}).acquire());
+  acquire_operation asks{redis().mutex("c"), {}, acquire_operation::patience::waits};
+  asks.start(act);
+  auto done = act.done.get_future();
+  ASSERT_EQ(done.wait_for(generous), std::future_status::ready);
+  EXPECT_TRUE(done.get());
+  expect_free({"a", "b"});
+}
+
 TEST_P(AllOf, IsAcquiredAndReleasedByCoroutinesOfSeveralClients) {
   sync_wait([](lock of) -> task<> {
     for (int i = 0; i < 3; ++i) {

@@ -221,6 +221,21 @@ TEST_P(Inspector, BreakingTellsWhoHadItAndIsRecorded) {
   EXPECT_THAT(entry["by"], HasSubstr(std::to_string(::getpid())));
 }
 
+TEST_P(Inspector, BreakingALockWithoutATokenIsRecordedToo) {
+  const auto held = redis().mutex("a", {.fencing = fencing::off}).acquire();
+  const auto broken = look().break_lock("a", "a test");
+  EXPECT_EQ(broken.what, state::held);
+  EXPECT_FALSE(broken.token);
+  EXPECT_EQ(broken.detail, "");
+  EXPECT_EQ(look().status("a").what, state::free);
+  const auto entries = server().command({"XRANGE", "hf:audit", "-", "+"}).items;
+  ASSERT_EQ(entries.size(), 1U);
+  const auto& fields = entries[0].items.at(1).items;
+  const auto token = std::ranges::find_if(fields, [](auto& one) { return one.text == "token"; });
+  ASSERT_LT(token + 1, fields.end());
+  EXPECT_EQ(token[1].text, "0");
+}
+
 TEST_P(Inspector, BreakingWhatIsFreeChangesNothing) {
   EXPECT_EQ(look().break_lock("a", "a test").what, state::free);
   EXPECT_EQ(keys_left(), std::set<std::string>{});

@@ -114,6 +114,28 @@ TEST_P(SharedLocks, AnUpgradedLeaseIsRenewedAndItsPredecessorIsNot) {
   EXPECT_FALSE(was_lost.stop_requested());
 }
 
+// Nothing is lost: what was held went over into another lease, and was given back with that.
+TEST_P(SharedLocks, ALeaseThatWasChangedIsReleasedWithoutALoss) {
+  const auto lock = redis().rw("a");
+  EXPECT_NO_THROW(run_while_held(lock.upgradeable(), [&](const lease& held) {
+    const auto writer = lock.upgrade(held).acquire();
+    EXPECT_FALSE(held.held());
+  }));
+  auto writer = lock.exclusive().acquire();
+  auto reader = lock.downgrade(writer).acquire();
+  EXPECT_TRUE(writer.release());
+  EXPECT_TRUE(reader.held());
+  EXPECT_TRUE(reader.release());
+  const auto modes = redis().mode_lock("b");
+  auto before = modes.in(lock_mode::concurrent_read).acquire();
+  const auto after = modes.change(before, lock_mode::exclusive).acquire();
+  const auto released = [](lease of) -> task<result<void>> {
+    co_return co_await of.async_release();
+  };
+  EXPECT_TRUE(sync_wait(released(std::move(before))));
+  EXPECT_TRUE(after.held());
+}
+
 TEST_P(SharedLocks, NeverMorePermitsAreInUseThanThereAre) {
   constexpr int permits = 3, threads_of_each = 4;
   std::atomic<int> inside{0}, most{0};

@@ -339,6 +339,18 @@ TEST_P(Waiting, ARetainedLockIsTakenAgainWithoutACommand) {
   EXPECT_GT(scripts_called(), before);
 }
 
+TEST_P(Waiting, ARetainedLockWithoutTokensIsTakenAgainWithoutACommand) {
+  const auto lock = redis().mutex("a", {.retain = 10s, .fencing = fencing::off});
+  (void)lock.acquire();
+  const auto asked = [&] { return called("set") + scripts_called(); };
+  const auto before = asked();
+  for (int i = 0; i < 100; ++i) (void)lock.acquire();
+  redis().raise_floor("a", fencing_token{std::uint64_t{1} << 60});  // of tokens, which it has not
+  (void)lock.acquire();
+  EXPECT_EQ(asked(), before);
+  EXPECT_TRUE(another_client().mutex("a").try_acquire({.timeout = 10s})) << "for who wants it";
+}
+
 TEST_P(Waiting, ARetainedLockIsGivenToWhoeverWantsIt) {
   const auto lock = redis().mutex("a", {.retain = 1h});
   const auto first = lock.acquire().token();

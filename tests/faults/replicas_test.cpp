@@ -3,6 +3,7 @@
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <thread>
 
 #include "faults/faulty_server.hpp"
 #include "faults/runs/resource.hpp"
@@ -222,6 +223,23 @@ TEST_P(Replicas, AreAskedOncePerGrantOfTheServer) {
   replica().freeze();
   EXPECT_TRUE(lock.try_acquire()) << "it is retained";
   replica().thaw();
+}
+
+// Who goes through holds nothing that they could have.
+TEST_P(Replicas, AreNotAskedAboutLatchesAndBarriers) {
+  const client redis{master().url(), demanding()};
+  const auto goes_through = [](const latch& gate) {
+    EXPECT_TRUE(gate.try_set(1));
+    std::thread waiting{[&] { EXPECT_TRUE(gate.try_wait({.timeout = support::generous})); }};
+    gate.count_down();
+    waiting.join();
+    EXPECT_TRUE(gate.try_wait());
+  };
+  goes_through(redis.latch("a"));
+  goes_through(redis.latch("b", {.dialect = dialect::redisson()}));
+  std::thread other{[&] { EXPECT_NO_THROW(redis.barrier("c", 2).arrive_and_wait()); }};
+  EXPECT_NO_THROW(redis.barrier("c", 2).arrive_and_wait());
+  other.join();
 }
 
 TEST_P(Replicas, TakeOverWithTheLock) {

@@ -140,7 +140,7 @@ void local_waiter::give_up(errc code) {
   site.waiters_.erase(place_);
   lock_site::succession next;
   // Maybe it was he who had been woken to take it: nobody else knows that he may.
-  if (site.state_ == lock_site::state::idle) next = site.hand_on();
+  if (site.state_ == lock_site::state::idle) next = site.hand_on({});
   listener_.tell(site.engine_);
   lock.unlock();
   site.carry_out(next, {});

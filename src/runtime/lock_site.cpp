@@ -154,7 +154,6 @@ grant lock_site::take(identity thread) {
   thread_.store(thread, std::memory_order_relaxed);
   state_ = state::held;
   ++minor_;
-  tenure_->change_hands();
   return {tenure_, token(*tenure_, minor_)};
 }
 
@@ -232,16 +231,18 @@ bool lock_site::release(tenure& mine, const listener& who) {
     lock.unlock();
     return give_back(mine, who);
   }
-  const auto next = hand_on();
+  const auto next = hand_on(who);
   lock.unlock();
   return carry_out(next, who);
 }
 
 // Nobody uses the lock that we have: another of us gets it, or it is kept, or goes back.
-lock_site::succession lock_site::hand_on() {
+lock_site::succession lock_site::hand_on(const listener& who) {
   if (waiters_.empty()) {
-    // Who stood in the queue is not told whether others stand behind him, and keeps nothing.
-    if (spec_.is_retained() && tenure_->claim().ticket == 0 && !revoked_ && minor_ < last_minor) {
+    // Who stood in the queue is not told whether others stand behind him, and keeps nothing. What
+    // has ended meanwhile goes back where somebody is told so; else the next one looks.
+    if (spec_.is_retained() && tenure_->claim().ticket == 0 && !revoked_ && minor_ < last_minor &&
+        (!who.exists() || tenure_->held())) {
       keep();
       return {};
     }
@@ -275,6 +276,7 @@ bool lock_site::give_back(tenure& mine, const listener& who) {
 // To the one that waited longest. If that is a thread that still sleeps, or the slice of those who
 // are running is not over, the lock is free for any of us until then.
 lock_site::sleepers lock_site::pass_on(monotonic_time now) {
+  tenure_->change_hands();
   local_waiter& first = *waiters_.front();
   const bool is_thread = first.listener_.sleeper != nullptr;
   if (is_thread && (!first.ready_ || now < slice_ends_)) {
@@ -314,6 +316,7 @@ void lock_site::sleepers::wake() const {
 // Without a look at the clock, a fifth of what it all costs: the timer finds out whether the lock
 // was used meanwhile. So it is kept for half of the time that it may be, or up to all of it.
 void lock_site::keep() {
+  tenure_->change_hands();
   state_ = state::idle;
   used_ = true;
   if (!timer_runs_) look_again();

@@ -136,7 +136,7 @@ class lock_site final : public lock_source,
     std::shared_ptr<tenure> spent{};
     std::shared_ptr<local_waiter> asks{};
   };
-  succession hand_on() HOLDFAST_REQUIRES(mutex_);
+  succession hand_on(const listener& who) HOLDFAST_REQUIRES(mutex_);
   bool carry_out(const succession& next, const listener& who) HOLDFAST_EXCLUDES(mutex_);
   std::shared_ptr<local_waiter> rouse_first() HOLDFAST_REQUIRES(mutex_);
   void keep() HOLDFAST_REQUIRES(mutex_);

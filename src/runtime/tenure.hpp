@@ -74,7 +74,8 @@ class tenure final : public holding,
   dialects::token_major major() const noexcept { return claim_.granted; }
 
   std::stop_token lost() override HOLDFAST_EXCLUDES(mutex_);
-  // Passed on to another holder of this client: who listened for the loss before, listens no more.
+  // Whoever had it has it no more, though this client has: who listened for the loss before,
+  // listens no more.
   void change_hands() HOLDFAST_EXCLUDES(mutex_);
   const std::string& name() const noexcept override { return spec_->key.name(); }
   const lock_spec& spec() const noexcept { return *spec_; }

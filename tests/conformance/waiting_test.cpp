@@ -351,6 +351,17 @@ TEST_P(Waiting, ARetainedLockWithoutTokensIsTakenAgainWithoutACommand) {
   EXPECT_TRUE(another_client().mutex("a").try_acquire({.timeout = 10s})) << "for who wants it";
 }
 
+// The second is asked for later, so it is the first whose loss is found first.
+TEST_P(Waiting, NobodyIsToldThatALockIsLostWhichHeReleasedAndTheClientRetains) {
+  auto released = redis().mutex("a", {.lease = 600ms, .retain = 1h}).acquire();
+  const auto unheard = released.lost();
+  EXPECT_TRUE(released.release());
+  const auto held = redis().mutex("b", {.lease = 600ms}).acquire();
+  server().command({"FLUSHALL"});
+  ASSERT_TRUE(triggered(held.lost()));
+  EXPECT_FALSE(unheard.stop_requested());
+}
+
 TEST_P(Waiting, ARetainedLockIsGivenToWhoeverWantsIt) {
   const auto lock = redis().mutex("a", {.retain = 1h});
   const auto first = lock.acquire().token();

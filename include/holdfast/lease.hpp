@@ -104,7 +104,8 @@ class [[nodiscard]] lease {
   bool released_ = false;
 };
 
-/// What `lease::async_release()` returns; await it. Not awaited, it releases when it is destroyed.
+/// What `lease::async_release()` returns; await it. Not awaited, it releases when it is destroyed;
+/// awaited, it must not be destroyed before it has been resumed (at most about `response_timeout`).
 /// Any coroutine type can await it. Thread safety: used by one coroutine.
 class [[nodiscard("co_await it")]] release_awaitable final : private detail::resumption {
  public:

@@ -18,6 +18,7 @@ namespace holdfast {
 
 namespace runtime {
 class acquisition;
+class executor;
 class lock_source;
 }  // namespace runtime
 
@@ -105,6 +106,8 @@ class acquire_operation {
   acquire_options options_;
   patience when_unset_;
   std::unique_ptr<runtime::acquisition> running_;
+  detail::completion* when_done_ = nullptr;
+  runtime::executor* executor_ = nullptr;  // where that runs; null: the client's callback thread
 };
 
 /// What `lock::async_try_acquire` returns. Any coroutine type can await it, once.

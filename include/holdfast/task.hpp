@@ -187,7 +187,9 @@ inline detached gather_one(task<> one, gathering& all) {
 /// Runs a task on the calling thread and returns what it returns, or throws what it throws.
 ///
 /// The thread does the I/O of what it waits for itself, so this is the fast way to run many
-/// coroutines on one thread. Thread safety: may be called from any thread but a client's callback
+/// coroutines on one thread. What was started meanwhile and is waited for by nobody (a coroutine of
+/// another type, an `acquire_operation`) must have ended or been destroyed when this returns: it
+/// would be resumed here. Thread safety: may be called from any thread but a client's callback
 /// thread, where it throws `failure{errc::would_deadlock}` before anything has run.
 template <typename T>
 T sync_wait(task<T> work) {

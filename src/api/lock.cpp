@@ -74,7 +74,14 @@ acquire_operation::acquire_operation(lock target, acquire_options options, patie
     : target_(std::move(target)), options_(std::move(options)), when_unset_(when_unset) {}
 
 acquire_operation::~acquire_operation() {
-  if (running_ && target_.core_->engine().is_in_its_process()) running_->abandon();
+  if (!running_ || !target_.core_->engine().is_in_its_process()) return;
+  running_->abandon();
+  // It may have ended, and the completion wait for its turn.
+  if (executor_ != nullptr) {
+    runtime::executor::withdraw(executor_, *when_done_);
+  } else {
+    target_.core_->engine().callbacks().withdraw(*when_done_);
+  }
 }
 
 acquire_operation::acquire_operation(acquire_operation&&) noexcept = default;
@@ -88,6 +95,8 @@ void acquire_operation::start(detail::completion& when_done) {
   auto* const executor = runtime::executor::current();
   if (executor != nullptr) executor->will_drive(core);
   running_ = target_.source_->ask();
+  when_done_ = &when_done;
+  executor_ = executor;
   const runtime::listener who{.completion = &when_done, .executor = executor};
   // This object may be gone, with the coroutine around it, as soon as the attempt has begun.
   auto& engine = core->engine();

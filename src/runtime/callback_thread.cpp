@@ -18,6 +18,11 @@ void callback_thread::post(detail::completion& c) {
   changed_.notify_one();
 }
 
+void callback_thread::withdraw(const detail::completion& c) noexcept {
+  const std::lock_guard lock(mutex_);
+  queue_.withdraw(c);
+}
+
 void callback_thread::stop() noexcept {
   std::thread ending;
   {

@@ -23,6 +23,16 @@ class completion_queue {
     if (c != nullptr) first_ = c->next_finished;
     return c;
   }
+  // Does nothing if it is not there.
+  void withdraw(const detail::completion& c) noexcept {
+    detail::completion* before = nullptr;
+    for (auto* one = first_; one != nullptr; before = one, one = one->next_finished) {
+      if (one != &c) continue;
+      (before == nullptr ? first_ : before->next_finished) = one->next_finished;
+      if (last_ == one) last_ = before;
+      return;
+    }
+  }
 
  private:
   detail::completion* first_ = nullptr;
@@ -37,6 +47,7 @@ class callback_thread {
   ~callback_thread() { stop(); }
 
   void post(detail::completion& c);
+  void withdraw(const detail::completion& c) noexcept;  // it does not run, unless it runs already
   void stop() noexcept;  // runs what is queued, then joins
 
   bool is_this_thread() const noexcept;

@@ -43,23 +43,30 @@ void executor::post(detail::completion& c) noexcept {
   if (sleeps) waiter_.wake();
 }
 
+void executor::withdraw(const executor* where, const detail::completion& c) noexcept {
+  for (auto* one = innermost; one != nullptr; one = one->outer_) {
+    if (one != where) continue;
+    const std::lock_guard lock(one->mutex_);
+    return one->queue_.withdraw(c);
+  }
+}
+
+// One after the other, since what runs may withdraw those behind it.
+detail::completion* executor::take() noexcept {
+  const std::lock_guard lock(mutex_);
+  return queue_.pop();
+}
+
 void executor::run_until(const bool& finished) {
   while (!finished) {
     waiter_.clear_done();
-    completion_queue ready;
-    {
-      const std::lock_guard lock(mutex_);
-      std::swap(ready, queue_);
+    if (auto* const next = take()) {
+      next->complete();
+    } else if (auto* const driven = waiter_.home()) {
+      driven->drive(waiter_);
+    } else {
+      waiter_.sleep();
     }
-    if (ready.empty()) {
-      if (auto* const driven = waiter_.home()) {
-        driven->drive(waiter_);
-      } else {
-        waiter_.sleep();
-      }
-      continue;
-    }
-    while (auto* const next = ready.pop()) next->complete();
   }
 }
 

@@ -25,6 +25,8 @@ class executor {
 
   // Runs `c` on the executor's thread.
   void post(detail::completion& c) noexcept;
+  // It does not run, if `where` is an executor of the calling thread.
+  static void withdraw(const executor* where, const detail::completion& c) noexcept;
 
   // Runs what is posted, and I/O between, until `finished` is true after some completion.
   void run_until(const bool& finished);
@@ -36,6 +38,7 @@ class executor {
 
  private:
   void move_to(redis::connection* home);
+  detail::completion* take() noexcept;
 
   redis::waiter waiter_{redis::waiter::kind::executor};
   std::shared_ptr<client_core> core_;  // keeps the connection alive while it is driven

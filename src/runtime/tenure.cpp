@@ -67,17 +67,20 @@ tenure::~tenure() {
 
 void tenure::acquire(std::stop_token stop, listener who, bool drives) {
   engine_.register_client(spec_->lease);
-  // Before the attempt begins: it may end, and the callback be destroyed, while this still runs.
+  std::unique_ptr<std::stop_callback<stopper>> stops;
   if (stop.stop_possible()) {
-    stop_callback_ = std::make_unique<std::stop_callback<stopper>>(std::move(stop), stopper{this});
+    stops = std::make_unique<std::stop_callback<stopper>>(std::move(stop), stopper{this});
   }
   const scoped_mutex lock(mutex_);
+  if (begun_ == beginning::abandoned) return;  // just now: who would be told is gone
+  // Before the attempt begins: it may end, and the callback be destroyed, while this still runs.
+  stop_callback_ = std::move(stops);
   listener_ = who;
-  if (stopped_early_) {
+  if (begun_ == beginning::stopped) {
     conclude(ending::asking, errc::cancelled, {});
     return tell();
   }
-  started_ = true;
+  begun_ = beginning::begun;
   set_busy(true);
   const moment now = present();
   driven_ = drives;
@@ -99,16 +102,19 @@ leasing::outcome tenure::take_acquired() {
 }
 
 bool tenure::abandon() {
-  stop_callback_.reset();
-  scoped_mutex lock(mutex_);
+  // Ends outside of the mutex, for which a callback that is running may wait.
+  std::unique_ptr<std::stop_callback<stopper>> stops;
+  const scoped_mutex lock(mutex_);
+  stops = std::move(stop_callback_);
   const bool untold = listener_.exists();
   listener_ = {};
-  if (auto* const machine = std::get_if<acquiring>(&machine_); machine != nullptr && started_) {
+  if (begun_ != beginning::begun) {
+    begun_ = beginning::abandoned;
+  } else if (auto* const machine = std::get_if<acquiring>(&machine_)) {
     obey(machine->on_stop(present()));
-    return untold;
+  } else {
+    begin_release({});
   }
-  lock.unlock();
-  release({});
   return untold;
 }
 
@@ -116,9 +122,9 @@ void tenure::on_stop() noexcept {
   const auto alive = weak_from_this().lock();
   if (!alive) return;
   const scoped_mutex lock(mutex_);
-  if (!started_) {
-    stopped_early_ = true;
-  } else if (auto* const machine = std::get_if<acquiring>(&machine_)) {
+  if (begun_ == beginning::not_yet) begun_ = beginning::stopped;
+  if (begun_ != beginning::begun) return;
+  if (auto* const machine = std::get_if<acquiring>(&machine_)) {
     obey(machine->on_stop(present()));
   } else if (ended_ == ending::replicating) {
     refuse({errc::cancelled, {}});

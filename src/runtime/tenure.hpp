@@ -106,6 +106,8 @@ class tenure final : public holding,
   };
   // What has ended; how is in failed_. Between asking and that may be `replicating`: it is
   // granted and does not count yet; then perhaps `refused`: it never did, and is given back.
+  // Both ends before it has begun come from other threads than the one that will begin it.
+  enum class beginning : std::uint8_t { not_yet, stopped, abandoned, begun };
   enum class ending : std::uint8_t { none, replicating, refused, asking, releasing };
   using acquiring = leasing::acquire_machine;
   using holding = leasing::hold_machine;
@@ -168,8 +170,7 @@ class tenure final : public holding,
   mutex mutex_;
   std::variant<acquiring, holding, releasing> machine_ HOLDFAST_GUARDED_BY(mutex_);
   listener listener_ HOLDFAST_GUARDED_BY(mutex_);
-  bool started_ HOLDFAST_GUARDED_BY(mutex_) = false;
-  bool stopped_early_ HOLDFAST_GUARDED_BY(mutex_) = false;  // before it had started
+  beginning begun_ HOLDFAST_GUARDED_BY(mutex_) = beginning::not_yet;
   bool driven_ HOLDFAST_GUARDED_BY(mutex_) = false;  // this thread goes on to drive the connection
   bool was_lost_ HOLDFAST_GUARDED_BY(mutex_) = false;
   bool was_replaced_ HOLDFAST_GUARDED_BY(mutex_) = false;   // while held: nothing to give back

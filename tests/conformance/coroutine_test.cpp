@@ -1,7 +1,9 @@
 // The async_ verbs: awaited by our task, by a coroutine type of somebody else, and given up.
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <coroutine>
+#include <functional>
 #include <future>
 #include <optional>
 #include <string>
@@ -215,6 +217,51 @@ TEST_P(Coroutine, TokenThatIsStoppedAlreadyEndsItAtOnce) {
   stop.request_stop();
   sync_wait(expect_refusal(redis().mutex("a"), {.timeout = forever, .stop = stop.get_token()},
                            errc::cancelled));
+}
+
+// Asks once for a lock that this process has, so that its end is queued as soon as it has begun.
+struct refused_at_once final : detail::completion {
+  explicit refused_at_once(const lock& taken)
+      : asks(std::in_place, taken, acquire_options{}, acquire_operation::patience::asks_once) {}
+  void complete() noexcept override {
+    runs.set_value();
+    if (then) then();
+  }
+  std::optional<acquire_operation> asks;
+  std::promise<void> runs;
+  std::function<void()> then;
+};
+
+bool has_run(const std::future<void>& of) {
+  return of.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
+}
+
+TEST_P(Coroutine, AnOperationThatIsDestroyedByTheOneBeforeItIsNotCompleted) {
+  const auto held = redis().mutex("a").acquire();
+  refused_at_once first(redis().mutex("a")), second(redis().mutex("a"));
+  first.then = [&] { second.asks.reset(); };
+  const auto first_ran = first.runs.get_future(), second_ran = second.runs.get_future();
+  sync_wait([](refused_at_once& one, refused_at_once& other, lock another) -> task<> {
+    one.asks->start(one);
+    other.asks->start(other);
+    (void)co_await another.async_acquire();
+  }(first, second, redis().mutex("b")));
+  EXPECT_TRUE(has_run(first_ran));
+  EXPECT_FALSE(has_run(second_ran));
+}
+
+TEST_P(Coroutine, AnOperationThatIsDestroyedWhileACallbackRunsIsNotCompleted) {
+  const auto held = redis().mutex("a").acquire();
+  refused_at_once first(redis().mutex("a")), second(redis().mutex("a")), third(redis().mutex("a"));
+  std::promise<void> goes_on;
+  first.then = [until = goes_on.get_future().share()] { until.wait(); };
+  const auto second_ran = second.runs.get_future();
+  auto third_ran = third.runs.get_future();
+  for (auto* one : {&first, &second, &third}) one->asks->start(*one);
+  second.asks.reset();
+  goes_on.set_value();
+  ASSERT_EQ(third_ran.wait_for(generous), std::future_status::ready);
+  EXPECT_FALSE(has_run(second_ran));
 }
 
 TEST_P(Coroutine, ReleaseThatIsNotAwaitedReleasesAllTheSame) {

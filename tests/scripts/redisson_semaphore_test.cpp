@@ -143,6 +143,17 @@ TEST_P(PermitLayout, RenewsOnlyWhatIsItsOwn) {
   EXPECT_GT(still->ttl, milliseconds{20'000});
 }
 
+TEST_P(PermitLayout, IsRenewedWhenMemoryIsShort) {
+  const claim mine = next(two, milliseconds{10'000});
+  theirs().acquire(mine);
+  claim longer = mine;
+  longer.lease = lease;
+  command({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_EQ(theirs().renew(longer), renew_verdict(renewed{lease}));
+  EXPECT_EQ(in_use(), 2);
+  EXPECT_EQ(free(), "1");
+}
+
 TEST_P(PermitLayout, ShowsWhoHasThem) {
   EXPECT_EQ(look(), foreign_verdict(foreign_holders{}));
   command({"SET", key.name(), "3"});

@@ -154,6 +154,19 @@ TEST_P(PermitLayout, IsRenewedWhenMemoryIsShort) {
   EXPECT_EQ(free(), "1");
 }
 
+// One asker takes back a thousand leases that have ended; those that are left end in the past.
+TEST_P(PermitLayout, IsBusyWhileTheDeadOweMoreThanThereAre) {
+  constexpr int many = 2'000;
+  std::vector<std::string> dead{"ZADD", leases};
+  for (int i = 0; i < many; ++i) {
+    dead.insert(dead.end(), {std::to_string(now_ms() - 100), "dead " + std::to_string(i)});
+  }
+  command(dead);
+  command({"SET", key.name(), std::to_string(-many)});
+  EXPECT_EQ(remaining_of(theirs().acquire(next(one))), milliseconds{0});
+  EXPECT_EQ(free(), "-1000");
+}
+
 TEST_P(PermitLayout, ShowsWhoHasThem) {
   EXPECT_EQ(look(), foreign_verdict(foreign_holders{}));
   command({"SET", key.name(), "3"});

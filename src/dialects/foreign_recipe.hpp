@@ -40,6 +40,7 @@ class foreign_recipe : public native_recipe {
     milliseconds longest_retry{};  // at most; 0: twice as long
     short_milliseconds surplus{};  // for how much longer than the lease the server keeps it
     bool has_tokens = false;       // one is drawn for each grant
+    bool is_counted = false;       // by the fence counter of the hash slot, as ours are
     milliseconds at_least{};       // so long after it was acquired it is free at the earliest
     bool votes = false;            // servers that know nothing of each other can keep it together
   };
@@ -119,7 +120,7 @@ class foreign_recipe : public native_recipe {
   template <typename Recipe>
   static std::shared_ptr<const foreign_recipe> counted(const Recipe& like) {
     auto copy = std::make_shared<Recipe>(like);
-    copy->usual_.has_tokens = true;
+    copy->usual_.has_tokens = copy->usual_.is_counted = true;
     return copy;
   }
 

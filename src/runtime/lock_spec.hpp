@@ -70,6 +70,9 @@ struct lock_spec {
     return foreign && (foreign->usual().at_least > milliseconds{0} || foreign->usual().has_tokens);
   }
 
+  // Its tokens come from the fence counter of its hash slot.
+  bool is_counted() const noexcept { return !foreign || foreign->usual().is_counted; }
+
   // The token of a grant, of which one is drawn by the server and passed on `minor` times since. In
   // another library's layout it is that library's own.
   std::uint64_t token(dialects::token_major major, std::uint32_t minor) const noexcept {

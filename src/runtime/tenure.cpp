@@ -46,7 +46,7 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
              .owner = owner.next_request(spec_->is_retained()),
              .lease = spec_->lease,
              .delay = spec_->delay,
-             .floor = spec_->foreign ? 0 : owner.floor(spec_->key.slot()),
+             .floor = spec_->is_counted() ? owner.floor(spec_->key.slot()) : 0,
              .waits = patience.waits && spec_->has_queue(),
              .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,
              .queue_limit = spec_->queue_limit},
@@ -147,7 +147,7 @@ void tenure::obey(const leasing::step& step) {
 
 void tenure::hold(const leasing::acquire_outcome& got) {
   claim_.granted = got.grant.major;
-  if (!spec_->foreign) engine_.raise_floor(spec_->key.slot(), got.grant.major);
+  if (spec_->is_counted()) engine_.raise_floor(spec_->key.slot(), got.grant.major);
   auto& machine = machine_.emplace<holding>(spec_->lease, spec_->renews, got.grant.ttl,
                                             got.granted_at, got.deadline);
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);

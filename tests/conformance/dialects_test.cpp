@@ -382,6 +382,30 @@ TEST_P(Dialects, HaveTokensOfOursByOption) {
   }
 }
 
+// Also when the server has lost its counter, and its clock is behind what that had reached.
+TEST_P(Dialects, HaveTokensOfOursAboveWhatTheClientHasSeen) {
+  const auto wanted =
+      redis().mutex("report", {.dialect = dialect::redis_py().with_fence_counter()});
+  const auto drawn = wanted.acquire().token().value();
+  const auto counter = server().command({"KEYS", "hf:fence:*"}).items.at(0).text;
+  const auto ahead = drawn + 3'600'000'000;
+  server().command({"SET", counter, std::to_string(ahead)});
+  EXPECT_EQ(wanted.acquire().token().value(), ahead + 1);
+  server().command({"DEL", counter});
+  EXPECT_EQ(wanted.acquire().token().value(), ahead + 2);
+}
+
+// A number of Redisson's own says nothing about the counter of the hash slot.
+TEST_P(Dialects, WithNumbersOfTheLibraryRaiseNoTokensOfOurs) {
+  server().command({"SET", "redisson_lock_token:{orders}", "4000000000000000"});
+  const auto theirs =
+      redis().mutex("orders", {.dialect = dialect::redisson(redisson_lock::fenced)});
+  EXPECT_EQ(theirs.acquire().token().value(), 4'000'000'000'000'001U);
+  EXPECT_LT(redis().mutex("orders").acquire().token().value(), 4'000'000'000'000'000U * 2048);
+  server().command({"SET", "redisson_lock_token:{orders}", "7"});
+  EXPECT_EQ(theirs.acquire().token().value(), 8U) << "whatever we have seen before";
+}
+
 TEST_P(Dialects, OfAJobStayLockedForAsLongAsTheyMust) {
   const auto how = dialect::shedlock({.at_least_for = 2s});
   const auto job = redis().mutex("orders", {.lease = 20s, .dialect = how});

@@ -96,6 +96,23 @@ TEST_P(FencedScript, AnErrorIsToldAndNotRepeated) {
   EXPECT_EQ(write(set, 8, {"x"}), passed()) << "what cannot be compiled raises nothing";
 }
 
+// Its writes stay, so there must be an answer, and a copy must be told the same.
+TEST_P(FencedScript, TellsAlsoWhatHasNoJson) {
+  for (const std::string value : {"{[1000] = 1}", "{0 / 0}", "{function() end}",
+                                  "(function() local a = {} a[1] = a return a end)()",
+                                  "setmetatable({}, {__index = function() error('no') end})"}) {
+    const auto id = next();
+    redis().command({"DEL", "{a}1"});
+    for (int i = 0; i < 2; ++i) {
+      const auto told = copy("redis.call('INCR', KEYS[1]) return " + value, 7, {}, {"{a}1"}, id);
+      EXPECT_EQ(code_of(told), errc::server_error) << value;
+      EXPECT_EQ(redis().get("{a}1"), "1") << value;
+    }
+  }
+  EXPECT_EQ(write("return {ok = true}", 7), passed("{\"ok\":true}"));
+  EXPECT_EQ(code_of(write("return {err = {}}", 7)), errc::server_error);
+}
+
 TEST_P(FencedScript, LooksAtEveryKey) {
   const std::vector<std::string> both{"{a}1", "{a}2"};
   EXPECT_EQ(write(set, 5, {"x"}, {"{a}2"}), passed());

@@ -119,10 +119,51 @@ TEST_P(QuorumScripts, DoNotVoteAgainForWhatWasReleased) {
 TEST_P(QuorumScripts, KeepAVoteWithoutMemoryAndStayOutForOthers) {
   const auto first = wanted();
   EXPECT_EQ(keep(first, 77), renew_verdict{renewed{lease}});
-  EXPECT_EQ(reached(), "77");
+  EXPECT_EQ(reached(), "077");
   EXPECT_TRUE(redis().exists(out()));
   release(first, 77);
+  EXPECT_EQ(reached(), "078");
+  EXPECT_EQ(keep(first, 77), renew_verdict{not_mine{}});
   EXPECT_TRUE(std::holds_alternative<staying_out>(ask(wanted(), newcomer::joins)));
+}
+
+// It is told the token of one lock, and there may be later ones of others of the hash slot.
+TEST_P(QuorumScripts, BeginWithTheClockWhatWasForgottenAlsoWhenToldAToken) {
+  enum class told { by_keeping, by_releasing, with_the_marker };
+  for (const auto how : {told::by_keeping, told::by_releasing, told::with_the_marker}) {
+    redis().command({"FLUSHALL"});
+    const auto old = wanted(), next = wanted(2);
+    if (how == told::with_the_marker) (void)ask(wanted(), newcomer::waits);
+    EXPECT_EQ(keep(old, 77), renew_verdict{renewed{lease}});
+    if (how == told::by_releasing) release(old, 77);
+    redis().command({"DEL", out(), value});  // as their expiry does
+    const auto now = redis().micros();
+    const auto major = must_vote(next, newcomer::tells);
+    EXPECT_GE(major, now);
+    release(next, major);
+    EXPECT_EQ(must_vote(wanted(3), newcomer::tells), major + 2) << "it remembers again";
+  }
+}
+
+// Its clock may be behind those that began the others' counters.
+TEST_P(QuorumScripts, VoteAboveATokenThatTheyWereToldWithoutMemory) {
+  const auto old = wanted();
+  const auto token = redis().micros() + 3'600'000'000;
+  EXPECT_EQ(keep(old, token), renew_verdict{renewed{lease}});
+  EXPECT_EQ(keep(old, token), renew_verdict{renewed{lease}});
+  redis().command({"DEL", out(), value});
+  EXPECT_EQ(must_vote(wanted(2), newcomer::tells), token + 1);
+}
+
+// What one has been told does not keep it from voting again for the later ones of its slot.
+TEST_P(QuorumScripts, VoteAgainForSeveralLocksOfTheSlotWithoutMemory) {
+  const auto first = wanted();
+  EXPECT_EQ(keep(first, 77), renew_verdict{renewed{lease}});
+  redis().command({"DEL", value});  // its lease ends here, while its owner still holds a majority
+  EXPECT_EQ(keep(first, 77), renew_verdict{renewed{lease}});
+  redis().command({"DEL", value});
+  EXPECT_EQ(keep(wanted(2), 99), renew_verdict{renewed{lease}});
+  EXPECT_EQ(reached(), "099");
 }
 
 TEST_P(QuorumScripts, NeverShortenAVote) {

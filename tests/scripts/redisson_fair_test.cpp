@@ -181,6 +181,18 @@ TEST_P(FairLayout, LetsThoseBehindComeSoonerWhenOneLeaves) {
   EXPECT_TRUE(redis().exists(key.name()));
 }
 
+TEST_P(FairLayout, CanBeLeftWhenMemoryIsShort) {
+  they_hold();
+  const claim first = waiter();
+  const claim second = waiter();
+  queues(first);
+  queues(second);
+  command({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_EQ(theirs().withdraw(first), release_verdict(released{}));
+  EXPECT_EQ(queue(), std::vector{redisson_owner(second.owner)});
+  expect_lives(second, 20'000 + wait_time);
+}
+
 // It may have been told that it is free, and nobody else was.
 TEST_P(FairLayout, TellsTheNextWhenTheFirstLeavesAFreeLock) {
   support::raw_connection listener{net::unix_endpoint{server().socket()}};

@@ -107,6 +107,21 @@ TEST_P(ReadWriteLayout, LetsReadersInTogetherAndAWriterAlone) {
   EXPECT_EQ(keys(), 0);
 }
 
+TEST_P(ReadWriteLayout, IsRenewedWhenMemoryIsShort) {
+  const claim mine = reader();
+  theirs().acquire(mine);
+  command({"CONFIG", "SET", "maxmemory", "1"});
+  command({"PEXPIRE", timeout_of(mine), "1000"});
+  command({"PEXPIRE", key.name(), "1000"});
+  EXPECT_EQ(theirs().renew(mine), renew_verdict(renewed{lease}));
+  expect_ttl(timeout_of(mine), lease);
+  expect_ttl(key.name(), lease);
+  command({"DEL", timeout_of(mine)});
+  EXPECT_EQ(theirs().renew(mine), renew_verdict(renewed{lease}));
+  EXPECT_EQ(redis().get(timeout_of(mine)), "1");
+  expect_ttl(timeout_of(mine), lease);
+}
+
 TEST_P(ReadWriteLayout, IsKeptOutByAnRLockOfTheSameName) {
   command({"HSET", key.name(), theirs_is, "1"});
   EXPECT_EQ(remaining_of(theirs().acquire(reader())), milliseconds{-1});

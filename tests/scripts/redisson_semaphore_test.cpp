@@ -143,6 +143,30 @@ TEST_P(PermitLayout, RenewsOnlyWhatIsItsOwn) {
   EXPECT_GT(still->ttl, milliseconds{20'000});
 }
 
+TEST_P(PermitLayout, IsRenewedWhenMemoryIsShort) {
+  const claim mine = next(two, milliseconds{10'000});
+  theirs().acquire(mine);
+  claim longer = mine;
+  longer.lease = lease;
+  command({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_EQ(theirs().renew(longer), renew_verdict(renewed{lease}));
+  EXPECT_EQ(in_use(), 2);
+  EXPECT_EQ(free(), "1");
+}
+
+// One asker takes back a thousand leases that have ended; those that are left end in the past.
+TEST_P(PermitLayout, IsBusyWhileTheDeadOweMoreThanThereAre) {
+  constexpr int many = 2'000;
+  std::vector<std::string> dead{"ZADD", leases};
+  for (int i = 0; i < many; ++i) {
+    dead.insert(dead.end(), {std::to_string(now_ms() - 100), "dead " + std::to_string(i)});
+  }
+  command(dead);
+  command({"SET", key.name(), std::to_string(-many)});
+  EXPECT_EQ(remaining_of(theirs().acquire(next(one))), milliseconds{0});
+  EXPECT_EQ(free(), "-1000");
+}
+
 TEST_P(PermitLayout, ShowsWhoHasThem) {
   EXPECT_EQ(look(), foreign_verdict(foreign_holders{}));
   command({"SET", key.name(), "3"});

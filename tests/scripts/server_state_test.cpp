@@ -70,6 +70,29 @@ TEST_P(ScriptsAndServer, GiveBackAndRenewWhenMemoryIsShort) {
   EXPECT_EQ(redis().withdraw(kept), release_verdict(released{}));
 }
 
+TEST_P(ScriptsAndServer, KeepWhatSeveralHoldWhenMemoryIsShort) {
+  script_client shared{server(), native_shared_lock()};
+  const demand reads{.mode = 'r'};
+  claim first = claims.next(milliseconds(20'000)), second = others.next();
+  first.wants = second.wants = &reads;
+  shared.must_acquire(first);
+  shared.must_acquire(second);
+  redis().command({"CONFIG", "SET", "maxmemory", "1"});
+  claim third = claims.next();
+  third.wants = &reads;
+  EXPECT_EQ(code_of(shared.acquire(third)), errc::out_of_memory);
+  // The summary's end stays with the one, and moves with the other.
+  for (const auto& how_long : {milliseconds(25'000), milliseconds(60'000)}) {
+    first.lease = how_long;
+    EXPECT_EQ(shared.renew(first), renew_verdict(renewed{how_long}));
+  }
+  first.lease = milliseconds(90'000);
+  EXPECT_TRUE(std::holds_alternative<granted>(shared.acquire(first, true)));
+  EXPECT_GT(redis().pttl(key.value_key()), 80'000);
+  EXPECT_EQ(shared.release(first), release_verdict(released{}));
+  EXPECT_EQ(shared.withdraw(second), release_verdict(released{}));
+}
+
 TEST_P(ScriptsAndServer, BreakALockWhenMemoryIsShort) {
   claim mine = claims.next();
   redis().must_acquire(mine);

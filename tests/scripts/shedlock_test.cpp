@@ -90,6 +90,15 @@ TEST_P(ShedLockAtLeast, StaysLockedForTheRest) {
   EXPECT_GT(remaining_of(theirs().acquire(others.next())).count(), 0);
 }
 
+TEST_P(ShedLockAtLeast, IsGivenBackWhenMemoryIsShort) {
+  const claim mine = claims.next();
+  theirs().acquire(mine);
+  command({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
+  expect_ttl(at, milliseconds{20'000});
+  EXPECT_THAT(redis().get(at), MatchesRegex("ADDED:[-0-9T:.]+Z@here"));
+}
+
 // Neither a renewal nor an acquisition that was under way makes it longer.
 TEST_P(ShedLockAtLeast, IsNobodysWhenItWasGivenBack) {
   const claim mine = claims.next();

@@ -8,7 +8,8 @@
 -- Returns {answer, server time in us}; the answer is
 --   done            the user's function has run and returned nothing
 --   text <text>     the same, with a number or text; what is neither is JSON
---   failed <error>  the same, and it raised an error: what it wrote before that stays written
+--   failed <error>  the same, and it raised an error, or returned a table that has no JSON: what it
+--                   wrote before that stays written
 --   stale <token>   a newer token has been accepted
 --   late, foreign   not executed: after not-after; a key of ours holds no token
 --@include once
@@ -28,20 +29,17 @@ for i = 1, n do call('SET', KEYS[1 + i], ARGV[2]) end
 local function write(KEYS, ARGV)
 --@body
 end
-local ran, value = pcall(write, keys, args)
-if type(value) == 'table' and value.err then
-  ran, value = false, value.err
+local function said(ran, value)
+  if type(value) == 'table' and value.err then
+    ran, value = false, value.err
+  end
+  if not ran then return 'failed ' .. tostring(value) end
+  if value == nil or value == false then return 'done' end
+  if type(value) == 'number' then return 'text ' .. string.format('%.17g', value) end
+  if type(value) ~= 'table' then return 'text ' .. tostring(value) end
+  return 'text ' .. (type(value.ok) == 'string' and value.ok or cjson.encode(value))
 end
-local answer
-if not ran then
-  answer = 'failed ' .. tostring(value)
-elseif value == nil or value == false then
-  answer = 'done'
-elseif type(value) == 'number' then
-  answer = 'text ' .. string.format('%.17g', value)
-elseif type(value) == 'table' then
-  answer = 'text ' .. (value.ok or cjson.encode(value))
-else
-  answer = 'text ' .. tostring(value)
-end
+-- Not every table has a JSON, but what was written stays, so there must be an answer.
+local is_told, answer = pcall(said, pcall(write, keys, args))
+if not is_told then answer = 'failed ' .. tostring(answer) end
 --@include remember

@@ -11,7 +11,7 @@
 -- Returns
 --   OK                   granted, for the lease asked for
 --   {"mine", 0, ms}      an earlier copy of this request was granted; ms are in force now
---   -n <= 0              there are not so many; the next lease ends in n ms
+--   -n <= 0              there are not so many; the next lease ends in n ms, or has ended
 --   nil                  the same, and no lease ever ends
 --   {"late", server time}
 -- As in Redisson, whoever asks takes back what the dead had, a thousand permits at a time.
@@ -51,4 +51,4 @@ end
 local never = 922337203685477
 local next_end = tonumber(call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2])
 if not next_end or next_end >= never then return false end
-return now_ms - next_end
+return math.min(0, now_ms - next_end)

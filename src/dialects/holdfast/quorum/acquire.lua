@@ -56,7 +56,8 @@ if not last and ARGV[5] == 'tell' then return {'new'} end
 local out = call('PTTL', KEYS[3])
 if out ~= -2 then return {'out', math.max(out, 0)} end
 local floor = ARGV[4] + 0
-local major = last and last > 0 and last + 1 or now
+local major = (last or 0) + 1
+if zero == '0' then major = math.max(major, now) end
 if major <= floor then
   if floor > now + 86400000000 then return {'skew', now} end
   major = floor + 1

@@ -27,7 +27,7 @@ if not last then
   if ARGV[5] == 'refuse' then return 0 end
   call('SET', KEYS[3], '1', 'PX', ARGV[5])
 end
-if not last or last < token then call('SET', KEYS[2], ARGV[4]) end
+if not last or last < token then call('SET', KEYS[2], zero .. ARGV[4]) end
 if major == ARGV[4] then
   -- Passes when memory is short.
   local remaining = call('PTTL', KEYS[1])

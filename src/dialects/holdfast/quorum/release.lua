@@ -14,7 +14,7 @@ if was_ours then call('DEL', KEYS[1]) end
 --@include counter
 -- Above the token, so that a late copy of keep.lua cannot vote again for what was released.
 if last and ARGV[2] ~= '0' and last <= ARGV[2] + 0 then
-  redis.pcall('SET', KEYS[2], string.format('%.0f', ARGV[2] + 1))
+  redis.pcall('SET', KEYS[2], zero .. string.format('%.0f', ARGV[2] + 1))
 end
 if ARGV[3] ~= '' then redis.pcall('ZREM', KEYS[3], ARGV[3]) end
 if held and not was_ours then return 0 end

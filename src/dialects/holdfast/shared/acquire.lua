@@ -46,6 +46,7 @@ if entry then
     until_ms = now_ms + lease
     put_in = {me, who .. string.format('%.0f', until_ms) .. before}
     if until_ms > latest then latest = until_ms end
+    call('PEXPIREAT', KEYS[1], string.format('%.0f', latest))  -- passes when memory is short
     save()
   end
   return {'mine', string.match(who, ':(%d+):'), until_ms - now_ms}

@@ -21,12 +21,12 @@ local function renew(key, held, lease)
   local wanted = now_ms + lease
   if until_ms + 0 >= wanted then return until_ms - now_ms end
   local wanted_text = string.format('%.0f', wanted)
-  call('HSET', key, request, who .. wanted_text .. before)
   local head, latest, tail = string.match(call('HGET', key, '='), '^(1[ms]:%d+:)(%d+)(:.+)$')
-  if latest + 0 < wanted then
-    call('HSET', key, '=', head .. wanted_text .. tail)
-    call('PEXPIREAT', key, wanted_text)
-  end
+  -- First, and also where it changes nothing: it passes when memory is short, and what follows a
+  -- write passes too.
+  call('PEXPIREAT', key, latest + 0 < wanted and wanted_text or latest)
+  call('HSET', key, request, who .. wanted_text .. before)
+  if latest + 0 < wanted then call('HSET', key, '=', head .. wanted_text .. tail) end
   return lease + 0
 end
 

@@ -251,11 +251,15 @@ step acquire_machine::give_back_missing(missing how, const outcome& why, moment 
 // ---- what to do next
 
 step acquire_machine::ask_for_it(moment now) {
+  if (deaf_ && claim_->way == dialects::wakeup_way::channel) {
+    // One who polls has a place of his own in the queue: first the other is given up.
+    if (maybe_ours_) return give_back(now);
+    claim_->way = dialects::wakeup_way::poll;
+  }
   state_ = state::asking;
   under_way_ = ask::acquire;
   woken_ = false;
   kept_.reset();
-  if (deaf_) claim_->way = dialects::wakeup_way::poll;
   not_after_ = not_after(now, response_timeout_);
   doubtful_until_ = now.local + response_timeout_ + clock_allowance(response_timeout_);
   step next = wake(monotonic_time::max(), now);

@@ -42,9 +42,10 @@ struct patience {
 // (withdrawing) and, while the patience lasts, asked for again. (2) Withdraws first where an
 // earlier copy may have been granted unheard, or a place in the queue is ours; "busy" proves that
 // none was. (3) In the queue, where the recipe has one, until told that the lock was handed over;
-// otherwise until the next try. (4) What is said on the channel is believed when its token is above
-// all that we know and its time agrees with ours; otherwise it is only a reason to ask. What came
-// while asking is judged after the answer.
+// otherwise until the next try. Who learns there that no message can reach him gives up his place
+// (withdrawing), and comes back to it as one who polls. (4) What is said on the channel is believed
+// when its token is above all that we know and its time agrees with ours; otherwise it is only a
+// reason to ask. What came while asking is judged after the answer.
 class acquire_machine {
  public:
   struct settings {
@@ -76,7 +77,7 @@ class acquire_machine {
   // The server said that this request is the first in the queue now, and for how long the lock is
   // another's.
   step on_first_in_line(nanoseconds owner_has, moment now, std::uint64_t position = 0);
-  // There is no channel: from now on it polls.
+  // There is no channel: from now on it polls, once it has left the queue as one who listens.
   step on_deaf(moment now);
   step on_timer(moment now);
   step on_stop(moment now);

@@ -160,11 +160,32 @@ TEST_F(AcquireWaiting, AsksAtOnceWhenTheServerDidNotFinish) {
   EXPECT_EQ(answer(say("more")).send, ask::acquire);
 }
 
-TEST_F(AcquireWaiting, PollsWhenThereIsNoChannel) {
+// Else it would stand in the queue twice, and leave it once.
+TEST_F(AcquireWaiting, GivesUpItsPlaceBeforeItPollsWhenThereIsNoChannel) {
   queued(0, seconds(30));
-  EXPECT_EQ(sent(machine_.on_deaf(now())).send, ask::acquire);
-  const auto next = queued(0, seconds(30));
+  EXPECT_EQ(sent(machine_.on_deaf(now())).send, ask::withdraw);
+  EXPECT_EQ(machine_.claim().way, dialects::wakeup_way::channel) << "the place is found by it";
+  auto next = answer(say("not mine"));
+  EXPECT_FALSE(next.done);
+  local_ = next.wake_at.value();
+  EXPECT_EQ(sent(machine_.on_timer(now())).send, ask::acquire);
+  EXPECT_EQ(machine_.claim().way, dialects::wakeup_way::poll);
+  EXPECT_EQ(machine_.claim().ticket, fake_recipe::ticket);
+  next = queued(0, seconds(30));
   EXPECT_LE(*next.wake_at - local_, milliseconds(64));
+}
+
+TEST_F(AcquireWaiting, GivesUpItsPlaceAlsoWhenItLearnsWhileAskingThatThereIsNoChannel) {
+  queued(0, seconds(30));
+  sent(machine_.on_woken(now()));
+  EXPECT_EQ(machine_.on_deaf(now()), step{});
+  EXPECT_EQ(queued(0, seconds(30)).send, ask::withdraw);
+}
+
+TEST_F(AcquireWaiting, PollsAtOnceWhenItHasNoPlaceYet) {
+  EXPECT_EQ(machine_.on_deaf(now()), step{});
+  EXPECT_EQ(answer(say("late", 0)).send, ask::acquire);
+  EXPECT_EQ(machine_.claim().way, dialects::wakeup_way::poll);
 }
 
 TEST_F(AcquireWaiting, GivesAGrantBackWhoseTokenIsNotAboveTheFloor) {

@@ -301,6 +301,9 @@ void tenure::write(resp::writer& out, monotonic_time sent_at) {
     case leasing::ask::nothing:
       return;
     case leasing::ask::acquire: {
+      // Nobody knew before there was a connection whether messages come through it.
+      const bool is_first = !outgoing_.resend && claim_.ticket == 0;
+      if (is_first && !engine_.hears()) claim_.way = dialects::wakeup_way::poll;
       outgoing_.held_back = sent_at < engine_.quarantine_ends();
       if (outgoing_.held_back) return write_nothing(out);
       // The machine counts its doubts from when it asked to send, so what waited is given less.

@@ -9,16 +9,16 @@ namespace holdfast::runtime {
 // The server has answered that somebody else holds the lock: now its messages concern us. In a
 // cluster it may be another server than the one whose messages did so far.
 void tenure::stand_in_line() {
+  auto& machine = std::get<acquiring>(machine_);
+  if (!engine_.hears()) return obey(machine.on_deaf(present()));
   auto* const here = &engine_.connection(slot());
   if (line_ == here) return;
   if (line_ != nullptr) line_->unlisten(line_sleeper_);
   line_ = here;
   const bool drives_it = listener_.sleeper != nullptr && listener_.sleeper->home() == line_;
   line_sleeper_ = drives_it ? listener_.sleeper : nullptr;
-  auto& machine = std::get<acquiring>(machine_);
   const auto came_already = engine_.waiting().enter(claim_.owner.counter(), shared_from_this());
   line_->listen(line_sleeper_);
-  if (!engine_.hears()) return obey(machine.on_deaf(present()));
   if (came_already) obey(hear(machine, *came_already));
 }
 

@@ -38,6 +38,14 @@ class Rights : public fault_test {
     options.password = password;
     return options;
   }
+
+  // How those who wait for "orders" are told: `-` on a channel, `p` not at all.
+  static std::string ways(const private_server& server) {
+    std::string all;
+    const auto waiters = server.command({"ZRANGE", value_key("orders") + ":w", "0", "-1"});
+    for (const auto& one : waiters.items) all += one.text.back();
+    return all;
+  }
 };
 HOLDFAST_ON_EACH_SERVER(Rights);
 
@@ -163,6 +171,30 @@ TEST_P(Rights, DoctorTellsThatScriptsMayNotPublish) {
   give(server, {"&hf:c:*", "-publish"});
   EXPECT_EQ(publishing().level, finding::severity::warning) << publishing().detail;
   EXPECT_THAT(publishing().remedy, ::testing::HasSubstr("+publish"));
+}
+
+TEST_P(Rights, AWaiterWhoMayNotListenStandsInTheQueueOnce) {
+  const auto server = server_with_worker();
+  give(server, {"resetchannels"});
+  const client owner{server.url(), impatient()}, redis{server.url(), worker()};
+  auto held = owner.mutex("orders").acquire();
+  auto waits = std::async(std::launch::async, [&] { return redis.mutex("orders").acquire(); });
+  EXPECT_TRUE(eventually([&] { return ways(server).ends_with('p'); }));
+  EXPECT_EQ(ways(server), "p");
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(waits.get().held());
+}
+
+TEST_P(Rights, TakenAwayWhileWaiting) {
+  const auto server = server_with_worker();
+  const client owner{server.url(), impatient()}, redis{server.url(), worker()};
+  auto held = owner.mutex("orders").acquire();
+  auto waits = std::async(std::launch::async, [&] { return redis.mutex("orders").acquire(); });
+  EXPECT_TRUE(eventually([&] { return ways(server) == "-"; }));
+  give(server, {"resetchannels"});  // the server closes the connections of those who listen
+  EXPECT_TRUE(eventually([&] { return ways(server) == "p"; }));
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(waits.get().held());
 }
 
 TEST_P(Rights, TakenAwayWhileHolding) {

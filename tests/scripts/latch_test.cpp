@@ -170,6 +170,16 @@ TEST_P(LatchScript, LetsOnlySoManyWait) {
   EXPECT_EQ(code_of(latch().acquire(another)), errc::queue_full);
 }
 
+TEST_P(LatchScript, LetsWhoWaitedBeforeComeBackToAFullQueue) {
+  set(1);
+  claim one = waiter(), another = waiter();
+  ASSERT_TRUE(waits(one));
+  latch().command({"DEL", key.value_key() + ":w"});
+  ASSERT_TRUE(waits(another));
+  one.queue_limit = 1;
+  EXPECT_TRUE(waits(one));
+}
+
 TEST_P(LatchScript, RefusesWhatIsNoLatch) {
   claim lock = claims.next();
   redis().must_acquire(lock);

@@ -217,6 +217,20 @@ TEST_P(SharedScript, SkipsWhoIsGoneAlsoWhenHeCouldNotComeInYet) {
 }
 
 // Found by the simulation: a server whose clock was set back could give the same token again.
+// No client of ours stands there twice, since it leaves before it asks in another way.
+TEST_P(SharedScript, CountsWhoStandsInTheQueueTwiceOnce) {
+  claim writer = in_mode('x'), reader = waiting(in_mode('r'), wakeup_way::channel);
+  writer.lease = brief_lease;
+  ASSERT_TRUE(granted_to(writer));
+  ASSERT_EQ(place_of(reader), 0U);
+  reader.way = wakeup_way::poll;
+  ASSERT_TRUE(place_of(reader));
+  outlive_brief_leases();
+  ASSERT_TRUE(granted_to(reader));
+  shared().release(reader);
+  EXPECT_FALSE(shared().exists(key.value_key()));
+}
+
 TEST_P(SharedScript, CountsTheTokenThatNobodyHeardOf) {
   std::optional<support::raw_connection> ear{net::unix_endpoint{server().socket()}};
   const auto channel = channel_of(client_id{{2}});
@@ -415,6 +429,34 @@ TEST_P(SharedScript, SaysThatTwoWhoChangeWouldWaitForEachOther) {
   EXPECT_TRUE(holds(first));
 }
 
+TEST_P(SharedScript, MayChangeWhatADeadHolderWantedToChangeBefore) {
+  claim dead = in_mode('r'), b = in_mode('r');
+  dead.lease = brief_lease;
+  ASSERT_TRUE(granted_to(dead) && granted_to(b));
+  claim first = waiting(instead_of(dead, 'x')), second = waiting(instead_of(b, 'x'));
+  ASSERT_EQ(place_of(first), 0U);
+  outlive_brief_leases();
+  EXPECT_TRUE(granted_to(second));
+}
+
+// He would end the other's wait, were he let in.
+TEST_P(SharedScript, LetsWhoWantsLessThanHeHasDoSoAtOnce) {
+  claim a = in_mode('r'), b = in_mode('r');
+  ASSERT_TRUE(granted_to(a) && granted_to(b));
+  claim first = waiting(instead_of(a, 'p')), less = waiting(instead_of(b, 'c'));
+  ASSERT_EQ(place_of(first), 0U);
+  EXPECT_TRUE(granted_to(less));
+  EXPECT_TRUE(holds(first)) << "and lets the other in";
+}
+
+TEST_P(SharedScript, SaysSoToWhoWantsMoreAlthoughItWouldFit) {
+  claim a = in_mode('d'), b = in_mode('d'), c = in_mode('c');
+  ASSERT_TRUE(granted_to(a) && granted_to(b) && granted_to(c));
+  claim first = waiting(instead_of(a, 'x')), other = waiting(instead_of(c, 'd'));
+  ASSERT_EQ(place_of(first), 0U);
+  EXPECT_EQ(code_of(shared().acquire(other)), errc::would_deadlock);
+}
+
 // Found by the simulation, too.
 TEST_P(SharedScript, SaysSoToWhoComesBackToAPlaceBeforeTheOther) {
   claim null = in_mode('n'), reader = in_mode('r'), other = in_mode('r');
@@ -536,6 +578,23 @@ TEST_P(SharedScript, LimitsTheQueue) {
   a.queue_limit = b.queue_limit = 1;
   ASSERT_EQ(place_of(a), 0U);
   EXPECT_EQ(code_of(shared().acquire(b)), errc::queue_full);
+}
+
+TEST_P(SharedScript, LimitsAQueueInWhichNobodyStandsYet) {
+  claim writer = in_mode('x'), a = waiting(in_mode('x'));
+  ASSERT_TRUE(granted_to(writer));
+  a.queue_limit = 0;
+  EXPECT_EQ(code_of(shared().acquire(a)), errc::queue_full);
+}
+
+TEST_P(SharedScript, DoesNotCountAnOldTicketAgainstTheLimit) {
+  claim writer = in_mode('x'), a = waiting(in_mode('x')), b = waiting(in_mode('x'));
+  ASSERT_TRUE(granted_to(writer));
+  ASSERT_EQ(place_of(a), 0U);
+  shared().command({"DEL", key.value_key() + ":w"});
+  ASSERT_EQ(place_of(b), 0U);
+  a.queue_limit = 1;
+  EXPECT_EQ(place_of(a), 0U);
 }
 
 TEST_P(SharedScript, RefusesWhatComesTooLate) {

@@ -150,13 +150,8 @@ void client::break_connection() {
 
 void client::connect() {
   if (!wire_.connect()) return;
+  subscribe();
   std::string bytes;
-  resp::writer subscribe{bytes};
-  subscribe.command(2);
-  subscribe.arg("SUBSCRIBE");
-  subscribe.arg(dialects::channel_of(id_));
-  (void)world_.execute(connection(), bytes);
-  bytes.clear();
   resp::writer ask{bytes};
   ask.command(1);
   ask.arg("TIME");
@@ -164,6 +159,18 @@ void client::connect() {
   const auto seconds = std::stoll(time.items.at(0).text);
   const auto micros = std::stoll(time.items.at(1).text);
   learn(world_.now(), server_time{microseconds{seconds * 1'000'000 + micros}});
+}
+
+// Perhaps the server does not allow it, or no longer.
+void client::subscribe() {
+  deaf_ = world_.varies() && world_.chance().chance(10);
+  if (deaf_) return world_.count(fault::deaf);
+  std::string bytes;
+  resp::writer out{bytes};
+  out.command(2);
+  out.arg("SUBSCRIBE");
+  out.arg(dialects::channel_of(id_));
+  (void)world_.execute(connection(), bytes);
 }
 
 // In the end once is enough for each.

@@ -61,6 +61,9 @@ class client {
  private:
   monotonic_time now() const;
   moment present() const { return {now(), leasing::far_future}; }
+  dialects::wakeup_way way() const noexcept {
+    return deaf_ ? dialects::wakeup_way::poll : dialects::wakeup_way::channel;
+  }
   moment sending() const { return {now(), clock_of_server_.estimate(now())}; }
   void tell(history::event what);
   void learn(monotonic_time sent_at, server_time said);
@@ -71,6 +74,7 @@ class client {
   void freeze(nanoseconds most);
   void crash();
   void connect();
+  void subscribe();
   void rest();
 
   // client_asking.cpp
@@ -114,6 +118,7 @@ class client {
   const std::uint16_t number_;
   const drifting_clock clock_;
   simulation::wire wire_;
+  bool deaf_ = false;  // no messages come over its present connection
   std::uint64_t life_ = 0;
   client_id id_;
   std::uint64_t requests_ = 0;

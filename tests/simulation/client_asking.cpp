@@ -50,10 +50,11 @@ void client::begin() {
             .owner = request_id{id_, ++requests_, retains},
             .lease = draw_lease(),
             .floor = floor_,
-            .waits = true};
+            .waits = true,
+            .way = way()};
   draw_options(claim_);
   renews_ = dice.chance(75);
-  hears_all_ = !wire_.stalls();
+  hears_all_ = !deaf_ && !wire_.stalls();
   const auto patience = draw_patience();
   give_up_at_ = patience.give_up_at;
   told_ = false;
@@ -166,6 +167,7 @@ void client::ask_answered(std::optional<leasing::acquire_machine>& asks,
   const auto sent_at = clock_.local(when.asked_at);
   (this->*follow)(asks->on_reply(reply, sent_at, present(), when.position));
   granted_by_answer_ = false;
+  if (deaf_ && asks && asks->hears_messages()) (this->*follow)(asks->on_deaf(present()));
   if (!asks || !asks->hears_messages()) place_.reset();
 }
 

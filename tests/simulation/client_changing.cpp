@@ -27,7 +27,8 @@ void client::begin_change() {
                    .owner = request_id{id_, ++requests_},
                    .lease = draw_lease(),
                    .floor = floor_,
-                   .waits = true};
+                   .waits = true,
+                   .way = way()};
   belief_.has.mode = weaker_of(belief_.has.mode, to);
   changing_.emplace(
       *world_.of().recipe, change_claim_, draw_patience(),

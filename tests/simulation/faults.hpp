@@ -16,6 +16,7 @@ enum class fault : std::uint8_t {
   request_repeated,   // executed a second time, later
   push_lost,          // a message is not delivered
   stalled,            // nothing is delivered to a client for a while
+  deaf,               // a connection takes no subscription
   connection_broken,  // and made again
   frozen,             // a client's process runs no more for a while
   frozen_past_lease,  // the same, and its lease has ended when it runs again
@@ -28,12 +29,13 @@ enum class fault : std::uint8_t {
   gave_up,    // a client's patience is over
   cancelled,  // it is told to stop
 };
-inline constexpr std::size_t fault_kinds = 17;
+inline constexpr std::size_t fault_kinds = 18;
 inline constexpr std::array<std::string_view, fault_kinds> fault_names = {
-    "request lost",     "answer lost",       "request late",    "request repeated",  "push lost",
-    "stalled",          "connection broken", "frozen",          "frozen past lease", "crashed",
-    "crashed silently", "flushed",           "restarted empty", "clock forward",     "clock back",
-    "gave up",          "cancelled"};
+    "request lost", "answer lost",       "request late",  "request repeated",
+    "push lost",    "stalled",           "deaf",          "connection broken",
+    "frozen",       "frozen past lease", "crashed",       "crashed silently",
+    "flushed",      "restarted empty",   "clock forward", "clock back",
+    "gave up",      "cancelled"};
 
 using fault_counts = std::array<std::uint64_t, fault_kinds>;
 

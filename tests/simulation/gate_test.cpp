@@ -107,7 +107,7 @@ TEST_P(SimulationOfAValue, KeepsThePromisesUnderEveryFault) {
       sum_of(seeds, [](std::uint64_t seed) { return simulate_value(GetParam(), seed); });
   ASSERT_EQ(sum.violation, "");
   expect_every_fault(sum, seeds,
-                     {"push lost", "stalled", "frozen past lease", "gave up", "cancelled"});
+                     {"push lost", "stalled", "deaf", "frozen past lease", "gave up", "cancelled"});
   EXPECT_GT(sum.grants, 100 * seeds);
   EXPECT_GT(sum.copies, 5 * seeds);
 }

@@ -146,7 +146,7 @@ void walker::call() {
   ++calls_;
   connect();
   const auto patience = draw_patience();
-  const bool polls = world_.chance().chance(10);
+  const bool polls = deaf_ || world_.chance().chance(10);
   claim_ = {.key = &world_.key(),
             .wants = world_.watch().wants(),
             .owner = request_id{id_, ++requests_},
@@ -227,6 +227,7 @@ void walker::answered(const resp::value* reply, monotonic_time sent_at, std::uin
   if (asks_ && claim_.ticket != 0 && std::holds_alternative<dialects::queued>(verdict)) {
     world_.watch().told_to_wait(request(), sent_at);
   }
+  if (deaf_ && asks_ && asks_->hears_messages()) obey(asks_->on_deaf(present()));
   answer_sent_at_.reset();
 }
 

@@ -141,6 +141,7 @@ class walker {
 
   // gate_network.cpp
   void connect();
+  void subscribe();
   void send(errand what);
   void travel(const errand& what, bool arrives, nanoseconds delay, std::uint64_t flight);
   void fail(std::uint64_t flight);
@@ -178,6 +179,7 @@ class walker {
   monotonic_time frozen_until_ = timeline::begin, calm_since_ = timeline::begin;
 
   int connection_ = -1;
+  bool deaf_ = false;  // no messages come over it
   std::uint64_t flights_ = 0;
   std::map<std::uint64_t, decltype(errand::heard)> under_way_;
   monotonic_time heard_until_ = timeline::begin;  // what was sent first is heard first

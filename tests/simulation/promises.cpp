@@ -1,6 +1,8 @@
 #include "simulation/promises.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "lease/waiting_times.hpp"
@@ -84,6 +86,16 @@ void promises::check_order(const holder& served) {
   }
 }
 
+// In two ways, for example: as one who hears messages, and as one who polls.
+void promises::check_places() {
+  std::unordered_set<std::string_view> seen;
+  for (const auto& one : queue_) {
+    if (!seen.insert(one.owner).second && !stepped_back_) {
+      violated("O2: one stands in the queue twice");
+    }
+  }
+}
+
 void promises::granted(const holder& one, monotonic_time now) {
   if (std::exchange(counter_lost_, false) && server_.now() < highest_) newest_ = 0;
   if (one.token <= newest_) {
@@ -110,6 +122,7 @@ void promises::executed(monotonic_time now) {
   }
   owners_before_.clear();
   kind_.queue(server_, key_, queue_);
+  check_places();
   if (queue_.empty()) {
     waited_for_since_.reset();
   } else if (!waited_for_since_) {

@@ -14,6 +14,7 @@
 //   R   a lock that nobody uses is given back within `prompt` when somebody waits
 //   O   nobody is served while one waits whose ticket is older. Excused: who changes what he has;
 //       who wants no more than to be known (the mode n)
+//   O2  nobody stands in the queue twice
 //   I10 a call returns when its patience is over, and at once when it is stopped
 //   I11 a copy of a request that arrives after it was given up is refused; who has left, has left
 //       nothing at the server; and when all have, nothing is there that does not end by itself but
@@ -22,7 +23,7 @@
 // Who has asked for another mode of what he has relies on the weaker of the two from then on.
 //
 // S1 and S3 are excused for leases that were granted, or whose time was counted, before the server
-// was emptied or its clock set forward; late copies when the clock was set back.
+// was emptied or its clock set forward; late copies, and O2, when the clock was set back.
 #pragma once
 
 #include <cstdint>
@@ -103,6 +104,7 @@ class promises {
   bool is_known(const holder& one) const;
   void granted(const holder& one, monotonic_time now);
   void check_order(const holder& served);
+  void check_places();
   std::optional<microseconds> opens_in();
   void became_free(monotonic_time when, bool by_expiry);
 

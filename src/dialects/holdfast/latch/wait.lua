@@ -40,7 +40,7 @@ if passed then
 end
 if not member then return {'shut'} end
 if not call('ZSCORE', queue, member) then
-  if call('ZCARD', queue) >= ARGV[5] + 0 then return {'full', ARGV[5]} end
+  if ARGV[4] == '0' and call('ZCARD', queue) >= ARGV[5] + 0 then return {'full', ARGV[5]} end
   call('ZADD', queue, text, member)
 end
 call('HSET', asked, member, text)

@@ -62,8 +62,13 @@ if mode == 's' then
   if weight > (tonumber(limit) or 0) then return {'never', limit} end
 end
 
+-- Who wants less than he has takes nothing from those who wait: a mode against which are no others.
+local had = old and against[string.sub(old, 1, 1)]
+local less = had and against[mode] and not string.find(against[mode], '[^ ' .. had .. ']')
+
 local waits, major = ARGV[9], nil
-if (not waiting or mode == 'n' or old and not waits) and fits(mode, weight, limit, old) then
+if (not waiting or mode == 'n' or old and (less or not waits)) and
+    fits(mode, weight, limit, old) then
   local refusal
   major, refusal = draw()
   if refusal then return refusal end
@@ -79,10 +84,10 @@ if waits then
     if waiting then
       local first = string.match(call('ZRANGE', KEYS[2], '0', '0')[1], '^[^:]+:(%a)')
       if (first == 's' and 's' or 'm') ~= asked_family then return {'family', first} end
-      if call('ZCARD', KEYS[2]) >= ARGV[11] + 0 then return {'full', ARGV[11]} end
     end
     ticket = ARGV[10] + 0
     if ticket == 0 then
+      if call('ZCARD', KEYS[2]) >= ARGV[11] + 0 then return {'full', ARGV[11]} end
       ticket = now
       local last = call('ZRANGE', KEYS[2], '-1', '-1', 'WITHSCORES')[2]
       if last and last + 0 >= now then ticket = last + 1 end
@@ -95,12 +100,14 @@ if waits then
       local changing = call('ZRANGEBYSCORE', KEYS[2], '-inf', 0, 'WITHSCORES')
       for i = 1, #changing, 2 do
         local wanted, whose = string.match(changing[i], '^[^:]+:(%a)%d+/%d+:([^:]*):')
+        local has = whose and call('HGET', KEYS[1], whose)
         local behind, theirs = old, changing[i + 1] + 0
         -- Were two tickets the same, names would say who is in front.
         if theirs == ticket or theirs > ticket and ARGV[10] == '0' then ticket = theirs + 1 end
-        if theirs > ticket then wanted, behind = mode, call('HGET', KEYS[1], whose) end
-        -- Not an attempt of our own that was given up a moment ago.
-        if whose ~= replaced and behind and
+        if theirs > ticket then wanted, behind = mode, has end
+        -- Not who has lost what he wanted to change, nor an attempt of our own that was given up a
+        -- moment ago.
+        if has and whose ~= replaced and
             string.find(against[wanted] or '', string.sub(behind, 1, 1), 1, true) then
           return {'deadlock'}
         end

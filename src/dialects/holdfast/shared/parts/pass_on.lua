@@ -19,7 +19,8 @@ while true do
   if request then
     local heard = redis.pcall('HGET', KEYS[3], member)
     if type(heard) ~= 'string' then heard = now end
-    silent = now - heard > (way == 'p' and 5000000 or 120000000)
+    -- Or he has it already: this is a second place of his, which gives him nothing.
+    silent = now - heard > (way == 'p' and 5000000 or 120000000) or entry_of(request)
   end
   local old = nil
   if not silent and replaced ~= '' then

@@ -54,7 +54,7 @@ auto* add_word(CLI::App& command, const char* name, const char* type, const char
 lock make_mutex(const std::vector<client>& servers, const lock_choice& choice,
                 const std::string& name, std::chrono::milliseconds lease) {
   const lock_options options{.lease = lease, .dialect = choice.how};
-  if (choice.members.empty()) return servers.front().mutex(name, options);
+  if (!choice.quorum.given()) return servers.front().mutex(name, options);
   quorum_options of_all;
   // Only Holdfast's own members must know the longest lease of others.
   if (choice.how != dialect{}) of_all.longest_lease = std::max(of_all.longest_lease, lease);
@@ -86,14 +86,7 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
                choice, read_list),
   };
   add_dialect(command, choice.how);
-  command
-      .add_option("--member", choice.members,
-                  "A server of a quorum, once for each: independent servers that vote on the lock, "
-                  "instead of --url")
-      ->type_name("URL")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+  add_members(command, choice.quorum)
       ->excludes(shared)
       ->excludes(exclusive)
       ->excludes(fair)
@@ -114,13 +107,8 @@ void take_names(lock_choice& choice, const std::vector<std::string>& names) {
 }
 
 std::vector<client> connect_to_servers(const connection_options& how, const lock_choice& choice) {
-  if (choice.members.empty()) return {how.connect()};
-  std::vector<client> all;
-  for (const auto& url : choice.members) {
-    refuse_password_in("--member", url);
-    all.push_back(how.connect_to(url));
-  }
-  return all;
+  if (!choice.quorum.given()) return {how.connect()};
+  return choice.quorum.connect(how);
 }
 
 lock make_lock(const std::vector<client>& servers, const lock_choice& choice,

@@ -44,6 +44,7 @@ _holdfast() {
     ls) words="--limit --all-dialects $common" ;;
     watch) words="--dialect --interval --count $common" ;;
     release) words="--force --reason $common" ;;
+    doctor) words="--member $common" ;;
     demo) words="--story --processes --threads --units --svg --no-svg $common" ;;
     bench) words="--threads --locks --seconds --lease --no-spin $common" ;;
     acl) words="--kind $common" ;;

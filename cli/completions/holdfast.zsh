@@ -99,7 +99,8 @@ _holdfast() {
           ;;
         completion) _arguments '1:shell:(bash zsh fish)' ;;
         acl) _arguments $common '*--kind[kind of lock]:kind:' '1:pattern:' ;;
-        capabilities | doctor) _arguments $common ;;
+        doctor) _arguments $common '*--member[a server of a quorum]:url:' ;;
+        capabilities) _arguments $common ;;
         *) _arguments $common '*:lock:' ;;
       esac
       ;;

@@ -86,7 +86,10 @@ void add_doctor(CLI::App& program, context& shared) {
       "Example:\n"
       "  holdfast doctor --member redis://a --member redis://b --member redis://c");
   command->callback([quorum, &shared] {
-    shared.action = [quorum, &shared] { return examine(*quorum, shared); };
+    shared.action = [quorum, &shared] {
+      if (quorum->given()) shared.connection.url_given = true;  // so that nobody is advised to
+      return examine(*quorum, shared);
+    };
   });
 }
 

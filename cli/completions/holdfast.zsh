@@ -64,7 +64,7 @@ _holdfast() {
             '1:election:' '*::command:_normal'
           ;;
         status)
-          _arguments $common \
+          _arguments $common '*--member[a server of a quorum]:url:' \
             "--dialect[whose lock it is]:library:($dialects)" '*:lock:'
           ;;
         ls)
@@ -77,7 +77,10 @@ _holdfast() {
             '--interval[how often to look]:duration:' \
             '--count[end after so many lines]:number:' '1:lock:'
           ;;
-        release) _arguments $common '--force[needed]' '--reason[why]:text:' '1:lock:' ;;
+        release)
+          _arguments $common '--force[needed]' '--reason[why]:text:' \
+            '*--member[a server of a quorum]:url:' '1:lock:'
+          ;;
         counter) _arguments $common '1:counter:' '2:action:(get add sub set cas)' '*:number:' ;;
         semaphore) _arguments $common '1:action:(get set)' '2:semaphore:' '3:permits:' ;;
         demo)

@@ -14,6 +14,7 @@
 #include "api/trials.hpp"
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/inspect.hpp"
+#include "dialects/holdfast/quorum_inspect.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "redis/server_reply.hpp"
@@ -189,6 +190,8 @@ class examination {
         {"release", [&](auto& o) { recipe.write_release(claim, o); }},
         {"break", [&](auto& o) { dialects::write_break(key, o); }},
         {"break of what several hold", [&](auto& o) { dialects::write_break_shared(key, o); }},
+        {"inspect of a vote", [&](auto& o) { dialects::write_quorum_inspect(key, o); }},
+        {"break of a vote", [&](auto& o) { dialects::write_quorum_break(key, 0, o); }},
     };
     for (const auto& [name, write] : rest) {
       const auto said = answer(write);

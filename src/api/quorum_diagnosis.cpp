@@ -56,9 +56,9 @@ std::string counted(std::size_t many, const char* what) {
   return std::to_string(many) + " " + what + (many == 1 ? "" : "s");
 }
 
-class examination {
+class quorum_examination {
  public:
-  explicit examination(const std::vector<client>& members) : members_(members) {}
+  explicit quorum_examination(const std::vector<client>& members) : members_(members) {}
 
   std::vector<finding> run() {
     for (const auto& member : members_) {
@@ -171,7 +171,7 @@ class examination {
 }  // namespace
 
 std::vector<finding> diagnose_quorum(const std::vector<client>& members) {
-  return examination(members).run();
+  return quorum_examination(members).run();
 }
 
 }  // namespace holdfast::api

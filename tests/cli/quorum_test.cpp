@@ -55,5 +55,51 @@ TEST_P(QuorumCommandLine, DoctorLooksAtAllMembersAndAtTheWhole) {
   EXPECT_THAT(twice.errors, HasSubstr("are the same server"));
 }
 
+TEST_P(QuorumCommandLine, StatusTellsTheVotesAndReleaseTakesThem) {
+  make(3);
+  child_process holds(
+      call_of({"run", "--lease", "3s", "q", "--", "sh", "-c", "echo in.; exec cat"}));
+  ASSERT_TRUE(holds.wait_for_output("in."));
+  const auto seen = [&] {
+    return json::parse(of_the_quorum({"status", "q", "--json"}).output)["locks"][0];
+  };
+  ASSERT_TRUE(eventually([&] { return seen()["votes"] == 3; }));
+  const auto lock = seen();
+  EXPECT_EQ(lock["state"], "held");
+  EXPECT_EQ(lock["owner"]["pid"], holds.pid());
+  EXPECT_GT(lock["remaining_ms"], 0);
+  EXPECT_EQ(lock["members"][2]["member"], server(2).url());
+  EXPECT_EQ(lock["members"][2]["vote"]["state"], "held");
+  const auto table = of_the_quorum({"status", "q", "other"});
+  EXPECT_EQ(table.how, exited(0));
+  EXPECT_THAT(table.output, ::testing::ContainsRegex("q +held +3/3 "));
+  EXPECT_THAT(table.output, HasSubstr("other  free"));
+  EXPECT_THAT(table.output, ::testing::ContainsRegex(server(1).url() + " +voted "));
+  EXPECT_EQ(of_the_quorum({"status", "q", "--dialect", "redlock"}).how, exited(64));
+
+  const words release = {"release", "q", "--force", "--reason", "a test"};
+  const auto broken = of_the_quorum(release);
+  EXPECT_EQ(broken.how, exited(0)) << broken.errors;
+  EXPECT_THAT(broken.output, HasSubstr(" at 3 of 3 members"));
+  EXPECT_THAT(broken.output, HasSubstr(":" + std::to_string(holds.pid()) + " holdfast"));
+  EXPECT_EQ(holds.wait(), exited(76)) << "its next renewal tells it";
+  const auto again = of_the_quorum(release);
+  EXPECT_EQ(again.how, exited(1));
+  EXPECT_EQ(again.output, "nobody held q\n");
+
+  server(2).command({"SET", "hf:q:{q}", "1:77:somebody", "PX", "60000"});
+  EXPECT_THAT(of_the_quorum({"status", "q"}).output, HasSubstr("q     free\n"));
+  replace(1, "unix:///nowhere/a");
+  const auto unsure = of_the_quorum({"status", "q"}).output;
+  EXPECT_THAT(unsure, HasSubstr("q     unknown\n"));
+  EXPECT_THAT(unsure, HasSubstr("no answer: "));
+  const auto single = of_the_quorum(release);
+  EXPECT_EQ(single.how, exited(1));
+  EXPECT_EQ(single.output, "no majority held q; the votes of 1 of 3 members were taken away\n");
+  EXPECT_THAT(single.errors, HasSubstr("unix:///nowhere/a keeps its vote"));
+  replace(2, "unix:///nowhere/b");
+  EXPECT_EQ(of_the_quorum(release).how, exited(69));
+}
+
 }  // namespace
 }  // namespace holdfast::cli_tests

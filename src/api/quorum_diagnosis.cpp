@@ -79,7 +79,7 @@ class quorum_examination {
   // Whether it can be asked at all.
   bool look_at(const client& member) {
     bool answers = true;
-    for (auto& found : diagnose(member, *detail::lock_access::core(member))) {
+    for (auto& found : diagnose(member, *detail::lock_access::core(member), standing::member)) {
       if (found.check == "connect") {
         answers = found.level != severity::problem;  // it names the address itself
       } else {

@@ -84,6 +84,22 @@ TEST_P(QuorumDeployment, OneServerUnderTwoAddresses) {
          at(servers[0]) + " and " + again, "twice");
 }
 
+// What is a matter of taste with one server is none here.
+TEST_P(QuorumDeployment, MembersThatComeBackWithAnOldState) {
+  const auto server = start();
+  const auto persistence = [&](severity level, const std::string& detail,
+                               const std::string& remedy = {}) {
+    expect("persistence", diagnose({at(server)}), level, detail, remedy);
+  };
+  persistence(severity::ok, "restarts empty, at once, which is noticed");
+  server.command({"CONFIG", "SET", "save", "3600 1"});
+  persistence(severity::problem, "with a snapshot", "nor snapshots");
+  server.command({"CONFIG", "SET", "appendonly", "yes"});
+  persistence(severity::problem, "appendfsync everysec", "appendfsync always");
+  server.command({"CONFIG", "SET", "appendfsync", "always"});
+  persistence(severity::ok, "on disk before each answer");
+}
+
 TEST_P(QuorumDeployment, ClocksThatDiffer) {
   support::clock_shim clock;
   const private_server servers[] = {start(), start({.environment = clock.environment()})};

@@ -1,5 +1,7 @@
 #include "cli/quorum_choice.hpp"
 
+#include "cli/duration.hpp"
+
 namespace holdfast::cli {
 
 std::vector<client> quorum_choice::connect(const connection_options& how) const {
@@ -20,6 +22,16 @@ CLI::Option* add_members(CLI::App& command, quorum_choice& choice) {
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_longest_lease(CLI::App& command, CLI::Option* members, quorum_choice& choice) {
+  using namespace std::chrono_literals;
+  add_duration(
+      command, "--longest-lease", choice.longest_lease,
+      "The longest lease that anybody takes of the quorum, the same for all its users: for "
+      "so long a member that has lost its memory gives no vote",
+      {10ms, 24h})
+      ->needs(members);
 }
 
 }  // namespace holdfast::cli

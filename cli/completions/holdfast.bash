@@ -38,7 +38,7 @@ _holdfast() {
   esac
   case "$command" in
     "") words="run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench --version $common" ;;
-    run) words="--shared --exclusive --fair --permits --all-of --member --dialect --wait --nonblock --lease --on-lost --grace $common" ;;
+    run) words="--shared --exclusive --fair --permits --all-of --member --longest-lease --dialect --wait --nonblock --lease --on-lost --grace $common" ;;
     status) words="--dialect --member $common" ;;
     elect) words="--lease --grace --once $common" ;;
     ls) words="--limit --all-dialects $common" ;;

@@ -36,6 +36,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from run' -l fair -d 'in strict 
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l permits -x -d 'N/M of a semaphore'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l all-of -x -d 'all of these locks'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l member -x -d 'a server of a quorum'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l longest-lease -x -d 'longest lease of the quorum'
 complete -c holdfast -n '__fish_seen_subcommand_from status' -l member -x -d 'a server of a quorum'
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l member -x -d 'a server of a quorum'
 complete -c holdfast -n '__fish_seen_subcommand_from doctor' -l member -x -d 'a server of a quorum'

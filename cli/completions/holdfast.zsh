@@ -48,6 +48,7 @@ _holdfast() {
             '(--shared --exclusive --fair --all-of)--permits[of a semaphore]:N/M:' \
             '(--shared --exclusive --fair --permits)--all-of[all of these]:names:' \
             '*--member[a server of a quorum]:url:' \
+            '--longest-lease[longest lease of the quorum]:duration:' \
             "--dialect[whose lock it is]:library:($dialects)" \
             '--wait[how long to wait for the lock]:duration:' \
             '--nonblock[ask once]' \

@@ -1,12 +1,14 @@
-// holdfast doctor: whether a server is fit for Holdfast.
+// holdfast doctor: whether a server, or a quorum of them, is fit for Holdfast.
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
-#include <holdfast/inspector.hpp>
+#include <holdfast/quorum_inspector.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/printable.hpp"
+#include "cli/quorum_choice.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -45,17 +47,24 @@ nlohmann::ordered_json as_json(const std::vector<finding>& findings) {
   return all;
 }
 
-bool cannot_connect(const std::vector<finding>& findings) {
+bool somebody_answers(const std::vector<finding>& findings) {
   return std::ranges::any_of(findings, [](const finding& found) {
-    return found.check == "connect" && found.level == severity::problem;
+    return found.check == "connect" && found.level == severity::ok;
   });
 }
 
-int examine(const context& shared) {
-  const inspector look{shared.connection.connect()};
-  const auto findings = look.diagnose();
-  // A server that cannot be asked at all is an error with its own exit code and hint.
-  if (cannot_connect(findings)) (void)look.status("holdfast doctor");
+std::vector<finding> diagnose(const quorum_choice& quorum, const context& shared) {
+  const auto servers = quorum.given() ? quorum.connect(shared.connection)
+                                      : std::vector<client>{shared.connection.connect()};
+  auto findings =
+      quorum.given() ? quorum_inspector{servers}.diagnose() : inspector{servers.front()}.diagnose();
+  // That none can be asked at all is an error with its own exit code and hint.
+  if (!somebody_answers(findings)) (void)inspector{servers.front()}.status("holdfast doctor");
+  return findings;
+}
+
+int examine(const quorum_choice& quorum, const context& shared) {
+  const auto findings = diagnose(quorum, shared);
   shared.json ? print_json(as_json(findings)) : print(as_table(findings));
   const bool sick =
       std::ranges::find(findings, severity::problem, &finding::level) != findings.end();
@@ -67,10 +76,21 @@ int examine(const context& shared) {
 void add_doctor(CLI::App& program, context& shared) {
   auto* const command =
       program.add_subcommand("doctor", "Check whether a server is fit for Holdfast");
+  const auto quorum = std::make_shared<quorum_choice>();
+  add_members(*command, *quorum);
   command->footer(
       "Connects, logs in, runs every script, publishes; versions, latency, memory, persistence.\n"
-      "Exit code 1 when a problem was found.");
-  command->callback([&shared] { shared.action = [&shared] { return examine(shared); }; });
+      "Of the members of a quorum also what they are together: a majority, different servers, an "
+      "odd number, clocks.\n"
+      "Exit code 1 when a problem was found.\n\n"
+      "Example:\n"
+      "  holdfast doctor --member redis://a --member redis://b --member redis://c");
+  command->callback([quorum, &shared] {
+    shared.action = [quorum, &shared] {
+      if (quorum->given()) shared.connection.url_given = true;  // so that nobody is advised to
+      return examine(*quorum, shared);
+    };
+  });
 }
 
 }  // namespace holdfast::cli

@@ -9,7 +9,9 @@
 #include <holdfast/all_of.hpp>
 #include <holdfast/quorum.hpp>
 
+#include "cli/complaint.hpp"
 #include "cli/dialect_choice.hpp"
+#include "cli/duration.hpp"
 #include "cli/names.hpp"
 #include "cli/permits.hpp"
 
@@ -54,10 +56,18 @@ auto* add_word(CLI::App& command, const char* name, const char* type, const char
 lock make_mutex(const std::vector<client>& servers, const lock_choice& choice,
                 const std::string& name, std::chrono::milliseconds lease) {
   const lock_options options{.lease = lease, .dialect = choice.how};
-  if (choice.members.empty()) return servers.front().mutex(name, options);
-  quorum_options of_all;
-  // Only Holdfast's own members must know the longest lease of others.
-  if (choice.how != dialect{}) of_all.longest_lease = std::max(of_all.longest_lease, lease);
+  if (!choice.quorum.given()) return servers.front().mutex(name, options);
+  quorum_options of_all{.longest_lease = choice.quorum.longest_lease};
+  if (choice.how != dialect{}) {
+    // Only Holdfast's own members must know the longest lease of others.
+    of_all.longest_lease = std::max(of_all.longest_lease, lease);
+  } else if (lease > of_all.longest_lease) {
+    throw complaint{
+        usage, "usage",
+        fmt::format("--lease {} is more than --longest-lease, {}, which must be the same "
+                    "for all who use the quorum",
+                    show_duration(lease), show_duration(of_all.longest_lease))};
+  }
   return quorum{servers, of_all}.mutex(name, options);
 }
 
@@ -86,18 +96,9 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
                choice, read_list),
   };
   add_dialect(command, choice.how);
-  command
-      .add_option("--member", choice.members,
-                  "A server of a quorum, once for each: independent servers that vote on the lock, "
-                  "instead of --url")
-      ->type_name("URL")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->excludes(shared)
-      ->excludes(exclusive)
-      ->excludes(fair)
-      ->excludes(permits);
+  auto* const members = add_members(command, choice.quorum);
+  members->excludes(shared)->excludes(exclusive)->excludes(fair)->excludes(permits);
+  add_longest_lease(command, members, choice.quorum);
   for (auto* one : all) {
     for (auto* other : all) {
       if (one != other) one->excludes(other);
@@ -114,13 +115,8 @@ void take_names(lock_choice& choice, const std::vector<std::string>& names) {
 }
 
 std::vector<client> connect_to_servers(const connection_options& how, const lock_choice& choice) {
-  if (choice.members.empty()) return {how.connect()};
-  std::vector<client> all;
-  for (const auto& url : choice.members) {
-    refuse_password_in("--member", url);
-    all.push_back(how.connect_to(url));
-  }
-  return all;
+  if (!choice.quorum.given()) return {how.connect()};
+  return choice.quorum.connect(how);
 }
 
 lock make_lock(const std::vector<client>& servers, const lock_choice& choice,

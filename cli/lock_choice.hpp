@@ -11,6 +11,7 @@
 #include <holdfast/client.hpp>
 
 #include "cli/connection.hpp"
+#include "cli/quorum_choice.hpp"
 
 namespace holdfast::cli {
 
@@ -21,7 +22,7 @@ struct lock_choice {
   std::uint32_t wanted = 0;          // permits
   std::uint32_t permits = 0;         // how many there are
   dialect how{};
-  std::vector<std::string> members{};  // the addresses of a quorum's; empty: one server
+  quorum_choice quorum{};
 
   std::string label() const;  // the names with commas between them
 };

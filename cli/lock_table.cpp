@@ -32,9 +32,6 @@ std::string show_kind(const lock_status& lock) {
   return {};
 }
 
-namespace {
-
-// HOST, PID, PROGRAM.
 void add_who(const holder& who, std::vector<std::string>& cells) {
   const bool known = !who.host.empty();
   cells.push_back(known ? printable(who.host) : "?");
@@ -45,6 +42,8 @@ void add_who(const holder& who, std::vector<std::string>& cells) {
 std::string show_remaining(std::optional<std::chrono::milliseconds> time) {
   return time ? show_duration(*time) : "no end";
 }
+
+namespace {
 
 std::vector<std::string> row(const lock_status& lock) {
   const auto name = printable(lock.name);

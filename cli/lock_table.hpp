@@ -1,6 +1,8 @@
 // Locks as a table for people.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,8 @@ namespace holdfast::cli {
 // "mutex", "semaphore 2/3", "latch 3": the rest to be counted down, "barrier 1/3": who is there of
 // how many.
 std::string show_kind(const lock_status& lock);
+void add_who(const holder& who, std::vector<std::string>& cells);  // host, process id, program
+std::string show_remaining(std::optional<std::chrono::milliseconds> time);
 std::string lock_table(const std::vector<lock_status>& locks);
 // The same, and of whose library they are.
 std::string dialect_table(const std::vector<lock_status>& locks);

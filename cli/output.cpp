@@ -180,12 +180,14 @@ ordered_json to_json(const lock_status& status) {
   return object;
 }
 
+std::string show_owner(const holder& owner) {
+  return printable(owner.host.empty()
+                       ? "unknown, id " + owner.id
+                       : fmt::format("{}:{} {}", owner.host, owner.pid, owner.program));
+}
+
 std::string show_owner(const lock_status& status) {
-  const auto& owner = status.owner;
-  const auto known = owner.host.empty()
-                         ? "unknown, id " + owner.id
-                         : fmt::format("{}:{} {}", owner.host, owner.pid, owner.program);
-  return printable(known) +
+  return show_owner(status.owner) +
          (status.holding > 1 ? fmt::format(" and {} more", status.holding - 1) : "");
 }
 

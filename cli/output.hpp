@@ -41,7 +41,8 @@ int report_exception(const context& shared, const std::exception& error);
 void add_text(nlohmann::ordered_json& object, const std::string& key, const std::string& text);
 nlohmann::ordered_json to_json(const holder& who);
 nlohmann::ordered_json to_json(const lock_status& status);
-// "host:pid program", or what is known, and how many others.
+// "host:pid program", or what is known; of a lock also how many others.
+std::string show_owner(const holder& owner);
 std::string show_owner(const lock_status& status);
 std::string show_share(const lock_share& share);  // "PR", "2 permits", or "all": of a mutex
 std::string show_time(std::chrono::system_clock::time_point when);

@@ -1,15 +1,19 @@
 // holdfast release NAME --force --reason TEXT: takes a lock away from its holder.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include <holdfast/inspector.hpp>
+#include <holdfast/quorum_inspector.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "cli/printable.hpp"
+#include "cli/quorum_choice.hpp"
+#include "cli/quorum_view.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -18,6 +22,7 @@ struct release_options {
   std::vector<std::string> names;
   bool force = false;
   std::string reason;
+  quorum_choice quorum;
 };
 
 int break_lock(const std::string& name, const std::string& reason, const context& shared) {
@@ -33,6 +38,44 @@ int break_lock(const std::string& name, const std::string& reason, const context
     print(fmt::format("nobody held {}\n", printable(name)));
   }
   if (!broken.detail.empty() && !shared.json) note(shared, "audit", broken.detail);
+  return was_held ? success : problem_found;
+}
+
+std::size_t votes_taken(const quorum_status& broken) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      broken.members, [](const auto& one) { return one.lock.what == lock_status::state::held; }));
+}
+
+// What each member has to say beside that.
+void tell_of_members(const quorum_status& broken, const context& shared) {
+  for (const auto& one : broken.members) {
+    if (!one.unavailable.empty()) {
+      note(shared, "member", one.member + " keeps its vote, if it has one: " + one.unavailable);
+    }
+    if (!one.lock.detail.empty()) note(shared, "member", one.member + ": " + one.lock.detail);
+  }
+}
+
+int break_votes(const std::string& name, const release_options& options, const context& shared) {
+  const quorum_inspector look{options.quorum.connect(shared.connection)};
+  const auto broken = look.break_lock(name, options.reason);
+  const bool was_held = broken.what == quorum_status::state::held;
+  const auto taken = votes_taken(broken);
+  const auto members = broken.members.size();
+  if (shared.json) {
+    print_json({{"broken", was_held}, {"votes_taken", taken}, {"was", to_json(broken)}});
+    return was_held ? success : problem_found;
+  }
+  if (was_held) {
+    print(fmt::format("broken: {} (token {}) was held by {} at {} of {} members\n", printable(name),
+                      broken.token.to_string(), show_owner(broken.owner), broken.votes, members));
+  } else if (taken > 0) {
+    print(fmt::format("no majority held {}; the votes of {} of {} members were taken away\n",
+                      printable(name), taken, members));
+  } else {
+    print(fmt::format("nobody held {}\n", printable(name)));
+  }
+  tell_of_members(broken, shared);
   return was_held ? success : problem_found;
 }
 
@@ -54,6 +97,7 @@ void add_release(CLI::App& program, context& shared) {
   command->add_flag("--force", options->force, "Needed: the holder is not asked and may go on");
   command->add_option("--reason", options->reason, "Needed: why, for the audit stream")
       ->type_name("TEXT");
+  add_members(*command, options->quorum);
   command->footer(
       "The broken holder's fencing token can never come again: what checks tokens refuses it.\n\n"
       "Example:\n"
@@ -62,7 +106,11 @@ void add_release(CLI::App& program, context& shared) {
     shared.takes_operands = true;
     const auto name = all_names(options->names, shared.operands, 1).front();
     check(*options);
-    shared.action = [name, options, &shared] { return break_lock(name, options->reason, shared); };
+    shared.action = [name, options, &shared] {
+      if (!options->quorum.given()) return break_lock(name, options->reason, shared);
+      shared.connection.url_given = true;  // so that nobody is advised to
+      return break_votes(name, *options, shared);
+    };
   });
 }
 

@@ -38,7 +38,7 @@ std::optional<lock_status> held_at_one_of(const std::vector<client>& servers,
 // Who has what of these locks, for the message; nothing when nobody can tell.
 std::string holders_of(const std::vector<client>& servers, const lock_choice& lock) {
   // A member's mutex of that name is not the quorum's.
-  if (!lock.members.empty() && lock.how == dialect{}) return {};
+  if (lock.quorum.given() && lock.how == dialect{}) return {};
   std::string text;
   for (const auto& name : lock.names) {
     const auto status = held_at_one_of(servers, name, lock.how);
@@ -125,7 +125,7 @@ void add_run(CLI::App& program, context& shared) {
     take_words(*options, *names, shared);
     shared.action = [options, &shared] {
       // Where they are was said, so that nobody is advised to.
-      if (!options->lock.members.empty()) shared.connection.url_given = true;
+      if (options->lock.quorum.given()) shared.connection.url_given = true;
       return run_command(*options, shared);
     };
   });

@@ -38,12 +38,13 @@ _holdfast() {
   esac
   case "$command" in
     "") words="run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench --version $common" ;;
-    run) words="--shared --exclusive --fair --permits --all-of --member --dialect --wait --nonblock --lease --on-lost --grace $common" ;;
-    status) words="--dialect $common" ;;
+    run) words="--shared --exclusive --fair --permits --all-of --member --longest-lease --dialect --wait --nonblock --lease --on-lost --grace $common" ;;
+    status) words="--dialect --member $common" ;;
     elect) words="--lease --grace --once $common" ;;
     ls) words="--limit --all-dialects $common" ;;
     watch) words="--dialect --interval --count $common" ;;
-    release) words="--force --reason $common" ;;
+    release) words="--force --reason --member $common" ;;
+    doctor) words="--member $common" ;;
     demo) words="--story --processes --threads --units --svg --no-svg $common" ;;
     bench) words="--threads --locks --seconds --lease --no-spin $common" ;;
     acl) words="--kind $common" ;;

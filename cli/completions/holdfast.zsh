@@ -48,6 +48,7 @@ _holdfast() {
             '(--shared --exclusive --fair --all-of)--permits[of a semaphore]:N/M:' \
             '(--shared --exclusive --fair --permits)--all-of[all of these]:names:' \
             '*--member[a server of a quorum]:url:' \
+            '--longest-lease[longest lease of the quorum]:duration:' \
             "--dialect[whose lock it is]:library:($dialects)" \
             '--wait[how long to wait for the lock]:duration:' \
             '--nonblock[ask once]' \
@@ -64,7 +65,7 @@ _holdfast() {
             '1:election:' '*::command:_normal'
           ;;
         status)
-          _arguments $common \
+          _arguments $common '*--member[a server of a quorum]:url:' \
             "--dialect[whose lock it is]:library:($dialects)" '*:lock:'
           ;;
         ls)
@@ -77,7 +78,10 @@ _holdfast() {
             '--interval[how often to look]:duration:' \
             '--count[end after so many lines]:number:' '1:lock:'
           ;;
-        release) _arguments $common '--force[needed]' '--reason[why]:text:' '1:lock:' ;;
+        release)
+          _arguments $common '--force[needed]' '--reason[why]:text:' \
+            '*--member[a server of a quorum]:url:' '1:lock:'
+          ;;
         counter) _arguments $common '1:counter:' '2:action:(get add sub set cas)' '*:number:' ;;
         semaphore) _arguments $common '1:action:(get set)' '2:semaphore:' '3:permits:' ;;
         demo)
@@ -99,7 +103,8 @@ _holdfast() {
           ;;
         completion) _arguments '1:shell:(bash zsh fish)' ;;
         acl) _arguments $common '*--kind[kind of lock]:kind:' '1:pattern:' ;;
-        capabilities | doctor) _arguments $common ;;
+        doctor) _arguments $common '*--member[a server of a quorum]:url:' ;;
+        capabilities) _arguments $common ;;
         *) _arguments $common '*:lock:' ;;
       esac
       ;;

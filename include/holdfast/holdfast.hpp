@@ -25,6 +25,7 @@
 #include <holdfast/mode_lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/quorum.hpp>
+#include <holdfast/quorum_inspector.hpp>
 #include <holdfast/rate_limiter.hpp>
 #include <holdfast/read_write_lock.hpp>
 #include <holdfast/recursive_mutex.hpp>

@@ -33,7 +33,8 @@ bool is_local(std::string_view addresses) {
 
 class deployment {
  public:
-  deployment(const asking& ask, const std::string& url) : ask_(ask), url_(url) {}
+  deployment(const asking& ask, const std::string& url, standing as)
+      : ask_(ask), url_(url), is_member_(as == standing::member) {}
 
   std::vector<finding> examine() {
     const auto memory = ask_({"INFO", "memory"});
@@ -78,23 +79,46 @@ class deployment {
   }
 
   void about_persistence(const std::string& persistence) {
-    if (info_field(persistence, "aof_enabled") == "1") {
-      return report(severity::ok, "persistence", "the append-only file is on");
-    }
-    constexpr const char* remedy =
-        "a server that restarts within a lease forgets who holds a lock; fencing tokens still "
-        "grow. "
-        "If that matters: appendonly yes, or a restart delayed by the longest lease";
+    if (info_field(persistence, "aof_enabled") == "1") return about_the_file();
     const std::string off = "the append-only file is off";
     const auto snapshots = setting("save");
     if (!snapshots) {
-      return report(severity::warning, "persistence",
-                    off + "; could not look at save (needs +config|get)", remedy);
+      return may_forget(severity::warning, off + "; could not look at save (needs +config|get)");
     }
-    report(severity::warning, "persistence",
-           snapshots->empty() ? off + ", and so are snapshots: it restarts empty, at once"
-                              : off + ": it restarts with a snapshot, of some time ago",
-           remedy);
+    if (!snapshots->empty()) {
+      return forgets_something(off + ": it restarts with a snapshot, of some time ago");
+    }
+    const auto empty = off + ", and so are snapshots: it restarts empty, at once";
+    if (!is_member_) return may_forget(severity::warning, empty);
+    report(severity::ok, "persistence", empty + ", which is noticed");
+  }
+
+  void about_the_file() {
+    const std::string on = "the append-only file is on";
+    const auto written = setting("appendfsync");
+    if (!written) return could_not_look("persistence", on, "appendfsync");
+    if (*written == "always") {
+      return report(severity::ok, "persistence", on + ", and on disk before each answer");
+    }
+    forgets_something(on + ", with appendfsync " + *written + ": when the machine dies, it loses " +
+                      (*written == "everysec" ? "the last second or two" : "the last half minute"));
+  }
+
+  // It comes back with what was so before. Of a member nobody notices that: the one crash that a
+  // quorum is there to survive may then give a lock two holders.
+  void forgets_something(const std::string& how) {
+    may_forget(is_member_ ? severity::problem : severity::warning, how);
+  }
+
+  void may_forget(severity level, const std::string& how) {
+    report(level, "persistence", how,
+           is_member_
+               ? "a member that comes back with an old state is not noticed, and may vote "
+                 "for somebody else beside a holder: appendonly yes with appendfsync always, "
+                 "or neither that file nor snapshots"
+               : "a server that comes back within a lease without what it answered forgets "
+                 "who holds a lock; fencing tokens still grow. If that matters: appendonly "
+                 "yes with appendfsync always, or a restart delayed by the longest lease");
   }
 
   // Whoever comes in may break every lock.
@@ -139,13 +163,14 @@ class deployment {
 
   const asking& ask_;
   const std::string& url_;
+  const bool is_member_;
   std::vector<finding> findings_;
 };
 
 }  // namespace
 
-std::vector<finding> examine_deployment(const asking& ask, const std::string& url) {
-  return deployment(ask, url).examine();
+std::vector<finding> examine_deployment(const asking& ask, const std::string& url, standing as) {
+  return deployment(ask, url, as).examine();
 }
 
 }  // namespace holdfast::api

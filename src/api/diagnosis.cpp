@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "api/ask.hpp"
-#include "api/deployment.hpp"
 #include "api/topology.hpp"
 #include "api/trials.hpp"
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/inspect.hpp"
+#include "dialects/holdfast/quorum_inspect.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "redis/server_reply.hpp"
@@ -27,7 +27,8 @@ using severity = finding::severity;
 
 class examination {
  public:
-  examination(const client& redis, runtime::client_core& core) : redis_(redis), core_(core) {}
+  examination(const client& redis, runtime::client_core& core, standing as)
+      : redis_(redis), core_(core), standing_(as) {}
 
   std::vector<finding> run() {
     if (connects()) {
@@ -189,6 +190,8 @@ class examination {
         {"release", [&](auto& o) { recipe.write_release(claim, o); }},
         {"break", [&](auto& o) { dialects::write_break(key, o); }},
         {"break of what several hold", [&](auto& o) { dialects::write_break_shared(key, o); }},
+        {"inspect of a vote", [&](auto& o) { dialects::write_quorum_inspect(key, o); }},
+        {"break of a vote", [&](auto& o) { dialects::write_quorum_break(key, 0, o); }},
     };
     for (const auto& [name, write] : rest) {
       const auto said = answer(write);
@@ -221,11 +224,13 @@ class examination {
     const asking asks = [this](std::initializer_list<std::string_view> words) {
       return answer(words);
     };
-    for (auto& found : examine_deployment(asks, url)) findings_.push_back(std::move(found));
+    for (auto& found : examine_deployment(asks, url, standing_))
+      findings_.push_back(std::move(found));
   }
 
   const client& redis_;
   runtime::client_core& core_;
+  const standing standing_;
   const request_id owner_ = core_.engine().next_request();
   const lock_key instruments_{"holdfast doctor " + owner_.shortened()};
   std::uint16_t slot_ = 0;  // whose master is asked
@@ -234,8 +239,8 @@ class examination {
 
 }  // namespace
 
-std::vector<finding> diagnose(const client& redis, runtime::client_core& core) {
-  return examination(redis, core).run();
+std::vector<finding> diagnose(const client& redis, runtime::client_core& core, standing as) {
+  return examination(redis, core, as).run();
 }
 
 }  // namespace holdfast::api

@@ -1,13 +1,12 @@
 #include <holdfast/inspector.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <set>
 #include <type_traits>
 #include <utility>
 
 #include "api/ask.hpp"
+#include "api/audit.hpp"
 #include "api/diagnosis.hpp"
 #include "api/key_scan.hpp"
 #include "api/registry.hpp"
@@ -15,8 +14,6 @@
 #include "base/lock_key.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/holdfast/layout.hpp"
-#include "net/host_name.hpp"
-#include "resp/server_error.hpp"
 
 namespace holdfast {
 namespace {
@@ -128,12 +125,6 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
   return broken;
 }
 
-std::string who_am_i() {
-  const char* const user = ::getlogin();
-  return std::string(user != nullptr ? user : std::to_string(::getuid())) + "@" + net::host_name() +
-         ":" + std::to_string(::getpid());
-}
-
 // The name in a key `hf:{N}`; nothing for other keys that match the pattern by chance.
 std::optional<std::string> name_in(const std::string& key) {
   constexpr std::string_view before = "hf:{";
@@ -204,15 +195,7 @@ lock_status inspector::break_lock(std::string_view name, std::string_view reason
   auto& core = *redis_.core_;
   const lock_key key(name);
   auto broken = take_away(core, key);
-  const auto by = who_am_i();
-  for (const auto& grant : broken.holders) {
-    const auto major = grant.token ? grant.token.value() / dialects::minors_per_major : 0;
-    const auto kept = api::ask(core, dialects::audit_slot(), [&](resp::writer& out) {
-      dialects::write_audit({key.name(), grant.who.id, major, by, reason}, out);
-    });
-    if (!kept.is(resp::type::error)) continue;
-    broken.detail = "broken, but the audit entry was refused: " + resp::classify(kept.text).detail;
-  }
+  api::record_break(core, reason, broken);
   return broken;
 }
 

@@ -1,42 +1,18 @@
 #include <holdfast/quorum.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include "api/checks.hpp"
 #include "api/lock_access.hpp"
-#include "base/printable.hpp"
+#include "api/quorum_members.hpp"
 #include "runtime/lock_spec.hpp"
 #include "runtime/quorum_source.hpp"
 
 namespace holdfast {
 namespace {
 
-using core_pointer = std::shared_ptr<runtime::client_core>;
-
 void refuse(bool asked, const char* why) {
   if (asked) throw failure{errc::unsupported, why};
-}
-
-void check_members(const std::vector<core_pointer>& members) {
-  if (members.empty()) throw failure{errc::invalid_argument, "a quorum needs at least one member"};
-  for (auto one = members.begin(); one != members.end(); ++one) {
-    (*one)->check_process();
-    refuse(
-        (*one)->engine().is_cluster(),
-        "a cluster cannot be a member of a quorum: its masters are no one server that votes, and "
-        "each may be replaced by one that does not know its votes");
-    refuse((*one)->engine().replication() != nullptr,
-           "min_replicas is not for members of a quorum: a vote counts when it is given, and most "
-           "members keep theirs");
-    const auto is_same = [&](const core_pointer& other) {
-      // A private server is its client's alone.
-      return other == *one || (other->url() == (*one)->url() && other->url() != "embedded:");
-    };
-    if (std::none_of(members.begin(), one, is_same)) continue;
-    throw failure{errc::invalid_argument,
-                  "two members of the quorum are the same server: " + printable((*one)->url())};
-  }
 }
 
 void check_supported(const lock_options& options) {
@@ -64,11 +40,8 @@ void check_votes(const lock_options& options) {
 
 quorum::quorum(std::vector<client> members, quorum_options options) {
   api::check_lease(options.longest_lease, "longest_lease");
-  std::vector<core_pointer> cores;
-  for (const auto& each : members) cores.push_back(detail::lock_access::core(each));
-  check_members(cores);
   handle_ = std::make_shared<runtime::quorum_handle>(
-      std::make_unique<runtime::quorum_group>(std::move(cores), options.longest_lease));
+      std::make_unique<runtime::quorum_group>(api::members_of(members), options.longest_lease));
 }
 
 lock quorum::mutex(std::string_view name, lock_options options) const {

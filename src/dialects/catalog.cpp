@@ -54,6 +54,8 @@ constexpr std::array looking_scripts = {
     &scripts::holdfast_inspect,
     &scripts::holdfast_break_lock,
     &scripts::holdfast_shared_break_lock,
+    &scripts::holdfast_quorum_inspect,
+    &scripts::holdfast_quorum_break_lock,
 };
 
 constexpr std::array cycle_scripts = {

@@ -45,7 +45,9 @@ constexpr beside table[] = {
     {"fenced write", "@ hf:fenced:*:@ hf:once:*", "hset", {}, {}, &scripts::holdfast_fenced},
     {"rate limiter", "hf:rate:{@} hf:once:*"},
     {"block of ids", "hf:ids:{@} hf:once:*"},
-    {operator_kind, "hf:{@}* hf:{holdfast?doctor?*}* hf:fence:* hf:client:* hf:audit",
+    {operator_kind,
+     "hf:{@}* hf:{holdfast?doctor?*}* hf:fence:* hf:client:* hf:audit "
+     "hf:q:{@}* hf:q:{holdfast?doctor?*}* hf:q:fence:* hf:q:out:*",
      "ping scan hgetall xadd", "config|get", "mutex"},
     {deadlocks_kind, "hf:waits"},
 };

@@ -134,7 +134,7 @@ TEST_P(CommandLine, DoctorTellsWhatIsThereAndWhatIsMissing) {
   EXPECT_THAT(healthy, ::testing::ContainsRegex("version +ok +(Redis|Valkey) [0-9]+\\.[0-9]+"));
   EXPECT_THAT(healthy, ::testing::ContainsRegex("scripts +ok +acquire, renew, "));
   EXPECT_THAT(healthy,
-              HasSubstr("\n                      -> a server that restarts within a lease"));
+              HasSubstr("\n                      -> a server that comes back within a lease"));
 
   const words rules = {"ACL", "SETUSER", "poor", "on", "nopass", "~*", "&*", "+@all", "-pexpire"};
   ASSERT_EQ(server.command(rules).text, "OK");

@@ -41,7 +41,11 @@ TEST_P(Deployment, RestartWithoutMemory) {
   server.command({"CONFIG", "SET", "save", "3600 1"});
   expect(persistence(), severity::warning, "restarts with a snapshot", "appendonly yes");
   server.command({"CONFIG", "SET", "appendonly", "yes"});
-  expect(persistence(), severity::ok, "the append-only file is on");
+  expect(persistence(), severity::warning, "the last second or two", "appendfsync always");
+  server.command({"CONFIG", "SET", "appendfsync", "no"});
+  expect(persistence(), severity::warning, "the last half minute", "appendfsync always");
+  server.command({"CONFIG", "SET", "appendfsync", "always"});
+  expect(persistence(), severity::ok, "on disk before each answer");
 }
 
 TEST_P(Deployment, EvictionThatMayDropLocks) {
@@ -105,6 +109,8 @@ TEST_P(Deployment, WhatMayNotBeLookedAtIsNoProblem) {
   expect(about("access", url, options), severity::ok, "could not look");
   expect(about("persistence", url, options), severity::warning, "(needs +config|get)",
          "appendonly");
+  server.command({"CONFIG", "SET", "appendonly", "yes"});
+  expect(about("persistence", url, options), severity::ok, "could not look at appendfsync");
   expect(about("scripts", url, options), severity::ok, "work");
   expect(about("publish", url, options), severity::ok, "may publish");
   server.command({"ACL", "SETUSER", "worker", "+config|get"});

@@ -2,6 +2,7 @@
 #include "dialects/holdfast/quorum.hpp"
 
 #include "base/lock_key.hpp"
+#include "dialects/holdfast/quorum_inspect.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {
@@ -34,6 +35,13 @@ class QuorumScripts : public scripts_test {
     c.token = token;
     return read_quorum_release(
         redis().ask([&](auto& out) { write_quorum_release(c, hears_on, out); }));
+  }
+  vote_seen look() {
+    return read_quorum_inspect(redis().ask([&](auto& out) { write_quorum_inspect(key, out); }));
+  }
+  break_verdict break_vote(token_major largest = 0) {
+    return read_quorum_break(
+        key, redis().ask([&](auto& out) { write_quorum_break(key, largest, out); }));
   }
   std::string reached() { return redis().get(fence()); }
   std::string fence() const { return "hf:q:fence:{" + slot_tag(key.slot()) + "}"; }
@@ -164,6 +172,66 @@ TEST_P(QuorumScripts, VoteAgainForSeveralLocksOfTheSlotWithoutMemory) {
   redis().command({"DEL", value});
   EXPECT_EQ(keep(wanted(2), 99), renew_verdict{renewed{lease}});
   EXPECT_EQ(reached(), "099");
+}
+
+TEST_P(QuorumScripts, ShowAVoteAndChangeNothing) {
+  EXPECT_EQ(look(), vote_seen{.what = lock_free{}});
+  const auto mine = wanted();
+  const auto major = must_vote(mine);
+  auto second = wanted(2);
+  second.listener = request_id{client_id{{2}}, 1};
+  (void)ask(second);
+  const auto before = redis().contents();
+  const auto seen = look();
+  const auto& held = std::get<lock_held>(seen.what);
+  EXPECT_EQ(held.major, major);
+  EXPECT_EQ(held.owner, mine.owner.shortened());
+  EXPECT_GT(held.ttl, milliseconds(20'000));
+  EXPECT_EQ(seen.waiting, 1U);
+  EXPECT_EQ(seen.stays_out, milliseconds(0));
+  EXPECT_EQ(redis().contents(), before);
+  redis().command({"SET", value, "theirs"});
+  EXPECT_TRUE(std::holds_alternative<lock_foreign>(look().what));
+}
+
+TEST_P(QuorumScripts, ShowForHowLongTheyStayOut) {
+  (void)ask(wanted(), newcomer::waits);
+  EXPECT_GT(look().stays_out, milliseconds(20'000));
+}
+
+TEST_P(QuorumScripts, AreNotGivenBackWhatAnOperatorTook) {
+  const auto first = wanted(), second = wanted(2);
+  const auto major = must_vote(first);
+  EXPECT_EQ(std::get<lock_broken>(break_vote()).owner, first.owner.shortened());
+  EXPECT_FALSE(redis().exists(value));
+  EXPECT_EQ(keep(first, major), renew_verdict{not_mine{}});
+  EXPECT_EQ(break_vote(), break_verdict{lock_free{}});
+  EXPECT_GT(must_vote(second, newcomer::tells), major);
+}
+
+// A member that has not been told the chosen token, and one without a vote.
+TEST_P(QuorumScripts, AreNotGivenBackWhatAnOperatorTookElsewhere) {
+  const auto first = wanted();
+  const auto token = must_vote(first) + 7;
+  (void)break_vote(token);
+  EXPECT_EQ(keep(first, token), renew_verdict{not_mine{}});
+  (void)break_vote(token + 7);
+  EXPECT_EQ(keep(first, token + 7), renew_verdict{not_mine{}});
+}
+
+TEST_P(QuorumScripts, StayWithoutMemoryWhenAnOperatorBreaksNothing) {
+  (void)ask(wanted(), newcomer::enters);
+  EXPECT_EQ(break_vote(), break_verdict{lock_free{}});
+  EXPECT_EQ(reached(), "0");
+  redis().command({"DEL", fence()});
+  EXPECT_EQ(break_vote(77), break_verdict{lock_free{}});
+  EXPECT_EQ(redis().contents(), "");
+}
+
+TEST_P(QuorumScripts, AreNotBrokenWhereTheyAreForeign) {
+  redis().command({"SET", value, "theirs"});
+  EXPECT_EQ(std::get<refused>(break_vote(77)).code, errc::foreign_key);
+  EXPECT_EQ(redis().get(value), "theirs");
 }
 
 TEST_P(QuorumScripts, NeverShortenAVote) {

@@ -16,14 +16,6 @@ namespace {
 constexpr std::int64_t audit_entries = 1000;
 constexpr std::size_t most_shown = 100;
 
-// Of a foreign value nothing is shown: it may be another program's secret.
-lock_foreign describe_foreign(std::string_view type, std::string_view text) {
-  if (const auto version = other_layout_version(text)) {
-    return {errc::layout_version, "a lock of layout version " + std::string{*version}};
-  }
-  return {errc::foreign_key, "a " + printable(type, 20) + " that is not a Holdfast lock"};
-}
-
 // `1l:<count>` or `1b:<parties>:<floor>`.
 std::optional<lock_gate> read_gate(std::string_view text) {
   if (!text.starts_with("1l:") && !text.starts_with("1b:")) return std::nullopt;
@@ -77,6 +69,13 @@ inspect_verdict read_shared(const resp::value& v, server_time now) {
 }
 
 }  // namespace
+
+lock_foreign describe_foreign(std::string_view type, std::string_view text) {
+  if (const auto version = other_layout_version(text)) {
+    return {errc::layout_version, "a lock of layout version " + std::string{*version}};
+  }
+  return {errc::foreign_key, "a " + printable(type, 20) + " that is not a Holdfast lock"};
+}
 
 void write_inspect(const lock_key& key, resp::writer& out) {
   out.call(scripts::holdfast_inspect, 3, 0);
@@ -135,7 +134,11 @@ void write_break(const lock_key& key, resp::writer& out) {
 }
 
 break_verdict read_break(const lock_key& key, const resp::value& v) {
-  if (auto why = read_not_ours(v, key.value_key())) return *std::move(why);
+  return read_break(key.value_key(), v);
+}
+
+break_verdict read_break(const std::string& value_key, const resp::value& v) {
+  if (auto why = read_not_ours(v, value_key)) return *std::move(why);
   const std::string_view word = leading_word(v);
   if (word == "free" && v.items.size() == 1) return lock_free{};
   if (word == "broken" && v.items.size() == 2 && v.items[1].is_text()) {

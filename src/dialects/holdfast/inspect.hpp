@@ -30,6 +30,8 @@ struct lock_foreign {
   std::string detail;             // "a list", "a lock of layout version 2"
   friend bool operator==(const lock_foreign&, const lock_foreign&) = default;
 };
+// Of a foreign value nothing is shown: it may be another program's secret.
+lock_foreign describe_foreign(std::string_view type, std::string_view text);
 
 // Held by several, or by one of a kind that several can hold.
 struct lock_shared {
@@ -83,6 +85,7 @@ struct lock_broken {
 using break_verdict = std::variant<lock_free, lock_broken, refused>;
 void write_break(const lock_key&, resp::writer&);
 break_verdict read_break(const lock_key&, const resp::value&);
+break_verdict read_break(const std::string& value_key, const resp::value&);
 
 // The same for a lock that several can hold.
 struct shared_broken {

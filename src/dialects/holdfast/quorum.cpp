@@ -53,6 +53,12 @@ std::string quorum_fence_key(const lock_key& key) {
   return "hf:q:fence:{" + slot_tag(key.slot()) + "}";
 }
 
+std::string quorum_out_key(const lock_key& key) {
+  return "hf:q:out:{" + slot_tag(key.slot()) + "}";
+}
+
+std::string quorum_waiters_key(const lock_key& key) { return quorum_value_key(key) + ":w"; }
+
 void write_quorum_acquire(const quorum_claim& wanted, newcomer how, milliseconds longest_lease,
                           server_time not_after, resp::writer& out) {
   out.call(scripts::holdfast_quorum_acquire, 4, wanted.listener ? 7 : 5);

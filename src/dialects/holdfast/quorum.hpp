@@ -54,8 +54,11 @@ renew_verdict read_quorum_keep(const resp::value&);
 void write_quorum_release(const quorum_claim&, bool hears_on, resp::writer&);
 release_verdict read_quorum_release(const resp::value&);
 
-// The keys of a member's vote, and of its fence counter.
+// The keys of a member's vote, of its fence counter, of its staying out, and of those who want to
+// hear that the lock is free.
 std::string quorum_value_key(const lock_key&);
 std::string quorum_fence_key(const lock_key&);
+std::string quorum_out_key(const lock_key&);
+std::string quorum_waiters_key(const lock_key&);
 
 }  // namespace holdfast::dialects

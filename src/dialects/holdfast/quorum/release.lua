@@ -18,13 +18,5 @@ if last and ARGV[2] ~= '0' and last <= ARGV[2] + 0 then
 end
 if ARGV[3] ~= '' then redis.pcall('ZREM', KEYS[3], ARGV[3]) end
 if held and not was_ours then return 0 end
--- Only a hint, and he has to ask: who is told leaves, since he comes back when he asks in vain. Who
--- has no connection any more is left out.
-for _ = 1, 1000 do
-  local first = redis.pcall('ZRANGE', KEYS[3], 0, 0)[1]
-  if not first then break end
-  call('ZREM', KEYS[3], first)
-  local listeners = redis.pcall('PUBLISH', 'hf:c:' .. string.sub(first, 1, 32), 'free ' .. first)
-  if listeners ~= 0 then break end
-end
+--@include tell_first
 return was_ours and 1 or 0

@@ -1,0 +1,18 @@
+// Locks of a quorum, for people and for programs.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <vector>
+
+#include <holdfast/quorum_inspector.hpp>
+
+namespace holdfast::cli {
+
+std::string quorum_table(const std::vector<quorum_status>& locks);
+// What each member has of it.
+std::string votes_table(const quorum_status& lock);
+nlohmann::ordered_json to_json(const quorum_status& lock);
+
+}  // namespace holdfast::cli

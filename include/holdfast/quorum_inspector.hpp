@@ -1,0 +1,75 @@
+/// \file
+/// Looking at the locks and servers of a quorum from outside, and breaking a lock: for operators
+/// and their tools.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/client.hpp>
+#include <holdfast/inspector.hpp>
+
+namespace holdfast {
+
+/// What one member of a quorum has of a lock.
+struct quorum_vote {
+  std::string member;  ///< Its address, as `client::url()`.
+  /// Held: the member has voted for the owner, for the remaining time, with a token that is as
+  /// large as that of the lock once he was told it. Who waits is counted, and not listed.
+  lock_status lock;
+  /// For so long the member gives no vote, since it has lost its memory.
+  std::chrono::milliseconds stays_out{0};
+  std::string unavailable;  ///< Why nothing is known of it; empty when it answered.
+};
+
+/// What a lock of a quorum looked like. The members were asked one after the other.
+struct quorum_status {
+  enum class state {
+    free,     ///< Nobody has the votes of a majority.
+    held,     ///< A majority has voted for the owner.
+    unknown,  ///< So many members did not answer that somebody may have a majority.
+  };
+  std::string name;
+  state what = state::free;
+  holder owner;                                          ///< Only when held, as the rest.
+  fencing_token token;                                   ///< The largest of his votes.
+  std::optional<std::chrono::milliseconds> remaining{};  ///< For so long a majority keeps them.
+  std::size_t votes = 0;                                 ///< How many have voted for him.
+  std::vector<quorum_vote> members;                      ///< In the order in which they were named.
+};
+
+/// Reads the state of locks of a quorum, breaks one, and checks whether servers are fit to be the
+/// members of one. Locks in another library's layout are not looked at: each member has one of its
+/// own, which `inspector` shows.
+///
+/// Thread safety: one object may be used from any number of threads. All calls block: each member
+/// is asked in its turn, each round trip at most its client's `response_timeout`.
+class quorum_inspector {
+ public:
+  /// Throws as `quorum` does.
+  explicit quorum_inspector(std::vector<client> members);
+
+  /// The votes for one lock. Throws `failure` when no member can be asked: why the first cannot.
+  [[nodiscard]] quorum_status status(std::string_view name) const;
+
+  /// Takes a lock away from whoever has it, at every member that answers: no renewal of his brings
+  /// a vote back. Each member keeps a record as `inspector::break_lock` does. Returns what was
+  /// taken away: `held` when it was a majority's votes, so the lock was somebody's; single votes
+  /// may be those of an attempt. Throws `failure` when fewer than a majority can be asked, and has
+  /// changed nothing then.
+  quorum_status break_lock(std::string_view name, std::string_view reason) const;
+
+  /// What `inspector::diagnose` says of each member, behind its address; and of all together: how
+  /// many answer, whether they are different servers and an odd number, and how far their clocks
+  /// are from each other. Never throws for what a server does: that is a finding.
+  [[nodiscard]] std::vector<finding> diagnose() const;
+
+ private:
+  std::vector<client> members_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,36 @@
+#include "api/audit.hpp"
+
+#include <unistd.h>
+
+#include <string>
+
+#include "api/ask.hpp"
+#include "dialects/holdfast/inspect.hpp"
+#include "dialects/recipe.hpp"
+#include "net/host_name.hpp"
+#include "resp/server_error.hpp"
+
+namespace holdfast::api {
+namespace {
+
+std::string who_am_i() {
+  const char* const user = ::getlogin();
+  return std::string(user != nullptr ? user : std::to_string(::getuid())) + "@" + net::host_name() +
+         ":" + std::to_string(::getpid());
+}
+
+}  // namespace
+
+void record_break(runtime::client_core& core, std::string_view reason, lock_status& broken) {
+  const auto by = who_am_i();
+  for (const auto& grant : broken.holders) {
+    const auto major = grant.token ? grant.token.value() / dialects::minors_per_major : 0;
+    const auto kept = ask(core, dialects::audit_slot(), [&](resp::writer& out) {
+      dialects::write_audit({broken.name, grant.who.id, major, by, reason}, out);
+    });
+    if (!kept.is(resp::type::error)) continue;
+    broken.detail = "broken, but the audit entry was refused: " + resp::classify(kept.text).detail;
+  }
+}
+
+}  // namespace holdfast::api

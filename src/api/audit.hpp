@@ -1,0 +1,16 @@
+// The record of locks that were broken.
+#pragma once
+
+#include <string_view>
+
+#include <holdfast/inspector.hpp>
+
+#include "runtime/client_core.hpp"
+
+namespace holdfast::api {
+
+// One entry for each who had it, by the user of this process. What the server refuses is said in
+// the detail. Throws failure when it cannot be asked.
+void record_break(runtime::client_core& core, std::string_view reason, lock_status& broken);
+
+}  // namespace holdfast::api

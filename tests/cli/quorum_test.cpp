@@ -1,0 +1,146 @@
+// What operators see of a quorum.
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+
+namespace holdfast::cli_tests {
+namespace {
+
+using nlohmann::json;
+
+class QuorumCommandLine : public CommandLine {
+ protected:
+  void make(std::size_t members) {
+    for (std::size_t i = 0; i < members; ++i) {
+      servers_.push_back(start());
+      members_.push_back(servers_.back().url());
+    }
+  }
+  const private_server& server(std::size_t i) const { return servers_[i]; }
+  // All know the hash slot of `q`, which somebody has used, and have no vote for it: who was asked
+  // last may have missed that.
+  void settle() const {
+    std::string fence;
+    for (const auto& each : servers_) {
+      const auto keys = each.command({"KEYS", "hf:q:fence:*"}).items;
+      if (!keys.empty()) fence = keys.front().text;
+    }
+    ASSERT_FALSE(fence.empty());
+    const auto out = "hf:q:out:" + fence.substr(fence.find('{'));
+    for (const auto& each : servers_) {
+      each.command({"SET", fence, "1795240014867674"});
+      each.command({"DEL", out, "hf:q:{q}"});
+    }
+  }
+  void replace(std::size_t member, const std::string& url) { members_[member] = url; }
+
+  program_call call_of(words arguments) const {
+    auto command = arguments.begin() + 1;
+    for (const auto& each : members_) {
+      command = arguments.insert(command, {"--member", each}) + 2;
+    }
+    return call(std::move(arguments));
+  }
+  finished of_the_quorum(words arguments) const {
+    return support::run(call_of(std::move(arguments)));
+  }
+
+ private:
+  std::vector<private_server> servers_;
+  words members_;
+};
+HOLDFAST_ON_EACH_SERVER(QuorumCommandLine);
+
+TEST_P(QuorumCommandLine, DoctorLooksAtAllMembersAndAtTheWhole) {
+  make(3);
+  const auto healthy = of_the_quorum({"doctor"});
+  EXPECT_EQ(healthy.how, exited(0)) << healthy.output << healthy.errors;
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(healthy.output, HasSubstr(server(i).url() + ": "));
+  EXPECT_THAT(healthy.output, ::testing::ContainsRegex("majority +ok +3 of 3 members answer"));
+  replace(1, "unix:///nowhere/a");
+  const auto sick = of_the_quorum({"doctor", "--json"});
+  EXPECT_EQ(sick.how, exited(1));
+  EXPECT_THAT(sick.output, HasSubstr("2 of 3 members answer"));
+  EXPECT_TRUE(json::parse(sick.output)["findings"].is_array());
+  replace(0, "unix:///nowhere/b");
+  replace(2, "unix:///nowhere/c");
+  EXPECT_EQ(of_the_quorum({"doctor"}).how, exited(69)) << "as with one server";
+  replace(2, "unix:///nowhere/b");
+  const auto twice = of_the_quorum({"doctor"});
+  EXPECT_THAT(twice.errors, HasSubstr("are the same server"));
+}
+
+TEST_P(QuorumCommandLine, StatusTellsTheVotesAndReleaseTakesThem) {
+  make(3);
+  child_process holds(
+      call_of({"run", "--lease", "3s", "q", "--", "sh", "-c", "echo in.; exec cat"}));
+  ASSERT_TRUE(holds.wait_for_output("in."));
+  const auto seen = [&] {
+    return json::parse(of_the_quorum({"status", "q", "--json"}).output)["locks"][0];
+  };
+  ASSERT_TRUE(eventually([&] { return seen()["votes"] == 3; }));
+  const auto lock = seen();
+  EXPECT_EQ(lock["state"], "held");
+  EXPECT_EQ(lock["owner"]["pid"], holds.pid());
+  EXPECT_GT(lock["remaining_ms"], 0);
+  EXPECT_EQ(lock["members"][2]["member"], server(2).url());
+  EXPECT_EQ(lock["members"][2]["vote"]["state"], "held");
+  const auto table = of_the_quorum({"status", "q", "other"});
+  EXPECT_EQ(table.how, exited(0));
+  EXPECT_THAT(table.output, ::testing::ContainsRegex("q +held +3/3 "));
+  EXPECT_THAT(table.output, HasSubstr("other  free"));
+  EXPECT_THAT(table.output, ::testing::ContainsRegex(server(1).url() + " +voted "));
+  EXPECT_EQ(of_the_quorum({"status", "q", "--dialect", "redlock"}).how, exited(64));
+
+  const words release = {"release", "q", "--force", "--reason", "a test"};
+  const auto broken = of_the_quorum(release);
+  EXPECT_EQ(broken.how, exited(0)) << broken.errors;
+  EXPECT_THAT(broken.output, HasSubstr(" at 3 of 3 members"));
+  EXPECT_THAT(broken.output, HasSubstr(":" + std::to_string(holds.pid()) + " holdfast"));
+  EXPECT_EQ(holds.wait(), exited(76)) << "its next renewal tells it";
+  const auto again = of_the_quorum(release);
+  EXPECT_EQ(again.how, exited(1));
+  EXPECT_EQ(again.output, "nobody held q\n");
+
+  server(2).command({"SET", "hf:q:{q}", "1:77:somebody", "PX", "60000"});
+  EXPECT_THAT(of_the_quorum({"status", "q"}).output, HasSubstr("q     free\n"));
+  replace(1, "unix:///nowhere/a");
+  const auto unsure = of_the_quorum({"status", "q"}).output;
+  EXPECT_THAT(unsure, HasSubstr("q     unknown\n"));
+  EXPECT_THAT(unsure, HasSubstr("no answer: "));
+  const auto single = of_the_quorum(release);
+  EXPECT_EQ(single.how, exited(1));
+  EXPECT_EQ(single.output, "no majority held q; the votes of 1 of 3 members were taken away\n");
+  EXPECT_THAT(single.errors, HasSubstr("unix:///nowhere/a keeps its vote"));
+  replace(2, "unix:///nowhere/b");
+  EXPECT_EQ(of_the_quorum(release).how, exited(69));
+}
+
+// A member without memory stays out for as long as it is told.
+TEST_P(QuorumCommandLine, LongestLeaseIsThatOfTheFleet) {
+  make(3);
+  const auto run = [&](words how) {
+    words all = {"run"};
+    all.insert(all.end(), how.begin(), how.end());
+    for (const auto* word : {"q", "--", "echo", "in"}) all.emplace_back(word);
+    return of_the_quorum(all);
+  };
+  const auto refused = run({"--lease", "31s"});
+  EXPECT_EQ(refused.how, exited(64));
+  EXPECT_THAT(refused.errors, HasSubstr("--longest-lease, 30.0s"));
+  EXPECT_EQ(run({"--lease", "31s", "--longest-lease", "5m"}).output, "in\n");
+  settle();
+  server(1).command({"FLUSHALL"});
+  const auto stays_out = [&] {
+    EXPECT_EQ(run({"--longest-lease", "5m"}).output, "in\n");
+    const auto votes = of_the_quorum({"status", "q", "--json"}).output;
+    return json::parse(votes)["locks"][0]["members"][1].value("stays_out_ms", 0) > 200'000;
+  };
+  EXPECT_TRUE(eventually(stays_out));
+  const auto alone = holdfast_at(server(0), {"run", "--longest-lease", "5m", "q", "--", "true"});
+  EXPECT_EQ(alone.how, exited(64));
+  EXPECT_THAT(alone.errors, HasSubstr("--member"));
+}
+
+}  // namespace
+}  // namespace holdfast::cli_tests

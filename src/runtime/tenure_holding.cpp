@@ -174,4 +174,19 @@ result<void> tenure::extended(const dialects::renew_verdict& verdict, monotonic_
   return {};
 }
 
+// The server has put another request of ours in the place of this one.
+void tenure::on_replaced() {
+  {
+    const scoped_mutex lock(mutex_);
+    auto* const machine = std::get_if<holding>(&machine_);
+    if (machine == nullptr) return;
+    machine->on_released();
+    held_.store(false, std::memory_order_release);
+    was_replaced_ = !was_lost_;
+    engine_.timers().disarm(*this);
+    leave_room();
+  }
+  if (site_ != nullptr) site_->lost(*this);
+}
+
 }  // namespace holdfast::runtime

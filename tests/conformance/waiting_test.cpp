@@ -340,7 +340,7 @@ TEST_P(Waiting, ARetainedLockIsTakenAgainWithoutACommand) {
 }
 
 TEST_P(Waiting, ARetainedLockWithoutTokensIsTakenAgainWithoutACommand) {
-  const auto lock = redis().mutex("a", {.retain = 10s, .fencing = fencing::off});
+  const auto lock = redis().mutex("a", {.fencing = fencing::off, .retain = 10s});
   (void)lock.acquire();
   const auto asked = [&] { return called("set") + scripts_called(); };
   const auto before = asked();

@@ -64,7 +64,7 @@ quorum_step quorum_machine::on_vote(std::uint32_t attempt, std::size_t member, c
   } else if (const auto* stays = std::get_if<dialects::staying_out>(&said)) {
     from.said = answer::out;
     from.remaining = stays->remaining;
-    from.detail = "it has lost its memory and does not vote for another " +
+    from.detail = "it has lost its memory, or has a new master, and does not vote for another " +
                   std::to_string(stays->remaining.count()) + " ms";
   } else if (std::holds_alternative<dialects::late>(said)) {
     from.detail = "the server finds the request too old";

@@ -53,6 +53,9 @@ class engine final : private redis::connection::observer {
   redis::connection& connection(std::uint16_t slot) noexcept { return at(slot).connection; }
   shared_clock& clock(std::uint16_t slot) noexcept { return at(slot).clock; }
   bool is_cluster() const noexcept { return cluster_ != nullptr; }
+  bool follows_sentinels() const noexcept {
+    return only_.connection.settings().sentinels.has_value();
+  }
   std::vector<master*> masters();
   cluster* its_cluster() noexcept { return cluster_.get(); }  // null: one server
   // Where a thread waits that asks for keys of several slots; see redis::waiter::home.

@@ -30,7 +30,9 @@ quorum_call::quorum_call(const std::shared_ptr<asker>& who, interest theirs, que
     : asks_(std::move(asks)),
       who_(who),
       kept_(theirs == interest::lasting ? who : nullptr),
-      not_after_(net::now() + at().options().response_timeout) {}
+      not_after_(net::now() + at().options().response_timeout) {
+  asks_.claim.at_group = at().follows_sentinels();
+}
 
 void quorum_call::submit(const std::shared_ptr<asker>& who, interest theirs, question asks,
                          redis::connection::delivery how) {

@@ -54,7 +54,7 @@ class quorum_call final : private redis::request {
   shared_clock& clock() const noexcept { return at().clock(slot()); }
   std::uint16_t slot() const noexcept { return asks_.spec->key->slot(); }
 
-  const question asks_;  // first: its group outlives who asked
+  question asks_;  // first: its group outlives who asked
   const std::weak_ptr<asker> who_;
   const std::shared_ptr<asker> kept_;
   const monotonic_time not_after_;  // on our clock

@@ -43,6 +43,14 @@ class QuorumScripts : public scripts_test {
     return read_quorum_break(
         key, redis().ask([&](auto& out) { write_quorum_break(key, largest, out); }));
   }
+  quorum_claim wanted_of_group(std::uint8_t client = 1) {
+    auto c = wanted(client);
+    c.at_group = true;
+    return c;
+  }
+  // What is remembered is another's, as after a failover.
+  void replace_master() { redis().command({"SET", master(), "another"}); }
+  std::string master() const { return fence() + ":master"; }
   std::string reached() { return redis().get(fence()); }
   std::string fence() const { return "hf:q:fence:{" + slot_tag(key.slot()) + "}"; }
   std::string out() const { return "hf:q:out:{" + slot_tag(key.slot()) + "}"; }
@@ -232,6 +240,66 @@ TEST_P(QuorumScripts, AreNotBrokenWhereTheyAreForeign) {
   redis().command({"SET", value, "theirs"});
   EXPECT_EQ(std::get<refused>(break_vote(77)).code, errc::foreign_key);
   EXPECT_EQ(redis().get(value), "theirs");
+}
+
+TEST_P(QuorumScripts, LetANewMasterOfAGroupStayOut) {
+  const auto first = wanted_of_group();
+  EXPECT_EQ(ask(first), vote{without_memory{}});
+  const auto major = must_vote(first);
+  EXPECT_EQ(redis().get(master()).size(), 40U);
+  release(first);
+  EXPECT_EQ(must_vote(wanted_of_group(2), newcomer::tells), major + 1);
+  redis().command({"DEL", value});
+
+  replace_master();
+  for (const auto how : {newcomer::tells, newcomer::joins, newcomer::enters, newcomer::waits}) {
+    const auto said = ask(wanted_of_group(), how);
+    ASSERT_TRUE(std::holds_alternative<staying_out>(said));
+    EXPECT_GT(std::get<staying_out>(said).remaining, milliseconds(20'000));
+  }
+  EXPECT_FALSE(redis().exists(value));
+  redis().command({"DEL", out()});  // as its expiry does
+  const auto now = redis().micros();
+  const auto next = must_vote(wanted_of_group(), newcomer::tells);
+  EXPECT_GE(next, now) << "the clock, since counts may have been forgotten";
+  redis().command({"DEL", value});
+  EXPECT_EQ(must_vote(wanted_of_group(), newcomer::tells), next + 1) << "it is the same again";
+}
+
+// The votes that it has heard of are good.
+TEST_P(QuorumScripts, KeepVotesAtANewMasterAndStayOutForOthers) {
+  const auto first = wanted_of_group();
+  const auto major = must_vote(first);
+  replace_master();
+  EXPECT_TRUE(std::holds_alternative<busy>(ask(wanted_of_group(2))));
+  replace_master();
+  EXPECT_TRUE(std::holds_alternative<renewed>(keep(first, major)));
+  redis().command({"DEL", value, out()});  // a vote that was forgotten
+  replace_master();
+  EXPECT_EQ(keep(first, major, false), renew_verdict{not_mine{}});
+  EXPECT_EQ(reached(), "0" + std::to_string(major));
+  EXPECT_EQ(keep(first, major), renew_verdict{renewed{lease}});
+  release(first, major);
+  EXPECT_EQ(keep(first, major), renew_verdict{not_mine{}});
+  EXPECT_TRUE(std::holds_alternative<staying_out>(ask(wanted_of_group(2))));
+}
+
+// Nobody knows which master gave the votes there: a program that knew nothing of groups, for one.
+TEST_P(QuorumScripts, TakeAMasterThatNobodyKnowsForANewOne) {
+  const auto first = wanted();
+  must_vote(first);
+  EXPECT_FALSE(redis().exists(master())) << "a single server is the same when it starts again";
+  release(first);
+  EXPECT_TRUE(std::holds_alternative<staying_out>(ask(wanted_of_group())));
+}
+
+TEST_P(QuorumScripts, DoNotVoteAtAGroupWhereNobodyMayAskWhichMasterItIs) {
+  redis().command({"ACL", "SETUSER", "default", "-info"});
+  EXPECT_EQ(code_of(ask(wanted_of_group(), newcomer::joins)), errc::permission_denied);
+  EXPECT_EQ(code_of(keep(wanted_of_group(), 7)), errc::permission_denied);
+  EXPECT_EQ(redis().contents(), "");
+  redis().command({"ACL", "SETUSER", "default", "+info"});
+  must_vote(wanted_of_group());
 }
 
 TEST_P(QuorumScripts, NeverShortenAVote) {

@@ -13,8 +13,19 @@ void write_quorum_key(const lock_key& key, std::string_view suffix, resp::writer
   out.arg({"hf:q:{", key.encoded(), "}", suffix});
 }
 
-void write_slot_key(std::string_view what, const lock_key& key, resp::writer& out) {
-  out.arg({"hf:q:", what, ":{", slot_tag(key.slot()), "}"});
+void write_slot_key(std::string_view what, const lock_key& key, resp::writer& out,
+                    std::string_view suffix = {}) {
+  out.arg({"hf:q:", what, ":{", slot_tag(key.slot()), "}", suffix});
+}
+
+// For how long a master that has not voted before gives no vote.
+void write_pause_of_new_master(const quorum_claim& of, milliseconds longest_lease,
+                               resp::writer& out) {
+  if (of.at_group) {
+    out.arg(longest_lease.count());
+  } else {
+    out.arg("");
+  }
 }
 
 void write_time(server_time t, resp::writer& out) { out.arg(t.time_since_epoch().count()); }
@@ -61,10 +72,11 @@ std::string quorum_waiters_key(const lock_key& key) { return quorum_value_key(ke
 
 void write_quorum_acquire(const quorum_claim& wanted, newcomer how, milliseconds longest_lease,
                           server_time not_after, resp::writer& out) {
-  out.call(scripts::holdfast_quorum_acquire, 4, wanted.listener ? 7 : 5);
+  out.call(scripts::holdfast_quorum_acquire, 5, wanted.listener ? 8 : 6);
   write_quorum_key(*wanted.key, "", out);
   write_slot_key("fence", *wanted.key, out);
   write_slot_key("out", *wanted.key, out);
+  write_slot_key("fence", *wanted.key, out, ":master");
   write_quorum_key(*wanted.key, ":w", out);
   out.arg(wanted.owner.text());
   out.arg(wanted.lease.count());
@@ -84,6 +96,7 @@ void write_quorum_acquire(const quorum_claim& wanted, newcomer how, milliseconds
       out.arg(longest_lease.count());
       break;
   }
+  write_pause_of_new_master(wanted, longest_lease, out);
   if (!wanted.listener) return;
   out.arg(wanted.listener->text());
   out.arg(wanted.waited.count());
@@ -110,10 +123,11 @@ vote read_vote(const quorum_claim& wanted, const resp::value& v) {
 
 void write_quorum_keep(const quorum_claim& held, bool votes_again, milliseconds longest_lease,
                        server_time not_after, resp::writer& out) {
-  out.call(scripts::holdfast_quorum_keep, 3, 5);
+  out.call(scripts::holdfast_quorum_keep, 4, 6);
   write_quorum_key(*held.key, "", out);
   write_slot_key("fence", *held.key, out);
   write_slot_key("out", *held.key, out);
+  write_slot_key("fence", *held.key, out, ":master");
   out.arg(held.owner.text());
   out.arg(held.lease.count());
   write_time(not_after, out);
@@ -123,6 +137,7 @@ void write_quorum_keep(const quorum_claim& held, bool votes_again, milliseconds 
   } else {
     out.arg("refuse");
   }
+  write_pause_of_new_master(held, longest_lease, out);
 }
 
 renew_verdict read_quorum_keep(const resp::value& v) {

@@ -14,6 +14,7 @@ struct quorum_claim {
   const lock_key* key = nullptr;  // outlives the claim
   request_id owner;
   milliseconds lease{};                  // for which a member keeps it
+  bool at_group = false;                 // of servers under Sentinel: its master may be replaced
   token_major token = 0;                 // chosen; 0: not yet
   token_major floor = 0;                 // the largest major known for the slot at this member
   std::optional<request_id> listener{};  // at this member: is told that the lock is free

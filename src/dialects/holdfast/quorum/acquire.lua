@@ -2,16 +2,18 @@
 -- KEYS  1 the lock's value at this member
 --       2 the fence counter of its hash slot, for locks of quorums only
 --       3 there while this member does not vote, since it may have forgotten whom it voted for
---       4 who wants to hear that the lock is free: request -> since when he waits, in us
+--       4 which master of a Sentinel group has voted last
+--       5 who wants to hear that the lock is free: request -> since when he waits, in us
 -- ARGV  1 request id, the same at all members
 --       2 lease in ms
 --       3 not-after: refused when the server's time in us is later than this
 --       4 floor: the new major is above it
 --       5 what a member without a counter does: `tell` it, `join` at once, `enter` to vote when it
 --         is asked next, or for how many ms it gives no vote
+--       6 at a Sentinel group: for how many ms a new master gives no vote; empty: a single server
 -- who waits also gives
---       6 the request id that is told that the lock is free
---       7 for how many us he has waited
+--       7 the request id that is told that the lock is free
+--       8 for how many us he has waited
 -- Returns
 --   major > 0            it votes for this request
 --   -n <= 0              it has voted for another, for another n ms
@@ -25,6 +27,7 @@ local call = redis.call
 if now > ARGV[3] + 0 then return {'late', now} end
 
 --@include counter
+--@include other_master
 if ARGV[5] ~= 'tell' and ARGV[5] ~= 'join' then
   -- Asks for no vote: the request may be over.
   if not last then
@@ -45,9 +48,9 @@ if held then
   if owner == ARGV[1] then return {'mine', major} end
   local remaining = call('PTTL', KEYS[1])
   if remaining < 0 then return {'persistent'} end
-  if ARGV[6] then
-    call('ZADD', KEYS[4], string.format('%.0f', now - ARGV[7]), ARGV[6])
-    call('PEXPIRE', KEYS[4], 60000)
+  if ARGV[7] then
+    call('ZADD', KEYS[5], string.format('%.0f', now - ARGV[8]), ARGV[7])
+    call('PEXPIRE', KEYS[5], 60000)
   end
   return -remaining
 end
@@ -66,5 +69,5 @@ if major > 4503599627370496 then return {'counter', string.format('%.0f', major)
 text = string.format('%.0f', major)
 call('SET', KEYS[2], text)
 call('SET', KEYS[1], '1:' .. text .. ':' .. ARGV[1], 'PX', ARGV[2])
-if ARGV[6] then call('ZREM', KEYS[4], ARGV[6]) end
+if ARGV[7] then call('ZREM', KEYS[5], ARGV[7]) end
 return major

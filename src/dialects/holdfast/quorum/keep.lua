@@ -2,12 +2,14 @@
 -- KEYS  1 the lock's value at this member
 --       2 the fence counter of its hash slot, for locks of quorums only
 --       3 there while this member does not vote, since it may have forgotten whom it voted for
+--       4 which master of a Sentinel group has voted last
 -- ARGV  1 request id
 --       2 lease in ms
 --       3 not-after: refused when the server's time in us is later than this
 --       4 the major that was chosen
 --       5 what a member without this vote does: `refuse`, or vote again, where it has voted for
 --         nobody else since: then the number of ms for which one without a counter gives no other
+--       6 at a Sentinel group: for how many ms a new master gives no other; empty: a single server
 -- Returns
 --   ms > 0                 in force now; never shortened
 --   0                      it has voted for another, or may have
@@ -17,10 +19,11 @@ local call = redis.call
 --@include server_time
 if now > ARGV[3] + 0 then return {'late', now} end
 
+--@include counter
+--@include other_master
 local held = call('GET', KEYS[1])
 local major, owner = string.match(held or '', '^1:(%d+):(.+)$')
 if held and owner ~= ARGV[1] or not held and ARGV[5] == 'refuse' then return 0 end
---@include counter
 local token, lease = ARGV[4] + 0, ARGV[2] + 0
 if not held and last and last > token then return 0 end
 if not last then

@@ -1,5 +1,5 @@
 -- At a Sentinel group: notices that the master is not the one that voted last. It may not have
--- heard of the last votes and counts, so the group goes the way of who has lost its memory. A master
+-- heard of the last votes and counts, so the group goes the way of who lost its memory. A master
 -- has a replication id of its own, from when it starts or is promoted. It says so itself: no late
 -- copy of a request can name an older one. Needs the counter; ARGV[6]: for how many ms it gives no
 -- vote, or empty at a single server, which keeps its memory when it starts again.

@@ -2,6 +2,8 @@
 // member is good for.
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "faults/faulty_server.hpp"
 #include "support/sentinel_group.hpp"
@@ -31,6 +33,13 @@ class SentinelInQuorum : public fault_test {
       };
       ASSERT_TRUE(eventually(all_vote, 2 * longest_lease_time));
     }
+    // The counter of who came late is ahead: it would not give a vote again for a smaller token.
+    second_->freeze();
+    for (const auto* const name : {"held", "other"}) {
+      EXPECT_TRUE(nodes().mutex(name, brief).acquire({.timeout = support::generous}).release());
+    }
+    second_->thaw();
+    ASSERT_TRUE(eventually([&] { return counters(*first_) == counters(master()); }));
     ASSERT_TRUE(eventually([&] { return group_->replicas_in_step() == 2; }));
   }
 
@@ -44,6 +53,13 @@ class SentinelInQuorum : public fault_test {
   private_server& master() { return group_->server(group_->master()); }
   static bool has_vote(const private_server& at, const std::string& name) {
     return at.command({"EXISTS", "hf:q:{" + name + "}"}).number == 1;
+  }
+  static std::set<std::string> counters(const private_server& at) {
+    std::set<std::string> all;
+    for (const auto& key : at.command({"KEYS", "hf:q:fence:*}"}).items) {
+      all.insert(key.text + " " + at.command({"GET", key.text}).text);
+    }
+    return all;
   }
   void kill_master() {
     const auto old = group_->master();

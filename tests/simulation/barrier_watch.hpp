@@ -31,7 +31,8 @@ class barrier_watch final : public gate_watch {
 
   const dialects::recipe& how() const override;
   const dialects::demand* wants() const override { return &wants_; }
-  void called(const std::string& request, dialects::wakeup_way way) override;
+  void called(const std::string& request) override;
+  void asks(const std::string& request, dialects::wakeup_way way) override;
   void told_to_wait(const std::string&, monotonic_time) override {}
   void executed(const std::string& request) override;
   void passed(const std::string& request, dialects::token_major generation) override;

@@ -157,7 +157,7 @@ void walker::call() {
   place_ = 0;
   is_told_ = false;
   called_at_ = calm_since_ = world_.now();
-  world_.watch().called(request(), claim_.way);
+  world_.watch().called(request());
   asks_.emplace(
       world_.watch().how(), claim_, patience,
       leasing::acquire_machine::settings{.response_timeout = response_timeout, .seed = requests_});
@@ -203,6 +203,7 @@ void walker::request_it(leasing::ask what, bool resend) {
   resp::writer out{sent.bytes};
   const auto& how = world_.watch().how();
   if (what == ask::acquire) {
+    world_.watch().asks(request(), claim_.way);
     how.write_acquire(claim_, resend, leasing::not_after(sending(), response_timeout), out);
   } else {
     sent.request.clear();  // he is not heard of as one who waits

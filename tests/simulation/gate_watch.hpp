@@ -20,7 +20,9 @@ class gate_watch {
   virtual const dialects::demand* wants() const { return nullptr; }
 
   // ---- what happened. Each may find a breach. A call is known by its request.
-  virtual void called(const std::string& request, dialects::wakeup_way way) = 0;
+  virtual void called(const std::string& request) = 0;
+  // He asks, now to be told in this way.
+  virtual void asks(const std::string& request, dialects::wakeup_way way) = 0;
   // He has heard that he waits; the server was asked then.
   virtual void told_to_wait(const std::string& request, monotonic_time asked_at) = 0;
   // The server executed something of this call, or of nobody's.

@@ -29,7 +29,7 @@ bool latch_watch::lasts(std::string_view key) const {
 
 // ---- those who wait
 
-void latch_watch::called(const std::string& request, dialects::wakeup_way) {
+void latch_watch::called(const std::string& request) {
   calls_.insert_or_assign(request, call{.begun_at = in().now(), .may_pass = left_ == 0});
 }
 

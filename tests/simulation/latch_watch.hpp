@@ -25,7 +25,8 @@ class latch_watch final : public gate_watch, public change_watch {
   using change_watch::change_watch;
 
   const dialects::recipe& how() const override;
-  void called(const std::string& request, dialects::wakeup_way) override;
+  void called(const std::string& request) override;
+  void asks(const std::string&, dialects::wakeup_way) override {}
   void told_to_wait(const std::string& request, monotonic_time asked_at) override;
   void executed(const std::string& request) override;
   void passed(const std::string& request, dialects::token_major) override;

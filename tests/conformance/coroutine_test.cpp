@@ -224,8 +224,8 @@ struct refused_at_once final : detail::completion {
   explicit refused_at_once(const lock& taken)
       : asks(std::in_place, taken, acquire_options{}, acquire_operation::patience::asks_once) {}
   void complete() noexcept override {
-    runs.set_value();
     if (then) then();
+    runs.set_value();  // last: the test may end now
   }
   std::optional<acquire_operation> asks;
   std::promise<void> runs;

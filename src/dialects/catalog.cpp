@@ -51,10 +51,8 @@ constexpr std::array counter_scripts = {&scripts::holdfast_counter};
 constexpr std::array rate_scripts = {&scripts::holdfast_rate};
 
 constexpr std::array looking_scripts = {
-    &scripts::holdfast_inspect,
-    &scripts::holdfast_break_lock,
-    &scripts::holdfast_shared_break_lock,
-    &scripts::holdfast_quorum_inspect,
+    &scripts::holdfast_inspect,           &scripts::holdfast_break_lock,
+    &scripts::holdfast_shared_break_lock, &scripts::holdfast_quorum_inspect,
     &scripts::holdfast_quorum_break_lock,
 };
 

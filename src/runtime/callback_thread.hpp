@@ -48,7 +48,7 @@ class callback_thread {
 
   void post(detail::completion& c);
   void withdraw(const detail::completion& c) noexcept;  // it does not run, unless it runs already
-  void stop() noexcept;  // runs what is queued, then joins
+  void stop() noexcept;                                 // runs what is queued, then joins
 
   bool is_this_thread() const noexcept;
   static bool is_any() noexcept;  // whether the calling thread is one, of whatever client

@@ -14,9 +14,7 @@ using namespace std::chrono_literals;
 
 const dialects::recipe& barrier_watch::how() const { return dialects::native_barrier(); }
 
-void barrier_watch::called(const std::string& request) {
-  calls_.insert_or_assign(request, call{});
-}
+void barrier_watch::called(const std::string& request) { calls_.insert_or_assign(request, call{}); }
 
 void barrier_watch::asks(const std::string& request, dialects::wakeup_way way) {
   calls_[request].way = way;

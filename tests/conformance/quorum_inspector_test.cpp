@@ -51,7 +51,7 @@ TEST_P(QuorumInspector, WhatIsFreeIsFree) {
   EXPECT_EQ(seen.name, "leader");
   ASSERT_EQ(seen.members.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(seen.members[i].member, server(i).url());
+    EXPECT_EQ(seen.members[i].member, client(server(i).url()).url());
     EXPECT_EQ(seen.members[i].lock.what, lock_status::state::free);
     EXPECT_EQ(seen.members[i].unavailable, "");
   }

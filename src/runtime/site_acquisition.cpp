@@ -50,7 +50,9 @@ std::optional<acquired> site_acquisition::look() {
 }
 
 void site_acquisition::abandon() {
-  if (waits_ && !asks_) {
+  if (ended_) {
+    if (auto* const got = std::get_if<grant>(&*ended_)) got->of->give_back({});
+  } else if (waits_ && !asks_) {
     waits_->abandon();
   } else if (asks_) {
     asks_->abandon();

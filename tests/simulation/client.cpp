@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "dialects/holdfast/waiting.hpp"
+#include "simulation/greeting.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -151,26 +151,15 @@ void client::break_connection() {
 void client::connect() {
   if (!wire_.connect()) return;
   subscribe();
-  std::string bytes;
-  resp::writer ask{bytes};
-  ask.command(1);
-  ask.arg("TIME");
-  const auto time = world_.execute(connection(), bytes);
-  const auto seconds = std::stoll(time.items.at(0).text);
-  const auto micros = std::stoll(time.items.at(1).text);
-  learn(world_.now(), server_time{microseconds{seconds * 1'000'000 + micros}});
+  const auto said = ask_time([&](auto& bytes) { return world_.execute(connection(), bytes); });
+  learn(world_.now(), said);
 }
 
 // Perhaps the server does not allow it, or no longer.
 void client::subscribe() {
   deaf_ = world_.varies() && world_.chance().chance(10);
   if (deaf_) return world_.count(fault::deaf);
-  std::string bytes;
-  resp::writer out{bytes};
-  out.command(2);
-  out.arg("SUBSCRIBE");
-  out.arg(dialects::channel_of(id_));
-  (void)world_.execute(connection(), bytes);
+  simulation::subscribe(id_, [&](auto& bytes) { return world_.execute(connection(), bytes); });
 }
 
 // In the end once is enough for each.

@@ -5,6 +5,7 @@
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/waiting.hpp"
 #include "simulation/gate_world.hpp"
+#include "simulation/greeting.hpp"
 
 namespace holdfast::simulation::gates {
 
@@ -37,25 +38,15 @@ void walker::connect() {
   if (connection_ >= 0) return;
   connection_ = world_.connect(std::string{id_.text()});
   if (world_.has_gate()) subscribe();
-  std::string bytes;
-  resp::writer time{bytes};
-  time.command(1);
-  time.arg("TIME");
-  const auto said = world_.execute(connection_, bytes);
-  learn(world_.now(), server_time{microseconds{std::stoll(said.items.at(0).text) * 1'000'000 +
-                                               std::stoll(said.items.at(1).text)}});
+  const auto said = ask_time([&](auto& bytes) { return world_.execute(connection_, bytes); });
+  learn(world_.now(), said);
 }
 
 // Perhaps the server does not allow it, or no longer.
 void walker::subscribe() {
   deaf_ = world_.chance().chance(10);
   if (deaf_) return world_.count(fault::deaf);
-  std::string bytes;
-  resp::writer out{bytes};
-  out.command(2);
-  out.arg("SUBSCRIBE");
-  out.arg(dialects::channel_of(id_));
-  (void)world_.execute(connection_, bytes);
+  simulation::subscribe(id_, [&](auto& bytes) { return world_.execute(connection_, bytes); });
 }
 
 void walker::send(errand what) {

@@ -4,6 +4,7 @@
 
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/waiting.hpp"
+#include "simulation/greeting.hpp"
 #include "simulation/quorum_world.hpp"
 
 namespace holdfast::simulation::quorum {
@@ -18,20 +19,9 @@ void wire::connect() {
   for (const auto& row : dialects::catalog()) {
     for (const auto* const script : row.scripts) where_.server(at_).know(*script);
   }
-  std::string bytes;
-  resp::writer out{bytes};
-  out.command(2);
-  out.arg("SUBSCRIBE");
-  out.arg(dialects::channel_of(whose_.id()));
-  (void)where_.execute(at_, connection_, bytes);
-  bytes.clear();
-  resp::writer time{bytes};
-  time.command(1);
-  time.arg("TIME");
-  const auto said = where_.execute(at_, connection_, bytes);
-  whose_.learn(at_, whose_.now(),
-               server_time{microseconds{std::stoll(said.items.at(0).text) * 1'000'000 +
-                                        std::stoll(said.items.at(1).text)}});
+  const auto execute = [&](auto& bytes) { return where_.execute(at_, connection_, bytes); };
+  simulation::subscribe(whose_.id(), execute);
+  whose_.learn(at_, whose_.now(), ask_time(execute));
 }
 
 void wire::send(std::string bytes, heard tell) {

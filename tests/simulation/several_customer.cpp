@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dialects/holdfast/mutex.hpp"
+#include "simulation/greeting.hpp"
 #include "simulation/several_world.hpp"
 
 namespace holdfast::simulation::several {
@@ -25,19 +26,9 @@ void customer::later(monotonic_time when, std::function<void()> what) {
 void customer::connect() {
   if (connection_ >= 0) return;
   connection_ = market_.connect();
-  std::string bytes;
-  resp::writer out{bytes};
-  out.command(2);
-  out.arg("SUBSCRIBE");
-  out.arg(dialects::channel_of(id_));
-  (void)market_.execute(connection_, bytes);
-  bytes.clear();
-  resp::writer time{bytes};
-  time.command(1);
-  time.arg("TIME");
-  const auto said = market_.execute(connection_, bytes);
-  learn(market_.now(), server_time{microseconds{std::stoll(said.items.at(0).text) * 1'000'000 +
-                                                std::stoll(said.items.at(1).text)}});
+  const auto execute = [&](auto& bytes) { return market_.execute(connection_, bytes); };
+  simulation::subscribe(id_, execute);
+  learn(market_.now(), ask_time(execute));
 }
 
 void customer::transmit(std::string bytes, std::function<void()> done,

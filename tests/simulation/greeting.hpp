@@ -1,0 +1,35 @@
+// What a client says first on each connection.
+#pragma once
+
+#include <string>
+
+#include "base/request_id.hpp"
+#include "base/time.hpp"
+#include "dialects/holdfast/waiting.hpp"
+#include "redis/server_reply.hpp"
+#include "resp/writer.hpp"
+
+namespace holdfast::simulation {
+
+// `execute` sends to the server, on this connection, and returns the answer.
+
+template <typename Execute>
+void subscribe(const client_id& who, const Execute& execute) {
+  std::string bytes;
+  resp::writer out{bytes};
+  out.command(2);
+  out.arg("SUBSCRIBE");
+  out.arg(dialects::channel_of(who));
+  (void)execute(bytes);
+}
+
+template <typename Execute>
+server_time ask_time(const Execute& execute) {
+  std::string bytes;
+  resp::writer out{bytes};
+  out.command(1);
+  out.arg("TIME");
+  return redis::read_time(execute(bytes)).value();
+}
+
+}  // namespace holdfast::simulation

@@ -51,10 +51,11 @@ void check_tls(bool tls, const tls_options& options) {
   if (const auto wrong = net::check_tls(options)) throw failure{wrong->code, wrong->detail};
 }
 
+void refuse(bool wanted, const char* why) {
+  if (wanted) throw failure{errc::unsupported, why};
+}
+
 void check_cluster(const client_options& options) {
-  const auto refuse = [](bool wanted, const char* why) {
-    if (wanted) throw failure{errc::unsupported, why};
-  };
   refuse(options.quarantine > milliseconds{0},
          "a quarantine after a failover is not supported for a cluster: which of its moved "
          "slots were failed over is not known");

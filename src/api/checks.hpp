@@ -13,6 +13,9 @@ void check_lease(std::chrono::milliseconds lease, const char* what);
 // Throws failure{errc::invalid_argument} unless every duration is in its range.
 void check_options(const client_options& options);
 
+// Throws failure{errc::unsupported} that says why, if it is `wanted`.
+void refuse(bool wanted, const char* why);
+
 // Throws failure{errc::unsupported} for options that need one server.
 void check_cluster(const client_options& options);
 

@@ -11,9 +11,7 @@
 namespace holdfast {
 namespace {
 
-void refuse(bool asked, const char* why) {
-  if (asked) throw failure{errc::unsupported, why};
-}
+using api::refuse;
 
 void check_supported(const lock_options& options) {
   refuse(options.fair,

@@ -4,6 +4,7 @@
 
 #include <holdfast/errc.hpp>
 
+#include "api/checks.hpp"
 #include "api/lock_access.hpp"
 #include "base/printable.hpp"
 
@@ -11,10 +12,6 @@ namespace holdfast::api {
 namespace {
 
 using core_pointer = std::shared_ptr<runtime::client_core>;
-
-void refuse(bool asked, const char* why) {
-  if (asked) throw failure{errc::unsupported, why};
-}
 
 }  // namespace
 

@@ -77,11 +77,8 @@ acquire_operation::~acquire_operation() {
   if (!running_ || !target_.core_->engine().is_in_its_process()) return;
   running_->abandon();
   // It may have ended, and the completion wait for its turn.
-  if (executor_ != nullptr) {
-    runtime::executor::withdraw(executor_, *when_done_);
-  } else {
-    target_.core_->engine().callbacks().withdraw(*when_done_);
-  }
+  const runtime::listener who{.completion = when_done_, .executor = executor_};
+  who.withdraw(target_.core_->engine());
 }
 
 acquire_operation::acquire_operation(acquire_operation&&) noexcept = default;

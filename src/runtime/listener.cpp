@@ -20,4 +20,12 @@ void listener::tell(engine& of) const {
   }
 }
 
+void listener::withdraw(engine& of) const noexcept {
+  if (executor != nullptr) {
+    runtime::executor::withdraw(executor, *completion);
+  } else if (completion != nullptr) {
+    of.callbacks().withdraw(*completion);
+  }
+}
+
 }  // namespace holdfast::runtime

@@ -25,6 +25,8 @@ struct listener {
 
   // Who is told may be gone, and whatever he owned with him, before this returns.
   void tell(engine& of) const;
+  // A continuation that was told, and waits for its turn, does not run.
+  void withdraw(engine& of) const noexcept;
 };
 
 }  // namespace holdfast::runtime

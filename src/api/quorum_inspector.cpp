@@ -28,6 +28,8 @@ struct counted_vote {
 };
 using votes = std::vector<counted_vote>;
 
+bool is_silent(const counted_vote& one) { return !one.shown.unavailable.empty(); }
+
 std::string request_of(const std::string& client, const std::string& shortened) {
   return client + " " + shortened;
 }
@@ -103,14 +105,12 @@ votes ask_all(const std::vector<client>& members, const lock_key& key,
       if (!first) first = broken;
     }
   }
-  const auto is_silent = [](const counted_vote& one) { return !one.shown.unavailable.empty(); };
   if (std::ranges::all_of(all, is_silent)) throw failure{*first};
   return all;
 }
 
 std::size_t answered(const votes& all) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      all, [](const counted_vote& one) { return one.shown.unavailable.empty(); }));
+  return all.size() - static_cast<std::size_t>(std::ranges::count_if(all, is_silent));
 }
 
 // The request that most have voted for; empty: none has.
@@ -180,8 +180,7 @@ quorum_status quorum_inspector::break_lock(std::string_view name, std::string_vi
   const auto before =
       ask_all(members_, key, [&](auto& core, auto& vote) { look_at(core, key, vote); });
   if (answered(before) < leasing::majority_of(members_.size())) {
-    const auto silent = std::ranges::find_if(
-        before, [](const counted_vote& one) { return !one.shown.unavailable.empty(); });
+    const auto silent = std::ranges::find_if(before, is_silent);
     throw failure{errc::unavailable,
                   "a majority of the quorum cannot be asked: " + silent->shown.unavailable};
   }

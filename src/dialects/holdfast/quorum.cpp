@@ -18,6 +18,14 @@ void write_slot_key(std::string_view what, const lock_key& key, resp::writer& ou
   out.arg({"hf:q:", what, ":{", slot_tag(key.slot()), "}", suffix});
 }
 
+// All that a vote depends on.
+void write_voting_keys(const lock_key& key, resp::writer& out) {
+  write_quorum_key(key, "", out);
+  write_slot_key("fence", key, out);
+  write_slot_key("out", key, out);
+  write_slot_key("fence", key, out, ":master");
+}
+
 // For how long a master that has not voted before gives no vote.
 void write_pause_of_new_master(const quorum_claim& of, milliseconds longest_lease,
                                resp::writer& out) {
@@ -73,10 +81,7 @@ std::string quorum_waiters_key(const lock_key& key) { return quorum_value_key(ke
 void write_quorum_acquire(const quorum_claim& wanted, newcomer how, milliseconds longest_lease,
                           server_time not_after, resp::writer& out) {
   out.call(scripts::holdfast_quorum_acquire, 5, wanted.listener ? 8 : 6);
-  write_quorum_key(*wanted.key, "", out);
-  write_slot_key("fence", *wanted.key, out);
-  write_slot_key("out", *wanted.key, out);
-  write_slot_key("fence", *wanted.key, out, ":master");
+  write_voting_keys(*wanted.key, out);
   write_quorum_key(*wanted.key, ":w", out);
   out.arg(wanted.owner.text());
   out.arg(wanted.lease.count());
@@ -124,10 +129,7 @@ vote read_vote(const quorum_claim& wanted, const resp::value& v) {
 void write_quorum_keep(const quorum_claim& held, bool votes_again, milliseconds longest_lease,
                        server_time not_after, resp::writer& out) {
   out.call(scripts::holdfast_quorum_keep, 4, 6);
-  write_quorum_key(*held.key, "", out);
-  write_slot_key("fence", *held.key, out);
-  write_slot_key("out", *held.key, out);
-  write_slot_key("fence", *held.key, out, ":master");
+  write_voting_keys(*held.key, out);
   out.arg(held.owner.text());
   out.arg(held.lease.count());
   write_time(not_after, out);

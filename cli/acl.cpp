@@ -64,8 +64,7 @@ void add_acl(CLI::App& program, context& shared) {
       ->add_option(
           "--kind", given->kinds,
           "A kind of Holdfast's own as `holdfast capabilities` names it, or `operator` (status, "
-          "ls, "
-          "watch, release --force, doctor), or beside others `cluster`, for nodes of a Redis "
+          "ls, watch, release --force, doctor), or beside others `cluster`, for nodes of a Redis "
           "Cluster, `replicas`, for --min-replicas, and `deadlocks`, for clients that look for "
           "them; more than once [all locks]")
       ->type_name("KIND")

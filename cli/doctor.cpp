@@ -87,7 +87,7 @@ void add_doctor(CLI::App& program, context& shared) {
       "  holdfast doctor --member redis://a --member redis://b --member redis://c");
   command->callback([quorum, &shared] {
     shared.action = [quorum, &shared] {
-      if (quorum->given()) shared.connection.url_given = true;  // so that nobody is advised to
+      quorum->replace_url(shared.connection);
       return examine(*quorum, shared);
     };
   });

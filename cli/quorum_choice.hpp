@@ -19,6 +19,8 @@ struct quorum_choice {
   std::chrono::milliseconds longest_lease = quorum_options{}.longest_lease;
 
   bool given() const noexcept { return !members.empty(); }
+  // Its members are where the servers are, so that nobody is advised to say that by --url.
+  void replace_url(connection_options& url) const noexcept { url.url_given |= given(); }
   // Throws `failure` and `complaint` as connecting to one server does.
   std::vector<client> connect(const connection_options& how) const;
 };

@@ -107,9 +107,9 @@ void add_release(CLI::App& program, context& shared) {
     const auto name = all_names(options->names, shared.operands, 1).front();
     check(*options);
     shared.action = [name, options, &shared] {
-      if (!options->quorum.given()) return break_lock(name, options->reason, shared);
-      shared.connection.url_given = true;  // so that nobody is advised to
-      return break_votes(name, *options, shared);
+      options->quorum.replace_url(shared.connection);
+      return options->quorum.given() ? break_votes(name, *options, shared)
+                                     : break_lock(name, options->reason, shared);
     };
   });
 }

@@ -124,8 +124,7 @@ void add_run(CLI::App& program, context& shared) {
   command->callback([options, names, &shared] {
     take_words(*options, *names, shared);
     shared.action = [options, &shared] {
-      // Where they are was said, so that nobody is advised to.
-      if (options->lock.quorum.given()) shared.connection.url_given = true;
+      options->lock.quorum.replace_url(shared.connection);
       return run_command(*options, shared);
     };
   });

@@ -69,9 +69,8 @@ void add_status(CLI::App& program, context& shared) {
     shared.takes_operands = true;
     const auto all = all_names(*names, shared.operands, many_names);
     shared.action = [all, how, quorum, &shared] {
-      if (!quorum->given()) return show_status(all, *how, shared);
-      shared.connection.url_given = true;  // so that nobody is advised to
-      return show_votes(all, *quorum, shared);
+      quorum->replace_url(shared.connection);
+      return quorum->given() ? show_votes(all, *quorum, shared) : show_status(all, *how, shared);
     };
   });
 }

@@ -219,10 +219,11 @@ TEST_P(Coroutine, TokenThatIsStoppedAlreadyEndsItAtOnce) {
                            errc::cancelled));
 }
 
-// Asks once for a lock that this process has, so that its end is queued as soon as it has begun.
-struct refused_at_once final : detail::completion {
-  explicit refused_at_once(const lock& taken)
-      : asks(std::in_place, taken, acquire_options{}, acquire_operation::patience::asks_once) {}
+// Asks once for a lock that this process has, so that its end is queued as soon as it has begun:
+// refused while another holds it, and granted if it is only retained.
+struct ends_at_once final : detail::completion {
+  explicit ends_at_once(const lock& of)
+      : asks(std::in_place, of, acquire_options{}, acquire_operation::patience::asks_once) {}
   void complete() noexcept override {
     if (then) then();
     runs.set_value();  // last: the test may end now
@@ -238,10 +239,10 @@ bool has_run(const std::future<void>& of) {
 
 TEST_P(Coroutine, AnOperationThatIsDestroyedByTheOneBeforeItIsNotCompleted) {
   const auto held = redis().mutex("a").acquire();
-  refused_at_once first(redis().mutex("a")), second(redis().mutex("a"));
+  ends_at_once first(redis().mutex("a")), second(redis().mutex("a"));
   first.then = [&] { second.asks.reset(); };
   const auto first_ran = first.runs.get_future(), second_ran = second.runs.get_future();
-  sync_wait([](refused_at_once& one, refused_at_once& other, lock another) -> task<> {
+  sync_wait([](ends_at_once& one, ends_at_once& other, lock another) -> task<> {
     one.asks->start(one);
     other.asks->start(other);
     (void)co_await another.async_acquire();
@@ -252,7 +253,7 @@ TEST_P(Coroutine, AnOperationThatIsDestroyedByTheOneBeforeItIsNotCompleted) {
 
 TEST_P(Coroutine, AnOperationThatIsDestroyedWhileACallbackRunsIsNotCompleted) {
   const auto held = redis().mutex("a").acquire();
-  refused_at_once first(redis().mutex("a")), second(redis().mutex("a")), third(redis().mutex("a"));
+  ends_at_once first(redis().mutex("a")), second(redis().mutex("a")), third(redis().mutex("a"));
   std::promise<void> goes_on;
   first.then = [until = goes_on.get_future().share()] { until.wait(); };
   const auto second_ran = second.runs.get_future();
@@ -262,6 +263,21 @@ TEST_P(Coroutine, AnOperationThatIsDestroyedWhileACallbackRunsIsNotCompleted) {
   goes_on.set_value();
   ASSERT_EQ(third_ran.wait_for(generous), std::future_status::ready);
   EXPECT_FALSE(has_run(second_ran));
+}
+
+TEST_P(Coroutine, WhatADestroyedOperationGotAtOnceIsGivenBack) {
+  const auto busy = redis().mutex("a").acquire();
+  const auto retained = redis().mutex("b", {.retain = 1h});
+  (void)retained.acquire();
+  ends_at_once first(redis().mutex("a")), second(retained);
+  std::promise<void> goes_on;
+  first.then = [until = goes_on.get_future().share()] { until.wait(); };
+  auto first_ran = first.runs.get_future();
+  for (auto* one : {&first, &second}) one->asks->start(*one);
+  second.asks.reset();
+  goes_on.set_value();
+  EXPECT_TRUE(another_client().mutex("b").try_acquire({.timeout = generous}));
+  EXPECT_EQ(first_ran.wait_for(generous), std::future_status::ready);
 }
 
 TEST_P(Coroutine, ReleaseThatIsNotAwaitedReleasesAllTheSame) {

@@ -141,6 +141,13 @@ TEST(ReleaseMachine, AResentReleaseThatFindsNotMineAfterTheDeadlineIsLost) {
   EXPECT_EQ(machine.on_reply(say("not mine"), deadline).done->code, errc::lost);
 }
 
+TEST(ReleaseMachine, AServerThatIsNeverDoneIsNotAskedForEver) {
+  release_machine machine = fresh();
+  machine.start(local_start);
+  EXPECT_EQ(gist(machine.on_reply(say("more"), local_start)), "send again");
+  EXPECT_EQ(gist(machine.on_reply(say("more"), deadline)), "failed finished");
+}
+
 TEST(ReleaseMachine, AsksOnceEvenAfterTheDeadline) {
   release_machine machine = fresh();
   EXPECT_EQ(machine.start(deadline + seconds(1)), release_step{.send = ask::release});

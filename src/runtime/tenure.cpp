@@ -239,7 +239,8 @@ void tenure::obey(const leasing::release_step& step) {
     tell();
   }
   // It is tried again until the lease ends, but whoever waits is not kept so long.
-  if (step.wake_at && *step.wake_at >= release_wait_ends_) tell();
+  const auto goes_on_at = step.resend ? std::optional{net::now()} : step.wake_at;
+  if (goes_on_at && *goes_on_at >= release_wait_ends_) tell();
   if (step.finished) finish();
 }
 

@@ -103,6 +103,17 @@ TEST(BadPeer, ThatSpeaksNonsenseLaterIsToldAsSuch) {
   }
 }
 
+TEST(BadPeer, ThatIsNeverDoneWithAReleaseKeepsNobody) {
+  std::atomic<bool> is_held = false;
+  const fake_server busy([&](const auto& command) -> std::optional<fake_server::reply> {
+    if (command.front() != "EVALSHA") return std::nullopt;
+    return fake_server::answer(is_held.exchange(true) ? ":2\r\n" : ":4096\r\n");
+  });
+  const client redis{busy.url(), impatient()};
+  auto held = redis.mutex("a").acquire();
+  expect_failure(held.release(), errc::unavailable, "has not confirmed the release");
+}
+
 TEST(BadPeer, RefusedPortIsToldWithItsAddress) {
   fault_proxy proxy{net::tcp_endpoint{"127.0.0.1", 1}};
   proxy.refuse_connections();

@@ -217,15 +217,11 @@ class gathering final : public detail::completion, public std::enable_shared_fro
 
   void complete() noexcept override {
     const auto alive = std::exchange(self_, nullptr);
-    runtime::listener who;
-    {
-      const scoped_mutex lock(mutex_);
-      settle(asked_->finish());
-      if (abandoned_) return give_up();
-      if (!advance()) return;
-      who = who_;
-    }
-    who.tell(lock_access::core(wanted_->front())->engine());
+    const scoped_mutex lock(mutex_);
+    settle(asked_->finish());
+    if (abandoned_) return give_up();
+    // Under the mutex: who abandons this knows then whether he was told, and may withdraw it.
+    if (advance()) who_.tell(lock_access::core(wanted_->front())->engine());
   }
 
  private:

@@ -1,6 +1,5 @@
 // Readers who may join each other: one asks the server for all who come meanwhile.
 #include <utility>
-#include <vector>
 
 #include "runtime/lock_site.hpp"
 
@@ -20,25 +19,25 @@ lock_site::entry lock_site::enter_to_read(leasing::patience patience, identity t
 }
 
 // All who wait here come in with him who asked; if there were too many for one grant, the next of
-// them asks again.
+// them asks again. They are told under the mutex: who gives up finds either that he still waits, or
+// what he was told, to withdraw it.
 grant lock_site::obtained_to_read(std::shared_ptr<tenure> by) {
   const bool asked_for_all = readers_->has_asked(*by);
   auto whole = readers_->obtained(std::move(by));
-  std::vector<std::shared_ptr<local_waiter>> admitted;
   std::shared_ptr<local_waiter> next;
   {
     const scoped_mutex lock(mutex_);
     while (!waiters_.empty()) {
       auto joined = readers_->join();
       if (!joined) break;
-      auto& one = *admitted.emplace_back(std::move(waiters_.front()));
+      const auto one = std::move(waiters_.front());
       waiters_.pop_front();
-      one.got_ = *std::move(joined);
-      one.state_ = local_waiter::state::granted;
+      one->got_ = *std::move(joined);
+      one->state_ = local_waiter::state::granted;
+      one->listener_.tell(engine_);
     }
     if (asked_for_all) next = promote_next();
   }
-  for (const auto& one : admitted) one->listener_.tell(engine_);
   if (next) next->ask(false);
   return whole;
 }

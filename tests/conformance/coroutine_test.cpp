@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <coroutine>
+#include <deque>
 #include <functional>
 #include <future>
 #include <optional>
@@ -219,11 +220,12 @@ TEST_P(Coroutine, TokenThatIsStoppedAlreadyEndsItAtOnce) {
                            errc::cancelled));
 }
 
-// Asks once for a lock that this process has, so that its end is queued as soon as it has begun:
-// refused while another holds it, and granted if it is only retained.
-struct ends_at_once final : detail::completion {
-  explicit ends_at_once(const lock& of)
-      : asks(std::in_place, of, acquire_options{}, acquire_operation::patience::asks_once) {}
+// Of a lock that this process has, its end is queued as soon as it has begun: refused while another
+// holds it, and granted if it is only retained.
+struct recorded final : detail::completion {
+  using patience = acquire_operation::patience;
+  explicit recorded(const lock& of, patience with = patience::asks_once)
+      : asks(std::in_place, of, acquire_options{}, with) {}
   void complete() noexcept override {
     if (then) then();
     runs.set_value();  // last: the test may end now
@@ -239,10 +241,10 @@ bool has_run(const std::future<void>& of) {
 
 TEST_P(Coroutine, AnOperationThatIsDestroyedByTheOneBeforeItIsNotCompleted) {
   const auto held = redis().mutex("a").acquire();
-  ends_at_once first(redis().mutex("a")), second(redis().mutex("a"));
+  recorded first(redis().mutex("a")), second(redis().mutex("a"));
   first.then = [&] { second.asks.reset(); };
   const auto first_ran = first.runs.get_future(), second_ran = second.runs.get_future();
-  sync_wait([](ends_at_once& one, ends_at_once& other, lock another) -> task<> {
+  sync_wait([](recorded& one, recorded& other, lock another) -> task<> {
     one.asks->start(one);
     other.asks->start(other);
     (void)co_await another.async_acquire();
@@ -253,7 +255,7 @@ TEST_P(Coroutine, AnOperationThatIsDestroyedByTheOneBeforeItIsNotCompleted) {
 
 TEST_P(Coroutine, AnOperationThatIsDestroyedWhileACallbackRunsIsNotCompleted) {
   const auto held = redis().mutex("a").acquire();
-  ends_at_once first(redis().mutex("a")), second(redis().mutex("a")), third(redis().mutex("a"));
+  recorded first(redis().mutex("a")), second(redis().mutex("a")), third(redis().mutex("a"));
   std::promise<void> goes_on;
   first.then = [until = goes_on.get_future().share()] { until.wait(); };
   const auto second_ran = second.runs.get_future();
@@ -269,7 +271,7 @@ TEST_P(Coroutine, WhatADestroyedOperationGotAtOnceIsGivenBack) {
   const auto busy = redis().mutex("a").acquire();
   const auto retained = redis().mutex("b", {.retain = 1h});
   (void)retained.acquire();
-  ends_at_once first(redis().mutex("a")), second(retained);
+  recorded first(redis().mutex("a")), second(retained);
   std::promise<void> goes_on;
   first.then = [until = goes_on.get_future().share()] { until.wait(); };
   auto first_ran = first.runs.get_future();
@@ -278,6 +280,36 @@ TEST_P(Coroutine, WhatADestroyedOperationGotAtOnceIsGivenBack) {
   goes_on.set_value();
   EXPECT_TRUE(another_client().mutex("b").try_acquire({.timeout = generous}));
   EXPECT_EQ(first_ran.wait_for(generous), std::future_status::ready);
+}
+
+// One of a crowd of readers whom the one before them brings in from another thread.
+struct joining final : detail::completion {
+  explicit joining(const lock& of)
+      : asks(std::in_place, of, acquire_options{}, acquire_operation::patience::waits) {}
+  void complete() noexcept override { EXPECT_TRUE(asks) << "it is destroyed"; }
+  std::optional<acquire_operation> asks;
+};
+
+TEST_P(Coroutine, AReaderThatIsDestroyedWhileHeIsLetInIsNotCompleted) {
+  const auto other = another_client();
+  const auto reads = redis().rw("a").shared();
+  for (int round = 0; round < 1000; ++round) {
+    auto writer = other.rw("a").exclusive().acquire();
+    recorded first(reads, acquire_operation::patience::waits);
+    first.then = [&] { EXPECT_TRUE(first.asks->finish()); };
+    first.asks->start(first);
+    sync_wait([](const lock& of, lease& busy, const lock& another, int delay) -> task<> {
+      std::deque<joining> crowd;
+      for (int i = 0; i < 50; ++i) crowd.emplace_back(of).asks->start(crowd.back());
+      EXPECT_TRUE(busy.release());
+      const auto until = net::now() + delay * 1us;
+      while (net::now() < until) continue;
+      crowd.back().asks.reset();
+      (void)co_await another.async_acquire();  // others that were told run before this
+      for (auto& one : crowd) one.asks.reset();
+    }(reads, writer, redis().mutex("b"), round % 200));
+    ASSERT_EQ(first.runs.get_future().wait_for(generous), std::future_status::ready);
+  }
 }
 
 TEST_P(Coroutine, ReleaseThatIsNotAwaitedReleasesAllTheSame) {

@@ -48,8 +48,8 @@ report_skipped() {
 run_tests() {
   local directory=$1 status=0
   shift
-  # Most tests wait for most of their time.
-  ctest --test-dir "$directory" --output-on-failure -j "$(($(nproc) + 1))" "$@" || status=$?
+  # Most tests wait for most of their time; those that do not have PROCESSORS.
+  ctest --test-dir "$directory" --output-on-failure -j "$((2 * $(nproc) + 1))" "$@" || status=$?
   report_skipped "$directory"
   return "$status"
 }

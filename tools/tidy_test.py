@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import tidy_rules  # noqa: E402
 from api_snapshot import normalised  # noqa: E402
-from tidy_headers import compile_alone  # noqa: E402
+from tidy_headers import compile_alone, is_first_elsewhere  # noqa: E402
 from tidy_source import Project, functions  # noqa: E402
 
 CLIENT = """/// \\file
@@ -200,6 +200,15 @@ class Headers(unittest.TestCase):
                     for path, source in project.by_path.items()}
         self.assertEqual("", said["src/base/good.hpp"])
         self.assertIn("std", said["src/base/bad.hpp"])
+
+    def test_one_with_which_its_own_source_begins_is_compiled_there(self):
+        project = project_with(("src/net/a.hpp", ""), ("src/net/a.cpp", '#include "net/a.hpp"\n'),
+                               ("src/net/b.hpp", ""), ("src/net/b.cpp", "#include <string>\n"
+                                                                        '#include "net/b.hpp"\n'),
+                               ("src/net/c.hpp", ""))
+        compiled = {path for path, source in project.by_path.items()
+                    if source.is_header and is_first_elsewhere(project, source)}
+        self.assertEqual({"src/net/a.hpp"}, {path for path in compiled if "/net/" in path})
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ TEST(SimulationOfALatch, KeepsThePromises) { keep_the_promises("latch", latch); 
 TEST(SimulationOfALatch, IsTheSameForTheSameSeed) { expect_the_same(latch); }
 
 TEST(SimulationOfALatch, KeepsThePromisesUnderEveryFault) {
-  constexpr std::uint64_t seeds = 1000;
+  constexpr std::uint64_t seeds = 400;
   const auto sum = sum_of(seeds, latch);
   ASSERT_EQ(sum.violation, "");
   expect_every_fault(sum, seeds, {"frozen past lease"});
@@ -81,7 +81,7 @@ TEST(SimulationOfABarrier, KeepsThePromises) { keep_the_promises("barrier", simu
 TEST(SimulationOfABarrier, IsTheSameForTheSameSeed) { expect_the_same(simulate_barrier); }
 
 TEST(SimulationOfABarrier, KeepsThePromisesUnderEveryFault) {
-  constexpr std::uint64_t seeds = 1000;
+  constexpr std::uint64_t seeds = 400;
   const auto sum = sum_of(seeds, simulate_barrier);
   ASSERT_EQ(sum.violation, "");
   expect_every_fault(sum, seeds, {"request repeated"});

@@ -36,7 +36,7 @@ class seed_range {
  private:
   const bool only_ = number_in("HOLDFAST_SEED", 0) != 0;
   const std::uint64_t first_ = number_in("HOLDFAST_SEED", number_in("HOLDFAST_FIRST_SEED", 1));
-  const monotonic_time until_ = net::now() + std::chrono::seconds{number_in("HOLDFAST_SECONDS", 5)};
+  const monotonic_time until_ = net::now() + std::chrono::seconds{number_in("HOLDFAST_SECONDS", 1)};
   std::uint64_t present_ = first_;
 };
 

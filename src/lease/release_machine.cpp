@@ -23,7 +23,7 @@ release_step release_machine::on_reply(const resp::value& reply, monotonic_time 
   }
   if (std::holds_alternative<dialects::unfinished>(verdict)) {
     resent_ = true;  // where several hold it, ours was given back already
-    return go_on(now);
+    return send();
   }
   const bool first_copy_did_it = resent_ && now < deadline_;
   if (std::holds_alternative<dialects::released>(verdict) || first_copy_did_it) return conclude({});
@@ -38,14 +38,10 @@ release_step release_machine::on_missing(missing how, monotonic_time now) {
 
 release_step release_machine::on_timer(monotonic_time now) {
   if (state_ != state::waiting) return {};
-  return go_on(now);
+  return now < deadline_ ? send() : retry(now);
 }
 
 void release_machine::write(resp::writer& out) const { recipe_->write_release(*claim_, out); }
-
-release_step release_machine::go_on(monotonic_time now) {
-  return now < deadline_ ? send() : retry(now);
-}
 
 release_step release_machine::send() {
   state_ = state::asking;

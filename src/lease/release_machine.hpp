@@ -16,7 +16,8 @@ namespace holdfast::leasing {
 //
 // (1) A resent release that finds "not mine" before the lease's deadline counts as released: the
 // first copy did it. After the deadline the lock ends by itself: done with `unavailable`.
-// A server that needs another try to find who is next (`unfinished`) is asked again at once.
+// A server that needs another try to find who is next (`unfinished`) is asked again at once, also
+// after the deadline: it has not freed the lock yet, and comes nearer to the end with each try.
 class release_machine {
  public:
   // The claim is the caller's. `seed`: of the jitter between retries.
@@ -36,7 +37,6 @@ class release_machine {
  private:
   enum class state : std::uint8_t { asking, waiting, done };
 
-  release_step go_on(monotonic_time now);
   release_step send();
   release_step retry(monotonic_time now);
   release_step conclude(outcome how);

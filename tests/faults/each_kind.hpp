@@ -1,0 +1,36 @@
+// What users do with each kind of lock, for tests that spoil it for them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <holdfast/holdfast.hpp>
+
+#include "support/private_server.hpp"
+
+namespace holdfast::faults {
+
+// Who works on something named "a", with a second client of the same user.
+struct crew {
+  client one;
+  client two;
+  const support::private_server& server;
+
+  // Until so many wait at the queue of "a"; gives up early, since who may not wait never does.
+  void await_queue(std::int64_t many) const;
+};
+
+// What is done with each kind; kinds in one group have the same scripts.
+struct group {
+  std::vector<std::string> kinds;
+  std::vector<std::function<void(const crew&)>> work;
+};
+
+const std::vector<group>& groups();
+
+// A lock is taken, waited for in vain, prolonged, and handed over to one of two who wait.
+void use(const crew& us, const lock& mine, const lock& theirs);
+
+}  // namespace holdfast::faults

@@ -1,8 +1,10 @@
-// Every key of every kind holds what nobody of us wrote: calls fail or go through, but they end, and
-// nobody storms the server.
+// Every key of every kind holds what nobody of us wrote: calls fail or go through, but they end,
+// and nobody storms the server.
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
@@ -51,8 +53,8 @@ class place {
     return {};
   }
 
-  // The keys that it needs; they may be there for a moment only. Not those of one client or request,
-  // which the next has not.
+  // The keys that it needs; they may be there for a moment only. Not those of one client or
+  // request, which the next has not.
   std::set<std::string> keys() const {
     std::set<std::string> found;
     std::atomic<bool> done = false;
@@ -113,17 +115,20 @@ void find_rubbish(const place& here, const std::string& kind) {
 }
 
 // A hundred times a second, somewhere.
+void spoil(const place& here, const std::set<std::string>& keys, const std::stop_token& enough) {
+  std::mutex unused;
+  std::unique_lock lock(unused);
+  std::condition_variable_any pause;
+  for (std::size_t i = 0; !enough.stop_requested(); ++i) {
+    here.put(rubbish()[i % rubbish().size()], *std::next(keys.begin(), i % keys.size()));
+    pause.wait_for(lock, enough, 10ms, [] { return false; });
+  }
+}
+
 void meet_a_vandal(const place& here, const std::string& kind) {
   const auto keys = here.keys();
-  std::atomic<bool> done = false;
-  const std::jthread vandal([&] {
-    for (std::size_t i = 0; !done; ++i) {
-      here.put(rubbish()[i % rubbish().size()], *std::next(keys.begin(), i % keys.size()));
-      std::this_thread::sleep_for(10ms);
-    }
-  });
+  const std::jthread vandal([&](const std::stop_token& enough) { spoil(here, keys, enough); });
   for (int i = 0; i < 10; ++i) expect_an_end(here, kind);
-  done = true;
 }
 
 class Rubbish : public fault_test {

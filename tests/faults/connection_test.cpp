@@ -109,7 +109,7 @@ class Connection : public ::testing::Test {
 // The background thread reads and a coroutine's thread would like to: it is not asked to when there
 // is nothing left to read, or two of them would clean up.
 TEST_F(Connection, ThatBreaksIsCleanedUpOnce) {
-  constexpr int rounds = 20;
+  constexpr int rounds = 200;
   for (int round = 1; round <= rounds; ++round) {
     ask("PING", delivery::driven);
     std::thread waits([&] { ask("WAIT", delivery::prompt); });

@@ -68,6 +68,7 @@ class place {
       done = true;
     }
     std::erase_if(found, [](const auto& key) { return key.starts_with("hf:once:"); });
+    EXPECT_FALSE(found.empty());
     return found;
   }
 
@@ -119,7 +120,7 @@ void spoil(const place& here, const std::set<std::string>& keys, const std::stop
   std::mutex unused;
   std::unique_lock lock(unused);
   std::condition_variable_any pause;
-  for (std::size_t i = 0; !enough.stop_requested(); ++i) {
+  for (std::size_t i = 0; !keys.empty() && !enough.stop_requested(); ++i) {
     here.put(rubbish()[i % rubbish().size()], *std::next(keys.begin(), i % keys.size()));
     pause.wait_for(lock, enough, 10ms, [] { return false; });
   }

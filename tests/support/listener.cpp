@@ -3,7 +3,9 @@
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <system_error>
 
@@ -34,8 +36,16 @@ int accept_from(const net::descriptor& listener) noexcept {
 }
 
 std::uint16_t free_port() {
-  net::descriptor listener;
-  return listen_on_loopback(listener);
+  constexpr unsigned first = 10000, count = 22000;
+  static std::atomic<unsigned> next{static_cast<unsigned>(::getpid()) * 1009};
+  for (unsigned tried = 1;; ++tried) {
+    try {
+      net::descriptor listener;
+      return listen_on_loopback(listener, static_cast<std::uint16_t>(first + next++ % count));
+    } catch (const std::system_error&) {
+      if (tried == count) throw;
+    }
+  }
 }
 
 }  // namespace holdfast::support

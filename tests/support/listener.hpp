@@ -13,7 +13,9 @@ std::uint16_t listen_on_loopback(net::descriptor& into, std::uint16_t port = 0);
 // The next connection that waits to be accepted, non-blocking; -1 when there is none.
 int accept_from(const net::descriptor& listener) noexcept;
 
-// A port of 127.0.0.1 on which nobody listens at this moment.
+// A port of 127.0.0.1 on which nobody listens at this moment. Below those that the kernel gives to
+// connections, or one of them could have it before the server that it is for; and each process
+// begins elsewhere to look for it.
 std::uint16_t free_port();
 
 }  // namespace holdfast::support

@@ -1,5 +1,4 @@
 // The rights that `holdfast acl` prints: they suffice, and none of them is for nothing.
-#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <functional>
@@ -32,14 +31,7 @@ class workplace {
   }
 
   void work(const std::function<void(const crew&)>& task) {
-    last_failure_.clear();
-    try {
-      const auto url = "unix://" + server_.socket() + "?db=1";
-      const client one{url, as_worker()}, two{url, as_worker()};
-      task({one, two, server_});
-    } catch (const failure& refused) {
-      last_failure_ = refused.what();
-    }
+    last_failure_ = attempt(task, server_, as_worker());
   }
   std::string why() const { return last_failure_; }
 

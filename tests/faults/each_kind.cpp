@@ -10,12 +10,31 @@ using support::eventually;
 using namespace std::chrono_literals;
 
 void crew::await_queue(std::int64_t many) const {
-  constexpr const char* waiting = "redis.call('SELECT', 1) return redis.call('ZCARD', KEYS[1])";
   (void)eventually(
       [&] {
-        return server.command({"EVAL", waiting, "1", "hf:{a}:w"}).number >= many;
+        return at_their_database(server, {"ZCARD", "hf:{a}:w"}).number >= many;
       },
       250ms);
+}
+
+resp::value at_their_database(const support::private_server& server,
+                              const std::vector<std::string>& command) {
+  std::vector<std::string> words{"EVAL", "redis.call('SELECT', 1) return redis.call(unpack(ARGV))",
+                                 "0"};
+  words.insert(words.end(), command.begin(), command.end());
+  return server.command(words);
+}
+
+std::string attempt(const std::function<void(const crew&)>& work,
+                    const support::private_server& server, const client_options& options) {
+  const auto url = "unix://" + server.socket() + "?db=1";
+  try {
+    const client one{url, options}, two{url, options};
+    work({one, two, server});
+  } catch (const failure& refused) {
+    return refused.what();
+  }
+  return {};
 }
 
 void use(const crew& us, const lock& mine, const lock& theirs) {
@@ -82,6 +101,11 @@ void use_latch(const crew& us) {
 }
 
 void use_barrier(const crew& us) {
+  std::vector<std::string> went_on_long_ago{"HSET", "hf:{a}:g"};
+  for (const auto* who : {"a", "b", "c", "d", "e", "f", "g", "h", "i"}) {
+    went_on_long_ago.insert(went_on_long_ago.end(), {who, "1"});
+  }
+  (void)at_their_database(us.server, went_on_long_ago);
   const auto mine = us.one.barrier("a", 2), theirs = us.two.barrier("a", 2);
   (void)theirs.try_arrive_and_wait({.timeout = 30ms});
   std::jthread waits([&] { (void)theirs.try_arrive_and_wait({.timeout = 400ms}); });

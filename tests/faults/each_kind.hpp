@@ -22,6 +22,10 @@ struct crew {
   void await_queue(std::int64_t many) const;
 };
 
+// At a crew's database, which is not the first one.
+resp::value at_their_database(const support::private_server& server,
+                              const std::vector<std::string>& command);
+
 // What is done with each kind; kinds in one group have the same scripts.
 struct group {
   std::vector<std::string> kinds;
@@ -29,6 +33,10 @@ struct group {
 };
 
 const std::vector<group>& groups();
+
+// Lets a crew do it. The failure that ended it, or nothing.
+std::string attempt(const std::function<void(const crew&)>& work,
+                    const support::private_server& server, const client_options& options);
 
 // A lock is taken, waited for in vain, prolonged, and handed over to one of two who wait.
 void use(const crew& us, const lock& mine, const lock& theirs);

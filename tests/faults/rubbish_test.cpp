@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
 
+#include "api/wait_till.hpp"
 #include "faults/each_kind.hpp"
 #include "faults/faulty_server.hpp"
 #include "net/clock.hpp"
@@ -42,16 +41,8 @@ class place {
   explicit place(private_server&& at, const std::function<void(const crew&)>& task)
       : server_(std::move(at)), task_(task) {}
 
-  std::string work() const {
-    const auto url = "unix://" + server_.socket() + "?db=1";
-    try {
-      const client one{url, impatient()}, two{url, impatient()};
-      task_({one, two, server_});
-    } catch (const failure& refused) {
-      return refused.what();
-    }
-    return {};
-  }
+  const private_server& server() const noexcept { return server_; }
+  void work() const { (void)attempt(task_, server_, impatient()); }
 
   // The keys that it needs; they may be there for a moment only. Not those of one client or
   // request, which the next has not.
@@ -61,10 +52,11 @@ class place {
     {
       const std::jthread looks([&] {
         while (!done) {
-          for (const auto& key : at_database({"KEYS", "*{*"}).items) found.insert(key.text);
+          const auto there = at_their_database(server_, {"KEYS", "*{*"});
+          for (const auto& key : there.items) found.insert(key.text);
         }
       });
-      (void)work();
+      work();
       done = true;
     }
     std::erase_if(found, [](const auto& key) { return key.starts_with("hf:once:"); });
@@ -72,37 +64,25 @@ class place {
     return found;
   }
 
-  void clear() const { at_database({"FLUSHDB"}); }
+  void clear() const { at_their_database(server_, {"FLUSHDB"}); }
   void put(command what, const std::string& key) const {
     what[1] = key;
-    at_database({"DEL", key});
-    at_database(what);
-  }
-
-  long commands() const {
-    const auto text = server_.command({"INFO", "stats"}).text;
-    constexpr std::string_view field = "total_commands_processed:";
-    return std::stol(text.substr(text.find(field) + field.size()));
+    at_their_database(server_, {"DEL", key});
+    at_their_database(server_, what);
   }
 
  private:
-  resp::value at_database(const command& what) const {
-    command words{"EVAL", "redis.call('SELECT', 1) return redis.call(unpack(ARGV))", "0"};
-    words.insert(words.end(), what.begin(), what.end());
-    return server_.command(words);
-  }
-
   private_server server_;
   const std::function<void(const crew&)>& task_;
 };
 
 // What a call may need while nothing is as it should be.
 void expect_an_end(const place& here, const std::string& of) {
-  const auto before = here.commands();
+  const auto before = here.server().commands_processed();
   const auto from = net::now();
-  (void)here.work();
+  here.work();
   EXPECT_LT(net::now() - from, 10s) << of;
-  EXPECT_LT(here.commands() - before, 3000) << of;
+  EXPECT_LT(here.server().commands_processed() - before, 3000) << of;
 }
 
 void find_rubbish(const place& here, const std::string& kind) {
@@ -117,12 +97,8 @@ void find_rubbish(const place& here, const std::string& kind) {
 
 // A hundred times a second, somewhere.
 void spoil(const place& here, const std::set<std::string>& keys, const std::stop_token& enough) {
-  std::mutex unused;
-  std::unique_lock lock(unused);
-  std::condition_variable_any pause;
-  for (std::size_t i = 0; !keys.empty() && !enough.stop_requested(); ++i) {
+  for (std::size_t i = 0; !keys.empty() && api::wait_till(net::now() + 10ms, enough); ++i) {
     here.put(rubbish()[i % rubbish().size()], *std::next(keys.begin(), i % keys.size()));
-    pause.wait_for(lock, enough, 10ms, [] { return false; });
   }
 }
 

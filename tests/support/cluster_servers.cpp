@@ -1,7 +1,6 @@
 #include "support/cluster_servers.hpp"
 
 #include <algorithm>
-#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -33,11 +32,8 @@ bool says(const private_server& node, const std::vector<std::string>& words,
 cluster_servers::cluster_servers(const cluster_settings& settings)
     : tls_(settings.tls.has_value()), network_(settings.network) {
   const auto count = settings.masters + settings.replicas + settings.spare;
-  std::vector<std::uint16_t> bus_ports;
-  std::set<std::uint16_t> taken;
-  while (bus_ports.size() < count) {
-    if (const auto port = free_port(); taken.insert(port).second) bus_ports.push_back(port);
-  }
+  std::vector<std::uint16_t> bus_ports(count);
+  std::ranges::generate(bus_ports, free_port);
   for (std::size_t i = 0; i < count; ++i) {
     const server_settings node{
         .program = settings.program,

@@ -15,7 +15,7 @@ int accept_from(const net::descriptor& listener) noexcept;
 
 // A port of 127.0.0.1 on which nobody listens at this moment. Below those that the kernel gives to
 // connections, or one of them could have it before the server that it is for; and each process
-// begins elsewhere to look for it.
+// begins elsewhere to look for it. Another one at each call.
 std::uint16_t free_port();
 
 }  // namespace holdfast::support

@@ -81,6 +81,12 @@ bool may_be_refused(const std::string& what) {
   return std::find(std::begin(tried), std::end(tried), what) != std::end(tried);
 }
 
+// In what INFO says; 0 where that is not there.
+std::int64_t number_behind(const std::string& label, const std::string& said) {
+  const auto at = said.find(label);
+  return at == said.npos ? 0 : std::stoll(said.substr(at + label.size()));
+}
+
 }  // namespace
 
 bool over_cluster() {
@@ -243,10 +249,12 @@ resp::value private_server::command(const std::vector<std::string>& words) const
 }
 
 std::int64_t private_server::calls(const std::string& command_name) const {
-  const auto stats = command({"INFO", "commandstats"}).text;
-  const auto before = "cmdstat_" + command_name + ":calls=";
-  const auto at = stats.find(before);
-  return at == stats.npos ? 0 : std::stoll(stats.substr(at + before.size()));
+  return number_behind("cmdstat_" + command_name + ":calls=",
+                       command({"INFO", "commandstats"}).text);
+}
+
+std::int64_t private_server::commands_processed() const {
+  return number_behind("total_commands_processed:", command({"INFO", "stats"}).text);
 }
 
 }  // namespace holdfast::support

@@ -68,6 +68,7 @@ class private_server {
   resp::value command(const std::vector<std::string>& words) const;
   // How often it has run this command.
   std::int64_t calls(const std::string& command_name) const;
+  std::int64_t commands_processed() const;  // of all kinds, those of this question too
 
  private:
   class state;

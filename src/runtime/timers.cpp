@@ -38,19 +38,20 @@ void timers::disarm(timed& t) {
 
 bool timers::is_any_armed() const {
   const scoped_mutex lock(mutex_);
-  return !wheel_.is_empty();
+  return firing_ != nullptr || !wheel_.is_empty();
 }
 
 void timers::tell_of_other_server(const redis::slot_set& of) {
-  std::vector<std::pair<timed*, std::shared_ptr<void>>> armed;
+  std::vector<std::pair<timed*, std::shared_ptr<void>>> told;
   {
     const scoped_mutex lock(mutex_);
-    wheel_.for_each([&armed](timer_wheel::node& n) {
+    wheel_.for_each([&told](timer_wheel::node& n) {
       auto* const one = static_cast<timed*>(&n);
-      armed.emplace_back(one, one->pin());
+      told.emplace_back(one, one->pin());
     });
+    if (firing_ != nullptr && !firing_->is_armed()) told.emplace_back(firing_, firing_->pin());
   }
-  for (const auto& [one, alive] : armed) {
+  for (const auto& [one, alive] : told) {
     if (alive) one->on_other_server(of);
   }
 }
@@ -88,8 +89,12 @@ void timers::attend(short, monotonic_time now) {
       due = static_cast<timed*>(wheel_.pop_due(tick));
       if (due == nullptr) return;
       alive = due->pin();
+      if (alive) firing_ = due;
     }
-    if (alive) due->on_timer(now);
+    if (!alive) continue;
+    due->on_timer(now);
+    const scoped_mutex lock(mutex_);
+    firing_ = nullptr;
   }
 }
 

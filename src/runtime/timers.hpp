@@ -41,7 +41,7 @@ class timers final : public net::attendant {
 
   bool is_any_armed() const HOLDFAST_EXCLUDES(mutex_);
 
-  // Tells all that are armed.
+  // Tells all that are armed, and the one that fires at this moment.
   void tell_of_other_server(const redis::slot_set& of) HOLDFAST_EXCLUDES(mutex_);
 
   // Tells all that are still armed. After the background thread has stopped.
@@ -57,6 +57,7 @@ class timers final : public net::attendant {
   const monotonic_time start_;
   mutable mutex mutex_;
   timer_wheel wheel_ HOLDFAST_GUARDED_BY(mutex_);
+  timed* firing_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;        // on_timer() runs
   timer_wheel::tick planned_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // when the thread will look again
 };
 

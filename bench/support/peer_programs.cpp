@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <stdexcept>
 
 #include "support/external.hpp"
@@ -22,6 +23,16 @@ fs::path beside_us() { return fs::read_symlink("/proc/self/exe").parent_path(); 
 
 fs::path source_of(const char* peer) { return fs::path(HOLDFAST_BENCH_PEERS) / peer; }
 
+// For those that write beside what they build.
+fs::path copy_of(const char* peer, std::initializer_list<const char*> files) {
+  auto copy = beside_us() / peer;
+  fs::create_directories(copy);
+  for (const char* const file : files) {
+    fs::copy_file(source_of(peer) / file, copy / file, fs::copy_options::update_existing);
+  }
+  return copy;
+}
+
 std::string go_peer(const char* name) {
   const auto go = compiler("go", "/usr/local/go/bin/go");
   const auto program = (beside_us() / name).string();
@@ -38,15 +49,17 @@ std::string redsync_peer() { return go_peer("redsync"); }
 std::string rslock_peer() {
   const char* const home = std::getenv("HOME");
   const auto cargo = compiler("cargo", fs::path(home == nullptr ? "" : home) / ".cargo/bin/cargo");
-  // cargo writes beside what it builds, so it builds a copy.
-  const auto copy = beside_us() / "rslock";
-  fs::create_directories(copy);
-  for (const char* const file : {"Cargo.toml", "main.rs"}) {
-    fs::copy_file(source_of("rslock") / file, copy / file, fs::copy_options::update_existing);
-  }
+  const auto copy = copy_of("rslock", {"Cargo.toml", "main.rs"});
   output_of({cargo, "build", "--quiet", "--release", "--manifest-path",
              (copy / "Cargo.toml").string(), "--target-dir", (copy / "target").string()});
   return (copy / "target/release/rslock-peer").string();
+}
+
+std::string node_redlock_peer() {
+  const auto npm = compiler("npm", {});
+  const auto copy = copy_of("node_redlock", {"package.json", "package-lock.json", "main.js"});
+  output_of({npm, "ci", "--silent", "--no-fund", "--no-audit", "--prefix", copy.string()});
+  return (copy / "main.js").string();
 }
 
 }  // namespace holdfast::bench

@@ -11,5 +11,6 @@ namespace holdfast::bench {
 std::string rueidislock_peer();
 std::string redsync_peer();
 std::string rslock_peer();
+std::string node_redlock_peer();
 
 }  // namespace holdfast::bench

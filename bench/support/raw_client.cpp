@@ -63,7 +63,7 @@ void raw_client::pair(const dialects::recipe& recipe, const lock_key& key) {
   resp::writer acquiring(out_);
   recipe.write_acquire(claim, false, never_late, acquiring);
   send(out_);
-  receive();
+  next();
   const auto verdict = recipe.read_acquire(claim, answer_);
   const auto* const grant = std::get_if<dialects::granted>(&verdict);
   if (grant == nullptr) throw std::runtime_error("raw acquire: " + resp::to_string(answer_));
@@ -72,7 +72,7 @@ void raw_client::pair(const dialects::recipe& recipe, const lock_key& key) {
   resp::writer releasing(out_);
   recipe.write_release(claim, releasing);
   send(out_);
-  receive();
+  next();
   if (!std::holds_alternative<dialects::released>(recipe.read_release(answer_))) {
     throw std::runtime_error("raw release: " + resp::to_string(answer_));
   }
@@ -80,8 +80,7 @@ void raw_client::pair(const dialects::recipe& recipe, const lock_key& key) {
 
 const resp::value& raw_client::command(std::string_view bytes) {
   send(bytes);
-  receive();
-  return answer_;
+  return next();
 }
 
 const resp::value& raw_client::ask(std::initializer_list<std::string_view> words) {
@@ -100,10 +99,14 @@ void raw_client::send(std::string_view bytes) const {
   }
 }
 
-void raw_client::receive() {
+const resp::value& raw_client::next() {
   char buffer[4096];
-  in_.clear();
   for (;;) {
+    const auto parsed = resp::parse(in_, answer_);
+    if (parsed.what == resp::parse_result::outcome::complete) {
+      in_.erase(0, parsed.consumed);
+      return answer_;
+    }
     ssize_t got = -1;
     if (spin_.count() > 0) {
       const auto until = net::now() + spin_;
@@ -115,7 +118,6 @@ void raw_client::receive() {
     if (got < 0) got = ::recv(socket_.get(), buffer, sizeof buffer, 0);
     if (got <= 0) throw_errno("recv");
     in_.append(buffer, static_cast<std::size_t>(got));
-    if (resp::parse(in_, answer_).what == resp::parse_result::outcome::complete) return;
   }
 }
 

@@ -30,16 +30,18 @@ class raw_client {
   const resp::value& command(std::string_view bytes);
   const resp::value& ask(std::initializer_list<std::string_view> words);
 
+  // What comes next, asked for or not.
+  const resp::value& next();
+
  private:
   void send(std::string_view bytes) const;
-  void receive();
 
   net::descriptor socket_;
   const microseconds spin_;
   const client_id id_;
   std::uint64_t requests_ = 0;
   std::string out_;
-  std::string in_;
+  std::string in_;  // not looked at yet
   resp::value answer_;
 };
 

@@ -164,12 +164,13 @@ struct lock_options {
 
   /// How long the client may keep the lock after the last release, so that acquiring it again
   /// costs no command; it is given back when half to all of that has passed without use. Whoever
-  /// else wants the lock gets it at once; should this process be frozen meanwhile, when the lease
-  /// ends. Zero (not at all) to 1 h. Not with `fair` or `renewal::none`.
+  /// else waits for the lock gets it at once, and who asks once is refused but finds it free when
+  /// he asks again; should this process be frozen meanwhile, when the lease ends. Zero (not at all)
+  /// to 1 h. Not with `fair` or `renewal::none`.
   std::chrono::milliseconds retain{0};
 
   /// How many may wait at the server, a client's threads as one unless `fair`; else `queue_full`.
-  /// Zero: nobody.
+  /// Who has crashed may count until the lock is passed on. Zero: nobody.
   std::uint32_t queue_limit = 100'000;
 
   /// For so long after a lease that ended without a release, nobody gets the lock: time for what

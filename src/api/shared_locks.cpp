@@ -87,13 +87,9 @@ void semaphore::set_permits(std::uint32_t count) const {
     if (foreign == nullptr) return dialects::write_set_permits(key, count, out);
     foreign->write_set_permits(name(), count, out);
   };
-  for (;;) {
-    const auto reply = api::ask(core, key.slot(), write);
-    const auto verdict = dialects::native_shared_lock().read_release(reply);
-    if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
-      throw failure{why->code, why->detail};
-    }
-    if (!std::holds_alternative<dialects::unfinished>(verdict)) return;
+  bool done = false;
+  while (!done) {
+    done = api::accept(dialects::read_permits_set(key, api::ask(core, key.slot(), write)));
   }
 }
 

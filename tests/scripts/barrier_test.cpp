@@ -179,6 +179,20 @@ TEST_P(BarrierScript, RemembersABoundedNumber) {
   EXPECT_LE(barrier().command({"HLEN", key.value_key() + ":g"}).number, 11);
 }
 
+// Who asks so late has been overtaken by others: there are more of them than parties.
+TEST_P(BarrierScript, RemembersTheGenerationBeforeTheLast) {
+  claim late_riser = party(2);
+  for (int i = 0; i < 30; ++i) {
+    claim a = party(2), b = party(2);
+    ASSERT_TRUE(waits(a));
+    EXPECT_GT(generation(b), 0U);
+    if (i > 0) {
+      EXPECT_GT(generation(late_riser), 0U) << i;
+    }
+    late_riser = a;
+  }
+}
+
 TEST_P(BarrierScript, LetsTheGreatestNumberGoOn) {
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
   ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});

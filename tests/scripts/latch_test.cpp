@@ -153,6 +153,21 @@ TEST_P(LatchScript, IsNotSetAgainBeforeAllAreTold) {
   EXPECT_EQ(set(2), (latch_change{true, 2, false}));
 }
 
+TEST_P(LatchScript, SetsByACopyNothingThatHasBeenAnswered) {
+  set(1);
+  for (int i = 0; i < 450; ++i) {
+    claim one = waiter();
+    ASSERT_TRUE(waits(one));
+  }
+  down();
+  const auto id = claims.next().owner;
+  const latch_change told{true, 0, true};
+  EXPECT_EQ(std::get<latch_change>(change(latch_set(key, 2), id)), told);
+  down(0);
+  EXPECT_EQ(std::get<latch_change>(change(latch_set(key, 2), id)), told);
+  EXPECT_EQ(left(), 0U) << "nobody would count it down";
+}
+
 TEST_P(LatchScript, ForgetsWhoLeaves) {
   set(1);
   claim one = waiter();

@@ -63,6 +63,21 @@ TEST_P(OperatorScripts, BreakRaisesALostCounterAboveTheBrokenToken) {
   }
 }
 
+// Its token is too far ahead for one to be given to who waits.
+TEST_P(OperatorScripts, BreakRaisesALostCounterAlsoWhereSomebodyWaits) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim waiter = others.next();
+  waiter.waits = true;
+  ASSERT_TRUE(std::holds_alternative<queued>(redis().acquire(waiter)));
+  const auto far = redis().micros() + 2 * 86'400'000'000U;
+  redis().command(
+      {"SET", key.value_key(), "1:" + std::to_string(far) + ":" + std::string{mine.owner.text()}});
+  redis().command({"DEL", key.fence_key()});
+  ASSERT_TRUE(std::holds_alternative<lock_broken>(redis().break_lock(key)));
+  EXPECT_EQ(redis().get(key.fence_key()), std::to_string(far));
+}
+
 TEST_P(OperatorScripts, BreakALockThatWouldNeverEnd) {
   redis().command({"SET", key.value_key(), "1:0:somebody"});
   EXPECT_EQ(redis().break_lock(key), break_verdict(lock_broken{0, "", "somebody"}));

@@ -141,6 +141,7 @@ TEST_P(QueueScript, LooksAtAThousandDeadAtATimeAndKeepsTheLockMeanwhile) {
   int calls = 1;
   while (std::holds_alternative<unfinished>(redis().release(mine))) {
     EXPECT_TRUE(owns(mine));
+    EXPECT_GT(redis().pttl(key.value_key() + ":w"), 0);
     ASSERT_LE(++calls, 11);
   }
   EXPECT_EQ(calls, 11);
@@ -250,6 +251,30 @@ TEST_P(QueueScript, RefusesMoreThanItsLimit) {
   EXPECT_EQ(must_wait(first).place, 0U);
 }
 
+TEST_P(QueueScript, CountsNobodyAgainstTheLimitOfAFreeLock) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claims_of dead{key, 3};
+  claim gone = next_waiting(dead), alive = next_waiting(others);
+  must_wait(gone);
+  redis().command({"DEL", key.value_key()});  // as if its lease had ended
+  alive.queue_limit = 1;
+  redis().must_acquire(alive);
+  EXPECT_EQ(waiting(), 0);
+}
+
+// Where nobody may publish, who is handed the lock finds out when he asks.
+TEST_P(QueueScript, ForgetsAQueueThatItMayNotServe) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others);
+  must_wait(first);
+  redis().command({"ACL", "SETUSER", "default", "-publish"});
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  EXPECT_EQ(waiting(), 1);
+  for (const auto* which : {":w", ":i"}) EXPECT_GT(redis().pttl(key.value_key() + which), 0);
+}
+
 TEST_P(QueueScript, HandsOverWhenMemoryIsShort) {
   const auto channel = listen(2);
   claim mine = claims.next();
@@ -310,8 +335,9 @@ TEST_P(QueueScript, AsksForALockThatIsOnlyKept) {
   redis().must_acquire(mine);
   claim first = next_waiting(others);
   must_wait(first);
-  const auto message = channel->read_value();
-  EXPECT_EQ(read_message(client_id{{1}}, message.items.at(2).text), channel_message{wanted{77}});
+  EXPECT_EQ(heard_a<wanted>(channel, 1), wanted{77});
+  EXPECT_TRUE(std::holds_alternative<busy>(redis().acquire(others.next())));
+  EXPECT_EQ(heard_a<wanted>(channel, 1), wanted{77}) << "who only tries wants it too";
 }
 
 TEST_P(QueueScript, LeavesNoPlaceBehindWhenItIsRefused) {

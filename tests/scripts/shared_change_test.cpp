@@ -32,6 +32,15 @@ TEST_P(SharedChange, ChangesAModeInPlace) {
   EXPECT_TRUE(holds(later)) << "a weaker mode lets readers in";
 }
 
+TEST_P(SharedChange, GoesBeforeAllWhoAreCountedAgainstTheLimit) {
+  claim u = in_mode('u'), writer = waiting(in_mode('x'));
+  ASSERT_TRUE(granted_to(u));
+  ASSERT_EQ(place_of(writer), 0U);
+  claim up = waiting(instead_of(u, 'x'));
+  up.queue_limit = 1;
+  EXPECT_TRUE(granted_to(up));
+}
+
 TEST_P(SharedChange, BecomesWhatItWasWhenItGivesAChangeBack) {
   claim u = in_mode('u');
   ASSERT_TRUE(granted_to(u));

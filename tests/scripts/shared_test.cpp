@@ -67,7 +67,7 @@ TEST_P(SharedScript, LetsTheNumberOfPermitsChange) {
   ASSERT_EQ(place_of(more), 0U);
   const auto set = [&](std::uint32_t count) {
     const auto reply = shared().ask([&](auto& out) { write_set_permits(key, count, out); });
-    EXPECT_TRUE(reply.is(resp::type::integer)) << resp::to_string(reply);
+    EXPECT_TRUE(std::get<bool>(read_permits_set(key, reply)));
   };
   set(2);
   EXPECT_TRUE(holds(more)) << "who waited comes in at once";
@@ -76,6 +76,71 @@ TEST_P(SharedScript, LetsTheNumberOfPermitsChange) {
   EXPECT_FALSE(granted_to(third)) << "one of one is in use";
   set(0);
   EXPECT_FALSE(shared().exists(key.value_key() + ":n"));
+}
+
+TEST_P(SharedScript, SetsNoPermitsOfAnythingElse) {
+  const auto refusal = [&] {
+    const auto reply = shared().ask([&](auto& out) { write_set_permits(key, 7, out); });
+    const auto verdict = read_permits_set(key, reply);
+    const auto* const why = std::get_if<refused>(&verdict);
+    EXPECT_FALSE(shared().exists(key.value_key() + ":n"));
+    return why != nullptr ? why->code : errc::busy;
+  };
+  claim plain = claims.next(), reader = in_mode('r');
+  redis().must_acquire(plain);
+  EXPECT_EQ(refusal(), errc::foreign_key);
+  redis().release(plain);
+  ASSERT_TRUE(granted_to(reader));
+  EXPECT_EQ(refusal(), errc::foreign_key);
+  shared().release(reader);
+  shared().command({"HSET", key.value_key(), "field", "value"});
+  EXPECT_EQ(refusal(), errc::foreign_key);
+  shared().command({"HSET", key.value_key(), "=", "2s:17"});
+  EXPECT_EQ(refusal(), errc::layout_version);
+}
+
+TEST_P(SharedScript, HandsOverWhenMemoryIsShort) {
+  claim writer = in_mode('x'), next = waiting(in_mode('x'));
+  ASSERT_TRUE(granted_to(writer));
+  ASSERT_EQ(place_of(next), 0U);
+  redis().command({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_EQ(shared().release(writer), release_verdict(released{}));
+  EXPECT_TRUE(holds(next));
+}
+
+// Of waiters on channels to which nobody listens.
+TEST_P(SharedScript, GivesATryWhatOnlyTheDeadWaitFor) {
+  claim writer = in_mode('x'), gone = waiting(in_mode('x'), wakeup_way::channel);
+  ASSERT_TRUE(granted_to(writer));
+  ASSERT_EQ(place_of(gone), 0U);
+  redis().command({"DEL", key.value_key()});  // as if its lease had ended
+  claim attempt = in_mode('x');
+  EXPECT_TRUE(std::holds_alternative<unfinished>(shared().acquire(attempt)));
+  EXPECT_TRUE(granted_to(attempt));
+}
+
+TEST_P(SharedScript, CountsTheDeadAgainstNoLimit) {
+  claim writer = in_mode('x'), gone = waiting(in_mode('x'), wakeup_way::channel);
+  ASSERT_TRUE(granted_to(writer));
+  ASSERT_EQ(place_of(gone), 0U);
+  claim next = waiting(in_mode('x')), another = waiting(in_mode('x'));
+  next.queue_limit = another.queue_limit = 1;
+  EXPECT_EQ(place_of(next), 0U) << "the dead one is dropped";
+  EXPECT_EQ(code_of(shared().acquire(another)), errc::queue_full);
+  EXPECT_EQ(place_of(next), 0U);
+  redis().command({"DEL", key.value_key()});
+  EXPECT_TRUE(granted_to(next));
+}
+
+TEST_P(SharedScript, LetsTheDeadBlockNobodyWhereItMayNotPublish) {
+  claim writer = in_mode('x'), gone = waiting(in_mode('x'), wakeup_way::channel),
+        next = waiting(in_mode('x'));
+  ASSERT_TRUE(granted_to(writer));
+  ASSERT_EQ(place_of(gone), 0U);
+  ASSERT_TRUE(place_of(next));
+  redis().command({"ACL", "SETUSER", "default", "-publish"});
+  redis().command({"DEL", key.value_key()});
+  EXPECT_TRUE(granted_to(next));
 }
 
 TEST_P(SharedScript, LetsAllReadersBeforeTheNextWriterInAtOnce) {

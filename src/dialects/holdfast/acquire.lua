@@ -38,12 +38,7 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
   local held = call('GET', KEYS[1])
   local remaining = 0
   if held then
-    local major, owner = string.match(held, '^1:(%d+):(.+)$')
-    if not major then
-      local version = string.match(held, '^(%d%d?%d?):')
-      if version and version ~= '1' then return {'layout', version} end
-      return {'foreign'}
-    end
+    --@include read_value
     remaining = call('PTTL', KEYS[1])
     if owner == me then
       local lease = ARGV[2] + 0
@@ -54,6 +49,10 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
       return {'mine', major, remaining}
     end
     if remaining < 0 then return {'persistent'} end
+    -- Its owner may keep it although he does not use it: ask for it.
+    if string.sub(owner, -1) == 'r' then
+      redis.pcall('PUBLISH', 'hf:c:' .. string.sub(owner, 1, 32), 'wanted ' .. owner)
+    end
     if not ARGV[5] then return -remaining end
   end
 
@@ -66,7 +65,8 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
       place = call('ZCARD', KEYS[2])
       ticket = ARGV[6]
       if ticket == '0' then
-        if place >= ARGV[7] + 0 then return {'full', ARGV[7]} end
+        -- Of a free lock: one of them is about to have it, or all are gone.
+        if held and place >= ARGV[7] + 0 then return {'full', ARGV[7]} end
         -- A time, for order beyond the life of a queue; but in the queue it only grows.
         ticket = text
         local last = place > 0 and call('ZRANGE', KEYS[2], '-1', '-1', 'WITHSCORES')[2]
@@ -80,14 +80,7 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
     call('HSET', KEYS[3], member, text)
     call('PEXPIRE', KEYS[2], '180000')
     call('PEXPIRE', KEYS[3], '180000')
-    if held then
-      -- Its owner may keep it although he does not use it: ask for it.
-      local owner = string.match(held, ':([^:]+)$')
-      if string.sub(owner, -1) == 'r' then
-        redis.pcall('PUBLISH', 'hf:c:' .. string.sub(owner, 1, 32), 'wanted ' .. owner)
-      end
-      return {'queued', place, remaining, ticket, now}
-    end
+    if held then return {'queued', place, remaining, ticket, now} end
   end
   queued = true
 end

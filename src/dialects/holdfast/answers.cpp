@@ -61,8 +61,8 @@ std::optional<refused> read_not_ours(const resp::value& v, std::string_view key)
   if (word == "foreign" && v.items.size() == 1) {
     return refused{errc::foreign_key, false,
                    "the key " + shown +
-                       " holds something that is not a Holdfast lock; choose another lock name or "
-                       "remove that key"};
+                       " holds something else; choose another lock name, or see with 'holdfast "
+                       "status' what it is"};
   }
   if (word == "layout" && v.items.size() == 2 && v.items[1].is_text()) {
     return refused{errc::layout_version, false,
@@ -71,6 +71,15 @@ std::optional<refused> read_not_ours(const resp::value& v, std::string_view key)
                        ", and this Holdfast knows only version 1; upgrade it"};
   }
   return std::nullopt;
+}
+
+std::optional<refused> read_other_family(const resp::value& v) {
+  if (leading_word(v) != "family" || v.items.size() != 2 || !v.items[1].is_text()) {
+    return std::nullopt;
+  }
+  return refused{errc::foreign_key, false,
+                 v.items[1].text == "s" ? "the name is that of a semaphore"
+                                        : "the name is that of a lock with modes"};
 }
 
 refused refused_by_server(std::string_view error) {

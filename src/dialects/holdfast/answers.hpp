@@ -33,6 +33,9 @@ std::optional<late> read_late(const resp::value&) noexcept;
 // lock_key::value_key().
 std::optional<refused> read_not_ours(const resp::value&, std::string_view key);
 
+// {"family", letter}: the lock is one of modes, or of permits, and asked for as the other.
+std::optional<refused> read_other_family(const resp::value&);
+
 // An error reply of the server.
 refused refused_by_server(std::string_view error);
 

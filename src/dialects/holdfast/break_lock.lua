@@ -11,16 +11,11 @@
 local call = redis.call
 local held = call('GET', KEYS[1])
 if not held then return {'free'} end
-local broken = string.match(held, '^1:(%d+):.+$')
-if not broken then
-  local version = string.match(held, '^(%d%d?%d?):')
-  if version and version ~= '1' then return {'layout', version} end
-  return {'foreign'}
-end
+--@include read_value
 
 local last = call('GET', KEYS[4])
 call('DEL', KEYS[1])
-local floor, me = broken + 0, nil
+local broken, floor, me = major, major + 0, nil
 if call('EXISTS', KEYS[2]) == 1 then
   --@include server_time
   --@include draw_major
@@ -28,8 +23,8 @@ if call('EXISTS', KEYS[2]) == 1 then
   -- Where that cannot be, the lock is free and those who wait will ask.
   if not refusal then
     --@include pass_on
+    return {'broken', held}
   end
-  return {'broken', held}
 end
 
 -- New majors are above the counter. So with the counter at least at the broken one, that token and

@@ -40,12 +40,7 @@ std::optional<refused> read_not_granted_to_several(const resp::value& v) {
     return refused{errc::invalid_argument, false,
                    "there are " + printable(v.items[1].text) + " permits, and more were asked for"};
   }
-  if (word == "family" && v.items.size() == 2 && v.items[1].is_text()) {
-    return refused{errc::foreign_key, false,
-                   v.items[1].text == "s" ? "the name is that of a semaphore"
-                                          : "the name is that of a lock with modes"};
-  }
-  return std::nullopt;
+  return read_other_family(v);
 }
 
 acquire_verdict read_number(const claim& wanted, const resp::value& v) {

@@ -8,10 +8,8 @@
 --   0        not ours any more
 --   text     the error of the server; the other keys are not concerned
 local call = redis.call
-
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-if now > ARGV[1] + 0 then return {'late', now} end
+local not_after = ARGV[1]
+--@include refuse_late
 
 local function renew(key, expected, lease)
   if call('GET', key) ~= expected then return 0 end

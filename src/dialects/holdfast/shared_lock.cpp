@@ -3,6 +3,7 @@
 #include <cassert>
 #include <string>
 
+#include "dialects/holdfast/answers.hpp"
 #include "dialects/holdfast/waiting.hpp"
 #include "holdfast_scripts.hpp"
 
@@ -77,6 +78,13 @@ void write_set_permits(const lock_key& key, std::uint32_t permits, resp::writer&
   out.call(scripts::holdfast_shared_set_permits, keys, 1);
   write_shared_keys(key, out);
   out.arg(permits == 0 ? std::string{} : std::to_string(permits));
+}
+
+std::variant<bool, refused> read_permits_set(const lock_key& key, const resp::value& v) {
+  if (v.is(resp::type::integer) && v.number >= 0 && v.number <= 2) return v.number != 2;
+  if (auto why = read_other_family(v)) return *std::move(why);
+  if (auto why = read_not_ours(v, key.value_key())) return *std::move(why);
+  return refused_or_not_understood("set permits", v);
 }
 
 }  // namespace holdfast::dialects

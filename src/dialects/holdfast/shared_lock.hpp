@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <variant>
 
 #include "dialects/holdfast/native_recipe.hpp"
 
@@ -18,8 +19,10 @@ class shared_recipe final : public native_recipe {
   void write_withdraw(const claim&, resp::writer&) const override;
 };
 
-// The number of permits, for all who use the semaphore from now on; 0: each says it himself. The
-// answer is read by read_release.
+// The number of permits, for all who use the semaphore from now on; 0: each says it himself.
 void write_set_permits(const lock_key&, std::uint32_t permits, resp::writer&);
+
+// The number is set. False: ask again, not all who may come in now are in.
+std::variant<bool, refused> read_permits_set(const lock_key&, const resp::value&);
 
 }  // namespace holdfast::dialects

@@ -46,8 +46,11 @@ if agreed and agreed ~= parties or here >= parties + 0 then
   if #others + 1 >= parties + 0 then
     --@include draw_major
     if refusal then return refusal end
-    -- More than the last generation is only of use where more come than there are parties.
-    if call('HLEN', KEYS[5]) > 4 * parties then call('DEL', KEYS[5]) end
+    -- Of more than the last generation only those ask, where more come than there are parties, who
+    -- have been away for that long.
+    if call('HLEN', KEYS[5]) > 4 * parties then
+      --@include drop_former
+    end
     call('HSET', KEYS[5], '=', text, me, text)
     for _, other in ipairs(others) do
       local request, claim, way, channel = unpack(other)

@@ -23,9 +23,12 @@ if ARGV[2] == 'set' and left then
 elseif ARGV[2] == 'set' then
   -- Who waits since before it opened shall not wait for the next time.
   --@include open_latch
-  if more then return {'opened 1', now} end
-  call('SET', latch, '1l:' .. ARGV[3])
-  answer = 'ok ' .. ARGV[3]
+  if more then
+    answer = 'opened 1'
+  else
+    call('SET', latch, '1l:' .. ARGV[3])
+    answer = 'ok ' .. ARGV[3]
+  end
 elseif left and left + 0 > number then
   left = string.format('%.0f', left - number)
   call('SET', latch, '1l:' .. left)

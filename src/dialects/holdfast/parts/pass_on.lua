@@ -12,6 +12,7 @@ while not winner do
   looked = looked + 1
   if looked > 1000 then
     call('ZADD', KEYS[2], head[2], member)
+    call('PEXPIRE', KEYS[2], '180000')
     more = true
     break
   end
@@ -32,6 +33,7 @@ while not winner do
         -- We may not publish: he keeps his place and will ask.
         call('ZADD', KEYS[2], head[2], member)
         redis.pcall('HSET', KEYS[3], member, heard)
+        for i = 2, 3 do redis.pcall('PEXPIRE', KEYS[i], '180000') end  -- it may have been the last
         break
       end
     end

@@ -39,12 +39,7 @@ end
 
 local held = call('GET', KEYS[1])
 if held then
-  local major, owner = string.match(held, '^1:(%d+):(.+)$')
-  if not major then
-    local version = string.match(held, '^(%d%d?%d?):')
-    if version and version ~= '1' then return {'layout', version} end
-    return {'foreign'}
-  end
+  --@include read_value
   if owner == ARGV[1] then return {'mine', major} end
   local remaining = call('PTTL', KEYS[1])
   if remaining < 0 then return {'persistent'} end

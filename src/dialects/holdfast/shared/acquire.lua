@@ -76,7 +76,7 @@ if (not waiting or mode == 'n' or old and (less or not waits)) and
   waits = nil
 end
 
-local member, ticket = nil, nil
+local member, ticket, full = nil, nil, false
 if waits then
   member = me .. waits
   ticket = call('ZSCORE', KEYS[2], member)
@@ -87,7 +87,9 @@ if waits then
     end
     ticket = ARGV[10] + 0
     if ticket == 0 then
-      if call('ZCARD', KEYS[2]) >= ARGV[11] + 0 then return {'full', ARGV[11]} end
+      -- Not before those who are gone have been dropped; and who changes what he has goes before
+      -- all who are counted.
+      full = not old and call('ZCARD', KEYS[2]) >= ARGV[11] + 0
       ticket = now
       local last = call('ZRANGE', KEYS[2], '-1', '-1', 'WITHSCORES')[2]
       if last and last + 0 >= now then ticket = last + 1 end
@@ -141,7 +143,18 @@ end
 save()
 if granted then return granted end
 local remaining = earliest > now_ms and earliest - now_ms or 60000
-if not member then return -remaining end
+if not member then
+  -- Those who were in front of us are gone, or have been let in.
+  if waiting and call('EXISTS', KEYS[2]) == 0 and fits(mode, weight, limit, old) then
+    return {'more'}
+  end
+  return -remaining
+end
+if full and call('ZCARD', KEYS[2]) > ARGV[11] + 0 then
+  call('ZREM', KEYS[2], member)
+  call('HDEL', KEYS[3], member)
+  return {'full', ARGV[11]}
+end
 if ticket < 0 then ticket = ticket + 4503599627370496 end
 local place = call('ZRANK', KEYS[2], member) or 0
 return {'queued', place, remaining, string.format('%.0f', ticket), now}

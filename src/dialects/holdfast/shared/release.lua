@@ -16,4 +16,5 @@ do
     if string.sub(summary, -#sole) == sole then return call('DEL', KEYS[1]) end
   end
 end
+--@include load
 --@include give_back

@@ -1,13 +1,16 @@
 -- Says how many permits there are, or says it no more, and lets in who may now come in.
 -- KEYS  as in acquire.lua
 -- ARGV  1 how many; or nothing: those who ask say it
--- Returns 0, or 2: as in release.lua.
+-- Returns 0, or 2: as in release.lua; {"family", "m"}, {"foreign"}, {"layout", version}, as in
+-- acquire.lua: nothing was done.
 local call = redis.call
+local asked, restores = '', false
+--@include look
+--@include load
+if family == 'm' then return {'family', family} end
 if ARGV[1] == '' then
   call('DEL', KEYS[5])
 else
   call('SET', KEYS[5], ARGV[1])
 end
-local asked, restores = '', false
---@include look
 --@include give_back

@@ -10,4 +10,5 @@ call('ZREM', KEYS[2], ARGV[1] .. ARGV[2])
 call('HDEL', KEYS[3], ARGV[1] .. ARGV[2])
 local asked, restores, named = ARGV[1], true, nil
 --@include look
+--@include load
 --@include give_back

@@ -2,8 +2,7 @@
 -- named, and lets those in front of the queue in. `restores`: who has changed his mode becomes what
 -- he was before, while his lease lasts; where that does not go together any more with others who
 -- have come in, he keeps the new mode. Returns 1: given back; 0: there was none; 2: the queue is
--- not finished. Comes after look.lua.
---@include load
+-- not finished. Comes after load.lua.
 --@include save
 if entry and named and string.match(entry, ':(%d+):') ~= named then
   entry, asked = nil, nil  -- a later grant, like everybody else's
@@ -34,6 +33,7 @@ if restores and was ~= '' and until_ms + 0 > now_ms then
 end
 local unfinished = false
 if waiting then
+  call('PEXPIRE', KEYS[2], '180000')  -- passes when memory is short, and lets what follows pass
   --@include draw
   --@include pass_on
   unfinished = more

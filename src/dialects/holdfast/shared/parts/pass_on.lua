@@ -55,8 +55,11 @@ while true do
       if told then
         listeners = redis.pcall('PUBLISH', channel, table.concat({'shared', request, text, claim,
           string.format('%.0f', now), KEYS[1]}, ' '))
-        -- We may not publish: he keeps his place and will ask.
-        if type(listeners) ~= 'number' then break end
+        -- We may not publish: he keeps his place, if he is there, and will ask.
+        if type(listeners) ~= 'number' then
+          listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)[2]
+          if listeners ~= 0 then break end
+        end
       end
       if listeners > 0 then
         local lasts = claim

@@ -86,6 +86,8 @@ bool release_awaitable::await_suspend(std::coroutine_handle<> coroutine) {
   auto* const executor = runtime::executor::current();
   if (executor != nullptr) executor->will_drive(core_);
   begun_ = true;
+  // The coroutine may go on elsewhere, and end with the last handle of the client.
+  const auto core = core_;
   const auto alive = holding_;
   if (alive->give_back({.completion = this, .executor = executor})) return true;
   holding_.reset();  // no answer is needed

@@ -84,7 +84,9 @@ acquire_operation::~acquire_operation() {
 acquire_operation::acquire_operation(acquire_operation&&) noexcept = default;
 
 void acquire_operation::start(detail::completion& when_done) {
-  const auto& core = target_.core_;
+  // This object may be gone, with the coroutine around it and the last handle of the client, as
+  // soon as the attempt has begun.
+  const auto core = target_.core_;
   const auto unset =
       when_unset_ == patience::waits ? core->engine().options().default_timeout : milliseconds{0};
   const auto how_long = patience_for(options_.timeout.value_or(unset));
@@ -95,7 +97,6 @@ void acquire_operation::start(detail::completion& when_done) {
   when_done_ = &when_done;
   executor_ = executor;
   const runtime::listener who{.completion = &when_done, .executor = executor};
-  // This object may be gone, with the coroutine around it, as soon as the attempt has begun.
   auto& engine = core->engine();
   if (running_->begin(how_long, std::move(options_.stop), who)) who.tell(engine);
 }

@@ -10,7 +10,6 @@ namespace holdfast {
 namespace {
 
 constexpr std::size_t slots = 16384;
-constexpr std::size_t longest_name = 512;
 constexpr std::string_view hex = "0123456789ABCDEF";
 
 // CRC-16/XMODEM: polynomial 0x1021, nothing reflected, starts at zero.
@@ -74,7 +73,7 @@ unsigned hex_value(char c) noexcept {
 
 std::string_view checked(std::string_view name) {
   if (name.empty()) throw failure{errc::invalid_name, "the name is empty"};
-  if (name.size() > longest_name) {
+  if (!lock_key::may_be(name)) {
     throw failure{errc::invalid_name, "the name has " + std::to_string(name.size()) + " bytes"};
   }
   return name;
@@ -124,6 +123,10 @@ std::string decode_name(std::string_view encoded) {
     name.push_back(encoded[at]);
   }
   return name;
+}
+
+bool lock_key::may_be(std::string_view name) noexcept {
+  return !name.empty() && name.size() <= 512;
 }
 
 lock_key::lock_key(std::string_view name) : name_(checked(name)) {

@@ -27,7 +27,9 @@ std::string decode_name(std::string_view encoded);
 // written, see write_keys.
 class lock_key {
  public:
-  // Throws failure{errc::invalid_name} unless the name has 1 to 512 bytes.
+  static bool may_be(std::string_view name) noexcept;  // 1 to 512 bytes
+
+  // Throws failure{errc::invalid_name} unless it may be one.
   explicit lock_key(std::string_view name);
 
   // Of a lock that another library keeps at `key`, which says what its slot is.

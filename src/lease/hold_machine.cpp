@@ -32,7 +32,9 @@ hold_step hold_machine::on_renewed(const dialects::renew_verdict& verdict, monot
   if (now >= deadline_ || std::holds_alternative<dialects::not_mine>(verdict)) return lose();
   if (const auto* more = std::get_if<dialects::renewed>(&verdict)) {
     if (grows()) prolong(more->ttl, sent_at);
-    renewing_ = was_late_ = claiming_ = doubted_ = false;
+    renewing_ = was_late_ = claiming_ = false;
+    if (sent_at < doubted_at_) return renew();  // the server before has answered
+    doubted_at_ = never;
     renew_at_ = sent_at + nanoseconds(lease_) / 3;
     return wait();
   }
@@ -53,7 +55,7 @@ hold_step hold_machine::on_missing(monotonic_time now) {
 hold_step hold_machine::on_doubt(monotonic_time now) {
   if (over_) return {};
   if (now >= deadline_) return lose();
-  doubted_ = true;
+  doubted_at_ = now;
   return renewing_ ? hold_step{} : renew();
 }
 

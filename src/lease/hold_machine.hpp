@@ -36,7 +36,8 @@ std::string to_string(const hold_step&);
 //
 // (1) At once, since the answer has told the server's time; a second one in a row: retry soon.
 // (2) Or refused: retry soon. (3) Renewing, at once: that confirms the lease or ends it. Also a
-// fixed one, but its deadline does not move.
+// fixed one, but its deadline does not move. What was asked before the doubt confirms nothing: it
+// is renewed again at once.
 class hold_machine {
  public:
   // What acquire_outcome says of the grant.
@@ -68,15 +69,17 @@ class hold_machine {
   hold_step lose();
   void prolong(milliseconds ttl, monotonic_time sent_at) noexcept;
   bool grows() const noexcept { return renews_ || claiming_; }
-  bool is_renewed() const noexcept { return grows() || doubted_; }
+  bool is_renewed() const noexcept { return grows() || doubted_at_ != never; }
+
+  static constexpr monotonic_time never = monotonic_time::min();
 
   milliseconds lease_;
   monotonic_time deadline_;
   monotonic_time renew_at_;
+  monotonic_time doubted_at_ = never;  // to be confirmed by what is asked from then on
   bool renews_;
   bool claiming_;          // the whole lease is not in force yet
   bool renewing_ = false;  // a renewal is under way
-  bool doubted_ = false;   // to be confirmed
   bool was_late_ = false;  // the last renewal was refused for its not-after
   bool over_ = false;      // lost or closed
 };

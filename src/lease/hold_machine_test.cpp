@@ -283,6 +283,13 @@ TEST(HoldMachine, ConfirmsAtOnceWhatIsInDoubt) {
   EXPECT_EQ(machine.deadline(), lease_deadline(early, lease));
 }
 
+TEST(HoldMachine, IsNotConfirmedByWhatWasAskedBefore) {
+  hold_machine machine = renewing();
+  EXPECT_EQ(machine.on_doubt(later), nothing) << "a renewal is under way";
+  EXPECT_TRUE(machine.on_renewed(renewed{lease}, early, later).renew);
+  EXPECT_EQ(machine.on_renewed(renewed{lease}, later, later), wake(later + lease / 3));
+}
+
 TEST(HoldMachine, ConfirmsAFixedLeaseWithoutProlongingIt) {
   hold_machine machine = fixed();
   EXPECT_EQ(machine.on_doubt(early), renew_until(deadline));

@@ -178,7 +178,9 @@ void connection::connected(link& made, const std::string& address) {
   ping_at_ = now + tuning_.ping_after;
   for (auto waiting = pending_.take(); !waiting.empty();) enqueue(*waiting.pop(), now);
   // Before flush(), which unlocks: a caller that came in between would read as well.
-  if (!in_flight_.empty()) role_ = role::background;
+  if (!in_flight_.empty() || (!nothing_to_read() && !offer_to_listener(nullptr))) {
+    role_ = role::background;
+  }
   flush();
 }
 

@@ -95,11 +95,11 @@ class waiter {
     word_.fetch_and(~is_asleep, std::memory_order_acq_rel);
   }
 
-  // Looks for a while whether it is done, before sleeping is worth it.
+  // Looks for a while whether it is done, before sleeping is worth it; not when it is to read.
   bool spin(nanoseconds how_long) const noexcept {
     const auto end = net::now() + how_long;
     while (!is_finished()) {
-      if (net::now() >= end) return false;
+      if (was_offered_role() || net::now() >= end) return false;
       sched_yield();
     }
     return true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "net/clock.hpp"
@@ -218,7 +219,8 @@ void cluster::adopt(const std::vector<redis::slot_range>& ranges) {
     entry_.has_slots.store(false, std::memory_order_relaxed);
     for (const auto& one : members_) one->has_slots.store(false, std::memory_order_relaxed);
     for (const auto& range : ranges) {
-      auto* const has = &at(range.master);
+      auto* const has = at(range.master);
+      if (has == nullptr) continue;  // who needs it is told by on_error()
       has->has_slots.store(true, std::memory_order_relaxed);
       for (std::size_t slot = range.first; slot <= range.last; ++slot) {
         served_.set(slot);
@@ -236,11 +238,15 @@ master* cluster::find(const net::tcp_endpoint& where) {
   return entry_at_ == where ? &entry_ : nullptr;
 }
 
-master& cluster::at(const net::tcp_endpoint& where) {
-  if (auto* const known = find(where)) return *known;
-  auto& made = *members_.emplace_back(std::make_unique<member>(*this, where));
-  helper_.add(made.connection);
-  return made;
+master* cluster::at(const net::tcp_endpoint& where) {
+  if (auto* const known = find(where)) return known;
+  try {
+    auto& made = *members_.emplace_back(std::make_unique<member>(*this, where));
+    helper_.add(made.connection);
+    return &made;
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
 }
 
 net::tcp_endpoint cluster::place_of(const master& known) {
@@ -269,7 +275,12 @@ bool cluster::on_error(const master& of, redis::request& r, std::string& error) 
   master* there = nullptr;
   {
     const scoped_mutex lock(mutex_);
-    there = &at(to->where);
+    there = at(to->where);
+  }
+  if (there == nullptr) {
+    error = "CLUSTERDOWN no descriptor is left for a connection to " +
+            net::to_string(net::endpoint{to->where});
+    return false;
   }
   if (to->how == redis::redirection::kind::ask) {
     there->connection.submit(*new asking, r, redis::connection::delivery::prompt);

@@ -66,7 +66,8 @@ class cluster final {
 
   void adopt(const std::vector<redis::slot_range>& ranges) HOLDFAST_EXCLUDES(mutex_);
   redis::slot_set served() HOLDFAST_EXCLUDES(mutex_);
-  master& at(const net::tcp_endpoint& where) HOLDFAST_REQUIRES(mutex_);
+  // Made if it is not known yet; null: no descriptor is left for its connection.
+  master* at(const net::tcp_endpoint& where) HOLDFAST_REQUIRES(mutex_);
   master* find(const net::tcp_endpoint& where) HOLDFAST_REQUIRES(mutex_);
   net::tcp_endpoint place_of(const master& known) HOLDFAST_EXCLUDES(mutex_);
   std::vector<master*> all() HOLDFAST_EXCLUDES(mutex_);

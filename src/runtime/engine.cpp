@@ -54,7 +54,7 @@ engine::engine(const redis::session_settings& session, const client_options& opt
                              *this, session, with_options(tuning, options), helper_)
                        : nullptr),
       timers_(helper_),
-      renewals_(*this),
+      renewals_(*this, helper_),
       registration_(*this, id_),
       waiting_(*this, id_),
       channels_(*this),

@@ -66,7 +66,8 @@ acquired lock_site::block(leasing::patience patience, std::stop_token stop, iden
     if (!ended) connection.drive(wanted.sleeper());
     auto outcome = wanted.look();
     if (!outcome) {
-      wanted.sleeper().spin(engine_.options().spin);  // it is ours next
+      // It is ours next. Unless it is we who ask: what we ask is not sent yet.
+      if (!wanted.asks_server()) wanted.sleeper().spin(engine_.options().spin);
       continue;
     }
     // It may have been asked to read for everybody while it looked.

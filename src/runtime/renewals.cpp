@@ -77,8 +77,11 @@ class renewal_batch final : public redis::request {
 }  // namespace
 
 void renewals::add(std::shared_ptr<tenure> due) {
-  const std::lock_guard lock(mutex_);
-  due_.push_back(std::move(due));
+  {
+    const std::lock_guard lock(mutex_);
+    due_.push_back(std::move(due));
+  }
+  helper_.wake();
 }
 
 net::attendant::interest renewals::wants(monotonic_time now) {

@@ -12,11 +12,11 @@ namespace holdfast::runtime {
 class engine;
 class tenure;
 
-// Collects what timers find due and sends it in batches of recipe::renew_batch.
-// Thread safety: add() from any thread; the rest on the background thread.
+// Collects what is due, as timers, messages and answers find it, and sends it in batches of
+// recipe::renew_batch. Thread safety: add() from any thread; the rest on the background thread.
 class renewals final : public net::attendant {
  public:
-  explicit renewals(engine& owner) : engine_(owner) {}
+  renewals(engine& owner, net::background_thread& helper) : engine_(owner), helper_(helper) {}
 
   void add(std::shared_ptr<tenure> due);
 
@@ -25,6 +25,7 @@ class renewals final : public net::attendant {
 
  private:
   engine& engine_;
+  net::background_thread& helper_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<tenure>> due_;  // guarded by mutex_
 };

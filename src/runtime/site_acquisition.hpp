@@ -20,6 +20,8 @@ class site_acquisition final : public acquisition {
 
   // How it has ended. Nothing: it has not; a thread sleeps on.
   std::optional<acquired> look();
+  // Otherwise another thread of this process does, or has it.
+  bool asks_server() const noexcept { return asks_ != nullptr; }
   bool has_answer() const { return ended_ || (asks_ && asks_->has_answer()); }
   // After begin() has ended it.
   bool has_grant() const noexcept { return ended_ && std::holds_alternative<grant>(*ended_); }

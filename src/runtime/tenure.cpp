@@ -153,6 +153,7 @@ void tenure::hold(const leasing::acquire_outcome& got) {
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
   obey(machine.start());
+  if (outgoing_.in_doubt) obey(machine.on_doubt(net::now()));
   // Who changes what he has would lose it, were the change taken back; and at a gate nothing is
   // held that could be.
   const bool counts_at_once = spec_->changes() != nullptr || spec_->is_gate;
@@ -197,7 +198,7 @@ bool tenure::begin_release(listener who) {
   leave_room();
   const auto now = net::now();
   const auto deadline = machine->deadline();
-  delays_closing_ = machine->held(now) && !machine->is_overdue(now);
+  delay_closing(machine->held(now) && !machine->is_overdue(now));
   machine->on_released();
   held_.store(false, std::memory_order_release);
   engine_.timers().disarm(*this);
@@ -268,7 +269,8 @@ void tenure::send(leasing::ask what, bool resend) {
   if (may_be_granted && line_ == nullptr && !std::exchange(is_known_, true)) {
     (void)engine_.waiting().enter(claim_.owner.counter(), shared_from_this());
   }
-  outgoing_ = {what, resend, false, net::now() + engine_.options().response_timeout};
+  const auto not_after = net::now() + engine_.options().response_timeout;
+  outgoing_ = {.what = what, .resend = resend, .not_after = not_after};
   if (auto* const all = std::exchange(listener_.together, nullptr)) {
     return all->add(shared_from_this());
   }
@@ -312,12 +314,10 @@ void tenure::on_reply(resp::value& reply) {
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {
     obey(outgoing_.held_back ? machine->on_missing(leasing::missing::not_sent, in_quarantine(), now)
                              : machine->on_reply(reply, sent_at(), now, position()));
-    // The machine may have ended just now.
+    // The machine may have ended just now, or by a message that had come before.
+    if (hears_messages()) stand_in_line();
+    if (hears_messages()) listen_in_slot();
     const auto* const asking = std::get_if<acquiring>(&machine_);
-    if (asking != nullptr && asking->hears_messages()) {
-      stand_in_line();
-      listen_in_slot();
-    }
     if (asking != nullptr && spec_->foreign && asking->is_polling()) tune_in();
   } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
     obey(giving_back->on_reply(reply, now.local));
@@ -380,6 +380,12 @@ void tenure::set_busy(bool busy) {
     if (delays_closing_) engine_.ended();
     self_.reset();  // every caller keeps a reference of his own
   }
+}
+
+// It may be busy already: its grant waits for replicas.
+void tenure::delay_closing(bool does) {
+  if (self_ != nullptr && delays_closing_ && !does) engine_.ended();
+  delays_closing_ = does;
 }
 
 void tenure::on_shut_down() noexcept {

@@ -102,6 +102,7 @@ class tenure final : public holding,
     leasing::ask what = leasing::ask::nothing;
     bool resend = false;
     bool held_back = false;      // not asked after all: the client is in quarantine
+    bool in_doubt = false;       // another server has come in the place of the one that is asked
     monotonic_time not_after{};  // on our clock; the server's is known when it is written
   };
   // What has ended; how is in failed_. Between asking and that may be `replicating`: it is
@@ -139,6 +140,7 @@ class tenure final : public holding,
   void leave_line() HOLDFAST_REQUIRES(mutex_);
   void leave_room() HOLDFAST_REQUIRES(mutex_);
   void listen_in_slot() HOLDFAST_REQUIRES(mutex_);
+  bool hears_messages() const HOLDFAST_REQUIRES(mutex_);
   std::string channel_in_slot() const;
   void tune_in() HOLDFAST_REQUIRES(mutex_);
   void tune_out() HOLDFAST_REQUIRES(mutex_);
@@ -153,6 +155,7 @@ class tenure final : public holding,
   void tell_site(bool was_held) HOLDFAST_EXCLUDES(mutex_);
   void finish() HOLDFAST_REQUIRES(mutex_);
   void set_busy(bool busy) HOLDFAST_REQUIRES(mutex_);
+  void delay_closing(bool does) HOLDFAST_REQUIRES(mutex_);
   void on_stop() noexcept HOLDFAST_EXCLUDES(mutex_);
 
   engine& engine_;

@@ -96,13 +96,15 @@ void tenure::on_renewed(const dialects::renew_verdict& said, monotonic_time sent
   tell_site(was_held);
 }
 
-// It is held as far as the old server knew. One that the old server did not answer is asked for at
-// once; those who stand in line are told by the waiting room.
+// It is held as far as the old server knew, or is about to be: its answer may be under way. One
+// that the old server did not answer is asked for at once; those who stand in line are told by the
+// waiting room.
 void tenure::on_other_server(const redis::slot_set& of) {
   if (!of[slot()]) return;
   const bool was_held = held_.load(std::memory_order_acquire);
   {
     const scoped_mutex lock(mutex_);
+    outgoing_.in_doubt = true;
     if (auto* const machine = std::get_if<holding>(&machine_)) {
       obey(machine->on_doubt(net::now()));
     } else if (auto* const asking = std::get_if<acquiring>(&machine_); asking && line_ == nullptr) {

@@ -6,6 +6,11 @@
 
 namespace holdfast::runtime {
 
+bool tenure::hears_messages() const {
+  const auto* const asking = std::get_if<acquiring>(&machine_);
+  return asking != nullptr && asking->hears_messages();
+}
+
 // The server has answered that somebody else holds the lock: now its messages concern us. In a
 // cluster it may be another server than the one whose messages did so far.
 void tenure::stand_in_line() {

@@ -7,6 +7,7 @@
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/lock_site.hpp"
+#include "runtime/nothing.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
@@ -22,18 +23,24 @@ bool is_message(std::string_view word) noexcept { return word == "message" || wo
 // Passes on a grant that came for a request which has left. Owns itself until answered.
 class return_to_sender final : public redis::request {
  public:
-  return_to_sender(const client_id& id, const dialects::handed_over& what)
-      : key_(what.name),
+  return_to_sender(waiting_room& room, const client_id& id, const dialects::handed_over& what)
+      : room_(room),
+        key_(what.name),
         recipe_(what.shared ? dialects::native_shared_lock() : dialects::native_mutex(fencing::on)),
         claim_{.key = &key_, .owner = request_id{id, what.request, what.revocable}} {}
 
   std::uint16_t slot() const noexcept { return key_.slot(); }
 
-  void write(resp::writer& out, monotonic_time) override { recipe_.write_withdraw(claim_, out); }
+  // Who has asked again meanwhile would lose what he is told is his.
+  void write(resp::writer& out, monotonic_time) override {
+    if (room_.knows(claim_.owner.counter())) return write_nothing(out);
+    recipe_.write_withdraw(claim_, out);
+  }
   void on_reply(resp::value&) override { delete this; }
   void on_failed(redis::fate, const redis::breakdown&) override { delete this; }
 
  private:
+  waiting_room& room_;
   const lock_key key_;
   const dialects::recipe& recipe_;
   const dialects::claim claim_;
@@ -54,6 +61,11 @@ std::optional<line_message> waiting_room::enter(std::uint64_t request,
     return true;
   });
   return last;
+}
+
+bool waiting_room::knows(std::uint64_t request) {
+  const scoped_mutex lock(mutex_);
+  return waiting_.contains(request);
 }
 
 void waiting_room::leave(std::uint64_t request) {
@@ -178,7 +190,7 @@ void waiting_room::on_timer(monotonic_time now) {
   for (const auto& [request, message, until] : departed) {
     const auto* const grant = std::get_if<dialects::handed_over>(&message.what);
     if (grant == nullptr) continue;
-    auto& sent_back = *new return_to_sender{id_, *grant};
+    auto& sent_back = *new return_to_sender{*this, id_, *grant};
     engine_.connection(sent_back.slot()).submit(sent_back, redis::connection::delivery::lazy);
   }
 }

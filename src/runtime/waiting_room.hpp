@@ -49,6 +49,7 @@ class waiting_room final : private timed {
   std::optional<line_message> enter(std::uint64_t request, std::shared_ptr<tenure> who)
       HOLDFAST_EXCLUDES(mutex_);
   void leave(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
+  bool knows(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
 
   // The lock that this request was granted may be kept: its site is told when others want it.
   void keep(const request_id& request, const std::shared_ptr<lock_site>& by)

@@ -153,6 +153,19 @@ TEST_P(Coroutine, OfAnyTypeCanAwait) {
   EXPECT_TRUE(redis().mutex("a").try_acquire());
 }
 
+foreign_coroutine acquire_alone(client own) {
+  auto held = co_await own.mutex("a").async_acquire();
+  (void)co_await held.async_release();
+}
+
+// It may go on, and end, on another thread before that which began it has come back. Whether
+// nothing is used after its end, only a sanitizer sees.
+TEST_P(Coroutine, MayHaveTheLastHandleOfItsClient) {
+  std::vector<foreign_coroutine> running;
+  for (int i = 0; i < 50; ++i) running.push_back(acquire_alone(another_client()));
+  for (auto& one : running) EXPECT_EQ(one.join(), std::nullopt);
+}
+
 foreign_coroutine acquire_until(lock target, acquire_options options) {
   const auto held = co_await target.async_acquire(options);
   EXPECT_TRUE(held.held());

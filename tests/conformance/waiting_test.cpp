@@ -194,6 +194,19 @@ TEST_P(Waiting, TheNextOwnsTheLockWhenItsHolderWasKilled) {
   EXPECT_LT(net::now() - before, 5s);
 }
 
+// The thread that waits reads the message itself, and nothing else happens in its client.
+TEST_P(Waiting, AFixedLeaseThatIsHandedOverIsAWholeOne) {
+  auto held = redis().mutex("a").acquire();
+  std::thread waits_alone{[away = another_client()] {
+    const auto got = away.mutex("a", {.lease = 60s, .renewal = renewal::none}).acquire();
+    EXPECT_TRUE(eventually([&] { return got.remaining() > 30s || !got.held(); }));
+    EXPECT_TRUE(got.held());
+  }};
+  EXPECT_TRUE(waits("a", 1));
+  EXPECT_TRUE(held.release());
+  waits_alone.join();
+}
+
 TEST_P(Waiting, AFrozenWaiterCostsOneClaim) {
   auto held = redis().mutex("a").acquire();
   support::forked frozen{[&](const auto& parent) {

@@ -1,9 +1,13 @@
 // Whoever answers is no Redis server, hangs up, or is silent.
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <atomic>
 #include <cerrno>
+#include <future>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "faults/faulty_server.hpp"
 #include "net/background_thread.hpp"
@@ -112,6 +116,86 @@ TEST(BadPeer, ThatIsNeverDoneWithAReleaseKeepsNobody) {
   const client redis{busy.url(), impatient()};
   auto held = redis.mutex("a").acquire();
   expect_failure(held.release(), errc::unavailable, "has not confirmed the release");
+}
+
+// It sends us on to another node when there is no descriptor for a connection to that.
+TEST(BadPeer, ClusterThatMovesALockMayFindNoDescriptorLeft) {
+  std::atomic<bool> moves = false;
+  fake_server cluster;
+  const auto port = std::to_string(cluster.port());
+  cluster.on([&](const auto& command) -> std::optional<fake_server::reply> {
+    const auto says = [&](std::size_t at, std::string_view word) {
+      return command.size() > at && command[at] == word;
+    };
+    if (says(0, "CLUSTER") && says(1, "SLOTS")) {
+      return fake_server::answer("*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$9\r\n127.0.0.1\r\n:" + port +
+                                 "\r\n$2\r\nid\r\n");
+    }
+    if (says(0, "CLUSTER")) return fake_server::answer("$2\r\nid\r\n");
+    if (!moves || !says(0, "EVALSHA")) return std::nullopt;
+    return fake_server::error("MOVED 1 127.0.0.1:1");
+  });
+  const client redis{"redis+cluster://127.0.0.1:" + port, impatient()};
+  (void)redis.mutex("a").try_acquire();  // connected
+  moves = true;
+  ::rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const ::rlimit none{.rlim_cur = 3, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto asked = redis.mutex("a").try_acquire();
+  const auto awaited = sync_wait([](lock wanted) -> task<result<lease>> {
+    co_return co_await wanted.async_try_acquire();
+  }(redis.mutex("b")));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  for (const auto* got : {&asked, &awaited}) {
+    expect_failure(*got, errc::unavailable, "no descriptor is left");
+  }
+}
+
+// The message that a request was granted a lock comes, its answer is lost, and so is the connection
+// for so long that the request is asked again first. True: the grant is not given back before it
+// is asked for.
+bool keeps_what_it_asks_for_again() {
+  const auto is_of_the_lock = [](const fake_server::command& words) {
+    return words.front() == "EVALSHA" && words.at(3) == "hf:{a}";
+  };
+  std::atomic<bool> was_asked = false, is_back = false;
+  fake_server server;
+  server.on([&](const auto& command) -> std::optional<fake_server::reply> {
+    if (command.front() == "HELLO" && was_asked && !is_back) return fake_server::hang_up();
+    if (!is_of_the_lock(command)) return std::nullopt;
+    if (was_asked.exchange(true)) {
+      return fake_server::answer("*3\r\n+mine\r\n+4096\r\n:30000\r\n");
+    }
+    const std::string request = command.at(7);
+    const auto bulk = [](const std::string& text) {
+      return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+    };
+    return fake_server::reply{">3\r\n" + bulk("message") + bulk("hf:c:" + request.substr(0, 32)) +
+                                  bulk("grant " + request + " 4096 1000 1 hf:{a}"),
+                              fake_server::then::close};
+  });
+  const auto options = impatient();
+  const client redis{server.url(), options};
+  auto asks = std::async(std::launch::async, [&] {
+    return redis.mutex("a").try_acquire({.timeout = support::generous});
+  });
+  // As long as the lost request may be executed, and some.
+  asks.wait_for(2 * options.response_timeout);
+  is_back = true;
+  const auto got = asks.get();
+  EXPECT_TRUE(got) << why_not(got);
+  std::vector<std::string> scripts;
+  for (const auto& command : server.received()) {
+    if (is_of_the_lock(command)) scripts.push_back(command.at(1));
+  }
+  return scripts.size() > 1 && scripts[0] == scripts[1];
+}
+
+// A busy machine may ask again too late: three tries.
+TEST(BadPeer, ThatGrantedWhatIsAskedForAgainIsNotGivenItBack) {
+  EXPECT_TRUE(keeps_what_it_asks_for_again() || keeps_what_it_asks_for_again() ||
+              keeps_what_it_asks_for_again());
 }
 
 TEST(BadPeer, RefusedPortIsToldWithItsAddress) {

@@ -152,6 +152,20 @@ TEST_P(Replicas, AreWaitedForAtMostHalfTheResponseTimeout) {
   EXPECT_TRUE(eventually([&] { return redis.mutex("a").try_acquire().has_value(); }));
 }
 
+// The lease has ended when the refusal comes: there is nothing to give back in time.
+TEST_P(Replicas, ThatAreMissedForLongerThanTheLeaseDelayNoClosing) {
+  auto options = demanding({});
+  options.response_timeout = 4s;
+  replica().freeze();
+  std::optional<client> redis{std::in_place, master().url(), options};
+  const lock_options brief{.lease = 10ms, .renewal = renewal::none};
+  EXPECT_FALSE(redis->mutex("a", brief).try_acquire());
+  const auto from = net::now();
+  redis.reset();
+  EXPECT_LT(net::now() - from, 3s) << "as if a release were under way";
+  replica().thaw();
+}
+
 TEST_P(Replicas, OfWhichThereAreNoneRefuseEachThread) {
   const client redis{master().url(), demanding(impatient())};
   replica().freeze();

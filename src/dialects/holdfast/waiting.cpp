@@ -77,7 +77,8 @@ std::optional<channel_message> read_message(const client_id& client, std::string
   const auto claim = parse_number<std::uint64_t>(next_word(message));
   const auto at = parse_number<std::uint64_t>(next_word(message));
   const bool names_a_lock = message.starts_with("hf:{") && message.ends_with('}');
-  const bool complete = request && major && claim && at && names_a_lock;
+  auto name = names_a_lock ? decode_name(message.substr(4, message.size() - 5)) : std::string{};
+  const bool complete = request && major && claim && at && lock_key::may_be(name);
   if (!complete || *major > largest_major || *at > largest_major) return std::nullopt;
   if (*claim > largest_claim) return std::nullopt;
   return handed_over{*request,
@@ -86,7 +87,7 @@ std::optional<channel_message> read_message(const client_id& client, std::string
                      *major,
                      milliseconds(*claim),
                      server_time(microseconds(static_cast<std::int64_t>(*at))),
-                     decode_name(message.substr(4, message.size() - 5))};
+                     std::move(name)};
 }
 
 }  // namespace holdfast::dialects

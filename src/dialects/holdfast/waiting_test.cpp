@@ -59,6 +59,8 @@ TEST(channel_message, is_nothing_when_it_is_for_somebody_else_or_makes_no_sense)
            "grant " + ours + " 9999999999999999 1000 1795240014867000 hf:{a}",
            "grant " + ours + " 17 1000 99999999999999999999 hf:{a}",
            "grant " + ours + " 17 1000 1795240014867000 a", "granted " + ours + rest,
+           "grant " + ours + " 17 1000 1795240014867000 hf:{}",
+           "grant " + ours + " 17 1000 1795240014867000 hf:{" + std::string(513, 'a') + "}",
            std::string{"wanted"}, std::string{"wanted x"}}) {
     EXPECT_FALSE(read_message(us, text)) << text;
   }

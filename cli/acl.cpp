@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -37,6 +38,9 @@ access_rights rights_of(const arguments& given) {
 int show(const context& shared, const arguments& given) {
   const auto& chosen = shared.connection.username;
   const std::string user = chosen.empty() ? "holdfast" : chosen;
+  if (std::ranges::any_of(user, [](unsigned char c) { return std::isspace(c) || c == 0; })) {
+    throw complaint{usage, "usage", "the name of a server's user has no spaces"};
+  }
   const auto rights = rights_of(given);
   const auto rule = fmt::format("ACL SETUSER {} reset on {} {}", user, password_place,
                                 fmt::join(rights.needed, " "));
@@ -64,7 +68,8 @@ void add_acl(CLI::App& program, context& shared) {
       ->add_option(
           "--kind", given->kinds,
           "A kind of Holdfast's own as `holdfast capabilities` names it, or `operator` (status, "
-          "ls, watch, release --force, doctor), or beside others `cluster`, for nodes of a Redis "
+          "ls, watch, semaphore, release --force, doctor), or beside others `cluster`, for nodes "
+          "of a Redis "
           "Cluster, `replicas`, for --min-replicas, and `deadlocks`, for clients that look for "
           "them; more than once [all locks]")
       ->type_name("KIND")

@@ -1,11 +1,18 @@
 #include "cli/connection.hpp"
 
+#include <fmt/format.h>
+
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
+
+#include <holdfast/inspector.hpp>
 
 #include "cli/complaint.hpp"
+#include "cli/server_address.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -45,9 +52,14 @@ bool has_password(std::string_view url) {
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
+  if (!file) {
+    throw complaint{bad_configuration, "password_file",
+                    fmt::format("the password file '{}' cannot be read: {}", path,
+                                std::generic_category().message(errno))};
+  }
   if (!std::getline(file, line) || line.empty()) {
     throw complaint{bad_configuration, "password_file",
-                    "the password file cannot be read or its first line is empty"};
+                    fmt::format("the first line of the password file '{}' is empty", path)};
   }
   if (line.back() == '\r') line.pop_back();
   return line;
@@ -72,6 +84,13 @@ client_options connection_options::for_client() const {
 
 client connection_options::connect() const { return connect_to(url); }
 
+client connection_options::connect_and_ask() const {
+  auto made = connect();
+  (void)read_address(*this);
+  (void)inspector{made}.status("holdfast");
+  return made;
+}
+
 client connection_options::connect_to(const std::string& server) const {
   return client{server, for_client()};
 }
@@ -91,7 +110,9 @@ connection_options resolve(const connection_arguments& given) {
   options.url_given = !url.empty();
   if (options.url_given) options.url = url;
   options.username = given_or(given.username, "HOLDFAST_USER");
-  options.password_file = given.password_file;
+  // It is read again at each log-in. What is no file, as a pipe, can be read once only.
+  if (std::filesystem::is_regular_file(given.password_file))
+    options.password_file = given.password_file;
   options.password = given.password_file.empty() ? environment("HOLDFAST_PASSWORD")
                                                  : first_line(given.password_file);
   options.sentinel_username = environment("HOLDFAST_SENTINEL_USER");

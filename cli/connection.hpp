@@ -27,6 +27,9 @@ struct connection_options {
   client_options for_client() const;
   // Throws `failure` like holdfast::client: does not connect yet.
   client connect() const;
+
+  // For who will speak to it by himself: throws what is wrong with the server, if so.
+  client connect_and_ask() const;
   client connect_to(const std::string& url) const;
 };
 

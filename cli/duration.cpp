@@ -10,7 +10,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds longest = std::chrono::hours{24 * 365};
+// For what is longer than this, so that no sum overflows: no option takes it.
+constexpr milliseconds beyond_all = std::chrono::hours{24 * 365 * 10};
 
 std::optional<milliseconds> unit(std::string_view text) {
   if (text == "ms") return milliseconds{1};
@@ -32,10 +33,11 @@ std::optional<milliseconds> parse_duration(std::string_view text) {
   if (!one || digits == 0 || code != std::errc{} || end != text.data() + digits)
     return std::nullopt;
   const double total = count * static_cast<double>(one->count());
-  if (total > static_cast<double>(longest.count()) || total != std::floor(total)) {
-    return std::nullopt;
-  }
-  return milliseconds{static_cast<milliseconds::rep>(total)};
+  if (total >= static_cast<double>(beyond_all.count())) return beyond_all;
+  // A fraction that is decimal need not be binary.
+  const double whole = std::round(total);
+  if (std::abs(total - whole) > 1e-6) return std::nullopt;
+  return milliseconds{static_cast<milliseconds::rep>(whole)};
 }
 
 std::string show_duration(milliseconds duration) {
@@ -53,7 +55,9 @@ CLI::Option* add_duration(CLI::App& command, const std::string& name, millisecon
   const auto take = [&into, range, name](const std::string& text) {
     const auto parsed = parse_duration(text);
     if (!parsed) {
-      throw CLI::ValidationError(name, "expected a duration such as 500ms, 10s, 2m or 1h");
+      throw CLI::ValidationError(name,
+                                 "expected a duration such as 500ms, 10s, 2m or 1h, in whole "
+                                 "milliseconds");
     }
     if (*parsed < range.least || *parsed > range.most) {
       throw CLI::ValidationError(name, fmt::format("must be {} to {}", show_duration(range.least),

@@ -86,6 +86,8 @@ void guard::obey(int signal) {
     default:
       interrupted_ = interrupted_ || asks_to_end(signal);
       command_.signal_group(signal);
+      // A stopped process could not end.
+      if (asks_to_end(signal) || signal == SIGHUP) command_.signal_group(SIGCONT);
   }
 }
 
@@ -96,7 +98,9 @@ void guard::command_stopped() {
   const bool needs_terminal = by == SIGTTIN || by == SIGTTOU;
   if (needs_terminal && !terminal_.given()) terminal_.give(command_.group());
   if (needs_terminal && terminal_.given()) return command_.signal_group(SIGCONT);
-  if (!terminal_.given() && !stop_requested_) return;
+  // Without the terminal we are in the background, and so is a command that needs it: we stop until
+  // we are brought to the front.
+  if (!needs_terminal && !terminal_.given() && !stop_requested_) return;
   stop_requested_ = false;
   terminal_.take_back();
   ::kill(::getpid(), SIGSTOP);

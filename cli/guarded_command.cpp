@@ -47,8 +47,9 @@ int give_back(lease& held, const child_process& command, const run_options& opti
   if (released) return command.exit_code();
   if (released.error().reason() != errc::lost) {
     note(shared, name_of(released.error().reason()),
-         fmt::format("the command is done, but releasing was not answered: {}",
-                     released.error().what()));
+         fmt::format("the command is done, but the lock '{}' could not be released and may be held "
+                     "until its lease ends: {}",
+                     options.name, released.error().what()));
     return command.exit_code();
   }
   note(shared, "lost", fmt::format("the lock '{}' was lost while the command ran", options.name));

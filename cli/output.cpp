@@ -35,8 +35,8 @@ std::string what_to_do(const context& shared, const failure& error) {
   if (error.reason() != errc::unavailable || at.url_given) return error.what();
   return fmt::format(
       "no server answers at {}; start one, give --url, or try --url embedded:/tmp/holdfast-$USER "
-      "(a private server shared by your processes)",
-      at.url);
+      "(a private server shared by your processes): {}",
+      at.url, error.what());
 }
 
 const char* name_of(lock_status::state what) {

@@ -110,7 +110,8 @@ int run_bench(const context& shared, bench_options options) {
   auto server = shared.connection;
   std::optional<embedded_server> own;
   if (server.url == "embedded:") server.url = own.emplace().url();
-  const auto kept = server.connect();  // refuses a wrong address; keeps a shared server alive
+  // Refuses what cannot be used; keeps a shared server alive.
+  const auto kept = server.connect_and_ask();
   try {
     const auto all = measure_all(server, options, signals);
     shared.json ? print_json(as_json(options, all)) : print(as_table(options, all));

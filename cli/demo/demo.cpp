@@ -96,7 +96,8 @@ int tell_story(const context& shared, const demo_options& options) {
   auto server = shared.connection;
   std::optional<embedded_server> own;
   if (!server.url_given || server.url == "embedded:") server.url = own.emplace().url();
-  const auto kept = server.connect();  // refuses a wrong address; keeps a shared server alive
+  // Refuses what cannot be used; keeps a shared server alive.
+  const auto kept = server.connect_and_ask();
   hand_down(server);
   const auto id = own_id();
   if (const auto* const other = find_plot(options.story)) {

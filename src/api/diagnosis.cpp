@@ -213,9 +213,16 @@ class examination {
   // Only scripts publish; their rights to channels are those of the user.
   void about_publishing() {
     const auto said = answer({"EVAL", "return redis.call('PUBLISH', 'hf:c:doctor', 'hello')", "0"});
-    if (!said.is(resp::type::error)) return report(severity::ok, "publish", "scripts may publish");
-    report(severity::warning, "publish",
-           "who waits is not told of his turn: " + resp::classify(said.text).detail,
+    const bool listens = core_.engine().options().wakeup == wakeup::notification;
+    std::string why_not;
+    if (said.is(resp::type::error)) {
+      why_not = resp::classify(said.text).detail;
+    } else if (listens && !core_.engine().hears()) {
+      why_not = "the server lets this user's clients not subscribe";
+    } else {
+      return report(severity::ok, "publish", "scripts may publish");
+    }
+    report(severity::warning, "publish", "who waits is not told of his turn: " + why_not,
            "let this user's scripts publish, and its clients subscribe: ACL SETUSER ... +publish "
            "+subscribe resetchannels &hf:c:*");
   }

@@ -23,7 +23,8 @@ const char* sentence(errc code) noexcept {
     case errc::not_redis:
       return "what answers at this address does not speak the Redis protocol";
     case errc::foreign_key:
-      return "the lock's key holds something that is not a Holdfast lock; it was left untouched";
+      return "the lock's key holds something else, maybe a lock of another kind; it was left "
+             "untouched";
     case errc::layout_version:
       return "the lock was written by a Holdfast with another layout; it was left untouched";
     case errc::out_of_memory:
@@ -37,7 +38,7 @@ const char* sentence(errc code) noexcept {
     case errc::misconfigured:
       return "the server refuses writes because it cannot persist them";
     case errc::no_replicas:
-      return "the server refuses writes because too few replicas are connected";
+      return "too few replicas are connected, or have confirmed it in time";
     case errc::clock_skew:
       return "the server's clock does not agree with the known tokens or deadlines";
     case errc::server_error:

@@ -30,7 +30,7 @@ quorum_step quorum_machine::start(monotonic_time now) { return ask(now); }
 quorum_step quorum_machine::ask(monotonic_time now) {
   ++attempt_;
   state_ = state::asking;
-  founding_ = hinted_ = false;
+  founding_ = hinted_ = cut_short_ = false;
   token_ = 0;
   asked_at_ = now;
   wake_at_ = bounded(now + settings_.member_timeout);
@@ -210,11 +210,15 @@ quorum_step quorum_machine::fail(monotonic_time now) {
                           return each.said == answer::refused && each.code == why && !each.passing;
                         });
   if (!patience_.waits || is_final) return conclude(std::move(next), why, explain());
+  // Who had no time to answer is not to blame: what he did when he had counts.
+  if (why != errc::unavailable) {
+    why_dead_.clear();
+  } else if (!cut_short_) {
+    why_dead_ = explain();
+  }
   if (now >= give_up_at()) {
-    // Who had no time to answer is not to blame.
-    const bool is_cut_short = now < asked_at_ + settings_.member_timeout;
-    const bool is_dead = why == errc::unavailable && !is_cut_short;
-    return conclude(std::move(next), is_dead ? why : errc::timed_out, explain());
+    return why_dead_.empty() ? conclude(std::move(next), errc::timed_out, explain())
+                             : conclude(std::move(next), errc::unavailable, why_dead_);
   }
   state_ = state::waiting;
   auto then = pause(now);
@@ -262,6 +266,7 @@ quorum_step quorum_machine::on_timer(monotonic_time now) {
     return conclude({}, reason() == errc::unavailable ? errc::unavailable : errc::timed_out,
                     explain());
   }
+  cut_short_ = now < asked_at_ + settings_.member_timeout;
   give_up_on_silent();
   return decide(now);
 }

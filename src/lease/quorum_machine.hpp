@@ -178,6 +178,8 @@ class quorum_machine {
   bool is_held_ = false;
   bool hinted_ = false;     // while asking
   bool was_split_ = false;  // the last attempt got votes, but too few
+  bool cut_short_ = false;  // not all have had the time to answer
+  std::string why_dead_;    // no majority could be reached when there was time for it; or empty
 };
 
 }  // namespace holdfast::leasing

@@ -394,6 +394,18 @@ TEST_F(WaitingQuorumMachine, blames_nobody_who_had_no_time_to_answer) {
   expect_failed(machine.on_timer(after(milliseconds(20))), errc::timed_out);
 }
 
+// The last round is cut short by the end of patience; in that before it all had time enough.
+TEST_F(WaitingQuorumMachine, is_unavailable_when_it_was_so_as_long_as_there_was_time) {
+  auto machine = begun(3, waiting);
+  for (std::size_t i = 0; i < 2; ++i) {
+    machine.on_missing(1, i, missing::unreachable, "connection refused", start);
+  }
+  EXPECT_TRUE(machine.on_timer(waiting.give_up_at - nanoseconds(1)).new_request);
+  const auto end = machine.on_timer(waiting.give_up_at);
+  expect_failed(end, errc::unavailable);
+  EXPECT_NE(end.done->detail.find("connection refused"), std::string::npos) << end.done->detail;
+}
+
 TEST_F(WaitingQuorumMachine, is_unavailable_when_it_was_so_to_the_end) {
   auto machine = begun(3, waiting);
   machine.on_missing(1, 0, missing::unreachable, "connection refused", start);

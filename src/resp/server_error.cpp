@@ -18,7 +18,7 @@ constexpr std::string_view is_cluster =
 constexpr std::string_view one_slot = "all keys of a script must have one hash slot in a cluster";
 constexpr std::string_view ask_again = "it may pass: ask again";
 constexpr std::string_view give_rights =
-    "give this user the rights that are missing (ACL SETUSER); 'holdfast doctor' names them";
+    "give this user the rights that 'holdfast acl' prints (ACL SETUSER)";
 constexpr std::string_view check_login = "check the user name and password";
 constexpr std::string_view no_password_there = "give no password, or set one at the server";
 constexpr std::string_view newer_server =
@@ -42,7 +42,8 @@ constexpr server_error_rule rules[] = {
      "make room on the server's disk and look in its log for why it cannot save"},
     {"NOREPLICAS", errc::no_replicas, passing,
      "bring replicas back or lower the server's min-replicas-to-write"},
-    {"WRONGTYPE", errc::foreign_key, lasting, "choose another lock name or remove that key"},
+    {"WRONGTYPE", errc::foreign_key, lasting,
+     "choose another lock name, or see with 'holdfast status' what that key is"},
     {"NOAUTH", errc::authentication, lasting, "give a user name and password"},
     {"WRONGPASS", errc::authentication, lasting, check_login},
     {"invalid password", errc::authentication, lasting, check_login},

@@ -59,9 +59,15 @@ void joint_request::write(resp::writer& out, monotonic_time sent_at) {
   dialects::write_acquire_all(claims, leasing::not_after(sent, whole), out);
 }
 
-// Either an answer for each, or one for all: that it came too late, or an error.
+// Either an answer for each, or one for all: that it came too late, or an error. What may not be
+// given back together is given back one by one.
 void joint_request::on_reply(resp::value& reply) {
   const std::unique_ptr<joint_request> self(this);
+  const bool is_release = members_.front()->outgoing_.what == leasing::ask::release;
+  if (is_release && reply.is(resp::type::error)) {
+    reply.kind = resp::type::integer;
+    reply.number = 2;  // as release_all.lua says it of one
+  }
   const bool for_each = reply.is(resp::type::array) && reply.items.size() == members_.size() &&
                         !reply.items.front().is_text();
   for (std::size_t i = 0; i < members_.size(); ++i) {

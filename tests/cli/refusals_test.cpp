@@ -63,6 +63,21 @@ TEST(Refusals, WrongArguments) {
   EXPECT_THAT(holdfast({"stauts"}).errors, HasSubstr("did you mean 'status'?"));
 }
 
+// Of what only binary fractions have exactly, decimal ones must do.
+TEST(Refusals, DurationsAreAnyWholeNumberOfMilliseconds) {
+  const auto refusal = [](const char* option, const char* text) {
+    return holdfast({"run", option, text, "a", "--", "true"}, {"HOLDFAST_URL=nonsense"});
+  };
+  for (const auto* text : {"16.1s", "4.1m", "1.1h", "2.2h", "1.001s", "100ms"}) {
+    EXPECT_EQ(refusal("--lease", text).how, exited(78)) << text << ": it is the address";
+  }
+  for (const auto* text : {"1.0001s", "0.5ms", "1", "s", "1d", "-1s", "1e3s"}) {
+    EXPECT_EQ(refusal("--wait", text).how, exited(64)) << text;
+  }
+  EXPECT_THAT(refusal("--wait", "8761h").errors, HasSubstr("must be 0ms to 365d 0h"));
+  EXPECT_THAT(refusal("--wait", "99999999999999999999h").errors, HasSubstr("must be"));
+}
+
 TEST(Refusals, WrongAddresses) {
   for (const auto* url : {"http://host", "redis://", "redis://host:0", "redis://host:x", "unix://a",
                           "embedded:relative", "rediss://", "redis://host/x", "nonsense"}) {
@@ -114,6 +129,20 @@ TEST(Refusals, HintsAtEmbeddedWhenTheDefaultDoesNotAnswer) {
   EXPECT_EQ(said.how, exited(69));
   EXPECT_THAT(said.errors, HasSubstr("no server answers at redis://127.0.0.1:6379; start one"));
   EXPECT_THAT(said.errors, HasSubstr("--url embedded:/tmp/holdfast-$USER"));
+}
+
+TEST(Refusals, PasswordFilesThatCannotBeRead) {
+  const auto said = holdfast({"status", "a", "--password-file", "/nowhere/at all"});
+  EXPECT_EQ(said.how, exited(78));
+  EXPECT_THAT(said.errors, HasSubstr("'/nowhere/at all' cannot be read: No such file"));
+  EXPECT_THAT(holdfast({"status", "a", "--password-file", "/dev/null"}).errors,
+              HasSubstr("the first line of the password file '/dev/null' is empty"));
+}
+
+TEST(Refusals, UsersThatWouldBreakTheLineThatIsPrinted) {
+  for (const auto* user : {"a b", "a\nb", "a\t"}) {
+    EXPECT_EQ(holdfast({"acl", "*", "--user", user}).how, exited(64)) << user;
+  }
 }
 
 TEST(Refusals, NotARedisServer) {

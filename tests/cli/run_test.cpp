@@ -163,6 +163,39 @@ TEST_P(CommandLine, StoppedCommandGoesOn) {
   EXPECT_EQ(program.wait(), exited(0));
 }
 
+// It cannot end while it is stopped, and the lock would be held as long as that.
+TEST_P(CommandLine, StoppedCommandIsEndedBySignals) {
+  const auto server = start();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    child_process program(
+        call_at(server, {"run", "a", "--", "sh", "-c", "echo in; kill -STOP $$; sleep 600"}));
+    ASSERT_TRUE(program.wait_for_output("in"));
+    program.signal(signal);
+    EXPECT_EQ(program.wait(), exited(128 + signal));
+  }
+}
+
+// It needs more rights than either of the locks, to be taken together.
+TEST_P(CommandLine, SeveralLocksAreReleasedOneByOneWhereTheyMayNotBeTogether) {
+  const auto server = start();
+  const auto printed =
+      holdfast_at(server, {"acl", "*", "--user", "worker", "--kind", "mutex", "--kind", "operator"})
+          .output;
+  std::istringstream words(printed);
+  std::vector<std::string> rule{std::istream_iterator<std::string>(words), {}};
+  std::replace(rule.begin(), rule.end(), std::string("#SHA256-OF-PASSWORD"),
+               std::string(">secret"));
+  ASSERT_EQ(server.command(rule).text, "OK");
+  const auto said = holdfast(
+      {"run", "--all-of", "a,b", "--", "echo", "in"},
+      {"HOLDFAST_URL=" + server.url(), "HOLDFAST_USER=worker", "HOLDFAST_PASSWORD=secret"});
+  EXPECT_EQ(said.how, exited(0)) << said.errors;
+  EXPECT_EQ(said.errors, "");
+  for (const auto* name : {"a", "b"}) {
+    EXPECT_EQ(holdfast_at(server, {"run", "--nonblock", name, "--", "true"}).how, exited(0));
+  }
+}
+
 TEST_P(CommandLine, HundredAtOnceCountExactly) {
   const auto server = start();
   const auto file = std::filesystem::path(server.socket()).parent_path() / "counter";

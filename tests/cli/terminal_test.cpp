@@ -161,6 +161,20 @@ TEST_P(CommandLine, JobIsStoppedAndGoesOnInFront) {
   EXPECT_TRUE(shell.shows("code 6")) << shell.screen();
 }
 
+// Its command asks for what only who is in front may read.
+TEST_P(CommandLine, JobInTheBackgroundStopsUntilItIsInFront) {
+  const auto server = start();
+  auto job = locked(server, "read line; echo went on with $line.; exit 6");
+  job.replace(job.rfind(';'), 1, " &");
+  shell_on_terminal shell("set -m; " + job +
+                          "until grep -q ') T ' /proc/$!/stat; do :; done; "
+                          "echo waits.; fg; echo code $?");
+  ASSERT_TRUE(shell.shows("waits.")) << shell.screen();
+  shell.type("luck\n");
+  EXPECT_TRUE(shell.shows("went on with luck.")) << shell.screen();
+  EXPECT_TRUE(shell.shows("code 6")) << shell.screen();
+}
+
 bool is_stopped(const child_process& program) {
   std::ifstream file("/proc/" + std::to_string(program.pid()) + "/stat");
   const std::string all{std::istreambuf_iterator<char>(file), {}};

@@ -136,7 +136,7 @@ TEST_P(Rights, EveryMissingCommandIsToldAndChangesNothing) {
     give(server, {"-" + missing});
     expect_failure(orders.try_acquire(), errc::permission_denied, "ACL SETUSER");
     expect_failure(orders.try_acquire({.timeout = support::generous}), errc::permission_denied,
-                   "holdfast doctor");
+                   "holdfast acl");
     EXPECT_EQ(server.command({"EXISTS", value_key("orders")}).number, 0) << missing;
     give(server, {"+" + missing});
     EXPECT_TRUE(orders.try_acquire({.timeout = support::generous})) << missing;
@@ -168,9 +168,11 @@ TEST_P(Rights, DoctorTellsThatScriptsMayNotPublish) {
   give(server, {"resetchannels"});
   EXPECT_EQ(publishing().level, finding::severity::warning) << publishing().detail;
   EXPECT_THAT(publishing().remedy, ::testing::HasSubstr("&hf:c:*"));
-  give(server, {"&hf:c:*", "-publish"});
-  EXPECT_EQ(publishing().level, finding::severity::warning) << publishing().detail;
-  EXPECT_THAT(publishing().remedy, ::testing::HasSubstr("+publish"));
+  for (const auto* right : {"publish", "subscribe"}) {
+    give(server, {"&hf:c:*", "+publish", "+subscribe", std::string{"-"} + right});
+    EXPECT_EQ(publishing().level, finding::severity::warning) << right << publishing().detail;
+    EXPECT_THAT(publishing().remedy, ::testing::HasSubstr(std::string{"+"} + right));
+  }
 }
 
 TEST_P(Rights, AWaiterWhoMayNotListenStandsInTheQueueOnce) {

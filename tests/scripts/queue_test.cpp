@@ -263,6 +263,20 @@ TEST_P(QueueScript, CountsNobodyAgainstTheLimitOfAFreeLock) {
   EXPECT_EQ(waiting(), 0);
 }
 
+TEST_P(QueueScript, IsFullOfThoseWhoAreLeftWhenAFreeLockIsHandedOn) {
+  const auto channel = listen(2);
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others), third = next_waiting(others);
+  must_wait(first);
+  must_wait(second);
+  redis().command({"DEL", key.value_key()});  // as if its lease had ended
+  third.queue_limit = 1;
+  EXPECT_EQ(code_of(redis().acquire(third)), errc::queue_full);
+  EXPECT_TRUE(owns(first));
+  EXPECT_EQ(waiting(), 1);
+}
+
 // Where nobody may publish, who is handed the lock finds out when he asks.
 TEST_P(QueueScript, ForgetsAQueueThatItMayNotServe) {
   claim mine = claims.next();

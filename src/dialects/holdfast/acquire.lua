@@ -33,7 +33,7 @@ local call = redis.call
 if now > ARGV[3] + 0 then return {'late', now} end
 
 local me = ARGV[1]
-local queued, place, ticket = false, 0, nil
+local queued, place, ticket, full = false, 0, nil, false
 if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
   local held = call('GET', KEYS[1])
   local remaining = 0
@@ -65,8 +65,9 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
       place = call('ZCARD', KEYS[2])
       ticket = ARGV[6]
       if ticket == '0' then
-        -- Of a free lock: one of them is about to have it, or all are gone.
-        if held and place >= ARGV[7] + 0 then return {'full', ARGV[7]} end
+        full = place >= ARGV[7] + 0
+        -- Of a free lock one of them is about to have it, or all are gone.
+        if held and full then return {'full', ARGV[7]} end
         -- A time, for order beyond the life of a queue; but in the queue it only grows.
         ticket = text
         local last = place > 0 and call('ZRANGE', KEYS[2], '-1', '-1', 'WITHSCORES')[2]
@@ -93,7 +94,13 @@ if queued and not refusal then
   if more then return {'more'} end
   if winner and winner ~= me then
     if not ARGV[5] then return -claim end
-    return {'queued', call('ZRANK', KEYS[2], me .. ARGV[5]) or 0, claim + 0, ticket, now}
+    local member = me .. ARGV[5]
+    if full and call('ZCARD', KEYS[2]) > ARGV[7] + 0 then
+      call('ZREM', KEYS[2], member)
+      call('HDEL', KEYS[3], member)
+      return {'full', ARGV[7]}
+    end
+    return {'queued', call('ZRANK', KEYS[2], member) or 0, claim + 0, ticket, now}
   end
 end
 if queued and ARGV[5] and not winner then

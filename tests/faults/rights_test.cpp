@@ -139,7 +139,9 @@ TEST_P(Rights, EveryMissingCommandIsToldAndChangesNothing) {
                    "holdfast acl");
     EXPECT_EQ(server.command({"EXISTS", value_key("orders")}).number, 0) << missing;
     give(server, {"+" + missing});
-    EXPECT_TRUE(orders.try_acquire({.timeout = support::generous})) << missing;
+    auto held = orders.try_acquire({.timeout = support::generous});
+    ASSERT_TRUE(held) << missing << why_not(held);
+    EXPECT_TRUE(held->release()) << "before the next right is taken away";
   }
 }
 

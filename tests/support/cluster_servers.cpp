@@ -27,6 +27,12 @@ bool says(const private_server& node, const std::vector<std::string>& words,
   return asked_of(node, words).text.find(line) != std::string::npos;
 }
 
+std::string epoch_of(const private_server& node) {
+  const auto said = asked_of(node, {"CLUSTER", "INFO"}).text;
+  const auto at = said.find("cluster_current_epoch:");
+  return said.substr(at, said.find('\r', at) - at);
+}
+
 }  // namespace
 
 cluster_servers::cluster_servers(const cluster_settings& settings)
@@ -119,7 +125,14 @@ std::size_t cluster_servers::master_of(std::uint16_t slot, std::size_t asked) co
   throw std::runtime_error("nobody has that slot");
 }
 
+// Of two moves that had not heard of each other both would count for ever: one epoch for two.
+bool cluster_servers::agree_on_the_epoch() const {
+  return std::ranges::all_of(
+      nodes_, [&](const auto& one) { return epoch_of(one) == epoch_of(nodes_.front()); });
+}
+
 void cluster_servers::move(std::uint16_t slot, std::size_t from, std::size_t to) const {
+  await("an earlier move is not known to all", eventually([&] { return agree_on_the_epoch(); }));
   begin_to_move(slot, from, to);
   move_keys(slot, from, to);
   end_to_move(slot, from, to);

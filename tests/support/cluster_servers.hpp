@@ -46,6 +46,7 @@ class cluster_servers {
  private:
   void make_known(const std::vector<std::uint16_t>& bus_ports) const;
   void share_slots(std::size_t masters) const;
+  bool agree_on_the_epoch() const;
   std::uint16_t port(const private_server& node) const;
   std::string host(std::size_t i) const;
   std::string place(std::size_t i) const;  // host:port

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -150,52 +149,6 @@ TEST(BadPeer, ClusterThatMovesALockMayFindNoDescriptorLeft) {
   for (const auto* got : {&asked, &awaited}) {
     expect_failure(*got, errc::unavailable, "no descriptor is left");
   }
-}
-
-// The message that a request was granted a lock comes, its answer is lost, and so is the connection
-// for so long that the request is asked again first. True: the grant is not given back before it
-// is asked for.
-bool keeps_what_it_asks_for_again() {
-  const auto is_of_the_lock = [](const fake_server::command& words) {
-    return words.front() == "EVALSHA" && words.at(3) == "hf:{a}";
-  };
-  std::atomic<bool> was_asked = false, is_back = false;
-  fake_server server;
-  server.on([&](const auto& command) -> std::optional<fake_server::reply> {
-    if (command.front() == "HELLO" && was_asked && !is_back) return fake_server::hang_up();
-    if (!is_of_the_lock(command)) return std::nullopt;
-    if (was_asked.exchange(true)) {
-      return fake_server::answer("*3\r\n+mine\r\n+4096\r\n:30000\r\n");
-    }
-    const std::string request = command.at(7);
-    const auto bulk = [](const std::string& text) {
-      return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
-    };
-    return fake_server::reply{">3\r\n" + bulk("message") + bulk("hf:c:" + request.substr(0, 32)) +
-                                  bulk("grant " + request + " 4096 1000 1 hf:{a}"),
-                              fake_server::then::close};
-  });
-  const auto options = impatient();
-  const client redis{server.url(), options};
-  auto asks = std::async(std::launch::async, [&] {
-    return redis.mutex("a").try_acquire({.timeout = support::generous});
-  });
-  // As long as the lost request may be executed, and some.
-  asks.wait_for(2 * options.response_timeout);
-  is_back = true;
-  const auto got = asks.get();
-  EXPECT_TRUE(got) << why_not(got);
-  std::vector<std::string> scripts;
-  for (const auto& command : server.received()) {
-    if (is_of_the_lock(command)) scripts.push_back(command.at(1));
-  }
-  return scripts.size() > 1 && scripts[0] == scripts[1];
-}
-
-// A busy machine may ask again too late: three tries.
-TEST(BadPeer, ThatGrantedWhatIsAskedForAgainIsNotGivenItBack) {
-  EXPECT_TRUE(keeps_what_it_asks_for_again() || keeps_what_it_asks_for_again() ||
-              keeps_what_it_asks_for_again());
 }
 
 TEST(BadPeer, RefusedPortIsToldWithItsAddress) {

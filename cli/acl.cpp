@@ -69,9 +69,8 @@ void add_acl(CLI::App& program, context& shared) {
           "--kind", given->kinds,
           "A kind of Holdfast's own as `holdfast capabilities` names it, or `operator` (status, "
           "ls, watch, semaphore, release --force, doctor), or beside others `cluster`, for nodes "
-          "of a Redis "
-          "Cluster, `replicas`, for --min-replicas, and `deadlocks`, for clients that look for "
-          "them; more than once [all locks]")
+          "of a Redis Cluster, `replicas`, for --min-replicas, and `deadlocks`, for clients that "
+          "look for them; more than once [all locks]")
       ->type_name("KIND")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -111,8 +111,10 @@ connection_options resolve(const connection_arguments& given) {
   if (options.url_given) options.url = url;
   options.username = given_or(given.username, "HOLDFAST_USER");
   // It is read again at each log-in. What is no file, as a pipe, can be read once only.
-  if (std::filesystem::is_regular_file(given.password_file))
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(given.password_file, unknown)) {
     options.password_file = given.password_file;
+  }
   options.password = given.password_file.empty() ? environment("HOLDFAST_PASSWORD")
                                                  : first_line(given.password_file);
   options.sentinel_username = environment("HOLDFAST_SENTINEL_USER");

@@ -51,6 +51,12 @@ class LatchScript : public scripts_test {
     if (where != nullptr) one.ticket = where->ticket;
     return where != nullptr;
   }
+  void await(int many) {
+    for (int i = 0; i < many; ++i) {
+      claim one = waiter();
+      ASSERT_TRUE(waits(one));
+    }
+  }
   std::int64_t waiting() { return latch().command({"ZCARD", key.value_key() + ":w"}).number; }
 
  private:
@@ -129,10 +135,7 @@ TEST_P(LatchScript, LetsNobodyPassBecauseTheClockWasSetBack) {
 
 TEST_P(LatchScript, TellsACrowdInSeveralSteps) {
   set(1);
-  for (int i = 0; i < 450; ++i) {
-    claim one = waiter();
-    ASSERT_TRUE(waits(one));
-  }
+  await(450);
   EXPECT_EQ(down(), (latch_change{true, 0, true}));
   EXPECT_EQ(waiting(), 250);
   EXPECT_TRUE(is_open_for(waiter())) << "who asks helps";
@@ -143,10 +146,7 @@ TEST_P(LatchScript, TellsACrowdInSeveralSteps) {
 
 TEST_P(LatchScript, IsNotSetAgainBeforeAllAreTold) {
   set(1);
-  for (int i = 0; i < 450; ++i) {
-    claim one = waiter();
-    ASSERT_TRUE(waits(one));
-  }
+  await(450);
   down();
   EXPECT_EQ(set(2), (latch_change{true, 0, true}));
   EXPECT_EQ(left(), 0U);
@@ -155,10 +155,7 @@ TEST_P(LatchScript, IsNotSetAgainBeforeAllAreTold) {
 
 TEST_P(LatchScript, SetsByACopyNothingThatHasBeenAnswered) {
   set(1);
-  for (int i = 0; i < 450; ++i) {
-    claim one = waiter();
-    ASSERT_TRUE(waits(one));
-  }
+  await(450);
   down();
   const auto id = claims.next().owner;
   const latch_change told{true, 0, true};

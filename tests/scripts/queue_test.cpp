@@ -205,7 +205,7 @@ TEST_P(QueueScript, GivesALockThatEndedToTheFirstWhoeverAsks) {
   redis().must_acquire(mine);
   claim first = next_waiting(others);
   must_wait(first);
-  redis().command({"DEL", key.value_key()});  // as if its lease had ended
+  end_the_lease();
   const auto verdict = redis().acquire(claims.next());
   ASSERT_TRUE(std::holds_alternative<busy>(verdict)) << redis().why(verdict);
   EXPECT_EQ(std::get<busy>(verdict).remaining, longest_claim);
@@ -218,7 +218,7 @@ TEST_P(QueueScript, GivesALockThatEndedToTheFirstWhenHeAsks) {
   redis().must_acquire(mine);
   claim first = next_waiting(others);
   must_wait(first);
-  redis().command({"DEL", key.value_key()});
+  end_the_lease();
   const auto verdict = redis().acquire(first);
   ASSERT_TRUE(std::holds_alternative<granted>(verdict)) << redis().why(verdict);
   EXPECT_EQ(std::get<granted>(verdict).ttl, lease);
@@ -257,7 +257,7 @@ TEST_P(QueueScript, CountsNobodyAgainstTheLimitOfAFreeLock) {
   claims_of dead{key, 3};
   claim gone = next_waiting(dead), alive = next_waiting(others);
   must_wait(gone);
-  redis().command({"DEL", key.value_key()});  // as if its lease had ended
+  end_the_lease();
   alive.queue_limit = 1;
   redis().must_acquire(alive);
   EXPECT_EQ(waiting(), 0);
@@ -270,7 +270,7 @@ TEST_P(QueueScript, IsFullOfThoseWhoAreLeftWhenAFreeLockIsHandedOn) {
   claim first = next_waiting(others), second = next_waiting(others), third = next_waiting(others);
   must_wait(first);
   must_wait(second);
-  redis().command({"DEL", key.value_key()});  // as if its lease had ended
+  end_the_lease();
   third.queue_limit = 1;
   EXPECT_EQ(code_of(redis().acquire(third)), errc::queue_full);
   EXPECT_TRUE(owns(first));

@@ -152,6 +152,8 @@ class scripts_test : public support::server_test {
 
   script_client& redis() { return *redis_; }
   const private_server& server() const { return *server_; }
+  // As far as the server knows.
+  void end_the_lease() { redis().command({"DEL", key.value_key()}); }
 
   const lock_key key{"orders:42"};
   claims_of claims{key};

@@ -113,7 +113,7 @@ TEST_P(SharedScript, GivesATryWhatOnlyTheDeadWaitFor) {
   claim writer = in_mode('x'), gone = waiting(in_mode('x'), wakeup_way::channel);
   ASSERT_TRUE(granted_to(writer));
   ASSERT_EQ(place_of(gone), 0U);
-  redis().command({"DEL", key.value_key()});  // as if its lease had ended
+  end_the_lease();
   claim attempt = in_mode('x');
   EXPECT_TRUE(std::holds_alternative<unfinished>(shared().acquire(attempt)));
   EXPECT_TRUE(granted_to(attempt));
@@ -128,7 +128,7 @@ TEST_P(SharedScript, CountsTheDeadAgainstNoLimit) {
   EXPECT_EQ(place_of(next), 0U) << "the dead one is dropped";
   EXPECT_EQ(code_of(shared().acquire(another)), errc::queue_full);
   EXPECT_EQ(place_of(next), 0U);
-  redis().command({"DEL", key.value_key()});
+  end_the_lease();
   EXPECT_TRUE(granted_to(next));
 }
 
@@ -139,7 +139,7 @@ TEST_P(SharedScript, LetsTheDeadBlockNobodyWhereItMayNotPublish) {
   ASSERT_EQ(place_of(gone), 0U);
   ASSERT_TRUE(place_of(next));
   redis().command({"ACL", "SETUSER", "default", "-publish"});
-  redis().command({"DEL", key.value_key()});
+  end_the_lease();
   EXPECT_TRUE(granted_to(next));
 }
 

@@ -27,10 +27,8 @@ bool says(const private_server& node, const std::vector<std::string>& words,
   return asked_of(node, words).text.find(line) != std::string::npos;
 }
 
-std::string epoch_of(const private_server& node) {
-  const auto said = asked_of(node, {"CLUSTER", "INFO"}).text;
-  const auto at = said.find("cluster_current_epoch:");
-  return said.substr(at, said.find('\r', at) - at);
+std::int64_t epoch_of(const private_server& node) {
+  return number_behind("cluster_current_epoch:", asked_of(node, {"CLUSTER", "INFO"}).text);
 }
 
 }  // namespace

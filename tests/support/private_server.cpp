@@ -81,13 +81,12 @@ bool may_be_refused(const std::string& what) {
   return std::find(std::begin(tried), std::end(tried), what) != std::end(tried);
 }
 
-// In what INFO says; 0 where that is not there.
+}  // namespace
+
 std::int64_t number_behind(const std::string& label, const std::string& said) {
   const auto at = said.find(label);
   return at == said.npos ? 0 : std::stoll(said.substr(at + label.size()));
 }
-
-}  // namespace
 
 bool over_cluster() {
   const char* const topology = std::getenv("HOLDFAST_TEST_TOPOLOGY");

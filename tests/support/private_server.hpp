@@ -18,6 +18,9 @@ struct server_tls {
   bool demands_client_certificate = false;
 };
 
+// In what INFO or CLUSTER INFO says; 0 where that is not there.
+std::int64_t number_behind(const std::string& label, const std::string& said);
+
 // Whether HOLDFAST_TEST_TOPOLOGY makes a cluster of each private server.
 bool over_cluster();
 

@@ -40,6 +40,7 @@ contest::outcome contest::run(const work& task, const std::function<void()>& aro
   void* const memory =
       ::mmap(nullptr, sizeof(tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& all = *new (memory) tally;
+  all.processes_ = processes;
   std::vector<pid_t> children;
   for (int p = 0; p < processes; ++p) children.push_back(begin(all, task, p));
   wait_for(std::chrono::milliseconds(500));

@@ -19,12 +19,18 @@ class tally {
  public:
   bool is_over() const noexcept { return stop_; }
 
+  // How long a contender waits before it begins, so that those of a process do not come together.
+  nanoseconds pause_before(int process, int thread) const noexcept {
+    return arrival_distance * (thread * processes_ + process);
+  }
+
   // Around each acquisition.
   void on_acquired(int process, int contender, monotonic_time asked_at) noexcept;
   void before_release() noexcept { released_at_ = net::now().time_since_epoch().count(); }
 
  private:
   friend struct contest;
+  static constexpr std::chrono::milliseconds arrival_distance{20};
   static constexpr int most = 64;                 // contenders
   static constexpr std::size_t buckets = 20'000;  // of a microsecond
 
@@ -33,6 +39,7 @@ class tally {
   std::atomic<std::uint64_t> by_another_thread_{0}, by_another_process_{0};
   std::atomic<std::int64_t> released_at_{0}, longest_wait_{0};
   std::atomic<int> last_thread_{-1}, last_process_{-1};
+  int processes_ = 1;
   std::atomic<bool> counting_{false}, stop_{false};
 };
 
@@ -66,8 +73,9 @@ template <typename Acquire>
 void contend(tally& all, int process, int threads, const Acquire& acquire) {
   std::vector<std::jthread> running;
   for (int t = 0; t < threads; ++t) {
-    running.emplace_back([&, me = process * threads + t] {
+    running.emplace_back([&, t, me = process * threads + t] {
       auto next = acquire(me);
+      std::this_thread::sleep_for(all.pause_before(process, t));
       while (!all.is_over()) {
         const auto asked_at = net::now();
         const auto held = next();

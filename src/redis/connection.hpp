@@ -11,7 +11,6 @@
 
 #include "base/mutex.hpp"
 #include "net/background_thread.hpp"
-#include "redis/late_wake_ups.hpp"
 #include "redis/link.hpp"
 #include "redis/locator.hpp"
 #include "redis/request.hpp"
@@ -34,7 +33,7 @@ struct connection_tuning {
 
 // Who reads the socket is a role that one thread has at a time:
 //   caller       a thread that waits for its own answer reads for everybody (leader), and when it
-//                has its answer offers the role to the newest of those that sleep (followers);
+//                has its answer offers the role to one of those that sleep (followers);
 //   background   the background thread: when a crowd is in flight, or when nobody waits;
 //   none         nothing is expected, or its answers may lie for `grace`.
 // What the role guards (link_) needs no lock. Everything else is under mutex_, which is never held
@@ -113,7 +112,6 @@ class connection final : public net::attendant {
   struct turn {
     reply_batch batch;
     std::vector<request*> answered;
-    std::vector<late_wake_ups::word*> woken;
     std::uint64_t position = 0;  // of the first of the batch
   };
   class ping_request;
@@ -131,6 +129,7 @@ class connection final : public net::attendant {
   bool nothing_to_read() const HOLDFAST_REQUIRES(mutex_);
   bool offer_to_listener(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
   bool offer_to_newest(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
+  bool offer_to_callers(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
   bool pass_role(const waiter& leader, std::size_t answered) HOLDFAST_REQUIRES(mutex_);
   bool leave_to_callers(std::size_t answered, bool answers_thread) HOLDFAST_REQUIRES(mutex_);
   void lead(waiter& w, bool alone) HOLDFAST_EXCLUDES(mutex_);

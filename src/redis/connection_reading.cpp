@@ -7,6 +7,7 @@
 #include "net/clock.hpp"
 #include "net/socket.hpp"
 #include "redis/connection.hpp"
+#include "redis/late_wake_ups.hpp"
 #include "resp/server_error.hpp"
 
 namespace holdfast::redis {
@@ -30,6 +31,7 @@ void connection::drive(waiter& w) {
     bool leads = false;
     bool wake = false;
     {
+      const late_wake_ups woken;
       const scoped_mutex lock(mutex_);
       if (up_ && !out_.empty()) wake = role_ == role::background || flush();
       leads = take_role(w);
@@ -77,15 +79,23 @@ bool connection::offer_to_listener(const waiter* leader) {
 
 // The newest of those who asked has slept least and must be woken anyway.
 bool connection::offer_to_newest(const waiter* leader) {
+  if (in_flight_.empty()) return false;
   waiter* const newest = in_flight_.last()->sleeper_;
   if (newest == nullptr || newest == leader || !newest->offer_role()) return false;
   role_ = role::caller;
   return true;
 }
 
+// Who waits for a message goes on reading when he has read somebody else's answer; who asks would
+// have to wake him next.
+bool connection::offer_to_callers(const waiter* leader) {
+  return offer_to_listener(leader) || offer_to_newest(leader);
+}
+
 void connection::listen(waiter* who) {
   bool wake = false;
   {
+    const late_wake_ups woken;
     const scoped_mutex lock(mutex_);
     if (who != nullptr) {
       listeners_.push_back(who);
@@ -125,13 +135,9 @@ bool connection::pass_role(const waiter& leader, std::size_t answered) {
     role_ = role::none;
     return false;
   }
-  if (in_flight_.empty()) {
-    if (offer_to_listener(&leader)) return false;
-    role_ = role::background;
-    return true;
-  }
-  if ((leader.is_executor() || !is_crowded(answered)) && offer_to_newest(&leader)) return false;
-  if (leader.is_executor()) {
+  const bool crowded = !in_flight_.empty() && is_crowded(answered);
+  if ((leader.is_executor() || !crowded) && offer_to_callers(&leader)) return false;
+  if (leader.is_executor() && !in_flight_.empty()) {
     role_ = role::none;  // it will be back for the rest after running its coroutines
     look_later();
     return false;
@@ -155,8 +161,7 @@ bool connection::leave_to_callers(std::size_t answered, bool answers_thread) {
     role_ = role::none;  // that thread may be back at once
     return true;
   }
-  if (in_flight_.empty()) return offer_to_listener(nullptr);
-  return offer_to_newest(nullptr);
+  return offer_to_callers(nullptr);
 }
 
 // Reads until this thread no longer has the role.
@@ -174,6 +179,7 @@ void connection::lead(waiter& w, bool alone) {
       return;
     }
     if (leads && w.is_finished()) {
+      const late_wake_ups woken;
       scoped_mutex lock(mutex_);
       const bool wake = pass_role(w, 0);
       lock.unlock();
@@ -234,7 +240,7 @@ bool connection::process(turn& mine, const waiter* leader, link::outcome how) {
   bool leads = true;
   bool wake = false;
   mine.answered.clear();
-  late_wake_ups woken(mine.woken);
+  late_wake_ups woken;
   mine.position = received_ + 1;
   received_ += mine.batch.size();
   if (positions_ != nullptr) mine.position = positions_->fetch_add(mine.batch.size()) + 1;

@@ -10,6 +10,7 @@
 #include "net/socket.hpp"
 #include "redis/connection.hpp"
 #include "redis/connection_ping.hpp"
+#include "redis/late_wake_ups.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -101,6 +102,7 @@ void connection::read_in_background(microseconds spin) {
     }
   }
   {
+    const late_wake_ups woken;
     const scoped_mutex lock(mutex_);
     if (in_flight_.empty() && out_.empty()) {
       if (offer_to_listener(nullptr)) return;

@@ -4,21 +4,22 @@
 
 namespace holdfast::redis {
 
-thread_local late_wake_ups* late_wake_ups::current = nullptr;
+thread_local std::vector<late_wake_ups::word*> late_wake_ups::put_off;
+thread_local int late_wake_ups::scopes = 0;
 
 late_wake_ups::~late_wake_ups() {
-  current = outer_;
+  --scopes;
   send();
 }
 
 void late_wake_ups::send() noexcept {
-  for (word* const one : kept_) futex_wake_one(*one);
-  kept_.clear();
+  for (std::size_t i = first_; i < put_off.size(); ++i) futex_wake_one(*put_off[i]);
+  put_off.resize(first_);
 }
 
 void late_wake_ups::wake(word& on) {
-  if (current != nullptr) {
-    current->kept_.push_back(&on);
+  if (scopes > 0) {
+    put_off.push_back(&on);
   } else {
     futex_wake_one(on);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,23 +18,22 @@ class late_wake_ups {
  public:
   using word = std::atomic<std::uint32_t>;
 
-  // `kept`: where they are noted; empty, and belongs to this while it exists.
-  explicit late_wake_ups(std::vector<word*>& kept) noexcept : kept_(kept), outer_(current) {
-    current = this;
-  }
+  late_wake_ups() noexcept : first_(put_off.size()) { ++scopes; }
   ~late_wake_ups();
   late_wake_ups(const late_wake_ups&) = delete;
   late_wake_ups& operator=(const late_wake_ups&) = delete;
 
+  // What was put off since this began.
   void send() noexcept;
+  std::size_t count() const noexcept { return put_off.size() - first_; }
 
   // Wakes one who sleeps on `on`, now or late.
   static void wake(word& on);
 
  private:
-  static thread_local late_wake_ups* current;
-  std::vector<word*>& kept_;
-  late_wake_ups* const outer_;
+  static thread_local std::vector<word*> put_off;
+  static thread_local int scopes;
+  const std::size_t first_;
 };
 
 }  // namespace holdfast::redis

@@ -58,71 +58,91 @@ void among_threads(const setting& with) {
   results.at_most("contention.one_process_longest_wait", got.longest_wait, "ms", 50);
 }
 
-// By turns with a trip, and with what sockets and scripts can do that do nothing else.
-void fair_beside_the_limit(const setting& with) {
-  std::vector<double> ours, bare, ping, switches, bare_switches;
+double median_of(const std::vector<contest::outcome>& turns, double contest::outcome::*what) {
+  std::vector<double> each;
+  for (const auto& one : turns) each.push_back(one.*what);
+  return median(std::move(each));
+}
+
+// How often a second a lock goes from one process to another in the library that was the best at it
+// of those that starve nobody.
+class rslock_turns {
+ public:
+  rslock_turns() {
+    try {
+      program_ = rslock_peer();
+    } catch (const std::exception& error) {
+      missing_ = error.what();
+    }
+  }
+
+  void take(const setting& with) {
+    if (!missing_.empty()) return;
+    const auto port = std::to_string(with.redis.port());
+    double switches = 0, index = 0;
+    std::istringstream(output_of({program_, port, "4", "4", "2000"})) >> switches >> index;
+    switches_.push_back(switches);
+    jain_.push_back(index);
+  }
+
+  void report(bench::report& results, double ours) {
+    const std::string name = "contention.fair_switches_vs_rslock";
+    if (!missing_.empty()) return results.skip(name, missing_);
+    const double theirs = median(std::move(switches_));
+    results.at_least(name, ours / theirs, "x", 4);
+    results.tell("contention.rslock_switches", theirs, "/s");
+    results.tell("contention.rslock_jain", median(std::move(jain_)), "index");
+  }
+
+ private:
+  std::string program_, missing_;
+  std::vector<double> switches_, jain_;
+};
+
+// What was asked of the server for each acquisition goes to `commands`.
+contest::outcome fair_turn(const setting& with, std::vector<double>& commands) {
+  std::vector<double> calls;
+  const auto all = many_processes(with);
+  const auto got = all.run(with_clients(with, {.fair = true}),
+                           [&] { calls.push_back(calls_of(with.redis.port(), "evalsha")); });
+  const double acquired = got.rate * std::chrono::duration<double>(all.length).count();
+  commands.push_back((calls[1] - calls[0]) / acquired);
+  return got;
+}
+
+// By turns: a trip, ours, what sockets and scripts can do that do nothing else, and a peer.
+void fair_among_processes(const setting& with) {
+  std::vector<contest::outcome> ours, bare;
+  std::vector<double> ping, commands;
+  rslock_turns peer;
   for (int turn = 0; turn < turns(with); ++turn) {
     ping.push_back(ping_p50(with));
-    const auto fair = many_processes(with).run(with_clients(with, {.fair = true}));
-    const auto limit = many_processes(with).run(with_bare_queues(with));
-    ours.push_back(fair.handover_p50);
-    bare.push_back(limit.handover_p50);
-    switches.push_back(fair.process_switches);
-    bare_switches.push_back(limit.process_switches);
+    ours.push_back(fair_turn(with, commands));
+    bare.push_back(many_processes(with).run(with_bare_queues(with)));
+    peer.take(with);
   }
   auto& results = with.results;
-  const double handover = median(std::move(ours)), limit = median(std::move(bare));
+  using outcome = contest::outcome;
   const double trip = median(std::move(ping));
-  const double rate = median(std::move(switches)), most = median(std::move(bare_switches));
+  const double handover = median_of(ours, &outcome::handover_p50);
+  const double limit = median_of(bare, &outcome::handover_p50);
+  const double rate = median_of(ours, &outcome::process_switches);
+  const double most = median_of(bare, &outcome::process_switches);
   results.at_most("contention.fair_handover_vs_ping", handover / trip, "x", 0.8);
   results.tell("contention.bare_handover_vs_ping", limit / trip, "x");
   results.tell("contention.fair_handover_vs_bare", handover / limit, "x");
   results.tell("contention.fair_switches_vs_bare", rate / most, "x");
+  peer.report(results, rate);
+  results.tell("contention.ping_p50", trip, "us");
   results.tell("contention.fair_handover_p50", handover, "us");
   results.tell("contention.bare_handover_p50", limit, "us");
-  results.tell("contention.ping_p50", trip, "us");
-  results.tell("contention.bare_switches", most, "/s");
-}
-
-void fairness(const setting& with) {
-  std::vector<double> calls;
-  const auto contest = many_processes(with);
-  const auto fair = contest.run(with_clients(with, {.fair = true}),
-                                [&] { calls.push_back(calls_of(with.redis.port(), "evalsha")); });
-  auto& results = with.results;
-  results.at_least("contention.fair_jain", fair.jain, "index", 0.99);
-  results.tell("contention.fair_longest_wait", fair.longest_wait, "ms");
-  results.tell("contention.fair_rate", fair.rate, "acquisitions/s");
-  const double acquired = fair.rate * std::chrono::duration<double>(contest.length).count();
-  results.at_most("contention.fair_commands_per_acquisition", (calls[1] - calls[0]) / acquired,
-                  "commands", 2.02);
-}
-
-// How often a second a lock goes from one process to another, by turns with the library that was
-// the best at it of those that starve nobody.
-void switches_beside_a_peer(const setting& with) {
-  const std::string name = "contention.fair_switches_vs_rslock";
-  std::vector<double> ours, theirs, jain;
-  try {
-    const auto peer = rslock_peer();
-    const auto port = std::to_string(with.redis.port());
-    for (int turn = 0; turn < turns(with); ++turn) {
-      double switches = 0, index = 0;
-      std::istringstream(output_of({peer, port, "4", "4", "2000"})) >> switches >> index;
-      theirs.push_back(switches);
-      jain.push_back(index);
-      const auto fair = many_processes(with).run(with_clients(with, {.fair = true}));
-      ours.push_back(fair.process_switches);
-    }
-  } catch (const std::exception& error) {
-    return with.results.skip(name, error.what());
-  }
-  auto& results = with.results;
-  const double rate = median(std::move(ours)), peers_rate = median(std::move(theirs));
-  results.at_least(name, rate / peers_rate, "x", 4);
   results.tell("contention.fair_switches", rate, "/s");
-  results.tell("contention.rslock_switches", peers_rate, "/s");
-  results.tell("contention.rslock_jain", median(std::move(jain)), "index");
+  results.tell("contention.bare_switches", most, "/s");
+  results.tell("contention.fair_rate", median_of(ours, &outcome::rate), "acquisitions/s");
+  results.at_least("contention.fair_jain", median_of(ours, &outcome::jain), "index", 0.99);
+  results.tell("contention.fair_longest_wait", median_of(ours, &outcome::longest_wait), "ms");
+  results.at_most("contention.fair_commands_per_acquisition", median(std::move(commands)),
+                  "commands", 2.02);
 }
 
 void among_processes(const setting& with) {
@@ -137,9 +157,7 @@ void among_processes(const setting& with) {
 
 void contention(const setting& with) {
   among_threads(with);
-  fair_beside_the_limit(with);
-  fairness(with);
-  switches_beside_a_peer(with);
+  fair_among_processes(with);
   among_processes(with);
 }
 

@@ -5,7 +5,7 @@ Usage: bench/script_cost.py [--instructions] [--rounds N] [--server PROGRAM] [CA
 
 Starts a private server on core 0 and loads it from core 1 with 64 connections that pipeline 16
 commands each. Cases: fresh, busy, mine and wait (acquire.lua), release, pass-on (release.lua, to
-one who polls), renew (of 100 locks), and of a reader (shared/acquire.lua, shared/release.lua) alone
+one who polls), hand-over (to one who listens, before another one), renew (of 100 locks), and of a reader (shared/acquire.lua, shared/release.lua) alone
 and among others: fresh-reader, release-reader, join-readers and leave-readers. All of them, or
 those that are named; CASE=FILE adds a variant of that case's script.
 
@@ -24,13 +24,15 @@ import socket
 import statistics
 import subprocess
 import tempfile
+import threading
 import time
 
 CONNECTIONS, PIPELINE, BATCHES = 64, 16, 10
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIALECTS = ROOT / "src/dialects"
 SCRIPT_OF = {"fresh": "acquire", "busy": "acquire", "mine": "acquire", "wait": "acquire",
-             "release": "release", "pass-on": "release", "renew": "renew",
+             "release": "release", "pass-on": "release", "hand-over": "release",
+             "renew": "renew",
              "fresh-reader": "shared/acquire", "join-readers": "shared/acquire",
              "release-reader": "shared/release", "leave-readers": "shared/release"}
 FENCE, LEASE, NEVER, MAJOR = "hf:fence:{0}", 30000, 2**53, 1795240014867674
@@ -52,8 +54,11 @@ def keys(i):
     return key(i), key(i) + ":w", key(i) + ":i", FENCE
 
 
+CLIENT = "0123456789abcdef0123456789abcdef"
+
+
 def owner(i):
-    return f"0123456789abcdef0123456789abcdef-{i:x}"
+    return f"{CLIENT}-{i:x}"
 
 
 def value(i):
@@ -79,7 +84,7 @@ def measured(case, sha, i):
         return acquire(i + OTHERS)
     if case == "wait":
         return acquire(i + OTHERS, ":1000:-", 0, 1000)
-    if case in ("release", "pass-on"):
+    if case in ("release", "pass-on", "hand-over"):
         return command("EVALSHA", sha, 4, *keys(i), value(i))
     if case in ("fresh-reader", "join-readers"):
         return command(*shared, LEASE, NEVER, 0, "r", 1, 0, "")
@@ -93,10 +98,13 @@ def prepared(case, i):
     others = [i + OTHERS, i + 2 * OTHERS]
     if case in ("fresh", "fresh-reader"):
         return b""
-    if case == "pass-on":
-        waiter = f"{owner(i + OTHERS)}:1000:p"
-        return (held + command("ZADD", key(i) + ":w", MAJOR, waiter) +
-                command("HSET", key(i) + ":i", waiter, int(time.time() * 1000000)))
+    if case in ("pass-on", "hand-over"):
+        waiting = [f"{owner(one)}:1000:{'p' if case == 'pass-on' else '-'}" for one in others]
+        waiting = waiting[:1] if case == "pass-on" else waiting
+        now = int(time.time() * 1000000)
+        return held + b"".join(
+            command("ZADD", key(i) + ":w", MAJOR + n, one) + command("HSET", key(i) + ":i", one, now)
+            for n, one in enumerate(waiting))
     if case == "join-readers":
         return readers(i, until_ms, *others)
     if case == "release-reader":
@@ -130,6 +138,15 @@ class Server:
             while connection.connect_ex(path) != 0:
                 assert self.process.poll() is None, f"{program} does not start"
                 time.sleep(0.01)
+        self.listens = socket.socket(socket.AF_UNIX)
+        self.listens.connect(path)
+        self.listens.sendall(command("SUBSCRIBE", "hf:c:" + CLIENT))
+        threading.Thread(target=self.hear).start()
+
+    def hear(self):
+        """Takes the messages for who waits, until the server ends."""
+        while self.listens.recv(1 << 16):
+            pass
 
     def __enter__(self):
         return self

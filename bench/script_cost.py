@@ -5,8 +5,9 @@ Usage: bench/script_cost.py [--instructions] [--rounds N] [--server PROGRAM] [CA
 
 Starts a private server on core 0 and loads it from core 1 with 64 connections that pipeline 16
 commands each. Cases: fresh, busy, mine and wait (acquire.lua), release, pass-on (release.lua, to
-one who polls), hand-over (to one who listens, before another one), renew (of 100 locks), and of a reader (shared/acquire.lua, shared/release.lua) alone
-and among others: fresh-reader, release-reader, join-readers and leave-readers. All of them, or
+one who polls), hand-over (the same to one who listens, before another one), renew (of 100 locks),
+and of a reader (shared/acquire.lua, shared/release.lua) alone and among others: fresh-reader,
+release-reader, join-readers and leave-readers. All of them, or
 those that are named; CASE=FILE adds a variant of that case's script.
 
 Figures are microseconds a call (INFO commandstats), the median of N rounds in which cases and
@@ -99,12 +100,12 @@ def prepared(case, i):
     if case in ("fresh", "fresh-reader"):
         return b""
     if case in ("pass-on", "hand-over"):
-        waiting = [f"{owner(one)}:1000:{'p' if case == 'pass-on' else '-'}" for one in others]
-        waiting = waiting[:1] if case == "pass-on" else waiting
-        now = int(time.time() * 1000000)
+        ways = "p" if case == "pass-on" else "--"
+        waiting = [f"{owner(one)}:1000:{way}" for one, way in zip(others, ways)]
+        queue, asked, now = key(i) + ":w", key(i) + ":i", int(time.time() * 1000000)
         return held + b"".join(
-            command("ZADD", key(i) + ":w", MAJOR + n, one) + command("HSET", key(i) + ":i", one, now)
-            for n, one in enumerate(waiting))
+            command("ZADD", queue, MAJOR + place, one) + command("HSET", asked, one, now)
+            for place, one in enumerate(waiting))
     if case == "join-readers":
         return readers(i, until_ms, *others)
     if case == "release-reader":

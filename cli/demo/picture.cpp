@@ -87,7 +87,7 @@ std::string curve(const outcome& result, const axes& scale) {
       colours[static_cast<int>(result.what)], path);
 }
 
-std::string verdict(const outcome& result) {
+std::string books_of(const outcome& result) {
   const auto books = fmt::format("{} sold, {} left", grouped(result.sold), grouped(result.left));
   if (result.exact()) return "exact: " + books;
   if (result.error() <= 0) return "wrong: " + books;
@@ -103,7 +103,7 @@ std::string legend(const std::vector<outcome>& results) {
                        "\n",
                        left, y - 8, colour);
     out += text(left + 38, y, "start", title(result.what));
-    out += text(left + 290, y, "start", verdict(result), colour);
+    out += text(left + 290, y, "start", books_of(result), colour);
     y += 26;
   }
   return out;

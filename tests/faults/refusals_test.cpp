@@ -121,7 +121,7 @@ TEST_P(Refusals, LongScriptMakesTheServerBusy) {
   expect_failure(redis.mutex("a").try_acquire(), errc::server_busy, "SCRIPT KILL");
   const client newcomer{server.url()};
   expect_failure(newcomer.mutex("a").try_acquire(), errc::server_busy, "SCRIPT KILL");
-  expect_failure(client(server.url()).mutex("a").try_acquire({.timeout = 50ms}), errc::unavailable,
+  expect_failure(client(server.url()).mutex("a").try_acquire({.timeout = 500ms}), errc::unavailable,
                  "SCRIPT KILL");
   expect_failure(held.extend(30s), errc::server_busy, "SCRIPT KILL");
   EXPECT_TRUE(held.held());

@@ -41,7 +41,7 @@ function(holdfast_test target)
   target_include_directories(${target} PRIVATE
     "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${target} PRIVATE ${arg_LINKS} GTest::gmock GTest::gtest_main)
-  if(NOT arg_COMPUTES)
+  if(NOT arg_COMPUTES)  # what is precompiled must be optimised alike
     holdfast_precompiled(${target})
   endif()
   if(NOT arg_TIMEOUT)

@@ -11,6 +11,16 @@
 #include "support/measure.hpp"
 
 namespace holdfast::bench {
+namespace {
+
+// All of 16 have come before what they do is counted.
+constexpr std::chrono::milliseconds arrival_distance{20}, warm_up{500};
+
+}  // namespace
+
+void tally::await_turn(int process, int thread) const {
+  wait_for(arrival_distance * (thread * processes_ + process));
+}
 
 void tally::on_acquired(int process, int contender, monotonic_time asked_at) noexcept {
   const auto got = net::now();
@@ -43,7 +53,7 @@ contest::outcome contest::run(const work& task, const std::function<void()>& aro
   all.processes_ = processes;
   std::vector<pid_t> children;
   for (int p = 0; p < processes; ++p) children.push_back(begin(all, task, p));
-  wait_for(std::chrono::milliseconds(500));
+  wait_for(warm_up);
   around();
   all.counting_ = true;
   const auto from = net::now();

@@ -19,10 +19,8 @@ class tally {
  public:
   bool is_over() const noexcept { return stop_; }
 
-  // How long a contender waits before it begins, so that those of a process do not come together.
-  nanoseconds pause_before(int process, int thread) const noexcept {
-    return arrival_distance * (thread * processes_ + process);
-  }
+  // Before a contender begins: those of a process do not come together.
+  void await_turn(int process, int thread) const;
 
   // Around each acquisition.
   void on_acquired(int process, int contender, monotonic_time asked_at) noexcept;
@@ -30,7 +28,6 @@ class tally {
 
  private:
   friend struct contest;
-  static constexpr std::chrono::milliseconds arrival_distance{20};
   static constexpr int most = 64;                 // contenders
   static constexpr std::size_t buckets = 20'000;  // of a microsecond
 
@@ -75,7 +72,7 @@ void contend(tally& all, int process, int threads, const Acquire& acquire) {
   for (int t = 0; t < threads; ++t) {
     running.emplace_back([&, t, me = process * threads + t] {
       auto next = acquire(me);
-      std::this_thread::sleep_for(all.pause_before(process, t));
+      all.await_turn(process, t);
       while (!all.is_over()) {
         const auto asked_at = net::now();
         const auto held = next();

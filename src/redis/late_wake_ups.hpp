@@ -25,7 +25,9 @@ class late_wake_ups {
 
   // What was put off since this began.
   void send() noexcept;
-  std::size_t count() const noexcept { return put_off.size() - first_; }
+
+  // How many of this thread are put off.
+  static std::size_t count() noexcept { return put_off.size(); }
 
   // Wakes one who sleeps on `on`, now or late.
   static void wake(word& on);

@@ -23,16 +23,19 @@ class LateWakeUps : public testing::Test {
 };
 
 TEST_F(LateWakeUps, AreNotedAndSentAtTheEnd) {
-  const late_wake_ups late;
-  wake();
-  EXPECT_EQ(late.count(), 1U);
+  {
+    const late_wake_ups late;
+    wake();
+    EXPECT_EQ(late_wake_ups::count(), 1U);
+  }
+  EXPECT_EQ(late_wake_ups::count(), 0U);
 }
 
 TEST_F(LateWakeUps, AreSentBeforeTheEndWhenAskedTo) {
   late_wake_ups late;
   wake();
   late.send();
-  EXPECT_EQ(late.count(), 0U);
+  EXPECT_EQ(late_wake_ups::count(), 0U);
 }
 
 TEST_F(LateWakeUps, OfAnInnerScopeDoNotWaitForTheOuter) {
@@ -40,9 +43,9 @@ TEST_F(LateWakeUps, OfAnInnerScopeDoNotWaitForTheOuter) {
   {
     const late_wake_ups inner;
     wake();
-    EXPECT_EQ(inner.count(), 1U);
+    EXPECT_EQ(late_wake_ups::count(), 1U);
   }
-  EXPECT_EQ(outer.count(), 0U);
+  EXPECT_EQ(late_wake_ups::count(), 0U);
 }
 
 }  // namespace

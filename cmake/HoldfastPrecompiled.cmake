@@ -31,7 +31,7 @@ function(holdfast_precompiled target)
     set(owner holdfast_test_headers)
     if(NOT TARGET ${owner})
       holdfast_add_precompiled(${owner} PROGRAM GTest::gmock GTest::gtest)
-      target_compile_options(${owner} PRIVATE $<$<CONFIG:Debug>:-O0>)  # as holdfast_test
+      holdfast_waits(${owner})  # as holdfast_test does
       target_precompile_headers(${owner} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
     endif()
   else()

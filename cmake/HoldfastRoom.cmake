@@ -25,19 +25,27 @@ function(holdfast_compile_options target)
   endif()
 endfunction()
 
-# holdfast_test(TARGET SOURCES... [LINKS LIBRARY...] [LABELS LABEL...] [COMPUTES]): a GoogleTest
-# program. The target LABEL_tests builds all that have this label. A test waits more than it
-# computes, and what GoogleTest makes of it is much code: to optimise that takes as long as all the
-# rest of compiling it, so only what COMPUTES is optimised in a debug build.
+# What waits more than it computes, and is much code of others when it has been compiled:
+# GoogleTest, CLI11, nlohmann-json. To optimise that takes as long as all the rest of compiling it.
+function(holdfast_waits target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0>)
+endfunction()
+
+# holdfast_test(TARGET SOURCES... [LINKS LIBRARY...] [LABELS LABEL...] [SHARDS NUMBER] [COMPUTES]
+# [TOGETHER]): a GoogleTest program, and as many tests, which each run a part of it. The target
+# LABEL_tests builds all that have this label. Only what COMPUTES is optimised in a debug build. Its
+# files are compiled TOGETHER, in a quarter of the time, where none defines what another does.
 function(holdfast_test target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "COMPUTES" "TIMEOUT" "SOURCES;LINKS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg
+    "COMPUTES;TOGETHER" "SHARDS;TIMEOUT" "SOURCES;LINKS;LABELS")
   add_executable(${target} ${arg_SOURCES})
   holdfast_compile_options(${target})
   if(NOT arg_COMPUTES)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0>)
+    holdfast_waits(${target})
   endif()
-  # Each test has a little world of its own, with the same names.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  if(NOT arg_TOGETHER)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  endif()
   target_include_directories(${target} PRIVATE
     "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${target} PRIVATE ${arg_LINKS} GTest::gmock GTest::gtest_main)
@@ -47,10 +55,21 @@ function(holdfast_test target)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  add_test(NAME ${target} COMMAND ${target})
-  # Which may take longest begin first, so that none is waited for alone in the end.
-  set_tests_properties(${target} PROPERTIES
-    TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
+  endif()
+  math(EXPR last "${arg_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    set(test ${target}_${shard})
+    if(arg_SHARDS EQUAL 1)
+      set(test ${target})
+    endif()
+    add_test(NAME ${test} COMMAND ${target})
+    # Which may take longest begin first, so that none is waited for alone in the end.
+    set_tests_properties(${test} PROPERTIES
+      TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} LABELS "${arg_LABELS}"
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
   foreach(label IN LISTS arg_LABELS)
     if(NOT TARGET ${label}_tests)
       add_custom_target(${label}_tests)

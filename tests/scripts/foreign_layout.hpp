@@ -10,6 +10,9 @@
 
 namespace holdfast::dialects {
 
+// Another owner, as Redisson names one.
+inline const std::string theirs_is = "0f0e0d0c-0b0a-0908-0706-050403020100:77";
+
 // `Recipe` on a real server; `own` is what its owners write.
 template <typename Recipe>
 class foreign_test : public scripts_test {

@@ -8,7 +8,6 @@ namespace holdfast::dialects {
 namespace {
 
 constexpr std::int64_t wait_time = 300'000;  // ms
-const std::string theirs_is = "0f0e0d0c-0b0a-0908-0706-050403020100:77";
 
 class FairLayout : public foreign_test<fair_recipe> {
  protected:

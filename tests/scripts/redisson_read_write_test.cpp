@@ -17,7 +17,6 @@ using ::testing::Le;
 
 const demand reading{.mode = 'r'};
 const demand writing{.mode = 'x'};
-const std::string theirs_is = "0f0e0d0c-0b0a-0908-0706-050403020100:77";
 
 class ReadWriteLayout : public foreign_test<read_write_recipe> {
  protected:

@@ -12,7 +12,7 @@ namespace holdfast::conformance {
 namespace {
 
 constexpr std::size_t crowd = 10'000;
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#ifdef HOLDFAST_SANITIZED
 constexpr std::size_t most_bytes_each = 65'536;  // with what the sanitizer keeps
 #else
 constexpr std::size_t most_bytes_each = 4096;

@@ -52,8 +52,8 @@ class block_watch final : public change_watch {
   }
 
   void ask_for_the_lock() {
-    static constexpr std::array modes{dialects::demand{.mode = 'x'}, dialects::demand{.mode = 'p'},
-                                      dialects::demand{.mode = 'r'}};
+    static const std::array modes{dialects::demand{.mode = 'x'}, dialects::demand{.mode = 'p'},
+                                  dialects::demand{.mode = 'r'}};
     dialects::claim wanted{.key = &in().key(),
                            .wants = &modes.at(in().chance().up_to(modes.size() - 1)),
                            .owner = request_id{client_id{{0xff}}, ++asked_},

@@ -58,8 +58,8 @@ class fence_watch final : public change_watch {
   void done(const std::string& request, const dialects::once_answer& answer,
             const std::string& after) override {
     const auto& [token, keys] = writes_.at(request);
-    const auto stale =
-        std::ranges::find_if(keys, [&](const auto& key) { return tokens_before_[key] > token; });
+    const auto stale = std::ranges::find_if(
+        keys, [&, own = token](const auto& key) { return tokens_before_[key] > own; });
     if (stale != keys.end()) {
       if (after != before()) in().violated("F: a stale write was taken");
       if (answer.word != "stale" || answer.rest != std::to_string(tokens_before_[*stale])) {

@@ -20,15 +20,15 @@ std::string beside(const lock_key& key, std::string_view suffix) {
 
 // Mostly readers, so that several hold it at once.
 const demand* want_to_read_or_write(dice& dice) {
-  static constexpr demand reads{.mode = 'r'}, may_write{.mode = 'u'}, writes{.mode = 'x'};
+  static const demand reads{.mode = 'r'}, may_write{.mode = 'u'}, writes{.mode = 'x'};
   const auto drawn = dice.up_to(99);
   return drawn < 55 ? &reads : drawn < 65 ? &may_write : &writes;
 }
 
 const demand* want_permits(dice& dice) {
-  static constexpr std::array all{demand{.mode = 's', .weight = 1, .limit = usual_permits},
-                                  demand{.mode = 's', .weight = 2, .limit = usual_permits},
-                                  demand{.mode = 's', .weight = 3, .limit = usual_permits}};
+  static const std::array all{demand{.mode = 's', .weight = 1, .limit = usual_permits},
+                              demand{.mode = 's', .weight = 2, .limit = usual_permits},
+                              demand{.mode = 's', .weight = 3, .limit = usual_permits}};
   const auto drawn = dice.up_to(99);
   return &all.at(drawn < 60 ? 0 : drawn < 85 ? 1 : 2);
 }
@@ -61,8 +61,8 @@ std::string replaced_by(std::string_view entry) {
 }
 
 const demand* want_a_mode(dice& dice) {
-  static constexpr std::array all{demand{.mode = 'n'}, demand{.mode = 'c'}, demand{.mode = 'd'},
-                                  demand{.mode = 'r'}, demand{.mode = 'p'}, demand{.mode = 'x'}};
+  static const std::array all{demand{.mode = 'n'}, demand{.mode = 'c'}, demand{.mode = 'd'},
+                              demand{.mode = 'r'}, demand{.mode = 'p'}, demand{.mode = 'x'}};
   return &all.at(dice.up_to(all.size() - 1));
 }
 

@@ -11,9 +11,9 @@
 
 namespace holdfast::support {
 
-// The sanitizers of GCC 12 do not hold the locks of their allocators across fork (LLVM 18 does), so
+// The sanitizers of LLVM 14 do not hold the locks of their allocators across fork (LLVM 18 does):
 // a child whose parent has a thread inside one of them waits for ever when it allocates.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef HOLDFAST_SANITIZED
 inline constexpr bool allocator_survives_fork = false;
 #else
 inline constexpr bool allocator_survives_fork = true;

@@ -141,6 +141,8 @@ void expect_answers_after(support::fake_server::script parting, std::size_t conn
   EXPECT_FALSE(mutex.try_acquire({.timeout = std::chrono::milliseconds{50}}));
   EXPECT_EQ(node.received("SSUBSCRIBE"), 1U);
   EXPECT_TRUE(eventually([&] { return node.received("SUNSUBSCRIBE") == 1; }));
+  // What is asked on a connection that is about to be given up is not answered.
+  EXPECT_TRUE(eventually([&] { return node.connections() == connections; }));
   is_free = true;
   for (int i = 0; i < 3; ++i) {
     const auto got = mutex.try_acquire();

@@ -56,7 +56,7 @@ TEST(SimulationOfALatch, KeepsThePromises) { keep_the_promises("latch", latch); 
 TEST(SimulationOfALatch, IsTheSameForTheSameSeed) { expect_the_same(latch); }
 
 TEST(SimulationOfALatch, KeepsThePromisesUnderEveryFault) {
-  constexpr std::uint64_t seeds = usually(400);
+  const std::uint64_t seeds = usually(400);
   const auto sum = sum_of(seeds, latch);
   ASSERT_EQ(sum.violation, "");
   expect_every_fault(sum, seeds, {"frozen past lease"});
@@ -69,7 +69,7 @@ TEST(SimulationOfALatch, KeepsThePromisesUnderEveryFault) {
 
 // More wait than one script takes off the queue.
 TEST(SimulationOfALatch, IsNotSetOverACrowd) {
-  for (std::uint64_t seed = 1; seed <= usually(5); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const auto result = simulate_latch(seed, true);
     ASSERT_EQ(result.violation, "") << "seed " << seed;
     EXPECT_GT(result.grants, 450U);
@@ -81,7 +81,7 @@ TEST(SimulationOfABarrier, KeepsThePromises) { keep_the_promises("barrier", simu
 TEST(SimulationOfABarrier, IsTheSameForTheSameSeed) { expect_the_same(simulate_barrier); }
 
 TEST(SimulationOfABarrier, KeepsThePromisesUnderEveryFault) {
-  constexpr std::uint64_t seeds = usually(400);
+  const std::uint64_t seeds = usually(400);
   const auto sum = sum_of(seeds, simulate_barrier);
   ASSERT_EQ(sum.violation, "");
   expect_every_fault(sum, seeds, {"request repeated"});
@@ -102,7 +102,7 @@ TEST(SimulationOfValues, IsTheSameForTheSameSeed) { expect_the_same(any_value); 
 class SimulationOfAValue : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(SimulationOfAValue, KeepsThePromisesUnderEveryFault) {
-  constexpr std::uint64_t seeds = usually(500);
+  const std::uint64_t seeds = usually(500);
   const auto sum =
       sum_of(seeds, [](std::uint64_t seed) { return simulate_value(GetParam(), seed); });
   ASSERT_EQ(sum.violation, "");

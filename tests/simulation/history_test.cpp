@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t seeds = usually(300);
+const std::uint64_t seeds = usually(300);
 
 // Who waits may stay silent for 2 s, and longer further back; all who freeze are in his way.
 const history::bounds generous{.lock_free = {20s, 5s},

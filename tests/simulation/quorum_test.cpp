@@ -31,7 +31,7 @@ TEST(SimulationOfAQuorum, ServesEverybodySoonWhereNothingGoesWrong) {
 
 // The same seeds each time, for scripts/mutants; and so that something happens in them.
 TEST(SimulationOfAQuorum, KeepsThePromisesUnderEveryFault) {
-  constexpr std::uint64_t seeds = usually(600);
+  const std::uint64_t seeds = usually(600);
   quorum_outcome sum;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const auto result = simulate_quorum(seed);

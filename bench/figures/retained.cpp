@@ -7,6 +7,7 @@
 #include "net/clock.hpp"
 #include "support/measure.hpp"
 #include "support/ping.hpp"
+#include "support/raw_client.hpp"
 #include "support/setting.hpp"
 
 namespace holdfast::bench {
@@ -31,14 +32,19 @@ void retained(const setting& with) {
   }
   results.at_most("retained.pair", median(std::move(pair)), "ns", 200);
   const double ping = ping_p50(with);
+  constexpr int rounds = 50;
+  const double before = calls_of(with.redis.port(), "evalsha");
   std::vector<double> foreign;
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < rounds; ++i) {
     (void)kept.acquire();
     const auto begin = net::now();
     auto got = other.mutex("kept").acquire();
     foreign.push_back(since_ns(begin) / 1000);
     got.release().value();
   }
+  // Each asks once and gives back once: two trips to be served, whatever a script takes.
+  results.at_most("retained.foreign_commands_per_round",
+                  (calls_of(with.redis.port(), "evalsha") - before) / rounds, "commands", 4.1);
   // Its own question takes a trip too.
   results.at_most("retained.foreign_waiter_vs_ping", median(std::move(foreign)) / ping, "x", 3);
 }

@@ -1,8 +1,12 @@
-// The same pair in the clear and over TLS, at the same server: what does encryption cost?
+// The same pair in the clear and over TLS, at the same server: what does encryption cost us, and
+// what does it cost a socket with OpenSSL on it and nothing else?
 #include <string>
+#include <vector>
 
 #include <holdfast/client.hpp>
 
+#include "dialects/catalog.hpp"
+#include "support/carrier.hpp"
 #include "support/measure.hpp"
 #include "support/raw_client.hpp"
 #include "support/setting.hpp"
@@ -25,13 +29,25 @@ void tls_pair(const setting& with) {
       return run_slice(1, length, [&](int) { lock.acquire().release().value(); });
     };
   };
-  const std::vector<contestant> both{pairs(in_the_clear), pairs(encrypted)};
-  run_by_turns(redis, 1, both);  // their threads are alive now, and move with the process
+  constexpr microseconds spin{50};  // as ours
+  raw_client plain_socket(redis.port(), spin);
+  raw_client tls_socket(tls_carrier(redis.tls_port(), authority.file()), spin);
+  const auto raw = [&](raw_client& socket) {
+    return [&, length = with.turn()] {
+      const auto& recipe = dialects::native_mutex(fencing::on);
+      return run_slice(1, length, [&](int) { socket.pair(recipe, lock_key("bench")); });
+    };
+  };
+  const std::vector<contestant> all{pairs(in_the_clear), pairs(encrypted), raw(plain_socket),
+                                    raw(tls_socket)};
+  run_by_turns(redis, 1, all);  // their threads are alive now, and move with the process
   redis.place(placement::two_cores);
-  const auto figures = run_by_turns(redis, with.turns(), both);
+  const auto figures = run_by_turns(redis, with.turns(), all);
   redis.place(placement::free);
   auto& results = with.results;
   results.at_most("tls_pair.p50_vs_plain", figures[1].p50 / figures[0].p50, "x", 1.3);
+  results.tell("tls_pair.sockets_p50_vs_plain", figures[3].p50 / figures[2].p50, "x");
+  results.tell("tls_pair.p50_vs_tls_socket", figures[1].p50 / figures[3].p50, "x");
   results.tell("tls_pair.p50", figures[1].p50, "us");
   results.tell("tls_pair.plain_p50", figures[0].p50, "us");
   results.tell("tls_pair.processor_per_pair", figures[1].processor, "us");

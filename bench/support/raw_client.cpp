@@ -1,39 +1,21 @@
 #include "support/raw_client.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 
-#include <cerrno>
+#include <array>
 #include <stdexcept>
-#include <system_error>
+#include <utility>
 #include <variant>
 
 #include "holdfast_scripts.hpp"
 #include "net/clock.hpp"
 #include "resp/parser.hpp"
 #include "resp/writer.hpp"
+#include "support/loopback.hpp"
 
 namespace holdfast::bench {
 namespace {
-
-[[noreturn]] void throw_errno(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
-void connect(int socket, std::uint16_t port) {
-  ::sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(socket, reinterpret_cast<::sockaddr*>(&address), sizeof address) != 0) {
-    throw_errno("connect");
-  }
-  const int on = 1;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-}
 
 client_id random_id() {
   std::array<std::uint8_t, 16> bits{};
@@ -48,10 +30,8 @@ constexpr server_time never_late{microseconds(std::int64_t{1} << 52)};
 
 }  // namespace
 
-raw_client::raw_client(std::uint16_t port, microseconds spin)
-    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), spin_(spin), id_(random_id()) {
-  connect(socket_.get(), port);
-}
+raw_client::raw_client(std::unique_ptr<carrier> by, microseconds spin)
+    : by_(std::move(by)), spin_(spin), id_(random_id()) {}
 
 void raw_client::pair(const dialects::recipe& recipe, const lock_key& key) {
   dialects::claim claim{.key = &key,
@@ -62,7 +42,7 @@ void raw_client::pair(const dialects::recipe& recipe, const lock_key& key) {
   out_.clear();
   resp::writer acquiring(out_);
   recipe.write_acquire(claim, false, never_late, acquiring);
-  send(out_);
+  by_->send(out_);
   next();
   const auto verdict = recipe.read_acquire(claim, answer_);
   const auto* const grant = std::get_if<dialects::granted>(&verdict);
@@ -71,7 +51,7 @@ void raw_client::pair(const dialects::recipe& recipe, const lock_key& key) {
   out_.clear();
   resp::writer releasing(out_);
   recipe.write_release(claim, releasing);
-  send(out_);
+  by_->send(out_);
   next();
   if (!std::holds_alternative<dialects::released>(recipe.read_release(answer_))) {
     throw std::runtime_error("raw release: " + resp::to_string(answer_));
@@ -79,7 +59,7 @@ void raw_client::pair(const dialects::recipe& recipe, const lock_key& key) {
 }
 
 const resp::value& raw_client::command(std::string_view bytes) {
-  send(bytes);
+  by_->send(bytes);
   return next();
 }
 
@@ -91,14 +71,6 @@ const resp::value& raw_client::ask(std::initializer_list<std::string_view> words
   return command(bytes);
 }
 
-void raw_client::send(std::string_view bytes) const {
-  while (!bytes.empty()) {
-    const auto sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent < 0) throw_errno("send");
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
-  }
-}
-
 const resp::value& raw_client::next() {
   char buffer[4096];
   for (;;) {
@@ -107,17 +79,14 @@ const resp::value& raw_client::next() {
       in_.erase(0, parsed.consumed);
       return answer_;
     }
-    ssize_t got = -1;
-    if (spin_.count() > 0) {
-      const auto until = net::now() + spin_;
-      while ((got = ::recv(socket_.get(), buffer, sizeof buffer, MSG_DONTWAIT)) < 0 &&
-             errno == EAGAIN && net::now() < until) {
-        ::sched_yield();
-      }
+    std::size_t got = 0;
+    const auto until = net::now() + spin_;
+    while (spin_.count() > 0 && (got = by_->receive(buffer, carrier::patience::none)) == 0 &&
+           net::now() < until) {
+      ::sched_yield();
     }
-    if (got < 0) got = ::recv(socket_.get(), buffer, sizeof buffer, 0);
-    if (got <= 0) throw_errno("recv");
-    in_.append(buffer, static_cast<std::size_t>(got));
+    if (got == 0) got = by_->receive(buffer, carrier::patience::endless);
+    in_.append(buffer, got);
   }
 }
 

@@ -1,8 +1,9 @@
-// The limit: a plain blocking socket that sends the very bytes that the library would send.
+// The limit: a blocking socket that sends the very bytes that the library would send.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,8 @@
 #include "base/request_id.hpp"
 #include "base/time.hpp"
 #include "dialects/recipe.hpp"
-#include "net/descriptor.hpp"
 #include "resp/value.hpp"
+#include "support/carrier.hpp"
 
 namespace holdfast::bench {
 
@@ -21,7 +22,8 @@ class raw_client {
  public:
   // `spin`: how long to look for an answer before sleeping, as a thread of the library does that
   // is alone on its connection.
-  raw_client(std::uint16_t port, microseconds spin);
+  raw_client(std::unique_ptr<carrier> by, microseconds spin);
+  raw_client(std::uint16_t port, microseconds spin) : raw_client(plain_carrier(port), spin) {}
 
   // Acquires and releases once; throws when the server refuses either.
   void pair(const dialects::recipe& recipe, const lock_key& key);
@@ -34,9 +36,7 @@ class raw_client {
   const resp::value& next();
 
  private:
-  void send(std::string_view bytes) const;
-
-  net::descriptor socket_;
+  const std::unique_ptr<carrier> by_;
   const microseconds spin_;
   const client_id id_;
   std::uint64_t requests_ = 0;

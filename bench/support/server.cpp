@@ -14,15 +14,12 @@
 #include <utility>
 
 #include "net/descriptor.hpp"
+#include "support/loopback.hpp"
 
 namespace holdfast::bench {
 namespace {
 
 std::filesystem::path program;
-
-[[noreturn]] void throw_errno(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 cpu_set_t only(int core) {
   cpu_set_t set;

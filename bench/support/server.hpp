@@ -50,6 +50,7 @@ class server {
   const std::string& url() const noexcept { return url_; }
   std::string tls_url() const { return "rediss://127.0.0.1:" + std::to_string(tls_port_); }
   std::uint16_t port() const noexcept { return port_; }
+  std::uint16_t tls_port() const noexcept { return tls_port_; }
   int pid() const noexcept { return process_.pid(); }
   std::chrono::nanoseconds processor_time() const { return processor_time_of(pid()); }
 

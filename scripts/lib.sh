@@ -26,14 +26,18 @@ is_available() {
   [ -n "$candidate" ] && [ "$candidate" != '(none)' ]
 }
 
-# configure PRESET DIRECTORY [OPTION...]: runs CMake, with the compiler cache where there is one.
+# Lets what is built from now on use the compiler cache, where there is one.
+use_compiler_cache() {
+  command -v ccache >/dev/null || return 0
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$PWD
+  export CCACHE_SLOPPINESS=pch_defines,time_macros  # what precompiled headers need
+}
+
+# configure PRESET DIRECTORY [OPTION...]: runs CMake; what is built afterwards uses the cache.
 configure() {
   local preset=$1 directory=$2
   shift 2
-  if command -v ccache >/dev/null; then
-    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$PWD
-    export CCACHE_SLOPPINESS=pch_defines,time_macros  # what precompiled headers need
-  fi
+  use_compiler_cache
   cmake --preset "$preset" -B "$directory" "$@" >/dev/null
 }
 

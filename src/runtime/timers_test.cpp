@@ -33,6 +33,27 @@ class Timers : public testing::Test {
   std::shared_ptr<reminder> one_ = std::make_shared<reminder>();
 };
 
+TEST_F(Timers, FireInTheirTimeAlsoWhenTheClientIsOld) {
+  int fired = 0;
+  one_->when_due = [&] { ++fired; };
+  const auto now = net::now() + 24h * 366;
+  all_.attend(0, now);
+  all_.arm(*one_, now + 1s);
+  all_.attend(0, now);
+  EXPECT_EQ(fired, 0);
+  all_.attend(0, now + 2s);
+  EXPECT_EQ(fired, 1);
+}
+
+TEST_F(Timers, BearTheEndOfTime) {
+  bool fired = false;
+  one_->when_due = [&] { fired = true; };
+  all_.arm(*one_, monotonic_time::max());
+  EXPECT_GT(all_.wants(net::now()).at, net::now());
+  all_.attend(0, net::now() + 24h * 366);
+  EXPECT_FALSE(fired);
+}
+
 TEST_F(Timers, TellOfAnotherServerWhoIsArmed) {
   all_.arm(*one_, net::now() + 1h);
   EXPECT_TRUE(all_.is_any_armed());

@@ -60,7 +60,11 @@ void connection::submit(request& first, request* second, delivery how) {
       const auto now = net::now();
       enqueue(first, now);
       if (second != nullptr) enqueue(*second, now);
+      // Its thread may compute for long before it is back here.
+      const bool may_lie =
+          how == delivery::driven && first.sleeper_ != nullptr && first.sleeper_->is_executor();
       wake = attract_reader(how);
+      if (may_lie) look_later();
     }
   }
   if (wake) helper_.wake();

@@ -63,6 +63,8 @@ void connection::attend(short events, monotonic_time now) {
   auto spin = tuning_.background_spin;
   if (now >= look_at_) {
     look_at_ = monotonic_time::max();
+    if (role_ != role::background) flush();  // unlocks meanwhile
+    if (!up_) return;
     const bool unread = role_ == role::none && !nothing_to_read();
     if (unread && progress_ == progress_seen_) {
       role_ = role::background;

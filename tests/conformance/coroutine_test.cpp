@@ -92,6 +92,41 @@ TEST_P(Coroutine, WhenAllEndsAllBeforeItThrowsTheFirstFailure) {
   EXPECT_EQ(place.visits, 10);
 }
 
+task<> give_back(lock target) {
+  auto held = co_await target.async_acquire();
+  const auto released = co_await held.async_release();
+  EXPECT_TRUE(released) << released.error().what();
+}
+
+// Keeps the thread, with the lock or before it asks for it, until others see what they wait for.
+task<> compute(lock target, const std::function<bool()>& seen) {
+  const auto held = co_await target.async_acquire();
+  EXPECT_TRUE(eventually(seen));
+}
+task<> compute_first(lock target, const std::function<bool()>& seen) {
+  EXPECT_TRUE(eventually(seen));
+  (void)co_await target.async_acquire();
+}
+
+TEST_P(Coroutine, WhatOneGivesBackIsFreeWhileAnotherComputes) {
+  const auto other = another_client();
+  std::vector<task<>> tasks;
+  tasks.push_back(give_back(redis().mutex("a")));
+  tasks.push_back(
+      compute(redis().mutex("b"), [&] { return other.mutex("a").try_acquire().has_value(); }));
+  sync_wait(when_all(std::move(tasks)));
+}
+
+TEST_P(Coroutine, WhatOneAsksForIsAskedWhileAnotherComputes) {
+  const auto other = another_client();
+  (void)redis().mutex("a").acquire();  // connected
+  std::vector<task<>> tasks;
+  tasks.push_back(give_back(redis().mutex("a")));
+  tasks.push_back(
+      compute_first(redis().mutex("b"), [&] { return !other.mutex("a").try_acquire(); }));
+  sync_wait(when_all(std::move(tasks)));
+}
+
 TEST_P(Coroutine, WhenAllOfNothingEnds) { sync_wait(when_all({})); }
 
 TEST_P(Coroutine, NothingHappensBeforeItIsAwaited) {

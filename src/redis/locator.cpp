@@ -55,7 +55,7 @@ std::optional<breakdown> locator::find_and_open(link& into, session_facts& facts
     if (found) {
       const auto left = std::chrono::ceil<milliseconds>(deadline - net::now());
       broken = open_master(master, std::clamp(left, milliseconds{1}, patience), into, facts);
-      patience *= 2;
+      patience = std::min(2 * patience, settings_.connect_timeout);
     }
     if (!broken || is_final(*broken)) return broken;
     // A master that was named tells more than that no sentinel answered in the moment left.

@@ -69,6 +69,25 @@ TEST(BadPeer, SentinelThatFallsSilentDoesNotHideWhatItSaid) {
                  "which is 127.0.0.1:1 as the sentinels say");
 }
 
+// Who is named as master refuses fifty times, for as long as sentinels take to see that one is
+// dead.
+TEST(BadPeer, DeadMasterThatIsNamedForLongDoesNotCostTheNextOneItsTime) {
+  constexpr int until_replaced = 60;
+  const fake_server next;
+  std::atomic<int> asked = 0;
+  const fake_server sentinel([&](const auto& command) -> std::optional<fake_server::reply> {
+    if (command.front() != "SENTINEL") return std::nullopt;
+    const auto port = ++asked <= until_replaced ? "1" : std::to_string(next.port());
+    return fake_server::answer("*2\r\n$9\r\n127.0.0.1\r\n$" + std::to_string(port.size()) + "\r\n" +
+                               port + "\r\n");
+  });
+  const client redis{"redis+sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/locks",
+                     {.connect_timeout = 30s}};
+  (void)redis.mutex("a").try_acquire();
+  EXPECT_GE(next.connections(), 1U);
+  EXPECT_LT(asked, until_replaced + 20) << "a few by who watches them";
+}
+
 // What is still under way must not arrive after the client has given it up.
 TEST(BadPeer, ThatSaysNothingSeesTheConnectionReset) {
   net::descriptor listener;

@@ -8,6 +8,7 @@
 #include "api/once.hpp"
 #include "api/wait_till.hpp"
 #include "base/lock_key.hpp"
+#include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "redis/server_reply.hpp"
 
@@ -63,7 +64,15 @@ class snowflake_generator::state {
   }
 
  private:
-  server_time now() const { return core_->engine().clock(slot_).estimate(net::now()); }
+  server_time estimate() const { return core_->engine().clock(slot_).estimate(net::now()); }
+
+  // The slot of a cluster may belong to a server now that has not told us its time yet.
+  server_time now() const {
+    if (const auto known = estimate(); known < leasing::far_future) return known;
+    learn_time(*core_, slot_);
+    if (const auto known = estimate(); known < leasing::far_future) return known;
+    throw failure{errc::unavailable, "the server's time is not known; try again"};
+  }
 
   void wait() const {
     constexpr milliseconds most{1000};

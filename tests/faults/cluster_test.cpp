@@ -284,6 +284,24 @@ TEST_P(OnCluster, NodesComeAndGo) {
   EXPECT_TRUE(held.held());
 }
 
+// The client has to log in to the node first that has the slot now, and hear its time.
+TEST_P(OnCluster, IdsGrowWhenTheirSlotGoesToANodeThatIsNotKnown) {
+  const auto servers = start_cluster({.masters = 2, .spare = 1});
+  const client redis{servers.url()};
+  const auto ids = redis.snowflake("orders", {.machines = 1});
+  const std::string number = "orders:machine:0";
+  servers.move(slot_of(number), servers.master_of(slot_of(number)), 2);
+  auto asks = std::async(std::launch::async, [&] { return redis.mutex(number).try_acquire(); });
+  std::int64_t last = 0;
+  for (int after = 0; after < 1000;) {
+    const auto next = ids.next();
+    ASSERT_GT(next, last);
+    last = next;
+    if (asks.wait_for(0s) == std::future_status::ready) ++after;
+  }
+  EXPECT_FALSE(asks.get()) << "the generator has it";
+}
+
 TEST_P(OnCluster, ManyLocksAreRenewed) {
   constexpr int many = 10'000;
   const auto servers = start_cluster();

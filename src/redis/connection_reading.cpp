@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/thread_scratch.hpp"
 #include "net/clock.hpp"
 #include "net/socket.hpp"
 #include "redis/connection.hpp"
@@ -19,7 +20,7 @@ constexpr std::uint64_t core_look = 64;
 }  // namespace
 
 connection::turn& connection::my_turn() {
-  thread_local turn mine;
+  auto& mine = thread_scratch<turn>();
   mine.batch.clear();
   mine.answered.clear();
   return mine;

@@ -4,7 +4,6 @@
 
 namespace holdfast::redis {
 
-thread_local std::vector<late_wake_ups::word*> late_wake_ups::put_off;
 thread_local int late_wake_ups::scopes = 0;
 
 late_wake_ups::~late_wake_ups() {
@@ -13,13 +12,14 @@ late_wake_ups::~late_wake_ups() {
 }
 
 void late_wake_ups::send() noexcept {
-  for (std::size_t i = first_; i < put_off.size(); ++i) futex_wake_one(*put_off[i]);
-  put_off.resize(first_);
+  auto& all = put_off();
+  for (std::size_t i = first_; i < all.size(); ++i) futex_wake_one(*all[i]);
+  all.resize(first_);
 }
 
 void late_wake_ups::wake(word& on) {
   if (scopes > 0) {
-    put_off.push_back(&on);
+    put_off().push_back(&on);
   } else {
     futex_wake_one(on);
   }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/thread_scratch.hpp"
+
 namespace holdfast::redis {
 
 // While one exists, the wake-ups of its thread are put off until send(). A thread that is woken
@@ -18,7 +20,7 @@ class late_wake_ups {
  public:
   using word = std::atomic<std::uint32_t>;
 
-  late_wake_ups() noexcept : first_(put_off.size()) { ++scopes; }
+  late_wake_ups() : first_(put_off().size()) { ++scopes; }
   ~late_wake_ups();
   late_wake_ups(const late_wake_ups&) = delete;
   late_wake_ups& operator=(const late_wake_ups&) = delete;
@@ -27,13 +29,14 @@ class late_wake_ups {
   void send() noexcept;
 
   // How many of this thread are put off.
-  static std::size_t count() noexcept { return put_off.size(); }
+  static std::size_t count() { return put_off().size(); }
 
   // Wakes one who sleeps on `on`, now or late.
   static void wake(word& on);
 
  private:
-  static thread_local std::vector<word*> put_off;
+  static std::vector<word*>& put_off() { return thread_scratch<std::vector<word*>>(); }
+
   static thread_local int scopes;
   const std::size_t first_;
 };

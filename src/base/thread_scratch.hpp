@@ -1,0 +1,26 @@
+// A thread's own buffers, usable until the thread is really over.
+#pragma once
+
+namespace holdfast {
+
+// The calling thread's T, made when it is first asked for. A thread_local T itself would be gone
+// when destructors of static or other thread_local objects of the user's give back a lock; what
+// those make anew is left to the end of the process.
+template <typename T>
+T& thread_scratch() {
+  thread_local T* mine = nullptr;
+  struct at_exit {
+    ~at_exit() {
+      delete mine;
+      mine = nullptr;
+    }
+  };
+  if (mine == nullptr) {
+    mine = new T;
+    thread_local at_exit guard;
+    (void)guard;
+  }
+  return *mine;
+}
+
+}  // namespace holdfast

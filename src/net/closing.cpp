@@ -3,7 +3,10 @@
 #include <poll.h>
 
 #include <atomic>
+#include <mutex>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "net/clock.hpp"
 #include "net/descriptor.hpp"
@@ -17,7 +20,9 @@ namespace {
 constexpr std::chrono::seconds longest_wait_at_exit{3};
 
 struct closings {
-  std::atomic<int> under_way{0};
+  std::mutex guard;
+  std::vector<std::function<void()>> waiting;  // guarded by `guard`
+  std::atomic<int> under_way{0};               // threads
   wake_up one_ended;
 };
 
@@ -25,6 +30,19 @@ struct closings {
 closings& all() {
   static auto& made = *new closings;
   return made;
+}
+
+void close_waiting() {
+  for (;;) {
+    std::function<void()> next;
+    {
+      const std::lock_guard lock(all().guard);
+      if (all().waiting.empty()) return;
+      next = std::move(all().waiting.back());
+      all().waiting.pop_back();
+    }
+    next();
+  }
 }
 
 // Otherwise the process would end beneath what is being closed.
@@ -36,6 +54,7 @@ class wait_at_exit {
   ~wait_at_exit() {
     // Of the parent's threads the child of a fork has none, and one of ours would wait for itself.
     if (generation_ != process_generation() || is_quiet_thread()) return;
+    close_waiting();  // there may have been no thread for it
     const connect_limits limits{now() + longest_wait_at_exit, milliseconds{0}, nullptr};
     while (all().under_way.load() > 0 && wait_ready(all().one_ended.fd(), POLLIN, limits)) {
       all().one_ended.clear();
@@ -50,12 +69,20 @@ class wait_at_exit {
 
 void close_aside(std::function<void()> body) {
   static const wait_at_exit waits;
+  {
+    const std::lock_guard lock(all().guard);
+    all().waiting.push_back(std::move(body));
+  }
   ++all().under_way;
-  quiet_thread("holdfast-close", [closing = std::move(body)]() mutable {
-    std::exchange(closing, nullptr)();
-    --all().under_way;
-    all().one_ended.signal();
-  }).detach();
+  try {
+    quiet_thread("holdfast-close", [] {
+      close_waiting();
+      --all().under_way;
+      all().one_ended.signal();
+    }).detach();
+  } catch (const std::system_error&) {
+    --all().under_way;  // the next one closes it, or the end of the process
+  }
 }
 
 }  // namespace holdfast::net

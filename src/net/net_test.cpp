@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,6 +73,19 @@ TEST(ClosingDeathTest, IsAwaitedWhenTheProcessEnds) {
     std::exit(0);
   };
   EXPECT_EXIT(ends_at_once(), ::testing::ExitedWithCode(0), "closed");
+}
+
+TEST(ClosingDeathTest, IsDoneAtTheEndWhereThereIsNoThreadForIt) {
+  const auto has_no_thread = [] {
+    ::pthread_attr_t greedy;
+    ::pthread_attr_init(&greedy);
+    ::pthread_attr_setstacksize(&greedy, std::size_t{1} << 60);
+    ::pthread_setattr_default_np(&greedy);
+    close_aside([] { std::fputs("closed", stderr); });
+    std::fputs("later ", stderr);
+    std::exit(0);
+  };
+  EXPECT_EXIT(has_no_thread(), ::testing::ExitedWithCode(0), "later closed");
 }
 
 TEST(Clock, NeverGoesBack) {
@@ -256,6 +270,27 @@ TEST(Socket, SaysThatTheSocketIsNotThere) {
   descriptor socket;
   const auto problem = connect(unix_endpoint{"/no/such.sock"}, within(milliseconds{100}), socket);
   EXPECT_THAT(problem, HasSubstr("No such file"));
+}
+
+// A unix socket refuses at once when its backlog is full.
+TEST(Socket, GivesUpConnectingToACrowdedSocketWhenCancelled) {
+  const unix_endpoint where{::testing::TempDir() + "crowded." + std::to_string(::getpid())};
+  const descriptor crowded(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ::sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  where.path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(crowded.get(), reinterpret_cast<const ::sockaddr*>(&address), sizeof address),
+            0);
+  ASSERT_EQ(::listen(crowded.get(), 0), 0);
+  wake_up cancel;
+  cancel.signal();
+  const connect_limits limits{now() + std::chrono::seconds{20}, {}, &cancel};
+  descriptor callers[8];
+  std::string problem;
+  for (auto& one : callers) problem += connect(where, limits, one);
+  EXPECT_THAT(problem, HasSubstr("temporarily unavailable"));
+  EXPECT_LT(now(), limits.deadline);
+  std::filesystem::remove(where.path);
 }
 
 TEST(Socket, GivesUpConnectingWhenCancelled) {

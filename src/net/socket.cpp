@@ -86,6 +86,7 @@ std::string connect_unix(const unix_endpoint& where, const connect_limits& limit
     const connect_limits pause{
         std::min(limits.deadline, now() + milliseconds{2}), {}, limits.cancel};
     wait_ready(-1, 0, pause);
+    if (now() < pause.deadline) break;  // cancelled
     code = connect_to(generic, sizeof address, limits, into);
   }
   if (code == 0) return {};

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 
 #include <holdfast/detail/completion.hpp>
+
+#include "runtime/timers.hpp"
 
 namespace holdfast::runtime {
 
@@ -39,14 +42,17 @@ class completion_queue {
   detail::completion* last_ = nullptr;
 };
 
-// Runs completions one after another on a thread of its own, started when first needed.
+// Runs completions one after another on a thread of its own, started when first needed; where the
+// system has none left, as soon as it has one again.
 // A completion that blocks delays the others and nothing else: leases are still renewed.
-// Thread safety: all members from any thread, stop() once by the owner.
-class callback_thread {
+// Thread safety: all members from any thread, stop() once by the owner, when no timer fires any
+// more.
+class callback_thread final : private timed {
  public:
+  explicit callback_thread(timers& of) : timers_(of) {}
   ~callback_thread() { stop(); }
 
-  void post(detail::completion& c);
+  void post(detail::completion& c) noexcept;
   void withdraw(const detail::completion& c) noexcept;  // it does not run, unless it runs already
   void stop() noexcept;                                 // runs what is queued, then joins
 
@@ -54,8 +60,13 @@ class callback_thread {
   static bool is_any() noexcept;  // whether the calling thread is one, of whatever client
 
  private:
+  void start() noexcept;
   void run();
+  void on_timer(monotonic_time) override;
+  void on_shut_down() noexcept override {}
+  std::shared_ptr<void> pin() noexcept override { return {std::shared_ptr<void>{}, this}; }
 
+  timers& timers_;
   std::mutex mutex_;
   std::condition_variable changed_;
   completion_queue queue_;

@@ -6,6 +6,7 @@
 #include <holdfast/errc.hpp>
 
 #include "net/closing.hpp"
+#include "net/quiet_thread.hpp"
 
 namespace holdfast::runtime {
 
@@ -20,8 +21,10 @@ client_core::~client_core() {
     left_behind.push_back(engine_.release());
     return;
   }
-  if (engine_->is_own_thread()) {
-    // The last handle died in a callback, on a thread that closing has to wait for.
+  const bool in_a_callback = callback_thread::is_any();
+  if (engine_->is_own_thread() || (net::is_quiet_thread() && !in_a_callback)) {
+    // The last handle died on a thread that closing has to wait for, or that has leases of another
+    // client to keep.
     net::close_aside([engine = engine_.release(), server = std::move(server_)] {
       engine->shut_down();
       delete engine;

@@ -56,6 +56,7 @@ engine::engine(const redis::session_settings& session, const client_options& opt
       timers_(helper_),
       renewals_(*this, helper_),
       registration_(*this, id_),
+      callbacks_(timers_),
       waiting_(*this, id_),
       channels_(*this),
       observed_(*this),

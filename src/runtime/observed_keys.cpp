@@ -94,8 +94,9 @@ void observed_key::on_reply(command::kind what, resp::value& reply) {
     if (what == command::kind::cache && refused) is_tracked_ = false;
     if (what == command::kind::get) {
       // What is no text is not what is looked for.
-      failed_ = refused && !reply.text.starts_with("WRONGTYPE");
-      if (!failed_) last_ = reply.is_text() ? value{std::move(reply.text)} : value{};
+      const bool unread = refused && !reply.text.starts_with("WRONGTYPE");
+      failed_ = failed_ || unread;
+      if (!unread) last_ = reply.is_text() ? value{std::move(reply.text)} : value{};
     }
   }
   answered();
@@ -156,11 +157,14 @@ void observed_key::tell() {
 }
 
 void observed_key::stop() {
+  teller ended;  // what it refers to dies on the caller's thread
   std::unique_lock lock(mutex_);
   stopped_ = true;
   listen(nullptr);
   engine_.timers().disarm(*this);
   if (!engine_.callbacks().is_this_thread()) told_.wait(lock, [this] { return !telling_; });
+  if (!telling_) ended = std::move(tell_);
+  lock.unlock();
 }
 
 std::shared_ptr<observed_key> observed_keys::observe(std::string key, observed_key::teller tell) {

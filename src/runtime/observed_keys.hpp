@@ -78,7 +78,7 @@ class observed_key final : public std::enable_shared_from_this<observed_key>, pr
   engine& engine_;
   const std::string key_;
   const std::uint16_t slot_;
-  const teller tell_;
+  teller tell_;  // not touched by stop() while it runs
   command track_{*this, command::kind::track};
   command cache_{*this, command::kind::cache};
   command get_{*this, command::kind::get};

@@ -186,6 +186,22 @@ TEST_P(Election, AnObservationMayEndInItsOwnCall) {
   EXPECT_TRUE(eventually([&] { return ended.load(); }));
 }
 
+// The server has gone, so a reading is under way nearly always.
+TEST_P(Election, AnObservationMayOwnItsClient) {
+  auto server = start();
+  std::optional<client> own{std::in_place, server.url()};
+  audience audience;
+  std::optional watching{
+      own->elect("scheduler").observe([client = *own, ear = audience.ear()](const auto& leader) {
+        ear(leader);
+      })};
+  ASSERT_TRUE(audience.hears_of(std::nullopt));
+  server.kill9();
+  EXPECT_FALSE(own->mutex("a").try_acquire());
+  own.reset();
+  watching.reset();
+}
+
 TEST_P(Election, RefusesWhatNobodyCanMean) {
   EXPECT_EQ(thrown_by([&] { (void)redis().elect(""); }).reason(), errc::invalid_name);
   EXPECT_EQ(thrown_by([&] { (void)redis().elect("a", {.lease = 1ms}); }).reason(),

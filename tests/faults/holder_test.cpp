@@ -1,5 +1,9 @@
 // Holders that are killed, frozen, forked, or that just leave.
+#include <pthread.h>
+
+#include <atomic>
 #include <csignal>
+#include <stop_token>
 
 #include "faults/faulty_server.hpp"
 #include "faults/fenced_register.hpp"
@@ -65,6 +69,39 @@ TEST_P(Holder, ThatIsKilledKeepsTheLockForItsLeaseOnly) {
   const auto next = client{server.url()}.mutex("a").try_acquire({.timeout = 800ms + bound});
   ASSERT_TRUE(next) << why_not(next);
   EXPECT_GT(next->token(), token);
+}
+
+// So that no thread can be started.
+class greedy_stacks {
+ public:
+  greedy_stacks() {
+    ::pthread_getattr_default_np(&before_);
+    ::pthread_attr_t greedy;
+    ::pthread_attr_init(&greedy);
+    ::pthread_attr_setstacksize(&greedy, std::size_t{1} << 60);
+    ::pthread_setattr_default_np(&greedy);
+  }
+  ~greedy_stacks() { ::pthread_setattr_default_np(&before_); }
+  greedy_stacks(const greedy_stacks&) = delete;
+  greedy_stacks& operator=(const greedy_stacks&) = delete;
+
+ private:
+  ::pthread_attr_t before_{};
+};
+
+// The loss is told on a thread of the client that had not been needed before.
+TEST_P(Holder, WithoutAThreadIsToldOfItsLossWhenThereIsOne) {
+  const auto server = start();
+  const client redis{server.url()};
+  const auto held = redis.mutex("a", {.lease = 200ms, .renewal = renewal::none}).acquire();
+  std::atomic<bool> told{false};
+  const std::stop_callback hears{held.lost(), [&] { told = true; }};
+  {
+    const greedy_stacks none;
+    EXPECT_TRUE(eventually([&] { return !held.held(); }));
+    EXPECT_FALSE(told);
+  }
+  EXPECT_TRUE(eventually([&] { return told.load(); }));
 }
 
 TEST_P(Holder, FrozenPastItsLeaseHasLostItWhenItWakes) {

@@ -1,13 +1,28 @@
 #include "redis/password_file.hpp"
 
-#include <fstream>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+
+#include "net/descriptor.hpp"
 
 namespace holdfast::redis {
 
 std::optional<std::string> first_line(const std::string& path) {
-  std::ifstream file(path);
+  // A FIFO that nobody writes to would hold up the log-in, and the end of the client, for ever.
+  const net::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat what {};
+  if (!file || ::fstat(file.get(), &what) != 0 || !S_ISREG(what.st_mode)) return std::nullopt;
   std::string line;
-  std::getline(file, line);
+  std::array<char, 512> some{};
+  for (ssize_t got = 0; (got = ::read(file.get(), some.data(), some.size())) > 0;) {
+    const std::string_view read(some.data(), static_cast<std::size_t>(got));
+    line += read.substr(0, read.find('\n'));
+    if (read.find('\n') != read.npos) break;
+  }
   if (line.ends_with('\r')) line.pop_back();
   if (line.empty()) return std::nullopt;
   return line;

@@ -6,7 +6,8 @@
 
 namespace holdfast::redis {
 
-// The first line without its end; nothing when the file cannot be read or that line is empty.
+// The first line without its end; nothing when it is empty, or when this is no regular file that
+// can be read.
 std::optional<std::string> first_line(const std::string& path);
 
 }  // namespace holdfast::redis

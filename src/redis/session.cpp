@@ -69,8 +69,9 @@ std::optional<breakdown> read_login(const session_settings& settings, credential
     login.password = *std::move(password);
     return std::nullopt;
   }
-  return breakdown{errc::authentication, "the password file " + printable(settings.password_file) +
-                                             " cannot be read, or its first line is empty"};
+  return breakdown{errc::authentication,
+                   "the password file " + printable(settings.password_file) +
+                       " cannot be read, is no regular file, or its first line is empty"};
 }
 
 std::optional<breakdown> open_session(const session_settings& settings, const credentials& login,

@@ -92,7 +92,11 @@ void rate_limiter::acquire(std::uint32_t n, const acquire_options& options) cons
                       " ms, which is longer than the timeout"};
   }
   if (api::wait_till(net::now() + verdict.wait, options.stop)) return;
-  give_back(*core_, *key_, limit_, n, due);
+  try {
+    give_back(*core_, *key_, limit_, n, due);
+  } catch (const failure&) {
+    // They come back with time.
+  }
   throw failure{errc::cancelled};
 }
 

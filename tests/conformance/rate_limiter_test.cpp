@@ -97,6 +97,23 @@ TEST_P(RateLimiter, WhoIsCalledOffGivesItBack) {
   EXPECT_EQ(called("evalsha"), asked) << "it did not even ask";
 }
 
+TEST_P(RateLimiter, WhoIsCalledOffIsToldSoWhenTheServerHasGone) {
+  auto server = start();
+  const client redis{server.url(), {.connect_timeout = 100ms, .response_timeout = 100ms}};
+  const auto mails = redis.rate_limiter("mails", {.rate = 0.01, .burst = 2});
+  mails.acquire(2);
+  std::stop_source stop;
+  std::thread waits{[&] {
+    const auto why =
+        thrown_by([&] { mails.acquire(2, {.timeout = forever, .stop = stop.get_token()}); });
+    EXPECT_EQ(why.reason(), errc::cancelled);
+  }};
+  EXPECT_TRUE(eventually([&] { return mails.try_acquire().wait > 200s; })) << "it stands before us";
+  server.kill9();
+  stop.request_stop();
+  waits.join();
+}
+
 TEST_P(RateLimiter, EachCallCostsOneCommandHoweverLongItWaits) {
   const auto calls = redis().rate_limiter("calls", {.rate = 100, .burst = 1});
   calls.acquire();

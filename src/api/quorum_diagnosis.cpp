@@ -22,6 +22,7 @@ using severity = finding::severity;
 
 // What a lease of the usual 30 s allows for: a hundredth.
 constexpr microseconds allowed_difference{300'000};
+constexpr microseconds dangerous_difference = quorum_options{}.longest_lease;
 
 // A member's clock, beside ours that never steps.
 struct clock_reading {
@@ -145,6 +146,13 @@ class quorum_examination {
     const auto ms = std::to_string(std::chrono::round<milliseconds>(between).count());
     if (between - ahead->uncertain - behind->uncertain <= allowed_difference) {
       return report(severity::ok, "clocks", "the members' clocks are within " + ms + " ms");
+    }
+    if (between > dangerous_difference) {
+      return report(
+          severity::problem, "clocks",
+          "the clock of " + ahead->member + " is " + ms + " ms ahead of that of " + behind->member,
+          "set them: if " + behind->member +
+              " loses its memory, it may give out tokens below those it has forgotten");
     }
     report(
         severity::warning, "clocks",

@@ -58,7 +58,7 @@ quorum_step quorum_machine::on_vote(std::uint32_t attempt, std::size_t member, c
     from.deadline = lease_deadline(sent_at, settings_.lease);
   } else if (const auto* other = std::get_if<dialects::busy>(&said)) {
     from.said = answer::busy;
-    from.remaining = other->remaining.value_or(milliseconds{0});
+    from.remaining = other->remaining;
   } else if (std::holds_alternative<dialects::without_memory>(said)) {
     from.said = answer::blank;
   } else if (const auto* stays = std::get_if<dialects::staying_out>(&said)) {
@@ -369,7 +369,8 @@ std::optional<milliseconds> quorum_machine::enough_free_after() const {
   std::vector<milliseconds> left;
   std::size_t free = 0;
   for (const seat& each : seats_) {
-    if (each.said == answer::busy || each.said == answer::out) left.push_back(each.remaining);
+    const bool is_away = each.said == answer::busy || each.said == answer::out;
+    if (is_away && each.remaining) left.push_back(*each.remaining);
     if (each.may_have_voted && each.said != answer::silent) ++free;
   }
   if (free >= needed()) return milliseconds{0};

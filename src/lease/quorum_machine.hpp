@@ -135,9 +135,9 @@ class quorum_machine {
     bool may_have_voted = false;
     dialects::token_major major = 0;
     monotonic_time deadline = monotonic_time::min();
-    milliseconds remaining{};  // busy, out
-    errc code{};               // refused
-    bool passing = true;       // the same
+    std::optional<milliseconds> remaining{};  // busy, where that ends; out
+    errc code{};                              // refused
+    bool passing = true;                      // the same
     std::string detail{};
   };
 

@@ -380,6 +380,14 @@ TEST_F(WaitingQuorumMachine, asks_no_sooner_than_is_usual_there) {
   EXPECT_LE(*step.wake_at, after(trip + milliseconds(200)));
 }
 
+TEST_F(WaitingQuorumMachine, does_not_count_on_the_end_of_what_has_none) {
+  auto machine = begun(3, waiting);
+  vote(machine, 0, busy{});
+  const auto step = vote(machine, 1, busy{});
+  ASSERT_TRUE(step.wake_at);
+  EXPECT_GE(*step.wake_at, after(milliseconds(250)));
+}
+
 TEST_F(WaitingQuorumMachine, times_out_with_the_reason) {
   auto machine = waits();
   const auto end = machine.on_timer(waiting.give_up_at);

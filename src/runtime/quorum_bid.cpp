@@ -150,20 +150,21 @@ void quorum_bid::on_answer(const quorum_call::question& asked, const resp::value
                            monotonic_time sent_at) {
   const auto now = net::now();
   const scoped_mutex lock(mutex_);
+  // First: it may be asked again at once.
+  if (asked.attempt == machine_.attempt()) reader_.answered(asked.member);
   if (asked.asks == quorum_call::what::agree) {
     obey(machine_.on_agreed(asked.attempt, asked.member, spec_->recipe->read_keep(reply), now));
   } else {
     obey(machine_.on_vote(asked.attempt, asked.member, spec_->recipe->read_vote(asked.claim, reply),
                           sent_at, now));
   }
-  if (asked.attempt == machine_.attempt()) reader_.answered(asked.member);
 }
 
 void quorum_bid::on_missing(const quorum_call::question& asked, leasing::missing how,
                             const redis::breakdown& why) {
   const scoped_mutex lock(mutex_);
-  obey(machine_.on_missing(asked.attempt, asked.member, how, why.detail, net::now()));
   if (asked.attempt == machine_.attempt()) reader_.answered(asked.member);
+  obey(machine_.on_missing(asked.attempt, asked.member, how, why.detail, net::now()));
 }
 
 void quorum_bid::on_timer(monotonic_time now) {

@@ -20,7 +20,8 @@ quorum_tenure::quorum_tenure(std::shared_ptr<quorum_handle> handle,
       token_(token),
       listeners_(std::move(listeners)),
       machine_({spec_->lease, spec_->renews}, won.deadlines, won.asked_at),
-      wanted_(spec_->kept_time()) {}
+      wanted_(spec_->kept_time()),
+      longest_(wanted_) {}
 
 quorum_tenure::~quorum_tenure() {
   if (group().is_in_its_process()) group().home().timers().disarm(*this);
@@ -109,6 +110,7 @@ result<void> quorum_tenure::extend(milliseconds duration) {
     const auto now = net::now();
     enough = leasing::lease_deadline(now, duration);
     wanted_ = kept;
+    longest_ = std::max(longest_, kept);
     obey(machine_.extend(now));
     wanted_ = spec_->kept_time();
     extends_ = &self;
@@ -150,8 +152,7 @@ std::shared_ptr<quorum_return> quorum_tenure::begin_release(const listener& who,
     listener_ = who;
     if (was_lost) outcome_ = {errc::lost, "the lease had ended before it was released"};
     // A renewal may be on its way.
-    const auto kept = std::max(wanted_, group().longest_lease());
-    until = std::max(machine_.deadline(), net::now() + kept);
+    until = std::max(machine_.deadline(), net::now() + group().response_timeout() + longest_);
   }
   std::vector<std::size_t> all(group().size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;

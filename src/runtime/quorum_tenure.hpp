@@ -68,7 +68,8 @@ class quorum_tenure final : public holding,
 
   mutex mutex_;
   leasing::quorum_hold_machine machine_ HOLDFAST_GUARDED_BY(mutex_);
-  milliseconds wanted_ HOLDFAST_GUARDED_BY(mutex_);  // what renewals ask for
+  milliseconds wanted_ HOLDFAST_GUARDED_BY(mutex_);   // what renewals ask for
+  milliseconds longest_ HOLDFAST_GUARDED_BY(mutex_);  // that any asked for
   redis::waiter* extends_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   bool released_ HOLDFAST_GUARDED_BY(mutex_) = false;
   bool was_lost_ HOLDFAST_GUARDED_BY(mutex_) = false;

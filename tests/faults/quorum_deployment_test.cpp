@@ -108,6 +108,9 @@ TEST_P(QuorumDeployment, ClocksThatDiffer) {
   expect("clocks", clocks(), severity::ok, "within ");
   clock.set(-5s);
   expect("clocks", clocks(), severity::warning, "the clock of " + at(servers[0]) + " is ", "slew");
+  clock.set(-60s);
+  expect("clocks", clocks(), severity::problem, "the clock of " + at(servers[0]) + " is ",
+         "loses its memory");
 }
 
 TEST_P(QuorumDeployment, WhatIsNoQuorumIsRefused) {

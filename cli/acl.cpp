@@ -31,7 +31,7 @@ access_rights rights_of(const arguments& given) {
   try {
     return access_rights_for(given.pattern, given.kinds);
   } catch (const failure& refused) {
-    throw complaint{usage, "usage", std::string(refused.what()) + " (see holdfast capabilities)"};
+    throw complaint{usage, "usage", std::string(refused.what()) + " (see holdfast acl --help)"};
   }
 }
 

@@ -57,6 +57,11 @@ std::string first_line(const std::string& path) {
                     fmt::format("the password file '{}' cannot be read: {}", path,
                                 std::generic_category().message(errno))};
   }
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) {
+    throw complaint{bad_configuration, "password_file",
+                    fmt::format("the password file '{}' is a directory", path)};
+  }
   if (!std::getline(file, line) || line.empty()) {
     throw complaint{bad_configuration, "password_file",
                     fmt::format("the first line of the password file '{}' is empty", path)};

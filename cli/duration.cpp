@@ -50,6 +50,19 @@ std::string show_duration(milliseconds duration) {
   return fmt::format("{}d {}h", minutes / (24 * 60), minutes / 60 % 24);
 }
 
+namespace {
+
+// As it would be given: in the largest unit that leaves no rest.
+std::string in_one_unit(milliseconds duration) {
+  const auto ms = duration.count();
+  if (ms > 0 && ms % 3'600'000 == 0) return fmt::format("{}h", ms / 3'600'000);
+  if (ms > 0 && ms % 60'000 == 0) return fmt::format("{}m", ms / 60'000);
+  if (ms > 0 && ms % 1000 == 0) return fmt::format("{}s", ms / 1000);
+  return fmt::format("{}ms", ms);
+}
+
+}  // namespace
+
 CLI::Option* add_duration(CLI::App& command, const std::string& name, milliseconds& into,
                           const std::string& description, duration_range range) {
   const auto take = [&into, range, name](const std::string& text) {
@@ -60,14 +73,14 @@ CLI::Option* add_duration(CLI::App& command, const std::string& name, millisecon
                                  "milliseconds");
     }
     if (*parsed < range.least || *parsed > range.most) {
-      throw CLI::ValidationError(name, fmt::format("must be {} to {}", show_duration(range.least),
-                                                   show_duration(range.most)));
+      throw CLI::ValidationError(
+          name, fmt::format("must be {} to {}", in_one_unit(range.least), in_one_unit(range.most)));
     }
     into = *parsed;
   };
   return command.add_option_function<std::string>(name, take, description)
       ->type_name("DURATION")
-      ->default_str(show_duration(into));
+      ->default_str(in_one_unit(into));
 }
 
 }  // namespace holdfast::cli

@@ -66,7 +66,7 @@ void add_elect(CLI::App& program, context& shared) {
       "itself, its exit code is passed on and the next candidate leads. When the lead is lost, "
       "the\n"
       "command is terminated and it campaigns again; with --once it ends with 76.\n"
-      "HOLDFAST_TOKEN and HOLDFAST_NAME are set.\n\n"
+      "HOLDFAST_TOKEN, HOLDFAST_TOKENS and HOLDFAST_NAME are set.\n\n"
       "Examples:\n"
       "  holdfast elect scheduler -- ./scheduler\n"
       "  holdfast elect --lease 5s --grace 1s scheduler -- ./scheduler --verbose");

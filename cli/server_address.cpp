@@ -80,7 +80,7 @@ server_address read_address(const connection_options& server) {
   } else if (take_scheme(url, "embedded:")) {
     at.socket = std::string(url) + "/server.sock";
   } else {
-    throw complaint{usage, "usage",
+    throw complaint{bad_configuration, "invalid_url",
                     "this command needs a redis://, valkey://, unix:// or embedded: URL: it knows "
                     "no TLS, sentinels or clusters"};
   }

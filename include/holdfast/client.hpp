@@ -129,7 +129,7 @@ class client {
   /// A barrier at which so many go on together, 1 to 1,000. Throws as `mutex`.
   [[nodiscard]] holdfast::barrier barrier(std::string_view name, std::uint32_t parties) const;
 
-  /// The server's address as given, without password.
+  /// The server's address in its usual form (`redis://host:6379`), without user and password.
   [[nodiscard]] const std::string& url() const noexcept;
 
  private:

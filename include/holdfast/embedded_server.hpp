@@ -12,7 +12,8 @@ namespace holdfast {
 
 /// How an `embedded_server` is started.
 struct embedded_options {
-  /// The server program. Empty: `redis-server` or `valkey-server`, whichever is found in PATH.
+  /// The server program. Empty: `redis-server` or `valkey-server`, whichever is found in PATH, or
+  /// else in /usr/bin, /usr/local/bin or /usr/sbin.
   std::filesystem::path program{};
 
   /// Further arguments for the server, for example `{"--maxmemory", "10mb"}`.

@@ -111,6 +111,7 @@ struct client_options {
 
   /// Whether they must have it on disk: with WAITAOF, which servers have from Redis 7.2 on
   /// (`errc::unsupported` otherwise), and with replicas that have `appendonly yes`.
+  /// `errc::invalid_argument` without `min_replicas`.
   bool replicas_fsync = false;
 
   /// How those who wait hear of their turn. A client that may not subscribe, or that cannot speak

@@ -71,7 +71,11 @@ runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view 
                                    lock_options options) {
   const auto& foreign = lock_access::recipe(options.dialect);
   if (!foreign) return spec_of(core, name, options);
-  if (foreign->is_semaphore()) check_native(options);
+  if (foreign->is_semaphore()) {
+    throw failure{errc::unsupported,
+                  "the dialect " + std::string(options.dialect.name()) +
+                      " is a semaphore's: ask for permits (client::semaphore, or --permits 1/4)"};
+  }
   const auto in_order = options.fair ? foreign->fair() : nullptr;
   if (in_order) options.fair = false;  // so that it is not refused
   auto spec = spec_in_layout(core, name, options, in_order ? in_order : foreign);

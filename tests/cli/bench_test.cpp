@@ -90,7 +90,7 @@ TEST_P(CommandLine, BenchTakesTheAddressesOfOneServerInAnyCase) {
 
 TEST(Bench, RefusesWhatItCannotMeasure) {
   const auto said = holdfast({"bench", "--url", "redis+cluster://127.0.0.1:1"});
-  EXPECT_EQ(said.how, exited(64)) << said.errors;
+  EXPECT_EQ(said.how, exited(78)) << said.errors;
   EXPECT_THAT(said.errors, HasSubstr("no TLS, sentinels or clusters"));
   EXPECT_EQ(holdfast({"bench", "--threads", "0"}).how, exited(64));
   EXPECT_EQ(holdfast({"bench", "--seconds", "3600"}).how, exited(64));

@@ -90,9 +90,8 @@ void check_foreign(const lock_options& options) {
 void check_native(const lock_options& options) {
   if (options.dialect == dialect{}) return;
   throw failure{errc::unsupported, "the dialect " + std::string(options.dialect.name()) +
-                                       " is not known for this kind of lock: of those there "
-                                       "are mutexes and recursive mutexes, and of redisson "
-                                       "read-write locks, semaphores and latches"};
+                                       " is not known for this kind of lock; redisson is "
+                                       "also for read-write locks, semaphores and latches"};
 }
 
 void check_lock_delay(milliseconds delay) {

@@ -369,8 +369,7 @@ std::optional<milliseconds> quorum_machine::enough_free_after() const {
   std::vector<milliseconds> left;
   std::size_t free = 0;
   for (const seat& each : seats_) {
-    const bool is_away = each.said == answer::busy || each.said == answer::out;
-    if (is_away && each.remaining) left.push_back(*each.remaining);
+    if (each.remaining) left.push_back(*each.remaining);
     if (each.may_have_voted && each.said != answer::silent) ++free;
   }
   if (free >= needed()) return milliseconds{0};

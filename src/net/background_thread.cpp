@@ -83,7 +83,8 @@ void background_thread::run() {
 }
 
 void background_thread::sleep(const std::vector<attendant::interest>& interests) {
-  std::vector<pollfd> polled{{wake_up_.fd(), POLLIN, 0}, {alarm_.fd(), POLLIN, 0}};
+  auto& polled = polled_;
+  polled.assign({{wake_up_.fd(), POLLIN, 0}, {alarm_.fd(), POLLIN, 0}});
   auto until = monotonic_time::max();
   for (const auto& wanted : interests) {
     polled.push_back({wanted.fd, wanted.events, 0});  // poll() passes over a negative fd

@@ -1,6 +1,8 @@
 // The one thread of a client that looks after what no caller looks after: sockets and timers.
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -78,7 +80,8 @@ class background_thread {
   std::mutex newcomers_guard_;
   std::vector<attendant*> newcomers_;  // guarded by newcomers_guard_
   std::vector<attendant*> attended_;
-  std::vector<short> events_;  // of the last sleep, one for each attendant
+  std::vector<short> events_;   // of the last sleep, one for each attendant
+  std::vector<pollfd> polled_;  // by sleep()
   std::thread thread_;
 };
 

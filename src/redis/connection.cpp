@@ -64,7 +64,7 @@ void connection::submit(request& first, request* second, delivery how) {
       const bool may_lie =
           how == delivery::driven && first.sleeper_ != nullptr && first.sleeper_->is_executor();
       wake = attract_reader(how);
-      if (may_lie) look_later();
+      if (may_lie) look_within(tuning_.patience);
     }
   }
   if (wake) helper_.wake();
@@ -82,17 +82,18 @@ bool connection::attract_reader(delivery how) {
   const bool wake = flush();  // unlocks meanwhile
   if (role_ != role::none || !up_) return wake;
   if (how == delivery::lazy) {
-    look_later();
+    look_within(tuning_.grace);
     return wake;
   }
   role_ = role::background;
   return true;
 }
 
-// Lets answers lie for the grace.
-void connection::look_later() {
-  if (look_at_ != monotonic_time::max()) return;
-  look_at_ = net::now() + tuning_.grace;
+// The background thread looks whether anything lies.
+void connection::look_within(microseconds time) {
+  const auto at = net::now() + time;
+  if (look_at_ <= at) return;
+  look_at_ = at;
   progress_seen_ = progress_;
   helper_.wake_at(look_at_);
 }

@@ -28,6 +28,7 @@ struct connection_tuning {
   microseconds background_spin{20};  // how long that one looks before it sleeps
   microseconds push_spin{300};       // how long either looks for a push that is expected
   microseconds grace{1000};          // replies that nobody waits for may lie this long
+  microseconds patience{10'000};     // and what a coroutine asks for, while its thread computes
   milliseconds ping_after{15'000};   // of silence
 };
 
@@ -122,7 +123,7 @@ class connection final : public net::attendant {
   void enqueue(request& r, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool flush() HOLDFAST_REQUIRES(mutex_);
   bool attract_reader(delivery how) HOLDFAST_REQUIRES(mutex_);
-  void look_later() HOLDFAST_REQUIRES(mutex_);
+  void look_within(microseconds time) HOLDFAST_REQUIRES(mutex_);
 
   // Reading (connection_reading.cpp).
   bool take_role(waiter& w) HOLDFAST_REQUIRES(mutex_);

@@ -70,7 +70,7 @@ void connection::attend(short events, monotonic_time now) {
       role_ = role::background;
       spin = microseconds{0};  // nobody waits for what lay here
     } else if (unread) {
-      look_later();
+      look_within(tuning_.grace);
     }
   }
   ping_if_silent(now);

@@ -52,6 +52,7 @@ void callback_thread::stop() noexcept {
   changed_.notify_one();
   if (ending.joinable()) return ending.join();
   run();  // what is still queued, should there have been no thread for it
+  timers_.disarm(*this);
 }
 
 bool callback_thread::is_this_thread() const noexcept { return here == this; }

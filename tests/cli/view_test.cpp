@@ -143,7 +143,8 @@ TEST_P(CommandLine, DoctorTellsWhatIsThereAndWhatIsMissing) {
   const auto poor = support::run(as_poor);
   EXPECT_EQ(poor.how, exited(1));
   EXPECT_THAT(poor.output, ::testing::ContainsRegex("scripts +problem +withdraw: the server said"));
-  EXPECT_THAT(poor.output, HasSubstr("-> give this user the rights that `holdfast acl` prints"));
+  EXPECT_THAT(poor.output, HasSubstr("-> give this user the rights that `holdfast acl '*' --kind "
+                                     "operator` prints"));
 }
 
 json status_of(const private_server& server, const std::string& name) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <holdfast/errc.hpp>
+#include <holdfast/quorum.hpp>
 
 #include "api/ask.hpp"
 #include "api/diagnosis.hpp"

@@ -99,11 +99,11 @@ task<> give_back(lock target) {
 }
 
 // Keeps the thread, with the lock or before it asks for it, until others see what they wait for.
-task<> compute(lock target, const std::function<bool()>& seen) {
+task<> compute(lock target, std::function<bool()> seen) {
   const auto held = co_await target.async_acquire();
   EXPECT_TRUE(eventually(seen));
 }
-task<> compute_first(lock target, const std::function<bool()>& seen) {
+task<> compute_first(lock target, std::function<bool()> seen) {
   EXPECT_TRUE(eventually(seen));
   (void)co_await target.async_acquire();
 }

@@ -39,6 +39,14 @@ using ::testing::HasSubstr;
 
 connect_limits within(milliseconds time) { return {now() + time, milliseconds{1000}, nullptr}; }
 
+// From now on this process, a child, can start none: each would want a stack that nobody has.
+void leave_no_thread() {
+  ::pthread_attr_t greedy;
+  ::pthread_attr_init(&greedy);
+  ::pthread_attr_setstacksize(&greedy, std::size_t{1} << 60);
+  ::pthread_setattr_default_np(&greedy);
+}
+
 // Runs `check` in a forked child and tells whether it returned true there.
 template <typename Check>
 bool holds_in_child(const Check& check) {
@@ -77,10 +85,7 @@ TEST(ClosingDeathTest, IsAwaitedWhenTheProcessEnds) {
 
 TEST(ClosingDeathTest, IsDoneAtTheEndWhereThereIsNoThreadForIt) {
   const auto has_no_thread = [] {
-    ::pthread_attr_t greedy;
-    ::pthread_attr_init(&greedy);
-    ::pthread_attr_setstacksize(&greedy, std::size_t{1} << 60);
-    ::pthread_setattr_default_np(&greedy);
+    leave_no_thread();
     close_aside([] { std::fputs("closed", stderr); });
     std::fputs("later ", stderr);
     std::exit(0);
@@ -226,10 +231,7 @@ TEST(Socket, SaysThatNoDescriptorIsLeftToLookUpAHost) {
 
 TEST(QuietThread, LeavesSignalsAsTheyWereWhenThereIsNone) {
   EXPECT_TRUE(holds_in_child([] {
-    ::pthread_attr_t greedy;
-    ::pthread_attr_init(&greedy);
-    ::pthread_attr_setstacksize(&greedy, std::size_t{1} << 60);
-    ::pthread_setattr_default_np(&greedy);
+    leave_no_thread();
     try {
       quiet_thread("test", [] {}).join();
       return false;

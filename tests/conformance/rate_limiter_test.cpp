@@ -78,16 +78,21 @@ TEST_P(RateLimiter, DoesNotWaitForWhatWouldComeTooLate) {
   EXPECT_LE(wait, 100s) << "those who gave up have taken nothing";
 }
 
+// Asks for two more than there are, and is told that it was called off. It has asked already.
+std::thread wait_until_called_off(const rate_limiter& mails, const std::stop_token& stop) {
+  std::thread waits{[&mails, stop] {
+    const auto why = thrown_by([&] { mails.acquire(2, {.timeout = forever, .stop = stop}); });
+    EXPECT_EQ(why.reason(), errc::cancelled);
+  }};
+  EXPECT_TRUE(eventually([&] { return mails.try_acquire().wait > 200s; })) << "it stands before us";
+  return waits;
+}
+
 TEST_P(RateLimiter, WhoIsCalledOffGivesItBack) {
   const auto mails = redis().rate_limiter("mails", {.rate = 0.01, .burst = 2});
   mails.acquire(2);
   std::stop_source stop;
-  std::thread waits{[&] {
-    const auto why =
-        thrown_by([&] { mails.acquire(2, {.timeout = forever, .stop = stop.get_token()}); });
-    EXPECT_EQ(why.reason(), errc::cancelled);
-  }};
-  EXPECT_TRUE(eventually([&] { return mails.try_acquire().wait > 200s; })) << "it stands before us";
+  auto waits = wait_until_called_off(mails, stop.get_token());
   stop.request_stop();
   waits.join();
   EXPECT_LE(mails.try_acquire().wait, 100s);
@@ -103,12 +108,7 @@ TEST_P(RateLimiter, WhoIsCalledOffIsToldSoWhenTheServerHasGone) {
   const auto mails = redis.rate_limiter("mails", {.rate = 0.01, .burst = 2});
   mails.acquire(2);
   std::stop_source stop;
-  std::thread waits{[&] {
-    const auto why =
-        thrown_by([&] { mails.acquire(2, {.timeout = forever, .stop = stop.get_token()}); });
-    EXPECT_EQ(why.reason(), errc::cancelled);
-  }};
-  EXPECT_TRUE(eventually([&] { return mails.try_acquire().wait > 200s; })) << "it stands before us";
+  auto waits = wait_until_called_off(mails, stop.get_token());
   server.kill9();
   stop.request_stop();
   waits.join();

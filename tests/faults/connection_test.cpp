@@ -1,6 +1,4 @@
 // A connection seen from inside, while servers end it, fall silent or move.
-#include <pthread.h>
-
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -9,6 +7,7 @@
 #include "net/background_thread.hpp"
 #include "redis/connection.hpp"
 #include "support/fake_server.hpp"
+#include "support/no_thread_left.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -149,13 +148,10 @@ TEST_F(Connection, IsNotKeptWhenNewsOfAnotherMasterCameWhileItWasMade) {
 }
 
 TEST_F(Connection, IsMadeAgainWhenTheSystemHasAThreadForItAgain) {
-  ::pthread_attr_t usual, greedy;
-  ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);
-  ASSERT_EQ(::pthread_attr_init(&greedy), 0);
-  ASSERT_EQ(::pthread_attr_setstacksize(&greedy, std::size_t{1} << 60), 0);
-  ASSERT_EQ(::pthread_setattr_default_np(&greedy), 0);
-  EXPECT_FALSE(say("PING"));
-  ASSERT_EQ(::pthread_setattr_default_np(&usual), 0);
+  {
+    const support::no_thread_left now;
+    EXPECT_FALSE(say("PING"));
+  }
   EXPECT_TRUE(say("PING"));
 }
 

@@ -1,6 +1,4 @@
 // Holders that are killed, frozen, forked, or that just leave.
-#include <pthread.h>
-
 #include <atomic>
 #include <csignal>
 #include <stop_token>
@@ -9,6 +7,7 @@
 #include "faults/fenced_register.hpp"
 #include "support/child_process.hpp"
 #include "support/fault_proxy.hpp"
+#include "support/no_thread_left.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -71,24 +70,6 @@ TEST_P(Holder, ThatIsKilledKeepsTheLockForItsLeaseOnly) {
   EXPECT_GT(next->token(), token);
 }
 
-// So that no thread can be started.
-class greedy_stacks {
- public:
-  greedy_stacks() {
-    ::pthread_getattr_default_np(&before_);
-    ::pthread_attr_t greedy;
-    ::pthread_attr_init(&greedy);
-    ::pthread_attr_setstacksize(&greedy, std::size_t{1} << 60);
-    ::pthread_setattr_default_np(&greedy);
-  }
-  ~greedy_stacks() { ::pthread_setattr_default_np(&before_); }
-  greedy_stacks(const greedy_stacks&) = delete;
-  greedy_stacks& operator=(const greedy_stacks&) = delete;
-
- private:
-  ::pthread_attr_t before_{};
-};
-
 // The loss is told on a thread of the client that had not been needed before.
 TEST_P(Holder, WithoutAThreadIsToldOfItsLossWhenThereIsOne) {
   const auto server = start();
@@ -97,7 +78,7 @@ TEST_P(Holder, WithoutAThreadIsToldOfItsLossWhenThereIsOne) {
   std::atomic<bool> told{false};
   const std::stop_callback hears{held.lost(), [&] { told = true; }};
   {
-    const greedy_stacks none;
+    const support::no_thread_left none;
     EXPECT_TRUE(eventually([&] { return !held.held(); }));
     EXPECT_FALSE(told);
   }

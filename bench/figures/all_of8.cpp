@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <holdfast/all_of.hpp>
@@ -9,6 +10,7 @@
 
 #include "base/lock_key.hpp"
 #include "support/measure.hpp"
+#include "support/pairs.hpp"
 #include "support/setting.hpp"
 
 namespace holdfast::bench {
@@ -33,11 +35,7 @@ std::vector<lock> mutexes(const client& client, std::size_t count, bool of_one_s
 // Locks of one slot draw from one fence counter, others each from its own.
 void all_of8(const setting& with) {
   const holdfast::client client(with.redis.url());
-  const auto pairs = [&](lock target) {
-    return [target, length = with.turn()] {
-      return run_slice(1, length, [&](int) { target.acquire().release().value(); });
-    };
-  };
+  const auto pairs = [&](lock target) { return pairs_of(std::move(target), with.turn()); };
   with.redis.place(placement::two_cores);
   const auto figures =
       run_by_turns(with.redis, with.turns(),

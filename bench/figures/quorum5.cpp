@@ -10,6 +10,7 @@
 
 #include "support/external.hpp"
 #include "support/measure.hpp"
+#include "support/pairs.hpp"
 #include "support/peer_programs.hpp"
 #include "support/setting.hpp"
 
@@ -52,11 +53,7 @@ void quorum5(const setting& with) {
   }
   const lock one = members.front().mutex("bench");
   const lock five = quorum{members}.mutex("bench");
-  const auto pairs = [&](const lock& target) {
-    return [&, length = with.turn()] {
-      return run_slice(1, length, [&](int) { target.acquire().release().value(); });
-    };
-  };
+  const auto pairs = [&](const lock& target) { return pairs_of(target, with.turn()); };
   const auto figures = run_by_turns(with.redis, with.turns(), {pairs(one), pairs(five)});
   with.results.at_most("quorum5.processor_vs_one_server",
                        figures[1].processor / figures[0].processor, "x", 5.5);

@@ -5,9 +5,9 @@
 
 #include <holdfast/client.hpp>
 
-#include "dialects/catalog.hpp"
 #include "support/carrier.hpp"
 #include "support/measure.hpp"
+#include "support/pairs.hpp"
 #include "support/raw_client.hpp"
 #include "support/setting.hpp"
 #ifdef HOLDFAST_WITH_TLS
@@ -24,22 +24,13 @@ void tls_pair(const setting& with) {
   load_scripts(redis.port());
   const holdfast::client in_the_clear(redis.url());
   const holdfast::client encrypted(redis.tls_url(), {.tls = {.ca_file = authority.file()}});
-  const auto pairs = [&](const holdfast::client& client) {
-    return [lock = client.mutex("bench"), length = with.turn()] {
-      return run_slice(1, length, [&](int) { lock.acquire().release().value(); });
-    };
-  };
-  constexpr microseconds spin{50};  // as ours
+  constexpr auto spin = client_options{}.spin;
   raw_client plain_socket(redis.port(), spin);
   raw_client tls_socket(tls_carrier(redis.tls_port(), authority.file()), spin);
-  const auto raw = [&](raw_client& socket) {
-    return [&, length = with.turn()] {
-      const auto& recipe = dialects::native_mutex(fencing::on);
-      return run_slice(1, length, [&](int) { socket.pair(recipe, lock_key("bench")); });
-    };
-  };
-  const std::vector<contestant> all{pairs(in_the_clear), pairs(encrypted), raw(plain_socket),
-                                    raw(tls_socket)};
+  const auto length = with.turn();
+  const std::vector<contestant> all{pairs_of(in_the_clear.mutex("bench"), length),
+                                    pairs_of(encrypted.mutex("bench"), length),
+                                    pairs_of(plain_socket, length), pairs_of(tls_socket, length)};
   run_by_turns(redis, 1, all);  // their threads are alive now, and move with the process
   redis.place(placement::two_cores);
   const auto figures = run_by_turns(redis, with.turns(), all);

@@ -3,8 +3,8 @@
 
 #include <holdfast/client.hpp>
 
-#include "dialects/catalog.hpp"
 #include "support/measure.hpp"
+#include "support/pairs.hpp"
 #include "support/raw_client.hpp"
 #include "support/setting.hpp"
 
@@ -21,7 +21,6 @@ struct contest {
         spinning(holdfast::client(with.redis.url(), {.spin = spin}).mutex("bench")),
         sleeping(holdfast::client(with.redis.url(), {.spin = microseconds{0}}).mutex("bench")) {}
 
-  lock_key key{"bench"};
   raw_client spinning_socket;
   raw_client sleeping_socket;
   lock spinning;
@@ -29,20 +28,10 @@ struct contest {
 };
 
 std::vector<slice> run(const setting& with, contest& all) {
-  const auto& recipe = dialects::native_mutex(fencing::on);
-  const auto raw = [&](raw_client& socket) {
-    return [&, length = with.turn()] {
-      return run_slice(1, length, [&](int) { socket.pair(recipe, all.key); });
-    };
-  };
-  const auto ours = [&](const lock& target) {
-    return [&, length = with.turn()] {
-      return run_slice(1, length, [&](int) { target.acquire().release().value(); });
-    };
-  };
-  return run_by_turns(
-      with.redis, with.turns(),
-      {raw(all.spinning_socket), raw(all.sleeping_socket), ours(all.spinning), ours(all.sleeping)});
+  const auto length = with.turn();
+  return run_by_turns(with.redis, with.turns(),
+                      {pairs_of(all.spinning_socket, length), pairs_of(all.sleeping_socket, length),
+                       pairs_of(all.spinning, length), pairs_of(all.sleeping, length)});
 }
 
 void judge(const setting& with, placement where, const std::string& prefix,

@@ -80,10 +80,11 @@ const resp::value& raw_client::next() {
       return answer_;
     }
     std::size_t got = 0;
-    const auto until = net::now() + spin_;
-    while (spin_.count() > 0 && (got = by_->receive(buffer, carrier::patience::none)) == 0 &&
-           net::now() < until) {
-      ::sched_yield();
+    if (spin_.count() > 0) {
+      const auto until = net::now() + spin_;
+      while ((got = by_->receive(buffer, carrier::patience::none)) == 0 && net::now() < until) {
+        ::sched_yield();
+      }
     }
     if (got == 0) got = by_->receive(buffer, carrier::patience::endless);
     in_.append(buffer, got);

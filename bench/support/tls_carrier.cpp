@@ -5,21 +5,15 @@
 #include <memory>
 #include <stdexcept>
 
+#include "net/openssl/handles.hpp"
 #include "support/carrier.hpp"
 #include "support/loopback.hpp"
 
 namespace holdfast::bench {
 namespace {
 
-template <auto End>
-struct ends {
-  template <typename T>
-  void operator()(T* what) const noexcept {
-    End(what);
-  }
-};
-using context_handle = std::unique_ptr<SSL_CTX, ends<SSL_CTX_free>>;
-using ssl_handle = std::unique_ptr<SSL, ends<SSL_free>>;
+using net::openssl::context_handle;
+using net::openssl::ssl_handle;
 
 // As OpenSSL's manual has it: SSL_set_fd and nothing of ours between it and the socket.
 class tls final : public carrier {

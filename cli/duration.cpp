@@ -21,6 +21,15 @@ std::optional<milliseconds> unit(std::string_view text) {
   return std::nullopt;
 }
 
+// As it would be given: in the largest unit that leaves no rest.
+std::string in_one_unit(milliseconds duration) {
+  const auto ms = duration.count();
+  if (ms > 0 && ms % 3'600'000 == 0) return fmt::format("{}h", ms / 3'600'000);
+  if (ms > 0 && ms % 60'000 == 0) return fmt::format("{}m", ms / 60'000);
+  if (ms > 0 && ms % 1000 == 0) return fmt::format("{}s", ms / 1000);
+  return fmt::format("{}ms", ms);
+}
+
 }  // namespace
 
 std::optional<milliseconds> parse_duration(std::string_view text) {
@@ -49,19 +58,6 @@ std::string show_duration(milliseconds duration) {
   if (minutes < 24 * 60) return fmt::format("{}h {}m", minutes / 60, minutes % 60);
   return fmt::format("{}d {}h", minutes / (24 * 60), minutes / 60 % 24);
 }
-
-namespace {
-
-// As it would be given: in the largest unit that leaves no rest.
-std::string in_one_unit(milliseconds duration) {
-  const auto ms = duration.count();
-  if (ms > 0 && ms % 3'600'000 == 0) return fmt::format("{}h", ms / 3'600'000);
-  if (ms > 0 && ms % 60'000 == 0) return fmt::format("{}m", ms / 60'000);
-  if (ms > 0 && ms % 1000 == 0) return fmt::format("{}s", ms / 1000);
-  return fmt::format("{}ms", ms);
-}
-
-}  // namespace
 
 CLI::Option* add_duration(CLI::App& command, const std::string& name, milliseconds& into,
                           const std::string& description, duration_range range) {

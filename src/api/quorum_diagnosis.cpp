@@ -148,18 +148,15 @@ class quorum_examination {
     if (between - ahead->uncertain - behind->uncertain <= allowed_difference) {
       return report(severity::ok, "clocks", "the members' clocks are within " + ms + " ms");
     }
-    if (between > dangerous_difference) {
-      return report(
-          severity::problem, "clocks",
-          "the clock of " + ahead->member + " is " + ms + " ms ahead of that of " + behind->member,
-          "set them: if " + behind->member +
-              " loses its memory, it may give out tokens below those it has forgotten");
-    }
-    report(
-        severity::warning, "clocks",
-        "the clock of " + ahead->member + " is " + ms + " ms ahead of that of " + behind->member,
-        "let all synchronise their clocks, and slew them: one that is set forward while a lock is "
-        "held ends its vote early, by more than the hundredth that a lease allows for");
+    const bool is_dangerous = between > dangerous_difference;
+    report(is_dangerous ? severity::problem : severity::warning, "clocks",
+           "the clock of " + ahead->member + " is " + ms + " ms ahead of that of " + behind->member,
+           is_dangerous
+               ? "set them: if " + behind->member +
+                     " loses its memory, it may give out tokens below those it has forgotten"
+               : "let all synchronise their clocks, and slew them: one that is set forward while a "
+                 "lock is held ends its vote early, by more than the hundredth that a lease allows "
+                 "for");
   }
 
   // Nothing when it has gone since it was looked at.

@@ -20,8 +20,9 @@ std::optional<std::string> first_line(const std::string& path) {
   std::array<char, 512> some{};
   for (ssize_t got = 0; (got = ::read(file.get(), some.data(), some.size())) > 0;) {
     const std::string_view read(some.data(), static_cast<std::size_t>(got));
-    line += read.substr(0, read.find('\n'));
-    if (read.find('\n') != read.npos) break;
+    const auto end = read.find('\n');
+    line += read.substr(0, end);
+    if (end != read.npos) break;
   }
   if (line.ends_with('\r')) line.pop_back();
   if (line.empty()) return std::nullopt;

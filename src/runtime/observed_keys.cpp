@@ -157,14 +157,13 @@ void observed_key::tell() {
 }
 
 void observed_key::stop() {
-  teller ended;  // what it refers to dies on the caller's thread
+  teller ended;  // what it refers to dies on the caller's thread, when nothing is locked
   std::unique_lock lock(mutex_);
   stopped_ = true;
   listen(nullptr);
   engine_.timers().disarm(*this);
   if (!engine_.callbacks().is_this_thread()) told_.wait(lock, [this] { return !telling_; });
   if (!telling_) ended = std::move(tell_);
-  lock.unlock();
 }
 
 std::shared_ptr<observed_key> observed_keys::observe(std::string key, observed_key::teller tell) {

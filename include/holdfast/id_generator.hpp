@@ -59,7 +59,8 @@ struct snowflake_options {
 /// lives. Times are the server's, estimated from behind, and begin after the grant of that mutex.
 /// So no id comes twice, also when a number goes to another machine, a process is frozen, or a
 /// machine's clock is wrong. It can if an operator breaks that mutex, or a failover does, while its
-/// holder goes on; and if the server's clock steps back and its fence counter is lost.
+/// holder goes on; and when a number changes hands after the *server's* clock was set back: let NTP
+/// slew it.
 ///
 /// Cost: none for an id. To make one, an attempt for each number that is taken (they are tried from
 /// a random one on), and one command (TIME); then what a held mutex costs.

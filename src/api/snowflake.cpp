@@ -28,7 +28,7 @@ void learn_time(runtime::client_core& core, std::uint16_t slot) {
 }
 
 // Majors are drawn from the server's clock. Whoever had the machine number before was granted it
-// earlier, and gave out no id with a later time.
+// earlier, and gave out no id with a later time, unless that clock was set back meanwhile.
 server_time granted_at(const lease& held) {
   const auto major = held.token().value() / dialects::minors_per_major;
   return server_time(microseconds(static_cast<std::int64_t>(major)));

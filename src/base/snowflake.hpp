@@ -18,8 +18,8 @@ class snowflake {
   snowflake(std::uint32_t machine, server_time after) noexcept
       : machine_(machine), time_(to_ms(after)) {}
 
-  // The next id, larger than the one before, whose time is not later than `now`. Nothing when those
-  // of this millisecond are used up, or when the clock went back behind the last id for longer.
+  // The next id, larger than the one before. Its time is that of `now`, or of the last id where the
+  // clock is behind that. Nothing when the ids of that millisecond are used up.
   std::optional<std::int64_t> next(server_time now) noexcept {
     if (const auto ms = to_ms(now); ms > time_) {
       time_ = ms;

@@ -59,11 +59,11 @@ void foreign_recipe::write_inspect(std::string_view name, resp::writer& out) con
 
 // A list of holders.
 foreign_verdict foreign_recipe::read_inspect(const resp::value& v) const {
-  if (!v.is(resp::type::array)) return refused_or_not_understood("inspect", v);
+  if (!v.is(resp::type::array)) return unquoted_not_understood("inspect", v);
   foreign_holders all;
   for (const auto& one : v.items) {
     auto found = read_holder(one);
-    if (!found) return not_understood("inspect", v);
+    if (!found) return unquoted_not_understood("inspect", v);
     all.push_back(*std::move(found));
   }
   return all;

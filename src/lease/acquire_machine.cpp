@@ -199,7 +199,10 @@ step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, mome
   if (giving_back()) return {};
   settled(now);
   if (std::holds_alternative<dialects::busy>(verdict)) maybe_ours_ = false;
-  if (std::holds_alternative<dialects::queued>(verdict)) maybe_ours_ = true;
+  if (std::holds_alternative<dialects::queued>(verdict) ||
+      std::holds_alternative<dialects::unfinished>(verdict)) {
+    maybe_ours_ = true;  // a place in the queue
+  }
   step next = give_back(now);
   if (const auto* server = std::get_if<dialects::late>(&verdict)) next.learned = server->now;
   return next;

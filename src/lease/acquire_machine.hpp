@@ -19,12 +19,12 @@ struct patience {
   friend bool operator==(const patience&, const patience&) = default;
 };
 
-//   state \ event | granted  | busy, passing | late     | woken, handed over | timer    | give up,
-//   stop asking        | held (1) | waiting (3)   | asking   | (note it)          | -        |
-//   withdrawing waiting       | -        | -             | -        | asking, held (4)   | asking
-//   | done (2) doubting      | -        | -             | -        | -                  | asking |
-//   withdrawing withdrawing   | release  | finished (2)  | finished | -                  | withdraw
-//   | - done          | -        | -             | -        | -                  | -        | -
+//   state       | granted  | busy (5)     | late     | woken (6)        | timer    | stopped (7)
+//   asking      | held (1) | waiting (3)  | asking   | (notes it)       | -        | withdrawing
+//   waiting     | -        | -            | -        | asking, held (4) | asking   | done (2)
+//   doubting    | -        | -            | -        | -                | asking   | withdrawing
+//   withdrawing | release  | finished (2) | finished | -                | withdraw | -
+//   done        | -        | -            | -        | -                | -        | -
 //
 // No answer: asking -> waiting if it was not sent (done where waiting is no use), doubting if that
 // is unknown; withdrawing: tried again later.
@@ -45,7 +45,8 @@ struct patience {
 // otherwise until the next try. Who learns there that no message can reach him gives up his place
 // (withdrawing), and comes back to it as one who polls. (4) What is said on the channel is believed
 // when its token is above all that we know and its time agrees with ours; otherwise it is only a
-// reason to ask. What came while asking is judged after the answer.
+// reason to ask. What came while asking is judged after the answer. (5) Or refused for a reason
+// that passes. (6) Or told that the lock was handed over. (7) Or his patience is over.
 class acquire_machine {
  public:
   struct settings {

@@ -150,6 +150,11 @@ TEST_F(AcquireWaiting, LeavesTheQueueThatItJoinedAfterItGaveUp) {
   EXPECT_EQ(queued(0, seconds(30)).send, ask::withdraw);
 }
 
+TEST_F(AcquireWaiting, LeavesTheQueueThatTheServerDidNotFinishAfterItGaveUp) {
+  EXPECT_EQ(machine_.on_stop(now()).done->code, errc::cancelled);
+  EXPECT_EQ(answer(say("more")).send, ask::withdraw);
+}
+
 TEST_F(AcquireWaiting, AsksAgainWhenItsConnectionBrokeWithItsOldTicket) {
   queued(1, seconds(30));
   EXPECT_EQ(sent(machine_.on_woken(now())).send, ask::acquire);

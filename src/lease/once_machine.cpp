@@ -1,6 +1,5 @@
 #include "lease/once_machine.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "lease/server_clock.hpp"
@@ -8,10 +7,10 @@
 namespace holdfast::leasing {
 
 server_time once_machine::not_after(moment now) noexcept {
-  if (!not_after_) {
-    const auto left = std::chrono::floor<microseconds>(give_up_at_ - now.local);
-    not_after_ = std::min(now.server + left, far_future);
-  }
+  if (not_after_) return *not_after_;
+  // Such a copy goes to a server that has not said its time, and only sends it on to another one.
+  if (now.server >= far_future) return far_future;
+  not_after_ = now.server + std::chrono::floor<microseconds>(give_up_at_ - now.local);
   return *not_after_;
 }
 

@@ -24,7 +24,7 @@ class once_machine {
   explicit once_machine(monotonic_time give_up_at) noexcept : give_up_at_(give_up_at) {}
 
   // Of the copy that is sent now. All copies carry the same: so long is the answer remembered. And
-  // no copy is executed after `give_up_at`.
+  // no copy is executed after `give_up_at`. Far future while the server's time is not known.
   server_time not_after(moment now) noexcept;
 
   // What came of the copy. Nothing: send it again.

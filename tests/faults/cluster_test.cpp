@@ -370,6 +370,22 @@ TEST_P(OnCluster, ValuesAreWhereTheirNamesAre) {
   }
 }
 
+// The first request goes to another node, before that of the slot has said its time.
+TEST_P(OnCluster, WhatCountsOnceIsNotRememberedForLong) {
+  auto servers = start_cluster();
+  for (const auto& name : names_of_each(servers)) {
+    EXPECT_EQ(client{servers.url()}.counter(name).add(3), 3);
+  }
+  int remembered = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (const auto& key : servers.node(i).command({"KEYS", "hf:once:*"}).items) {
+      ++remembered;
+      EXPECT_LT(servers.node(i).command({"PTTL", key.text}).number, 10'000) << key.text;
+    }
+  }
+  EXPECT_EQ(remembered, 3);
+}
+
 void expect_failure(const client& redis, errc code, const std::string& words) {
   const auto got = redis.mutex("a").try_acquire();
   ASSERT_FALSE(got);

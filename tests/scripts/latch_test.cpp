@@ -23,7 +23,9 @@ class LatchScript : public scripts_test {
     const request_id mine = id.value_or(claims.next().owner);
     const auto reply =
         latch().ask([&](auto& out) { write_once(asked, mine, server_time{not_after()}, out); });
-    return read_latch_change(key, std::get<once_answer>(read_once(reply)));
+    const auto verdict = read_once(reply);
+    if (const auto* why = std::get_if<refused>(&verdict)) return *why;
+    return read_latch_change(key, std::get<once_answer>(verdict));
   }
   latch_change set(std::uint32_t count) {
     return std::get<latch_change>(change(latch_set(key, count)));
@@ -131,6 +133,26 @@ TEST_P(LatchScript, LetsNobodyPassBecauseTheClockWasSetBack) {
   EXPECT_GT(std::stoll(latch().get(opened)), last);
   set(1);
   EXPECT_TRUE(is_open_for(one)) << "it has opened since";
+}
+
+// Since when he waits is a time that the clock has not reached again when it opens.
+TEST_P(LatchScript, LetsOnWhoCameBeforeTheClockWasSetBack) {
+  const auto since = latch().micros() + 10'000'000;
+  set(1);
+  claim one = waiter();
+  one.ticket = static_cast<std::uint64_t>(since);
+  ASSERT_TRUE(waits(one));
+  EXPECT_EQ(one.ticket, since) << "he keeps it";
+  down();
+  set(1);
+  EXPECT_TRUE(is_open_for(one));
+}
+
+TEST_P(LatchScript, IsNotSetWhenMemoryIsShort) {
+  latch().command({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_EQ(code_of(change(latch_set(key, 1))), errc::out_of_memory);
+  latch().command({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_FALSE(latch().exists(key.value_key()));
 }
 
 TEST_P(LatchScript, TellsACrowdInSeveralSteps) {

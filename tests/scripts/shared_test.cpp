@@ -366,6 +366,25 @@ TEST_P(SharedScript, DoesNotMixKinds) {
   EXPECT_EQ(code_of(shared().acquire(reader)), errc::foreign_key);
 }
 
+// Those who wait for a lock that has gone, as one of another kind.
+TEST_P(SharedScript, DoesNotMixKindsInAQueue) {
+  const auto lose_the_lock = [&] { shared().command({"DEL", key.value_key()}); };
+  claim plain = claims.next(), second = waiting(claims.next());
+  claim writer = in_mode('x'), reader = waiting(in_mode('r'));
+  redis().must_acquire(plain);
+  ASSERT_TRUE(std::holds_alternative<queued>(redis().acquire(second)));
+  lose_the_lock();
+  EXPECT_EQ(code_of(shared().acquire(reader)), errc::foreign_key);
+  ASSERT_EQ(redis().must_acquire(second).major, second.granted);
+  redis().release(second);
+
+  ASSERT_TRUE(granted_to(writer));
+  ASSERT_TRUE(place_of(reader));
+  lose_the_lock();
+  plain = claims.next();
+  EXPECT_EQ(redis().must_acquire(plain).major, plain.granted) << "no reader owns a mutex";
+}
+
 TEST_P(SharedScript, LeavesAForeignHashAlone) {
   shared().command({"HSET", key.value_key(), "field", "value"});
   const auto before = shared().contents();

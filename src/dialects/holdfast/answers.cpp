@@ -93,6 +93,12 @@ refused not_understood(std::string_view asked, const resp::value& v) {
               " cannot be understood: " + resp::to_string(v)};
 }
 
+refused unquoted_not_understood(std::string_view asked, const resp::value& v) {
+  if (v.is(resp::type::error)) return refused_by_server(v.text);
+  return {errc::server_error, false,
+          "the server's answer to " + std::string{asked} + " cannot be understood"};
+}
+
 refused refused_or_not_understood(std::string_view asked, const resp::value& v) {
   return v.is(resp::type::error) ? refused_by_server(v.text) : not_understood(asked, v);
 }

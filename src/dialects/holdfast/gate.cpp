@@ -21,8 +21,9 @@ acquire_verdict gate_recipe::read_acquire(const claim& wanted, const resp::value
   if (word == "shut") return busy{};
   if (word == "foreign") return not_a_gate(*wanted.key);
   if (word == "gone") {
-    return refused{errc::lost, false,
-                   "this party was not heard of for long, and the others went on without it"};
+    return refused{
+        errc::lost, false,
+        "this party was not heard of for long, and the others may have gone on without it"};
   }
   if (word == "parties" && v.items.size() == 2 && v.items[1].is_text()) {
     return refused{errc::invalid_argument, false,

@@ -35,16 +35,9 @@ server_time read_ticket(const std::string& text) {
   return server_time(microseconds(static_cast<std::int64_t>(ticket)));
 }
 
-// Answers that hold an owner are not quoted: it is a secret.
-refused unintelligible(std::string_view asked, const resp::value& v) {
-  if (v.is(resp::type::error)) return refused_by_server(v.text);
-  return {errc::server_error, false,
-          "the server's answer to " + std::string{asked} + " cannot be understood"};
-}
-
 // `{summary, fields, {field, value, ...}}`, of a hash.
 inspect_verdict read_shared(const resp::value& v, server_time now) {
-  if (!v.is(resp::type::array) || v.items.size() != 3) return unintelligible("inspect", v);
+  if (!v.is(resp::type::array) || v.items.size() != 3) return unquoted_not_understood("inspect", v);
   const std::string_view summary = v.items[0].text;
   lock_shared found{.family = family_of(summary), .now = now};
   if (found.family == 0) {
@@ -86,13 +79,13 @@ void write_inspect(const lock_key& key, resp::writer& out) {
 
 inspect_verdict read_inspect(const resp::value& v) {
   const std::string_view type = leading_word(v);
-  if (type.empty() || v.items.size() != 7) return unintelligible("inspect", v);
+  if (type.empty() || v.items.size() != 7) return unquoted_not_understood("inspect", v);
   const resp::value& text = v.items[1];
   const auto now = read_time(v.items[3]);
   if (type == "none") return lock_free{};
   if (type == "hash" && now) return read_shared(text, *now);
   if (type != "string") return describe_foreign(type, {});
-  if (!text.is_text() || !now) return unintelligible("inspect", v);
+  if (!text.is_text() || !now) return unquoted_not_understood("inspect", v);
   const auto value = parse_lock_value(text.text);
   if (!value) {
     if (const auto gate = read_gate(text.text)) return *gate;
@@ -147,7 +140,7 @@ break_verdict read_break(const std::string& value_key, const resp::value& v) {
       return lock_broken{value->major, std::move(owner.client), std::move(owner.shortened)};
     }
   }
-  return unintelligible("break", v);
+  return unquoted_not_understood("break", v);
 }
 
 void write_break_shared(const lock_key& key, resp::writer& out) {
@@ -161,7 +154,7 @@ break_shared_verdict read_break_shared(const lock_key& key, const resp::value& v
   const std::string_view word = leading_word(v);
   if (word == "free" && v.items.size() == 1) return lock_free{};
   if (word == "broken" && v.items.size() == 3) return shared_broken{read_holders(v.items[2])};
-  return unintelligible("break", v);
+  return unquoted_not_understood("break", v);
 }
 
 std::uint16_t audit_slot() noexcept { return hash_slot("hf:audit"); }

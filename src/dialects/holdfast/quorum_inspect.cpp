@@ -10,15 +10,9 @@
 namespace holdfast::dialects {
 namespace {
 
-// Not quoted, since it may hold an owner: a secret.
-refused unintelligible(const resp::value& v) {
-  if (v.is(resp::type::error)) return refused_by_server(v.text);
-  return {errc::server_error, false, "the server's answer to inspect cannot be understood"};
-}
-
 vote_holder read_holder(const resp::value& v) {
   const auto type = leading_word(v);
-  if (type.empty() || v.items.size() != 5) return unintelligible(v);
+  if (type.empty() || v.items.size() != 5) return unquoted_not_understood("inspect", v);
   if (type == "none") return lock_free{};
   if (type != "string") return describe_foreign(type, {});
   const auto value = parse_lock_value(v.items[1].text);

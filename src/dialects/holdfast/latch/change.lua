@@ -12,7 +12,7 @@
 --   no <left>      it is set already
 --   opened <more>  done: it is open now. 1: not all who wait are told yet, send `down 0`
 --   late, foreign  not executed: after not-after; the key holds no latch
--- The first write is DEL or SET of the latch.
+-- The first write is DEL or SET of the latch, or lets those go on who wait.
 --@include once
 local latch, queue, asked, opened = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 --@include load_latch

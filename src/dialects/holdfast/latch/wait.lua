@@ -1,18 +1,18 @@
 -- Asks whether a latch is open, and waits for it.
 -- KEYS  1 the latch
---       2 its queue: waiter -> when he came, server time in us
+--       2 its queue: waiter -> since when he waits, server time in us
 --       3 when each waiter asked last: waiter -> server time in us
 --       4 when it last opened while somebody waited
 -- ARGV  1 request id
 --       2 not-after: refused when the server's time in us is later than this
 -- who waits also gives
 --       3 what stands behind the request id in the queue, as in acquire.lua
---       4 when he was last told to wait, or 0
+--       4 since when he waits, as he was told, or 0
 --       5 how many may wait
 -- Returns
 --   {"open", "0"}          go on
 --   {"shut"}               it is not open, and the request does not wait
---   {"queued", place, ms, server time, server time}
+--   {"queued", place, ms, since when, server time}
 --                          it waits; for the ms see waiting_times.hpp
 --   {"foreign", server time}   the key holds no latch
 --   {"full", limit}, {"late", server time}   as in acquire.lua
@@ -25,7 +25,7 @@ local member = ARGV[3] and ARGV[1] .. ARGV[3]
 local passed = not left
 local last = left and member and call('GET', opened)
 if last and ARGV[4] ~= '0' then
-  -- It may have opened, and have been set again, since he was told to wait.
+  -- It may have opened, and have been set again, since he began to wait.
   passed = last + 0 >= ARGV[4] + 0
 end
 if passed then
@@ -39,13 +39,18 @@ if passed then
   return {'open', '0'}
 end
 if not member then return {'shut'} end
-if not call('ZSCORE', queue, member) then
-  if ARGV[4] == '0' and call('ZCARD', queue) >= ARGV[5] + 0 then return {'full', ARGV[5]} end
-  call('ZADD', queue, text, member)
+local since = call('ZSCORE', queue, member)
+if not since then
+  since = ARGV[4]
+  if since == '0' then
+    if call('ZCARD', queue) >= ARGV[5] + 0 then return {'full', ARGV[5]} end
+    -- Later than it last opened, also when the clock was set back.
+    since = text
+    if last and last + 0 >= now then since = string.format('%.0f', last + 1) end
+  end
+  call('ZADD', queue, since, member)
 end
 call('HSET', asked, member, text)
 call('PEXPIRE', queue, '180000')
 call('PEXPIRE', asked, '180000')
--- He waits for a later time than the last, also when the clock was set back.
-if last and last + 0 >= now then text = string.format('%.0f', last + 1) end
-return {'queued', call('ZRANK', queue, member), 60000, text, now}
+return {'queued', call('ZRANK', queue, member), 60000, since, now}

@@ -19,7 +19,7 @@ while not winner do
   local heard = redis.pcall('HGET', KEYS[3], member)
   if type(heard) ~= 'string' then heard = now end
   redis.pcall('HDEL', KEYS[3], member)
-  local request, wanted, way = string.match(member, '^(.+):(%d+):([-p])$')
+  local request, wanted, way = string.match(member, '^([^:]+):(%d+):([-p])$')
   local silence = way == 'p' and 5000000 or 120000000
   if request and now - heard <= silence then
     -- First him who is next, since the server writes last what was published first.

@@ -2,7 +2,7 @@
 -- asks then at the latest. Who is gone leaves the queue. Needs `me` and `looked` as pass_on does.
 while looked < 1000 do
   local member = redis.pcall('ZRANGE', KEYS[2], '0', '0')[1]
-  local request, way = string.match(member or '', '^(.+):%d+:([-p])$')
+  local request, way = string.match(member or '', '^([^:]+):%d+:([-p])$')
   if way ~= '-' or request == me then break end
   local listeners = redis.pcall('PUBLISH', 'hf:c:' .. string.sub(request, 1, 32),
     'next ' .. request .. ' ' .. claim)

@@ -83,6 +83,7 @@ if waits then
   if not ticket then
     if waiting then
       local first = string.match(call('ZRANGE', KEYS[2], '0', '0')[1], '^[^:]+:(%a)')
+      if not first then return {'foreign'} end
       if (first == 's' and 's' or 'm') ~= asked_family then return {'family', first} end
     end
     ticket = ARGV[10] + 0

@@ -4,7 +4,7 @@
 -- Returns 0, or 2: as in release.lua; {"family", "m"}, {"foreign"}, {"layout", version}, as in
 -- acquire.lua: nothing was done.
 local call = redis.call
-local asked, restores = '', false
+local asked, restores, named = '', false, nil
 --@include look
 --@include load
 if family == 'm' then return {'family', family} end

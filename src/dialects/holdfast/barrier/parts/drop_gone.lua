@@ -1,12 +1,13 @@
--- Drops who is gone from the queue: nobody listens to his channel, or he has not asked for long.
+-- Drops who is gone from the queue: nobody listens to his channel, or he has not asked for long; and
+-- what is no party.
 -- Sets `others` to those who are there, without `member`.
 local others = {}
 for _, party in ipairs(call('ZRANGE', KEYS[2], 0, -1)) do
   if party ~= member then
     local request, claim, way = string.match(party, '^([^:]+):(%d+):([-p])$')
     local heard = call('HGET', KEYS[3], party)
-    local gone = heard and now - heard > (way == 'p' and 5000000 or 120000000)
-    local channel = 'hf:c:' .. string.sub(request, 1, 32)
+    local gone = not request or heard and now - heard > (way == 'p' and 5000000 or 120000000)
+    local channel = 'hf:c:' .. string.sub(request or '', 1, 32)
     if not gone and way == '-' then
       -- Where we may not ask this, he is taken for present.
       gone = redis.pcall('PUBSUB', 'NUMSUB', channel)[2] == 0

@@ -1,7 +1,8 @@
 -- Tells those who wait that the latch is open, and forgets them. Sets `more` when it stopped to
 -- keep the script short. Nothing depends on the message: who asks is told the same, also when the
--- latch was set again, since for ten minutes it is remembered when it opened.
-local waiting = redis.pcall('ZPOPMIN', queue, 200)
+-- latch was set again, since for ten minutes it is remembered when it opened. Writes nothing where
+-- nobody waits.
+local waiting = call('EXISTS', queue) == 1 and redis.pcall('ZPOPMIN', queue, 200) or {}
 local more = #waiting == 400
 for i = 1, #waiting, 2 do
   local request, claim, way = string.match(waiting[i], '^([^:]+):(%d+):([-p])$')
@@ -12,8 +13,9 @@ for i = 1, #waiting, 2 do
   end
 end
 if #waiting > 0 then
-  -- Later than the last time, also when the clock was set back: wait.lua compares them.
-  local last, time = redis.pcall('GET', opened), text
-  if type(last) == 'string' and last + 0 >= now then time = string.format('%.0f', last + 1) end
-  redis.pcall('SET', opened, time, 'PX', 600000)
+  -- Later than the last time, and not before the last of them came, also when the clock was set
+  -- back: wait.lua compares them.
+  local last = redis.pcall('GET', opened)
+  local time = math.max(now, type(last) == 'string' and last + 1 or 0, waiting[#waiting])
+  redis.pcall('SET', opened, string.format('%.0f', time), 'PX', 600000)
 end

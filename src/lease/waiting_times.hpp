@@ -23,13 +23,17 @@ constexpr milliseconds ask_bound(std::uint64_t place) noexcept {
   return milliseconds{15'000} + milliseconds{100} * static_cast<milliseconds::rep>(place - front);
 }
 
-// When the first in the queue asks: the owner's lease has run out by then. Each further one gives
-// everybody before him time for a claim.
+// When a waiter asks whose owner dies: the lease has run out by then. Each one gives those before
+// him time to ask first; should all of them have died with the owner, nobody else would. More than
+// so many do not, so that a crowd does not ask as often as a short lease ends.
+constexpr milliseconds time_to_ask{20};
+constexpr std::uint64_t most_in_front = 60;
+
 constexpr milliseconds until_turn(const dialects::queued& where) noexcept {
   const milliseconds bound = ask_bound(where.place);
-  if (where.place >= 60) return bound;
-  const auto before = static_cast<milliseconds::rep>(where.place);
-  return std::min(bound, where.remaining + dialects::longest_claim * before);
+  if (where.place >= most_in_front) return bound;
+  return std::min(bound,
+                  where.remaining + time_to_ask * static_cast<milliseconds::rep>(where.place));
 }
 
 }  // namespace holdfast::leasing

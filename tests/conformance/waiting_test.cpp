@@ -194,6 +194,28 @@ TEST_P(Waiting, TheNextOwnsTheLockWhenItsHolderWasKilled) {
   EXPECT_LT(net::now() - before, 5s);
 }
 
+// Those who died with the holder stand before who lives: nobody else notices that the lease ended.
+TEST_P(Waiting, TheNextOwnsTheLockWhenManyBeforeItWereKilledWithItsHolder) {
+  constexpr int many = 12;
+  support::forked dead{[&](const auto& parent) {
+    const client own{server().url()};
+    const auto target = own.mutex("a", {.lease = 1s, .fair = true});
+    const auto held = target.acquire();
+    std::vector<std::thread> waiters;
+    for (int i = 0; i < many; ++i) waiters.emplace_back([&] { (void)target.acquire(); });
+    parent.tell("holds");
+    parent.sleep_until_killed();
+  }};
+  (void)dead.heard();
+  ASSERT_TRUE(waits("a", many));
+  std::thread next{[&] { (void)another_client().mutex("a").acquire(); }};
+  ASSERT_TRUE(waits("a", many + 1));
+  dead.kill9();
+  const auto before = net::now();
+  next.join();
+  EXPECT_LT(net::now() - before, 6s) << "half a claim for each of them";
+}
+
 // The thread that waits reads the message itself, and nothing else happens in its client.
 TEST_P(Waiting, AFixedLeaseThatIsHandedOverIsAWholeOne) {
   auto held = redis().mutex("a").acquire();

@@ -115,6 +115,26 @@ TEST_P(QueueScript, SkipsThoseWhoAreGone) {
   EXPECT_EQ(waiting(), 0);
 }
 
+// Of whom more than one is looked at together.
+TEST_P(QueueScript, SkipsThoseWhoAreGoneAmongOthers) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  const auto channel = listen(2);
+  claims_of dead{key, 3};
+  std::vector<claim> alive;
+  for (int i = 0; i < 260; ++i) {
+    claim one = next_waiting(i % 120 == 110 ? others : dead);
+    must_wait(one);
+    if (i % 120 == 110) alive.push_back(one);
+  }
+  ASSERT_EQ(alive.size(), 2U);
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  EXPECT_TRUE(owns(alive[0]));
+  EXPECT_EQ(heard_first(channel, 2, alive[0]), milliseconds(1000));
+  EXPECT_EQ(heard_first(channel, 2, alive[1]), milliseconds(1000));
+  EXPECT_EQ(waiting(), 30) << "who is next is there, and those behind him have time";
+}
+
 TEST_P(QueueScript, FreesTheLockWhenNobodyIsLeft) {
   claim mine = claims.next();
   redis().must_acquire(mine);

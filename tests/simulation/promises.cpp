@@ -12,10 +12,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// L1: who was told that he is the first in the queue, within one round trip, knows when the lease
-// ends, and asks then: a jitter of 10 ms, one way, and a hundredth of the 2 s since he was told.
+// L1: who was told his place in the queue, within one round trip, knows when the lease ends, and
+// asks then, after those before him, should they be dead: a jitter of 10 ms, one way, and a
+// hundredth of the time since he was told.
 constexpr nanoseconds round_trip = 4ms;
-constexpr nanoseconds prompt = 10ms + round_trip + 20ms;
+constexpr nanoseconds prompt_for(std::uint64_t before) {
+  return 10ms + round_trip + leasing::ask_bound(before) / 100 +
+         20ms * static_cast<milliseconds::rep>(before);
+}
+constexpr nanoseconds prompt = prompt_for(0);
 // L2: on top of the time for which a waiter may stay silent, since his clock may be slow.
 constexpr nanoseconds slack = 100ms;
 
@@ -231,13 +236,14 @@ void promises::waits(const place& where, monotonic_time now) {
   contended_ = true;
   if (!free_since_ && now > opens_at_) became_free(opens_at_, true);
   if (!free_since_) return;
-  const bool undisturbed = freed_by_expiry_ && where.before == 0 &&
+  const bool undisturbed = freed_by_expiry_ && where.before < leasing::most_in_front &&
                            where.told_at - where.asked_at <= round_trip &&
                            granted_last_at_ <= where.asked_at &&
                            !is_disrupted_since(where.asked_at) && !is_set_since(where.asked_at);
-  const nanoseconds bound = undisturbed ? prompt : leasing::ask_bound(where.before) + slack;
+  const nanoseconds bound =
+      undisturbed ? prompt_for(where.before) : leasing::ask_bound(where.before) + slack;
   if (now - std::max(*free_since_, where.told_at) <= bound) return;
-  violated(undisturbed ? "L1: the lock is free, and the first who waits does not know it"
+  violated(undisturbed ? "L1: the lease has ended, and who waits does not know it"
                        : "L2: the lock is free, and somebody waits");
 }
 

@@ -16,7 +16,8 @@ local held = call('GET', KEYS[1])
 local major, owner = string.match(held or '', '^1:(%d+):(.+)$')
 if owner ~= ARGV[1] then
   if was_first then
-    local me, looked, claim = nil, 0, math.max(0, call('PTTL', KEYS[1]))
+    local me, looked, unheard = nil, 0, {}
+    local claim = math.max(0, call('PTTL', KEYS[1]))
     --@include tell_next
   end
   return 0

@@ -4,7 +4,7 @@
 -- looking, to keep the script short: then nothing is decided yet. All three must be there before.
 -- Who is gone: nobody listens to his channel, or he has not asked for twice the longest time that a
 -- waiter may stay silent. PUBLISH comes before SET, so that the lock's value stays until then.
-local looked = 0
+local looked, unheard = 0, {}
 while not winner do
   local head = redis.pcall('ZPOPMIN', KEYS[2])
   local member = head[1]

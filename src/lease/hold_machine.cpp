@@ -10,12 +10,14 @@ namespace holdfast::leasing {
 using std::chrono::seconds;
 
 hold_machine::hold_machine(milliseconds lease, bool renews, milliseconds granted,
-                           monotonic_time granted_at, monotonic_time deadline)
+                           monotonic_time granted_at, monotonic_time deadline, beat together)
     : lease_(lease),
       deadline_(deadline),
-      renew_at_(granted_at + nanoseconds(std::min(lease, granted)) / 3),
       renews_(renews),
-      claiming_(granted < lease) {}
+      claiming_(granted < lease),
+      together_(together) {
+  renew_at_ = claiming_ ? granted_at + nanoseconds(granted) / 3 : due_after(granted_at);
+}
 
 hold_step hold_machine::start() { return claiming_ && !renews_ ? renew() : wait(); }
 
@@ -35,7 +37,7 @@ hold_step hold_machine::on_renewed(const dialects::renew_verdict& verdict, monot
     renewing_ = was_late_ = claiming_ = false;
     if (sent_at < doubted_at_) return renew();  // the server before has answered
     doubted_at_ = never;
-    renew_at_ = sent_at + nanoseconds(lease_) / 3;
+    renew_at_ = due_after(sent_at);
     return wait();
   }
   if (!renewing_) return {};
@@ -76,6 +78,14 @@ hold_step hold_machine::wait() const {
 hold_step hold_machine::renew() {
   renewing_ = true;
   return {.renew = true, .wake_at = deadline_};
+}
+
+monotonic_time hold_machine::due_after(monotonic_time sent_at) const noexcept {
+  const auto third = sent_at + nanoseconds(lease_) / 3;
+  if (!together_) return third;
+  const nanoseconds period = nanoseconds(lease_) / 3;
+  const nanoseconds phase = period / beats * *together_;
+  return third - (third.time_since_epoch() - phase) % period;
 }
 
 hold_step hold_machine::retry_soon(monotonic_time now) {

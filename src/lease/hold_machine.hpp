@@ -1,6 +1,7 @@
 // A held lease: when to renew it, when it is lost. No clock, socket or thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -28,11 +29,12 @@ std::string to_string(const hold_step&);
 // In every state before `lost` any event at or after the deadline means lost: also a renewal that
 // is answered later, since the owner may have seen held() turn false. Released: closed.
 //
-// A renewal is due at a third of the lease. A failed one is tried again after 1/12 of the lease (at
-// most 1 s) until the deadline; a refusal that looks permanent as well, since until then the lock
-// is still ours. A fixed lease is never renewed: it is lost at its deadline. A lock that was handed
-// over is ours for a claim at first: the first renewal, at a third of that, makes it the whole
-// lease; for a fixed lease it comes at once.
+// A renewal is due at a third of the lease; those of leases that share a `beat` the first time
+// earlier, so that they fall due together from then on. A failed one is tried again after 1/12 of
+// the lease (at most 1 s) until the deadline; a refusal that looks permanent as well, since until
+// then the lock is still ours. A fixed lease is never renewed: it is lost at its deadline. A lock
+// that was handed over is ours for a claim at first: the first renewal, at a third of that, makes
+// it the whole lease; for a fixed lease it comes at once.
 //
 // (1) At once, since the answer has told the server's time; a second one in a row: retry soon.
 // (2) Or refused: retry soon. (3) Renewing, at once: that confirms the lease or ends it. Also a
@@ -40,9 +42,13 @@ std::string to_string(const hold_step&);
 // is renewed again at once.
 class hold_machine {
  public:
+  // One of `beats` moments in a third of the lease.
+  using beat = std::optional<std::uint16_t>;
+  static constexpr int beats = 1 << 14;
+
   // What acquire_outcome says of the grant.
   hold_machine(milliseconds lease, bool renews, milliseconds granted, monotonic_time granted_at,
-               monotonic_time deadline);
+               monotonic_time deadline, beat together = {});
 
   hold_step start();
   hold_step on_timer(monotonic_time now);
@@ -65,6 +71,7 @@ class hold_machine {
  private:
   hold_step wait() const;
   hold_step renew();
+  monotonic_time due_after(monotonic_time sent_at) const noexcept;
   hold_step retry_soon(monotonic_time now);
   hold_step lose();
   void prolong(milliseconds ttl, monotonic_time sent_at) noexcept;
@@ -82,6 +89,7 @@ class hold_machine {
   bool renewing_ = false;  // a renewal is under way
   bool was_late_ = false;  // the last renewal was refused for its not-after
   bool over_ = false;      // lost or closed
+  beat together_;
 };
 
 }  // namespace holdfast::leasing

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <ostream>
 #include <random>
 #include <vector>
@@ -119,6 +120,29 @@ TEST(HoldMachine, FollowsItsTable) {
     EXPECT_EQ(play(machine, one.what, one.at), one.expected)
         << one.state << ", event " << static_cast<int>(one.what);
   }
+}
+
+TEST(HoldMachine, LeasesOfABeatAreRenewedTogether) {
+  const auto third_of = [](monotonic_time granted_at) { return granted_at + lease / 3; };
+  for (const std::uint16_t beat : {0, 5, 16383}) {
+    std::map<monotonic_time, int> due;
+    for (auto granted_at = local_start; granted_at < local_start + lease / 3;
+         granted_at += milliseconds(7)) {
+      hold_machine one(lease, true, lease, granted_at, lease_deadline(granted_at, lease), beat);
+      const auto first = one.start().wake_at.value();
+      EXPECT_LE(first, third_of(granted_at));
+      EXPECT_GT(first, granted_at);
+      EXPECT_TRUE(one.on_timer(first + milliseconds(100)).renew);
+      const auto sent_at = first + milliseconds(100);
+      const auto second = one.on_renewed(renewed{lease}, sent_at, sent_at + milliseconds(1));
+      EXPECT_EQ(second.wake_at, third_of(first)) << "they keep their rhythm";
+      ++due[second.wake_at.value()];
+    }
+    EXPECT_LE(due.size(), 2U) << "at one of its moments, or the next";
+  }
+  hold_machine alone(lease, true, lease, local_start, deadline, 9);
+  hold_machine other(lease, true, lease, local_start, deadline, 8000);
+  EXPECT_NE(alone.start().wake_at, other.start().wake_at) << "not all at once";
 }
 
 TEST(HoldMachine, EveryEventAtTheDeadlineMeansLost) {

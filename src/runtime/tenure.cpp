@@ -148,8 +148,10 @@ void tenure::obey(const leasing::step& step) {
 void tenure::hold(const leasing::acquire_outcome& got) {
   claim_.granted = got.grant.major;
   if (spec_->is_counted()) engine_.raise_floor(spec_->key.slot(), got.grant.major);
+  // In a cluster a command is of one hash slot.
+  const auto beat = engine_.is_cluster() ? holding::beat{spec_->key.slot()} : std::nullopt;
   auto& machine = machine_.emplace<holding>(spec_->lease, spec_->renews, got.grant.ttl,
-                                            got.granted_at, got.deadline);
+                                            got.granted_at, got.deadline, beat);
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
   obey(machine.start());

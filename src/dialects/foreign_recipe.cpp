@@ -59,7 +59,11 @@ void foreign_recipe::write_inspect(std::string_view name, resp::writer& out) con
 
 // A list of holders.
 foreign_verdict foreign_recipe::read_inspect(const resp::value& v) const {
-  if (!v.is(resp::type::array)) return unquoted_not_understood("inspect", v);
+  if (!v.is(resp::type::array)) {
+    auto why = unquoted_not_understood("inspect", v);
+    if (why.code == errc::foreign_key) why.detail = "a key of a type that no such lock has";
+    return why;
+  }
   foreign_holders all;
   for (const auto& one : v.items) {
     auto found = read_holder(one);

@@ -177,7 +177,9 @@ TEST_P(RedissonLatch, IsNotHoldfastsOwn) {
 TEST_P(RedissonLatch, IsNotShown) {
   ASSERT_TRUE(here().try_set(1));
   const inspector look{redis()};
-  EXPECT_EQ(look.status("start", dialect::redisson()).what, lock_status::state::foreign);
+  const auto shown = look.status("start", dialect::redisson());
+  EXPECT_EQ(shown.what, lock_status::state::foreign);
+  EXPECT_EQ(shown.detail, "a key of a type that no such lock has");
   EXPECT_TRUE(look.list_all_dialects().locks.empty());
 }
 

@@ -4,7 +4,8 @@
 #include <utility>
 
 #include <holdfast/all_of.hpp>
-#include <holdfast/quorum.hpp>
+
+#include "api/vote_trial.hpp"
 
 namespace holdfast::api {
 namespace {
@@ -38,11 +39,7 @@ constexpr trial trials[] = {
        const auto both = all_of({redis.mutex(name + " a"), redis.mutex(name + " b")});
        use(both.acquire(in_time));
      }},
-    {"mutex of a quorum",
-     [](const client& redis, const std::string& name) {
-       use(quorum{{redis}}.mutex(name).acquire(in_time));
-     },
-     true},
+    {"mutex of a quorum", try_a_vote, true},
     {"reader and writer",
      [](const client& redis, const std::string& name) {
        const auto book = redis.rw(name + " rw");

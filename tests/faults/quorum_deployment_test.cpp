@@ -3,7 +3,9 @@
 
 #include <holdfast/quorum_inspector.hpp>
 
+#include "base/lock_key.hpp"
 #include "faults/faulty_server.hpp"
+#include "redis/slot_map.hpp"
 #include "support/clock_shim.hpp"
 
 namespace holdfast::faults {
@@ -56,6 +58,34 @@ TEST_P(QuorumDeployment, EachMemberIsLookedAtAndNamed) {
   expect("clocks", all, severity::ok, "clocks are within ");
   EXPECT_TRUE(about("number", all).empty());
   EXPECT_TRUE(about("identity", all).empty());
+}
+
+// Who votes there for the first time says that the slot is not new: so it must be left as it was,
+// also where the doctor is not told that there is a quorum.
+TEST_P(QuorumDeployment, NoHashSlotIsFoundedByLooking) {
+  const auto server = start();
+  const auto all = diagnose({at(server)});
+  EXPECT_THAT(about("kinds", all).at(0).detail, ::testing::HasSubstr("mutex of a quorum"));
+  (void)inspector{client{at(server), impatient()}}.diagnose();
+  EXPECT_THAT(server.command({"KEYS", "hf:q:*"}).items, ::testing::IsEmpty());
+}
+
+TEST_P(QuorumDeployment, NoCounterOfAHashSlotIsTouchedByLooking) {
+  const auto server = start();
+  const auto at_each_slot = [&](const std::string& command) {
+    std::vector<std::string> words{"EVAL",
+                                   "local found = 0 for i = 1, #ARGV do local key = "
+                                   "'hf:q:fence:{' .. ARGV[i] .. '}' " +
+                                       command + " end return found",
+                                   "0"};
+    for (std::uint16_t slot = 0; slot < redis::hash_slots; ++slot) words.push_back(slot_tag(slot));
+    return server.command(words).number;
+  };
+  at_each_slot("redis.call('SET', key, '5')");
+  (void)diagnose({at(server)});
+  const auto untouched =
+      at_each_slot("if redis.call('GET', key) == '5' then found = found + 1 end");
+  EXPECT_EQ(untouched, std::int64_t{redis::hash_slots});
 }
 
 TEST_P(QuorumDeployment, MembersThatAreMissing) {

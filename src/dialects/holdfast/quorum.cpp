@@ -13,17 +13,19 @@ void write_quorum_key(const lock_key& key, std::string_view suffix, resp::writer
   out.arg({"hf:q:{", key.encoded(), "}", suffix});
 }
 
-void write_slot_key(std::string_view what, const lock_key& key, resp::writer& out,
+// What the member keeps for a hash slot; of a trial it is for the name, which is no slot's tag.
+void write_slot_key(std::string_view what, const quorum_claim& of, resp::writer& out,
                     std::string_view suffix = {}) {
-  out.arg({"hf:q:", what, ":{", slot_tag(key.slot()), "}", suffix});
+  const auto tag = of.is_trial ? std::string(of.key->encoded()) : slot_tag(of.key->slot());
+  out.arg({"hf:q:", what, ":{", tag, "}", suffix});
 }
 
 // All that a vote depends on.
-void write_voting_keys(const lock_key& key, resp::writer& out) {
-  write_quorum_key(key, "", out);
-  write_slot_key("fence", key, out);
-  write_slot_key("out", key, out);
-  write_slot_key("fence", key, out, ":master");
+void write_voting_keys(const quorum_claim& of, resp::writer& out) {
+  write_quorum_key(*of.key, "", out);
+  write_slot_key("fence", of, out);
+  write_slot_key("out", of, out);
+  write_slot_key("fence", of, out, ":master");
 }
 
 // For how long a master that has not voted before gives no vote.
@@ -81,7 +83,7 @@ std::string quorum_waiters_key(const lock_key& key) { return quorum_value_key(ke
 void write_quorum_acquire(const quorum_claim& wanted, newcomer how, milliseconds longest_lease,
                           server_time not_after, resp::writer& out) {
   out.call(scripts::holdfast_quorum_acquire, 5, wanted.listener ? 8 : 6);
-  write_voting_keys(*wanted.key, out);
+  write_voting_keys(wanted, out);
   write_quorum_key(*wanted.key, ":w", out);
   out.arg(wanted.owner.text());
   out.arg(wanted.lease.count());
@@ -129,7 +131,7 @@ vote read_vote(const quorum_claim& wanted, const resp::value& v) {
 void write_quorum_keep(const quorum_claim& held, bool votes_again, milliseconds longest_lease,
                        server_time not_after, resp::writer& out) {
   out.call(scripts::holdfast_quorum_keep, 4, 6);
-  write_voting_keys(*held.key, out);
+  write_voting_keys(held, out);
   out.arg(held.owner.text());
   out.arg(held.lease.count());
   write_time(not_after, out);
@@ -153,7 +155,7 @@ renew_verdict read_quorum_keep(const resp::value& v) {
 void write_quorum_release(const quorum_claim& held, bool hears_on, resp::writer& out) {
   out.call(scripts::holdfast_quorum_release, 3, 3);
   write_quorum_key(*held.key, "", out);
-  write_slot_key("fence", *held.key, out);
+  write_slot_key("fence", held, out);
   write_quorum_key(*held.key, ":w", out);
   out.arg(held.owner.text());
   write_major(held.token, out);
@@ -162,6 +164,15 @@ void write_quorum_release(const quorum_claim& held, bool hears_on, resp::writer&
   } else {
     out.arg("");
   }
+}
+
+void write_end_of_trial(const quorum_claim& tried, resp::writer& out) {
+  constexpr std::string_view all = "for i = 1, #KEYS do redis.call('DEL', KEYS[i]) end";
+  out.command(7);
+  out.arg("EVAL");
+  out.arg(all);
+  out.arg("4");
+  write_voting_keys(tried, out);
 }
 
 release_verdict read_quorum_release(const resp::value& v) {

@@ -15,6 +15,7 @@ struct quorum_claim {
   request_id owner;
   milliseconds lease{};                  // for which a member keeps it
   bool at_group = false;                 // of servers under Sentinel: its master may be replaced
+  bool is_trial = false;                 // counts for itself: no hash slot is founded
   token_major token = 0;                 // chosen; 0: not yet
   token_major floor = 0;                 // the largest major known for the slot at this member
   std::optional<request_id> listener{};  // at this member: is told that the lock is free
@@ -54,6 +55,9 @@ renew_verdict read_quorum_keep(const resp::value&);
 // `hears_on`: the listener stays, since the request asks again.
 void write_quorum_release(const quorum_claim&, bool hears_on, resp::writer&);
 release_verdict read_quorum_release(const resp::value&);
+
+// Takes away what a trial has left: nobody else knows of it.
+void write_end_of_trial(const quorum_claim&, resp::writer&);
 
 // The keys of a member's vote, of its fence counter, of its staying out, and of those who want to
 // hear that the lock is free.

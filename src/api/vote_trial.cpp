@@ -1,0 +1,81 @@
+#include "api/vote_trial.hpp"
+
+#include <chrono>
+#include <variant>
+
+#include "api/ask.hpp"
+#include "api/lock_access.hpp"
+#include "base/lock_key.hpp"
+#include "dialects/holdfast/quorum.hpp"
+#include "lease/server_clock.hpp"
+
+namespace holdfast::api {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr milliseconds longest_lease = 30s;
+
+template <typename Wanted, typename Verdict>
+Wanted expect(const Verdict& got) {
+  if (const auto* const wanted = std::get_if<Wanted>(&got)) return *wanted;
+  if (const auto* const why = std::get_if<dialects::refused>(&got)) {
+    throw failure{why->code, why->detail};
+  }
+  throw failure{errc::server_error, "the server answered as if the trial's lock were another's"};
+}
+
+// Votes, prolongs the vote and takes it back.
+class vote_trial {
+ public:
+  vote_trial(runtime::client_core& core, const std::string& name)
+      : core_(core),
+        key_(name),
+        claim_{.key = &key_,
+               .owner = core.engine().next_request(),
+               .lease = 10s,
+               .at_group = core.engine().follows_sentinels(),
+               .is_trial = true} {}
+
+  void run() {
+    const auto vote = asked([&](resp::writer& out) {
+      write_quorum_acquire(claim_, dialects::newcomer::joins, longest_lease, leasing::far_future,
+                           out);
+    });
+    claim_.token = expect<dialects::granted>(read_vote(claim_, vote)).major;
+    const auto kept = asked([&](resp::writer& out) {
+      write_quorum_keep(claim_, true, longest_lease, leasing::far_future, out);
+    });
+    expect<dialects::renewed>(dialects::read_quorum_keep(kept));
+    const auto released =
+        asked([&](resp::writer& out) { write_quorum_release(claim_, false, out); });
+    expect<dialects::released>(dialects::read_quorum_release(released));
+  }
+
+  // A refusal was told before.
+  void clean_up() {
+    (void)asked([&](resp::writer& out) { write_end_of_trial(claim_, out); });
+  }
+
+ private:
+  resp::value asked(const writing& write) { return ask(core_, key_.slot(), write); }
+
+  runtime::client_core& core_;
+  const lock_key key_;
+  dialects::quorum_claim claim_;
+};
+
+}  // namespace
+
+void try_a_vote(const client& redis, const std::string& name) {
+  vote_trial trial(*detail::lock_access::core(redis), name);
+  try {
+    trial.run();
+  } catch (const failure&) {
+    trial.clean_up();
+    throw;
+  }
+  trial.clean_up();
+}
+
+}  // namespace holdfast::api

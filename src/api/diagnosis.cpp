@@ -4,11 +4,14 @@
 #include <array>
 #include <charconv>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "api/access_check.hpp"
 #include "api/ask.hpp"
+#include "api/cluster_check.hpp"
 #include "api/topology.hpp"
 #include "api/trials.hpp"
 #include "dialects/catalog.hpp"
@@ -28,19 +31,24 @@ using severity = finding::severity;
 class examination {
  public:
   examination(const client& redis, runtime::client_core& core, standing as)
-      : redis_(redis), core_(core), standing_(as) {}
+      : redis_(redis),
+        core_(core),
+        standing_(as == standing::member && core.engine().follows_sentinels() ? standing::group
+                                                                              : as) {}
 
   std::vector<finding> run() {
-    if (connects()) {
-      const auto as = core_.engine().is_cluster() ? deployed::cluster : deployed::one_server;
-      if (as == deployed::cluster) {
-        about_the_cluster();
-      } else {
-        about_one_server(core_.url());
-      }
-      if (about_the_scripts()) try_every_kind(redis_, instruments_.name(), as, findings_);
-      about_publishing();
+    if (!connects()) {
+      examine_those_who_know(core_, findings_);
+      return std::move(findings_);
     }
+    if (core_.engine().is_cluster()) {
+      about_the_cluster();
+    } else {
+      about_one_server(core_.url());
+    }
+    about_the_clocks();
+    if (about_the_scripts()) about_every_kind();
+    about_publishing();
     return std::move(findings_);
   }
 
@@ -49,34 +57,27 @@ class examination {
     findings_.push_back({level, std::move(check), std::move(detail), std::move(remedy)});
   }
 
-  // `url`: its own, without a login.
-  void about_one_server(const std::string& url) {
+  void about_one_server(const std::string& name) {
+    const asking asks = [this](words what) { return answer(what); };
     about_encryption();
     about_the_server();
-    about_its_clock();
-    about_its_safety(url);
-    examine_topology(core_, slot_, findings_);
+    about_its_clock(name, asks);
+    for (auto& found : examine_master(asks, standing_)) findings_.push_back(std::move(found));
+    examine_access(core_, slot_, asks, findings_);
+    examine_topology(core_, slot_, standing_, asks, findings_, clocks_);
   }
 
-  // Each of its masters.
+  // Each of its masters that answers.
   void about_the_cluster() {
-    const auto shares = core_.engine().its_cluster()->shares();
-    std::size_t served = 0;
-    for (const auto& share : shares) served += share.slots;
-    const bool whole = served == redis::hash_slots;
-    report(whole ? severity::ok : severity::problem, "cluster",
-           std::to_string(shares.size()) +
-               (shares.size() == 1 ? " master has " : " masters have ") + std::to_string(served) +
-               " of " + std::to_string(redis::hash_slots) + " slots",
-           whole ? "" : "locks of the other slots are not available: see CLUSTER INFO of a node");
-    for (const auto& share : shares) {
+    examine_masters(masters_, findings_);
+    for (const auto& [has, silent] : masters_) {
+      if (!silent.empty()) continue;
       const auto before = findings_.size();
-      slot_ = share.a_slot;
-      const bool is_plain = core_.engine().at(slot_).tls().empty();
-      about_one_server((is_plain ? "redis://" : "rediss://") + share.where);
+      slot_ = has.a_slot;
+      about_one_server(has.where);
       for (auto at = before; at < findings_.size(); ++at) {
         findings_[at].detail =
-            share.where + ", " + std::to_string(share.slots) + " slots: " + findings_[at].detail;
+            has.where + ", " + std::to_string(has.slots) + " slots: " + findings_[at].detail;
       }
     }
   }
@@ -92,10 +93,10 @@ class examination {
       return none;
     }
   }
-  resp::value answer(std::initializer_list<std::string_view> words) {
+  resp::value answer(words what) {
     return answer([&](resp::writer& out) {
-      out.command(words.size());
-      for (const auto word : words) out.arg(word);
+      out.command(what.size());
+      for (const auto word : what) out.arg(word);
     });
   }
 
@@ -105,12 +106,29 @@ class examination {
     return "check that a server runs at " + core_.url() + " and that nothing blocks it";
   }
 
-  // Reaches the server and logs in; the rest needs that.
-  bool connects() {
+  // Asks whoever has the slot, or any master of a cluster. Returns why there is no answer.
+  std::optional<failure> why_not_reached() {
+    std::optional<failure> why;
     try {
       ask(core_, slot_, {"PING"});
     } catch (const failure& broken) {
-      report(severity::problem, "connect", broken.what(), remedy_for(broken.reason()));
+      why = broken;
+    }
+    if (!core_.engine().is_cluster()) return why;
+    masters_ = ask_masters(core_);
+    for (const auto& [has, silent] : masters_) {
+      if (!silent.empty()) continue;
+      slot_ = has.a_slot;
+      return std::nullopt;
+    }
+    if (!masters_.empty()) why = failure{errc::unavailable, masters_.front().silent};
+    return why;
+  }
+
+  // Reaches the server and logs in; the rest needs that.
+  bool connects() {
+    if (const auto broken = why_not_reached()) {
+      report(severity::problem, "connect", broken->what(), remedy_for(broken->reason()));
       return false;
     }
     std::array<nanoseconds, 21> trips{};
@@ -156,9 +174,11 @@ class examination {
            recent ? "" : "Holdfast needs Redis 6.2 or later, or Valkey");
   }
 
-  void about_its_clock() {
-    const auto drift =
-        core_.engine().clock(slot_).estimate(net::now()).time_since_epoch() - net::wall_time();
+  void about_its_clock(const std::string& name, const asking& asks) {
+    const auto clock = read_clock(name, asks);
+    if (!clock) return;
+    clocks_.push_back(*clock);
+    const auto drift = clock->ahead + net::now().time_since_epoch() - net::wall_time();
     const auto ms = std::chrono::round<milliseconds>(drift).count();
     const bool close = std::chrono::abs(drift) < std::chrono::seconds{10};
     report(
@@ -167,9 +187,23 @@ class examination {
         close ? "" : "leases do not depend on it, but let both machines synchronise their clocks");
   }
 
+  // Of those that may take over from each other.
+  void about_the_clocks() {
+    if (clocks_.size() < 2) return;
+    const auto found = largest_difference(clocks_);
+    if (found.is_allowed) {
+      return report(severity::ok, "clocks", "the servers' clocks are within " + found.in_ms());
+    }
+    report(severity::warning, "clocks",
+           "the clock of " + found.ahead->server + " is " + found.in_ms() + " ahead of that of " +
+               found.behind->server,
+           "let all synchronise their clocks: a lease ends at a moment of the server's clock, so "
+           "when one takes over from the other it ends so much too early, or too late");
+  }
+
   // Runs every script of the mutex the way it runs in earnest, and those that operators need.
   bool about_the_scripts() {
-    const auto& key = instruments_;
+    const auto key = instruments();
     slot_ = key.slot();
     dialects::claim claim{.key = &key, .owner = owner_, .lease = std::chrono::seconds{10}};
     const auto& recipe = dialects::native_mutex(fencing::on);
@@ -212,6 +246,32 @@ class examination {
     return false;
   }
 
+  // A name whose lock is at a master that answers.
+  lock_key instruments() {
+    lock_key key(name_);
+    const auto is_silent = [&](const cluster_master& one) {
+      return !one.silent.empty() &&
+             &core_.engine().at(one.has.a_slot) == &core_.engine().at(key.slot());
+    };
+    constexpr int most = 100'000;  // one that answers may have a single slot
+    for (int i = 0; i < most && std::ranges::any_of(masters_, is_silent); ++i) {
+      key = lock_key(name_ + " " + std::to_string(i));
+    }
+    return key;
+  }
+
+  void about_every_kind() {
+    const bool all_answer =
+        std::ranges::all_of(masters_, &std::string::empty, &cluster_master::silent);
+    if (!all_answer) {
+      return report(severity::warning, "kinds",
+                    "not tried: their locks may be at a master that does not answer",
+                    "ask again when all masters answer");
+    }
+    const auto as = core_.engine().is_cluster() ? deployed::cluster : deployed::one_server;
+    try_every_kind(redis_, name_, as, findings_);
+  }
+
   // Only scripts publish; their rights to channels are those of the user.
   void about_publishing() {
     const auto said = answer({"EVAL", "return redis.call('PUBLISH', 'hf:c:doctor', 'hello')", "0"});
@@ -229,20 +289,14 @@ class examination {
            "+subscribe resetchannels &hf:c:*");
   }
 
-  void about_its_safety(const std::string& url) {
-    const asking asks = [this](std::initializer_list<std::string_view> words) {
-      return answer(words);
-    };
-    for (auto& found : examine_deployment(asks, url, standing_))
-      findings_.push_back(std::move(found));
-  }
-
   const client& redis_;
   runtime::client_core& core_;
   const standing standing_;
   const request_id owner_ = core_.engine().next_request();
-  const lock_key instruments_{"holdfast doctor " + owner_.shortened()};
-  std::uint16_t slot_ = 0;  // whose master is asked
+  const std::string name_ = "holdfast doctor " + owner_.shortened();
+  std::uint16_t slot_ = 0;               // whose master is asked
+  std::vector<cluster_master> masters_;  // none: it is no cluster
+  std::vector<clock_reading> clocks_;
   std::vector<finding> findings_;
 };
 

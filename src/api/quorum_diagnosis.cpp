@@ -10,10 +10,10 @@
 #include <holdfast/quorum.hpp>
 
 #include "api/ask.hpp"
+#include "api/clock_reading.hpp"
 #include "api/diagnosis.hpp"
 #include "api/lock_access.hpp"
 #include "lease/quorum_machine.hpp"
-#include "net/clock.hpp"
 #include "redis/server_reply.hpp"
 
 namespace holdfast::api {
@@ -21,31 +21,11 @@ namespace {
 
 using severity = finding::severity;
 
-// What a lease of the usual 30 s allows for: a hundredth.
-constexpr microseconds allowed_difference{300'000};
 constexpr microseconds dangerous_difference = quorum_options{}.longest_lease;
 
-// A member's clock, beside ours that never steps.
-struct clock_reading {
-  std::string member;
-  microseconds ahead{};      // of our own
-  microseconds uncertain{};  // either way: half of the round trip
-};
-
-std::optional<clock_reading> read_clock(const client& member) {
-  constexpr int samples = 5;
-  std::optional<clock_reading> best;
-  for (int i = 0; i < samples; ++i) {
-    const auto before = net::now();
-    const auto said = redis::read_time(ask(*detail::lock_access::core(member), 0, {"TIME"}));
-    const auto trip = net::now() - before;
-    if (!said) return std::nullopt;
-    const auto uncertain = std::chrono::ceil<microseconds>(trip / 2);
-    if (best && best->uncertain <= uncertain) continue;
-    const auto ours = std::chrono::floor<microseconds>((before + trip / 2).time_since_epoch());
-    best = {member.url(), said->time_since_epoch() - ours, uncertain};
-  }
-  return best;
+std::optional<clock_reading> clock_of(const client& member) {
+  return read_clock(member.url(),
+                    [&](words what) { return ask(*detail::lock_access::core(member), 0, what); });
 }
 
 // Empty when the user may not look: he is told of that under "version".
@@ -139,20 +119,20 @@ class quorum_examination {
   void about_their_clocks() {
     std::vector<clock_reading> read;
     for (const auto* const member : answering_) {
-      if (auto clock = answer(*member, read_clock)) read.push_back(*std::move(clock));
+      if (auto clock = answer(*member, clock_of)) read.push_back(*std::move(clock));
     }
     if (read.size() < 2) return;
-    const auto [behind, ahead] = std::ranges::minmax_element(read, {}, &clock_reading::ahead);
-    const auto between = ahead->ahead - behind->ahead;
-    const auto ms = std::to_string(std::chrono::round<milliseconds>(between).count());
-    if (between - ahead->uncertain - behind->uncertain <= allowed_difference) {
-      return report(severity::ok, "clocks", "the members' clocks are within " + ms + " ms");
+    const auto found = largest_difference(read);
+    if (found.is_allowed) {
+      return report(severity::ok, "clocks", "the members' clocks are within " + found.in_ms());
     }
-    const bool is_dangerous = between > dangerous_difference;
+    const auto& behind = found.behind->server;
+    const bool is_dangerous = found.between > dangerous_difference;
     report(is_dangerous ? severity::problem : severity::warning, "clocks",
-           "the clock of " + ahead->member + " is " + ms + " ms ahead of that of " + behind->member,
+           "the clock of " + found.ahead->server + " is " + found.in_ms() + " ahead of that of " +
+               behind,
            is_dangerous
-               ? "set them: if " + behind->member +
+               ? "set them: if " + behind +
                      " loses its memory, it may give out tokens below those it has forgotten"
                : "let all synchronise their clocks, and slew them: one that is set forward while a "
                  "lock is held ends its vote early, by more than the hundredth that a lease allows "

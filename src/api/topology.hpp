@@ -6,11 +6,19 @@
 
 #include <holdfast/inspector.hpp>
 
+#include "api/clock_reading.hpp"
+#include "api/deployment.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::api {
 
-// Adds what was found around whoever has the hash slot. Throws nothing that a server causes.
-void examine_topology(runtime::client_core& core, std::uint16_t slot, std::vector<finding>& into);
+// Adds what was found around whoever has the hash slot, who is asked by `ask`, and the clocks of
+// its replicas. Throws nothing that a server causes.
+void examine_topology(runtime::client_core& core, std::uint16_t slot, standing as,
+                      const asking& ask, std::vector<finding>& into,
+                      std::vector<clock_reading>& clocks);
+
+// Where no master answers: what its sentinels say, should there be some.
+void examine_those_who_know(runtime::client_core& core, std::vector<finding>& into);
 
 }  // namespace holdfast::api

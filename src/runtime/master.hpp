@@ -25,6 +25,12 @@ struct master {
     clock.learn(facts.asked_at, facts.answered_at, facts.time);
     const scoped_mutex lock(mutex_);
     tls_ = facts.tls;
+    at_ = facts.where;
+  }
+  // Where the last connection led, which only the sentinels or nodes may know.
+  net::endpoint where() const HOLDFAST_EXCLUDES(mutex_) {
+    const scoped_mutex lock(mutex_);
+    return at_.port == 0 ? connection.settings().where : net::endpoint{at_};
   }
   // Of the last connection: "TLSv1.3, ..."; empty: plain.
   std::string tls() const HOLDFAST_EXCLUDES(mutex_) {
@@ -42,6 +48,7 @@ struct master {
  private:
   mutable mutex mutex_;
   std::string tls_ HOLDFAST_GUARDED_BY(mutex_);
+  net::tcp_endpoint at_ HOLDFAST_GUARDED_BY(mutex_);  // no port: through a socket of this machine
 };
 
 }  // namespace holdfast::runtime

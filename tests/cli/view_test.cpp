@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "cli/program.hpp"
+#include "support/sentinel_group.hpp"
 
 namespace holdfast::cli_tests {
 namespace {
@@ -145,6 +146,23 @@ TEST_P(CommandLine, DoctorTellsWhatIsThereAndWhatIsMissing) {
   EXPECT_THAT(poor.output, ::testing::ContainsRegex("scripts +problem +withdraw: the server said"));
   EXPECT_THAT(poor.output, HasSubstr("-> give this user the rights that `holdfast acl '*' --kind "
                                      "operator` prints"));
+}
+
+TEST_P(CommandLine, DoctorShowsTheSentinelsOfADeadMaster) {
+  const auto sentinel =
+      support::start_sentinel(GetParam(), {"sentinel monitor locks 127.0.0.1 1 1"});
+  const auto asked = [&](const std::string& service) {
+    const auto url =
+        "redis+sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/" + service;
+    return holdfast({"doctor", "--url", url, "--connect-timeout", "500ms"});
+  };
+  const auto said = asked("locks");
+  EXPECT_EQ(said.how, exited(1)) << said.errors;
+  EXPECT_THAT(said.output, ::testing::ContainsRegex("connect +problem +"));
+  EXPECT_THAT(said.output, HasSubstr("the master of \"locks\" is 127.0.0.1:1\n"));
+  const auto unknown = asked("other");
+  EXPECT_EQ(unknown.how, exited(78));
+  EXPECT_THAT(unknown.output, ::testing::IsEmpty());
 }
 
 json status_of(const private_server& server, const std::string& name) {

@@ -153,6 +153,28 @@ TEST_P(OverTls, DiagnosisNamesVersionAndCipher) {
   EXPECT_THAT(about->detail, ::testing::HasSubstr("TLSv1.3, TLS_"));
 }
 
+TEST_P(OverTls, DiagnosisTellsWhoMayComeInWithTlsAlone) {
+  const auto server = start_with(certificate_order{});
+  const auto access = [&](const client_options& options) {
+    for (auto& found : inspector{client{server.tls_url(), options}}.diagnose()) {
+      if (found.check == "access") return found;
+    }
+    return finding{};
+  };
+  const auto options = known_by(authority_.issue({.hosts = {"client"}}));
+  EXPECT_THAT(access(options).detail, ::testing::HasSubstr("on this machine only"));
+  server.command({"CONFIG", "SET", "bind", "0.0.0.0"});
+  server.command({"CONFIG", "SET", "protected-mode", "no"});
+  EXPECT_EQ(access(options).level, finding::severity::warning) << access(options).detail;
+  server.command({"CONFIG", "SET", "tls-auth-clients", "yes"});
+  EXPECT_EQ(access(options).level, finding::severity::ok);
+  EXPECT_THAT(access(options).detail, ::testing::HasSubstr("a certificate of its clients"));
+  server.command({"CONFIG", "SET", "requirepass", password});
+  auto with_password = options;
+  with_password.password = password;
+  EXPECT_THAT(access(with_password).detail, ::testing::HasSubstr("a password is asked for"));
+}
+
 TEST_P(OverTls, Version12IsEnoughAndOlderIsNot) {
   const auto recent =
       start_with(certificate_order{}, {.arguments = {"--tls-protocols", "TLSv1.2"}});

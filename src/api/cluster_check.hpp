@@ -1,0 +1,38 @@
+// The masters of a cluster and its slots: who does not answer, and what is half moved.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <holdfast/inspector.hpp>
+
+#include "api/deployment.hpp"
+#include "api/replica_check.hpp"
+#include "runtime/client_core.hpp"
+
+namespace holdfast::api {
+
+struct cluster_master {
+  runtime::cluster::share has;
+  std::string silent{};  // why it does not answer; empty: it does
+};
+
+// Asks each whether it is there.
+std::vector<cluster_master> ask_masters(runtime::client_core&);
+
+// Adds whose slots are not available.
+void examine_masters(const std::vector<cluster_master>&, std::vector<finding>& into);
+
+// What one node says of itself and of its replicas: of CLUSTER NODES. Nothing when its user may not
+// ask.
+struct node_view {
+  std::vector<std::string> leaving{};  // slots that are half moved
+  std::vector<std::string> arriving{};
+  std::vector<known_replica> replicas{};
+};
+node_view look_from_node(const asking&);
+
+// Adds which slots are half moved.
+void examine_moves(const node_view&, std::vector<finding>& into);
+
+}  // namespace holdfast::api

@@ -1,0 +1,170 @@
+#include "api/replica_check.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "api/ask.hpp"
+#include "base/number.hpp"
+#include "base/printable.hpp"
+#include "net/clock.hpp"
+#include "redis/exchange.hpp"
+#include "redis/server_reply.hpp"
+
+namespace holdfast::api {
+namespace {
+
+using redis::info_field;
+using severity = finding::severity;
+
+std::int64_t number(std::string_view text) { return parse_number<std::int64_t>(text).value_or(0); }
+
+// A field of "ip=127.0.0.1,port=7001,state=online,offset=123,lag=0".
+std::string field_of(const std::string& line, std::string_view name) {
+  std::string fields = "," + line + ",";
+  const auto at = fields.find("," + std::string(name) + "=");
+  if (at == std::string::npos) return {};
+  const auto begin = at + name.size() + 2;
+  return fields.substr(begin, fields.find(',', begin) - begin);
+}
+
+// Reached as its master is, with the same login.
+class replica_connection {
+ public:
+  replica_connection(const redis::session_settings& of_master, const net::tcp_endpoint& where)
+      : patience_(of_master.response_timeout) {
+    auto settings = of_master;
+    settings.where = where;
+    settings.sentinels.reset();
+    settings.seeds.clear();
+    settings.asks_slots = false;
+    settings.scripts.clear();
+    settings.channel.clear();
+    redis::session_facts facts;
+    if (auto broken = redis::open_session(settings, nullptr, link_, facts)) {
+      problem_ = std::move(broken->detail);
+    }
+  }
+
+  // Empty: it can be asked.
+  const std::string& problem() const noexcept { return problem_; }
+
+  resp::value ask(words what) {
+    const net::connect_limits limits{net::now() + patience_, patience_, nullptr};
+    redis::exchange talk(link_, limits);
+    talk.ask(what);
+    if (auto broken = talk.run()) {
+      resp::value none;
+      none.kind = resp::type::error;
+      none.text = std::move(broken->detail);
+      return none;
+    }
+    return std::move(talk.reply(0));
+  }
+
+ private:
+  const milliseconds patience_;
+  redis::link link_;
+  std::string problem_;
+};
+
+class replica_examination {
+ public:
+  replica_examination(runtime::client_core& core, const replica_search& search,
+                      std::vector<finding>& into, std::vector<clock_reading>& clocks)
+      : core_(core), search_(search), findings_(into), clocks_(clocks) {}
+
+  void run() {
+    const auto info = ask(core_, search_.slot, {"INFO", "replication"});
+    if (info.is(resp::type::error)) return;  // said under "version" already
+    for (int i = 0;; ++i) {
+      const auto line = info_field(info.text, "slave" + std::to_string(i));
+      if (line.empty()) break;
+      about_one(line, number(info_field(info.text, "master_repl_offset")));
+    }
+    about_those_that_are_missing();
+    if (connected_.empty()) return about_none();
+    about_waiting_for_them();
+  }
+
+ private:
+  void report(severity level, std::string check, std::string detail, std::string remedy = {}) {
+    findings_.push_back({level, std::move(check), std::move(detail), std::move(remedy)});
+  }
+
+  void about_one(const std::string& line, std::int64_t written) {
+    const net::tcp_endpoint at{field_of(line, "ip"),
+                               parse_number<std::uint16_t>(field_of(line, "port")).value_or(0)};
+    const auto where = at.host + ":" + field_of(line, "port");
+    connected_.push_back(where);
+    const bool online = field_of(line, "state") == "online";
+    const auto behind = std::to_string(written - number(field_of(line, "offset")));
+    report(online ? severity::ok : severity::warning, "replica",
+           where + ", " + field_of(line, "state") + ", " + behind + " bytes behind",
+           online ? "" : "a failover to it would lose what it has not received");
+    if (online) look_at(where, at);
+  }
+
+  // What is in order there is not said.
+  void look_at(const std::string& where, const net::tcp_endpoint& at) {
+    replica_connection replica(core_.engine().connection(search_.slot).settings(), at);
+    if (!replica.problem().empty()) {
+      return report(severity::warning, "replica",
+                    where + ": cannot look at it: " + replica.problem(),
+                    "it may be the next master: let it be reached by the same address and login");
+    }
+    const asking asks = [&](words what) { return replica.ask(what); };
+    for (auto& found : examine_replica(asks, search_.as)) {
+      if (found.level == severity::ok) continue;
+      // Of a server that stands alone, none takes over by itself.
+      if (search_.without == severity::ok) found.level = severity::warning;
+      found.detail = "replica " + where + ": " + found.detail;
+      findings_.push_back(std::move(found));
+    }
+    if (auto clock = read_clock(where, asks)) clocks_.push_back(*std::move(clock));
+  }
+
+  void about_those_that_are_missing() {
+    for (const auto& one : search_.known) {
+      if (std::ranges::find(connected_, one.where) != connected_.end()) continue;
+      report(severity::warning, "replica",
+             printable(one.where) + ", one of " + std::to_string(search_.known.size()) +
+                 " that are known, is not connected to the master (" + printable(one.flags) + ")",
+             "start it, or let it be forgotten where it is gone for good (SENTINEL RESET, CLUSTER "
+             "FORGET)");
+    }
+  }
+
+  void about_none() {
+    if (search_.without == severity::ok) return;
+    report(search_.without, "replica", "the master has no replica",
+           "there is nobody to fail over to: start one");
+  }
+
+  void about_waiting_for_them() {
+    const auto needed =
+        redis::read_setting(ask(core_, search_.slot, {"CONFIG", "GET", "min-replicas-to-write"}));
+    if (!needed) {
+      report(severity::ok, "min-replicas-to-write", "could not look (needs +config|get)");
+    }
+    if (needed != "0") return;
+    report(severity::warning, "min-replicas-to-write", "0",
+           "a master that is cut off from all others goes on granting locks that a "
+           "failover forgets; set 1, and a small min-replicas-max-lag");
+  }
+
+  runtime::client_core& core_;
+  const replica_search& search_;
+  std::vector<finding>& findings_;
+  std::vector<clock_reading>& clocks_;
+  std::vector<std::string> connected_;
+};
+
+}  // namespace
+
+void examine_replicas(runtime::client_core& core, const replica_search& search,
+                      std::vector<finding>& into, std::vector<clock_reading>& clocks) {
+  replica_examination(core, search, into, clocks).run();
+}
+
+}  // namespace holdfast::api

@@ -1,0 +1,109 @@
+#include "api/sentinel_check.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "net/clock.hpp"
+#include "redis/exchange.hpp"
+
+namespace holdfast::api {
+namespace {
+
+using severity = finding::severity;
+
+struct asked_sentinel {
+  net::endpoint where;
+  redis::sentinel_answer said;
+
+  // Empty: none.
+  std::string master() const {
+    const auto* const named = std::get_if<net::endpoint>(&said);
+    return named == nullptr ? std::string{} : net::to_string(*named);
+  }
+};
+
+// Empty: none is named. Of several the one that was named first.
+std::string most_named(const std::vector<asked_sentinel>& all) {
+  std::map<std::string, int> votes;
+  for (const auto& one : all) ++votes[one.master()];
+  std::string most;
+  for (const auto& one : all) {
+    const auto master = one.master();
+    if (!master.empty() && (most.empty() || votes[master] > votes[most])) most = master;
+  }
+  return most;
+}
+
+finding describe(const asked_sentinel& one, const std::string& service, const std::string& most) {
+  const auto name = net::to_string(one.where) + ": ";
+  if (const auto* const broken = std::get_if<redis::breakdown>(&one.said)) {
+    return {severity::warning, "sentinel", name + broken->detail,
+            "start it, or take it out of the URL"};
+  }
+  const auto master = one.master();
+  if (master.empty()) {
+    return {severity::problem, "sentinel", name + "it does not know \"" + service + "\"",
+            "let it monitor this service, or take it out of the URL"};
+  }
+  const bool agrees = master == most;
+  return {agrees ? severity::ok : severity::problem, "sentinel",
+          name + "the master of \"" + service + "\" is " + master,
+          agrees ? ""
+                 : "the sentinels disagree: a failover is under way, or one is cut off from the "
+                   "others, or has been started with an old configuration"};
+}
+
+std::string field(const resp::value& pairs, std::string_view name) {
+  for (std::size_t i = 0; i + 1 < pairs.items.size(); i += 2) {
+    if (pairs.items[i].text == name) return pairs.items[i + 1].text;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<net::endpoint> examine_sentinels(const redis::sentinel_group& group,
+                                               milliseconds patience, std::vector<finding>& into) {
+  std::vector<asked_sentinel> all;
+  for (const auto& member : group.members) {
+    all.push_back(
+        {member, redis::ask_sentinel(member, group, {net::now() + patience, patience, nullptr})});
+  }
+  const auto most = most_named(all);
+  std::optional<net::endpoint> found;
+  std::ptrdiff_t answering = 0;
+  for (const auto& one : all) {
+    into.push_back(describe(one, printable(group.service), most));
+    if (!std::holds_alternative<redis::breakdown>(one.said)) ++answering;
+    if (!found && !most.empty() && one.master() == most) found = one.where;
+  }
+  if (answering < 3) {
+    into.push_back({severity::warning, "sentinel",
+                    "only " + std::to_string(answering) + " of them answered",
+                    "with fewer than three, nobody is left to agree on a failover when one dies"});
+  }
+  return found;
+}
+
+std::vector<known_replica> replicas_known_to(const net::endpoint& sentinel,
+                                             const redis::sentinel_group& group,
+                                             milliseconds patience) {
+  const net::connect_limits limits{net::now() + patience, patience, nullptr};
+  redis::link over;
+  redis::session_facts facts;
+  if (redis::reach_sentinel(sentinel, group, limits, over, facts)) return {};
+  redis::exchange talk(over, limits);
+  talk.ask({"SENTINEL", "REPLICAS", group.service});
+  if (talk.run()) return {};
+  std::vector<known_replica> all;
+  for (const auto& one : talk.reply(0).items) {
+    all.push_back({field(one, "ip") + ":" + field(one, "port"), field(one, "flags")});
+  }
+  return all;
+}
+
+}  // namespace holdfast::api

@@ -1,0 +1,24 @@
+// What the sentinels of a master say of it and of its replicas.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <holdfast/inspector.hpp>
+
+#include "api/replica_check.hpp"
+#include "redis/sentinel.hpp"
+
+namespace holdfast::api {
+
+// Adds what each of them says. Returns one that names the master as most do; nothing: none names
+// any. Waits for each as long as `patience` at most.
+std::optional<net::endpoint> examine_sentinels(const redis::sentinel_group& group,
+                                               milliseconds patience, std::vector<finding>& into);
+
+// As this one knows them; none when its user may not ask.
+std::vector<known_replica> replicas_known_to(const net::endpoint& sentinel,
+                                             const redis::sentinel_group& group,
+                                             milliseconds patience);
+
+}  // namespace holdfast::api

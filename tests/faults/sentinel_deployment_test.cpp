@@ -1,0 +1,176 @@
+// What `holdfast doctor` says about a master under Redis Sentinel, each finding on a group that is
+// so.
+#include <algorithm>
+
+#include <holdfast/quorum_inspector.hpp>
+
+#include "faults/faulty_server.hpp"
+#include "support/clock_shim.hpp"
+#include "support/sentinel_group.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+using severity = finding::severity;
+using support::sentinel_group;
+using ::testing::HasSubstr;
+
+std::string place(const private_server& server) {
+  return "127.0.0.1:" + std::to_string(server.port());
+}
+
+std::vector<finding> about(const std::string& check, std::vector<finding> all) {
+  std::erase_if(all, [&](const auto& found) { return found.check != check; });
+  return all;
+}
+
+std::vector<finding> diagnose(const std::string& url, client_options options = impatient()) {
+  return inspector{client{url, std::move(options)}}.diagnose();
+}
+
+class SentinelDeployment : public fault_test {
+ protected:
+  private_server start_sentinel(std::uint16_t master,
+                                const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> lines{"sentinel monitor locks 127.0.0.1 " + std::to_string(master) +
+                                   " 2"};
+    lines.insert(lines.end(), more.begin(), more.end());
+    return support::start_sentinel(GetParam(), lines);
+  }
+  static std::string url(const std::vector<const private_server*>& sentinels) {
+    std::string text;
+    for (const auto* one : sentinels) text += (text.empty() ? "" : ",") + place(*one);
+    return "redis+sentinel://" + text + "/locks";
+  }
+};
+HOLDFAST_ON_EACH_SERVER(SentinelDeployment);
+
+TEST_P(SentinelDeployment, AMasterThatIsDead) {
+  const private_server sentinels[] = {start_sentinel(1), start_sentinel(1), start_sentinel(1)};
+  const auto all = diagnose(url({&sentinels[0], &sentinels[1], &sentinels[2]}));
+  ASSERT_EQ(about("connect", all).size(), 1U);
+  EXPECT_EQ(about("connect", all)[0].level, severity::problem);
+  const auto said = about("sentinel", all);
+  ASSERT_EQ(said.size(), 3U);
+  for (const auto& found : said) {
+    EXPECT_EQ(found.level, severity::ok) << found.detail;
+    EXPECT_THAT(found.detail, HasSubstr("127.0.0.1:1"));
+  }
+}
+
+// It was left out when the others agreed on a new master.
+TEST_P(SentinelDeployment, ASentinelThatNamesAnOldMaster) {
+  const auto master = start({.tcp = true});
+  const private_server sentinels[] = {start_sentinel(1), start_sentinel(master.port()),
+                                      start_sentinel(master.port())};
+  const auto said = about("sentinel", diagnose(url({&sentinels[0], &sentinels[1], &sentinels[2]})));
+  ASSERT_EQ(said.size(), 3U);
+  for (const auto& found : said) {
+    const bool is_old = found.detail.starts_with(place(sentinels[0]));
+    EXPECT_EQ(found.level, is_old ? severity::problem : severity::ok) << found.detail;
+  }
+}
+
+TEST_P(SentinelDeployment, AReplicaThatIsDead) {
+  sentinel_group group{GetParam()};
+  const auto replicas = [&] { return about("replica", diagnose(group.url())); };
+  EXPECT_EQ(replicas().size(), 2U);
+  group.server(2).kill9();
+  const auto is_said = [&] {
+    const auto all = replicas();
+    return all.size() == 2 && std::ranges::any_of(all, [&](const finding& found) {
+             return found.level == severity::warning && !found.remedy.empty() &&
+                    found.detail.starts_with(place(group.server(2))) &&
+                    found.detail.find("one of 2 that are known") != found.detail.npos;
+           });
+  };
+  EXPECT_TRUE(eventually(is_said));
+}
+
+// It may be the next master.
+TEST_P(SentinelDeployment, AReplicaThatMayDropLocks) {
+  sentinel_group group{GetParam()};
+  auto& replica = group.server(1);
+  const auto evicts = [&] { return about("eviction", diagnose(group.url())); };
+  EXPECT_EQ(evicts().size(), 1U);
+  replica.command({"CONFIG", "SET", "maxmemory", "1gb"});
+  replica.command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  const auto said = evicts();
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[1].level, severity::problem);
+  EXPECT_THAT(said[1].detail, HasSubstr("replica " + place(replica)));
+}
+
+TEST_P(SentinelDeployment, AReplicaThatCannotBeLookedAt) {
+  sentinel_group group{GetParam()};
+  for (const std::size_t i : {0U, 2U}) {
+    group.server(i).command({"ACL", "SETUSER", "worker", "on", "nopass", "~*", "&*", "+@all"});
+  }
+  auto options = impatient();
+  options.username = "worker";
+  options.password = password;
+  const auto said = about("replica", diagnose(group.url(), options));
+  ASSERT_EQ(said.size(), 3U);
+  EXPECT_EQ(std::ranges::count(said, severity::warning, &finding::level), 1);
+  for (const auto& found : said) {
+    if (found.level != severity::warning) continue;
+    EXPECT_THAT(found.detail, HasSubstr(place(group.server(1)) + ": cannot look"));
+    EXPECT_THAT(found.remedy, HasSubstr("next master"));
+  }
+}
+
+TEST_P(SentinelDeployment, AReplicaThatNobodyPromotes) {
+  const auto master = start({.tcp = true});
+  const auto replica =
+      start({.tcp = true,
+             .arguments = {"--replicaof", "127.0.0.1 " + std::to_string(master.port()),
+                           "--maxmemory", "1gb", "--maxmemory-policy", "allkeys-lru"}});
+  const auto evicts = [&] { return about("eviction", diagnose(master.tcp_url())); };
+  ASSERT_TRUE(eventually([&] { return evicts().size() == 2; }));
+  EXPECT_EQ(evicts()[1].level, severity::warning) << evicts()[1].detail;
+}
+
+// Leases are kept as moments of the master's clock.
+TEST_P(SentinelDeployment, AReplicaWhoseClockIsAhead) {
+  support::clock_shim clock;
+  const auto master = start({.tcp = true});
+  const auto replica =
+      start({.tcp = true,
+             .arguments = {"--replicaof", "127.0.0.1 " + std::to_string(master.port())},
+             .environment = clock.environment()});
+  const auto clocks = [&] { return about("clocks", diagnose(master.tcp_url())); };
+  ASSERT_TRUE(eventually([&] { return !clocks().empty(); }));
+  EXPECT_EQ(clocks()[0].level, severity::ok) << clocks()[0].detail;
+  clock.set(5s);
+  const auto said = clocks();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].level, severity::warning);
+  EXPECT_THAT(said[0].detail, HasSubstr("the clock of " + place(replica) + " is "));
+}
+
+// What the sentinels demand says nothing of the master.
+TEST_P(SentinelDeployment, WhoMayComeInAtTheMaster) {
+  const auto master = start({.tcp = true});
+  master.command({"CONFIG", "SET", "bind", "0.0.0.0"});
+  master.command({"CONFIG", "SET", "protected-mode", "no"});
+  const auto sentinel = start_sentinel(master.port(), {std::string("requirepass ") + password});
+  auto options = impatient();
+  options.sentinel_password = password;
+  const auto access = about("access", diagnose(url({&sentinel}), options));
+  ASSERT_EQ(access.size(), 1U);
+  EXPECT_EQ(access[0].level, severity::warning) << access[0].detail;
+}
+
+// Its new master is known by its replication id, which no snapshot brings back.
+TEST_P(SentinelDeployment, AsAMemberItsOldStateIsNoticed) {
+  sentinel_group group{GetParam()};
+  group.server(0).command({"CONFIG", "SET", "save", "3600 1"});
+  const auto all = quorum_inspector{{client{group.url(), impatient()}}}.diagnose();
+  const auto said = about("persistence", all);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].level, severity::ok) << said[0].detail;
+  EXPECT_THAT(said[0].detail, HasSubstr("whatever it forgets is noticed"));
+}
+
+}  // namespace
+}  // namespace holdfast::faults

@@ -1,4 +1,6 @@
 // A master under Redis Sentinel, all of them over TLS.
+#include <map>
+
 #include "faults/faulty_server.hpp"
 #include "support/sentinel_group.hpp"
 
@@ -37,6 +39,19 @@ TEST_P(SentinelOverTls, NamesTheMasterAndTheNext) {
   const auto next = redis.mutex("a").try_acquire({.timeout = support::generous});
   ASSERT_TRUE(next) << why_not(next);
   EXPECT_GT(next->token(), last);
+}
+
+TEST_P(SentinelOverTls, TheDoctorLooksAtAllOfThem) {
+  auto group = start_group();
+  std::map<std::string, int> told;
+  for (const auto& found : inspector{client{group.url(), knowing()}}.diagnose()) {
+    EXPECT_THAT(found.detail, ::testing::Not(::testing::HasSubstr("cannot look at it")));
+    if (found.level == finding::severity::ok) ++told[found.check];
+  }
+  EXPECT_EQ(told["sentinel"], 3);
+  EXPECT_EQ(told["replica"], 2);
+  EXPECT_EQ(told["access"], 1);
+  EXPECT_EQ(told["clocks"], 1);
 }
 
 TEST_P(SentinelOverTls, MustBeTrusted) {

@@ -1,5 +1,5 @@
--- Drops who is gone from the queue: nobody listens to his channel, or he has not asked for long; and
--- what is no party.
+-- Drops who is gone from the queue: nobody listens to his channel, or he has not asked for long;
+-- and what is no party.
 -- Sets `others` to those who are there, without `member`.
 local others = {}
 for _, party in ipairs(call('ZRANGE', KEYS[2], 0, -1)) do

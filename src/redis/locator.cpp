@@ -1,5 +1,7 @@
 #include "redis/locator.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <system_error>
 #include <utility>
@@ -44,9 +46,11 @@ void locator::start_watching(const std::string& master) {
 std::optional<breakdown> locator::find_and_open(link& into, session_facts& facts) {
   const auto deadline = net::now() + settings_.connect_timeout;
   rearm();
+  circle_->begin_search();
   // An old master may accept and not answer. A new one that is only slow gets its time later.
   auto patience = std::max(milliseconds{1}, settings_.connect_timeout / 4);
   std::optional<breakdown> heard;
+  std::string refused_at;  // for good, by the last master that was named
   for (auto wait = first_pause;; wait = std::min(2 * wait, longest_pause)) {
     net::endpoint master;
     const net::connect_limits limits{deadline, settings_.response_timeout, &interrupt_};
@@ -57,7 +61,11 @@ std::optional<breakdown> locator::find_and_open(link& into, session_facts& facts
       broken = open_master(master, std::clamp(left, milliseconds{1}, patience), into, facts);
       patience = std::min(2 * patience, settings_.connect_timeout);
     }
-    if (!broken || is_final(*broken)) return broken;
+    if (!broken) return broken;
+    // One sentinel may be behind the times, and somebody else at the old address.
+    auto at = found && is_final(*broken) ? net::to_string(master) : std::string{};
+    if (is_final(*broken) && at == refused_at) return broken;
+    refused_at = std::move(at);
     // A master that was named tells more than that no sentinel answered in the moment left.
     if (found || !heard) heard = std::move(broken);
     if (!pause(wait, deadline)) return heard;
@@ -82,13 +90,15 @@ std::optional<breakdown> locator::open_master(const net::endpoint& where, millis
   return broken;
 }
 
-// False when there is no time for another attempt.
+// After an attempt that failed. False when there is no time for another.
 bool locator::pause(milliseconds how_long, monotonic_time deadline) {
   const auto until = net::now() + how_long;
-  if (until >= deadline) return false;
-  net::wait_ready(-1, 0, {until, {}, &interrupt_});
+  const bool in_time = until < deadline;
+  const bool interrupted = in_time && net::wait_ready(interrupt_.fd(), POLLIN, {until, {}, {}});
+  // The news that the master is elsewhere is mostly that of the sentinel that was asked.
+  if (!interrupted) circle_->doubt_the_first();
   rearm();
-  return !cancelled_;
+  return in_time && !cancelled_;
 }
 
 // Lets open() work again after an interruption, but not after cancel().

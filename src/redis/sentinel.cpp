@@ -1,6 +1,7 @@
 #include "redis/sentinel.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/number.hpp"
@@ -13,7 +14,8 @@
 namespace holdfast::redis {
 namespace {
 
-// The gravest of what the sentinels answered, with what each of them said.
+// The gravest of what the sentinels answered, with what each of them said. That none knows the
+// service is certain when all have said it: one that is only slow may know.
 class complaints {
  public:
   explicit complaints(const std::string& service) : service_(service) {}
@@ -22,18 +24,15 @@ class complaints {
     const auto* const broken = std::get_if<breakdown>(&said);
     const std::string why = broken != nullptr ? broken->detail : "it does not know this service";
     text_ += "; " + net::to_string(sentinel) + ": " + why;
-    if (broken == nullptr) {
-      code_ = errc::invalid_url;
-      reached_ = true;
-    } else {
-      // A refused password must be heard of although another sentinel is down.
-      if (code_ == errc::unavailable) code_ = broken->code;
-      reached_ = reached_ || broken->reached;
-    }
+    reached_ = reached_ || broken == nullptr || broken->reached;
+    if (broken == nullptr) return;
+    all_are_ignorant_ = false;
+    // A refused password must be heard of although another sentinel is down.
+    if (code_ == errc::unavailable) code_ = broken->code;
   }
 
   breakdown sum() const {
-    return {code_,
+    return {all_are_ignorant_ ? errc::invalid_url : code_,
             "no sentinel says where the master of \"" + printable(service_) + "\" is" + text_,
             reached_};
   }
@@ -43,6 +42,7 @@ class complaints {
   errc code_ = errc::unavailable;
   std::string text_;
   bool reached_ = false;
+  bool all_are_ignorant_ = true;
 };
 
 }  // namespace
@@ -88,6 +88,8 @@ sentinel_answer ask_sentinel(const net::endpoint& sentinel, const sentinel_group
 
 sentinel_circle::sentinel_circle(sentinel_group group) : group_(std::move(group)) {}
 
+void sentinel_circle::begin_search() noexcept { silent_ = 0; }
+
 std::optional<breakdown> sentinel_circle::find_master(const net::connect_limits& limits,
                                                       net::endpoint& master) {
   complaints why(group_.service);
@@ -98,12 +100,19 @@ std::optional<breakdown> sentinel_circle::find_master(const net::connect_limits&
     auto said = ask_sentinel(*member, group_, {now + part, limits.user_timeout, limits.cancel});
     if (auto* const where = std::get_if<net::endpoint>(&said)) {
       master = std::move(*where);
-      std::rotate(members.begin(), member, member + 1);
+      silent_ = std::min(silent_ + (member - members.begin()), std::ssize(members) - 1);
+      std::rotate(members.begin(), member, members.end());
       return std::nullopt;
     }
     why.add(*member, said);
   }
+  silent_ = 0;  // all alike
   return why.sum();
+}
+
+void sentinel_circle::doubt_the_first() noexcept {
+  auto& members = group_.members;
+  std::rotate(members.begin(), members.begin() + 1, members.end() - silent_);
 }
 
 }  // namespace holdfast::redis

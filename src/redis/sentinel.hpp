@@ -1,6 +1,7 @@
 // Asking Redis Sentinel which server is the master of a service.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <variant>
@@ -44,18 +45,27 @@ sentinel_answer ask_sentinel(const net::endpoint& sentinel, const sentinel_group
                              const net::connect_limits& limits);
 
 // Remembers who answered last, and asks him first. Thread safety: none.
+//
+// In one search for a master the sentinels are asked again and again. Those that named none come
+// last, behind those that are doubted: each time one of them is waited for, less time is left.
 class sentinel_circle {
  public:
   explicit sentinel_circle(sentinel_group group);
+
+  void begin_search() noexcept;
 
   // Asks one after the other until one knows. Each gets an equal part of the time that is left, so
   // that there is as much again for the master. Returns why none could say.
   std::optional<breakdown> find_master(const net::connect_limits& limits, net::endpoint& master);
 
+  // Who answered last named a server that is not there, or no master: the others come first now.
+  void doubt_the_first() noexcept;
+
   const sentinel_group& group() const noexcept { return group_; }
 
  private:
-  sentinel_group group_;
+  sentinel_group group_;       // in the order in which they are asked
+  std::ptrdiff_t silent_ = 0;  // so many at the end have named no master in this search
 };
 
 }  // namespace holdfast::redis

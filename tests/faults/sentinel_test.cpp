@@ -222,7 +222,10 @@ TEST_P(Sentinel, ComplaintsAreClear) {
   const std::string nobody = "127.0.0.1:1";
   expect_failure(ask(nobody + ",127.0.0.1:2/locks"), errc::unavailable,
                  "127.0.0.1:2: cannot connect to 127.0.0.1:2");
-  expect_failure(ask(nobody + "," + at(plain) + "/other"), errc::invalid_url,
+  expect_failure(ask(at(plain) + "/other"), errc::invalid_url,
+                 at(plain) + ": it does not know this service");
+  const client half_known{"redis+sentinel://" + nobody + "," + at(plain) + "/other", impatient()};
+  expect_failure(half_known.mutex("a").try_acquire(), errc::unavailable,
                  at(plain) + ": it does not know this service");
   expect_failure(ask(at(closed) + "/locks"), errc::authentication, at(closed));
   auto wrong = impatient();

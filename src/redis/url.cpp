@@ -81,6 +81,14 @@ result<void> parse_login(std::string_view text, server_url& into) {
   return {};
 }
 
+// Some write options behind an address, a password among them. As part of a name they were shown.
+result<void> refuse_query(std::string_view name) {
+  if (name.find_first_of("?#") == std::string_view::npos) return {};
+  return invalid(
+      "no '?' or '#' may follow the server's address; user and password stand before it: "
+      "user:password@host");
+}
+
 // `into` comes with the usual port.
 result<void> parse_host(std::string_view text, net::tcp_endpoint& into) {
   std::string_view port;
@@ -99,6 +107,7 @@ result<void> parse_host(std::string_view text, net::tcp_endpoint& into) {
     into.host = text.substr(0, colon);
     if (has_port) port = text.substr(colon + 1);
   }
+  if (auto ok = refuse_query(into.host); !ok) return ok.error();
   if (into.host.empty()) return invalid("the host name is missing");
   for (const char c : into.host) {
     if (c <= ' ' || c == 0x7f) return invalid("the host name contains a space or control byte");
@@ -173,6 +182,7 @@ result<server_url> parse_sentinel(std::string_view text, bool tls) {
   const auto slash = text.find('/');
   const auto path = slash == std::string_view::npos ? std::string_view{} : text.substr(slash + 1);
   const auto second = path.find('/');
+  if (auto ok = refuse_query(path.substr(0, second)); !ok) return ok.error();
   const auto service = percent_decoded(path.substr(0, second));
   if (!service) return invalid("the service name has a '%' that is not followed by two hex digits");
   if (service->empty()) return invalid("the service name is missing: .../service");

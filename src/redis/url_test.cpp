@@ -71,6 +71,7 @@ TEST(Url, TakesSentinelsAndTheServiceTheyWatch) {
 }
 
 TEST(Url, TakesOneSentinelOfValkeyWithoutDatabase) {
+  EXPECT_EQ(parse_url("redis+sentinel://h/a%3Fb").value().sentinels->service, "a?b");
   const auto url = parse_url("Valkey+Sentinel://h/s/").value();
   EXPECT_EQ(url.sentinels->members.size(), 1U);
   EXPECT_EQ(url.shown, "redis+sentinel://h:26379/s");
@@ -161,6 +162,12 @@ INSTANTIATE_TEST_SUITE_P(
                       bad_url{"redis://[::1", errc::invalid_url, "']'"},
                       bad_url{"redis://[::1]x", errc::invalid_url, "':port'"},
                       bad_url{"redis://a b", errc::invalid_url, "space"},
+                      bad_url{"redis://h?db=1", errc::invalid_url, "'?'"},
+                      bad_url{"redis://h#1", errc::invalid_url, "'#'"},
+                      bad_url{"rediss+cluster://h,i?x", errc::invalid_url, "'?'"},
+                      bad_url{"redis+sentinel://h?x/s", errc::invalid_url, "'?'"},
+                      bad_url{"redis+sentinel://h/s?x", errc::invalid_url, "'?'"},
+                      bad_url{"redis+sentinel://h/s#x/1", errc::invalid_url, "'#'"},
                       bad_url{"redis://u:%4@h", errc::invalid_url, "'%'"},
                       bad_url{"redis://u:%00@h", errc::invalid_url, "'%'"},
                       bad_url{"redis+sentinel://h", errc::invalid_url, "service"},
@@ -195,7 +202,10 @@ TEST(Url, NeverRepeatsAPasswordInItsComplaint) {
   for (const char* text :
        {"redis://u:hunter2@", "redis://u:hunter2@h:0", "redis://u:hunter2%@h",
         "redis://u:hunter2@h/x", "redis+sentinel://u:hunter2@h,i",
-        "redis+sentinel://u:hunter2@h:x/s", "nonsense://u:hunter2@h", "hunter2"}) {
+        "redis+sentinel://u:hunter2@h:x/s", "nonsense://u:hunter2@h", "hunter2",
+        "redis://h?password=hunter2", "redis://h:1?password=hunter2", "redis://h/1?x=hunter2",
+        "redis://[::1]?password=hunter2", "redis+cluster://h?password=hunter2",
+        "redis+sentinel://h/s?password=hunter2", "redis://h#hunter2"}) {
     const auto parsed = parse_url(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_THAT(parsed.error().what(), Not(HasSubstr("hunter2")));

@@ -2,12 +2,14 @@
 #include <map>
 
 #include "faults/faulty_server.hpp"
+#include "support/fake_server.hpp"
 #include "support/sentinel_group.hpp"
 
 namespace holdfast::faults {
 namespace {
 
 using support::certificate_authority;
+using support::fake_server;
 using support::sentinel_group;
 using support::server_tls;
 
@@ -16,6 +18,14 @@ class SentinelOverTls : public fault_test {
   sentinel_group start_group() {
     return sentinel_group{GetParam(),
                           server_tls{.own = authority_.issue(), .authority = authority_.file()}};
+  }
+  private_server start_sentinel_that_names(std::uint16_t port) {
+    return support::start_sentinel(
+        GetParam(), {"sentinel monitor locks 127.0.0.1 " + std::to_string(port) + " 1"},
+        server_tls{.own = authority_.issue(), .authority = authority_.file()});
+  }
+  static std::string url_of(const private_server& sentinel) {
+    return "rediss+sentinel://127.0.0.1:" + std::to_string(sentinel.tls_port()) + "/locks";
   }
   client_options knowing() const {
     auto options = impatient();
@@ -64,10 +74,30 @@ TEST_P(SentinelOverTls, MustBeTrusted) {
 }
 
 TEST_P(SentinelOverTls, IsNotAskedInTheClear) {
-  auto group = start_group();
-  auto url = group.url();
-  url.replace(0, std::string("rediss").size(), "redis");
-  EXPECT_FALSE(client(url, impatient()).mutex("a").try_acquire());
+  const fake_server plain;
+  const client redis{"rediss+sentinel://127.0.0.1:" + std::to_string(plain.port()) + "/locks",
+                     knowing()};
+  EXPECT_FALSE(redis.mutex("a").try_acquire());
+  EXPECT_TRUE(eventually([&] { return plain.connections() > 0; }));
+  EXPECT_EQ(plain.received("HELLO"), 0U);
+}
+
+TEST_P(SentinelOverTls, NamesNoMasterThatIsSpokenToInTheClear) {
+  const fake_server plain;
+  const auto sentinel = start_sentinel_that_names(plain.port());
+  expect_failure(client(url_of(sentinel), knowing()).mutex("a").try_acquire(), errc::unavailable,
+                 "the master of \"locks\", which is 127.0.0.1:" + std::to_string(plain.port()));
+  EXPECT_EQ(plain.received("HELLO"), 0U);
+}
+
+TEST_P(SentinelOverTls, NamesNoMasterThatNeedNotBeTrusted) {
+  certificate_authority stranger;
+  const auto master =
+      start({.tls = server_tls{.own = stranger.issue(), .authority = stranger.file()}});
+  const auto sentinel = start_sentinel_that_names(master.tls_port());
+  expect_failure(
+      client(url_of(sentinel), knowing()).mutex("a").try_acquire(), errc::untrusted_server,
+      "the master of \"locks\", which is 127.0.0.1:" + std::to_string(master.tls_port()));
 }
 
 }  // namespace

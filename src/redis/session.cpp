@@ -7,6 +7,7 @@
 #include "redis/exchange.hpp"
 #include "redis/password_file.hpp"
 #include "redis/server_reply.hpp"
+#include "redis/slot_map.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -96,6 +97,12 @@ std::optional<breakdown> open_session(const session_settings& settings, const cr
   return std::nullopt;
 }
 
+// A node that has left its cluster, or has not come to one yet, lets us in and knows of nobody.
+bool knows_a_master(const session_facts& facts) {
+  const auto ranges = read_slots(facts.slots, facts.where);
+  return ranges && !ranges->empty();
+}
+
 }  // namespace
 
 std::span<const session_command> session_commands() noexcept {
@@ -136,14 +143,24 @@ std::optional<breakdown> open_session(const session_settings& settings, const ne
   if (settings.seeds.empty()) return try_it(settings.where, settings.connect_timeout);
   // What somebody said explains more than that others are not there.
   std::optional<breakdown> worst;
+  link spare;
+  session_facts facts_of_spare;
   for (std::size_t i = 0; i < settings.seeds.size(); ++i) {
     const auto patience = settings.connect_timeout * (i + 1) / settings.seeds.size();
     auto broken = try_it(settings.seeds[i], patience);
-    if (!broken) return std::nullopt;
-    if (!worst || broken->reached || !worst->reached) worst = std::move(broken);
+    if (!broken && knows_a_master(facts)) return std::nullopt;
+    if (!broken) {
+      spare.take(into);
+      facts_of_spare = std::move(facts);
+    } else if (!worst || broken->reached || !worst->reached) {
+      worst = std::move(broken);
+    }
     facts = {};
   }
-  return worst;
+  if (facts_of_spare.address.empty()) return worst;
+  into.take(spare);
+  facts = std::move(facts_of_spare);
+  return std::nullopt;
 }
 
 }  // namespace holdfast::redis

@@ -21,7 +21,7 @@ namespace holdfast::redis {
 struct session_settings {
   net::endpoint where;
   std::optional<sentinel_group> sentinels;  // they know where, instead
-  std::vector<net::tcp_endpoint> seeds;     // instead, of a cluster: the first that lets us in
+  std::vector<net::tcp_endpoint> seeds;     // instead, of a cluster: see open_session()
   bool asks_slots = false;                  // of a cluster
   bool is_known = false;  // others say that this server exists: failing to reach it proves little
   std::optional<tls_options> tls;  // none: plain
@@ -64,7 +64,8 @@ struct session_facts {
   std::string node_id;  // CLUSTER MYID
 };
 
-// Blocks at most connect_timeout. Returns nothing on success, with the connection in `into`.
+// Blocks at most connect_timeout. Returns nothing on success, with the connection in `into`: of the
+// seeds, to the first that knows who has slots, or if none does to the last that let us in.
 std::optional<breakdown> open_session(const session_settings& settings, const net::wake_up* cancel,
                                       link& into, session_facts& facts);
 

@@ -71,7 +71,8 @@ class cluster::member final : public master, private redis::connection::observer
   std::atomic<bool> was_needed_{false};
 };
 
-// Asks one node after the other until one answers.
+// Asks one node after the other until one knows of masters: those that are known, then those of the
+// URL that are not.
 class cluster::slots_query final : public redis::request {
  public:
   explicit slots_query(cluster& of) : of_(of) {}
@@ -114,14 +115,17 @@ class cluster::slots_query final : public redis::request {
       asked = left_.back();
     }
     const auto ranges = redis::read_slots(reply, of_.place_of(*asked));
-    if (ranges) of_.adopt(*ranges);
-    end();
+    if (ranges && of_.adopt(*ranges)) return end();
+    ask_the_next();
   }
 
-  void on_failed(redis::fate, const redis::breakdown&) override {
+  void on_failed(redis::fate, const redis::breakdown&) override { ask_the_next(); }
+
+  void ask_the_next() {
     {
       const scoped_mutex lock(mutex_);
       left_.pop_back();
+      if (left_.empty()) left_ = of_.new_from_url();
       if (left_.empty()) not_before_ = net::now() + pause_between_queries;
       if (left_.empty()) return;
     }
@@ -211,7 +215,8 @@ void cluster::on_connected(master& to, const redis::session_facts& facts) {
   adopt(*ranges);
 }
 
-void cluster::adopt(const std::vector<redis::slot_range>& ranges) {
+bool cluster::adopt(const std::vector<redis::slot_range>& ranges) {
+  if (ranges.empty()) return false;
   redis::slot_set moved;
   {
     const scoped_mutex lock(mutex_);
@@ -229,6 +234,7 @@ void cluster::adopt(const std::vector<redis::slot_range>& ranges) {
     }
   }
   if (moved.any()) engine_.on_slots_moved(moved);
+  return true;
 }
 
 master* cluster::find(const net::tcp_endpoint& where) {
@@ -262,6 +268,16 @@ std::vector<master*> cluster::all() {
   const scoped_mutex lock(mutex_);
   for (const auto& one : members_) found.push_back(one.get());
   return found;
+}
+
+std::vector<master*> cluster::new_from_url() {
+  std::vector<master*> made;
+  const scoped_mutex lock(mutex_);
+  for (const auto& seed : settings_.seeds) {
+    if (find(seed) != nullptr) continue;
+    if (auto* const one = at(seed)) made.push_back(one);
+  }
+  return made;
 }
 
 bool cluster::on_error(const master& of, redis::request& r, std::string& error) {

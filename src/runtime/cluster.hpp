@@ -50,7 +50,7 @@ class cluster final {
   };
   std::vector<share> shares() HOLDFAST_EXCLUDES(mutex_);
 
-  // Asks the nodes for their slots: one that answers is enough. Not more often than is useful.
+  // Asks the nodes for their slots: one that knows is enough. Not more often than is useful.
   void refresh() HOLDFAST_EXCLUDES(mutex_);
 
   // What became of the connection to one of them; see redis::connection::observer.
@@ -64,13 +64,16 @@ class cluster final {
   class member;
   class slots_query;
 
-  void adopt(const std::vector<redis::slot_range>& ranges) HOLDFAST_EXCLUDES(mutex_);
+  // False: who says this knows of no master, as one that has left the cluster; it is not believed.
+  bool adopt(const std::vector<redis::slot_range>& ranges) HOLDFAST_EXCLUDES(mutex_);
   redis::slot_set served() HOLDFAST_EXCLUDES(mutex_);
   // Made if it is not known yet; null: no descriptor is left for its connection.
   master* at(const net::tcp_endpoint& where) HOLDFAST_REQUIRES(mutex_);
   master* find(const net::tcp_endpoint& where) HOLDFAST_REQUIRES(mutex_);
   net::tcp_endpoint place_of(const master& known) HOLDFAST_EXCLUDES(mutex_);
   std::vector<master*> all() HOLDFAST_EXCLUDES(mutex_);
+  // Those of the URL that are not among them: they are from now on.
+  std::vector<master*> new_from_url() HOLDFAST_EXCLUDES(mutex_);
 
   engine& engine_;
   master& entry_;

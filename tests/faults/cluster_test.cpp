@@ -11,10 +11,8 @@
 
 #include <holdfast/holdfast.hpp>
 
-#include "base/lock_key.hpp"
 #include "net/clock.hpp"
-#include "support/cluster_servers.hpp"
-#include "support/each_server.hpp"
+#include "on_cluster.hpp"
 #include "support/eventually.hpp"
 #include "support/listener.hpp"
 
@@ -29,34 +27,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* password = "hunter2-correct-horse";
 
-class OnCluster : public support::server_test {
- protected:
-  cluster_servers start_cluster(support::cluster_settings settings = {}) const {
-    settings.program = GetParam();
-    return cluster_servers{settings};
-  }
-};
 HOLDFAST_ON_EACH_SERVER(OnCluster);
-
-std::uint16_t slot_of(const std::string& name) { return lock_key{name}.slot(); }
-
-// A name for each of the masters.
-std::vector<std::string> names_of_each(const cluster_servers& servers, std::size_t masters = 3) {
-  std::map<std::size_t, std::string> found;
-  for (int i = 0; found.size() < masters; ++i) {
-    const auto name = "lock " + std::to_string(i);
-    found.emplace(servers.master_of(slot_of(name)), name);
-  }
-  std::vector<std::string> names;
-  for (auto& [master, name] : found) names.push_back(name);
-  return names;
-}
-
-client_options impatient() { return {.connect_timeout = 1s, .response_timeout = 1s}; }
-
-bool somebody_waits(const client& redis, const std::string& name) {
-  return inspector{redis}.status(name).waiting == 1;
-}
 
 TEST_P(OnCluster, EachMasterHasItsLocks) {
   const auto servers = start_cluster();
@@ -170,42 +141,6 @@ TEST_P(OnCluster, OnlyTheLocksOfTheSlotThatMovedAreConfirmed) {
   EXPECT_TRUE(staying.held());
 }
 
-TEST_P(OnCluster, AHeldLockIsRenewedInTheMiddleOfAMove) {
-  const auto servers = start_cluster({.masters = 2});
-  const client redis{servers.url()};
-  const auto name = names_of_each(servers, 2)[0];
-  const auto slot = slot_of(name);
-  auto held = redis.mutex(name, {.lease = 2s}).acquire();
-  const auto first_end = net::now() + held.remaining();
-  servers.begin_to_move(slot, 0, 1);
-  EXPECT_TRUE(eventually([&] { return net::now() + held.remaining() > first_end + 500ms; }))
-      << "its key has not moved yet";
-  servers.move_keys(slot, 0, 1);
-  const auto second_end = net::now() + held.remaining();
-  EXPECT_TRUE(eventually([&] { return net::now() + held.remaining() > second_end + 500ms; }))
-      << "it is asked for with ASKING";
-  EXPECT_TRUE(held.extend(3s));
-  EXPECT_TRUE(held.held());
-}
-
-TEST_P(OnCluster, WhatIsAskedInTheMiddleOfAMoveIsDoneAtItsEnd) {
-  const auto servers = start_cluster({.masters = 2});
-  const client redis{servers.url()};
-  const client other{servers.url()};
-  const auto name = names_of_each(servers, 2)[0];
-  const auto slot = slot_of(name);
-  auto held = redis.mutex(name).acquire();
-  servers.begin_to_move(slot, 0, 1);
-  auto releasing = std::async(std::launch::async, [&] { return held.release(); });
-  auto acquiring = std::async(std::launch::async, [&] { return other.mutex(name).acquire(); });
-  EXPECT_EQ(releasing.wait_for(200ms), std::future_status::timeout);
-  servers.move_keys(slot, 0, 1);
-  servers.end_to_move(slot, 0, 1);
-  ASSERT_EQ(releasing.wait_for(support::generous), std::future_status::ready);
-  ASSERT_EQ(acquiring.wait_for(support::generous), std::future_status::ready);
-  EXPECT_TRUE(acquiring.get().held());
-}
-
 TEST_P(OnCluster, AReplicaTakesTheLocksOfAMasterThatDied) {
   auto servers = start_cluster({.masters = 3, .replicas = 3});
   const client redis{servers.url(), impatient()};
@@ -267,21 +202,6 @@ TEST_P(OnCluster, AMasterThatComesBackEmptyIsFoundOutAtOnce) {
   servers.node(2).restart();
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); })) << "long before it is renewed";
   EXPECT_FALSE(held.held());
-}
-
-TEST_P(OnCluster, NodesComeAndGo) {
-  auto servers = start_cluster({.masters = 2, .spare = 1});
-  const client redis{servers.url(), impatient()};
-  const auto names = names_of_each(servers, 2);
-  const auto slot = slot_of(names[0]);
-  auto held = redis.mutex(names[0]).acquire();
-  servers.move(slot, 0, 2);
-  EXPECT_TRUE(held.extend(60s));
-  EXPECT_EQ(inspector{redis}.list("*").locks.size(), 1U);
-  servers.move(slot, 2, 1);
-  servers.node(2).kill9();
-  EXPECT_TRUE(eventually([&] { return held.extend(60s).has_value(); }));
-  EXPECT_TRUE(held.held());
 }
 
 // The client has to log in to the node first that has the slot now, and hear its time.

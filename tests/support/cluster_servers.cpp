@@ -1,7 +1,7 @@
 #include "support/cluster_servers.hpp"
 
 #include <algorithm>
-#include <sstream>
+#include <numeric>
 #include <stdexcept>
 
 #include "support/eventually.hpp"
@@ -33,28 +33,17 @@ std::int64_t epoch_of(const private_server& node) {
 
 }  // namespace
 
-cluster_servers::cluster_servers(const cluster_settings& settings)
-    : tls_(settings.tls.has_value()), network_(settings.network) {
+cluster_servers::cluster_servers(const cluster_settings& settings) : settings_(settings) {
   const auto count = settings.masters + settings.replicas + settings.spare;
-  std::vector<std::uint16_t> bus_ports(count);
-  std::ranges::generate(bus_ports, free_port);
+  bus_ports_.resize(count);
+  std::ranges::generate(bus_ports_, free_port);
   for (std::size_t i = 0; i < count; ++i) {
-    const server_settings node{
-        .program = settings.program,
-        .tcp = true,
-        .address = host(i),
-        .tls = settings.tls,
-        .arguments = {"--cluster-enabled", "yes", "--cluster-node-timeout", "1000",
-                      "--cluster-port", std::to_string(bus_ports[i]), "--repl-diskless-sync-delay",
-                      "0", "--cluster-replica-validity-factor", "0",
-                      "--cluster-allow-replica-migration", "no", "--tls-cluster",
-                      tls_ ? "yes" : "no", "--tls-replication", tls_ ? "yes" : "no"}};
-    nodes_.push_back(network_ == nullptr ? private_server{node}
-                                         : network_->at(i, [&] { return private_server{node}; }));
+    start_node();
     asked_of(nodes_[i], {"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
   }
   share_slots(settings.masters);
-  make_known(bus_ports);
+  for (std::size_t i = 1; i < count; ++i) introduce(i, 0);
+  await("the nodes do not know each other", eventually([&] { return know_each_other(); }));
   for (std::size_t i = 0; i < settings.replicas; ++i) {
     const auto& replica = nodes_[settings.masters + i];
     asked_of(replica, {"CLUSTER", "REPLICATE", id(i)});
@@ -72,29 +61,78 @@ void cluster_servers::share_slots(std::size_t masters) const {
   }
 }
 
-void cluster_servers::make_known(const std::vector<std::uint16_t>& bus_ports) const {
-  for (std::size_t i = 1; i < nodes_.size(); ++i) {
-    asked_of(nodes_[0], {"CLUSTER", "MEET", host(i), std::to_string(port(nodes_[i])),
-                         std::to_string(bus_ports[i])});
+void cluster_servers::start_node() {
+  const auto i = nodes_.size();
+  const auto* const by_tls = has_tls() ? "yes" : "no";
+  const server_settings node{
+      .program = settings_.program,
+      .tcp = true,
+      .address = host(i),
+      .tls = settings_.tls,
+      .arguments = {"--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-port",
+                    std::to_string(bus_ports_.at(i)), "--repl-diskless-sync-delay", "0",
+                    "--cluster-replica-validity-factor", "0", "--cluster-allow-replica-migration",
+                    "no", "--tls-cluster", by_tls, "--tls-replication", by_tls}};
+  const auto* const network = settings_.network;
+  nodes_.push_back(network == nullptr ? private_server{node}
+                                      : network->at(i, [&] { return private_server{node}; }));
+}
+
+void cluster_servers::introduce(std::size_t i, std::size_t to) const {
+  asked_of(nodes_.at(to), {"CLUSTER", "MEET", host(i), std::to_string(port(nodes_[i])),
+                           std::to_string(bus_ports_[i])});
+}
+
+bool cluster_servers::know_each_other() const {
+  const auto members = nodes_.size() - gone_.size();
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (gone_.contains(i)) continue;
+    const auto said = asked_of(nodes_[i], {"CLUSTER", "NODES"}).text;
+    if (std::ranges::count(said, '\n') != static_cast<std::ptrdiff_t>(members)) return false;
+    if (said.find("handshake") != std::string::npos) return false;
   }
-  const auto know_each_other = [&] {
-    return std::ranges::all_of(nodes_, [&](const auto& one) {
-      const auto said = asked_of(one, {"CLUSTER", "NODES"}).text;
-      return std::ranges::count(said, '\n') == static_cast<std::ptrdiff_t>(nodes_.size()) &&
-             said.find("handshake") == std::string::npos;
-    });
-  };
-  await("the nodes do not know each other", eventually(know_each_other));
+  return true;
+}
+
+std::size_t cluster_servers::join() {
+  bus_ports_.push_back(free_port());
+  start_node();
+  const auto made = nodes_.size() - 1;
+  std::size_t known = 0;
+  while (gone_.contains(known)) ++known;
+  introduce(made, known);
+  await("a node that joined", eventually([&] { return know_each_other() && is_fine(made); }));
+  return made;
+}
+
+void cluster_servers::leave(std::size_t i) {
+  const auto name = id(i);
+  gone_.insert(i);
+  nodes_[i].command({"FLUSHALL"});  // a replica refuses that, and is emptied by what comes next
+  asked_of(nodes_[i], {"CLUSTER", "RESET", "HARD"});
+  for (std::size_t other = 0; other < nodes_.size(); ++other) {
+    if (!gone_.contains(other)) asked_of(nodes_[other], {"CLUSTER", "FORGET", name});
+  }
+  await("a node that left is not forgotten", eventually([&] { return know_each_other(); }));
 }
 
 std::string cluster_servers::url() const {
-  std::string text = tls_ ? "rediss+cluster://" : "redis+cluster://";
-  for (std::size_t i = 0; i < nodes_.size(); ++i) text += (i == 0 ? "" : ",") + place(i);
+  std::vector<std::size_t> all(nodes_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return url(all);
+}
+
+std::string cluster_servers::url(const std::vector<std::size_t>& nodes) const {
+  std::string text = has_tls() ? "rediss+cluster://" : "redis+cluster://";
+  for (const auto i : nodes) {
+    if (!text.ends_with('/')) text += ',';
+    text += place(i);
+  }
   return text;
 }
 
 std::string cluster_servers::host(std::size_t i) const {
-  return network_ == nullptr ? "127.0.0.1" : private_network::address(i);
+  return settings_.network == nullptr ? "127.0.0.1" : private_network::address(i);
 }
 
 std::string cluster_servers::place(std::size_t i) const {
@@ -102,7 +140,7 @@ std::string cluster_servers::place(std::size_t i) const {
 }
 
 std::uint16_t cluster_servers::port(const private_server& node) const {
-  return tls_ ? node.tls_port() : node.port();
+  return has_tls() ? node.tls_port() : node.port();
 }
 
 std::string cluster_servers::id(std::size_t i) const {
@@ -125,8 +163,11 @@ std::size_t cluster_servers::master_of(std::uint16_t slot, std::size_t asked) co
 
 // Of two moves that had not heard of each other both would count for ever: one epoch for two.
 bool cluster_servers::agree_on_the_epoch() const {
-  return std::ranges::all_of(
-      nodes_, [&](const auto& one) { return epoch_of(one) == epoch_of(nodes_.front()); });
+  std::set<std::int64_t> epochs;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (!gone_.contains(i)) epochs.insert(epoch_of(nodes_[i]));
+  }
+  return epochs.size() == 1;
 }
 
 void cluster_servers::move(std::uint16_t slot, std::size_t from, std::size_t to) const {

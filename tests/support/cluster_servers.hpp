@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ class cluster_servers {
   explicit cluster_servers(const cluster_settings& settings = {});
 
   std::string url() const;  // redis+cluster:// or rediss+cluster://, with all nodes
+  std::string url(const std::vector<std::size_t>& nodes) const;  // with these, in this order
   private_server& node(std::size_t i) { return nodes_.at(i); }
   std::string id(std::size_t i) const;  // as the nodes call each other
 
@@ -40,20 +42,31 @@ class cluster_servers {
   void move_keys(std::uint16_t slot, std::size_t from, std::size_t to) const;
   void end_to_move(std::uint16_t slot, std::size_t from, std::size_t to) const;
 
+  // A further master, without slots, comes in. Its number.
+  std::size_t join();
+  // One that is a replica or has no slots goes, empty: the others forget it and it forgets them,
+  // but it runs on.
+  void leave(std::size_t i);
+
   // Whether this node sees all slots served.
   bool is_fine(std::size_t asked) const;
 
  private:
-  void make_known(const std::vector<std::uint16_t>& bus_ports) const;
+  void start_node();
+  void introduce(std::size_t i, std::size_t to) const;
+  bool know_each_other() const;
   void share_slots(std::size_t masters) const;
   bool agree_on_the_epoch() const;
   std::uint16_t port(const private_server& node) const;
   std::string host(std::size_t i) const;
   std::string place(std::size_t i) const;  // host:port
 
-  bool tls_ = false;
-  const private_network* network_ = nullptr;
+  bool has_tls() const { return settings_.tls.has_value(); }
+
+  const cluster_settings settings_;
+  std::vector<std::uint16_t> bus_ports_;
   std::vector<private_server> nodes_;
+  std::set<std::size_t> gone_;
 };
 
 }  // namespace holdfast::support

@@ -1,0 +1,105 @@
+// Nodes of a Redis Cluster that join it, leave it, and were members once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <holdfast/holdfast.hpp>
+
+#include "on_cluster.hpp"
+#include "support/eventually.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+using support::eventually;
+
+HOLDFAST_ON_EACH_SERVER(OnCluster);
+
+std::int64_t asked_for_slots(const support::private_server& node) {
+  return node.calls("cluster|slots") + node.calls("cluster");  // the latter before Redis 7
+}
+
+bool sees_all_slots(const client& redis) {
+  const auto findings = inspector{redis}.diagnose();
+  const auto found = std::ranges::find(findings, std::string{"cluster"}, &finding::check);
+  return found != findings.end() && found->level == finding::severity::ok;
+}
+
+TEST_P(OnCluster, NodesComeAndGo) {
+  auto servers = start_cluster({.masters = 2, .spare = 1});
+  const client redis{servers.url(), impatient()};
+  const auto names = names_of_each(servers, 2);
+  const auto slot = slot_of(names[0]);
+  auto held = redis.mutex(names[0]).acquire();
+  servers.move(slot, 0, 2);
+  EXPECT_TRUE(held.extend(60s));
+  EXPECT_EQ(inspector{redis}.list("*").locks.size(), 1U);
+  servers.move(slot, 2, 1);
+  servers.node(2).kill9();
+  EXPECT_TRUE(eventually([&] { return held.extend(60s).has_value(); }));
+  EXPECT_TRUE(held.held());
+}
+
+TEST_P(OnCluster, ANodeThatJoinsLaterIsGoneTo) {
+  auto servers = start_cluster({.masters = 2});
+  const client redis{servers.url(), impatient()};
+  const auto names = names_of_each(servers, 2);
+  const auto slot = slot_of(names[0]);
+  auto held = redis.mutex(names[0]).acquire();
+  const auto joined = servers.join();
+  servers.move(slot, 0, joined);
+  EXPECT_TRUE(held.extend(60s)) << "it is not in the URL";
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(redis.mutex(names[0]).try_acquire());
+  servers.move(slot, joined, 1);
+  servers.leave(joined);
+  const auto got = redis.mutex(names[0]).try_acquire({.timeout = support::generous});
+  EXPECT_TRUE(got) << got.error().what();
+}
+
+TEST_P(OnCluster, ANodeThatHasLeftIsNotBelieved) {
+  auto servers = start_cluster({.masters = 2, .spare = 1});
+  servers.leave(2);
+  const client redis{servers.url({2, 0, 1}), impatient()};
+  for (const auto& name : names_of_each(servers, 2)) {
+    const auto got = redis.mutex(name).try_acquire();
+    EXPECT_TRUE(got) << got.error().what();
+  }
+  EXPECT_TRUE(sees_all_slots(redis));
+}
+
+// It is the entry, which stays connected, and is asked for the slots in its turn.
+TEST_P(OnCluster, ANodeThatLeavesTakesNoSlotsWithIt) {
+  auto servers = start_cluster({.masters = 2, .spare = 1});
+  const client redis{servers.url({2, 0, 1}), impatient()};
+  const auto name = names_of_each(servers, 2)[0];
+  auto held = redis.mutex(name).acquire();
+  servers.leave(2);
+  const auto before = asked_for_slots(servers.node(2));
+  for (std::size_t from = 0; asked_for_slots(servers.node(2)) < before + 2; from = 1 - from) {
+    ASSERT_TRUE(sees_all_slots(redis));
+    servers.move(slot_of(name), from, 1 - from);
+    EXPECT_TRUE(held.extend(60s)) << "MOVED: the slots are asked for again";
+  }
+  EXPECT_TRUE(sees_all_slots(redis));
+  EXPECT_TRUE(held.release());
+}
+
+// The client knows one node, and that has left: who has its slots is known by another of the URL.
+TEST_P(OnCluster, NodesOfTheUrlAreAskedWhenNoneThatIsKnownKnowsMore) {
+  auto servers = start_cluster({.masters = 1, .replicas = 1});
+  const client redis{servers.url({0, 1}), impatient()};
+  EXPECT_TRUE(redis.mutex("a").try_acquire());
+  servers.node(1).command({"CLUSTER", "FAILOVER"});
+  const auto has_taken_over = [&] { return servers.master_of(slot_of("a"), 1) == 1; };
+  const auto is_known_to_the_other = [&] { return servers.master_of(slot_of("a"), 0) == 1; };
+  ASSERT_TRUE(eventually(has_taken_over) && eventually(is_known_to_the_other));
+  servers.leave(0);
+  const auto got = redis.mutex("a").try_acquire({.timeout = support::generous});
+  ASSERT_TRUE(got) << got.error().what();
+  EXPECT_TRUE(redis.mutex("b").try_acquire({.timeout = support::generous}));
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -107,7 +107,9 @@ bool child_process::group_lives() const noexcept {
   return ::kill(-pid_, 0) == 0;
 }
 
-void child_process::signal_group(int signal) const noexcept { ::kill(-pid_, signal); }
+bool child_process::signal_group(int signal) const noexcept {
+  return ::kill(-pid_, signal) == 0 || errno != EPERM;
+}
 
 int child_process::exit_code() const noexcept {
   const int status = status_.value_or(0);

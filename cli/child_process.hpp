@@ -29,7 +29,8 @@ class child_process {
   pid_t group() const noexcept { return pid_; }
   bool ended() const noexcept { return status_.has_value(); }
   bool group_lives() const noexcept;
-  void signal_group(int signal) const noexcept;
+  // False when all that is left of the group belongs to other users, whom we may not signal.
+  bool signal_group(int signal) const noexcept;
 
   int exit_code() const noexcept;                 // 128 + n when signal n killed it
   std::optional<int> killed_by() const noexcept;  // the signal

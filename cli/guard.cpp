@@ -16,6 +16,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr const char* not_ours =
+    "the command belongs to another user and cannot be ended: it goes on without the lock";
+
 void arm(int timer, milliseconds after) {
   itimerspec when{};
   when.it_value.tv_sec = after.count() / 1000;
@@ -52,6 +55,7 @@ void guard::watch(signal_watch& signals) {
     while (const auto signal = signals.next()) obey(*signal);
   }
   terminal_.take_back();
+  if (terminating_) report_what_is_left();
 }
 
 bool guard::done() const { return command_.ended() && !(terminating_ && command_.group_lives()); }
@@ -97,7 +101,10 @@ void guard::command_stopped() {
   const int by = command_.stopped_by();
   const bool needs_terminal = by == SIGTTIN || by == SIGTTOU;
   if (needs_terminal && !terminal_.given()) terminal_.give(command_.group());
-  if (needs_terminal && terminal_.given()) return command_.signal_group(SIGCONT);
+  if (needs_terminal && terminal_.given()) {
+    command_.signal_group(SIGCONT);
+    return;
+  }
   // Without the terminal we are in the background, and so is a command that needs it: we stop until
   // we are brought to the front.
   if (!needs_terminal && !terminal_.given() && !stop_requested_) return;
@@ -124,26 +131,34 @@ void guard::check_lease() {
 }
 
 void guard::kill_group() {
-  killed_ = true;
   command_.signal_group(SIGKILL);
+  report_what_is_left();
+}
+
+// Of a group that was signalled may be left what has become another user.
+void guard::report_what_is_left() {
+  if (left_told_ || command_.signal_group(0)) return;
+  left_told_ = true;
+  note(shared_, "lost", not_ours);
 }
 
 void guard::terminate(milliseconds left) {
   terminating_ = true;
   const auto patience =
       left > milliseconds{0} ? std::min(options_.grace, left * 9 / 10) : options_.grace;
-  if (patience > milliseconds{0}) {
-    command_.signal_group(SIGTERM);
+  const bool at_once = patience <= milliseconds{0};
+  const bool ours = command_.signal_group(at_once ? SIGKILL : SIGTERM);
+  if (!at_once) {
     command_.signal_group(SIGCONT);  // a stopped process could not end
     arm(kill_timer_.get(), patience);
-  } else {
-    kill_group();
   }
   const auto how = left > milliseconds{0}
                        ? fmt::format("could not be renewed and ends in {}", show_duration(left))
                        : std::string("is lost");
+  left_told_ = !ours;
   note(shared_, "lost",
-       fmt::format("the lock '{}' {}; the command is terminated", options_.name, how));
+       fmt::format("the lock '{}' {}; {}", options_.name, how,
+                   ours ? "the command is terminated" : not_ours));
 }
 
 }  // namespace holdfast::cli

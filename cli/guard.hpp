@@ -42,6 +42,7 @@ class guard {
   void check_lease();
   void terminate(std::chrono::milliseconds left);
   void kill_group();
+  void report_what_is_left();
   bool done() const;
 
   const lease& held_;
@@ -54,7 +55,7 @@ class guard {
   descriptor woken_;       // by the loss of the lease
   descriptor kill_timer_;  // runs while terminating
   bool terminating_ = false;
-  bool killed_ = false;
+  bool left_told_ = false;  // that what is left of the group cannot be ended
   bool warned_ = false;
   bool interrupted_ = false;
   bool stop_requested_ = false;  // SIGTSTP was sent to us, and passed on

@@ -144,5 +144,70 @@ TEST_P(CommandLine, CommandDoesNotOutliveAKilledGuard) {
   EXPECT_TRUE(eventually([&] { return support::is_gone(child); }));
 }
 
+// As with sudo: nobody may signal a command that has become another user.
+class CommandOfAnotherUser : public CommandLine {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "Only root can start a command of another user's.";
+    CommandLine::SetUp();
+  }
+
+  // The program may start it, but no longer signal it.
+  static program_call powerless_call(const private_server& server, words arguments) {
+    auto it = call_at(server, std::move(arguments));
+    const words before = {"--bounding-set", "-kill", it.program};
+    it.arguments.insert(it.arguments.begin(), before.begin(), before.end());
+    it.program = "setpriv";
+    return it;
+  }
+
+  static words as_nobody(const std::string& script) {
+    return {"setpriv", "--reuid", "65534", "--clear-groups", "sh", "-c", script};
+  }
+
+  static words run(const words& command) {
+    words all = {"run", "--lease", "600ms", "--grace", "100ms", "a", "--"};
+    all.insert(all.end(), command.begin(), command.end());
+    return all;
+  }
+
+  static void break_lock(const private_server& server) {
+    holdfast_at(server, {"release", "a", "--force", "--reason", "a test"});
+  }
+};
+HOLDFAST_ON_EACH_SERVER(CommandOfAnotherUser);
+
+constexpr const char* goes_on =
+    "the command belongs to another user and cannot be ended: it goes on without the lock";
+
+TEST_P(CommandOfAnotherUser, IsNotSaidToBeTerminated) {
+  const auto server = start();
+  child_process program(
+      powerless_call(server, run(as_nobody("echo $$.; read line; echo written"))));
+  ASSERT_TRUE(program.wait_for_output("."));
+  break_lock(server);
+  EXPECT_TRUE(program.wait_for_errors(goes_on)) << program.errors();
+  EXPECT_THAT(program.errors(), Not(HasSubstr("terminated")));
+  EXPECT_FALSE(support::is_gone(std::stoi(program.output())));
+  program.write("\n");
+  EXPECT_EQ(program.wait(), exited(76));
+  EXPECT_THAT(program.output(), HasSubstr("written"));
+}
+
+TEST_P(CommandOfAnotherUser, IsToldOfWhenItWasBehindAScript) {
+  const auto server = start();
+  child_process program(powerless_call(
+      server,
+      run({"sh", "-c",
+           "setpriv --reuid 65534 --clear-groups sh -c 'echo $$.; exec sleep 600'; true"})));
+  ASSERT_TRUE(program.wait_for_output("."));
+  const pid_t left = std::stoi(program.output());
+  break_lock(server);
+  EXPECT_EQ(program.wait(), exited(76));
+  EXPECT_THAT(program.errors(), HasSubstr(goes_on));
+  EXPECT_FALSE(support::is_gone(left));
+  ::kill(left, SIGKILL);
+}
+
 }  // namespace
 }  // namespace holdfast::cli_tests

@@ -41,6 +41,7 @@ class stage {
       fault.strike(here);
       ++into.strikes;
     }
+    into.strikes -= here.missed;
     log_.record({.what = kind::healed});
     const auto complaints = workers.finish();
     if (!complaints.empty()) log_.record({.what = kind::left, .note = complaints});
@@ -110,8 +111,11 @@ void count(const std::vector<event>& all, findings& into) {
   into.refused_writes = number(kind::refused);
 }
 
-// The control must lose writes, which those who read may see; nothing else may be wrong with it.
-std::vector<history::violation> judge(std::vector<history::violation> found, const fault& what) {
+// What hit nobody shows nothing. The control must lose writes, which those who read may see;
+// nothing else may be wrong with it.
+std::vector<history::violation> judge(std::vector<history::violation> found, const fault& what,
+                                      std::size_t strikes) {
+  if (strikes == 0) found.push_back({"strikes", "none", "not one of them hit anybody", {}});
   if (what.expected == expectation::all_promises) return found;
   std::erase_if(found, [](const auto& one) { return one.invariant == "I13"; });
   const auto lost = std::erase_if(
@@ -132,7 +136,8 @@ findings run(const plan& what) {
   }
   const auto all = whole_history(what.directory);
   count(all, result);
-  for (const auto& one : judge(check(history::story(all), what.what.within), what.what)) {
+  for (const auto& one :
+       judge(check(history::story(all), what.what.within), what.what, result.strikes)) {
     result.violations += to_text(one);
     ++result.count;
   }

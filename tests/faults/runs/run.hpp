@@ -20,9 +20,9 @@ struct findings {
   std::size_t acquisitions = 0;
   std::size_t losses = 0;
   std::size_t refused_writes = 0;
-  std::size_t strikes = 0;
-  std::string violations;  // text; empty: none
-  std::size_t count = 0;   // of them
+  std::size_t strikes = 0;  // that hit somebody
+  std::string violations;   // text; empty: none
+  std::size_t count = 0;    // of them
 };
 
 findings run(const plan& what);

@@ -19,6 +19,7 @@ struct scene {
   crew& workers;
   recorder& log;
   std::mt19937_64& random;
+  std::size_t missed = 0;  // strikes that hit nobody
 
   std::size_t any(std::size_t below) { return random() % below; }
 };

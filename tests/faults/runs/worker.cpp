@@ -14,21 +14,28 @@ using history::nanoseconds;
 
 constexpr int threads = 3;
 
-std::vector<access> by_mutex(const client& redis, const contested& what) {
-  return {{redis.mutex(what.name, what.options)}};
+std::vector<access> by_mutex(const clients& redis, const contested& what) {
+  return {{redis.told.mutex(what.name, what.options)}};
+}
+
+// Beside those who poll waits one who is told.
+std::vector<access> by_polling(const clients& redis, const contested& what) {
+  const access polled{redis.polls.mutex(what.name, what.options)};
+  return {polled, polled, {redis.told.mutex(what.name, what.options)}};
 }
 
 // Three readers for each writer.
-std::vector<access> by_readers(const client& redis, const contested& what) {
+std::vector<access> by_readers(const clients& redis, const contested& what) {
   constexpr std::uint32_t all = 1000;  // more than there are threads
-  const auto both = redis.rw(what.name, what.options);
+  const auto both = redis.told.rw(what.name, what.options);
   const access reader{both.shared(), 1, all, true};
   return {reader, reader, reader, {both.exclusive(), all, all}};
 }
 
-std::vector<access> by_permits(const client& redis, const contested& what) {
+std::vector<access> by_permits(const clients& redis, const contested& what) {
   constexpr std::uint32_t all = 3;
-  const auto permits = redis.semaphore(what.name, {.permits = all, .lease = what.options.lease});
+  const auto permits =
+      redis.told.semaphore(what.name, {.permits = all, .lease = what.options.lease});
   return {{permits, 1, all}, {permits.permits(2), 2, all}, {permits.permits(3), 3, all}};
 }
 
@@ -40,6 +47,7 @@ const std::vector<contested>& contests() {
       {"fair", {.lease = milliseconds(400), .fair = true}, by_mutex},
       {"kept", {.lease = milliseconds(500), .retain = milliseconds(400)}, by_mutex},
       {"fixed", {.lease = milliseconds(300), .renewal = renewal::none}, by_mutex},
+      {"polled", {.lease = milliseconds(400)}, by_polling},
       {"shared", {.lease = milliseconds(400)}, by_readers},
       {"permits", {.lease = milliseconds(400)}, by_permits},
   };
@@ -73,8 +81,11 @@ assignment assignment::from_arguments(const std::vector<std::string>& arguments)
 }
 
 void work(const assignment& what) {
-  const client redis(what.server,
-                     {.connect_timeout = patience, .response_timeout = patience, .name = "faults"});
+  client_options how{
+      .connect_timeout = patience, .response_timeout = patience, .name = connection_name};
+  const client told(what.server, how);
+  how.wakeup = wakeup::poll;
+  const clients redis{told, client(what.server, how)};
   recorder log(what.directory);
   std::vector<contended> locks;
   for (const auto& one : contests()) locks.push_back({one.name, one.options, one.ways(redis, one)});

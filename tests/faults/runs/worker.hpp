@@ -8,15 +8,24 @@
 
 namespace holdfast::faults {
 
+// Of a worker: how he hears of his turn.
+struct clients {
+  client told;   // by messages
+  client polls;  // by asking
+};
+
 struct contested {
   std::string name;
   lock_options options;
-  std::vector<access> (*ways)(const client&, const contested&);
+  std::vector<access> (*ways)(const clients&, const contested&);
 };
 
 // The locks of a run: one of each kind, with leases short enough for faults to outlast them.
 const std::vector<contested>& contests();
 milliseconds longest_lease();
+
+// What the server knows the workers' connections by.
+inline constexpr auto connection_name = "faults";
 
 struct assignment {
   std::string server;     // URL

@@ -1,5 +1,6 @@
 /* Loaded into a server by LD_PRELOAD: its wall clock runs ahead by a number of nanoseconds that
- * another process keeps in the file HOLDFAST_CLOCK_SHIM. Its monotonic clocks stay true.
+ * another process keeps in the file HOLDFAST_CLOCK_SHIM, or stands still at the time that is
+ * written behind it, unless that is 0. Its monotonic clocks stay true.
  *
  * In C, so that no sanitizer of the C++ code gets into the server. */
 #define _GNU_SOURCE
@@ -12,15 +13,19 @@
 #include <time.h>
 #include <unistd.h>
 
-static const _Atomic int64_t zero = 0;
-static const _Atomic int64_t* offset = &zero;
+struct shown {
+  _Atomic int64_t ahead;
+  _Atomic int64_t stopped_at;
+};
+static const struct shown true_time = {0, 0};
+static const struct shown* shown = &true_time;
 
 __attribute__((constructor)) static void attach(void) {
   const char* path = getenv("HOLDFAST_CLOCK_SHIM");
   const int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
   if (fd < 0) return;
-  void* mapped = mmap(NULL, sizeof *offset, PROT_READ, MAP_SHARED, fd, 0);
-  if (mapped != MAP_FAILED) offset = mapped;
+  void* mapped = mmap(NULL, sizeof *shown, PROT_READ, MAP_SHARED, fd, 0);
+  if (mapped != MAP_FAILED) shown = mapped;
   close(fd);
 }
 
@@ -32,7 +37,9 @@ int clock_gettime(clockid_t clock, struct timespec* now) {
   const int64_t second = 1000000000;
   const long result = syscall(SYS_clock_gettime, clock, now);
   if (result != 0 || !is_wall_clock(clock)) return (int)result;
-  const int64_t shifted = now->tv_sec * second + now->tv_nsec + *offset;
+  const int64_t stopped_at = shown->stopped_at;
+  const int64_t running = now->tv_sec * second + now->tv_nsec + shown->ahead;
+  const int64_t shifted = stopped_at != 0 ? stopped_at : running;
   now->tv_sec = shifted / second;
   now->tv_nsec = shifted % second;
   return 0;

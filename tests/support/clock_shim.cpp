@@ -12,24 +12,29 @@
 
 namespace holdfast::support {
 
-clock_shim::clock_shim() : file_((directory_.path() / "offset").string()) {
+clock_shim::clock_shim() : file_((directory_.path() / "shown").string()) {
   const net::descriptor fd(::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  const bool sized = fd && ::ftruncate(fd.get(), sizeof *offset_) == 0;
+  const bool sized = fd && ::ftruncate(fd.get(), sizeof *shown_) == 0;
   void* mapped =
-      sized ? ::mmap(nullptr, sizeof *offset_, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0)
+      sized ? ::mmap(nullptr, sizeof *shown_, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0)
             : MAP_FAILED;
   if (mapped == MAP_FAILED) {
     throw std::system_error(errno, std::generic_category(), "clock shim");
   }
-  offset_ = new (mapped) std::atomic<std::int64_t>(0);
+  shown_ = new (mapped) shown;
 }
 
-clock_shim::~clock_shim() { ::munmap(offset_, sizeof *offset_); }
+clock_shim::~clock_shim() { ::munmap(shown_, sizeof *shown_); }
 
 std::vector<std::string> clock_shim::environment() const {
   return {"LD_PRELOAD=" HOLDFAST_CLOCK_SHIM_LIBRARY, "HOLDFAST_CLOCK_SHIM=" + file_};
 }
 
-void clock_shim::set(nanoseconds ahead) noexcept { offset_->store(ahead.count()); }
+void clock_shim::set(nanoseconds ahead) noexcept {
+  shown_->ahead = ahead.count();
+  shown_->stopped_at = 0;
+}
+
+void clock_shim::stop_at(nanoseconds wall_time) noexcept { shown_->stopped_at = wall_time.count(); }
 
 }  // namespace holdfast::support

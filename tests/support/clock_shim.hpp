@@ -27,11 +27,18 @@ class clock_shim {
   // From now on the server's wall clock is the machine's plus this. A server may cache its time for
   // the current command or timer tick.
   void set(nanoseconds ahead) noexcept;
+  // It stands still at this time since 1970, which is not 0, until it is set.
+  void stop_at(nanoseconds wall_time) noexcept;
 
  private:
+  struct shown {  // as in clock_shim.c
+    std::atomic<std::int64_t> ahead{0};
+    std::atomic<std::int64_t> stopped_at{0};
+  };
+
   embedded::private_directory directory_;
   std::string file_;
-  std::atomic<std::int64_t>* offset_;  // in the file, mapped
+  shown* shown_;  // in the file, mapped
 };
 
 }  // namespace holdfast::support

@@ -41,6 +41,19 @@ TEST_P(ClockShim, MakesKeysExpire) {
   EXPECT_EQ(server.command({"GET", "a"}).kind, resp::type::null);
 }
 
+TEST_P(ClockShim, StandsStillWhereItIsStopped) {
+  const auto server = start({.environment = clock_.environment()});
+  const auto said = [&] {
+    const auto answer = server.command({"TIME"});
+    return answer.items.at(0).text + " " + answer.items.at(1).text;
+  };
+  clock_.stop_at(1'576'800'000s + 7us);
+  EXPECT_EQ(said(), "1576800000 7");
+  EXPECT_EQ(said(), "1576800000 7");
+  clock_.set(0s);
+  EXPECT_NEAR(server_is_ahead_by(server).count(), 0, 5);
+}
+
 TEST_P(ClockShim, LeavesOtherServersAlone) {
   const auto shifted = start({.environment = clock_.environment()});
   const auto other = start();

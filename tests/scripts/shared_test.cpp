@@ -214,6 +214,30 @@ TEST_P(SharedScript, SkipsWhoIsGoneAlsoWhenHeCouldNotComeInYet) {
   EXPECT_TRUE(granted_to(behind));
 }
 
+// Found by the simulation (mode-lock, seed 12): nobody told him, and he asked when he was due to.
+TEST_P(SharedScript, TellsWhoComesToTheFrontSinceTheFirstIsGone) {
+  support::raw_connection ear{net::unix_endpoint{server().socket()}};
+  ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});
+  auto of_who_goes =
+      std::make_unique<support::raw_connection>(net::unix_endpoint{server().socket()});
+  of_who_goes->command({"SUBSCRIBE", channel_of(client_id{{2}})});
+  claim reader = in_mode('r'), gone = waiting(in_mode('x'), wakeup_way::channel);
+  gone.owner = request_id{client_id{{2}}, 1};
+  claim next = waiting(in_mode('x'), wakeup_way::channel), last = waiting(in_mode('x'));
+  ASSERT_TRUE(granted_to(reader));
+  ASSERT_EQ(place_of(gone), 0U);
+  ASSERT_EQ(place_of(next), 1U);
+  of_who_goes.reset();
+  const auto ears = [&] {
+    return shared().command({"PUBSUB", "NUMSUB", channel_of(client_id{{2}})}).items.at(1).number;
+  };
+  ASSERT_TRUE(support::eventually([&] { return ears() == 0; }));
+  ASSERT_EQ(place_of(last), 1U);
+  const auto said = read_message(client_id{{1}}, ear.read_value().items.at(2).text);
+  ASSERT_TRUE(said && std::holds_alternative<first_in_line>(*said));
+  EXPECT_EQ(std::get<first_in_line>(*said).request, next.owner.counter());
+}
+
 // Found by the simulation: a server whose clock was set back could give the same token again.
 // No client of ours stands there twice, since it leaves before it asks in another way.
 TEST_P(SharedScript, CountsWhoStandsInTheQueueTwiceOnce) {

@@ -36,7 +36,7 @@ while true do
       -- He waits for others, and is told when the first of their leases ends if that is new. If he
       -- is gone, those behind him need not wait.
       local listeners = 1
-      if told and (major or not me) then
+      if told and (looked > 1 or not me) then
         local ends = earliest > now_ms and earliest - now_ms or 60000
         listeners = redis.pcall('PUBLISH', channel, 'next ' .. request .. ' ' .. ends)
       elseif told then

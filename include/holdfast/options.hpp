@@ -176,7 +176,8 @@ struct lock_options {
 
   /// For so long after a lease that ended without a release, nobody gets the lock: time for what
   /// the dead or frozen holder has set going to come to an end, where tokens cannot be checked. A
-  /// release hands over at once, as always. Zero (the default) to 1 h.
+  /// release hands over at once, as always; so does what a client only kept (`retain`) when its
+  /// lease ends, unless that client is dead or frozen. Zero (the default) to 1 h.
   std::chrono::milliseconds lock_delay{0};
 
   /// What becomes of a thread that blocks on a lock only one can hold, which it has acquired itself

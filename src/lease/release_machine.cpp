@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "lease/deadline.hpp"
+
 namespace holdfast::leasing {
 
 release_machine::release_machine(const dialects::recipe& recipe, const dialects::claim& claim,
@@ -38,7 +40,7 @@ release_step release_machine::on_missing(missing how, monotonic_time now) {
 
 release_step release_machine::on_timer(monotonic_time now) {
   if (state_ != state::waiting) return {};
-  return now < deadline_ ? send() : retry(now);
+  return now < (told_ ? gone_at() : deadline_) ? send() : retry(now);
 }
 
 void release_machine::write(resp::writer& out) const { recipe_->write_release(*claim_, out); }
@@ -49,18 +51,32 @@ release_step release_machine::send() {
 }
 
 release_step release_machine::retry(monotonic_time now) {
+  release_step next;
   if (now >= deadline_) {
-    std::string detail = "the release was not confirmed before the lease ended by itself";
+    std::string detail = "the release was not confirmed before the lease ended";
     if (!last_refusal_.empty()) detail += " (" + last_refusal_ + ")";
-    return conclude({errc::unavailable, std::move(detail)});
+    next.done = tell({errc::unavailable, std::move(detail)});
   }
-  state_ = state::waiting;
-  return {.wake_at = std::min(now + retries_.next(while_unreachable), deadline_)};
+  next.finished = now >= gone_at();
+  state_ = next.finished ? state::done : state::waiting;
+  const auto until = now < deadline_ ? deadline_ : gone_at();
+  if (!next.finished) next.wake_at = std::min(now + retries_.next(while_unreachable), until);
+  return next;
 }
 
 release_step release_machine::conclude(outcome how) {
   state_ = state::done;
-  return {.done = std::move(how), .finished = true};
+  return {.done = tell(std::move(how)), .finished = true};
+}
+
+std::optional<outcome> release_machine::tell(outcome how) {
+  if (std::exchange(told_, true)) return std::nullopt;
+  return how;
+}
+
+monotonic_time release_machine::gone_at() const noexcept {
+  const milliseconds kept = dialects::kept_time(*claim_);
+  return deadline_ + kept + clock_allowance(kept);
 }
 
 }  // namespace holdfast::leasing

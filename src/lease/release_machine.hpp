@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "lease/back_off.hpp"
@@ -10,12 +11,15 @@
 namespace holdfast::leasing {
 
 //   state \ event | released | not mine     | passing, no answer | refused for good | timer
-//   asking        | done: ok | lost, ok (1) | waiting            | done: the reason | -
-//   waiting       | -        | -            | -                  | -                | asking
+//   asking        | done: ok | lost, ok (1) | waiting (2)        | done: the reason | -
+//   waiting       | -        | -            | -                  | -                | asking (2)
 //   done          | -        | -            | -                  | -                | -
 //
 // (1) A resent release that finds "not mine" before the lease's deadline counts as released: the
-// first copy did it. After the deadline the lock ends by itself: done with `unavailable`.
+// first copy did it. (2) From the deadline on the caller is told `unavailable`, once, and nothing
+// more. It is still tried: the server may keep the lock for another lease, when it has renewed it
+// and its answer was lost, and for the claim's delay after that, although nobody is inside.
+//
 // A server that needs another try to find who is next (`unfinished`) is asked again at once, also
 // after the deadline: it has not freed the lock yet, and comes nearer to the end with each try.
 class release_machine {
@@ -40,6 +44,9 @@ class release_machine {
   release_step send();
   release_step retry(monotonic_time now);
   release_step conclude(outcome how);
+  std::optional<outcome> tell(outcome how);
+  // No later than this the server ends the lock by itself.
+  monotonic_time gone_at() const noexcept;
 
   const dialects::recipe* recipe_;
   const dialects::claim* claim_;
@@ -48,6 +55,7 @@ class release_machine {
   std::string last_refusal_;
   state state_ = state::asking;
   bool resent_ = false;  // an earlier copy may have been executed
+  bool told_ = false;    // the caller knows how it ended
 };
 
 }  // namespace holdfast::leasing

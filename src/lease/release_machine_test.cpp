@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lease/deadline.hpp"
 #include "lease/fake_recipe.hpp"
 
 namespace holdfast::leasing {
@@ -102,26 +103,50 @@ TEST(ReleaseMachine, RetriesAfterTenMillisecondsDoublingToHalfASecond) {
   }
 }
 
-TEST(ReleaseMachine, WaitsNoLongerThanToTheDeadline) {
+TEST(ReleaseMachine, SaysAtTheDeadlineThatItIsUnavailable) {
   release_machine machine = fresh();
   machine.start(local_start);
   const monotonic_time just_before = deadline - milliseconds(1);
   EXPECT_EQ(machine.on_missing(missing::unknown, just_before), release_step{.wake_at = deadline});
-  const release_step last = machine.on_timer(deadline);
-  EXPECT_EQ(last.send, ask::nothing);
-  ASSERT_TRUE(last.done);
-  EXPECT_EQ(last.done->code, errc::unavailable);
-  EXPECT_NE(last.done->detail.find("ended by itself"), std::string::npos);
-  EXPECT_TRUE(last.finished);
+  const release_step told = machine.on_timer(deadline);
+  EXPECT_EQ(gist(told), "wake failed");
+  EXPECT_EQ(told.done->code, errc::unavailable);
+  EXPECT_NE(told.done->detail.find("before the lease ended"), std::string::npos);
 }
 
 TEST(ReleaseMachine, IsUnavailableWhenNoAnswerComesBeforeTheDeadline) {
   release_machine machine = fresh();
   machine.start(local_start);
-  const release_step last = machine.on_missing(missing::unknown, deadline);
-  ASSERT_TRUE(last.done);
-  EXPECT_EQ(last.done->code, errc::unavailable);
-  EXPECT_TRUE(last.finished);
+  const release_step told = machine.on_missing(missing::unknown, deadline);
+  EXPECT_EQ(gist(told), "wake failed");
+  EXPECT_EQ(told.done->code, errc::unavailable);
+}
+
+// A renewal whose answer was lost may have prolonged the lease there, and what others must wait
+// after it does.
+TEST(ReleaseMachine, GoesOnAskingForAsLongAsTheServerMayKeepTheLock) {
+  dialects::claim mine = test_claim();
+  mine.delay = short_milliseconds{60'000};
+  release_machine machine(recipe, mine, deadline);
+  const milliseconds kept = milliseconds{mine.lease} + mine.delay;
+  const monotonic_time gone_at = deadline + kept + clock_allowance(kept);
+  EXPECT_EQ(gist(machine.start(deadline)), "send");
+  EXPECT_EQ(gist(machine.on_missing(missing::unknown, deadline)), "wake failed");
+  EXPECT_EQ(gist(machine.on_timer(deadline + seconds(1))), "send again");
+  const monotonic_time just_before = gone_at - milliseconds(1);
+  EXPECT_EQ(machine.on_missing(missing::unknown, just_before), release_step{.wake_at = gone_at});
+  EXPECT_EQ(machine.on_timer(gone_at), release_step{.finished = true}) << "and told it only once";
+}
+
+TEST(ReleaseMachine, TellsNothingMoreOfWhatIsConfirmedAfterTheDeadline) {
+  for (const std::string_view answer : {"released", "not mine", "refused"}) {
+    release_machine machine = fresh();
+    machine.start(local_start);
+    machine.on_missing(missing::unknown, deadline);
+    machine.on_timer(deadline + seconds(1));
+    const auto reply = say(std::string(answer), errc::permission_denied);
+    EXPECT_EQ(machine.on_reply(reply, deadline + seconds(1)), release_step{.finished = true});
+  }
 }
 
 TEST(ReleaseMachine, QuotesTheLastRefusalAtTheDeadline) {

@@ -216,10 +216,16 @@ void lock_site::lost(const tenure& what) {
   if (readers_) return readers_->lost(what);
   scoped_mutex lock(mutex_);
   if (tenure_.get() != &what) return;
+  // Whoever is inside gives it back when he comes out; of what is idle nobody ever would.
+  const bool is_unused = state_ == state::idle;
   const auto ended = std::exchange(tenure_, nullptr);
-  if (spec_.is_retained()) engine_.waiting().keep_no_more(what.claim().owner);
   const auto next = promote_next();
   lock.unlock();
+  if (is_unused) {
+    give_back(*ended, {});
+  } else if (spec_.is_retained()) {
+    engine_.waiting().keep_no_more(what.claim().owner);
+  }
   if (next) next->ask(false);
 }
 

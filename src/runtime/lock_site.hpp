@@ -92,6 +92,7 @@ class lock_site final : public lock_source,
   std::shared_ptr<lock_site> find_alive() noexcept { return weak_from_this().lock(); }
 
   // The lease ended although it was not released: whoever holds it here cannot keep us waiting.
+  // What nobody held is given back, since the server may keep it for much longer.
   void lost(const tenure& what) HOLDFAST_EXCLUDES(mutex_);
 
   // What we have of no larger major is not passed on: whoever comes asks the server.

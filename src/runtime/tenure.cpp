@@ -241,7 +241,8 @@ void tenure::obey(const leasing::release_step& step) {
     conclude(ending::releasing, step.done->code, step.done->detail);
     tell();
   }
-  // It is tried again until the lease ends, but whoever waits is not kept so long.
+  if (step.done && !step.finished) delay_closing(false);
+  // It is tried again until the lease ends or longer, but whoever waits is not kept so long.
   const auto goes_on_at = step.resend ? std::optional{net::now()} : step.wake_at;
   if (goes_on_at && *goes_on_at >= release_wait_ends_) tell();
   if (step.finished) finish();

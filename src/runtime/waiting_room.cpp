@@ -15,6 +15,8 @@ namespace {
 
 // How long a grant may wait for a request that says it is here. Then it is for one that has left.
 constexpr milliseconds patience{50};
+// Of those that come beyond, none is kept: whoever still comes finds out by asking, as when a
+// message was lost, and a grant for somebody who has left ends with its claim.
 constexpr std::size_t most_unclaimed = 1000;
 
 // On the client's own channel, or on that of one lock in a cluster.

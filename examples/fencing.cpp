@@ -40,10 +40,10 @@ int main(int argc, char** argv) {
   const bool late = disk.write(slow.token(), "old");  // the frozen holder wakes up
 
   // [snippet set]
-  one.fenced_set("report", "new", fast.token());
-  const auto stale = one.fenced_set("report", "old", slow.token());  // refused
+  const auto written = one.fenced_set("report", "new", fast.token());
+  const auto stale = one.fenced_set("report", "old", slow.token());  // false: refused
   // [snippet end]
   std::cout << "new writer " << (accepted ? "accepted" : "refused") << ", late writer "
             << (late ? "accepted" : "refused") << ", stored: " << disk.value() << '\n';
-  return accepted && !late && !stale && stale.last == fast.token() ? 0 : 1;
+  return accepted && written && !late && !stale && stale.last == fast.token() ? 0 : 1;
 }

@@ -50,7 +50,8 @@ std::vector<kind> values_of(const client& redis) {
       {"barrier", [gate = redis.barrier("bench-barrier", 1)] { gate.arrive_and_wait(); }, false},
       {"counter", [number = redis.counter("bench-counter")] { number.add(1); }, false},
       {"fenced_write",
-       [redis, token = held.token()] { redis.fenced_set("bench-fenced", "value", token); }, false},
+       [redis, token = held.token()] { (void)redis.fenced_set("bench-fenced", "value", token); },
+       false},
       {"rate_limiter",
        [limiter = redis.rate_limiter("bench-rate", {.rate = 1e6, .burst = 1'000'000})] {
          limiter.acquire();

@@ -13,8 +13,8 @@
 
 namespace holdfast {
 
-/// Whether a write was let through. Thread safety: a value type.
-struct fence_verdict {
+/// Whether a write was let through; not to be overlooked. Thread safety: a value type.
+struct [[nodiscard]] fence_verdict {
   bool accepted = false;  ///< False: stale, somebody with a newer token has been here before.
   fencing_token last;     ///< The largest token accepted, also when it is this one.
   explicit operator bool() const noexcept { return accepted; }

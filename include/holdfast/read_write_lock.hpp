@@ -35,12 +35,12 @@ namespace holdfast {
 class read_write_lock {
  public:
   /// Together with other readers and one upgradeable holder.
-  [[nodiscard]] const lock& shared() const noexcept { return shared_; }
+  [[nodiscard]] lock shared() const noexcept { return shared_; }
   /// Alone.
-  [[nodiscard]] const lock& exclusive() const noexcept { return exclusive_; }
+  [[nodiscard]] lock exclusive() const noexcept { return exclusive_; }
   /// Together with readers, and able to become the writer. Throws `failure`: `unsupported` in
   /// another library's layout, and so do `upgrade` and `downgrade`.
-  [[nodiscard]] const lock& upgradeable() const;
+  [[nodiscard]] lock upgradeable() const;
 
   /// A lock that, when it is acquired, makes its holder the writer in place of `held`, an
   /// upgradeable lease; it waits until the readers have left, and new ones wait behind it. `held`

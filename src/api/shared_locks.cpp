@@ -37,7 +37,7 @@ read_write_lock client::rw(std::string_view name, const lock_options& options) c
   return {std::move(shared), std::move(upgradeable), std::move(exclusive)};
 }
 
-const lock& read_write_lock::upgradeable() const {
+lock read_write_lock::upgradeable() const {
   if (upgradeable_) return *upgradeable_;
   throw failure{
       errc::unsupported,

@@ -1,6 +1,7 @@
 // Locks that several can hold: who holds them together, and how what is held is changed.
 #include <atomic>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "conformance/conformance.hpp"
@@ -23,6 +24,19 @@ TEST_P(SharedLocks, ReadersHoldTogetherAndAWriterAlone) {
   const auto writer = mine.exclusive().acquire();
   EXPECT_GT(writer.token(), two.token());
   expect_reason(others.shared().try_acquire(), errc::busy);
+}
+
+// A part of the lock must not refer to what it was asked of: that is often a temporary.
+TEST_P(SharedLocks, APartOutlivesTheWhole) {
+  const auto& reader = redis().rw("a").shared();
+  const auto& second = redis().rw("a").upgradeable();
+  const auto& writer = redis().rw("a").exclusive();
+  static_assert(!std::is_reference_v<decltype(redis().rw("a").shared())>);
+  static_assert(!std::is_reference_v<decltype(redis().rw("a").upgradeable())>);
+  static_assert(!std::is_reference_v<decltype(redis().rw("a").exclusive())>);
+  EXPECT_TRUE(reader.try_acquire());
+  EXPECT_TRUE(second.try_acquire());
+  EXPECT_TRUE(writer.try_acquire());
 }
 
 TEST_P(SharedLocks, AWriterIsNotOvertakenByReaders) {

@@ -13,6 +13,7 @@
 
 #include "cli/complaint.hpp"
 #include "cli/server_address.hpp"
+#include "cli/signals.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -26,15 +27,22 @@ std::string given_or(const std::string& given, const char* variable) {
   return given.empty() ? environment(variable) : given;
 }
 
-tls_options resolve(const tls_arguments& given) {
+tls_arguments or_environment(tls_arguments given) {
+  given.authorities = given_or(given.authorities, "HOLDFAST_TLS_CA");
+  given.certificate = given_or(given.certificate, "HOLDFAST_TLS_CERT");
+  given.key = given_or(given.key, "HOLDFAST_TLS_KEY");
+  given.server_name = given_or(given.server_name, "HOLDFAST_TLS_SERVER_NAME");
+  return given;
+}
+
+tls_options as_options(const tls_arguments& given) {
   tls_options options;
-  const auto authorities = given_or(given.authorities, "HOLDFAST_TLS_CA");
   std::error_code unknown;
-  const bool directory = std::filesystem::is_directory(authorities, unknown);
-  (directory ? options.ca_directory : options.ca_file) = authorities;
-  options.certificate_file = given_or(given.certificate, "HOLDFAST_TLS_CERT");
-  options.key_file = given_or(given.key, "HOLDFAST_TLS_KEY");
-  options.server_name = given_or(given.server_name, "HOLDFAST_TLS_SERVER_NAME");
+  const bool directory = std::filesystem::is_directory(given.authorities, unknown);
+  (directory ? options.ca_directory : options.ca_file) = given.authorities;
+  options.certificate_file = given.certificate;
+  options.key_file = given.key;
+  options.server_name = given.server_name;
   options.insecure_accept_any_certificate = given.accept_any_certificate;
   return options;
 }
@@ -72,15 +80,17 @@ std::string first_line(const std::string& path) {
 
 }  // namespace
 
-client_options connection_options::for_client() const {
+client_options connection_options::for_client(std::string_view server) const {
   client_options options;
   options.name = "holdfast";
-  options.username = username;
-  options.password = password;
+  if (login_given || !is_embedded(server)) {
+    options.username = username;
+    options.password = password;
+    options.password_file = password_file;
+  }
   options.sentinel_username = sentinel_username;
   options.sentinel_password = sentinel_password;
-  options.tls = tls;
-  options.password_file = password_file;
+  options.tls = as_options(is_over_tls(server) ? or_environment(tls) : tls);
   options.connect_timeout = connect_timeout;
   options.response_timeout = response_timeout;
   options.min_replicas = min_replicas;
@@ -92,12 +102,22 @@ client connection_options::connect() const { return connect_to(url); }
 client connection_options::connect_and_ask() const {
   auto made = connect();
   (void)read_address(*this);
+  const ends_at_once meanwhile;
   (void)inspector{made}.status("holdfast");
   return made;
 }
 
 client connection_options::connect_to(const std::string& server) const {
-  return client{server, for_client()};
+  return client{server, for_client(server)};
+}
+
+void connection_options::use_private(const std::string& own_url) {
+  url = own_url;
+  url_given = true;
+  username.clear();
+  password_file.clear();
+  password.clear();
+  tls = {};
 }
 
 void refuse_password_in(std::string_view option, std::string_view url) {
@@ -124,7 +144,8 @@ connection_options resolve(const connection_arguments& given) {
                                                  : first_line(given.password_file);
   options.sentinel_username = environment("HOLDFAST_SENTINEL_USER");
   options.sentinel_password = environment("HOLDFAST_SENTINEL_PASSWORD");
-  options.tls = resolve(given.tls);
+  options.login_given = !given.username.empty() || !given.password_file.empty();
+  options.tls = given.tls;
   options.connect_timeout = given.connect_timeout;
   options.response_timeout = given.response_timeout;
   options.min_replicas = given.min_replicas;

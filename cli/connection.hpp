@@ -10,29 +10,6 @@
 
 namespace holdfast::cli {
 
-struct connection_options {
-  std::string url = "redis://127.0.0.1:6379";
-  bool url_given = false;  // by --url or HOLDFAST_URL
-  std::string username;
-  std::string password_file;  // read again at every log-in
-  std::string password;  // its first line for now, or from the environment or a file, never from
-                         // the command line
-  std::string sentinel_username;
-  std::string sentinel_password;
-  tls_options tls;
-  std::chrono::milliseconds connect_timeout{2000};
-  std::chrono::milliseconds response_timeout{2000};
-  std::uint32_t min_replicas = 0;
-
-  client_options for_client() const;
-  // Throws `failure` like holdfast::client: does not connect yet.
-  client connect() const;
-
-  // For who will speak to it by himself: throws what is wrong with the server, if so.
-  client connect_and_ask() const;
-  client connect_to(const std::string& url) const;
-};
-
 // Those for TLS, as they stand on the command line.
 struct tls_arguments {
   std::string authorities;  // a file or a directory
@@ -40,6 +17,36 @@ struct tls_arguments {
   std::string key;
   std::string server_name;
   bool accept_any_certificate = false;
+};
+
+struct connection_options {
+  std::string url = "redis://127.0.0.1:6379";
+  bool url_given = false;  // by --url or HOLDFAST_URL
+  std::string username;
+  std::string password_file;  // read again at every log-in
+  std::string password;  // its first line for now, or from the environment or a file, never from
+                         // the command line
+  bool login_given = false;  // by an option, or at least a part of it
+  std::string sentinel_username;
+  std::string sentinel_password;
+  tls_arguments tls;
+  std::chrono::milliseconds connect_timeout{2000};
+  std::chrono::milliseconds response_timeout{2000};
+  std::uint32_t min_replicas = 0;
+
+  // For the server of this URL: what the environment says of users is not meant for private
+  // servers, and what it says of TLS only for servers over TLS.
+  client_options for_client(std::string_view server) const;
+  // Throws `failure` like holdfast::client: does not connect yet.
+  client connect() const;
+
+  // For who will speak to it by himself: throws what is wrong with the server, if so. Signals end
+  // the program meanwhile.
+  client connect_and_ask() const;
+  client connect_to(const std::string& url) const;
+
+  // Instead of the URL: a private server of ours, which knows neither users nor TLS.
+  void use_private(const std::string& own_url);
 };
 
 // The connection options as they stand on the command line.

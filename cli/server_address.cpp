@@ -60,15 +60,23 @@ void read_unix(std::string_view rest, server_address& into) {
   into.socket = decoded(rest.substr(0, query));
 }
 
-// In any case, as the library takes it. `scheme` is in lower case.
-bool take_scheme(std::string_view& url, std::string_view scheme) {
+// In any case, as the library takes it. `beginning` is in lower case.
+bool begins(std::string_view url, std::string_view beginning) {
   const auto same = [](unsigned char given, char wanted) { return std::tolower(given) == wanted; };
-  if (!std::ranges::equal(url.substr(0, scheme.size()), scheme, same)) return false;
+  return std::ranges::equal(url.substr(0, beginning.size()), beginning, same);
+}
+
+bool take_scheme(std::string_view& url, std::string_view scheme) {
+  if (!begins(url, scheme)) return false;
   url.remove_prefix(scheme.size());
   return true;
 }
 
 }  // namespace
+
+bool is_embedded(std::string_view url) { return begins(url, "embedded:"); }
+
+bool is_over_tls(std::string_view url) { return begins(url, "rediss") || begins(url, "valkeys"); }
 
 server_address read_address(const connection_options& server) {
   server_address at;
@@ -84,8 +92,9 @@ server_address read_address(const connection_options& server) {
                     "this command needs a redis://, valkey://, unix:// or embedded: URL: it knows "
                     "no TLS, sentinels or clusters"};
   }
-  if (!server.username.empty()) at.username = server.username;
-  if (!server.password.empty()) at.password = server.password;
+  const auto options = server.for_client(server.url);
+  if (!options.username.empty()) at.username = options.username;
+  if (!options.password.empty()) at.password = options.password;
   return at;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cli/connection.hpp"
 
@@ -15,6 +16,9 @@ struct server_address {
   std::string password;
   std::string database = "0";
 };
+
+bool is_embedded(std::string_view url);
+bool is_over_tls(std::string_view url);
 
 // The URL has been accepted by holdfast::client before; that of a shared server (embedded:/dir) by
 // one that still exists, so that the server does. Throws `complaint` for one that hiredis cannot

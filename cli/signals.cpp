@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "cli/exit_code.hpp"
+
 namespace holdfast::cli {
 namespace {
 
@@ -55,6 +57,25 @@ std::optional<int> signal_watch::next_that_ends() {
     if (ends_programs(*signal)) return signal;
   }
   return std::nullopt;
+}
+
+ends_at_once::ends_at_once() {
+  sigset_t heard;
+  ::sigemptyset(&heard);
+  ::sigaddset(&heard, SIGTSTP);
+  for (const int signal : ending) {
+    if (is_ignored(signal)) continue;
+    std::signal(signal, [](int number) { ::_exit(killed_by_signal + number); });
+    ::sigaddset(&heard, signal);
+  }
+  ::pthread_sigmask(SIG_UNBLOCK, &heard, &before_);
+}
+
+ends_at_once::~ends_at_once() {
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  for (const int signal : ending) {
+    if (!is_ignored(signal)) std::signal(signal, SIG_DFL);
+  }
 }
 
 bool ends_programs(int signal) noexcept {

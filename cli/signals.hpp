@@ -26,6 +26,20 @@ class signal_watch {
   descriptor fd_;
 };
 
+// While this lives, a signal that ends programs ends this one at once, with 128 and its number: for
+// a call that blocks and cannot be called off, when there is nothing to tidy up. Of the main
+// thread.
+class ends_at_once {
+ public:
+  ends_at_once();
+  ~ends_at_once();
+  ends_at_once(const ends_at_once&) = delete;
+  ends_at_once& operator=(const ends_at_once&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
 // Whether this signal would end a program that does nothing about it.
 bool ends_programs(int signal) noexcept;
 

@@ -104,12 +104,12 @@ bool may_pass(errc reason) {
 class observer {
  public:
   observer(const watch_options& options, const context& shared)
-      : options_(options), shared_(shared), look_(shared.connection.connect()) {}
+      : options_(options), shared_(shared), inspector_(shared.connection.connect()) {}
 
   // The lock, if it is another than at the last look.
   std::optional<lock_status> change() {
     try {
-      auto now = look_.status(options_.names.front(), options_.how);
+      auto now = look();
       is_away_ = false;
       if (last_ && !differs(*last_, now)) return std::nullopt;
       last_ = std::move(now);
@@ -122,9 +122,14 @@ class observer {
   }
 
  private:
+  lock_status look() const {
+    const ends_at_once meanwhile;
+    return inspector_.status(options_.names.front(), options_.how);
+  }
+
   const watch_options& options_;
   const context& shared_;
-  const inspector look_;
+  const inspector inspector_;
   std::optional<lock_status> last_;
   bool is_away_ = false;  // the server, and that was said
 };

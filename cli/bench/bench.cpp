@@ -42,7 +42,7 @@ std::string own_prefix() {
 
 measurement measure_locks(const connection_options& server, const bench_options& options,
                           const std::string& prefix, signal_watch& signals) {
-  auto settings = server.for_client();
+  auto settings = server.for_client(server.url);
   if (options.no_spin) settings.spin = 0us;
   const client redis{server.url, settings};
   std::vector<std::function<void()>> pairs;
@@ -109,7 +109,7 @@ int run_bench(const context& shared, bench_options options) {
   signal_watch signals;  // before any thread
   auto server = shared.connection;
   std::optional<embedded_server> own;
-  if (server.url == "embedded:") server.url = own.emplace().url();
+  if (server.url == "embedded:") server.use_private(own.emplace().url());
   // Refuses what cannot be used; keeps a shared server alive.
   const auto kept = server.connect_and_ask();
   try {

@@ -95,7 +95,7 @@ int tell_story(const context& shared, const demo_options& options) {
   signal_watch signals;  // before any thread
   auto server = shared.connection;
   std::optional<embedded_server> own;
-  if (!server.url_given || server.url == "embedded:") server.url = own.emplace().url();
+  if (!server.url_given || server.url == "embedded:") server.use_private(own.emplace().url());
   // Refuses what cannot be used; keeps a shared server alive.
   const auto kept = server.connect_and_ask();
   hand_down(server);

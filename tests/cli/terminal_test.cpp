@@ -7,10 +7,12 @@
 
 #include <array>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <system_error>
 
 #include "base/time.hpp"
 #include "cli/program.hpp"
@@ -181,6 +183,16 @@ bool is_stopped(const child_process& program) {
   return all.find(") T ") != std::string::npos;
 }
 
+bool has_socket(const child_process& program) {
+  std::error_code gone;
+  const auto open = "/proc/" + std::to_string(program.pid()) + "/fd";
+  for (const auto& each : std::filesystem::directory_iterator(open, gone)) {
+    const auto what = std::filesystem::read_symlink(each.path(), gone).string();
+    if (what.starts_with("socket:")) return true;
+  }
+  return false;
+}
+
 // As by Ctrl-Z: who has no command that would be stopped instead.
 TEST_P(CommandLine, WatchBenchAndDemoCanBeStopped) {
   for (const auto& arguments :
@@ -197,6 +209,23 @@ TEST_P(CommandLine, WatchBenchAndDemoCanBeStopped) {
     program.signal(SIGINT);
     EXPECT_EQ(program.wait(), exited(128 + SIGINT)) << arguments.front();
   }
+}
+
+// Nobody answers, and for so long nobody can be asked whether to go on.
+TEST_P(CommandLine, WatchBenchAndDemoCanBeInterruptedWhileTheyWaitForTheServer) {
+  auto server = start();
+  server.freeze();
+  for (const auto& arguments : {words{"watch", "a"}, words{"bench"}, words{"demo", "--no-svg"}}) {
+    auto patient = call_at(server, arguments);
+    for (const auto* const timeout : {"--connect-timeout", "--response-timeout"}) {
+      patient.arguments.insert(patient.arguments.end(), {timeout, "10m"});
+    }
+    child_process program(patient);
+    ASSERT_TRUE(eventually([&] { return has_socket(program); })) << arguments.front();
+    program.signal(SIGINT);
+    EXPECT_EQ(program.wait(), exited(128 + SIGINT)) << arguments.front();
+  }
+  server.thaw();
 }
 
 TEST_P(CommandLine, DemoShowsItsProgress) {

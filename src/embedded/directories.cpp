@@ -23,6 +23,12 @@ std::string in_quotes(const fs::path& path) { return "\"" + printable(path.strin
 
 [[noreturn]] void refuse(const std::string& why) { throw failure(errc::embedded_server, why); }
 
+// Nobody shall be talked into closing /tmp to all others.
+[[noreturn]] void refuse_in_favour_of_another(const fs::path& directory, const char* why) {
+  refuse("the directory " + in_quotes(directory) + " " + why +
+         "; name a directory of its own, such as /tmp/holdfast-$USER");
+}
+
 std::string last_error() { return std::generic_category().message(errno); }
 
 // XDG_RUNTIME_DIR is set by the system and may be stale (su, a session that has ended): then it is
@@ -32,6 +38,13 @@ fs::path base_directory() {
   if (runtime != nullptr && *runtime == '/' && ::access(runtime, W_OK | X_OK) == 0) return runtime;
   const char* temporary = std::getenv("TMPDIR");
   return temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
+}
+
+// The first file of a shared server is its lock, and it stays when the server has ended.
+bool is_used_otherwise(const fs::path& directory) {
+  std::error_code unreadable;
+  const fs::directory_iterator first(directory, unreadable);
+  return first != fs::directory_iterator{} && !fs::exists(directory / shared_lock, unreadable);
 }
 
 }  // namespace
@@ -59,10 +72,12 @@ void prepare_shared_directory(const fs::path& directory) {
     refuse(in_quotes(directory) + " is not a directory");
   }
   if (found.st_uid != ::geteuid())
-    refuse("the directory " + in_quotes(directory) + " belongs to another user");
+    refuse_in_favour_of_another(directory, "belongs to another user");
   if ((found.st_mode & 077) != 0) {
-    refuse("the directory " + in_quotes(directory) +
-           " can be entered by other users; make it private with chmod 700");
+    refuse_in_favour_of_another(directory, "can be entered by other users");
+  }
+  if (is_used_otherwise(directory)) {
+    refuse_in_favour_of_another(directory, "holds something else than a server's files");
   }
 }
 

@@ -23,8 +23,11 @@ class private_directory {
   std::uint64_t generation_;
 };
 
-// Creates the directory, or checks that an existing one belongs to this user and is closed to
-// others. Throws failure{errc::embedded_server}.
+// What is made first in a directory that processes share.
+inline constexpr const char* shared_lock = "lock";
+
+// Creates the directory, or checks that an existing one belongs to this user, is closed to others
+// and is used for nothing else. Throws failure{errc::embedded_server}.
 void prepare_shared_directory(const std::filesystem::path& directory);
 
 // The server's socket in a directory. Throws failure{errc::embedded_server} when the path is longer

@@ -73,7 +73,7 @@ class shared_embedded_server::use {
   fs::path in_directory(const char* name) const { return directory_ / name; }
 
   void take(net::descriptor& lock, monotonic_time deadline) const {
-    lock.reset(::open(in_directory("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    lock.reset(::open(in_directory(shared_lock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock) give_up(directory_, "cannot open lock: " + std::generic_category().message(errno));
     while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
       if (net::now() >= deadline) give_up(directory_, "another process keeps its lock");
@@ -97,7 +97,7 @@ class shared_embedded_server::use {
 
   void start() {
     const auto users = in_directory("users").string();
-    const auto lock = in_directory("lock").string();
+    const auto lock = in_directory(shared_lock).string();
     const net::descriptor users_end(::open(users.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (!users_end || !enter()) give_up(directory_, "cannot open users");
     const shared_use shared{.users = users.c_str(),

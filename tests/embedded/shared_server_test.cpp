@@ -12,6 +12,7 @@
 
 #include <csignal>
 #include <deque>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -215,6 +216,7 @@ TEST_P(SharedServer, IsRestartedForItsUsersWhenItHadRunForAWhile) {
 
 TEST_P(SharedServer, IsStartedAnewWhereACrashLeftItsSocket) {
   ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
+  std::ofstream(directory_ / "lock").flush();  // that of the server which has crashed
   {
     net::descriptor stale(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
@@ -260,7 +262,18 @@ std::string refusal(const fs::path& directory) {
 TEST_P(SharedServer, RefusesADirectoryThatOthersCanEnter) {
   ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
   ASSERT_EQ(::chmod(directory_.c_str(), 0750), 0);
-  EXPECT_THAT(refusal(directory_), HasSubstr("chmod 700"));
+  EXPECT_THAT(refusal(directory_), HasSubstr("other users; name a directory of its own, such as "));
+}
+
+// As whoever names his home directory.
+TEST_P(SharedServer, RefusesADirectoryThatIsUsedForSomethingElse) {
+  ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
+  std::ofstream(directory_ / "letter") << "Dear";
+  EXPECT_THAT(refusal(directory_), HasSubstr("; name a directory of its own, such as "));
+  EXPECT_FALSE(fs::exists(directory_ / "lock"));
+  fs::remove(directory_ / "letter");
+  EXPECT_EQ(refusal(directory_), "");
+  EXPECT_EQ(refusal(directory_), "") << "what the server has left is its own";
 }
 
 TEST_P(SharedServer, RefusesWhatIsNoDirectoryOfItsOwn) {

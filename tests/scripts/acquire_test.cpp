@@ -121,7 +121,9 @@ TEST_P(AcquireScript, LeavesForeignStringsAlone) {
 TEST_P(AcquireScript, LeavesOtherTypesAlone) {
   redis().command({"RPUSH", key.value_key(), "a"});
   const auto before = redis().contents();
-  EXPECT_EQ(code_of(redis().acquire(claims.next())), errc::foreign_key);
+  const auto verdict = redis().acquire(claims.next());
+  EXPECT_EQ(code_of(verdict), errc::foreign_key);
+  EXPECT_THAT(std::get<refused>(verdict).detail, ::testing::HasSubstr("holds something else"));
   EXPECT_EQ(redis().contents(), before);
 }
 

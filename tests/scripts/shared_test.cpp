@@ -378,16 +378,22 @@ TEST_P(SharedScript, WritesTheValueBlockForWhoHoldsItToWrite) {
 }
 
 TEST_P(SharedScript, DoesNotMixKinds) {
+  // By the key's name, and not by what the server says of types.
+  const auto is_told_of_the_key = [&](const acquire_verdict& v) {
+    const auto* const why = std::get_if<refused>(&v);
+    return why != nullptr && why->code == errc::foreign_key &&
+           why->detail.starts_with("the key " + key.value_key() + " holds something else");
+  };
   claim reader = in_mode('r'), permit = permits(1, 5), plain = claims.next();
   ASSERT_TRUE(granted_to(reader));
   EXPECT_EQ(code_of(shared().acquire(permit)), errc::foreign_key);
-  EXPECT_EQ(code_of(redis().acquire(plain)), errc::foreign_key);
+  EXPECT_TRUE(is_told_of_the_key(redis().acquire(plain)));
   shared().release(reader);
   ASSERT_TRUE(granted_to(permit));
   EXPECT_EQ(code_of(shared().acquire(reader)), errc::foreign_key);
   shared().release(permit);
   ASSERT_EQ(redis().must_acquire(plain).major, plain.granted);
-  EXPECT_EQ(code_of(shared().acquire(reader)), errc::foreign_key);
+  EXPECT_TRUE(is_told_of_the_key(shared().acquire(reader)));
 }
 
 // Those who wait for a lock that has gone, as one of another kind.

@@ -26,8 +26,8 @@
 --   {"layout", version}         it was written in another version of this layout
 --   {"skew", server time}       the floor is more than a day ahead of the server's clock
 --   {"counter", content}        the counter is too large to be counted on exactly (2^52)
--- What is refused has changed nothing. Errors of the server (wrong type, out of memory) come as
--- they are, and before anything was changed.
+-- What is refused has changed nothing. Errors of the server (another key's type, out of memory)
+-- come as they are, and before anything was changed.
 local call = redis.call
 --@include server_time
 if now > ARGV[3] + 0 then return {'late', now} end
@@ -35,7 +35,8 @@ if now > ARGV[3] + 0 then return {'late', now} end
 local me = ARGV[1]
 local queued, place, ticket, full = false, 0, nil, false
 if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
-  local held = call('GET', KEYS[1])
+  local held = redis.pcall('GET', KEYS[1])
+  --@include other_type
   local remaining = 0
   if held then
     --@include read_value

@@ -24,7 +24,8 @@ std::optional<int> lead_once(const election& office, const elect_options& option
                              const context& shared, signal_watch& signals) {
   auto outcome = wait_for(office, options, signals);
   if (outcome.ended_by) return report_interruption(shared, *outcome.ended_by);
-  auto term = std::move(outcome.held).value();
+  if (!outcome.held) return report_exception(shared, outcome.held.error());
+  auto term = *std::move(outcome.held);
   note(shared, "leads",
        fmt::format("leads '{}' with token {}", options.name, term.token().to_string()));
   const auto ended = run_guarded(term, options, shared, signals);

@@ -51,7 +51,10 @@ std::string holders_of(const std::vector<client>& servers, const lock_choice& lo
 
 int report_no_lock(const context& shared, const std::vector<client>& servers,
                    const locked_options& options, const failure& why) {
-  if (why.reason() != errc::busy && why.reason() != errc::timed_out) throw why;
+  // Here, and not by whoever catches it: the clients would go first, and that may take its time.
+  if (why.reason() != errc::busy && why.reason() != errc::timed_out) {
+    return report_exception(shared, why);
+  }
   report_error(shared.json, name_of(why.reason()),
                fmt::format("{}{}", why.what(), holders_of(servers, options.lock)));
   return no_lock;

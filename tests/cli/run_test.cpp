@@ -175,6 +175,20 @@ TEST_P(CommandLine, StoppedCommandIsEndedBySignals) {
   }
 }
 
+// The connection to it is closed in vain for as long as an answer may take.
+TEST_P(CommandLine, SaysAtOnceThatTheServerIsGone) {
+  auto server = start();
+  child_process first(call_at(server, {"run", "a", "--", "sh", "-c", "echo in.; exec cat"}));
+  ASSERT_TRUE(first.wait_for_output("in."));
+  child_process second(
+      call_at(server, {"run", "--wait", "3s", "--response-timeout", "30s", "a", "--", "true"}));
+  ASSERT_TRUE(eventually([&] {
+    return holdfast_at(server, {"status", "a"}).output.find("1 waiting") != std::string::npos;
+  }));
+  server.kill9();
+  EXPECT_TRUE(second.wait_for_errors("cannot be reached", std::chrono::seconds{15}));
+}
+
 // It needs more rights than either of the locks, to be taken together.
 TEST_P(CommandLine, SeveralLocksAreReleasedOneByOneWhereTheyMayNotBeTogether) {
   const auto server = start();

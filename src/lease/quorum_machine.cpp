@@ -355,11 +355,11 @@ std::string quorum_machine::explain() const {
   if (busy > 0) text += "; " + std::to_string(busy) + " have voted for another";
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     const seat& each = seats_[i];
-    if (each.said == answer::blank) {
-      text += "; " + settings_.names[i] + ": it remembers nothing";
-    } else if (!each.detail.empty()) {
-      text += "; " + settings_.names[i] + ": " + each.detail;
-    }
+    const bool is_awaited = each.said == answer::none && busy < needed();
+    const std::string why = each.said == answer::blank ? "it remembers nothing"
+                            : is_awaited               ? "it has not answered yet"
+                                                       : each.detail;
+    if (!why.empty()) text += "; " + settings_.names[i] + ": " + why;
   }
   return text;
 }

@@ -295,6 +295,16 @@ TEST_F(QuorumMachine, does_without_the_votes_of_those_who_stay_out) {
   EXPECT_NE(end.done->detail.find("a: it has lost its memory"), std::string::npos);
 }
 
+// It is decided before all have answered: who is away may be among the others.
+TEST_F(QuorumMachine, names_those_who_had_not_answered_when_it_failed) {
+  auto machine = begun(3);
+  vote(machine, 0, staying_out{milliseconds(900)});
+  const auto end = machine.on_missing(1, 2, missing::unreachable, "refused", start);
+  expect_failed(end, errc::unavailable);
+  EXPECT_NE(end.done->detail.find("; b: it has not answered yet; c: refused"), std::string::npos)
+      << end.done->detail;
+}
+
 // ---- waiting
 
 // One that has found the lock held by another until 4 s from the start.

@@ -12,10 +12,10 @@ namespace holdfast::runtime {
 
 class engine;
 
-// Written when the first lock is asked for, and again every minute while locks are used; the server
-// forgets it three minutes after the last time, or later where leases are longer. Also takes a
-// sample of the server's clock then. Nothing waits for it and nothing depends on it. Thread safety:
-// refresh() from any thread; withdraw() once, before the end.
+// Written when the first lock is asked for, and again every minute while locks are waited for or
+// held; the server forgets it three minutes after the last time, or later where leases are longer.
+// Also takes a sample of the server's clock then. Nothing waits for it and nothing depends on it.
+// Thread safety: refresh() from any thread; withdraw() once, before the end.
 class registration {
  public:
   registration(engine& owner, const client_id& id);

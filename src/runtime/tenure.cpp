@@ -66,7 +66,6 @@ tenure::~tenure() {
 // ---- acquiring ---------------------------------------------------------------------------------
 
 void tenure::acquire(std::stop_token stop, listener who, bool drives) {
-  engine_.register_client(spec_->lease);
   std::unique_ptr<std::stop_callback<stopper>> stops;
   if (stop.stop_possible()) {
     stops = std::make_unique<std::stop_callback<stopper>>(std::move(stop), stopper{this});
@@ -266,6 +265,8 @@ result<void> tenure::take_released() {
 // ---- what both ends share ----------------------------------------------------------------------
 
 void tenure::send(leasing::ask what, bool resend) {
+  // Each time: who waits for long shall not be forgotten by those who look at the lock.
+  if (what == leasing::ask::acquire) engine_.register_client(spec_->lease);
   // An earlier copy may stand in the queue, unheard: a message that it was granted must find us, or
   // the grant would be passed on while the answer to this one says that it is ours.
   const bool may_be_granted = what == leasing::ask::acquire && resend && claim_.waits;

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,14 @@
 
 #include "cli/commands.hpp"
 #include "cli/complaint.hpp"
+#include "cli/names.hpp"
 #include "cli/output.hpp"
 
 namespace holdfast::cli {
 namespace {
 
 struct arguments {
-  std::string pattern;
+  std::optional<std::string> pattern;
   std::vector<std::string> kinds;
 };
 
@@ -29,7 +31,7 @@ constexpr const char* password_place = "#SHA256-OF-PASSWORD";
 
 access_rights rights_of(const arguments& given) {
   try {
-    return access_rights_for(given.pattern, given.kinds);
+    return access_rights_for(*given.pattern, given.kinds);
   } catch (const failure& refused) {
     throw complaint{usage, "usage", std::string(refused.what()) + " (see holdfast acl --help)"};
   }
@@ -60,9 +62,10 @@ void add_acl(CLI::App& program, context& shared) {
   auto* const command = program.add_subcommand(
       "acl", "Print the rights that a user of the server needs, as ACL SETUSER");
   command
-      ->add_option("pattern", given->pattern,
-                   "Glob over the names of locks ('orders:*'); of fenced writes, over keys")
-      ->required()
+      ->add_option(
+          "pattern", given->pattern,
+          "Glob over the names of locks ('orders:*'), one like -x* after --; of fenced writes, "
+          "over keys")
       ->type_name("PATTERN");
   command
       ->add_option(
@@ -82,8 +85,11 @@ void add_acl(CLI::App& program, context& shared) {
       "  hash=$(printf %s \"$password\" | sha256sum | cut -d' ' -f1)\n"
       "  holdfast acl 'orders:*' --user worker | sed \"s/#SHA256-OF-PASSWORD/#$hash/\" | "
       "redis-cli");
-  command->callback(
-      [&shared, given] { shared.action = [&shared, given] { return show(shared, *given); }; });
+  command->callback([&shared, given] {
+    take_dashed_pattern(given->pattern, shared);
+    if (!given->pattern) throw CLI::RequiredError("PATTERN");
+    shared.action = [&shared, given] { return show(shared, *given); };
+  });
 }
 
 }  // namespace holdfast::cli

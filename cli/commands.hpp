@@ -17,6 +17,7 @@ void add_capabilities(CLI::App& program, context& shared);
 void add_doctor(CLI::App& program, context& shared);
 void add_acl(CLI::App& program, context& shared);
 void add_completion(CLI::App& program, context& shared);
+void add_help(CLI::App& program, context& shared);
 void add_demo(CLI::App& program, context& shared);
 void add_bench(CLI::App& program, context& shared);
 

@@ -11,6 +11,7 @@ enum exit_code : int {
   usage = 64,         // bad arguments (EX_USAGE)
   no_server = 69,     // no usable server (EX_UNAVAILABLE)
   internal = 70,      // should not happen (EX_SOFTWARE)
+  output_error = 74,  // the result cannot be written (EX_IOERR)
   no_lock = 75,       // not obtained in time (EX_TEMPFAIL)
   lost_while_running = 76,
   no_permission = 77,      // log-in or access list (EX_NOPERM)

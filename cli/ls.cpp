@@ -3,26 +3,30 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include <holdfast/inspector.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/lock_table.hpp"
+#include "cli/names.hpp"
 #include "cli/output.hpp"
 
 namespace holdfast::cli {
 namespace {
 
 struct ls_options {
-  std::string pattern = "*";
+  std::optional<std::string> pattern;  // none: all
   std::size_t limit = 1000;
   bool all_dialects = false;
 };
 
 int list_locks(const ls_options& options, const context& shared) {
   const inspector look{shared.connection.connect()};
-  const auto found = options.all_dialects ? look.list_all_dialects(options.pattern, options.limit)
-                                          : look.list(options.pattern, options.limit);
+  const auto pattern = options.pattern.value_or("*");
+  const auto found = options.all_dialects ? look.list_all_dialects(pattern, options.limit)
+                                          : look.list(pattern, options.limit);
   if (shared.json) {
     nlohmann::ordered_json all = {{"complete", found.complete},
                                   {"locks", nlohmann::ordered_json::array()}};
@@ -48,7 +52,9 @@ int list_locks(const ls_options& options, const context& shared) {
 void add_ls(CLI::App& program, context& shared) {
   auto* const command = program.add_subcommand("ls", "List the locks that are held");
   const auto options = std::make_shared<ls_options>();
-  command->add_option("PATTERN", options->pattern, "Names to show: *, ? and [...] as in a shell")
+  command
+      ->add_option("PATTERN", options->pattern,
+                   "Names to show: *, ? and [...] as in a shell; one like -x* after --")
       ->type_name("");
   command->add_option("--limit", options->limit, "Show at most this many locks")
       ->check(CLI::Range(1, 1'000'000))
@@ -62,6 +68,7 @@ void add_ls(CLI::App& program, context& shared) {
       "  holdfast ls --all-dialects\n"
       "  holdfast ls 'orders:*' --limit 20 --json");
   command->callback([options, &shared] {
+    take_dashed_pattern(options->pattern, shared);
     shared.action = [options, &shared] { return list_locks(*options, shared); };
   });
 }

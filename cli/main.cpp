@@ -59,7 +59,7 @@ void add_connection(CLI::App& program, connection_arguments& into) {
                {1ms, 10min});
   program
       .add_option("--min-replicas", into.min_replicas,
-                  "How many replicas must have a grant before it counts [0]")
+                  "How many replicas must have a grant of a lock before it counts [0]")
       ->type_name("N")
       ->check(CLI::Range(0, 100));
 }
@@ -86,6 +86,7 @@ void set_up(CLI::App& program, connection_arguments& connection, context& shared
   add_doctor(program, shared);
   add_acl(program, shared);
   add_completion(program, shared);
+  add_help(program, shared);
 #ifdef HOLDFAST_CLI_HAS_DEMO
   add_demo(program, shared);
 #endif

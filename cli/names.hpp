@@ -2,6 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 
@@ -31,6 +34,14 @@ inline void take_dashed_name(std::vector<std::string>& names, std::vector<std::s
   if (!names.empty() || !dashed) return;
   names.push_back(operands.front());
   operands.erase(operands.begin(), operands.begin() + 2);
+}
+
+// The same for a pattern, of which there is one at most. Throws `CLI::ExtrasError`.
+inline void take_dashed_pattern(std::optional<std::string>& pattern, context& shared) {
+  shared.takes_operands = true;
+  if (shared.operands.empty()) return;
+  if (pattern || shared.operands.size() > 1) throw CLI::ExtrasError(shared.operands);
+  pattern = shared.operands.front();
 }
 
 // All names that were given; throws `CLI::ValidationError` when there are not `least` to `most`.

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "cli/complaint.hpp"
 #include "cli/printable.hpp"
@@ -108,7 +110,8 @@ std::string table::text() const {
 void print(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
-    throw std::system_error(errno, std::generic_category(), "cannot write the result");
+    throw complaint{output_error, "output",
+                    "cannot write the result: " + std::generic_category().message(errno)};
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include <holdfast/version.hpp>
 
+#include "cli/commands.hpp"
 #include "cli/output.hpp"
 
 namespace holdfast::cli {
@@ -34,7 +36,10 @@ std::string suggestion(const CLI::App& program, const std::string& word) {
   const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
   const auto nearest = std::ranges::min_element(
       commands, {}, [&](const CLI::App* command) { return distance(word, command->get_name()); });
-  if (nearest == commands.end() || distance(word, (*nearest)->get_name()) > 3) return {};
+  // With more than half of it wrong, it is another word.
+  if (nearest == commands.end() || distance(word, (*nearest)->get_name()) * 2 >= word.size()) {
+    return {};
+  }
   return fmt::format("; did you mean '{}'?", (*nearest)->get_name());
 }
 
@@ -77,6 +82,26 @@ int report_usage(const CLI::App& program, const context& shared, const CLI::Pars
   report_error(shared.json, "usage",
                without_passwords(fmt::format("{} (see {})", explanation(program, error), help)));
   return usage;
+}
+
+// holdfast help [COMMAND]: what --help prints, for who asks as other programs are asked.
+void add_help(CLI::App& program, context& shared) {
+  auto* const command = program.add_subcommand("help", "Print the help of a command");
+  command->group("");  // --help is listed
+  const auto about = std::make_shared<std::string>();
+  command->add_option("COMMAND", *about, "A command")->type_name("");
+  command->callback([about, &program, &shared] {
+    const auto named = [&](const CLI::App* one) { return one->get_name() == *about; };
+    const auto asked = program.get_subcommands(named);
+    if (asked.empty() && !about->empty()) {
+      throw CLI::ValidationError("help", "there is no command '" + *about + "'");
+    }
+    // That of the program without the command that is chosen, which is this one.
+    const auto& one = asked.empty() ? program : *asked.front();
+    const auto name = program.get_name() + (asked.empty() ? "" : " " + *about);
+    const auto text = one.get_formatter()->make_help(&one, name, CLI::AppFormatMode::Normal);
+    shared.action = [text] { return print(text), success; };
+  });
 }
 
 }  // namespace holdfast::cli

@@ -64,6 +64,8 @@ TEST(Acl, SaysWhatItDoesNotKnow) {
                              words{"acl", "a", "b"}}) {
     EXPECT_EQ(holdfast(wrong).how, exited(64)) << wrong.back();
   }
+  EXPECT_THAT(holdfast({"acl", "--", "-x*"}).output, HasSubstr(" ~hf:{-x*"));
+  EXPECT_EQ(holdfast({"acl", "a", "--", "-x"}).how, exited(64));
   EXPECT_THAT(holdfast({"acl", "a", "--kind", "lock"}).errors, HasSubstr("'lock'"));
   const auto theirs = holdfast({"acl", "a", "--kind", "Redisson's RLock"});
   EXPECT_EQ(theirs.how, exited(64));

@@ -16,6 +16,19 @@ constexpr const char* secret = "s3cr3t-pa55word";
 
 std::string at_port(std::uint16_t port) { return "redis://127.0.0.1:" + std::to_string(port); }
 
+TEST(Refusals, AWordIsTakenForACommandOnlyWhenItIsLikeOne) {
+  EXPECT_THAT(holdfast({"stauts", "a"}).errors, HasSubstr("did you mean 'status'?"));
+  EXPECT_THAT(holdfast({"lss"}).errors, HasSubstr("did you mean 'ls'?"));
+  EXPECT_THAT(holdfast({"hold"}).errors, Not(HasSubstr("did you mean")));
+  EXPECT_THAT(holdfast({"x"}).errors, Not(HasSubstr("did you mean")));
+}
+
+TEST(Help, IsThatOfTheOption) {
+  EXPECT_EQ(holdfast({"help"}).output, holdfast({"--help"}).output);
+  EXPECT_EQ(holdfast({"help", "run"}).output, holdfast({"run", "--help"}).output);
+  EXPECT_EQ(holdfast({"help", "rum"}).how, exited(64));
+}
+
 TEST(Refusals, WrongArguments) {
   const std::vector<words> wrong = {
       {},
@@ -40,7 +53,8 @@ TEST(Refusals, WrongArguments) {
       {"release", "a", "--reason", "r"},
       {"release", "a", "--force"},
       {"ls", "--limit", "0"},
-      {"ls", "--", "a"},
+      {"ls", "a", "--", "b"},
+      {"ls", "--", "-a", "-b"},
       {"completion", "tcsh"},
       {"counter"},
       {"counter", ""},

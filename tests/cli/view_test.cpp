@@ -115,7 +115,14 @@ TEST_P(CommandLine, ForeignKeysAreShownAsSuch) {
   const auto said = holdfast_at(server, {"status", "theirs"});
   EXPECT_THAT(said.output, HasSubstr("not a Holdfast lock"));
   EXPECT_THAT(said.output, Not(HasSubstr("\x1b")));
-  EXPECT_EQ(holdfast_at(server, {"run", "--nonblock", "theirs", "--", "true"}).how, exited(1));
+  for (const auto& arguments : {words{"run", "--nonblock", "theirs", "--", "true"},
+                                words{"run", "--shared", "theirs", "--", "true"},
+                                words{"run", "--permits", "1/2", "theirs", "--", "true"},
+                                words{"release", "theirs", "--force", "--reason", "a test"}}) {
+    const auto refused = holdfast_at(server, arguments);
+    EXPECT_EQ(refused.how, exited(1)) << arguments.front();
+    EXPECT_THAT(refused.errors, HasSubstr("the key hf:{theirs} holds something else"));
+  }
 }
 
 TEST_P(CommandLine, DoctorFindsAProblem) {
@@ -174,12 +181,21 @@ TEST_P(CommandLine, StatusTellsWhoWaitsAndWatchTellsWhatChanges) {
   const holder first(server, "orders");
   child_process second(call_at(server, {"run", "orders", "--", "true"}));
   ASSERT_TRUE(eventually([&] { return status_of(server, "orders")["waiting"] == 1; }));
+  child_process third(call_at(server, {"run", "orders", "--", "true"}));
+  ASSERT_TRUE(eventually([&] { return status_of(server, "orders")["waiting"] == 2; }));
   const auto queue = status_of(server, "orders")["queue"];
   EXPECT_EQ(queue[0]["pid"], second.pid());
+  EXPECT_EQ(queue[1]["pid"], third.pid());
   EXPECT_FALSE(queue[0]["since"].get<std::string>().empty());
   const auto table = holdfast_at(server, {"status", "orders"});
-  EXPECT_THAT(table.output, HasSubstr("orders: 1 waiting"));
-  EXPECT_THAT(table.output, HasSubstr(" " + std::to_string(second.pid()) + " "));
+  EXPECT_THAT(table.output, HasSubstr("orders: 2 waiting"));
+  const auto row = [](const char* place, pid_t who) {
+    return "\n" + std::string(place) + " +all +[^ ]+ +" + std::to_string(who) + " ";
+  };
+  EXPECT_THAT(table.output, ::testing::ContainsRegex(row("1", second.pid())));
+  EXPECT_THAT(table.output, ::testing::ContainsRegex(row("2", third.pid())));
+  third.signal(SIGTERM);
+  (void)third.wait();
 
   child_process watching(
       call_at(server, {"watch", "orders", "--interval", "50ms", "--count", "2"}));
@@ -240,8 +256,11 @@ TEST_P(CommandLine, WatchEndsWithItsReader) {
 TEST_P(CommandLine, WhoseOutputIsClosedSaysSo) {
   const auto server = start();
   const auto said = in_a_shell(server, R"(exec "$0" status a >&-)");
-  EXPECT_EQ(said.how, exited(70));
+  EXPECT_EQ(said.how, exited(74)) << said.errors;
   EXPECT_THAT(said.errors, HasSubstr("Bad file descriptor"));
+  const auto full = in_a_shell(server, R"("$0" status a --json >/dev/full)");
+  EXPECT_EQ(full.how, exited(74));
+  EXPECT_THAT(full.errors, HasSubstr("\"output\""));
 }
 
 // The keys as docs/wire/holdfast.md says.

@@ -49,23 +49,6 @@ TEST_P(CrashedServer, ThatStaysAwayEndsTheLeaseAtItsDeadline) {
                  "cannot connect to the socket");
 }
 
-// As after an hour in the queue: whoever asks again says again who he is.
-TEST_P(CrashedServer, HearsAgainWhoItIsThatAsksAgain) {
-  auto server = start();
-  const client redis{server.url(), impatient()};
-  (void)inspector{redis}.status("a");  // who has never reached a server does not wait for it
-  server.kill9();
-  auto waiting = std::async(std::launch::async, [&] {
-    return redis.mutex("a", {.renewal = renewal::none}).try_acquire({.timeout = support::generous});
-  });
-  expect_failure(redis.mutex("b").try_acquire({.timeout = 300ms}), errc::unavailable, "");
-  server.restart();
-  const auto held = waiting.get();
-  ASSERT_TRUE(held) << why_not(held);
-  const inspector look{client{server.url()}};
-  EXPECT_TRUE(eventually([&] { return look.status("a").owner.pid == ::getpid(); }, 5s));
-}
-
 TEST_P(CrashedServer, WaitersComeBackWithIt) {
   auto server = start();
   const client redis{server.url(), impatient()};

@@ -78,6 +78,12 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
+// A file is read again at each log-in. What is none, as a pipe, can be read once only.
+std::string if_read_again(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(path, unknown) ? path : std::string{};
+}
+
 }  // namespace
 
 client_options connection_options::for_client(std::string_view server) const {
@@ -90,6 +96,7 @@ client_options connection_options::for_client(std::string_view server) const {
   }
   options.sentinel_username = sentinel_username;
   options.sentinel_password = sentinel_password;
+  options.sentinel_password_file = sentinel_password_file;
   options.tls = as_options(is_over_tls(server) ? or_environment(tls) : tls);
   options.connect_timeout = connect_timeout;
   options.response_timeout = response_timeout;
@@ -135,15 +142,14 @@ connection_options resolve(const connection_arguments& given) {
   options.url_given = !url.empty();
   if (options.url_given) options.url = url;
   options.username = given_or(given.username, "HOLDFAST_USER");
-  // It is read again at each log-in. What is no file, as a pipe, can be read once only.
-  std::error_code unknown;
-  if (std::filesystem::is_regular_file(given.password_file, unknown)) {
-    options.password_file = given.password_file;
-  }
+  options.password_file = if_read_again(given.password_file);
   options.password = given.password_file.empty() ? environment("HOLDFAST_PASSWORD")
                                                  : first_line(given.password_file);
   options.sentinel_username = environment("HOLDFAST_SENTINEL_USER");
-  options.sentinel_password = environment("HOLDFAST_SENTINEL_PASSWORD");
+  options.sentinel_password_file = if_read_again(given.sentinel_password_file);
+  options.sentinel_password = given.sentinel_password_file.empty()
+                                  ? environment("HOLDFAST_SENTINEL_PASSWORD")
+                                  : first_line(given.sentinel_password_file);
   options.login_given = !given.username.empty() || !given.password_file.empty();
   options.tls = given.tls;
   options.connect_timeout = given.connect_timeout;

@@ -29,6 +29,7 @@ struct connection_options {
   bool login_given = false;  // by an option, or at least a part of it
   std::string sentinel_username;
   std::string sentinel_password;
+  std::string sentinel_password_file;  // read again whenever a sentinel is connected to
   tls_arguments tls;
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};
@@ -54,6 +55,7 @@ struct connection_arguments {
   std::string url;
   std::string username;
   std::string password_file;
+  std::string sentinel_password_file;
   tls_arguments tls;
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};

@@ -52,6 +52,10 @@ void add_connection(CLI::App& program, connection_arguments& into) {
       .add_option("--password-file", into.password_file,
                   "File with the password in its first line [else HOLDFAST_PASSWORD]")
       ->type_name("FILE");
+  program
+      .add_option("--sentinel-password-file", into.sentinel_password_file,
+                  "The same for the sentinels [else HOLDFAST_SENTINEL_PASSWORD]")
+      ->type_name("FILE");
   add_tls(program, into.tls);
   add_duration(program, "--connect-timeout", into.connect_timeout, "How long connecting may take",
                {1ms, 10min});

@@ -86,6 +86,10 @@ struct client_options {
   std::string sentinel_username{};
   std::string sentinel_password{};
 
+  /// The same as `password_file` for the sentinels: read again whenever one is connected to, it
+  /// wins over `sentinel_password`.
+  std::string sentinel_password_file{};
+
   /// Only with `rediss://`, `rediss+sentinel://` and `rediss+cluster://`.
   tls_options tls{};
 

@@ -31,11 +31,12 @@ redis::session_settings session_of(const redis::server_url& url, const client_op
   session.login = url.login;
   if (!options.username.empty()) session.login.username = options.username;
   if (!options.password.empty()) session.login.password = options.password;
-  session.password_file = options.password_file;
+  session.login.password_file = options.password_file;
   session.database = url.database;
   session.sentinels = url.sentinels;
   if (session.sentinels) {
-    session.sentinels->login = {options.sentinel_username, options.sentinel_password};
+    session.sentinels->login = {options.sentinel_username, options.sentinel_password,
+                                options.sentinel_password_file};
     session.sentinels->tls = session.tls;
   }
   session.client_name = connection_name(options.name);

@@ -6,8 +6,9 @@
 namespace holdfast::redis {
 
 struct credentials {
-  std::string username;  // empty: the server's default user
-  std::string password;  // empty: none
+  std::string username;         // empty: the server's default user
+  std::string password;         // empty: none
+  std::string password_file{};  // read at every log-in, instead of the password; may be empty
 };
 
 }  // namespace holdfast::redis

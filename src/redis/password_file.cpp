@@ -6,7 +6,9 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
+#include "base/printable.hpp"
 #include "net/descriptor.hpp"
 
 namespace holdfast::redis {
@@ -27,6 +29,17 @@ std::optional<std::string> first_line(const std::string& path) {
   if (line.ends_with('\r')) line.pop_back();
   if (line.empty()) return std::nullopt;
   return line;
+}
+
+std::optional<breakdown> read_password(credentials& login) {
+  if (login.password_file.empty()) return std::nullopt;
+  if (auto password = first_line(login.password_file)) {
+    login.password = *std::move(password);
+    return std::nullopt;
+  }
+  return breakdown{errc::authentication,
+                   "the password file " + printable(login.password_file) +
+                       " cannot be read, is no regular file, or its first line is empty"};
 }
 
 }  // namespace holdfast::redis

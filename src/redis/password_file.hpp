@@ -4,10 +4,16 @@
 #include <optional>
 #include <string>
 
+#include "redis/credentials.hpp"
+#include "redis/request.hpp"
+
 namespace holdfast::redis {
 
 // The first line without its end; nothing when it is empty, or when this is no regular file that
 // can be read.
 std::optional<std::string> first_line(const std::string& path);
+
+// Puts the password of now into `login`: its file may have changed since the last log-in.
+std::optional<breakdown> read_password(credentials& login);
 
 }  // namespace holdfast::redis

@@ -9,6 +9,7 @@
 #include "net/clock.hpp"
 #include "redis/exchange.hpp"
 #include "redis/link.hpp"
+#include "redis/password_file.hpp"
 #include "resp/server_error.hpp"
 
 namespace holdfast::redis {
@@ -67,12 +68,14 @@ sentinel_answer read_master(const resp::value& reply) {
 std::optional<breakdown> reach_sentinel(const net::endpoint& sentinel, const sentinel_group& group,
                                         const net::connect_limits& limits, link& over,
                                         session_facts& facts) {
+  auto login = group.login;
+  if (auto unreadable = read_password(login)) return unreadable;
   if (auto problem = net::connect(sentinel, limits, over.socket()); !problem.empty()) {
     return breakdown{errc::unavailable, std::move(problem), false};
   }
   if (auto broken = secure(over, group.tls, sentinel, limits)) return broken;
   exchange talk(over, limits);
-  return log_in(talk, group.login, facts);
+  return log_in(talk, login, facts);
 }
 
 sentinel_answer ask_sentinel(const net::endpoint& sentinel, const sentinel_group& group,

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "base/printable.hpp"
 #include "net/clock.hpp"
 #include "redis/exchange.hpp"
 #include "redis/password_file.hpp"
@@ -60,19 +59,6 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   }
   const bool selects = settings.database != 0;
   return selects ? refusal(talk.reply(1)) : std::nullopt;
-}
-
-// The password of now: its file may have changed since the last log-in.
-std::optional<breakdown> read_login(const session_settings& settings, credentials& login) {
-  login = settings.login;
-  if (settings.password_file.empty()) return std::nullopt;
-  if (auto password = first_line(settings.password_file)) {
-    login.password = *std::move(password);
-    return std::nullopt;
-  }
-  return breakdown{errc::authentication,
-                   "the password file " + printable(settings.password_file) +
-                       " cannot be read, is no regular file, or its first line is empty"};
 }
 
 std::optional<breakdown> open_session(const session_settings& settings, const credentials& login,
@@ -134,8 +120,8 @@ std::span<const session_command> cluster_commands() noexcept {
 std::optional<breakdown> open_session(const session_settings& settings, const net::wake_up* cancel,
                                       link& into, session_facts& facts) {
   const auto started = net::now();
-  credentials login;
-  if (auto unreadable = read_login(settings, login)) return unreadable;
+  auto login = settings.login;
+  if (auto unreadable = read_password(login)) return unreadable;
   const auto try_it = [&](const net::endpoint& where, milliseconds patience) {
     return open_session(settings, login, where,
                         {started + patience, settings.response_timeout, cancel}, into, facts);

@@ -26,7 +26,6 @@ struct session_settings {
   bool is_known = false;  // others say that this server exists: failing to reach it proves little
   std::optional<tls_options> tls;  // none: plain
   credentials login;
-  std::string password_file;  // read at every log-in, instead of the login's password; may be empty
   int database = 0;
   std::string client_name;  // CLIENT SETNAME; shown by CLIENT LIST
   milliseconds connect_timeout{2000};

@@ -14,6 +14,7 @@
 namespace holdfast::dialects {
 namespace {
 
+// Loaded when logging in: lone_release, which only slots of a cluster that move need, is not.
 constexpr std::array mutex_scripts = {
     &scripts::holdfast_acquire,  &scripts::holdfast_renew,           &scripts::holdfast_release,
     &scripts::holdfast_withdraw, &scripts::holdfast_register_client,
@@ -31,9 +32,10 @@ constexpr std::array quorum_scripts = {
 };
 
 constexpr std::array shared_scripts = {
-    &scripts::holdfast_shared_acquire,     &scripts::holdfast_shared_renew,
-    &scripts::holdfast_shared_release,     &scripts::holdfast_shared_withdraw,
-    &scripts::holdfast_shared_set_permits, &scripts::holdfast_value_block,
+    &scripts::holdfast_shared_acquire,      &scripts::holdfast_shared_renew,
+    &scripts::holdfast_shared_release,      &scripts::holdfast_shared_withdraw,
+    &scripts::holdfast_shared_set_permits,  &scripts::holdfast_value_block,
+    &scripts::holdfast_shared_lone_release,
 };
 
 constexpr std::array latch_scripts = {

@@ -99,6 +99,7 @@ struct refused {
   errc code = errc::server_error;
   bool passing = false;
   std::string detail;
+  bool divided = false;  // the slot is being moved: the lock's keys are at two nodes of a cluster
   friend bool operator==(const refused&, const refused&) = default;
 };
 using acquire_verdict = std::variant<granted, busy, queued, unfinished, late, refused>;
@@ -138,6 +139,11 @@ class recipe {
 
   // Gives the lock back if it is ours (by token and owner).
   virtual void write_release(const claim&, resp::writer&) const = 0;
+  // The same by the lock's own key alone, where there is such a form: one node has that, also while
+  // the keys are divided. Nobody who waits is told.
+  virtual void write_lone_release(const claim& held, resp::writer& out) const {
+    write_release(held, out);
+  }
   // Leaves the queue, and gives back what may have been granted meanwhile or unheard.
   virtual void write_withdraw(const claim&, resp::writer&) const = 0;
   virtual release_verdict read_release(const resp::value&) const = 0;

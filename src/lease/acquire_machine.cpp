@@ -69,6 +69,7 @@ step acquire_machine::on_missing(missing how, const outcome& why, moment now) {
     case ask::acquire:
       return acquire_missing(how, why, now);
     case ask::release:
+    case ask::lone_release:
     case ask::withdraw:
       return give_back_missing(how, why, now);
   }
@@ -113,6 +114,8 @@ void acquire_machine::write(resp::writer& out) const {
       return recipe_->write_acquire(*claim_, maybe_ours_ || asked_plainly_, not_after_, out);
     case ask::release:
       return recipe_->write_release(*claim_, out);
+    case ask::lone_release:
+      return recipe_->write_lone_release(*claim_, out);
     case ask::withdraw:
       return recipe_->write_withdraw(*claim_, out);
   }

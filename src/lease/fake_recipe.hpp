@@ -75,6 +75,11 @@ class fake_recipe final : public dialects::recipe {
     out.arg("release");
     out.arg(static_cast<std::int64_t>(mine.granted));
   }
+  void write_lone_release(const dialects::claim& mine, resp::writer& out) const override {
+    out.command(2);
+    out.arg("lone release");
+    out.arg(static_cast<std::int64_t>(mine.granted));
+  }
   void write_withdraw(const dialects::claim&, resp::writer& out) const override {
     out.command(1);
     out.arg("withdraw");
@@ -88,7 +93,9 @@ class fake_recipe final : public dialects::recipe {
 
  private:
   static dialects::refused refusal(const resp::value& reply) {
-    return {static_cast<errc>(reply.number), reply.text == "passing", "the server said so"};
+    const bool divided = reply.text == "divided";
+    return {static_cast<errc>(reply.number), divided || reply.text == "passing",
+            "the server said so", divided};
   }
 };
 

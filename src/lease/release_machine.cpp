@@ -9,11 +9,11 @@
 namespace holdfast::leasing {
 
 release_machine::release_machine(const dialects::recipe& recipe, const dialects::claim& claim,
-                                 monotonic_time deadline, std::uint64_t seed)
-    : recipe_(&recipe), claim_(&claim), deadline_(deadline), retries_(seed) {}
+                                 monotonic_time deadline, std::uint64_t seed, milliseconds patience)
+    : recipe_(&recipe), claim_(&claim), deadline_(deadline), retries_(seed), patience_(patience) {}
 
 // Asks even when the deadline has passed: the server may keep the lock a little longer than that.
-release_step release_machine::start(monotonic_time) { return send(); }
+release_step release_machine::start(monotonic_time now) { return send(now); }
 
 release_step release_machine::on_reply(const resp::value& reply, monotonic_time now) {
   if (state_ != state::asking) return {};
@@ -21,11 +21,12 @@ release_step release_machine::on_reply(const resp::value& reply, monotonic_time 
   if (const auto* refusal = std::get_if<dialects::refused>(&verdict)) {
     if (!refusal->passing) return conclude({refusal->code, refusal->detail});
     last_refusal_ = refusal->detail;
+    if (refusal->divided) alone_from_ = std::min(alone_from_, now + patience_);
     return retry(now);
   }
   if (std::holds_alternative<dialects::unfinished>(verdict)) {
     resent_ = true;  // where several hold it, ours was given back already
-    return send();
+    return send(now);
   }
   const bool first_copy_did_it = resent_ && now < deadline_;
   if (std::holds_alternative<dialects::released>(verdict) || first_copy_did_it) return conclude({});
@@ -40,14 +41,17 @@ release_step release_machine::on_missing(missing how, monotonic_time now) {
 
 release_step release_machine::on_timer(monotonic_time now) {
   if (state_ != state::waiting) return {};
-  return now < (told_ ? gone_at() : deadline_) ? send() : retry(now);
+  return now < (told_ ? gone_at() : deadline_) ? send(now) : retry(now);
 }
 
-void release_machine::write(resp::writer& out) const { recipe_->write_release(*claim_, out); }
+void release_machine::write(resp::writer& out) const {
+  alone_ ? recipe_->write_lone_release(*claim_, out) : recipe_->write_release(*claim_, out);
+}
 
-release_step release_machine::send() {
+release_step release_machine::send(monotonic_time now) {
   state_ = state::asking;
-  return {.send = ask::release, .resend = resent_};
+  alone_ = now >= alone_from_;
+  return {.send = alone_ ? ask::lone_release : ask::release, .resend = resent_};
 }
 
 release_step release_machine::retry(monotonic_time now) {
@@ -60,7 +64,8 @@ release_step release_machine::retry(monotonic_time now) {
   next.finished = now >= gone_at();
   state_ = next.finished ? state::done : state::waiting;
   const auto until = now < deadline_ ? deadline_ : gone_at();
-  if (!next.finished) next.wake_at = std::min(now + retries_.next(while_unreachable), until);
+  const auto latest = alone_ ? until : std::min(alone_from_, until);
+  if (!next.finished) next.wake_at = std::min(now + retries_.next(while_unreachable), latest);
   return next;
 }
 

@@ -10,6 +10,9 @@
 
 namespace holdfast::leasing {
 
+// For so long a release waits for the end of a move of its hash slot; most are over long before.
+inline constexpr milliseconds longest_move{250};
+
 //   state \ event | released | not mine     | passing, no answer | refused for good | timer
 //   asking        | done: ok | lost, ok (1) | waiting (2)        | done: the reason | -
 //   waiting       | -        | -            | -                  | -                | asking (2)
@@ -22,11 +25,17 @@ namespace holdfast::leasing {
 //
 // A server that needs another try to find who is next (`unfinished`) is asked again at once, also
 // after the deadline: it has not freed the lock yet, and comes nearer to the end with each try.
+//
+// While the lock's keys are divided between two nodes the answer is a passing refusal. When that
+// goes on for too long, the lock's own key is given up alone, so that nobody need wait for the end
+// of the move, or of the lease if this process ends before. The first who waits is not told then,
+// and finds the lock free when he asks (waiting_times.hpp).
 class release_machine {
  public:
-  // The claim is the caller's. `seed`: of the jitter between retries.
+  // The claim is the caller's. `seed`: of the jitter between retries. `patience`: with a move.
   release_machine(const dialects::recipe& recipe, const dialects::claim& claim,
-                  monotonic_time deadline, std::uint64_t seed = 0);
+                  monotonic_time deadline, std::uint64_t seed = 0,
+                  milliseconds patience = longest_move);
 
   release_step start(monotonic_time now);
   release_step on_reply(const resp::value& reply, monotonic_time now);
@@ -41,7 +50,7 @@ class release_machine {
  private:
   enum class state : std::uint8_t { asking, waiting, done };
 
-  release_step send();
+  release_step send(monotonic_time now);
   release_step retry(monotonic_time now);
   release_step conclude(outcome how);
   std::optional<outcome> tell(outcome how);
@@ -53,7 +62,10 @@ class release_machine {
   monotonic_time deadline_;
   back_off retries_;
   std::string last_refusal_;
+  milliseconds patience_;
+  monotonic_time alone_from_ = monotonic_time::max();
   state state_ = state::asking;
+  bool alone_ = false;   // gives up the lock's own key alone
   bool resent_ = false;  // an earlier copy may have been executed
   bool told_ = false;    // the caller knows how it ended
 };

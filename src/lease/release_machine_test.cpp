@@ -181,6 +181,51 @@ TEST(ReleaseMachine, AsksOnceEvenAfterTheDeadline) {
             (release_step{.done = outcome{}, .finished = true}));
 }
 
+// What it is asked for until it does not ask for the whole any more, and when that was.
+monotonic_time told_of_a_move(release_machine& machine, monotonic_time now) {
+  for (;;) {
+    const auto next = machine.on_reply(say("divided", errc::server_busy), now);
+    EXPECT_TRUE(next.wake_at);
+    EXPECT_LE(*next.wake_at - now, milliseconds(160)) << "it looks whether the move is over";
+    now = *next.wake_at;
+    if (machine.on_timer(now).send != ask::release) return now;
+  }
+}
+
+TEST(ReleaseMachine, GivesUpTheLocksOwnKeyWhenAMoveOfItsSlotGoesOn) {
+  dialects::claim mine = test_claim();
+  mine.granted = 9;
+  release_machine machine(recipe, mine, deadline, 1, milliseconds(300));
+  machine.start(local_start);
+  const auto alone_from = told_of_a_move(machine, local_start);
+  EXPECT_EQ(alone_from, local_start + milliseconds(300));
+  std::string written;
+  resp::writer out(written);
+  machine.write(out);
+  EXPECT_EQ(written, "*2\r\n$12\r\nlone release\r\n$1\r\n9\r\n");
+  EXPECT_EQ(gist(machine.on_reply(say("released"), alone_from)), "ok finished");
+}
+
+TEST(ReleaseMachine, ALoneReleaseIsResentAsOne) {
+  release_machine machine(recipe, new_claim(), deadline, 1, milliseconds(300));
+  machine.start(local_start);
+  const auto alone_from = told_of_a_move(machine, local_start);
+  const auto next = machine.on_missing(missing::unknown, alone_from);
+  ASSERT_TRUE(next.wake_at);
+  EXPECT_EQ(machine.on_timer(*next.wake_at),
+            (release_step{.send = ask::lone_release, .resend = true}));
+  EXPECT_EQ(gist(machine.on_reply(say("not mine"), *next.wake_at)), "ok finished");
+}
+
+TEST(ReleaseMachine, GivesUpAllWhenTheMoveIsSoonOver) {
+  release_machine machine = fresh();
+  machine.start(local_start);
+  const auto next = machine.on_reply(say("divided", errc::server_busy), local_start);
+  ASSERT_TRUE(next.wake_at);
+  EXPECT_EQ(machine.on_timer(*next.wake_at).send, ask::release);
+  EXPECT_EQ(gist(machine.on_reply(say("released"), *next.wake_at)), "ok finished");
+}
+
 TEST(ReleaseMachine, WritesTheReleaseOfItsGrant) {
   dialects::claim mine = test_claim();
   mine.granted = 9;

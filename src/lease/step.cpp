@@ -13,6 +13,8 @@ std::string_view name_of(ask what) noexcept {
       return "acquire";
     case ask::release:
       return "release";
+    case ask::lone_release:
+      return "lone release";
     case ask::withdraw:
       return "withdraw";
   }

@@ -13,7 +13,7 @@
 namespace holdfast::leasing {
 
 // Which command to write for the machine's claim.
-enum class ask : std::uint8_t { nothing, acquire, release, withdraw };
+enum class ask : std::uint8_t { nothing, acquire, release, lone_release, withdraw };
 
 // Why no answer came.
 enum class missing : std::uint8_t {

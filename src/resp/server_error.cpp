@@ -37,7 +37,10 @@ constexpr server_error_rule rules[] = {
     {"LOADING", errc::loading, passing, ask_again},
     {"BUSY", errc::server_busy, passing, "wait for the script that runs there, or SCRIPT KILL it"},
     {"UNKILLABLE", errc::server_busy, passing, "wait for the script that runs there"},
-    {"TRYAGAIN", errc::server_busy, passing, ask_again},
+    {"TRYAGAIN", errc::server_busy, passing,
+     "the hash slot of these keys is being moved to another node of the cluster: ask again when "
+     "that "
+     "is over, and see 'redis-cli --cluster check' if it does not end"},
     {"max number of clients", errc::server_busy, passing,
      "close connections or raise the server's maxclients"},
     {"MISCONF", errc::misconfigured, passing,

@@ -206,8 +206,10 @@ bool tenure::begin_release(listener who) {
   listener_ = who;
   release_wait_ends_ = now + engine_.options().response_timeout;
   set_busy(true);
+  // Before whoever waits is told that it cannot be done.
+  const auto patience = std::min(leasing::longest_move, engine_.options().response_timeout / 2);
   auto& giving_back =
-      machine_.emplace<releasing>(*spec_->recipe, claim_, deadline, engine_.next_seed());
+      machine_.emplace<releasing>(*spec_->recipe, claim_, deadline, engine_.next_seed(), patience);
   if (was_lost_) {
     conclude(ending::releasing, errc::lost, "the lease had ended before it was released");
     tell();
@@ -306,6 +308,8 @@ void tenure::write(resp::writer& out, monotonic_time sent_at) {
     }
     case leasing::ask::release:
       return recipe.write_release(claim_, out);
+    case leasing::ask::lone_release:
+      return recipe.write_lone_release(claim_, out);
     case leasing::ask::withdraw:
       return recipe.write_withdraw(claim_, out);
   }

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <future>
+#include <string>
+#include <vector>
 
 #include <holdfast/holdfast.hpp>
 
@@ -15,8 +18,26 @@ namespace {
 
 using namespace std::chrono_literals;
 using support::eventually;
+using ::testing::HasSubstr;
 
 HOLDFAST_ON_EACH_SERVER(OnCluster);
+
+// At node 0.
+std::vector<std::string> names_of_one_slot(const support::cluster_servers& servers, std::size_t n) {
+  std::vector<std::string> names{names_of_each(servers, 2)[0]};
+  for (int i = 0; names.size() < n; ++i) {
+    const auto name = "another " + std::to_string(i);
+    if (slot_of(name) == slot_of(names[0])) names.push_back(name);
+  }
+  return names;
+}
+
+// Also where a command with the key would be sent on.
+bool is_at(const support::private_server& node, const std::string& key) {
+  const auto slot = std::to_string(hash_slot(key));
+  const auto keys = node.command({"CLUSTER", "GETKEYSINSLOT", slot, "1000"}).items;
+  return std::ranges::find(keys, key, &resp::value::text) != keys.end();
+}
 
 TEST_P(OnCluster, AHeldLockIsRenewedInTheMiddleOfAMove) {
   const auto servers = start_cluster({.masters = 2});
@@ -36,22 +57,131 @@ TEST_P(OnCluster, AHeldLockIsRenewedInTheMiddleOfAMove) {
   EXPECT_TRUE(held.held());
 }
 
-TEST_P(OnCluster, WhatIsAskedInTheMiddleOfAMoveIsDoneAtItsEnd) {
+// The server lets at most one batch with keys of both nodes fail: they are asked for one by one.
+TEST_P(OnCluster, LocksOfASlotAreRenewedWhileTheyAreAtTwoNodes) {
   const auto servers = start_cluster({.masters = 2});
   const client redis{servers.url()};
-  const client other{servers.url()};
+  const auto names = names_of_one_slot(servers, 6);
+  std::vector<lease> held;
+  for (const auto& name : names) held.push_back(redis.mutex(name, {.lease = 6s}).acquire());
+  servers.begin_to_move(slot_of(names[0]), 0, 1);
+  for (std::size_t i = 0; i < names.size(); i += 2) {
+    servers.move_key(lock_key{names[i]}.value_key(), 0, 1);
+  }
+  auto last_end = net::now();
+  for (const auto& one : held) last_end = std::max(last_end, net::now() + one.remaining());
+  EXPECT_TRUE(eventually([&] {
+    return std::ranges::all_of(
+        held, [&](const lease& one) { return net::now() + one.remaining() > last_end + 1s; });
+  })) << "they are due together";
+  for (auto& one : held) EXPECT_TRUE(one.held());
+}
+
+// Of each form of release.
+std::vector<lock> some_locks(const client& redis, const std::string& name) {
+  return {redis.mutex(name, {.lease = 300s}),
+          redis.mutex(name, {.lease = 300s, .fencing = fencing::off}),
+          redis.rw(name, {.lease = 300s}).exclusive(),
+          redis.semaphore(name, {.permits = 3, .lease = 300s})};
+}
+
+TEST_P(OnCluster, LocksAreReleasedInTheMiddleOfAMove) {
+  auto servers = start_cluster({.masters = 2});
+  const client redis{servers.url()};
   const auto name = names_of_each(servers, 2)[0];
   const auto slot = slot_of(name);
-  auto held = redis.mutex(name).acquire();
+  const auto key = lock_key{name}.value_key();
+  std::size_t from = 0;
+  for (const bool key_has_moved : {false, true}) {
+    for (const auto& one : some_locks(redis, name)) {
+      auto held = one.acquire();
+      const auto token = held.token();
+      servers.begin_to_move(slot, from, 1 - from);
+      if (key_has_moved) servers.move_key(key, from, 1 - from);
+      const auto released = held.release();
+      EXPECT_TRUE(released) << released.error().what();
+      EXPECT_FALSE(is_at(servers.node(from), key) || is_at(servers.node(1 - from), key));
+      servers.move_keys(slot, from, 1 - from);
+      servers.end_to_move(slot, from, 1 - from);
+      from = 1 - from;
+      auto next = one.try_acquire({.timeout = support::generous});
+      ASSERT_TRUE(next) << next.error().what();
+      EXPECT_TRUE(token == fencing_token{} || next->token() > token);
+      EXPECT_TRUE(next->release());
+    }
+  }
+}
+
+TEST_P(OnCluster, WhoEndsInTheMiddleOfAMoveLeavesNoLockBehind) {
+  auto servers = start_cluster({.masters = 2});
+  const auto name = names_of_each(servers, 2)[0];
+  {
+    const client redis{servers.url()};
+    const auto held = redis.mutex(name, {.lease = 300s}).acquire();
+    servers.begin_to_move(slot_of(name), 0, 1);
+  }
+  EXPECT_FALSE(is_at(servers.node(0), lock_key{name}.value_key()));
+}
+
+// He is not told, and asks by himself: every two seconds who is the first, and when the slot
+// leaves.
+TEST_P(OnCluster, WhoWaitsGetsALockThatWasReleasedInTheMiddleOfAMove) {
+  const auto servers = start_cluster({.masters = 2});
+  const client redis{servers.url()}, other{servers.url()};
+  const auto name = names_of_each(servers, 2)[0];
+  const auto slot = slot_of(name);
+  for (const bool it_is_given_up : {true, false}) {
+    auto held = redis.mutex(name, {.lease = 300s}).acquire();
+    auto waiting = std::async(std::launch::async, [&] { return other.mutex(name).acquire(); });
+    ASSERT_TRUE(eventually([&] { return somebody_waits(client{servers.url()}, name); }));
+    servers.begin_to_move(slot, 0, 1);
+    servers.move_key(lock_key{name}.value_key() + ":w", 0, 1);
+    const auto released = held.release();
+    EXPECT_TRUE(released) << released.error().what();
+    EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout) << "his place is elsewhere";
+    if (it_is_given_up) {
+      servers.give_up_to_move(slot, 0, 1);
+    } else {
+      servers.move_keys(slot, 0, 1);
+      servers.end_to_move(slot, 0, 1);
+    }
+    ASSERT_EQ(waiting.wait_for(10s), std::future_status::ready);
+    const auto next = waiting.get();
+    EXPECT_TRUE(next.held());
+    EXPECT_GT(next.token(), held.token());
+  }
+}
+
+TEST_P(OnCluster, WhatIsAskedForInTheMiddleOfAMoveIsHadAtItsEnd) {
+  const auto servers = start_cluster({.masters = 2});
+  const client redis{servers.url()};
+  const auto name = names_of_each(servers, 2)[0];
+  const auto slot = slot_of(name);
   servers.begin_to_move(slot, 0, 1);
-  auto releasing = std::async(std::launch::async, [&] { return held.release(); });
-  auto acquiring = std::async(std::launch::async, [&] { return other.mutex(name).acquire(); });
-  EXPECT_EQ(releasing.wait_for(200ms), std::future_status::timeout);
+  auto acquiring = std::async(std::launch::async, [&] { return redis.mutex(name).acquire(); });
+  auto counting = std::async(std::launch::async, [&] { return redis.counter(name).add(1); });
+  EXPECT_EQ(acquiring.wait_for(200ms), std::future_status::timeout);
+  EXPECT_EQ(counting.wait_for(0s), std::future_status::timeout);
   servers.move_keys(slot, 0, 1);
   servers.end_to_move(slot, 0, 1);
-  ASSERT_EQ(releasing.wait_for(support::generous), std::future_status::ready);
   ASSERT_EQ(acquiring.wait_for(support::generous), std::future_status::ready);
   EXPECT_TRUE(acquiring.get().held());
+  EXPECT_EQ(counting.get(), 1);
+}
+
+TEST_P(OnCluster, ACounterWhoseSlotStaysOpenSaysSo) {
+  const auto servers = start_cluster({.masters = 2});
+  const client redis{servers.url(), {.connect_timeout = 100ms, .response_timeout = 200ms}};
+  const auto name = names_of_each(servers, 2)[0];
+  EXPECT_EQ(redis.counter(name).add(1), 1);
+  servers.begin_to_move(slot_of(name), 0, 1);
+  try {
+    redis.counter(name).add(1);
+    ADD_FAILURE() << "it was counted";
+  } catch (const failure& why) {
+    EXPECT_EQ(why.reason(), errc::server_busy) << why.what();
+    EXPECT_THAT(why.what(), HasSubstr("is being moved to another node"));
+  }
 }
 
 }  // namespace

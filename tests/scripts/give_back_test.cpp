@@ -22,6 +22,25 @@ TEST_P(OwnerScripts, ReleaseOnlyWhatIsTheirs) {
   EXPECT_EQ(redis().release(mine), release_verdict(not_mine{}));
 }
 
+TEST_P(OwnerScripts, GiveUpTheLocksOwnKeyAloneIfItIsTheirs) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim next = others.next();
+  next.waits = true;
+  next.way = wakeup_way::poll;
+  EXPECT_TRUE(std::holds_alternative<queued>(redis().acquire(next)));
+  claim wrong_token = mine;
+  --wrong_token.granted;
+  EXPECT_EQ(redis().lone_release(wrong_token), release_verdict(not_mine{}));
+  EXPECT_TRUE(redis().exists(key.value_key()));
+  EXPECT_EQ(redis().lone_release(mine), release_verdict(released{}));
+  EXPECT_FALSE(redis().exists(key.value_key())) << "nobody was handed it";
+  EXPECT_EQ(redis().lone_release(mine), release_verdict(not_mine{}));
+  EXPECT_TRUE(std::holds_alternative<busy>(redis().acquire(claims.next())))
+      << "it goes to the first who waits, whoever asks";
+  EXPECT_GT(redis().must_acquire(next).major, mine.granted);
+}
+
 TEST_P(OwnerScripts, WithdrawWithoutKnowingTheToken) {
   claim mine = claims.next();
   EXPECT_EQ(redis().withdraw(mine), release_verdict(not_mine{}));

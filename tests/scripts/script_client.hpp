@@ -77,6 +77,9 @@ class script_client {
   release_verdict release(const claim& held) {
     return recipe_.read_release(ask([&](auto& out) { recipe_.write_release(held, out); }));
   }
+  release_verdict lone_release(const claim& held) {
+    return recipe_.read_release(ask([&](auto& out) { recipe_.write_lone_release(held, out); }));
+  }
   release_verdict withdraw(const claim& wanted) {
     return recipe_.read_release(ask([&](auto& out) { recipe_.write_withdraw(wanted, out); }));
   }

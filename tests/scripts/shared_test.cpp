@@ -41,6 +41,34 @@ TEST_P(SharedScript, GivesEveryHolderATokenOfHisOwn) {
   EXPECT_LT(b.granted, writer.granted);
 }
 
+TEST_P(SharedScript, TakesAHolderOutByTheLocksOwnKeyAlone) {
+  claim a = in_mode('r'), b = in_mode('r'), writer = waiting(in_mode('x'));
+  ASSERT_TRUE(granted_to(a) && granted_to(b));
+  ASSERT_EQ(place_of(writer), 0U);
+  claim wrong_token = a;
+  ++wrong_token.granted;
+  EXPECT_EQ(shared().lone_release(wrong_token), release_verdict(not_mine{}));
+  EXPECT_TRUE(holds(a));
+  EXPECT_EQ(shared().lone_release(a), release_verdict(released{}));
+  EXPECT_FALSE(holds(a));
+  EXPECT_TRUE(holds(b));
+  EXPECT_EQ(place_of(writer), 0U) << "there is another reader";
+  EXPECT_EQ(shared().lone_release(a), release_verdict(not_mine{}));
+  EXPECT_EQ(shared().lone_release(b), release_verdict(released{}));
+  EXPECT_FALSE(shared().exists(key.value_key())) << "nobody was let in";
+  EXPECT_EQ(shared().lone_release(b), release_verdict(not_mine{}));
+  EXPECT_TRUE(granted_to(writer)) << "when he asks";
+}
+
+TEST_P(SharedScript, CountsPermitsThatWereGivenUpAlone) {
+  claim two = permits(2, 3), one = permits(1, 3), another = permits(2, 3);
+  ASSERT_TRUE(granted_to(two) && granted_to(one));
+  EXPECT_EQ(shared().lone_release(two), release_verdict(released{}));
+  EXPECT_TRUE(granted_to(another));
+  claim third = permits(1, 3);
+  EXPECT_FALSE(granted_to(third));
+}
+
 TEST_P(SharedScript, AnswersTheSameRequestWithTheSameGrant) {
   claim one = in_mode('r');
   ASSERT_TRUE(granted_to(one));

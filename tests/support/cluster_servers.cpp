@@ -187,10 +187,27 @@ void cluster_servers::move_keys(std::uint16_t slot, std::size_t from, std::size_
   const auto keys =
       asked_of(nodes_.at(from), {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "1000"});
   if (keys.items.empty()) return;
+  std::vector<std::string> names;
+  for (const auto& key : keys.items) names.push_back(key.text);
+  migrate(names, from, to);
+}
+
+void cluster_servers::move_key(const std::string& key, std::size_t from, std::size_t to) const {
+  migrate({key}, from, to);
+}
+
+void cluster_servers::migrate(const std::vector<std::string>& keys, std::size_t from,
+                              std::size_t to) const {
   std::vector<std::string> words{"MIGRATE", host(to), std::to_string(port(nodes_.at(to))), "", "0",
                                  "5000",    "KEYS"};
-  for (const auto& key : keys.items) words.push_back(key.text);
+  words.insert(words.end(), keys.begin(), keys.end());
   asked_of(nodes_.at(from), words);
+}
+
+void cluster_servers::give_up_to_move(std::uint16_t slot, std::size_t from, std::size_t to) const {
+  asked_of(nodes_.at(from), {"CLUSTER", "SETSLOT", std::to_string(slot), "STABLE"});
+  move_keys(slot, to, from);
+  asked_of(nodes_.at(to), {"CLUSTER", "SETSLOT", std::to_string(slot), "STABLE"});
 }
 
 void cluster_servers::end_to_move(std::uint16_t slot, std::size_t from, std::size_t to) const {

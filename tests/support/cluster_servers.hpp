@@ -41,6 +41,9 @@ class cluster_servers {
   void begin_to_move(std::uint16_t slot, std::size_t from, std::size_t to) const;
   void move_keys(std::uint16_t slot, std::size_t from, std::size_t to) const;
   void end_to_move(std::uint16_t slot, std::size_t from, std::size_t to) const;
+  void give_up_to_move(std::uint16_t slot, std::size_t from, std::size_t to) const;
+  // A part of the second.
+  void move_key(const std::string& key, std::size_t from, std::size_t to) const;
 
   // A further master, without slots, comes in. Its number.
   std::size_t join();
@@ -57,6 +60,7 @@ class cluster_servers {
   bool know_each_other() const;
   void share_slots(std::size_t masters) const;
   bool agree_on_the_epoch() const;
+  void migrate(const std::vector<std::string>& keys, std::size_t from, std::size_t to) const;
   std::uint16_t port(const private_server& node) const;
   std::string host(std::size_t i) const;
   std::string place(std::size_t i) const;  // host:port

@@ -84,7 +84,7 @@ std::optional<refused> read_other_family(const resp::value& v) {
 
 refused refused_by_server(std::string_view error) {
   resp::server_error meaning = resp::classify(error);
-  return {meaning.code, meaning.passing, std::move(meaning.detail)};
+  return {meaning.code, meaning.passing, std::move(meaning.detail), error.starts_with("TRYAGAIN")};
 }
 
 refused not_understood(std::string_view asked, const resp::value& v) {

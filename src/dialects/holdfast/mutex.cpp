@@ -76,6 +76,12 @@ void mutex_recipe::write_release(const claim& held, resp::writer& out) const {
   out.arg(lock_value{held.granted, held.owner}.text());
 }
 
+void mutex_recipe::write_lone_release(const claim& held, resp::writer& out) const {
+  out.call(scripts::holdfast_lone_release, 1, 1);
+  write_key(*held.key, "", out);
+  out.arg(lock_value{held.granted, held.owner}.text());
+}
+
 void mutex_recipe::write_withdraw(const claim& wanted, resp::writer& out) const {
   out.call(scripts::holdfast_withdraw, 4, 2);
   write_keys(*wanted.key, out);

@@ -21,6 +21,7 @@ class mutex_recipe final : public native_recipe {
                    resp::writer&) const override;
 
   void write_release(const claim&, resp::writer&) const override;
+  void write_lone_release(const claim&, resp::writer&) const override;
   void write_withdraw(const claim&, resp::writer&) const override;
 
  private:

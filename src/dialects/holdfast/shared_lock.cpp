@@ -67,6 +67,13 @@ void shared_recipe::write_release(const claim& held, resp::writer& out) const {
   out.arg(held.granted);
 }
 
+void shared_recipe::write_lone_release(const claim& held, resp::writer& out) const {
+  out.call(scripts::holdfast_shared_lone_release, 1, 2);
+  write_key(*held.key, "", out);
+  out.arg(held.owner.text());
+  out.arg(held.granted);
+}
+
 void shared_recipe::write_withdraw(const claim& wanted, resp::writer& out) const {
   out.call(scripts::holdfast_shared_withdraw, keys, 2);
   write_shared_keys(*wanted.key, out);

@@ -16,6 +16,7 @@ class shared_recipe final : public native_recipe {
   void write_renew(std::span<const claim* const>, server_time not_after,
                    resp::writer&) const override;
   void write_release(const claim&, resp::writer&) const override;
+  void write_lone_release(const claim&, resp::writer&) const override;
   void write_withdraw(const claim&, resp::writer&) const override;
 };
 

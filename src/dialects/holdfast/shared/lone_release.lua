@@ -1,6 +1,6 @@
--- Gives back a place among the holders of a lock by the lock's own key alone, while its hash slot is
--- being moved and its keys are at two nodes of a cluster. Who waits is not told: he asks by himself,
--- as when a lease ends.
+-- Gives back a place among the holders of a lock by the lock's own key alone, while its hash slot
+-- is being moved and its keys are at two nodes of a cluster. Who waits is not told: he asks by
+-- himself, as when a lease ends.
 -- KEYS  1 its holders
 -- ARGV  1 request id
 --       2 the token it was granted: a late copy must not free what it is granted next

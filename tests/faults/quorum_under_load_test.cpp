@@ -2,7 +2,9 @@
 // with nothing and with what they had, and with other clocks. The history is checked.
 #include <poll.h>
 
+#include <algorithm>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "faults/faulty_server.hpp"
@@ -56,10 +58,17 @@ class QuorumUnderLoad : public fault_test {
     run.play({party(), party()}, length, [&] { meanwhile(run); });
     EXPECT_EQ(run.violations(), "");
     EXPECT_GT(run.count(history::kind::written), 50U);
+    tell_next_grants(run);
     RecordProperty("won", std::to_string(run.count(history::kind::won)));
     RecordProperty("lost", std::to_string(run.count(history::kind::lost)));
     RecordProperty("refused", std::to_string(run.count(history::kind::refused)));
   }
+  // A majority comes back, and nobody has been served since it went.
+  void bring_back(const group& which, void (private_server::*how)()) {
+    back_at_.push_back(time_now());
+    each(which, how);
+  }
+
   // Nobody can be served for so long.
   static void say_broken(contended_run& run, milliseconds length) {
     const auto now = time_now();
@@ -67,6 +76,25 @@ class QuorumUnderLoad : public fault_test {
   }
 
  private:
+  // How soon locks work again: from when the first of a majority that was away was told to come
+  // back, in the worst case.
+  void tell_next_grants(const contended_run& run) const {
+    if (back_at_.empty()) return;
+    milliseconds longest{0};
+    for (const auto back : back_at_) {
+      auto next = std::optional<milliseconds>{};
+      for (const auto& what : run.events()) {
+        if (what.what != history::kind::won || what.time < back) continue;
+        const auto took = std::chrono::round<milliseconds>(what.time - back);
+        next = std::min(next.value_or(took), took);
+      }
+      ASSERT_TRUE(next) << "locks do not work again";
+      longest = std::max(longest, *next);
+    }
+    RecordProperty("next_grant_after_return_ms", std::to_string(longest.count()));
+  }
+
+  std::vector<nanoseconds> back_at_;
   std::deque<support::clock_shim> clocks_;
   std::vector<private_server> servers_;
 };
@@ -103,7 +131,7 @@ TEST_P(QuorumUnderLoad, AMajorityIsFrozenForLongerThanALease) {
     say_broken(run, 3000ms);
     each(most, &private_server::freeze);
     pause(2500ms);
-    each(most, &private_server::thaw);
+    bring_back(most, &private_server::thaw);
     pause(1500ms);
   });
 }
@@ -115,7 +143,7 @@ TEST_P(QuorumUnderLoad, AMajorityIsKilledAndComesBackWithWhatItHad) {
       say_broken(run, 1500ms);
       each(most, &private_server::kill9);
       pause(300ms);
-      each(most, &private_server::restart);
+      bring_back(most, &private_server::restart);
       for (const auto i : most) EXPECT_TRUE(remembers(i));
       pause(2000ms);
     }
@@ -128,7 +156,7 @@ TEST_P(QuorumUnderLoad, AMajorityIsKilledAndComesBackWithNothingAfterTheLongestL
     say_broken(run, longest_lease_time + 1000ms);
     each(most, &private_server::kill9);
     pause(longest_lease_time + 200ms);
-    each(most, &private_server::restart);
+    bring_back(most, &private_server::restart);
     pause(3000ms);
   });
 }

@@ -109,12 +109,15 @@ struct client_options {
   /// it: 0 (the default) to 100. Each grant by the server costs two more round trips then. If not
   /// so many say that they have it within half the `response_timeout` (or half the lease, if that
   /// is less), it is given back and the acquisition fails with `errc::no_replicas`, by so much
-  /// later than its timeout perhaps. Not for clusters and quorums. What replicas have heard of
-  /// renewals, changes of mode, latches and barriers is not waited for. See docs/topologies.md.
+  /// later than its timeout perhaps. Replicas are asked about all grants together that have come
+  /// while they were asked before: that comes on top. Not for clusters and quorums. What replicas
+  /// have heard of renewals, changes of mode, latches and barriers is not waited for. See
+  /// docs/topologies.md.
   std::uint32_t min_replicas = 0;
 
   /// Whether they must have it on disk: with WAITAOF, which servers have from Redis 7.2 on
-  /// (`errc::unsupported` otherwise), and with replicas that have `appendonly yes`.
+  /// (`errc::unsupported` otherwise), and with replicas that have `appendonly yes`. They have
+  /// three quarters of the `response_timeout` then, since `appendfsync everysec` takes a second.
   /// `errc::invalid_argument` without `min_replicas`.
   bool replicas_fsync = false;
 

@@ -1,134 +1,212 @@
 #include "runtime/replication.hpp"
 
 #include <algorithm>
-#include <string>
+#include <optional>
 #include <utility>
 
 #include "lease/server_clock.hpp"
+#include "net/clock.hpp"
 #include "resp/server_error.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/nothing.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
+namespace {
 
-// Of one grant. Owns itself until it has an answer.
-class replication::confirmation {
+leasing::outcome not_asked(const std::string& why) {
+  return {errc::unavailable,
+          "whether replicas have the lock could not be asked: " + why + "; it is given back"};
+}
+
+}  // namespace
+
+// ---- one grant ---------------------------------------------------------------------------------
+
+// Lives until its round is over, or nobody counts on it.
+class replication::confirmation final : public redis::request,
+                                        public std::enable_shared_from_this<confirmation>,
+                                        private timed {
  public:
   confirmation(replication& of, std::shared_ptr<tenure> granted)
-      : of_(of), granted_(std::move(granted)), renewal_(*this), wait_(*this) {}
+      : of_(of), granted_(std::move(granted)) {}
+  ~confirmation() override { timers().disarm(*this); }
 
-  void begin() { submit(renewal_); }
+  // Rounds take their time, which others may have and this one has not.
+  void limit() { timers().arm(*this, net::now() + half_its_lease()); }
+
+  // Whether the WAIT of this session speaks of it.
+  bool is_asked_over(std::uint64_t session) const noexcept {
+    return is_renewed_ && session_ == session;
+  }
+  bool is_renewed() const noexcept { return is_renewed_; }
+  milliseconds half_its_lease() const { return granted_->spec().lease / 2; }
+
+  void tell(std::optional<leasing::outcome> refusal) {
+    granted_->on_replicated(std::move(refusal));
+  }
 
  private:
-  using refusal = leasing::outcome;
-
-  class part : public redis::request {
-   public:
-    explicit part(confirmation& of) : of_(of) {}
-
-   protected:
-    ~part() override = default;
-    void on_failed(redis::fate, const redis::breakdown& why) override {
-      of_.end(refusal{errc::unavailable, "whether replicas have the lock could not be asked: " +
-                                             why.detail + "; it is given back"});
-    }
-    confirmation& of_;
-  };
-  class renewal final : public part {
-   public:
-    using part::part;
-    void write(resp::writer& out, monotonic_time sent_at) override {
-      of_.write_renewal(out, sent_at);
-    }
-    void on_reply(resp::value& reply) override { of_.on_renewed(reply); }
-  };
-  class wait final : public part {
-   public:
-    using part::part;
-    void write(resp::writer& out, monotonic_time) override { of_.write_wait(out); }
-    void on_reply(resp::value& reply) override { of_.on_waited(reply); }
-  };
-
-  void submit(redis::request& next) {
-    of_.connection_.submit(next, redis::connection::delivery::prompt);
-  }
-  const client_options& options() const { return of_.engine_.options(); }
-  const dialects::recipe& recipe() const { return *granted_->spec().recipe; }
-
-  void write_renewal(resp::writer& out, monotonic_time sent_at) {
+  // Of redis::request: the renewal.
+  void write(resp::writer& out, monotonic_time sent_at) override {
     session_ = of_.sessions_.load(std::memory_order_relaxed);
-    const auto& clock = of_.engine_.clock(granted_->spec().key.slot());
-    const moment sent{sent_at, clock.estimate(sent_at)};
+    // It may have been given back, or have ended, since it was granted.
+    is_over_ = !granted_->wants_renewal();
+    if (is_over_) return write_nothing(out);
+    const auto& spec = granted_->spec();
+    const moment sent{sent_at, of_.engine_.clock(spec.key.slot()).estimate(sent_at)};
     // By a little more than was granted a moment ago, or there might be nothing to write.
     dialects::claim longer = granted_->claim();
     longer.lease += milliseconds{1};
     const dialects::claim* const only = &longer;
-    recipe().write_renew({&only, 1}, leasing::not_after(sent, options().response_timeout), out);
+    const auto timeout = of_.engine_.options().response_timeout;
+    spec.recipe->write_renew({&only, 1}, leasing::not_after(sent, timeout), out);
   }
 
-  void on_renewed(const resp::value& reply) {
-    const auto verdict = recipe().read_renew(reply, 0);
-    if (std::holds_alternative<dialects::renewed>(verdict)) return submit(wait_);
+  void on_reply(resp::value& reply) override {
+    if (is_over_) {
+      tell(not_asked("it has ended meanwhile"));
+    } else {
+      on_verdict(granted_->spec().recipe->read_renew(reply, 0));
+    }
+    of_.on_asked();
+  }
+
+  void on_verdict(const dialects::renew_verdict& verdict) {
+    is_renewed_ = std::holds_alternative<dialects::renewed>(verdict);
+    if (is_renewed_) return;
     if (const auto* no = std::get_if<dialects::refused>(&verdict)) {
-      return end(refusal{no->code, no->detail});
+      return tell(leasing::outcome{no->code, no->detail});
     }
-    end(refusal{errc::unavailable, "the server that should replicate it does not know the lock"});
+    tell(leasing::outcome{errc::unavailable,
+                          "the server that should replicate it does not know the lock"});
   }
 
-  // WAIT speaks of what was written over its own connection: on another one it would find nothing
-  // to wait for.
-  void write_wait(resp::writer& out) {
-    is_another_ = session_ != of_.sessions_.load(std::memory_order_relaxed);
-    if (is_another_) return write_nothing(out);
-    const bool on_disk = options().replicas_fsync;
-    out.command(on_disk ? 4 : 3);
-    out.arg(on_disk ? "WAITAOF" : "WAIT");
-    if (on_disk) out.arg("0");
-    out.arg(std::to_string(options().min_replicas));
-    out.arg(std::to_string(patience().count()));
+  void on_failed(redis::fate, const redis::breakdown& why) override {
+    tell(not_asked(why.detail));
+    of_.on_asked();
   }
 
-  void on_waited(const resp::value& reply) {
-    if (is_another_) return end(refusal{errc::unavailable, "the connection broke meanwhile"});
-    if (reply.is(resp::type::error)) {
-      const auto why = resp::classify(reply.text);
-      return end(refusal{why.code, why.detail});
-    }
-    const auto& count =
-        reply.is(resp::type::array) && !reply.items.empty() ? reply.items.back() : reply;
-    if (count.number >= options().min_replicas) return end(std::nullopt);
-    end(refusal{errc::no_replicas,
-                std::to_string(count.number) + " of " + std::to_string(options().min_replicas) +
-                    " replicas confirmed it within " + std::to_string(patience().count()) +
-                    " ms; it is given back"});
+  // Of timed.
+  void on_timer(monotonic_time) override {
+    tell(leasing::outcome{errc::no_replicas,
+                          "too few replicas confirmed it within half its lease, " +
+                              std::to_string(half_its_lease().count()) + " ms; it is given back"});
   }
-
-  // The answer must come before the connection counts as broken.
-  milliseconds patience() const {
-    const milliseconds lease = granted_->spec().lease;
-    return std::max(milliseconds{1}, std::min(options().response_timeout, lease) / 2);
-  }
-
-  void end(std::optional<refusal> why) {
-    const std::unique_ptr<confirmation> self(this);
-    granted_->on_replicated(std::move(why));
-  }
+  void on_shut_down() noexcept override {}
+  std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
+  runtime::timers& timers() const { return of_.engine_.timers(); }
 
   replication& of_;
   const std::shared_ptr<tenure> granted_;
-  renewal renewal_;
-  wait wait_;
   std::uint64_t session_ = 0;  // over which the renewal was sent
-  bool is_another_ = false;
+  bool is_over_ = false;
+  bool is_renewed_ = false;
 };
+
+// ---- all of a round ----------------------------------------------------------------------------
 
 replication::replication(engine& owner, redis::session_settings session,
                          redis::connection_tuning tuning, net::background_thread& helper)
     : engine_(owner), connection_(std::move(session), tuning, helper, *this) {}
 
+replication::~replication() = default;
+
 void replication::confirm(std::shared_ptr<tenure> granted) {
-  (new confirmation(*this, std::move(granted)))->begin();
+  const auto one = std::make_shared<confirmation>(*this, std::move(granted));
+  one->limit();
+  {
+    const scoped_mutex lock(mutex_);
+    gathered_.push_back(one);
+    if (std::exchange(is_under_way_, true)) return;
+    asked_.swap(gathered_);
+  }
+  begin_round();
+}
+
+// Calls nobody back: the lock of who confirms is held.
+void replication::begin_round() {
+  unanswered_ = asked_.size() + 1;  // and this thread, which looks at asked_ until then
+  for (const auto& one : asked_) {
+    connection_.submit(*one, redis::connection::delivery::prompt);
+  }
+  on_asked();
+}
+
+void replication::on_asked() {
+  if (--unanswered_ == 0) connection_.submit(*this, redis::connection::delivery::prompt);
+}
+
+void replication::end_round() {
+  confirmations over;
+  {
+    const scoped_mutex lock(mutex_);
+    over.swap(asked_);
+    asked_.swap(gathered_);
+    is_under_way_ = !asked_.empty();
+    if (!is_under_way_) return;
+  }
+  begin_round();
+}
+
+// Its answer must come before the connection counts as broken. A disk that is written to once per
+// second is told of by the replica a second after the last time, and some milliseconds: more than
+// half of the usual time-out.
+milliseconds replication::most_patience() const {
+  const auto timeout = engine_.options().response_timeout;
+  return engine_.options().replicas_fsync ? timeout * 3 / 4 : timeout / 2;
+}
+
+// WAIT speaks of what was written over its own connection: on another one it would find nothing to
+// wait for.
+void replication::write(resp::writer& out, monotonic_time) {
+  session_ = sessions_.load(std::memory_order_relaxed);
+  patience_ = milliseconds{0};
+  for (const auto& one : asked_) {
+    if (!one->is_asked_over(session_)) continue;
+    const auto its = std::min(most_patience(), one->half_its_lease());
+    patience_ = std::max({patience_, its, milliseconds{1}});
+  }
+  if (patience_ == milliseconds{0}) return write_nothing(out);
+  const bool on_disk = engine_.options().replicas_fsync;
+  out.command(on_disk ? 4 : 3);
+  out.arg(on_disk ? "WAITAOF" : "WAIT");
+  if (on_disk) out.arg("0");
+  out.arg(std::to_string(engine_.options().min_replicas));
+  out.arg(std::to_string(patience_.count()));
+}
+
+void replication::on_reply(resp::value& reply) { tell_all(judge(reply)); }
+
+void replication::on_failed(redis::fate, const redis::breakdown& why) {
+  tell_all(not_asked(why.detail));
+}
+
+std::optional<leasing::outcome> replication::judge(const resp::value& reply) const {
+  if (reply.is(resp::type::error)) {
+    const auto why = resp::classify(reply.text);
+    return leasing::outcome{why.code, why.detail};
+  }
+  const auto& count =
+      reply.is(resp::type::array) && !reply.items.empty() ? reply.items.back() : reply;
+  const auto wanted = engine_.options().min_replicas;
+  if (count.number >= wanted) return std::nullopt;
+  return leasing::outcome{errc::no_replicas,
+                          std::to_string(count.number) + " of " + std::to_string(wanted) +
+                              " replicas confirmed it within " + std::to_string(patience_.count()) +
+                              " ms; it is given back"};
+}
+
+// Who was not renewed has been told why.
+void replication::tell_all(const std::optional<leasing::outcome>& refusal) {
+  for (const auto& one : asked_) {
+    if (one->is_asked_over(session_)) {
+      one->tell(refusal);
+    } else if (one->is_renewed()) {
+      one->tell(not_asked("the connection broke meanwhile"));
+    }
+  }
+  end_round();
 }
 
 }  // namespace holdfast::runtime

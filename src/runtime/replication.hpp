@@ -2,9 +2,15 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "base/mutex.hpp"
+#include "base/time.hpp"
+#include "lease/acquire_machine.hpp"
 #include "redis/connection.hpp"
 
 namespace holdfast::runtime {
@@ -17,14 +23,19 @@ class tenure;
 // WAITAOF where it must be on their disks). All this over a connection of its own: WAIT stops
 // whatever comes behind it.
 //
+// It goes round by round: all grants that have gathered are renewed, and one WAIT is for all of
+// them. Those that come meanwhile gather for the next round.
+//
 // Thread safety: all members from any thread, unless said otherwise.
-class replication final : private redis::connection::observer {
+class replication final : private redis::connection::observer, private redis::request {
  public:
   replication(engine& owner, redis::session_settings session, redis::connection_tuning tuning,
               net::background_thread& helper);
+  ~replication();
 
-  // Calls tenure::on_replicated once, within connect and response time-out.
-  void confirm(std::shared_ptr<tenure> granted);
+  // Calls tenure::on_replicated, later: within half the lease, and within the time of two rounds,
+  // since one may be under way. May do so more than once: the first counts.
+  void confirm(std::shared_ptr<tenure> granted) HOLDFAST_EXCLUDES(mutex_);
 
   net::attendant& attended() noexcept { return connection_; }
   // After the background thread has stopped.
@@ -32,7 +43,21 @@ class replication final : private redis::connection::observer {
 
  private:
   class confirmation;
+  using confirmations = std::vector<std::shared_ptr<confirmation>>;
 
+  void begin_round();
+  void on_asked();
+  milliseconds most_patience() const;
+  std::optional<leasing::outcome> judge(const resp::value& reply) const;
+  void tell_all(const std::optional<leasing::outcome>& refusal) HOLDFAST_EXCLUDES(mutex_);
+  void end_round() HOLDFAST_EXCLUDES(mutex_);
+
+  // Of redis::request: the round's WAIT.
+  void write(resp::writer& out, monotonic_time sent_at) override;
+  void on_reply(resp::value& reply) override HOLDFAST_EXCLUDES(mutex_);
+  void on_failed(redis::fate what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
+
+  // Of redis::connection::observer.
   void on_connected(const redis::session_facts&) override {
     sessions_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -42,6 +67,16 @@ class replication final : private redis::connection::observer {
   engine& engine_;
   std::atomic<std::uint64_t> sessions_{0};  // so many connections were made
   redis::connection connection_;
+
+  mutex mutex_;
+  confirmations gathered_ HOLDFAST_GUARDED_BY(mutex_);  // for the next round
+  bool is_under_way_ HOLDFAST_GUARDED_BY(mutex_) = false;
+
+  // Of the round under way: changes only between rounds.
+  confirmations asked_;
+  std::atomic<std::size_t> unanswered_{0};
+  std::uint64_t session_ = 0;  // over which the WAIT was sent
+  milliseconds patience_{0};   // that it has
 };
 
 }  // namespace holdfast::runtime

@@ -5,17 +5,12 @@
 #include <mutex>
 #include <thread>
 
-#include "faults/faulty_server.hpp"
+#include "faults/replicas.hpp"
 #include "faults/runs/resource.hpp"
 #include "support/history/checker.hpp"
 
 namespace holdfast::faults {
 namespace {
-
-client_options demanding(client_options with = {.response_timeout = support::generous}) {
-  with.min_replicas = 1;
-  return with;
-}
 
 // Adds one to what the lock protects, as its holder.
 bool add_one(resource& numbers, const lease& mine) {
@@ -24,45 +19,14 @@ bool add_one(resource& numbers, const lease& mine) {
   return numbers.write(writer, number.value_or(0) + 1);
 }
 
-// A master with one replica; their numbers are those of the test's server program.
-class Replicas : public fault_test {
+// The numbers of the master and its replica are those of the test's server program.
+class Replicas : public replicas_test {
  protected:
-  void SetUp() override {
-    fault_test::SetUp();
-    if (IsSkipped() || HasFatalFailure()) return;
-    master_.emplace(
-        support::server_settings{.program = GetParam(), .tcp = true, .arguments = quick()});
-    replica_.emplace(follower({}));
-    ASSERT_TRUE(eventually([&] { return replicas_in_step() == 1; }));
-    // It is in step as soon as it is sent everything, and answers when it has loaded that.
-    ASSERT_FALSE(master().command({"SET", value_key("first"), ""}).is(resp::type::error));
-    ASSERT_TRUE(eventually([&] { return knows(replica(), "first"); }));
-  }
-
-  static std::vector<std::string> quick() {
-    return {"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"};
-  }
-  support::server_settings follower(const std::vector<std::string>& more) {
-    auto arguments = quick();
-    arguments.insert(arguments.end(),
-                     {"--replicaof", "127.0.0.1 " + std::to_string(master().port())});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return {.program = GetParam(), .tcp = true, .arguments = arguments};
-  }
-  private_server& master() { return *master_; }
-  private_server& replica() { return *replica_; }
-  std::int64_t replicas_in_step() { return master().command({"WAIT", "9", "1"}).number; }
-  bool knows(private_server& server, const std::string& name) {
-    return server.command({"EXISTS", value_key(name)}).number == 1;
-  }
-
   // Locks that threads took until the master died, and wrote with.
   std::vector<lease> taken_before_a_failover(const client_options& as, const std::string& numbers);
   // How many of them the next master does not know. It gives larger tokens, so that who has lost
   // his lock writes nothing after the next holder did.
   std::size_t lost_in_a_failover(const client_options& as);
-
-  std::optional<private_server> master_, replica_;
 };
 
 std::vector<lease> Replicas::taken_before_a_failover(const client_options& as,
@@ -164,24 +128,6 @@ TEST_P(Replicas, ThatAreMissedForLongerThanTheLeaseDelayNoClosing) {
   redis.reset();
   EXPECT_LT(net::now() - from, 3s) << "as if a release were under way";
   replica().thaw();
-}
-
-TEST_P(Replicas, OfWhichThereAreNoneRefuseEachThread) {
-  const client redis{master().url(), demanding(impatient())};
-  replica().freeze();
-  std::vector<std::future<errc>> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.push_back(std::async(std::launch::async, [&, name = std::to_string(i)] {
-      const auto got = redis.mutex(name).try_acquire();
-      return got ? errc::server_error : got.error().reason();
-    }));
-  }
-  for (auto& one : threads) {
-    const auto why = one.get();  // the connection that waits for eight breaks
-    EXPECT_TRUE(why == errc::no_replicas || why == errc::unavailable) << make_error_code(why);
-  }
-  replica().thaw();
-  EXPECT_TRUE(eventually([&] { return redis.mutex("0").try_acquire().has_value(); }));
 }
 
 // What another has handed over counts no sooner.

@@ -52,6 +52,25 @@ void tenure::change_hands() {
   listened_ = false;
 }
 
+void tenure::hold(const leasing::acquire_outcome& got) {
+  claim_.granted = got.grant.major;
+  if (spec_->is_counted()) engine_.raise_floor(spec_->key.slot(), got.grant.major);
+  // In a cluster a command is of one hash slot.
+  const auto beat = engine_.is_cluster() ? holding::beat{spec_->key.slot()} : std::nullopt;
+  auto& machine = machine_.emplace<holding>(spec_->lease, spec_->renews, got.grant.ttl,
+                                            got.granted_at, got.deadline, beat);
+  deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
+  held_.store(true, std::memory_order_release);
+  obey(machine.start());
+  if (outgoing_.in_doubt) obey(machine.on_doubt(net::now()));
+  // Who changes what he has would lose it, were the change taken back; and at a gate nothing is
+  // held that could be.
+  const bool counts_at_once = spec_->changes() != nullptr || spec_->is_gate;
+  if (engine_.replication() == nullptr || counts_at_once) return tell_grant();
+  ended_ = ending::replicating;
+  engine_.replication()->confirm(shared_from_this());
+}
+
 void tenure::obey(const leasing::hold_step& step) {
   const auto& machine = std::get<holding>(machine_);
   if (step.renew) engine_.renewals().add(shared_from_this());

@@ -32,6 +32,9 @@ void client::use_it() {
 
 // From now on it believes in this.
 void client::take(const leasing::acquire_outcome& got) {
+  if (got.grant.major <= floor_) {
+    world_.check().violated("S2: a client believes in a token that is not above those it has seen");
+  }
   claim_.granted = got.grant.major;
   floor_ = std::max(floor_, got.grant.major);
   // An answer that was late has left little of its lease, and what made it late may last.

@@ -29,6 +29,7 @@ struct holder {
 struct waiter {
   std::string owner;
   double ticket = 0;
+  bool hears = true;  // otherwise he polls
   share wants{'x', 1};
   std::string replaces{};  // the request in whose place this one comes, if it changes what is held
 };

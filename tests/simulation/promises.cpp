@@ -137,13 +137,13 @@ void promises::executed(monotonic_time now) {
   for (const auto& one : queue_) tickets_.insert_or_assign(one.owner, one.ticket);
   if (kind_.limit != nullptr) limit_ = kind_.limit(server_, key_);
   highest_ = std::max(highest_, server_.now());
-  bool is_new = false;
+  new_owners_.clear();
   for (const auto& one : holders_) {
     if (is_known(one)) continue;
     granted(one, now);
-    is_new = true;
+    new_owners_.push_back(one.owner);
   }
-  if (is_new) {
+  if (!new_owners_.empty()) {
     shares_.clear();
     for (const auto& one : holders_) shares_.push_back(one.has);
     if (!go_together(shares_, limit_))

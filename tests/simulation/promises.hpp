@@ -4,7 +4,7 @@
 //   S1  all who believe that they hold the lock go together, and so do all who have it at the
 //       server when it gives it to one more
 //   S2  the server's tokens grow. Excused: the server was emptied while its clock was behind what
-//       it had shown before
+//       it had shown before; but a client believes in none that is not above all it has seen
 //   S3  whoever believes has the lock at the server until his deadline
 //   S4  a lease that ends is reported at its deadline; no lease ends before its time when nothing
 //       was done to it
@@ -87,6 +87,10 @@ class promises {
   bool is_set_since(monotonic_time then) const noexcept { return clock_set_at_ >= then; }
   monotonic_time granted_at(dialects::token_major token) const;
   bool contended() const noexcept { return contended_; }
+  // To whom the last command gave the lock, and who waited before it and after.
+  const std::vector<std::string>& new_owners() const noexcept { return new_owners_; }
+  const std::vector<waiter>& queue_before() const noexcept { return queue_before_; }
+  const std::vector<waiter>& queue() const noexcept { return queue_; }
 
   void violated(const std::string& what);
   const std::string& violation() const noexcept { return violation_; }
@@ -114,7 +118,7 @@ class promises {
   simulated_server& server_;
   std::vector<holder> holders_;
   bool keeps_news_ = false;
-  std::vector<std::string> owners_before_;
+  std::vector<std::string> owners_before_, new_owners_;
   std::vector<history::event> news_;
   std::vector<waiter> queue_, queue_before_;
   std::uint32_t limit_ = 0;

@@ -5,6 +5,7 @@
 
 #include "dialects/catalog.hpp"
 #include "simulation/client.hpp"
+#include "simulation/telling.hpp"
 
 namespace holdfast::simulation {
 namespace {
@@ -67,14 +68,23 @@ resp::value world::execute(int connection, const std::string& bytes) {
   auto reply = server_.execute(connection, bytes);
   promises_.executed(now_);
   for (auto& one : promises_.take_news()) tell(std::move(one));
+  deliver_messages();
+  const auto broken = check_telling(
+      {bytes, messages_, promises_.new_owners(), promises_.queue_before(), promises_.queue()});
+  if (!broken.empty()) promises_.violated(broken);
+  return reply;
+}
+
+void world::deliver_messages() {
+  messages_.clear();
   for (const int told : server_.take_told()) {
     for (auto& push : server_.take_pushes(told)) {
+      messages_.push_back(push.items.at(2).text);
       for (const auto& one : clients_) {
         if (one->connection() == told) one->wire().deliver_push(std::move(push));
       }
     }
   }
-  return reply;
 }
 
 void world::tell(history::event what) {

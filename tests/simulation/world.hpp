@@ -63,6 +63,7 @@ class world {
   void empty_the_server();
   void set_the_clock();
   void meddle();
+  void deliver_messages();
   void synchronize();
   bool is_over() const;
   void step();
@@ -81,6 +82,7 @@ class world {
   promises promises_;
   event_queue events_;
   std::vector<std::unique_ptr<client>> clients_;
+  std::vector<std::string> messages_;  // of one command
   outcome result_;
 };
 

@@ -53,15 +53,13 @@ class quorum {
   /// dialects of libraries that lock on one server.
   [[nodiscard]] lock mutex(std::string_view name, lock_options options = {}) const;
 
-  /// Unsound over a quorum, and so they do not exist. Of a semaphore with two permits, three
-  /// holders can each have a majority of votes; readers and modes are semaphores in this. A rate
-  /// limiter's, a counter's or an id generator's members would each count on their own.
-  void semaphore(...) const = delete;
-  void rw(...) const = delete;
-  void mode_lock(...) const = delete;
-  void rate_limiter(...) const = delete;
-  void counter(...) const = delete;
-  void id_generator(...) const = delete;
+  /// Unsound over a quorum, and so they do not exist; what the compiler says shows the reason.
+  void semaphore(...) const = delete;  ///< Of two permits three could each have a majority.
+  void rw(...) const = delete;         ///< A member votes for one holder, and readers are several.
+  void mode_lock(...) const = delete;  ///< A member votes for one holder, and here are several.
+  void rate_limiter(...) const = delete;  ///< Each member would count on its own.
+  void counter(...) const = delete;       ///< Each member would count on its own.
+  void id_generator(...) const = delete;  ///< Each member would give out the same ids.
 
  private:
   std::shared_ptr<runtime::quorum_handle> handle_;

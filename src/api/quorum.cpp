@@ -27,11 +27,13 @@ void check_supported(const lock_options& options) {
 
 // Of a lock in another library's way.
 void check_votes(const lock_options& options) {
+  if (!detail::lock_access::recipe(options.dialect)->usual().votes) {
+    throw failure{errc::unsupported, "a lock of the dialect " +
+                                         std::string(options.dialect.name()) +
+                                         " is not possible over a quorum: its library locks on "
+                                         "one server; redlock is"};
+  }
   api::check_foreign(options);
-  if (detail::lock_access::recipe(options.dialect)->usual().votes) return;
-  throw failure{errc::unsupported,
-                "a lock of the dialect " + std::string(options.dialect.name()) +
-                    " is not possible over a quorum: its library locks on one server; redlock is"};
 }
 
 }  // namespace

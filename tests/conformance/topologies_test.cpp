@@ -154,18 +154,110 @@ TEST_P(Topologies, Cluster) {
   expect_all_kinds(client{servers.url()}, client{servers.url()}, is_refused_over_cluster);
 }
 
-// What a quorum is not for is no member of it, and does not compile.
+// What becomes of a kind over a quorum: it can be had, this way; its options are refused; or it
+// cannot be asked for, since that does not compile.
+using quorum_maker = std::function<lock(const quorum&, const std::string&)>;
+struct over_quorum {
+  enum class fate : std::uint8_t { had, refused, absent } what;
+  quorum_maker made{};
+};
+
+quorum_maker mutex_with(const lock_options& how) {
+  return [how](auto& voters, auto& name) { return voters.mutex(name, how); };
+}
+over_quorum had(quorum_maker made) { return {over_quorum::fate::had, std::move(made)}; }
+over_quorum refused(const lock_options& how) {
+  return {over_quorum::fate::refused, mutex_with(how)};
+}
+
+// One for each, so that a misspelt one is noticed: a client has it.
 template <typename T>
-concept has_other_kinds =
-    requires(const T& it) { it.rw("a"); } || requires(const T& it) { it.semaphore("a"); } ||
-    requires(const T& it) { it.mode_lock("a"); } ||
-    requires(const T& it) { it.recursive_mutex("a"); } ||
-    requires(const T& it) { it.elect("a"); } || requires(const T& it) { it.latch("a"); } ||
-    requires(const T& it) { it.barrier("a", 2); } || requires(const T& it) { it.counter("a"); } ||
-    requires(const T& it) { it.rate_limiter("a", rate_limit{}); } ||
-    requires(const T& it) { it.id_generator("a"); } ||
-    requires(const T& it) { it.fenced_set("a", "b", fencing_token{}); };
-static_assert(has_other_kinds<client> && !has_other_kinds<quorum>);
+concept has_recursive_mutex = requires(const T& it) { it.recursive_mutex("a"); };
+template <typename T>
+concept has_election = requires(const T& it) { it.elect("a"); };
+template <typename T>
+concept has_rw = requires(const T& it) { it.rw("a"); };
+template <typename T>
+concept has_semaphore = requires(const T& it) { it.semaphore("a"); };
+template <typename T>
+concept has_mode_lock = requires(const T& it) { it.mode_lock("a"); };
+template <typename T>
+concept has_latch = requires(const T& it) { it.latch("a"); };
+template <typename T>
+concept has_barrier = requires(const T& it) { it.barrier("a", 2); };
+template <typename T>
+concept has_counter = requires(const T& it) { it.counter("a"); };
+template <typename T>
+concept has_rate_limiter = requires(const T& it) { it.rate_limiter("a", rate_limit{}); };
+template <typename T>
+concept has_id_generator = requires(const T& it) { it.id_generator("a"); };
+template <typename T>
+concept has_fenced_set = requires(const T& it) { it.fenced_set("a", "b", fencing_token{}); };
+
+template <bool ClientHasIt, bool QuorumHasIt>
+over_quorum absent() {
+  static_assert(ClientHasIt && !QuorumHasIt);
+  return {over_quorum::fate::absent};
+}
+
+using all_over_quorum = std::map<std::string_view, over_quorum>;
+
+all_over_quorum native_over_quorum() {
+  const auto no_rw = absent<has_rw<client>, has_rw<quorum>>();
+  const auto no_mode_lock = absent<has_mode_lock<client>, has_mode_lock<quorum>>();
+  return {
+      {"mutex", had(mutex_with({}))},
+      {"mutex of a quorum", had(mutex_with({}))},
+      {"several mutexes", had([](auto& voters, auto& name) {
+         return all_of({voters.mutex(name), voters.mutex("with " + name)});
+       })},
+      {"mutex without tokens", refused({.fencing = fencing::off})},
+      {"fair mutex", refused({.fair = true})},
+      {"recursive mutex", absent<has_recursive_mutex<client>, has_recursive_mutex<quorum>>()},
+      {"election", absent<has_election<client>, has_election<quorum>>()},
+      {"reader", no_rw},
+      {"upgradeable reader", no_rw},
+      {"writer", no_rw},
+      {"semaphore", absent<has_semaphore<client>, has_semaphore<quorum>>()},
+      {"mode lock, NL to PW", no_mode_lock},
+      {"mode lock, EX", no_mode_lock},
+      {"latch", absent<has_latch<client>, has_latch<quorum>>()},
+      {"barrier", absent<has_barrier<client>, has_barrier<quorum>>()},
+      {"counter", absent<has_counter<client>, has_counter<quorum>>()},
+      {"fenced write", absent<has_fenced_set<client>, has_fenced_set<quorum>>()},
+      {"rate limiter", absent<has_rate_limiter<client>, has_rate_limiter<quorum>>()},
+      {"block of ids", absent<has_id_generator<client>, has_id_generator<quorum>>()},
+  };
+}
+
+all_over_quorum foreign_over_quorum() {
+  const auto redsync = had(mutex_with({.dialect = dialect::redlock()}));
+  const auto node_redlock = dialect::redlock({redlock_library::node_redlock});
+  const spring_registry told{.registry_key = "b", .mode = registry_mode::pub_sub};
+  const auto no_rw = absent<has_rw<client>, has_rw<quorum>>();
+  const auto no_semaphore = absent<has_semaphore<client>, has_semaphore<quorum>>();
+  return {
+      {"redsync's Mutex", redsync},
+      {"Redlock over a quorum", redsync},
+      {"node-redlock's Lock", had(mutex_with({.dialect = node_redlock}))},
+      {"plain lock, as redis-py's", refused({.dialect = dialect::redis_py()})},
+      {"go-zero's RedisLock", refused({.dialect = dialect::go_zero()})},
+      {"Redisson's RLock", refused({.dialect = dialect::redisson()})},
+      {"Redisson's RFairLock", refused({.fair = true, .dialect = dialect::redisson()})},
+      {"Redisson's RSpinLock", refused({.dialect = dialect::redisson(redisson_lock::spin)})},
+      {"Redisson's RFencedLock", refused({.dialect = dialect::redisson(redisson_lock::fenced)})},
+      {"Redisson's RReadWriteLock, reader", no_rw},
+      {"Redisson's RReadWriteLock, writer", no_rw},
+      {"Redisson's RSemaphore", no_semaphore},
+      {"Redisson's RPermitExpirableSemaphore", no_semaphore},
+      {"Redisson's RCountDownLatch", absent<has_latch<client>, has_latch<quorum>>()},
+      {"Spring's registry, SPIN_LOCK", refused({.dialect = dialect::spring_integration({"a"})})},
+      {"Spring's registry, PUB_SUB_LOCK", refused({.dialect = dialect::spring_integration(told)})},
+      {"python-redis-lock's Lock", refused({.dialect = dialect::python_redis_lock()})},
+      {"ShedLock's lock of a job", refused({.dialect = dialect::shedlock()})},
+      {"rueidislock's lock", refused({.dialect = dialect::rueidislock()})},
+  };
+}
 
 TEST_P(Topologies, Quorum) {
   const std::array servers{start(), start(), start(), start(), start()};
@@ -175,34 +267,24 @@ TEST_P(Topologies, Quorum) {
     return quorum{members};
   };
   const quorum ours = voters(), others = voters();
-  const auto all = capabilities();
-  const auto expect_kind = [&](const char* kind, const lock_options& how) {
-    SCOPED_TRACE(kind);
-    const auto what = std::ranges::find(all, kind, &capability::kind);
-    ASSERT_NE(what, all.end());
-    expect_exclusion(*what, ours.mutex(kind, how), others.mutex(kind, how), [] { return true; });
-  };
-  expect_kind("mutex of a quorum", {});
-  expect_kind("Redlock over a quorum", {.dialect = dialect::redlock()});
-  expect_kind("node-redlock's Lock",
-              {.dialect = dialect::redlock({redlock_library::node_redlock})});
-  const lock_options unsound[] = {
-      {.fair = true},
-      {.fencing = fencing::off},
-      {.dialect = dialect::redis_py()},
-      {.dialect = dialect::go_zero()},
-      {.dialect = dialect::redisson()},
-      {.dialect = dialect::redisson(redisson_lock::spin)},
-      {.dialect = dialect::redisson(redisson_lock::fenced)},
-      {.dialect = dialect::spring_integration({"a"})},
-      {.dialect = dialect::python_redis_lock()},
-      {.dialect = dialect::shedlock()},
-      {.dialect = dialect::rueidislock()},
-  };
-  for (const auto& how : unsound) {
-    SCOPED_TRACE(std::string(how.dialect.name()));
-    EXPECT_EQ(thrown_by([&] { (void)ours.mutex("a", how); }).reason(), errc::unsupported);
+  auto all = native_over_quorum();
+  all.merge(foreign_over_quorum());
+  std::size_t seen = 0;
+  for (const auto& what : capabilities()) {
+    SCOPED_TRACE(std::string(what.kind));
+    ASSERT_TRUE(all.contains(what.kind)) << "say what becomes of it";
+    ++seen;
+    const auto& [fate, made] = all.at(what.kind);
+    const std::string name(what.kind);
+    if (fate == over_quorum::fate::refused) {
+      const auto why = thrown_by([&] { (void)made(ours, name); });
+      EXPECT_EQ(why.reason(), errc::unsupported);
+      EXPECT_THAT(why.what(), testing::HasSubstr("quorum"));
+    } else if (fate == over_quorum::fate::had) {
+      expect_exclusion(what, made(ours, name), made(others, name), [] { return true; });
+    }
   }
+  EXPECT_EQ(seen, all.size());
 }
 
 }  // namespace

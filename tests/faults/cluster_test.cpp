@@ -442,7 +442,8 @@ TEST(Cluster, RefusesWhatNeedsOneServer) {
     client{url, {.detect_deadlocks = true}};
   });
   const client redis{url};
-  for (const auto& other : {dialect::rueidislock(), dialect::python_redis_lock()}) {
+  for (const auto& other : {dialect::rueidislock(), dialect::python_redis_lock(),
+                            dialect::redlock({.further_resources = {"b"}})}) {
     const auto words = "layout " + std::string(other.name()) + " have several hash slots";
     expect_refused(words.c_str(), [&] { (void)redis.mutex("a", {.dialect = other}); });
   }

@@ -26,16 +26,17 @@ enum class fault : std::uint8_t {
   restarted_empty,
   clock_forward,  // the server's clock is set
   clock_back,
-  gave_up,    // a client's patience is over
-  cancelled,  // it is told to stop
+  meddled_with,  // somebody deletes a key of the lock, or breaks it
+  gave_up,       // a client's patience is over
+  cancelled,     // it is told to stop
 };
-inline constexpr std::size_t fault_kinds = 18;
+inline constexpr std::size_t fault_kinds = 19;
 inline constexpr std::array<std::string_view, fault_kinds> fault_names = {
     "request lost", "answer lost",       "request late",  "request repeated",
     "push lost",    "stalled",           "deaf",          "connection broken",
     "frozen",       "frozen past lease", "crashed",       "crashed silently",
     "flushed",      "restarted empty",   "clock forward", "clock back",
-    "gave up",      "cancelled"};
+    "meddled with", "gave up",           "cancelled"};
 
 using fault_counts = std::array<std::uint64_t, fault_kinds>;
 

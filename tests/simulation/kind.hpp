@@ -48,7 +48,7 @@ struct kind {
   // It may be kept by who does not use it (lock_options::retain).
   bool is_kept = false;
   // A command that an operator gives while things go wrong, or when they do no more; null: none.
-  std::string (*meddle)(dice&, const lock_key&, bool faults) = nullptr;
+  std::string (*operate)(dice&, const lock_key&, bool faults) = nullptr;
 };
 
 // One at a time, with fencing tokens.

@@ -24,7 +24,8 @@
 // Who has asked for another mode of what he has relies on the weaker of the two from then on.
 //
 // S1 and S3 are excused for leases that were granted, or whose time was counted, before the server
-// was emptied or its clock set forward; late copies, and O2, when the clock was set back.
+// was emptied, its clock set forward or the lock broken or deleted; late copies, and O2, when the
+// clock was set back.
 #pragma once
 
 #include <cstdint>
@@ -68,6 +69,8 @@ class promises {
   // A release or withdrawal was answered with "given back".
   void gave_back(monotonic_time now);
   void emptied(monotonic_time now);
+  // Somebody has taken the lock from all who had it.
+  void leases_ended(monotonic_time now) noexcept { disrupted_at_ = now; }
   void clock_set(monotonic_time now, microseconds by);
   void believed(const belief& what, monotonic_time now);
   void believed_together(std::span<const belief* const> all);

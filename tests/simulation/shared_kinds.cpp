@@ -124,7 +124,7 @@ const kind& semaphore_kind() {
       .holders = shared_holders,
       .queue = shared_queue,
       .limit = permits_there_are,
-      .meddle = set_permits,
+      .operate = set_permits,
   };
   return one;
 }

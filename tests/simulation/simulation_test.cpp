@@ -152,5 +152,21 @@ TEST_P(SimulationOf, BearsACancellationAtEveryEvent) {
   EXPECT_GT(runs, 300U);
 }
 
+// The same while things go wrong, of every so many-th event.
+TEST_P(SimulationOf, BearsACancellationAmongFaults) {
+  constexpr std::uint64_t step = 61;
+  std::uint64_t runs = 0;
+  for (std::uint64_t seed = 1; seed <= usually(40); ++seed) {
+    for (std::uint64_t k = 1 + seed % step, events = k; k <= events; k += step, ++runs) {
+      const scenario::stop one{.client = k % 3, .after = k};
+      const auto result =
+          simulation::simulate({.seed = seed, .of = GetParam(), .clients = 3, .cancel = one});
+      ASSERT_EQ(result.violation, "") << "seed " << seed << ", event " << k;
+      events = result.events;
+    }
+  }
+  EXPECT_GT(runs, 10 * usually(40));
+}
+
 }  // namespace
 }  // namespace holdfast::simulation

@@ -5,6 +5,7 @@
 
 #include "dialects/catalog.hpp"
 #include "simulation/client.hpp"
+#include "simulation/meddling.hpp"
 #include "simulation/telling.hpp"
 
 namespace holdfast::simulation {
@@ -113,13 +114,17 @@ void world::plan_faults() {
   const auto some_time = [this] { return begin_of_time + dice_.time_up_to(fault_phase); };
   if (dice_.chance(20)) at(some_time(), [this] { empty_the_server(); });
   for (auto steps = dice_.chance(20) ? 1 + dice_.up_to(1) : 0; steps > 0; --steps) {
+    clock_is_set_ = true;
     at(some_time(), [this] { set_the_clock(); });
   }
-  if (kind_.meddle == nullptr) return;
-  for (auto times = dice_.up_to(4); times > 0; --times) {
+  for (auto times = dice_.chance(25) ? 1 + dice_.up_to(2) : 0; times > 0; --times) {
     at(some_time(), [this] { meddle(); });
   }
-  at(faults_end_, [this] { meddle(); });
+  if (kind_.operate == nullptr) return;
+  for (auto times = dice_.up_to(4); times > 0; --times) {
+    at(some_time(), [this] { operate(); });
+  }
+  at(faults_end_, [this] { operate(); });
 }
 
 void world::empty_the_server() {
@@ -138,10 +143,23 @@ void world::empty_the_server() {
   for (const auto& one : clients_) one->disturb();
 }
 
-void world::meddle() {
+void world::operate() {
   const int connection = connect();
-  (void)execute(connection, kind_.meddle(dice_, key_, faults()));
+  (void)execute(connection, kind_.operate(dice_, key_, faults()));
   server_.disconnect(connection);
+}
+
+void world::meddle() {
+  count(fault::meddled_with);
+  const auto what = draw_meddling(dice_, kind_, key_, clock_is_set_);
+  const int connection = connect();
+  (void)execute(connection, what.command);
+  server_.disconnect(connection);
+  if (what.ends_leases) {
+    tell({.what = history::kind::emptied, .until = now_.time_since_epoch()});
+    promises_.leases_ended(now_);
+  }
+  for (const auto& one : clients_) one->disturb();
 }
 
 void world::set_the_clock() {

@@ -62,6 +62,7 @@ class world {
   void plan_faults();
   void empty_the_server();
   void set_the_clock();
+  void operate();
   void meddle();
   void deliver_messages();
   void synchronize();
@@ -79,6 +80,7 @@ class world {
   monotonic_time server_at_ = begin_of_time;
   simulated_server server_;
   bool knows_scripts_ = false;
+  bool clock_is_set_ = false;  // at some time in this run
   promises promises_;
   event_queue events_;
   std::vector<std::unique_ptr<client>> clients_;

@@ -1,0 +1,47 @@
+#include "simulation/meddling.hpp"
+
+#include "dialects/holdfast/inspect.hpp"
+#include "resp/writer.hpp"
+
+namespace holdfast::simulation {
+namespace {
+
+std::string deletion_of(const std::string& key) {
+  std::string bytes;
+  resp::writer out{bytes};
+  out.command(2);
+  out.arg("DEL");
+  out.arg(std::string_view{key});
+  return bytes;
+}
+
+std::string breaking(const kind& of, const lock_key& key) {
+  std::string bytes;
+  resp::writer out{bytes, resp::writer::scripts::by_text};
+  if (&of == &mutex_kind()) {
+    dialects::write_break(key, out);
+  } else {
+    dialects::write_break_shared(key, out);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+meddling draw_meddling(dice& dice, const kind& of, const lock_key& key, bool clock_is_set) {
+  const std::string value{key.value_key()};
+  switch (dice.up_to(clock_is_set ? 3 : 4)) {
+    case 0:
+      return {deletion_of(value + ":w")};
+    case 1:
+      return {deletion_of(value + ":i")};
+    case 2:
+      return {deletion_of(value), true};
+    case 3:
+      return {breaking(of, key), true};
+    default:
+      return {deletion_of(key.fence_key())};
+  }
+}
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,20 @@
+// What people do to a lock's keys while things go wrong: they delete one, or break the lock.
+#pragma once
+
+#include <string>
+
+#include "simulation/kind.hpp"
+
+namespace holdfast::simulation {
+
+struct meddling {
+  std::string command;
+  // Who had the lock has it no more, and does not know. Nothing else is promised any less.
+  bool ends_leases = false;
+};
+
+// Not of the fence counter where the server's clock is set: were it set back, tokens could be given
+// again that somebody still has.
+meddling draw_meddling(dice&, const kind&, const lock_key&, bool clock_is_set);
+
+}  // namespace holdfast::simulation

@@ -98,6 +98,7 @@ TEST_F(AcquireWaiting, AsksWhenItsTurnComesAtTheLatestAtItsBound) {
   EXPECT_EQ(until_turn({0, seconds(30), 1, {}}), seconds(2));
   EXPECT_EQ(until_turn({1, seconds(30), 1, {}}), seconds(2));
   EXPECT_EQ(until_turn({14, seconds(30), 1, {}}), seconds(15));
+  EXPECT_EQ(until_turn({18, seconds(1), 1, {}}), milliseconds(1000 + 16 * 20 + 2000));
   EXPECT_EQ(until_turn({60, seconds(1), 1, {}}), ask_bound(60)) << "a crowd does not";
   EXPECT_EQ(ask_bound(1'000'000), seconds(60));
 }

@@ -23,17 +23,19 @@ constexpr milliseconds ask_bound(std::uint64_t place) noexcept {
   return milliseconds{15'000} + milliseconds{100} * static_cast<milliseconds::rep>(place - front);
 }
 
-// When a waiter asks whose owner dies: the lease has run out by then. Each one gives those before
-// him time to ask first; should all of them have died with the owner, nobody else would. More than
-// so many do not, so that a crowd does not ask as often as a short lease ends.
+// When a waiter asks, should the owner die: the lease has run out by then. Each leaves those before
+// him time to ask first; should all of them have died with the owner, nobody else would. Only so
+// many come that soon, or a crowd would ask as often as somebody has the lock for a moment: behind
+// them each leaves those before him time for a claim.
 constexpr milliseconds time_to_ask{20};
-constexpr std::uint64_t most_in_front = 60;
+constexpr std::uint64_t most_that_ask_soon = 16;
 
 constexpr milliseconds until_turn(const dialects::queued& where) noexcept {
   const milliseconds bound = ask_bound(where.place);
-  if (where.place >= most_in_front) return bound;
-  return std::min(bound,
-                  where.remaining + time_to_ask * static_cast<milliseconds::rep>(where.place));
+  if (where.place >= 60) return bound;
+  const auto soon = static_cast<milliseconds::rep>(std::min(where.place, most_that_ask_soon));
+  const auto later = static_cast<milliseconds::rep>(where.place) - soon;
+  return std::min(bound, where.remaining + time_to_ask * soon + dialects::longest_claim * later);
 }
 
 }  // namespace holdfast::leasing

@@ -236,7 +236,7 @@ void promises::waits(const place& where, monotonic_time now) {
   contended_ = true;
   if (!free_since_ && now > opens_at_) became_free(opens_at_, true);
   if (!free_since_) return;
-  const bool undisturbed = freed_by_expiry_ && where.before < leasing::most_in_front &&
+  const bool undisturbed = freed_by_expiry_ && where.before <= leasing::most_that_ask_soon &&
                            where.told_at - where.asked_at <= round_trip &&
                            granted_last_at_ <= where.asked_at &&
                            !is_disrupted_since(where.asked_at) && !is_set_since(where.asked_at);

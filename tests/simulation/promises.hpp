@@ -9,7 +9,7 @@
 //   S4  a lease that ends is reported at its deadline; no lease ends before its time when nothing
 //       was done to it
 //   L1  a lock whose lease has ended is given to who waits, within `prompt`, and 20 ms for each of
-//       up to 60 before him, who may be dead
+//       up to 16 before him, who may be dead
 //   L2  a release gives the lock to the first who waits; and whatever happened, nobody waits for a
 //       free lock longer than he may stay silent. Free: the first in the queue may come in
 //   R   a lock that nobody uses is given back within `prompt` when somebody waits

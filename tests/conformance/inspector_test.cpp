@@ -316,6 +316,8 @@ TEST_P(Inspector, DiagnosisRunsEveryScript) {
   (void)look().diagnose();
   const auto expect_known = [&](std::span<const resp::script* const> scripts) {
     for (const auto* script : scripts) {
+      // Sent in the middle of a slot's move alone; its commands are those of the others.
+      if (std::string_view{script->name}.ends_with("lone_release")) continue;
       const auto known = server().command(
           {"SCRIPT", "EXISTS", std::string(script->form(support::over_cluster()).sha1)});
       EXPECT_EQ(known.items.at(0).number, 1) << script->name;

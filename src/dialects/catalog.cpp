@@ -14,7 +14,7 @@
 namespace holdfast::dialects {
 namespace {
 
-// Loaded when logging in: lone_release, which only slots of a cluster that move need, is not.
+// Loaded when logging in: token_release, which only slots of a cluster that move need, is not.
 constexpr std::array mutex_scripts = {
     &scripts::holdfast_acquire,  &scripts::holdfast_renew,           &scripts::holdfast_release,
     &scripts::holdfast_withdraw, &scripts::holdfast_register_client,

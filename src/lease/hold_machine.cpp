@@ -81,11 +81,11 @@ hold_step hold_machine::renew() {
 }
 
 monotonic_time hold_machine::due_after(monotonic_time sent_at) const noexcept {
-  const auto third = sent_at + nanoseconds(lease_) / 3;
-  if (!together_) return third;
   const nanoseconds period = nanoseconds(lease_) / 3;
+  const auto latest = sent_at + period;
+  if (!together_) return latest;
   const nanoseconds phase = period / beats * *together_;
-  return third - (third.time_since_epoch() - phase) % period;
+  return latest - (latest.time_since_epoch() - phase) % period;
 }
 
 hold_step hold_machine::retry_soon(monotonic_time now) {

@@ -77,7 +77,7 @@ void mutex_recipe::write_release(const claim& held, resp::writer& out) const {
 }
 
 void mutex_recipe::write_lone_release(const claim& held, resp::writer& out) const {
-  out.call(scripts::holdfast_lone_release, 1, 1);
+  out.call(scripts::token_release, 1, 1);
   write_key(*held.key, "", out);
   out.arg(lock_value{held.granted, held.owner}.text());
 }

@@ -137,8 +137,7 @@ TEST(mutex_recipe, gives_back_by_value_or_by_owner) {
   EXPECT_EQ(written([](auto& out) { unfenced().write_release(some_claim(0), out); }),
             evalsha(scripts::holdfast_release, 4, keys_and({"1:0:" + owner})));
   EXPECT_EQ(written([](auto& out) { fenced().write_lone_release(some_claim(major), out); }),
-            evalsha(scripts::holdfast_lone_release, 1,
-                    {"hf:{orders:42}", "1:1795240014867674:" + owner}));
+            evalsha(scripts::token_release, 1, {"hf:{orders:42}", "1:1795240014867674:" + owner}));
   EXPECT_EQ(written([](auto& out) { fenced().write_withdraw(some_claim(), out); }),
             evalsha(scripts::holdfast_withdraw, 4, keys_and({owner, ":1000:-"})));
 }

@@ -22,14 +22,18 @@ mtype phase[3] = idle;
 byte sent[3], until[3], token[3];
 bool command[3], withdrawing[3];
 bool copy[3]; byte copy_sent[3];       /* on an abandoned connection */
+bool late_copy;                        /* of what client 1 gave it up with, likewise */
 bool granted[3]; byte answer_until[3], answer_token[3]; bool answered[3];
 bool push[3]; byte push_at[3], push_true[3], push_token[3];
+bool first_holds = true;               /* client 3 has not released */
 byte newest;                           /* the largest token that a client got */
 
 #define BELIEVES(c) (phase[c] == held && t < until[c])
 
 inline hand_over() {
+#ifndef TOKEN_KEPT
   major++;
+#endif
   if
   :: q0 == 0 -> owner = 0; expires = 0
   :: q0 != 0 ->
@@ -65,14 +69,26 @@ inline acquire(c) {
 
 inline withdraw(c) {
   if :: q0 == c -> q0 = q1; q1 = 0 :: q1 == c -> q1 = 0 :: else fi;
+#ifndef NO_OWNER_COMPARED
   if :: owner == c -> hand_over() :: else fi
+#else
+  if :: owner != 0 -> hand_over() :: else fi
+#endif
+}
+
+inline may_leave_a_copy(c) { /* one will do: the clients are alike */
+  if :: c == 1 -> late_copy = true :: skip fi
 }
 
 inline hold(c, deadline, number) {
   phase[c] = held; until[c] = deadline; token[c] = number; command[c] = false;
   answered[c] = false;
   if
-  :: t < deadline -> assert(!BELIEVES(3 - c)); assert(number > newest); newest = number
+  :: t < deadline ->
+#ifndef STEP /* a step ends a lease early */
+     assert(!(first_holds && t < LEASE));
+#endif
+     assert(!BELIEVES(3 - c)); assert(number > newest); newest = number
   :: else
   fi
 }
@@ -141,8 +157,10 @@ end:
 #else
   :: atomic { withdrawing[c] && (!copy[c] || t > copy_sent[c] + ANSWER_BOUND) ->
 #endif
-       withdraw(c); withdrawing[c] = false }
-  :: atomic { phase[c] == held && t < until[c] -> withdraw(c); phase[c] = left } /* release */
+       withdraw(c); withdrawing[c] = false; may_leave_a_copy(c) }
+  :: atomic { phase[c] == held && t < until[c] -> /* release */
+       withdraw(c); phase[c] = left; may_leave_a_copy(c) }
+  :: atomic { c == 1 && late_copy -> withdraw(c); late_copy = false }
   :: atomic { phase[c] == waiting -> phase[c] = dead; push[c] = false }
   od
 }
@@ -151,7 +169,7 @@ end:
 proctype world() {
   do
   :: atomic { t < END -> t++ }
-  :: atomic { owner == 3 && !FREE -> hand_over() } /* the first holder releases */
+  :: atomic { owner == 3 && !FREE -> first_holds = false; hand_over() } /* its release */
   :: atomic { q0 != 0 && q0 < 3 && phase[q0] == dead -> q0 = q1; q1 = 0 } /* not heard of */
   :: atomic { q0 != 0 || q1 != 0 -> q0 = 0; q1 = 0 } /* a third party deletes the queue */
 #ifdef STEP

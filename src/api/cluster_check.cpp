@@ -83,6 +83,7 @@ void examine_masters(const std::vector<cluster_master>& all, std::vector<finding
 node_view look_from_node(const asking& ask) {
   const auto said = ask({"CLUSTER", "NODES"});
   node_view seen;
+  seen.is_refused = said.is(resp::type::error);
   if (!said.is_text()) return seen;
   std::vector<node_line> all;
   std::istringstream lines(said.text);
@@ -109,6 +110,12 @@ void examine_moves(const node_view& seen, std::vector<finding>& into) {
                     "several keys may have to wait; one that was broken off is ended by "
                     "`redis-cli --cluster fix`"});
   };
+  if (seen.is_refused) {
+    into.push_back({severity::ok, "open slots",
+                    "could not look at them, nor which replicas are missing (needs "
+                    "+cluster|nodes)",
+                    ""});
+  }
   report(seen.leaving, " being moved away");
   report(seen.arriving, " being moved here");
 }

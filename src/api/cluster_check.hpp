@@ -23,16 +23,16 @@ std::vector<cluster_master> ask_masters(runtime::client_core&);
 // Adds whose slots are not available.
 void examine_masters(const std::vector<cluster_master>&, std::vector<finding>& into);
 
-// What one node says of itself and of its replicas: of CLUSTER NODES. Nothing when its user may not
-// ask.
+// What one node says of itself and of its replicas: of CLUSTER NODES.
 struct node_view {
+  bool is_refused = false;             // its user may not ask
   std::vector<std::string> leaving{};  // slots that are half moved
   std::vector<std::string> arriving{};
   std::vector<known_replica> replicas{};
 };
 node_view look_from_node(const asking&);
 
-// Adds which slots are half moved.
+// Adds which slots are half moved, or that this is not known.
 void examine_moves(const node_view&, std::vector<finding>& into);
 
 }  // namespace holdfast::api

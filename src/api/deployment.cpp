@@ -20,14 +20,20 @@ class deployment {
     const auto memory = ask_({"INFO", "memory"});
     if (memory.is(resp::type::error)) return {};
     about_eviction(memory.text);
-    if (is_master) about_role(ask_({"INFO", "replication"}).text);
-    about_persistence(ask_({"INFO", "persistence"}).text);
+    if (is_master) look(&deployment::about_role, "replication");
+    look(&deployment::about_persistence, "persistence");
     return std::move(findings_);
   }
 
  private:
   void report(severity level, std::string check, std::string detail, std::string remedy = {}) {
     findings_.push_back({level, std::move(check), std::move(detail), std::move(remedy)});
+  }
+
+  // What has not been answered is not taken for an answer.
+  void look(void (deployment::*about)(const std::string&), std::string_view section) {
+    const auto info = ask_({"INFO", section});
+    if (!info.is(resp::type::error)) (this->*about)(info.text);
   }
 
   // Nothing when the user may not look.

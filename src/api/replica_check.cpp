@@ -53,13 +53,15 @@ class replica_connection {
     const net::connect_limits limits{net::now() + patience_, patience_, nullptr};
     redis::exchange talk(link_, limits);
     talk.ask(what);
-    if (auto broken = talk.run()) {
-      resp::value none;
-      none.kind = resp::type::error;
-      none.text = std::move(broken->detail);
-      return none;
+    if (problem_.empty()) {
+      if (auto broken = talk.run()) problem_ = std::move(broken->detail);
     }
-    return std::move(talk.reply(0));
+    if (problem_.empty()) return std::move(talk.reply(0));
+    // Nor can anything else be asked: an answer that comes late would be taken for the next one's.
+    resp::value none;
+    none.kind = resp::type::error;
+    none.text = problem_;
+    return none;
   }
 
  private:
@@ -124,15 +126,31 @@ class replica_examination {
     if (auto clock = read_clock(where, asks)) clocks_.push_back(*std::move(clock));
   }
 
+  // Who knows them and their master may call one by two addresses: then it is only known how many.
   void about_those_that_are_missing() {
+    if (connected_.size() >= search_.known.size()) return;
+    const auto missing = search_.known.size() - connected_.size();
+    const auto is_strange = [this](const known_replica& one) { return !is_connected(one); };
+    const auto strange = std::ranges::count_if(search_.known, is_strange);
+    if (static_cast<std::size_t>(strange) > missing) {
+      return report(severity::warning, "replica",
+                    std::to_string(missing) + " of the " + std::to_string(search_.known.size()) +
+                        " that are known " + (missing == 1 ? "is" : "are") +
+                        " not connected to the master",
+                    "start what is down, or let it be forgotten where it is gone for good");
+    }
     for (const auto& one : search_.known) {
-      if (std::ranges::find(connected_, one.where) != connected_.end()) continue;
+      if (is_connected(one)) continue;
       report(severity::warning, "replica",
              printable(one.where) + ", one of " + std::to_string(search_.known.size()) +
                  " that are known, is not connected to the master (" + printable(one.flags) + ")",
              "start it, or let it be forgotten where it is gone for good (SENTINEL RESET, CLUSTER "
              "FORGET)");
     }
+  }
+
+  bool is_connected(const known_replica& one) const {
+    return std::ranges::find(connected_, one.where) != connected_.end();
   }
 
   void about_none() {

@@ -91,7 +91,7 @@ std::optional<net::endpoint> examine_sentinels(const redis::sentinel_group& grou
 
 std::vector<known_replica> replicas_known_to(const net::endpoint& sentinel,
                                              const redis::sentinel_group& group,
-                                             milliseconds patience) {
+                                             milliseconds patience, std::vector<finding>& into) {
   const net::connect_limits limits{net::now() + patience, patience, nullptr};
   redis::link over;
   redis::session_facts facts;
@@ -99,6 +99,11 @@ std::vector<known_replica> replicas_known_to(const net::endpoint& sentinel,
   redis::exchange talk(over, limits);
   talk.ask({"SENTINEL", "REPLICAS", group.service});
   if (talk.run()) return {};
+  if (talk.reply(0).is(resp::type::error)) {
+    into.push_back({severity::ok, "replica",
+                    "could not look which are missing (needs +sentinel|replicas at sentinels)",
+                    ""});
+  }
   std::vector<known_replica> all;
   for (const auto& one : talk.reply(0).items) {
     all.push_back({field(one, "ip") + ":" + field(one, "port"), field(one, "flags")});

@@ -16,9 +16,9 @@ namespace holdfast::api {
 std::optional<net::endpoint> examine_sentinels(const redis::sentinel_group& group,
                                                milliseconds patience, std::vector<finding>& into);
 
-// As this one knows them; none when its user may not ask.
+// As this one knows them; none, and a finding, when its user may not ask.
 std::vector<known_replica> replicas_known_to(const net::endpoint& sentinel,
                                              const redis::sentinel_group& group,
-                                             milliseconds patience);
+                                             milliseconds patience, std::vector<finding>& into);
 
 }  // namespace holdfast::api

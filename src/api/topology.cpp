@@ -28,7 +28,7 @@ void examine_topology(runtime::client_core& core, std::uint16_t slot, standing a
     search.without = severity::problem;
     const auto sentinel = examine_sentinels(*session.sentinels, patience(session), into);
     if (sentinel) {
-      search.known = replicas_known_to(*sentinel, *session.sentinels, patience(session));
+      search.known = replicas_known_to(*sentinel, *session.sentinels, patience(session), into);
     }
   } else if (session.asks_slots) {
     search.without = severity::warning;

@@ -64,6 +64,7 @@ hold_step hold_machine::on_doubt(monotonic_time now) {
 hold_step hold_machine::on_extended(milliseconds ttl, monotonic_time sent_at, monotonic_time now) {
   if (over_) return {};
   if (now >= deadline_) return lose();
+  extending_ = milliseconds{0};
   prolong(ttl, sent_at);
   return wait();
 }

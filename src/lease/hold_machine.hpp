@@ -1,6 +1,7 @@
 // A held lease: when to renew it, when it is lost. No clock, socket or thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,7 +57,10 @@ class hold_machine {
   hold_step on_missing(monotonic_time now);
   // The server may be another than the one that granted it, and never have heard of it.
   hold_step on_doubt(monotonic_time now);
-  // extend() by the user was answered; the lease may now be longer than usual. It is still renewed
+  // extend() by the user is asked for; until an answer comes the server may have done it.
+  void on_extending(milliseconds duration) noexcept { extending_ = std::max(extending_, duration); }
+  milliseconds may_be_extended_by() const noexcept { return extending_; }
+  // It was answered; the lease may now be longer than usual. It is still renewed
   // in the rhythm of the usual lease: a renewal never shortens it.
   hold_step on_extended(milliseconds ttl, monotonic_time sent_at, monotonic_time now);
   void on_released();
@@ -83,6 +87,7 @@ class hold_machine {
   milliseconds lease_;
   monotonic_time deadline_;
   monotonic_time renew_at_;
+  milliseconds extending_{};           // the longest without an answer
   monotonic_time doubted_at_ = never;  // to be confirmed by what is asked from then on
   bool renews_;
   bool claiming_;          // the whole lease is not in force yet

@@ -245,6 +245,16 @@ TEST(HoldMachine, AnExtendedLeaseIsStillRenewedInTheUsualRhythm) {
   EXPECT_EQ(machine.on_timer(third), renew_until(machine.deadline()));
 }
 
+TEST(HoldMachine, RemembersTheLongestExtensionUntilOneIsAnswered) {
+  hold_machine machine = held();
+  EXPECT_EQ(machine.may_be_extended_by(), milliseconds(0));
+  machine.on_extending(seconds(60));
+  machine.on_extending(seconds(50));
+  EXPECT_EQ(machine.may_be_extended_by(), seconds(60));
+  machine.on_extended(seconds(60), local_start, local_start + seconds(1));
+  EXPECT_EQ(machine.may_be_extended_by(), milliseconds(0));
+}
+
 TEST(HoldMachine, AnExtensionNeverShortens) {
   hold_machine machine = held();
   machine.on_extended(milliseconds(10), local_start + seconds(1), local_start + seconds(1));

@@ -9,8 +9,14 @@
 namespace holdfast::leasing {
 
 release_machine::release_machine(const dialects::recipe& recipe, const dialects::claim& claim,
-                                 monotonic_time deadline, std::uint64_t seed, milliseconds patience)
-    : recipe_(&recipe), claim_(&claim), deadline_(deadline), retries_(seed), patience_(patience) {}
+                                 monotonic_time deadline, std::uint64_t seed, milliseconds patience,
+                                 milliseconds longer)
+    : recipe_(&recipe),
+      claim_(&claim),
+      deadline_(deadline),
+      retries_(seed),
+      patience_(patience),
+      longer_(longer) {}
 
 // Asks even when the deadline has passed: the server may keep the lock a little longer than that.
 release_step release_machine::start(monotonic_time now) { return send(now); }
@@ -64,7 +70,7 @@ release_step release_machine::retry(monotonic_time now) {
   next.finished = now >= gone_at();
   state_ = next.finished ? state::done : state::waiting;
   const auto until = now < deadline_ ? deadline_ : gone_at();
-  const auto latest = alone_ ? until : std::min(alone_from_, until);
+  const auto latest = alone_ ? until : std::min(std::max(alone_from_, now), until);
   if (!next.finished) next.wake_at = std::min(now + retries_.next(while_unreachable), latest);
   return next;
 }
@@ -80,7 +86,7 @@ std::optional<outcome> release_machine::tell(outcome how) {
 }
 
 monotonic_time release_machine::gone_at() const noexcept {
-  const milliseconds kept = dialects::kept_time(*claim_);
+  const milliseconds kept = dialects::kept_time(*claim_) + longer_;
   return deadline_ + kept + clock_allowance(kept);
 }
 

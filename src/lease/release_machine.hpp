@@ -21,7 +21,8 @@ inline constexpr milliseconds longest_move{250};
 // (1) A resent release that finds "not mine" before the lease's deadline counts as released: the
 // first copy did it. (2) From the deadline on the caller is told `unavailable`, once, and nothing
 // more. It is still tried: the server may keep the lock for another lease, when it has renewed it
-// and its answer was lost, and for the claim's delay after that, although nobody is inside.
+// and its answer was lost, for what else such a request asked for (`longer`), and for the claim's
+// delay after that, although nobody is inside.
 //
 // A server that needs another try to find who is next (`unfinished`) is asked again at once, also
 // after the deadline: it has not freed the lock yet, and comes nearer to the end with each try.
@@ -33,9 +34,10 @@ inline constexpr milliseconds longest_move{250};
 class release_machine {
  public:
   // The claim is the caller's. `seed`: of the jitter between retries. `patience`: with a move.
+  // `longer`: than the claim says the server may keep it.
   release_machine(const dialects::recipe& recipe, const dialects::claim& claim,
                   monotonic_time deadline, std::uint64_t seed = 0,
-                  milliseconds patience = longest_move);
+                  milliseconds patience = longest_move, milliseconds longer = {});
 
   release_step start(monotonic_time now);
   release_step on_reply(const resp::value& reply, monotonic_time now);
@@ -63,6 +65,7 @@ class release_machine {
   back_off retries_;
   std::string last_refusal_;
   milliseconds patience_;
+  milliseconds longer_;
   monotonic_time alone_from_ = monotonic_time::max();
   state state_ = state::asking;
   bool alone_ = false;   // gives up the lock's own key alone

@@ -138,6 +138,16 @@ TEST(ReleaseMachine, GoesOnAskingForAsLongAsTheServerMayKeepTheLock) {
   EXPECT_EQ(machine.on_timer(gone_at), release_step{.finished = true}) << "and told it only once";
 }
 
+TEST(ReleaseMachine, GoesOnAskingForWhatElseTheServerMayHaveBeenAskedFor) {
+  release_machine machine(recipe, test_claim(), deadline, 1, longest_move, seconds(3600));
+  const milliseconds kept = test_claim().lease + milliseconds(3'600'000);
+  const monotonic_time gone_at = deadline + kept + clock_allowance(kept);
+  machine.start(deadline);
+  const monotonic_time just_before = gone_at - milliseconds(1);
+  EXPECT_FALSE(machine.on_missing(missing::unknown, just_before).finished);
+  EXPECT_TRUE(machine.on_timer(gone_at).finished);
+}
+
 TEST(ReleaseMachine, TellsNothingMoreOfWhatIsConfirmedAfterTheDeadline) {
   for (const std::string_view answer : {"released", "not mine", "refused"}) {
     release_machine machine = fresh();
@@ -204,6 +214,17 @@ TEST(ReleaseMachine, GivesUpTheLocksOwnKeyWhenAMoveOfItsSlotGoesOn) {
   machine.write(out);
   EXPECT_EQ(written, "*2\r\n$12\r\nlone release\r\n$1\r\n9\r\n");
   EXPECT_EQ(gist(machine.on_reply(say("released"), alone_from)), "ok finished");
+}
+
+// An answer was waited for meanwhile: who looks at the time that is named must not find the past.
+TEST(ReleaseMachine, NamesNoTimeInThePastWhenAMoveHasGoneOn) {
+  release_machine machine = fresh();
+  machine.start(local_start);
+  const auto told = machine.on_reply(say("divided", errc::server_busy), local_start);
+  EXPECT_EQ(machine.on_timer(*told.wake_at).send, ask::release);
+  const auto late = local_start + seconds(2);
+  EXPECT_EQ(machine.on_missing(missing::unknown, late).wake_at, late);
+  EXPECT_EQ(machine.on_timer(late).send, ask::lone_release);
 }
 
 TEST(ReleaseMachine, ALoneReleaseIsResentAsOne) {

@@ -16,7 +16,8 @@ namespace holdfast::redis {
 namespace {
 
 constexpr milliseconds first_attempt_delay{10};
-constexpr milliseconds last_attempt_delay{1000};
+constexpr milliseconds last_attempt_delay{500};
+constexpr milliseconds delay_after_refusal{1000};  // that is likely to come again
 // In a cluster each failure makes others be asked who has the locks now.
 constexpr milliseconds last_attempt_delay_in_cluster{100};
 // So long a reader may be deaf to all but the socket.
@@ -195,7 +196,7 @@ void connection::not_connected(const breakdown& why) {
     const scoped_mutex lock(mutex_);
     connecting_ = false;
     schedule_attempt();
-    if (why.is_permanent()) attempt_at_ = net::now() + last_attempt_delay;
+    if (why.is_permanent()) attempt_at_ = net::now() + delay_after_refusal;
     ever_reached_ = ever_reached_ || why.reached;
     if (!ever_reached_) what = fate::unreachable;
     failed = pending_.take();

@@ -19,6 +19,11 @@ leasing::outcome not_asked(const std::string& why) {
           "whether replicas have the lock could not be asked: " + why + "; it is given back"};
 }
 
+leasing::outcome too_few(const std::string& who, milliseconds patience, const std::string& of) {
+  return {errc::no_replicas, who + " replicas confirmed it within " + of +
+                                 std::to_string(patience.count()) + " ms; it is given back"};
+}
+
 }  // namespace
 
 // ---- one grant ---------------------------------------------------------------------------------
@@ -46,10 +51,24 @@ class replication::confirmation final : public redis::request,
     granted_->on_replicated(std::move(refusal));
   }
 
+  // A connection that nobody used may have ended long ago, and says so only when it is used: that
+  // costs nobody his grant. In the next round it is renewed over another one.
+  void on_broken(redis::fate what, const std::string& why) {
+    if (what != redis::fate::unknown || !try_again()) tell(not_asked(why));
+  }
+
  private:
+  bool try_again() {
+    is_renewed_ = false;
+    if (std::exchange(was_tried_again_, true)) return false;
+    of_.gather(shared_from_this());
+    return true;
+  }
+
   // Of redis::request: the renewal.
   void write(resp::writer& out, monotonic_time sent_at) override {
     session_ = of_.sessions_.load(std::memory_order_relaxed);
+    sent_at_ = sent_at;
     // It may have been given back, or have ended, since it was granted.
     is_over_ = !granted_->wants_renewal();
     if (is_over_) return write_nothing(out);
@@ -78,20 +97,25 @@ class replication::confirmation final : public redis::request,
     if (const auto* no = std::get_if<dialects::refused>(&verdict)) {
       return tell(leasing::outcome{no->code, no->detail});
     }
+    if (const auto* late = std::get_if<dialects::late>(&verdict)) {
+      const auto slot = granted_->spec().key.slot();
+      of_.engine_.clock(slot).learn(sent_at_, net::now(), late->now);
+      if (try_again()) return;
+      return tell(leasing::outcome{errc::clock_skew, "the server finds the request too old"});
+    }
     tell(leasing::outcome{errc::unavailable,
                           "the server that should replicate it does not know the lock"});
   }
 
-  void on_failed(redis::fate, const redis::breakdown& why) override {
-    tell(not_asked(why.detail));
+  void on_failed(redis::fate what, const redis::breakdown& why) override {
+    on_broken(what, why.detail);
     of_.on_asked();
   }
 
   // Of timed.
   void on_timer(monotonic_time) override {
-    tell(leasing::outcome{errc::no_replicas,
-                          "too few replicas confirmed it within half its lease, " +
-                              std::to_string(half_its_lease().count()) + " ms; it is given back"});
+    tell(is_renewed_ ? too_few("too few", half_its_lease(), "half its lease, ")
+                     : not_asked("nothing was heard for half its lease"));
   }
   void on_shut_down() noexcept override {}
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
@@ -100,8 +124,10 @@ class replication::confirmation final : public redis::request,
   replication& of_;
   const std::shared_ptr<tenure> granted_;
   std::uint64_t session_ = 0;  // over which the renewal was sent
+  monotonic_time sent_at_{};
   bool is_over_ = false;
-  bool is_renewed_ = false;
+  bool was_tried_again_ = false;
+  std::atomic<bool> is_renewed_ = false;  // the timer looks at it
 };
 
 // ---- all of a round ----------------------------------------------------------------------------
@@ -124,17 +150,28 @@ void replication::confirm(std::shared_ptr<tenure> granted) {
   begin_round();
 }
 
+// While a round is under way.
+void replication::gather(std::shared_ptr<confirmation> one) {
+  const scoped_mutex lock(mutex_);
+  gathered_.push_back(std::move(one));
+}
+
 // Calls nobody back: the lock of who confirms is held.
 void replication::begin_round() {
   unanswered_ = asked_.size() + 1;  // and this thread, which looks at asked_ until then
   for (const auto& one : asked_) {
     connection_.submit(*one, redis::connection::delivery::prompt);
   }
-  on_asked();
+  if (--unanswered_ == 0) connection_.submit(*this, redis::connection::delivery::prompt);
 }
 
+// Where nobody was renewed there is nothing to wait for, and those who have gathered come next.
 void replication::on_asked() {
-  if (--unanswered_ == 0) connection_.submit(*this, redis::connection::delivery::prompt);
+  if (--unanswered_ != 0) return;
+  if (std::ranges::none_of(asked_, [](const auto& one) { return one->is_renewed(); })) {
+    return end_round();
+  }
+  connection_.submit(*this, redis::connection::delivery::prompt);
 }
 
 void replication::end_round() {
@@ -176,10 +213,23 @@ void replication::write(resp::writer& out, monotonic_time) {
   out.arg(std::to_string(patience_.count()));
 }
 
-void replication::on_reply(resp::value& reply) { tell_all(judge(reply)); }
+void replication::on_reply(resp::value& reply) {
+  const auto refusal = judge(reply);
+  for (const auto& one : asked_) {
+    if (one->is_asked_over(session_)) {
+      one->tell(refusal);
+    } else if (one->is_renewed()) {
+      one->on_broken(redis::fate::unknown, "the connection broke meanwhile");
+    }
+  }
+  end_round();
+}
 
-void replication::on_failed(redis::fate, const redis::breakdown& why) {
-  tell_all(not_asked(why.detail));
+void replication::on_failed(redis::fate what, const redis::breakdown& why) {
+  for (const auto& one : asked_) {
+    if (one->is_renewed()) one->on_broken(what, why.detail);
+  }
+  end_round();
 }
 
 std::optional<leasing::outcome> replication::judge(const resp::value& reply) const {
@@ -191,22 +241,7 @@ std::optional<leasing::outcome> replication::judge(const resp::value& reply) con
       reply.is(resp::type::array) && !reply.items.empty() ? reply.items.back() : reply;
   const auto wanted = engine_.options().min_replicas;
   if (count.number >= wanted) return std::nullopt;
-  return leasing::outcome{errc::no_replicas,
-                          std::to_string(count.number) + " of " + std::to_string(wanted) +
-                              " replicas confirmed it within " + std::to_string(patience_.count()) +
-                              " ms; it is given back"};
-}
-
-// Who was not renewed has been told why.
-void replication::tell_all(const std::optional<leasing::outcome>& refusal) {
-  for (const auto& one : asked_) {
-    if (one->is_asked_over(session_)) {
-      one->tell(refusal);
-    } else if (one->is_renewed()) {
-      one->tell(not_asked("the connection broke meanwhile"));
-    }
-  }
-  end_round();
+  return too_few(std::to_string(count.number) + " of " + std::to_string(wanted), patience_, "");
 }
 
 }  // namespace holdfast::runtime

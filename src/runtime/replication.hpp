@@ -24,7 +24,8 @@ class tenure;
 // whatever comes behind it.
 //
 // It goes round by round: all grants that have gathered are renewed, and one WAIT is for all of
-// them. Those that come meanwhile gather for the next round.
+// them. Those that come meanwhile gather for the next round; once, so do those whose connection
+// broke.
 //
 // Thread safety: all members from any thread, unless said otherwise.
 class replication final : private redis::connection::observer, private redis::request {
@@ -45,11 +46,11 @@ class replication final : private redis::connection::observer, private redis::re
   class confirmation;
   using confirmations = std::vector<std::shared_ptr<confirmation>>;
 
+  void gather(std::shared_ptr<confirmation> one) HOLDFAST_EXCLUDES(mutex_);
   void begin_round();
-  void on_asked();
+  void on_asked() HOLDFAST_EXCLUDES(mutex_);
   milliseconds most_patience() const;
   std::optional<leasing::outcome> judge(const resp::value& reply) const;
-  void tell_all(const std::optional<leasing::outcome>& refusal) HOLDFAST_EXCLUDES(mutex_);
   void end_round() HOLDFAST_EXCLUDES(mutex_);
 
   // Of redis::request: the round's WAIT.

@@ -189,8 +189,11 @@ bool tenure::begin_release(listener who) {
   set_busy(true);
   // Before whoever waits is told that it cannot be done.
   const auto patience = std::min(leasing::longest_move, engine_.options().response_timeout / 2);
-  auto& giving_back =
-      machine_.emplace<releasing>(*spec_->recipe, claim_, deadline, engine_.next_seed(), patience);
+  // The last renewal may come late, or have been an extension.
+  const auto longer = engine_.options().response_timeout +
+                      std::max(milliseconds{0}, machine->may_be_extended_by() - claim_.lease);
+  auto& giving_back = machine_.emplace<releasing>(*spec_->recipe, claim_, deadline,
+                                                  engine_.next_seed(), patience, longer);
   if (was_lost_) {
     conclude(ending::releasing, errc::lost, "the lease had ended before it was released");
     tell();
@@ -234,7 +237,8 @@ result<void> tenure::take_released() {
   const scoped_mutex lock(mutex_);
   if (ended_ != ending::releasing) {
     std::string detail =
-        "the server has not confirmed the release; it is tried again until the lease ends";
+        "the server has not confirmed the release; it is tried again until the server "
+        "must have ended it";
     const auto* const machine = std::get_if<releasing>(&machine_);
     if (machine != nullptr && !machine->last_refusal().empty()) {
       detail += " (" + machine->last_refusal() + ")";

@@ -146,6 +146,10 @@ void tenure::on_renewal_missing() {
 
 result<void> tenure::extend(milliseconds duration) {
   engine_.register_client(duration);
+  {
+    const scoped_mutex lock(mutex_);
+    if (auto* const machine = std::get_if<holding>(&machine_)) machine->on_extending(duration);
+  }
   dialects::claim longer = claim_;
   longer.lease = duration;
   const dialects::claim* const only = &longer;

@@ -72,6 +72,26 @@ TEST_P(KeptLock, ReleaseOfALostLeaseReachesTheServerWhenThatIsThereAgain) {
   EXPECT_TRUE(eventually([&] { return is_free(server, "a"); }));
 }
 
+// The server has extended the lease, and the answer was lost.
+TEST_P(KeptLock, ReleaseIsTriedForAsLongAsAnExtensionMayLast) {
+  const auto server = start();
+  fault_proxy proxy{net::unix_endpoint{server.socket()}};
+  const client redis{proxy.url(), impatient()};
+  auto held = redis.mutex("a", {.lease = 1s, .renewal = renewal::none}).acquire();
+  proxy.swallow(toward::client);
+  expect_failure(held.extend(1h), errc::unavailable, "");
+  EXPECT_GT(server.command({"PTTL", value_key("a")}).number, 1'000'000);
+  proxy.refuse_connections();
+  proxy.disconnect(cut::close);
+  EXPECT_FALSE(held.release());
+  // For another lease after its deadline it would be tried otherwise.
+  server.command({"SET", "that long", "", "PX", "4000"});
+  EXPECT_TRUE(eventually([&] { return server.command({"EXISTS", "that long"}).number == 0; }, 15s));
+  proxy.heal();
+  proxy.accept_connections();
+  EXPECT_TRUE(eventually([&] { return is_free(server, "a"); }));
+}
+
 // He may be inside, and the delay is for that.
 TEST_P(KeptLock, LossAloneGivesNothingBackWhileSomebodyIsInside) {
   const auto server = start();

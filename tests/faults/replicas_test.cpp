@@ -107,6 +107,20 @@ TEST_P(Replicas, TooFewAreToldAndTheLockIsGivenBack) {
   expect_failure(redis.mutex("b").try_acquire({.timeout = 10s}), errc::no_replicas, "given back");
 }
 
+// Nobody looks at the second connection while nothing is asked over it.
+TEST_P(Replicas, AreAskedAgainWhenTheirConnectionHadEndedUnnoticed) {
+  const client redis{master().url(), demanding()};
+  ASSERT_TRUE(redis.mutex("a").acquire().release());
+  const auto list = master().command({"CLIENT", "LIST"}).text;
+  const auto asked = list.rfind("id=", list.find(" cmd=wait "));
+  ASSERT_NE(asked, std::string::npos) << list;
+  const auto id = list.substr(asked + 3, list.find(' ', asked) - asked - 3);
+  ASSERT_EQ(master().command({"CLIENT", "KILL", "ID", id}).number, 1);
+  const auto got = redis.mutex("b").try_acquire();
+  ASSERT_TRUE(got) << why_not(got);
+  EXPECT_TRUE(knows(replica(), "b"));
+}
+
 TEST_P(Replicas, AreWaitedForAtMostHalfTheResponseTimeout) {
   const client redis{master().url(), demanding(impatient())};
   replica().freeze();

@@ -161,6 +161,24 @@ class InstallPackages(Place):
         _, said = self.run_it(str(self.root / "scripts/install-packages"), "test")
         self.assertIn("the tests on it will be skipped", said)
 
+    def test_who_holds_the_package_lists_is_waited_for(self):
+        self.program(self.programs / "apt-get", """
+            case "$*" in
+              *update*)
+                echo "$*" >>asked
+                [ "$(wc -l <asked)" -gt 1 ] && exit
+                echo 'E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1' >&2
+                exit 100 ;;
+              *install*) touch installed ;;
+            esac""")
+        self.program(self.programs / "apt-cache", "echo '  Candidate: 8.0'")
+        self.program(self.programs / "id", "echo 0")
+        self.program(self.programs / "dpkg-query", "[ -e installed ] && printf installed")
+        _, said = self.run_it(str(self.root / "scripts/install-packages"), "build",
+                              HOLDFAST_POLICY=str(self.elsewhere / "policy-rc.d"))
+        self.assertNotIn("going on with", said)
+        self.assertEqual(len((self.elsewhere / "asked").read_text().splitlines()), 2)
+
 
 class WhereFilesGo(Place):
     """A relative name begins where the caller is."""

@@ -114,8 +114,8 @@ class replication::confirmation final : public redis::request,
 
   // Of timed.
   void on_timer(monotonic_time) override {
-    tell(is_renewed_ ? too_few("too few", half_its_lease(), "half its lease, ")
-                     : not_asked("nothing was heard for half its lease"));
+    tell(of_.is_waiting_ ? too_few("too few", half_its_lease(), "half its lease, ")
+                         : not_asked("nothing was heard for half its lease"));
   }
   void on_shut_down() noexcept override {}
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
@@ -127,7 +127,7 @@ class replication::confirmation final : public redis::request,
   monotonic_time sent_at_{};
   bool is_over_ = false;
   bool was_tried_again_ = false;
-  std::atomic<bool> is_renewed_ = false;  // the timer looks at it
+  bool is_renewed_ = false;
 };
 
 // ---- all of a round ----------------------------------------------------------------------------
@@ -205,6 +205,7 @@ void replication::write(resp::writer& out, monotonic_time) {
     patience_ = std::max({patience_, its, milliseconds{1}});
   }
   if (patience_ == milliseconds{0}) return write_nothing(out);
+  is_waiting_ = true;
   const bool on_disk = engine_.options().replicas_fsync;
   out.command(on_disk ? 4 : 3);
   out.arg(on_disk ? "WAITAOF" : "WAIT");
@@ -214,6 +215,7 @@ void replication::write(resp::writer& out, monotonic_time) {
 }
 
 void replication::on_reply(resp::value& reply) {
+  is_waiting_ = false;
   const auto refusal = judge(reply);
   for (const auto& one : asked_) {
     if (one->is_asked_over(session_)) {
@@ -226,6 +228,7 @@ void replication::on_reply(resp::value& reply) {
 }
 
 void replication::on_failed(redis::fate what, const redis::breakdown& why) {
+  is_waiting_ = false;
   for (const auto& one : asked_) {
     if (one->is_renewed()) one->on_broken(what, why.detail);
   }

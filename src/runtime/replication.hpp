@@ -76,8 +76,9 @@ class replication final : private redis::connection::observer, private redis::re
   // Of the round under way: changes only between rounds.
   confirmations asked_;
   std::atomic<std::size_t> unanswered_{0};
-  std::uint64_t session_ = 0;  // over which the WAIT was sent
-  milliseconds patience_{0};   // that it has
+  std::atomic<bool> is_waiting_{false};  // replicas are asked, and have not answered
+  std::uint64_t session_ = 0;            // over which the WAIT was sent
+  milliseconds patience_{0};             // that it has
 };
 
 }  // namespace holdfast::runtime

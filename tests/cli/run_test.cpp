@@ -65,7 +65,7 @@ TEST_P(CommandLine, GivesTheCommandNoDescriptorOfItsOwn) {
 TEST_P(CommandLine, GrantsCountWhenSoManyReplicasHaveThemAsAskedFor) {
   const auto server = start();
   const auto said = holdfast_at(server, {"--json", "run", "--nonblock", "--min-replicas", "1",
-                                         "--response-timeout", "200ms", "a", "--", "true"});
+                                         "--response-timeout", "4s", "a", "--", "true"});
   EXPECT_EQ(said.how, exited(69));
   EXPECT_THAT(said.errors, HasSubstr("\"code\":\"no_replicas\""));
   EXPECT_EQ(holdfast_at(server, {"run", "--min-replicas", "0", "a", "--", "true"}).how, exited(0));
@@ -181,12 +181,12 @@ TEST_P(CommandLine, SaysAtOnceThatTheServerIsGone) {
   child_process first(call_at(server, {"run", "a", "--", "sh", "-c", "echo in.; exec cat"}));
   ASSERT_TRUE(first.wait_for_output("in."));
   child_process second(
-      call_at(server, {"run", "--wait", "3s", "--response-timeout", "30s", "a", "--", "true"}));
+      call_at(server, {"run", "--wait", "15s", "--response-timeout", "30s", "a", "--", "true"}));
   ASSERT_TRUE(eventually([&] {
     return holdfast_at(server, {"status", "a"}).output.find("1 waiting") != std::string::npos;
   }));
   server.kill9();
-  EXPECT_TRUE(second.wait_for_errors("cannot be reached", std::chrono::seconds{15}));
+  EXPECT_TRUE(second.wait_for_errors("cannot be reached", std::chrono::seconds{30}));
 }
 
 // It needs more rights than either of the locks, to be taken together.

@@ -22,9 +22,10 @@ TEST_P(CommandLine, LogsInToSentinelsApartFromTheServer) {
       "HOLDFAST_URL=redis+sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/locks";
   const std::string user = "HOLDFAST_SENTINEL_USER=shop";
   const auto password = std::string("HOLDFAST_SENTINEL_PASSWORD=") + secret;
-  const words asked = {"status", "a"};
-  const words with_file = {"status", "a", "--sentinel-password-file", file.string()};
-  const words without_file = {"status", "a", "--sentinel-password-file", "/nowhere"};
+  const words asked = {"status", "a", "--connect-timeout", "10s"};
+  auto with_file = asked, without_file = asked;
+  with_file.insert(with_file.end(), {"--sentinel-password-file", file.string()});
+  without_file.insert(without_file.end(), {"--sentinel-password-file", "/nowhere"});
   const std::vector<std::pair<finished, int>> said = {
       {holdfast(asked, {url, user, password}), 0},
       {holdfast(asked, {url, password}), 77},

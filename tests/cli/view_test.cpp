@@ -161,7 +161,7 @@ TEST_P(CommandLine, DoctorShowsTheSentinelsOfADeadMaster) {
   const auto asked = [&](const std::string& service) {
     const auto url =
         "redis+sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/" + service;
-    return holdfast({"doctor", "--url", url, "--connect-timeout", "500ms"});
+    return holdfast({"doctor", "--url", url, "--connect-timeout", "3s"});
   };
   const auto said = asked("locks");
   EXPECT_EQ(said.how, exited(1)) << said.errors;

@@ -157,65 +157,6 @@ TEST_P(Waiting, WhoGivesUpLeavesTheQueueAndTheNextIsServed) {
   stayer.join();
 }
 
-TEST_P(Waiting, AWaiterThatWasKilledIsSkipped) {
-  auto held = redis().mutex("a").acquire();
-  support::forked dead{[&](const auto& parent) {
-    const client own{server().url()};
-    std::thread waiter{[&] { (void)own.mutex("a").acquire({.timeout = forever}); }};
-    parent.tell("waits");
-    parent.sleep_until_killed();
-  }};
-  (void)dead.heard();
-  ASSERT_TRUE(waits("a", 1));
-  dead.kill9();
-  std::thread next{[&] { (void)another_client().mutex("a").acquire(); }};
-  ASSERT_TRUE(waits("a", 2));
-  const auto before = net::now();
-  EXPECT_TRUE(held.release());
-  next.join();
-  EXPECT_LT(net::now() - before, 900ms) << "not even a claim is lost on him";
-}
-
-TEST_P(Waiting, TheNextOwnsTheLockWhenItsHolderWasKilled) {
-  support::forked holder{[&](const auto& parent) {
-    const client own{server().url()};
-    const auto held = own.mutex("a", {.lease = 600ms}).acquire();
-    parent.tell(held.token().to_string());
-    parent.sleep_until_killed();
-  }};
-  const auto old = std::stoull(holder.heard());
-  std::optional<lease> got;
-  std::thread waiter{[&] { got.emplace(another_client().mutex("a").acquire()); }};
-  ASSERT_TRUE(waits("a", 1));
-  holder.kill9();
-  const auto before = net::now();
-  waiter.join();
-  EXPECT_GT(got->token().value(), old);
-  EXPECT_LT(net::now() - before, 1500ms) << "the lease; he would ask again by himself after 2 s";
-}
-
-// Those who died with the holder stand before who lives: nobody else notices that the lease ended.
-TEST_P(Waiting, TheNextOwnsTheLockWhenManyBeforeItWereKilledWithItsHolder) {
-  constexpr int many = 12;
-  support::forked dead{[&](const auto& parent) {
-    const client own{server().url()};
-    const auto target = own.mutex("a", {.lease = 1s, .fair = true});
-    const auto held = target.acquire();
-    std::vector<std::thread> waiters;
-    for (int i = 0; i < many; ++i) waiters.emplace_back([&] { (void)target.acquire(); });
-    parent.tell("holds");
-    parent.sleep_until_killed();
-  }};
-  (void)dead.heard();
-  ASSERT_TRUE(waits("a", many));
-  std::thread next{[&] { (void)another_client().mutex("a").acquire(); }};
-  ASSERT_TRUE(waits("a", many + 1));
-  dead.kill9();
-  const auto before = net::now();
-  next.join();
-  EXPECT_LT(net::now() - before, 6s) << "half a claim for each of them";
-}
-
 // The thread that waits reads the message itself, and nothing else happens in its client.
 TEST_P(Waiting, AFixedLeaseThatIsHandedOverIsAWholeOne) {
   auto held = redis().mutex("a").acquire();
@@ -227,43 +168,6 @@ TEST_P(Waiting, AFixedLeaseThatIsHandedOverIsAWholeOne) {
   EXPECT_TRUE(waits("a", 1));
   EXPECT_TRUE(held.release());
   waits_alone.join();
-}
-
-TEST_P(Waiting, AFrozenWaiterCostsOneClaim) {
-  auto held = redis().mutex("a").acquire();
-  support::forked frozen{[&](const auto& parent) {
-    const client own{server().url()};
-    std::thread waiter{[&] { (void)own.mutex("a").acquire({.timeout = forever}); }};
-    parent.tell("waits");
-    parent.sleep_until_killed();
-  }};
-  (void)frozen.heard();
-  ASSERT_TRUE(waits("a", 1));
-  std::thread next{[&] { (void)another_client().mutex("a").acquire({.timeout = 30s}); }};
-  ASSERT_TRUE(waits("a", 2));
-  frozen.signal(SIGSTOP);
-  const auto before = net::now();
-  EXPECT_TRUE(held.release());
-  const auto claimed = server().command({"PTTL", "hf:{a}"}).number;
-  EXPECT_GT(claimed, 0) << "else nothing was tested";
-  EXPECT_LE(claimed, 1000);
-  next.join();
-  EXPECT_LT(net::now() - before, 1900ms) << "a claim, but not two";
-}
-
-// A question that is cut off is not asked again before the server would refuse it, so that is soon.
-TEST_P(Waiting, ALostMessageIsFoundOutWhenTheConnectionIsMadeAgain) {
-  client_options options;
-  options.response_timeout = 300ms;
-  const client other{server().url(), options};
-  auto held = redis().mutex("a").acquire();
-  std::thread waiter{[&] { (void)other.mutex("a").acquire({.timeout = 30s}); }};
-  ASSERT_TRUE(waits("a", 1));
-  for (int i = 0; i < 5; ++i) server().command({"CLIENT", "KILL", "TYPE", "pubsub"});
-  const auto before = net::now();
-  EXPECT_TRUE(held.release());
-  waiter.join();
-  EXPECT_LT(net::now() - before, 1500ms) << "without asking he would be served 2 s after he came";
 }
 
 TEST_P(Waiting, AWaiterWhosePlaceWasDeletedQueuesAgain) {

@@ -28,7 +28,7 @@ bool sees_all_slots(const client& redis) {
 
 TEST_P(OnCluster, NodesComeAndGo) {
   auto servers = start_cluster({.masters = 2, .spare = 1});
-  const client redis{servers.url(), impatient()};
+  const client redis{servers.url(), patient()};
   const auto names = names_of_each(servers, 2);
   const auto slot = slot_of(names[0]);
   auto held = redis.mutex(names[0]).acquire();
@@ -43,7 +43,7 @@ TEST_P(OnCluster, NodesComeAndGo) {
 
 TEST_P(OnCluster, ANodeThatJoinsLaterIsGoneTo) {
   auto servers = start_cluster({.masters = 2});
-  const client redis{servers.url(), impatient()};
+  const client redis{servers.url(), patient()};
   const auto names = names_of_each(servers, 2);
   const auto slot = slot_of(names[0]);
   auto held = redis.mutex(names[0]).acquire();
@@ -61,7 +61,7 @@ TEST_P(OnCluster, ANodeThatJoinsLaterIsGoneTo) {
 TEST_P(OnCluster, ANodeThatHasLeftIsNotBelieved) {
   auto servers = start_cluster({.masters = 2, .spare = 1});
   servers.leave(2);
-  const client redis{servers.url({2, 0, 1}), impatient()};
+  const client redis{servers.url({2, 0, 1}), patient()};
   for (const auto& name : names_of_each(servers, 2)) {
     const auto got = redis.mutex(name).try_acquire();
     EXPECT_TRUE(got) << got.error().what();
@@ -72,7 +72,7 @@ TEST_P(OnCluster, ANodeThatHasLeftIsNotBelieved) {
 // It is the entry, which stays connected, and is asked for the slots in its turn.
 TEST_P(OnCluster, ANodeThatLeavesTakesNoSlotsWithIt) {
   auto servers = start_cluster({.masters = 2, .spare = 1});
-  const client redis{servers.url({2, 0, 1}), impatient()};
+  const client redis{servers.url({2, 0, 1}), patient()};
   const auto name = names_of_each(servers, 2)[0];
   auto held = redis.mutex(name).acquire();
   servers.leave(2);
@@ -89,8 +89,8 @@ TEST_P(OnCluster, ANodeThatLeavesTakesNoSlotsWithIt) {
 // The client knows one node, and that has left: who has its slots is known by another of the URL.
 TEST_P(OnCluster, NodesOfTheUrlAreAskedWhenNoneThatIsKnownKnowsMore) {
   auto servers = start_cluster({.masters = 1, .replicas = 1});
-  const client redis{servers.url({0, 1}), impatient()};
-  EXPECT_TRUE(redis.mutex("a").try_acquire());
+  const client redis{servers.url({0, 1}), patient()};
+  EXPECT_TRUE(redis.mutex("a").try_acquire({.timeout = support::generous}));
   servers.node(1).command({"CLUSTER", "FAILOVER"});
   const auto has_taken_over = [&] { return servers.master_of(slot_of("a"), 1) == 1; };
   const auto is_known_to_the_other = [&] { return servers.master_of(slot_of("a"), 0) == 1; };

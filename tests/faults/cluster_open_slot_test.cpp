@@ -41,10 +41,10 @@ bool is_at(const support::private_server& node, const std::string& key) {
 
 TEST_P(OnCluster, AHeldLockIsRenewedInTheMiddleOfAMove) {
   const auto servers = start_cluster({.masters = 2});
-  const client redis{servers.url()};
+  const client redis{servers.url(), patient()};
   const auto name = names_of_each(servers, 2)[0];
   const auto slot = slot_of(name);
-  auto held = redis.mutex(name, {.lease = 2s}).acquire();
+  auto held = redis.mutex(name, {.lease = 6s}).acquire();
   const auto first_end = net::now() + held.remaining();
   servers.begin_to_move(slot, 0, 1);
   EXPECT_TRUE(eventually([&] { return net::now() + held.remaining() > first_end + 500ms; }))
@@ -53,7 +53,7 @@ TEST_P(OnCluster, AHeldLockIsRenewedInTheMiddleOfAMove) {
   const auto second_end = net::now() + held.remaining();
   EXPECT_TRUE(eventually([&] { return net::now() + held.remaining() > second_end + 500ms; }))
       << "it is asked for with ASKING";
-  EXPECT_TRUE(held.extend(3s));
+  EXPECT_TRUE(held.extend(10s));
   EXPECT_TRUE(held.held());
 }
 
@@ -87,7 +87,7 @@ std::vector<lock> some_locks(const client& redis, const std::string& name) {
 
 TEST_P(OnCluster, LocksAreReleasedInTheMiddleOfAMove) {
   auto servers = start_cluster({.masters = 2});
-  const client redis{servers.url()};
+  const client redis{servers.url(), patient()};
   const auto name = names_of_each(servers, 2)[0];
   const auto slot = slot_of(name);
   const auto key = lock_key{name}.value_key();
@@ -171,7 +171,8 @@ TEST_P(OnCluster, WhatIsAskedForInTheMiddleOfAMoveIsHadAtItsEnd) {
 
 TEST_P(OnCluster, ACounterWhoseSlotStaysOpenSaysSo) {
   const auto servers = start_cluster({.masters = 2});
-  const client redis{servers.url(), {.connect_timeout = 100ms, .response_timeout = 200ms}};
+  // It asks for seven seconds; a node may take a second and a half for each answer.
+  const client redis{servers.url(), {.connect_timeout = 4s, .response_timeout = 1500ms}};
   const auto name = names_of_each(servers, 2)[0];
   EXPECT_EQ(redis.counter(name).add(1), 1);
   servers.begin_to_move(slot_of(name), 0, 1);

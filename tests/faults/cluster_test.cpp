@@ -52,7 +52,7 @@ TEST_P(OnCluster, ItIsFoundThroughAnyNodeThatAnswers) {
     return "127.0.0.1:" + std::to_string(servers.node(i).port());
   };
   for (const auto& url : {"redis+cluster://127.0.0.1:1," + at(1), "valkey+cluster://" + at(2)}) {
-    const client redis{url, impatient()};
+    const client redis{url, patient()};
     for (const auto& name : names) EXPECT_TRUE(redis.mutex(name).try_acquire()) << url;
   }
 }
@@ -322,7 +322,7 @@ client_options worker_of(cluster_servers& servers, std::size_t nodes) {
     words.insert(words.end(), allowed.begin(), allowed.end());
     EXPECT_EQ(servers.node(i).command(words).text, "OK");
   }
-  auto options = impatient();
+  auto options = patient();
   options.username = "worker";
   options.password = password;
   return options;

@@ -10,7 +10,7 @@ using severity = finding::severity;
 class Deployment : public fault_test {
  protected:
   static finding about(const std::string& check, const std::string& url,
-                       const client_options& options = impatient()) {
+                       const client_options& options = patient()) {
     for (auto& found : inspector{client{url, options}}.diagnose()) {
       if (found.check == check) return found;
     }
@@ -83,7 +83,7 @@ TEST_P(Deployment, WhoMayComeIn) {
   expect(access(), severity::warning, "protected mode is off", "holdfast acl");
   server.command({"CONFIG", "SET", "bind", "127.0.0.1"});
   server.command({"CONFIG", "SET", "requirepass", password});
-  auto options = impatient();
+  auto options = patient();
   options.password = password;
   expect(about("access", tcp_at(server), options), severity::ok, "a password is asked for");
 }
@@ -102,7 +102,7 @@ TEST_P(Deployment, WhatMayNotBeLookedAtIsNoProblem) {
   const auto rights = access_rights_for("*", {"operator"}).needed;
   words.insert(words.end(), rights.begin(), rights.end());
   ASSERT_EQ(server.command(words).text, "OK");
-  auto options = impatient();
+  auto options = patient();
   options.username = "worker";
   options.password = password;
   const auto url = tcp_at(server);

@@ -30,6 +30,14 @@ inline client_options impatient() {
   return options;
 }
 
+// Where nothing is silent on purpose: a server on a busy machine takes its time.
+inline client_options patient() {
+  client_options options;
+  options.connect_timeout = support::generous;
+  options.response_timeout = support::generous;
+  return options;
+}
+
 // Fails the test unless `got` is this error and explains itself.
 template <typename T>
 void expect_failure(const result<T>& got, errc reason, const std::string& explanation) {

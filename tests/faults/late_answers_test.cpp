@@ -228,7 +228,7 @@ TEST_P(Duplicates, AcquireAfterItsReleaseIsRefusedAsLate) {
 TEST_P(Duplicates, FirstRequestWithoutTokensTakesTheLockForOneLease) {
   const auto server = start();
   const client redis{server.url(), impatient()};
-  const auto wanted = redis.mutex("a", {.lease = 1s, .fencing = fencing::off});
+  const auto wanted = redis.mutex("a", {.lease = 5s, .fencing = fencing::off});
   spy watching(server);
   auto held = wanted.acquire();
   const auto copy = watching.next_call_of("{a}", "SET");

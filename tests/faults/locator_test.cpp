@@ -86,7 +86,6 @@ TEST_F(Locator, FindsTheOneThatIsRightBehindADeadOneAndAStaleOne) {
 TEST_F(Locator, TakesNoReplica) {
   const fake_server replica(as_replica);
   const fake_server stale(naming(replica.port()));
-  settings_.connect_timeout = 500ms;
   ask({stale.port()});
   EXPECT_THAT(search(), ::testing::HasSubstr("it is a replica: a failover is under way"));
   EXPECT_EQ(reason(), errc::unavailable);
@@ -126,7 +125,6 @@ TEST_F(Locator, AsksASilentSentinelOnceInASearch) {
   const fake_server frozen(silent);
   const fake_server one(naming(nobody));
   const fake_server other(naming(nobody));
-  settings_.connect_timeout = 1s;
   ask({one.port(), frozen.port(), other.port()});
   for (const std::size_t searches : {1, 2}) {
     EXPECT_THAT(search(), ::testing::HasSubstr("which is 127.0.0.1:1 as the sentinels say"));
@@ -139,10 +137,10 @@ TEST_F(Locator, WaitsForASlowSentinelWhenAnotherHasNeverHeardOfTheService) {
   const fake_server ignorant(knowing_nothing);
   fake_server slow(silent);
   ask({ignorant.port(), slow.port()});
-  settings_.connect_timeout = 1s;
   EXPECT_THAT(search(), ::testing::HasSubstr("it does not know this service"));
   EXPECT_EQ(reason(), errc::unavailable) << "waiting may help";
   slow.on(naming(master_.port()));
+  settings_.connect_timeout = support::generous;
   EXPECT_EQ(search(), place_of(master_.port()));
 }
 

@@ -40,6 +40,11 @@ inline client_options impatient() {
   return {.connect_timeout = std::chrono::seconds{1}, .response_timeout = std::chrono::seconds{1}};
 }
 
+// Where nothing is silent on purpose: a node on a busy machine takes its time.
+inline client_options patient() {
+  return {.connect_timeout = std::chrono::seconds{5}, .response_timeout = std::chrono::seconds{5}};
+}
+
 inline bool somebody_waits(const client& redis, const std::string& name) {
   return inspector{redis}.status(name).waiting == 1;
 }

@@ -34,7 +34,7 @@ class ReplicasOfEachKind : public replicas_test {};
 HOLDFAST_ON_EACH_SERVER(ReplicasOfEachKind);
 
 TEST_P(ReplicasOfEachKind, ThatDoNotAnswerRefuseItAndNothingIsLeftHeld) {
-  const client redis{master().url(), demanding({.response_timeout = 1s})}, other{master().url()};
+  const client redis{master().url(), demanding({.response_timeout = 2s})}, other{master().url()};
   for_each_kind([&](std::string_view kind, const maker& make) {
     const std::string name = "never had: " + std::string(kind);
     replica().freeze();

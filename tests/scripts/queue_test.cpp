@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "dialects/holdfast/waiting.hpp"
+#include "net/clock.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {
@@ -50,6 +51,14 @@ class QueueScript : public scripts_test {
     return said ? said->owner_has : milliseconds(-1);
   }
   std::int64_t waiting() { return redis().command({"ZCARD", key.value_key() + ":w"}).number; }
+  // A release gives the lock to `one`, as long as his claim lasts. On a busy machine that may have
+  // ended when we look: then nothing is seen.
+  void expect_release_to(const claim& one, const claim& mine) {
+    const auto before = net::now();
+    EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+    const bool has_it = owns(one);
+    EXPECT_TRUE(has_it || net::now() - before >= longest_claim);
+  }
   bool owns(const claim& one) {
     return redis().get(key.value_key()).ends_with(":" + std::string{one.owner.text()});
   }
@@ -110,8 +119,7 @@ TEST_P(QueueScript, SkipsThoseWhoAreGone) {
   const auto channel = listen(2);
   claim alive = next_waiting(others);
   must_wait(alive);
-  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
-  EXPECT_TRUE(owns(alive));
+  expect_release_to(alive, mine);
   EXPECT_EQ(waiting(), 0);
 }
 
@@ -128,8 +136,7 @@ TEST_P(QueueScript, SkipsThoseWhoAreGoneAmongOthers) {
     if (i % 120 == 110) alive.push_back(one);
   }
   ASSERT_EQ(alive.size(), 2U);
-  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
-  EXPECT_TRUE(owns(alive[0]));
+  expect_release_to(alive[0], mine);
   EXPECT_EQ(heard_first(channel, 2, alive[0]), milliseconds(1000));
   EXPECT_EQ(heard_first(channel, 2, alive[1]), milliseconds(1000));
   EXPECT_EQ(waiting(), 30) << "who is next is there, and those behind him have time";

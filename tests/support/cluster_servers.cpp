@@ -69,7 +69,8 @@ void cluster_servers::start_node() {
       .tcp = true,
       .address = host(i),
       .tls = settings_.tls,
-      .arguments = {"--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-port",
+      .arguments = {"--cluster-enabled", "yes", "--cluster-node-timeout",
+                    std::to_string(settings_.node_timeout.count()), "--cluster-port",
                     std::to_string(bus_ports_.at(i)), "--repl-diskless-sync-delay", "0",
                     "--cluster-replica-validity-factor", "0", "--cluster-allow-replica-migration",
                     "no", "--tls-cluster", by_tls, "--tls-replication", by_tls}};

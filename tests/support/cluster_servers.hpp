@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "support/private_network.hpp"
 #include "support/private_server.hpp"
 
@@ -20,6 +21,7 @@ struct cluster_settings {
   std::size_t spare = 0;                     // masters without slots
   std::optional<server_tls> tls{};           // of every connection, among themselves too
   const private_network* network = nullptr;  // node i is on its host i; null: on this one
+  milliseconds node_timeout{1000};           // after so long a silent node counts as dead
 };
 
 // Nodes at free ports of their host: first the masters, then the replicas, then the spare ones. It

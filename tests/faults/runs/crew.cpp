@@ -1,6 +1,7 @@
 #include "faults/runs/crew.hpp"
 
 #include <csignal>
+#include <stdexcept>
 #include <utility>
 
 namespace holdfast::faults {
@@ -12,6 +13,14 @@ constexpr milliseconds longest_end{60'000};
 
 crew::crew(assignment what, recorder& log) : what_(std::move(what)), log_(log) {
   for (std::size_t i = 0; i < processes; ++i) workers_.push_back(start());
+  for (const auto& one : workers_) {
+    if (!one->wait_for_output(worker_is_ready)) throw std::runtime_error("a worker does not start");
+  }
+}
+
+void crew::begin(history::nanoseconds until) {
+  begins_ = std::to_string(until.count()) + "\n";
+  for (const auto& one : workers_) one->write(begins_);
 }
 
 std::unique_ptr<support::child_process> crew::start() {
@@ -34,6 +43,7 @@ void crew::kill(std::size_t which) {
   one->wait();
   log_.record({.what = history::kind::killed, .process = pid});
   one = start();
+  one->write(begins_);
 }
 
 void crew::freeze(std::size_t which) {

@@ -15,7 +15,11 @@ namespace holdfast::faults {
 // Thread safety: one thread at a time. They are killed with this object.
 class crew {
  public:
+  // Returns when all are ready.
   crew(assignment what, recorder& log);
+
+  // Lets them work, and those who are started in place of others too. Once.
+  void begin(history::nanoseconds until);
 
   std::size_t size() const noexcept { return workers_.size(); }
   std::optional<std::size_t> find(std::int64_t pid) const;
@@ -32,6 +36,7 @@ class crew {
 
   assignment what_;
   recorder& log_;
+  std::string begins_;  // what tells a worker to begin; empty: not yet
   std::vector<std::unique_ptr<support::child_process>> workers_;
 };
 

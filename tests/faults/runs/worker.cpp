@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <iostream>
 #include <stdexcept>
 #include <thread>
 
@@ -66,18 +68,13 @@ std::vector<std::string> assignment::to_arguments() const {
           resources,
           directory,
           std::to_string(seed),
-          std::to_string(until.count()),
           mode == tokens::checked ? "checked" : "ignored"};
 }
 
 assignment assignment::from_arguments(const std::vector<std::string>& arguments) {
-  if (arguments.size() != 7) throw std::invalid_argument("a worker needs six arguments");
-  return {arguments[1],
-          arguments[2],
-          arguments[3],
-          std::stoull(arguments[4]),
-          nanoseconds(std::stoll(arguments[5])),
-          arguments[6] == "checked" ? tokens::checked : tokens::ignored};
+  if (arguments.size() != 6) throw std::invalid_argument("a worker needs five arguments");
+  return {arguments[1], arguments[2], arguments[3], std::stoull(arguments[4]),
+          arguments[5] == "checked" ? tokens::checked : tokens::ignored};
 }
 
 void work(const assignment& what) {
@@ -89,10 +86,13 @@ void work(const assignment& what) {
   recorder log(what.directory);
   std::vector<contended> locks;
   for (const auto& one : contests()) locks.push_back({one.name, one.options, one.ways(redis, one)});
+  std::cout << worker_is_ready << '\n' << std::flush;
+  std::int64_t until = 0;
+  if (!(std::cin >> until)) throw std::runtime_error("a worker is not told until when");
   std::vector<std::thread> running;
   for (int i = 0; i < threads; ++i) {
     running.emplace_back([&, i] {
-      contender(locks, what.resources, what.mode, ::getpid(), what.until, log,
+      contender(locks, what.resources, what.mode, ::getpid(), nanoseconds(until), log,
                 what.seed * threads + std::uint64_t(i))
           .run();
     });

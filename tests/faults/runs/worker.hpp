@@ -32,13 +32,17 @@ struct assignment {
   std::string resources;  // socket
   std::string directory;  // for the history
   std::uint64_t seed = 0;
-  history::nanoseconds until{};  // faults may happen; then every thread takes every lock once more
   tokens mode = tokens::checked;
 
   std::vector<std::string> to_arguments() const;
   static assignment from_arguments(const std::vector<std::string>& arguments);
 };
 
+// What a worker prints when he could begin.
+inline constexpr auto worker_is_ready = "ready";
+
+// Then he reads until when, in nanoseconds, faults may happen; after that every thread takes every
+// lock once more.
 void work(const assignment& what);
 
 }  // namespace holdfast::faults

@@ -274,7 +274,8 @@ TEST_P(Topologies, Quorum) {
     SCOPED_TRACE(std::string(what.kind));
     ASSERT_TRUE(all.contains(what.kind)) << "say what becomes of it";
     ++seen;
-    const auto& [fate, made] = all.at(what.kind);
+    const auto fate = all.at(what.kind).what;
+    const auto& made = all.at(what.kind).made;
     const std::string name(what.kind);
     if (fate == over_quorum::fate::refused) {
       const auto why = thrown_by([&] { (void)made(ours, name); });

@@ -139,7 +139,7 @@ TEST(ReleaseMachine, GoesOnAskingForAsLongAsTheServerMayKeepTheLock) {
 }
 
 TEST(ReleaseMachine, GoesOnAskingForWhatElseTheServerMayHaveBeenAskedFor) {
-  release_machine machine(recipe, test_claim(), deadline, 1, longest_move, seconds(3600));
+  release_machine machine(recipe, new_claim(), deadline, 1, longest_move, seconds(3600));
   const milliseconds kept = test_claim().lease + milliseconds(3'600'000);
   const monotonic_time gone_at = deadline + kept + clock_allowance(kept);
   machine.start(deadline);

@@ -22,11 +22,7 @@ inline std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
 // How many seeds a test runs each time: all of those that scripts/mutants counts on only when it
 // asks for them. Fresh ones run elsewhere, for as long as one likes.
 inline std::uint64_t usually(std::uint64_t all) {
-#ifdef HOLDFAST_SANITIZED  // ten times slower, and looks for what any run shows
-  return all / 12;
-#else
   return number_in("HOLDFAST_ALL_SEEDS", 0) != 0 ? all : all / 4;
-#endif
 }
 
 // Empty: of all kinds.

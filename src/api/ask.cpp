@@ -1,5 +1,7 @@
 #include "api/ask.hpp"
 
+#include <utility>
+
 #include "resp/server_error.hpp"
 #include "runtime/blocking_request.hpp"
 
@@ -33,6 +35,13 @@ resp::value ask(runtime::client_core& core, redis::connection& over, words what)
     out.command(what.size());
     for (const auto word : what) out.arg(word);
   });
+}
+
+resp::value no_answer(std::string why) {
+  resp::value none;
+  none.kind = resp::type::error;
+  none.text = std::move(why);
+  return none;
 }
 
 resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +24,10 @@ resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& w
 resp::value ask(runtime::client_core& core, std::uint16_t slot, words what);
 resp::value ask(runtime::client_core& core, redis::connection& over, words what);
 
-// The same, but an error reply is thrown too.
+// What stands for an answer that did not come: an error reply that says why.
+resp::value no_answer(std::string why);
+
+// The same as ask, but an error reply is thrown too.
 resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what);
 resp::value answer_to(runtime::client_core& core, redis::connection& over, words what);
 

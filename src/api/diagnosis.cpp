@@ -87,10 +87,7 @@ class examination {
     try {
       return ask(core_, slot_, what);
     } catch (const failure& broken) {
-      resp::value none;
-      none.kind = resp::type::error;
-      none.text = std::string("no answer: ") + broken.what();
-      return none;
+      return no_answer(std::string("no answer: ") + broken.what());
     }
   }
   resp::value answer(words what) {

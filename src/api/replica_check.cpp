@@ -50,18 +50,16 @@ class replica_connection {
   const std::string& problem() const noexcept { return problem_; }
 
   resp::value ask(words what) {
+    // An answer that comes late would be taken for the next one's.
+    if (!problem_.empty()) return no_answer(problem_);
     const net::connect_limits limits{net::now() + patience_, patience_, nullptr};
     redis::exchange talk(link_, limits);
     talk.ask(what);
-    if (problem_.empty()) {
-      if (auto broken = talk.run()) problem_ = std::move(broken->detail);
+    if (auto broken = talk.run()) {
+      problem_ = std::move(broken->detail);
+      return no_answer(problem_);
     }
-    if (problem_.empty()) return std::move(talk.reply(0));
-    // Nor can anything else be asked: an answer that comes late would be taken for the next one's.
-    resp::value none;
-    none.kind = resp::type::error;
-    none.text = problem_;
-    return none;
+    return std::move(talk.reply(0));
   }
 
  private:

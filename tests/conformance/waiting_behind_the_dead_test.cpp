@@ -23,18 +23,23 @@ class WaitingBehindTheDead : public mutex_test {
     return false;
   }
   static constexpr nanoseconds shows_nothing = nanoseconds::max();  // of a round
+
+  // A process of his own, in which nothing else happens.
+  support::forked somebody_who_waits(const std::string& name) {
+    return support::forked{[&](const auto& parent) {
+      const client own{server().url()};
+      std::thread waiter{[&] { (void)own.mutex(name).acquire({.timeout = forever}); }};
+      parent.tell("waits");
+      parent.sleep_until_killed();
+    }};
+  }
 };
 HOLDFAST_ON_EACH_SERVER(WaitingBehindTheDead);
 
 TEST_P(WaitingBehindTheDead, AWaiterThatWasKilledIsSkipped) {
   const auto round = [&](const std::string& name) {
     auto held = redis().mutex(name).acquire();
-    support::forked dead{[&](const auto& parent) {
-      const client own{server().url()};
-      std::thread waiter{[&] { (void)own.mutex(name).acquire({.timeout = forever}); }};
-      parent.tell("waits");
-      parent.sleep_until_killed();
-    }};
+    auto dead = somebody_who_waits(name);
     (void)dead.heard();
     EXPECT_TRUE(waits(name, 1));
     dead.kill9();
@@ -100,12 +105,7 @@ TEST_P(WaitingBehindTheDead, TheNextOwnsTheLockWhenManyBeforeItWereKilledWithIts
 TEST_P(WaitingBehindTheDead, AFrozenWaiterCostsOneClaim) {
   const auto round = [&](const std::string& name) {
     auto held = redis().mutex(name).acquire();
-    support::forked frozen{[&](const auto& parent) {
-      const client own{server().url()};
-      std::thread waiter{[&] { (void)own.mutex(name).acquire({.timeout = forever}); }};
-      parent.tell("waits");
-      parent.sleep_until_killed();
-    }};
+    auto frozen = somebody_who_waits(name);
     (void)frozen.heard();
     EXPECT_TRUE(waits(name, 1));
     std::thread next{[&] { (void)another_client().mutex(name).acquire({.timeout = 30s}); }};

@@ -8,7 +8,8 @@ namespace holdfast::leasing {
 
 server_time once_machine::not_after(moment now) noexcept {
   if (not_after_) return *not_after_;
-  // Such a copy goes to a server that has not said its time, and only sends it on to another one.
+  // Such a copy goes to a server that has not said its time: it sends it on to another one, or
+  // says its time now (parts/once.lua).
   if (now.server >= far_future) return far_future;
   not_after_ = now.server + std::chrono::floor<microseconds>(give_up_at_ - now.local);
   return *not_after_;

@@ -101,5 +101,27 @@ TEST_P(OnCluster, NodesOfTheUrlAreAskedWhenNoneThatIsKnownKnowsMore) {
   EXPECT_TRUE(redis.mutex("b").try_acquire({.timeout = support::generous}));
 }
 
+// Nor may the client ask the node that lets it in who that is, so its locks and values there are
+// those of a node that it has not reached yet, whose time it does not know.
+TEST_P(OnCluster, AnswersAreForgottenOfANodeThatIsKnownByAnotherName) {
+  auto servers = start_cluster({.masters = 2});
+  servers.node(0).command({"ACL", "SETUSER", "default", "-cluster|myid"});
+  auto url = servers.url({0});
+  const std::string its_own = "127.0.0.1";
+  url.replace(url.find(its_own), its_own.size(), "localhost");
+  const client redis{url, patient()};
+  for (const auto& name : names_of_each(servers, 2)) {
+    EXPECT_EQ(redis.counter(name).add(5), 5);
+    EXPECT_EQ(redis.counter(name).add(-5), 0);  // its key goes; the answers stay
+  }
+  for (const std::size_t node : {0U, 1U}) {
+    const auto answers = servers.node(node).command({"KEYS", "hf:once:*"});
+    ASSERT_EQ(answers.items.size(), 2U);
+    for (const auto& key : answers.items) {
+      EXPECT_LT(servers.node(node).command({"PTTL", key.text}).number, 60'000);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace holdfast

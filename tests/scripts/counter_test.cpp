@@ -1,5 +1,6 @@
 // The scripts of counters, and what all requests that are executed once have in common.
 #include "dialects/holdfast/counter.hpp"
+#include "lease/server_clock.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {
@@ -172,6 +173,15 @@ TEST_P(CounterScripts, NothingIsDoneAfterNotAfter) {
     ASSERT_TRUE(std::holds_alternative<late>(verdict));
     EXPECT_GT(std::get<late>(verdict).now, past);
   }
+  EXPECT_EQ(redis().contents(), before);
+}
+
+TEST_P(CounterScripts, WhoDoesNotKnowTheTimeIsToldIt) {
+  const auto before = redis().contents();
+  const auto began = redis().micros();
+  const auto verdict = send(counter_add(stock, 1), next(), leasing::far_future);
+  ASSERT_TRUE(std::holds_alternative<late>(verdict));
+  EXPECT_GE(std::get<late>(verdict).now, server_time{microseconds(std::int64_t(began))});
   EXPECT_EQ(redis().contents(), before);
 }
 

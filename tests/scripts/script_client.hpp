@@ -20,7 +20,7 @@ namespace holdfast::dialects {
 using support::private_server;
 
 inline constexpr milliseconds lease{30'000};
-inline constexpr server_time never{microseconds(std::int64_t{1} << 53)};
+inline constexpr server_time never{microseconds(7'000'000'000'000'000)};  // the year 2191
 
 // Claims of one client on one lock; each call is a new attempt.
 class claims_of {

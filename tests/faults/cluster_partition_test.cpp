@@ -60,9 +60,12 @@ TEST_P(ClusterPartition, ItsReplicaTakesItsSlotsAndTheOldMasterGrantsNoMore) {
   const auto there = network_->at(with_master, [&] { return connected(); });
   const auto held = there.mutex(held_name(), {.lease = lease_time}).acquire({.timeout = 10s});
   const auto lost = held.lost();
-  divided_run run(*network_, GetParam());
-  run.play({{with_most, [&] { return locks(); }}, {with_master, [&] { return locks(); }}},
-           {0, with_master}, 10s, true, [&] {
+  const auto locks_at = [&](std::size_t host) {
+    return network_->at(host, [&] { return locks(); });
+  };
+  divided_run run(GetParam());
+  run.play({locks_at(with_most), locks_at(with_master)}, apart(*network_, {0, with_master}), 10s,
+           true, [&] {
              expect_taken_over(here.mutex(held_name()), held, 9s);
              EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
            });

@@ -1,11 +1,21 @@
 // What the tests of divided networks share.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "faults/faulty_server.hpp"
 #include "faults/runs/divided_run.hpp"
 #include "net/clock.hpp"
+#include "support/private_network.hpp"
 
 namespace holdfast::faults {
+
+// These hosts do not reach the others.
+inline division apart(const support::private_network& network, std::vector<std::size_t> hosts) {
+  return {[&network, hosts = std::move(hosts)] { network.divide(hosts); },
+          [&network] { network.heal(); }};
+}
 
 // What a holder has who is cut off goes to somebody on the other side.
 inline void expect_taken_over(const lock& elsewhere, const lease& from, milliseconds timeout) {

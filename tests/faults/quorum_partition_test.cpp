@@ -69,9 +69,12 @@ TEST_P(QuorumPartition, TheMajorityGoesOnAndTheMinorityLosesWhatItHas) {
   ASSERT_TRUE(all_vote(here, {"usual", "fixed", "held"}));
   const auto held = there.mutex("held", {.lease = lease_time}).acquire({.timeout = 10s});
   const auto lost = held.lost();
-  divided_run run(*network_, GetParam());
-  run.play({{with_most, [&] { return locks(); }}, {with_few, [&] { return locks(); }}},
-           {3, 4, with_few}, 6s, false, [&] {
+  const auto locks_at = [&](std::size_t host) {
+    return network_->at(host, [&] { return locks(); });
+  };
+  divided_run run(GetParam());
+  run.play({locks_at(with_most), locks_at(with_few)}, apart(*network_, {3, 4, with_few}), 6s, false,
+           [&] {
              expect_taken_over(here.mutex("held"), held, 5s);
              EXPECT_TRUE(lost.stop_requested()) << "before anybody else has it";
            });

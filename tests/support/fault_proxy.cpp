@@ -158,10 +158,12 @@ struct connection {
 
 class fault_proxy::state final : public service_thread::service {
  public:
-  explicit state(net::endpoint server)
-      : server_(std::move(server)), port(listen_on_loopback(listener_)) {}
+  state(net::endpoint server, const net::tcp_endpoint& at)
+      : server_(std::move(server)),
+        address(at.host),
+        port(listen_on_loopback(listener_, at.port, at.host)) {}
 
-  void listen() { listen_on_loopback(listener_, port); }
+  void listen() { listen_on_loopback(listener_, port, address); }
   void stop_listening() { listener_.reset(); }
 
   void heal() { ill = {}; }
@@ -255,16 +257,19 @@ class fault_proxy::state final : public service_thread::service {
   std::list<connection> open_;
 
  public:
+  const std::string address;
   const std::uint16_t port;
   service_thread thread{"fault-proxy", *this};  // last: it uses all of the above
 };
 
-fault_proxy::fault_proxy(net::endpoint server)
-    : state_(std::make_unique<state>(std::move(server))) {}
+fault_proxy::fault_proxy(net::endpoint server, net::tcp_endpoint at)
+    : state_(std::make_unique<state>(std::move(server), at)) {}
 fault_proxy::~fault_proxy() = default;
 
 std::uint16_t fault_proxy::port() const noexcept { return state_->port; }
-std::string fault_proxy::url() const { return "redis://127.0.0.1:" + std::to_string(port()); }
+std::string fault_proxy::url() const {
+  return "redis://" + state_->address + ":" + std::to_string(port());
+}
 
 void fault_proxy::cut_after(toward where, std::size_t bytes, cut how) {
   state_->thread.run([&] {

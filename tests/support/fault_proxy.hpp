@@ -14,16 +14,17 @@ namespace holdfast::support {
 enum class toward { server, client };  // the direction in which bytes travel
 enum class cut { close, reset };       // FIN after what was sent, or RST
 
-// Forwards TCP connections from a port of 127.0.0.1 to a server. Faults concern the connections
+// Forwards TCP connections from a port of this machine to a server. Faults concern the connections
 // that are open and those to come, until heal(); they are in force when the call is back.
 // Thread safety: all members from any thread.
 class fault_proxy {
  public:
-  explicit fault_proxy(net::endpoint server);
+  // `at`: where it listens; port 0: any free one.
+  explicit fault_proxy(net::endpoint server, net::tcp_endpoint at = {"127.0.0.1", 0});
   ~fault_proxy();
 
   std::uint16_t port() const noexcept;
-  std::string url() const;  // redis://127.0.0.1:port
+  std::string url() const;  // redis://ADDRESS:port
 
   // Once: the connection in which byte number `bytes` from now on travels is cut right behind it;
   // 0: before the first.

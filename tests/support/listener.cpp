@@ -11,19 +11,20 @@
 
 namespace holdfast::support {
 
-std::uint16_t listen_on_loopback(net::descriptor& into, std::uint16_t port) {
+std::uint16_t listen_on_loopback(net::descriptor& into, std::uint16_t port,
+                                 const std::string& host) {
   into.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
   ::setsockopt(into.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
   socklen_t size = sizeof address;
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   if (::bind(into.get(), generic, size) != 0 || ::listen(into.get(), 128) != 0 ||
       ::getsockname(into.get(), generic, &size) != 0) {
-    throw std::system_error(errno, std::generic_category(), "listening on 127.0.0.1");
+    throw std::system_error(errno, std::generic_category(), "listening on " + host);
   }
   return ntohs(address.sin_port);
 }

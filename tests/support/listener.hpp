@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "net/descriptor.hpp"
 
 namespace holdfast::support {
 
-// Listens on a port of 127.0.0.1 (0: any free one) and returns the port. Throws when it is taken.
-std::uint16_t listen_on_loopback(net::descriptor& into, std::uint16_t port = 0);
+// Listens on a port of 127.0.0.1 (0: any free one), or of another address of this machine, and
+// returns the port. Throws when it is taken.
+std::uint16_t listen_on_loopback(net::descriptor& into, std::uint16_t port = 0,
+                                 const std::string& address = "127.0.0.1");
 
 // The next connection that waits to be accepted, non-blocking; -1 when there is none.
 int accept_from(const net::descriptor& listener) noexcept;

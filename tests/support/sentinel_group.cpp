@@ -139,7 +139,8 @@ std::string sentinel_group::master_address() const {
 std::size_t sentinel_group::master() const {
   const auto address = master_address();
   for (std::size_t i = 0; i < members; ++i) {
-    if (address == "127.0.0.1:" + std::to_string(port_of(servers_[i]))) return i;
+    // At another address it is behind a proxy.
+    if (address.ends_with(":" + std::to_string(port_of(servers_[i])))) return i;
   }
   throw std::runtime_error("the master is none of ours");
 }

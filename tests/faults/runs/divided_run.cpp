@@ -9,27 +9,22 @@ namespace holdfast::faults {
 
 using history::kind;
 
-divided_run::divided_run(const support::private_network& network, const std::string& server)
-    : network_(network), run_(server) {}
-
-void divided_run::play(const std::vector<party>& parties, const std::vector<std::size_t>& apart,
+void divided_run::play(const std::vector<std::vector<contended>>& parties, const division& how,
                        milliseconds divided, bool forgotten,
                        const std::function<void()>& meanwhile) {
-  std::vector<std::vector<contended>> locks;
-  for (const auto& one : parties) locks.push_back(network_.at(one.host, one.connect));
-  run_.play(locks, divided, [&] { divide(apart, divided, forgotten, meanwhile); });
+  run_.play(parties, divided, [&] { divide(how, divided, forgotten, meanwhile); });
 }
 
-void divided_run::divide(const std::vector<std::size_t>& apart, milliseconds divided,
-                         bool forgotten, const std::function<void()>& meanwhile) {
+void divided_run::divide(const division& how, milliseconds divided, bool forgotten,
+                         const std::function<void()>& meanwhile) {
   const auto begin = time_now();
-  network_.divide(apart);
+  how.begin();
   divided_.from = time_now();
   meanwhile();
   const auto left = std::chrono::floor<milliseconds>(begin + divided - time_now());
   ::poll(nullptr, 0, std::max(0, int(left.count())));
   divided_.to = time_now();
-  network_.heal();
+  how.end();
   const auto end = time_now();
   run_.record({.time = begin, .what = kind::broken, .until = end});
   if (forgotten) run_.record({.time = begin, .what = kind::emptied, .until = end});

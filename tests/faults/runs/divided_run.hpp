@@ -7,24 +7,22 @@
 #include <vector>
 
 #include "faults/runs/contended_run.hpp"
-#include "support/private_network.hpp"
 
 namespace holdfast::faults {
 
-// Contenders on one host, who share clients.
-struct party {
-  std::size_t host = 0;
-  std::function<std::vector<contended>()> connect;  // on that host
+// How the network is divided, and how it is healed.
+struct division {
+  std::function<void()> begin, end;
 };
 
 class divided_run {
  public:
   // `server`: the program of what the locks protect, which both sides reach.
-  divided_run(const support::private_network& network, const std::string& server);
+  explicit divided_run(const std::string& server) : run_(server) {}
 
-  // `apart`: the hosts that are cut off from the others; `meanwhile` is done when they are. What is
-  // `forgotten` by the servers then is promised to nobody: S1.
-  void play(const std::vector<party>& parties, const std::vector<std::size_t>& apart,
+  // The parties have clients of their own, each on its side; `meanwhile` is done when they are
+  // apart. What is `forgotten` by the servers then is promised to nobody: S1.
+  void play(const std::vector<std::vector<contended>>& parties, const division& how,
             milliseconds divided, bool forgotten, const std::function<void()>& meanwhile);
 
   // What was broken of the promises, as text.
@@ -35,10 +33,9 @@ class divided_run {
   std::size_t won(std::size_t party, milliseconds after) const;
 
  private:
-  void divide(const std::vector<std::size_t>& apart, milliseconds divided, bool forgotten,
+  void divide(const division& how, milliseconds divided, bool forgotten,
               const std::function<void()>& meanwhile);
 
-  const support::private_network& network_;
   contended_run run_;
   history::interval divided_;
 };

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "net/clock.hpp"
@@ -91,11 +92,19 @@ bool connection::attract_reader(delivery how) {
 
 // The background thread looks whether anything lies.
 void connection::look_within(microseconds time) {
-  const auto at = net::now() + time;
+  const auto now = net::now();
+  const auto at = now + time;
   if (look_at_ <= at) return;
+  if (look_at_ == monotonic_time::max()) lying_since_ = now;
   look_at_ = at;
   progress_seen_ = progress_;
   helper_.wake_at(look_at_);
+}
+
+void connection::let_lie() {
+  const scoped_mutex lock(mutex_);
+  if (role_ != role::none || look_at_ == monotonic_time::max()) return;
+  look_at_ = std::max<monotonic_time>(look_at_, lying_since_ + tuning_.patience);
 }
 
 // Sends what is in out_; one thread at a time. True: wake the background thread.

@@ -28,7 +28,8 @@ struct connection_tuning {
   microseconds background_spin{20};  // how long that one looks before it sleeps
   microseconds push_spin{300};       // how long either looks for a push that is expected
   microseconds grace{1000};          // replies that nobody waits for may lie this long
-  microseconds patience{10'000};     // and what a coroutine asks for, while its thread computes
+  microseconds patience{10'000};     // and these, when it was shown that nobody does; and what a
+                                     // coroutine asks for, while its thread computes
   milliseconds ping_after{15'000};   // of silence
 };
 
@@ -88,6 +89,10 @@ class connection final : public net::attendant {
   // a push may come. `who` is the thread that waits for it, in drive(); null: none does.
   void listen(waiter* who) HOLDFAST_EXCLUDES(mutex_);
   void unlisten(const waiter* who) HOLDFAST_EXCLUDES(mutex_);
+
+  // Nobody waits any more for the answers to what was asked `lazy`: they may lie for `patience`
+  // since the first of them was asked for.
+  void let_lie() HOLDFAST_EXCLUDES(mutex_);
 
   // A push will come very soon: whoever reads looks for it for a while before he sleeps.
   void expect_push() noexcept;
@@ -204,6 +209,7 @@ class connection final : public net::attendant {
   std::uint64_t progress_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // counts batches of answers
   std::uint64_t progress_seen_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   monotonic_time look_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
+  monotonic_time lying_since_ HOLDFAST_GUARDED_BY(mutex_){};  // while look_at_ is set
   monotonic_time attempt_at_ HOLDFAST_GUARDED_BY(mutex_){};
   milliseconds attempt_delay_ HOLDFAST_GUARDED_BY(mutex_){0};
   monotonic_time up_since_ HOLDFAST_GUARDED_BY(mutex_){};

@@ -197,7 +197,7 @@ void quorum_bid::drive(redis::waiter& self) {
       const scoped_mutex lock(mutex_);
       self.clear_done();
       if (ended_) {
-        reader_.left(group(), at);
+        reader_.left(group(), spec_->key->slot(), at);
         return reader_.end();
       }
       at = reader_.next();

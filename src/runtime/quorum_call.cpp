@@ -106,8 +106,14 @@ std::optional<std::size_t> quorum_reader::next() const noexcept {
   return static_cast<std::size_t>(found - mine_.begin());
 }
 
-void quorum_reader::left(quorum_group& group, std::optional<std::size_t> member) const noexcept {
+// Answers that come after the decision are read on the way the next time, or all together later.
+// If the background thread looked at each of them soon, it would hardly ever sleep.
+void quorum_reader::left(quorum_group& group, std::uint16_t slot,
+                         std::optional<std::size_t> member) const {
   if (member && mine_[*member]) group.set_slow(*member, true);
+  for (std::size_t i = 0; i < mine_.size(); ++i) {
+    if (mine_[i] && i != member) group.at(i).connection(slot).let_lie();
+  }
 }
 
 }  // namespace holdfast::runtime

@@ -75,8 +75,8 @@ class quorum_reader {
   void answered(std::size_t member) noexcept;
   void wake() noexcept;
   std::optional<std::size_t> next() const noexcept;
-  // All was decided while the thread read there.
-  void left(quorum_group& group, std::optional<std::size_t> member) const noexcept;
+  // All was decided while the thread read at `member`, if at any.
+  void left(quorum_group& group, std::uint16_t slot, std::optional<std::size_t> member) const;
 
  private:
   redis::waiter* sleeper_ = nullptr;

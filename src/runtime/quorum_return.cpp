@@ -130,7 +130,7 @@ void quorum_return::drive(redis::waiter& self) {
       const scoped_mutex lock(mutex_);
       self.clear_done();
       if (is_over_) {
-        reader_.left(group(), at);
+        reader_.left(group(), spec_->key->slot(), at);
         return reader_.end();
       }
       at = reader_.next();

@@ -1,5 +1,8 @@
 // A connection seen from inside, while servers end it, fall silent or move.
+#include <poll.h>
+
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <thread>
 
@@ -145,6 +148,20 @@ TEST_F(Connection, IsNotKeptWhenNewsOfAnotherMasterCameWhileItWasMade) {
   EXPECT_TRUE(say("PING"));
   EXPECT_EQ(made, 2);
   EXPECT_EQ(server.connections(), 2U);
+}
+
+TEST_F(Connection, ReadsWhatWasLeftToLieAlthoughMoreIsAskedAllTheTime) {
+  EXPECT_TRUE(say("PING"));
+  std::deque<word> asked;
+  asked.emplace_back("PING");
+  link.submit(asked.front(), delivery::lazy);
+  for (const auto end = net::now() + support::generous; !asked.front().ended && net::now() < end;) {
+    link.submit(asked.emplace_back("PING"), delivery::lazy);
+    link.let_lie();
+    ::poll(nullptr, 0, 1);
+  }
+  EXPECT_TRUE(asked.front().answered);
+  EXPECT_TRUE(say("PING")) << "behind all of them";
 }
 
 TEST_F(Connection, IsMadeAgainWhenTheSystemHasAThreadForItAgain) {

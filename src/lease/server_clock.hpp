@@ -7,8 +7,9 @@
 
 namespace holdfast::leasing {
 
-// Stands for "not known": late enough that no request is refused for it, and a whole number that
-// survives in Lua, which computes with doubles (2^53 microseconds: the year 2255).
+// Stands for "not known": late enough that no lock is refused for it (what counts once is,
+// dialects/parts/once.lua), and a whole number that survives in Lua, which computes with doubles
+// (2^53 microseconds: the year 2255).
 inline constexpr server_time far_future{microseconds(std::int64_t{1} << 53)};
 
 // Until when the server may execute a request: a copy that arrives later is refused there. With

@@ -65,7 +65,7 @@ void connection::submit(request& first, request* second, delivery how) {
       const bool may_lie =
           how == delivery::driven && first.sleeper_ != nullptr && first.sleeper_->is_executor();
       wake = attract_reader(how);
-      if (may_lie) look_within(tuning_.patience);
+      if (may_lie) look_within(tuning_.patience, somebody::waits);
     }
   }
   if (wake) helper_.wake();
@@ -83,7 +83,7 @@ bool connection::attract_reader(delivery how) {
   const bool wake = flush();  // unlocks meanwhile
   if (role_ != role::none || !up_) return wake;
   if (how == delivery::lazy) {
-    look_within(tuning_.grace);
+    look_within(tuning_.grace, somebody::may_wait);
     return wake;
   }
   role_ = role::background;
@@ -91,11 +91,15 @@ bool connection::attract_reader(delivery how) {
 }
 
 // The background thread looks whether anything lies.
-void connection::look_within(microseconds time) {
+void connection::look_within(microseconds time, somebody who) {
   const auto now = net::now();
   const auto at = now + time;
+  if (look_at_ == monotonic_time::max()) {
+    lying_since_ = now;
+    is_awaited_ = false;
+  }
+  is_awaited_ = is_awaited_ || who == somebody::waits;
   if (look_at_ <= at) return;
-  if (look_at_ == monotonic_time::max()) lying_since_ = now;
   look_at_ = at;
   progress_seen_ = progress_;
   helper_.wake_at(look_at_);
@@ -103,7 +107,7 @@ void connection::look_within(microseconds time) {
 
 void connection::let_lie() {
   const scoped_mutex lock(mutex_);
-  if (role_ != role::none || look_at_ == monotonic_time::max()) return;
+  if (role_ != role::none || look_at_ == monotonic_time::max() || is_awaited_) return;
   look_at_ = std::max<monotonic_time>(look_at_, lying_since_ + tuning_.patience);
 }
 
@@ -155,7 +159,10 @@ void connection::forget(const waiter& w) {
       }
     }
     // It may have been finished before it drove anything, and nobody else sends what it submitted.
-    if (up_ && !in_flight_.empty()) wake = attract_reader(delivery::lazy);
+    if (up_ && !in_flight_.empty()) {
+      wake = attract_reader(delivery::lazy);
+      if (role_ == role::none) look_within(tuning_.grace, somebody::waits);
+    }
   }
   if (wake) helper_.wake();
 }

@@ -28,7 +28,7 @@ struct connection_tuning {
   microseconds background_spin{20};  // how long that one looks before it sleeps
   microseconds push_spin{300};       // how long either looks for a push that is expected
   microseconds grace{1000};          // replies that nobody waits for may lie this long
-  microseconds patience{10'000};     // and these, when it was shown that nobody does; and what a
+  microseconds patience{10'000};     // and these, when it is known that nobody does; and what a
                                      // coroutine asks for, while its thread computes
   milliseconds ping_after{15'000};   // of silence
 };
@@ -37,7 +37,7 @@ struct connection_tuning {
 //   caller       a thread that waits for its own answer reads for everybody (leader), and when it
 //                has its answer offers the role to one of those that sleep (followers);
 //   background   the background thread: when a crowd is in flight, or when nobody waits;
-//   none         nothing is expected, or its answers may lie for `grace`.
+//   none         nothing is expected, or its answers may lie for a while.
 // What the role guards (link_) needs no lock. Everything else is under mutex_, which is never held
 // while calling a request, except for request::write.
 //
@@ -64,7 +64,7 @@ class connection final : public net::attendant {
   // How soon somebody must look for the answer.
   enum class delivery : std::uint8_t {
     driven,  // nothing is sent yet: the caller will call drive() at once
-    lazy,    // sent now; the answer may lie for `grace`
+    lazy,    // sent now; the answer may lie for `grace`, or longer: let_lie()
     prompt,  // sent now; the background thread reads if nobody else does
   };
 
@@ -90,8 +90,8 @@ class connection final : public net::attendant {
   void listen(waiter* who) HOLDFAST_EXCLUDES(mutex_);
   void unlisten(const waiter* who) HOLDFAST_EXCLUDES(mutex_);
 
-  // Nobody waits any more for the answers to what was asked `lazy`: they may lie for `patience`
-  // since the first of them was asked for.
+  // The caller does not wait any more for what it asked `lazy`: unless somebody else waits for an
+  // answer, they may lie for `patience` since the first that was not looked for.
   void let_lie() HOLDFAST_EXCLUDES(mutex_);
 
   // A push will come very soon: whoever reads looks for it for a while before he sleeps.
@@ -114,6 +114,7 @@ class connection final : public net::attendant {
 
  private:
   enum class role : std::uint8_t { none, caller, background };
+  enum class somebody : std::uint8_t { waits, may_wait };  // for what lies unread
   // A thread's own buffers, so that it can hand out answers after it has passed the role on.
   struct turn {
     reply_batch batch;
@@ -128,7 +129,7 @@ class connection final : public net::attendant {
   void enqueue(request& r, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool flush() HOLDFAST_REQUIRES(mutex_);
   bool attract_reader(delivery how) HOLDFAST_REQUIRES(mutex_);
-  void look_within(microseconds time) HOLDFAST_REQUIRES(mutex_);
+  void look_within(microseconds time, somebody who) HOLDFAST_REQUIRES(mutex_);
 
   // Reading (connection_reading.cpp).
   bool take_role(waiter& w) HOLDFAST_REQUIRES(mutex_);
@@ -210,6 +211,7 @@ class connection final : public net::attendant {
   std::uint64_t progress_seen_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   monotonic_time look_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
   monotonic_time lying_since_ HOLDFAST_GUARDED_BY(mutex_){};  // while look_at_ is set
+  bool is_awaited_ HOLDFAST_GUARDED_BY(mutex_) = false;       // the same: and must not lie longer
   monotonic_time attempt_at_ HOLDFAST_GUARDED_BY(mutex_){};
   milliseconds attempt_delay_ HOLDFAST_GUARDED_BY(mutex_){0};
   monotonic_time up_since_ HOLDFAST_GUARDED_BY(mutex_){};

@@ -140,7 +140,7 @@ bool connection::pass_role(const waiter& leader, std::size_t answered) {
   if ((leader.is_executor() || !crowded) && offer_to_callers(&leader)) return false;
   if (leader.is_executor() && !in_flight_.empty()) {
     role_ = role::none;  // it will be back for the rest after running its coroutines
-    look_within(tuning_.grace);
+    look_within(tuning_.grace, somebody::waits);
     return false;
   }
   role_ = role::background;

@@ -71,7 +71,7 @@ void connection::attend(short events, monotonic_time now) {
       role_ = role::background;
       spin = microseconds{0};  // nobody waits for what lay here
     } else if (unread) {
-      look_within(tuning_.grace);
+      look_within(tuning_.grace, is_awaited_ ? somebody::waits : somebody::may_wait);
     }
   }
   ping_if_silent(now);

@@ -106,8 +106,8 @@ std::optional<std::size_t> quorum_reader::next() const noexcept {
   return static_cast<std::size_t>(found - mine_.begin());
 }
 
-// Answers that come after the decision are read on the way the next time, or all together later.
-// If the background thread looked at each of them soon, it would hardly ever sleep.
+// The answers of those that come after the decision are read together, some milliseconds later: if
+// the background thread looked at each of them soon, it would hardly ever sleep.
 void quorum_reader::left(quorum_group& group, std::uint16_t slot,
                          std::optional<std::size_t> member) const {
   if (member && mine_[*member]) group.set_slow(*member, true);

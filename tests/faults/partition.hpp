@@ -27,6 +27,13 @@ inline void expect_taken_over(const lock& elsewhere, const lease& from, millisec
   EXPECT_GT(next->token(), from.token());
 }
 
+// Somebody else has got what its holder was cut off from: that is over by his own clock, and he is
+// told.
+inline void expect_lost(const lease& held) {
+  EXPECT_FALSE(held.held()) << "before anybody else has it";
+  EXPECT_TRUE(eventually([lost = held.lost()] { return lost.stop_requested(); }));
+}
+
 // The first party went on, as often as that at least, and the second had nothing any more so long
 // after the network was divided.
 inline void expect_one_side_went_on(const divided_run& run, std::size_t at_least,

@@ -58,7 +58,8 @@ TEST_P(ProxiedPartition, AClientThatDoesNotReachAMajorityOfItsQuorum) {
     for (std::size_t i = 0; i < servers.size(); ++i) {
       members.emplace_back(directly ? servers[i].tcp_url() : proxy(i).url(), options);
     }
-    return quorum{std::move(members)};
+    // One whose first answer is late stays out for so long.
+    return quorum{std::move(members), {.longest_lease = 1500ms}};
   };
   const auto locks = [&](bool directly) {
     return mutexes(connected(directly),
@@ -67,11 +68,10 @@ TEST_P(ProxiedPartition, AClientThatDoesNotReachAMajorityOfItsQuorum) {
   };
   const auto here = connected(true), there = connected(false);
   const auto held = there.mutex("held", {.lease = lease_time}).acquire({.timeout = 10s});
-  const auto lost = held.lost();
   divided_run run(GetParam());
   run.play({locks(true), locks(false)}, stalled(0, 3), 5s, false, [&] {
-    expect_taken_over(here.mutex("held"), held, 4s);
-    EXPECT_TRUE(lost.stop_requested()) << "before anybody else has it";
+    expect_taken_over(here.mutex("held", {.lease = lease_time}), held, 4s);
+    expect_lost(held);
   });
   expect_one_side_went_on(run, 1, lease_time + patience);
 }
@@ -81,8 +81,9 @@ TEST_P(ProxiedPartition, AClientThatDoesNotReachAMasterOfItsCluster) {
   support::cluster_servers servers{{.program = GetParam(), .masters = 2}};
   std::string there_url = "redis+cluster://";
   for (std::size_t i = 0; i < 2; ++i) {
-    servers.node(i).command(
+    const auto set = servers.node(i).command(
         {"CONFIG", "SET", "cluster-preferred-endpoint-type", "unknown-endpoint"});
+    if (set.is(resp::type::error)) GTEST_SKIP() << "before Redis 7: " << set.text;
     stand_before(servers.node(i).port());
     there_url += (i == 0 ? "" : ",") + (beyond + (":" + std::to_string(proxy(i).port())));
   }
@@ -99,11 +100,10 @@ TEST_P(ProxiedPartition, AClientThatDoesNotReachAMasterOfItsCluster) {
   const client here{servers.url(), options}, there{there_url, options};
   const auto held = there.mutex(at(0, "held"), {.lease = lease_time}).acquire({.timeout = 10s});
   const auto elsewhere = there.mutex(at(1, "held"), {.lease = 3s}).acquire({.timeout = 10s});
-  const auto lost = held.lost();
   divided_run run(GetParam());
   run.play({locks(servers.url()), locks(there_url)}, stalled(0, 1), 5s, false, [&] {
     expect_taken_over(here.mutex(at(0, "held")), held, 4s);
-    EXPECT_TRUE(lost.stop_requested()) << "before anybody else has it";
+    expect_lost(held);
   });
   EXPECT_TRUE(elsewhere.held());
   EXPECT_GT(proxy(1).connections(), 0U);
@@ -141,8 +141,8 @@ TEST_P(ProxiedPartition, AMasterThatItsSentinelsDoNotReach) {
   const auto held = there.mutex("held", {.lease = lease_time}).acquire({.timeout = 10s});
   const auto lost = held.lost();
   divided_run run(GetParam());
-  run.play({locks(), locks()}, stalled(0, 1), 6s, true, [&] {
-    expect_taken_over(here.mutex("held"), held, 6s);
+  run.play({locks(), locks()}, stalled(0, 1), 10s, true, [&] {
+    expect_taken_over(here.mutex("held"), held, 9s);
     EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
   });
   EXPECT_EQ(run.violations(), "");

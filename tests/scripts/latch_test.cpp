@@ -135,6 +135,17 @@ TEST_P(LatchScript, LetsNobodyPassBecauseTheClockWasSetBack) {
   EXPECT_TRUE(is_open_for(one)) << "it has opened since";
 }
 
+TEST_P(LatchScript, NeverOpensBeforeItLastDid) {
+  const auto opened = key.value_key() + ":o";
+  set(1);
+  claim one = waiter();
+  ASSERT_TRUE(waits(one));
+  const auto last = latch().micros() + 3'000'000;
+  latch().command({"SET", opened, std::to_string(last)});
+  down();
+  EXPECT_GT(std::stoll(latch().get(opened)), last);
+}
+
 // Since when he waits is a time that the clock has not reached again when it opens.
 TEST_P(LatchScript, LetsOnWhoCameBeforeTheClockWasSetBack) {
   const auto since = latch().micros() + 10'000'000;

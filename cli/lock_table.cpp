@@ -93,7 +93,9 @@ std::string queue_table(const lock_status& lock) {
     cells.push_back(show_time(one.since));
     rows.add(std::move(cells));
   }
-  return fmt::format("\n{}: {} waiting\n{}", printable(lock.name), lock.waiting, rows.text());
+  const auto more = lock.waiting > place ? fmt::format("and {} more\n", lock.waiting - place) : "";
+  return fmt::format("\n{}: {} waiting\n{}{}", printable(lock.name), lock.waiting, rows.text(),
+                     more);
 }
 
 }  // namespace

@@ -15,11 +15,6 @@ namespace {
 
 using severity = finding::severity;
 
-bool is_loopback(std::string_view address) {
-  if (address.starts_with('-')) address.remove_prefix(1);  // "if there is such an interface"
-  return address.starts_with("127.") || address == "::1" || address == "localhost";
-}
-
 // Whether every address of the list is one of this machine alone. No list: the server takes all.
 bool is_local(std::string_view addresses) {
   if (addresses.empty()) return false;
@@ -92,6 +87,11 @@ class access_examination {
 };
 
 }  // namespace
+
+bool is_loopback(std::string_view address) {
+  if (address.starts_with('-')) address.remove_prefix(1);  // "if there is such an interface"
+  return address.starts_with("127.") || address == "::1" || address == "localhost";
+}
 
 void examine_access(runtime::client_core& core, std::uint16_t slot, const asking& ask,
                     std::vector<finding>& into) {

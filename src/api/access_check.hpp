@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <holdfast/inspector.hpp>
@@ -10,6 +11,9 @@
 #include "runtime/client_core.hpp"
 
 namespace holdfast::api {
+
+// Whether this host, as it stands in a URL or among a server's settings, is this machine itself.
+bool is_loopback(std::string_view address);
 
 // Adds what was found at whoever has the hash slot, who is asked by `ask` for its settings. Throws
 // nothing that a server causes.

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "api/access_check.hpp"
 #include "api/ask.hpp"
@@ -142,7 +143,7 @@ class examination {
 
   void about_encryption() {
     const auto tls = core_.engine().at(slot_).tls();
-    if (tls.empty()) return;
+    if (tls.empty()) return about_plain_bytes();
     if (!core_.engine().options().tls.insecure_accept_any_certificate) {
       return report(severity::ok, "tls", tls + ", the server has proved who it is");
     }
@@ -150,6 +151,15 @@ class examination {
         severity::warning, "tls", tls + ", but any certificate is accepted",
         "whoever is on the way can read and change everything: trust the certificate's authority "
         "with tls.ca_file (--tls-ca) instead");
+  }
+
+  void about_plain_bytes() {
+    const auto where = core_.engine().at(slot_).where();
+    const auto* const over = std::get_if<net::tcp_endpoint>(&where);
+    if (over == nullptr || is_loopback(over->host)) return;
+    report(severity::warning, "tls", "no TLS to " + over->host,
+           "whoever is on the way can read and change everything, the password too: use rediss:// "
+           "unless you trust that network");
   }
 
   void about_the_server() {

@@ -206,6 +206,21 @@ TEST_P(CommandLine, StatusTellsWhoWaitsAndWatchTellsWhatChanges) {
   EXPECT_THAT(watching.output(), HasSubstr("0 waiting"));
 }
 
+TEST_P(CommandLine, StatusSaysHowManyWaitBeyondThoseThatItShows) {
+  const auto server = start();
+  const holder first(server, "orders");
+  std::vector<std::string> waiting{"ZADD", "hf:{orders}:w"};
+  for (int i = 1; i <= 150; ++i) {
+    const auto ticket = std::to_string(i);
+    waiting.insert(waiting.end(), {ticket, std::string(31, '0') + "1:" + ticket + "r:1000:-"});
+  }
+  server.command(waiting);
+  const auto table = holdfast_at(server, {"status", "orders"});
+  EXPECT_THAT(table.output, HasSubstr("orders: 150 waiting"));
+  EXPECT_THAT(table.output, HasSubstr("\n100 "));
+  EXPECT_THAT(table.output, ::testing::EndsWith("and 50 more\n"));
+}
+
 TEST_P(CommandLine, WatchTellsWhoGotTheLock) {
   const auto server = start();
   const auto holds = call_at(server, {"run", "orders", "--", "sh", "-c", "echo in.; read line"});

@@ -1,6 +1,7 @@
 // What `holdfast doctor` says about the server itself, each finding on a server that is so.
 #include "faults/faulty_server.hpp"
 #include "support/clock_shim.hpp"
+#include "support/private_network.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -46,6 +47,20 @@ TEST_P(Deployment, RestartWithoutMemory) {
   expect(persistence(), severity::warning, "the last half minute", "appendfsync always");
   server.command({"CONFIG", "SET", "appendfsync", "always"});
   expect(persistence(), severity::ok, "on disk before each answer");
+}
+
+TEST_P(Deployment, PlainBytesOnTheWayToAnotherMachine) {
+  using support::private_network;
+  if (const auto why = private_network::obstacle(); !why.empty()) GTEST_SKIP() << why;
+  const private_network network(1);
+  network.at(0, [&] {
+    const auto server = start({.tcp = true, .address = private_network::address(0)});
+    const auto tls = about("tls", server.tcp_url(), patient());
+    expect(tls, severity::warning, "no TLS to " + private_network::address(0), "use rediss://");
+    return 0;
+  });
+  const auto near = start({.tcp = true});
+  EXPECT_EQ(about("tls", tcp_at(near)).check, "") << "nobody is on that way";
 }
 
 TEST_P(Deployment, EvictionThatMayDropLocks) {

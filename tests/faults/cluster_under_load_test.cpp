@@ -1,5 +1,6 @@
-// Slots of a cluster are moved to and fro while clients contend for their locks. The history is
-// checked, and nobody may lose what he has: renewals go on in the middle of a move.
+// What happens to a cluster while clients contend for its locks; the history is checked. Slots are
+// moved to and fro, and nobody may lose what he has: renewals go on in the middle of a move.
+// Masters are frozen and killed, and come back as replicas of those that have taken their slots.
 #include <poll.h>
 
 #include "base/lock_key.hpp"
@@ -37,6 +38,69 @@ TEST_P(ClusterUnderLoad, SlotsAreMovedToAndFro) {
       }
     }
   });
+}
+
+// The masters of a slot, one after the other.
+class passing_masters {
+ public:
+  passing_masters(support::cluster_servers& servers, contended_run& run, std::uint16_t slot)
+      : servers_(servers), run_(run), slot_(slot) {}
+
+  void lose(std::size_t master, std::size_t next, void (private_server::*how)(),
+            void (private_server::*back)()) {
+    const auto begin = time_now();
+    (servers_.node(master).*how)();
+    EXPECT_TRUE(eventually([&] { return servers_.master_of(slot_, witness) == next; },
+                           3 * support::generous));
+    (servers_.node(master).*back)();
+    EXPECT_TRUE(eventually([&] { return follows(master); }, 3 * support::generous));
+    const auto end = time_now();
+    run_.record({.time = begin, .what = history::kind::broken, .until = end});
+    run_.record({.time = begin, .what = history::kind::emptied, .until = end});
+  }
+
+ private:
+  static constexpr std::size_t witness = 1;  // a master that stays
+
+  bool follows(std::size_t node) const {
+    const auto said = servers_.node(node).command({"INFO", "replication"}).text;
+    return said.find("role:slave") != said.npos && said.find("master_link_status:up") != said.npos;
+  }
+
+  support::cluster_servers& servers_;
+  contended_run& run_;
+  const std::uint16_t slot_;
+};
+
+// What no replica had heard of is forgotten: exclusion is not promised then, but all the rest.
+TEST_P(ClusterUnderLoad, TokensGrowAndLossesAreToldWhenMastersAreLost) {
+  support::cluster_servers servers{
+      {.program = GetParam(), .masters = 3, .replicas = 1, .node_timeout = 2s}};
+  constexpr milliseconds lease_time{2000};  // a release may take as long
+  const auto at_the_first = [&](std::string name) {
+    while (servers.master_of(lock_key{name}.slot()) != 0) name += '.';
+    return name;
+  };
+  const auto usual = at_the_first("usual");
+  const auto party = [&] {
+    return mutexes(
+        client{servers.url(), {.connect_timeout = patience, .response_timeout = patience}},
+        {{usual, {.lease = lease_time}},
+         {at_the_first("fair"), {.lease = lease_time, .fair = true}},
+         {at_the_first("fixed"), {.lease = lease_time, .renewal = renewal::none}}});
+  };
+  contended_run run(GetParam());
+  passing_masters of_the_locks(servers, run, lock_key{usual}.slot());
+  run.play({party(), party()}, 8s, [&] {
+    of_the_locks.lose(0, 3, &private_server::freeze, &private_server::thaw);
+    of_the_locks.lose(3, 0, &private_server::kill9, &private_server::restart);
+    run.record({.what = history::kind::healed});
+  });
+  EXPECT_EQ(run.violations(), "");
+  EXPECT_GT(run.count(history::kind::written), 10U);
+  RecordProperty("won", std::to_string(run.count(history::kind::won)));
+  RecordProperty("lost", std::to_string(run.count(history::kind::lost)));
+  RecordProperty("refused", std::to_string(run.count(history::kind::refused)));
 }
 
 }  // namespace

@@ -184,5 +184,25 @@ TEST_P(QuorumUnderLoad, TheClocksOfAMinorityStepForward) {
   });
 }
 
+// Then the votes of a majority last longer than anybody wanted: nobody can be served if their owner
+// does not take them back.
+TEST_P(QuorumUnderLoad, TheClocksOfAMajorityStepBack) {
+  make();
+  play(3s, [&](contended_run&) {
+    set_clocks(most, -3600s);
+    pause(3000ms);
+  });
+}
+
+TEST_P(QuorumUnderLoad, TheClocksOfAMajorityStepForward) {
+  make();
+  play(3s, [&](contended_run& run) {
+    const auto now = time_now();
+    run.record({.time = now, .what = history::kind::emptied, .until = now + 200ms});
+    set_clocks(most, 3600s);
+    pause(3000ms);
+  });
+}
+
 }  // namespace
 }  // namespace holdfast::faults

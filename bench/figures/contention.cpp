@@ -1,5 +1,6 @@
 // One lock that many want: threads of one process, and processes.
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,7 +75,10 @@ class rslock_turns {
       if (program_.empty()) program_ = rslock_peer();
       const auto port = std::to_string(with.redis.port());
       double switches = 0, index = 0;
-      std::istringstream(output_of({program_, port, "4", "4", "2000"})) >> switches >> index;
+      if (!(std::istringstream(output_of({program_, port, "4", "4", "2000"})) >> switches >>
+            index)) {
+        throw std::runtime_error("it does not say how often the lock went round");
+      }
       switches_.push_back(switches);
       jain_.push_back(index);
     } catch (const std::exception& error) {

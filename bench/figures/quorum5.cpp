@@ -2,7 +2,9 @@
 #include <functional>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <holdfast/embedded_server.hpp>
@@ -17,6 +19,9 @@
 namespace holdfast::bench {
 namespace {
 
+// One for each server and one for us: asked in parallel they answer in parallel.
+constexpr unsigned enough_cores = 6;
+
 // Other libraries' pairs at the same servers, by turns with ours.
 void beside_a_peer(const setting& with, const std::string& name,
                    const std::function<std::string()>& build, std::vector<std::string> words,
@@ -27,8 +32,8 @@ void beside_a_peer(const setting& with, const std::string& name,
     words.insert(words.end(), sockets.begin(), sockets.end());
     const auto theirs = [&] {
       slice told;
-      std::istringstream(output_of(words)) >> told.p50 >> told.processor;
-      return told;
+      if (std::istringstream(output_of(words)) >> told.p50 >> told.processor) return told;
+      throw std::runtime_error("it does not say how long it took");
     };
     const auto figures = run_by_turns(with.redis, with.quick ? 1 : 5, {theirs, ours});
     const double processor = figures[1].processor / figures[0].processor;
@@ -57,7 +62,12 @@ void quorum5(const setting& with) {
   const auto figures = run_by_turns(with.redis, with.turns(), {pairs(one), pairs(five)});
   with.results.at_most("quorum5.processor_vs_one_server",
                        figures[1].processor / figures[0].processor, "x", 5.5);
-  with.results.tell("quorum5.p50_vs_one_server", figures[1].p50 / figures[0].p50, "x");
+  const double p50 = figures[1].p50 / figures[0].p50;
+  if (std::thread::hardware_concurrency() >= enough_cores) {
+    with.results.at_most("quorum5.p50_vs_one_server", p50, "x", 1.8);
+  } else {
+    with.results.tell("quorum5.p50_vs_one_server", p50, "x");
+  }
   with.results.tell("quorum5.p50", figures[1].p50, "us");
   beside_a_peer(with, "redsync", redsync_peer, {}, sockets, pairs(five));
   beside_a_peer(with, "rslock", rslock_peer, {"pairs"}, sockets, pairs(five));

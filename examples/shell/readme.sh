@@ -42,7 +42,7 @@ holdfast status nightly                            # who has it, who waits, sinc
 holdfast ls 'night*' --json                        # all that are held
 holdfast run lock1 --dialect redisson -- ./job.sh  # a lock that a Java service uses, too
 holdfast counter sold add 3                        # counted once, also when the answer is lost
-holdfast watch nightly                             # a line for every change
+holdfast watch nightly                             # a line for each change that it sees
 holdfast release nightly --force --reason "its machine is gone"
 holdfast acl 'night*' --user jobs                  # the smallest access list of such a user
 holdfast doctor                                    # is this server fit for locks?

@@ -12,6 +12,7 @@
 #include "support/cluster_servers.hpp"
 #include "support/each_server.hpp"
 #include "support/eventually.hpp"
+#include "support/raw_connection.hpp"
 
 namespace holdfast {
 namespace {
@@ -32,6 +33,7 @@ class MessageInCluster : public support::server_test {
     support::cluster_settings settings;
     settings.program = GetParam();
     settings.masters = 2;
+    settings.replicas = replicas_;
     servers_.emplace(settings);
     home_ = servers_->master_of(slot);
   }
@@ -39,6 +41,7 @@ class MessageInCluster : public support::server_test {
   cluster_servers& servers() { return *servers_; }
   private_server& home() { return servers_->node(home_); }
   private_server& away() { return servers_->node(1 - home_); }
+  private_server& replica() { return servers_->node(home_ + 2); }
   void move() {
     servers_->move(slot, home_, 1 - home_);
     home_ = 1 - home_;
@@ -50,6 +53,8 @@ class MessageInCluster : public support::server_test {
     EXPECT_TRUE(eventually([&] { return inspector{operator_of_them}.status(name).waiting == 1; }));
     return waiting;
   }
+
+  std::size_t replicas_ = 0;
 
  private:
   std::optional<cluster_servers> servers_;
@@ -83,7 +88,7 @@ TEST_P(MessageInCluster, StaysAtTheMasterOfTheLock) {
   EXPECT_TRUE(eventually([&] { return is_of_the_lock(heard_at(home())); }));
   EXPECT_TRUE(held.release());
   expect_handed_over(waiting);
-  EXPECT_EQ(home().calls("spublish"), 1);
+  EXPECT_EQ(home().calls("spublish"), 2);  // the grant, behind one that counts who hears it
   EXPECT_EQ(home().calls("publish"), 0);
 }
 
@@ -124,7 +129,7 @@ TEST_P(MessageInCluster, ComesThroughEveryNodeWhereThatIsAllThatIsAllowed) {
   EXPECT_TRUE(held.release());
   expect_handed_over(waiting);
   EXPECT_TRUE(heard_at(home()).empty());
-  EXPECT_EQ(home().calls("publish"), 1);
+  EXPECT_EQ(home().calls("publish"), 2);  // as above
 }
 
 TEST_P(MessageInCluster, IsNotListenedToForLongWhenNobodyWaits) {
@@ -137,6 +142,50 @@ TEST_P(MessageInCluster, IsNotListenedToForLongWhenNobodyWaits) {
     expect_handed_over(waiting);
   }
   EXPECT_TRUE(eventually([&] { return heard_at(home()).empty(); }));
+}
+
+// As after a failover, before who waits has reached the new master: there nobody hears him, and the
+// lock goes to the next. What he is told elsewhere must not make him believe that he has it, too.
+class GrantInCluster : public MessageInCluster {
+ protected:
+  GrantInCluster() { replicas_ = 2; }
+
+  static inline const std::string gone = std::string(32, '7'), channel = "hf:c:" + gone;
+
+  // `listen`, `tell`: the commands of his channel, with its name.
+  void expect_not_told(const private_server& elsewhere, const std::vector<std::string>& listen,
+                       std::vector<std::string> tell) {
+    support::raw_connection hears(net::unix_endpoint{elsewhere.socket()});
+    hears.command(listen);
+    const client redis{servers().url()}, other{servers().url()};
+    auto held = redis.mutex(name).acquire();
+    const auto key = std::string("hf:{") + name + "}", place = gone + "-1:1000:-";
+    home().command({"ZADD", key + ":w", "1", place});
+    home().command(
+        {"HSET", key + ":i", place, home().command({"TIME"}).items.at(0).text + "000000"});
+    auto waiting = std::async(std::launch::async, [&] { return other.mutex(name).acquire(); });
+    EXPECT_TRUE(eventually([&] { return inspector{redis}.status(name).waiting == 2; }));
+    EXPECT_TRUE(held.release());
+    expect_handed_over(waiting);
+    tell.emplace_back("that was all");
+    home().command(tell);
+    std::vector<std::string> told;
+    while (told.empty() || told.back() != tell.back()) {
+      told.push_back(hears.read_value().items.at(2).text);
+    }
+    for (const auto& one : told) EXPECT_FALSE(one.starts_with("grant")) << one;
+    EXPECT_GT(told.size(), 1U) << "he is told to ask";
+  }
+};
+HOLDFAST_ON_EACH_SERVER(GrantInCluster);
+
+TEST_P(GrantInCluster, IsNotToldThroughOtherNodesToWhoIsTakenForGone) {
+  expect_not_told(away(), {"SUBSCRIBE", channel}, {"PUBLISH", channel});
+}
+
+TEST_P(GrantInCluster, IsNotToldThroughAReplicaToWhoIsTakenForGone) {
+  const auto within = channel + ":{" + name + "}";
+  expect_not_told(replica(), {"SSUBSCRIBE", within}, {"SPUBLISH", within});
 }
 
 }  // namespace

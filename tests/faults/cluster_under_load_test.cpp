@@ -91,8 +91,9 @@ TEST_P(ClusterUnderLoad, TokensGrowAndLossesAreToldWhenMastersAreLost) {
   };
   contended_run run(GetParam());
   passing_masters of_the_locks(servers, run, lock_key{usual}.slot());
-  run.play({party(), party()}, 8s, [&] {
+  run.play({party(), party()}, 10s, [&] {
     of_the_locks.lose(0, 3, &private_server::freeze, &private_server::thaw);
+    pause(2s);  // until all nodes have told each other who follows whom
     of_the_locks.lose(3, 0, &private_server::kill9, &private_server::restart);
     run.record({.what = history::kind::healed});
   });

@@ -2,7 +2,6 @@
 // the two are never both trusted by who checks tokens.
 #include <optional>
 
-#include "base/lock_key.hpp"
 #include "faults/partition.hpp"
 #include "support/cluster_servers.hpp"
 
@@ -27,12 +26,6 @@ class ClusterPartition : public fault_test {
         .program = GetParam(), .masters = masters, .replicas = masters, .network = &*network_});
   }
 
-  // A name whose lock is at this master.
-  std::string at(std::size_t master, std::string name) const {
-    while (servers_->master_of(lock_key{name}.slot(), with_majority) != master) name += '.';
-    return name;
-  }
-
   client connected() const {
     return client{servers_->url(), {.connect_timeout = patience, .response_timeout = patience}};
   }
@@ -41,7 +34,11 @@ class ClusterPartition : public fault_test {
                                  {names_[1], {.lease = lease_time, .fair = true}},
                                  {names_[2], {.lease = lease_time, .renewal = renewal::none}}});
   }
-  void choose_names() { names_ = {at(0, "usual"), at(0, "fair"), at(0, "fixed"), at(0, "held")}; }
+  void choose_names() {
+    for (const auto* const name : {"usual", "fair", "fixed", "held"}) {
+      names_.push_back(servers_->name_at(0, name, with_majority));
+    }
+  }
   const std::string& held_name() const { return names_[3]; }
 
   static constexpr std::size_t with_majority = 1;  // a node that is not cut off

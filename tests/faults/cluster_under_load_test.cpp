@@ -77,17 +77,13 @@ TEST_P(ClusterUnderLoad, TokensGrowAndLossesAreToldWhenMastersAreLost) {
   support::cluster_servers servers{
       {.program = GetParam(), .masters = 3, .replicas = 1, .node_timeout = 2s}};
   constexpr milliseconds lease_time{2000};  // a release may take as long
-  const auto at_the_first = [&](std::string name) {
-    while (servers.master_of(lock_key{name}.slot()) != 0) name += '.';
-    return name;
-  };
-  const auto usual = at_the_first("usual");
+  const auto usual = servers.name_at(0, "usual");
   const auto party = [&] {
     return mutexes(
         client{servers.url(), {.connect_timeout = patience, .response_timeout = patience}},
         {{usual, {.lease = lease_time}},
-         {at_the_first("fair"), {.lease = lease_time, .fair = true}},
-         {at_the_first("fixed"), {.lease = lease_time, .renewal = renewal::none}}});
+         {servers.name_at(0, "fair"), {.lease = lease_time, .fair = true}},
+         {servers.name_at(0, "fixed"), {.lease = lease_time, .renewal = renewal::none}}});
   };
   contended_run run(GetParam());
   passing_masters of_the_locks(servers, run, lock_key{usual}.slot());

@@ -3,7 +3,6 @@
 // networks is in *_partition_test.cpp.
 #include <deque>
 
-#include "base/lock_key.hpp"
 #include "faults/partition.hpp"
 #include "support/cluster_servers.hpp"
 #include "support/fault_proxy.hpp"
@@ -87,9 +86,8 @@ TEST_P(ProxiedPartition, AClientThatDoesNotReachAMasterOfItsCluster) {
     stand_before(servers.node(i).port());
     there_url += (i == 0 ? "" : ",") + (beyond + (":" + std::to_string(proxy(i).port())));
   }
-  const auto at = [&](std::size_t master, std::string name) {
-    while (servers.master_of(lock_key{name}.slot()) != master) name += '.';
-    return name;
+  const auto at = [&](std::size_t master, const char* name) {
+    return servers.name_at(master, name);
   };
   const auto locks = [&](const std::string& url) {
     return mutexes(client{url, options},

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "base/lock_key.hpp"
 #include "support/eventually.hpp"
 #include "support/listener.hpp"
 
@@ -160,6 +161,12 @@ std::size_t cluster_servers::master_of(std::uint16_t slot, std::size_t asked) co
     return static_cast<std::size_t>(found - nodes_.begin());
   }
   throw std::runtime_error("nobody has that slot");
+}
+
+std::string cluster_servers::name_at(std::size_t master, std::string name,
+                                     std::size_t asked) const {
+  while (master_of(lock_key{name}.slot(), asked) != master) name += '.';
+  return name;
 }
 
 // Of two moves that had not heard of each other both would count for ever: one epoch for two.

@@ -38,6 +38,9 @@ class cluster_servers {
   // The node that is the slot's master, as node `asked` sees it.
   std::size_t master_of(std::uint16_t slot, std::size_t asked = 0) const;
 
+  // `name`, with dots behind it until its lock is at this master.
+  std::string name_at(std::size_t master, std::string name, std::size_t asked = 0) const;
+
   void move(std::uint16_t slot, std::size_t from, std::size_t to) const;
   // The three steps of it.
   void begin_to_move(std::uint16_t slot, std::size_t from, std::size_t to) const;

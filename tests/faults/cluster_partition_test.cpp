@@ -57,15 +57,12 @@ TEST_P(ClusterPartition, ItsReplicaTakesItsSlotsAndTheOldMasterGrantsNoMore) {
   const auto there = network_->at(with_master, [&] { return connected(); });
   const auto held = there.mutex(held_name(), {.lease = lease_time}).acquire({.timeout = 10s});
   const auto lost = held.lost();
-  const auto locks_at = [&](std::size_t host) {
-    return network_->at(host, [&] { return locks(); });
-  };
+  const auto parties = parties_at(*network_, {with_most, with_master}, [this] { return locks(); });
   divided_run run(GetParam());
-  run.play({locks_at(with_most), locks_at(with_master)}, apart(*network_, {0, with_master}), 10s,
-           true, [&] {
-             expect_taken_over(here.mutex(held_name()), held, 9s);
-             EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
-           });
+  run.play(parties, apart(*network_, {0, with_master}), 10s, true, [&] {
+    expect_taken_over(here.mutex(held_name()), held, 9s);
+    EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
+  });
   // A master that sees no majority of the masters refuses everything after cluster-node-timeout.
   expect_one_side_went_on(run, 10, 4s + lease_time);
 }

@@ -11,6 +11,16 @@
 
 namespace holdfast::faults {
 
+// What `locks` gives on each of these hosts.
+template <typename Locks>
+std::vector<std::vector<contended>> parties_at(const support::private_network& network,
+                                               const std::vector<std::size_t>& hosts,
+                                               const Locks& locks) {
+  std::vector<std::vector<contended>> all;
+  for (const auto host : hosts) all.push_back(network.at(host, locks));
+  return all;
+}
+
 // These hosts do not reach the others.
 inline division apart(const support::private_network& network, std::vector<std::size_t> hosts) {
   return {[&network, hosts = std::move(hosts)] { network.divide(hosts); },

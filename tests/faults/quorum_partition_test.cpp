@@ -68,15 +68,12 @@ TEST_P(QuorumPartition, TheMajorityGoesOnAndTheMinorityLosesWhatItHas) {
   const auto there = network_->at(with_few, [&] { return nodes(); });
   ASSERT_TRUE(all_vote(here, {"usual", "fixed", "held"}));
   const auto held = there.mutex("held", {.lease = lease_time}).acquire({.timeout = 10s});
-  const auto locks_at = [&](std::size_t host) {
-    return network_->at(host, [&] { return locks(); });
-  };
+  const auto parties = parties_at(*network_, {with_most, with_few}, [this] { return locks(); });
   divided_run run(GetParam());
-  run.play({locks_at(with_most), locks_at(with_few)}, apart(*network_, {3, 4, with_few}), 6s, false,
-           [&] {
-             expect_taken_over(here.mutex("held"), held, 5s);
-             expect_lost(held);
-           });
+  run.play(parties, apart(*network_, {3, 4, with_few}), 6s, false, [&] {
+    expect_taken_over(here.mutex("held"), held, 5s);
+    expect_lost(held);
+  });
   // Until then its threads may have passed on what they had.
   expect_one_side_went_on(run, 1, lease_time + patience);
 }

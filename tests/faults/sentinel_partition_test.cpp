@@ -83,15 +83,12 @@ TEST_P(SentinelPartition, ThereIsAnotherMasterAndTheOldOneGrantsNoMore) {
   const auto there = network_->at(with_master, [&] { return connected(); });
   const auto held = there.mutex("held", {.lease = lease_time}).acquire({.timeout = 10s});
   const auto lost = held.lost();
-  const auto locks_at = [&](std::size_t host) {
-    return network_->at(host, [&] { return locks(); });
-  };
+  const auto parties = parties_at(*network_, {with_most, with_master}, [this] { return locks(); });
   divided_run run(GetParam());
-  run.play({locks_at(with_most), locks_at(with_master)}, apart(*network_, {0, with_master}), 10s,
-           true, [&] {
-             expect_taken_over(here.mutex("held"), held, 9s);
-             EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
-           });
+  run.play(parties, apart(*network_, {0, with_master}), 10s, true, [&] {
+    expect_taken_over(here.mutex("held"), held, 9s);
+    EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
+  });
   // The replicas are gone for two seconds then, as the old master counts it.
   expect_one_side_went_on(run, 1, 4s + lease_time);
 }

@@ -115,8 +115,9 @@ void connection::let_lie() {
 bool connection::flush() {
   if (writing_ || blocked_ || out_.empty()) return false;
   writing_ = true;
-  if (in_flight_.size() > 1 && role_ != role::background) {
-    // Others are busy here too: letting them run once brings more commands into one write.
+  // Others are busy here too: letting them run once brings more commands into one write. Not where
+  // most of them wait for a message: what they are to send when it has come would lie until then.
+  if (in_flight_.size() > 1 + listeners_.size() && role_ != role::background) {
     mutex_.unlock();
     sched_yield();
     mutex_.lock();

@@ -1,5 +1,7 @@
 #include "runtime/lock_site.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -57,7 +59,11 @@ acquired lock_site::block(leasing::patience patience, std::stop_token stop, iden
   if (!stop.stop_requested()) {
     if (auto at_hand = try_take(thread)) return *std::move(at_hand);
   }
-  if (patience.waits) check_reentry(thread);
+  if (patience.waits) {
+    check_reentry(thread);
+    // Who has just given it back would only be in the way of those who get it before him.
+    if (was_queued_.load(std::memory_order_relaxed)) sched_yield();
+  }
   redis::waiter self{redis::waiter::kind::caller, &engine_.connection(spec_.key.slot())};
   site_acquisition wanted{shared_from_this()};
   bool ended = wanted.begin(patience, std::move(stop), {.sleeper = &self});
@@ -163,6 +169,7 @@ grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
   grant whole{by, token(*by, 0)};
   if (auto* const held = spec_.changes()) held->on_replaced();
   if (spec_.is_gate) by->on_replaced();
+  was_queued_.store(by->claim().ticket != 0, std::memory_order_relaxed);
   const bool stays = spec_.stays_here();
   if (!stays && !spec_.watches_reentry()) return whole;
   scoped_mutex lock(mutex_);

@@ -163,6 +163,7 @@ class lock_site final : public lock_source,
   // Who blocked for the lock and got it last. Every thread sees its own writes, so that all others
   // know without the mutex that it is not they.
   std::atomic<identity> thread_{0};
+  std::atomic<bool> was_queued_{false};  // who got it last stood in the server's queue
   std::weak_ptr<tenure> latest_
       HOLDFAST_GUARDED_BY(mutex_);  // of that one, where tenure_ is unused
   const std::unique_ptr<insider> inside_;

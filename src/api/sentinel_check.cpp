@@ -21,8 +21,8 @@ struct asked_sentinel {
 
   // Empty: none.
   std::string master() const {
-    const auto* const named = std::get_if<net::endpoint>(&said);
-    return named == nullptr ? std::string{} : net::to_string(*named);
+    const auto* const named = std::get_if<redis::named_master>(&said);
+    return named == nullptr ? std::string{} : net::to_string(net::endpoint{named->where});
   }
 };
 
@@ -55,13 +55,6 @@ finding describe(const asked_sentinel& one, const std::string& service, const st
           agrees ? ""
                  : "the sentinels disagree: a failover is under way, or one is cut off from the "
                    "others, or has been started with an old configuration"};
-}
-
-std::string field(const resp::value& pairs, std::string_view name) {
-  for (std::size_t i = 0; i + 1 < pairs.items.size(); i += 2) {
-    if (pairs.items[i].text == name) return pairs.items[i + 1].text;
-  }
-  return {};
 }
 
 }  // namespace
@@ -106,7 +99,8 @@ std::vector<known_replica> replicas_known_to(const net::endpoint& sentinel,
   }
   std::vector<known_replica> all;
   for (const auto& one : talk.reply(0).items) {
-    all.push_back({field(one, "ip") + ":" + field(one, "port"), field(one, "flags")});
+    all.push_back({redis::field_of(one, "ip") + ":" + redis::field_of(one, "port"),
+                   redis::field_of(one, "flags")});
   }
   return all;
 }

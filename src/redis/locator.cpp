@@ -24,7 +24,7 @@ bool is_final(const breakdown& why) noexcept {
 
 locator::locator(const session_settings& settings, master_watch::listener moved)
     : settings_(settings), moved_(std::move(moved)) {
-  if (settings_.sentinels) circle_.emplace(*settings_.sentinels);
+  if (settings_.sentinels) circle_.emplace(*settings_.sentinels, newest_);
 }
 
 std::optional<breakdown> locator::open(link& into, session_facts& facts) {
@@ -36,8 +36,8 @@ std::optional<breakdown> locator::open(link& into, session_facts& facts) {
 
 void locator::start_watching(const std::string& master) {
   try {
-    watch_ = std::make_unique<master_watch>(circle_->group(), settings_.response_timeout, master,
-                                            moved_);
+    watch_ = std::make_unique<master_watch>(circle_->group(), newest_, settings_.response_timeout,
+                                            master, moved_);
   } catch (const std::system_error&) {
     // No descriptor or thread is left: without it we only hear of a failover later.
   }

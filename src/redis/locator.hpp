@@ -47,6 +47,7 @@ class locator {
 
   const session_settings& settings_;
   const master_watch::listener moved_;
+  newest_epoch newest_;
   std::optional<sentinel_circle> circle_;
   net::wake_up interrupt_;
   std::atomic<bool> cancelled_{false};

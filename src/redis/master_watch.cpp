@@ -2,6 +2,8 @@
 
 #include <poll.h>
 
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "net/clock.hpp"
@@ -16,9 +18,10 @@ constexpr milliseconds ask_every{1000};
 
 }  // namespace
 
-master_watch::master_watch(sentinel_group group, milliseconds response_timeout, std::string known,
-                           listener moved)
+master_watch::master_watch(sentinel_group group, newest_epoch& newest,
+                           milliseconds response_timeout, std::string known, listener moved)
     : group_(std::move(group)),
+      newest_(newest),
       response_timeout_(response_timeout),
       moved_(std::move(moved)),
       last_(std::move(known)) {
@@ -38,7 +41,7 @@ void master_watch::run() {
   }
 }
 
-// Returns when the sentinel does not answer any more.
+// Returns when the sentinel does not answer any more, or is behind the others.
 void master_watch::watch(const net::endpoint& sentinel) {
   const net::connect_limits limits{net::now() + response_timeout_, response_timeout_, &cancel_};
   link over;
@@ -56,49 +59,59 @@ void master_watch::watch(const net::endpoint& sentinel) {
 
 void master_watch::listen(link& over) {
   reply_batch batch;
-  while (!cancelled_) {
-    std::string bytes;
-    resp::writer out(bytes);
-    out.command(3);
-    for (const auto* word : {"SENTINEL", "GET-MASTER-ADDR-BY-NAME"}) out.arg(word);
-    out.arg(group_.service);
-    std::size_t sent = 0;
-    if (over.send(bytes, sent) != link::outcome::data || sent < bytes.size()) return;
+  while (!cancelled_ && ask(over)) {
     const auto asked_at = net::now();
-    bool answered = false;
     bool announced = false;
-    while (!answered || (!announced && net::now() < asked_at + ask_every)) {
+    while (unanswered_ > 0 || (!announced && net::now() < asked_at + ask_every)) {
       batch.clear();
       const auto outcome = over.receive(batch);
       if (outcome == link::outcome::closed || cancelled_) return;
-      if (take(batch, announced)) answered = true;
-      const auto until = asked_at + (answered ? ask_every : response_timeout_);
+      if (!take(batch, announced)) return;
+      const auto until = asked_at + (unanswered_ == 0 ? ask_every : response_timeout_);
       if (outcome == link::outcome::would_block &&
-          !net::wait_ready(over.fd(), POLLIN, {until, {}, &cancel_}) && !answered) {
+          !net::wait_ready(over.fd(), POLLIN, {until, {}, &cancel_}) && unanswered_ > 0) {
         return;
       }
     }
   }
 }
 
-// True when the answer was there.
+bool master_watch::ask(link& over) {
+  std::string bytes;
+  resp::writer out(bytes);
+  for (const auto* question : master_questions) {
+    out.command(3);
+    for (const std::string_view word : {"SENTINEL", question}) out.arg(word);
+    out.arg(group_.service);
+  }
+  std::size_t sent = 0;
+  unanswered_ = std::size(master_questions);
+  return over.send(bytes, sent) == link::outcome::data && sent == bytes.size();
+}
+
+// False: what it says is older than what we know.
 bool master_watch::take(reply_batch& batch, bool& announced) {
-  bool answered = false;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (batch[i].is(resp::type::push)) {
       announced = true;
       continue;
     }
-    answered = true;
-    const auto said = read_master(batch[i]);
-    const auto* const master = std::get_if<net::endpoint>(&said);
+    if (unanswered_ == 0) return false;  // what we have not asked for
+    if (--unanswered_ > 0) {
+      epoch_ = read_epoch(batch[i]);
+      continue;
+    }
+    const auto said = read_master(batch[i], epoch_);
+    const auto* const master = std::get_if<named_master>(&said);
     if (master == nullptr) continue;
-    auto address = net::to_string(*master);
+    if (newest_.is_after(epoch_)) return false;
+    newest_.learn(epoch_);
+    auto address = net::to_string(net::endpoint{master->where});
     if (address == last_) continue;
     last_ = std::move(address);
     moved_(last_);
   }
-  return answered;
+  return true;
 }
 
 }  // namespace holdfast::redis

@@ -22,14 +22,12 @@ class complaints {
   explicit complaints(const std::string& service) : service_(service) {}
 
   void add(const net::endpoint& sentinel, const sentinel_answer& said) {
+    text_ += "; " + net::to_string(sentinel) + ": " + why(said);
     const auto* const broken = std::get_if<breakdown>(&said);
-    const std::string why = broken != nullptr ? broken->detail : "it does not know this service";
-    text_ += "; " + net::to_string(sentinel) + ": " + why;
     reached_ = reached_ || broken == nullptr || broken->reached;
-    if (broken == nullptr) return;
-    all_are_ignorant_ = false;
+    all_are_ignorant_ = all_are_ignorant_ && std::holds_alternative<unknown_service>(said);
     // A refused password must be heard of although another sentinel is down.
-    if (code_ == errc::unavailable) code_ = broken->code;
+    if (broken != nullptr && code_ == errc::unavailable) code_ = broken->code;
   }
 
   breakdown sum() const {
@@ -39,6 +37,14 @@ class complaints {
   }
 
  private:
+  static std::string why(const sentinel_answer& said) {
+    if (const auto* const broken = std::get_if<breakdown>(&said)) return broken->detail;
+    const auto* const stale = std::get_if<named_master>(&said);
+    if (stale == nullptr) return "it does not know this service";
+    return "it names " + net::to_string(net::endpoint{stale->where}) +
+           ", but has not heard of the last failover";
+  }
+
   const std::string& service_;
   errc code_ = errc::unavailable;
   std::string text_;
@@ -48,7 +54,18 @@ class complaints {
 
 }  // namespace
 
-sentinel_answer read_master(const resp::value& reply) {
+std::string field_of(const resp::value& pairs, std::string_view name) {
+  for (std::size_t i = 0; i + 1 < pairs.items.size(); i += 2) {
+    if (pairs.items[i].text == name) return pairs.items[i + 1].text;
+  }
+  return {};
+}
+
+std::optional<std::uint64_t> read_epoch(const resp::value& reply) {
+  return parse_number<std::uint64_t>(field_of(reply, "config-epoch"));
+}
+
+sentinel_answer read_master(const resp::value& reply, std::optional<std::uint64_t> epoch) {
   if (reply.is(resp::type::error)) {
     auto error = resp::classify(reply.text);
     return breakdown{error.code, std::move(error.detail)};
@@ -62,7 +79,7 @@ sentinel_answer read_master(const resp::value& reply) {
   if (where.host.empty() || where.port == 0) {
     return breakdown{errc::not_redis, "its answer is not the address of a master"};
   }
-  return where;
+  return named_master{std::move(where), epoch};
 }
 
 std::optional<breakdown> reach_sentinel(const net::endpoint& sentinel, const sentinel_group& group,
@@ -84,12 +101,13 @@ sentinel_answer ask_sentinel(const net::endpoint& sentinel, const sentinel_group
   session_facts facts;
   if (auto broken = reach_sentinel(sentinel, group, limits, over, facts)) return *broken;
   exchange talk(over, limits);
-  talk.ask({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", group.service});
+  for (const auto* question : master_questions) talk.ask({"SENTINEL", question, group.service});
   if (auto broken = talk.run()) return *broken;
-  return read_master(talk.reply(0));
+  return read_master(talk.reply(1), read_epoch(talk.reply(0)));
 }
 
-sentinel_circle::sentinel_circle(sentinel_group group) : group_(std::move(group)) {}
+sentinel_circle::sentinel_circle(sentinel_group group, newest_epoch& newest)
+    : newest_(newest), group_(std::move(group)) {}
 
 void sentinel_circle::begin_search() noexcept { silent_ = 0; }
 
@@ -97,20 +115,42 @@ std::optional<breakdown> sentinel_circle::find_master(const net::connect_limits&
                                                       net::endpoint& master) {
   complaints why(group_.service);
   auto& members = group_.members;
-  for (auto member = members.begin(); member != members.end(); ++member) {
+  std::ptrdiff_t behind = 0;
+  auto newest_behind = members.end();
+  named_master best;
+  for (auto one = members.begin(); one != members.end(); ++one) {
     const auto now = net::now();
-    const auto part = (limits.deadline - now) / (members.end() - member + 1);
-    auto said = ask_sentinel(*member, group_, {now + part, limits.user_timeout, limits.cancel});
-    if (auto* const where = std::get_if<net::endpoint>(&said)) {
-      master = std::move(*where);
-      silent_ = std::min(silent_ + (member - members.begin()), std::ssize(members) - 1);
-      std::rotate(members.begin(), member, members.end());
+    const auto part = (limits.deadline - now) / (members.end() - one + 1);
+    const auto said = ask_sentinel(*one, group_, {now + part, limits.user_timeout, limits.cancel});
+    const auto* const named = std::get_if<named_master>(&said);
+    if (named != nullptr && !newest_.is_after(named->epoch)) {
+      newest_.learn(named->epoch);
+      master = named->where;
+      believe(one);
       return std::nullopt;
     }
-    why.add(*member, said);
+    why.add(*one, said);
+    if (named == nullptr) continue;
+    ++behind;
+    if (newest_behind != members.end() && named->epoch <= best.epoch) continue;
+    newest_behind = one;
+    best = *named;
+  }
+  if (2 * behind > std::ssize(members)) {
+    newest_.begin_again_at(*best.epoch);
+    master = best.where;
+    believe(newest_behind);
+    return std::nullopt;
   }
   silent_ = 0;  // all alike
   return why.sum();
+}
+
+// Those before him named no master that could be believed.
+void sentinel_circle::believe(member who) noexcept {
+  auto& members = group_.members;
+  silent_ = std::min(silent_ + (who - members.begin()), std::ssize(members) - 1);
+  std::rotate(members.begin(), who, members.end());
 }
 
 void sentinel_circle::doubt_the_first() noexcept {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "net/socket.hpp"
 #include "redis/credentials.hpp"
 #include "redis/link.hpp"
+#include "redis/newest_epoch.hpp"
 #include "redis/request.hpp"
 #include "resp/value.hpp"
 
@@ -29,11 +32,21 @@ struct sentinel_group {
 
 // What one sentinel said: where the master is, that it has never heard of the service, or why it
 // could not be asked.
+struct named_master {
+  net::tcp_endpoint where;
+  std::optional<std::uint64_t> epoch;  // nothing: we may not ask for that
+};
 struct unknown_service {};
-using sentinel_answer = std::variant<net::endpoint, unknown_service, breakdown>;
+using sentinel_answer = std::variant<named_master, unknown_service, breakdown>;
 
-// The answer to SENTINEL GET-MASTER-ADDR-BY-NAME.
-sentinel_answer read_master(const resp::value& reply);
+// How a sentinel describes a server: names and values by turns. Empty: there is none of that name.
+std::string field_of(const resp::value& pairs, std::string_view name);
+
+// The two questions, which must be asked in this order: between them it may hear of a failover, and
+// an address is not to be taken for newer than it is.
+inline constexpr const char* master_questions[] = {"MASTER", "GET-MASTER-ADDR-BY-NAME"};
+std::optional<std::uint64_t> read_epoch(const resp::value& reply);
+sentinel_answer read_master(const resp::value& reply, std::optional<std::uint64_t> epoch);
 
 // Connects to one and logs in. Blocks as long as the limits allow, as does the next.
 std::optional<breakdown> reach_sentinel(const net::endpoint& sentinel, const sentinel_group& group,
@@ -44,13 +57,17 @@ std::optional<breakdown> reach_sentinel(const net::endpoint& sentinel, const sen
 sentinel_answer ask_sentinel(const net::endpoint& sentinel, const sentinel_group& group,
                              const net::connect_limits& limits);
 
-// Remembers who answered last, and asks him first. Thread safety: none.
+// Remembers who answered last, and asks him first. Thread safety: none, but that `newest`, which is
+// kept by the caller, may be shared.
+//
+// Whose answer is older than one that was heard before is passed over, though a server may live on
+// where it leads. Unless most of them are so old: then they were set up anew.
 //
 // In one search for a master the sentinels are asked again and again. Those that named none come
 // last, behind those that are doubted: each time one of them is waited for, less time is left.
 class sentinel_circle {
  public:
-  explicit sentinel_circle(sentinel_group group);
+  sentinel_circle(sentinel_group group, newest_epoch& newest);
 
   void begin_search() noexcept;
 
@@ -64,6 +81,10 @@ class sentinel_circle {
   const sentinel_group& group() const noexcept { return group_; }
 
  private:
+  using member = std::vector<net::endpoint>::iterator;
+  void believe(member who) noexcept;
+
+  newest_epoch& newest_;
   sentinel_group group_;       // in the order in which they are asked
   std::ptrdiff_t silent_ = 0;  // so many at the end have named no master in this search
 };

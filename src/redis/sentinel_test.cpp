@@ -10,17 +10,34 @@ namespace {
 
 using ::testing::HasSubstr;
 
-sentinel_answer answered(std::string bytes) {
+resp::value read(std::string bytes) {
   resp::value value;
   EXPECT_EQ(resp::parse(bytes, value).what, resp::parse_result::outcome::complete);
-  return read_master(value);
+  return value;
+}
+sentinel_answer answered(std::string bytes) { return read_master(read(std::move(bytes)), {}); }
+std::string place_of(const sentinel_answer& said) {
+  return net::to_string(net::endpoint{std::get<named_master>(said).where});
 }
 
 TEST(Sentinel, TellsWhereTheMasterIs) {
   const auto said = answered("*2\r\n$9\r\n127.0.0.1\r\n$4\r\n7001\r\n");
-  EXPECT_EQ(net::to_string(std::get<net::endpoint>(said)), "127.0.0.1:7001");
+  EXPECT_EQ(place_of(said), "127.0.0.1:7001");
   const auto six = answered("*2\r\n$3\r\n::1\r\n$5\r\n65535\r\n");
-  EXPECT_EQ(net::to_string(std::get<net::endpoint>(six)), "[::1]:65535");
+  EXPECT_EQ(place_of(six), "[::1]:65535");
+}
+
+TEST(Sentinel, TellsInBothProtocolsHowNewThatIs) {
+  EXPECT_EQ(read_epoch(read("*4\r\n+name\r\n+config-epoch\r\n+config-epoch\r\n+7\r\n")), 7U);
+  EXPECT_EQ(read_epoch(read("%2\r\n+port\r\n+1\r\n$12\r\nconfig-epoch\r\n$1\r\n0\r\n")), 0U);
+}
+
+TEST(Sentinel, MayNotTellHowNewThatIs) {
+  for (const char* bytes :
+       {"-NOPERM this user has no permissions\r\n", "_\r\n", "*0\r\n", "*1\r\n+config-epoch\r\n",
+        "*2\r\n+config-epoch\r\n+new\r\n", "*2\r\n+config-epoch\r\n+-1\r\n", "+OK\r\n"}) {
+    EXPECT_EQ(read_epoch(read(bytes)), std::nullopt) << bytes;
+  }
 }
 
 TEST(Sentinel, ThatHasNeverHeardOfTheServiceSaysSoInBothProtocols) {

@@ -18,6 +18,7 @@
 namespace holdfast::faults {
 namespace {
 
+using support::asks_for_master;
 using support::fake_server;
 using support::fault_proxy;
 using support::toward;
@@ -59,7 +60,7 @@ TEST(BadPeer, SentinelThatFallsSilentDoesNotHideWhatItSaid) {
   bool asked = false;
   const fake_server sentinel([&](const auto& command) -> std::optional<fake_server::reply> {
     if (asked) return fake_server::silence();
-    if (command.front() != "SENTINEL") return std::nullopt;
+    if (!asks_for_master(command)) return std::nullopt;
     asked = true;
     return fake_server::answer("*2\r\n$9\r\n127.0.0.1\r\n$1\r\n1\r\n");
   });
@@ -76,7 +77,7 @@ TEST(BadPeer, DeadMasterThatIsNamedForLongDoesNotCostTheNextOneItsTime) {
   const fake_server next;
   std::atomic<int> asked = 0;
   const fake_server sentinel([&](const auto& command) -> std::optional<fake_server::reply> {
-    if (command.front() != "SENTINEL") return std::nullopt;
+    if (!asks_for_master(command)) return std::nullopt;
     const auto port = ++asked <= until_replaced ? "1" : std::to_string(next.port());
     return fake_server::answer("*2\r\n$9\r\n127.0.0.1\r\n$" + std::to_string(port.size()) + "\r\n" +
                                port + "\r\n");

@@ -19,6 +19,7 @@ namespace holdfast::faults {
 namespace {
 
 using delivery = redis::connection::delivery;
+using support::asks_for_master;
 using support::fake_server;
 
 class counting final : public redis::connection::observer {
@@ -223,33 +224,74 @@ TEST_F(Connection, IsMadeAgainWhenTheSystemHasAThreadForItAgain) {
   EXPECT_TRUE(say("PING"));
 }
 
+class ConnectionBySentinels : public ::testing::Test {
+ protected:
+  ~ConnectionBySentinels() override {
+    helper_.stop();
+    if (link_) link_->shut_down();
+  }
+
+  // Connects, and stays in touch with the first of these.
+  void connect(std::initializer_list<std::uint16_t> sentinels) {
+    auto& group = settings_.sentinels.emplace();
+    group.service = "locks";
+    for (const auto port : sentinels) {
+      group.members.emplace_back(net::tcp_endpoint{"127.0.0.1", port});
+    }
+    observer_.is_needed = true;
+    link_.emplace(settings_, redis::connection_tuning{}, helper_, observer_);
+    helper_.start({&*link_});
+    link_->submit(first_, delivery::prompt);
+    EXPECT_TRUE(eventually([&] { return first_.ended.load(); }));
+  }
+  static std::optional<fake_server::reply> subscribed(const fake_server::command& words) {
+    if (words.front() != "SUBSCRIBE") return std::nullopt;
+    return fake_server::answer(">3\r\n+subscribe\r\n+x\r\n:1\r\n");
+  }
+  static fake_server::reply named(std::uint16_t port) {
+    return fake_server::answer("*2\r\n+127.0.0.1\r\n+" + std::to_string(port) + "\r\n");
+  }
+  // As a sentinel that has heard of so many failovers.
+  static fake_server::script naming(std::uint16_t port, int failovers) {
+    return [=](const auto& words) -> std::optional<fake_server::reply> {
+      if (asks_for_master(words)) return named(port);
+      if (words.front() != "SENTINEL") return subscribed(words);
+      return fake_server::answer("*2\r\n+config-epoch\r\n+" + std::to_string(failovers) + "\r\n");
+    };
+  }
+
+ private:
+  redis::session_settings settings_;
+  counting observer_;
+  word first_{"PING"};
+  net::background_thread helper_;
+  std::optional<redis::connection> link_;
+};
+
 // Between the answer that led here and the first look of the watch, the sentinels agreed on
 // another.
-TEST(ConnectionBySentinels, IsLeftWhenTheFirstLookShowsAnotherMaster) {
+TEST_F(ConnectionBySentinels, IsLeftWhenTheFirstLookShowsAnotherMaster) {
   const fake_server old, other;
   std::atomic<int> asked{0};
   const fake_server sentinel([&](const auto& words) -> std::optional<fake_server::reply> {
-    if (words.front() == "SUBSCRIBE")
-      return fake_server::answer(">3\r\n+subscribe\r\n+x\r\n:1\r\n");
-    if (words.front() != "SENTINEL") return std::nullopt;
-    const auto port = std::to_string(asked++ == 0 ? old.port() : other.port());
-    return fake_server::answer("*2\r\n+127.0.0.1\r\n+" + port + "\r\n");
+    if (!asks_for_master(words)) return subscribed(words);
+    return named(asked++ == 0 ? old.port() : other.port());
   });
-  redis::session_settings settings;
-  settings.sentinels.emplace();
-  settings.sentinels->members = {net::tcp_endpoint{"127.0.0.1", sentinel.port()}};
-  settings.sentinels->service = "locks";
-  counting observer;
-  observer.is_needed = true;
-  net::background_thread helper;
-  redis::connection link(settings, {}, helper, observer);
-  helper.start({&link});
-  word first("PING");
-  link.submit(first, delivery::prompt);
-  EXPECT_TRUE(eventually([&] { return first.ended.load(); }));
+  connect({sentinel.port()});
   EXPECT_TRUE(eventually([&] { return other.connections() == 1; }));
-  helper.stop();
-  link.shut_down();
+}
+
+TEST_F(ConnectionBySentinels, IsNotLeftForAMasterOfBeforeTheLastFailover) {
+  const fake_server before, master, next;
+  fake_server first(naming(master.port(), 2));
+  fake_server second(naming(master.port(), 2));
+  connect({first.port(), second.port()});
+  first.on(naming(before.port(), 1));
+  EXPECT_TRUE(eventually([&] { return second.received("SENTINEL") > 0; })) << "the next is asked";
+  EXPECT_EQ(master.connections(), 1U) << "never left";
+  second.on(naming(next.port(), 3));
+  EXPECT_TRUE(eventually([&] { return next.connections() == 1; }));
+  EXPECT_EQ(before.connections(), 0U);
 }
 
 }  // namespace

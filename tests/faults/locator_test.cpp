@@ -1,6 +1,7 @@
 // The search for the master with sentinels that disagree, are silent or have never heard of it.
 #include "redis/locator.hpp"
 
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -10,14 +11,21 @@
 namespace holdfast::faults {
 namespace {
 
+using support::asks_for_master;
 using support::fake_server;
 
 constexpr std::uint16_t nobody = 1;  // a port at which nobody listens
+constexpr std::size_t questions = std::size(redis::master_questions);
 
-fake_server::script naming(std::uint16_t port) {
-  return [port](const auto& words) -> std::optional<fake_server::reply> {
+// As one whose user may not ask how new that is, or as one that has heard of so many failovers.
+fake_server::script naming(std::uint16_t port, std::optional<int> failovers = {}) {
+  return [=](const auto& words) -> std::optional<fake_server::reply> {
     if (words.front() != "SENTINEL") return std::nullopt;
-    return fake_server::answer("*2\r\n+127.0.0.1\r\n+" + std::to_string(port) + "\r\n");
+    if (asks_for_master(words)) {
+      return fake_server::answer("*2\r\n+127.0.0.1\r\n+" + std::to_string(port) + "\r\n");
+    }
+    if (!failovers) return fake_server::error("NOPERM this user has no permissions");
+    return fake_server::answer("*2\r\n+config-epoch\r\n+" + std::to_string(*failovers) + "\r\n");
   };
 }
 std::optional<fake_server::reply> knowing_nothing(const fake_server::command& words) {
@@ -73,7 +81,7 @@ TEST_F(Locator, AsksAnotherSentinelWhenTheNamedMasterIsDead) {
   const fake_server good(naming(master_.port()));
   ask({stale.port(), good.port()});
   for (int i = 0; i < 2; ++i) EXPECT_EQ(search(), place_of(master_.port()));
-  EXPECT_EQ(stale.received("SENTINEL"), 1U) << "who was right is asked first";
+  EXPECT_EQ(stale.received("SENTINEL"), questions) << "who was right is asked first";
 }
 
 TEST_F(Locator, FindsTheOneThatIsRightBehindADeadOneAndAStaleOne) {
@@ -130,7 +138,7 @@ TEST_F(Locator, AsksASilentSentinelOnceInASearch) {
     EXPECT_THAT(search(), ::testing::HasSubstr("which is 127.0.0.1:1 as the sentinels say"));
     EXPECT_EQ(frozen.connections(), searches);
   }
-  EXPECT_GE(one.received("SENTINEL") + other.received("SENTINEL"), 6U);
+  EXPECT_GE(one.received("SENTINEL") + other.received("SENTINEL"), 6 * questions);
 }
 
 TEST_F(Locator, WaitsForASlowSentinelWhenAnotherHasNeverHeardOfTheService) {
@@ -151,7 +159,54 @@ TEST_F(Locator, GivesUpWhenNoSentinelHasEverHeardOfTheService) {
   ask({one.port(), other.port()});
   EXPECT_THAT(search(), ::testing::HasSubstr("it does not know this service"));
   EXPECT_EQ(reason(), errc::invalid_url);
-  EXPECT_EQ(one.received("SENTINEL"), 1U);
+  EXPECT_EQ(one.received("SENTINEL"), questions);
+}
+
+// A sentinel that is cut off with an old master, which lives on.
+TEST_F(Locator, PassesOverWhoHasNotHeardOfAFailover) {
+  const fake_server successor;
+  fake_server first(naming(master_.port(), 5));
+  const fake_server stale(naming(successor.port(), 4));
+  const fake_server third(naming(master_.port(), 5));
+  ask({first.port(), stale.port(), third.port()});
+  EXPECT_EQ(search(), place_of(master_.port()));
+  first.on(silent);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(search(), place_of(master_.port()));
+  first.on(naming(successor.port(), 6));
+  EXPECT_EQ(search(), place_of(master_.port())) << "who answered last is asked first";
+}
+
+TEST_F(Locator, WaitsForSomebodyWhoHasHeardOfTheLastFailover) {
+  const fake_server old_master;
+  fake_server first(naming(master_.port(), 1));
+  fake_server third(naming(master_.port(), 1));
+  const fake_server stale(naming(old_master.port(), 0));
+  settings_.connect_timeout = 1s;
+  ask({first.port(), third.port(), stale.port()});
+  EXPECT_EQ(search(), place_of(master_.port()));
+  first.on(silent);
+  third.on(silent);
+  EXPECT_THAT(search(), ::testing::HasSubstr(place_of(stale.port()) + ": it names " +
+                                             place_of(old_master.port()) +
+                                             ", but has not heard of the last failover"));
+  EXPECT_EQ(reason(), errc::unavailable) << "waiting may help";
+  third.on(naming(master_.port(), 1));
+  settings_.connect_timeout = support::generous;
+  EXPECT_EQ(search(), place_of(master_.port()));
+}
+
+TEST_F(Locator, BelievesAMajorityThatWasSetUpAnew) {
+  fake_server first(naming(nobody, 7));
+  const fake_server second(naming(nobody, 1));
+  fake_server third(naming(master_.port(), 7));
+  ask({first.port(), second.port(), third.port()});
+  EXPECT_EQ(search(), place_of(master_.port()));
+  const fake_server anew;
+  first.on(naming(anew.port(), 2));
+  third.on(silent);
+  EXPECT_EQ(search(), place_of(anew.port())) << "the newest of them";
+  third.on(naming(anew.port(), 0));
+  EXPECT_EQ(search(), place_of(anew.port())) << "and from now on it counts from there";
 }
 
 }  // namespace

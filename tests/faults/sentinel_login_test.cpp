@@ -15,7 +15,7 @@ class SentinelLogin : public fault_test {
         GetParam(), {"sentinel monitor locks 127.0.0.1 " + std::to_string(master.port()) + " 1",
                      std::string("user shop reset on >") + password +
                          " resetchannels &+switch-master &+promoted-slave +subscribe"
-                         " +sentinel|get-master-addr-by-name"});
+                         " +sentinel|get-master-addr-by-name +sentinel|master"});
   }
   static std::string url_of(const private_server& sentinel) {
     return "redis+sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/locks";

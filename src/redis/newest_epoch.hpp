@@ -1,4 +1,4 @@
-// How new it is what a sentinel says.
+// How new it is what a sentinel, or a node of a cluster, says of who is the master.
 #pragma once
 
 #include <atomic>
@@ -7,13 +7,13 @@
 
 namespace holdfast::redis {
 
-// The newest configuration of a service that a sentinel has told of: each failover gives it a
-// higher epoch. Who tells of an older one is cut off from the others, or has not heard yet.
+// The newest configuration that anybody has told of: each failover gives it a higher epoch. Who
+// tells of an older one is cut off from the others, or has not heard yet.
 //
 // Thread safety: all members from any thread.
 class newest_epoch {
  public:
-  // Nothing said: a user of the sentinel may not look. It is taken for new.
+  // Nothing said: our user may not look there. It is taken for new.
   bool is_after(std::optional<std::uint64_t> said) const noexcept {
     return said && *said < known_.load(std::memory_order_relaxed);
   }
@@ -23,7 +23,7 @@ class newest_epoch {
     while (known < *said && !known_.compare_exchange_weak(known, *said)) {
     }
   }
-  // The sentinels were set up anew: they count from zero.
+  // They were set up anew, and count from zero.
   void begin_again_at(std::uint64_t said) noexcept {
     known_.store(said, std::memory_order_relaxed);
   }

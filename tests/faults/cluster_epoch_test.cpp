@@ -1,4 +1,5 @@
 // Nodes of a Redis Cluster that have not heard of the last failover.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <optional>
@@ -16,10 +17,11 @@ using support::fake_server;
 class ClusterEpoch : public ::testing::Test {
  protected:
   // What a node says: how many failovers it has heard of, and which node has the first half of the
-  // slots and which the second.
+  // slots and which the second; or, if it has left the cluster, that nobody has any.
   struct view {
     int epoch;
     std::size_t first, second;
+    bool has_left = false;
   };
 
   ClusterEpoch() {
@@ -30,6 +32,7 @@ class ClusterEpoch : public ::testing::Test {
     epochs_[node] = what.epoch;
     firsts_[node] = what.first;
     seconds_[node] = what.second;
+    has_left_[node] = what.has_left;
   }
 
   // Asks once for a lock of this half of the slots. Which node was asked is what matters here.
@@ -67,6 +70,7 @@ class ClusterEpoch : public ::testing::Test {
         return fake_server::answer("$" + std::to_string(said.size()) + "\r\n" + said + "\r\n");
       }
       if (words[1] != "SLOTS") return std::nullopt;
+      if (has_left_[me]) return fake_server::answer("*0\r\n");
       return fake_server::answer("*2\r\n" + run(0, half - 1, firsts_[me]) +
                                  run(half, 2 * half - 1, seconds_[me]));
     };
@@ -78,6 +82,7 @@ class ClusterEpoch : public ::testing::Test {
 
   std::array<std::atomic<int>, 3> epochs_{};
   std::array<std::atomic<std::size_t>, 3> firsts_{}, seconds_{};
+  std::array<std::atomic<bool>, 3> has_left_{};
 
  protected:
   std::array<fake_server, 3> nodes_;
@@ -104,6 +109,21 @@ TEST_F(ClusterEpoch, WhoHasHeardOfAnotherFailoverIs) {
   for (int i = 0; i < 5; ++i) ask_for(redis, false);
   EXPECT_EQ(asked(0), before);
   EXPECT_GE(asked(2), 5U);
+}
+
+TEST_F(ClusterEpoch, WhoHasLeftTheClusterIsNotHoweverNewThatMayBe) {
+  for (const std::size_t node : {0U, 1U, 2U}) let_say(node, {.epoch = 5, .first = 0, .second = 1});
+  const auto redis = connected();
+  let_say(1, {.epoch = 6, .first = 0, .second = 0, .has_left = true});
+  const auto told = nodes_[1].received("CLUSTER");
+  EXPECT_TRUE(eventually([&] {
+    ask_for(redis, false);
+    return nodes_[1].received("CLUSTER") >= told + 4;
+  }));
+  const auto findings = inspector{redis}.diagnose();
+  const auto slots = std::ranges::find(findings, std::string{"cluster"}, &finding::check);
+  ASSERT_NE(slots, findings.end());
+  EXPECT_EQ(slots->level, finding::severity::ok) << slots->detail;
 }
 
 TEST_F(ClusterEpoch, MostThatAreBehindWereSetUpAnew) {

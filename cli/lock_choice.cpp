@@ -71,6 +71,28 @@ lock make_mutex(const std::vector<client>& servers, const lock_choice& choice,
   return quorum{servers, of_all}.mutex(name, options);
 }
 
+void check_quorum(const lock_choice& choice) {
+  if (!choice.quorum.given()) return;
+  const auto refuse = [](const std::string& option, const std::string& why) {
+    throw CLI::ValidationError(option, "not possible over a quorum: " + why);
+  };
+  switch (choice.of) {
+    case kind::mutex:
+    case kind::all_of:
+      return;
+    case kind::fair:
+      return refuse("--fair",
+                    "each member would have a queue of its own, and their heads would split the "
+                    "votes");
+    case kind::shared:
+      return refuse("--shared", "a member votes for one holder, and readers are several");
+    case kind::exclusive:
+      return refuse("--exclusive", "a member votes for one holder, and readers are several");
+    case kind::permits:
+      return refuse("--permits", "of two permits three could each have a majority");
+  }
+}
+
 }  // namespace
 
 std::string lock_choice::label() const { return fmt::format("{}", fmt::join(names, ",")); }
@@ -96,9 +118,7 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
                choice, read_list),
   };
   add_dialect(command, choice.how);
-  auto* const members = add_members(command, choice.quorum);
-  members->excludes(shared)->excludes(exclusive)->excludes(fair)->excludes(permits);
-  add_longest_lease(command, members, choice.quorum);
+  add_longest_lease(command, add_members(command, choice.quorum), choice.quorum);
   for (auto* one : all) {
     for (auto* other : all) {
       if (one != other) one->excludes(other);
@@ -107,6 +127,7 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
 }
 
 void take_names(lock_choice& choice, const std::vector<std::string>& names) {
+  check_quorum(choice);
   if (choice.of != kind::all_of) {
     choice.names = all_names(names, {}, 1);
   } else if (!names.empty()) {

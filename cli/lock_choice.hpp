@@ -30,8 +30,8 @@ struct lock_choice {
 // Options that exclude each other, and fill everything but a single name.
 void add_lock_choice(CLI::App& command, lock_choice& choice);
 
-// Takes the name that stood on the command line: one, unless --all-of has named the locks.
-// Throws `CLI::ParseError`.
+// Takes the name that stood on the command line: one, unless --all-of has named the locks. Refuses
+// what cannot be over a quorum. Throws `CLI::ParseError`.
 void take_names(lock_choice& choice, const std::vector<std::string>& names);
 
 // The servers that keep it: one, or the members of a quorum. Throws `failure` and `complaint` as

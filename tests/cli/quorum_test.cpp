@@ -142,5 +142,21 @@ TEST_P(QuorumCommandLine, LongestLeaseIsThatOfTheFleet) {
   EXPECT_THAT(alone.errors, HasSubstr("--member"));
 }
 
+TEST(QuorumOfCommandLine, RefusesWhatMembersCannotDecideAndSaysWhy) {
+  const std::vector<std::pair<words, std::string>> all = {
+      {{"--fair"}, "--fair: not possible over a quorum: each member would have a queue of its own"},
+      {{"--shared"}, "--shared: not possible over a quorum: a member votes for one holder"},
+      {{"--exclusive"}, "--exclusive: not possible over a quorum: a member votes for one holder"},
+      {{"--permits", "1/2"}, "--permits: not possible over a quorum: of two permits three could"}};
+  for (const auto& [option, why] : all) {
+    words command = {"run", "--member", "unix:///nowhere/a", "--member", "unix:///nowhere/b"};
+    command.insert(command.end(), option.begin(), option.end());
+    command.insert(command.end(), {"x", "--", "true"});
+    const auto refused = support::run(call(command));
+    EXPECT_EQ(refused.how, exited(64));
+    EXPECT_THAT(refused.errors, HasSubstr(why));
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::cli_tests

@@ -113,6 +113,19 @@ TEST_P(QuorumUnderLoad, AMinorityIsKilledAndComesBackWithNothing) {
   for (std::size_t i = 0; i + 1 < members; ++i) EXPECT_TRUE(remembers(i)) << "it votes again";
 }
 
+TEST_P(QuorumUnderLoad, AMinorityIsKilledAndComesBackWithWhatItHad) {
+  make({"--appendonly", "yes", "--appendfsync", "always"});
+  play(5s, [&](contended_run&) {
+    for (const auto& which : {few, others}) {
+      each(which, &private_server::kill9);
+      pause(1000ms);
+      each(which, &private_server::restart);
+      for (const auto i : which) EXPECT_TRUE(remembers(i));
+      pause(1500ms);
+    }
+  });
+}
+
 TEST_P(QuorumUnderLoad, AMinorityIsFrozen) {
   make();
   play(6s, [&](contended_run&) {
@@ -159,6 +172,20 @@ TEST_P(QuorumUnderLoad, AMajorityIsKilledAndComesBackWithNothingAfterTheLongestL
     bring_back(most, &private_server::restart);
     pause(3000ms);
   });
+}
+
+// More than may forget within one longest lease: they look like a new quorum, so exclusion is not
+// promised until the locks of before have ended. Tokens are.
+TEST_P(QuorumUnderLoad, AMajorityIsKilledAndComesBackWithNothingAtOnce) {
+  make();
+  play(5s, [&](contended_run& run) {
+    const auto now = time_now();
+    run.record({.time = now, .what = history::kind::emptied, .until = now + longest_lease_time});
+    each(most, &private_server::kill9);
+    bring_back(most, &private_server::restart);
+    pause(longest_lease_time + 3000ms);
+  });
+  for (const auto i : most) EXPECT_TRUE(remembers(i)) << "it votes again";
 }
 
 TEST_P(QuorumUnderLoad, TheClocksOfAMinorityStepBack) {

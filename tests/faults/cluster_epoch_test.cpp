@@ -7,6 +7,9 @@
 
 #include "base/lock_key.hpp"
 #include "faults/faulty_server.hpp"
+#include "redis/session.hpp"
+#include "redis/slot_map.hpp"
+#include "support/cluster_servers.hpp"
 #include "support/fake_server.hpp"
 
 namespace holdfast::faults {
@@ -138,6 +141,23 @@ TEST_F(ClusterEpoch, MostThatAreBehindWereSetUpAnew) {
   const auto before = asked(0);
   for (int i = 0; i < 5; ++i) ask_for(redis, false);
   EXPECT_EQ(asked(0), before) << "from now on it counts from there";
+}
+
+class ClusterEpochOnEach : public support::server_test {};
+HOLDFAST_ON_EACH_SERVER(ClusterEpochOnEach);
+
+TEST_P(ClusterEpochOnEach, IsToldByARealNode) {
+  support::cluster_servers servers({.program = GetParam(), .masters = 1});
+  redis::session_settings settings;
+  settings.where = net::tcp_endpoint{"127.0.0.1", servers.node(0).port()};
+  settings.asks_slots = true;
+  redis::link made;
+  redis::session_facts facts;
+  const auto broken = redis::open_session(settings, nullptr, made, facts);
+  ASSERT_FALSE(broken) << broken->detail;
+  const auto said = servers.node(0).command({"CLUSTER", "INFO"});
+  ASSERT_TRUE(facts.epoch);
+  EXPECT_EQ(facts.epoch, redis::read_cluster_epoch(said));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <fstream>
 
 #include "faults/faulty_server.hpp"
+#include "net/clock.hpp"
+#include "redis/sentinel.hpp"
 #include "support/sentinel_group.hpp"
 
 namespace holdfast::faults {
@@ -41,6 +43,20 @@ TEST_P(SentinelLogin, NeedsNoMoreRightsThanItsUserIsGiven) {
   options.sentinel_username = "nobody";
   expect_failure(client(url_of(sentinel), options).mutex("a").try_acquire(), errc::authentication,
                  "no sentinel says");
+}
+
+TEST_P(SentinelLogin, MaySeeHowManyFailoversItHasHeardOf) {
+  const auto master = start({.tcp = true});
+  const auto sentinel = sentinel_of(master);
+  const redis::sentinel_group group{
+      .service = "locks", .members = {}, .login = {"shop", password}, .tls = {}};
+  const auto deadline = net::now() + support::generous;
+  const auto said = redis::ask_sentinel(net::tcp_endpoint{"127.0.0.1", sentinel.port()}, group,
+                                        {deadline, support::generous, nullptr});
+  const auto* const named = std::get_if<redis::named_master>(&said);
+  ASSERT_NE(named, nullptr);
+  EXPECT_EQ(named->where.port, master.port());
+  EXPECT_EQ(named->epoch, 0U);
 }
 
 TEST_P(SentinelLogin, ReadsThePasswordFileAgainAtEachConnection) {

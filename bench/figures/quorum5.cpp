@@ -71,7 +71,8 @@ void quorum5(const setting& with) {
   with.results.tell("quorum5.p50", figures[1].p50, "us");
   beside_a_peer(with, "redsync", redsync_peer, {}, sockets, pairs(five));
   beside_a_peer(with, "rslock", rslock_peer, {"pairs"}, sockets, pairs(five));
-  beside_a_peer(with, "node_redlock", node_redlock_peer, {}, sockets, pairs(five));
+  beside_a_peer(with, "node_redlock", node_redlock_peer, {"redlock"}, sockets, pairs(five));
+  beside_a_peer(with, "redlock_universal", node_redlock_peer, {"universal"}, sockets, pairs(five));
 }
 
 }  // namespace holdfast::bench

@@ -1,22 +1,36 @@
 #!/usr/bin/env node
-// The maintained fork of node-redlock over several servers: one task that takes and gives back one
-// lock. Prints the median of a pair, and the processor time that it took of this process, in
-// microseconds.
+// Redlock of Node over several servers: one task that takes and gives back one lock. Prints the
+// median of a pair, and the processor time that it took of this process, in microseconds.
 //
-//   main.js MILLISECONDS SOCKET...
+//   main.js LIBRARY MILLISECONDS SOCKET...
+//
+// LIBRARY: `redlock`, the maintained fork of node-redlock, or `universal`, redlock-universal.
 'use strict';
 const { Redis } = require('ioredis');
-const { Redlock } = require('@sesamecare-oss/redlock');
 
-const [milliseconds, ...sockets] = process.argv.slice(2);
+const [library, milliseconds, ...sockets] = process.argv.slice(2);
 const members = sockets.map((path) => new Redis(path));
-const redlock = new Redlock(members);
+const [name, lease] = ['bench-node-redlock', 30000];
 const microseconds = () => Number(process.hrtime.bigint()) / 1000;
+
+const libraries = {
+  redlock() {
+    const { Redlock } = require('@sesamecare-oss/redlock');
+    const redlock = new Redlock(members);
+    return async () => (await redlock.acquire([name], lease)).release();
+  },
+  universal() {
+    const { createRedlock, IoredisAdapter } = require('redlock-universal');
+    const adapters = members.map((one) => new IoredisAdapter(one));
+    const redlock = createRedlock({ adapters, key: name, ttl: lease });
+    return async () => redlock.release(await redlock.acquire());
+  },
+};
+const acquireAndRelease = libraries[library]();
 
 async function pair() {
   const begin = microseconds();
-  const lock = await redlock.acquire(['bench-node-redlock'], 30000);
-  await lock.release();
+  await acquireAndRelease();
   return microseconds() - begin;
 }
 

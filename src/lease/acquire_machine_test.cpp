@@ -221,6 +221,16 @@ TEST(AcquireMachine, AsksAgainAtOnceAndOnlyOnceWhenWokenWhileAsking) {
   EXPECT_TRUE(machine.on_reply(say("busy"), local_start, start).wake_at);
 }
 
+// It may have been given back after the answer and before it listened.
+TEST(AcquireMachine, AsksAgainWhenItHasBegunToListen) {
+  acquire_machine waits = started(for_ever);
+  waits.on_reply(say("busy"), local_start, start);
+  EXPECT_EQ(waits.on_tuned_in(true, start), step{.send = ask::acquire});
+  acquire_machine asks = started(for_ever);
+  EXPECT_EQ(asks.on_tuned_in(true, start), step{});
+  EXPECT_EQ(asks.on_reply(say("busy"), local_start, start), step{.send = ask::acquire});
+}
+
 TEST(AcquireMachine, AWakeUpWhileAskingDoesNotProlongThePatience) {
   const monotonic_time end = local_start + seconds(1);
   acquire_machine machine = started(until(end));

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -24,7 +25,8 @@ master_watch::master_watch(sentinel_group group, newest_epoch& newest,
       newest_(newest),
       response_timeout_(response_timeout),
       moved_(std::move(moved)),
-      last_(std::move(known)) {
+      last_(std::move(known)),
+      behind_(group_.members.size(), false) {
   thread_ = net::quiet_thread("holdfast-watch", [this] { run(); });
 }
 
@@ -36,13 +38,14 @@ master_watch::~master_watch() {
 
 void master_watch::run() {
   for (std::size_t i = 0; !cancelled_; ++i) {
-    watch(group_.members[i % group_.members.size()]);
+    watch(i % group_.members.size());
     net::wait_ready(-1, 0, {net::now() + ask_every, {}, &cancel_});
   }
 }
 
-// Returns when the sentinel does not answer any more, or is behind the others.
-void master_watch::watch(const net::endpoint& sentinel) {
+// Returns when the sentinel does not answer any more, or does not know better than we do.
+void master_watch::watch(std::size_t member) {
+  const auto& sentinel = group_.members[member];
   const net::connect_limits limits{net::now() + response_timeout_, response_timeout_, &cancel_};
   link over;
   session_facts facts;
@@ -54,10 +57,10 @@ void master_watch::watch(const net::endpoint& sentinel) {
     talk.ask({"SUBSCRIBE", "+promoted-slave"});
     if (talk.run()) return;
   }
-  listen(over);
+  listen(over, member);
 }
 
-void master_watch::listen(link& over) {
+void master_watch::listen(link& over, std::size_t member) {
   reply_batch batch;
   while (!cancelled_ && ask(over)) {
     const auto asked_at = net::now();
@@ -66,7 +69,7 @@ void master_watch::listen(link& over) {
       batch.clear();
       const auto outcome = over.receive(batch);
       if (outcome == link::outcome::closed || cancelled_) return;
-      if (!take(batch, announced)) return;
+      if (!take(batch, announced, member)) return;
       const auto until = asked_at + (unanswered_ == 0 ? ask_every : response_timeout_);
       if (outcome == link::outcome::would_block &&
           !net::wait_ready(over.fd(), POLLIN, {until, {}, &cancel_}) && unanswered_ > 0) {
@@ -89,8 +92,8 @@ bool master_watch::ask(link& over) {
   return over.send(bytes, sent) == link::outcome::data && sent == bytes.size();
 }
 
-// False: what it says is older than what we know.
-bool master_watch::take(reply_batch& batch, bool& announced) {
+// False: it names no master, or one of before the last failover.
+bool master_watch::take(reply_batch& batch, bool& announced, std::size_t member) {
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (batch[i].is(resp::type::push)) {
       announced = true;
@@ -103,14 +106,25 @@ bool master_watch::take(reply_batch& batch, bool& announced) {
     }
     const auto said = read_master(batch[i], epoch_);
     const auto* const master = std::get_if<named_master>(&said);
-    if (master == nullptr) continue;
-    if (newest_.is_after(epoch_)) return false;
-    newest_.learn(epoch_);
+    if (master == nullptr) return false;
+    if (!believes(member)) return false;
     auto address = net::to_string(net::endpoint{master->where});
     if (address == last_) continue;
     last_ = std::move(address);
     moved_(last_);
   }
+  return true;
+}
+
+bool master_watch::believes(std::size_t member) {
+  if (newest_.is_after(epoch_)) {
+    behind_[member] = true;
+    const auto behind = std::ranges::count(behind_, true);
+    const bool most_are = 2 * behind > std::ssize(behind_);
+    if (!newest_.begin_again_at(*epoch_, most_are, net::now())) return false;
+  }
+  newest_.learn(epoch_, net::now());
+  behind_.assign(behind_.size(), false);
   return true;
 }
 

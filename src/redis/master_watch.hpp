@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/time.hpp"
 #include "net/wake_up.hpp"
@@ -20,7 +21,7 @@ namespace holdfast::redis {
 // sentinel announces a failover. Without it a master that dies silently is noticed only when it is
 // asked something. It tells when an answer differs from the one before, not each time: sentinels
 // that are cut off from the others may be wrong for long, and must not disturb us all that time.
-// One that is behind the others is left for the next.
+// One that is behind the others is left for the next; when most of them are, they are believed.
 //
 // Thread safety: made and destroyed by one thread.
 class master_watch {
@@ -34,10 +35,11 @@ class master_watch {
 
  private:
   void run();
-  void watch(const net::endpoint& sentinel);
-  void listen(link& over);
+  void watch(std::size_t member);
+  void listen(link& over, std::size_t member);
   bool ask(link& over);
-  bool take(reply_batch& batch, bool& announced);
+  bool take(reply_batch& batch, bool& announced, std::size_t member);
+  bool believes(std::size_t member);
 
   const sentinel_group group_;
   newest_epoch& newest_;
@@ -46,6 +48,7 @@ class master_watch {
   std::string last_;            // address of the master, as far as we have heard
   std::size_t unanswered_ = 0;  // of our questions
   std::optional<std::uint64_t> epoch_;
+  std::vector<bool> behind_;  // which members, since one was heard that was not
   net::wake_up cancel_;
   std::atomic<bool> cancelled_{false};
   std::thread thread_;

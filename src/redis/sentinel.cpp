@@ -124,7 +124,7 @@ std::optional<breakdown> sentinel_circle::find_master(const net::connect_limits&
     const auto said = ask_sentinel(*one, group_, {now + part, limits.user_timeout, limits.cancel});
     const auto* const named = std::get_if<named_master>(&said);
     if (named != nullptr && !newest_.is_after(named->epoch)) {
-      newest_.learn(named->epoch);
+      newest_.learn(named->epoch, net::now());
       master = named->where;
       believe(one);
       return std::nullopt;
@@ -136,8 +136,8 @@ std::optional<breakdown> sentinel_circle::find_master(const net::connect_limits&
     newest_behind = one;
     best = *named;
   }
-  if (2 * behind > std::ssize(members)) {
-    newest_.begin_again_at(*best.epoch);
+  const bool most_are = 2 * behind > std::ssize(members);
+  if (behind > 0 && newest_.begin_again_at(*best.epoch, most_are, net::now())) {
     master = best.where;
     believe(newest_behind);
     return std::nullopt;

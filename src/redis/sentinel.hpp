@@ -61,7 +61,8 @@ sentinel_answer ask_sentinel(const net::endpoint& sentinel, const sentinel_group
 // kept by the caller, may be shared.
 //
 // Whose answer is older than one that was heard before is passed over, though a server may live on
-// where it leads. Unless most of them are so old: then they were set up anew.
+// where it leads. Unless most of them have been so old for some seconds, or all who answer for a
+// minute: then they were set up anew.
 //
 // In one search for a master the sentinels are asked again and again. Those that named none come
 // last, behind those that are doubted: each time one of them is waited for, less time is left.

@@ -33,7 +33,8 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   }
   const std::size_t more = 6 + settings.scripts.size();
   if (settings.asks_slots) {
-    for (const auto* question : {"INFO", "SLOTS", "MYID"}) talk.ask({"CLUSTER", question});
+    talk.ask({"CLUSTER", "SLOTS"});
+    talk.ask({"CLUSTER", "MYID"});
   }
   // Last, since what is asked after it may be answered by a message. With RESP2 a connection that
   // listens cannot ask: there is no channel then.
@@ -43,7 +44,7 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   if (auto broken = talk.run()) return broken;
   facts.answered_at = net::now();
   facts.subscribed =
-      listens && talk.reply(more + (settings.asks_slots ? 3 : 0)).is(resp::type::push);
+      listens && talk.reply(more + (settings.asks_slots ? 2 : 0)).is(resp::type::push);
   if (auto refused = refusal(talk.reply(0))) return refused;
   const auto time = read_time(talk.reply(0));
   if (!time) return breakdown{errc::not_redis, "the server's answer to TIME is not a time"};
@@ -52,10 +53,9 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   if (!facts.identity.empty()) facts.identity += info_field(talk.reply(5).text, "master_replid");
   if (facts.role.empty()) facts.role = info_field(talk.reply(5).text, "role");
   if (settings.asks_slots) {
-    facts.epoch = read_cluster_epoch(talk.reply(more));
-    if (auto refused = refusal(talk.reply(more + 1))) return refused;
-    facts.slots = std::move(talk.reply(more + 1));
-    if (talk.reply(more + 2).is_text()) facts.node_id = std::move(talk.reply(more + 2).text);
+    if (auto refused = refusal(talk.reply(more))) return refused;
+    facts.slots = std::move(talk.reply(more));
+    if (talk.reply(more + 1).is_text()) facts.node_id = std::move(talk.reply(more + 1).text);
   }
   const bool selects = settings.database != 0;
   return selects ? refusal(talk.reply(1)) : std::nullopt;
@@ -111,7 +111,6 @@ std::span<const session_command> cluster_commands() noexcept {
   static constexpr session_command commands[] = {
       {"cluster|slots"},       {"asking"},
       {"cluster|myid", false},  // without it, there may be one connection more
-      {"cluster|info", false},  // without it, nobody sees that a node is behind the others
       {"ssubscribe", false},    // and without these, messages come through every node
       {"sunsubscribe", false}, {"spublish", false},
   };

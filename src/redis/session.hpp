@@ -1,7 +1,6 @@
 // Connecting and logging in: from an address to a connection that is ready for commands.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,9 +59,8 @@ struct session_facts {
   server_time time{};
   // Only where slots are asked for.
   net::tcp_endpoint where;
-  resp::value slots;                   // CLUSTER SLOTS
-  std::string node_id;                 // CLUSTER MYID
-  std::optional<std::uint64_t> epoch;  // of CLUSTER INFO
+  resp::value slots;    // CLUSTER SLOTS
+  std::string node_id;  // CLUSTER MYID
 };
 
 // Blocks at most connect_timeout. Returns nothing on success, with the connection in `into`: of the

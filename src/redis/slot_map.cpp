@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/number.hpp"
-#include "redis/server_reply.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -54,10 +53,6 @@ std::optional<std::vector<slot_range>> read_slots(const resp::value& reply,
     if (range->master.port != 0) ranges.push_back(*std::move(range));
   }
   return ranges;
-}
-
-std::optional<std::uint64_t> read_cluster_epoch(const resp::value& reply) {
-  return parse_number<std::uint64_t>(info_field(reply.text, "cluster_current_epoch"));
 }
 
 std::optional<redirection> read_redirection(std::string_view error,

@@ -29,10 +29,6 @@ struct slot_range {
 std::optional<std::vector<slot_range>> read_slots(const resp::value& reply,
                                                   const net::tcp_endpoint& asked);
 
-// How new that is: the epoch of the answer to CLUSTER INFO, which grows with each failover.
-// Nothing: we may not ask for it.
-std::optional<std::uint64_t> read_cluster_epoch(const resp::value& reply);
-
 // Where a request belongs instead.
 struct redirection {
   enum class kind : std::uint8_t {

@@ -112,14 +112,5 @@ TEST(Redirection, IsNotReadFromAnythingElse) {
   }
 }
 
-TEST(Slots, AreOfAnEpochThatWeMayNotAskFor) {
-  EXPECT_EQ(read_cluster_epoch(text("cluster_state:ok\r\ncluster_current_epoch:12\r\nx:1\r\n")),
-            12U);
-  for (const auto& none : {text("cluster_state:ok\r\n"), text("cluster_current_epoch:\r\n"),
-                           text("cluster_current_epoch:-1\r\n"), list({}), whole(7)}) {
-    EXPECT_EQ(read_cluster_epoch(none), std::nullopt);
-  }
-}
-
 }  // namespace
 }  // namespace holdfast::redis

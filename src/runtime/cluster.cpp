@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -72,8 +71,8 @@ class cluster::member final : public master, private redis::connection::observer
   std::atomic<bool> was_needed_{false};
 };
 
-// Asks one node after the other until one knows of masters and is not behind: those that are known,
-// then those of the URL that are not.
+// Asks one node after the other until one knows of masters: those that are known, then those of the
+// URL that are not.
 class cluster::slots_query final : public redis::request {
  public:
   explicit slots_query(cluster& of) : of_(of) {}
@@ -83,7 +82,6 @@ class cluster::slots_query final : public redis::request {
     {
       const scoped_mutex lock(mutex_);
       if (!left_.empty() || now < not_before_) return;
-      asked_ = behind_ = 0;
       left_ = of_.all();
       // The last is asked first: who can be asked at once, and each time another.
       const auto first = left_.begin() + static_cast<std::ptrdiff_t>(turn_++ % left_.size());
@@ -95,34 +93,20 @@ class cluster::slots_query final : public redis::request {
   }
 
  private:
-  // Before the slots, so that they are not taken for newer than they are.
-  class epoch_query final : public redis::request {
-   public:
-    std::optional<std::uint64_t> said;
-
-   private:
-    void write(resp::writer& out, monotonic_time) override { ask_cluster("INFO", out); }
-    void on_reply(resp::value& reply) override { said = redis::read_cluster_epoch(reply); }
-    void on_failed(redis::fate, const redis::breakdown&) override { said.reset(); }
-  };
-
-  static void ask_cluster(std::string_view what, resp::writer& out) {
-    out.command(2);
-    out.arg("CLUSTER");
-    out.arg(what);
-  }
-
   void ask() {
     master* next = nullptr;
     {
       const scoped_mutex lock(mutex_);
       next = left_.back();
-      ++asked_;
     }
-    next->connection.submit(epoch_, *this, redis::connection::delivery::prompt);
+    next->connection.submit(*this, redis::connection::delivery::prompt);
   }
 
-  void write(resp::writer& out, monotonic_time) override { ask_cluster("SLOTS", out); }
+  void write(resp::writer& out, monotonic_time) override {
+    out.command(2);
+    out.arg("CLUSTER");
+    out.arg("SLOTS");
+  }
 
   void on_reply(resp::value& reply) override {
     master* asked = nullptr;
@@ -130,48 +114,22 @@ class cluster::slots_query final : public redis::request {
       const scoped_mutex lock(mutex_);
       asked = left_.back();
     }
-    auto ranges = redis::read_slots(reply, of_.place_of(*asked));
-    if (!ranges || ranges->empty()) return ask_the_next();
-    if (of_.newest_.is_after(epoch_.said)) {
-      put_aside(*std::move(ranges));
-      return ask_the_next();
-    }
-    of_.newest_.learn(epoch_.said);
-    of_.adopt(*ranges);
-    end();
+    const auto ranges = redis::read_slots(reply, of_.place_of(*asked));
+    if (ranges && of_.adopt(*ranges)) return end();
+    ask_the_next();
   }
 
   void on_failed(redis::fate, const redis::breakdown&) override { ask_the_next(); }
-
-  void put_aside(std::vector<redis::slot_range> ranges) {
-    const scoped_mutex lock(mutex_);
-    if (++behind_ > 1 && *epoch_.said <= best_epoch_) return;
-    best_epoch_ = *epoch_.said;
-    best_ = std::move(ranges);
-  }
 
   void ask_the_next() {
     {
       const scoped_mutex lock(mutex_);
       left_.pop_back();
       if (left_.empty()) left_ = of_.new_from_url();
+      if (left_.empty()) not_before_ = net::now() + pause_between_queries;
+      if (left_.empty()) return;
     }
-    if (!is_over()) ask();
-  }
-
-  // Nobody is left to ask. Most are behind: they were set up anew.
-  bool is_over() {
-    std::vector<redis::slot_range> anew;
-    {
-      const scoped_mutex lock(mutex_);
-      if (!left_.empty()) return false;
-      not_before_ = net::now() + pause_between_queries;
-      if (2 * behind_ <= asked_) return true;
-      of_.newest_.begin_again_at(best_epoch_);
-      anew.swap(best_);
-    }
-    of_.adopt(anew);
-    return true;
+    ask();
   }
 
   void end() {
@@ -181,15 +139,10 @@ class cluster::slots_query final : public redis::request {
   }
 
   cluster& of_;
-  epoch_query epoch_;
   mutex mutex_;
   std::vector<master*> left_ HOLDFAST_GUARDED_BY(mutex_);  // to ask; the last is being asked
   monotonic_time not_before_ HOLDFAST_GUARDED_BY(mutex_){};
   std::size_t turn_ HOLDFAST_GUARDED_BY(mutex_) = 0;
-  // Of this round; and the newest map of those who were behind.
-  std::size_t asked_ HOLDFAST_GUARDED_BY(mutex_) = 0, behind_ HOLDFAST_GUARDED_BY(mutex_) = 0;
-  std::uint64_t best_epoch_ HOLDFAST_GUARDED_BY(mutex_) = 0;
-  std::vector<redis::slot_range> best_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
 cluster::cluster(engine& owner, master& entry, redis::session_settings settings,
@@ -259,14 +212,11 @@ void cluster::on_connected(master& to, const redis::session_facts& facts) {
     const scoped_mutex lock(mutex_);
     entry_at_ = its_own == ranges->end() ? facts.where : its_own->master;
   }
-  // A node that has left the cluster knows of no master.
-  if (ranges->empty()) return;
-  if (newest_.is_after(facts.epoch)) return refresh();
-  newest_.learn(facts.epoch);
   adopt(*ranges);
 }
 
-void cluster::adopt(const std::vector<redis::slot_range>& ranges) {
+bool cluster::adopt(const std::vector<redis::slot_range>& ranges) {
+  if (ranges.empty()) return false;
   redis::slot_set moved;
   {
     const scoped_mutex lock(mutex_);
@@ -284,6 +234,7 @@ void cluster::adopt(const std::vector<redis::slot_range>& ranges) {
     }
   }
   if (moved.any()) engine_.on_slots_moved(moved);
+  return true;
 }
 
 master* cluster::find(const net::tcp_endpoint& where) {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/mutex.hpp"
-#include "redis/newest_epoch.hpp"
 #include "redis/slot_map.hpp"
 #include "runtime/master.hpp"
 
@@ -23,9 +22,7 @@ class engine;
 // those of the entry, which any node of the URL may be; it passes on what is not its own.
 //
 // What is known is corrected by each MOVED, and asked for again (CLUSTER SLOTS) when a node is
-// reached, lost or cannot be reached, and when it has none for a slot. Who is behind what was heard
-// before is passed over, unless most of those that are asked are so: then the cluster was set up
-// anew.
+// reached, lost or cannot be reached, and when it has none for a slot.
 //
 // Thread safety: all members from any thread, unless said otherwise.
 class cluster final {
@@ -67,7 +64,8 @@ class cluster final {
   class member;
   class slots_query;
 
-  void adopt(const std::vector<redis::slot_range>& ranges) HOLDFAST_EXCLUDES(mutex_);
+  // False: who says this knows of no master, as one that has left the cluster; it is not believed.
+  bool adopt(const std::vector<redis::slot_range>& ranges) HOLDFAST_EXCLUDES(mutex_);
   redis::slot_set served() HOLDFAST_EXCLUDES(mutex_);
   // Made if it is not known yet; null: no descriptor is left for its connection.
   master* at(const net::tcp_endpoint& where) HOLDFAST_REQUIRES(mutex_);
@@ -83,7 +81,6 @@ class cluster final {
   const redis::connection_tuning tuning_;
   net::background_thread& helper_;
   std::array<std::atomic<master*>, redis::hash_slots> slots_;
-  redis::newest_epoch newest_;
   const std::unique_ptr<slots_query> query_;
 
   mutex mutex_;

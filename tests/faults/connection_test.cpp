@@ -294,5 +294,16 @@ TEST_F(ConnectionBySentinels, IsNotLeftForAMasterOfBeforeTheLastFailover) {
   EXPECT_EQ(before.connections(), 0U);
 }
 
+TEST_F(ConnectionBySentinels, IsLeftWhenMostOfThemWereSetUpAnew) {
+  const fake_server master, next;
+  fake_server first(naming(master.port(), 5));
+  fake_server second(naming(master.port(), 5));
+  const fake_server third([](const auto& words) { return subscribed(words); });
+  connect({first.port(), second.port(), third.port()});
+  first.on(naming(next.port(), 0));
+  second.on(naming(next.port(), 0));
+  EXPECT_TRUE(eventually([&] { return next.connections() == 1; }));
+}
+
 }  // namespace
 }  // namespace holdfast::faults

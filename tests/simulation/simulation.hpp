@@ -40,6 +40,7 @@ struct outcome {
   std::uint64_t handed_over = 0;  // of these, by a message
   std::uint64_t losses = 0;       // leases that ended before they were released
   std::uint64_t commands = 0;     // executed by the server
+  std::size_t most_elements = 0;  // that the server had at once, of those times it was looked at
   std::uint64_t kept = 0;         // locks that were kept although nobody used them
   std::uint64_t asked_for = 0;    // of these, given back because somebody wanted them
   std::uint64_t queue_full = 0;   // refused, since too many waited

@@ -69,7 +69,8 @@ TEST(Simulation, KeepsThePromises) {
 }
 
 // Nobody asks more often the more there are: besides two commands for each acquisition and two for
-// each connection, 20 a second of all who wait, and the renewals of the one who has the lock.
+// each connection, 20 a second of all who wait, and the renewals of the one who has the lock. Nor
+// does the server keep more of each than his place, when he asked, and that he is there.
 TEST(Simulation, ServesAThousandClientsWithoutAStampede) {
   constexpr std::uint64_t clients = 1000;
   constexpr double renewals = 3 / 0.2;  // a second, of the shortest lease
@@ -80,6 +81,8 @@ TEST(Simulation, ServesAThousandClientsWithoutAStampede) {
   EXPECT_GE(run.handed_over, clients * 8 / 10);
   const double seconds = std::chrono::duration<double>(run.lasted).count();
   EXPECT_LT(static_cast<double>(run.commands), 4 * clients + (20 + renewals) * seconds);
+  EXPECT_GT(run.most_elements, clients);
+  EXPECT_LT(run.most_elements, 4 * clients);
 }
 
 class SimulationOf : public testing::TestWithParam<const kind*> {

@@ -67,6 +67,9 @@ resp::value world::execute(int connection, const std::string& bytes) {
   synchronize();
   ++result_.commands;
   auto reply = server_.execute(connection, bytes);
+  if (result_.commands % 16 == 0) {
+    result_.most_elements = std::max(result_.most_elements, server_.elements());
+  }
   promises_.executed(now_);
   for (auto& one : promises_.take_news()) tell(std::move(one));
   deliver_messages();

@@ -77,6 +77,16 @@ std::vector<std::string> keyspace::lasting_keys() const {
   return lasting;
 }
 
+std::size_t keyspace::elements() const {
+  std::size_t sum = 0;
+  for (const auto& [name, what] : entries_) {
+    const auto* const set = std::get_if<sorted_set>(&what.content);
+    const auto* const fields = std::get_if<hash>(&what.content);
+    sum += set != nullptr ? set->size() : fields != nullptr ? fields->size() : 1;
+  }
+  return sum;
+}
+
 std::optional<value> keyspace::run(words command, std::chrono::microseconds now, bool resp3) {
   set_time(now);
   resp3_ = resp3;

@@ -35,6 +35,8 @@ class keyspace {
   const sorted_set* sorted_set_at(std::string_view key, std::chrono::microseconds now);
   // Those that do not end by themselves.
   std::vector<std::string> lasting_keys() const;
+  // Texts, and members of sets and hashes, as long as they are not cleared away.
+  std::size_t elements() const;
 
  private:
   // In the order of insertion, as Redis keeps small hashes.

@@ -37,6 +37,7 @@ class simulated_server {
     return keys_.sorted_set_at(key, now_);
   }
   std::vector<std::string> lasting_keys() const { return keys_.lasting_keys(); }
+  std::size_t elements() const { return keys_.elements(); }
   // As SCRIPT LOAD, of a script whose hash is known.
   void know(const resp::script& one);
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <random>
@@ -89,6 +91,11 @@ class two_servers : public support::server_test {
     return v;
   }
 
+  static std::uint64_t fresh_seed() {
+    const char* const wanted = std::getenv("HOLDFAST_SEED");
+    return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : std::random_device{}();
+  }
+
   std::unique_ptr<support::raw_connection> connect() const {
     auto made = std::make_unique<support::raw_connection>(net::unix_endpoint{real_->socket()});
     made->command({"HELLO", "3"});
@@ -100,7 +107,10 @@ class two_servers : public support::server_test {
   std::unique_ptr<support::raw_connection> us_there_, listener_there_;
   simulated_server simulated_;
   int us_ = simulated_.connect(), listener_ = simulated_.connect();
-  std::mt19937_64 random_{4711};
+  // Others each time. HOLDFAST_SEED: those of a run that failed.
+  const std::uint64_t seed_ = fresh_seed();
+  const testing::ScopedTrace told_{__FILE__, __LINE__, "HOLDFAST_SEED=" + std::to_string(seed_)};
+  std::mt19937_64 random_{seed_};
 };
 
 }  // namespace holdfast::simulation

@@ -59,6 +59,7 @@ std::optional<breakdown> locator::find_and_open(link& into, session_facts& facts
     if (found) {
       const auto left = std::chrono::ceil<milliseconds>(deadline - net::now());
       broken = open_master(master, std::clamp(left, milliseconds{1}, patience), into, facts);
+      newest_.led_to_a_master(!broken);
       patience = std::min(2 * patience, settings_.connect_timeout);
     }
     if (!broken) return broken;

@@ -108,8 +108,10 @@ bool master_watch::take(reply_batch& batch, bool& announced, std::size_t member)
     const auto* const master = std::get_if<named_master>(&said);
     if (master == nullptr) return false;
     if (!believes(member)) return false;
+    // Whoever searched meanwhile may have been led to another.
+    const bool is_newer = newest_.learn(epoch_, net::now());
     auto address = net::to_string(net::endpoint{master->where});
-    if (address == last_) continue;
+    if (address == last_ && !is_newer) continue;
     last_ = std::move(address);
     moved_(last_);
   }
@@ -118,12 +120,11 @@ bool master_watch::take(reply_batch& batch, bool& announced, std::size_t member)
 
 bool master_watch::believes(std::size_t member) {
   if (newest_.is_after(epoch_)) {
-    behind_[member] = true;
+    behind_[member] = newest_.is_settled(net::now());
     const auto behind = std::ranges::count(behind_, true);
     const bool most_are = 2 * behind > std::ssize(behind_);
     if (!newest_.begin_again_at(*epoch_, most_are, net::now())) return false;
   }
-  newest_.learn(epoch_, net::now());
   behind_.assign(behind_.size(), false);
   return true;
 }

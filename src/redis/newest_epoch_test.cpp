@@ -39,5 +39,16 @@ TEST(NewestEpoch, IsForgottenAfterAMinuteInAnyCase) {
   EXPECT_TRUE(known.begin_again_at(1, false, start + seconds(60)));
 }
 
+TEST(NewestEpoch, IsForgottenAlthoughItIsHeardWhenItLeadsToNoMaster) {
+  newest_epoch known;
+  EXPECT_TRUE(known.learn(7, start));
+  known.led_to_a_master(false);
+  EXPECT_FALSE(known.learn(7, start + seconds(4)));
+  EXPECT_TRUE(known.begin_again_at(1, true, start + seconds(5)));
+  EXPECT_TRUE(known.learn(8, start + seconds(6)));
+  EXPECT_FALSE(known.is_settled(start + seconds(10)));
+  EXPECT_TRUE(known.is_settled(start + seconds(11)));
+}
+
 }  // namespace
 }  // namespace holdfast::redis

@@ -25,13 +25,16 @@ class complaints {
     text_ += "; " + net::to_string(sentinel) + ": " + why(said);
     const auto* const broken = std::get_if<breakdown>(&said);
     reached_ = reached_ || broken == nullptr || broken->reached;
+    one_is_behind_ = one_is_behind_ || std::holds_alternative<named_master>(said);
     all_are_ignorant_ = all_are_ignorant_ && std::holds_alternative<unknown_service>(said);
     // A refused password must be heard of although another sentinel is down.
     if (broken != nullptr && code_ == errc::unavailable) code_ = broken->code;
   }
 
+  // One that is behind will hear of the last failover: waiting may help.
   breakdown sum() const {
-    return {all_are_ignorant_ ? errc::invalid_url : code_,
+    const auto code = one_is_behind_ ? errc::unavailable : code_;
+    return {all_are_ignorant_ ? errc::invalid_url : code,
             "no sentinel says where the master of \"" + printable(service_) + "\" is" + text_,
             reached_};
   }
@@ -50,6 +53,7 @@ class complaints {
   std::string text_;
   bool reached_ = false;
   bool all_are_ignorant_ = true;
+  bool one_is_behind_ = false;
 };
 
 }  // namespace
@@ -118,12 +122,23 @@ std::optional<breakdown> sentinel_circle::find_master(const net::connect_limits&
   std::ptrdiff_t behind = 0;
   auto newest_behind = members.end();
   named_master best;
+  const auto most_are_behind = [&] { return 2 * behind > std::ssize(members); };
+  const auto begins_again = [&] {
+    if (behind == 0 || !newest_.begin_again_at(*best.epoch, most_are_behind(), net::now())) {
+      return false;
+    }
+    master = best.where;
+    believe(newest_behind);
+    return true;
+  };
   for (auto one = members.begin(); one != members.end(); ++one) {
     const auto now = net::now();
     const auto part = (limits.deadline - now) / (members.end() - one + 1);
     const auto said = ask_sentinel(*one, group_, {now + part, limits.user_timeout, limits.cancel});
     const auto* const named = std::get_if<named_master>(&said);
     if (named != nullptr && !newest_.is_after(named->epoch)) {
+      // It may be the only one that was not set up anew, and name a master that has gone.
+      if (most_are_behind() && begins_again()) return std::nullopt;
       newest_.learn(named->epoch, net::now());
       master = named->where;
       believe(one);
@@ -136,12 +151,7 @@ std::optional<breakdown> sentinel_circle::find_master(const net::connect_limits&
     newest_behind = one;
     best = *named;
   }
-  const bool most_are = 2 * behind > std::ssize(members);
-  if (behind > 0 && newest_.begin_again_at(*best.epoch, most_are, net::now())) {
-    master = best.where;
-    believe(newest_behind);
-    return std::nullopt;
-  }
+  if (begins_again()) return std::nullopt;
   silent_ = 0;  // all alike
   return why.sum();
 }

@@ -233,6 +233,7 @@ class ConnectionBySentinels : public ::testing::Test {
 
   // Connects, and stays in touch with the first of these.
   void connect(std::initializer_list<std::uint16_t> sentinels) {
+    settings_.connect_timeout = settings_.response_timeout = support::generous;
     auto& group = settings_.sentinels.emplace();
     group.service = "locks";
     for (const auto port : sentinels) {
@@ -292,6 +293,7 @@ TEST_F(ConnectionBySentinels, IsNotLeftForAMasterOfBeforeTheLastFailover) {
   second.on(naming(next.port(), 3));
   EXPECT_TRUE(eventually([&] { return next.connections() == 1; }));
   EXPECT_EQ(before.connections(), 0U);
+  EXPECT_EQ(master.connections(), 1U);
 }
 
 TEST_F(ConnectionBySentinels, IsLeftWhenMostOfThemWereSetUpAnew) {
@@ -302,7 +304,7 @@ TEST_F(ConnectionBySentinels, IsLeftWhenMostOfThemWereSetUpAnew) {
   connect({first.port(), second.port(), third.port()});
   first.on(naming(next.port(), 0));
   second.on(naming(next.port(), 0));
-  EXPECT_TRUE(eventually([&] { return next.connections() == 1; }));
+  EXPECT_TRUE(eventually([&] { return next.connections() == 1; }, 2 * support::generous));
 }
 
 }  // namespace

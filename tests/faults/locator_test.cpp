@@ -181,9 +181,10 @@ TEST_F(Locator, WaitsForSomebodyWhoHasHeardOfTheLastFailover) {
   fake_server first(naming(master_.port(), 1));
   fake_server third(naming(master_.port(), 1));
   const fake_server stale(naming(old_master.port(), 0));
-  settings_.connect_timeout = 1s;
+  settings_.connect_timeout = support::generous;
   ask({first.port(), third.port(), stale.port()});
   EXPECT_EQ(search(), place_of(master_.port()));
+  settings_.connect_timeout = 4s;
   first.on(silent);
   third.on(silent);
   EXPECT_THAT(search(), ::testing::HasSubstr(place_of(stale.port()) + ": it names " +
@@ -209,6 +210,18 @@ TEST_F(Locator, BelievesAMajorityThatWasSetUpAnew) {
   EXPECT_EQ(search(), place_of(anew.port())) << "the newest of them";
   second.on(knowing_nothing);
   EXPECT_EQ(search(), place_of(anew.port())) << "one is enough, since it counts from there now";
+}
+
+TEST_F(Locator, BelievesAMajorityThatWasSetUpAnewBesideOneThatLeadsNowhere) {
+  fake_server first(naming(nobody, 7));
+  fake_server second(naming(nobody, 7)), third(naming(nobody, 7));
+  ask({first.port(), second.port(), third.port()});
+  settings_.connect_timeout = 1s;
+  EXPECT_THAT(search(), ::testing::HasSubstr("which is 127.0.0.1:1 as the sentinels say"));
+  second.on(naming(master_.port(), 1));
+  third.on(naming(master_.port(), 1));
+  std::string found;
+  EXPECT_TRUE(eventually([&] { return (found = search()) == place_of(master_.port()); })) << found;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "faults/fake_sentinel.hpp"
 #include "faults/faulty_server.hpp"
 #include "net/background_thread.hpp"
 #include "redis/connection.hpp"
@@ -18,7 +19,6 @@
 namespace holdfast::faults {
 namespace {
 
-using support::asks_for_master;
 using support::fake_server;
 using support::fault_proxy;
 using support::toward;
@@ -62,7 +62,7 @@ TEST(BadPeer, SentinelThatFallsSilentDoesNotHideWhatItSaid) {
     if (asked) return fake_server::silence();
     if (!asks_for_master(command)) return std::nullopt;
     asked = true;
-    return fake_server::answer("*2\r\n$9\r\n127.0.0.1\r\n$1\r\n1\r\n");
+    return named(1);
   });
   const client redis{"redis+sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/locks",
                      impatient()};
@@ -78,9 +78,7 @@ TEST(BadPeer, DeadMasterThatIsNamedForLongDoesNotCostTheNextOneItsTime) {
   std::atomic<int> asked = 0;
   const fake_server sentinel([&](const auto& command) -> std::optional<fake_server::reply> {
     if (!asks_for_master(command)) return std::nullopt;
-    const auto port = ++asked <= until_replaced ? "1" : std::to_string(next.port());
-    return fake_server::answer("*2\r\n$9\r\n127.0.0.1\r\n$" + std::to_string(port.size()) + "\r\n" +
-                               port + "\r\n");
+    return named(++asked <= until_replaced ? 1 : next.port());
   });
   const client redis{"redis+sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/locks",
                      {.connect_timeout = 30s}};

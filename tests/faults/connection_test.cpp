@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "faults/fake_sentinel.hpp"
 #include "faults/faulty_server.hpp"
 #include "net/background_thread.hpp"
 #include "redis/connection.hpp"
@@ -19,7 +20,6 @@ namespace holdfast::faults {
 namespace {
 
 using delivery = redis::connection::delivery;
-using support::asks_for_master;
 using support::fake_server;
 
 class counting final : public redis::connection::observer {
@@ -244,21 +244,6 @@ class ConnectionBySentinels : public ::testing::Test {
     helper_.start({&*link_});
     link_->submit(first_, delivery::prompt);
     EXPECT_TRUE(eventually([&] { return first_.ended.load(); }));
-  }
-  static std::optional<fake_server::reply> subscribed(const fake_server::command& words) {
-    if (words.front() != "SUBSCRIBE") return std::nullopt;
-    return fake_server::answer(">3\r\n+subscribe\r\n+x\r\n:1\r\n");
-  }
-  static fake_server::reply named(std::uint16_t port) {
-    return fake_server::answer("*2\r\n+127.0.0.1\r\n+" + std::to_string(port) + "\r\n");
-  }
-  // As a sentinel that has heard of so many failovers.
-  static fake_server::script naming(std::uint16_t port, int failovers) {
-    return [=](const auto& words) -> std::optional<fake_server::reply> {
-      if (asks_for_master(words)) return named(port);
-      if (words.front() != "SENTINEL") return subscribed(words);
-      return fake_server::answer("*2\r\n+config-epoch\r\n+" + std::to_string(failovers) + "\r\n");
-    };
   }
 
  private:

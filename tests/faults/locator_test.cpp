@@ -5,29 +5,18 @@
 #include <optional>
 #include <string>
 
+#include "faults/fake_sentinel.hpp"
 #include "faults/faulty_server.hpp"
 #include "support/fake_server.hpp"
 
 namespace holdfast::faults {
 namespace {
 
-using support::asks_for_master;
 using support::fake_server;
 
 constexpr std::uint16_t nobody = 1;  // a port at which nobody listens
 constexpr std::size_t questions = std::size(redis::master_questions);
 
-// As one whose user may not ask how new that is, or as one that has heard of so many failovers.
-fake_server::script naming(std::uint16_t port, std::optional<int> failovers = {}) {
-  return [=](const auto& words) -> std::optional<fake_server::reply> {
-    if (words.front() != "SENTINEL") return std::nullopt;
-    if (asks_for_master(words)) {
-      return fake_server::answer("*2\r\n+127.0.0.1\r\n+" + std::to_string(port) + "\r\n");
-    }
-    if (!failovers) return fake_server::error("NOPERM this user has no permissions");
-    return fake_server::answer("*2\r\n+config-epoch\r\n+" + std::to_string(*failovers) + "\r\n");
-  };
-}
 std::optional<fake_server::reply> knowing_nothing(const fake_server::command& words) {
   if (words.front() != "SENTINEL") return std::nullopt;
   return fake_server::answer("_\r\n");

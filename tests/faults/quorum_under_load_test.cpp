@@ -69,6 +69,11 @@ class QuorumUnderLoad : public fault_test {
     each(which, how);
   }
 
+  // Exclusion is not promised for so long.
+  static void say_forgotten(contended_run& run, milliseconds length) {
+    const auto now = time_now();
+    run.record({.time = now, .what = history::kind::emptied, .until = now + length});
+  }
   // Nobody can be served for so long.
   static void say_broken(contended_run& run, milliseconds length) {
     const auto now = time_now();
@@ -179,8 +184,7 @@ TEST_P(QuorumUnderLoad, AMajorityIsKilledAndComesBackWithNothingAfterTheLongestL
 TEST_P(QuorumUnderLoad, AMajorityIsKilledAndComesBackWithNothingAtOnce) {
   make();
   play(5s, [&](contended_run& run) {
-    const auto now = time_now();
-    run.record({.time = now, .what = history::kind::emptied, .until = now + longest_lease_time});
+    say_forgotten(run, longest_lease_time);
     each(most, &private_server::kill9);
     bring_back(most, &private_server::restart);
     pause(longest_lease_time + 3000ms);
@@ -203,8 +207,7 @@ TEST_P(QuorumUnderLoad, TheClocksOfAMinorityStepForward) {
   make();
   play(5s, [&](contended_run& run) {
     for (const auto step : {60s, 3600s}) {
-      const auto now = time_now();
-      run.record({.time = now, .what = history::kind::emptied, .until = now + 200ms});
+      say_forgotten(run, 200ms);
       set_clocks(few, step);
       pause(2500ms);
     }
@@ -224,8 +227,7 @@ TEST_P(QuorumUnderLoad, TheClocksOfAMajorityStepBack) {
 TEST_P(QuorumUnderLoad, TheClocksOfAMajorityStepForward) {
   make();
   play(3s, [&](contended_run& run) {
-    const auto now = time_now();
-    run.record({.time = now, .what = history::kind::emptied, .until = now + 200ms});
+    say_forgotten(run, 200ms);
     set_clocks(most, 3600s);
     pause(3000ms);
   });

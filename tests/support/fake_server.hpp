@@ -51,9 +51,4 @@ class fake_server {
   std::unique_ptr<state> state_;
 };
 
-// Of a sentinel: where the master is. It is asked besides how new that is.
-inline bool asks_for_master(const fake_server::command& words) {
-  return words.size() == 3 && words[0] == "SENTINEL" && words[1] == "GET-MASTER-ADDR-BY-NAME";
-}
-
 }  // namespace holdfast::support

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <random>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "resp/writer.hpp"
+#include "simulation/seeds.hpp"
 #include "simulation/server/simulated_server.hpp"
 #include "support/clock_shim.hpp"
 #include "support/each_server.hpp"
@@ -91,11 +91,6 @@ class two_servers : public support::server_test {
     return v;
   }
 
-  static std::uint64_t fresh_seed() {
-    const char* const wanted = std::getenv("HOLDFAST_SEED");
-    return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : std::random_device{}();
-  }
-
   std::unique_ptr<support::raw_connection> connect() const {
     auto made = std::make_unique<support::raw_connection>(net::unix_endpoint{real_->socket()});
     made->command({"HELLO", "3"});
@@ -108,7 +103,7 @@ class two_servers : public support::server_test {
   simulated_server simulated_;
   int us_ = simulated_.connect(), listener_ = simulated_.connect();
   // Others each time. HOLDFAST_SEED: those of a run that failed.
-  const std::uint64_t seed_ = fresh_seed();
+  const std::uint64_t seed_ = number_in("HOLDFAST_SEED", std::random_device{}());
   const testing::ScopedTrace told_{__FILE__, __LINE__, "HOLDFAST_SEED=" + std::to_string(seed_)};
   std::mt19937_64 random_{seed_};
 };

@@ -53,7 +53,6 @@ engine::engine(const redis::session_settings& session, const client_options& opt
                        ? std::make_unique<runtime::replication>(
                              *this, session, with_options(tuning, options), helper_)
                        : nullptr),
-      timers_(helper_),
       renewals_(*this, helper_),
       registration_(*this, id_),
       callbacks_(timers_),

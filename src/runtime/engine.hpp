@@ -136,15 +136,17 @@ class engine final : private redis::connection::observer {
   std::condition_variable quiet_;
 
   net::background_thread helper_;
+  // Attempts that were left in what comes below end with it, and locks with them, which strike
+  // themselves off these two.
+  runtime::timers timers_{helper_};
+  lock_sites sites_;
   std::atomic<std::uint64_t> positions_{0};
   master only_;  // of a cluster: its entry
   const std::unique_ptr<cluster> cluster_;
   const std::unique_ptr<runtime::replication> replication_;
-  runtime::timers timers_;
   runtime::renewals renewals_;
   registration registration_;
   callback_thread callbacks_;
-  lock_sites sites_;  // attempts that had to be left in the waiting room end with it
   waiting_room waiting_;
   runtime::channels channels_;
   observed_keys observed_;

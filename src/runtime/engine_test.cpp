@@ -1,0 +1,46 @@
+// The end of a client that has never reached a server.
+#include "runtime/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "dialects/catalog.hpp"
+#include "runtime/lock_site.hpp"
+#include "runtime/tenure.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+lock_spec a_lock() {
+  return {.key = lock_key("a"),
+          .recipe = &dialects::native_mutex(fencing::on),
+          .lease = short_milliseconds{1000},
+          .retain = short_milliseconds{0},
+          .queue_limit = 0,
+          .renews = true,
+          .fair = false,
+          .fenced = true};
+}
+
+// A renewal that another thread finds due just when the background thread ends is attended to by
+// nobody. The attempt, and the lock that nobody but it still knows, must end while the list of all
+// locks, from which a lock strikes itself off, is there.
+TEST(Engine, EndsWhatIsStillToBeRenewedBeforeTheListOfLocks) {
+  auto client = std::make_unique<engine>(redis::session_settings{}, client_options{});
+  auto site = client->sites().find_or_make(*client, a_lock());
+  const std::weak_ptr<lock_site> known = site;
+  auto due =
+      std::make_shared<tenure>(*client, std::shared_ptr<const lock_spec>(site, &site->spec()),
+                               leasing::patience{}, site.get());
+  client->shut_down();
+  client->renewals().add(std::move(due));
+  site.reset();
+  EXPECT_FALSE(known.expired());
+  client.reset();
+  EXPECT_TRUE(known.expired());
+}
+
+}  // namespace
+}  // namespace holdfast::runtime

@@ -1,6 +1,7 @@
 // holdfast watch NAME: a line for every change of a lock.
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,10 +14,12 @@
 #include <optional>
 #include <utility>
 
+#include <holdfast/election.hpp>
 #include <holdfast/errc.hpp>
 #include <holdfast/inspector.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/descriptor.hpp"
 #include "cli/dialect_choice.hpp"
 #include "cli/duration.hpp"
 #include "cli/lock_table.hpp"
@@ -85,13 +88,31 @@ void show(const lock_status& lock, bool json) {
   std::fflush(stdout);
 }
 
-// The signal that ended the pause; SIGPIPE also when nobody is left to read the next line, which
-// might be long in coming.
-std::optional<int> pause(std::chrono::milliseconds time, signal_watch& signals) {
-  pollfd polled[] = {{signals.fd(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}};
-  ::poll(polled, 2, static_cast<int>(time.count()));
+// Rung on one thread, heard on another.
+class bell {
+ public:
+  int fd() const noexcept { return fd_.get(); }
+  void ring() const noexcept { ::eventfd_write(fd_.get(), 1); }
+
+ private:
+  const descriptor fd_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+};
+
+// The signal that ended the pause, which also ends when the bell rings; SIGPIPE also when nobody is
+// left to read the next line, which might be long in coming.
+std::optional<int> pause(std::chrono::milliseconds time, signal_watch& signals, const bell& rung) {
+  pollfd polled[] = {{signals.fd(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}, {rung.fd(), POLLIN, 0}};
+  ::poll(polled, 3, static_cast<int>(time.count()));
   if ((polled[1].revents & POLLERR) != 0) return SIGPIPE;
   return signals.next_that_ends();
+}
+
+// However often a lock changes: its server is not to suffer from being watched.
+constexpr auto shortest_pause = 20ms;
+
+bool is_mutex_or_free(const lock_status& lock) {
+  const bool is_free = lock.what == lock_status::state::free;
+  return lock.dialect == "holdfast" && (is_free || lock.of == lock_status::kind::mutex);
 }
 
 // What goes by without us: the server is started again, for example.
@@ -104,7 +125,10 @@ bool may_pass(errc reason) {
 class observer {
  public:
   observer(const watch_options& options, const context& shared)
-      : options_(options), shared_(shared), inspector_(shared.connection.connect()) {}
+      : options_(options),
+        shared_(shared),
+        redis_(shared.connection.connect()),
+        inspector_(redis_) {}
 
   // The lock, if it is another than at the last look.
   std::optional<lock_status> change() {
@@ -121,6 +145,20 @@ class observer {
     }
   }
 
+  // Until the next look, which is due at once when the server tells of another value of the lock.
+  // It does of a mutex of ours, which is all that an election is.
+  std::optional<int> pause(signal_watch& signals) const {
+    const bell rung;
+    if (const auto signal = cli::pause(shortest_pause, signals, rung)) return signal;
+    std::optional<observation> told;
+    if (is_mutex_or_free(*last_)) {
+      told = redis_.elect(last_->name).observe([&rung, known = last_->token](const auto& leads) {
+        if ((leads ? leads->token : fencing_token{}) != known) rung.ring();
+      });
+    }
+    return cli::pause(options_.interval - shortest_pause, signals, rung);
+  }
+
  private:
   lock_status look() const {
     const ends_at_once meanwhile;
@@ -129,6 +167,7 @@ class observer {
 
   const watch_options& options_;
   const context& shared_;
+  const client redis_;
   const inspector inspector_;
   std::optional<lock_status> last_;
   bool is_away_ = false;  // the server, and that was said
@@ -143,7 +182,7 @@ int watch(const watch_options& options, const context& shared) {
       ++shown;
       continue;
     }
-    if (const auto signal = pause(options.interval, signals)) return killed_by_signal + *signal;
+    if (const auto signal = seen.pause(signals)) return killed_by_signal + *signal;
   }
   return success;
 }
@@ -160,9 +199,11 @@ void add_watch(CLI::App& program, context& shared) {
       ->check(CLI::Range(0, 1'000'000'000))
       ->type_name("N");
   command->footer(
-      "Changes that come and go between two looks are not seen. When the server goes away, it "
-      "says\n"
-      "so and looks on.\n"
+      "The server tells at once when a mutex changes hands; what else changes is seen at the next "
+      "look.\n"
+      "Of changes that follow each other within 20 ms, one may not be seen. When the server goes "
+      "away,\n"
+      "it says so and looks on.\n"
       "Examples:\n"
       "  holdfast watch nightly\n"
       "  holdfast watch nightly --json --interval 100ms\n"

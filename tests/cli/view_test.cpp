@@ -239,6 +239,18 @@ TEST_P(CommandLine, WatchTellsWhoGotTheLock) {
   EXPECT_NE(watching.output().find(std::to_string(second.pid()), handed_over), std::string::npos);
 }
 
+// Long before it would look again.
+TEST_P(CommandLine, WatchIsToldWhoGotTheLock) {
+  const auto server = start();
+  child_process watching(call_at(server, {"watch", "orders", "--interval", "1m", "--count", "3"}));
+  ASSERT_TRUE(watching.wait_for_output("free"));
+  child_process one(call_at(server, {"run", "orders", "--", "sh", "-c", "read line"}));
+  ASSERT_TRUE(watching.wait_for_output("held")) << watching.output();
+  one.write("\n");
+  EXPECT_EQ(watching.wait(), exited(0));
+  EXPECT_THAT(watching.output(), ::testing::EndsWith("free, 0 waiting\n"));
+}
+
 TEST_P(CommandLine, WatchLooksOnWhenTheServerComesBack) {
   auto server = start();
   child_process watching(call_at(server, {"--json", "watch", "orders", "--interval", "50ms"}));

@@ -117,7 +117,9 @@ bool connection::flush() {
   writing_ = true;
   // Others are busy here too: letting them run once brings more commands into one write. Not where
   // most of them wait for a message: what they are to send when it has come would lie until then.
-  if (in_flight_.size() > 1 + listeners_.size() && role_ != role::background) {
+  // Nor where nobody waits for what else is under way, as for the release before.
+  const bool others_are_busy = in_flight_.size() > 1 + listeners_.size() && !one_waits();
+  if (others_are_busy && role_ != role::background) {
     mutex_.unlock();
     sched_yield();
     mutex_.lock();
@@ -154,11 +156,8 @@ void connection::forget(const waiter& w) {
   {
     const scoped_mutex lock(mutex_);
     if (claimant_ == &w) claimant_ = nullptr;
-    for (const auto* queue : {&in_flight_, &pending_}) {
-      for (request* r = queue->first(); r != nullptr; r = r->next_) {
-        if (r->sleeper_ == &w) r->sleeper_ = nullptr;
-      }
-    }
+    in_flight_.forget(w);
+    pending_.forget(w);
     // It may have been finished before it drove anything, and nobody else sends what it submitted.
     if (up_ && !in_flight_.empty()) {
       wake = attract_reader(delivery::lazy);

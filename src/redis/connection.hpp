@@ -134,14 +134,15 @@ class connection final : public net::attendant {
   // Reading (connection_reading.cpp).
   bool take_role(waiter& w) HOLDFAST_REQUIRES(mutex_);
   bool nothing_to_read() const HOLDFAST_REQUIRES(mutex_);
+  bool one_waits() const HOLDFAST_REQUIRES(mutex_);
   bool offer_to_listener(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
   bool offer_to_newest(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
   bool offer_to_callers(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
   bool pass_role(const waiter& leader, std::size_t answered) HOLDFAST_REQUIRES(mutex_);
   bool leave_to_callers(std::size_t answered, bool answers_thread) HOLDFAST_REQUIRES(mutex_);
-  void lead(waiter& w, bool alone) HOLDFAST_EXCLUDES(mutex_);
+  void lead(waiter& w) HOLDFAST_EXCLUDES(mutex_);
   monotonic_time spin_end(waiter* w) const noexcept;
-  link::outcome await_data(waiter& w, reply_batch& batch, bool alone);
+  link::outcome await_data(waiter& w, reply_batch& batch);
   void poll_socket(waiter& w);
   bool process(turn& mine, const waiter* leader, link::outcome how) HOLDFAST_EXCLUDES(mutex_);
   void dispatch(turn& mine) HOLDFAST_EXCLUDES(mutex_);
@@ -150,6 +151,7 @@ class connection final : public net::attendant {
   bool is_crowded(std::size_t answered) const HOLDFAST_REQUIRES(mutex_);
   bool is_calm(std::size_t answered) const HOLDFAST_REQUIRES(mutex_);
   void note_due() HOLDFAST_REQUIRES(mutex_);
+  void look_who_waits(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
   bool tear_down_if_overdue() HOLDFAST_EXCLUDES(mutex_);
   void tear_down(const breakdown& why) HOLDFAST_EXCLUDES(mutex_);
   breakdown why_closed() const;
@@ -181,7 +183,9 @@ class connection final : public net::attendant {
   // Belongs to whoever has the role.
   link link_;
   monotonic_time due_ = monotonic_time::max();  // when the oldest command must be answered
-  std::uint64_t received_ = 0;                  // answers and pushes, also of earlier links
+  bool alone_ = false;        // no thread waits for an answer but the leader, for the last of them
+  bool takes_turns_ = false;  // the server has the core that we have
+  std::uint64_t received_ = 0;  // answers and pushes, also of earlier links
 
   std::atomic<monotonic_time::rep> push_due_{0};  // until when a push is expected
 

@@ -28,7 +28,6 @@ connection::turn& connection::my_turn() {
 
 void connection::drive(waiter& w) {
   while (!w.is_finished() || w.was_offered_role()) {
-    bool alone = false;
     bool leads = false;
     bool wake = false;
     {
@@ -40,14 +39,16 @@ void connection::drive(waiter& w) {
         wake = pass_role(w, 0) || wake;
         leads = false;
       }
-      if (leads) note_due();
+      if (leads) {
+        look_who_waits(&w);
+        if (in_flight_.size() == 1) alone_ = true;  // for his own, also if that does not say so
+      }
       // Coroutines are served best by their own thread: the background thread shall give it back.
       if (w.is_executor() && role_ == role::background) claimant_ = &w;
-      alone = in_flight_.size() == 1;
     }
     if (wake) helper_.wake();
     if (leads) {
-      lead(w, alone);
+      lead(w);
     } else if (!w.is_finished()) {
       w.sleep();
     }
@@ -166,11 +167,11 @@ bool connection::leave_to_callers(std::size_t answered, bool answers_thread) {
 }
 
 // Reads until this thread no longer has the role.
-void connection::lead(waiter& w, bool alone) {
+void connection::lead(waiter& w) {
   auto& mine = my_turn();
-  for (bool leads = true; leads; alone = false) {
+  for (bool leads = true; leads;) {
     mine.batch.clear();
-    const auto outcome = await_data(w, mine.batch, alone);
+    const auto outcome = await_data(w, mine.batch);
     if (outcome == link::outcome::data) {
       leads = process(mine, &w, outcome);
     } else if (outcome == link::outcome::closed) {
@@ -196,6 +197,17 @@ void connection::expect_push() noexcept {
   push_due_.store(due.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
+// For the last answer a thread waits, and for no other.
+bool connection::one_waits() const {
+  return in_flight_.awaited() == 1 && in_flight_.last()->sleeper_ != nullptr;
+}
+
+// What whoever keeps the role goes by until he hears something.
+void connection::look_who_waits(const waiter* leader) {
+  note_due();
+  alone_ = leader != nullptr && one_waits() && in_flight_.last()->sleeper_ == leader;
+}
+
 // Until when it is worth looking again and again. `w`: the thread that is alone on the connection,
 // if one is.
 monotonic_time connection::spin_end(waiter* w) const noexcept {
@@ -204,15 +216,16 @@ monotonic_time connection::spin_end(waiter* w) const noexcept {
   return std::max(net::now() + tuning_.spin + w->take_longer(), push_due);
 }
 
-link::outcome connection::await_data(waiter& w, reply_batch& batch, bool alone) {
-  const auto end = spin_end(alone && tuning_.spin > microseconds{0} ? &w : nullptr);
+link::outcome connection::await_data(waiter& w, reply_batch& batch) {
+  const bool spins = alone_ && !takes_turns_ && tuning_.spin > microseconds{0};
+  const auto end = spin_end(spins ? &w : nullptr);
   while (end > monotonic_time{} && net::now() < end) {
     const auto outcome = link_.receive(batch);
     if (outcome != link::outcome::would_block || w.is_finished()) return outcome;
     sched_yield();  // the server may want this processor
   }
-  // Its answer is all that is to come, and will be here before anybody wants to interrupt it.
-  if (alone && !w.is_executor() && !w.is_finished()) {
+  // Its answer will be here before anybody wants to interrupt it.
+  if (alone_ && !w.is_executor() && !w.is_finished()) {
     const auto outcome = link_.receive_soon(batch);
     if (outcome != link::outcome::would_block || w.is_finished()) return outcome;
   }
@@ -248,8 +261,8 @@ bool connection::process(turn& mine, const waiter* leader, link::outcome how) {
   {
     const scoped_mutex lock(mutex_);
     if (++progress_ % core_look == 0) {
-      const bool takes_turns = net::comes_from_this_core(link_.socket());
-      crowd_ = takes_turns ? tuning_.crowd_on_one_core : tuning_.crowd;
+      takes_turns_ = net::comes_from_this_core(link_.socket());
+      crowd_ = takes_turns_ ? tuning_.crowd_on_one_core : tuning_.crowd;
     }
     bool answers_leader = false;
     bool answers_thread = false;
@@ -275,7 +288,7 @@ bool connection::process(turn& mine, const waiter* leader, link::outcome how) {
                leave_to_callers(mine.answered.size(), answers_thread)) {
       leads = false;
     } else {
-      note_due();
+      look_who_waits(leader);
     }
   }
   if (wake) helper_.wake();

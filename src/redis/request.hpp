@@ -133,6 +133,8 @@ class request_queue {
  public:
   bool empty() const noexcept { return first_ == nullptr; }
   std::size_t size() const noexcept { return size_; }
+  // Of them those for which a thread waits.
+  std::size_t awaited() const noexcept { return awaited_; }
   request* first() const noexcept { return first_; }
   request* last() const noexcept { return last_; }
 
@@ -141,6 +143,7 @@ class request_queue {
     (first_ == nullptr ? first_ : last_->next_) = &r;
     last_ = &r;
     ++size_;
+    if (r.sleeper_ != nullptr) ++awaited_;
   }
 
   request* pop() noexcept {
@@ -148,7 +151,16 @@ class request_queue {
     first_ = r->next_;
     if (first_ == nullptr) last_ = nullptr;
     --size_;
+    if (r->sleeper_ != nullptr) --awaited_;
     return r;
+  }
+
+  void forget(const waiter& leaving) noexcept {
+    for (request* r = first_; r != nullptr; r = r->next_) {
+      if (r->sleeper_ != &leaving) continue;
+      r->sleeper_ = nullptr;
+      --awaited_;
+    }
   }
 
   request_queue take() noexcept {
@@ -161,6 +173,7 @@ class request_queue {
   request* first_ = nullptr;
   request* last_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t awaited_ = 0;
 };
 
 }  // namespace holdfast::redis

@@ -57,6 +57,7 @@ void among_threads(const setting& with) {
   results.at_least("contention.one_process_switches", got.switches, "/s", 10'000);
   results.at_least("contention.one_process_jain", got.jain, "index", 0.95);
   results.at_most("contention.one_process_longest_wait", got.longest_wait, "ms", 50);
+  results.at_most("contention.one_process_disordered", got.disordered, "tokens", 0);
 }
 
 double median_of(const std::vector<contest::outcome>& turns, double contest::outcome::*what) {
@@ -142,6 +143,7 @@ void fair_among_processes(const setting& with) {
   results.tell("contention.fair_switches", rate, "/s");
   results.tell("contention.bare_switches", most, "/s");
   results.tell("contention.fair_rate", median_of(ours, &outcome::rate), "acquisitions/s");
+  results.at_most("contention.fair_disordered", median_of(ours, &outcome::disordered), "tokens", 0);
   results.at_least("contention.fair_jain", median_of(ours, &outcome::jain), "index", 0.99);
   results.tell("contention.fair_longest_wait", median_of(ours, &outcome::longest_wait), "ms");
   const double asked = median(std::move(commands));
@@ -156,6 +158,7 @@ void among_processes(const setting& with) {
   results.at_least("contention.processes_rate", got.rate, "acquisitions/s", 100'000);
   results.at_least("contention.processes_least_share", got.least_share, "share", 0.5);
   results.tell("contention.processes_longest_wait", got.longest_wait, "ms");
+  results.at_most("contention.processes_disordered", got.disordered, "tokens", 0);
 }
 
 }  // namespace

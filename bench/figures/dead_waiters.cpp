@@ -1,5 +1,6 @@
 // How long does a release take that must first pass over ten thousand waiters who are gone?
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,8 @@ void dead_waiters(const setting& with) {
     const auto before = net::now();
     held.release().value();
     took.push_back(std::chrono::duration<double, std::milli>(net::now() - before).count());
+    const auto left = to_command({"EXISTS", "hf:{dead}", "hf:{dead}:w", "hf:{dead}:i"});
+    if (socket.command(left).number != 0) throw std::runtime_error("the dead are still there");
   }
   with.results.at_most("dead_waiters.release", median(std::move(took)), "ms", 50);
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr microseconds spin{50};
 
-// The four contestants: the plain socket that spins as we do, the one that does not, and ours.
+// The contestants: the plain socket that spins as we do, the one that does not, and ours.
 struct contest {
   explicit contest(const setting& with)
       : spinning_socket(with.redis.port(), spin),
@@ -31,7 +31,8 @@ std::vector<slice> run(const setting& with, contest& all) {
   const auto length = with.turn();
   return run_by_turns(with.redis, with.turns(),
                       {pairs_of(all.spinning_socket, length), pairs_of(all.sleeping_socket, length),
-                       pairs_of(all.spinning, length), pairs_of(all.sleeping, length)});
+                       pairs_of(all.spinning, length), pairs_of(all.sleeping, length),
+                       scopes_of(all.spinning, length)});
 }
 
 void judge(const setting& with, placement where, const std::string& prefix,
@@ -41,6 +42,7 @@ void judge(const setting& with, placement where, const std::string& prefix,
   const auto& sleeping_socket = figures[1];
   const auto& spinning = figures[2];
   const auto& sleeping = figures[3];
+  const auto& scopes = figures[4];
   results.at_most(prefix + "p50_vs_spinning_socket", spinning.p50 / spinning_socket.p50, "x", 1.15);
   // On one core there is nothing to gain by looking: the server needs that core to answer.
   const double against_sleeping = spinning.p50 / sleeping_socket.p50;
@@ -51,6 +53,8 @@ void judge(const setting& with, placement where, const std::string& prefix,
   }
   results.at_most(prefix + "p50_without_spin_vs_sleeping_socket",
                   sleeping.p50 / sleeping_socket.p50, "x", 1.10);
+  // A release that nobody waits for must not be waited for in the next acquisition.
+  results.at_most(prefix + "p50_of_scopes_vs_pairs", scopes.p50 / spinning.p50, "x", 1);
   results.tell(prefix + "p50", spinning.p50, "us");
   results.tell(prefix + "p99", spinning.p99, "us");
   results.tell(prefix + "p50_without_spin", sleeping.p50, "us");

@@ -90,7 +90,8 @@ contest::outcome contest::sum_up(const tally& all, double seconds) const {
           total * total / (contenders * squares),
           least / (total / processes),
           static_cast<double>(p50),
-          static_cast<double>(all.longest_wait_) / 1e6};
+          static_cast<double>(all.longest_wait_) / 1e6,
+          static_cast<double>(all.disordered_)};
 }
 
 }  // namespace holdfast::bench

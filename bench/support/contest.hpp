@@ -24,6 +24,10 @@ class tally {
 
   // Around each acquisition.
   void on_acquired(int process, int contender, monotonic_time asked_at) noexcept;
+  // While it is held: each must be larger than the one before, of whichever process.
+  void on_token(std::uint64_t token) noexcept {
+    if (token <= last_token_.exchange(token)) ++disordered_;
+  }
   void before_release() noexcept { released_at_ = net::now().time_since_epoch().count(); }
 
  private:
@@ -35,6 +39,7 @@ class tally {
   std::array<std::atomic<std::uint64_t>, buckets> handed_over_{};  // release to return
   std::atomic<std::uint64_t> by_another_thread_{0}, by_another_process_{0};
   std::atomic<std::int64_t> released_at_{0}, longest_wait_{0};
+  std::atomic<std::uint64_t> last_token_{0}, disordered_{0};
   std::atomic<int> last_thread_{-1}, last_process_{-1};
   int processes_ = 1;
   std::atomic<bool> counting_{false}, stop_{false};
@@ -50,6 +55,7 @@ struct contest {
     double jain, least_share;                 // of the contenders; of a process
     double handover_p50;                      // microseconds
     double longest_wait;                      // milliseconds
+    double disordered;                        // tokens
   };
 
   // What the threads of one process do, until it is over: contend().
@@ -77,6 +83,7 @@ void contend(tally& all, int process, int threads, const Acquire& acquire) {
         const auto asked_at = net::now();
         const auto held = next();
         all.on_acquired(process, me, asked_at);
+        if constexpr (requires { held.token(); }) all.on_token(held.token().value());
         all.before_release();
       }
     });

@@ -13,6 +13,12 @@ contestant pairs_of(lock target, nanoseconds length) {
   };
 }
 
+contestant scopes_of(lock target, nanoseconds length) {
+  return [target = std::move(target), length] {
+    return run_slice(1, length, [&](int) { const auto held = target.acquire(); });
+  };
+}
+
 contestant pairs_of(raw_client& socket, nanoseconds length) {
   return [&socket, length, key = lock_key("bench")] {
     const auto& recipe = dialects::native_mutex(fencing::on);

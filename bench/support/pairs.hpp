@@ -11,6 +11,9 @@ namespace holdfast::bench {
 // Slices of this length of such pairs.
 contestant pairs_of(lock target, nanoseconds length);
 
+// The same, but that nobody waits for the release: the lease goes out of scope.
+contestant scopes_of(lock target, nanoseconds length);
+
 // The same with the bare mutex "bench"; the socket outlives it.
 contestant pairs_of(raw_client& socket, nanoseconds length);
 

@@ -190,7 +190,8 @@ TEST_P(CommandLine, StatusTellsWhoWaitsAndWatchTellsWhatChanges) {
   const auto table = holdfast_at(server, {"status", "orders"});
   EXPECT_THAT(table.output, HasSubstr("orders: 2 waiting"));
   const auto row = [](const char* place, pid_t who) {
-    return "\n" + std::string(place) + " +all +[^ ]+ +" + std::to_string(who) + " ";
+    return "\n" + std::string(place) + " +all +[^ ]+ +" + std::to_string(who) +
+           " .*20..-..-..T..:..:..Z";
   };
   EXPECT_THAT(table.output, ::testing::ContainsRegex(row("1", second.pid())));
   EXPECT_THAT(table.output, ::testing::ContainsRegex(row("2", third.pid())));

@@ -93,17 +93,25 @@ class bell {
  public:
   int fd() const noexcept { return fd_.get(); }
   void ring() const noexcept { ::eventfd_write(fd_.get(), 1); }
+  // Since it was asked last.
+  bool was_rung() const noexcept {
+    eventfd_t rung = 0;
+    return ::eventfd_read(fd_.get(), &rung) == 0;
+  }
 
  private:
   const descriptor fd_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 };
 
-// The signal that ended the pause, which also ends when the bell rings; SIGPIPE also when nobody is
-// left to read the next line, which might be long in coming.
-std::optional<int> pause(std::chrono::milliseconds time, signal_watch& signals, const bell& rung) {
-  pollfd polled[] = {{signals.fd(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}, {rung.fd(), POLLIN, 0}};
+// The signal that ended the pause, which the bell ends as well, if there is one; SIGPIPE also when
+// nobody is left to read the next line, which might be long in coming.
+std::optional<int> pause(std::chrono::milliseconds time, signal_watch& signals,
+                         const bell* rung = nullptr) {
+  pollfd polled[] = {{signals.fd(), POLLIN, 0},
+                     {STDOUT_FILENO, 0, 0},
+                     {rung != nullptr ? rung->fd() : -1, POLLIN, 0}};
   ::poll(polled, 3, static_cast<int>(time.count()));
-  if ((polled[1].revents & POLLERR) != 0) return SIGPIPE;
+  if ((polled[1].revents & (POLLERR | POLLHUP)) != 0) return SIGPIPE;
   return signals.next_that_ends();
 }
 
@@ -145,18 +153,14 @@ class observer {
     }
   }
 
-  // Until the next look, which is due at once when the server tells of another value of the lock.
-  // It does of a mutex of ours, which is all that an election is.
-  std::optional<int> pause(signal_watch& signals) const {
-    const bell rung;
-    if (const auto signal = cli::pause(shortest_pause, signals, rung)) return signal;
-    std::optional<observation> told;
-    if (is_mutex_or_free(*last_)) {
-      told = redis_.elect(last_->name).observe([&rung, known = last_->token](const auto& leads) {
-        if ((leads ? leads->token : fencing_token{}) != known) rung.ring();
-      });
-    }
-    return cli::pause(options_.interval - shortest_pause, signals, rung);
+  // Until the next look, which is due at once when the server tells that a mutex of ours has
+  // changed hands.
+  std::optional<int> pause(signal_watch& signals) {
+    if (const auto signal = cli::pause(shortest_pause, signals)) return signal;
+    if (!told_ && !is_away_ && is_mutex_or_free(*last_)) observe();
+    const auto signal = cli::pause(options_.interval - shortest_pause, signals, &rung_);
+    if (rung_.was_rung()) stop_observing();
+    return signal;
   }
 
  private:
@@ -165,26 +169,42 @@ class observer {
     return inspector_.status(options_.names.front(), options_.how);
   }
 
+  // Until it is told of the first change: a lock may change more often than anybody wants to hear.
+  // To elect is to acquire a mutex.
+  void observe() {
+    told_ = redis_.elect(last_->name)
+                .observe([this, id = last_->owner.id, token = last_->token](const auto& leads) {
+                  const bool is_same =
+                      leads ? leads->who.id == id && leads->token == token : id.empty();
+                  if (!is_same) rung_.ring();
+                });
+  }
+
+  void stop_observing() {
+    const ends_at_once meanwhile;
+    told_.reset();
+  }
+
   const watch_options& options_;
   const context& shared_;
   const client redis_;
   const inspector inspector_;
   std::optional<lock_status> last_;
   bool is_away_ = false;  // the server, and that was said
+  const bell rung_;
+  std::optional<observation> told_;
 };
 
 int watch(const watch_options& options, const context& shared) {
   signal_watch signals;
   observer seen(options, shared);
-  for (int shown = 0; options.count == 0 || shown < options.count;) {
+  for (int shown = 0;;) {
     if (const auto now = seen.change()) {
       show(*now, shared.json);
-      ++shown;
-      continue;
+      if (++shown == options.count) return success;
     }
     if (const auto signal = seen.pause(signals)) return killed_by_signal + *signal;
   }
-  return success;
 }
 
 }  // namespace

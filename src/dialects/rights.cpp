@@ -48,7 +48,7 @@ constexpr beside table[] = {
     {operator_kind,
      "hf:{@}* hf:{holdfast?doctor?*}* hf:fence:* hf:client:* hf:audit "
      "hf:q:{@}* hf:q:{holdfast?doctor?*}* hf:q:fence:* hf:q:out:*",
-     "get ping scan hgetall xadd", "config|get cluster|nodes client|tracking client|caching",
+     "ping scan hgetall xadd", "config|get cluster|nodes client|tracking client|caching",
      "mutex"},
     {deadlocks_kind, "hf:waits"},
 };

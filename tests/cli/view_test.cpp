@@ -252,6 +252,23 @@ TEST_P(CommandLine, WatchIsToldWhoGotTheLock) {
   EXPECT_THAT(watching.output(), ::testing::EndsWith("free, 0 waiting\n"));
 }
 
+TEST_P(CommandLine, WatchIsToldOfAMutexWithoutTokens) {
+  const auto server = start();
+  child_process watching(call_at(server, {"watch", "orders", "--interval", "1m", "--count", "4"}));
+  ASSERT_TRUE(watching.wait_for_output("free"));
+  const auto give_to = [&server](char who) {
+    const auto owner = std::string(32, who) + "-1";
+    server.command({"SET", "hf:{orders}", "1:0:" + owner, "PX", "60000"});
+  };
+  give_to('a');
+  ASSERT_TRUE(watching.wait_for_output("id aaaaaaaa-1")) << watching.output();
+  give_to('b');
+  ASSERT_TRUE(watching.wait_for_output("id bbbbbbbb-1")) << watching.output();
+  server.command({"DEL", "hf:{orders}"});
+  EXPECT_EQ(watching.wait(), exited(0));
+  EXPECT_THAT(watching.output(), ::testing::EndsWith("free, 0 waiting\n"));
+}
+
 TEST_P(CommandLine, WatchLooksOnWhenTheServerComesBack) {
   auto server = start();
   child_process watching(call_at(server, {"--json", "watch", "orders", "--interval", "50ms"}));

@@ -93,9 +93,9 @@ struct client_options {
   /// Only with `rediss://`, `rediss+sentinel://` and `rediss+cluster://`.
   tls_options tls{};
 
-  /// How long a thread that is alone on the connection looks for its answer before it sleeps.
-  /// It halves the latency on one machine and costs processor time while it looks. Zero (never) to
-  /// 1 s.
+  /// How long a thread looks for its answer before it sleeps, if no other waits for one over the
+  /// same connection. It halves the latency on one machine and costs processor time while it looks;
+  /// where the server is seen to share the thread's core, it does not look. Zero (never) to 1 s.
   std::chrono::microseconds spin{50};
 
   /// For so long after this client has noticed that the server behind its connection is another one

@@ -21,7 +21,7 @@ namespace holdfast::redis {
 
 // The figures behind these are in bench/README.md.
 struct connection_tuning {
-  microseconds spin{50};  // a thread alone on the connection looks this long before it sleeps
+  microseconds spin{50};  // the only thread that waits looks this long before it sleeps
   std::size_t crowd = 4;  // from this many commands in flight the background thread reads
   std::size_t crowd_on_one_core = 24;  // the same while the server has the core that we have
   std::size_t calm = 16;  // after so many batches of answers without a crowd, callers read again
@@ -141,7 +141,7 @@ class connection final : public net::attendant {
   bool pass_role(const waiter& leader, std::size_t answered) HOLDFAST_REQUIRES(mutex_);
   bool leave_to_callers(std::size_t answered, bool answers_thread) HOLDFAST_REQUIRES(mutex_);
   void lead(waiter& w) HOLDFAST_EXCLUDES(mutex_);
-  monotonic_time spin_end(waiter* w) const noexcept;
+  monotonic_time spin_end(const waiter* w) const noexcept;
   link::outcome await_data(waiter& w, reply_batch& batch);
   void poll_socket(waiter& w);
   bool process(turn& mine, const waiter* leader, link::outcome how) HOLDFAST_EXCLUDES(mutex_);
@@ -183,7 +183,7 @@ class connection final : public net::attendant {
   // Belongs to whoever has the role.
   link link_;
   monotonic_time due_ = monotonic_time::max();  // when the oldest command must be answered
-  bool alone_ = false;        // no thread waits for an answer but the leader, for the last of them
+  bool alone_ = false;        // the leader waits for the last answer, and nobody for another one
   bool takes_turns_ = false;  // the server has the core that we have
   std::uint64_t received_ = 0;  // answers and pushes, also of earlier links
 

@@ -53,6 +53,7 @@ void connection::drive(waiter& w) {
       w.sleep();
     }
   }
+  w.expect_longer(nanoseconds{0});
 }
 
 bool connection::take_role(waiter& w) {
@@ -210,10 +211,10 @@ void connection::look_who_waits(const waiter* leader) {
 
 // Until when it is worth looking again and again. `w`: the thread that is alone on the connection,
 // if one is.
-monotonic_time connection::spin_end(waiter* w) const noexcept {
+monotonic_time connection::spin_end(const waiter* w) const noexcept {
   const monotonic_time push_due{nanoseconds{push_due_.load(std::memory_order_relaxed)}};
   if (w == nullptr) return push_due;
-  return std::max(net::now() + tuning_.spin + w->take_longer(), push_due);
+  return std::max(net::now() + tuning_.spin + w->longer(), push_due);
 }
 
 link::outcome connection::await_data(waiter& w, reply_batch& batch) {

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <utility>
 
 #include "base/futex.hpp"
 #include "net/clock.hpp"
@@ -38,7 +37,7 @@ class waiter {
   // How much longer than usual the server is known to take for the next answer: so much longer is
   // it worth looking for it.
   void expect_longer(nanoseconds by) noexcept { longer_ = by; }
-  nanoseconds take_longer() noexcept { return std::exchange(longer_, nanoseconds{0}); }
+  nanoseconds longer() const noexcept { return longer_; }
 
   // The operation is finished (or an executor has something to run). The thread may leave at once,
   // and take this along.

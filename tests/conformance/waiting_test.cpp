@@ -328,7 +328,7 @@ TEST_P(Waiting, ARetainedLockIsGivenToWhoeverWantsIt) {
 }
 
 TEST_P(Waiting, AFrozenKeeperCostsOneLease) {
-  constexpr auto lease_time = 5s;
+  constexpr auto lease_time = 3s;
   support::forked keeper{[&](const auto& parent) {
     const client own{server().url()};
     (void)own.mutex("a", {.lease = lease_time, .retain = 1h}).acquire();

@@ -48,8 +48,7 @@ constexpr beside table[] = {
     {operator_kind,
      "hf:{@}* hf:{holdfast?doctor?*}* hf:fence:* hf:client:* hf:audit "
      "hf:q:{@}* hf:q:{holdfast?doctor?*}* hf:q:fence:* hf:q:out:*",
-     "ping scan hgetall xadd", "config|get cluster|nodes client|tracking client|caching",
-     "mutex"},
+     "ping scan hgetall xadd", "config|get cluster|nodes client|tracking client|caching", "mutex"},
     {deadlocks_kind, "hf:waits"},
 };
 

@@ -183,8 +183,8 @@ class connection final : public net::attendant {
   // Belongs to whoever has the role.
   link link_;
   monotonic_time due_ = monotonic_time::max();  // when the oldest command must be answered
-  bool alone_ = false;        // the leader waits for the last answer, and nobody for another one
-  bool takes_turns_ = false;  // the server has the core that we have
+  bool alone_ = false;          // the leader waits for the last answer, and nobody for another one
+  bool takes_turns_ = false;    // the server has the core that we have
   std::uint64_t received_ = 0;  // answers and pushes, also of earlier links
 
   std::atomic<monotonic_time::rep> push_due_{0};  // until when a push is expected

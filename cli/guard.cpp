@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
 #include <algorithm>
@@ -42,12 +41,11 @@ guard::guard(const lease& held, child_process& command, terminal& tty, const run
       shared_(shared),
       lost_(held.lost()),
       early_(std::clamp(options.grace, options.lease / 20, options.lease / 3)),
-      woken_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       // BOOTTIME, like the lease: a grace does not stretch while the machine sleeps.
       kill_timer_(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)) {}
 
 void guard::watch(signal_watch& signals) {
-  const std::stop_callback wake(lost_, [this] { ::eventfd_write(woken_.get(), 1); });
+  const std::stop_callback wake(lost_, [this] { woken_.ring(); });
   while (!done()) {
     wait_for_events(signals.fd());
     // Before the signals: a lost lease must not be followed by a SIGCONT that lets it work on.
@@ -62,10 +60,9 @@ bool guard::done() const { return command_.ended() && !(terminating_ && command_
 
 void guard::wait_for_events(int signals) {
   pollfd polled[] = {
-      {signals, POLLIN, 0}, {woken_.get(), POLLIN, 0}, {kill_timer_.get(), POLLIN, 0}};
+      {signals, POLLIN, 0}, {woken_.fd(), POLLIN, 0}, {kill_timer_.get(), POLLIN, 0}};
   ::poll(polled, 3, next_look_ms());
-  std::uint64_t drained = 0;
-  (void)::eventfd_read(woken_.get(), &drained);
+  (void)woken_.was_rung();  // it need only have ended the poll
   if (has_rung(kill_timer_.get())) kill_group();
 }
 

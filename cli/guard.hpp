@@ -6,6 +6,7 @@
 
 #include <holdfast/lease.hpp>
 
+#include "cli/bell.hpp"
 #include "cli/child_process.hpp"
 #include "cli/command.hpp"
 #include "cli/run_options.hpp"
@@ -52,7 +53,7 @@ class guard {
   const context& shared_;
   const std::stop_token lost_;
   const std::chrono::milliseconds early_;
-  descriptor woken_;       // by the loss of the lease
+  bell woken_;             // by the loss of the lease
   descriptor kill_timer_;  // runs while terminating
   bool terminating_ = false;
   bool left_told_ = false;  // that what is left of the group cannot be ended

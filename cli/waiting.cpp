@@ -1,13 +1,14 @@
 #include "cli/waiting.hpp"
+#include "cli/bell.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 
 #include <stop_token>
 #include <thread>
 #include <utility>
 
+#include "cli/bell.hpp"
 #include "cli/output.hpp"
 
 namespace holdfast::cli {
@@ -16,20 +17,19 @@ namespace {
 // Reads signals on a thread of its own while the main thread waits for the lock.
 class interruption {
  public:
-  explicit interruption(signal_watch& signals)
-      : signals_(signals), finished_(::eventfd(0, EFD_CLOEXEC)), reader_([this] { read(); }) {}
+  explicit interruption(signal_watch& signals) : signals_(signals), reader_([this] { read(); }) {}
 
   std::stop_token stop() const { return stop_.get_token(); }
 
   std::optional<int> finish() {
-    ::eventfd_write(finished_.get(), 1);
+    finished_.ring();
     reader_.join();
     return ended_by_;
   }
 
  private:
   void read() {
-    pollfd polled[] = {{signals_.fd(), POLLIN, 0}, {finished_.get(), POLLIN, 0}};
+    pollfd polled[] = {{signals_.fd(), POLLIN, 0}, {finished_.fd(), POLLIN, 0}};
     while (!ended_by_) {
       if (::poll(polled, 2, -1) < 0) continue;
       if (polled[1].revents != 0) return;
@@ -41,7 +41,7 @@ class interruption {
   signal_watch& signals_;
   std::stop_source stop_;
   std::optional<int> ended_by_;  // the reader's until it is joined
-  descriptor finished_;
+  const bell finished_;
   std::thread reader_;
 };
 

@@ -1,7 +1,6 @@
 // holdfast watch NAME: a line for every change of a lock.
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,8 +17,8 @@
 #include <holdfast/errc.hpp>
 #include <holdfast/inspector.hpp>
 
+#include "cli/bell.hpp"
 #include "cli/commands.hpp"
-#include "cli/descriptor.hpp"
 #include "cli/dialect_choice.hpp"
 #include "cli/duration.hpp"
 #include "cli/lock_table.hpp"
@@ -87,21 +86,6 @@ void show(const lock_status& lock, bool json) {
   }
   std::fflush(stdout);
 }
-
-// Rung on one thread, heard on another.
-class bell {
- public:
-  int fd() const noexcept { return fd_.get(); }
-  void ring() const noexcept { ::eventfd_write(fd_.get(), 1); }
-  // Since it was asked last.
-  bool was_rung() const noexcept {
-    eventfd_t rung = 0;
-    return ::eventfd_read(fd_.get(), &rung) == 0;
-  }
-
- private:
-  const descriptor fd_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-};
 
 // The signal that ended the pause, which the bell ends as well, if there is one; SIGPIPE also when
 // nobody is left to read the next line, which might be long in coming.

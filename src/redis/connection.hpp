@@ -148,6 +148,7 @@ class connection final : public net::attendant {
   void dispatch(turn& mine) HOLDFAST_EXCLUDES(mutex_);
   void leave_if_demoted(const resp::value& error) HOLDFAST_EXCLUDES(mutex_);
   bool sent_again(request& r, std::string& error) HOLDFAST_EXCLUDES(mutex_);
+  std::size_t crowd() const noexcept;
   bool is_crowded(std::size_t answered) const HOLDFAST_REQUIRES(mutex_);
   bool is_calm(std::size_t answered) const HOLDFAST_REQUIRES(mutex_);
   void note_due() HOLDFAST_REQUIRES(mutex_);
@@ -209,7 +210,6 @@ class connection final : public net::attendant {
   bool blocked_ HOLDFAST_GUARDED_BY(mutex_) = false;    // the socket takes no more for now
   std::string sending_;                                 // belongs to whoever set writing_
   std::size_t sent_ = 0;
-  std::size_t crowd_ HOLDFAST_GUARDED_BY(mutex_);
   std::size_t calm_ HOLDFAST_GUARDED_BY(mutex_) = 0;        // batches since the last crowd
   std::uint64_t progress_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // counts batches of answers
   std::uint64_t progress_seen_ HOLDFAST_GUARDED_BY(mutex_) = 0;

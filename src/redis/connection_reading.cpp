@@ -122,14 +122,19 @@ void connection::unlisten(const waiter* who) {
   }
 }
 
+// Asked by whoever has the role.
+std::size_t connection::crowd() const noexcept {
+  return takes_turns_ ? tuning_.crowd_on_one_core : tuning_.crowd;
+}
+
 bool connection::is_crowded(std::size_t answered) const {
-  return in_flight_.size() + answered >= crowd_;
+  return in_flight_.size() + answered >= crowd();
 }
 
 // Half of it is not enough to call the background thread, but enough to keep it: threads that have
 // their answers are about to ask again.
 bool connection::is_calm(std::size_t answered) const {
-  return in_flight_.size() + answered < crowd_ / 2;
+  return in_flight_.size() + answered < crowd() / 2;
 }
 
 // The leader has its answer: who reads now? True: wake the background thread.
@@ -263,7 +268,6 @@ bool connection::process(turn& mine, const waiter* leader, link::outcome how) {
     const scoped_mutex lock(mutex_);
     if (++progress_ % core_look == 0) {
       takes_turns_ = net::comes_from_this_core(link_.socket());
-      crowd_ = takes_turns_ ? tuning_.crowd_on_one_core : tuning_.crowd;
     }
     bool answers_leader = false;
     bool answers_thread = false;

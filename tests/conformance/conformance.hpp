@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <atomic>
 
 #include <chrono>
 #include <optional>
@@ -64,6 +65,23 @@ class mutex_test : public support::server_test {
  private:
   std::optional<private_server> server_;
   std::optional<client> redis_;
+};
+
+// Where one at a time may be, each with a larger token than the one before.
+class one_at_a_time {
+ public:
+  void enter(const lease& held) {
+    EXPECT_EQ(inside_.fetch_add(1), 0);
+    EXPECT_GT(held.token().value(), last_.exchange(held.token().value()));
+    ++entered_;
+    --inside_;
+  }
+  int entered() const { return entered_; }
+
+ private:
+  std::atomic<int> inside_{0};
+  std::atomic<std::uint64_t> last_{0};
+  std::atomic<int> entered_{0};
 };
 
 // Blocks until the token is triggered; false when it is not within the bound.

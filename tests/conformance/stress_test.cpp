@@ -16,12 +16,6 @@ class Stress : public mutex_test {
   static constexpr int threads = 64;
   static constexpr int rounds = 60;
 
-  struct guarded {
-    std::atomic<int> inside{0};
-    std::atomic<std::uint64_t> last{0};
-    std::atomic<int> entered{0};
-  };
-
   // One attempt of a random kind; a cancelled or impatient one may come to nothing.
   void attempt(std::mt19937& random) {
     const auto which = random() % locks_.size();
@@ -38,19 +32,12 @@ class Stress : public mutex_test {
     }
     const auto held = lock.try_acquire(how);
     if (canceller.joinable()) canceller.join();
-    if (held) return enter(locks_[which], *held);
+    if (held) return locks_[which].enter(*held);
     const auto reason = held.error().reason();
     ++(reason == errc::cancelled ? cancelled_ : gave_up_);
     const bool meant = kind == 0 ? reason == errc::busy || reason == errc::timed_out
                                  : kind == 1 && reason == errc::cancelled;
     EXPECT_TRUE(meant) << kind << ": " << held.error().what();
-  }
-
-  static void enter(guarded& what, const lease& held) {
-    EXPECT_EQ(what.inside.fetch_add(1), 0);
-    EXPECT_GT(held.token().value(), what.last.exchange(held.token().value()));
-    ++what.entered;
-    --what.inside;
   }
 
   void run() {
@@ -66,7 +53,7 @@ class Stress : public mutex_test {
     clients_.clear();
   }
 
-  std::array<guarded, 3> locks_;
+  std::array<one_at_a_time, 3> locks_;
   std::atomic<int> cancelled_{0};
   std::atomic<int> gave_up_{0};
 
@@ -80,7 +67,7 @@ HOLDFAST_ON_EACH_SERVER(Stress);
 TEST_P(Stress, ManyThreadsThatAcquireCancelAndTimeOut) {
   run();
   int entered = 0;
-  for (const auto& lock : locks_) entered += lock.entered;
+  for (const auto& lock : locks_) entered += lock.entered();
   EXPECT_GE(entered, threads * rounds / 3) << "half of all attempts are patient";
   EXPECT_GT(cancelled_, 0);
   EXPECT_GT(gave_up_, 0);

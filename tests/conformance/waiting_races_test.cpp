@@ -11,13 +11,6 @@ namespace {
 
 class WaitingRaces : public mutex_test {
  protected:
-  // One holder at a time, each with a larger token.
-  void enter(const lease& held) {
-    EXPECT_EQ(inside_.fetch_add(1), 0);
-    EXPECT_GT(held.token().value(), last_.exchange(held.token().value()));
-    --inside_;
-  }
-
   // The server counts majors instead of reading its clock: the next one is always its neighbour.
   void count_on_from_tomorrow() const {
     (void)redis().mutex("a").acquire();
@@ -27,9 +20,7 @@ class WaitingRaces : public mutex_test {
     server().command({"SET", keys[0].text, std::to_string(std::stoll(now) + 3600) + "000000"});
   }
 
- private:
-  std::atomic<int> inside_{0};
-  std::atomic<std::uint64_t> last_{0};
+  one_at_a_time held_;
 };
 HOLDFAST_ON_EACH_SERVER(WaitingRaces);
 
@@ -38,12 +29,12 @@ TEST_P(WaitingRaces, TakingARetainedLockAgainMeetsThoseWhoWantIt) {
   const auto wanted = another_client().mutex("a");
   std::atomic<bool> enough{false};
   std::thread keeper{[&] {
-    while (!enough) enter(kept.acquire());
+    while (!enough) held_.enter(kept.acquire());
   }};
   for (int i = 0; i < 500; ++i) {
     const auto got = wanted.try_acquire({.timeout = generous});
     EXPECT_TRUE(got) << i;
-    if (got) enter(*got);
+    if (got) held_.enter(*got);
   }
   enough = true;
   keeper.join();
@@ -57,11 +48,11 @@ TEST_P(WaitingRaces, NobodyIsGivenATokenOfTheNextGrant) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
-      for (int round = 0; round < 10'000; ++round) enter(mine.acquire());
+      for (int round = 0; round < 10'000; ++round) held_.enter(mine.acquire());
       ++here;
     });
   }
-  while (here < 4) enter(others.acquire());
+  while (here < 4) held_.enter(others.acquire());
   for (auto& one : threads) one.join();
 }
 

@@ -1,0 +1,24 @@
+// Rung on one thread, heard by another one's poll().
+#pragma once
+
+#include <sys/eventfd.h>
+
+#include "cli/descriptor.hpp"
+
+namespace holdfast::cli {
+
+class bell {
+ public:
+  int fd() const noexcept { return fd_.get(); }
+  void ring() const noexcept { ::eventfd_write(fd_.get(), 1); }
+  // Since it was asked last.
+  bool was_rung() const noexcept {
+    eventfd_t rung = 0;
+    return ::eventfd_read(fd_.get(), &rung) == 0;
+  }
+
+ private:
+  const descriptor fd_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+};
+
+}  // namespace holdfast::cli

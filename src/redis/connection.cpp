@@ -53,6 +53,8 @@ void connection::submit(request& first, request* second, delivery how) {
     const scoped_mutex lock(mutex_);
     how = reachable(first, how);
     if (second != nullptr) how = reachable(*second, how);
+    first.how_ = how;
+    if (second != nullptr) second->how_ = how;
     if (!up_) {
       pending_.push(first);
       if (second != nullptr) pending_.push(*second);
@@ -64,7 +66,7 @@ void connection::submit(request& first, request* second, delivery how) {
       const bool may_lie =
           how == delivery::driven && first.sleeper_ != nullptr && first.sleeper_->is_executor();
       wake = attract_reader(how);
-      if (may_lie) look_within(tuning_.patience, somebody::waits);
+      if (may_lie) look_within(tuning_.patience);
     }
   }
   if (wake) helper_.wake();
@@ -80,9 +82,9 @@ bool connection::attract_reader(delivery how) {
   }
   if (how == delivery::driven) return false;
   const bool wake = flush();  // unlocks meanwhile
-  if (role_ != role::none || !up_) return wake;
+  if (role_ != role::none || !up_ || how == delivery::watched) return wake;
   if (how == delivery::lazy) {
-    look_within(tuning_.grace, somebody::may_wait);
+    look_within(tuning_.grace);
     return wake;
   }
   role_ = role::background;
@@ -90,25 +92,32 @@ bool connection::attract_reader(delivery how) {
 }
 
 // The background thread looks whether anything lies.
-void connection::look_within(microseconds time, somebody who) {
-  const auto now = net::now();
-  const auto at = now + time;
-  if (look_at_ == monotonic_time::max()) {
-    lying_since_ = now;
-    is_awaited_ = false;
-  }
-  is_awaited_ = is_awaited_ || who == somebody::waits;
+void connection::look_within(microseconds time) {
+  const auto at = net::now() + time;
   if (look_at_ <= at) return;
   look_at_ = at;
   progress_seen_ = progress_;
   helper_.wake_at(look_at_);
 }
 
-void connection::let_lie() {
-  const scoped_mutex lock(mutex_);
-  if (role_ != role::none || look_at_ == monotonic_time::max() || is_awaited_) return;
-  look_at_ = std::max<monotonic_time>(look_at_, lying_since_ + tuning_.patience);
+// How long the answers under way may lie, if all may.
+std::optional<microseconds> connection::may_all_lie() const {
+  auto least = tuning_.patience;
+  for (const request* r = in_flight_.first(); r != nullptr; r = request_queue::after(*r)) {
+    if (r->how_ == delivery::driven || r->how_ == delivery::prompt) return std::nullopt;
+    if (r->how_ == delivery::lazy) least = tuning_.grace;
+  }
+  return least;
 }
+
+void connection::leave_lying(microseconds time) {
+  const scoped_mutex lock(mutex_);
+  if (up_ && role_ == role::none && !in_flight_.empty()) look_within(time);
+}
+
+void connection::look_soon() { leave_lying(tuning_.grace); }
+
+void connection::let_lie() { leave_lying(tuning_.patience); }
 
 // Sends what is in out_; one thread at a time. True: wake the background thread.
 bool connection::flush() {
@@ -160,7 +169,7 @@ void connection::forget(const waiter& w) {
     // It may have been finished before it drove anything, and nobody else sends what it submitted.
     if (up_ && !in_flight_.empty()) {
       wake = attract_reader(delivery::lazy);
-      if (role_ == role::none) look_within(tuning_.grace, somebody::waits);
+      if (role_ == role::none) look_within(tuning_.grace);
     }
   }
   if (wake) helper_.wake();

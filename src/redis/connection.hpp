@@ -61,12 +61,7 @@ class connection final : public net::attendant {
     ~observer() = default;
   };
 
-  // How soon somebody must look for the answer.
-  enum class delivery : std::uint8_t {
-    driven,  // nothing is sent yet: the caller will call drive() at once
-    lazy,    // sent now; the answer may lie for `grace`, or longer: let_lie()
-    prompt,  // sent now; the background thread reads if nobody else does
-  };
+  using delivery = redis::delivery;
 
   // `positions`: what connections count together whose answers are compared; null: it is the only
   // one.
@@ -90,8 +85,9 @@ class connection final : public net::attendant {
   void listen(waiter* who) HOLDFAST_EXCLUDES(mutex_);
   void unlisten(const waiter* who) HOLDFAST_EXCLUDES(mutex_);
 
-  // The caller does not wait any more for what it asked `lazy`: unless somebody else waits for an
-  // answer, they may lie for `patience` since the first that was not looked for.
+  // The caller looks elsewhere for what it has `watched` so far: the answer may lie for `grace`.
+  void look_soon() HOLDFAST_EXCLUDES(mutex_);
+  // The caller does not wait any more for what it has `watched` so far: it may lie for `patience`.
   void let_lie() HOLDFAST_EXCLUDES(mutex_);
 
   // A push will come very soon: whoever reads looks for it for a while before he sleeps.
@@ -114,7 +110,6 @@ class connection final : public net::attendant {
 
  private:
   enum class role : std::uint8_t { none, caller, background };
-  enum class somebody : std::uint8_t { waits, may_wait };  // for what lies unread
   // A thread's own buffers, so that it can hand out answers after it has passed the role on.
   struct turn {
     reply_batch batch;
@@ -129,10 +124,13 @@ class connection final : public net::attendant {
   void enqueue(request& r, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool flush() HOLDFAST_REQUIRES(mutex_);
   bool attract_reader(delivery how) HOLDFAST_REQUIRES(mutex_);
-  void look_within(microseconds time, somebody who) HOLDFAST_REQUIRES(mutex_);
+  void look_within(microseconds time) HOLDFAST_REQUIRES(mutex_);
+  std::optional<microseconds> may_all_lie() const HOLDFAST_REQUIRES(mutex_);
+  void leave_lying(microseconds time) HOLDFAST_EXCLUDES(mutex_);
 
   // Reading (connection_reading.cpp).
   bool take_role(waiter& w) HOLDFAST_REQUIRES(mutex_);
+  bool nobody_listens() const HOLDFAST_REQUIRES(mutex_);
   bool nothing_to_read() const HOLDFAST_REQUIRES(mutex_);
   bool one_waits() const HOLDFAST_REQUIRES(mutex_);
   bool offer_to_listener(const waiter* leader) HOLDFAST_REQUIRES(mutex_);
@@ -160,6 +158,7 @@ class connection final : public net::attendant {
 
   // Looking after it (connection_upkeep.cpp).
   void read_in_background(microseconds spin) HOLDFAST_EXCLUDES(mutex_);
+  bool stop_reading(bool heard) HOLDFAST_REQUIRES(mutex_);
   void ping_if_silent(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool is_wanted() const HOLDFAST_REQUIRES(mutex_);
   void start_connecting() HOLDFAST_EXCLUDES(mutex_);
@@ -214,8 +213,6 @@ class connection final : public net::attendant {
   std::uint64_t progress_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // counts batches of answers
   std::uint64_t progress_seen_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   monotonic_time look_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
-  monotonic_time lying_since_ HOLDFAST_GUARDED_BY(mutex_){};  // while look_at_ is set
-  bool is_awaited_ HOLDFAST_GUARDED_BY(mutex_) = false;       // the same: and must not lie longer
   monotonic_time attempt_at_ HOLDFAST_GUARDED_BY(mutex_){};
   milliseconds attempt_delay_ HOLDFAST_GUARDED_BY(mutex_){0};
   monotonic_time up_since_ HOLDFAST_GUARDED_BY(mutex_){};

@@ -66,9 +66,9 @@ bool connection::take_role(waiter& w) {
   return true;
 }
 
-bool connection::nothing_to_read() const {
-  return in_flight_.empty() && listeners_.empty() && other_listeners_ == 0;
-}
+bool connection::nobody_listens() const { return listeners_.empty() && other_listeners_ == 0; }
+
+bool connection::nothing_to_read() const { return in_flight_.empty() && nobody_listens(); }
 
 // The thread that waited longest will get its message first, and then need not be woken for it.
 bool connection::offer_to_listener(const waiter* leader) {
@@ -147,7 +147,7 @@ bool connection::pass_role(const waiter& leader, std::size_t answered) {
   if ((leader.is_executor() || !crowded) && offer_to_callers(&leader)) return false;
   if (leader.is_executor() && !in_flight_.empty()) {
     role_ = role::none;  // it will be back for the rest after running its coroutines
-    look_within(tuning_.grace, somebody::waits);
+    look_within(tuning_.grace);
     return false;
   }
   role_ = role::background;
@@ -230,6 +230,7 @@ link::outcome connection::await_data(waiter& w, reply_batch& batch) {
     if (outcome != link::outcome::would_block || w.is_finished()) return outcome;
     sched_yield();  // the server may want this processor
   }
+  if (!w.is_finished()) w.tell_companion();
   // Its answer will be here before anybody wants to interrupt it.
   if (alone_ && !w.is_executor() && !w.is_finished()) {
     const auto outcome = link_.receive_soon(batch);

@@ -71,7 +71,7 @@ void connection::attend(short events, monotonic_time now) {
       role_ = role::background;
       spin = microseconds{0};  // nobody waits for what lay here
     } else if (unread) {
-      look_within(tuning_.grace, is_awaited_ ? somebody::waits : somebody::may_wait);
+      look_within(tuning_.grace);
     }
   }
   ping_if_silent(now);
@@ -86,6 +86,7 @@ void connection::read_in_background(microseconds spin) {
   auto& mine = my_turn();
   const auto started = net::now();
   auto quiet_since = started;
+  bool heard = false;
   for (auto now = started; now - started < milliseconds{2}; now = net::now()) {
     if (helper_.was_woken() || now == started) {
       const scoped_mutex lock(mutex_);
@@ -100,6 +101,7 @@ void connection::read_in_background(microseconds spin) {
     if (outcome == link::outcome::data) {
       if (!process(mine, nullptr, outcome)) return;
       quiet_since = net::now();
+      heard = true;
     } else if (now - quiet_since >= spin && now >= spin_end(nullptr)) {
       break;
     }
@@ -107,16 +109,23 @@ void connection::read_in_background(microseconds spin) {
   {
     const late_wake_ups woken;
     const scoped_mutex lock(mutex_);
-    if (in_flight_.empty() && out_.empty()) {
-      if (offer_to_listener(nullptr)) return;
-      if (nothing_to_read()) {
-        role_ = role::none;
-        return;
-      }
-    }
+    if (stop_reading(heard)) return;
     note_due();
   }
   tear_down_if_overdue();
+}
+
+// False: the background thread keeps the role. It does so also where all may lie, but it has not
+// `heard` anything: somebody must notice when a server is silent for too long.
+bool connection::stop_reading(bool heard) {
+  if (!out_.empty()) return false;
+  const auto time = in_flight_.empty() || heard ? may_all_lie() : std::nullopt;
+  if (!time) return false;
+  if (offer_to_listener(nullptr)) return true;
+  if (!nobody_listens()) return false;
+  role_ = role::none;
+  if (!in_flight_.empty()) look_within(*time);
+  return true;
 }
 
 void connection::ping_if_silent(monotonic_time now) {

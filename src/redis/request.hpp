@@ -35,6 +35,15 @@ struct breakdown {
   }
 };
 
+// How soon somebody must look for the answer.
+enum class delivery : std::uint8_t {
+  driven,   // nothing is sent yet: the caller will call connection::drive() at once
+  watched,  // sent now; the caller looks for the answer in drive(), or calls look_soon() or
+            // let_lie()
+  lazy,     // sent now; the answer may lie for connection_tuning::grace
+  prompt,   // sent now; the background thread reads if nobody else does
+};
+
 // One command that is under way. Its owner keeps it alive until on_reply or on_failed was called;
 // after that the connection does not touch it again.
 class request {
@@ -126,6 +135,7 @@ class request {
   resp::writer::scripts form_ = resp::writer::scripts::by_sha1;
   const answered_by answered_by_;
   std::uint8_t redirections_ = 0;  // since it was last answered
+  delivery how_ = delivery::prompt;
 };
 
 // First in, first out; links the requests themselves, allocates nothing.
@@ -137,6 +147,7 @@ class request_queue {
   std::size_t awaited() const noexcept { return awaited_; }
   request* first() const noexcept { return first_; }
   request* last() const noexcept { return last_; }
+  static const request* after(const request& r) noexcept { return r.next_; }
 
   void push(request& r) noexcept {
     r.next_ = nullptr;
@@ -159,6 +170,7 @@ class request_queue {
     for (request* r = first_; r != nullptr; r = r->next_) {
       if (r->sleeper_ != &leaving) continue;
       r->sleeper_ = nullptr;
+      r->how_ = delivery::lazy;
       --awaited_;
     }
   }

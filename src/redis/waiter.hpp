@@ -24,6 +24,16 @@ class waiter {
   // user's between its waits, so it can be offered the role only while it sleeps.
   enum class kind : std::uint8_t { caller, executor };
 
+  // Is told before the thread sleeps, or waits for one socket only: what else it has looked after
+  // must be looked after by others. On that thread, which has no mutex of a connection.
+  class companion {
+   public:
+    virtual void before_sleep() = 0;
+
+   protected:
+    ~companion() = default;
+  };
+
   // `home`: see there.
   explicit waiter(kind which, connection* home = nullptr) noexcept : kind_(which), home_(home) {}
   bool is_executor() const noexcept { return kind_ == kind::executor; }
@@ -33,6 +43,11 @@ class waiter {
   connection* home() const noexcept { return home_.load(std::memory_order_relaxed); }
   // Then the former home must forget it.
   void set_home(connection* home) noexcept { home_.store(home, std::memory_order_relaxed); }
+
+  void set_companion(companion* who) noexcept { companion_ = who; }
+  void tell_companion() const {
+    if (companion_ != nullptr) companion_->before_sleep();
+  }
 
   // How much longer than usual the server is known to take for the next answer: so much longer is
   // it worth looking for it.
@@ -81,7 +96,8 @@ class waiter {
   void clear_done() noexcept { word_.fetch_and(~is_done, std::memory_order_acq_rel); }
 
   // Sleeps until done or offered the role.
-  void sleep() noexcept {
+  void sleep() {
+    if (!is_finished()) tell_companion();
     for (;;) {
       auto word = load();
       if ((word & (is_done | has_role)) != 0) break;
@@ -122,6 +138,7 @@ class waiter {
 
   const kind kind_;
   nanoseconds longer_{0};
+  companion* companion_ = nullptr;
   std::atomic<connection*> home_;
   std::atomic<std::uint32_t> word_{0};
   std::atomic<net::wake_up*> reading_wake_up_{nullptr};

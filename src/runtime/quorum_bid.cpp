@@ -20,7 +20,7 @@ quorum_bid::quorum_bid(std::weak_ptr<quorum_handle> handle, std::shared_ptr<cons
                           .hears = spec_->hears(),
                           .asks_after = spec_->asks_after,
                           .seed = group().home().next_seed()}),
-      reader_(group().size()),
+      reader_(mutex_, group(), *spec_->key),
       owner_(group().home().next_request()) {
   if (!patience.waits || spec_->asks_after) return;
   for (std::size_t i = 0; i < group().size(); ++i) {
@@ -94,7 +94,7 @@ void quorum_bid::ask(const leasing::member_ask& what) {
     asks.claim.listener = listeners_[member];
     asks.claim.waited = std::chrono::floor<microseconds>(net::now() - since_);
   }
-  const auto how = reader_.delivery_to(group(), member);
+  const auto how = reader_.delivery_to(member);
   quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
                       quorum_call::interest::lasting, std::move(asks), how);
 }
@@ -191,23 +191,7 @@ void quorum_bid::on_stop() noexcept {
 // ---- whoever asks ------------------------------------------------------------------------------
 
 void quorum_bid::drive(redis::waiter& self) {
-  std::optional<std::size_t> at;
-  for (;;) {
-    {
-      const scoped_mutex lock(mutex_);
-      self.clear_done();
-      if (ended_) {
-        reader_.left(group(), spec_->key->slot(), at);
-        return reader_.end();
-      }
-      at = reader_.next();
-    }
-    if (at) {
-      group().at(*at).connection(spec_->key->slot()).drive(self);
-    } else {
-      self.sleep();
-    }
-  }
+  reader_.drive(self, [this]() HOLDFAST_REQUIRES(mutex_) { return ended_.has_value(); });
 }
 
 acquired quorum_bid::take() {

@@ -10,6 +10,7 @@
 #include "lease/quorum_machine.hpp"
 #include "runtime/lock_source.hpp"
 #include "runtime/quorum_call.hpp"
+#include "runtime/quorum_reader.hpp"
 #include "runtime/quorum_spec.hpp"
 #include "runtime/timers.hpp"
 #include "runtime/waiting_room.hpp"
@@ -65,7 +66,7 @@ class quorum_bid final : public std::enable_shared_from_this<quorum_bid>,
 
   mutex mutex_;
   leasing::quorum_machine machine_ HOLDFAST_GUARDED_BY(mutex_);
-  quorum_reader reader_ HOLDFAST_GUARDED_BY(mutex_);
+  quorum_reader reader_;                          // but for drive(), under mutex_
   request_id owner_ HOLDFAST_GUARDED_BY(mutex_);  // of the present attempt
   listener listener_ HOLDFAST_GUARDED_BY(mutex_);
   bool listens_ HOLDFAST_GUARDED_BY(mutex_) = false;

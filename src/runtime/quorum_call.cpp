@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/identity.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 
 namespace holdfast::runtime {
 namespace {
+
+// Who answers so soon is worth waiting for.
+constexpr microseconds soon{1000};
 
 leasing::missing to_missing(redis::fate what) noexcept {
   if (what == redis::fate::not_sent) return leasing::missing::not_sent;
@@ -69,51 +71,13 @@ void quorum_call::write(resp::writer& out, monotonic_time sent_at) {
 void quorum_call::on_reply(resp::value& reply) {
   const std::unique_ptr<quorum_call> self(this);
   if (const auto said = time_in(reply)) clock().learn(sent_at(), net::now(), *said);
-  group().set_slow(asks_.member, false);
+  if (net::now() - sent_at() < soon) group().set_slow(asks_.member, false);
   if (const auto who = who_.lock()) who->on_answer(asks_, reply, sent_at());
 }
 
 void quorum_call::on_failed(redis::fate fate, const redis::breakdown& why) {
   const std::unique_ptr<quorum_call> self(this);
   if (const auto who = who_.lock()) who->on_missing(asks_, to_missing(fate), why);
-}
-
-void quorum_reader::begin(redis::waiter* sleeper) {
-  sleeper_ = sleeper;
-  thread_ = sleeper != nullptr ? this_thread() : 0;
-}
-
-redis::connection::delivery quorum_reader::delivery_to(const quorum_group& group,
-                                                       std::size_t member) {
-  const bool reads = sleeper_ != nullptr && thread_ == this_thread() && !group.is_slow(member);
-  mine_[member] = reads;
-  // Should the thread be kept elsewhere, the background thread looks for the answer soon.
-  return reads ? redis::connection::delivery::lazy : redis::connection::delivery::prompt;
-}
-
-void quorum_reader::answered(std::size_t member) noexcept {
-  mine_[member] = false;
-  wake();
-}
-
-void quorum_reader::wake() noexcept {
-  if (sleeper_ != nullptr) sleeper_->done();
-}
-
-std::optional<std::size_t> quorum_reader::next() const noexcept {
-  const auto found = std::ranges::find(mine_, true);
-  if (found == mine_.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - mine_.begin());
-}
-
-// The answers of those that come after the decision are read together, some milliseconds later: if
-// the background thread looked at each of them soon, it would hardly ever sleep.
-void quorum_reader::left(quorum_group& group, std::uint16_t slot,
-                         std::optional<std::size_t> member) const {
-  if (member && mine_[*member]) group.set_slow(*member, true);
-  for (std::size_t i = 0; i < mine_.size(); ++i) {
-    if (mine_[i] && i != member) group.at(i).connection(slot).let_lie();
-  }
 }
 
 }  // namespace holdfast::runtime

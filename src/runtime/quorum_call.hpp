@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "dialects/holdfast/quorum.hpp"
 #include "lease/step.hpp"
@@ -58,30 +57,6 @@ class quorum_call final : private redis::request {
   const std::weak_ptr<asker> who_;
   const std::shared_ptr<asker> kept_;
   const monotonic_time not_after_;  // on our clock
-};
-
-// The thread that waits for several members: which of their connections it reads itself.
-// Guarded by the mutex of whoever has it.
-class quorum_reader {
- public:
-  explicit quorum_reader(std::size_t members) : mine_(members, false) {}
-
-  // The calling thread will look for answers.
-  void begin(redis::waiter* sleeper);
-  void end() noexcept { sleeper_ = nullptr; }
-
-  // How a question is sent that the calling thread asks.
-  redis::connection::delivery delivery_to(const quorum_group& group, std::size_t member);
-  void answered(std::size_t member) noexcept;
-  void wake() noexcept;
-  std::optional<std::size_t> next() const noexcept;
-  // All was decided while the thread read at `member`, if at any.
-  void left(quorum_group& group, std::uint16_t slot, std::optional<std::size_t> member) const;
-
- private:
-  redis::waiter* sleeper_ = nullptr;
-  std::uint64_t thread_ = 0;
-  std::vector<bool> mine_;  // asked, and this thread is to read the answer
 };
 
 }  // namespace holdfast::runtime

@@ -26,7 +26,7 @@ quorum_return::quorum_return(std::shared_ptr<const quorum_spec> spec, std::vecto
       listeners_(std::move(listeners)),
       tell_(std::move(tell)),
       machine_(std::move(at), group().size(), until, group().home().next_seed()),
-      reader_(group().size()) {}
+      reader_(mutex_, group(), *spec_->key) {}
 
 quorum_return::~quorum_return() {
   if (group().is_in_its_process()) group().home().timers().disarm(*this);
@@ -49,7 +49,7 @@ void quorum_return::ask(std::size_t member) {
   quorum_call::question asks{.member = member, .spec = spec_, .claim = claim_};
   asks.asks = listeners_.empty() ? quorum_call::what::release : quorum_call::what::leave;
   if (!listeners_.empty()) asks.claim.listener = listeners_[member];
-  auto how = reader_.delivery_to(group(), member);
+  auto how = reader_.delivery_to(member);
   // Nobody waits for it: the answer may lie for a while.
   if (!tell_) how = redis::connection::delivery::lazy;
   quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
@@ -124,23 +124,7 @@ void quorum_return::on_timer(monotonic_time now) {
 }
 
 void quorum_return::drive(redis::waiter& self) {
-  std::optional<std::size_t> at;
-  for (;;) {
-    {
-      const scoped_mutex lock(mutex_);
-      self.clear_done();
-      if (is_over_) {
-        reader_.left(group(), spec_->key->slot(), at);
-        return reader_.end();
-      }
-      at = reader_.next();
-    }
-    if (at) {
-      group().at(*at).connection(spec_->key->slot()).drive(self);
-    } else {
-      self.sleep();
-    }
-  }
+  reader_.drive(self, [this]() HOLDFAST_REQUIRES(mutex_) { return is_over_; });
 }
 
 }  // namespace holdfast::runtime

@@ -9,6 +9,7 @@
 #include "base/mutex.hpp"
 #include "lease/quorum_hold.hpp"
 #include "runtime/quorum_call.hpp"
+#include "runtime/quorum_reader.hpp"
 #include "runtime/timers.hpp"
 
 namespace holdfast::runtime {
@@ -66,7 +67,7 @@ class quorum_return final : public std::enable_shared_from_this<quorum_return>,
   mutex mutex_;
   teller tell_ HOLDFAST_GUARDED_BY(mutex_);
   leasing::quorum_release_machine machine_ HOLDFAST_GUARDED_BY(mutex_);
-  quorum_reader reader_ HOLDFAST_GUARDED_BY(mutex_);
+  quorum_reader reader_;  // but for drive(), under mutex_
   bool is_decided_ HOLDFAST_GUARDED_BY(mutex_) = false;
   bool is_abandoned_ HOLDFAST_GUARDED_BY(mutex_) = false;  // asks nobody any more
   bool is_over_ HOLDFAST_GUARDED_BY(mutex_) = false;       // it was told

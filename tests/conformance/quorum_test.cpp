@@ -172,6 +172,19 @@ TEST_P(Quorum, DoesWithoutAMinorityThatIsDeadOrFrozen) {
   server(3).thaw();
 }
 
+// Who asks reads the members' answers one after the other, and sleeps where he waits.
+TEST_P(Quorum, IsNotKeptByTheFirstMemberThoughTheOthersHaveAnswered) {
+  make(5);
+  const auto here = nodes({}, {.response_timeout = 20s});
+  const auto wanted = here.mutex("leader", {.lease = 20s});  // does without a member after 5 s
+  ASSERT_TRUE(settle(wanted));
+  server(0).freeze();
+  const auto begin = std::chrono::steady_clock::now();
+  wanted.acquire().release().value();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2500ms);
+  server(0).thaw();
+}
+
 TEST_P(Quorum, SaysWhichMembersAreMissingWhenAMajorityIs) {
   make(3);
   const auto here = nodes();

@@ -44,6 +44,7 @@ class word final : public redis::request {
   }
   std::atomic<bool> answered{false};
   std::atomic<bool> ended{false};
+  std::atomic<std::thread::id> read_by{};
 
  private:
   void write(resp::writer& out, monotonic_time) override {
@@ -52,6 +53,7 @@ class word final : public redis::request {
   }
   void on_reply(resp::value&) override {
     answered = true;
+    read_by = std::this_thread::get_id();
     end();
   }
   void on_failed(redis::fate, const redis::breakdown&) override { end(); }
@@ -165,16 +167,43 @@ nanoseconds median_of(const Function& function) {
 
 TEST_F(Connection, ReadsLaterWhatWasLeftToLie) {
   EXPECT_TRUE(say("PING"));
-  const auto after = [&](bool is_left) {
+  const auto after = [&](void (redis::connection::*leave)()) {
     word asked("PING");
     const auto begin = net::now();
-    link.submit(asked, delivery::lazy);
-    if (is_left) link.let_lie();
+    link.submit(asked, delivery::watched);
+    (link.*leave)();
     EXPECT_TRUE(eventually([&] { return asked.ended.load(); }));
     return net::now() - begin;
   };
-  const auto by_itself = median_of([&] { return after(false); });
-  EXPECT_GT(median_of([&] { return after(true); }), by_itself + often_pinging().patience / 2);
+  const auto soon = median_of([&] { return after(&redis::connection::look_soon); });
+  const auto later = median_of([&] { return after(&redis::connection::let_lie); });
+  EXPECT_GT(later, soon + often_pinging().patience / 2);
+}
+
+// The background thread has read what had come of what was left to lie. What has not may lie on,
+// so whoever asks next reads it himself, and sends what he asks himself.
+TEST_F(Connection, IsLeftToWhoAsksNextWhenWhatIsUnderWayMayLie) {
+  server.on([](const auto& words) -> std::optional<fake_server::reply> {
+    if (words.front() == "WAIT") return fake_server::silence();
+    if (words.front() == "GO") return fake_server::answer("+WAITED\r\n+GONE\r\n");
+    return std::nullopt;
+  });
+  EXPECT_TRUE(say("PING"));
+  constexpr int rounds = 20;
+  int read_here = 0;  // the background thread may not have left it yet
+  for (int i = 0; i < rounds; ++i) {
+    redis::waiter self{redis::waiter::kind::caller, &link};
+    word comes("PING"), waits("WAIT"), next("GO", &self);
+    link.submit(comes, delivery::watched);
+    link.submit(waits, delivery::watched);
+    link.let_lie();
+    EXPECT_TRUE(eventually([&] { return comes.ended.load(); }));
+    link.submit(next, delivery::driven);
+    link.drive(self);
+    EXPECT_TRUE(next.answered && waits.answered);
+    if (waits.read_by.load() == std::this_thread::get_id()) ++read_here;
+  }
+  EXPECT_GE(read_here, rounds / 2);
 }
 
 TEST_F(Connection, LetsNothingLieThatSomebodyElseWaitsFor) {
@@ -186,7 +215,7 @@ TEST_F(Connection, LetsNothingLieThatSomebodyElseWaitsFor) {
     link.submit(theirs, delivery::driven);
     link.forget(self);  // it goes elsewhere
     if (another_leaves_his) {
-      link.submit(asked, delivery::lazy);
+      link.submit(asked, delivery::watched);
       link.let_lie();
     }
     EXPECT_TRUE(eventually([&] { return theirs.ended.load(); }));
@@ -204,7 +233,7 @@ TEST_F(Connection, ReadsWhatWasLeftToLieAlthoughMoreIsAskedAllTheTime) {
   const auto begin = net::now();
   nanoseconds longest_pause{0};  // in such a one all may be read that has lain until then
   for (auto now = begin; now < begin + support::generous;) {
-    link.submit(asked.emplace_back("PING"), delivery::lazy);
+    link.submit(asked.emplace_back("PING"), delivery::watched);
     link.let_lie();
     ::poll(nullptr, 0, 1);
     if (asked.front().ended) break;

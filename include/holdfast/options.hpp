@@ -110,9 +110,9 @@ struct client_options {
   /// so many say that they have it within half the `response_timeout` (or half the lease, if that
   /// is less), it is given back and the acquisition fails with `errc::no_replicas`, by so much
   /// later than its timeout perhaps. Replicas are asked about all grants together that have come
-  /// while they were asked before: that comes on top. Not for clusters and quorums. What replicas
-  /// have heard of renewals, changes of mode, latches and barriers is not waited for. See
-  /// docs/topologies.md.
+  /// while they were asked before: that comes on top. In a cluster those of the slot's master are
+  /// meant. Not for quorums. What replicas have heard of renewals, changes of mode, latches and
+  /// barriers is not waited for. See docs/topologies.md.
   std::uint32_t min_replicas = 0;
 
   /// Whether they must have it on disk: with WAITAOF, which servers have from Redis 7.2 on

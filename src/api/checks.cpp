@@ -59,8 +59,6 @@ void check_cluster(const client_options& options) {
   refuse(options.quarantine > milliseconds{0},
          "a quarantine after a failover is not supported for a cluster: which of its moved "
          "slots were failed over is not known");
-  refuse(options.min_replicas > 0,
-         "min_replicas is not supported for a cluster; see min-replicas-to-write of its nodes");
   refuse(options.detect_deadlocks,
          "deadlocks cannot be detected over a cluster: its locks have no common server");
 }

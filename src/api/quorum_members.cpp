@@ -25,7 +25,7 @@ std::vector<core_pointer> members_of(const std::vector<client>& servers) {
         (*one)->engine().is_cluster(),
         "a cluster cannot be a member of a quorum: its masters are no one server that votes, and "
         "each may be replaced by one that does not know its votes");
-    refuse((*one)->engine().replication() != nullptr,
+    refuse((*one)->engine().options().min_replicas > 0,
            "min_replicas is not for members of a quorum: a vote counts when it is given, and most "
            "members keep theirs");
     const auto is_same = [&](const core_pointer& other) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "net/clock.hpp"
+#include "runtime/asking.hpp"
 #include "runtime/engine.hpp"
 
 namespace holdfast::runtime {
@@ -18,17 +19,6 @@ bool operator==(const net::tcp_endpoint& a, const net::tcp_endpoint& b) noexcept
   return a.port == b.port && a.host == b.host;
 }
 
-// Goes before a request that is asked of the node to which its slot is being moved. Owns itself
-// until answered.
-class asking final : public redis::request {
-  void write(resp::writer& out, monotonic_time) override {
-    out.command(1);
-    out.arg("ASKING");
-  }
-  void on_reply(resp::value&) override { delete this; }
-  void on_failed(redis::fate, const redis::breakdown&) override { delete this; }
-};
-
 }  // namespace
 
 // A master that was learnt of from others.
@@ -37,7 +27,13 @@ class cluster::member final : public master, private redis::connection::observer
   member(cluster& of, net::tcp_endpoint at)
       : master(session(of, at), of.tuning_, of.helper_, *this, &of.engine_.positions()),
         where(std::move(at)),
-        of_(of) {}
+        of_(of) {
+    if (of_.engine_.options().min_replicas == 0) return;
+    auto over = connection.settings();
+    over.channel.clear();
+    replicas =
+        std::make_unique<replication>(of_.engine_, std::move(over), of_.tuning_, of_.helper_);
+  }
 
   const net::tcp_endpoint where;
 
@@ -241,7 +237,9 @@ master* cluster::find(const net::tcp_endpoint& where) {
   for (const auto& one : members_) {
     if (one->where == where) return one.get();
   }
-  return entry_at_ == where ? &entry_ : nullptr;
+  // The entry may be another node after it was lost. Whoever is asked about replicas must not be.
+  const bool entry_has_slots = engine_.options().min_replicas == 0;
+  return entry_has_slots && entry_at_ == where ? &entry_ : nullptr;
 }
 
 master* cluster::at(const net::tcp_endpoint& where) {
@@ -249,6 +247,7 @@ master* cluster::at(const net::tcp_endpoint& where) {
   try {
     auto& made = *members_.emplace_back(std::make_unique<member>(*this, where));
     helper_.add(made.connection);
+    if (made.replicas != nullptr) helper_.add(made.replicas->attended());
     return &made;
   } catch (const std::system_error&) {
     return nullptr;
@@ -278,6 +277,12 @@ std::vector<master*> cluster::new_from_url() {
     if (auto* const one = at(seed)) made.push_back(one);
   }
   return made;
+}
+
+replication* cluster::replication_at(const net::tcp_endpoint& where) {
+  const scoped_mutex lock(mutex_);
+  const auto* const there = at(where);
+  return there == nullptr ? nullptr : there->replicas.get();
 }
 
 bool cluster::on_error(const master& of, redis::request& r, std::string& error) {
@@ -311,6 +316,9 @@ bool cluster::on_error(const master& of, redis::request& r, std::string& error) 
 }
 
 void cluster::shut_down() {
+  for (auto* const one : all()) {
+    if (one->replicas != nullptr) one->replicas->shut_down();
+  }
   // What fails at one may be asked again of another.
   for (int round = 0; round < 2; ++round) {
     for (auto* const one : all()) one->connection.shut_down();

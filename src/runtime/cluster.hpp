@@ -53,6 +53,10 @@ class cluster final {
   // Asks the nodes for their slots: one that knows is enough. Not more often than is useful.
   void refresh() HOLDFAST_EXCLUDES(mutex_);
 
+  // Who asks the replicas of the master at a place, for client_options::min_replicas; null: no
+  // descriptor is left for a connection to it.
+  replication* replication_at(const net::tcp_endpoint& where) HOLDFAST_EXCLUDES(mutex_);
+
   // What became of the connection to one of them; see redis::connection::observer.
   void on_connected(master& to, const redis::session_facts& facts) HOLDFAST_EXCLUDES(mutex_);
   bool on_error(const master& of, redis::request& r, std::string& error) HOLDFAST_EXCLUDES(mutex_);

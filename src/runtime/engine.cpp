@@ -49,10 +49,6 @@ engine::engine(const redis::session_settings& session, const client_options& opt
                    ? std::make_unique<cluster>(*this, only_, with_channel(session, id_, options),
                                                with_options(tuning, options), helper_)
                    : nullptr),
-      replication_(options.min_replicas > 0
-                       ? std::make_unique<runtime::replication>(
-                             *this, session, with_options(tuning, options), helper_)
-                       : nullptr),
       renewals_(*this, helper_),
       registration_(*this, id_),
       callbacks_(timers_),
@@ -63,7 +59,10 @@ engine::engine(const redis::session_settings& session, const client_options& opt
       deadlocks_(options.detect_deadlocks ? std::make_unique<deadlock_watch>(*this, id_) : nullptr),
       hears_(options.wakeup == wakeup::notification) {
   helper_.start({&only_.connection, &timers_, &renewals_});
-  if (replication_ != nullptr) helper_.add(replication_->attended());
+  if (options.min_replicas == 0) return;
+  only_.replicas =
+      std::make_unique<replication>(*this, session, with_options(tuning, options), helper_);
+  helper_.add(only_.replicas->attended());
 }
 
 engine::~engine() = default;
@@ -76,7 +75,7 @@ void engine::shut_down() noexcept {
   told_keys_.end();
   registration_.withdraw();
   helper_.stop();
-  if (replication_ != nullptr) replication_->shut_down();
+  if (only_.replicas != nullptr) only_.replicas->shut_down();
   if (cluster_ != nullptr) cluster_->shut_down();
   only_.connection.shut_down();
   timers_.shut_down();

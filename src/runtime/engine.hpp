@@ -70,7 +70,7 @@ class engine final : private redis::connection::observer {
   observed_keys& observed() noexcept { return observed_; }
   const client_options& options() const noexcept { return options_; }
   // Null unless grants must be on replicas.
-  runtime::replication* replication() noexcept { return replication_.get(); }
+  replication* replicas_of(std::uint16_t slot) noexcept { return at(slot).replicas.get(); }
   // Null unless the client detects deadlocks.
   deadlock_watch* deadlocks() noexcept { return deadlocks_.get(); }
 
@@ -143,7 +143,6 @@ class engine final : private redis::connection::observer {
   std::atomic<std::uint64_t> positions_{0};
   master only_;  // of a cluster: its entry
   const std::unique_ptr<cluster> cluster_;
-  const std::unique_ptr<runtime::replication> replication_;
   runtime::renewals renewals_;
   registration registration_;
   callback_thread callbacks_;

@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "base/mutex.hpp"
 #include "redis/connection.hpp"
+#include "runtime/replication.hpp"
 #include "runtime/shared_clock.hpp"
 
 namespace holdfast::runtime {
@@ -20,6 +22,7 @@ struct master {
 
   redis::connection connection;
   shared_clock clock;
+  std::unique_ptr<replication> replicas;  // null unless grants must be on replicas
 
   void learn(const redis::session_facts& facts) HOLDFAST_EXCLUDES(mutex_) {
     clock.learn(facts.asked_at, facts.answered_at, facts.time);

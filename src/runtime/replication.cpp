@@ -7,12 +7,15 @@
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "resp/server_error.hpp"
+#include "runtime/asking.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/nothing.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
 namespace {
+
+constexpr int most_redirections = 5;
 
 leasing::outcome not_asked(const std::string& why) {
   return {errc::unavailable,
@@ -34,17 +37,19 @@ class replication::confirmation final : public redis::request,
                                         private timed {
  public:
   confirmation(replication& of, std::shared_ptr<tenure> granted)
-      : of_(of), granted_(std::move(granted)) {}
+      : of_(&of), engine_(of.engine_), granted_(std::move(granted)) {}
   ~confirmation() override { timers().disarm(*this); }
 
   // Rounds take their time, which others may have and this one has not.
   void limit() { timers().arm(*this, net::now() + half_its_lease()); }
 
+  // It may have gone to another one meanwhile.
+  bool is_renewed_by(const replication& who) const noexcept { return is_renewed_ && of_ == &who; }
   // Whether the WAIT of this session speaks of it.
-  bool is_asked_over(std::uint64_t session) const noexcept {
-    return is_renewed_ && session_ == session;
+  bool is_asked_over(const replication& who, std::uint64_t session) const noexcept {
+    return is_renewed_by(who) && session_ == session;
   }
-  bool is_renewed() const noexcept { return is_renewed_; }
+  bool is_asked_with_asking() const noexcept { return is_being_moved_; }
   milliseconds half_its_lease() const { return granted_->spec().lease / 2; }
 
   void tell(std::optional<leasing::outcome> refusal) {
@@ -61,34 +66,55 @@ class replication::confirmation final : public redis::request,
   bool try_again() {
     is_renewed_ = false;
     if (std::exchange(was_tried_again_, true)) return false;
-    of_.gather(shared_from_this());
+    // The slot's master may be another one by now.
+    is_being_moved_ = false;
+    return go_to(engine_.replicas_of(granted_->spec().key.slot()));
+  }
+
+  bool go_to(replication* there) {
+    if (there == nullptr) return false;
+    is_renewed_ = false;
+    of_ = there;
+    there->join(shared_from_this());
     return true;
+  }
+
+  // The node says that another one has the lock.
+  bool is_sent_on(const resp::value& reply) {
+    auto* const cluster = engine_.its_cluster();
+    if (cluster == nullptr || !reply.is(resp::type::error)) return false;
+    const auto to = redis::read_redirection(reply.text, of_.load()->place());
+    if (!to || count_redirection() > most_redirections) return false;
+    is_being_moved_ = to->how == redis::redirection::kind::ask;
+    if (!is_being_moved_) cluster->refresh();
+    return go_to(cluster->replication_at(to->where));
   }
 
   // Of redis::request: the renewal.
   void write(resp::writer& out, monotonic_time sent_at) override {
-    session_ = of_.sessions_.load(std::memory_order_relaxed);
+    session_ = of_.load()->sessions_.load(std::memory_order_relaxed);
     sent_at_ = sent_at;
     // It may have been given back, or have ended, since it was granted.
     is_over_ = !granted_->wants_renewal();
     if (is_over_) return write_nothing(out);
     const auto& spec = granted_->spec();
-    const moment sent{sent_at, of_.engine_.clock(spec.key.slot()).estimate(sent_at)};
+    const moment sent{sent_at, engine_.clock(spec.key.slot()).estimate(sent_at)};
     // By a little more than was granted a moment ago, or there might be nothing to write.
     dialects::claim longer = granted_->claim();
     longer.lease += milliseconds{1};
     const dialects::claim* const only = &longer;
-    const auto timeout = of_.engine_.options().response_timeout;
+    const auto timeout = engine_.options().response_timeout;
     spec.recipe->write_renew({&only, 1}, leasing::not_after(sent, timeout), out);
   }
 
   void on_reply(resp::value& reply) override {
+    auto& asked_by = *of_.load();
     if (is_over_) {
       tell(not_asked("it has ended meanwhile"));
-    } else {
+    } else if (!is_sent_on(reply)) {
       on_verdict(granted_->spec().recipe->read_renew(reply, 0));
     }
-    of_.on_asked();
+    asked_by.on_asked();
   }
 
   void on_verdict(const dialects::renew_verdict& verdict) {
@@ -99,7 +125,7 @@ class replication::confirmation final : public redis::request,
     }
     if (const auto* late = std::get_if<dialects::late>(&verdict)) {
       const auto slot = granted_->spec().key.slot();
-      of_.engine_.clock(slot).learn(sent_at_, net::now(), late->now);
+      engine_.clock(slot).learn(sent_at_, net::now(), late->now);
       if (try_again()) return;
       return tell(leasing::outcome{errc::clock_skew, "the server finds the request too old"});
     }
@@ -108,26 +134,29 @@ class replication::confirmation final : public redis::request,
   }
 
   void on_failed(redis::fate what, const redis::breakdown& why) override {
+    auto& asked_by = *of_.load();
     on_broken(what, why.detail);
-    of_.on_asked();
+    asked_by.on_asked();
   }
 
   // Of timed.
   void on_timer(monotonic_time) override {
-    tell(of_.is_waiting_ ? too_few("too few", half_its_lease(), "half its lease, ")
-                         : not_asked("nothing was heard for half its lease"));
+    tell(of_.load()->is_waiting_ ? too_few("too few", half_its_lease(), "half its lease, ")
+                                 : not_asked("nothing was heard for half its lease"));
   }
   void on_shut_down() noexcept override {}
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
-  runtime::timers& timers() const { return of_.engine_.timers(); }
+  runtime::timers& timers() const { return engine_.timers(); }
 
-  replication& of_;
+  std::atomic<replication*> of_;  // who asks for it now
+  engine& engine_;
   const std::shared_ptr<tenure> granted_;
   std::uint64_t session_ = 0;  // over which the renewal was sent
   monotonic_time sent_at_{};
   bool is_over_ = false;
   bool was_tried_again_ = false;
   bool is_renewed_ = false;
+  bool is_being_moved_ = false;  // to the node that is asked now
 };
 
 // ---- all of a round ----------------------------------------------------------------------------
@@ -139,28 +168,35 @@ replication::replication(engine& owner, redis::session_settings session,
 replication::~replication() = default;
 
 void replication::confirm(std::shared_ptr<tenure> granted) {
-  const auto one = std::make_shared<confirmation>(*this, std::move(granted));
+  auto one = std::make_shared<confirmation>(*this, std::move(granted));
   one->limit();
+  join(std::move(one));
+}
+
+void replication::join(std::shared_ptr<confirmation> one) {
   {
     const scoped_mutex lock(mutex_);
-    gathered_.push_back(one);
+    gathered_.push_back(std::move(one));
     if (std::exchange(is_under_way_, true)) return;
     asked_.swap(gathered_);
   }
   begin_round();
 }
 
-// While a round is under way.
-void replication::gather(std::shared_ptr<confirmation> one) {
-  const scoped_mutex lock(mutex_);
-  gathered_.push_back(std::move(one));
+net::tcp_endpoint replication::place() const {
+  const auto* const at = std::get_if<net::tcp_endpoint>(&connection_.settings().where);
+  return at == nullptr ? net::tcp_endpoint{} : *at;
 }
 
 // Calls nobody back: the lock of who confirms is held.
 void replication::begin_round() {
   unanswered_ = asked_.size() + 1;  // and this thread, which looks at asked_ until then
   for (const auto& one : asked_) {
-    connection_.submit(*one, redis::connection::delivery::prompt);
+    if (one->is_asked_with_asking()) {
+      connection_.submit(*new asking, *one, redis::connection::delivery::prompt);
+    } else {
+      connection_.submit(*one, redis::connection::delivery::prompt);
+    }
   }
   if (--unanswered_ == 0) connection_.submit(*this, redis::connection::delivery::prompt);
 }
@@ -168,7 +204,7 @@ void replication::begin_round() {
 // Where nobody was renewed there is nothing to wait for, and those who have gathered come next.
 void replication::on_asked() {
   if (--unanswered_ != 0) return;
-  if (std::ranges::none_of(asked_, [](const auto& one) { return one->is_renewed(); })) {
+  if (std::ranges::none_of(asked_, [this](auto& one) { return one->is_renewed_by(*this); })) {
     return end_round();
   }
   connection_.submit(*this, redis::connection::delivery::prompt);
@@ -200,7 +236,7 @@ void replication::write(resp::writer& out, monotonic_time) {
   session_ = sessions_.load(std::memory_order_relaxed);
   patience_ = milliseconds{0};
   for (const auto& one : asked_) {
-    if (!one->is_asked_over(session_)) continue;
+    if (!one->is_asked_over(*this, session_)) continue;
     const auto its = std::min(most_patience(), one->half_its_lease());
     patience_ = std::max({patience_, its, milliseconds{1}});
   }
@@ -218,9 +254,9 @@ void replication::on_reply(resp::value& reply) {
   is_waiting_ = false;
   const auto refusal = judge(reply);
   for (const auto& one : asked_) {
-    if (one->is_asked_over(session_)) {
+    if (one->is_asked_over(*this, session_)) {
       one->tell(refusal);
-    } else if (one->is_renewed()) {
+    } else if (one->is_renewed_by(*this)) {
       one->on_broken(redis::fate::unknown, "the connection broke meanwhile");
     }
   }
@@ -230,7 +266,7 @@ void replication::on_reply(resp::value& reply) {
 void replication::on_failed(redis::fate what, const redis::breakdown& why) {
   is_waiting_ = false;
   for (const auto& one : asked_) {
-    if (one->is_renewed()) one->on_broken(what, why.detail);
+    if (one->is_renewed_by(*this)) one->on_broken(what, why.detail);
   }
   end_round();
 }

@@ -18,14 +18,14 @@ namespace holdfast::runtime {
 class engine;
 class tenure;
 
-// Renews what was granted, which proves that this server knows it and makes the server send it to
-// its replicas once more, and waits until enough of them have said that they received that (WAIT;
-// WAITAOF where it must be on their disks). All this over a connection of its own: WAIT stops
-// whatever comes behind it.
+// Of one master. Renews what was granted, which proves that this server knows it and makes the
+// server send it to its replicas once more, and waits until enough of them have said that they
+// received that (WAIT; WAITAOF where it must be on their disks). All this over a connection of its
+// own: WAIT stops whatever comes behind it.
 //
 // It goes round by round: all grants that have gathered are renewed, and one WAIT is for all of
 // them. Those that come meanwhile gather for the next round; once, so do those whose connection
-// broke.
+// broke, or whose lock another node of a cluster has now, as it says: there, if need be.
 //
 // Thread safety: all members from any thread, unless said otherwise.
 class replication final : private redis::connection::observer, private redis::request {
@@ -46,7 +46,8 @@ class replication final : private redis::connection::observer, private redis::re
   class confirmation;
   using confirmations = std::vector<std::shared_ptr<confirmation>>;
 
-  void gather(std::shared_ptr<confirmation> one) HOLDFAST_EXCLUDES(mutex_);
+  void join(std::shared_ptr<confirmation> one) HOLDFAST_EXCLUDES(mutex_);
+  net::tcp_endpoint place() const;  // of the master, in a cluster
   void begin_round();
   void on_asked() HOLDFAST_EXCLUDES(mutex_);
   milliseconds most_patience() const;

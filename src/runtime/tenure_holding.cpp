@@ -66,9 +66,10 @@ void tenure::hold(const leasing::acquire_outcome& got) {
   // Who changes what he has would lose it, were the change taken back; and at a gate nothing is
   // held that could be.
   const bool counts_at_once = spec_->changes() != nullptr || spec_->is_gate;
-  if (engine_.replication() == nullptr || counts_at_once) return tell_grant();
+  auto* const replicas = engine_.replicas_of(spec_->key.slot());
+  if (replicas == nullptr || counts_at_once) return tell_grant();
   ended_ = ending::replicating;
-  engine_.replication()->confirm(shared_from_this());
+  replicas->confirm(shared_from_this());
 }
 
 void tenure::obey(const leasing::hold_step& step) {

@@ -40,11 +40,13 @@ TEST_P(ClusterUnderLoad, SlotsAreMovedToAndFro) {
   });
 }
 
-// The masters of a slot, one after the other.
+// The masters of a slot, one after the other. What no replica had heard of is forgotten, if there
+// is such that counts.
 class passing_masters {
  public:
-  passing_masters(support::cluster_servers& servers, contended_run& run, std::uint16_t slot)
-      : servers_(servers), run_(run), slot_(slot) {}
+  passing_masters(support::cluster_servers& servers, contended_run& run, std::uint16_t slot,
+                  bool forgets)
+      : servers_(servers), run_(run), slot_(slot), forgets_(forgets) {}
 
   void lose(std::size_t master, std::size_t next, void (private_server::*how)(),
             void (private_server::*back)()) {
@@ -56,7 +58,7 @@ class passing_masters {
     EXPECT_TRUE(eventually([&] { return follows(master); }, 3 * support::generous));
     const auto end = time_now();
     run_.record({.time = begin, .what = history::kind::broken, .until = end});
-    run_.record({.time = begin, .what = history::kind::emptied, .until = end});
+    if (forgets_) run_.record({.time = begin, .what = history::kind::emptied, .until = end});
   }
 
  private:
@@ -70,23 +72,33 @@ class passing_masters {
   support::cluster_servers& servers_;
   contended_run& run_;
   const std::uint16_t slot_;
+  const bool forgets_;
 };
 
-// What no replica had heard of is forgotten: exclusion is not promised then, but all the rest.
-TEST_P(ClusterUnderLoad, TokensGrowAndLossesAreToldWhenMastersAreLost) {
+class LostMasters : public fault_test {
+ protected:
+  // Two parties take locks of a master that is lost, and so is the replica that took its slots. Who
+  // has other `as` than that the replica must have what counts is not promised exclusion, but
+  // everything else.
+  void lose_masters(const client_options& as) const;
+};
+HOLDFAST_ON_EACH_SERVER(LostMasters);
+
+void LostMasters::lose_masters(const client_options& as) const {
   support::cluster_servers servers{
       {.program = GetParam(), .masters = 3, .replicas = 1, .node_timeout = 2s}};
   constexpr milliseconds lease_time{2000};  // a release may take as long
   const auto usual = servers.name_at(0, "usual");
   const auto party = [&] {
     return mutexes(
-        client{servers.url(), {.connect_timeout = patience, .response_timeout = patience}},
+        client{servers.url(), as},
         {{usual, {.lease = lease_time}},
          {servers.name_at(0, "fair"), {.lease = lease_time, .fair = true}},
          {servers.name_at(0, "fixed"), {.lease = lease_time, .renewal = renewal::none}}});
   };
   contended_run run(GetParam());
-  passing_masters of_the_locks(servers, run, lock_key{usual}.slot());
+  const bool forgets = as.min_replicas == 0;
+  passing_masters of_the_locks(servers, run, lock_key{usual}.slot(), forgets);
   run.play({party(), party()}, 10s, [&] {
     of_the_locks.lose(0, 3, &private_server::freeze, &private_server::thaw);
     pause(2s);  // until all nodes have told each other who follows whom
@@ -98,6 +110,14 @@ TEST_P(ClusterUnderLoad, TokensGrowAndLossesAreToldWhenMastersAreLost) {
   RecordProperty("won", std::to_string(run.count(history::kind::won)));
   RecordProperty("lost", std::to_string(run.count(history::kind::lost)));
   RecordProperty("refused", std::to_string(run.count(history::kind::refused)));
+}
+
+TEST_P(LostMasters, OfAClusterLetTokensGrowAndTellLosses) {
+  lose_masters({.connect_timeout = patience, .response_timeout = patience});
+}
+
+TEST_P(LostMasters, OfAClusterBreakNothingWhenTheirReplicasHaveAllThatCounts) {
+  lose_masters({.connect_timeout = patience, .response_timeout = patience, .min_replicas = 1});
 }
 
 }  // namespace

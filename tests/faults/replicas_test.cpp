@@ -268,8 +268,7 @@ TEST_P(Replicas, AreAskedWithTheSmallestRights) {
   expect_failure(redis.mutex("a").try_acquire(), errc::permission_denied, "wait");
 }
 
-TEST_P(Replicas, AreNothingForClustersAndQuorums) {
-  EXPECT_THROW((client{"redis+cluster://127.0.0.1:1", demanding()}), failure);
+TEST_P(Replicas, AreNothingForQuorums) {
   const client redis{master().url(), demanding()};
   EXPECT_THROW((quorum{{redis}}), failure);
   client_options absurd;

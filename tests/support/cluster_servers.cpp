@@ -47,7 +47,7 @@ cluster_servers::cluster_servers(const cluster_settings& settings) : settings_(s
   await("the nodes do not know each other", eventually([&] { return know_each_other(); }));
   for (std::size_t i = 0; i < settings.replicas; ++i) {
     const auto& replica = nodes_[settings.masters + i];
-    asked_of(replica, {"CLUSTER", "REPLICATE", id(i)});
+    asked_of(replica, {"CLUSTER", "REPLICATE", id(i % settings.masters)});
     await("a replica", eventually([&] {
             return says(replica, {"INFO", "replication"}, "master_link_status:up");
           }));

@@ -17,7 +17,7 @@ namespace holdfast::support {
 struct cluster_settings {
   std::string program{};                     // empty: whichever server is installed
   std::size_t masters = 3;                   // share the slots evenly
-  std::size_t replicas = 0;                  // of masters 0, 1, ...
+  std::size_t replicas = 0;                  // of masters 0, 1, ..., and again from 0 on
   std::size_t spare = 0;                     // masters without slots
   std::optional<server_tls> tls{};           // of every connection, among themselves too
   const private_network* network = nullptr;  // node i is on its host i; null: on this one

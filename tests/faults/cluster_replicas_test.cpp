@@ -1,0 +1,168 @@
+// Grants in a cluster that count only when replicas of the master of their slot have them.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <vector>
+
+#include "faults/faulty_server.hpp"
+#include "faults/on_cluster.hpp"
+#include "net/clock.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+constexpr std::size_t masters = 2;
+
+// Masters 0 and 1; their replicas are nodes 2 and 3, and 4 and 5.
+class ClusterReplicas : public OnCluster {
+ protected:
+  // Where too few replicas answer, half of the time-out is waited for.
+  static client_options brisk() { return {.connect_timeout = 3s, .response_timeout = 3s}; }
+  static client_options demanding(client_options with = brisk()) {
+    with.min_replicas = 1;
+    return with;
+  }
+  static std::string key_of(const std::string& name) { return lock_key{name}.value_key(); }
+  // Also at a node that sends others on.
+  static bool has(const private_server& node, const std::string& name) {
+    const auto slot = std::to_string(slot_of(name));
+    const auto keys = node.command({"CLUSTER", "GETKEYSINSLOT", slot, "1000"}).items;
+    return std::ranges::find(keys, key_of(name), &resp::value::text) != keys.end();
+  }
+  support::cluster_servers start_with_replicas(std::size_t replicas = masters) const {
+    return start_cluster({.masters = masters, .replicas = replicas});
+  }
+  std::size_t lost_in_a_failover(const client_options& as) const;
+};
+HOLDFAST_ON_EACH_SERVER(ClusterReplicas);
+
+TEST_P(ClusterReplicas, HaveTheLockWhenItsHolderDoes) {
+  auto servers = start_with_replicas();
+  const client redis{servers.url(), demanding()};
+  for (int i = 0; i < 20; ++i) {
+    const auto name = "a" + std::to_string(i);
+    const auto held = redis.mutex(name).acquire();
+    EXPECT_TRUE(has(servers.node(masters + servers.master_of(slot_of(name))), name)) << name;
+  }
+}
+
+TEST_P(ClusterReplicas, OfAnotherMasterDoNotCount) {
+  const auto servers = start_with_replicas(1);
+  const auto names = names_of_each(servers, masters);
+  const client redis{servers.url(), demanding()}, other{servers.url(), holdfast::patient()};
+  EXPECT_TRUE(redis.mutex(names[0]).acquire().release());
+  expect_failure(redis.mutex(names[1]).try_acquire(), errc::no_replicas, "0 of 1 replicas");
+  EXPECT_TRUE(other.mutex(names[1]).try_acquire({.timeout = support::generous}));
+}
+
+enum class move : std::uint8_t { begun, ended };
+
+// Master 0 has lost one of its two replicas, so who is asked about the first lock waits for it;
+// that of the second is asked after that. By then the slot is not, or not only, where it was
+// granted.
+void has_moved_before_replicas_are_asked(support::cluster_servers& servers, client_options as,
+                                         move how_far) {
+  as.min_replicas = 2;
+  const auto names = names_of_each(servers, masters);
+  const auto second = servers.name_at(0, "second");
+  const auto slot = slot_of(second);
+  const client redis{servers.url(), as};
+  EXPECT_TRUE(redis.mutex(names[0]).acquire().release());
+  servers.node(2 * masters).kill9();
+  const auto take = [&](const std::string& name) {
+    return std::async(std::launch::async,
+                      [&redis, name] { return redis.mutex(name).try_acquire(); });
+  };
+  auto refused = take(names[0]);
+  const auto one_waits = [&] {
+    return servers.node(0).command({"INFO", "clients"}).text.find("blocked_clients:1") !=
+           std::string::npos;
+  };
+  ASSERT_TRUE(eventually(one_waits));
+  auto granted = take(second);
+  const auto keys = [&](std::size_t at) {
+    return servers.node(at).command({"CLUSTER", "COUNTKEYSINSLOT", std::to_string(slot)}).number;
+  };
+  ASSERT_TRUE(eventually([&] { return keys(0) > 0; }));
+  servers.begin_to_move(slot, 0, 1);
+  servers.move_keys(slot, 0, 1);
+  if (how_far == move::ended) servers.end_to_move(slot, 0, 1);
+  expect_failure(refused.get(), errc::no_replicas, "1 of 2 replicas");
+  const auto got = granted.get();
+  ASSERT_TRUE(got) << why_not(got);
+  EXPECT_GT(keys(1), 0);
+}
+
+TEST_P(ClusterReplicas, AreAskedWhereTheSlotHasGone) {
+  auto servers = start_with_replicas(2 * masters);
+  has_moved_before_replicas_are_asked(servers, brisk(), move::ended);
+}
+
+TEST_P(ClusterReplicas, AreAskedWhereTheKeyHasGoneOfASlotThatIsBeingMoved) {
+  auto servers = start_with_replicas(2 * masters);
+  has_moved_before_replicas_are_asked(servers, brisk(), move::begun);
+}
+
+// Locks of master 0 that are taken until it dies, some time after its replica was cut off: how many
+// of them does the replica not know when it has taken over?
+std::size_t ClusterReplicas::lost_in_a_failover(const client_options& as) const {
+  auto servers = start_cluster({.masters = 3, .replicas = 1});
+  constexpr std::size_t replica = 3, witness = 1;
+  const client redis{servers.url(), as};
+  std::mutex guard;
+  std::vector<lease> taken;
+  std::atomic<std::size_t> attempts{0};
+  std::atomic<bool> over{false};
+  const auto work = [&](int thread) {
+    for (int i = 0; !over; ++i) {
+      const auto name =
+          servers.name_at(0, std::to_string(thread) + " " + std::to_string(i), witness);
+      auto got = redis.mutex(name, {.lease = 600s}).try_acquire();
+      ++attempts;
+      const std::lock_guard lock(guard);
+      if (got) taken.push_back(*std::move(got));
+    }
+  };
+  std::vector<std::future<void>> threads;
+  for (int i = 0; i < 4; ++i) threads.push_back(std::async(std::launch::async, work, i));
+  const auto reached = [&](std::size_t count) {
+    return eventually([&] { return attempts >= count; });
+  };
+  EXPECT_TRUE(reached(50));
+  servers.node(replica).freeze();
+  // What is sent to it from now on it would find when it goes on.
+  EXPECT_EQ(servers.node(0).command({"CLIENT", "KILL", "TYPE", "replica"}).number, 1);
+  EXPECT_TRUE(reached(attempts + 8));
+  over = true;
+  threads.clear();
+  servers.node(0).kill9();
+  servers.node(replica).thaw();
+  const auto takes_over = [&] { return servers.master_of(0, witness) == replica; };
+  EXPECT_TRUE(eventually(takes_over, 2 * support::generous));
+  const auto lost = std::ranges::count_if(
+      taken, [&](const lease& one) { return !has(servers.node(replica), one.name()); });
+  std::uint64_t last = 0;
+  for (const auto& one : taken) last = std::max(last, one.token().value());
+  const client other{servers.url({witness}), holdfast::patient()};
+  const auto next = other.mutex(servers.name_at(replica, "next", witness)).acquire();
+  EXPECT_GT(next.token().value(), last);
+  return static_cast<std::size_t>(lost);
+}
+
+TEST_P(ClusterReplicas, LoseNoGrantThatCountedInAFailover) {
+  const auto lost = lost_in_a_failover(demanding(impatient()));
+  RecordProperty("lost_with_min_replicas", std::to_string(lost));
+  EXPECT_EQ(lost, 0U);
+}
+
+TEST_P(ClusterReplicas, LoseGrantsInAFailoverUnlessTheyAreWaitedFor) {
+  const auto lost = lost_in_a_failover(impatient());
+  RecordProperty("lost_without_min_replicas", std::to_string(lost));
+  EXPECT_GT(lost, 0U);
+}
+
+}  // namespace
+}  // namespace holdfast::faults

@@ -1,5 +1,6 @@
 // A lock of five servers: how much more than one server's does a pair cost?
 #include <functional>
+#include <list>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include <holdfast/quorum.hpp>
 
 #include "support/external.hpp"
+#include "support/fault_proxy.hpp"
 #include "support/measure.hpp"
 #include "support/pairs.hpp"
 #include "support/peer_programs.hpp"
@@ -47,6 +49,22 @@ void beside_a_peer(const setting& with, const std::string& name,
   }
 }
 
+// Where the way takes longer than the work, servers that are asked at once answer at once, however
+// few cores there are.
+void far_away(const setting& with, const std::vector<std::string>& sockets) {
+  std::list<support::fault_proxy> ways;
+  std::vector<client> members;
+  for (const auto& socket : sockets) {
+    ways.emplace_back(net::unix_endpoint{socket});
+    ways.back().delay(support::toward::server, milliseconds(2));
+    members.emplace_back(ways.back().url());
+  }
+  const auto figures = run_by_turns(with.redis, with.rounds(),
+                                    {pairs_of(members.front().mutex("bench"), with.slice()),
+                                     pairs_of(quorum{members}.mutex("bench"), with.slice())});
+  with.results.at_most("quorum5.p50_vs_one_far_server", figures[1].p50 / figures[0].p50, "x", 1.8);
+}
+
 }  // namespace
 
 void quorum5(const setting& with) {
@@ -72,6 +90,7 @@ void quorum5(const setting& with) {
     with.results.tell("quorum5.p50_vs_one_server", p50, "x");
   }
   with.results.tell("quorum5.p50", figures[1].p50, "us");
+  far_away(with, sockets);
   beside_a_peer(with, "redsync", redsync_peer, {}, sockets, five);
   beside_a_peer(with, "rslock", rslock_peer, {"pairs"}, sockets, five);
   beside_a_peer(with, "node_redlock", node_redlock_peer, {"redlock"}, sockets, five);

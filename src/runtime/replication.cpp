@@ -84,7 +84,8 @@ class replication::confirmation final : public redis::request,
     auto* const cluster = engine_.its_cluster();
     if (cluster == nullptr || !reply.is(resp::type::error)) return false;
     const auto to = redis::read_redirection(reply.text, of_.load()->place());
-    if (!to || count_redirection() > most_redirections) return false;
+    if (!to || sent_on_ == most_redirections) return false;
+    ++sent_on_;
     is_being_moved_ = to->how == redis::redirection::kind::ask;
     if (!is_being_moved_) cluster->refresh();
     return go_to(cluster->replication_at(to->where));
@@ -157,6 +158,7 @@ class replication::confirmation final : public redis::request,
   bool was_tried_again_ = false;
   bool is_renewed_ = false;
   bool is_being_moved_ = false;  // to the node that is asked now
+  int sent_on_ = 0;              // so often
 };
 
 // ---- all of a round ----------------------------------------------------------------------------

@@ -65,6 +65,22 @@ void far_away(const setting& with, const std::vector<std::string>& sockets) {
   with.results.at_most("quorum5.p50_vs_one_far_server", figures[1].p50 / figures[0].p50, "x", 1.8);
 }
 
+// Threads that have locks of their own: what one of them leaves under way must not hold up others.
+void four_threads(const setting& with, const quorum& five) {
+  std::vector<lock> own;
+  for (const auto* const name : {"a", "b", "c", "d"}) own.push_back(five.mutex(name));
+  const auto threads = [&](int count) {
+    return [&with, &own, count] {
+      return run_slice(count, with.slice(), [&own](int self) {
+        own[static_cast<std::size_t>(self)].acquire().release().value();
+      });
+    };
+  };
+  const auto figures = run_by_turns(with.redis, with.rounds(), {threads(1), threads(4)});
+  with.results.at_least("quorum5.rate_of_four_threads_vs_one", figures[1].rate / figures[0].rate,
+                        "x", 1);
+}
+
 }  // namespace
 
 void quorum5(const setting& with) {
@@ -91,6 +107,7 @@ void quorum5(const setting& with) {
   }
   with.results.tell("quorum5.p50", figures[1].p50, "us");
   far_away(with, sockets);
+  four_threads(with, quorum{members});
   beside_a_peer(with, "redsync", redsync_peer, {}, sockets, five);
   beside_a_peer(with, "rslock", rslock_peer, {"pairs"}, sockets, five);
   beside_a_peer(with, "node_redlock", node_redlock_peer, {"redlock"}, sockets, five);

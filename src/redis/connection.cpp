@@ -82,9 +82,10 @@ bool connection::attract_reader(delivery how) {
   }
   if (how == delivery::driven) return false;
   const bool wake = flush();  // unlocks meanwhile
-  if (role_ != role::none || !up_ || how == delivery::watched) return wake;
-  if (how == delivery::lazy) {
-    look_within(tuning_.grace);
+  if (role_ != role::none || !up_) return wake;
+  if (how == delivery::watched || how == delivery::lazy) {
+    const bool may_lie_longer = how == delivery::watched;
+    look_within(may_lie_longer ? settings_.response_timeout / 2 : tuning_.grace);
     return wake;
   }
   role_ = role::background;
@@ -110,14 +111,17 @@ std::optional<microseconds> connection::may_all_lie() const {
   return least;
 }
 
-void connection::leave_lying(microseconds time) {
+void connection::look_soon() {
   const scoped_mutex lock(mutex_);
-  if (up_ && role_ == role::none && !in_flight_.empty()) look_within(time);
+  in_flight_.hurry_watched(delivery::lazy);
+  pending_.hurry_watched(delivery::lazy);
+  if (up_ && role_ == role::none && !in_flight_.empty()) look_within(tuning_.grace);
 }
 
-void connection::look_soon() { leave_lying(tuning_.grace); }
-
-void connection::let_lie() { leave_lying(tuning_.patience); }
+void connection::let_lie() {
+  const scoped_mutex lock(mutex_);
+  if (up_ && role_ == role::none && !in_flight_.empty()) look_within(tuning_.patience);
+}
 
 // Sends what is in out_; one thread at a time. True: wake the background thread.
 bool connection::flush() {
@@ -125,8 +129,9 @@ bool connection::flush() {
   writing_ = true;
   // Others are busy here too: letting them run once brings more commands into one write. Not where
   // most of them wait for a message: what they are to send when it has come would lie until then.
-  // Nor where nobody waits for what else is under way, as for the release before.
-  const bool others_are_busy = in_flight_.size() > 1 + listeners_.size() && !one_waits();
+  // Nor where nobody waits for what else is under way, as for the release before, or for votes.
+  const bool others_are_busy =
+      in_flight_.awaited() > 0 && in_flight_.size() > 1 + listeners_.size() && !one_waits();
   if (others_are_busy && role_ != role::background) {
     mutex_.unlock();
     sched_yield();

@@ -126,7 +126,6 @@ class connection final : public net::attendant {
   bool attract_reader(delivery how) HOLDFAST_REQUIRES(mutex_);
   void look_within(microseconds time) HOLDFAST_REQUIRES(mutex_);
   std::optional<microseconds> may_all_lie() const HOLDFAST_REQUIRES(mutex_);
-  void leave_lying(microseconds time) HOLDFAST_EXCLUDES(mutex_);
 
   // Reading (connection_reading.cpp).
   bool take_role(waiter& w) HOLDFAST_REQUIRES(mutex_);

@@ -43,6 +43,11 @@ void connection::drive(waiter& w) {
         look_who_waits(&w);
         if (in_flight_.size() == 1) alone_ = true;  // for his own, also if that does not say so
       }
+      // Nobody can ask it to read: what it waits for names no thread.
+      if (!leads && w.has_companion() && !w.is_finished()) {
+        in_flight_.hurry_watched(delivery::prompt);
+        pending_.hurry_watched(delivery::prompt);
+      }
       // Coroutines are served best by their own thread: the background thread shall give it back.
       if (w.is_executor() && role_ == role::background) claimant_ = &w;
     }

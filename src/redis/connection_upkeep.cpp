@@ -118,12 +118,13 @@ void connection::read_in_background(microseconds spin) {
 // False: the background thread keeps the role. It does so also where all may lie, but it has not
 // `heard` anything: somebody must notice when a server is silent for too long.
 bool connection::stop_reading(bool heard) {
-  if (!out_.empty()) return false;
-  const auto time = in_flight_.empty() || heard ? may_all_lie() : std::nullopt;
+  if (!out_.empty() || (!in_flight_.empty() && !heard)) return false;
+  const auto time = may_all_lie();
   if (!time) return false;
   if (offer_to_listener(nullptr)) return true;
   if (!nobody_listens()) return false;
   role_ = role::none;
+  look_at_ = monotonic_time::max();  // of what has been read now
   if (!in_flight_.empty()) look_within(*time);
   return true;
 }

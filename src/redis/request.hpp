@@ -38,8 +38,8 @@ struct breakdown {
 // How soon somebody must look for the answer.
 enum class delivery : std::uint8_t {
   driven,   // nothing is sent yet: the caller will call connection::drive() at once
-  watched,  // sent now; the caller looks for the answer in drive(), or calls look_soon() or
-            // let_lie()
+  watched,  // sent now; the caller must look for the answer in drive(), or call look_soon() or
+            // let_lie(): otherwise it may lie for half the response_timeout
   lazy,     // sent now; the answer may lie for connection_tuning::grace
   prompt,   // sent now; the background thread reads if nobody else does
 };
@@ -148,6 +148,13 @@ class request_queue {
   request* first() const noexcept { return first_; }
   request* last() const noexcept { return last_; }
   static const request* after(const request& r) noexcept { return r.next_; }
+
+  // From now on what is watched must be looked for so soon.
+  void hurry_watched(delivery how) noexcept {
+    for (request* r = first_; r != nullptr; r = r->next_) {
+      if (r->how_ == delivery::watched) r->how_ = how;
+    }
+  }
 
   void push(request& r) noexcept {
     r.next_ = nullptr;

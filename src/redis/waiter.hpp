@@ -45,6 +45,7 @@ class waiter {
   void set_home(connection* home) noexcept { home_.store(home, std::memory_order_relaxed); }
 
   void set_companion(companion* who) noexcept { companion_ = who; }
+  bool has_companion() const noexcept { return companion_ != nullptr; }
   void tell_companion() const {
     if (companion_ != nullptr) companion_->before_sleep();
   }

@@ -31,8 +31,8 @@ class cluster::member final : public master, private redis::connection::observer
     if (of_.engine_.options().min_replicas == 0) return;
     auto over = connection.settings();
     over.channel.clear();
-    replicas =
-        std::make_unique<replication>(of_.engine_, std::move(over), of_.tuning_, of_.helper_);
+    replicas = std::make_unique<replication>(of_.engine_, clock, std::move(over), of_.tuning_,
+                                             of_.helper_);
   }
 
   const net::tcp_endpoint where;
@@ -202,7 +202,7 @@ void cluster::on_connected(master& to, const redis::session_facts& facts) {
   const auto ranges = redis::read_slots(facts.slots, facts.where);
   if (!ranges) return;
   if (&to == &entry_) {
-    // Under the name by which the others know it, so that it needs no other connection.
+    // Under the name by which the others know it, so that it mostly needs no other connection.
     const auto its_own = std::ranges::find_if(
         *ranges, [&](const auto& range) { return !range.id.empty() && range.id == facts.node_id; });
     const scoped_mutex lock(mutex_);
@@ -316,12 +316,12 @@ bool cluster::on_error(const master& of, redis::request& r, std::string& error) 
 }
 
 void cluster::shut_down() {
-  for (auto* const one : all()) {
-    if (one->replicas != nullptr) one->replicas->shut_down();
-  }
   // What fails at one may be asked again of another.
   for (int round = 0; round < 2; ++round) {
-    for (auto* const one : all()) one->connection.shut_down();
+    for (auto* const one : all()) {
+      if (one->replicas != nullptr) one->replicas->shut_down();
+      one->connection.shut_down();
+    }
   }
 }
 

@@ -60,8 +60,8 @@ engine::engine(const redis::session_settings& session, const client_options& opt
       hears_(options.wakeup == wakeup::notification) {
   helper_.start({&only_.connection, &timers_, &renewals_});
   if (options.min_replicas == 0) return;
-  only_.replicas =
-      std::make_unique<replication>(*this, session, with_options(tuning, options), helper_);
+  only_.replicas = std::make_unique<replication>(*this, only_.clock, session,
+                                                 with_options(tuning, options), helper_);
   helper_.add(only_.replicas->attended());
 }
 
@@ -75,8 +75,8 @@ void engine::shut_down() noexcept {
   told_keys_.end();
   registration_.withdraw();
   helper_.stop();
-  if (only_.replicas != nullptr) only_.replicas->shut_down();
   if (cluster_ != nullptr) cluster_->shut_down();
+  if (only_.replicas != nullptr) only_.replicas->shut_down();
   only_.connection.shut_down();
   timers_.shut_down();
   callbacks_.stop();

@@ -51,6 +51,7 @@ void quorum_reader::drive(redis::waiter& self, const std::function<bool()>& is_o
         break;
       }
       at = next();
+      slept_ = false;
     }
     if (at) {
       connection(*at).drive(self);
@@ -64,6 +65,7 @@ void quorum_reader::drive(redis::waiter& self, const std::function<bool()>& is_o
 // Should the one be slow at which it sleeps, the others may be a majority.
 void quorum_reader::before_sleep() {
   const scoped_mutex lock(guard_);
+  slept_ = true;
   for (std::size_t i = 0; i < mine_.size(); ++i) {
     if (mine_[i]) connection(i).look_soon();
   }
@@ -73,9 +75,9 @@ void quorum_reader::before_sleep() {
 // the background thread looked at each of them soon, it would hardly ever sleep.
 void quorum_reader::leave(std::optional<std::size_t> at) {
   sleeper_ = nullptr;
-  if (at && mine_[*at]) group_.set_slow(*at, true);
+  if (at && mine_[*at] && slept_) group_.set_slow(*at, true);
   for (std::size_t i = 0; i < mine_.size(); ++i) {
-    if (mine_[i] && i != at) connection(i).let_lie();
+    if (mine_[i]) connection(i).let_lie();
   }
 }
 

@@ -43,6 +43,7 @@ class quorum_reader final : private redis::waiter::companion {
   redis::waiter* sleeper_ = nullptr;
   std::uint64_t thread_ = 0;
   std::vector<bool> mine_;  // asked, and this thread is to read the answer
+  bool slept_ = false;      // at the one whose answer it reads now
 };
 
 }  // namespace holdfast::runtime

@@ -44,7 +44,7 @@ class replication::confirmation final : public redis::request,
   void limit() { timers().arm(*this, net::now() + half_its_lease()); }
 
   // It may have gone to another one meanwhile.
-  bool is_renewed_by(const replication& who) const noexcept { return is_renewed_ && of_ == &who; }
+  bool is_renewed_by(const replication& who) const noexcept { return of_ == &who && is_renewed_; }
   // Whether the WAIT of this session speaks of it.
   bool is_asked_over(const replication& who, std::uint64_t session) const noexcept {
     return is_renewed_by(who) && session_ == session;
@@ -99,7 +99,7 @@ class replication::confirmation final : public redis::request,
     is_over_ = !granted_->wants_renewal();
     if (is_over_) return write_nothing(out);
     const auto& spec = granted_->spec();
-    const moment sent{sent_at, engine_.clock(spec.key.slot()).estimate(sent_at)};
+    const moment sent{sent_at, of_.load()->clock_.estimate(sent_at)};
     // By a little more than was granted a moment ago, or there might be nothing to write.
     dialects::claim longer = granted_->claim();
     longer.lease += milliseconds{1};
@@ -125,8 +125,7 @@ class replication::confirmation final : public redis::request,
       return tell(leasing::outcome{no->code, no->detail});
     }
     if (const auto* late = std::get_if<dialects::late>(&verdict)) {
-      const auto slot = granted_->spec().key.slot();
-      engine_.clock(slot).learn(sent_at_, net::now(), late->now);
+      of_.load()->clock_.learn(sent_at_, net::now(), late->now);
       if (try_again()) return;
       return tell(leasing::outcome{errc::clock_skew, "the server finds the request too old"});
     }
@@ -163,9 +162,9 @@ class replication::confirmation final : public redis::request,
 
 // ---- all of a round ----------------------------------------------------------------------------
 
-replication::replication(engine& owner, redis::session_settings session,
+replication::replication(engine& owner, shared_clock& clock, redis::session_settings session,
                          redis::connection_tuning tuning, net::background_thread& helper)
-    : engine_(owner), connection_(std::move(session), tuning, helper, *this) {}
+    : engine_(owner), clock_(clock), connection_(std::move(session), tuning, helper, *this) {}
 
 replication::~replication() = default;
 
@@ -185,9 +184,16 @@ void replication::join(std::shared_ptr<confirmation> one) {
   begin_round();
 }
 
+void replication::on_connected(const redis::session_facts& facts) {
+  sessions_.fetch_add(1, std::memory_order_relaxed);
+  clock_.learn(facts.asked_at, facts.answered_at, facts.time);
+  const scoped_mutex lock(mutex_);
+  at_ = facts.where;
+}
+
 net::tcp_endpoint replication::place() const {
-  const auto* const at = std::get_if<net::tcp_endpoint>(&connection_.settings().where);
-  return at == nullptr ? net::tcp_endpoint{} : *at;
+  const scoped_mutex lock(mutex_);
+  return at_;
 }
 
 // Calls nobody back: the lock of who confirms is held.

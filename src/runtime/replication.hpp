@@ -12,6 +12,7 @@
 #include "base/time.hpp"
 #include "lease/acquire_machine.hpp"
 #include "redis/connection.hpp"
+#include "runtime/shared_clock.hpp"
 
 namespace holdfast::runtime {
 
@@ -30,8 +31,9 @@ class tenure;
 // Thread safety: all members from any thread, unless said otherwise.
 class replication final : private redis::connection::observer, private redis::request {
  public:
-  replication(engine& owner, redis::session_settings session, redis::connection_tuning tuning,
-              net::background_thread& helper);
+  // `clock`: the master's.
+  replication(engine& owner, shared_clock& clock, redis::session_settings session,
+              redis::connection_tuning tuning, net::background_thread& helper);
   ~replication();
 
   // Calls tenure::on_replicated, later: within half the lease, and within the time of two rounds,
@@ -47,7 +49,7 @@ class replication final : private redis::connection::observer, private redis::re
   using confirmations = std::vector<std::shared_ptr<confirmation>>;
 
   void join(std::shared_ptr<confirmation> one) HOLDFAST_EXCLUDES(mutex_);
-  net::tcp_endpoint place() const;  // of the master, in a cluster
+  net::tcp_endpoint place() const HOLDFAST_EXCLUDES(mutex_);  // of the master, in a cluster
   void begin_round();
   void on_asked() HOLDFAST_EXCLUDES(mutex_);
   milliseconds most_patience() const;
@@ -60,17 +62,17 @@ class replication final : private redis::connection::observer, private redis::re
   void on_failed(redis::fate what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
 
   // Of redis::connection::observer.
-  void on_connected(const redis::session_facts&) override {
-    sessions_.fetch_add(1, std::memory_order_relaxed);
-  }
+  void on_connected(const redis::session_facts& facts) override HOLDFAST_EXCLUDES(mutex_);
   void on_push(resp::value&, std::uint64_t) override {}
   void on_broken() override {}
 
   engine& engine_;
+  shared_clock& clock_;
   std::atomic<std::uint64_t> sessions_{0};  // so many connections were made
   redis::connection connection_;
 
-  mutex mutex_;
+  mutable mutex mutex_;
+  net::tcp_endpoint at_ HOLDFAST_GUARDED_BY(mutex_);    // where the last connection led
   confirmations gathered_ HOLDFAST_GUARDED_BY(mutex_);  // for the next round
   bool is_under_way_ HOLDFAST_GUARDED_BY(mutex_) = false;
 

@@ -42,6 +42,9 @@ class word final : public redis::request {
       : text_(std::move(text)), who_(who) {
     set_sleeper(who);
   }
+  // That is done with the end, but not named: nobody can ask it to read.
+  void tell(redis::waiter& who) { who_ = &who; }
+
   std::atomic<bool> answered{false};
   std::atomic<bool> ended{false};
   std::atomic<std::thread::id> read_by{};
@@ -64,7 +67,7 @@ class word final : public redis::request {
   }
 
   const std::string text_;
-  redis::waiter* const who_;
+  redis::waiter* who_;
 };
 
 class Connection : public ::testing::Test {
@@ -204,6 +207,52 @@ TEST_F(Connection, IsLeftToWhoAsksNextWhenWhatIsUnderWayMayLie) {
     if (waits.read_by.load() == std::this_thread::get_id()) ++read_here;
   }
   EXPECT_GE(read_here, rounds / 2);
+}
+
+// Its caller has left without a word, as where a vote was decided just before he looked.
+TEST_F(Connection, ReadsInTheEndWhatNobodyLooksFor) {
+  EXPECT_TRUE(say("PING"));
+  word asked("PING");
+  link.submit(asked, delivery::watched);
+  EXPECT_TRUE(eventually([&] { return asked.ended.load(); }));
+  EXPECT_TRUE(asked.answered);
+}
+
+TEST_F(Connection, NoticesASilentServerThatNobodyLooksAt) {
+  EXPECT_TRUE(say("PING"));
+  word asked("WAIT");
+  link.submit(asked, delivery::watched);
+  link.let_lie();
+  EXPECT_TRUE(eventually([&] { return asked.ended.load(); }));
+  EXPECT_FALSE(asked.answered);
+}
+
+// He sleeps since the background thread reads, and what he waits for does not name him. It must not
+// leave off when it has read what came before.
+TEST_F(Connection, IsReadOnForWhoSleepsOverWhatHeWatches) {
+  class nobody final : public redis::waiter::companion {
+    void before_sleep() override {}
+  } beside;
+  EXPECT_TRUE(say("PING"));
+  const auto late_by = [&] {
+    redis::waiter self{redis::waiter::kind::caller};
+    self.set_companion(&beside);
+    word others("WAIT"), mine("WAIT");
+    mine.tell(self);
+    const auto before = server.received("WAIT");
+    link.submit(others, delivery::prompt);
+    link.submit(mine, delivery::watched);
+    std::thread sleeper([&] { link.drive(self); });
+    EXPECT_TRUE(eventually([&] { return server.received("WAIT") == before + 2; }));
+    server.push("+FIRST\r\n");
+    ::poll(nullptr, 0, 2);
+    const auto begin = net::now();
+    server.push("+SECOND\r\n");
+    sleeper.join();
+    EXPECT_TRUE(others.answered && mine.answered);
+    return net::now() - begin;
+  };
+  EXPECT_LT(median_of(late_by), often_pinging().patience / 2);
 }
 
 TEST_F(Connection, LetsNothingLieThatSomebodyElseWaitsFor) {

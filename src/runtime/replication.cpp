@@ -79,13 +79,17 @@ class replication::confirmation final : public redis::request,
     return true;
   }
 
-  // The node says that another one has the lock.
+  // The node says that another one has the lock: that was seen to.
   bool is_sent_on(const resp::value& reply) {
     auto* const cluster = engine_.its_cluster();
     if (cluster == nullptr || !reply.is(resp::type::error)) return false;
     const auto to = redis::read_redirection(reply.text, of_.load()->place());
-    if (!to || sent_on_ == most_redirections) return false;
-    ++sent_on_;
+    if (!to) return false;
+    if (++sent_on_ > most_redirections) {
+      tell(not_asked("it was sent on " + std::to_string(most_redirections) + " times, then " +
+                     reply.text));
+      return true;
+    }
     is_being_moved_ = to->how == redis::redirection::kind::ask;
     if (!is_being_moved_) cluster->refresh();
     return go_to(cluster->replication_at(to->where));

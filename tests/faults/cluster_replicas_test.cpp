@@ -5,11 +5,14 @@
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "faults/faulty_server.hpp"
 #include "faults/on_cluster.hpp"
 #include "net/clock.hpp"
+#include "support/fake_server.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -162,6 +165,42 @@ TEST_P(ClusterReplicas, LoseGrantsInAFailoverUnlessTheyAreWaitedFor) {
   const auto lost = lost_in_a_failover(impatient());
   RecordProperty("lost_without_min_replicas", std::to_string(lost));
   EXPECT_GT(lost, 0U);
+}
+
+// Two nodes that say of each other that they have the slot: as after a move that was given up.
+TEST(GrantsInACluster, AreNotSentToAndFroForEverBeforeReplicasAreAsked) {
+  using support::fake_server;
+  std::string slots, to_one, to_other;
+  constexpr std::string_view longer = "600001";  // by a little: what is asked before a WAIT
+  std::atomic<int> asked_before_replicas{0};
+  const auto script_of = [&](const std::string& elsewhere) -> fake_server::script {
+    return [&](const fake_server::command& words) -> std::optional<fake_server::reply> {
+      const auto& what = words.front();
+      const auto bulk = [](const std::string& text) {
+        return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+      };
+      if (what == "CLUSTER") return fake_server::answer(slots);
+      if (what == "SUBSCRIBE") {
+        return fake_server::answer(">3\r\n" + bulk("subscribe") + bulk(words.at(1)) + ":1\r\n");
+      }
+      if (what != "EVALSHA") return std::nullopt;
+      if (words.at(2) != "1") return fake_server::answer(":1\r\n");  // granted; given back
+      if (words.back() == longer) ++asked_before_replicas;
+      return fake_server::error(elsewhere);
+    };
+  };
+  const fake_server one(script_of(to_other)), other(script_of(to_one));
+  const auto slot = std::to_string(slot_of("a"));
+  to_one = "MOVED " + slot + " 127.0.0.1:" + std::to_string(one.port());
+  to_other = "MOVED " + slot + " 127.0.0.1:" + std::to_string(other.port());
+  slots = "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + std::to_string(one.port()) +
+          "\r\n";
+  client_options options = patient();
+  options.min_replicas = 1;
+  const client redis{"redis+cluster://127.0.0.1:" + std::to_string(one.port()), options};
+  const auto got = redis.mutex("a", {.lease = 600s}).try_acquire();
+  expect_failure(got, errc::unavailable, "sent on 5 times");
+  EXPECT_EQ(asked_before_replicas, 6) << "and was sent on five times";
 }
 
 }  // namespace

@@ -23,11 +23,12 @@ namespace holdfast {
 /// there, or, if they poll, who asked within 5 s. All parties must say the same number.
 ///
 /// Who waits hears at once that the barrier has opened; nothing depends on that message, since he
-/// asks again within a bound, and who went on is remembered for ten minutes.
+/// asks again within a bound. Who went on is remembered for a minute, and in the last four
+/// generations for ten.
 ///
 /// Cost: one command for each arrival, two for one that gives up. While waiting, each asks again
-/// after 2 s (the first) to 60 s. The keys end when nobody waits; what is remembered of the last
-/// generations after ten minutes.
+/// after 2 s (the first) to 60 s. The keys end when nobody waits; who went on is at most 10,000
+/// parties, about 150 bytes each.
 ///
 /// What can be lost: a party of which the server has not heard for two minutes (a frozen process)
 /// is taken for dead when the last one arrives; if the others then go on without it, because

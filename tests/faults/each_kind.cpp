@@ -101,9 +101,9 @@ void use_latch(const crew& us) {
 }
 
 void use_barrier(const crew& us) {
-  std::vector<std::string> went_on_long_ago{"HSET", "hf:{a}:g"};
+  std::vector<std::string> went_on_long_ago{"ZADD", "hf:{a}:g"};
   for (const auto* who : {"a", "b", "c", "d", "e", "f", "g", "h", "i"}) {
-    went_on_long_ago.insert(went_on_long_ago.end(), {who, "1"});
+    went_on_long_ago.insert(went_on_long_ago.end(), {"1", who});
   }
   (void)at_their_database(us.server, went_on_long_ago);
   const auto mine = us.one.barrier("a", 2), theirs = us.two.barrier("a", 2);

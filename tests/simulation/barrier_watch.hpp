@@ -3,7 +3,7 @@
 //   B1  nobody goes on before all parties of his generation have arrived, and all of a generation
 //       hear the same number
 //   B2  each generation has exactly so many parties; an arrival counts in one generation only, as
-//       long as the server remembers who went on: at least the last four generations at a time
+//       long as the server remembers who went on: for a minute, and in the last four generations
 //   B3  generations grow
 //   B4  who is gone is not counted: who has left, whose client the server has no connection of, or
 //       of whom it has not heard for two minutes (5 s if he polls)
@@ -19,6 +19,7 @@
 #include <set>
 
 #include "simulation/gate_watch.hpp"
+#include "simulation/server/keyspace.hpp"
 
 namespace holdfast::simulation::gates {
 
@@ -51,13 +52,14 @@ class barrier_watch final : public gate_watch {
     monotonic_time at{};
   };
 
-  void opened(dialects::token_major generation, const std::string& by);
+  void opened(const keyspace::sorted_set& gone_on, const std::string& by);
   void went_on(const std::string& party, dialects::token_major generation, const std::string& by);
+  bool may_forget(const std::string& party, std::size_t known) const;
   bool is_gone(const std::string& party) const;
 
   world& world_;
   const dialects::demand wants_;
-  std::string last_;  // generation, as the server has it
+  dialects::token_major last_ = 0;  // generation, as the server has it; 0: it has none
   dialects::token_major newest_ = 0;
   microseconds highest_{};  // that the server's clock has shown
   monotonic_time emptied_at_ = monotonic_time::min();

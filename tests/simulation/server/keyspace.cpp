@@ -161,6 +161,10 @@ value keyspace::on_sorted_sets(words command, bool& known) {
   if (name == "ZCARD") return number(zset == nullptr ? 0 : std::int64_t(zset->size()));
   if (name == "ZRANGE") return range(command, zset == nullptr ? sorted_set{} : *zset);
   if (name == "ZRANGEBYSCORE") return between(command, zset == nullptr ? sorted_set{} : *zset);
+  if (name == "ZCOUNT") {
+    const auto found = between(command, zset == nullptr ? sorted_set{} : *zset);
+    return found.is(type::error) ? found : number(std::int64_t(found.items.size()));
+  }
   if (name == "ZPOPMIN") return pop_least(command, zset);
   known = name == "ZREM" || name == "ZRANK" || name == "ZSCORE";
   if (!known) return {};

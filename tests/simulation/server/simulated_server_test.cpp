@@ -47,6 +47,7 @@ class SimulatedServerAndReal : public two_servers {
         {"ZRANK", key, member},
         {"ZSCORE", key, member},
         {"ZCARD", key},
+        {"ZCOUNT", key, "-inf", "1"},
         {"ZPOPMIN", key},
         {"ZPOPMIN", key, "2"},
         {"ZRANGE", key, "0", "-1", "WITHSCORES"},

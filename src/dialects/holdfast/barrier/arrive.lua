@@ -3,7 +3,7 @@
 --       2 its queue: party -> when it came, server time in us
 --       3 when each party asked last: party -> server time in us
 --       4 the fence counter of its hash slot
---       5 who went on lately: request id -> generation; and `=` -> the last generation
+--       5 who went on lately: request id -> generation
 -- ARGV  1 request id
 --       2 not-after: refused when the server's time in us is later than this
 --       3 floor: the generation is above it
@@ -24,7 +24,7 @@ local call = redis.call
 --@include server_time
 if now > ARGV[2] + 0 then return {'late', now} end
 local me, floor, parties = ARGV[1], ARGV[3] + 0, ARGV[4]
-local went_on = call('HGET', KEYS[5], me)
+local went_on = call('ZSCORE', KEYS[5], me)
 if went_on then return {'open', went_on} end
 local held = call('GET', KEYS[1])
 local agreed, known_floor = string.match(held or '', '^1b:(%d+):(%d+)$')
@@ -35,7 +35,7 @@ local member = ARGV[5] and me .. ARGV[5]
 local arrived = member and call('ZSCORE', KEYS[2], member)
 if member and not arrived and ARGV[6] ~= '0' then
   -- What he was part of is remembered for so long.
-  local last = call('HGET', KEYS[5], '=')
+  local last = call('ZRANGE', KEYS[5], -1, -1, 'WITHSCORES')[2]
   if now - ARGV[6] > 600000000 or last and last + 0 >= ARGV[6] + 0 then return {'gone'} end
 end
 local here = call('ZCARD', KEYS[2])
@@ -46,15 +46,11 @@ if agreed and agreed ~= parties or here >= parties + 0 then
   if #others + 1 >= parties + 0 then
     --@include draw_major
     if refusal then return refusal end
-    -- Of more than the last generation only those ask, where more come than there are parties, who
-    -- have been away for that long.
-    if call('HLEN', KEYS[5]) > 4 * parties then
-      --@include drop_former
-    end
-    call('HSET', KEYS[5], '=', text, me, text)
+    --@include drop_former
+    call('ZADD', KEYS[5], text, me)
     for _, other in ipairs(others) do
       local request, claim, way, channel = unpack(other)
-      call('HSET', KEYS[5], request, text)
+      call('ZADD', KEYS[5], text, request)
       if way == '-' then
         redis.pcall('PUBLISH', channel, table.concat({'grant', request, text, claim,
           string.format('%.0f', now), KEYS[1]}, ' '))

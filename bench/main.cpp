@@ -43,6 +43,7 @@ constexpr std::array questions{
     question{"cluster_pair", cluster_pair},
     question{"cluster_handover", cluster_handover},
     question{"cluster_locks", cluster_locks},
+    question{"failover", failover},
 };
 
 struct arguments {

@@ -52,5 +52,6 @@ void quorum5(const setting& with);
 void cluster_pair(const setting& with);
 void cluster_handover(const setting& with);
 void cluster_locks(const setting& with);
+void failover(const setting& with);
 
 }  // namespace holdfast::bench

@@ -32,9 +32,10 @@ namespace holdfast {
 ///
 /// What can be lost: a party of which the server has not heard for two minutes (a frozen process)
 /// is taken for dead when the last one arrives; if the others then go on without it, because
-/// another took its place, it gets `errc::lost`. A party that gave up while the server could not be
-/// reached may be counted for up to two minutes. When the server loses its data, those who wait
-/// arrive again by themselves.
+/// another took its place, it gets `errc::lost`. One that has had no answer at all for more than a
+/// minute, while the others went on four times, may be counted twice. A party that gave up while
+/// the server could not be reached may be counted for up to two minutes. When the server loses its
+/// data, those who wait arrive again by themselves.
 ///
 /// Errors: those of `lock`, and `lost` (see above); `invalid_argument` when others wait there for
 /// another number of parties.

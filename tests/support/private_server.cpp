@@ -1,7 +1,5 @@
 #include "support/private_server.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -22,6 +20,7 @@
 #include "support/forked.hpp"
 #include "support/listener.hpp"
 #include "support/raw_connection.hpp"
+#include "support/test_outcome.hpp"
 
 namespace holdfast::support {
 namespace {
@@ -117,7 +116,7 @@ class private_server::state {
 
   ~state() {
     if (!login.empty()) complain_of_refusals();
-    if (::testing::Test::HasFailure()) std::fprintf(stderr, "server log:\n%s\n", log().c_str());
+    if (test_has_failed()) std::fprintf(stderr, "server log:\n%s\n", log().c_str());
   }
 
   std::string cluster_url() const {
@@ -171,7 +170,7 @@ class private_server::state {
       if (!login.starts_with(field(entry, "username") + ":")) continue;
       const auto what = field(entry, "object");
       if (!may_be_refused(what)) {
-        ADD_FAILURE() << "refused: " << field(entry, "reason") << " " << what;
+        fail_test("refused: " + field(entry, "reason") + " " + what);
       }
     }
   } catch (const std::exception&) {

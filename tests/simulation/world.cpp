@@ -91,6 +91,11 @@ void world::deliver_messages() {
   }
 }
 
+// Its clock may have been set back, too.
+void world::tell_emptied() {
+  tell({.what = history::kind::emptied, .until = now_.time_since_epoch(), .note = "clock"});
+}
+
 void world::tell(history::event what) {
   if (scenario_.history == nullptr) return;
   what.time = now_.time_since_epoch();
@@ -141,7 +146,7 @@ void world::empty_the_server() {
     knows_scripts_ = false;
     for (const auto& one : clients_) one->break_connection();
   }
-  tell({.what = history::kind::emptied, .until = now_.time_since_epoch()});
+  tell_emptied();
   promises_.emptied(now_);
   for (const auto& one : clients_) one->disturb();
 }
@@ -159,7 +164,7 @@ void world::meddle() {
   (void)execute(connection, what.command);
   server_.disconnect(connection);
   if (what.ends_leases) {
-    tell({.what = history::kind::emptied, .until = now_.time_since_epoch()});
+    tell_emptied();
     promises_.leases_ended(now_);
   }
   for (const auto& one : clients_) one->disturb();
@@ -172,7 +177,7 @@ void world::set_the_clock() {
   count(forward ? fault::clock_forward : fault::clock_back);
   server_.step_clock(forward ? size : -size);
   // Leases have ended, perhaps: as if they were forgotten.
-  if (forward) tell({.what = history::kind::emptied, .until = now_.time_since_epoch()});
+  if (forward) tell_emptied();
   promises_.clock_set(now_, forward ? size : -size);
   for (const auto& one : clients_) one->disturb();
 }

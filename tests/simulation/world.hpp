@@ -57,6 +57,7 @@ class world {
   void lost() { ++result_.losses; }
   // For the history, where one is wanted; of one client, or of the server.
   void tell(history::event what);
+  void tell_emptied();
 
  private:
   void plan_faults();

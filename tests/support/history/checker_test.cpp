@@ -96,12 +96,32 @@ TEST(Checker, WantsEveryTokenOnce) { EXPECT_EQ(broken(with("token=2", "token=1")
 TEST(Checker, WantsTokensToFollowTime) {
   const std::string later =
       "500 called process=1 operation=2 lock=a lease=1000\n"
-      "510 won process=1 operation=2 lock=a token=9 until=1500\n"
+      "510 won process=1 operation=2 lock=a token=18432 until=1500\n"
       "520 releasing process=1 operation=2 lock=a\n"
       "530 released process=1 operation=2 lock=a\n";
   EXPECT_EQ(broken(one_after_the_other + later), "");
-  EXPECT_EQ(broken(with("token=2", "token=10") + later), "I3");
-  EXPECT_EQ(broken(with("token=2", "token=10") + later + "450 emptied until=460\n"), "");
+  const auto too_large = with("token=2", "token=20480");
+  EXPECT_EQ(broken(too_large + later), "I3");
+  EXPECT_EQ(broken(too_large + later + "450 emptied until=460\n"), "I3");
+  EXPECT_EQ(broken(too_large + later + "450 emptied until=460 note=clock\n"), "");
+}
+
+// A server that has lost what it gave gives it to another; its first owner's process passes on.
+TEST(Checker, AllowsWhatIsPassedOnToHaveASmallerTokenOnlyWhereTheServerHasForgotten) {
+  const auto turn = [](int process, int operation, int from, int token) {
+    const auto of = " process=" + std::to_string(process) +
+                    " operation=" + std::to_string(operation) + " lock=a";
+    const auto at = [from](int after) { return std::to_string(from + after); };
+    return at(0) + " called" + of + " lease=1000\n" + at(1) + " won" + of +
+           " token=" + std::to_string(token) + " until=" + at(900) + "\n" + at(2) + " releasing" +
+           of + "\n" + at(3) + " released" + of + "\n";
+  };
+  const auto all = turn(1, 1, 10, 3 * 2048) + turn(2, 1, 20, 5 * 2048);
+  const std::string emptied = "15 emptied until=16\n";
+  EXPECT_EQ(broken(all + turn(1, 2, 30, 3 * 2048 + 1)), "I3");
+  EXPECT_EQ(broken(all + turn(1, 2, 30, 3 * 2048 + 1) + emptied), "");
+  EXPECT_EQ(broken(all + turn(1, 2, 30, 4 * 2048) + emptied), "I3") << "a grant of its own";
+  EXPECT_EQ(broken(all + turn(3, 1, 30, 3 * 2048 + 1) + emptied), "I3") << "passed on by whom?";
 }
 
 // Two readers, of whom the second has joined one of before, and a writer after them.

@@ -37,7 +37,8 @@ enum class kind {
   frozen,   // this process runs no more ...
   thawed,   // ... and runs again
   broken,   // the network or the server fails; until: it works again
-  emptied,  // the server loses what it has, some time before `until`
+  emptied,  // the server loses what it has, some time before `until`; note: "clock", where its
+            // clock may be set as well, so that new tokens may be below those of before
   healed,   // nothing of all this happens from now on
   left,     // after all is over, the server still has what is in `note`
 };

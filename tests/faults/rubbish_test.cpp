@@ -2,8 +2,8 @@
 // and nobody storms the server.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <set>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -11,6 +11,7 @@
 #include "faults/each_kind.hpp"
 #include "faults/faulty_server.hpp"
 #include "net/clock.hpp"
+#include "support/raw_connection.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -44,21 +45,20 @@ class place {
   const private_server& server() const noexcept { return server_; }
   void work() const { (void)attempt(task_, server_, impatient()); }
 
-  // The keys that it needs; they may be there for a moment only. Not those of one client or
-  // request, which the next has not.
+  // The keys that it writes, also those that are there for a moment only. Not those of one client
+  // or request, which the next has not.
   std::set<std::string> keys() const {
+    const std::string_view channel = "__keyspace@1__:";
+    server_.command({"CONFIG", "SET", "notify-keyspace-events", "KA"});
+    support::raw_connection ear{net::unix_endpoint{server_.socket()}};
+    ear.command({"PSUBSCRIBE", std::string{channel} + "*{*"});
+    work();
     std::set<std::string> found;
-    std::atomic<bool> done = false;
-    {
-      const std::jthread looks([&] {
-        while (!done) {
-          const auto there = at_their_database(server_, {"KEYS", "*{*"});
-          for (const auto& key : there.items) found.insert(key.text);
-        }
-      });
-      work();
-      done = true;
+    for (auto said = ear.command({"PING"}); said.items.at(0).text != "pong";) {
+      found.insert(said.items.at(2).text.substr(channel.size()));
+      said = ear.read_value();
     }
+    server_.command({"CONFIG", "SET", "notify-keyspace-events", ""});
     std::erase_if(found, [](const auto& key) { return key.starts_with("hf:once:"); });
     EXPECT_FALSE(found.empty());
     return found;

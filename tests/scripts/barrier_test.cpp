@@ -95,6 +95,20 @@ TEST_P(BarrierScript, CountsACopyOnceAlsoWhenItHasOpened) {
   EXPECT_EQ(arrived(), 0);
 }
 
+// He could not listen any more, and a late copy of what he had asked before puts him there again.
+TEST_P(BarrierScript, CountsOnceWhoStandsThereInTwoWays) {
+  claim listener = party(3, wakeup_way::channel), b = party(3);
+  support::raw_connection ear{net::unix_endpoint{server().socket()}};
+  ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});
+  claim poller = listener;
+  poller.way = wakeup_way::poll;
+  ASSERT_TRUE(waits(poller) && waits(listener));
+  listener.ticket = 0;
+  EXPECT_TRUE(waits(listener)) << "a copy of his own";
+  EXPECT_TRUE(waits(b));
+  EXPECT_GT(generation(party(3)), 0U);
+}
+
 TEST_P(BarrierScript, TellsWhoListens) {
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
   ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});

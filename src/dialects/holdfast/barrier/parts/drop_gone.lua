@@ -1,10 +1,11 @@
 -- Drops who is gone from the queue: nobody listens to his channel, or he has not asked for long;
 -- and what is no party.
--- Sets `others` to those who are there, without `member`.
-local others = {}
+-- Sets `others` to those who are there, without `me`: each once, though he may stand there in two
+-- ways, as after a late copy of what he asked when he still listened.
+local others, counted = {}, {[me] = true}
 for _, party in ipairs(call('ZRANGE', KEYS[2], 0, -1)) do
-  if party ~= member then
-    local request, claim, way = string.match(party, '^([^:]+):(%d+):([-p])$')
+  local request, claim, way = string.match(party, '^([^:]+):(%d+):([-p])$')
+  if not counted[request or ''] then
     local heard = call('HGET', KEYS[3], party)
     local gone = not request or heard and now - heard > (way == 'p' and 5000000 or 120000000)
     local channel = 'hf:c:' .. string.sub(request or '', 1, 32)
@@ -17,6 +18,7 @@ for _, party in ipairs(call('ZRANGE', KEYS[2], 0, -1)) do
       call('HDEL', KEYS[3], party)
     else
       others[#others + 1] = {request, claim, way, channel}
+      counted[request] = true
     end
   end
 end

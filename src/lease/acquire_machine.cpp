@@ -352,6 +352,10 @@ void acquire_machine::remember(answer last, std::string_view detail) {
   last_detail_ = detail.empty() ? nullptr : std::make_unique<const std::string>(detail);
 }
 
+monotonic_time acquire_machine::executable_until() const noexcept {
+  return doubtful_until_ - clock_allowance(response_timeout_);
+}
+
 // The acquire under way was answered or was never sent, so no copy of it is left.
 void acquire_machine::settled(moment now) noexcept {
   under_way_ = ask::nothing;

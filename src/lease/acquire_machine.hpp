@@ -94,6 +94,10 @@ class acquire_machine {
   // It waits without a place in a queue.
   bool is_polling() const noexcept { return state_ == state::waiting && claim_->ticket == 0; }
 
+  // Until then, on our clock, the server may execute the acquire that the last step asked to send,
+  // however late it is sent: doubts end soon after.
+  monotonic_time executable_until() const noexcept;
+
   // Names the grant once there is one.
   const dialects::claim& claim() const noexcept { return *claim_; }
 

@@ -363,6 +363,17 @@ TEST(AcquireMachine, DoesNotWaitForAServerThatWasNeverReached) {
   EXPECT_TRUE(last.finished);
 }
 
+// A timer may call it late, with the time for which it was set.
+TEST(AcquireMachine, CountsUntilWhenARequestMayBeExecutedFromWhenItWasToldToAsk) {
+  acquire_machine machine = machine_of(for_ever);
+  machine.start(start);
+  EXPECT_EQ(machine.executable_until(), local_start + response_timeout);
+  machine.on_missing(missing::unknown, no_route, at(local_start + seconds(1)));
+  const auto later = local_start + seconds(9);
+  EXPECT_EQ(machine.on_timer(at(later)).send, ask::acquire);
+  EXPECT_EQ(machine.executable_until(), later + response_timeout);
+}
+
 TEST(AcquireMachine, ResendsOnlyWhenTheEarlierCopyWouldBeRefused) {
   acquire_machine machine = started(for_ever);
   EXPECT_EQ(machine.on_missing(missing::unknown, no_route, start), step{.wake_at = doubt_ends});

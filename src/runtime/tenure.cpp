@@ -260,8 +260,10 @@ void tenure::send(leasing::ask what, bool resend) {
   if (may_be_granted && line_ == nullptr && !std::exchange(is_known_, true)) {
     (void)engine_.waiting().enter(claim_.owner.counter(), shared_from_this());
   }
-  const auto not_after = net::now() + engine_.options().response_timeout;
-  outgoing_ = {.what = what, .resend = resend, .not_after = not_after};
+  // As the machine counts it, which may have been called late: with the time of a timer.
+  const auto* const machine = std::get_if<acquiring>(&machine_);
+  outgoing_ = {.what = what, .resend = resend};
+  if (machine != nullptr) outgoing_.not_after = machine->executable_until();
   if (auto* const all = std::exchange(listener_.together, nullptr)) {
     return all->add(shared_from_this());
   }
@@ -285,7 +287,7 @@ void tenure::write(resp::writer& out, monotonic_time sent_at) {
       if (is_first && !engine_.hears()) claim_.way = dialects::wakeup_way::poll;
       outgoing_.held_back = sent_at < engine_.quarantine_ends();
       if (outgoing_.held_back) return write_nothing(out);
-      // The machine counts its doubts from when it asked to send, so what waited is given less.
+      // What waited is given less.
       const auto left = std::max(nanoseconds{0}, outgoing_.not_after - sent_at);
       const moment sent{sent_at, engine_.clock(slot()).estimate(sent_at)};
       const auto whole = std::chrono::duration_cast<milliseconds>(left);

@@ -144,7 +144,8 @@ class recipe {
   virtual void write_lone_release(const claim& held, resp::writer& out) const {
     write_release(held, out);
   }
-  // Leaves the queue, and gives back what may have been granted meanwhile or unheard.
+  // Leaves the queue, and gives back what may have been granted meanwhile or unheard: where
+  // `granted` says which grant that is, no other.
   virtual void write_withdraw(const claim&, resp::writer&) const = 0;
   virtual release_verdict read_release(const resp::value&) const = 0;
 };

@@ -29,7 +29,9 @@ class return_to_sender final : public redis::request {
       : room_(room),
         key_(what.name),
         recipe_(what.shared ? dialects::native_shared_lock() : dialects::native_mutex(fencing::on)),
-        claim_{.key = &key_, .owner = request_id{id, what.request, what.revocable}} {}
+        claim_{.key = &key_,
+               .owner = request_id{id, what.request, what.revocable},
+               .granted = what.major} {}
 
   std::uint16_t slot() const noexcept { return key_.slot(); }
 
@@ -191,7 +193,8 @@ void waiting_room::on_timer(monotonic_time now) {
   }
   for (const auto& [request, message, until] : departed) {
     const auto* const grant = std::get_if<dialects::handed_over>(&message.what);
-    if (grant == nullptr) continue;
+    // What names no grant could, executed late, free what the same request has been granted since.
+    if (grant == nullptr || grant->major == 0) continue;
     auto& sent_back = *new return_to_sender{*this, id_, *grant};
     engine_.connection(sent_back.slot()).submit(sent_back, redis::connection::delivery::lazy);
   }

@@ -47,6 +47,18 @@ TEST_P(OwnerScripts, WithdrawWithoutKnowingTheToken) {
   redis().must_acquire(mine);
   EXPECT_EQ(redis().withdraw(claims.next()), release_verdict(not_mine{}));
   EXPECT_EQ(redis().withdraw(others.next()), release_verdict(not_mine{}));
+  mine.granted = 0;
+  EXPECT_EQ(redis().withdraw(mine), release_verdict(released{}));
+  EXPECT_FALSE(redis().exists(key.value_key()));
+}
+
+TEST_P(OwnerScripts, WithdrawOnlyTheGrantThatIsNamed) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim earlier = mine;
+  --earlier.granted;
+  EXPECT_EQ(redis().withdraw(earlier), release_verdict(not_mine{}));
+  EXPECT_TRUE(redis().exists(key.value_key()));
   EXPECT_EQ(redis().withdraw(mine), release_verdict(released{}));
   EXPECT_FALSE(redis().exists(key.value_key()));
 }

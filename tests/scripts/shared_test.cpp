@@ -41,6 +41,17 @@ TEST_P(SharedScript, GivesEveryHolderATokenOfHisOwn) {
   EXPECT_LT(b.granted, writer.granted);
 }
 
+TEST_P(SharedScript, WithdrawsOnlyTheGrantThatIsNamed) {
+  claim a = in_mode('r');
+  ASSERT_TRUE(granted_to(a));
+  claim earlier = a;
+  --earlier.granted;
+  EXPECT_EQ(shared().withdraw(earlier), release_verdict(not_mine{}));
+  EXPECT_TRUE(holds(a));
+  EXPECT_EQ(shared().withdraw(a), release_verdict(released{}));
+  EXPECT_FALSE(holds(a));
+}
+
 TEST_P(SharedScript, TakesAHolderOutByTheLocksOwnKeyAlone) {
   claim a = in_mode('r'), b = in_mode('r'), writer = waiting(in_mode('x'));
   ASSERT_TRUE(granted_to(a) && granted_to(b));

@@ -88,7 +88,7 @@ class client {
   void ask_answered(std::optional<leasing::acquire_machine>& asks, const dialects::claim& claim,
                     const resp::value& reply, const utterance& when,
                     void (client::*follow)(const leasing::step&));
-  void give_back(const request_id& left);
+  void give_back(const request_id& left, dialects::token_major major);
   void wake_at(monotonic_time local);
 
   // client_holding.cpp

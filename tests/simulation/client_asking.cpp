@@ -216,16 +216,17 @@ void client::heard(const resp::value& push, const utterance& when) {
     return acquires ? obey(next) : obey_change(next);
   }
   if (holding_ && grant->request == claim_.owner.counter()) return;
-  later(world_.now() + unclaimed,
-        [this, left = request_id{id_, grant->request, grant->revocable}] { give_back(left); });
+  if (grant->major == 0) return;
+  const request_id left{id_, grant->request, grant->revocable};
+  later(world_.now() + unclaimed, [=, this, major = grant->major] { give_back(left, major); });
 }
 
 // A grant came for a request that has left: it is passed on.
-void client::give_back(const request_id& left) {
+void client::give_back(const request_id& left, dialects::token_major major) {
   connect();
   parcel sent{.what = use::courtesy};
   resp::writer out{sent.bytes};
-  world_.of().recipe->write_withdraw({.key = &world_.key(), .owner = left}, out);
+  world_.of().recipe->write_withdraw({.key = &world_.key(), .owner = left, .granted = major}, out);
   sent.executed = [](const resp::value&) {};
   wire_.transmit(std::move(sent));
 }

@@ -136,10 +136,12 @@ void walker::hear(const resp::value& push, std::uint64_t position) {
     by_message_ = false;
     return;
   }
-  later(world_.now() + unclaimed, [this, left = request_id{id_, grant->request}] {
+  const request_id left{id_, grant->request};
+  later(world_.now() + unclaimed, [=, this, major = grant->major] {
     errand back{.heard = [](const resp::value*, monotonic_time, std::uint64_t) {}};
     resp::writer out{back.bytes};
-    dialects::native_mutex(fencing::on).write_withdraw({.key = &world_.key(), .owner = left}, out);
+    dialects::native_mutex(fencing::on)
+        .write_withdraw({.key = &world_.key(), .owner = left, .granted = major}, out);
     send(std::move(back));
   });
 }

@@ -229,7 +229,8 @@ void customer::heard(const resp::value& push) {
     if (market_.owner_of(key) != std::string{request_id{id_, grant->request}.text()}) continue;
     std::string bytes;
     resp::writer out{bytes};
-    how().write_withdraw({.key = &key, .owner = request_id{id_, grant->request}}, out);
+    how().write_withdraw(
+        {.key = &key, .owner = request_id{id_, grant->request}, .granted = grant->major}, out);
     transmit(std::move(bytes), {}, [](const resp::value*, monotonic_time) {});
   }
 }

@@ -83,10 +83,11 @@ void mutex_recipe::write_lone_release(const claim& held, resp::writer& out) cons
 }
 
 void mutex_recipe::write_withdraw(const claim& wanted, resp::writer& out) const {
-  out.call(scripts::holdfast_withdraw, 4, 2);
+  out.call(scripts::holdfast_withdraw, 4, wanted.granted == 0 ? 2 : 3);
   write_keys(*wanted.key, out);
   out.arg(wanted.owner.text());
   out.arg(place_suffix{wanted}.text());
+  if (wanted.granted != 0) out.arg(wanted.granted);
 }
 
 void write_acquire_all(std::span<const claim* const> wanted, server_time not_after,

@@ -140,6 +140,9 @@ TEST(mutex_recipe, gives_back_by_value_or_by_owner) {
             evalsha(scripts::token_release, 1, {"hf:{orders:42}", "1:1795240014867674:" + owner}));
   EXPECT_EQ(written([](auto& out) { fenced().write_withdraw(some_claim(), out); }),
             evalsha(scripts::holdfast_withdraw, 4, keys_and({owner, ":1000:-"})));
+  EXPECT_EQ(
+      written([](auto& out) { fenced().write_withdraw(some_claim(major), out); }),
+      evalsha(scripts::holdfast_withdraw, 4, keys_and({owner, ":1000:-", "1795240014867674"})));
 }
 
 TEST(mutex_recipe, reads_grants) {

@@ -75,10 +75,11 @@ void shared_recipe::write_lone_release(const claim& held, resp::writer& out) con
 }
 
 void shared_recipe::write_withdraw(const claim& wanted, resp::writer& out) const {
-  out.call(scripts::holdfast_shared_withdraw, keys, 2);
+  out.call(scripts::holdfast_shared_withdraw, keys, wanted.granted == 0 ? 2 : 3);
   write_shared_keys(*wanted.key, out);
   out.arg(wanted.owner.text());
   out.arg(wanted.wants != nullptr ? place_of(wanted) : std::string{});
+  if (wanted.granted != 0) out.arg(wanted.granted);
 }
 
 void write_set_permits(const lock_key& key, std::uint32_t permits, resp::writer& out) {

@@ -5,6 +5,7 @@
 --       4 the fence counter of its hash slot
 -- ARGV  1 request id
 --       2 what stands behind it in the queue
+--       3 the major of the grant; not there: whichever it is. A late copy must not free another
 -- Returns 1: given back; 0: it had not been granted; 2: as in release.lua. The first write is ZREM
 -- or DEL: they pass when memory is short.
 local call = redis.call
@@ -14,7 +15,7 @@ call('ZREM', KEYS[2], member)
 call('HDEL', KEYS[3], member)
 local held = call('GET', KEYS[1])
 local major, owner = string.match(held or '', '^1:(%d+):(.+)$')
-if owner ~= ARGV[1] then
+if owner ~= ARGV[1] or ARGV[3] and major ~= ARGV[3] then
   if was_first then
     local me, looked, unheard = nil, 0, {}
     local claim = math.max(0, call('PTTL', KEYS[1]))

@@ -1,6 +1,7 @@
 #include "api/replica_check.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -27,6 +28,20 @@ std::string field_of(const std::string& line, std::string_view name) {
   const auto begin = at + name.size() + 2;
   return fields.substr(begin, fields.find(',', begin) - begin);
 }
+
+// What a master does without replicas: min-replicas-to-write, and min-replicas-max-lag. Nothing
+// where the user may not look.
+struct replica_guard {
+  std::optional<std::string> needed;
+  std::optional<std::string> longest_lag;
+
+  bool may_be_looked_at() const { return needed && longest_lag; }
+  bool is_off() const { return needed == "0" || (needed && longest_lag == "0"); }
+};
+
+// A replica says every second how far it is. One that has not for so long is not counted on by its
+// master either, where that guard is on with the usual setting.
+constexpr std::int64_t usual_longest_lag = 10;
 
 // Reached as its master is, with the same login.
 class replica_connection {
@@ -77,6 +92,7 @@ class replica_examination {
   void run() {
     const auto info = ask(core_, search_.slot, {"INFO", "replication"});
     if (info.is(resp::type::error)) return;  // said under "version" already
+    guard_ = {setting("min-replicas-to-write"), setting("min-replicas-max-lag")};
     for (int i = 0;; ++i) {
       const auto line = info_field(info.text, "slave" + std::to_string(i));
       if (line.empty()) break;
@@ -92,17 +108,38 @@ class replica_examination {
     findings_.push_back({level, std::move(check), std::move(detail), std::move(remedy)});
   }
 
+  std::optional<std::string> setting(std::string_view name) {
+    return redis::read_setting(ask(core_, search_.slot, {"CONFIG", "GET", name}));
+  }
+
+  // In seconds. A shorter one of the master's own counts; a longer one makes nothing safer.
+  std::int64_t longest_lag() const {
+    const auto own = number(guard_.longest_lag.value_or("0"));
+    return own == 0 ? usual_longest_lag : std::min(own, usual_longest_lag);
+  }
+
   void about_one(const std::string& line, std::int64_t written) {
     const net::tcp_endpoint at{field_of(line, "ip"),
                                parse_number<std::uint16_t>(field_of(line, "port")).value_or(0)};
     const auto where = at.host + ":" + field_of(line, "port");
     connected_.push_back(where);
     const bool online = field_of(line, "state") == "online";
+    const auto lag = field_of(line, "lag");
+    const bool is_late = number(lag) > longest_lag();
     const auto behind = std::to_string(written - number(field_of(line, "offset")));
-    report(online ? severity::ok : severity::warning, "replica",
-           where + ", " + field_of(line, "state") + ", " + behind + " bytes behind",
-           online ? "" : "a failover to it would lose what it has not received");
+    report(
+        online && !is_late ? severity::ok : severity::warning, "replica",
+        where + ", " + field_of(line, "state") + ", " + behind + " bytes behind, lag " + lag + " s",
+        why_not_safe(online, is_late));
     if (online) look_at(where, at);
+  }
+
+  std::string why_not_safe(bool online, bool is_late) const {
+    if (!online) return "a failover to it would lose what it has not received";
+    if (!is_late) return {};
+    return "it has said nothing for more than " + std::to_string(longest_lag()) +
+           " s, and a failover to it would lose what it has not received: see whether it hangs, "
+           "is overloaded, or is cut off";
   }
 
   // What is in order there is not said.
@@ -158,15 +195,16 @@ class replica_examination {
   }
 
   void about_waiting_for_them() {
-    const auto needed =
-        redis::read_setting(ask(core_, search_.slot, {"CONFIG", "GET", "min-replicas-to-write"}));
-    if (!needed) {
+    if (!guard_.may_be_looked_at()) {
       report(severity::ok, "min-replicas-to-write", "could not look (needs +config|get)");
     }
-    if (needed != "0") return;
-    report(severity::warning, "min-replicas-to-write", "0",
+    if (!guard_.is_off()) return;
+    const bool by_lag = guard_.needed != "0";
+    report(severity::warning, "min-replicas-to-write",
+           by_lag ? *guard_.needed + ", but min-replicas-max-lag is 0, which switches it off" : "0",
            "a master that is cut off from all others goes on granting locks that a "
-           "failover forgets; set 1, and a small min-replicas-max-lag");
+           "failover forgets; set 1, and a small min-replicas-max-lag" +
+               std::string(by_lag ? " that is not 0" : ""));
   }
 
   runtime::client_core& core_;
@@ -174,6 +212,7 @@ class replica_examination {
   std::vector<finding>& findings_;
   std::vector<clock_reading>& clocks_;
   std::vector<std::string> connected_;
+  replica_guard guard_;
 };
 
 }  // namespace

@@ -86,6 +86,31 @@ TEST_P(Deployment, ReplicasThatNobodyWaitsFor) {
   expect(about("role", at(replica)), severity::problem, "this is a replica", "the master");
   master.command({"CONFIG", "SET", "min-replicas-to-write", "1"});
   EXPECT_EQ(needed().check, "");
+  master.command({"CONFIG", "SET", "min-replicas-max-lag", "0"});
+  expect(needed(), severity::warning, "1, but min-replicas-max-lag is 0", "that is not 0");
+}
+
+// Its master goes on without it, and takes it for a replica until repl-timeout, of a minute.
+TEST_P(Deployment, AReplicaThatHangs) {
+  const auto master =
+      start({.tcp = true,
+             .arguments = {"--min-replicas-max-lag", "1", "--repl-diskless-sync-delay", "0"}});
+  auto replica =
+      start({.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(master.port())}});
+  finding said;
+  const auto becomes = [&](severity level, const std::string& detail) {
+    return eventually([&] {
+      said = about("replica", at(master));
+      return said.level == level && said.detail.find(detail) != std::string::npos;
+    });
+  };
+  ASSERT_TRUE(becomes(severity::ok, "online")) << said.detail;
+  EXPECT_THAT(said.detail, ::testing::ContainsRegex(" bytes behind, lag [01] s"));
+  replica.freeze();
+  ASSERT_TRUE(becomes(severity::warning, "online")) << said.detail;
+  expect(said, severity::warning, ", lag ", "it has said nothing for more than 1 s");
+  replica.thaw();
+  EXPECT_TRUE(becomes(severity::ok, "online")) << said.detail;
 }
 
 TEST_P(Deployment, WhoMayComeIn) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/ask.hpp"
+#include "redis/server_reply.hpp"
 
 namespace holdfast::api {
 namespace {
@@ -73,11 +74,39 @@ void examine_masters(const std::vector<cluster_master>& all, std::vector<finding
                     "see what is said of those that do not answer"});
     return;
   }
-  const bool whole = served == redis::hash_slots;
+  const auto said = masters + (all.size() == 1 ? " has " : " have ") + slots;
+  if (served < redis::hash_slots) {
+    into.push_back({severity::problem, "cluster", said,
+                    "locks of the other slots are not available: see CLUSTER INFO of a node"});
+    return;
+  }
+  // More than half of them must vote for who takes over, the one that has died counted.
+  constexpr std::size_t fewest = 3;
+  const bool can_elect = all.size() >= fewest;
+  into.push_back({can_elect ? severity::ok : severity::warning, "cluster", said,
+                  can_elect ? ""
+                            : "when one dies no replica takes over, since most masters must vote "
+                              "for it: spread the slots over three masters at least"});
+}
+
+void examine_coverage(const asking& ask, std::size_t masters, std::vector<finding>& into) {
+  if (masters == 1) return;  // it has all slots or none
+  const std::string check = "full coverage";
+  const auto demanded =
+      redis::read_setting(ask({"CONFIG", "GET", "cluster-require-full-coverage"}));
+  if (!demanded) {
+    into.push_back({severity::ok, check,
+                    "could not look at cluster-require-full-coverage (needs +config|get)", ""});
+    return;
+  }
+  const bool all_or_nothing = *demanded == "yes";
   into.push_back(
-      {whole ? severity::ok : severity::problem, "cluster",
-       masters + (all.size() == 1 ? " has " : " have ") + slots,
-       whole ? "" : "locks of the other slots are not available: see CLUSTER INFO of a node"});
+      {all_or_nothing ? severity::warning : severity::ok, check,
+       "cluster-require-full-coverage " + *demanded,
+       all_or_nothing
+           ? "while the slots of one master have none, all nodes refuse everything, and leases "
+             "that are shorter are lost: set it to no at every node (CONFIG SET)"
+           : ""});
 }
 
 node_view look_from_node(const asking& ask) {

@@ -1,6 +1,7 @@
 // The masters of a cluster and its slots: who does not answer, and what is half moved.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,11 @@ struct cluster_master {
 // Asks each whether it is there.
 std::vector<cluster_master> ask_masters(runtime::client_core&);
 
-// Adds whose slots are not available.
+// Adds whose slots are not available, and whether a master that dies can be replaced.
 void examine_masters(const std::vector<cluster_master>&, std::vector<finding>& into);
+
+// Adds whether one node, of so many masters, serves its slots while others have no master.
+void examine_coverage(const asking&, std::size_t masters, std::vector<finding>& into);
 
 // What one node says of itself and of its replicas: of CLUSTER NODES.
 struct node_view {

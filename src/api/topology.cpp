@@ -34,6 +34,7 @@ void examine_topology(runtime::client_core& core, std::uint16_t slot, standing a
     search.without = severity::warning;
     auto seen = look_from_node(ask);
     examine_moves(seen, into);
+    examine_coverage(ask, core.engine().masters().size(), into);
     search.known = std::move(seen.replicas);
   }
   try {

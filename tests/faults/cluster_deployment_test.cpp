@@ -67,6 +67,44 @@ TEST_P(ClusterDeployment, AMasterThatDoesNotAnswer) {
   }
 }
 
+TEST_P(ClusterDeployment, TooFewMastersToElectAnother) {
+  for (const std::size_t masters : {1U, 2U, 3U}) {
+    const auto all = diagnose(start_cluster({.masters = masters}));
+    const auto cluster = about("cluster", all);
+    ASSERT_EQ(cluster.size(), 1U);
+    const bool can_elect = masters == 3;
+    EXPECT_EQ(cluster[0].level, can_elect ? severity::ok : severity::warning) << masters;
+    EXPECT_THAT(cluster[0].detail, HasSubstr("16384 of 16384 slots"));
+    EXPECT_THAT(cluster[0].remedy, HasSubstr(can_elect ? "" : "three masters at least"));
+    EXPECT_EQ(about("full coverage", all).size(), masters == 1 ? 0 : masters);
+  }
+}
+
+TEST_P(ClusterDeployment, OneLostMasterThatStopsAll) {
+  auto servers = start_cluster({.masters = 2});
+  const auto expect_of_each = [&](severity level, const std::string& detail,
+                                  const client_options& options = patient()) {
+    const auto said = about("full coverage", diagnose(servers, options));
+    ASSERT_EQ(said.size(), 2U);
+    for (const auto& found : said) {
+      EXPECT_EQ(found.level, level) << found.detail;
+      EXPECT_THAT(found.detail, HasSubstr(detail));
+      EXPECT_EQ(found.remedy.empty(), level == severity::ok);
+    }
+  };
+  expect_of_each(severity::warning, "cluster-require-full-coverage yes");
+  for (const std::size_t i : {0U, 1U}) {
+    servers.node(i).command({"CONFIG", "SET", "cluster-require-full-coverage", "no"});
+    servers.node(i).command({"ACL", "SETUSER", "worker", "on", std::string(">") + password, "~*",
+                             "&*", "+@all", "-config"});
+  }
+  expect_of_each(severity::ok, "cluster-require-full-coverage no");
+  auto options = patient();
+  options.username = "worker";
+  options.password = password;
+  expect_of_each(severity::ok, "(needs +config|get)", options);
+}
+
 TEST_P(ClusterDeployment, SlotsThatAreHalfMoved) {
   const auto servers = start_cluster({.masters = 2});
   EXPECT_TRUE(about("open slots", diagnose(servers)).empty());

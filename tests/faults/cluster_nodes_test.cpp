@@ -23,7 +23,7 @@ std::int64_t asked_for_slots(const support::private_server& node) {
 bool sees_all_slots(const client& redis) {
   const auto findings = inspector{redis}.diagnose();
   const auto found = std::ranges::find(findings, std::string{"cluster"}, &finding::check);
-  return found != findings.end() && found->level == finding::severity::ok;
+  return found != findings.end() && found->level != finding::severity::problem;
 }
 
 TEST_P(OnCluster, NodesComeAndGo) {

@@ -13,6 +13,7 @@
 #include "api/access_check.hpp"
 #include "api/ask.hpp"
 #include "api/cluster_check.hpp"
+#include "api/encryption_check.hpp"
 #include "api/topology.hpp"
 #include "api/trials.hpp"
 #include "dialects/catalog.hpp"
@@ -142,24 +143,9 @@ class examination {
   }
 
   void about_encryption() {
-    const auto tls = core_.engine().at(slot_).tls();
-    if (tls.empty()) return about_plain_bytes();
-    if (!core_.engine().options().tls.insecure_accept_any_certificate) {
-      return report(severity::ok, "tls", tls + ", the server has proved who it is");
-    }
-    report(
-        severity::warning, "tls", tls + ", but any certificate is accepted",
-        "whoever is on the way can read and change everything: trust the certificate's authority "
-        "with tls.ca_file (--tls-ca) instead");
-  }
-
-  void about_plain_bytes() {
-    const auto where = core_.engine().at(slot_).where();
-    const auto* const over = std::get_if<net::tcp_endpoint>(&where);
-    if (over == nullptr || is_loopback(over->host)) return;
-    report(severity::warning, "tls", "no TLS to " + over->host,
-           "whoever is on the way can read and change everything, the password too: use rediss:// "
-           "unless you trust that network");
+    const auto& server = core_.engine().at(slot_);
+    findings_.push_back(
+        examine_encryption(server.where(), server.connection.settings().tls, server.tls()));
   }
 
   void about_the_server() {

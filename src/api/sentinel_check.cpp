@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "api/encryption_check.hpp"
 #include "base/printable.hpp"
 #include "net/clock.hpp"
 #include "redis/exchange.hpp"
@@ -17,11 +19,13 @@ using severity = finding::severity;
 
 struct asked_sentinel {
   net::endpoint where;
-  redis::sentinel_answer said;
+  redis::sentinel_report report;
+
+  bool answers() const { return !std::holds_alternative<redis::breakdown>(report.said); }
 
   // Empty: none.
   std::string master() const {
-    const auto* const named = std::get_if<redis::named_master>(&said);
+    const auto* const named = std::get_if<redis::named_master>(&report.said);
     return named == nullptr ? std::string{} : net::to_string(net::endpoint{named->where});
   }
 };
@@ -40,7 +44,7 @@ std::string most_named(const std::vector<asked_sentinel>& all) {
 
 finding describe(const asked_sentinel& one, const std::string& service, const std::string& most) {
   const auto name = net::to_string(one.where) + ": ";
-  if (const auto* const broken = std::get_if<redis::breakdown>(&one.said)) {
+  if (const auto* const broken = std::get_if<redis::breakdown>(&one.report.said)) {
     return {severity::warning, "sentinel", name + broken->detail,
             "start it, or take it out of the URL"};
   }
@@ -57,28 +61,41 @@ finding describe(const asked_sentinel& one, const std::string& service, const st
                    "others, or has been started with an old configuration"};
 }
 
+// How the bytes to them are secured. What is so for several is said once.
+void examine_ways(const std::vector<asked_sentinel>& all, const std::optional<tls_options>& wanted,
+                  std::vector<finding>& into) {
+  std::set<std::string> said;
+  for (const auto& one : all) {
+    if (!one.answers()) continue;
+    auto found = examine_encryption(one.where, wanted, one.report.tls);
+    found.detail = "sentinels: " + found.detail;
+    if (said.insert(found.detail).second) into.push_back(std::move(found));
+  }
+}
+
 }  // namespace
 
 std::optional<net::endpoint> examine_sentinels(const redis::sentinel_group& group,
                                                milliseconds patience, std::vector<finding>& into) {
   std::vector<asked_sentinel> all;
   for (const auto& member : group.members) {
-    all.push_back(
-        {member, redis::ask_sentinel(member, group, {net::now() + patience, patience, nullptr})});
+    const net::connect_limits limits{net::now() + patience, patience, nullptr};
+    all.push_back({member, redis::question_sentinel(member, group, limits)});
   }
+  const auto service = printable(group.service);
   const auto most = most_named(all);
   std::optional<net::endpoint> found;
-  std::ptrdiff_t answering = 0;
   for (const auto& one : all) {
-    into.push_back(describe(one, printable(group.service), most));
-    if (!std::holds_alternative<redis::breakdown>(one.said)) ++answering;
+    into.push_back(describe(one, service, most));
     if (!found && !most.empty() && one.master() == most) found = one.where;
   }
+  const auto answering = std::ranges::count_if(all, &asked_sentinel::answers);
   if (answering < 3) {
     into.push_back({severity::warning, "sentinel",
                     "only " + std::to_string(answering) + " of them answered",
                     "with fewer than three, nobody is left to agree on a failover when one dies"});
   }
+  examine_ways(all, group.tls, into);
   return found;
 }
 

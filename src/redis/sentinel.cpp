@@ -99,15 +99,21 @@ std::optional<breakdown> reach_sentinel(const net::endpoint& sentinel, const sen
   return log_in(talk, login, facts);
 }
 
-sentinel_answer ask_sentinel(const net::endpoint& sentinel, const sentinel_group& group,
-                             const net::connect_limits& limits) {
+sentinel_report question_sentinel(const net::endpoint& sentinel, const sentinel_group& group,
+                                  const net::connect_limits& limits) {
   link over;
   session_facts facts;
-  if (auto broken = reach_sentinel(sentinel, group, limits, over, facts)) return *broken;
+  if (auto broken = reach_sentinel(sentinel, group, limits, over, facts)) return {*broken};
   exchange talk(over, limits);
   for (const auto* question : master_questions) talk.ask({"SENTINEL", question, group.service});
-  if (auto broken = talk.run()) return *broken;
-  return read_master(talk.reply(1), read_epoch(talk.reply(0)));
+  if (auto broken = talk.run()) return {*broken};
+  return {read_master(talk.reply(1), read_epoch(talk.reply(0))), std::move(talk.reply(0)),
+          over.tls() == nullptr ? std::string{} : over.tls()->description()};
+}
+
+sentinel_answer ask_sentinel(const net::endpoint& sentinel, const sentinel_group& group,
+                             const net::connect_limits& limits) {
+  return question_sentinel(sentinel, group, limits).said;
 }
 
 sentinel_circle::sentinel_circle(sentinel_group group, newest_epoch& newest)

@@ -53,7 +53,16 @@ std::optional<breakdown> reach_sentinel(const net::endpoint& sentinel, const sen
                                         const net::connect_limits& limits, link& over,
                                         session_facts& facts);
 
+// What one sentinel said, and how.
+struct sentinel_report {
+  sentinel_answer said;
+  resp::value described{};  // the answer to SENTINEL MASTER; an error where we may not ask for that
+  std::string tls{};        // as in session_facts
+};
+
 // Does that and asks.
+sentinel_report question_sentinel(const net::endpoint& sentinel, const sentinel_group& group,
+                                  const net::connect_limits& limits);
 sentinel_answer ask_sentinel(const net::endpoint& sentinel, const sentinel_group& group,
                              const net::connect_limits& limits);
 

@@ -140,6 +140,7 @@ TEST_P(CommandLine, DoctorTellsWhatIsThereAndWhatIsMissing) {
   const auto healthy = holdfast_at(server, {"doctor"}).output;
   EXPECT_THAT(healthy, ::testing::ContainsRegex("connect +ok +.*, round trip [0-9]+ us\n"));
   EXPECT_THAT(healthy, ::testing::ContainsRegex("version +ok +(Redis|Valkey) [0-9]+\\.[0-9]+"));
+  EXPECT_THAT(healthy, ::testing::ContainsRegex("tls +ok +(no TLS through|TLSv1)"));
   EXPECT_THAT(healthy, ::testing::ContainsRegex("scripts +ok +acquire, renew, "));
   EXPECT_THAT(healthy,
               HasSubstr("\n                      -> a server that comes back within a lease"));

@@ -388,7 +388,8 @@ TEST_P(OnCluster, TheDoctorLooksAtEachMaster) {
     ++told[found.check];
   }
   EXPECT_EQ(told["cluster"], 1);
-  for (const auto* const each : {"version", "clock", "role", "persistence", "access", "replica"}) {
+  for (const auto* const each :
+       {"version", "tls", "clock", "role", "persistence", "access", "replica", "full coverage"}) {
     EXPECT_EQ(told[each], 2) << each;
   }
   EXPECT_EQ(told["kinds"], 1);

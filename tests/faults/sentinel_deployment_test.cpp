@@ -6,6 +6,7 @@
 
 #include "faults/faulty_server.hpp"
 #include "support/clock_shim.hpp"
+#include "support/private_network.hpp"
 #include "support/sentinel_group.hpp"
 
 namespace holdfast::faults {
@@ -90,6 +91,33 @@ TEST_P(SentinelDeployment, AReplicaThatIsDead) {
            });
   };
   EXPECT_TRUE(eventually(is_said));
+}
+
+TEST_P(SentinelDeployment, PlainBytesOnTheWayToSentinels) {
+  const auto here = start_sentinel(1);
+  auto options = patient();
+  options.connect_timeout = 3s;  // for which a master that answers is sought
+  const auto ways = [&](const std::string& to) { return about("tls", diagnose(to, options)); };
+  const auto near = ways(url({&here, &here}));
+  ASSERT_EQ(near.size(), 1U) << "what is so for several is said once";
+  EXPECT_EQ(near[0].level, severity::ok);
+  EXPECT_THAT(near[0].detail, HasSubstr("sentinels: no TLS to 127.0.0.1"));
+  using support::private_network;
+  if (const auto why = private_network::obstacle(); !why.empty()) GTEST_SKIP() << why;
+  const private_network network(1);
+  network.at(0, [&] {
+    const auto address = private_network::address(0);
+    const auto there =
+        support::start_sentinel(GetParam(), {"sentinel monitor locks 127.0.0.1 1 2"}, {}, address);
+    const auto far =
+        ways("redis+sentinel://" + address + ":" + std::to_string(there.port()) + "/locks");
+    EXPECT_EQ(far.size(), 1U);
+    for (const auto& found : far) {
+      EXPECT_EQ(found.level, severity::warning);
+      EXPECT_EQ(found.detail, "sentinels: no TLS to " + address);
+    }
+    return 0;
+  });
 }
 
 // It may be the next master.

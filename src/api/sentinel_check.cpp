@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/encryption_check.hpp"
+#include "base/number.hpp"
 #include "base/printable.hpp"
 #include "net/clock.hpp"
 #include "redis/exchange.hpp"
@@ -61,6 +62,62 @@ finding describe(const asked_sentinel& one, const std::string& service, const st
                    "others, or has been started with an old configuration"};
 }
 
+// How many sentinels there are, as one of them knows, and how many of them must find the master
+// dead before it may be replaced.
+struct quorum_view {
+  int quorum = 0;
+  int known = 0;
+
+  auto operator<=>(const quorum_view&) const = default;
+};
+
+// Nothing when we may not ask for that.
+std::optional<quorum_view> quorum_seen_by(const asked_sentinel& one) {
+  const auto& said = one.report.described;
+  const auto quorum = parse_number<int>(redis::field_of(said, "quorum"));
+  const auto others = parse_number<int>(redis::field_of(said, "num-other-sentinels"));
+  if (!quorum || !others) return std::nullopt;
+  return quorum_view{*quorum, *others + 1};
+}
+
+finding describe(const quorum_view& seen, const std::string& by, const std::string& service) {
+  const auto said = by + ": quorum " + std::to_string(seen.quorum) + " of " +
+                    std::to_string(seen.known) + " known " +
+                    (seen.known == 1 ? "sentinel" : "sentinels");
+  const auto set = [&](const char* quorum) {
+    return "SENTINEL SET " + service + " quorum " + quorum + ", at each of them";
+  };
+  if (seen.quorum > seen.known) {
+    return {
+        severity::warning, "sentinel quorum", said,
+        "never do so many find a dead master dead, and it is not replaced: start the others where "
+        "they find each other, or " +
+            set("2")};
+  }
+  if (seen.quorum > 1) return {severity::ok, "sentinel quorum", said, ""};
+  return {severity::warning, "sentinel quorum", said,
+          "a single one that is slow, or cut off from a living master, has it replaced, and while "
+          "there are two masters a lock may have two holders: have three sentinels at least, and " +
+              set("2")};
+}
+
+// Those who know the same are named together.
+void examine_quorums(const std::vector<asked_sentinel>& all, const std::string& service,
+                     std::vector<finding>& into) {
+  std::map<quorum_view, std::string> seen;
+  std::string refusing;
+  for (const auto& one : all) {
+    if (one.master().empty()) continue;
+    const auto view = quorum_seen_by(one);
+    auto& names = view ? seen[*view] : refusing;
+    names += (names.empty() ? "" : ", ") + net::to_string(one.where);
+  }
+  for (const auto& [view, names] : seen) into.push_back(describe(view, names, service));
+  if (refusing.empty()) return;
+  into.push_back({severity::ok, "sentinel quorum",
+                  refusing + ": could not look (needs +sentinel|master at sentinels)", ""});
+}
+
 // How the bytes to them are secured. What is so for several is said once.
 void examine_ways(const std::vector<asked_sentinel>& all, const std::optional<tls_options>& wanted,
                   std::vector<finding>& into) {
@@ -95,6 +152,7 @@ std::optional<net::endpoint> examine_sentinels(const redis::sentinel_group& grou
                     "only " + std::to_string(answering) + " of them answered",
                     "with fewer than three, nobody is left to agree on a failover when one dies"});
   }
+  examine_quorums(all, service, into);
   examine_ways(all, group.tls, into);
   return found;
 }

@@ -93,6 +93,39 @@ TEST_P(SentinelDeployment, AReplicaThatIsDead) {
   EXPECT_TRUE(eventually(is_said));
 }
 
+TEST_P(SentinelDeployment, HowManyMustFindTheMasterDead) {
+  auto group = start_group();
+  const auto quorums = [&] { return about("sentinel quorum", diagnose(group.url())); };
+  auto said = quorums();
+  ASSERT_EQ(said.size(), 1U) << "all say the same";
+  EXPECT_EQ(said[0].level, severity::ok) << said[0].detail;
+  EXPECT_THAT(said[0].detail, HasSubstr("quorum 2 of 3 known sentinels"));
+  for (const auto& [quorum, why] : {std::pair{"1", "two holders"}, {"4", "is not replaced"}}) {
+    group.sentinel(1).command({"SENTINEL", "SET", sentinel_group::service, "quorum", quorum});
+    said = quorums();
+    ASSERT_EQ(said.size(), 2U) << quorum;
+    const auto& bad = said[said[0].level == severity::ok ? 1 : 0];
+    EXPECT_EQ(bad.level, severity::warning) << bad.detail;
+    EXPECT_EQ(bad.detail,
+              place(group.sentinel(1)) + ": quorum " + quorum + " of 3 known sentinels");
+    EXPECT_THAT(bad.remedy, HasSubstr(why));
+    EXPECT_THAT(bad.remedy, HasSubstr("SENTINEL SET locks quorum 2"));
+  }
+}
+
+TEST_P(SentinelDeployment, WhatMayNotBeLookedAtAtASentinelIsNoProblem) {
+  const auto master = start({.tcp = true});
+  const auto sentinel = start_sentinel(master.port(), {std::string("user shop on >") + password +
+                                                       " +sentinel|get-master-addr-by-name"});
+  auto options = patient();
+  options.sentinel_username = "shop";
+  options.sentinel_password = password;
+  const auto said = about("sentinel quorum", diagnose(url({&sentinel}), options));
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].level, severity::ok);
+  EXPECT_THAT(said[0].detail, HasSubstr("could not look (needs +sentinel|master at sentinels)"));
+}
+
 TEST_P(SentinelDeployment, PlainBytesOnTheWayToSentinels) {
   const auto here = start_sentinel(1);
   auto options = patient();

@@ -78,6 +78,13 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
+void check_failover(const failover_arguments& given) {
+  if (!given.replicas_fsync || given.min_replicas > 0) return;
+  throw complaint{usage, "usage",
+                  "--replicas-fsync says where replicas must have a grant; say with --min-replicas "
+                  "how many, 1 or more"};
+}
+
 // A file is read again at each log-in. What is none, as a pipe, can be read once only.
 std::string if_read_again(const std::string& path) {
   std::error_code unknown;
@@ -100,7 +107,9 @@ client_options connection_options::for_client(std::string_view server) const {
   options.tls = as_options(is_over_tls(server) ? or_environment(tls) : tls);
   options.connect_timeout = connect_timeout;
   options.response_timeout = response_timeout;
-  options.min_replicas = min_replicas;
+  options.min_replicas = failover.min_replicas;
+  options.replicas_fsync = failover.replicas_fsync;
+  options.quarantine = failover.quarantine;
   return options;
 }
 
@@ -137,6 +146,7 @@ void refuse_password_in(std::string_view option, std::string_view url) {
 
 connection_options resolve(const connection_arguments& given) {
   refuse_password_in("--url", given.url);
+  check_failover(given.failover);
   connection_options options;
   const auto url = given_or(given.url, "HOLDFAST_URL");
   options.url_given = !url.empty();
@@ -154,7 +164,7 @@ connection_options resolve(const connection_arguments& given) {
   options.tls = given.tls;
   options.connect_timeout = given.connect_timeout;
   options.response_timeout = given.response_timeout;
-  options.min_replicas = given.min_replicas;
+  options.failover = given.failover;
   return options;
 }
 

@@ -19,6 +19,13 @@ struct tls_arguments {
   bool accept_any_certificate = false;
 };
 
+// What is asked of grants so that a failover does not take them away, or only from who notices it.
+struct failover_arguments {
+  std::uint32_t min_replicas = 0;
+  bool replicas_fsync = false;
+  std::chrono::milliseconds quarantine{0};
+};
+
 struct connection_options {
   std::string url = "redis://127.0.0.1:6379";
   bool url_given = false;  // by --url or HOLDFAST_URL
@@ -33,7 +40,7 @@ struct connection_options {
   tls_arguments tls;
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};
-  std::uint32_t min_replicas = 0;
+  failover_arguments failover;
 
   // For the server of this URL: what the environment says of users is not meant for private
   // servers, and what it says of TLS only for servers over TLS.
@@ -59,7 +66,7 @@ struct connection_arguments {
   tls_arguments tls;
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};
-  std::uint32_t min_replicas = 0;
+  failover_arguments failover;
 };
 
 // Throws `complaint`: every user of the machine could read the password in an option.
@@ -67,8 +74,8 @@ void refuse_password_in(std::string_view option, std::string_view url);
 
 // Adds HOLDFAST_URL, HOLDFAST_USER, HOLDFAST_PASSWORD, the same two of sentinels and
 // HOLDFAST_TLS_... to what was given; that any certificate is accepted can only be given. Throws
-// `complaint` for an unreadable password file, and for a password on the command line, where every
-// user of the machine could read it.
+// `complaint` for an unreadable password file, for a password on the command line, where every user
+// of the machine could read it, and for --replicas-fsync without replicas.
 connection_options resolve(const connection_arguments& given);
 
 }  // namespace holdfast::cli

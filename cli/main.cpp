@@ -37,6 +37,21 @@ void add_tls(CLI::App& program, tls_arguments& into) {
                    "Do not check who the server is: anybody on the way can be it");
 }
 
+void add_failover(CLI::App& program, failover_arguments& into) {
+  using namespace std::chrono_literals;
+  program
+      .add_option("--min-replicas", into.min_replicas,
+                  "How many replicas must have a grant of a lock before it counts [0]")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100));
+  program.add_flag("--replicas-fsync", into.replicas_fsync,
+                   "With --min-replicas: they must have it on their disks (Redis 7.2, Valkey)");
+  add_duration(program, "--quarantine", into.quarantine,
+               "For how long nothing is granted after a failover that was noticed while waiting; "
+               "the same for all, the longest lease in use",
+               {0ms, 24h});
+}
+
 void add_connection(CLI::App& program, connection_arguments& into) {
   using namespace std::chrono_literals;
   program
@@ -61,11 +76,7 @@ void add_connection(CLI::App& program, connection_arguments& into) {
                {1ms, 10min});
   add_duration(program, "--response-timeout", into.response_timeout, "How long one answer may take",
                {1ms, 10min});
-  program
-      .add_option("--min-replicas", into.min_replicas,
-                  "How many replicas must have a grant of a lock before it counts [0]")
-      ->type_name("N")
-      ->check(CLI::Range(0, 100));
+  add_failover(program, into.failover);
 }
 
 void set_up(CLI::App& program, connection_arguments& connection, context& shared) {

@@ -3,7 +3,7 @@ _holdfast() {
   local word="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
   local common="--url --user --password-file --tls-ca --tls-cert --tls-key --tls-server-name"
   common+=" --tls-insecure-accept-any-certificate --connect-timeout --response-timeout"
-  common+=" --min-replicas --sentinel-password-file --json --help"
+  common+=" --min-replicas --replicas-fsync --quarantine --sentinel-password-file --json --help"
   local command="" i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "${COMP_WORDS[i]}" in

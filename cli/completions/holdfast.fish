@@ -31,6 +31,8 @@ complete -c holdfast -l tls-insecure-accept-any-certificate -d 'do not check who
 complete -c holdfast -l connect-timeout -x -d 'how long connecting may take'
 complete -c holdfast -l response-timeout -x -d 'how long one answer may take'
 complete -c holdfast -l min-replicas -x -d 'how many replicas must have a grant'
+complete -c holdfast -l replicas-fsync -d 'they must have it on their disks'
+complete -c holdfast -l quarantine -x -d 'for how long nothing is granted after a failover'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l shared -d 'as a reader'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l exclusive -d 'as the writer'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l fair -d 'in strict order of arrival'

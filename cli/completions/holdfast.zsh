@@ -17,6 +17,8 @@ _holdfast() {
     '--connect-timeout[how long connecting may take]:duration:'
     '--response-timeout[how long one answer may take]:duration:'
     '--min-replicas[how many replicas must have a grant]:number:'
+    '--replicas-fsync[they must have it on their disks]'
+    '--quarantine[for how long nothing is granted after a failover]:duration:'
     '--json[print JSON]'
     '--help[print help]'
   )

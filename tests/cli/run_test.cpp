@@ -62,15 +62,6 @@ TEST_P(CommandLine, GivesTheCommandNoDescriptorOfItsOwn) {
   EXPECT_EQ(locked.output, alone.output);
 }
 
-TEST_P(CommandLine, GrantsCountWhenSoManyReplicasHaveThemAsAskedFor) {
-  const auto server = start();
-  const auto said = holdfast_at(server, {"--json", "run", "--nonblock", "--min-replicas", "1",
-                                         "--response-timeout", "4s", "a", "--", "true"});
-  EXPECT_EQ(said.how, exited(69));
-  EXPECT_THAT(said.errors, HasSubstr("\"code\":\"no_replicas\""));
-  EXPECT_EQ(holdfast_at(server, {"run", "--min-replicas", "0", "a", "--", "true"}).how, exited(0));
-}
-
 TEST_P(CommandLine, NameLikeAnOptionStandsBetweenDashes) {
   const auto server = start();
   for (const auto* const command : {"run", "elect"}) {

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
@@ -14,6 +12,7 @@
 #include "cli/complaint.hpp"
 #include "cli/server_address.hpp"
 #include "cli/signals.hpp"
+#include "cli/text_file.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -47,29 +46,9 @@ tls_options as_options(const tls_arguments& given) {
   return options;
 }
 
-// True for "scheme://user:password@...".
-bool has_password(std::string_view url) {
-  const auto scheme = url.find("://");
-  if (scheme == std::string_view::npos) return false;
-  const auto login = url.substr(scheme + 3, url.rfind('@') - scheme - 3);
-  const auto colon = login.find(':');
-  return url.rfind('@') != std::string_view::npos && colon != std::string_view::npos &&
-         colon + 1 < login.size();
-}
-
 std::string first_line(const std::string& path) {
-  std::ifstream file(path);
+  auto file = open_text(path, "password_file", "password file");
   std::string line;
-  if (!file) {
-    throw complaint{bad_configuration, "password_file",
-                    fmt::format("the password file '{}' cannot be read: {}", path,
-                                std::generic_category().message(errno))};
-  }
-  std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown)) {
-    throw complaint{bad_configuration, "password_file",
-                    fmt::format("the password file '{}' is a directory", path)};
-  }
   if (!std::getline(file, line) || line.empty()) {
     throw complaint{bad_configuration, "password_file",
                     fmt::format("the first line of the password file '{}' is empty", path)};
@@ -130,22 +109,35 @@ client connection_options::connect_to(const std::string& server) const {
 void connection_options::use_private(const std::string& own_url) {
   url = own_url;
   url_given = true;
-  username.clear();
-  password_file.clear();
-  password.clear();
+  forget_login();
   tls = {};
 }
 
-void refuse_password_in(std::string_view option, std::string_view url) {
+void connection_options::forget_login() {
+  username.clear();
+  password_file.clear();
+  password.clear();
+}
+
+bool has_password(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string_view::npos) return false;
+  const auto login = url.substr(scheme + 3, url.rfind('@') - scheme - 3);
+  const auto colon = login.find(':');
+  return url.rfind('@') != std::string_view::npos && colon != std::string_view::npos &&
+         colon + 1 < login.size();
+}
+
+void refuse_password_in(std::string_view option, std::string_view url, std::string_view instead) {
   if (!has_password(url)) return;
   throw complaint{usage, "usage",
-                  std::string(option) +
-                      " contains a password, which every user of this machine could read; use "
-                      "HOLDFAST_PASSWORD or --password-file"};
+                  fmt::format("{} contains a password, which every user of this machine could "
+                              "read; use {}",
+                              option, instead)};
 }
 
 connection_options resolve(const connection_arguments& given) {
-  refuse_password_in("--url", given.url);
+  refuse_password_in("--url", given.url, "HOLDFAST_PASSWORD or --password-file");
   check_failover(given.failover);
   connection_options options;
   const auto url = given_or(given.url, "HOLDFAST_URL");

@@ -55,6 +55,8 @@ struct connection_options {
 
   // Instead of the URL: a private server of ours, which knows neither users nor TLS.
   void use_private(const std::string& own_url);
+  // Goes by the user and password of the URL alone.
+  void forget_login();
 };
 
 // The connection options as they stand on the command line.
@@ -69,8 +71,12 @@ struct connection_arguments {
   failover_arguments failover;
 };
 
-// Throws `complaint`: every user of the machine could read the password in an option.
-void refuse_password_in(std::string_view option, std::string_view url);
+// True for "scheme://user:password@...".
+bool has_password(std::string_view url);
+
+// Throws `complaint`: every user of the machine could read the password in an option. `instead`
+// names what he should use.
+void refuse_password_in(std::string_view option, std::string_view url, std::string_view instead);
 
 // Adds HOLDFAST_URL, HOLDFAST_USER, HOLDFAST_PASSWORD, the same two of sentinels and
 // HOLDFAST_TLS_... to what was given; that any certificate is accepted can only be given. Throws

@@ -72,6 +72,7 @@ lock make_mutex(const std::vector<client>& servers, const lock_choice& choice,
 }
 
 void check_quorum(const lock_choice& choice) {
+  check_longest_lease(choice.quorum);
   if (!choice.quorum.given()) return;
   const auto refuse = [](const std::string& option, const std::string& why) {
     throw CLI::ValidationError(option, "not possible over a quorum: " + why);
@@ -118,7 +119,8 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
                choice, read_list),
   };
   add_dialect(command, choice.how);
-  add_longest_lease(command, add_members(command, choice.quorum), choice.quorum);
+  add_members(command, choice.quorum);
+  add_longest_lease(command, choice.quorum);
   for (auto* one : all) {
     for (auto* other : all) {
       if (one != other) one->excludes(other);

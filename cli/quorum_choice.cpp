@@ -1,37 +1,61 @@
 #include "cli/quorum_choice.hpp"
 
+#include "cli/complaint.hpp"
 #include "cli/duration.hpp"
+#include "cli/members_file.hpp"
 
 namespace holdfast::cli {
 
 std::vector<client> quorum_choice::connect(const connection_options& how) const {
+  if (how.failover.quarantine.count() > 0) {
+    throw complaint{bad_configuration, "unsupported",
+                    "--quarantine has no effect on the votes of a quorum: leave it out"};
+  }
+  if (members_file) return connect_to_listed(*members_file, how);
   std::vector<client> all;
   for (const auto& url : members) {
-    refuse_password_in("--member", url);
+    refuse_password_in("--member", url, "--members-file, HOLDFAST_PASSWORD or --password-file");
     all.push_back(how.connect_to(url));
   }
   return all;
 }
 
-CLI::Option* add_members(CLI::App& command, quorum_choice& choice) {
-  return command
-      .add_option("--member", choice.members,
-                  "A server of a quorum, once for each: independent servers that vote on a lock, "
-                  "instead of --url")
-      ->type_name("URL")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+void add_members(CLI::App& command, quorum_choice& choice, CLI::Option* other) {
+  auto* const one =
+      command
+          .add_option("--member", choice.members,
+                      "A server of a quorum, once for each: independent servers that vote on a "
+                      "lock, instead of --url")
+          ->type_name("URL")
+          ->expected(1)
+          ->allow_extra_args(false)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  auto* const file =
+      command
+          .add_option("--members-file", choice.members_file,
+                      "A file with the URL of each of them in a line of its own, where passwords "
+                      "may stand, too")
+          ->type_name("FILE")
+          ->excludes(one);
+  if (other == nullptr) return;
+  one->excludes(other);
+  file->excludes(other);
 }
 
-void add_longest_lease(CLI::App& command, CLI::Option* members, quorum_choice& choice) {
+void add_longest_lease(CLI::App& command, quorum_choice& choice) {
   using namespace std::chrono_literals;
   add_duration(
       command, "--longest-lease", choice.longest_lease,
       "The longest lease that anybody takes of the quorum, the same for all its users: for "
       "so long a member that has lost its memory gives no vote",
       {10ms, 24h})
-      ->needs(members);
+      ->each([&choice](const std::string&) { choice.longest_lease_given = true; });
+}
+
+void check_longest_lease(const quorum_choice& choice) {
+  if (choice.given() || !choice.longest_lease_given) return;
+  throw CLI::ValidationError("--longest-lease",
+                             "is that of a quorum: name its members by --member or --members-file");
 }
 
 }  // namespace holdfast::cli

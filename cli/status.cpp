@@ -58,7 +58,7 @@ void add_status(CLI::App& program, context& shared) {
   const auto how = std::make_shared<dialect>();
   const auto quorum = std::make_shared<quorum_choice>();
   add_names(*command, *names, many_names);
-  add_members(*command, *quorum)->excludes(add_dialect(*command, *how));
+  add_members(*command, *quorum, add_dialect(*command, *how));
   command->footer(
       "Examples:\n"
       "  holdfast status nightly orders:42\n"

@@ -33,18 +33,18 @@ _holdfast() {
     --story)
       mapfile -t COMPREPLY < <(compgen -W "orders stock balance leader seats" -- "$word") && return
       ;;
-    --password-file | --sentinel-password-file | --tls-ca | --tls-cert | --tls-key | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    --password-file | --sentinel-password-file | --members-file | --tls-ca | --tls-cert | --tls-key | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     --url | --member) mapfile -t COMPREPLY < <(compgen -W "redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// embedded:" -- "$word") && return ;;
   esac
   case "$command" in
     "") words="run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench --version $common" ;;
-    run) words="--shared --exclusive --fair --permits --all-of --member --longest-lease --dialect --wait --nonblock --lease --on-lost --grace $common" ;;
-    status) words="--dialect --member $common" ;;
+    run) words="--shared --exclusive --fair --permits --all-of --member --members-file --longest-lease --dialect --wait --nonblock --lease --on-lost --grace $common" ;;
+    status) words="--dialect --member --members-file $common" ;;
     elect) words="--lease --grace --once $common" ;;
     ls) words="--limit --all-dialects $common" ;;
     watch) words="--dialect --interval --count $common" ;;
-    release) words="--force --reason --member $common" ;;
-    doctor) words="--member $common" ;;
+    release) words="--force --reason --member --members-file $common" ;;
+    doctor) words="--member --members-file $common" ;;
     demo) words="--story --processes --threads --units --svg --no-svg $common" ;;
     bench) words="--threads --locks --seconds --lease --no-spin $common" ;;
     acl) words="--kind $common" ;;

@@ -51,6 +51,7 @@ _holdfast() {
             '(--shared --exclusive --fair --all-of)--permits[of a semaphore]:N/M:' \
             '(--shared --exclusive --fair --permits)--all-of[all of these]:names:' \
             '*--member[a server of a quorum]:url:' \
+            '--members-file[file with all of them]:file:_files' \
             '--longest-lease[longest lease of the quorum]:duration:' \
             "--dialect[whose lock it is]:library:($dialects)" \
             '--wait[how long to wait for the lock]:duration:' \
@@ -69,6 +70,7 @@ _holdfast() {
           ;;
         status)
           _arguments $common '*--member[a server of a quorum]:url:' \
+            '--members-file[file with all of them]:file:_files' \
             "--dialect[whose lock it is]:library:($dialects)" '*:lock:'
           ;;
         ls)
@@ -83,7 +85,8 @@ _holdfast() {
           ;;
         release)
           _arguments $common '--force[needed]' '--reason[why]:text:' \
-            '*--member[a server of a quorum]:url:' '1:lock:'
+            '*--member[a server of a quorum]:url:' \
+            '--members-file[file with all of them]:file:_files' '1:lock:'
           ;;
         counter) _arguments $common '1:counter:' '2:action:(get add sub set cas)' '*:number:' ;;
         semaphore) _arguments $common '1:action:(get set)' '2:semaphore:' '3:permits:' ;;
@@ -106,7 +109,10 @@ _holdfast() {
           ;;
         completion) _arguments '1:shell:(bash zsh fish)' ;;
         acl) _arguments $common '*--kind[kind of lock]:kind:' '1:pattern:' ;;
-        doctor) _arguments $common '*--member[a server of a quorum]:url:' ;;
+        doctor)
+          _arguments $common '*--member[a server of a quorum]:url:' \
+            '--members-file[file with all of them]:file:_files'
+          ;;
         capabilities) _arguments $common ;;
         *) _arguments $common '*:lock:' ;;
       esac

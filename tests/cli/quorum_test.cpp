@@ -1,7 +1,10 @@
 // What operators see of a quorum.
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
+#include "embedded/directories.hpp"
 
 namespace holdfast::cli_tests {
 namespace {
@@ -140,6 +143,74 @@ TEST_P(QuorumCommandLine, LongestLeaseIsThatOfTheFleet) {
   const auto alone = holdfast_at(server(0), {"run", "--longest-lease", "5m", "q", "--", "true"});
   EXPECT_EQ(alone.how, exited(64));
   EXPECT_THAT(alone.errors, HasSubstr("--member"));
+}
+
+// `url` with this login.
+std::string logged_in(const std::string& url, const std::string& login) {
+  const auto host = url.find("://") + 3;
+  return url.substr(0, host) + login + "@" + url.substr(host);
+}
+
+TEST_P(QuorumCommandLine, MembersOfAFileMayHavePasswordsOfTheirOwn) {
+  make(1);
+  server(0).command({"ACL", "SETUSER", "shop", "on", ">secret-1", "~*", "&*", "+@all"});
+  const auto second = start({.arguments = {"--requirepass", "secret-2"}});
+  const auto third = start({.arguments = {"--requirepass", "secret-3"}});
+  const embedded::private_directory folder;
+  const auto file = folder.path() / "members";
+  std::ofstream(file) << "# all of them\n\n  " << logged_in(server(0).url(), "shop:secret-1")
+                      << "\r\n"
+                      << logged_in(second.url(), ":secret-2") << "\n"
+                      << third.url();
+  const auto ask = [&](words arguments, const std::string& password) {
+    arguments.insert(arguments.begin() + 1, {"--members-file", file.string()});
+    const auto said =
+        holdfast(arguments, {"HOLDFAST_USER=default", "HOLDFAST_PASSWORD=" + password});
+    EXPECT_THAT(said.output + said.errors, Not(HasSubstr("secret")));
+    return said;
+  };
+  const auto ran = ask({"run", "q", "--", "sh", "-c", "echo $HOLDFAST_TOKEN"}, "secret-3");
+  EXPECT_EQ(ran.how, exited(0)) << ran.errors;
+  EXPECT_THAT(ran.output, ::testing::MatchesRegex("[0-9]+\n"));
+  EXPECT_EQ(ask({"status", "q"}, "secret-3").how, exited(0));
+  EXPECT_EQ(ask({"release", "q", "--force", "--reason", "a test"}, "secret-3").how, exited(1));
+  EXPECT_THAT(ask({"doctor"}, "secret-3").output, HasSubstr("3 of 3 members answer"));
+  EXPECT_THAT(ask({"doctor"}, "wrong").output, HasSubstr("2 of 3 members answer"));
+}
+
+TEST(QuorumOfCommandLine, RefusesLinesOfAFileByTheirNumber) {
+  const embedded::private_directory folder;
+  const auto file = (folder.path() / "members").string();
+  const auto refusal = [&](const std::string& text, const words& more = {}) {
+    std::ofstream(file) << text;
+    words all = {"status", "q", "--members-file", file};
+    all.insert(all.end(), more.begin(), more.end());
+    return holdfast(all);
+  };
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"# all\n\nunix:///nowhere/a\nredis://me:secret@a:x\n",
+       "line 4 of the members file '" + file},
+      {"redis://me:secret@a  # the first\n", "line 1 of the members file '" + file},
+      {"me:secret@a\n", "line 1 of the members file '" + file},
+      {"# none\n\n", "names no member"}};
+  for (const auto& [text, why] : wrong) {
+    const auto said = refusal(text);
+    EXPECT_EQ(said.how, exited(78)) << text;
+    EXPECT_THAT(said.errors, HasSubstr(why));
+    EXPECT_THAT(said.errors, Not(HasSubstr("secret")));
+  }
+  EXPECT_EQ(refusal("", {"--member", "unix:///nowhere/a"}).how, exited(64));
+  EXPECT_EQ(refusal("", {"--dialect", "redlock"}).how, exited(64));
+  for (const auto* name : {"/nowhere/members", "", "/tmp"}) {
+    const auto said = holdfast({"status", "q", "--members-file", name});
+    EXPECT_EQ(said.how, exited(78)) << name;
+    EXPECT_THAT(said.errors, HasSubstr(std::string("members file '") + name));
+  }
+  const auto on_line = holdfast({"status", "q", "--member", "redis://:secret@a"});
+  EXPECT_EQ(on_line.how, exited(64));
+  EXPECT_THAT(on_line.errors, HasSubstr("--members-file"));
+  EXPECT_THAT(holdfast({"status", "q", "--member", "redis://a", "--quarantine", "1s"}).errors,
+              HasSubstr("--quarantine has no effect on the votes"));
 }
 
 TEST(QuorumOfCommandLine, RefusesWhatMembersCannotDecideAndSaysWhy) {

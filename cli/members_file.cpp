@@ -1,0 +1,60 @@
+#include "cli/members_file.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include <holdfast/errc.hpp>
+
+#include "cli/complaint.hpp"
+#include "cli/text_file.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+
+std::string_view trimmed(std::string_view line) {
+  const auto begin = line.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  return line.substr(begin, line.find_last_not_of(blanks) + 1 - begin);
+}
+
+complaint wrong(const std::string& path, const std::string& why) {
+  return {bad_configuration, "members_file", fmt::format("the members file '{}'{}", path, why)};
+}
+
+client connect_as_it_says(std::string_view url, connection_options how) {
+  if (url.find_first_of(blanks) != std::string_view::npos) {
+    throw failure{errc::invalid_url,
+                  "there is a blank in it; a line has one URL and nothing behind it (a blank in a "
+                  "password is %20)"};
+  }
+  if (has_password(url)) how.forget_login();
+  return how.connect_to(std::string(url));
+}
+
+}  // namespace
+
+std::vector<client> connect_to_listed(const std::string& path, const connection_options& how) {
+  auto file = open_text(path, "members_file", "members file");
+  std::vector<client> all;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const auto url = trimmed(line);
+    if (url.empty() || url.starts_with('#')) continue;
+    try {
+      all.push_back(connect_as_it_says(url, how));
+    } catch (const failure& why) {
+      throw complaint{
+          exit_code_for(why.reason()), name_of(why.reason()),
+          fmt::format("line {} of the members file '{}': {}", number, path, why.what())};
+    }
+  }
+  // Whoever has only heard of some of the members would vote in another quorum than the others.
+  if (file.bad()) throw wrong(path, " cannot be read to its end");
+  if (all.empty()) throw wrong(path, " names no member: it needs a line with the URL of each");
+  return all;
+}
+
+}  // namespace holdfast::cli

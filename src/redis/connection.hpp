@@ -37,7 +37,8 @@ struct connection_tuning {
 //   caller       a thread that waits for its own answer reads for everybody (leader), and when it
 //                has its answer offers the role to one of those that sleep (followers);
 //   background   the background thread: when a crowd is in flight, or when nobody waits;
-//   none         nothing is expected, or its answers may lie for a while.
+//   none         nothing is expected, or its answers may lie for a while; should the server close
+//                it, the background thread takes the role.
 // What the role guards (link_) needs no lock. Everything else is under mutex_, which is never held
 // while calling a request, except for request::write.
 //
@@ -190,7 +191,8 @@ class connection final : public net::attendant {
 
   mutex mutex_;
   bool up_ HOLDFAST_GUARDED_BY(mutex_) = false;
-  std::string address_ HOLDFAST_GUARDED_BY(mutex_);  // of the server, when up
+  bool end_is_seen_ HOLDFAST_GUARDED_BY(mutex_) = false;  // by poll(): the server has closed it
+  std::string address_ HOLDFAST_GUARDED_BY(mutex_);       // of the server, when up
   bool connecting_ HOLDFAST_GUARDED_BY(mutex_) = false;
   std::string elsewhere_ HOLDFAST_GUARDED_BY(mutex_);  // leave_for() said since; empty: nothing
   bool ever_reached_ HOLDFAST_GUARDED_BY(mutex_);

@@ -40,6 +40,9 @@ net::attendant::interest connection::wants(monotonic_time now) {
     note_due();
     wanted.at = out_.empty() || blocked_ ? std::min(due_, ping_at_) : now;
   } else {
+    // What comes is for whoever reads. The end is for those who have nothing to ask: what they hold
+    // may be lost with the server. Data does not wake who polls for the end only.
+    if (!end_is_seen_) wanted.events |= POLLRDHUP;
     wanted.at = std::min(look_at_, ping_at_);
   }
   if (wanted.events == 0) wanted.fd = -1;
@@ -62,6 +65,10 @@ void connection::attend(short events, monotonic_time now) {
     if (!up_) return;
   }
   auto spin = tuning_.background_spin;
+  if ((events & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
+    end_is_seen_ = true;  // by the caller who reads, if there is one
+    if (role_ == role::none) role_ = role::background;
+  }
   if (now >= look_at_) {
     look_at_ = monotonic_time::max();
     if (role_ != role::background) flush();  // unlocks meanwhile
@@ -187,6 +194,7 @@ void connection::connected(link& made, const std::string& address) {
   net::block_at_most(link_.socket(), moment);
   address_ = address;
   up_ = true;
+  end_is_seen_ = false;
   scripts_.start(settings_.scripts, settings_.asks_slots);
   const auto now = net::now();
   up_since_ = now;

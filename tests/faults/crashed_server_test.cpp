@@ -35,6 +35,16 @@ TEST_P(CrashedServer, RestartedEmptyTellsTheHolderAndGivesLargerTokens) {
   }
 }
 
+// It asks for nothing meanwhile: the next renewal would be in 100 s.
+TEST_P(CrashedServer, RestartedEmptyTellsAnIdleHolderSoon) {
+  auto server = start();
+  const client redis{server.url(), impatient()};
+  auto held = redis.mutex("a", {.lease = 300s}).acquire();
+  const auto lost = held.lost();
+  server.restart();
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+}
+
 TEST_P(CrashedServer, ThatStaysAwayEndsTheLeaseAtItsDeadline) {
   auto server = start();
   const client redis{server.url(), impatient()};

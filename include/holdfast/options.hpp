@@ -93,6 +93,17 @@ struct client_options {
   /// Only with `rediss://`, `rediss+sentinel://` and `rediss+cluster://`.
   tls_options tls{};
 
+  /// Only where the URL names sentinels: they are spoken to over TLS with these options, whether
+  /// their servers are (`rediss+sentinel://`) or not, and with none of `tls`. Unset: as the
+  /// servers.
+  std::optional<tls_options> sentinel_tls{};
+
+  /// Only with `rediss+sentinel://`: speaks to the sentinels without TLS. Whoever is on the way
+  /// then reads their password, and names any server for the master: it has to prove itself still,
+  /// but as the host that he named. So let `tls` trust an authority that issues to these servers
+  /// alone.
+  bool insecure_plain_sentinels = false;
+
   /// How long a thread looks for its answer before it sleeps, if no other waits for one over the
   /// same connection. It halves the latency on one machine and costs processor time while it looks;
   /// where the server is seen to share the thread's core, it does not look. Zero (never) to 1 s.

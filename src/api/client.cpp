@@ -6,6 +6,7 @@
 #include "api/checks.hpp"
 #include "api/native_locks.hpp"
 #include "api/private_server.hpp"
+#include "api/sentinel_link.hpp"
 #include "dialects/catalog.hpp"
 #include "redis/url.hpp"
 #include "runtime/client_core.hpp"
@@ -34,11 +35,7 @@ redis::session_settings session_of(const redis::server_url& url, const client_op
   session.login.password_file = options.password_file;
   session.database = url.database;
   session.sentinels = url.sentinels;
-  if (session.sentinels) {
-    session.sentinels->login = {options.sentinel_username, options.sentinel_password,
-                                options.sentinel_password_file};
-    session.sentinels->tls = session.tls;
-  }
+  if (session.sentinels) api::set_up_link(*session.sentinels, session.tls, options);
   session.client_name = connection_name(options.name);
   session.connect_timeout = options.connect_timeout;
   session.response_timeout = options.response_timeout;
@@ -53,6 +50,7 @@ client::client(std::string_view url, client_options options) {
   if (options.name.empty()) options.name = program_invocation_short_name;
   auto parsed = redis::parse_url(url).value();
   api::check_tls(parsed.tls, options.tls);
+  api::check_sentinel_link(parsed, options);
   if (!parsed.cluster_nodes.empty()) api::check_cluster(options);
   auto server = api::start_private_server(parsed);
   auto engine = std::make_unique<runtime::engine>(session_of(parsed, options), options);

@@ -13,6 +13,7 @@
 #include <holdfast/options.hpp>
 
 #include "net/socket.hpp"
+#include "net/tls_peer.hpp"
 
 namespace holdfast::net {
 
@@ -45,12 +46,13 @@ class tls_session {
 };
 
 // Whether TLS can be had in this way: it is built in, and the files that are named can be used.
-std::optional<tls_problem> check_tls(const tls_options& options);
+std::optional<tls_problem> check_tls(const tls_options& options, tls_peer peer = tls_peer::server);
 
 // Shakes hands with the server, whose certificate must name `host` or what the options say. Reads
 // the files anew. Blocks at most until the deadline.
 std::optional<tls_problem> open_tls(const tls_options& options, const std::string& host,
                                     const descriptor& socket, const connect_limits& limits,
-                                    std::unique_ptr<tls_session>& into);
+                                    std::unique_ptr<tls_session>& into,
+                                    tls_peer peer = tls_peer::server);
 
 }  // namespace holdfast::net

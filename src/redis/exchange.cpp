@@ -56,9 +56,10 @@ std::optional<breakdown> exchange::closed() {
   }
   if (link_.reason() != errc::unavailable) return breakdown{link_.reason(), link_.problem()};
   const bool may_want_tls = !answered_ && link_.tls() == nullptr;
+  const auto hint =
+      std::string("; if it expects TLS there, ") + net::advice_to_speak_tls(link_.peer());
   return breakdown{errc::unavailable,
-                   link_.problem() + " while logging in" +
-                       (may_want_tls ? "; if it expects TLS there, write rediss://" : "")};
+                   link_.problem() + " while logging in" + (may_want_tls ? hint : "")};
 }
 
 std::optional<breakdown> exchange::silence() {
@@ -71,7 +72,7 @@ std::optional<breakdown> secure(link& over, const std::optional<tls_options>& tl
   const auto* const tcp = std::get_if<net::tcp_endpoint>(&where);
   std::unique_ptr<net::tls_session> session;
   if (auto broken = net::open_tls(*tls, tcp != nullptr ? tcp->host : std::string{}, over.socket(),
-                                  limits, session)) {
+                                  limits, session, over.peer())) {
     return breakdown{broken->code, std::move(broken->detail)};
   }
   over.secure(std::move(session));

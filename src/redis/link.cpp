@@ -83,7 +83,7 @@ link::outcome link::parse(reply_batch& batch) {
     if (result.what == parsed::malformed) {
       const bool tls = !tls_ && buffer_[begin_] == tls_alert;
       return fail(errc::not_redis,
-                  tls ? "the server speaks TLS: write rediss:// instead of redis://"
+                  tls ? std::string("the server speaks TLS: ") + net::advice_to_speak_tls(peer_)
                       : "what the server sent is not the Redis protocol");
     }
     begin_ += result.consumed;
@@ -129,6 +129,7 @@ void link::take(link& other) noexcept {
   close();
   socket_.reset(other.socket_.release());
   tls_ = std::move(other.tls_);
+  peer_ = other.peer_;
   buffer_.swap(other.buffer_);
   begin_ = std::exchange(other.begin_, 0);
   end_ = std::exchange(other.end_, 0);

@@ -11,6 +11,7 @@
 
 #include "net/descriptor.hpp"
 #include "net/tls.hpp"
+#include "net/tls_peer.hpp"
 #include "resp/value.hpp"
 
 namespace holdfast::redis {
@@ -40,6 +41,10 @@ class link {
 
   int fd() const noexcept { return socket_.get(); }
   net::descriptor& socket() noexcept { return socket_; }
+
+  // Whom it leads to: for what messages advise.
+  void leads_to(net::tls_peer peer) noexcept { peer_ = peer; }
+  net::tls_peer peer() const noexcept { return peer_; }
 
   // From now on all bytes go through it.
   void secure(std::unique_ptr<net::tls_session> tls) noexcept { tls_ = std::move(tls); }
@@ -78,6 +83,7 @@ class link {
 
   net::descriptor socket_;
   std::unique_ptr<net::tls_session> tls_;  // null: plain
+  net::tls_peer peer_ = net::tls_peer::server;
   std::vector<char> buffer_ = std::vector<char>(16 * 1024);
   std::size_t begin_ = 0;  // of what is not parsed yet
   std::size_t end_ = 0;

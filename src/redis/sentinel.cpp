@@ -94,6 +94,7 @@ std::optional<breakdown> reach_sentinel(const net::endpoint& sentinel, const sen
   if (auto problem = net::connect(sentinel, limits, over.socket()); !problem.empty()) {
     return breakdown{errc::unavailable, std::move(problem), false};
   }
+  over.leads_to(group.peer);
   if (auto broken = secure(over, group.tls, sentinel, limits)) return broken;
   exchange talk(over, limits);
   return log_in(talk, login, facts);

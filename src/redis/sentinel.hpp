@@ -12,6 +12,7 @@
 #include <holdfast/options.hpp>
 
 #include "net/socket.hpp"
+#include "net/tls_peer.hpp"
 #include "redis/credentials.hpp"
 #include "redis/link.hpp"
 #include "redis/newest_epoch.hpp"
@@ -28,6 +29,7 @@ struct sentinel_group {
   std::vector<net::endpoint> members;
   credentials login;
   std::optional<tls_options> tls;  // none: plain
+  net::tls_peer peer = net::tls_peer::sentinel_as_server;
 };
 
 // What one sentinel said: where the master is, that it has never heard of the service, or why it

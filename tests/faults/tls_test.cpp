@@ -313,7 +313,8 @@ TEST(TlsOptions, MustNameFilesThatCanBeUsed) {
   expect_refused_options([&](auto& tls) { tls.certificate_file = empty; }, "holds no certificate");
   expect_refused_options([&](auto& tls) { tls.certificate_file = one.certificate; },
                          "holds no private key");
-  expect_refused_options([&](auto& tls) { tls.key_file = one.key; }, "needs tls.certificate_file");
+  expect_refused_options([&](auto& tls) { tls.key_file = one.key; },
+                         "tls.key_file needs certificate_file");
   const auto both = [&](const std::string& key) {
     return [&, key](tls_options& tls) {
       tls.certificate_file = one.certificate;

@@ -70,8 +70,8 @@ private_server start_sentinel(const std::string& program, const std::vector<std:
 }
 
 sentinel_group::sentinel_group(const std::string& program, std::optional<server_tls> tls,
-                               milliseconds down_after)
-    : tls_(std::move(tls)) {
+                               milliseconds down_after, std::optional<server_tls> to_sentinels)
+    : tls_(std::move(tls)), to_sentinels_(to_sentinels ? std::move(to_sentinels) : tls_) {
   std::vector<std::string> common{"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period",
                                   "1"};
   if (tls_) common.insert(common.end(), {"--tls-replication", "yes"});
@@ -91,7 +91,7 @@ sentinel_group::sentinel_group(const std::string& program, std::optional<server_
       "sentinel failover-timeout " + name + " 2000", "sentinel parallel-syncs " + name + " 2"};
   if (tls_) lines.emplace_back("tls-replication yes");
   for (std::size_t i = 0; i < members; ++i) {
-    sentinels_.push_back(start_sentinel(program, lines, tls_));
+    sentinels_.push_back(start_sentinel(program, lines, to_sentinels_));
   }
   await_sentinels();
 }
@@ -117,10 +117,16 @@ std::uint16_t sentinel_group::port_of(const private_server& one) const {
 }
 
 std::string sentinel_group::url() const {
+  return url_by(to_sentinels_ ? &private_server::tls_port : &private_server::port);
+}
+
+std::string sentinel_group::url_of_plain_sentinels() const { return url_by(&private_server::port); }
+
+std::string sentinel_group::url_by(std::uint16_t (private_server::*port)() const) const {
   std::string text = tls_ ? "rediss+sentinel://" : "redis+sentinel://";
   for (const auto& one : sentinels_) {
     text +=
-        (&one == &sentinels_.front() ? "" : ",") + ("127.0.0.1:" + std::to_string(port_of(one)));
+        (&one == &sentinels_.front() ? "" : ",") + ("127.0.0.1:" + std::to_string((one.*port)()));
   }
   return text + "/" + service;
 }

@@ -25,11 +25,15 @@ class sentinel_group {
   static constexpr std::size_t members = 3;
   static constexpr const char* service = "locks";
 
-  // With TLS: between all of them, and to them. After so long a silent server counts as dead.
+  // With TLS: between all of them, and to them; also to the sentinels alone. After so long a silent
+  // server counts as dead.
   explicit sentinel_group(const std::string& program, std::optional<server_tls> tls = {},
-                          milliseconds down_after = milliseconds{500});
+                          milliseconds down_after = milliseconds{500},
+                          std::optional<server_tls> to_sentinels = {});
 
-  std::string url() const;  // redis+sentinel://..., or rediss+sentinel://
+  // redis+sentinel://..., or rediss+sentinel://; to the sentinels by TLS where they have it.
+  std::string url() const;
+  std::string url_of_plain_sentinels() const;
 
   private_server& server(std::size_t i) { return servers_[i]; }
   private_server& sentinel(std::size_t i) { return sentinels_[i]; }
@@ -60,9 +64,11 @@ class sentinel_group {
 
  private:
   std::uint16_t port_of(const private_server& one) const;
+  std::string url_by(std::uint16_t (private_server::*port)() const) const;
   void await_replicas() const;
 
   const std::optional<server_tls> tls_;
+  const std::optional<server_tls> to_sentinels_;
   std::vector<private_server> servers_;  // the first was the first master
   std::vector<private_server> sentinels_;
 };

@@ -13,9 +13,10 @@ namespace {
 
 using problem = std::optional<tls_problem>;
 
+// The details of all of these begin with the name of an option.
+
 problem invalid(const char* option, const std::string& path, const std::string& why) {
-  return tls_problem{errc::invalid_argument,
-                     std::string("tls.") + option + " '" + path + "' " + why};
+  return tls_problem{errc::invalid_argument, std::string(option) + " '" + path + "' " + why};
 }
 
 problem check_readable(const char* option, const std::string& path, bool directory) {
@@ -83,23 +84,23 @@ problem check_combination(const tls_options& options) {
   const bool authorities = !options.ca_file.empty() || !options.ca_directory.empty();
   if (options.insecure_accept_any_certificate && authorities) {
     return refuse(
-        "tls.insecure_accept_any_certificate makes tls.ca_file and tls.ca_directory void: "
+        "insecure_accept_any_certificate makes ca_file and ca_directory void: "
         "give one or the other");
   }
   if (options.certificate_file.empty() && !options.key_file.empty()) {
-    return refuse("tls.key_file needs tls.certificate_file");
+    return refuse("key_file needs certificate_file");
   }
   // OpenSSL would take ".example.org" for any name that ends so.
   const auto& name = options.server_name;
   if (name.starts_with('.') || name.find('\0') != std::string::npos) {
-    return refuse("tls.server_name must be one host name or address");
+    return refuse("server_name must be one host name or address");
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-problem make_context(const tls_options& options, context_handle& into) {
+problem make_context(const tls_options& options, tls_peer peer, context_handle& into) {
   ERR_clear_error();
   into.reset(SSL_CTX_new(TLS_client_method()));
   if (!into) return tls_problem{errc::unavailable, "OpenSSL cannot be initialised"};
@@ -111,6 +112,7 @@ problem make_context(const tls_options& options, context_handle& into) {
   if (!wrong) wrong = trust(options, into.get());
   if (!wrong) wrong = introduce(options, into.get());
   ERR_clear_error();
+  if (wrong) wrong->detail = name_of(peer, wrong->detail);
   return wrong;
 }
 

@@ -9,6 +9,7 @@
 namespace holdfast::net::openssl {
 
 // `invalid_argument`: the detail names the option and the file.
-std::optional<tls_problem> make_context(const tls_options& options, context_handle& into);
+std::optional<tls_problem> make_context(const tls_options& options, tls_peer peer,
+                                        context_handle& into);
 
 }  // namespace holdfast::net::openssl

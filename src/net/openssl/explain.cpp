@@ -55,24 +55,23 @@ std::string issuer_of(const X509* certificate) {
   });
 }
 
-std::string trusted(const tls_options& options) {
+std::string trusted(const tls_options& options, tls_peer peer) {
+  const auto remedy = advice_to_set(peer, "ca_file", "ca");
   if (options.ca_file.empty() && options.ca_directory.empty()) {
-    return "that this system trusts: give its certificate as tls.ca_file (--tls-ca)";
+    return "that this system trusts: give its certificate as " + remedy;
   }
   const auto& where = options.ca_file.empty() ? options.ca_directory : options.ca_file;
-  return "in '" + where +
-         "': give the certificate of the authority that issued it as tls.ca_file "
-         "(--tls-ca)";
+  return "in '" + where + "': give the certificate of the authority that issued it as " + remedy;
 }
 
 std::string about_certificate(const X509* certificate, long verdict, const tls_options& options,
-                              const std::string& name) {
+                              tls_peer peer, const std::string& name) {
   switch (verdict) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return "the server's certificate is not for '" + name + "' but for " + hosts_of(certificate) +
-             ": connect by such a name, or say which one is meant with "
-             "tls.server_name (--tls-server-name)";
+             ": connect by such a name, or say which one is meant with " +
+             advice_to_set(peer, "server_name", "server-name");
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return "the server's certificate, or one above it, has expired (its own ends " +
              time_of(X509_get0_notAfter(certificate)) +
@@ -87,14 +86,14 @@ std::string about_certificate(const X509* certificate, long verdict, const tls_o
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
       return "the server's certificate was issued by '" + issuer_of(certificate) +
-             "', which is no authority " + trusted(options);
+             "', which is no authority " + trusted(options, peer);
     default:
       return std::string("the server's certificate is not acceptable: ") +
              X509_verify_cert_error_string(verdict);
   }
 }
 
-tls_problem about_protocol(unsigned long error, const tls_options& options) {
+tls_problem about_protocol(unsigned long error, const tls_options& options, tls_peer peer) {
   switch (ERR_GET_REASON(error)) {
     case SSL_R_WRONG_VERSION_NUMBER:
     case SSL_R_HTTP_REQUEST:
@@ -102,7 +101,8 @@ tls_problem about_protocol(unsigned long error, const tls_options& options) {
     case SSL_R_RECORD_LENGTH_MISMATCH:
     case SSL_R_UNEXPECTED_MESSAGE:
       return {errc::not_redis,
-              "the server does not speak TLS: write redis:// or give the port where it does"};
+              std::string("the server does not speak TLS: give the port where it does, or ") +
+                  advice_to_speak_plain(peer)};
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
       return {errc::untrusted_server, "the server knows no TLS of version 1.2 or later"};
@@ -110,8 +110,8 @@ tls_problem about_protocol(unsigned long error, const tls_options& options) {
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
       if (!options.certificate_file.empty()) break;
       return {errc::authentication,
-              "the server demands a certificate of its clients: give one with "
-              "tls.certificate_file and tls.key_file (--tls-cert, --tls-key)"};
+              "the server demands a certificate of its clients: give one, and its key, with " +
+                  advice_to_set(peer, "certificate_file", "cert")};
     case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
@@ -120,10 +120,10 @@ tls_problem about_protocol(unsigned long error, const tls_options& options) {
     case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
     case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
     case SSL_R_TLSV1_ALERT_DECRYPT_ERROR:
-      return {
-          errc::authentication,
-          std::string("the server refuses our certificate (") + ERR_reason_error_string(error) +
-              "): give one that its authority has issued with tls.certificate_file (--tls-cert)"};
+      return {errc::authentication, std::string("the server refuses our certificate (") +
+                                        ERR_reason_error_string(error) +
+                                        "): give one that its authority has issued with " +
+                                        advice_to_set(peer, "certificate_file", "cert")};
     default:
       break;
   }
@@ -135,16 +135,16 @@ tls_problem about_protocol(unsigned long error, const tls_options& options) {
 }  // namespace
 
 tls_problem explain_refusal(const X509* certificate, long verdict, const tls_options& options,
-                            const std::string& name) {
+                            tls_peer peer, const std::string& name) {
   ERR_clear_error();
-  return {errc::untrusted_server, about_certificate(certificate, verdict, options, name)};
+  return {errc::untrusted_server, about_certificate(certificate, verdict, options, peer, name)};
 }
 
-tls_problem explain_failure(const tls_options& options) {
+tls_problem explain_failure(const tls_options& options, tls_peer peer) {
   const int system = errno;
   const auto error = ERR_peek_error();
   ERR_clear_error();
-  if (error != 0) return about_protocol(error, options);
+  if (error != 0) return about_protocol(error, options, peer);
   return {errc::unavailable, "the connection broke: " + std::generic_category().message(system)};
 }
 

@@ -21,19 +21,21 @@ bool is_passing(int code) noexcept {
   return code == EAGAIN || code == EWOULDBLOCK || code == EINTR;
 }
 
-tls_problem silence() {
-  return {
-      errc::unavailable,
-      "the server accepted the connection but does not shake hands; does it speak TLS there? If "
-      "not, write redis://"};
+std::string doubt(tls_peer peer) {
+  return std::string("; does it speak TLS there? If not, ") + advice_to_speak_plain(peer);
+}
+
+tls_problem silence(tls_peer peer) {
+  return {errc::unavailable,
+          "the server accepted the connection but does not shake hands" + doubt(peer)};
 }
 
 // The reader takes from the socket without the mutex, and needs it only for what has come: whoever
 // looks again and again for an answer does not hold up those who write.
 class session final : public tls_session {
  public:
-  session(const tls_options& options, std::string name)
-      : options_(options), name_(std::move(name)) {}
+  session(const tls_options& options, tls_peer peer, std::string name)
+      : options_(options), peer_(peer), name_(std::move(name)) {}
 
   std::optional<tls_problem> shake_hands(const descriptor& socket, const connect_limits& limits);
 
@@ -62,6 +64,7 @@ class session final : public tls_session {
   }
 
   const tls_options options_;
+  const tls_peer peer_;
   const std::string name_;  // that the certificate must have
 
   // The reader's.
@@ -90,8 +93,8 @@ int session::note_refusal(int accepted, X509_STORE_CTX* check) {
 }
 
 tls_problem session::explain() const {
-  if (!refused_) return explain_failure(options_);
-  return explain_refusal(refused_.get(), SSL_get_verify_result(ssl_.get()), options_, name_);
+  if (!refused_) return explain_failure(options_, peer_);
+  return explain_refusal(refused_.get(), SSL_get_verify_result(ssl_.get()), options_, peer_, name_);
 }
 
 // Not OpenSSL's own, which would raise SIGPIPE.
@@ -129,7 +132,7 @@ int session::send_out(BIO* bio, const char* bytes, int size) {
 }
 
 std::optional<tls_problem> session::prepare() {
-  if (auto wrong = make_context(options_, context_)) return wrong;
+  if (auto wrong = make_context(options_, peer_, context_)) return wrong;
   ssl_.reset(SSL_new(context_.get()));
   BIO* const bio = ssl_ ? BIO_new(carrier()) : nullptr;
   if (bio == nullptr) return tls_problem{errc::unavailable, "OpenSSL is out of memory"};
@@ -175,11 +178,11 @@ std::optional<tls_problem> session::await_more(const descriptor& socket,
                                                const connect_limits& limits) {
   for (;;) {
     if (auto broken = receive(socket)) {
-      broken->detail += " while shaking hands; does it speak TLS there? If not, write redis://";
+      broken->detail += " while shaking hands" + doubt(peer_);
       return broken;
     }
     if (begin_ < end_) return std::nullopt;
-    if (!wait_ready(socket.get(), POLLIN, limits)) return silence();
+    if (!wait_ready(socket.get(), POLLIN, limits)) return silence(peer_);
   }
 }
 
@@ -194,7 +197,7 @@ std::optional<tls_problem> session::shake_hands(const descriptor& socket,
     if (code == 1) return std::nullopt;
     if (!wants_more(code)) return explain();
     if (SSL_want_write(ssl_.get())) {
-      if (!wait_ready(socket.get(), POLLOUT, limits)) return silence();
+      if (!wait_ready(socket.get(), POLLOUT, limits)) return silence(peer_);
     } else if (auto broken = await_more(socket, limits)) {
       return broken;
     }
@@ -242,16 +245,16 @@ transfer session::write(const descriptor& socket, std::string_view bytes, std::s
 }  // namespace
 }  // namespace openssl
 
-std::optional<tls_problem> check_tls(const tls_options& options) {
+std::optional<tls_problem> check_tls(const tls_options& options, tls_peer peer) {
   openssl::context_handle unused;
-  return openssl::make_context(options, unused);
+  return openssl::make_context(options, peer, unused);
 }
 
 std::optional<tls_problem> open_tls(const tls_options& options, const std::string& host,
                                     const descriptor& socket, const connect_limits& limits,
-                                    std::unique_ptr<tls_session>& into) {
+                                    std::unique_ptr<tls_session>& into, tls_peer peer) {
   const auto& name = options.server_name.empty() ? host : options.server_name;
-  auto made = std::make_unique<openssl::session>(options, name);
+  auto made = std::make_unique<openssl::session>(options, peer, name);
   if (auto broken = made->shake_hands(socket, limits)) {
     // The files were good when the client was made: they are being exchanged right now.
     if (broken->code == errc::invalid_argument) broken->code = errc::unavailable;

@@ -17,20 +17,20 @@
 namespace holdfast::cli {
 namespace {
 
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
+std::string environment(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
   return value == nullptr ? std::string{} : std::string{value};
 }
 
-std::string given_or(const std::string& given, const char* variable) {
+std::string given_or(const std::string& given, const std::string& variable) {
   return given.empty() ? environment(variable) : given;
 }
 
-tls_arguments or_environment(tls_arguments given) {
-  given.authorities = given_or(given.authorities, "HOLDFAST_TLS_CA");
-  given.certificate = given_or(given.certificate, "HOLDFAST_TLS_CERT");
-  given.key = given_or(given.key, "HOLDFAST_TLS_KEY");
-  given.server_name = given_or(given.server_name, "HOLDFAST_TLS_SERVER_NAME");
+tls_arguments or_environment(tls_arguments given, const std::string& prefix) {
+  given.authorities = given_or(given.authorities, prefix + "_CA");
+  given.certificate = given_or(given.certificate, prefix + "_CERT");
+  given.key = given_or(given.key, prefix + "_KEY");
+  given.server_name = given_or(given.server_name, prefix + "_SERVER_NAME");
   return given;
 }
 
@@ -83,7 +83,12 @@ client_options connection_options::for_client(std::string_view server) const {
   options.sentinel_username = sentinel_username;
   options.sentinel_password = sentinel_password;
   options.sentinel_password_file = sentinel_password_file;
-  options.tls = as_options(is_over_tls(server) ? or_environment(tls) : tls);
+  options.tls = as_options(is_over_tls(server) ? or_environment(tls, "HOLDFAST_TLS") : tls);
+  const bool may_be_apart = has_sentinels(server) && !plain_sentinels;
+  const auto apart =
+      may_be_apart ? or_environment(sentinel_tls, "HOLDFAST_SENTINEL_TLS") : sentinel_tls;
+  if (apart != tls_arguments{}) options.sentinel_tls = as_options(apart);
+  options.insecure_plain_sentinels = plain_sentinels;
   options.connect_timeout = connect_timeout;
   options.response_timeout = response_timeout;
   options.min_replicas = failover.min_replicas;
@@ -110,7 +115,8 @@ void connection_options::use_private(const std::string& own_url) {
   url = own_url;
   url_given = true;
   forget_login();
-  tls = {};
+  tls = sentinel_tls = {};
+  plain_sentinels = false;
 }
 
 void connection_options::forget_login() {
@@ -154,6 +160,8 @@ connection_options resolve(const connection_arguments& given) {
                                   : first_line(given.sentinel_password_file);
   options.login_given = !given.username.empty() || !given.password_file.empty();
   options.tls = given.tls;
+  options.sentinel_tls = given.sentinel_tls;
+  options.plain_sentinels = given.plain_sentinels;
   options.connect_timeout = given.connect_timeout;
   options.response_timeout = given.response_timeout;
   options.failover = given.failover;

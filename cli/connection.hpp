@@ -17,6 +17,8 @@ struct tls_arguments {
   std::string key;
   std::string server_name;
   bool accept_any_certificate = false;
+
+  bool operator==(const tls_arguments&) const = default;
 };
 
 // What is asked of grants so that a failover does not take them away, or only from who notices it.
@@ -38,12 +40,14 @@ struct connection_options {
   std::string sentinel_password;
   std::string sentinel_password_file;  // read again whenever a sentinel is connected to
   tls_arguments tls;
+  tls_arguments sentinel_tls;  // none: as the servers
+  bool plain_sentinels = false;
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};
   failover_arguments failover;
 
   // For the server of this URL: what the environment says of users is not meant for private
-  // servers, and what it says of TLS only for servers over TLS.
+  // servers, what it says of TLS only for servers over TLS, or for sentinels.
   client_options for_client(std::string_view server) const;
   // Throws `failure` like holdfast::client: does not connect yet.
   client connect() const;
@@ -66,6 +70,8 @@ struct connection_arguments {
   std::string password_file;
   std::string sentinel_password_file;
   tls_arguments tls;
+  tls_arguments sentinel_tls;
+  bool plain_sentinels = false;
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};
   failover_arguments failover;
@@ -79,9 +85,9 @@ bool has_password(std::string_view url);
 void refuse_password_in(std::string_view option, std::string_view url, std::string_view instead);
 
 // Adds HOLDFAST_URL, HOLDFAST_USER, HOLDFAST_PASSWORD, the same two of sentinels and
-// HOLDFAST_TLS_... to what was given; that any certificate is accepted can only be given. Throws
-// `complaint` for an unreadable password file, for a password on the command line, where every user
-// of the machine could read it, and for --replicas-fsync without replicas.
+// HOLDFAST_TLS_... and HOLDFAST_SENTINEL_TLS_... to what was given; what is insecure can only be
+// given. Throws `complaint` for an unreadable password file, for a password on the command line,
+// where every user of the machine could read it, and for --replicas-fsync without replicas.
 connection_options resolve(const connection_arguments& given);
 
 }  // namespace holdfast::cli

@@ -6,6 +6,7 @@
 #include <clocale>
 #include <csignal>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <holdfast/version.hpp>
@@ -18,23 +19,31 @@
 namespace holdfast::cli {
 namespace {
 
-void add_tls(CLI::App& program, tls_arguments& into) {
-  program
-      .add_option("--tls-ca", into.authorities,
-                  "With rediss://: file or directory of the authorities to trust "
-                  "[HOLDFAST_TLS_CA, else the system's]")
-      ->type_name("PATH");
-  program.add_option("--tls-cert", into.certificate, "Our own certificate [HOLDFAST_TLS_CERT]")
-      ->type_name("FILE");
-  program.add_option("--tls-key", into.key, "Its key [HOLDFAST_TLS_KEY, else in the same file]")
-      ->type_name("FILE");
-  program
-      .add_option("--tls-server-name", into.server_name,
-                  "Whom the server's certificate must name [HOLDFAST_TLS_SERVER_NAME, else the "
-                  "host of the URL]")
-      ->type_name("NAME");
-  program.add_flag("--tls-insecure-accept-any-certificate", into.accept_any_certificate,
-                   "Do not check who the server is: anybody on the way can be it");
+// Two peers have the same options for TLS, under other names.
+struct tls_words {
+  std::string option;    // "--tls"
+  std::string variable;  // "HOLDFAST_TLS"
+  std::string when;
+  std::string peer;
+};
+
+void add_tls(CLI::App& program, tls_arguments& into, const tls_words& words) {
+  const auto add = [&](const char* name, std::string& value, const std::string& about,
+                       const char* type) {
+    program.add_option(words.option + name, value, about)->type_name(type);
+  };
+  add("-ca", into.authorities,
+      words.when + ": file or directory of the authorities to trust [" + words.variable +
+          "_CA, else the system's]",
+      "PATH");
+  add("-cert", into.certificate, "Our own certificate [" + words.variable + "_CERT]", "FILE");
+  add("-key", into.key, "Its key [" + words.variable + "_KEY, else in the same file]", "FILE");
+  add("-server-name", into.server_name,
+      "Whom the " + words.peer + "'s certificate must name [" + words.variable +
+          "_SERVER_NAME, else the host of the URL]",
+      "NAME");
+  program.add_flag(words.option + "-insecure-accept-any-certificate", into.accept_any_certificate,
+                   "Do not check who the " + words.peer + " is: anybody on the way can be it");
 }
 
 void add_failover(CLI::App& program, failover_arguments& into) {
@@ -71,7 +80,13 @@ void add_connection(CLI::App& program, connection_arguments& into) {
       .add_option("--sentinel-password-file", into.sentinel_password_file,
                   "The same for the sentinels [else HOLDFAST_SENTINEL_PASSWORD]")
       ->type_name("FILE");
-  add_tls(program, into.tls);
+  add_tls(program, into.tls, {"--tls", "HOLDFAST_TLS", "With rediss://", "server"});
+  add_tls(program, into.sentinel_tls,
+          {"--sentinel-tls", "HOLDFAST_SENTINEL_TLS",
+           "TLS to the sentinels apart from their servers (any of these five)", "sentinel"});
+  program.add_flag("--insecure-plain-sentinels", into.plain_sentinels,
+                   "With rediss+sentinel://: no TLS to the sentinels, so that anybody on the way "
+                   "can name the server");
   add_duration(program, "--connect-timeout", into.connect_timeout, "How long connecting may take",
                {1ms, 10min});
   add_duration(program, "--response-timeout", into.response_timeout, "How long one answer may take",

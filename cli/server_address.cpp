@@ -78,6 +78,12 @@ bool is_embedded(std::string_view url) { return begins(url, "embedded:"); }
 
 bool is_over_tls(std::string_view url) { return begins(url, "rediss") || begins(url, "valkeys"); }
 
+bool has_sentinels(std::string_view url) {
+  constexpr std::string_view end_of_scheme = "+sentinel://";
+  const auto plus = std::min(url.find('+'), url.size());
+  return plus < url.find(':') && begins(url.substr(plus), end_of_scheme);
+}
+
 server_address read_address(const connection_options& server) {
   server_address at;
   std::string_view url = server.url;

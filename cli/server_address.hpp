@@ -19,6 +19,7 @@ struct server_address {
 
 bool is_embedded(std::string_view url);
 bool is_over_tls(std::string_view url);
+bool has_sentinels(std::string_view url);
 
 // The URL has been accepted by holdfast::client before; that of a shared server (embedded:/dir) by
 // one that still exists, so that the server does. Throws `complaint` for one that hiredis cannot

@@ -3,7 +3,9 @@ _holdfast() {
   local word="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
   local common="--url --user --password-file --tls-ca --tls-cert --tls-key --tls-server-name"
   common+=" --tls-insecure-accept-any-certificate --connect-timeout --response-timeout"
-  common+=" --min-replicas --replicas-fsync --quarantine --sentinel-password-file --json --help"
+  common+=" --min-replicas --replicas-fsync --quarantine --sentinel-password-file"
+  common+=" --sentinel-tls-ca --sentinel-tls-cert --sentinel-tls-key --sentinel-tls-server-name"
+  common+=" --sentinel-tls-insecure-accept-any-certificate --insecure-plain-sentinels --json --help"
   local command="" i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "${COMP_WORDS[i]}" in
@@ -33,7 +35,7 @@ _holdfast() {
     --story)
       mapfile -t COMPREPLY < <(compgen -W "orders stock balance leader seats" -- "$word") && return
       ;;
-    --password-file | --sentinel-password-file | --members-file | --tls-ca | --tls-cert | --tls-key | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    --password-file | --sentinel-password-file | --members-file | --tls-ca | --tls-cert | --tls-key | --sentinel-tls-ca | --sentinel-tls-cert | --sentinel-tls-key | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     --url | --member) mapfile -t COMPREPLY < <(compgen -W "redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// embedded:" -- "$word") && return ;;
   esac
   case "$command" in

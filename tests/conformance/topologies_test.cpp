@@ -134,16 +134,6 @@ TEST_P(Topologies, OneServer) {
   expect_all_kinds(client{server.url()}, client{server.url()}, none);
 }
 
-#ifdef HOLDFAST_WITH_TLS
-TEST_P(Topologies, OneServerByTls) {
-  support::certificate_authority authority;
-  const auto server =
-      start({.tls = support::server_tls{.own = authority.issue(), .authority = authority.file()}});
-  const client_options trusting{.tls = {.ca_file = authority.file()}};
-  expect_all_kinds(client{server.tls_url(), trusting}, client{server.tls_url(), trusting}, none);
-}
-#endif
-
 TEST_P(Topologies, MasterUnderSentinel) {
   const support::sentinel_group group{GetParam()};
   expect_all_kinds(client{group.url()}, client{group.url()}, none);
@@ -153,6 +143,37 @@ TEST_P(Topologies, Cluster) {
   const support::cluster_servers servers{{.program = GetParam()}};
   expect_all_kinds(client{servers.url()}, client{servers.url()}, is_refused_over_cluster);
 }
+
+#ifdef HOLDFAST_WITH_TLS
+// Among the servers as well.
+class TopologiesByTls : public Topologies {
+ protected:
+  support::server_tls tls() { return {.own = authority_.issue(), .authority = authority_.file()}; }
+  client trusting(const std::string& url) const {
+    EXPECT_TRUE(url.starts_with("rediss")) << url;
+    return client{url, {.tls = {.ca_file = authority_.file()}}};
+  }
+
+ private:
+  support::certificate_authority authority_;
+};
+HOLDFAST_ON_EACH_SERVER(TopologiesByTls);
+
+TEST_P(TopologiesByTls, OneServer) {
+  const auto server = start({.tls = tls()});
+  expect_all_kinds(trusting(server.tls_url()), trusting(server.tls_url()), none);
+}
+
+TEST_P(TopologiesByTls, MasterUnderSentinel) {
+  const support::sentinel_group group{GetParam(), tls()};
+  expect_all_kinds(trusting(group.url()), trusting(group.url()), none);
+}
+
+TEST_P(TopologiesByTls, Cluster) {
+  const support::cluster_servers servers{{.program = GetParam(), .tls = tls()}};
+  expect_all_kinds(trusting(servers.url()), trusting(servers.url()), is_refused_over_cluster);
+}
+#endif
 
 // What becomes of a kind over a quorum: it can be had, this way; its options are refused; or it
 // cannot be asked for, since that does not compile.

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "faults/faulty_server.hpp"
+#include "faults/lost_in_a_failover.hpp"
 #include "faults/on_cluster.hpp"
 #include "net/clock.hpp"
 #include "support/fake_server.hpp"
@@ -38,7 +38,7 @@ class ClusterReplicas : public OnCluster {
   support::cluster_servers start_with_replicas(std::size_t replicas = masters) const {
     return start_cluster({.masters = masters, .replicas = replicas});
   }
-  std::size_t lost_in_a_failover(const client_options& as) const;
+  std::size_t lost(const client_options& as) const;
 };
 HOLDFAST_ON_EACH_SERVER(ClusterReplicas);
 
@@ -109,62 +109,42 @@ TEST_P(ClusterReplicas, AreAskedWhereTheKeyHasGoneOfASlotThatIsBeingMoved) {
   has_moved_before_replicas_are_asked(servers, brisk(), move::begun);
 }
 
-// Locks of master 0 that are taken until it dies, some time after its replica was cut off: how many
-// of them does the replica not know when it has taken over?
-std::size_t ClusterReplicas::lost_in_a_failover(const client_options& as) const {
+// Master 0 dies some time after its replica was cut off. Both are asked through another one.
+std::size_t ClusterReplicas::lost(const client_options& as) const {
   auto servers = start_cluster({.masters = 3, .replicas = 1});
+  const auto protected_numbers = start();
   constexpr std::size_t replica = 3, witness = 1;
-  const client redis{servers.url(), as};
-  std::mutex guard;
-  std::vector<lease> taken;
-  std::atomic<std::size_t> attempts{0};
-  std::atomic<bool> over{false};
-  const auto work = [&](int thread) {
-    for (int i = 0; !over; ++i) {
-      const auto name =
-          servers.name_at(0, std::to_string(thread) + " " + std::to_string(i), witness);
-      auto got = redis.mutex(name, {.lease = 600s}).try_acquire();
-      ++attempts;
-      const std::lock_guard lock(guard);
-      if (got) taken.push_back(*std::move(got));
-    }
+  const auto has_taken_over = [&] { return servers.master_of(0, witness) == replica; };
+  const failover its{
+      .name = [&](auto& text) { return servers.name_at(0, text, witness); },
+      .cut_off =
+          [&] {
+            servers.node(replica).freeze();
+            // What is sent to it from now on it would find when it goes on.
+            EXPECT_EQ(servers.node(0).command({"CLIENT", "KILL", "TYPE", "replica"}).number, 1);
+          },
+      .lose = [&] { servers.node(0).kill9(); },
+      .take_over =
+          [&] {
+            servers.node(replica).thaw();
+            EXPECT_TRUE(eventually(has_taken_over, 2 * support::generous));
+            return client{servers.url({witness}), holdfast::patient()};
+          },
+      .is_known = [&](auto& name) { return has(servers.node(replica), name); },
   };
-  std::vector<std::future<void>> threads;
-  for (int i = 0; i < 4; ++i) threads.push_back(std::async(std::launch::async, work, i));
-  const auto reached = [&](std::size_t count) {
-    return eventually([&] { return attempts >= count; });
-  };
-  EXPECT_TRUE(reached(50));
-  servers.node(replica).freeze();
-  // What is sent to it from now on it would find when it goes on.
-  EXPECT_EQ(servers.node(0).command({"CLIENT", "KILL", "TYPE", "replica"}).number, 1);
-  EXPECT_TRUE(reached(attempts + 8));
-  over = true;
-  threads.clear();
-  servers.node(0).kill9();
-  servers.node(replica).thaw();
-  const auto takes_over = [&] { return servers.master_of(0, witness) == replica; };
-  EXPECT_TRUE(eventually(takes_over, 2 * support::generous));
-  const auto lost = std::ranges::count_if(
-      taken, [&](const lease& one) { return !has(servers.node(replica), one.name()); });
-  std::uint64_t last = 0;
-  for (const auto& one : taken) last = std::max(last, one.token().value());
-  const client other{servers.url({witness}), holdfast::patient()};
-  const auto next = other.mutex(servers.name_at(replica, "next", witness)).acquire();
-  EXPECT_GT(next.token().value(), last);
-  return static_cast<std::size_t>(lost);
+  return lost_in_a_failover(its, client{servers.url(), as}, protected_numbers.socket());
 }
 
 TEST_P(ClusterReplicas, LoseNoGrantThatCountedInAFailover) {
-  const auto lost = lost_in_a_failover(demanding(impatient()));
-  RecordProperty("lost_with_min_replicas", std::to_string(lost));
-  EXPECT_EQ(lost, 0U);
+  const auto count = lost(demanding(impatient()));
+  RecordProperty("lost_with_min_replicas", std::to_string(count));
+  EXPECT_EQ(count, 0U);
 }
 
 TEST_P(ClusterReplicas, LoseGrantsInAFailoverUnlessTheyAreWaitedFor) {
-  const auto lost = lost_in_a_failover(impatient());
-  RecordProperty("lost_without_min_replicas", std::to_string(lost));
-  EXPECT_GT(lost, 0U);
+  const auto count = lost(impatient());
+  RecordProperty("lost_without_min_replicas", std::to_string(count));
+  EXPECT_GT(count, 0U);
 }
 
 // Two nodes that say of each other that they have the slot: as after a move that was given up.

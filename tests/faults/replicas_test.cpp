@@ -1,90 +1,35 @@
 // Grants that count only when replicas have them.
-#include <algorithm>
-#include <atomic>
 #include <future>
-#include <mutex>
 #include <thread>
 
+#include "faults/lost_in_a_failover.hpp"
 #include "faults/replicas.hpp"
-#include "faults/runs/resource.hpp"
-#include "support/history/checker.hpp"
 
 namespace holdfast::faults {
 namespace {
 
-// Adds one to what the lock protects, as its holder.
-bool add_one(resource& numbers, const lease& mine) {
-  const auto number = numbers.read(mine.name(), mine.token().value());
-  const history::event writer{.lock = mine.name(), .token = mine.token().value()};
-  return numbers.write(writer, number.value_or(0) + 1);
-}
-
 // The numbers of the master and its replica are those of the test's server program.
 class Replicas : public replicas_test {
  protected:
-  // Locks that threads took until the master died, and wrote with.
-  std::vector<lease> taken_before_a_failover(const client_options& as, const std::string& numbers);
-  // How many of them the next master does not know. It gives larger tokens, so that who has lost
-  // his lock writes nothing after the next holder did.
-  std::size_t lost_in_a_failover(const client_options& as);
+  std::size_t lost(const client_options& as) {
+    const auto protected_numbers = start();
+    const failover its{
+        .name = [](auto& text) { return text; },
+        .cut_off =
+            [&] {
+              replica().command({"REPLICAOF", "127.0.0.1", "1"});
+            },
+        .lose = [&] { master().kill9(); },
+        .take_over =
+            [&] {
+              replica().command({"REPLICAOF", "NO", "ONE"});
+              return client{replica().url()};
+            },
+        .is_known = [&](auto& name) { return knows(replica(), name); },
+    };
+    return lost_in_a_failover(its, client{master().url(), as}, protected_numbers.socket());
+  }
 };
-
-std::vector<lease> Replicas::taken_before_a_failover(const client_options& as,
-                                                     const std::string& numbers) {
-  const client redis{master().url(), as};
-  std::mutex guard;
-  std::vector<lease> taken;
-  std::atomic<std::size_t> attempts{0};
-  std::atomic<bool> over{false};
-  const auto work = [&](int thread) {
-    resource mine(numbers, tokens::checked);
-    for (int i = 0; !over; ++i) {
-      const auto name = std::to_string(thread) + ":" + std::to_string(i);
-      auto got = redis.mutex(name, {.lease = 600s}).try_acquire();
-      EXPECT_TRUE(!got || add_one(mine, *got));
-      ++attempts;
-      const std::lock_guard lock(guard);
-      if (got) taken.push_back(*std::move(got));
-    }
-  };
-  std::vector<std::future<void>> threads;
-  for (int i = 0; i < 4; ++i) threads.push_back(std::async(std::launch::async, work, i));
-  const auto reached = [&](std::size_t count) {
-    return eventually([&] { return attempts >= count; });
-  };
-  EXPECT_TRUE(reached(50));
-  replica().command({"REPLICAOF", "127.0.0.1", "1"});
-  EXPECT_TRUE(reached(attempts + 8));
-  master().kill9();
-  over = true;
-  threads.clear();
-  replica().command({"REPLICAOF", "NO", "ONE"});
-  return taken;
-}
-
-std::size_t Replicas::lost_in_a_failover(const client_options& as) {
-  const auto protected_numbers = start();
-  const auto taken = taken_before_a_failover(as, protected_numbers.socket());
-  resource numbers(protected_numbers.socket(), tokens::checked);
-  const client other{replica().url()};
-  std::size_t lost = 0;
-  std::uint64_t last = 0;
-  std::vector<history::event> writes;
-  for (const auto& one : taken) {
-    last = std::max(last, one.token().value());
-    if (!knows(replica(), one.name())) {
-      ++lost;
-      EXPECT_TRUE(add_one(numbers, other.mutex(one.name()).acquire()));
-      EXPECT_FALSE(add_one(numbers, one)) << "late";
-    }
-    for (const auto& write : numbers.log(one.name())) writes.push_back(write);
-  }
-  EXPECT_GT(other.mutex("next").acquire().token().value(), last);
-  for (const auto& broken : history::check(history::story(writes))) {
-    ADD_FAILURE() << to_text(broken);
-  }
-  return lost;
-}
 HOLDFAST_ON_EACH_SERVER(Replicas);
 
 TEST_P(Replicas, HaveTheLockWhenItsHolderDoes) {
@@ -227,15 +172,15 @@ TEST_P(Replicas, TakeOverWithTheLock) {
 
 // The replica is cut off some time before the master is lost.
 TEST_P(Replicas, LoseNoGrantThatCountedInAFailover) {
-  const auto lost = lost_in_a_failover(demanding(impatient()));
-  RecordProperty("lost_with_min_replicas", std::to_string(lost));
-  EXPECT_EQ(lost, 0U);
+  const auto count = lost(demanding(impatient()));
+  RecordProperty("lost_with_min_replicas", std::to_string(count));
+  EXPECT_EQ(count, 0U);
 }
 
 TEST_P(Replicas, LoseGrantsInAFailoverUnlessTheyAreWaitedFor) {
-  const auto lost = lost_in_a_failover(impatient());
-  RecordProperty("lost_without_min_replicas", std::to_string(lost));
-  EXPECT_GT(lost, 0U);
+  const auto count = lost(impatient());
+  RecordProperty("lost_without_min_replicas", std::to_string(count));
+  EXPECT_GT(count, 0U);
 }
 
 TEST_P(Replicas, WithoutADiskAreNotEnoughWhereTheyMustHaveOne) {

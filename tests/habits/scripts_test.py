@@ -200,6 +200,50 @@ class WhereFilesGo(Place):
         self.assertEqual((self.elsewhere / "history").read_text(), "told\n")
 
 
+class Topologies(Place):
+    """Which programs scripts/faults runs."""
+
+    def setUp(self):
+        super().setUp()
+        self.has_packages_installed()
+        self.program(self.root / "tools/topology_runs.py", 'printf "%s\\n" "$1" "${@:3}"')
+        tests = self.root / "tests/faults"
+        tests.mkdir(parents=True)
+        for name in ("cluster_new", "tls_cluster", "cluster_deployment", "new_sentinel", "replicas",
+                     "quorum_new", "once"):
+            (tests / f"{name}_test.cpp").touch()
+
+    def topology(self, *words):
+        return str(self.root / "scripts/faults"), "--topology", *words
+
+    def test_those_that_are_named_after_it(self):
+        printed, _ = self.run_it(*self.topology("cluster", "--seconds", "7"))
+        seconds, *programs = printed.splitlines()
+        self.assertEqual(seconds, "7")
+        self.assertEqual([pathlib.Path(path).name for path in programs],
+                         ["faults_cluster_new_test", "faults_tls_cluster_test",
+                          "faults_proxied_partition_test"])
+
+    def test_each_once_of_all(self):
+        printed, _ = self.run_it(*self.topology("all"))
+        seconds, *programs = printed.splitlines()
+        self.assertEqual(seconds, "60")
+        self.assertEqual(len(programs), len(set(programs)))
+        for path in ("faults/faults_new_sentinel_test", "faults/faults_tls_cluster_test",
+                     "conformance/conformance_quorum_test"):
+            self.assertIn(f"{self.root}/build/test/tests/{path}", programs)
+
+    def test_only_those_that_are_asked_for(self):
+        printed, _ = self.run_it(*self.topology("cluster", "faults_tls_cluster_test"))
+        self.assertEqual(printed.splitlines(),
+                         ["60", f"{self.root}/build/test/tests/faults/faults_tls_cluster_test"])
+
+    def test_those_of_another_are_refused(self):
+        one = self.start(*self.topology("cluster", "faults_new_sentinel_test"))
+        self.assertEqual(one.wait(PATIENCE), 1)
+        self.assertIn("faults_new_sentinel_test is no test of cluster", one.stderr.read())
+
+
 class Interop(Place):
     def test_its_commands_are_whole_where_a_path_has_a_space(self):
         shutil.copytree(ROOT / "tests/interop/drivers", self.root / "tests/interop/drivers")

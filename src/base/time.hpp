@@ -27,6 +27,9 @@ struct server_clock_tag {
 };
 using server_time = server_clock_tag::time_point;
 
+// As scripts are told it.
+constexpr std::int64_t micros(server_time t) noexcept { return t.time_since_epoch().count(); }
+
 // "Now" on both time lines, as far as we know it. `server` is an estimate that is never ahead of
 // the server (unless its clock stepped back since).
 struct moment {

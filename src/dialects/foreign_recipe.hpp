@@ -124,8 +124,6 @@ class foreign_recipe : public native_recipe {
     return copy;
   }
 
-  static std::int64_t micros(server_time t) noexcept { return t.time_since_epoch().count(); }
-
  private:
   habits usual_;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lease/cycle.hpp"
+#include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "net/host_name.hpp"
 #include "runtime/engine.hpp"
@@ -61,7 +62,7 @@ deadlock_watch::wait::~wait() {
     const scoped_mutex lock(watch_.mutex_);
     std::erase(watch_.waits_, this);
     if (record_.empty()) return;
-    watch_.ended_.push_back(id_);
+    watch_.ended_.push_back({id_, noted_until_});
   }
   watch_.tell(net::now(), redis::connection::delivery::lazy);
 }
@@ -130,14 +131,20 @@ void deadlock_watch::tell(monotonic_time now, redis::connection::delivery how) {
 
 bool deadlock_watch::prepare(monotonic_time now) {
   note next;
-  next.ended.swap(ended_);
+  next.what.ended.swap(ended_);
+  next.not_after =
+      leasing::not_after({now, engine_.clock(0).estimate(now)}, engine_.options().response_timeout);
   const bool again = now >= again_at_;
   for (auto* const one : waits_) {
     if (one->report_ || one->due_ > now || (!again && !one->record_.empty())) continue;
     if (one->record_.empty()) one->record_ = record_of(*one);
-    next.waits.push_back({one->id_, one->record_});
+    // Else the server refuses all copies.
+    if (next.not_after < leasing::far_future) {
+      one->noted_until_ = std::max(one->noted_until_, next.not_after);
+    }
+    next.what.waits.push_back({one->id_, one->record_});
   }
-  if (next.ended.empty() && next.waits.empty()) return false;
+  if (next.what.ended.empty() && next.what.waits.empty()) return false;
   if (again) again_at_ = now + written_again_after;
   under_way_ = std::move(next);
   return true;
@@ -145,7 +152,7 @@ bool deadlock_watch::prepare(monotonic_time now) {
 
 // Nothing is under way: until when?
 void deadlock_watch::rest(monotonic_time now) {
-  auto next = ended_.empty() ? monotonic_time::max() : now;
+  auto next = ended_.empty() ? monotonic_time::max() : std::max(now, pause_ends_);
   for (const auto* const one : waits_) {
     if (one->report_) continue;
     next = std::min(next, one->record_.empty() ? one->due_ : again_at_);
@@ -161,19 +168,22 @@ void deadlock_watch::plan(monotonic_time at) {
 
 void deadlock_watch::command::write(resp::writer& out, monotonic_time) {
   if (const auto* const noted = std::get_if<note>(&of_.under_way_)) {
-    return dialects::write_note(noted->ended, noted->waits, counts_for, out);
+    return dialects::write_note(noted->what, counts_for, noted->not_after, out);
   }
-  dialects::write_confirm(std::get<suspicion>(of_.under_way_).cycle, out);
+  const auto& found = std::get<suspicion>(of_.under_way_);
+  dialects::write_confirm(found.cycle, found.noted_until, out);
 }
 
 void deadlock_watch::command::on_failed(redis::fate, const redis::breakdown&) {
   const scoped_mutex lock(of_.mutex_);
-  if (const auto* const noted = std::get_if<note>(&of_.under_way_)) {
-    of_.ended_.insert(of_.ended_.end(), noted->ended.begin(), noted->ended.end());
-  }
+  if (const auto* const noted = std::get_if<note>(&of_.under_way_)) of_.say_again(*noted);
   of_.under_way_ = {};
   of_.again_at_ = net::now() + looked_again_after;
   of_.plan(of_.again_at_);
+}
+
+void deadlock_watch::say_again(const note& unheard) {
+  ended_.insert(ended_.end(), unheard.what.ended.begin(), unheard.what.ended.end());
 }
 
 void deadlock_watch::on_reply(resp::value& reply) {
@@ -192,13 +202,24 @@ void deadlock_watch::on_reply(resp::value& reply) {
 }
 
 deadlock_watch::stops deadlock_watch::on_noted(const resp::value& reply, monotonic_time now) {
-  under_way_ = {};
+  const auto noted = std::get<note>(std::exchange(under_way_, {}));
   auto verdict = dialects::read_note(reply);
-  if (const auto* const why = std::get_if<dialects::refused>(&verdict)) return refuse(*why, now);
-  suspicion found{std::get<0>(std::move(verdict)), {}};
+  if (const auto* const too_late = std::get_if<dialects::late>(&verdict)) {
+    engine_.clock(0).learn(command_.sent_at(), now, too_late->now);
+    say_again(noted);
+    again_at_ = now;
+    return {};
+  }
+  if (const auto* const why = std::get_if<dialects::refused>(&verdict)) {
+    if (why->passing) say_again(noted);
+    return refuse(*why, now);
+  }
+  suspicion found{std::get<0>(std::move(verdict)), {}, {}};
   // The youngest first: it is he who has closed it.
   for (auto it = waits_.rbegin(); it != waits_.rend() && found.cycle.empty(); ++it) {
-    if (!(*it)->report_) found.cycle = leasing::find_cycle(found.all, (*it)->id_);
+    if ((*it)->report_) continue;
+    found.cycle = leasing::find_cycle(found.all, (*it)->id_);
+    found.noted_until = (*it)->noted_until_;
   }
   if (!found.cycle.empty()) under_way_ = std::move(found);
   return {};
@@ -218,7 +239,7 @@ deadlock_watch::stops deadlock_watch::on_confirmed(const resp::value& reply, mon
 
 // Who asked for it shall not believe that it works.
 deadlock_watch::stops deadlock_watch::refuse(const dialects::refused& why, monotonic_time now) {
-  again_at_ = now + looked_again_after;
+  again_at_ = pause_ends_ = now + looked_again_after;
   stops over;
   if (why.passing) return over;
   for (auto* const one : waits_) {

@@ -67,7 +67,8 @@ class deadlock_watch final : private timed {
     const monotonic_time due_;  // when it is written down
     std::stop_source ended_;
     // Guarded by the watch's mutex:
-    std::string record_;  // empty: not written yet
+    std::string record_;         // empty: not written yet
+    server_time noted_until_{};  // see dialects::ended_wait
     std::optional<leasing::outcome> report_;
 
     std::stop_callback<forward> forward_;
@@ -92,12 +93,13 @@ class deadlock_watch final : private timed {
     deadlock_watch& of_;
   };
   struct note {
-    std::vector<std::string> ended;
-    std::vector<dialects::wait_record> waits;
+    dialects::wait_note what;
+    server_time not_after;
   };
   struct suspicion {
     std::vector<dialects::known_wait> all;
     std::vector<dialects::link_of_cycle> cycle;  // points into `all`
+    server_time noted_until;                     // of the first of them
   };
   struct had {
     identity thread;
@@ -113,6 +115,7 @@ class deadlock_watch final : private timed {
   // Sends what is to be written, if anything is.
   void tell(monotonic_time now, redis::connection::delivery how) HOLDFAST_EXCLUDES(mutex_);
   bool prepare(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  void say_again(const note& unheard) HOLDFAST_REQUIRES(mutex_);
   // Return the waits that are over: the caller must say so, without the mutex.
   using stops = std::vector<std::stop_source>;
   stops on_noted(const resp::value& reply, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
@@ -128,9 +131,10 @@ class deadlock_watch final : private timed {
   command command_{*this};
   mutex mutex_;
   std::uint64_t counted_ HOLDFAST_GUARDED_BY(mutex_) = 0;
-  std::vector<wait*> waits_ HOLDFAST_GUARDED_BY(mutex_);        // oldest first
-  std::vector<std::string> ended_ HOLDFAST_GUARDED_BY(mutex_);  // written, and over since
+  std::vector<wait*> waits_ HOLDFAST_GUARDED_BY(mutex_);                 // oldest first
+  std::vector<dialects::ended_wait> ended_ HOLDFAST_GUARDED_BY(mutex_);  // written, and over since
   std::unordered_map<const tenure*, had> has_ HOLDFAST_GUARDED_BY(mutex_);
+  monotonic_time pause_ends_ HOLDFAST_GUARDED_BY(mutex_){};  // the server could not take it
   monotonic_time planned_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();  // of the timer
   monotonic_time again_at_ HOLDFAST_GUARDED_BY(mutex_){};  // when what is written is written again
   // What is being sent: unchanged meanwhile, so that it can be written without the mutex.

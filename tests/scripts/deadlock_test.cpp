@@ -19,6 +19,7 @@ class DeadlockScripts : public scripts_test {
     if (IsSkipped() || HasFatalFailure()) return;
     redis().must_acquire(a_);
     redis().must_acquire(b_);
+    contents_ = redis().contents();
   }
 
   static known_wait waiting(const std::string& id, const lock_key& wants, const claim& has) {
@@ -29,21 +30,28 @@ class DeadlockScripts : public scripts_test {
   }
   static wait_record record_of(const known_wait& one) { return {one.id, to_record(one)}; }
 
+  auto send(const wait_note& what, server_time not_after, milliseconds time = counts) {
+    return read_note(redis().ask([&](auto& out) { write_note(what, time, not_after, out); }));
+  }
   std::vector<known_wait> note(const std::vector<std::string>& ended,
                                const std::vector<known_wait>& waits, milliseconds time = counts) {
-    std::vector<wait_record> records;
-    for (const auto& one : waits) records.push_back(record_of(one));
-    auto verdict =
-        read_note(redis().ask([&](auto& out) { write_note(ended, records, time, out); }));
+    wait_note what;
+    for (const auto& one : ended) what.ended.push_back({one});
+    for (const auto& one : waits) what.waits.push_back(record_of(one));
+    auto verdict = send(what, never, time);
     EXPECT_TRUE(std::holds_alternative<std::vector<known_wait>>(verdict));
     auto all = std::get<0>(std::move(verdict));
     std::ranges::sort(all, {}, &known_wait::id);
     return all;
   }
-  bool confirm(const known_wait& first, const known_wait& second) {
+  server_time in(milliseconds time) {
+    return server_time{microseconds(static_cast<std::int64_t>(redis().micros()))} + time;
+  }
+  bool confirm(const known_wait& first, const known_wait& second, server_time noted_until = {}) {
     const std::vector<link_of_cycle> cycle{{&first, &second.holds.front()},
                                            {&second, &first.holds.front()}};
-    const auto verdict = read_confirm(redis().ask([&](auto& out) { write_confirm(cycle, out); }));
+    const auto verdict =
+        read_confirm(redis().ask([&](auto& out) { write_confirm(cycle, noted_until, out); }));
     EXPECT_TRUE(std::holds_alternative<bool>(verdict)) << script_client::why(verdict);
     return verdict == std::variant<bool, refused>(true);
   }
@@ -52,6 +60,7 @@ class DeadlockScripts : public scripts_test {
   claims_of of_other_{other_key_, 3};
   claim a_ = claims.next();
   claim b_ = of_other_.next();
+  std::string contents_;
   const known_wait first_ = waiting("1-1p", other_key_, a_), second_ = waiting("2-1p", key, b_);
 };
 HOLDFAST_ON_EACH_SERVER(DeadlockScripts);
@@ -73,6 +82,55 @@ TEST_P(DeadlockScripts, ForgetWhoWritesNoMore) {
   }
   EXPECT_EQ(note({}, {second_}), std::vector{second_});
   EXPECT_EQ(redis().command({"HLEN", "hf:waits"}).number, 1);
+}
+
+TEST_P(DeadlockScripts, RefuseWhatComesTooLate) {
+  const auto is_refused = [&](server_time not_after) {
+    return std::holds_alternative<late>(send({{}, {record_of(first_)}}, not_after));
+  };
+  EXPECT_TRUE(is_refused(in(milliseconds{-1})));
+  EXPECT_TRUE(is_refused(server_time{microseconds(1LL << 53)})) << "of who does not know the time";
+  EXPECT_EQ(redis().contents(), contents_);
+  EXPECT_FALSE(is_refused(in(lease)));
+}
+
+// The first of them was sent over a connection that broke, and is on its way still.
+TEST_P(DeadlockScripts, TakeNoWaitThatHasEndedForOneWhenACopyComes) {
+  const auto until = in(lease);
+  const wait_note copy{{}, {record_of(first_)}};
+  send(copy, until);
+  send({{{first_.id, until}}, {}}, until);
+  EXPECT_EQ(send(copy, until), decltype(read_note({})){std::vector<known_wait>{}});
+  EXPECT_EQ(note({}, {second_}), std::vector{second_});
+  EXPECT_FALSE(confirm(second_, first_));
+  EXPECT_GE(redis().pttl("hf:waits"), 25'000) << "it stays for as long as a copy may come";
+  send({{{first_.id, in(milliseconds{-1})}}, {}}, until);
+  EXPECT_EQ(redis().command({"HLEN", "hf:waits"}).number, 1) << "none can come any more";
+}
+
+TEST_P(DeadlockScripts, EndAWaitBeforeItWasWrittenDown) {
+  const auto until = in(milliseconds{20});
+  send({{{first_.id, until}}, {}}, until);
+  EXPECT_EQ(note({}, {first_}, milliseconds{1}), std::vector<known_wait>{});
+  EXPECT_TRUE(support::eventually([&] { return !redis().exists("hf:waits"); }));
+}
+
+TEST_P(DeadlockScripts, ConfirmACycleOnceAlsoWhenACopyOfItsWaitComes) {
+  const auto until = in(lease);
+  note({}, {second_});
+  send({{}, {record_of(first_)}}, until);
+  EXPECT_TRUE(confirm(first_, second_, until));
+  send({{}, {record_of(first_)}}, until);
+  EXPECT_FALSE(confirm(second_, first_));
+}
+
+// It could not be written down again either.
+TEST_P(DeadlockScripts, EndAWaitAlsoWhenMemoryIsShort) {
+  const auto until = in(lease);
+  send({{}, {record_of(first_)}}, until);
+  redis().command({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_FALSE(std::holds_alternative<refused>(send({{{first_.id, until}}, {}}, until)));
+  EXPECT_FALSE(redis().exists("hf:waits"));
 }
 
 TEST_P(DeadlockScripts, LeaveOutWhatTheyDoNotUnderstand) {

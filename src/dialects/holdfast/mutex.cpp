@@ -14,8 +14,6 @@
 namespace holdfast::dialects {
 namespace {
 
-std::int64_t micros(server_time t) noexcept { return t.time_since_epoch().count(); }
-
 void write_values_and_queues(std::span<const claim* const> of, resp::writer& out) {
   for (const claim* one : of) write_key(*one->key, "", out);
   for (const claim* one : of) write_key(*one->key, ":w", out);

@@ -36,7 +36,7 @@ void shared_recipe::write_acquire(const claim& wanted, bool, server_time not_aft
   write_shared_keys(*wanted.key, out);
   out.arg(wanted.owner.text());
   out.arg(kept_time(wanted).count());
-  out.arg(static_cast<std::int64_t>(not_after.time_since_epoch().count()));
+  out.arg(micros(not_after));
   out.arg(static_cast<std::int64_t>(wanted.floor));
   out.arg(std::string_view{&wants.mode, 1});
   out.arg(static_cast<std::int64_t>(wants.weight));
@@ -53,7 +53,7 @@ void shared_recipe::write_renew(std::span<const claim* const> held, server_time 
   assert(!held.empty() && held.size() <= renew_batch);
   out.call(scripts::holdfast_shared_renew, held.size(), 1 + 2 * held.size());
   for (const claim* one : held) write_key(*one->key, "", out);
-  out.arg(static_cast<std::int64_t>(not_after.time_since_epoch().count()));
+  out.arg(micros(not_after));
   for (const claim* one : held) {
     out.arg({one->owner.text(), ":", std::to_string(one->granted)});
     out.arg(kept_time(*one).count());

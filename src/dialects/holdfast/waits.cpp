@@ -56,20 +56,25 @@ std::string to_record(const known_wait& wait) {
   return text;
 }
 
-void write_note(const std::vector<std::string>& ended, const std::vector<wait_record>& waits,
-                milliseconds counts_for, resp::writer& out) {
-  out.call(scripts::holdfast_deadlock_note, 1, 2 + ended.size() + 2 * waits.size());
+void write_note(const wait_note& noted, milliseconds counts_for, server_time not_after,
+                resp::writer& out) {
+  out.call(scripts::holdfast_deadlock_note, 1, 3 + 2 * (noted.ended.size() + noted.waits.size()));
   out.arg(waits_key);
+  out.arg(micros(not_after));
   out.arg(counts_for.count());
-  out.arg(static_cast<std::int64_t>(ended.size()));
-  for (const auto& one : ended) out.arg(one);
-  for (const auto& one : waits) {
+  out.arg(static_cast<std::int64_t>(noted.ended.size()));
+  for (const auto& one : noted.ended) {
+    out.arg(one.id);
+    out.arg(micros(one.noted_until));
+  }
+  for (const auto& one : noted.waits) {
     out.arg(one.id);
     out.arg(one.record);
   }
 }
 
-std::variant<std::vector<known_wait>, refused> read_note(const resp::value& reply) {
+std::variant<std::vector<known_wait>, late, refused> read_note(const resp::value& reply) {
+  if (auto too_late = read_late(reply)) return *too_late;
   if (!reply.is(resp::type::array) || reply.items.size() % 2 != 0) {
     return refused_or_not_understood("deadlock note", reply);
   }
@@ -82,10 +87,12 @@ std::variant<std::vector<known_wait>, refused> read_note(const resp::value& repl
   return all;
 }
 
-void write_confirm(const std::vector<link_of_cycle>& cycle, resp::writer& out) {
-  out.call(scripts::holdfast_deadlock_confirm, 1 + cycle.size(), 3 * cycle.size());
+void write_confirm(const std::vector<link_of_cycle>& cycle, server_time noted_until,
+                   resp::writer& out) {
+  out.call(scripts::holdfast_deadlock_confirm, 1 + cycle.size(), 1 + 3 * cycle.size());
   out.arg(waits_key);
   for (const auto& one : cycle) out.arg(one.waits->wants.key);
+  out.arg(micros(noted_until));
   for (const auto& one : cycle) {
     out.arg(one.waits->id);
     out.arg(to_record(*one.waits));

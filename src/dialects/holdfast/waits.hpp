@@ -50,14 +50,25 @@ struct wait_record {
   std::string id;
   std::string record;
 };
-// `ended`: waits that end. With a new one, all that are known are answered.
-void write_note(const std::vector<std::string>& ended, const std::vector<wait_record>& waits,
-                milliseconds counts_for, resp::writer&);
+// A copy of what wrote it down may come until `noted_until`, the latest not-after of those.
+struct ended_wait {
+  std::string id;
+  server_time noted_until{};
+};
+// What a client has to say of its waits.
+struct wait_note {
+  std::vector<ended_wait> ended;
+  std::vector<wait_record> waits;
+};
+// With a wait, all that are known are answered. The server refuses it after `not_after`, and when
+// that is far future.
+void write_note(const wait_note&, milliseconds counts_for, server_time not_after, resp::writer&);
 // What is not understood among them is left out.
-std::variant<std::vector<known_wait>, refused> read_note(const resp::value&);
+std::variant<std::vector<known_wait>, late, refused> read_note(const resp::value&);
 
-// Whether it is a cycle now. True ends the first wait of it, and is said to nobody else.
-void write_confirm(const std::vector<link_of_cycle>& cycle, resp::writer&);
+// Whether it is a cycle now. True ends the first wait of it, whose `noted_until` is given, and is
+// said to nobody else.
+void write_confirm(const std::vector<link_of_cycle>& cycle, server_time noted_until, resp::writer&);
 std::variant<bool, refused> read_confirm(const resp::value&);
 
 }  // namespace holdfast::dialects

@@ -127,7 +127,8 @@ class inspector {
   /// never come again, and who breaks what and why is kept in the stream `hf:audit`, one entry for
   /// each of the first 100 holders (the last 1,000 are kept). Returns the broken holder's state;
   /// `free` when nobody had it. Throws `failure{errc::foreign_key}` when the key is not a Holdfast
-  /// lock.
+  /// lock. After `unavailable` it may be executed until `response_timeout` after it was sent,
+  /// whoever has the lock then; no later.
   lock_status break_lock(std::string_view name, std::string_view reason) const;
 
   /// Everything that Holdfast needs of the server, tried for real: connecting, logging in, each

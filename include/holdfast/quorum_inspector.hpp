@@ -60,7 +60,8 @@ class quorum_inspector {
   /// a vote back. Each member keeps a record as `inspector::break_lock` does. Returns what was
   /// taken away: `held` when it was a majority's votes, so the lock was somebody's; single votes
   /// may be those of an attempt. Throws `failure` when fewer than a majority can be asked, and has
-  /// changed nothing then.
+  /// changed nothing then. At a member that did not answer it may be done until `response_timeout`
+  /// after it was sent, as with `inspector::break_lock`.
   quorum_status break_lock(std::string_view name, std::string_view reason) const;
 
   /// What `inspector::diagnose` says of each member, behind its address; and of all together: how

@@ -53,6 +53,7 @@ class semaphore : public lock {
   /// use, too: those in use stay so, and who waits comes in when there are more. Zero: nobody says
   /// it any more, and each goes by his own `semaphore_options::permits`. Throws `failure`: what a
   /// server that cannot be asked or refuses gives (see `errc`); `invalid_argument` above 1,000,000.
+  /// After `unavailable` it may be done until `response_timeout` after it was sent; no later.
   /// Of a `RPermitExpirableSemaphore` it is `setPermits`, where zero is a number as others. Of a
   /// `RSemaphore`, where nobody knows what is in use, `unsupported`.
   void set_permits(std::uint32_t count) const;

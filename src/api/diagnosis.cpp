@@ -207,6 +207,9 @@ class examination {
     const auto* const grant = std::get_if<dialects::granted>(&verdict);
     if (grant == nullptr) return script_failed("acquire", acquired);
     claim.granted = grant->major;
+    const auto not_after =
+        leasing::not_after({net::now(), core_.engine().clock(slot_).estimate(net::now())},
+                           core_.engine().options().response_timeout);
     const std::pair<const char*, std::function<void(resp::writer&)>> rest[] = {
         {"renew",
          [&](auto& o) {
@@ -215,10 +218,11 @@ class examination {
         {"inspect", [&](auto& o) { dialects::write_inspect(key, o); }},
         {"withdraw", [&](auto& o) { recipe.write_withdraw(claim, o); }},
         {"release", [&](auto& o) { recipe.write_release(claim, o); }},
-        {"break", [&](auto& o) { dialects::write_break(key, o); }},
-        {"break of what several hold", [&](auto& o) { dialects::write_break_shared(key, o); }},
+        {"break", [&](auto& o) { dialects::write_break(key, not_after, o); }},
+        {"break of what several hold",
+         [&](auto& o) { dialects::write_break_shared(key, not_after, o); }},
         {"inspect of a vote", [&](auto& o) { dialects::write_quorum_inspect(key, o); }},
-        {"break of a vote", [&](auto& o) { dialects::write_quorum_break(key, 0, o); }},
+        {"break of a vote", [&](auto& o) { dialects::write_quorum_break(key, 0, not_after, o); }},
     };
     for (const auto& [name, write] : rest) {
       const auto said = answer(write);

@@ -9,6 +9,7 @@
 #include "api/audit.hpp"
 #include "api/diagnosis.hpp"
 #include "api/key_scan.hpp"
+#include "api/once.hpp"
 #include "api/registry.hpp"
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
@@ -96,7 +97,9 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
   broken.name = key.name();
   known_clients known(core);
   const auto plain = dialects::read_break(
-      key, api::ask(core, key.slot(), [&](resp::writer& out) { dialects::write_break(key, out); }));
+      key, api::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
+        dialects::write_break(key, not_after, out);
+      }));
   if (const auto* was = std::get_if<dialects::lock_broken>(&plain)) {
     describe(
         dialects::lock_held{
@@ -109,8 +112,9 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
   // What is no mutex may be a lock that several hold.
   if (why->code != errc::foreign_key) refuse(*why);
   const auto shared = dialects::read_break_shared(
-      key, api::ask(core, key.slot(),
-                    [&](resp::writer& out) { dialects::write_break_shared(key, out); }));
+      key, api::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
+        dialects::write_break_shared(key, not_after, out);
+      }));
   if (const auto* refusal = std::get_if<dialects::refused>(&shared)) refuse(*refusal);
   if (const auto* was = std::get_if<dialects::shared_broken>(&shared)) {
     constexpr std::size_t most = 100;

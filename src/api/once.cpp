@@ -3,7 +3,9 @@
 #include <string>
 
 #include "api/wait_till.hpp"
+#include "dialects/holdfast/answers.hpp"
 #include "lease/once_machine.hpp"
+#include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "runtime/blocking_request.hpp"
 
@@ -76,6 +78,28 @@ dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_
     if (!end) continue;
     if (const auto* failed = std::get_if<leasing::outcome>(&*end)) fail(*failed);
     return std::get<dialects::once_answer>(*std::move(end));
+  }
+}
+
+resp::value ask_in_time(runtime::client_core& core, std::uint16_t slot,
+                        const std::function<void(resp::writer&, server_time)>& write) {
+  core.check_process();
+  auto& engine = core.engine();
+  leasing::once_machine when_late(give_up_at(engine.options()));
+  runtime::blocking_request asked([&](resp::writer& out, monotonic_time sent_at) {
+    const moment sent{sent_at, engine.clock(slot).estimate(sent_at)};
+    write(out, leasing::not_after(sent, engine.options().response_timeout));
+  });
+  for (;;) {
+    leasing::once_machine without_answer(net::now());  // has no patience
+    auto reply = answer(core, slot, asked, without_answer);
+    const auto too_late = dialects::read_late(reply);
+    if (!too_late) return reply;
+    const auto now = net::now();
+    engine.clock(slot).learn(asked.sent_at(), now, too_late->now);
+    if (const auto end = when_late.on_verdict(*too_late, now)) {
+      fail(std::get<leasing::outcome>(*end));
+    }
   }
 }
 

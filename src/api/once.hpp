@@ -11,8 +11,8 @@
 
 namespace holdfast::api {
 
-// Both send a request again when its answer is lost, until it is answered or connect_timeout and
-// twice response_timeout have passed; then they throw failure. Thread safety: any thread.
+// Thread safety: any thread. The first two send a request again when its answer is lost. All give
+// up when connect_timeout and twice response_timeout have passed, and throw failure.
 
 // For what changes nothing. An error reply is an answer.
 resp::value ask_again(runtime::client_core& core, std::uint16_t slot,
@@ -21,6 +21,13 @@ resp::value ask_again(runtime::client_core& core, std::uint16_t slot,
 // The server executes at most one of the copies, and none after this has returned or thrown. What
 // is thrown says when one may have been executed. Throws also what the server refuses.
 dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked);
+
+// For what is said once and has no id. The server executes it `response_timeout` after it was sent
+// at the latest, or refuses it as late (parts/only_in_time.lua), and then it is sent again; not
+// when its answer is lost. What is thrown says when it may have been executed. An error reply is an
+// answer.
+resp::value ask_in_time(runtime::client_core& core, std::uint16_t slot,
+                        const std::function<void(resp::writer&, server_time not_after)>& write);
 
 // The value of what a reader returned; throws failure for a refusal.
 template <typename Verdict>

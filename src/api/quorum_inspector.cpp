@@ -8,6 +8,7 @@
 #include "api/ask.hpp"
 #include "api/audit.hpp"
 #include "api/lock_access.hpp"
+#include "api/once.hpp"
 #include "api/quorum_diagnosis.hpp"
 #include "api/quorum_members.hpp"
 #include "api/registry.hpp"
@@ -74,8 +75,9 @@ void look_at(runtime::client_core& core, const lock_key& key, counted_vote& vote
 void take_from(runtime::client_core& core, const lock_key& key, dialects::token_major largest,
                std::string_view reason, counted_vote& vote) {
   const auto said = dialects::read_quorum_break(
-      key, api::ask(core, key.slot(),
-                    [&](resp::writer& out) { dialects::write_quorum_break(key, largest, out); }));
+      key, api::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
+        dialects::write_quorum_break(key, largest, not_after, out);
+      }));
   if (const auto* why = std::get_if<dialects::refused>(&said)) {
     if (why->code != errc::foreign_key && why->code != errc::layout_version) {
       throw failure{why->code, why->detail};

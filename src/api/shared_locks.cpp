@@ -83,13 +83,13 @@ void semaphore::set_permits(std::uint32_t count) const {
     throw failure{errc::unsupported,
                   "a RSemaphore does not know who has its permits: add or drain them in Redisson"};
   }
-  const auto write = [&](resp::writer& out) {
-    if (foreign == nullptr) return dialects::write_set_permits(key, count, out);
-    foreign->write_set_permits(name(), count, out);
+  const auto write = [&](resp::writer& out, server_time not_after) {
+    if (foreign == nullptr) return dialects::write_set_permits(key, count, not_after, out);
+    foreign->write_set_permits(name(), count, not_after, out);
   };
   bool done = false;
   while (!done) {
-    done = api::accept(dialects::read_permits_set(key, api::ask(core, key.slot(), write)));
+    done = api::accept(dialects::read_permits_set(key, api::ask_in_time(core, key.slot(), write)));
   }
 }
 

@@ -82,7 +82,8 @@ class foreign_recipe : public native_recipe {
   virtual bool is_semaphore() const noexcept { return false; }
   // Whether it can be told how many permits there are, for everybody; answered as a release is.
   virtual bool sets_permits() const noexcept { return false; }
-  virtual void write_set_permits(std::string_view, std::uint32_t, resp::writer&) const {}
+  virtual void write_set_permits(std::string_view, std::uint32_t, server_time /*not_after*/,
+                                 resp::writer&) const {}
 
   // How its library writes latches; null as above.
   virtual std::shared_ptr<const foreign_latch> latch() const { return nullptr; }

@@ -175,6 +175,37 @@ TEST_P(Once, TheSameRequestIsSentAgainWhenTheServerIsSilent) {
   EXPECT_EQ(hits.get(), 2);
 }
 
+// What an operator does has no id, but it is not done when the one whom it concerned is gone.
+TEST_P(Once, NoOperatorDisturbsThoseWhoComeLater) {
+  auto slow = start();
+  const client far{slow.url(), impatient()}, redis{slow.url()};
+  const auto breaks = [&](const char* name) { inspector{far}.break_lock(name, "a test"); };
+  const auto sets = [&](std::uint32_t count) { far.semaphore("seats").set_permits(count); };
+  const auto comes_late = [&](auto&& operation) {
+    (void)inspector{far}.status("a");  // it is connected
+    const auto scripts = [&] { return slow.calls("evalsha") + slow.calls("eval"); };
+    const auto before = scripts();
+    slow.freeze();
+    try {
+      operation();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const failure& why) {
+      EXPECT_EQ(why.reason(), errc::unavailable);
+      EXPECT_THAT(why.what(), ::testing::HasSubstr("may have been executed"));
+    }
+    slow.thaw();
+    EXPECT_TRUE(eventually([&] { return scripts() > before; })) << "the copy never came";
+  };
+  breaks("another");  // the server learns the scripts
+  sets(3);
+  const auto later = redis.mutex("a").acquire();
+  comes_late([&] { breaks("a"); });
+  EXPECT_EQ(inspector{redis}.status("a").token, later.token());
+  comes_late([&] { sets(5); });
+  EXPECT_EQ(slow.command({"GET", "hf:{seats}:n"}).text, "3");
+  EXPECT_EQ(slow.command({"XLEN", "hf:audit"}).number, 0);
+}
+
 // The server finds every request late; a new not-after is found from what it says of its time.
 TEST_P(Once, AServerWhoseClockJumpsForwardIsAskedAgain) {
   support::clock_shim clock;
@@ -187,6 +218,13 @@ TEST_P(Once, AServerWhoseClockJumpsForwardIsAskedAgain) {
   }
   clock.set(0s);
   EXPECT_EQ(hits.add(), 6);
+  // What an operator does as well.
+  redis.semaphore("seats").set_permits(3);
+  clock.set(60s);
+  redis.semaphore("seats").set_permits(4);
+  EXPECT_EQ(jumping.command({"GET", "hf:{seats}:n"}).text, "4");
+  clock.set(120s);
+  EXPECT_EQ(inspector{redis}.break_lock("a", "a test").what, lock_status::state::free);
 }
 
 }  // namespace

@@ -84,6 +84,13 @@ TEST_P(OperatorScripts, BreakALockThatWouldNeverEnd) {
   EXPECT_EQ(redis().contents(), "");
 }
 
+// A later holder's lock, when the break was sent over a connection that has broken.
+TEST_P(OperatorScripts, BreakNothingTooLate) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  EXPECT_TRUE(redis().refuses_late([&](auto when, auto& out) { write_break(key, when, out); }));
+}
+
 TEST_P(OperatorScripts, BreakNothingElse) {
   EXPECT_EQ(redis().break_lock(key), break_verdict(lock_free{}));
   redis().command({"SET", key.value_key(), "somebody"});

@@ -41,7 +41,7 @@ class QuorumScripts : public scripts_test {
   }
   break_verdict break_vote(token_major largest = 0) {
     return read_quorum_break(
-        key, redis().ask([&](auto& out) { write_quorum_break(key, largest, out); }));
+        key, redis().ask([&](auto& out) { write_quorum_break(key, largest, never, out); }));
   }
   quorum_claim wanted_of_group(std::uint8_t client = 1) {
     auto c = wanted(client);
@@ -225,6 +225,12 @@ TEST_P(QuorumScripts, AreNotGivenBackWhatAnOperatorTookElsewhere) {
   EXPECT_EQ(keep(first, token), renew_verdict{not_mine{}});
   (void)break_vote(token + 7);
   EXPECT_EQ(keep(first, token + 7), renew_verdict{not_mine{}});
+}
+
+TEST_P(QuorumScripts, BreakNothingTooLate) {
+  must_vote(wanted());
+  EXPECT_TRUE(
+      redis().refuses_late([&](auto when, auto& out) { write_quorum_break(key, 77, when, out); }));
 }
 
 TEST_P(QuorumScripts, StayWithoutMemoryWhenAnOperatorBreaksNothing) {

@@ -181,7 +181,7 @@ TEST_P(PermitLayout, ShowsWhoHasThem) {
 TEST_P(PermitLayout, IsToldHowManyThereAre) {
   const auto set = [&](std::uint32_t count) {
     const auto reply =
-        theirs().ask([&](auto& out) { layout().write_set_permits(key.name(), count, out); });
+        theirs().ask([&](auto& out) { layout().write_set_permits(key.name(), count, never, out); });
     EXPECT_EQ(layout().read_release(reply), release_verdict(released{}));
   };
   set(5);
@@ -194,6 +194,12 @@ TEST_P(PermitLayout, IsToldHowManyThereAre) {
   EXPECT_EQ(free(), "-1");
   set(4);
   EXPECT_EQ(free(), "2");
+}
+
+TEST_P(PermitLayout, IsNotToldTooLateHowManyThereAre) {
+  command({"SET", key.name(), "3"});
+  EXPECT_TRUE(theirs().refuses_late(
+      [&](auto when, auto& out) { layout().write_set_permits(key.name(), 5, when, out); }));
 }
 
 TEST_P(PermitLayout, EndsWithTheNumber) {

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "dialects/catalog.hpp"
+#include "dialects/holdfast/answers.hpp"
 #include "dialects/holdfast/inspect.hpp"
+#include "lease/server_clock.hpp"
 #include "resp/writer.hpp"
 #include "support/each_server.hpp"
 #include "support/raw_connection.hpp"
@@ -84,7 +86,7 @@ class script_client {
     return recipe_.read_release(ask([&](auto& out) { recipe_.write_withdraw(wanted, out); }));
   }
   break_verdict break_lock(const lock_key& key) {
-    return read_break(key, ask([&](auto& out) { write_break(key, out); }));
+    return read_break(key, ask([&](auto& out) { write_break(key, never, out); }));
   }
   inspect_verdict inspect(const lock_key& key) {
     return read_inspect(ask([&](auto& out) { write_inspect(key, out); }));
@@ -104,6 +106,18 @@ class script_client {
   std::string get(const std::string& key) { return command({"GET", key}).text; }
   std::int64_t pttl(const std::string& key) { return command({"PTTL", key}).number; }
   bool exists(const std::string& key) { return command({"EXISTS", key}).number == 1; }
+  // Whether what `write(not_after, out)` writes is refused when it comes too late, and from who
+  // does not know the time, and changes nothing then.
+  template <typename Write>
+  bool refuses_late(Write write) {
+    const auto before = contents();
+    const auto is_refused = [&](server_time not_after) {
+      return read_late(ask([&](auto& out) { write(not_after, out); })).has_value();
+    };
+    const server_time now{microseconds(static_cast<std::int64_t>(micros()))};
+    const bool refuses_both = is_refused(now - milliseconds{1}) && is_refused(leasing::far_future);
+    return refuses_both && contents() == before;
+  }
   // Everything that is in the database, to see that nothing was changed.
   std::string contents() {
     auto keys = command({"KEYS", "*"});

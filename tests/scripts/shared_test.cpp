@@ -105,7 +105,7 @@ TEST_P(SharedScript, LetsTheNumberOfPermitsChange) {
   ASSERT_TRUE(granted_to(held));
   ASSERT_EQ(place_of(more), 0U);
   const auto set = [&](std::uint32_t count) {
-    const auto reply = shared().ask([&](auto& out) { write_set_permits(key, count, out); });
+    const auto reply = shared().ask([&](auto& out) { write_set_permits(key, count, never, out); });
     EXPECT_TRUE(std::get<bool>(read_permits_set(key, reply)));
   };
   set(2);
@@ -117,9 +117,18 @@ TEST_P(SharedScript, LetsTheNumberOfPermitsChange) {
   EXPECT_FALSE(shared().exists(key.value_key() + ":n"));
 }
 
+TEST_P(SharedScript, DoesTooLateNothingThatAnOperatorHasAskedFor) {
+  claim held = permits(1, 1);
+  ASSERT_TRUE(granted_to(held));
+  EXPECT_TRUE(
+      shared().refuses_late([&](auto when, auto& out) { write_set_permits(key, 2, when, out); }));
+  EXPECT_TRUE(
+      shared().refuses_late([&](auto when, auto& out) { write_break_shared(key, when, out); }));
+}
+
 TEST_P(SharedScript, SetsNoPermitsOfAnythingElse) {
   const auto refusal = [&] {
-    const auto reply = shared().ask([&](auto& out) { write_set_permits(key, 7, out); });
+    const auto reply = shared().ask([&](auto& out) { write_set_permits(key, 7, never, out); });
     const auto verdict = read_permits_set(key, reply);
     const auto* const why = std::get_if<refused>(&verdict);
     EXPECT_FALSE(shared().exists(key.value_key() + ":n"));

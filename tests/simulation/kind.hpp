@@ -9,11 +9,15 @@
 
 #include "base/lock_key.hpp"
 #include "dialects/recipe.hpp"
+#include "lease/server_clock.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/server/simulated_server.hpp"
 #include "simulation/shares.hpp"
 
 namespace holdfast::simulation {
+
+// For requests of operators, which are never late here.
+inline constexpr server_time whenever = leasing::far_future - microseconds{1};
 
 // What the server knows of one who has the lock.
 struct holder {

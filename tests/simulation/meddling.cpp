@@ -19,9 +19,9 @@ std::string breaking(const kind& of, const lock_key& key) {
   std::string bytes;
   resp::writer out{bytes, resp::writer::scripts::by_text};
   if (&of == &mutex_kind()) {
-    dialects::write_break(key, out);
+    dialects::write_break(key, whenever, out);
   } else {
-    dialects::write_break_shared(key, out);
+    dialects::write_break_shared(key, whenever, out);
   }
   return bytes;
 }

@@ -46,7 +46,8 @@ std::string set_permits(dice& dice, const lock_key& key, bool faults) {
   std::string bytes;
   resp::writer out{bytes};
   const bool said = faults && !dice.chance(20);
-  dialects::write_set_permits(key, said ? static_cast<std::uint32_t>(1 + dice.up_to(4)) : 0, out);
+  const auto count = said ? static_cast<std::uint32_t>(1 + dice.up_to(4)) : 0;
+  dialects::write_set_permits(key, count, whenever, out);
   return bytes;
 }
 

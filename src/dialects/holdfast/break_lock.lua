@@ -3,12 +3,17 @@
 --       2 its queue
 --       3 when each waiter asked last
 --       4 the fence counter of its hash slot
+-- ARGV  1 not-after: refused when the server's time in us is later than this
 -- Returns
 --   {"broken", value}     what it was until now
 --   {"free"}              nobody had it
 --   {"foreign"}           the key holds no lock of ours; untouched
 --   {"layout", version}   it was written in another version of this layout; untouched
+--   {"late", now}         not-after has passed, or is 2^53; untouched
 local call = redis.call
+--@include server_time
+local not_after = ARGV[1] + 0
+--@include only_in_time
 local held = call('GET', KEYS[1])
 if not held then return {'free'} end
 --@include read_value
@@ -17,7 +22,6 @@ local last = call('GET', KEYS[4])
 call('DEL', KEYS[1])
 local broken, floor, me = major, major + 0, nil
 if call('EXISTS', KEYS[2]) == 1 then
-  --@include server_time
   --@include draw_major
   local winner, claim, more = nil, nil, false
   -- Where that cannot be, the lock is free and those who wait will ask.

@@ -121,9 +121,10 @@ lock_queue read_queue(const resp::value& v) {
   return queue;
 }
 
-void write_break(const lock_key& key, resp::writer& out) {
-  out.call(scripts::holdfast_break_lock, 4, 0);
+void write_break(const lock_key& key, server_time not_after, resp::writer& out) {
+  out.call(scripts::holdfast_break_lock, 4, 1);
   write_keys(key, out);
+  out.arg(micros(not_after));
 }
 
 break_verdict read_break(const lock_key& key, const resp::value& v) {
@@ -143,10 +144,11 @@ break_verdict read_break(const std::string& value_key, const resp::value& v) {
   return unquoted_not_understood("break", v);
 }
 
-void write_break_shared(const lock_key& key, resp::writer& out) {
-  out.call(scripts::holdfast_shared_break_lock, 5, 0);
+void write_break_shared(const lock_key& key, server_time not_after, resp::writer& out) {
+  out.call(scripts::holdfast_shared_break_lock, 5, 1);
   write_keys(key, out);
   write_key(key, ":n", out);
+  out.arg(micros(not_after));
 }
 
 break_shared_verdict read_break_shared(const lock_key& key, const resp::value& v) {

@@ -75,7 +75,8 @@ struct lock_queue {
 lock_queue read_queue(const resp::value&);
 
 // Takes the lock away from whoever has it, so that its token can never come again. A key that is
-// no lock of ours is refused and stays untouched.
+// no lock of ours is refused and stays untouched. The server refuses it after `not_after`, and when
+// that is far future: see read_late.
 struct lock_broken {
   token_major major = 0;
   std::string client;  // as in lock_held
@@ -83,7 +84,7 @@ struct lock_broken {
   friend bool operator==(const lock_broken&, const lock_broken&) = default;
 };
 using break_verdict = std::variant<lock_free, lock_broken, refused>;
-void write_break(const lock_key&, resp::writer&);
+void write_break(const lock_key&, server_time not_after, resp::writer&);
 break_verdict read_break(const lock_key&, const resp::value&);
 break_verdict read_break(const std::string& value_key, const resp::value&);
 
@@ -93,7 +94,7 @@ struct shared_broken {
   friend bool operator==(const shared_broken&, const shared_broken&) = default;
 };
 using break_shared_verdict = std::variant<lock_free, shared_broken, refused>;
-void write_break_shared(const lock_key&, resp::writer&);
+void write_break_shared(const lock_key&, server_time not_after, resp::writer&);
 break_shared_verdict read_break_shared(const lock_key&, const resp::value&);
 
 // One entry of the stream `hf:audit`, which keeps the last 1,000.

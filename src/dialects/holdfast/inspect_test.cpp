@@ -180,10 +180,10 @@ TEST(break_shared, tells_all_that_was_broken) {
 TEST(break_lock, asks_the_script) {
   std::string bytes;
   resp::writer out{bytes};
-  write_break(key, out);
-  EXPECT_TRUE(bytes.starts_with("*7\r\n$7\r\nEVALSHA\r\n"));
+  write_break(key, server_time{microseconds{17}}, out);
+  EXPECT_TRUE(bytes.starts_with("*8\r\n$7\r\nEVALSHA\r\n"));
   EXPECT_NE(bytes.find(scripts::holdfast_break_lock.sha1), bytes.npos);
-  EXPECT_TRUE(bytes.ends_with(key.fence_key() + "\r\n"));
+  EXPECT_TRUE(bytes.ends_with(key.fence_key() + "\r\n$2\r\n17\r\n"));
 }
 
 TEST(break_lock, tells_what_was_broken) {

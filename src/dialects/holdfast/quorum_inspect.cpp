@@ -41,12 +41,14 @@ vote_seen read_quorum_inspect(const resp::value& v) {
   return seen;
 }
 
-void write_quorum_break(const lock_key& key, token_major largest, resp::writer& out) {
-  out.call(scripts::holdfast_quorum_break_lock, 3, 1);
+void write_quorum_break(const lock_key& key, token_major largest, server_time not_after,
+                        resp::writer& out) {
+  out.call(scripts::holdfast_quorum_break_lock, 3, 2);
   out.arg(quorum_value_key(key));
   out.arg(quorum_fence_key(key));
   out.arg(quorum_waiters_key(key));
   out.arg(static_cast<std::int64_t>(largest));
+  out.arg(micros(not_after));
 }
 
 break_verdict read_quorum_break(const lock_key& key, const resp::value& v) {

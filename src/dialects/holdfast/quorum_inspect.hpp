@@ -23,7 +23,7 @@ vote_seen read_quorum_inspect(const resp::value&);
 
 // `largest`: of the majors of all members' votes. No renewal of who has it is given this vote
 // again. A key that holds no vote is refused and stays untouched.
-void write_quorum_break(const lock_key&, token_major largest, resp::writer&);
+void write_quorum_break(const lock_key&, token_major largest, server_time not_after, resp::writer&);
 break_verdict read_quorum_break(const lock_key&, const resp::value&);
 
 }  // namespace holdfast::dialects

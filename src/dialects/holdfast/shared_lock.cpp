@@ -82,10 +82,12 @@ void shared_recipe::write_withdraw(const claim& wanted, resp::writer& out) const
   if (wanted.granted != 0) out.arg(wanted.granted);
 }
 
-void write_set_permits(const lock_key& key, std::uint32_t permits, resp::writer& out) {
-  out.call(scripts::holdfast_shared_set_permits, keys, 1);
+void write_set_permits(const lock_key& key, std::uint32_t permits, server_time not_after,
+                       resp::writer& out) {
+  out.call(scripts::holdfast_shared_set_permits, keys, 2);
   write_shared_keys(key, out);
   out.arg(permits == 0 ? std::string{} : std::to_string(permits));
+  out.arg(micros(not_after));
 }
 
 std::variant<bool, refused> read_permits_set(const lock_key& key, const resp::value& v) {

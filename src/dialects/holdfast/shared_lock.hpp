@@ -21,7 +21,9 @@ class shared_recipe final : public native_recipe {
 };
 
 // The number of permits, for all who use the semaphore from now on; 0: each says it himself.
-void write_set_permits(const lock_key&, std::uint32_t permits, resp::writer&);
+// The server refuses it as a break (write_break).
+void write_set_permits(const lock_key&, std::uint32_t permits, server_time not_after,
+                       resp::writer&);
 
 // The number is set. False: ask again, not all who may come in now are in.
 std::variant<bool, refused> read_permits_set(const lock_key&, const resp::value&);

@@ -79,11 +79,12 @@ void semaphore_recipe::write_release(const claim& held, resp::writer& out) const
 }
 
 void semaphore_recipe::write_set_permits(std::string_view name, std::uint32_t count,
-                                         resp::writer& out) const {
-  out.call(scripts::redisson_set_permits, 2, 2 + words_of(how_));
+                                         server_time not_after, resp::writer& out) const {
+  out.call(scripts::redisson_set_permits, 2, 3 + words_of(how_));
   out.arg(name);
   out.arg(key_of(name));
   out.arg(std::int64_t{count});
+  out.arg(micros(not_after));
   out.arg(channel_of(name));
   write_words(how_, out);
 }

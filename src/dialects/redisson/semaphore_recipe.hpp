@@ -29,7 +29,8 @@ class semaphore_recipe final : public foreign_recipe {
   void write_release(const claim&, resp::writer&) const override;
   // What others have of a RSemaphore, nobody knows.
   bool sets_permits() const noexcept override { return whose_ == permit_leases::theirs; }
-  void write_set_permits(std::string_view name, std::uint32_t count, resp::writer&) const override;
+  void write_set_permits(std::string_view name, std::uint32_t count, server_time not_after,
+                         resp::writer&) const override;
 
  private:
   const resp::script& inspection() const noexcept override;

@@ -4,8 +4,13 @@
 --       2 the fence counter of its hash slot, for locks of quorums only
 --       3 who wants to hear that the lock is free
 -- ARGV  1 the largest major among the votes of all members, or 0
--- Returns as holdfast/break_lock.lua: {"broken", value}, {"free"}, {"foreign"}, {"layout", version}
+--       2 not-after: refused when the server's time in us is later than this
+-- Returns as holdfast/break_lock.lua: {"broken", value}, {"free"}, {"foreign"},
+-- {"layout", version}, {"late", now}
 local call = redis.call
+--@include server_time
+local not_after = ARGV[2] + 0
+--@include only_in_time
 local held = call('GET', KEYS[1])
 local major = string.match(held or '', '^1:(%d+):.+$')
 if held and not major then

@@ -1,9 +1,12 @@
 -- Takes a lock away from all who hold it; it goes to those in front of the queue. For operators.
 -- KEYS  as in acquire.lua
+-- ARGV  1 not-after: refused when the server's time in us is later than this
 -- Returns {"broken", count, {request, entry, ...}}: who held it, {"free"}, {"foreign"},
--- {"layout", version}.
+-- {"layout", version}, {"late", now}.
 local call = redis.call
 --@include server_time
+local not_after = ARGV[1] + 0
+--@include only_in_time
 local asked = ''
 --@include look
 --@include load

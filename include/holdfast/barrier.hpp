@@ -33,7 +33,9 @@ namespace holdfast {
 /// What can be lost: a party of which the server has not heard for two minutes (a frozen process)
 /// is taken for dead when the last one arrives; if the others then go on without it, because
 /// another took its place, it gets `errc::lost`. One that has had no answer at all for more than a
-/// minute, while the others went on four times, may be counted twice. A party that gave up while
+/// minute, while the others went on four times, may be counted twice; sooner where more than 10,000
+/// go on within `response_timeout` (two parties: 2,500 times a second), which drives out even the
+/// youngest that are remembered. A party that gave up while
 /// the server could not be reached may be counted for up to two minutes. When the server loses its
 /// data, those who wait arrive again by themselves.
 ///

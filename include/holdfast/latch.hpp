@@ -25,7 +25,9 @@ struct latch_options {
 ///
 /// It is set with `try_set` before anybody waits: a latch that is not set is open, and nobody waits
 /// for it. When it opens, all who wait go on, and it can be set again; who has waited since before
-/// it opened goes on also when it is set again before he hears of it.
+/// it opened goes on also when it is set again before he hears of it. Only whose very first
+/// question was never answered, since the connection broke, may miss an opening when it is set
+/// again before he asks anew: he waits for the next one.
 ///
 /// Who waits stands in a queue, as for a lock, and hears at once that the latch has opened; nothing
 /// depends on that message, since he asks again within a bound. Who waits and dies is forgotten.

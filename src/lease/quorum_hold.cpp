@@ -90,23 +90,12 @@ std::size_t quorum_hold_machine::unanswered() const noexcept {
       std::ranges::count_if(seats_, [](const seat& each) { return each.unanswered > 0; }));
 }
 
-std::string to_string(const quorum_hold_step& what) {
-  std::string text;
-  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  for (const auto member : what.renew) add("renew " + std::to_string(member));
-  if (what.wake_at) {
-    add("wake at " + std::to_string(what.wake_at->time_since_epoch().count()) + " ns");
-  }
-  if (what.lost) add("lost");
-  return text.empty() ? "nothing" : text;
-}
-
 // ---- giving back -------------------------------------------------------------------------------
 
-quorum_release_machine::quorum_release_machine(std::vector<std::size_t> at, std::size_t members,
-                                               monotonic_time until, std::uint64_t seed)
-    : members_(members), until_(until), retries_(seed) {
-  for (const auto member : at) seats_.push_back({member});
+quorum_release_machine::quorum_release_machine(const scope& with, std::uint64_t seed)
+    : members_(with.members), late_from_(with.late_from), until_(with.until), retries_(seed) {
+  for (const auto member : with.at) seats_.push_back({member});
+  for (const auto member : with.in_doubt) of(member).in_doubt = true;
 }
 
 quorum_release_step quorum_release_machine::start() {
@@ -122,8 +111,9 @@ quorum_release_step quorum_release_machine::on_released(std::size_t member,
   if (std::holds_alternative<dialects::refused>(said)) {
     from.said = answer::missing;
   } else {
-    const bool did = std::holds_alternative<dialects::released>(said) || from.maybe_done;
-    from.said = did ? answer::released : answer::not_mine;
+    const bool did = std::holds_alternative<dialects::released>(said);
+    from.said = did || from.maybe_done ? answer::released : answer::not_mine;
+    if (did) from.in_doubt = false;  // the question has been there
   }
   return settle(now);
 }
@@ -133,17 +123,23 @@ quorum_release_step quorum_release_machine::on_missing(std::size_t member, missi
   seat& from = of(member);
   from.said = answer::missing;
   if (how == missing::unknown) from.maybe_done = true;
+  // What was under way by the same connection was lost as well.
+  if (how != missing::unreachable) from.in_doubt = true;
   return settle(now);
 }
 
 quorum_release_step quorum_release_machine::on_timer(monotonic_time now) {
-  if (!waiting_) return {};
-  waiting_ = false;
+  if (wake_at_ == monotonic_time::max()) return {};
+  wake_at_ = monotonic_time::max();
+  retrying_ = false;
   quorum_release_step next;
   if (now >= until_) return settle(now);
+  const bool is_late = now >= late_from_;
   for (seat& each : seats_) {
-    if (each.said != answer::missing) continue;
+    const bool is_due = each.said == answer::missing || (each.may_come() && is_late);
+    if (!is_due) continue;
     each.said = answer::none;
+    if (is_late) each.in_doubt = false;
     next.send.push_back(each.member);
   }
   return next;
@@ -154,12 +150,17 @@ quorum_release_step quorum_release_machine::settle(monotonic_time now) {
   const bool is_over = now >= until_;
   const std::size_t missing = count(answer::missing);
   const std::size_t open = count(answer::none);
+  const auto may_come = static_cast<std::size_t>(std::ranges::count_if(seats_, &seat::may_come));
   const bool is_decided = count(answer::released) >= majority_of(members_) || open == 0;
   if (is_decided && !std::exchange(told_, true)) next.done = verdict();
-  if (open == 0 && (missing == 0 || is_over)) next.finished = true;
-  if (missing > 0 && !is_over && !std::exchange(waiting_, true)) {
-    next.wake_at = std::min(now + retries_.next(while_unreachable), until_);
+  if (open == 0 && (missing + may_come == 0 || is_over)) next.finished = true;
+  if (is_over) return next;
+  auto due = monotonic_time::max();
+  if (may_come > 0) due = std::min(late_from_, until_);
+  if (missing > 0 && !std::exchange(retrying_, true)) {
+    due = std::min({due, now + retries_.next(while_unreachable), until_});
   }
+  if (due < wake_at_) next.wake_at = wake_at_ = due;
   return next;
 }
 
@@ -179,18 +180,6 @@ quorum_release_machine::seat& quorum_release_machine::of(std::size_t member) {
 
 std::size_t quorum_release_machine::count(answer which) const noexcept {
   return static_cast<std::size_t>(std::ranges::count(seats_, which, &seat::said));
-}
-
-std::string to_string(const quorum_release_step& what) {
-  std::string text;
-  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  for (const auto member : what.send) add("release " + std::to_string(member));
-  if (what.wake_at) {
-    add("wake at " + std::to_string(what.wake_at->time_since_epoch().count()) + " ns");
-  }
-  if (what.done) add(what.done->code ? "done: " + what.done->detail : std::string{"done"});
-  if (what.finished) add("finished");
-  return text.empty() ? "nothing" : text;
 }
 
 }  // namespace holdfast::leasing

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lease/deadline.hpp"
 #include "lease/quorum_machine.hpp"
 
 namespace holdfast::leasing {
@@ -86,15 +87,30 @@ struct quorum_release_step {
 
 std::string to_string(const quorum_release_step&);
 
+// When no server executes any more what was sent by `now`.
+constexpr monotonic_time too_late_from(monotonic_time now, milliseconds response_timeout) noexcept {
+  return now + response_timeout + clock_allowance(response_timeout);
+}
+
 // Every member is asked to take the vote back, and again, with growing pauses, until it has
 // answered or the vote has run out. The caller is told when a majority of all has done it, or when
 // no more answers can come: `lost` where a majority had no vote of ours, `unavailable` where nobody
 // has done it.
+//
+// A question for the vote that was lost with its connection may be executed after the release,
+// which came by another one: a vote for nobody. So a member that may see that is asked again,
+// though it had no vote, when it is too late for that question.
 class quorum_release_machine {
  public:
-  // `at`: the members that may have voted. `until`: all votes have run out by then.
-  quorum_release_machine(std::vector<std::size_t> at, std::size_t members, monotonic_time until,
-                         std::uint64_t seed);
+  struct scope {
+    std::vector<std::size_t> at{};        // the members that may have voted
+    std::vector<std::size_t> in_doubt{};  // of those: the question may arrive yet
+    std::size_t members = 0;
+    monotonic_time late_from{};  // nothing is executed any more that was asked before
+    monotonic_time until{};      // all votes have run out by then
+  };
+
+  quorum_release_machine(const scope& of, std::uint64_t seed);
 
   quorum_release_step start();
   quorum_release_step on_released(std::size_t member, const dialects::release_verdict& said,
@@ -108,6 +124,10 @@ class quorum_release_machine {
     std::size_t member;
     answer said = answer::none;
     bool maybe_done = false;  // a copy of the request may have been executed
+    bool in_doubt = false;    // the question for the vote may arrive yet
+    bool may_come() const noexcept {
+      return in_doubt && (said == answer::released || said == answer::not_mine);
+    }
   };
 
   seat& of(std::size_t member);
@@ -117,9 +137,10 @@ class quorum_release_machine {
 
   std::vector<seat> seats_;
   std::size_t members_;
-  monotonic_time until_;
+  monotonic_time late_from_, until_;
   back_off retries_;
-  bool waiting_ = false;  // a timer is set
+  monotonic_time wake_at_ = monotonic_time::max();  // no timer is set
+  bool retrying_ = false;                           // it is for those that have not answered
   bool told_ = false;
 };
 

@@ -119,8 +119,12 @@ TEST(QuorumHold, says_nothing_after_its_release) {
 
 // ---- giving back
 
-quorum_release_machine giving_back(std::vector<std::size_t> at = {0, 1, 2}) {
-  quorum_release_machine machine(at, 3, deadline, 7);
+constexpr monotonic_time late = start + seconds(2);
+
+quorum_release_machine giving_back(std::vector<std::size_t> at = {0, 1, 2},
+                                   std::vector<std::size_t> in_doubt = {}) {
+  quorum_release_machine machine(
+      {.at = at, .in_doubt = in_doubt, .members = 3, .late_from = late, .until = deadline}, 7);
   EXPECT_EQ(machine.start().send, at);
   return machine;
 }
@@ -159,12 +163,44 @@ TEST(QuorumRelease, tries_again_where_there_was_no_answer_until_all_is_over) {
   ASSERT_TRUE(step.wake_at);
   EXPECT_LE(*step.wake_at, start + milliseconds(500));
   EXPECT_EQ(machine.on_timer(*step.wake_at).send, (std::vector<std::size_t>{1}));
-  // The first copy did it.
-  EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{.finished = true});
+  // The first copy did it, or the vote is still to come.
+  EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{.wake_at = late});
 
   auto silent = giving_back({1});
   silent.on_missing(1, missing::unknown, start);
   EXPECT_TRUE(silent.on_timer(deadline).finished);
+}
+
+// The question for the vote was lost, and comes when the release has been there.
+TEST(QuorumRelease, asks_again_where_a_vote_may_come_yet_when_it_is_too_late_for_that) {
+  auto machine = giving_back({0, 1, 2}, {1});
+  machine.on_released(0, released{}, start);
+  EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{.wake_at = late});
+  // The caller does not wait for that.
+  EXPECT_EQ(machine.on_released(2, released{}, start), quorum_release_step{.done = outcome{}});
+  EXPECT_EQ(machine.on_timer(late), quorum_release_step{.send = {1}});
+  EXPECT_EQ(machine.on_released(1, not_mine{}, late), quorum_release_step{.finished = true});
+}
+
+TEST(QuorumRelease, asks_no_more_where_the_vote_has_come) {
+  auto machine = giving_back({1}, {1});
+  EXPECT_EQ(machine.on_released(1, released{}, start),
+            (quorum_release_step{.done = outcome{}, .finished = true}));
+}
+
+// What is tried again sooner does not put it off, nor hurry it.
+TEST(QuorumRelease, tries_again_where_there_was_no_answer_before_it_is_late) {
+  auto machine = giving_back({0, 1}, {1});
+  EXPECT_EQ(machine.on_released(1, not_mine{}, start).wake_at, late);
+  const auto soon = machine.on_missing(0, missing::not_sent, start).wake_at;
+  ASSERT_TRUE(soon);
+  EXPECT_LT(*soon, late);
+  EXPECT_EQ(machine.on_timer(*soon).send, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(machine.on_released(0, released{}, *soon), quorum_release_step{.wake_at = late});
+  EXPECT_EQ(machine.on_timer(late).send, (std::vector<std::size_t>{1}));
+  // Sent when it was too late for anything else: what is lost now is only the release.
+  machine.on_missing(1, missing::unreachable, late);
+  EXPECT_TRUE(machine.on_timer(deadline).finished);
 }
 
 TEST(QuorumRelease, takes_a_refusal_for_no_answer) {

@@ -111,7 +111,7 @@ quorum_step quorum_machine::on_missing(std::uint32_t attempt, std::size_t member
   seat& from = seats_[member];
   const bool is_present = attempt == attempt_ && !is_done() && state_ != state::waiting;
   if (!is_present || (from.said != answer::none && from.said != answer::unsettled)) return {};
-  if (from.said == answer::none && how != missing::unknown) from.may_have_voted = false;
+  if (from.said == answer::none) from.may_have_voted = from.in_doubt = how == missing::unknown;
   from.said = answer::silent;
   from.detail = why;
   return decide(now);
@@ -158,8 +158,12 @@ quorum_step quorum_machine::choose(monotonic_time now) {
 
 quorum_step quorum_machine::hold(monotonic_time now) {
   quorum_outcome got{.asked_at = asked_at_};
-  for (const seat& each : seats_) {
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    const seat& each = seats_[i];
     got.deadlines.push_back(each.said == answer::agreed ? each.deadline : monotonic_time::min());
+    // Also where the question is still open: nobody listens here when it is lost.
+    const bool is_unheard = each.may_have_voted && each.deadline == monotonic_time::min();
+    if (is_unheard) got.in_doubt.push_back(i);
   }
   if (now >= majority_deadline(got.deadlines)) {
     for (seat& each : seats_) {
@@ -304,6 +308,7 @@ quorum_step quorum_machine::conclude(quorum_step so_far, errc code, std::string 
 void quorum_machine::take_votes_back(quorum_step& into) const {
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     if (seats_[i].may_have_voted) into.take_back.push_back(i);
+    if (seats_[i].in_doubt) into.in_doubt.push_back(i);
   }
 }
 
@@ -377,24 +382,6 @@ std::optional<milliseconds> quorum_machine::enough_free_after() const {
   if (missing > left.size()) return std::nullopt;
   std::ranges::sort(left);
   return left[missing - 1];
-}
-
-std::string to_string(const quorum_step& what) {
-  std::string text;
-  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  for (const auto member : what.take_back) add("take back " + std::to_string(member));
-  if (what.new_request) add("new request");
-  for (const auto& [member, asks] : what.send) {
-    constexpr std::string_view names[] = {"vote", "join", "enter", "stay out", "agree"};
-    add("ask " + std::to_string(member) + " to " +
-        std::string(names[static_cast<std::size_t>(asks)]));
-  }
-  if (what.wake_at) {
-    add("wake at " + std::to_string(what.wake_at->time_since_epoch().count()) + " ns");
-  }
-  if (what.done) add(what.done->code ? "done: " + what.done->detail : std::string{"held"});
-  if (what.leaves) add("leaves");
-  return text.empty() ? "nothing" : text;
 }
 
 }  // namespace holdfast::leasing

@@ -40,12 +40,14 @@ struct quorum_outcome {
   std::string detail{};
   std::vector<monotonic_time> deadlines{};  // when held: of each member's vote; min(): it has none
   monotonic_time asked_at{};                // when held: before the first vote was asked for
+  std::vector<std::size_t> in_doubt{};      // when held: members that may vote for it yet
   friend bool operator==(const quorum_outcome&, const quorum_outcome&) = default;
 };
 
 // An empty step means: go on as before. Orders are carried out from the top.
 struct quorum_step {
   std::vector<std::size_t> take_back{};  // the votes for the present request, at these members
+  std::vector<std::size_t> in_doubt{};   // of those: the question was lost and may arrive yet
   bool new_request = false;              // what is asked from now on has a new request id
   std::vector<member_ask> send{};
   std::optional<monotonic_time> wake_at{};  // replaces what was set before
@@ -133,6 +135,7 @@ class quorum_machine {
     answer said = answer::none;
     bool was_late = false;
     bool may_have_voted = false;
+    bool in_doubt = false;  // its question was lost
     dialects::token_major major = 0;
     monotonic_time deadline = monotonic_time::min();
     std::optional<milliseconds> remaining{};  // busy, where that ends; out

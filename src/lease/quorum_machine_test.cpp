@@ -188,6 +188,27 @@ TEST_F(QuorumMachine, takes_back_also_what_was_not_answered) {
   }
 }
 
+// Who has lost the question may execute it when the release has been there.
+TEST_F(QuorumMachine, says_where_a_vote_may_come_though_it_was_taken_back) {
+  auto machine = begun(5);
+  machine.on_missing(1, 3, missing::unknown, "gone", start);
+  machine.on_missing(1, 4, missing::not_sent, "gone", start);
+  const auto end = vote(machine, 0, elsewhere);
+  expect_failed(end, errc::busy);
+  EXPECT_EQ(end.take_back, (std::vector<std::size_t>{1, 2, 3}));
+  EXPECT_EQ(end.in_doubt, std::vector<std::size_t>{3});
+}
+
+TEST_F(QuorumMachine, says_where_a_vote_may_come_though_it_is_held) {
+  auto machine = begun(5);
+  machine.on_missing(1, 0, missing::unknown, "gone", start);
+  machine.on_missing(1, 1, missing::not_sent, "gone", start);
+  for (const std::size_t member : {2U, 3U}) vote(machine, member, first);
+  const auto held = vote(machine, 4, first);
+  expect_held(held);
+  EXPECT_EQ(held.done->in_doubt, std::vector<std::size_t>{0});
+}
+
 TEST_F(QuorumMachine, needs_no_answer_of_a_minority) {
   auto machine = begun(3);
   EXPECT_EQ(machine.on_missing(1, 0, missing::unreachable, "refused", start), quorum_step{});

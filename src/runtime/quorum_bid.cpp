@@ -103,7 +103,7 @@ void quorum_bid::ask(const leasing::member_ask& what) {
 void quorum_bid::take_back(const leasing::quorum_step& step) {
   if (step.take_back.empty()) return;
   const auto kept = spec_->kept_time() + group().response_timeout();
-  quorum_return::start(spec_, step.take_back,
+  quorum_return::start(spec_, {step.take_back, step.in_doubt},
                        {.key = spec_->key.get(), .owner = owner_, .lease = spec_->kept_time()},
                        step.leaves ? listeners_ : std::vector<request_id>{}, net::now() + kept, {});
 }

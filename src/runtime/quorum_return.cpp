@@ -7,25 +7,30 @@
 namespace holdfast::runtime {
 
 std::shared_ptr<quorum_return> quorum_return::start(std::shared_ptr<const quorum_spec> spec,
-                                                    std::vector<std::size_t> at,
+                                                    const places& where,
                                                     const dialects::quorum_claim& claim,
                                                     std::vector<request_id> listeners,
                                                     monotonic_time until, teller tell,
                                                     redis::waiter* sleeper) {
-  auto made = std::make_shared<quorum_return>(std::move(spec), std::move(at), claim,
-                                              std::move(listeners), until, std::move(tell));
+  auto made = std::make_shared<quorum_return>(std::move(spec), where, claim, std::move(listeners),
+                                              until, std::move(tell));
   made->begin(sleeper);
   return made;
 }
 
-quorum_return::quorum_return(std::shared_ptr<const quorum_spec> spec, std::vector<std::size_t> at,
+quorum_return::quorum_return(std::shared_ptr<const quorum_spec> spec, const places& where,
                              const dialects::quorum_claim& claim, std::vector<request_id> listeners,
                              monotonic_time until, teller tell)
     : spec_(std::move(spec)),
       claim_(claim),
       listeners_(std::move(listeners)),
       tell_(std::move(tell)),
-      machine_(std::move(at), group().size(), until, group().home().next_seed()),
+      machine_({.at = where.at,
+                .in_doubt = where.in_doubt,
+                .members = group().size(),
+                .late_from = leasing::too_late_from(net::now(), group().response_timeout()),
+                .until = until},
+               group().home().next_seed()),
       reader_(mutex_, group(), *spec_->key) {}
 
 quorum_return::~quorum_return() {

@@ -22,18 +22,22 @@ class quorum_return final : public std::enable_shared_from_this<quorum_return>,
                             private quorum_call::asker,
                             private timed {
  public:
+  // Members that may have voted; of those, where the question for the vote may arrive yet.
+  struct places {
+    std::vector<std::size_t> at{}, in_doubt{};
+  };
   // With no lock held, once.
   using teller = std::function<void(const leasing::outcome&)>;
 
   // `claim` without a listener; `listeners`: of each member, who wants to hear nothing any more, or
   // empty. `sleeper`: a thread that will call drive().
   static std::shared_ptr<quorum_return> start(std::shared_ptr<const quorum_spec> spec,
-                                              std::vector<std::size_t> at,
+                                              const places& where,
                                               const dialects::quorum_claim& claim,
                                               std::vector<request_id> listeners,
                                               monotonic_time until, teller tell,
                                               redis::waiter* sleeper = nullptr);
-  quorum_return(std::shared_ptr<const quorum_spec> spec, std::vector<std::size_t> at,
+  quorum_return(std::shared_ptr<const quorum_spec> spec, const places& where,
                 const dialects::quorum_claim& claim, std::vector<request_id> listeners,
                 monotonic_time until, teller tell);
   ~quorum_return();

@@ -19,6 +19,7 @@ quorum_tenure::quorum_tenure(std::shared_ptr<quorum_handle> handle,
       owner_(owner),
       token_(token),
       listeners_(std::move(listeners)),
+      in_doubt_(won.in_doubt),
       machine_({spec_->lease, spec_->renews}, won.deadlines, won.asked_at),
       wanted_(spec_->kept_time()),
       longest_(wanted_) {}
@@ -162,7 +163,7 @@ std::shared_ptr<quorum_return> quorum_tenure::begin_release(const listener& who,
     tell = [self = shared_from_this()](const leasing::outcome& how) { self->on_released(how); };
   }
   return quorum_return::start(
-      spec_, std::move(all),
+      spec_, {std::move(all), in_doubt_},
       {.key = spec_->key.get(), .owner = owner_, .lease = spec_->kept_time(), .token = token_},
       listeners_, until, std::move(tell), sleeper);
 }

@@ -64,7 +64,8 @@ class quorum_tenure final : public holding,
   const request_id owner_;
   const dialects::token_major token_;
   const std::vector<request_id> listeners_;
-  std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock; 0: not held
+  const std::vector<std::size_t> in_doubt_;  // members
+  std::atomic<std::int64_t> deadline_{0};    // nanoseconds of boot_clock; 0: not held
 
   mutex mutex_;
   leasing::quorum_hold_machine machine_ HOLDFAST_GUARDED_BY(mutex_);

@@ -25,7 +25,8 @@ struct quorum_outcome {
 //   S2  no token is given out twice, and tokens grow from holder to holder: where clocks are set
 //       forward, from a holder to who asks after that
 //   S3  whoever believes that he holds the lock has the votes of a majority
-//   A2  who has given it back has no vote left at a member that has answered
+//   A2  who has given it back has no vote left, and gets none, when all members have answered; in
+//       the end only the killed have left any
 //   L   everybody is served in bounded time: within a second of his turn where nothing goes wrong
 //       (`calm`); at the end nothing is left but counters
 quorum_outcome simulate_quorum(std::uint64_t seed, bool calm = false);

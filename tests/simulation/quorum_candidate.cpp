@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 void wire::connect() {
   if (connection_ >= 0) return;
   connection_ = where_.server(at_).connect();
+  last_arrival_ = last_reply_ = {};
   for (const auto& row : dialects::catalog()) {
     for (const auto* const script : row.scripts) where_.server(at_).know(*script);
   }
@@ -40,22 +41,28 @@ void wire::send(std::string bytes, heard tell) {
   });
 }
 
-// What was sent before the connection broke may still be executed.
 void wire::arrive(const std::string& bytes, std::uint64_t number, int connection) {
   if (where_.awake_at(at_) > where_.now()) {
     where_.at(where_.awake_at(at_),
               [this, bytes, number, connection] { arrive(bytes, number, connection); });
     return;
   }
-  const bool is_broken = connection != connection_;
-  if (is_broken && where_.chance().chance(50)) return;
-  const auto reply =
-      where_.execute(at_, is_broken ? where_.server(at_).connect() : connection, bytes);
-  if (is_broken) return;
+  if (connection != connection_) return arrive_late(bytes);
+  const auto reply = where_.execute(at_, connection, bytes);
   last_reply_ = std::max(last_reply_, where_.now() + where_.chance().time_up_to(one_way));
   where_.at(last_reply_, [this, number, reply, connection] {
     if (connection == connection_) answered(number, reply);
   });
+}
+
+// What was sent before the connection broke may still be executed, also after what was sent by the
+// next one. Nobody reads the answer.
+void wire::arrive_late(const std::string& bytes) {
+  auto& dice = where_.chance();
+  if (dice.chance(50)) return;
+  const auto late = where_.now() + dice.time_up_to(response_timeout);
+  where_.at(std::max(late, where_.awake_at(at_)),
+            [this, bytes] { where_.execute(at_, where_.server(at_).connect(), bytes); });
 }
 
 void wire::answered(std::uint64_t number, const resp::value& reply) {
@@ -95,7 +102,9 @@ void candidate::later(monotonic_time when, std::function<void()> what) {
   });
 }
 
-server_time candidate::not_after(std::size_t i) const {
+// As a session: it has asked for the time before anything else is written.
+server_time candidate::not_after(std::size_t i) {
+  wires_[i].connect();
   return leasing::not_after({now(), server_clocks_[i].estimate(now())}, response_timeout);
 }
 
@@ -189,6 +198,7 @@ void candidate::plan_mishaps() {
 // A new process takes its place, which knows nothing of it.
 void candidate::crash() {
   for (auto& one : wires_) one.forget();
+  assembly_.killed(id_);
   ++life_;
   ++turn_;
   wish_.reset();

@@ -44,7 +44,7 @@ void wish::obey(const leasing::quorum_step& step) {
   if (!step.take_back.empty()) {
     auto returned = claim();
     returned.token = 0;
-    std::make_shared<giving_back>(of_, step.take_back, returned,
+    std::make_shared<giving_back>(of_, step.take_back, step.in_doubt, returned,
                                   step.leaves ? listeners_ : std::vector<request_id>{},
                                   of_.now() + lease_ + response_timeout)
         ->start();
@@ -100,6 +100,7 @@ void wish::hold(const leasing::quorum_outcome& won) {
   of_.raise_floors(asks_.token());
   holds_.emplace(leasing::quorum_hold_machine::settings{lease_, true}, won.deadlines, won.asked_at);
   of_.where().granted(asks_.token(), last_before_);
+  in_doubt_ = won.in_doubt;
   obey(holds_->start());
   of_.got();
 }
@@ -132,7 +133,8 @@ void wish::give_back() {
   holds_.reset();
   std::vector<std::size_t> all(of_.where().size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  std::make_shared<giving_back>(of_, std::move(all), claim(), listeners_, until)->start();
+  std::make_shared<giving_back>(of_, std::move(all), in_doubt_, claim(), listeners_, until)
+      ->start();
 }
 
 void wish::wake_at(monotonic_time local) {
@@ -147,17 +149,27 @@ void wish::wake_at(monotonic_time local) {
 // ---- giving back -------------------------------------------------------------------------------
 
 giving_back::giving_back(candidate& of, std::vector<std::size_t> at,
-                         const dialects::quorum_claim& claim, std::vector<request_id> listeners,
-                         monotonic_time until)
+                         std::vector<std::size_t> in_doubt, const dialects::quorum_claim& claim,
+                         std::vector<request_id> listeners, monotonic_time until)
     : of_(of),
       life_(of.life()),
       claim_(claim),
       listeners_(std::move(listeners)),
-      machine_(std::move(at), of.where().size(), until, of.where().chance().roll()) {}
+      until_(until),
+      machine_({.at = std::move(at),
+                .in_doubt = std::move(in_doubt),
+                .members = of.where().size(),
+                .late_from = leasing::too_late_from(of.now(), response_timeout),
+                .until = until},
+               of.where().chance().roll()) {}
 
-void giving_back::start() { obey(machine_.start()); }
+void giving_back::start() {
+  of_.where().returning(claim_.owner);
+  obey(machine_.start());
+}
 
 void giving_back::obey(const leasing::quorum_release_step& step) {
+  if (step.finished && of_.now() < until_) of_.where().returned(claim_.owner);
   for (const auto i : step.send) {
     auto asks = claim_;
     if (!listeners_.empty()) asks.listener = listeners_[i];

@@ -18,6 +18,10 @@ constexpr nanoseconds fault_phase = 6s;
 // uses, and the silence of who waits.
 constexpr nanoseconds healing_phase = 2 * longest_lease + most_candidates * (longest_lease + 5s);
 constexpr nanoseconds life_of_lists = 60s;
+constexpr nanoseconds longest_freeze = 1s;
+// Until it is noticed that a release was not answered, the longest pause before the next, and until
+// that is answered.
+constexpr nanoseconds time_to_leave = 2 * response_timeout + 500ms + 50ms;
 
 }  // namespace
 
@@ -49,6 +53,10 @@ simulated_server& assembly::server(std::size_t i) {
 resp::value assembly::execute(std::size_t i, int connection, const std::string& bytes) {
   auto& at_work = server(i);
   auto reply = at_work.execute(connection, bytes);
+  const auto returned = returns_.find(vote_of(i));
+  if (returned != returns_.end() && returned->second == 0) {
+    violated("A2: a vote for nobody is given by " + names_[i]);
+  }
   for (const int told : at_work.take_told()) {
     for (auto& push : at_work.take_pushes(told)) {
       if (faults() && dice_.chance(10)) continue;
@@ -106,7 +114,7 @@ void assembly::plan_faults() {
     });
   };
   for (std::size_t i = 0; i < size(); ++i) {
-    plan(40, [this, i] { members_[i]->frozen_until = now() + dice_.time_up_to(1s); });
+    plan(40, [this, i] { members_[i]->frozen_until = now() + dice_.time_up_to(longest_freeze); });
     plan(30, [this, i] { restart(i, false); });
   }
   const std::size_t weak = (size() - 1) / 2;
@@ -137,6 +145,21 @@ void assembly::check_beliefs() {
   if (!spared) violated("S3: whoever holds the lock has " + std::to_string(votes) + " votes");
 }
 
+// Who has left has taken his votes back, also those that came late: but for what was killed.
+void assembly::check_votes_left() {
+  const auto rested = now();
+  for (std::size_t i = 0; i < size(); ++i) {
+    at(std::max(rested, awake_at(i)) + time_to_leave, [this, i] {
+      const auto owner = vote_of(i);
+      const auto client = owner.substr(0, 32);
+      if (!owner.empty() && !killed_.contains(client)) {
+        violated("A2: a vote for nobody is left at " + names_[i]);
+      }
+    });
+  }
+  run_on(longest_freeze + time_to_leave);
+}
+
 void assembly::check_nothing_left() {
   pass(longest_lease + life_of_lists + 1s);
   for (std::size_t i = 0; i < size(); ++i) {
@@ -155,6 +178,7 @@ quorum_outcome assembly::run() {
   }
   if (!calm_) plan_faults();
   timeline::run(candidates_, faults_end_, faults_end_ + healing_phase, [this] { check_beliefs(); });
+  if (violation().empty()) check_votes_left();
   if (violation().empty()) check_nothing_left();
   result_.violation = violation();
   result_.trace = trace();

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -63,12 +64,18 @@ class assembly : public timeline {
     return tokens_.empty() ? 0 : *tokens_.rbegin();
   }
   void granted(dialects::token_major token, dialects::token_major before_it_asked);
+  // From the first to the second its votes are taken back, and then all members have answered that
+  // they have none; it may be done twice.
+  void returning(const request_id& request) { ++returns_[std::string{request.text()}]; }
+  void returned(const request_id& request) { --returns_[std::string{request.text()}]; }
+  void killed(const client_id& who) { killed_.insert(std::string{who.text()}); }
 
  private:
   void plan_faults();
   void restart(std::size_t i, bool empty);
   std::size_t blank_members();
   void check_beliefs();
+  void check_votes_left();
   void check_nothing_left();
 
   dice dice_;
@@ -79,6 +86,8 @@ class assembly : public timeline {
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<candidate>> candidates_;
   std::set<dialects::token_major> tokens_;  // that were given out
+  std::set<std::string> killed_;            // clients
+  std::map<std::string, int> returns_;      // of requests: those that have not ended
   quorum_outcome result_;
 };
 
@@ -90,6 +99,7 @@ class wire {
 
   wire(assembly& where, candidate& whose, std::size_t at) : where_(where), whose_(whose), at_(at) {}
 
+  void connect();
   void send(std::string bytes, heard tell);
   void break_off();
   void forget() noexcept;  // the client has died
@@ -101,8 +111,8 @@ class wire {
     monotonic_time sent_at;
     heard tell;
   };
-  void connect();
   void arrive(const std::string& bytes, std::uint64_t number, int connection);
+  void arrive_late(const std::string& bytes);
   void answered(std::uint64_t number, const resp::value& reply);
 
   assembly& where_;
@@ -117,8 +127,9 @@ class wire {
 // The votes for one request are taken back: as runtime::quorum_return.
 class giving_back : public std::enable_shared_from_this<giving_back> {
  public:
-  giving_back(candidate& of, std::vector<std::size_t> at, const dialects::quorum_claim& claim,
-              std::vector<request_id> listeners, monotonic_time until);
+  giving_back(candidate& of, std::vector<std::size_t> at, std::vector<std::size_t> in_doubt,
+              const dialects::quorum_claim& claim, std::vector<request_id> listeners,
+              monotonic_time until);
   void start();
 
  private:
@@ -129,6 +140,7 @@ class giving_back : public std::enable_shared_from_this<giving_back> {
   const std::uint64_t life_;
   const dialects::quorum_claim claim_;
   const std::vector<request_id> listeners_;
+  const monotonic_time until_;
   leasing::quorum_release_machine machine_;
   std::uint64_t timer_ = 0;
 };
@@ -163,6 +175,7 @@ class wish : public std::enable_shared_from_this<wish> {
   std::optional<leasing::quorum_hold_machine> holds_;
   request_id owner_;
   dialects::token_major last_before_ = 0;  // when its votes were asked for
+  std::vector<std::size_t> in_doubt_;
   std::vector<request_id> listeners_;
   std::uint64_t timer_ = 0;
 };
@@ -187,7 +200,7 @@ class candidate {
   request_id next_request() noexcept { return {id_, ++requests_}; }
   const drifting_clock& clock() const noexcept { return clock_; }
   monotonic_time now() const { return clock_.local(assembly_.now()); }
-  server_time not_after(std::size_t i) const;
+  server_time not_after(std::size_t i);
   void learn(std::size_t i, monotonic_time sent_at, server_time said);
   void learn_if_late(std::size_t i, monotonic_time sent_at, const resp::value& reply);
   dialects::token_major floor(std::size_t i) const noexcept { return floors_[i]; }

@@ -50,6 +50,12 @@ class timeline {
     }
     if (violation_.empty() && !all_rest()) violated("L: somebody was never served");
   }
+  // Nobody wants anything any more, and what is under way goes on for so long.
+  void run_on(nanoseconds time) {
+    const auto end = now_ + time;
+    while (!events_.empty() && events_.next_due() <= end) step();
+    now_ = end;
+  }
   // Nothing happens any more.
   void pass(nanoseconds time) noexcept { now_ += time; }
 

@@ -18,15 +18,17 @@ struct quorum_outcome {
 };
 
 // Some clients take the lock again and again, while connections break, members freeze, callers give
-// up and clients die, and while a minority of members restarts empty or has its clock set forward.
+// up and clients die, and while a minority of members restarts empty or has its clock set forward;
+// or while the clocks of all members are set by hours, also back, and none loses its memory.
 // Then everything works, and everyone must get the lock once more. Checked:
 //
-//   S1  no two believe that they hold the lock, unless clocks are set forward
-//   S2  no token is given out twice, and tokens grow from holder to holder: where clocks are set
-//       forward, from a holder to who asks after that
-//   S3  whoever believes that he holds the lock has the votes of a majority
-//   A2  who has given it back has no vote left, and gets none, when all members have answered; in
-//       the end only the killed have left any
+//   S1  no two believe that they hold the lock, but for a longest lease after a clock was set
+//       forward: so long a vote may be counted on that has ended
+//   S2  no token is given out twice, and tokens grow from holder to holder; if a clock is set
+//       forward between the votes of one of them, from a holder to who asks after that
+//   S3  whoever believes that he holds the lock has the votes of a majority, as S1
+//   A2  who has given it back has no vote left, and gets none, when all members have answered,
+//       unless clocks go back; in the end only the killed have left any
 //   L   everybody is served in bounded time: within a second of his turn where nothing goes wrong
 //       (`calm`); at the end nothing is left but counters
 quorum_outcome simulate_quorum(std::uint64_t seed, bool calm = false);

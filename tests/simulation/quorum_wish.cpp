@@ -50,7 +50,10 @@ void wish::obey(const leasing::quorum_step& step) {
         ->start();
   }
   if (step.new_request && asks_.attempt() > 1) owner_ = of_.next_request();
-  if (step.new_request) last_before_ = of_.where().last_token();
+  if (step.new_request) {
+    asked_at_ = of_.where().now();
+    last_before_ = of_.where().last_token();
+  }
   for (const auto& what : step.send) ask(what);
   if (step.wake_at) wake_at(*step.wake_at);
   if (!step.done) return;
@@ -99,7 +102,7 @@ void wish::ask(const leasing::member_ask& what) {
 void wish::hold(const leasing::quorum_outcome& won) {
   of_.raise_floors(asks_.token());
   holds_.emplace(leasing::quorum_hold_machine::settings{lease_, true}, won.deadlines, won.asked_at);
-  of_.where().granted(asks_.token(), last_before_);
+  of_.where().granted(asks_.token(), last_before_, asked_at_);
   in_doubt_ = won.in_doubt;
   obey(holds_->start());
   of_.got();

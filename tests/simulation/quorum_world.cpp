@@ -22,13 +22,18 @@ constexpr nanoseconds longest_freeze = 1s;
 // Until it is noticed that a release was not answered, the longest pause before the next, and until
 // that is answered.
 constexpr nanoseconds time_to_leave = 2 * response_timeout + 500ms + 50ms;
+// What clocks are set by stays within a day, beyond which a member refuses tokens of others.
+constexpr nanoseconds longest_step = 3h;
+constexpr int most_steps = 3;
 
 }  // namespace
 
 assembly::assembly(std::uint64_t seed, bool calm)
     : dice_(seed),
       calm_(calm),
-      clocks_step_(!calm && dice_.chance(25)),
+      clocks_(calm || !dice_.chance(25) ? clocks::none
+              : dice_.chance(50)        ? clocks::of_few
+                                        : clocks::of_all),
       faults_end_(begin + (calm ? 0s : fault_phase)) {
   const std::size_t size = 3 + dice_.up_to(2);
   for (std::size_t i = 0; i < size; ++i) {
@@ -53,8 +58,9 @@ simulated_server& assembly::server(std::size_t i) {
 resp::value assembly::execute(std::size_t i, int connection, const std::string& bytes) {
   auto& at_work = server(i);
   auto reply = at_work.execute(connection, bytes);
+  // Where clocks go back, what should be too late is not.
   const auto returned = returns_.find(vote_of(i));
-  if (returned != returns_.end() && returned->second == 0) {
+  if (returned != returns_.end() && returned->second == 0 && clocks_ != clocks::of_all) {
     violated("A2: a vote for nobody is given by " + names_[i]);
   }
   for (const int told : at_work.take_told()) {
@@ -77,10 +83,11 @@ std::string assembly::vote_of(std::size_t i) {
   return value.is_text() ? value.text.substr(value.text.rfind(':') + 1) : std::string{};
 }
 
-// Where clocks are set forward, a vote may be gone before the others of its majority are there: of
-// two who asked at the same time the later to get the lock may have the smaller token.
-void assembly::granted(dialects::token_major token, dialects::token_major before_it_asked) {
-  const auto below = clocks_step_ ? before_it_asked : last_token();
+// If a clock is set forward meanwhile, a vote may be gone before the others of its majority are
+// there: of two who asked at the same time the later to get the lock may have the smaller token.
+void assembly::granted(dialects::token_major token, dialects::token_major before_it_asked,
+                       monotonic_time asked_at) {
+  const auto below = set_forward_ >= asked_at ? before_it_asked : last_token();
   if (token <= below) violated("S2: a token is not above the last one");
   if (!tokens_.insert(token).second) violated("S2: a token is given out twice");
   ++result_.grants;
@@ -93,6 +100,14 @@ void assembly::restart(std::size_t i, bool empty) {
   for (const auto& one : candidates_) one->break_off(i);
 }
 
+void assembly::set_clock(std::size_t i, microseconds by) {
+  server(i).step_clock(by);
+  auto& of = *members_[i];
+  of.set += by;
+  of.furthest = std::max(of.furthest, of.set);
+  if (by > 0us) set_forward_ = now();
+}
+
 // A member that has not seen the hash slot is like one that has lost its memory.
 std::size_t assembly::blank_members() {
   const std::string counter = dialects::quorum_fence_key(key_);
@@ -103,8 +118,7 @@ std::size_t assembly::blank_members() {
 }
 
 // Connections and freezing may hit anyone. Memory only the first of the members, and only while
-// fewer than half have none: the promise is for those. Where clocks are set forward only tokens are
-// promised.
+// fewer than half have none: the promise is for those.
 void assembly::plan_faults() {
   const auto plan = [&](std::uint64_t percent, auto what) {
     if (!dice_.chance(percent)) return;
@@ -118,19 +132,28 @@ void assembly::plan_faults() {
     plan(30, [this, i] { restart(i, false); });
   }
   const std::size_t weak = (size() - 1) / 2;
-  for (std::size_t i = 0; i < weak; ++i) {
+  for (std::size_t i = 0; i < weak && clocks_ != clocks::of_all; ++i) {
     plan(40, [this, i, weak] { restart(i, blank_members() < weak); });
-    if (!clocks_step_) continue;
-    plan(80, [this, i] {
-      server(i).step_clock(std::chrono::floor<microseconds>(dice_.time_up_to(10s)));
-    });
+    if (clocks_ == clocks::none) continue;
+    plan(80, [this, i] { set_clock(i, std::chrono::floor<microseconds>(dice_.time_up_to(10s))); });
+  }
+  for (std::size_t i = 0; i < size() && clocks_ == clocks::of_all; ++i) {
+    for (int step = 0; step < most_steps; ++step) {
+      plan(60, [this, i] {
+        const auto by = std::chrono::floor<microseconds>(dice_.time_up_to(longest_step));
+        set_clock(i, dice_.chance(50) ? by : -by);
+      });
+    }
+    // A clock that went back makes votes last so much longer; it is put right at last.
+    at(faults_end_, [this, i] { set_clock(i, members_[i]->furthest - members_[i]->set); });
   }
 }
 
 // ---- the run
 
 void assembly::check_beliefs() {
-  if (clocks_step_) return;
+  // Votes that a clock has ended are counted on for the rest of their leases.
+  if (now() < set_forward_ + longest_lease) return;
   const wish* has = nullptr;
   for (const auto& one : candidates_) {
     if (one->wanted() == nullptr || !one->wanted()->believes()) continue;

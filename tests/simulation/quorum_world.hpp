@@ -35,6 +35,7 @@ struct member {
   simulated_server server;
   monotonic_time at = timeline::begin;  // how far its clock is
   monotonic_time frozen_until = timeline::begin;
+  microseconds set{0}, furthest{0};  // by how much its clock was, in all and at most
 };
 
 // Virtual time, the members, and what goes wrong.
@@ -63,7 +64,8 @@ class assembly : public timeline {
   dialects::token_major last_token() const noexcept {
     return tokens_.empty() ? 0 : *tokens_.rbegin();
   }
-  void granted(dialects::token_major token, dialects::token_major before_it_asked);
+  void granted(dialects::token_major token, dialects::token_major before_it_asked,
+               monotonic_time asked_at);
   // From the first to the second its votes are taken back, and then all members have answered that
   // they have none; it may be done twice.
   void returning(const request_id& request) { ++returns_[std::string{request.text()}]; }
@@ -73,15 +75,19 @@ class assembly : public timeline {
  private:
   void plan_faults();
   void restart(std::size_t i, bool empty);
+  void set_clock(std::size_t i, microseconds by);
   std::size_t blank_members();
   void check_beliefs();
   void check_votes_left();
   void check_nothing_left();
 
   dice dice_;
-  const bool calm_, clocks_step_;
+  const bool calm_;
+  // Whose clocks are set: of the members that may lose their memory, or of all that keep it.
+  const enum class clocks { none, of_few, of_all } clocks_;
   const lock_key key_{"leader"};
   monotonic_time faults_end_;
+  monotonic_time set_forward_ = begin - std::chrono::hours{1};  // when a clock was last
   std::vector<std::unique_ptr<member>> members_;
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<candidate>> candidates_;
@@ -174,7 +180,8 @@ class wish : public std::enable_shared_from_this<wish> {
   leasing::quorum_machine asks_;
   std::optional<leasing::quorum_hold_machine> holds_;
   request_id owner_;
-  dialects::token_major last_before_ = 0;  // when its votes were asked for
+  monotonic_time asked_at_{};              // its votes
+  dialects::token_major last_before_ = 0;  // then
   std::vector<std::size_t> in_doubt_;
   std::vector<request_id> listeners_;
   std::uint64_t timer_ = 0;

@@ -68,12 +68,13 @@ class Quorum : public support::server_test {
     }
     return all_know;
   }
-  // Whether somebody stands in the list of a member: of one that has voted for another.
-  bool somebody_waits() const {
-    return std::ranges::any_of(servers_, [](const auto& each) {
+  // At how many members somebody stands in the list: they have voted for another.
+  std::ptrdiff_t lists() const {
+    return std::ranges::count_if(servers_, [](const auto& each) {
       return each.command({"EXISTS", "hf:q:{leader}:w"}).number == 1;
     });
   }
+  bool somebody_waits() const { return lists() > 0; }
 
  private:
   static constexpr auto fences = "hf:q:fence:*";
@@ -206,20 +207,48 @@ TEST_P(Quorum, SaysWhichMembersAreMissingWhenAMajorityIs) {
   }));
 }
 
+// He asks again by himself after a quarter of a second at the earliest: who has it sooner was told.
 TEST_P(Quorum, WakesWhoWaitsWhenItIsReleased) {
   make(3);
-  const auto here = nodes();
-  const auto there = nodes();
-  auto held = here.mutex("leader").acquire();
-  std::atomic<bool> got{false};
-  std::thread waiter([&] {
-    auto next = there.mutex("leader").acquire({.timeout = generous});
-    got = next.held();
-  });
-  EXPECT_TRUE(eventually([&] { return somebody_waits(); }));
-  held.release().value();
-  waiter.join();
-  EXPECT_TRUE(got);
+  const auto here = nodes().mutex("leader"), there = nodes().mutex("leader");
+  ASSERT_TRUE(settle(here));
+  const auto handed_over_within = [&] {
+    auto held = here.acquire();
+    EXPECT_TRUE(eventually([&] { return holders("leader") == 3; }));
+    const auto begin = net::now();
+    nanoseconds took{};
+    std::thread waiter([&] {
+      const auto next = there.acquire({.timeout = generous});
+      if (next.held()) took = net::now() - begin;
+    });
+    // Where one has not been asked yet he gets that vote, and needs no hint.
+    EXPECT_TRUE(eventually([&] { return lists() == 3; }));
+    held.release().value();
+    waiter.join();
+    EXPECT_GT(took, 0ns);
+    return took;
+  };
+  // On a loaded machine a round may take as long as that.
+  bool was_told = false;
+  for (int round = 0; round < 10 && !was_told; ++round) was_told = handed_over_within() < 250ms;
+  EXPECT_TRUE(was_told);
+}
+
+TEST_P(Quorum, AsksRarelyWhileHeWaits) {
+  make(3);
+  const auto here = nodes().mutex("leader"), there = nodes().mutex("leader");
+  ASSERT_TRUE(settle(here));
+  const auto held = here.acquire();
+  EXPECT_TRUE(eventually([&] { return holders("leader") == 3; }));
+  const auto begin = net::now();
+  expect_reason(there.try_acquire({.timeout = 1500ms}), errc::timed_out);
+  // Then a quarter of a second later, half a second after that, and a second, at the earliest. Each
+  // time he is put on the list of who is to be told.
+  const auto most = 3 + (net::now() - begin) / 1s;
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_GT(called(i, "zadd"), 0) << i;
+    EXPECT_LE(called(i, "zadd"), most) << i;
+  }
 }
 
 TEST_P(Quorum, EndsAWaitWithItsTimeOutOrStop) {
@@ -306,19 +335,23 @@ TEST_P(Quorum, KeepsOutAMemberThatHasForgottenItsVote) {
 TEST_P(Quorum, HasAMemberVoteAgainThatCameBackEmpty) {
   make(3);
   const auto here = nodes();
-  auto held = here.mutex("leader", {.lease = 1500ms}).acquire();
+  constexpr auto lease_time = 1500ms;
+  auto held = here.mutex("leader", {.lease = lease_time}).acquire();
+  // Whose it is: the token before that may be another until it is renewed.
+  const auto vote = [&](std::size_t i) {
+    const auto value = server(i).command({"GET", "hf:q:{leader}"}).text;
+    return value.substr(value.rfind(':') + 1);
+  };
   EXPECT_TRUE(eventually([&] { return holders("leader") == 3; }));
+  const auto ours = vote(2);
   server(1).restart();
-  EXPECT_TRUE(eventually([&] { return holders("leader") == 3; }));
-  EXPECT_TRUE(held.held());
-  EXPECT_EQ(server(1).command({"EXISTS", "hf:q:{leader}"}).number, 1);
-  // Another member may go now.
+  ASSERT_TRUE(eventually([&] { return vote(1) == ours; }));
+  // Another may go now: of the majority that is left the one that came back is needed.
   server(0).kill9();
-  const auto before = server(1).command({"PTTL", "hf:q:{leader}"}).number;
-  EXPECT_TRUE(eventually([&] {
-    return server(1).command({"PTTL", "hf:q:{leader}"}).number > before || before > 1'400;
-  }));
+  const auto over = net::now() + 2 * lease_time;
+  EXPECT_TRUE(eventually([&] { return net::now() > over || !held.held(); }));
   EXPECT_TRUE(held.held());
+  EXPECT_EQ(vote(1), ours);
 }
 
 TEST_P(Quorum, TellsALossWhenAMajorityIsGoneOrForgets) {

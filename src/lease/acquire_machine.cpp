@@ -267,7 +267,7 @@ step acquire_machine::ask_for_it(moment now) {
   woken_ = false;
   kept_.reset();
   not_after_ = not_after(now, response_timeout_);
-  doubtful_until_ = now.local + response_timeout_ + clock_allowance(response_timeout_);
+  doubtful_until_ = too_late_from(now.local, response_timeout_);
   step next = wake(monotonic_time::max(), now);
   next.send = ask::acquire;
   next.resend = maybe_ours_ || asked_plainly_;

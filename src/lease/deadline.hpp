@@ -17,4 +17,9 @@ constexpr monotonic_time lease_deadline(monotonic_time sent_at, milliseconds ttl
   return sent_at + ttl - clock_allowance(ttl);
 }
 
+// When no server executes any more what was sent by `now`.
+constexpr monotonic_time too_late_from(monotonic_time now, milliseconds response_timeout) noexcept {
+  return now + response_timeout + clock_allowance(response_timeout);
+}
+
 }  // namespace holdfast::leasing

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "lease/deadline.hpp"
 #include "lease/quorum_machine.hpp"
 
 namespace holdfast::leasing {
@@ -86,11 +85,6 @@ struct quorum_release_step {
 };
 
 std::string to_string(const quorum_release_step&);
-
-// When no server executes any more what was sent by `now`.
-constexpr monotonic_time too_late_from(monotonic_time now, milliseconds response_timeout) noexcept {
-  return now + response_timeout + clock_allowance(response_timeout);
-}
 
 // Every member is asked to take the vote back, and again, with growing pauses, until it has
 // answered or the vote has run out. The caller is told when a majority of all has done it, or when

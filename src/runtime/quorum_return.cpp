@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "lease/deadline.hpp"
 #include "net/clock.hpp"
 
 namespace holdfast::runtime {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lease/deadline.hpp"
 #include "simulation/quorum_world.hpp"
 
 namespace holdfast::simulation::quorum {

@@ -207,9 +207,8 @@ class examination {
     const auto* const grant = std::get_if<dialects::granted>(&verdict);
     if (grant == nullptr) return script_failed("acquire", acquired);
     claim.granted = grant->major;
-    const auto not_after =
-        leasing::not_after({net::now(), core_.engine().clock(slot_).estimate(net::now())},
-                           core_.engine().options().response_timeout);
+    const auto not_after = leasing::not_after(core_.engine().clock(slot_).at(net::now()),
+                                              core_.engine().options().response_timeout);
     const std::pair<const char*, std::function<void(resp::writer&)>> rest[] = {
         {"renew",
          [&](auto& o) {

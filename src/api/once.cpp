@@ -65,7 +65,7 @@ dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_
   const request_id id = engine.next_request();
   leasing::once_machine machine(give_up_at(engine.options()));
   runtime::blocking_request copy([&](resp::writer& out, monotonic_time sent_at) {
-    const auto not_after = machine.not_after({sent_at, engine.clock(asked.slot).estimate(sent_at)});
+    const auto not_after = machine.not_after(engine.clock(asked.slot).at(sent_at));
     dialects::write_once(asked, id, not_after, out);
   });
   for (;;) {
@@ -87,7 +87,7 @@ resp::value ask_in_time(runtime::client_core& core, std::uint16_t slot,
   auto& engine = core.engine();
   leasing::once_machine when_late(give_up_at(engine.options()));
   runtime::blocking_request asked([&](resp::writer& out, monotonic_time sent_at) {
-    const moment sent{sent_at, engine.clock(slot).estimate(sent_at)};
+    const auto sent = engine.clock(slot).at(sent_at);
     write(out, leasing::not_after(sent, engine.options().response_timeout));
   });
   for (;;) {

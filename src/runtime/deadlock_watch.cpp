@@ -132,8 +132,7 @@ void deadlock_watch::tell(monotonic_time now, redis::connection::delivery how) {
 bool deadlock_watch::prepare(monotonic_time now) {
   note next;
   next.what.ended.swap(ended_);
-  next.not_after =
-      leasing::not_after({now, engine_.clock(0).estimate(now)}, engine_.options().response_timeout);
+  next.not_after = leasing::not_after(engine_.clock(0).at(now), engine_.options().response_timeout);
   const bool again = now >= again_at_;
   for (auto* const one : waits_) {
     if (one->report_ || one->due_ > now || (!again && !one->record_.empty())) continue;

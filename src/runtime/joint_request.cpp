@@ -54,7 +54,7 @@ void joint_request::write(resp::writer& out, monotonic_time sent_at) {
   const bool held_back = sent_at < engine_.quarantine_ends();
   for (const auto& member : members_) member->outgoing_.held_back = held_back;
   if (held_back) return write_nothing(out);
-  const moment sent{sent_at, engine_.clock(slot()).estimate(sent_at)};
+  const auto sent = engine_.clock(slot()).at(sent_at);
   const auto whole = std::chrono::duration_cast<milliseconds>(left);
   dialects::write_acquire_all(claims, leasing::not_after(sent, whole), out);
 }

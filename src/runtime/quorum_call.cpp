@@ -44,8 +44,8 @@ void quorum_call::submit(const std::shared_ptr<asker>& who, interest theirs, que
 
 void quorum_call::write(resp::writer& out, monotonic_time sent_at) {
   const auto left = std::max(nanoseconds{0}, not_after_ - sent_at);
-  const auto not_after = leasing::not_after({sent_at, clock().estimate(sent_at)},
-                                            std::chrono::duration_cast<milliseconds>(left));
+  const auto not_after =
+      leasing::not_after(clock().at(sent_at), std::chrono::duration_cast<milliseconds>(left));
   const auto& claim = asks_.claim;
   const auto longest = group().longest_lease();
   const auto& recipe = *asks_.spec->recipe;

@@ -35,7 +35,7 @@ class renewal_batch final : public redis::request {
       claims_.push_back(&member->claim());
     }
     if (claims_.empty()) return write_nothing(out);
-    const moment sent{sent_at, engine_.clock(slot()).estimate(sent_at)};
+    const auto sent = engine_.clock(slot()).at(sent_at);
     const auto not_after = leasing::not_after(sent, engine_.options().response_timeout);
     recipe().write_renew(claims_, not_after, out);
   }

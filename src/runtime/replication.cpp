@@ -103,7 +103,7 @@ class replication::confirmation final : public redis::request,
     is_over_ = !granted_->wants_renewal();
     if (is_over_) return write_nothing(out);
     const auto& spec = granted_->spec();
-    const moment sent{sent_at, of_.load()->clock_.estimate(sent_at)};
+    const auto sent = of_.load()->clock_.at(sent_at);
     // By a little more than was granted a moment ago, or there might be nothing to write.
     dialects::claim longer = granted_->claim();
     longer.lease += milliseconds{1};

@@ -21,6 +21,8 @@ class shared_clock {
     const scoped_mutex lock(mutex_);
     return clock_.estimate(at);
   }
+  // Both times, as requests that have a not-after need them.
+  moment at(monotonic_time now) const HOLDFAST_EXCLUDES(mutex_) { return {now, estimate(now)}; }
   std::optional<monotonic_time> earliest(server_time then) const HOLDFAST_EXCLUDES(mutex_) {
     const scoped_mutex lock(mutex_);
     return clock_.earliest(then);

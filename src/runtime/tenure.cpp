@@ -289,7 +289,7 @@ void tenure::write(resp::writer& out, monotonic_time sent_at) {
       if (outgoing_.held_back) return write_nothing(out);
       // What waited is given less.
       const auto left = std::max(nanoseconds{0}, outgoing_.not_after - sent_at);
-      const moment sent{sent_at, engine_.clock(slot()).estimate(sent_at)};
+      const auto sent = engine_.clock(slot()).at(sent_at);
       const auto whole = std::chrono::duration_cast<milliseconds>(left);
       return recipe.write_acquire(claim_, outgoing_.resend, leasing::not_after(sent, whole), out);
     }

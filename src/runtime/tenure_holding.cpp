@@ -156,7 +156,7 @@ result<void> tenure::extend(milliseconds duration) {
   const dialects::claim* const only = &longer;
   const auto timeout = engine_.options().response_timeout;
   blocking_request asked([&](resp::writer& out, monotonic_time sent_at) {
-    const moment sent{sent_at, engine_.clock(slot()).estimate(sent_at)};
+    const auto sent = engine_.clock(slot()).at(sent_at);
     spec_->recipe->write_renew({&only, 1}, leasing::not_after(sent, timeout), out);
   });
   for (bool again = true;; again = false) {

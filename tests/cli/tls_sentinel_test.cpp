@@ -14,8 +14,7 @@ class CommandLineOfSentinels : public CommandLine {
  protected:
   static private_server sentinel_of(std::uint16_t port,
                                     const std::optional<support::server_tls>& tls) {
-    return support::start_sentinel(
-        GetParam(), {"sentinel monitor locks 127.0.0.1 " + std::to_string(port) + " 1"}, tls);
+    return support::start_sentinel_of(GetParam(), port, tls);
   }
   static std::string url_of(const std::string& scheme, std::uint16_t port) {
     return scheme + "+sentinel://127.0.0.1:" + std::to_string(port) + "/locks";

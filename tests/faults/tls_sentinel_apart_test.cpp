@@ -21,8 +21,7 @@ class SentinelApart : public fault_test {
   }
   // It names the server, whatever it thinks of it itself.
   static private_server sentinel_of(std::uint16_t port, const std::optional<server_tls>& tls) {
-    return support::start_sentinel(
-        GetParam(), {"sentinel monitor locks 127.0.0.1 " + std::to_string(port) + " 1"}, tls);
+    return support::start_sentinel_of(GetParam(), port, tls);
   }
   server_tls of_sentinels(const support::certificate_order& order = {}) {
     return {.own = of_sentinels_.issue(order), .authority = of_sentinels_.file()};

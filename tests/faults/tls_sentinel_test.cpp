@@ -18,9 +18,8 @@ class SentinelOverTls : public fault_test {
                           server_tls{.own = authority_.issue(), .authority = authority_.file()}};
   }
   private_server start_sentinel_that_names(std::uint16_t port) {
-    return support::start_sentinel(
-        GetParam(), {"sentinel monitor locks 127.0.0.1 " + std::to_string(port) + " 1"},
-        server_tls{.own = authority_.issue(), .authority = authority_.file()});
+    return support::start_sentinel_of(
+        GetParam(), port, server_tls{.own = authority_.issue(), .authority = authority_.file()});
   }
   static std::string url_of(const private_server& sentinel) {
     return "rediss+sentinel://127.0.0.1:" + std::to_string(sentinel.tls_port()) + "/locks";

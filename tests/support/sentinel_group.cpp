@@ -69,6 +69,14 @@ private_server start_sentinel(const std::string& program, const std::vector<std:
                          .tls = tls});
 }
 
+private_server start_sentinel_of(const std::string& program, std::uint16_t master,
+                                 const std::optional<server_tls>& tls) {
+  return start_sentinel(program,
+                        {std::string("sentinel monitor ") + sentinel_group::service +
+                         " 127.0.0.1 " + std::to_string(master) + " 1"},
+                        tls);
+}
+
 sentinel_group::sentinel_group(const std::string& program, std::optional<server_tls> tls,
                                milliseconds down_after, std::optional<server_tls> to_sentinels)
     : tls_(std::move(tls)), to_sentinels_(to_sentinels ? std::move(to_sentinels) : tls_) {

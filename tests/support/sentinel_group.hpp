@@ -18,6 +18,10 @@ private_server start_sentinel(const std::string& program, const std::vector<std:
                               const std::optional<server_tls>& tls = {},
                               const std::string& address = "127.0.0.1");
 
+// One that alone decides about the master at this port, whatever is there.
+private_server start_sentinel_of(const std::string& program, std::uint16_t master,
+                                 const std::optional<server_tls>& tls = {});
+
 // All on free ports of 127.0.0.1. Throws when they do not find each other; their logs are printed
 // when the test has failed.
 class sentinel_group {

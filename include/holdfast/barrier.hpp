@@ -35,9 +35,9 @@ namespace holdfast {
 /// another took its place, it gets `errc::lost`. One that has had no answer at all for more than a
 /// minute, while the others went on four times, may be counted twice; sooner where more than 10,000
 /// go on within `response_timeout` (two parties: 2,500 times a second), which drives out even the
-/// youngest that are remembered. A party that gave up while
-/// the server could not be reached may be counted for up to two minutes. When the server loses its
-/// data, those who wait arrive again by themselves.
+/// youngest that are remembered. A party that gave up while the server could not be reached may be
+/// counted for up to two minutes. When the server loses its data, those who wait arrive again by
+/// themselves.
 ///
 /// Errors: those of `lock`, and `lost` (see above); `invalid_argument` when others wait there for
 /// another number of parties.

@@ -147,13 +147,17 @@ struct wait_state {
   std::exception_ptr thrown;
 };
 
+// In these two a task ends, frame, parameters and all, before anybody is told: whoever waits may
+// return then, and take along what the task's destructors still need. A parameter of a coroutine
+// lives as long as its frame, so the task is moved to where it ends earlier.
 template <typename T>
 detached run_for(task<T> work, wait_state<T>& state) {
   try {
+    auto running = std::move(work);
     if constexpr (std::is_void_v<T>) {
-      co_await std::move(work);
+      co_await std::move(running);
     } else {
-      state.value.emplace(co_await std::move(work));
+      state.value.emplace(co_await std::move(running));
     }
   } catch (...) {
     state.thrown = std::current_exception();
@@ -175,7 +179,8 @@ struct gathering {
 
 inline detached gather_one(task<> one, gathering& all) {
   try {
-    co_await std::move(one);
+    auto running = std::move(one);
+    co_await std::move(running);
   } catch (...) {
     if (!all.failed.exchange(true)) all.first = std::current_exception();
   }

@@ -8,6 +8,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -107,6 +108,62 @@ task<> release(lease held) {
 task<> compute(lock target, std::function<bool()> seen) {
   EXPECT_TRUE(eventually(seen));
   (void)co_await target.async_acquire();
+}
+
+// Resumes the coroutine on a thread of its own.
+struct elsewhere {
+  std::vector<std::jthread>& threads;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> coroutine) const {
+    threads.emplace_back([coroutine] { coroutine.resume(); });
+  }
+  void await_resume() const noexcept {}
+};
+
+// Takes its time to end, as a destructor may that has much to do.
+class ends_slowly {
+ public:
+  explicit ends_slowly(std::atomic<int>& ended) : ended_(&ended) {}
+  ends_slowly(ends_slowly&& other) noexcept : ended_(std::exchange(other.ended_, nullptr)) {}
+  ends_slowly& operator=(ends_slowly&&) = delete;
+  ~ends_slowly() {
+    if (ended_ == nullptr) return;
+    std::this_thread::sleep_for(20ms);
+    ++*ended_;
+  }
+
+ private:
+  std::atomic<int>* ended_;
+};
+
+// Parameters of a coroutine end with its frame, on the thread on which it ended.
+task<> end_elsewhere(lease held, ends_slowly, std::vector<std::jthread>& threads) {
+  co_await elsewhere{threads};
+  EXPECT_TRUE(held.held());
+}
+
+TEST_P(Coroutine, SyncWaitReturnsWhenNothingOfTheTaskIsLeft) {
+  std::atomic<int> ended = 0;
+  std::vector<std::jthread> threads;
+  const auto target = redis().mutex("parameter", {.reentry = reentry::waits});
+  sync_wait(end_elsewhere(target.acquire(), ends_slowly{ended}, threads));
+  EXPECT_EQ(ended, 1);
+  EXPECT_TRUE(target.try_acquire()) << "the task's lease is held still";
+}
+
+TEST_P(Coroutine, WhenAllEndsWhenNothingOfItsTasksIsLeft) {
+  std::atomic<int> ended = 0;
+  std::vector<std::jthread> threads;
+  const auto one = redis().mutex("one", {.reentry = reentry::waits});
+  const auto two = redis().mutex("two", {.reentry = reentry::waits});
+  std::vector<task<>> tasks;
+  for (const auto* target : {&one, &two}) {
+    tasks.push_back(end_elsewhere(target->acquire(), ends_slowly{ended}, threads));
+  }
+  sync_wait(when_all(std::move(tasks)));
+  EXPECT_EQ(ended, 2);
+  EXPECT_TRUE(one.try_acquire());
+  EXPECT_TRUE(two.try_acquire());
 }
 
 TEST_P(Coroutine, WhatOneGivesBackIsFreeWhileAnotherComputes) {

@@ -49,8 +49,10 @@ struct claim {
   request_id owner;
   milliseconds lease{};
   short_milliseconds delay{};  // the server keeps it so much longer than we count on
-  token_major floor = 0;       // the largest major this client knows for the slot
-  token_major granted = 0;     // once granted: the major of the grant (0: a plain SET, no token)
+  // What was left of the lease that this one is to replace: extend() may have made that longer.
+  short_milliseconds replaced_lease{};
+  token_major floor = 0;    // the largest major this client knows for the slot
+  token_major granted = 0;  // once granted: the major of the grant (0: a plain SET, no token)
   // Of those who wait:
   bool waits = false;  // joins the queue when the lock is not free
   wakeup_way way = wakeup_way::channel;
@@ -68,10 +70,16 @@ constexpr milliseconds claim_time(const claim& c) noexcept {
 // How long the server keeps a lock that is renewed now.
 constexpr milliseconds kept_time(const claim& c) noexcept { return c.lease + c.delay; }
 
+// The longest lease that the server can have in force for this claim, by what was asked of it.
+constexpr milliseconds asked_time(const claim& c) noexcept {
+  return std::max<milliseconds>(c.lease, c.replaced_lease);
+}
+
 // Acquire.
 struct granted {
   token_major major = 0;
-  milliseconds ttl{};  // that we may count on, from when the request was sent
+  milliseconds ttl{};     // that we may count on, from when the request was sent
+  bool for_good = false;  // nothing is held that could end: an open gate
   friend bool operator==(const granted&, const granted&) = default;
 };
 struct busy {

@@ -143,7 +143,7 @@ step acquire_machine::asked(const dialects::acquire_verdict& verdict, monotonic_
 step acquire_machine::on_granted(const dialects::granted& grant, monotonic_time sent_at,
                                  moment now) {
   claim_->granted = grant.major;
-  const monotonic_time deadline = lease_deadline(sent_at, grant.ttl);
+  const monotonic_time deadline = deadline_of(grant, sent_at);
   const bool in_order = grant.major == 0 || grant.major > claim_->floor;
   if (now.local < deadline && in_order) return hold(grant, sent_at, deadline);
   maybe_ours_ = true;
@@ -370,6 +370,12 @@ ask acquire_machine::way_back() const noexcept {
 
 bool acquire_machine::giving_back() const noexcept {
   return under_way_ == ask::release || under_way_ == ask::withdraw;
+}
+
+monotonic_time acquire_machine::deadline_of(const dialects::granted& grant,
+                                            monotonic_time granted_at) const noexcept {
+  if (grant.for_good) return lease_deadline(granted_at, grant.ttl);
+  return lease_deadline(granted_at, grant.ttl, dialects::asked_time(*claim_));
 }
 
 bool acquire_machine::is_over(moment now) const noexcept { return now.local >= give_up_at(); }

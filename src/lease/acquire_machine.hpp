@@ -140,6 +140,8 @@ class acquire_machine {
   void settled(moment now) noexcept;
   ask way_back() const noexcept;
   bool giving_back() const noexcept;
+  monotonic_time deadline_of(const dialects::granted& grant,
+                             monotonic_time granted_at) const noexcept;
   bool is_over(moment now) const noexcept;
   monotonic_time give_up_at() const noexcept;
   monotonic_time ends_by_itself_at() const noexcept;

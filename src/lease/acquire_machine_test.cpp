@@ -85,6 +85,25 @@ TEST(AcquireMachine, CountsTheLeaseFromTheSendingOfTheAnsweredRequest) {
   EXPECT_TRUE(held.finished);
 }
 
+// A server whose clock was set back says that more is left than anybody asked for.
+TEST(AcquireMachine, BelievesNoLongerThanWasAskedFor) {
+  acquire_machine machine = started(once);
+  const step held = machine.on_reply(say("granted", 3'600'000), local_start, start);
+  ASSERT_TRUE(held.done);
+  EXPECT_EQ(held.done->deadline, lease_deadline(local_start, lease));
+}
+
+// What it replaces may have been extended, and the server never shortens.
+TEST(AcquireMachine, BelievesOfAChangeWhatWasLeftBeforeIt) {
+  auto change = test_claim(lease);
+  change.replaced_lease = short_milliseconds(60'000);
+  acquire_machine machine(recipe, new_claim(change), once, {.response_timeout = response_timeout});
+  machine.start(start);
+  const step held = machine.on_reply(say("granted", 3'600'000), local_start, start);
+  ASSERT_TRUE(held.done);
+  EXPECT_EQ(held.done->deadline, lease_deadline(local_start, milliseconds(60'000)));
+}
+
 TEST(AcquireMachine, SetsATimerForTheEndOfThePatienceOnly) {
   EXPECT_EQ(machine_of(once).start(start), step{.send = ask::acquire});
   EXPECT_EQ(machine_of(for_ever).start(start), step{.send = ask::acquire});

@@ -58,12 +58,13 @@ step acquire_machine::hear(const message& said, moment now) {
 // was set, proves nothing: the answer to a question does.
 step acquire_machine::judge(const message& said, moment now) {
   if (is_over(now)) return tell_patience_is_over(now);
-  const auto& [major, ttl] = said.grant;
+  const auto major = said.grant.major;
+  const auto ttl = said.grant.ttl;
   if (major == 0) {
     const auto asks_at = said.heard_at + std::min(ttl, ask_bound(0)) + retries_.up_to(ask_jitter);
     return wait(asks_at - now.local, now);
   }
-  const monotonic_time deadline = lease_deadline(said.granted_at, ttl);
+  const monotonic_time deadline = deadline_of(said.grant, said.granted_at);
   const bool is_new = major > std::max(claim_->floor, claim_->granted);
   const bool agrees =
       said.granted_at <= said.heard_at && said.heard_at - said.granted_at <= ttl / 2;

@@ -1,6 +1,8 @@
 // Until when a lease certainly lasts: the one rule on which "held" rests (S3 in the guarantees).
 #pragma once
 
+#include <algorithm>
+
 #include "base/time.hpp"
 
 namespace holdfast::leasing {
@@ -15,6 +17,14 @@ constexpr nanoseconds clock_allowance(milliseconds span) noexcept {
 // Counted from the sending: the server's count began later than that.
 constexpr monotonic_time lease_deadline(monotonic_time sent_at, milliseconds ttl) noexcept {
   return sent_at + ttl - clock_allowance(ttl);
+}
+
+// The same where a server says what is left. It is believed up to `asked`, the longest that this
+// client has asked for and that may be in force: a server whose clock was set back says more, and
+// takes it back as soon as its clock is right again.
+constexpr monotonic_time lease_deadline(monotonic_time sent_at, milliseconds said,
+                                        milliseconds asked) noexcept {
+  return lease_deadline(sent_at, std::min(said, asked));
 }
 
 // When no server executes any more what was sent by `now`.

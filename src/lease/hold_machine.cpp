@@ -33,7 +33,7 @@ hold_step hold_machine::on_renewed(const dialects::renew_verdict& verdict, monot
   if (over_) return {};
   if (now >= deadline_ || std::holds_alternative<dialects::not_mine>(verdict)) return lose();
   if (const auto* more = std::get_if<dialects::renewed>(&verdict)) {
-    if (grows()) prolong(more->ttl, sent_at);
+    if (grows()) prolong(more->ttl, extending_, sent_at);
     renewing_ = was_late_ = claiming_ = false;
     if (sent_at < doubted_at_) return renew();  // the server before has answered
     doubted_at_ = never;
@@ -61,11 +61,12 @@ hold_step hold_machine::on_doubt(monotonic_time now) {
   return renewing_ ? hold_step{} : renew();
 }
 
-hold_step hold_machine::on_extended(milliseconds ttl, monotonic_time sent_at, monotonic_time now) {
+hold_step hold_machine::on_extended(milliseconds ttl, milliseconds asked, monotonic_time sent_at,
+                                    monotonic_time now) {
   if (over_) return {};
   if (now >= deadline_) return lose();
+  prolong(ttl, std::max(asked, extending_), sent_at);
   extending_ = milliseconds{0};
-  prolong(ttl, sent_at);
   return wait();
 }
 
@@ -101,9 +102,9 @@ hold_step hold_machine::lose() {
   return {.lost = true};
 }
 
-// Never shortens: the server does not either.
-void hold_machine::prolong(milliseconds ttl, monotonic_time sent_at) noexcept {
-  deadline_ = std::max(deadline_, lease_deadline(sent_at, ttl));
+// Never shortens: the server does not either. `asked`: by extend(), which may be more than usual.
+void hold_machine::prolong(milliseconds ttl, milliseconds asked, monotonic_time sent_at) noexcept {
+  deadline_ = std::max(deadline_, lease_deadline(sent_at, ttl, std::max(lease_, asked)));
 }
 
 std::string to_string(const hold_step& what) {

@@ -61,8 +61,9 @@ class hold_machine {
   void on_extending(milliseconds duration) noexcept { extending_ = std::max(extending_, duration); }
   milliseconds may_be_extended_by() const noexcept { return extending_; }
   // It was answered; the lease may now be longer than usual. It is still renewed
-  // in the rhythm of the usual lease: a renewal never shortens it.
-  hold_step on_extended(milliseconds ttl, monotonic_time sent_at, monotonic_time now);
+  // in the rhythm of the usual lease: a renewal never shortens it. `asked`: for what.
+  hold_step on_extended(milliseconds ttl, milliseconds asked, monotonic_time sent_at,
+                        monotonic_time now);
   void on_released();
 
   bool held(monotonic_time now) const noexcept { return !over_ && now < deadline_; }
@@ -78,7 +79,7 @@ class hold_machine {
   monotonic_time due_after(monotonic_time sent_at) const noexcept;
   hold_step retry_soon(monotonic_time now);
   hold_step lose();
-  void prolong(milliseconds ttl, monotonic_time sent_at) noexcept;
+  void prolong(milliseconds ttl, milliseconds asked, monotonic_time sent_at) noexcept;
   bool grows() const noexcept { return renews_ || claiming_; }
   bool is_renewed() const noexcept { return grows() || doubted_at_ != never; }
 

@@ -75,7 +75,7 @@ hold_step play(hold_machine& machine, event what, monotonic_time now) {
     case event::lateness:
       return machine.on_renewed(late{server_start}, sent_at, now);
     case event::extension:
-      return machine.on_extended(seconds(60), sent_at, now);
+      return machine.on_extended(seconds(60), seconds(60), sent_at, now);
   }
   return {};
 }
@@ -240,7 +240,7 @@ TEST(HoldMachine, ASecondLateRenewalInARowIsRetriedSoonNotAtOnce) {
 
 TEST(HoldMachine, AnExtendedLeaseIsStillRenewedInTheUsualRhythm) {
   hold_machine machine = held();
-  machine.on_extended(seconds(3600), local_start, local_start + seconds(1));
+  machine.on_extended(seconds(3600), seconds(3600), local_start, local_start + seconds(1));
   EXPECT_EQ(machine.deadline(), lease_deadline(local_start, seconds(3600)));
   EXPECT_EQ(machine.on_timer(third), renew_until(machine.deadline()));
 }
@@ -251,19 +251,62 @@ TEST(HoldMachine, RemembersTheLongestExtensionUntilOneIsAnswered) {
   machine.on_extending(seconds(60));
   machine.on_extending(seconds(50));
   EXPECT_EQ(machine.may_be_extended_by(), seconds(60));
-  machine.on_extended(seconds(60), local_start, local_start + seconds(1));
+  machine.on_extended(seconds(60), seconds(60), local_start, local_start + seconds(1));
   EXPECT_EQ(machine.may_be_extended_by(), milliseconds(0));
+}
+
+// A server whose clock was set back says that more is left than anybody asked for.
+TEST(HoldMachine, BelievesNoLongerThanWasAskedFor) {
+  constexpr monotonic_time sent = later - milliseconds(100);
+  constexpr milliseconds blip = std::chrono::hours(1);
+  hold_machine renewed_in_it = renewing();
+  renewed_in_it.on_renewed(renewed{lease + blip}, sent, later);
+  EXPECT_EQ(renewed_in_it.deadline(), lease_deadline(sent, lease));
+
+  for (hold_machine machine : {held(), fixed()}) {
+    machine.on_extending(seconds(60));
+    machine.on_extended(seconds(60) + blip, seconds(60), sent, later);
+    EXPECT_EQ(machine.deadline(), lease_deadline(sent, seconds(60)));
+  }
+
+  hold_machine shortened = fixed();
+  shortened.on_extended(blip, milliseconds(10), sent, later);
+  EXPECT_EQ(shortened.deadline(), lease_deadline(sent, lease)) << "as asked for at first";
+
+  constexpr milliseconds claim{1000};
+  hold_machine claimed(lease, true, claim, local_start, lease_deadline(local_start, claim));
+  claimed.on_renewed(renewed{blip}, local_start, early - milliseconds(100));
+  EXPECT_EQ(claimed.deadline(), lease_deadline(local_start, lease));
+}
+
+// The server may have executed it, so a renewal may find it in force.
+TEST(HoldMachine, BelievesAnExtensionThatWasNotAnswered) {
+  hold_machine machine = renewing();
+  machine.on_extending(seconds(60));
+  machine.on_renewed(renewed{seconds(59)}, third, later);
+  EXPECT_EQ(machine.deadline(), lease_deadline(third, seconds(59)));
+}
+
+// One extension that is answered does not limit another, which is longer and still under way.
+TEST(HoldMachine, BelievesEachExtensionAsItWasAskedFor) {
+  hold_machine machine = held();
+  machine.on_extending(seconds(30));
+  machine.on_extending(seconds(60));
+  machine.on_extended(seconds(30), seconds(30), local_start, early);
+  machine.on_extended(seconds(60), seconds(60), local_start, early);
+  EXPECT_EQ(machine.deadline(), lease_deadline(local_start, seconds(60)));
 }
 
 TEST(HoldMachine, AnExtensionNeverShortens) {
   hold_machine machine = held();
-  machine.on_extended(milliseconds(10), local_start + seconds(1), local_start + seconds(1));
+  machine.on_extended(milliseconds(10), milliseconds(10), local_start + seconds(1),
+                      local_start + seconds(1));
   EXPECT_EQ(machine.deadline(), deadline);
 }
 
 TEST(HoldMachine, AnExtendedFixedLeaseIsLostAtItsNewDeadline) {
   hold_machine machine = fixed();
-  machine.on_extended(seconds(60), local_start + seconds(1), local_start + seconds(1));
+  machine.on_extended(seconds(60), seconds(60), local_start + seconds(1), local_start + seconds(1));
   EXPECT_FALSE(machine.on_timer(deadline).lost);
   EXPECT_TRUE(machine.on_timer(lease_deadline(local_start + seconds(1), seconds(60))).lost);
 }

@@ -13,6 +13,7 @@ quorum_hold_machine::quorum_hold_machine(const settings& with,
                                          std::vector<monotonic_time> deadlines,
                                          monotonic_time asked_at)
     : settings_(with),
+      longest_(with.lease),
       deadline_(majority_deadline(deadlines)),
       renew_at_(asked_at + nanoseconds(with.lease) / 3) {
   for (const auto each : deadlines) seats_.push_back({each});
@@ -31,8 +32,9 @@ quorum_hold_step quorum_hold_machine::on_timer(monotonic_time now) {
   return settle(now);
 }
 
-quorum_hold_step quorum_hold_machine::extend(monotonic_time now) {
+quorum_hold_step quorum_hold_machine::extend(milliseconds duration, monotonic_time now) {
   if (over_ || now >= deadline_) return settle(now);
+  longest_ = std::max(longest_, duration);
   quorum_hold_step next = begin_round(now);
   for (const auto member : next.renew) ++seats_[member].unanswered;
   return next;
@@ -55,7 +57,7 @@ quorum_hold_step quorum_hold_machine::on_kept(std::size_t member,
   // Before its answer is looked at: the owner may have seen held() turn false.
   if (over_ || now >= deadline_) return settle(now);
   if (const auto* kept = std::get_if<dialects::renewed>(&said)) {
-    of.deadline = std::max(of.deadline, lease_deadline(sent_at, kept->ttl));
+    of.deadline = std::max(of.deadline, lease_deadline(sent_at, kept->ttl, longest_));
     if (sent_at >= round_) ++renewed_;
   } else if (std::holds_alternative<dialects::not_mine>(said)) {
     of.deadline = monotonic_time::min();

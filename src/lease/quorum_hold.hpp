@@ -45,8 +45,9 @@ class quorum_hold_machine {
   quorum_hold_step on_kept(std::size_t member, const dialects::renew_verdict& said,
                            monotonic_time sent_at, monotonic_time now);
   quorum_hold_step on_missing(std::size_t member, monotonic_time now);
-  // By the user: a round that is not a usual renewal, also where one is under way.
-  quorum_hold_step extend(monotonic_time now);
+  // By the user: a round that is not a usual renewal, also where one is under way. It asks for
+  // `duration`.
+  quorum_hold_step extend(milliseconds duration, monotonic_time now);
   void on_released() noexcept { over_ = true; }
 
   // Of the last round: how many have renewed, and how many have not said yet.
@@ -69,6 +70,7 @@ class quorum_hold_machine {
 
   settings settings_;
   std::vector<seat> seats_;
+  milliseconds longest_;  // that was ever asked for
   monotonic_time deadline_;
   monotonic_time renew_at_;
   monotonic_time round_{};  // when the last one began

@@ -95,7 +95,7 @@ TEST(QuorumHold, is_not_renewed_when_it_is_fixed_but_may_be_extended) {
   auto machine = held(false);
   EXPECT_EQ(machine.start(), quorum_hold_step{.wake_at = deadline});
   EXPECT_TRUE(machine.on_timer(third).renew.empty());
-  EXPECT_EQ(machine.extend(third).renew.size(), 3U);
+  EXPECT_EQ(machine.extend(2 * lease, third).renew.size(), 3U);
   EXPECT_EQ(machine.unanswered(), 3U);
   machine.on_kept(0, renewed{2 * lease}, third, third);
   machine.on_kept(1, renewed{2 * lease}, third, third);
@@ -103,9 +103,22 @@ TEST(QuorumHold, is_not_renewed_when_it_is_fixed_but_may_be_extended) {
   EXPECT_EQ(machine.deadline(), lease_deadline(third, 2 * lease));
 }
 
+// A member whose clock was set back says that more is left than anybody asked for.
+TEST(QuorumHold, believes_no_longer_than_was_asked_for) {
+  constexpr milliseconds blip = std::chrono::hours(1);
+  auto machine = renewing();
+  machine.on_kept(0, renewed{blip}, third, third);
+  machine.on_kept(1, renewed{blip}, third, third);
+  EXPECT_EQ(machine.deadline(), lease_deadline(third, lease));
+  machine.extend(2 * lease, third);
+  machine.on_kept(0, renewed{blip}, third, third);
+  machine.on_kept(1, renewed{blip}, third, third);
+  EXPECT_EQ(machine.deadline(), lease_deadline(third, 2 * lease));
+}
+
 TEST(QuorumHold, is_extended_also_where_a_renewal_is_under_way) {
   auto machine = renewing();
-  EXPECT_EQ(machine.extend(third).renew.size(), 3U);
+  EXPECT_EQ(machine.extend(2 * lease, third).renew.size(), 3U);
   machine.on_kept(0, renewed{lease}, third, third);
   EXPECT_EQ(machine.unanswered(), 3U);
 }

@@ -112,7 +112,7 @@ result<void> quorum_tenure::extend(milliseconds duration) {
     enough = leasing::lease_deadline(now, duration);
     wanted_ = kept;
     longest_ = std::max(longest_, kept);
-    obey(machine_.extend(now));
+    obey(machine_.extend(duration, now));
     wanted_ = spec_->kept_time();
     extends_ = &self;
   }

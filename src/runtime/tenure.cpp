@@ -32,6 +32,12 @@ leasing::outcome in_quarantine() {
           "from taking new locks for a while"};
 }
 
+// What is counted on of a lease that is to be changed.
+short_milliseconds left_of(const tenure* changed) noexcept {
+  if (changed == nullptr) return {};
+  return std::chrono::ceil<short_milliseconds>(changed->remaining());
+}
+
 }  // namespace
 
 moment tenure::present() noexcept { return {net::now(), leasing::far_future}; }
@@ -46,6 +52,7 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
              .owner = owner.next_request(spec_->is_retained()),
              .lease = spec_->lease,
              .delay = spec_->delay,
+             .replaced_lease = left_of(spec_->changes()),
              .floor = spec_->is_counted() ? owner.floor(spec_->key.slot()) : 0,
              .waits = patience.waits && spec_->has_queue(),
              .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,

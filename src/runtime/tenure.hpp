@@ -149,8 +149,8 @@ class tenure final : public holding,
       HOLDFAST_REQUIRES(mutex_);
   void tell() HOLDFAST_REQUIRES(mutex_);
   dialects::renew_verdict without_delay(dialects::renew_verdict verdict) const;
-  result<void> extended(const dialects::renew_verdict& verdict, monotonic_time sent_at,
-                        monotonic_time now) HOLDFAST_EXCLUDES(mutex_);
+  result<void> extended(const dialects::renew_verdict& verdict, milliseconds asked,
+                        monotonic_time sent_at, monotonic_time now) HOLDFAST_EXCLUDES(mutex_);
   void lose() HOLDFAST_REQUIRES(mutex_);
   void tell_site(bool was_held) HOLDFAST_EXCLUDES(mutex_);
   void finish() HOLDFAST_REQUIRES(mutex_);

@@ -172,12 +172,12 @@ result<void> tenure::extend(milliseconds duration) {
     }
     if (const auto* no = std::get_if<dialects::refused>(&verdict))
       return failure{no->code, no->detail};
-    return extended(verdict, asked.sent_at(), now);
+    return extended(verdict, duration, asked.sent_at(), now);
   }
 }
 
-result<void> tenure::extended(const dialects::renew_verdict& verdict, monotonic_time sent_at,
-                              monotonic_time now) {
+result<void> tenure::extended(const dialects::renew_verdict& verdict, milliseconds asked,
+                              monotonic_time sent_at, monotonic_time now) {
   const auto* const got = std::get_if<dialects::renewed>(&verdict);
   if (got == nullptr && changes_ > 0) {
     return failure{errc::busy, "the lease is being changed into another"};
@@ -188,7 +188,7 @@ result<void> tenure::extended(const dialects::renew_verdict& verdict, monotonic_
     const scoped_mutex lock(mutex_);
     auto* const machine = std::get_if<holding>(&machine_);
     if (machine == nullptr) return failure{errc::lost, "the lease was released meanwhile"};
-    obey(got != nullptr ? machine->on_extended(got->ttl, sent_at, now)
+    obey(got != nullptr ? machine->on_extended(got->ttl, asked, sent_at, now)
                         : machine->on_renewed(verdict, sent_at, now));
     is_held = machine->held(now);
   }

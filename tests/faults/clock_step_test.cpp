@@ -51,6 +51,45 @@ TEST_P(ClockStep, BackwardIsNoLoss) {
   EXPECT_GT(token_now(redis, "a"), held.token());
 }
 
+// While the clock is behind, the server says that more is left than anybody asked for: it takes
+// that back as soon as its clock is right again.
+TEST_P(ClockStep, AHolderBelievesNoLongerThanItAskedFor) {
+  const auto server = start();
+  const client redis{server.url()};
+  struct one {
+    const char* what;
+    std::chrono::milliseconds asked;
+    lease held;
+  };
+  std::vector<one> all;
+  const auto add = [&all](const char* what, std::chrono::milliseconds asked, const lock& from) {
+    all.push_back({what, asked, from.acquire()});
+  };
+  add("mutex", 6s, redis.mutex("a", {.lease = 6s}));
+  add("semaphore", 6s, redis.semaphore("b", {.permits = 2, .lease = 6s}));
+  add("redisson", 6s, redis.mutex("c", {.lease = 6s, .dialect = dialect::redisson()}));
+  add("redis-py", 6s, redis.mutex("d", {.lease = 6s, .dialect = dialect::redis_py()}));
+  add("redlock-rs", 6s, redis.mutex("e", {.lease = 6s, .dialect = dialect::redlock()}));
+  const auto both = redis.rw("f", {.lease = 6s});
+  const auto writer = both.exclusive().acquire();
+  auto extended = redis.mutex("g", {.lease = 6s}).acquire();
+  ASSERT_TRUE(extended.extend(20s));
+  clock_.set(-3600s);
+  ASSERT_TRUE(extended.extend(25s));
+  add("downgrade", 6s, both.downgrade(writer));
+  all.push_back({"extended", 25s, std::move(extended)});
+  // Of each at least one renewal is answered in this time.
+  const auto end = net::now() + 3s;
+  const auto is_over = [&] {
+    for (const auto& [what, asked, held] : all) {
+      EXPECT_TRUE(held.held()) << what;
+      EXPECT_LE(held.remaining(), asked) << what;
+    }
+    return HasFailure() || net::now() >= end;
+  };
+  EXPECT_TRUE(eventually(is_over));
+}
+
 TEST_P(ClockStep, TokensGrowAndEverybodyGoesOn) {
   const auto server = start();
   const client known{server.url()};

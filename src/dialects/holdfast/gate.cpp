@@ -16,7 +16,7 @@ acquire_verdict gate_recipe::read_acquire(const claim& wanted, const resp::value
   const std::string_view word = leading_word(v);
   if (word == "open" && v.items.size() == 2) {
     // It stays true however late it is heard.
-    if (const auto major = read_major(v.items[1])) return granted{*major, longest_ttl};
+    if (const auto major = read_major(v.items[1])) return granted{*major, longest_ttl, true};
   }
   if (word == "shut") return busy{};
   if (word == "foreign") return not_a_gate(*wanted.key);

@@ -83,7 +83,7 @@ acquire_verdict count_down_latch_recipe::read_acquire(const claim& wanted,
   if (const auto* const why = std::get_if<refused>(&left)) return *why;
   if (std::get<std::uint32_t>(left) > 0) return busy{};
   // That it has been open stays true however late it is heard.
-  return granted{0, longest_ttl};
+  return granted{0, longest_ttl, true};
 }
 
 // Something that changes nothing, and is answered as a release is.

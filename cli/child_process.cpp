@@ -90,17 +90,24 @@ child_process::child_process(const plan& what) {
 }
 
 child_process::change child_process::look() {
+  auto seen = change::none;
   int status = 0;
-  if (ended() || ::waitpid(pid_, &status, WNOHANG | WUNTRACED) != pid_) return change::none;
-  if (WIFSTOPPED(status)) {
-    stopped_by_ = WSTOPSIG(status);
-    return change::stopped;
+  pid_t one = 0;
+  while ((one = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+    // An orphan of the command: it need only be reaped, or it would stay a zombie.
+    if (one != pid_ || ended()) continue;
+    if (WIFSTOPPED(status)) {
+      stopped_by_ = WSTOPSIG(status);
+      seen = change::stopped;
+    } else {
+      status_ = status;
+      seen = change::ended;
+    }
   }
-  status_ = status;
-  return change::ended;
+  return seen;
 }
 
-// What has ended still counts until its parent has seen that; orphans are ours to see.
+// A process that has ended still counts until its parent has reaped it; orphans are ours to reap.
 bool child_process::group_lives() const noexcept {
   while (ended() && ::waitpid(-pid_, nullptr, WNOHANG) > 0) {
   }

@@ -24,7 +24,9 @@ class child_process {
   explicit child_process(const plan& what);
 
   enum class change { none, ended, stopped };
-  change look();  // what happened since the last look; never blocks
+  // What happened to the command since the last look; never blocks. Reaps orphans of the command,
+  // whose parent this process is.
+  change look();
 
   pid_t group() const noexcept { return pid_; }
   bool ended() const noexcept { return status_.has_value(); }

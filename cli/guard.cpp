@@ -5,6 +5,8 @@
 #include <sys/timerfd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 
 #include "cli/duration.hpp"
 #include "cli/output.hpp"
@@ -32,20 +34,24 @@ bool has_rung(int timer) {
 
 }  // namespace
 
-guard::guard(const lease& held, child_process& command, terminal& tty, const run_options& options,
-             const context& shared)
+// BOOTTIME, like the lease: a grace does not stretch while the machine sleeps.
+alarms::alarms() : kill_timer(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)) {
+  if (kill_timer.get() < 0) throw std::system_error(errno, std::generic_category(), "timerfd");
+}
+
+guard::guard(const lease& held, child_process& command, alarms& wakes, terminal& tty,
+             const run_options& options, const context& shared)
     : held_(held),
       command_(command),
+      alarms_(wakes),
       terminal_(tty),
       options_(options),
       shared_(shared),
       lost_(held.lost()),
-      early_(std::clamp(options.grace, options.lease / 20, options.lease / 3)),
-      // BOOTTIME, like the lease: a grace does not stretch while the machine sleeps.
-      kill_timer_(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+      early_(std::clamp(options.grace, options.lease / 20, options.lease / 3)) {}
 
 void guard::watch(signal_watch& signals) {
-  const std::stop_callback wake(lost_, [this] { woken_.ring(); });
+  const std::stop_callback wake(lost_, [this] { alarms_.lost.ring(); });
   while (!done()) {
     wait_for_events(signals.fd());
     // Before the signals: a lost lease must not be followed by a SIGCONT that lets it work on.
@@ -60,10 +66,10 @@ bool guard::done() const { return command_.ended() && !(terminating_ && command_
 
 void guard::wait_for_events(int signals) {
   pollfd polled[] = {
-      {signals, POLLIN, 0}, {woken_.fd(), POLLIN, 0}, {kill_timer_.get(), POLLIN, 0}};
+      {signals, POLLIN, 0}, {alarms_.lost.fd(), POLLIN, 0}, {alarms_.kill_timer.get(), POLLIN, 0}};
   ::poll(polled, 3, next_look_ms());
-  (void)woken_.was_rung();  // it need only have ended the poll
-  if (has_rung(kill_timer_.get())) kill_group();
+  (void)alarms_.lost.was_rung();  // it need only have ended the poll
+  if (has_rung(alarms_.kill_timer.get())) kill_group();
 }
 
 int guard::next_look_ms() const {
@@ -147,7 +153,7 @@ void guard::terminate(milliseconds left) {
   const bool ours = command_.signal_group(at_once ? SIGKILL : SIGTERM);
   if (!at_once) {
     command_.signal_group(SIGCONT);  // a stopped process could not end
-    arm(kill_timer_.get(), patience);
+    arm(alarms_.kill_timer.get(), patience);
   }
   const auto how = left > milliseconds{0}
                        ? fmt::format("could not be renewed and ends in {}", show_duration(left))

@@ -15,6 +15,14 @@
 
 namespace holdfast::cli {
 
+// What wakes a guard. Made before the command starts, since it throws `std::system_error` when
+// there are no descriptors left, and a command without a guard would run on without the lock.
+struct alarms {
+  alarms();
+  bell lost;              // rung when the lease is lost
+  descriptor kill_timer;  // runs while the command is terminated
+};
+
 // Passes signals on, and ends the command's whole group before the lease can end: SIGTERM when no
 // more than the grace is left (but at least a twentieth and at most a third of the lease: a lease
 // that is renewed never gets that short), SIGKILL when nine tenths of what was then left have
@@ -22,8 +30,8 @@ namespace holdfast::cli {
 // grace.
 class guard {
  public:
-  guard(const lease& held, child_process& command, terminal& tty, const run_options& options,
-        const context& shared);
+  guard(const lease& held, child_process& command, alarms& wakes, terminal& tty,
+        const run_options& options, const context& shared);
 
   // Returns when the command has ended; of a group that is terminated, when all of it has.
   void watch(signal_watch& signals);
@@ -48,13 +56,12 @@ class guard {
 
   const lease& held_;
   child_process& command_;
+  alarms& alarms_;
   terminal& terminal_;
   const run_options& options_;
   const context& shared_;
   const std::stop_token lost_;
   const std::chrono::milliseconds early_;
-  bell woken_;             // by the loss of the lease
-  descriptor kill_timer_;  // runs while terminating
   bool terminating_ = false;
   bool left_told_ = false;  // that what is left of the group cannot be ended
   bool warned_ = false;

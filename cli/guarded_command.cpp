@@ -60,10 +60,11 @@ guarded_outcome run_under(lease& held, const run_options& options, const context
                           signal_watch& signals) {
   terminal tty;
   const bool takes_terminal = tty.wanted_at_start();
+  alarms wakes;
   child_process command{
       {options.command, environment(held, options), signals.mask_before(), takes_terminal}};
   if (takes_terminal) tty.give(command.group());
-  guard watcher(held, command, tty, options, shared);
+  guard watcher(held, command, wakes, tty, options, shared);
   watcher.watch(signals);
   pass_on_interrupt(command, takes_terminal);
   if (watcher.terminated()) return {lost_while_running, true, watcher.interrupted()};

@@ -1,5 +1,4 @@
 #include "cli/waiting.hpp"
-#include "cli/bell.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -19,11 +18,15 @@ class interruption {
  public:
   explicit interruption(signal_watch& signals) : signals_(signals), reader_([this] { read(); }) {}
 
+  ~interruption() { (void)finish(); }
+  interruption(const interruption&) = delete;
+  interruption& operator=(const interruption&) = delete;
+
   std::stop_token stop() const { return stop_.get_token(); }
 
   std::optional<int> finish() {
     finished_.ring();
-    reader_.join();
+    if (reader_.joinable()) reader_.join();
     return ended_by_;
   }
 

@@ -2,6 +2,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
 
 #include "cli/program.hpp"
 #include "support/forked.hpp"
@@ -39,7 +41,7 @@ TEST_P(CommandLine, TellsTheCommandNameAndToken) {
 
 TEST_P(CommandLine, TellsTheCommandOfItsOwnLockOnly) {
   const auto server = start();
-  const std::string show = "env | grep '^HOLDFAST_[NT]' | LC_ALL=C sort";
+  const std::string show = "env | grep -E '^HOLDFAST_(NAME|TOKEN)' | LC_ALL=C sort";
   auto nested = call_at(server, {"run", "--all-of", "x,y", "--", HOLDFAST_PROGRAM, "run", "inner",
                                  "--", "sh", "-c", show});
   nested.environment.emplace_back("HOLDFAST_NAME=of somebody else");
@@ -60,6 +62,39 @@ TEST_P(CommandLine, GivesTheCommandNoDescriptorOfItsOwn) {
   const auto locked = holdfast_at(server, arguments);
   EXPECT_EQ(locked.how, exited(0)) << locked.errors;
   EXPECT_EQ(locked.output, alone.output);
+}
+
+// Of a process: how many children it has, and those that have ended and were not reaped.
+std::size_t count_children(pid_t parent) {
+  const auto pid = std::to_string(parent);
+  std::ifstream children("/proc/" + pid + "/task/" + pid + "/children");
+  return static_cast<std::size_t>(
+      std::distance(std::istream_iterator<pid_t>(children), std::istream_iterator<pid_t>{}));
+}
+
+TEST_P(CommandLine, ReapsOrphansOfTheCommand) {
+  const auto server = start();
+  const std::string orphans =
+      "i=0; while [ $i -lt 30 ]; do (true &); i=$((i+1)); done; echo ready; read line";
+  child_process running(call_at(server, {"run", "a", "--", "sh", "-c", orphans}));
+  ASSERT_TRUE(running.wait_for_output("ready")) << running.errors();
+  EXPECT_TRUE(eventually([&] { return count_children(running.pid()) == 1; }))
+      << count_children(running.pid()) << " children, and one is the command";
+  running.write("\n");
+  EXPECT_EQ(running.wait(), exited(0)) << running.errors();
+}
+
+TEST_P(CommandLine, EndsWhereThereAreTooFewDescriptors) {
+  const auto server = start();
+  for (int descriptors = 5; descriptors <= 14; ++descriptors) {
+    const std::string limited = "ulimit -n " + std::to_string(descriptors) + "; exec " +
+                                HOLDFAST_PROGRAM + " run l --wait 200ms -- true";
+    auto one = call_at(server, {"-c", limited});
+    one.program = "sh";
+    const auto ended = support::run(one);
+    EXPECT_EQ(ended.how.signal, 0) << descriptors << ": " << ended.errors;
+    EXPECT_TRUE(ended.how.exit_code == 0 || !ended.errors.empty()) << descriptors;
+  }
 }
 
 TEST_P(CommandLine, NameLikeAnOptionStandsBetweenDashes) {

@@ -1,0 +1,47 @@
+// Mode locks.
+//
+//   mode_lock.hpp: the table (modes.hpp); "Who waits comes in in the order of arrival; who changes
+//     his mode goes before those who have nothing yet."
+//   mode_lock.hpp, change: "A lock that, when it is acquired, holds `to` in place of `held`, which
+//     stays held until then. Errors [...]: `lost` when `held` had ended; `would_deadlock` when
+//     another holder already waits to change his mode until this one gives up what it has."
+//   kinds.md: "When two holders would wait for each other to change, the second is told
+//     `would_deadlock` at once. Who wants less than he has waits for nobody."
+#include "reference/held_kind.hpp"
+
+namespace holdfast::reference {
+namespace {
+
+class mode_lock_rules final : public held_kind {
+ public:
+  std::string family() const override { return "read-write"; }  // the same lock
+  lock_status::kind shown() const override { return lock_status::kind::mode_lock; }
+  want any(run& choices) override { return {mode{choices.below(6)}, 0}; }
+  bool admits(const std::vector<want>& held, const want& asked) const override {
+    return all_go_together(held, asked);
+  }
+  bool passed_on(const want& asked, const terms& how) const override {
+    return asked.in == mode::ex && !how.fair;
+  }
+  lock to_hold(const client& by, const std::string& name, const want& asked,
+               const terms& how) const override {
+    return by.mode_lock(name, options_of(how)).in(public_mode(asked.in));
+  }
+  std::vector<want> changes_of(const want& from) const override {
+    std::vector<want> all;
+    for (const auto to : {mode::nl, mode::cr, mode::cw, mode::pr, mode::pw, mode::ex}) {
+      if (to != from.in) all.push_back({to, 0});
+    }
+    return all;
+  }
+  lock to_change(const client& by, const std::string& name, const lease& held, const want&,
+                 const want& to, const terms& how) const override {
+    return by.mode_lock(name, options_of(how)).change(held, public_mode(to.in));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<held_kind> mode_lock_kind(run&) { return std::make_unique<mode_lock_rules>(); }
+
+}  // namespace holdfast::reference

@@ -1,0 +1,57 @@
+// Mutexes: plain and fair, without tokens, and kept by their clients.
+//
+//   client.hpp: "A lock that one holder at a time can have."
+//   guarantees.md, S1: "In one server's history a lock has at most one owner at any instant."
+//   guarantees.md, S2: "Each grant of a lock has a larger fencing token than every grant before it"
+//   kinds.md: "fair: strict order of arrival among all who wait. What is not fair is passed on
+//     among the threads and coroutines of one client without the server [...]: clients come in
+//     order, threads eventually."
+//   options.hpp, fencing::off: "No token: one plain SET instead of a script."
+//   options.hpp, retain: "How long the client may keep the lock after the last release [...].
+//     Whoever else waits for the lock gets it at once, and who asks once is refused but finds it
+//     free when he asks again [...]. Not with `fair` or `renewal::none`."
+//   options.hpp, reentry::refused: "`errc::would_deadlock` at once."; "What is asked once gets
+//     `busy`"
+//   options.hpp, queue_limit: "How many may wait at the server [...]; else `queue_full`. [...]
+//     Zero: nobody."
+#include "reference/held_kind.hpp"
+
+namespace holdfast::reference {
+namespace {
+
+class mutex_rules : public held_kind {
+ public:
+  std::string family() const override { return "mutex"; }
+  lock_status::kind shown() const override { return lock_status::kind::mutex; }
+  want any(run&) override { return {mode::ex, 0}; }
+  bool admits(const std::vector<want>& held, const want&) const override { return held.empty(); }
+  lock to_hold(const client& by, const std::string& name, const want&,
+               const terms& how) const override {
+    return by.mutex(name, options_of(how));
+  }
+  bool refuses_reentry() const override { return true; }
+};
+
+class plain_set_rules final : public mutex_rules {
+ public:
+  lock to_hold(const client& by, const std::string& name, const want&,
+               const terms& how) const override {
+    auto options = options_of(how);
+    options.fencing = fencing::off;
+    return by.mutex(name, options);
+  }
+  bool has_token() const override { return false; }
+};
+
+class retained_rules final : public mutex_rules {
+ public:
+  bool retains() const override { return true; }
+};
+
+}  // namespace
+
+std::unique_ptr<held_kind> mutex_kind(run&) { return std::make_unique<mutex_rules>(); }
+std::unique_ptr<held_kind> plain_set_kind(run&) { return std::make_unique<plain_set_rules>(); }
+std::unique_ptr<held_kind> retained_kind(run&) { return std::make_unique<retained_rules>(); }
+
+}  // namespace holdfast::reference

@@ -1,0 +1,306 @@
+// Two kinds under one name.
+//
+//   errors.md, foreign_key: "the key `hf:{name}` holds something else, maybe a lock of another
+//   kind;
+//     untouched".
+//   options.hpp, fencing::off: "it finds a key that is no lock of ours merely `busy`."
+//   kinds.md: "A read-write lock of the same name is the same lock: readers hold PR, the writer
+//   EX." guarantees.md, S1: "In one server's history a lock has at most one owner at any instant."
+//   guarantees.md, L2: "A release makes the first of them the owner and tells it."
+//
+// One kind has the name, in one of four states; then another kind comes. While the key is there it
+// must be refused with `foreign_key`, and nothing may change. In the gap after an expiry it may
+// come in or not (no document says which), but whoever then believes to hold the lock must be
+// alone, and each that waits must be served or refused clearly.
+#include <array>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "net/clock.hpp"
+#include "reference/kinds.hpp"
+#include "reference/observer.hpp"
+#include "reference/open_faults.hpp"
+#include "reference/promises.hpp"
+#include "reference/wait_call.hpp"
+#include "support/eventually.hpp"
+
+namespace holdfast::reference {
+namespace {
+
+constexpr sentence untouched{
+    "docs/errors.md, foreign_key",
+    "the key `hf:{name}` holds something else, maybe a lock of another kind; "
+    "untouched"};
+constexpr sentence served{
+    "docs/guarantees.md, L2",
+    "Those who wait stand in a queue at the server. A release makes the first "
+    "of them the owner and tells it."};
+
+// A kind that is held.
+struct held_form {
+  const char* name;
+  const char* family;
+  lock (*make)(const client&, const std::string&, milliseconds lease, bool fixed);
+  bool plain_set = false;
+};
+
+renewal renewed(bool fixed) { return fixed ? renewal::none : renewal::automatic; }
+
+const std::vector<held_form>& held_forms() {
+  static const std::vector<held_form> all{
+      {"mutex", "mutex",
+       [](const client& c, const std::string& n, milliseconds l, bool f) -> lock {
+         return c.mutex(n, {.lease = l, .renewal = renewed(f)});
+       }},
+      {"fair mutex", "mutex",
+       [](const client& c, const std::string& n, milliseconds l, bool f) -> lock {
+         return c.mutex(n, {.lease = l, .renewal = renewed(f), .fair = true});
+       }},
+      {"mutex without tokens", "mutex",
+       [](const client& c, const std::string& n, milliseconds l, bool f) -> lock {
+         return c.mutex(n, {.lease = l, .renewal = renewed(f), .fencing = fencing::off});
+       },
+       true},
+      {"recursive mutex", "mutex",
+       [](const client& c, const std::string& n, milliseconds l, bool f) -> lock {
+         return c.recursive_mutex(n, {.lease = l, .renewal = renewed(f)});
+       }},
+      {"election", "mutex",
+       [](const client& c, const std::string& n, milliseconds l, bool) -> lock {
+         return c.elect(n, {.lease = l});
+       }},
+      {"writer", "read-write",
+       [](const client& c, const std::string& n, milliseconds l, bool f) -> lock {
+         return c.rw(n, {.lease = l, .renewal = renewed(f)}).exclusive();
+       }},
+      {"EX", "read-write",
+       [](const client& c, const std::string& n, milliseconds l, bool f) -> lock {
+         return c.mode_lock(n, {.lease = l, .renewal = renewed(f)}).in(lock_mode::exclusive);
+       }},
+      {"semaphore", "semaphore",
+       [](const client& c, const std::string& n, milliseconds l, bool f) -> lock {
+         return c.semaphore(n, {.permits = 1, .lease = l, .renewal = renewed(f)});
+       }}};
+  return all;
+}
+
+class pair_round {
+ public:
+  explicit pair_round(run& choices)
+      : run_(choices),
+        name_(choices.fresh_name()),
+        sees_(choices),
+        first_(choices.one_of(held_forms())),
+        other_(choices.one_of(held_forms())) {
+    sees_.allow(name_, 1);
+  }
+  ~pair_round() {
+    for (auto& one : waiting_) one.stop();
+  }
+
+  void play() {
+    const auto state = run_.below(5);
+    const bool same = std::string(first_.family) == other_.family;
+    if (state < 4 && same) return;
+    switch (state) {
+      case 0:
+        return held(0);
+      case 1:
+        return held(static_cast<int>(run_.between(1, 2)));
+      case 2:
+        return latch_or_barrier_there();
+      case 3:
+        return just_expired(false);
+      default:
+        return just_expired(true);
+    }
+  }
+
+ private:
+  lock of_first(std::size_t by, milliseconds lease = milliseconds{20'000}, bool fixed = false) {
+    return first_.make(run_.of(by), name_, lease, fixed);
+  }
+
+  std::shared_ptr<watched> take(const held_form& form, std::size_t by, milliseconds lease,
+                                bool fixed) {
+    const auto asked = net::now();
+    auto got = form.make(run_.of(by), name_, lease, fixed).try_acquire();
+    run_.did(std::string(form.name) + " of client " + std::to_string(by) +
+             " asks: " + outcome_of(got));
+    if (!got) return nullptr;
+    return sees_.watch(std::move(*got), believes(form, by, asked));
+  }
+
+  claim believes(const held_form& form, std::size_t by, monotonic_time asked) const {
+    return {.lock = name_,
+            .family = form.family,
+            .has = {mode::ex, std::string(form.family) == "semaphore" ? 1U : 0U},
+            .asked = asked,
+            .who = std::string(form.name) + " of client " + std::to_string(by)};
+  }
+
+  // Clients 1 and 2 wait for the first kind, hold it for a moment, and leave.
+  void wait(std::size_t by) {
+    run_.did(std::string(first_.name) + " of client " + std::to_string(by) + " waits");
+    auto& one = waiting_.emplace_back();
+    one.expected = "ok";
+    one.begin([this, by, what = of_first(by)](const std::stop_token& stop) {
+      const auto asked = net::now();
+      auto got = what.try_acquire({.timeout = milliseconds{20'000}, .stop = stop});
+      if (!got) return outcome_of(got);
+      const auto has = sees_.watch(std::move(*got), believes(first_, by, asked));
+      run_.noted(has->what().who + " came in with token " + has->token().to_string());
+      // Long enough for the observer to see who else believes it.
+      const auto seen = sees_.rounds();
+      (void)support::eventually([&] { return sees_.rounds() > seen + 15; }, milliseconds{3'000});
+      has->ends();
+      has->alone([](lease& held) { return held.release(); }).value();
+      return std::string("ok");
+    });
+  }
+
+  void queue_up(std::size_t count) {
+    for (std::size_t by = 1; by <= count; ++by) {
+      wait(by);
+      run_.expect(
+          support::eventually([&] { return run_.on().looks().status(name_).waiting >= by; }),
+          served, "who waits does not stand in the queue");
+    }
+  }
+
+  // Another kind comes while the first is held, and perhaps wanted: nothing may change.
+  void held(int waiters) {
+    auto has = take(first_, 0, milliseconds{20'000}, false);
+    run_.expect(has != nullptr, promises::once, "a free lock was refused");
+    queue_up(static_cast<std::size_t>(waiters));
+    const auto before = run_.on().looks().status(name_);
+    refuse_held();
+    refuse_gates();
+    const auto after = run_.on().looks().status(name_);
+    run_.expect(has->look().held() && after.token == before.token &&
+                    after.waiting == before.waiting && after.of == before.of,
+                untouched, "what was refused has changed something");
+    sees_.check();
+    has->drop();
+    all_served();
+  }
+
+  void refuse_held() {
+    const auto waits = run_.chance(40);
+    const auto got =
+        other_.make(run_.of(3), name_, milliseconds{20'000}, false)
+            .try_acquire({.timeout = waits ? std::optional{milliseconds{60}} : std::nullopt});
+    run_.did(std::string(other_.name) + (waits ? " waits: " : " asks: ") + outcome_of(got));
+    const auto said = outcome_of(got);
+    run_.expect(said == "foreign_key" || (other_.plain_set && said == "busy"), untouched,
+                std::string(other_.name) + " under the name of a " + first_.name + " said " + said);
+  }
+
+  void refuse_gates() {
+    const auto latch = outcome_of_call([&] { (void)run_.of(3).latch(name_).try_set(1); });
+    const auto down = outcome_of_call([&] { (void)run_.of(3).latch(name_).count_down(); });
+    const auto barrier = outcome_of(run_.of(3).barrier(name_, 2).try_arrive_and_wait());
+    run_.did("a latch: " + latch + ", " + down + "; a barrier: " + barrier);
+    run_.expect(latch == "foreign_key" && down == "foreign_key" && barrier == "foreign_key",
+                untouched, "a latch said " + latch + " and " + down + ", a barrier " + barrier);
+  }
+
+  void latch_or_barrier_there() {
+    const bool is_latch = run_.chance(50);
+    if (is_latch) {
+      run_.expect(run_.of(0).latch(name_).try_set(1), untouched, "a free latch cannot be set");
+    } else {
+      auto& one = waiting_.emplace_back();
+      one.expected = "ok";
+      one.begin([here = run_.of(0).barrier(name_, 2)](const std::stop_token& stop) {
+        return outcome_of(
+            here.try_arrive_and_wait({.timeout = milliseconds{20'000}, .stop = stop}));
+      });
+      run_.expect(support::eventually([&] {
+                    return run_.on().looks().status(name_).what == lock_status::state::shut;
+                  }),
+                  promises::shown, "a barrier where somebody waits is not shown");
+    }
+    run_.did(is_latch ? "a latch is set" : "a party waits at a barrier");
+    const auto said =
+        outcome_of(other_.make(run_.of(3), name_, milliseconds{20'000}, false).try_acquire());
+    run_.did(std::string(other_.name) + " asks: " + said);
+    run_.expect(said == "foreign_key" || (other_.plain_set && said == "busy"), untouched,
+                std::string(other_.name) + " said " + said);
+    if (is_latch) {
+      run_.expect(run_.of(0).latch(name_).count_down() == 0, untouched, "the latch does not open");
+    } else {
+      const auto opened = outcome_of(run_.of(1).barrier(name_, 2).try_arrive_and_wait());
+      run_.expect(opened == "ok", untouched, "the last party got " + opened);
+    }
+    all_served();
+  }
+
+  // The holder is gone without a release, two wait, and another kind comes just then.
+  void just_expired(bool gates) {
+    if (open_faults::kinds_under_one_name) return;
+    const milliseconds lease{run_.between(60, 140)};
+    auto has = take(first_, 0, lease, true);
+    run_.expect(has != nullptr, promises::once, "a free lock was refused");
+    if (std::string(first_.name) == "election") return has->drop();  // always renewed
+    queue_up(2);
+    const auto until = net::now() + milliseconds{500};
+    std::shared_ptr<watched> came_in;
+    bool done = false;
+    while (!done && net::now() < until) {
+      if (gates) {
+        done = try_gate();
+      } else if (came_in = take_quietly(); came_in) {
+        done = true;
+      }
+    }
+    const auto seen = sees_.rounds();
+    (void)support::eventually([&] { return sees_.rounds() > seen + 10; }, milliseconds{3'000});
+    sees_.check();
+    if (came_in) came_in->drop();
+    all_served();
+  }
+
+  std::shared_ptr<watched> take_quietly() {
+    const auto asked = net::now();
+    auto got = other_.make(run_.of(3), name_, milliseconds{5'000}, false).try_acquire();
+    if (!got) return nullptr;
+    run_.did(std::string(other_.name) + " came in after the expiry");
+    return sees_.watch(std::move(*got), believes(other_, 3, asked));
+  }
+
+  bool try_gate() {
+    bool set = false;
+    const auto latch = run_.of(3).latch(name_);
+    const auto said = outcome_of_call([&] { set = latch.try_set(1); });
+    if (said != "ok" || !set) return false;
+    (void)outcome_of_call([&] { (void)latch.count_down(); });
+    run_.did("a latch was set and opened after the expiry");
+    return true;
+  }
+
+  // In the gap a clear refusal is an answer as well.
+  void all_served() {
+    for (auto& one : waiting_) {
+      run_.expect(support::eventually([&] { return !one.said().empty(); }, milliseconds{15'000}),
+                  served, "one that waits was never served");
+      const auto said = one.said();
+      run_.expect(said == one.expected || said == "foreign_key", served,
+                  "one that waits got " + said);
+    }
+    sees_.check();
+  }
+
+  run& run_;
+  const std::string name_;
+  observer sees_;
+  const held_form &first_, &other_;
+  std::list<wait_call> waiting_;
+};
+
+}  // namespace
+
+void play_pairs(run& choices) { pair_round(choices).play(); }
+
+}  // namespace holdfast::reference

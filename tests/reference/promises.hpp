@@ -1,0 +1,73 @@
+// The sentences that hold for every kind of lock that is held.
+#pragma once
+
+#include "reference/run.hpp"
+
+namespace holdfast::reference::promises {
+
+inline constexpr sentence together{
+    "docs/guarantees.md",
+    "For locks that several can hold S1 reads: at any instant only holders that go together, and "
+    "never more permits in use than there are."};
+inline constexpr sentence tokens{
+    "docs/guarantees.md, S2",
+    "Each grant of a lock has a larger fencing token than every grant before it [...] for readers "
+    "S2 reads: a token is above that of every earlier writer and below that of every later one."};
+inline constexpr sentence belief{
+    "docs/guarantees.md, S3",
+    "deadline = sent + PTTL - PTTL/100 - 2 ms [...]; PTTL is what the server said is left."};
+inline constexpr sentence loss{
+    "docs/guarantees.md, S4",
+    "Every lease that ends before it was released is reported through `lease::lost()` at its "
+    "deadline at the latest"};
+inline constexpr sentence renewed{
+    "docs/guarantees.md",
+    "A lease that is renewed lasts while its process runs, the server answers, and nobody breaks "
+    "it."};
+inline constexpr sentence handed_over{
+    "docs/guarantees.md, L2",
+    "Those who wait stand in a queue at the server. A release makes the first of them the owner "
+    "and tells it."};
+inline constexpr sentence once{"include/holdfast/lock.hpp",
+                               "`try_acquire` asks once (or waits as long as told) and returns "
+                               "busy, timed out and cancelled as values."};
+inline constexpr sentence released{
+    "include/holdfast/lease.hpp, release",
+    "Releases and waits for the answer [...]. Errors: `lost` when it was no longer ours"};
+inline constexpr sentence extended{
+    "include/holdfast/lease.hpp, extend",
+    "Makes the lease last at least `duration` from now; never shortens it. Errors: `lost` [...]. "
+    "Throws `invalid_argument` unless `duration` is 10 ms to 24 h"};
+inline constexpr sentence shown{
+    "include/holdfast/inspector.hpp",
+    "All who hold it, the owner first: at most 100, in the order of their grants. [...] How many "
+    "requests wait at the server. [...] in the order of their turns."};
+inline constexpr sentence changed{
+    "include/holdfast/mode_lock.hpp, change; read_write_lock.hpp, upgrade",
+    "A lock that, when it is acquired, holds `to` in place of `held`, which stays held until then. "
+    "[...] afterwards it says \"not held\", without a loss."};
+inline constexpr sentence change_of_ended{
+    "include/holdfast/mode_lock.hpp, change; read_write_lock.hpp, upgrade",
+    "Errors besides those of every lock: `lost` when `held` had ended"};
+inline constexpr sentence less{"docs/kinds.md, Mode lock; read_write_lock.hpp, downgrade",
+                               "Who wants less than he has waits for nobody."};
+inline constexpr sentence deadlock{
+    "docs/kinds.md, Mode lock",
+    "When two holders would wait for each other to change, the second "
+    "is told `would_deadlock` at once."};
+inline constexpr sentence reentry{"include/holdfast/options.hpp, reentry",
+                                  "`errc::would_deadlock` at once. The default."};
+inline constexpr sentence kept{"include/holdfast/options.hpp, retain",
+                               "who asks once is refused but finds it free when he asks again"};
+inline constexpr sentence limit{
+    "include/holdfast/options.hpp, queue_limit",
+    "How many may wait at the server, a client's threads as one unless `fair`; else `queue_full`. "
+    "[...] Zero: nobody."};
+inline constexpr sentence too_many{"include/holdfast/lock.hpp",
+                                   "`invalid_argument` (more permits than there are)"};
+inline constexpr sentence broken{
+    "include/holdfast/inspector.hpp, break_lock",
+    "Takes a lock away from all who have it, whatever they are doing."};
+inline constexpr sentence gone{"include/holdfast/inspector.hpp, lock_status", "free, ///< No key."};
+
+}  // namespace holdfast::reference::promises

@@ -1,0 +1,70 @@
+// Read-write locks.
+//
+//   kinds.md: "Any number of readers, or one writer. Who waits comes in in the order of arrival
+//     [...]; a reader that arrives while a writer waits stands behind him."
+//   kinds.md: "One `upgradeable()` holder may be there beside readers. `rw.upgrade(held)` is a lock
+//     that, when it is acquired by any verb, has put its holder in the writer's place; until then,
+//     and when it fails, `held` stays as it is. [...] A plain reader cannot be upgraded [...].
+//     `rw.downgrade(held)` lets waiting readers in at once."
+//   read_write_lock.hpp, upgrade: "it waits until the readers have left, and new ones wait behind
+//     it. `held` stays held until then, and when it is not obtained; afterwards it says "not held",
+//     without a loss. Errors [...]: `lost` when `held` had ended. Throws
+//     `failure{invalid_argument}` when `held` is not an upgradeable lease of this lock."
+//   read_write_lock.hpp, downgrade: "The same from writer or upgradeable holder to reader, which
+//     never waits."
+//   kinds.md: "With `fair`, `renewal::none` or `detect_deadlocks` each reader asks for himself."
+#include "reference/held_kind.hpp"
+
+namespace holdfast::reference {
+namespace {
+
+class read_write_rules final : public held_kind {
+ public:
+  std::string family() const override { return "read-write"; }
+  lock_status::kind shown() const override { return lock_status::kind::mode_lock; }
+
+  want any(run& choices) override {
+    static const std::vector<mode> modes{mode::pr, mode::pr, mode::pr, mode::ex, mode::u, mode::u};
+    return {choices.one_of(modes), 0};
+  }
+
+  bool admits(const std::vector<want>& held, const want& asked) const override {
+    return all_go_together(held, asked);
+  }
+
+  // Readers who join each other share a grant: one for each client keeps the model simple.
+  bool passed_on(const want& asked, const terms& how) const override {
+    if (asked.in == mode::u) return false;
+    return !how.fair && !(asked.in == mode::pr && how.fixed);
+  }
+
+  lock to_hold(const client& by, const std::string& name, const want& asked,
+               const terms& how) const override {
+    const auto rw = by.rw(name, options_of(how));
+    if (asked.in == mode::pr) return rw.shared();
+    return asked.in == mode::ex ? rw.exclusive() : rw.upgradeable();
+  }
+
+  std::vector<want> changes_of(const want& from) const override {
+    if (from.in == mode::u) return {{mode::ex, 0}, {mode::ex, 0}, {mode::pr, 0}};
+    if (from.in == mode::ex) return {{mode::pr, 0}};
+    return {};
+  }
+
+  std::optional<want> refused_change(const want& from) const override {
+    if (from.in == mode::pr) return want{mode::ex, 0};
+    return std::nullopt;
+  }
+
+  lock to_change(const client& by, const std::string& name, const lease& held, const want&,
+                 const want& to, const terms& how) const override {
+    const auto rw = by.rw(name, options_of(how));
+    return to.in == mode::ex ? rw.upgrade(held) : rw.downgrade(held);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<held_kind> read_write_kind(run&) { return std::make_unique<read_write_rules>(); }
+
+}  // namespace holdfast::reference

@@ -13,6 +13,8 @@ const std::vector<played_kind>& played_kinds() {
       {"read-write", [](run& r) { play_held(r, read_write_kind); }},
       {"semaphore", [](run& r) { play_held(r, semaphore_kind); }},
       {"mode-lock", [](run& r) { play_held(r, mode_lock_kind); }},
+      {"value-block", play_value_block},
+      {"lock-delay", play_lock_delay},
       {"recursive-mutex", play_recursive},
       {"all-of", play_all_of},
       {"latch", play_latch},

@@ -14,6 +14,8 @@ struct played_kind {
   void (*play)(run&);
 };
 
+void play_value_block(run& choices);
+void play_lock_delay(run& choices);
 void play_recursive(run& choices);
 void play_all_of(run& choices);
 void play_latch(run& choices);

@@ -3,6 +3,7 @@
 //   HOLDFAST_REFERENCE_SEED      the first seed; each round has the next one (1)
 //   HOLDFAST_REFERENCE_KIND      this kind alone
 //   HOLDFAST_REFERENCE_ROUNDS    so many rounds at most; 1 replays one seed
+//   HOLDFAST_REFERENCE_FAILURES  goes on until so many rounds have failed (1)
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -52,7 +53,8 @@ TEST_P(Reference, DoesWhatTheDocumentsSay) {
   const auto first = std::stoull(said("HOLDFAST_REFERENCE_SEED", "1"));
   const auto most = std::stoull(said("HOLDFAST_REFERENCE_ROUNDS", "1000000000"));
   const auto until = net::now() + share_of_time();
-  std::uint64_t rounds = 0;
+  const auto enough = std::stoull(said("HOLDFAST_REFERENCE_FAILURES", "1"));
+  std::uint64_t rounds = 0, failures = 0;
   std::size_t operations = 0;
   do {
     run choices{on, kind.name, first + rounds};
@@ -61,12 +63,13 @@ TEST_P(Reference, DoesWhatTheDocumentsSay) {
     try {
       kind.play(choices);
     } catch (const std::exception& broken) {
-      FAIL() << kind.name << " on " << program << ": " << broken.what() << "\n  so far:\n"
-             << choices.story() << "  again (as far as time allows): " << replay;
+      ADD_FAILURE() << kind.name << " on " << program << ": " << broken.what() << "\n  so far:\n"
+                    << choices.story() << "  again (as far as time allows): " << replay;
+      ++failures;
     }
     operations += choices.operations();
     ++rounds;
-  } while (rounds < most && net::now() < until);
+  } while (failures < enough && rounds < most && net::now() < until);
   std::cout << kind.name << " on " << program << ": " << rounds << " rounds, " << operations
             << " operations, seeds from " << first << "\n";
 }

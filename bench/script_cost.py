@@ -84,7 +84,7 @@ def measured(case, sha, i):
     if case == "busy":
         return acquire(i + OTHERS)
     if case == "wait":
-        return acquire(i + OTHERS, ":1000:-", 0, 1000)
+        return acquire(i + OTHERS, ":o1000:-0123456789abcdef", 0, 1000)
     if case in ("release", "pass-on", "hand-over"):
         return command("EVALSHA", sha, 4, *keys(i), value(i))
     if case in ("fresh-reader", "join-readers"):
@@ -101,7 +101,7 @@ def prepared(case, i):
         return b""
     if case in ("pass-on", "hand-over"):
         ways = "p" if case == "pass-on" else "--"
-        waiting = [f"{owner(one)}:1000:{way}" for one, way in zip(others, ways)]
+        waiting = [f"{owner(one)}:o1000:{way}0123456789abcdef" for one, way in zip(others, ways)]
         queue, asked, now = key(i) + ":w", key(i) + ":i", int(time.time() * 1000000)
         return held + b"".join(
             command("ZADD", queue, MAJOR + place, one) + command("HSET", asked, one, now)

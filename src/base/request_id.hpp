@@ -33,8 +33,9 @@ class request_text {
 };
 
 // One attempt of a client; revocable when its owner may keep a lock that he does not use: who wants
-// it then asks him to give it back. A capability: whoever knows it can release the lock. Logs and
-// people see only `shortened()`. The same in every resend of one attempt; never used again after.
+// it then asks for it back. Not a secret: it stands in the lock's value and in messages. But
+// whoever may call the lock's scripts could release it with that, so logs and people see only
+// `shortened()`. The same in every resend of one attempt; never used again after.
 // Small, since every held lock has one: its text is made when it is written.
 class request_id {
  public:
@@ -48,8 +49,8 @@ class request_id {
 
  private:
   client_id::bits client_;
-  std::uint64_t counter_;
-  bool revocable_;
+  std::uint64_t counter_ : 63;
+  bool revocable_ : 1;
 };
 
 }  // namespace holdfast

@@ -17,8 +17,8 @@ TEST(request_id, joins_client_and_counter) {
   EXPECT_EQ((std::string{request_id{client, 0}.text()}), "000ff0ff123456789abcdef001234567-0");
   EXPECT_EQ((std::string{request_id{client, 0x2af}.text()}),
             "000ff0ff123456789abcdef001234567-2af");
-  EXPECT_EQ((std::string{request_id{client, UINT64_MAX}.text()}),
-            "000ff0ff123456789abcdef001234567-ffffffffffffffff");
+  EXPECT_EQ((std::string{request_id{client, INT64_MAX}.text()}),
+            "000ff0ff123456789abcdef001234567-7fffffffffffffff");
 }
 
 TEST(request_id, is_equal_only_to_itself) {

@@ -32,6 +32,9 @@ enum class wakeup_way : std::uint8_t {
   poll,     // not at all: it asks often
 };
 
+// Whose queue a queue is, and of what a message tells: kinds that go together in one.
+enum class family : std::uint8_t { none, mutex, several, latch, barrier };
+
 // How a lock is wanted that several may hold together.
 struct demand {
   char mode = 'x';           // one of ncdrpxu (shared/parts/fits.lua), or s: permits
@@ -58,6 +61,8 @@ struct claim {
   wakeup_way way = wakeup_way::channel;
   std::uint32_t queue_limit = std::numeric_limits<std::uint32_t>::max();  // no more may wait
   std::uint64_t ticket = 0;  // of the place in the queue that it has or had; 0: none
+  // Stands in the queue and nowhere else, and in the message of the grant: see handed_over.
+  std::uint64_t proof = 0;
 };
 
 // For how long a lock that is handed to a waiter is his until he has said more.
@@ -92,6 +97,7 @@ struct queued {
   milliseconds remaining{};
   std::uint64_t ticket = 0;
   server_time now;
+  bool is_new = false;  // until now the request had no place
   friend bool operator==(const queued&, const queued&) = default;
 };
 // So many of those who waited are gone that the script stopped looking: ask again at once.
@@ -131,6 +137,9 @@ using release_verdict = std::variant<released, not_mine, unfinished, refused>;
 class recipe {
  public:
   virtual ~recipe() = default;
+
+  // Whose queue its requests stand in; none: they hear no messages of grants.
+  virtual family queue_family() const noexcept { return family::none; }
 
   // Asks for the lock. `resend`: something of this request was sent before.
   // The server refuses it after `not_after`.

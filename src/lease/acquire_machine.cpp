@@ -227,6 +227,7 @@ step acquire_machine::acquire_missing(missing how, const outcome& why, moment no
   if (how != missing::unknown) {
     settled(now);
   } else {
+    proof_is_known_ = proof_is_known_ || maybe_ours_;
     maybe_ours_ = true;
   }
   if (told_) return give_back(now);
@@ -277,7 +278,8 @@ step acquire_machine::ask_for_it(moment now) {
 step acquire_machine::wait(nanoseconds pause, moment now) {
   if (is_over(now)) return tell_patience_is_over(now);
   state_ = state::waiting;
-  return wake(now.local + pause, now);
+  asks_at_ = now.local + pause;
+  return wake(asks_at_, now);
 }
 
 // Tells the caller that he does not get the lock, and cleans up after the attempt.

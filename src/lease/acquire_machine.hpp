@@ -44,7 +44,8 @@ struct patience {
 // none was. (3) In the queue, where the recipe has one, until told that the lock was handed over;
 // otherwise until the next try. Who learns there that no message can reach him gives up his place
 // (withdrawing), and comes back to it as one who polls. (4) What is said on the channel is believed
-// when its token is above all that we know and its time agrees with ours; otherwise it is only a
+// when its token is above all that we know and its time agrees with ours, and others cannot
+// have heard its proof before; otherwise it is only a
 // reason to ask. What came while asking is judged after the answer. (5) Or refused for a reason
 // that passes. (6) Or told that the lock was handed over. (7) Or his patience is over.
 class acquire_machine {
@@ -71,12 +72,13 @@ class acquire_machine {
   step on_woken(moment now);
   // From now on, or no more, on_woken is called when somebody gives the lock back.
   step on_tuned_in(bool hears, moment now);
-  // The server said that it has handed the lock to this request. `granted_at`: when that was, on
+  // The server said that it has handed the lock to this request: dialects::is_for and is_plausible
+  // have looked at what was said. `granted_at`: when that was, on
   // our clock, and rather too early than too late (server_clock::earliest).
   step on_handed_over(const dialects::granted& grant, monotonic_time granted_at, moment now,
                       std::uint64_t position = 0);
   // The server said that this request is the first in the queue now, and for how long the lock is
-  // another's.
+  // another's. Anybody can say that: it never puts off the next question.
   step on_first_in_line(nanoseconds owner_has, moment now, std::uint64_t position = 0);
   // There is no channel: from now on it polls, once it has left the queue as one who listens.
   step on_deaf(moment now);
@@ -154,6 +156,7 @@ class acquire_machine {
   back_off retries_;
   server_time not_after_{};          // of the last acquire
   monotonic_time doubtful_until_{};  // no copy of an acquire is executed after this
+  monotonic_time asks_at_{};         // while waiting
   // On the heap, since they are rare and there may be many attempts.
   std::unique_ptr<const message> kept_;  // came while asking
   std::uint64_t answered_at_ = 0;  // position of the last answer: what was said before is obsolete
@@ -162,13 +165,16 @@ class acquire_machine {
   state state_ = state::asking;
   ask under_way_ = ask::nothing;      // sent, and neither answered nor missing
   ask to_give_back_ = ask::withdraw;  // perhaps `release` once the grant is known
-  bool told_ = false;                 // the caller has his outcome
-  bool maybe_ours_ = false;           // the server may hold the lock for us, without our hearing it
-  bool woken_ = false;                // a wake-up came while asking
-  bool tuned_in_ = false;             // we are told when somebody gives the lock back
-  bool deaf_ = false;                 // no message can reach us: the next question says so
-  bool asked_plainly_ = false;        // the request was sent in a form that cannot join the queue
   std::uint8_t late_in_a_row_ = 0;
+  bool asked_plainly_ = false;   // the request was sent in a form that cannot join the queue
+  bool told_ : 1 = false;        // the caller has his outcome
+  bool maybe_ours_ : 1 = false;  // the server may hold the lock for us, without our hearing it
+  bool woken_ : 1 = false;       // a wake-up came while asking
+  bool tuned_in_ : 1 = false;    // we are told when somebody gives the lock back
+  bool deaf_ : 1 = false;        // no message can reach us: the next question says so
+  // The request came into the queue again: it may have been told that it had the lock, and others
+  // have heard its proof.
+  bool proof_is_known_ : 1 = false;
 };
 
 static_assert(sizeof(acquire_machine) <= 128, "memory of every waiting attempt");

@@ -15,6 +15,8 @@ constexpr milliseconds ask_jitter{10};
 
 // It has a place in the queue, which must be given up should it leave.
 step acquire_machine::on_queued(const dialects::queued& where, moment now) {
+  const bool has_stood_here = maybe_ours_ || claim_->ticket != 0;
+  proof_is_known_ = proof_is_known_ || (where.is_new && has_stood_here);
   maybe_ours_ = true;
   claim_->ticket = where.ticket;
   remember(answer::busy, {});
@@ -24,6 +26,7 @@ step acquire_machine::on_queued(const dialects::queued& where, moment now) {
     next = tell_patience_is_over(now);
   } else if (heard && heard->position >= answered_at_) {
     state_ = state::waiting;
+    asks_at_ = now.local + until_turn(where);
     next = judge(*heard, now);
   } else if (woken_) {
     next = ask_for_it(now);
@@ -54,23 +57,26 @@ step acquire_machine::hear(const message& said, moment now) {
   return judge(said, now);
 }
 
-// A message that was long under way, or an old one, or one whose time says that the server's clock
-// was set, proves nothing: the answer to a question does.
+// A message whose proof others may have heard, one that was long under way, or an old one, or one
+// whose time says that the server's clock was set, proves nothing: the answer to a question does.
 step acquire_machine::judge(const message& said, moment now) {
   if (is_over(now)) return tell_patience_is_over(now);
   const auto major = said.grant.major;
   const auto ttl = said.grant.ttl;
   if (major == 0) {
     const auto asks_at = said.heard_at + std::min(ttl, ask_bound(0)) + retries_.up_to(ask_jitter);
-    return wait(asks_at - now.local, now);
+    return wait(std::min(asks_at, asks_at_) - now.local, now);
   }
   const monotonic_time deadline = deadline_of(said.grant, said.granted_at);
   const bool is_new = major > std::max(claim_->floor, claim_->granted);
   const bool agrees =
       said.granted_at <= said.heard_at && said.heard_at - said.granted_at <= ttl / 2;
-  if (!is_new || !agrees || now.local >= deadline) return ask_for_it(now);
+  const bool is_believed = is_new && agrees && !proof_is_known_;
+  if (!is_believed || now.local >= deadline) return ask_for_it(now);
   claim_->granted = major;
-  return hold(said.grant, said.granted_at, deadline);
+  step next = hold(said.grant, said.granted_at, deadline);
+  next.done->by_message = true;
+  return next;
 }
 
 step acquire_machine::hold(const dialects::granted& grant, monotonic_time granted_at,

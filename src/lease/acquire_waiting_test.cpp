@@ -84,6 +84,16 @@ TEST_F(AcquireWaiting, KeepsInMindThatItIsTheFirstWhileItAsks) {
   expect_to_ask_after(queued(8, seconds(30), 1), claim_length - milliseconds(1));
 }
 
+// Anybody who may publish can say it.
+TEST_F(AcquireWaiting, NeverAsksLaterForBeingToldThatItIsTheFirst) {
+  const auto asks_at = queued(0, milliseconds(300), 1).wake_at;
+  ASSERT_TRUE(asks_at);
+  for (int i = 0; i < 3; ++i) {
+    pass(milliseconds(90));
+    EXPECT_EQ(told_first(2).wake_at, asks_at);
+  }
+}
+
 TEST_F(AcquireWaiting, AsksWhenItsTurnComesAtTheLatestAtItsBound) {
   const auto first = queued(0, milliseconds(700));
   ASSERT_TRUE(first.wake_at);
@@ -125,6 +135,34 @@ TEST_F(AcquireWaiting, AsksWhenTheMessageIsOldOrFromTheFutureOrOfAnEarlierGrant)
   EXPECT_TRUE(answer(say_granted(claim_length, new_major)).done) << "the answer proves it";
 }
 
+// Somebody else may have heard the first message, which it missed.
+TEST_F(AcquireWaiting, BelievesNoMessageWhenItCameIntoTheQueueAgain) {
+  answer(say_queued(0, seconds(30), true));
+  EXPECT_EQ(sent(machine_.on_woken(now())).send, ask::acquire);
+  answer(say_queued(0, seconds(30), true));
+  EXPECT_EQ(told(new_major, milliseconds(1)).send, ask::acquire);
+  queued(0, seconds(30));
+  EXPECT_EQ(told(new_major, milliseconds(1)).send, ask::acquire) << "nor ever again";
+  EXPECT_TRUE(answer(say_granted(claim_length, new_major)).done) << "the answer proves it";
+}
+
+TEST_F(AcquireWaiting, BelievesNoMessageWhenTheAnswerToWhoIsInTheQueueWasLost) {
+  queued(0, seconds(30));
+  EXPECT_EQ(sent(machine_.on_woken(now())).send, ask::acquire);
+  auto next = machine_.on_missing(missing::unknown, {errc::unavailable, "cut"}, now());
+  local_ = next.wake_at.value();
+  EXPECT_EQ(sent(machine_.on_timer(now())).send, ask::acquire);
+  queued(0, seconds(30));
+  EXPECT_EQ(told(new_major, milliseconds(1)).send, ask::acquire);
+}
+
+TEST_F(AcquireWaiting, BelievesAMessageWhenItComesIntoTheQueueForTheFirstTime) {
+  answer(say_queued(0, seconds(30), true));
+  const auto next = told(new_major, milliseconds(1));
+  ASSERT_TRUE(next.done);
+  EXPECT_TRUE(next.done->by_message) << "to be confirmed";
+}
+
 TEST_F(AcquireWaiting, KeepsAMessageThatComesWhileItAsks) {
   EXPECT_EQ(told(new_major, milliseconds(1)), step{});
   const auto next = queued(0, seconds(30));  // was answered before the lock was handed over
@@ -137,6 +175,7 @@ TEST_F(AcquireWaiting, PrefersTheAnswerToAMessage) {
   const auto next = answer(say_granted(milliseconds(800), new_major));
   ASSERT_TRUE(next.done);
   EXPECT_EQ(next.done->grant.ttl, milliseconds(800));
+  EXPECT_FALSE(next.done->by_message);
 }
 
 TEST_F(AcquireWaiting, LeavesTheQueueWhenItGivesUp) {

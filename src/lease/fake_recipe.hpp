@@ -26,9 +26,10 @@ inline resp::value say_granted(milliseconds ttl, dialects::token_major major) {
   return reply;
 }
 
-inline resp::value say_queued(std::int64_t place, milliseconds remaining) {
+inline resp::value say_queued(std::int64_t place, milliseconds remaining, bool is_new = false) {
   resp::value reply = say("queued", place);
   reply.items.push_back(say("", remaining.count()));
+  if (is_new) reply.items.push_back(say("new"));
   return reply;
 }
 
@@ -57,7 +58,7 @@ class fake_recipe final : public dialects::recipe {
     if (word == "queued") {
       return dialects::queued{static_cast<std::uint64_t>(reply.number),
                               milliseconds(reply.items[0].number), ticket,
-                              server_time{std::chrono::hours(400'000)}};
+                              server_time{std::chrono::hours(400'000)}, reply.items.size() > 1};
     }
     if (word == "more") return dialects::unfinished{};
     if (word == "late") return dialects::late{server_time(microseconds(reply.number))};

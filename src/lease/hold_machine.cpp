@@ -10,11 +10,12 @@ namespace holdfast::leasing {
 using std::chrono::seconds;
 
 hold_machine::hold_machine(milliseconds lease, bool renews, milliseconds granted,
-                           monotonic_time granted_at, monotonic_time deadline, beat together)
+                           monotonic_time granted_at, monotonic_time deadline, beat together,
+                           bool by_message)
     : lease_(lease),
       deadline_(deadline),
       renews_(renews),
-      claiming_(granted < lease),
+      claiming_(granted < lease || by_message),
       together_(together) {
   renew_at_ = claiming_ ? granted_at + nanoseconds(granted) / 3 : due_after(granted_at);
 }

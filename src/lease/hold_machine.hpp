@@ -34,8 +34,10 @@ std::string to_string(const hold_step&);
 // earlier, so that they fall due together from then on. A failed one is tried again after 1/12 of
 // the lease (at most 1 s) until the deadline; a refusal that looks permanent as well, since until
 // then the lock is still ours. A fixed lease is never renewed: it is lost at its deadline. A lock
-// that was handed over is ours for a claim at first: the first renewal, at a third of that, makes
-// it the whole lease; for a fixed lease it comes at once.
+// that was handed over is ours for a claim at first: the first renewal, at a third of that,
+// confirms the grant and makes it the whole lease; for a fixed lease it comes at once. So it is
+// also where the claim is as long as the lease: until the server has answered a question of ours,
+// only a message says that it is held.
 //
 // (1) At once, since the answer has told the server's time; a second one in a row: retry soon.
 // (2) Or refused: retry soon. (3) Renewing, at once: that confirms the lease or ends it. Also a
@@ -49,7 +51,7 @@ class hold_machine {
 
   // What acquire_outcome says of the grant.
   hold_machine(milliseconds lease, bool renews, milliseconds granted, monotonic_time granted_at,
-               monotonic_time deadline, beat together = {});
+               monotonic_time deadline, beat together = {}, bool by_message = false);
 
   hold_step start();
   hold_step on_timer(monotonic_time now);

@@ -37,6 +37,7 @@ struct acquire_outcome {
   dialects::granted grant{};
   monotonic_time granted_at{};
   monotonic_time deadline{};
+  bool by_message = false;  // no answer to a question of ours has said so yet
   friend bool operator==(const acquire_outcome&, const acquire_outcome&) = default;
 };
 

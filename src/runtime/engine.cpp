@@ -41,6 +41,7 @@ engine::engine(const redis::session_settings& session, const client_options& opt
     : options_(options),
       generation_(net::process_generation()),
       id_(random_bits<std::array<std::uint8_t, 16>>()),
+      proofs_(random_bits<siphash_key>()),
       seed_(random_bits<std::uint64_t>()),
       floors_(std::make_unique<std::atomic<dialects::token_major>[]>(redis::hash_slots)),
       only_(with_channel(session, id_, options), with_options(tuning, options), helper_, *this,

@@ -13,6 +13,7 @@
 #include <holdfast/options.hpp>
 
 #include "base/request_id.hpp"
+#include "base/siphash.hpp"
 #include "dialects/recipe.hpp"
 #include "net/background_thread.hpp"
 #include "redis/connection.hpp"
@@ -81,6 +82,8 @@ class engine final : private redis::connection::observer {
 
   // `revocable`: others may ask to have the lock back.
   request_id next_request(bool revocable = false) noexcept;
+  // What a message must say that this request of ours was handed a lock: dialects::handed_over.
+  std::uint64_t proof_of(std::uint64_t request) const noexcept { return siphash(proofs_, request); }
   std::uint64_t next_seed() noexcept;
 
   // Whether the server can tell us that a lock was handed to us. Supposed before we know.
@@ -126,6 +129,7 @@ class engine final : private redis::connection::observer {
   const client_options options_;
   const std::uint64_t generation_;
   const client_id id_;
+  const siphash_key proofs_;
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::uint64_t> seed_;
   std::unique_ptr<std::atomic<dialects::token_major>[]> floors_;

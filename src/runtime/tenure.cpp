@@ -56,7 +56,9 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
              .floor = spec_->is_counted() ? owner.floor(spec_->key.slot()) : 0,
              .waits = patience.waits && spec_->has_queue(),
              .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,
-             .queue_limit = spec_->queue_limit},
+             .queue_limit = spec_->queue_limit,
+             .proof =
+                 patience.waits && spec_->has_queue() ? owner.proof_of(claim_.owner.counter()) : 0},
       machine_(std::in_place_type<acquiring>, *spec_->recipe, claim_, patience,
                acquiring::settings{.response_timeout = owner.options().response_timeout,
                                    .while_busy = spec_->pauses(),

@@ -57,8 +57,10 @@ void tenure::hold(const leasing::acquire_outcome& got) {
   if (spec_->is_counted()) engine_.raise_floor(spec_->key.slot(), got.grant.major);
   // In a cluster a command is of one hash slot.
   const auto beat = engine_.is_cluster() ? holding::beat{spec_->key.slot()} : std::nullopt;
+  // Nothing is held at a gate that could be confirmed.
+  const bool is_told = got.by_message && !spec_->is_gate;
   auto& machine = machine_.emplace<holding>(spec_->lease, spec_->renews, got.grant.ttl,
-                                            got.granted_at, got.deadline, beat);
+                                            got.granted_at, got.deadline, beat, is_told);
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
   obey(machine.start());

@@ -49,8 +49,9 @@ leasing::step tenure::hear(acquiring& machine, const line_message& message) {
     return machine.on_first_in_line(first->owner_has, present(), position);
   }
   const auto& grant = std::get<dialects::handed_over>(message.what);
+  if (!dialects::is_for(grant, spec_->recipe->queue_family(), claim_)) return {};
   const auto granted_at = engine_.clock(slot()).earliest(grant.at);
-  if (!granted_at) return machine.on_woken(present());
+  if (!granted_at || !dialects::is_plausible(grant, claim_)) return machine.on_woken(present());
   const milliseconds ours = grant.claim - claim_.delay;
   return machine.on_handed_over({grant.major, ours}, *granted_at, present(), position);
 }

@@ -22,13 +22,21 @@ constexpr std::size_t most_unclaimed = 1000;
 // On the client's own channel, or on that of one lock in a cluster.
 bool is_message(std::string_view word) noexcept { return word == "message" || word == "smessage"; }
 
+// What has gone on at a latch or a barrier holds nothing that others could have.
+bool is_returned(const dialects::handed_over& grant) noexcept {
+  const bool holds = grant.of == dialects::family::mutex || grant.of == dialects::family::several;
+  // What names no grant could, executed late, free what the same request has been granted since.
+  return holds && grant.major != 0;
+}
+
 // Passes on a grant that came for a request which has left. Owns itself until answered.
 class return_to_sender final : public redis::request {
  public:
   return_to_sender(waiting_room& room, const client_id& id, const dialects::handed_over& what)
       : room_(room),
         key_(what.name),
-        recipe_(what.shared ? dialects::native_shared_lock() : dialects::native_mutex(fencing::on)),
+        recipe_(what.of == dialects::family::several ? dialects::native_shared_lock()
+                                                     : dialects::native_mutex(fencing::on)),
         claim_{.key = &key_,
                .owner = request_id{id, what.request, what.revocable},
                .granted = what.major} {}
@@ -114,6 +122,7 @@ bool waiting_room::on_push(const master& from, const resp::value& message, std::
   auto said = dialects::read_message(id_, message.items[2].text);
   if (!said) return false;
   if (auto* const grant = std::get_if<dialects::handed_over>(&*said)) {
+    if (grant->proof != engine_.proof_of(grant->request)) return true;  // nobody's queue said that
     const bool may_be_elsewhere = engine_.is_cluster();
     if (may_be_elsewhere && &engine_.at(lock_key{grant->name}.slot()) != &from) return true;
     deliver(from, grant->request, {std::move(*grant), position});
@@ -193,8 +202,7 @@ void waiting_room::on_timer(monotonic_time now) {
   }
   for (const auto& [request, message, until] : departed) {
     const auto* const grant = std::get_if<dialects::handed_over>(&message.what);
-    // What names no grant could, executed late, free what the same request has been granted since.
-    if (grant == nullptr || grant->major == 0) continue;
+    if (grant == nullptr || !is_returned(*grant)) continue;
     auto& sent_back = *new return_to_sender{*this, id_, *grant};
     engine_.connection(sent_back.slot()).submit(sent_back, redis::connection::delivery::lazy);
   }

@@ -15,7 +15,7 @@ class QueueMessages : public mutex_test {
   // Puts waiters into the queue of whom nobody will hear again.
   void queue_dead(const std::string& name, int many) const {
     for (int i = 0; i < many; ++i) {
-      const std::string member = std::string(32, '0') + '-' + std::to_string(i) + ":1000:-";
+      const std::string member = std::string(32, '0') + '-' + std::to_string(i) + ":o1000:-0";
       server().command({"ZADD", "hf:{" + name + "}:w", std::to_string(i), member});
     }
   }
@@ -59,31 +59,37 @@ TEST_P(QueueMessages, AnAttemptWhoseAnswerWasLostGetsWhatItWasGranted) {
 }
 
 // As after an attempt whose giving up was lost: the lock must not stay with nobody. But not what
-// the request has been granted since.
+// the request has been granted since, and not for a message that was not made from its place.
 TEST_P(QueueMessages, AGrantForARequestThatHasLeftIsGivenBack) {
-  const auto elsewhere = another_client().mutex("b").acquire();
-  const auto own = redis().mutex("c").acquire();
-  std::stop_source stop;
-  std::thread listener{[&] {
-    expect_reason(redis().mutex("b").try_acquire({.timeout = forever, .stop = stop.get_token()}),
+  const auto there = another_client();
+  const auto elsewhere = there.mutex("b").acquire(), also = there.mutex("left").acquire();
+  std::stop_source stop, leave;
+  const auto waits_until = [&](const char* name, const std::stop_source& until) {
+    expect_reason(redis().mutex(name).try_acquire({.timeout = forever, .stop = until.get_token()}),
                   errc::cancelled);
-  }};
-  EXPECT_TRUE(waits("b", 1));
-  const std::string owner = value_of("c").substr(value_of("c").rfind(':') + 1);
-  const std::string client_text = owner.substr(0, owner.find('-'));
-  const std::string departed = client_text + "-ffffff";
+  };
+  std::thread listener{[&] { waits_until("b", stop); }},
+      leaver{[&] { waits_until("left", leave); }};
+  EXPECT_TRUE(waits("b", 1) && waits("left", 1));
+  const auto place = server().command({"ZRANGE", "hf:{left}:w", "0", "0"}).items.at(0).text;
+  const auto departed = place.substr(0, place.find(':')), proof = place.substr(place.size() - 16);
+  leave.request_stop();
+  leaver.join();
   const auto time = server().command({"TIME"}).items;
-  for (const auto* name : {"d", "a"}) {
-    const auto key = std::string("hf:{") + name + "}";
+  const auto tell = [&](const std::string& name, const std::string& major,
+                        const std::string& by_proof) {
+    const auto key = "hf:{" + name + "}";
     server().command({"SET", key, "1:17:" + departed, "PX", "60000"});
-    const auto* const major = *name == 'a' ? "17" : "16";
-    const auto told = server().command(
-        {"PUBLISH", "hf:c:" + client_text,
-         "grant " + departed + ' ' + major + " 1000 " + time[0].text + "000000 " + key});
-    EXPECT_EQ(told.number, 1);
-  }
+    const auto said = "grant " + departed + ' ' + major + " 1000 " + time[0].text + "000000 " +
+                      by_proof + ' ' + key;
+    EXPECT_EQ(server().command({"PUBLISH", "hf:c:" + departed.substr(0, 32), said}).number, 1);
+  };
+  tell("d", "16", proof);
+  tell("e", "17", std::string(16, '0'));
+  tell("a", "17", proof);
   EXPECT_TRUE(eventually([&] { return value_of("a").empty(); }, 5s));
   EXPECT_FALSE(value_of("d").empty()) << "another grant than the one that came before";
+  EXPECT_FALSE(value_of("e").empty()) << "anybody can have said that";
   stop.request_stop();
   listener.join();
 }

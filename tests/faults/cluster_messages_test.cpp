@@ -159,7 +159,7 @@ class GrantInCluster : public MessageInCluster {
     hears.command(listen);
     const client redis{servers().url()}, other{servers().url()};
     auto held = redis.mutex(name).acquire();
-    const auto key = std::string("hf:{") + name + "}", place = gone + "-1:1000:-";
+    const auto key = std::string("hf:{") + name + "}", place = gone + "-1:o1000:-0";
     home().command({"ZADD", key + ":w", "1", place});
     home().command(
         {"HSET", key + ":i", place, home().command({"TIME"}).items.at(0).text + "000000"});

@@ -95,6 +95,7 @@ TEST_P(QueueScript, ReleaseMakesTheFirstTheOwnerAndTellsHim) {
   EXPECT_GT(grant->major, old.major);
   EXPECT_EQ(grant->claim, longest_claim);
   EXPECT_EQ(grant->name, key.name());
+  EXPECT_EQ(grant->proof, first.proof);
   EXPECT_GE(static_cast<token_major>(grant->at.time_since_epoch().count()), before);
   EXPECT_TRUE(owns(first));
   EXPECT_LE(redis().pttl(key.value_key()), longest_claim.count());
@@ -160,7 +161,7 @@ TEST_P(QueueScript, LooksAtAThousandDeadAtATimeAndKeepsTheLockMeanwhile) {
   for (int i = 0; i < 10'000; ++i) {
     const claim gone = dead.next();
     redis().command({"ZADD", key.value_key() + ":w", std::to_string(i),
-                     std::string{gone.owner.text()} + ":1000:-"});
+                     std::string{gone.owner.text()} + ":o1000:-0"});
   }
   const auto channel = listen(2);
   claim alive = next_waiting(others);
@@ -183,8 +184,9 @@ TEST_P(QueueScript, HandsToAPollerWithoutAWordAndDropsASilentOne) {
   lively.way = wakeup_way::poll;
   must_wait(lively);
   const auto long_ago = std::to_string(redis().micros() - 6'000'000);
-  redis().command(
-      {"HSET", key.value_key() + ":i", std::string{silent.owner.text()} + ":250:p", long_ago});
+  const auto place =
+      std::string{silent.owner.text()}.append(place_suffix{family::mutex, silent}.text());
+  redis().command({"HSET", key.value_key() + ":i", place, long_ago});
   EXPECT_EQ(redis().release(mine), release_verdict(released{}));
   EXPECT_TRUE(owns(lively));
   const auto grant = std::get<granted>(redis().acquire(lively));

@@ -35,7 +35,8 @@ class claims_of {
             .owner = request_id{client_, ++counter_},
             .lease = how_long,
             .floor = floor,
-            .granted = 0};
+            .granted = 0,
+            .proof = 0xabc0000000000000 + counter_};
   }
 
  private:

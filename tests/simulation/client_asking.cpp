@@ -51,7 +51,8 @@ void client::begin() {
             .lease = draw_lease(),
             .floor = floor_,
             .waits = true,
-            .way = way()};
+            .way = way(),
+            .proof = proof_of(requests_)};
   draw_options(claim_);
   renews_ = dice.chance(75);
   hears_all_ = !deaf_ && !wire_.stalls();
@@ -208,11 +209,14 @@ void client::heard(const resp::value& push, const utterance& when) {
   const bool acquires = acquiring_ && grant->request == claim_.owner.counter();
   const bool changes = changing_ && grant->request == change_claim_.owner.counter();
   if (acquires || changes) {
+    const auto& claim = acquires ? claim_ : change_claim_;
+    if (!dialects::is_for(*grant, world_.of().recipe->queue_family(), claim)) return;
     const auto granted_at = clock_of_server_.earliest(grant->at);
     auto& machine = acquires ? *acquiring_ : *changing_;
-    const auto& claim = acquires ? claim_ : change_claim_;
-    const auto next = machine.on_handed_over({grant->major, grant->claim - claim.delay},
-                                             *granted_at, present(), when.position);
+    const auto next = dialects::is_plausible(*grant, claim)
+                          ? machine.on_handed_over({grant->major, grant->claim - claim.delay},
+                                                   *granted_at, present(), when.position)
+                          : machine.on_woken(present());
     return acquires ? obey(next) : obey_change(next);
   }
   if (holding_ && grant->request == claim_.owner.counter()) return;

@@ -28,7 +28,8 @@ void client::begin_change() {
                    .lease = draw_lease(),
                    .floor = floor_,
                    .waits = true,
-                   .way = way()};
+                   .way = way(),
+                   .proof = proof_of(requests_)};
   belief_.has.mode = weaker_of(belief_.has.mode, to);
   changing_.emplace(
       *world_.of().recipe, change_claim_, draw_patience(),

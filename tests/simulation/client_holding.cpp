@@ -51,7 +51,8 @@ void client::take(const leasing::acquire_outcome& got) {
         .token = belief_.token,
         .until = belief_.deadline.time_since_epoch()});
   world_.believes(*this, belief_, !granted_by_answer_);
-  holding_.emplace(claim_.lease, renews_, got.grant.ttl, got.granted_at, got.deadline);
+  holding_.emplace(claim_.lease, renews_, got.grant.ttl, got.granted_at, got.deadline,
+                   leasing::hold_machine::beat{}, got.by_message);
 }
 
 void client::obey(const leasing::hold_step& step) {

@@ -29,9 +29,6 @@ fate draw_fate(world& in, bool repeatable) {
   return fate::fine;
 }
 
-// For how long a message may wait for a request that says it is here (runtime/waiting_room.cpp).
-constexpr nanoseconds unclaimed = 50ms;
-
 }  // namespace
 
 void walker::connect() {
@@ -124,26 +121,18 @@ void walker::deliver(resp::value push) {
         });
 }
 
-// What comes for a call that is over is passed on, as if it were a lock.
+// What comes for a call that is over concerns nobody: nothing is held at a gate.
 void walker::hear(const resp::value& push, std::uint64_t position) {
   const auto said = dialects::read_message(id_, push.items.at(2).text);
   const auto* const grant = said ? std::get_if<dialects::handed_over>(&*said) : nullptr;
-  if (grant == nullptr) return;
-  if (asks_ && grant->request == claim_.owner.counter()) {
-    by_message_ = true;
-    obey(asks_->on_handed_over({grant->major, grant->claim}, *server_clock_.earliest(grant->at),
-                               present(), position));
-    by_message_ = false;
-    return;
-  }
-  const request_id left{id_, grant->request};
-  later(world_.now() + unclaimed, [=, this, major = grant->major] {
-    errand back{.heard = [](const resp::value*, monotonic_time, std::uint64_t) {}};
-    resp::writer out{back.bytes};
-    dialects::native_mutex(fencing::on)
-        .write_withdraw({.key = &world_.key(), .owner = left, .granted = major}, out);
-    send(std::move(back));
-  });
+  if (grant == nullptr || !asks_) return;
+  if (!dialects::is_for(*grant, world_.watch().how().queue_family(), claim_)) return;
+  by_message_ = true;
+  obey(dialects::is_plausible(*grant, claim_)
+           ? asks_->on_handed_over({grant->major, grant->claim}, *server_clock_.earliest(grant->at),
+                                   present(), position)
+           : asks_->on_woken(present()));
+  by_message_ = false;
 }
 
 }  // namespace holdfast::simulation::gates

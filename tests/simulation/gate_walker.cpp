@@ -153,7 +153,8 @@ void walker::call() {
             .lease = dialects::gate_lease,
             .floor = floor_,
             .waits = patience.waits,
-            .way = polls ? dialects::wakeup_way::poll : dialects::wakeup_way::channel};
+            .way = polls ? dialects::wakeup_way::poll : dialects::wakeup_way::channel,
+            .proof = requests_ * 0x9e3779b97f4a7c15};
   place_ = 0;
   is_told_ = false;
   called_at_ = calm_since_ = world_.now();

@@ -44,7 +44,8 @@ void waiters(simulated_server& server, const lock_key& key, std::vector<waiter>&
   for (const auto& [ticket, text] : *all) {
     const std::string_view member = text;
     const auto id = member.substr(0, member.find(':'));
-    found.push_back({.owner = std::string{id}, .ticket = ticket, .hears = !member.ends_with(":p")});
+    const bool polls = member.substr(member.rfind(':')).starts_with(":p");
+    found.push_back({.owner = std::string{id}, .ticket = ticket, .hears = !polls});
     read(member.substr(id.size() + 1), found.back());
   }
 }

@@ -59,7 +59,12 @@ void part::heard(const dialects::handed_over& what) {
   if (!asks_) return;
   ++of_.where().result().handed_over;
   const auto alive = shared_from_this();
-  obey(asks_->on_handed_over({what.major, what.claim}, *of_.earliest(what.at), of_.present()));
+  if (!dialects::is_for(what, how().queue_family(), claim_)) return;
+  const auto next =
+      dialects::is_plausible(what, claim_)
+          ? asks_->on_handed_over({what.major, what.claim}, *of_.earliest(what.at), of_.present())
+          : asks_->on_woken(of_.present());
+  obey(next);
 }
 
 void part::obey(const leasing::step& step) {
@@ -78,7 +83,8 @@ void part::hold(const leasing::acquire_outcome& got) {
   claim_ = asks_->claim();
   claim_.granted = got.grant.major;
   asks_.reset();
-  holds_.emplace(claim_.lease, true, got.grant.ttl, got.granted_at, got.deadline);
+  holds_.emplace(claim_.lease, true, got.grant.ttl, got.granted_at, got.deadline,
+                 leasing::hold_machine::beat{}, got.by_message);
   obey(holds_->start());
   of_.got(*this);
 }

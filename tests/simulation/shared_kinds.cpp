@@ -96,7 +96,7 @@ void shared_holders(simulated_server& server, const lock_key& key, std::vector<h
   std::ranges::sort(found, {}, &holder::token);
 }
 
-// `<mode><weight>/<limit>:<replaced>:<claim>:<way>`
+// `<mode><weight>/<limit>:<replaced>:<claim>:<way><proof>`
 void shared_queue(simulated_server& server, const lock_key& key, std::vector<waiter>& found) {
   waiters(server, key, found, [](std::string_view behind, waiter& one) {
     one.wants = dialects::take_share(behind).value_or(share{});

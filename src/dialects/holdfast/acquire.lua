@@ -8,20 +8,22 @@
 --       3 not-after: refused when the server's time in us is later than this
 --       4 floor: the new major is above it
 -- who waits also gives
---       5 what stands behind the request id in the queue: `:<claim in ms>:<way>`, where the way to
---         tell him is `-`, his channel, or `p`, nothing: he polls
+--       5 what stands behind the request id in the queue: `:o<claim in ms>:<way><proof>`, where the
+--         way to tell him is `-`, his channel, or `p`, nothing: he polls; and the proof is what a
+--         message to him must say to be believed
 --       6 his old ticket, or 0
 --       7 how many may wait
 -- Returns
 --   major > 0                   granted, for the lease asked for
 --   -n <= 0                     somebody else holds it for another n ms
---   {"queued", place, ms, ticket, server time}
---                               the same, and the request waits behind `place` others
+--   {"queued", place, ms, ticket, server time, new}
+--                               the same, and the request waits behind `place` others; new is 1
+--                               where it had no place until now
 --   {"mine", major, ms}         this request has been granted before; ms are in force now
 --   {"more"}                    so many who waited are gone that finding the next takes another try
 --   {"full", limit}             too many wait already
 --   {"late", server time}       not-after has passed
---   {"foreign"}                 the key holds no lock of ours
+--   {"foreign"}                 the key holds no lock of ours, or its queue is one of another kind
 --   {"persistent"}              it is our layout, but somebody took its expiry away
 --   {"layout", version}         it was written in another version of this layout
 --   {"skew", server time}       the floor is more than a day ahead of the server's clock
@@ -33,7 +35,7 @@ local call = redis.call
 if now > ARGV[3] + 0 then return {'late', now} end
 
 local me = ARGV[1]
-local queued, place, ticket, full = false, 0, nil, false
+local queued, place, ticket, full, new = false, 0, nil, false, 0
 if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
   local held = redis.pcall('GET', KEYS[1])
   --@include other_type
@@ -55,6 +57,9 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
       redis.pcall('PUBLISH', 'hf:c:' .. string.sub(owner, 1, 32), 'wanted ' .. owner)
     end
     if not ARGV[5] then return -remaining end
+  elseif not ARGV[5] then
+    local first = redis.pcall('ZRANGE', KEYS[2], '0', '0')[1]
+    --@include other_queue
   end
 
   if ARGV[5] then
@@ -63,7 +68,11 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
     if ticket then
       place = call('ZRANK', KEYS[2], member)
     else
+      new = 1
       place = call('ZCARD', KEYS[2])
+      local last = place > 0 and call('ZRANGE', KEYS[2], '-1', '-1', 'WITHSCORES')
+      local first = last and last[1]
+      --@include other_queue
       ticket = ARGV[6]
       if ticket == '0' then
         full = place >= ARGV[7] + 0
@@ -71,8 +80,7 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
         if held and full then return {'full', ARGV[7]} end
         -- A time, for order beyond the life of a queue; but in the queue it only grows.
         ticket = text
-        local last = place > 0 and call('ZRANGE', KEYS[2], '-1', '-1', 'WITHSCORES')[2]
-        if last and last + 0 >= now then ticket = string.format('%.0f', last + 1) end
+        if last and last[2] + 0 >= now then ticket = string.format('%.0f', last[2] + 1) end
         call('ZADD', KEYS[2], ticket, member)
       else
         call('ZADD', KEYS[2], ticket, member)
@@ -82,7 +90,7 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
     call('HSET', KEYS[3], member, text)
     call('PEXPIRE', KEYS[2], '180000')
     call('PEXPIRE', KEYS[3], '180000')
-    if held then return {'queued', place, remaining, ticket, now} end
+    if held then return {'queued', place, remaining, ticket, now, new} end
   end
   queued = true
 end
@@ -101,7 +109,7 @@ if queued and not refusal then
       call('HDEL', KEYS[3], member)
       return {'full', ARGV[7]}
     end
-    return {'queued', call('ZRANK', KEYS[2], member) or 0, claim + 0, ticket, now}
+    return {'queued', call('ZRANK', KEYS[2], member) or 0, claim + 0, ticket, now, new}
   end
 end
 if queued and ARGV[5] and not winner then

@@ -10,6 +10,7 @@ namespace holdfast::dialects {
 // generation: the same for all its parties, and above those before.
 class barrier_recipe final : public gate_recipe {
  public:
+  family queue_family() const noexcept override { return family::barrier; }
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
   void write_withdraw(const claim&, resp::writer&) const override;

@@ -94,8 +94,8 @@ TEST(inspect, refuses_what_it_does_not_know) {
 TEST(inspect, tells_who_waits) {
   auto answer = looked("none", null(), -2);
   answer.items[4] = integer(2);
-  answer.items[5] = array(
-      {bulk(client + "-2a:1000:-"), bulk("1795240014000000"), bulk("somebody"), bulk("nonsense")});
+  answer.items[5] = array({bulk(client + "-2a:o1000:-00000000000000ff"), bulk("1795240014000000"),
+                           bulk("somebody"), bulk("nonsense")});
   const auto queue = read_queue(answer);
   EXPECT_EQ(queue.waiting, 2U);
   ASSERT_EQ(queue.first.size(), 2U);
@@ -154,8 +154,8 @@ TEST(inspect, tells_what_those_want_who_wait) {
   auto answer = looked("none", null(), -2);
   answer.items[4] = integer(2);
   answer.items[5] =
-      array({bulk(client + "-2a:x1/0:" + client + "-1:1000:-"), bulk("-2708359612502822"),
-             bulk(client + "-2b:s3/5::1000:p"), bulk("17")});
+      array({bulk(client + "-2a:x1/0:" + client + "-1:1000:-00000000000000ff"),
+             bulk("-2708359612502822"), bulk(client + "-2b:s3/5::1000:p"), bulk("17")});
   const auto queue = read_queue(answer);
   ASSERT_EQ(queue.first.size(), 2U);
   EXPECT_EQ(queue.first[0].wants, (share{'x', 1}));

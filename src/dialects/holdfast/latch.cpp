@@ -29,7 +29,7 @@ void latch_recipe::write_acquire(const claim& wanted, bool, server_time not_afte
   out.arg(wanted.owner.text());
   out.arg(static_cast<std::int64_t>(not_after.time_since_epoch().count()));
   if (!wanted.waits) return;
-  out.arg(place_suffix{wanted}.text());
+  out.arg(place_suffix{queue_family(), wanted}.text());
   out.arg(static_cast<std::int64_t>(wanted.ticket));
   out.arg(static_cast<std::int64_t>(wanted.queue_limit));
 }
@@ -38,7 +38,7 @@ void latch_recipe::write_withdraw(const claim& wanted, resp::writer& out) const 
   out.call(scripts::holdfast_latch_leave, 2, 1);
   write_key(*wanted.key, ":w", out);
   write_key(*wanted.key, ":i", out);
-  out.arg(std::string{wanted.owner.text()}.append(place_suffix{wanted}.text()));
+  out.arg(std::string{wanted.owner.text()}.append(place_suffix{queue_family(), wanted}.text()));
 }
 
 once_call latch_set(const lock_key& key, std::uint32_t count) { return change(key, "set", count); }

@@ -12,6 +12,7 @@ namespace holdfast::dialects {
 
 class latch_recipe final : public gate_recipe {
  public:
+  family queue_family() const noexcept override { return family::latch; }
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
   void write_withdraw(const claim&, resp::writer&) const override;

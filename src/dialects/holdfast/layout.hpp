@@ -18,6 +18,10 @@ namespace holdfast::dialects {
 // times minors_per_major it still fits a fencing token.
 inline constexpr token_major largest_major = std::uint64_t{1} << 52;
 
+// So far a fence counter may be ahead of the server's clock, from which majors are drawn, without
+// that clock having been set back: grants of one microsecond count on.
+inline constexpr microseconds longest_lead = std::chrono::seconds(10);
+
 // When a grant with this major was made, by the server's clock, from which majors are drawn.
 constexpr std::chrono::system_clock::time_point granted_at(token_major major) noexcept {
   return std::chrono::system_clock::time_point{microseconds{static_cast<std::int64_t>(major)}};
@@ -46,7 +50,7 @@ std::optional<std::string_view> other_layout_version(std::string_view text) noex
 
 // A request id, taken apart. Owners need not have this form: other programs may write the layout.
 struct owner_parts {
-  std::string client;     // 32 hexadecimal digits: the key of its registry entry. Secret
+  std::string client;     // 32 hexadecimal digits: the key of its registry entry. Never shown
   std::string shortened;  // what people may see, as request_id::shortened()
 };
 owner_parts parse_owner(std::string_view owner);

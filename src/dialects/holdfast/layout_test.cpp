@@ -11,8 +11,8 @@ const std::string id = "ff0102030405060708090a0b0c0d0e0f";
 TEST(lock_value, joins_version_major_and_owner) {
   EXPECT_EQ((lock_value{17, request_id{client, 0x2a}}.text()), "1:17:" + id + "-2a");
   EXPECT_EQ((lock_value{0, request_id{client, 0}}.text()), "1:0:" + id + "-0");
-  EXPECT_EQ((lock_value{UINT64_MAX, request_id{client, UINT64_MAX}}.text()),
-            "1:18446744073709551615:" + id + "-ffffffffffffffff");
+  EXPECT_EQ((lock_value{UINT64_MAX, request_id{client, INT64_MAX}}.text()),
+            "1:18446744073709551615:" + id + "-7fffffffffffffff");
 }
 
 TEST(lock_value, is_read_back) {

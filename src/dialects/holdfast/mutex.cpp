@@ -40,7 +40,7 @@ void mutex_recipe::write_acquire(const claim& wanted, bool resend, server_time n
   out.arg(micros(not_after));
   out.arg(static_cast<std::int64_t>(wanted.floor));
   if (!wanted.waits) return;
-  out.arg(place_suffix{wanted}.text());
+  out.arg(place_suffix{queue_family(), wanted}.text());
   out.arg(static_cast<std::int64_t>(wanted.ticket));
   out.arg(static_cast<std::int64_t>(wanted.queue_limit));
 }
@@ -84,7 +84,7 @@ void mutex_recipe::write_withdraw(const claim& wanted, resp::writer& out) const 
   out.call(scripts::holdfast_withdraw, 4, wanted.granted == 0 ? 2 : 3);
   write_keys(*wanted.key, out);
   out.arg(wanted.owner.text());
-  out.arg(place_suffix{wanted}.text());
+  out.arg(place_suffix{queue_family(), wanted}.text());
   if (wanted.granted != 0) out.arg(wanted.granted);
 }
 

@@ -10,6 +10,7 @@ namespace holdfast::dialects {
 class mutex_recipe final : public native_recipe {
  public:
   explicit mutex_recipe(fencing how) noexcept : fenced_(how == fencing::on) {}
+  family queue_family() const noexcept override { return family::mutex; }
 
   // Without tokens the first attempt is a plain SET NX PX. It carries no not-after, and it cannot
   // tell a foreign key or the remaining time from "busy"; every later one is the script, which can.

@@ -108,7 +108,8 @@ TEST(mutex_recipe, asks_for_a_place_in_the_queue_when_it_waits) {
   waits.queue_limit = 7;
   EXPECT_EQ(written([&](auto& out) { fenced().write_acquire(waits, false, deadline, out); }),
             evalsha(scripts::holdfast_acquire, 4,
-                    keys_and({owner, "30000", "1795240014000000", "17", ":1000:-", "99", "7"})));
+                    keys_and({owner, "30000", "1795240014000000", "17", ":o1000:-0000000000000000",
+                              "99", "7"})));
 }
 
 TEST(mutex_recipe, asks_first_with_a_plain_set_when_there_are_no_tokens) {
@@ -139,10 +140,10 @@ TEST(mutex_recipe, gives_back_by_value_or_by_owner) {
   EXPECT_EQ(written([](auto& out) { fenced().write_lone_release(some_claim(major), out); }),
             evalsha(scripts::token_release, 1, {"hf:{orders:42}", "1:1795240014867674:" + owner}));
   EXPECT_EQ(written([](auto& out) { fenced().write_withdraw(some_claim(), out); }),
-            evalsha(scripts::holdfast_withdraw, 4, keys_and({owner, ":1000:-"})));
-  EXPECT_EQ(
-      written([](auto& out) { fenced().write_withdraw(some_claim(major), out); }),
-      evalsha(scripts::holdfast_withdraw, 4, keys_and({owner, ":1000:-", "1795240014867674"})));
+            evalsha(scripts::holdfast_withdraw, 4, keys_and({owner, ":o1000:-0000000000000000"})));
+  EXPECT_EQ(written([](auto& out) { fenced().write_withdraw(some_claim(major), out); }),
+            evalsha(scripts::holdfast_withdraw, 4,
+                    keys_and({owner, ":o1000:-0000000000000000", "1795240014867674"})));
 }
 
 TEST(mutex_recipe, reads_grants) {

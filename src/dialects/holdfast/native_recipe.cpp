@@ -6,15 +6,16 @@
 namespace holdfast::dialects {
 namespace {
 
-// {"queued", place, ms, ticket, server time}
+// {"queued", place, ms, ticket, server time, 1: it has come just now}
 std::optional<queued> read_queued(const resp::value& v) noexcept {
-  if (leading_word(v) != "queued" || v.items.size() != 5) return std::nullopt;
+  if (leading_word(v) != "queued" || v.items.size() < 5) return std::nullopt;
   const auto remaining = read_ttl(v.items[2]);
   const auto ticket = read_major(v.items[3]);
   const auto now = read_time(v.items[4]);
   const bool has_place = v.items[1].is(resp::type::integer) && v.items[1].number >= 0;
   if (!has_place || !remaining || !ticket || !now) return std::nullopt;
-  return queued{static_cast<std::uint64_t>(v.items[1].number), *remaining, *ticket, *now};
+  return queued{static_cast<std::uint64_t>(v.items[1].number), *remaining, *ticket, *now,
+                v.items.size() > 5 && v.items[5].number == 1};
 }
 
 // A value of somebody else's type at our key: the lock is certainly not ours any more.

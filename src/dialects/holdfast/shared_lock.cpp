@@ -24,7 +24,7 @@ std::string place_of(const claim& waiting) {
   text += wants.mode;
   text += std::to_string(wants.weight) + '/' + std::to_string(wants.limit) + ':';
   if (wants.replaced) text += wants.replaced->text();
-  return text.append(place_suffix{waiting}.text());
+  return text.append(place_suffix{family::several, waiting}.text());
 }
 
 }  // namespace

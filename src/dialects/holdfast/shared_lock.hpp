@@ -11,6 +11,7 @@ namespace holdfast::dialects {
 
 class shared_recipe final : public native_recipe {
  public:
+  family queue_family() const noexcept override { return family::several; }
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
   void write_renew(std::span<const claim* const>, server_time not_after,

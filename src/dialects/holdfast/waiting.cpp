@@ -24,6 +24,29 @@ std::optional<std::uint64_t> read_request(const client_id& client, std::string_v
   return parse_number<std::uint64_t>(text.substr(1), 16);
 }
 
+char letter_of(family whose) noexcept {
+  switch (whose) {
+    case family::mutex:
+      return 'o';
+    case family::latch:
+      return 'l';
+    case family::barrier:
+      return 'b';
+    case family::none:
+    case family::several:
+      return '\0';
+  }
+  return '\0';
+}
+
+family family_told(std::string_view word) noexcept {
+  if (word == "grant") return family::mutex;
+  if (word == "shared") return family::several;
+  if (word == "opened") return family::latch;
+  if (word == "complete") return family::barrier;
+  return family::none;
+}
+
 // With the longest lock_delay.
 constexpr std::uint64_t largest_claim = 1'000 + 3'600'000;
 
@@ -47,13 +70,16 @@ void write_keys(const lock_key& key, resp::writer& out) {
   out.arg({"hf:fence:{", std::string_view{tag.data(), end}, "}"});
 }
 
-place_suffix::place_suffix(const claim& waiting) noexcept {
+place_suffix::place_suffix(family whose, const claim& waiting) noexcept {
+  constexpr std::string_view digits = "0123456789abcdef";
   char* at = text_.data();
   *at++ = ':';
+  if (const char letter = letter_of(whose)) *at++ = letter;
   const milliseconds claim = claim_time(waiting) + waiting.delay;
   at = std::to_chars(at, text_.data() + text_.size(), claim.count()).ptr;
   *at++ = ':';
   *at++ = waiting.way == wakeup_way::poll ? 'p' : '-';
+  for (int bit = 60; bit >= 0; bit -= 4) *at++ = digits[waiting.proof >> bit & 0xf];
   size_ = static_cast<std::uint8_t>(at - text_.data());
 }
 
@@ -65,6 +91,17 @@ std::string channel_of(const client_id& client, const lock_key& lock) {
   return channel_of(client) + ":{" + lock.encoded() + "}";
 }
 
+bool is_for(const handed_over& what, family whose, const claim& waiting) {
+  return what.request == waiting.owner.counter() && what.proof == waiting.proof &&
+         what.of == whose && what.name == waiting.key->name();
+}
+
+bool is_plausible(const handed_over& what, const claim& waiting) noexcept {
+  const auto time = static_cast<token_major>(what.at.time_since_epoch().count());
+  return what.claim <= claim_time(waiting) + waiting.delay &&
+         what.major <= time + static_cast<token_major>(longest_lead.count());
+}
+
 std::optional<channel_message> read_message(const client_id& client, std::string_view message) {
   const std::string_view word = next_word(message);
   const std::string_view owner = next_word(message);
@@ -72,22 +109,21 @@ std::optional<channel_message> read_message(const client_id& client, std::string
   if (word == "wanted" && request) return wanted{*request};
   if (word == "free" && request) return freed{*request};
   if (word == "next" && request) return read_first_in_line(*request, next_word(message));
-  if (word != "grant" && word != "shared") return std::nullopt;
+  const family whose = family_told(word);
+  if (whose == family::none) return std::nullopt;
   const auto major = parse_number<std::uint64_t>(next_word(message));
   const auto claim = parse_number<std::uint64_t>(next_word(message));
   const auto at = parse_number<std::uint64_t>(next_word(message));
+  const auto proof = parse_number<std::uint64_t>(next_word(message), 16);
   const bool names_a_lock = message.starts_with("hf:{") && message.ends_with('}');
   auto name = names_a_lock ? decode_name(message.substr(4, message.size() - 5)) : std::string{};
-  const bool complete = request && major && claim && at && lock_key::may_be(name);
+  const bool complete = request && major && claim && at && proof && lock_key::may_be(name);
   if (!complete || *major > largest_major || *at > largest_major) return std::nullopt;
   if (*claim > largest_claim) return std::nullopt;
-  return handed_over{*request,
-                     owner.ends_with('r'),
-                     word == "shared",
-                     *major,
-                     milliseconds(*claim),
-                     server_time(microseconds(static_cast<std::int64_t>(*at))),
-                     std::move(name)};
+  return handed_over{
+      *request, owner.ends_with('r'), whose,
+      *major,   milliseconds(*claim), server_time(microseconds(static_cast<std::int64_t>(*at))),
+      *proof,   std::move(name)};
 }
 
 }  // namespace holdfast::dialects

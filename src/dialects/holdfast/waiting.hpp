@@ -20,15 +20,16 @@ void write_key(const lock_key&, std::string_view suffix, resp::writer&);
 // they asked last, the fence counter.
 void write_keys(const lock_key&, resp::writer&);
 
-// What stands behind the request id in the queue: `:<claim in ms>:<way>`, so that the queue holds
-// all that handing the lock over needs.
+// What stands behind the request id in the queue: `:<family><claim in ms>:<way><proof>`, so that
+// the queue holds all that handing the lock over needs. What several may hold has more in between,
+// and that tells its family.
 class place_suffix {
  public:
-  explicit place_suffix(const claim& waiting) noexcept;
+  place_suffix(family whose, const claim& waiting) noexcept;
   std::string_view text() const noexcept { return {text_.data(), size_}; }
 
  private:
-  std::array<char, 1 + 20 + 2> text_;
+  std::array<char, 2 + 20 + 2 + 16> text_;
   std::uint8_t size_;
 };
 
@@ -38,14 +39,16 @@ std::string channel_of(const client_id& client);
 // both (parts/tell_in_slot.lua).
 std::string channel_of(const client_id& client, const lock_key&);
 
-// The lock was handed to a request that waits.
+// The lock was handed to a request that waits. Anybody who may publish can write such a message;
+// only who may read the lock's queue knows the proof, which the request has drawn for this place.
 struct handed_over {
   std::uint64_t request = 0;  // its counter; it was made by this client
   bool revocable = false;
-  bool shared = false;  // the lock is one that several may hold
+  family of = family::mutex;
   token_major major = 0;
   milliseconds claim{};  // for how long the server keeps it
   server_time at;
+  std::uint64_t proof = 0;
   std::string name;  // of the lock
   friend bool operator==(const handed_over&, const handed_over&) = default;
 };
@@ -70,6 +73,13 @@ struct freed {
 };
 
 using channel_message = std::variant<handed_over, first_in_line, wanted, freed>;
+
+// It tells of this request, which waits in queues of that family.
+bool is_for(const handed_over&, family, const claim& waiting);
+
+// It says no more than the server would: a claim as long as was asked for, and a major that is not
+// further ahead of the server's clock than counters may be. Otherwise it is a reason to ask.
+bool is_plausible(const handed_over&, const claim& waiting) noexcept;
 
 // Reads a message of `client`'s channel. Nothing: it is none that we understand, or it names
 // somebody else's request. Whoever may publish can write anything there.

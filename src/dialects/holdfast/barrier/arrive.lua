@@ -14,8 +14,8 @@
 -- Returns
 --   {"open", generation}   all have arrived
 --   {"shut"}               others are missing, and the request does not wait
---   {"queued", place, ms, server time, server time}
---                          it waits; for the ms see waiting_times.hpp
+--   {"queued", place, ms, server time, server time, new}
+--                          it waits; for the ms see waiting_times.hpp, for `new` acquire.lua
 --   {"gone"}               it was taken for dead, and the others went on, or may have gone on
 --   {"parties", n}         others wait for n parties
 --   {"foreign", server time}   the key holds no barrier
@@ -29,6 +29,8 @@ if went_on then return {'open', went_on} end
 local held = call('GET', KEYS[1])
 local agreed, known_floor = string.match(held or '', '^1b:(%d+):(%d+)$')
 if not agreed and call('EXISTS', KEYS[1], KEYS[2]) > 0 then return {'foreign', now} end
+local whose = agreed and string.match(call('ZRANGE', KEYS[2], 0, 0)[1] or '', '^[^:]+:(%a)')
+if whose and whose ~= 'b' then return {'foreign', now} end
 if agreed and known_floor + 0 > floor then floor = known_floor + 0 end
 
 local member = ARGV[5] and me .. ARGV[5]
@@ -49,11 +51,11 @@ if agreed and agreed ~= parties or here >= parties + 0 then
     --@include drop_former
     call('ZADD', KEYS[5], text, me)
     for _, other in ipairs(others) do
-      local request, claim, way, channel = unpack(other)
+      local request, claim, way, channel, proof = unpack(other)
       call('ZADD', KEYS[5], text, request)
       if way == '-' then
-        redis.pcall('PUBLISH', channel, table.concat({'grant', request, text, claim,
-          string.format('%.0f', now), KEYS[1]}, ' '))
+        redis.pcall('PUBLISH', channel, table.concat({'complete', request, text, claim,
+          string.format('%.0f', now), proof, KEYS[1]}, ' '))
       end
     end
     call('PEXPIRE', KEYS[5], 600000)
@@ -67,4 +69,4 @@ if not arrived then call('ZADD', KEYS[2], text, member) end
 call('HSET', KEYS[3], member, text)
 call('PEXPIRE', KEYS[2], '180000')
 call('PEXPIRE', KEYS[3], '180000')
-return {'queued', call('ZRANK', KEYS[2], member), 60000, text, now}
+return {'queued', call('ZRANK', KEYS[2], member), 60000, text, now, arrived and 0 or 1}

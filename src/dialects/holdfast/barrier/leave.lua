@@ -7,5 +7,9 @@
 local call = redis.call
 local left = call('ZREM', KEYS[2], ARGV[1])
 call('HDEL', KEYS[3], ARGV[1])
-if left == 1 and call('EXISTS', KEYS[2]) == 0 then call('DEL', KEYS[1]) end
+-- What is no barrier may have come to its key when that had expired.
+if left == 1 and call('EXISTS', KEYS[2]) == 0 then
+  local held = redis.pcall('GET', KEYS[1])
+  if type(held) == 'string' and string.find(held, '^1b:') then call('DEL', KEYS[1]) end
+end
 return 0

@@ -12,8 +12,8 @@
 -- Returns
 --   {"open", "0"}          go on
 --   {"shut"}               it is not open, and the request does not wait
---   {"queued", place, ms, since when, server time}
---                          it waits; for the ms see waiting_times.hpp
+--   {"queued", place, ms, since when, server time, new}
+--                          it waits; for the ms see waiting_times.hpp, for `new` acquire.lua
 --   {"foreign", server time}   the key holds no latch
 --   {"full", limit}, {"late", server time}   as in acquire.lua
 local call = redis.call
@@ -39,8 +39,9 @@ if passed then
   return {'open', '0'}
 end
 if not member then return {'shut'} end
-local since = call('ZSCORE', queue, member)
+local since, new = call('ZSCORE', queue, member), 0
 if not since then
+  new = 1
   since = ARGV[4]
   if since == '0' then
     if call('ZCARD', queue) >= ARGV[5] + 0 then return {'full', ARGV[5]} end
@@ -53,4 +54,4 @@ end
 call('HSET', asked, member, text)
 call('PEXPIRE', queue, '180000')
 call('PEXPIRE', asked, '180000')
-return {'queued', call('ZRANK', queue, member), 60000, since, now}
+return {'queued', call('ZRANK', queue, member), 60000, since, now, new}

@@ -1,7 +1,8 @@
 -- Gives the lock to the first of the queue who is there. Needs `now`, `text`, and `me`: a request
 -- that need not be told, or nil. Sets `winner` to the request that has the lock now (nil: nobody is
--- left, or what stands at the queue's keys is no queue), its `claim`, and `more` when it gave up
--- looking, to keep the script short: then nothing is decided yet. All three must be there before.
+-- left, or what stands at the queue's keys is no queue of ours), its `claim`, and `more` when it
+-- gave up looking, to keep the script short: then nothing is decided yet. All three must be there
+-- before.
 -- Who is gone: nobody listens to his channel, or he has not asked for twice the longest time that a
 -- waiter may stay silent. PUBLISH comes before SET, so that the lock's value stays until then.
 local looked, unheard = 0, {}
@@ -16,10 +17,16 @@ while not winner do
     more = true
     break
   end
+  local request, wanted, way, proof = string.match(member, '^([^:]+):o(%d+):([-p])(%x+)$')
+  if not request and string.find(member, '^[^:]+:[^%Ao]') then
+    -- They wait for a lock of another kind, which is not ours to give.
+    call('ZADD', KEYS[2], head[2], member)
+    call('PEXPIRE', KEYS[2], '180000')
+    break
+  end
   local heard = redis.pcall('HGET', KEYS[3], member)
   if type(heard) ~= 'string' then heard = now end
   redis.pcall('HDEL', KEYS[3], member)
-  local request, wanted, way = string.match(member, '^([^:]+):(%d+):([-p])$')
   local silence = way == 'p' and 5000000 or 120000000
   if request and now - heard <= silence then
     -- First him who is next, since the server writes last what was published first.
@@ -28,7 +35,8 @@ while not winner do
     local listeners = 1
     if way == '-' and request ~= me then
       listeners = redis.pcall('PUBLISH', 'hf:c:' .. string.sub(request, 1, 32),
-        table.concat({'grant', request, text, wanted, string.format('%.0f', now), KEYS[1]}, ' '))
+        table.concat({'grant', request, text, wanted, string.format('%.0f', now), proof, KEYS[1]},
+          ' '))
       if type(listeners) ~= 'number' then
         -- We may not publish: he keeps his place and will ask.
         call('ZADD', KEYS[2], head[2], member)

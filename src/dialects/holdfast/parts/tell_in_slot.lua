@@ -7,7 +7,7 @@
 -- where somebody is counted, when all have been told to ask in a moment.
 local function publish(channel, message)
   local word, request = string.match(message, '^(%a+) (%S+)')
-  local is_grant = word == 'grant' or word == 'shared'
+  local is_grant = word ~= 'next' and word ~= 'wanted'
   local first = is_grant and 'next ' .. request .. ' 20' or message
   local how, where = 'SPUBLISH', channel .. ':' .. string.match(KEYS[3], '{.-}')
   local listeners = redis.pcall(how, where, first)

@@ -6,7 +6,7 @@ local last, gone, front = '0', nil, nil
 repeat
   front, gone = redis.pcall('ZRANGE', KEYS[2], '0', last), {}
   for i = 1, #front do
-    local request, way = string.match(front[i], '^([^:]+):%d+:([-p])$')
+    local request, way = string.match(front[i], '^([^:]+):o%d+:([-p])%x+$')
     if way ~= '-' or request == me or looked == 1000 then break end
     local client = string.sub(request, 1, 32)
     if not unheard[client] then

@@ -15,7 +15,7 @@
 --       8 the request whose place among the holders this one takes when it is granted, or nothing
 -- who waits also gives
 --       9 what stands behind the request id in the queue: `:<mode><weight>/<limit>:<replaced>:
---         <claim in ms>:<way>`, where the way to tell him is `-`, his channel, or `p`, nothing
+--         <claim in ms>:<way><proof>`, where the way and the proof are those of acquire.lua
 --      10 his old ticket, or 0
 --      11 how many may wait
 -- Returns what acquire.lua of the plain lock returns, and
@@ -36,6 +36,10 @@ local now_ms = math.floor(now / 1000)
 --@include load
 --@include save
 if family and family ~= asked_family then return {'family', family} end
+--@include whose_queue
+if whose and whose ~= asked_family then
+  return string.find(whose, '[ms]') and {'family', whose} or {'foreign'}
+end
 --@include fits
 --@include put
 --@include draw
@@ -76,16 +80,12 @@ if (not waiting or mode == 'n' or old and (less or not waits)) and
   waits = nil
 end
 
-local member, ticket, full = nil, nil, false
+local member, ticket, full, new = nil, nil, false, 0
 if waits then
   member = me .. waits
   ticket = call('ZSCORE', KEYS[2], member)
   if not ticket then
-    if waiting then
-      local first = string.match(call('ZRANGE', KEYS[2], '0', '0')[1], '^[^:]+:(%a)')
-      if not first then return {'foreign'} end
-      if (first == 's' and 's' or 'm') ~= asked_family then return {'family', first} end
-    end
+    new = 1
     ticket = ARGV[10] + 0
     if ticket == 0 then
       -- Not before those who are gone have been dropped; and who changes what he has goes before
@@ -158,4 +158,4 @@ if full and call('ZCARD', KEYS[2]) > ARGV[11] + 0 then
 end
 if ticket < 0 then ticket = ticket + 4503599627370496 end
 local place = call('ZRANK', KEYS[2], member) or 0
-return {'queued', place, remaining, string.format('%.0f', ticket), now}
+return {'queued', place, remaining, string.format('%.0f', ticket), now, new}

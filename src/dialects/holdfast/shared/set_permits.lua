@@ -12,6 +12,8 @@ local asked, restores, named = '', false, nil
 --@include look
 --@include load
 if family == 'm' then return {'family', family} end
+--@include whose_queue
+if whose and whose ~= 's' then return whose == 'm' and {'family', whose} or {'foreign'} end
 if ARGV[1] == '' then
   call('DEL', KEYS[5])
 else

@@ -4,7 +4,7 @@
 -- ways, as after a late copy of what he asked when he still listened.
 local others, counted = {}, {[me] = true}
 for _, party in ipairs(call('ZRANGE', KEYS[2], 0, -1)) do
-  local request, claim, way = string.match(party, '^([^:]+):(%d+):([-p])$')
+  local request, claim, way, proof = string.match(party, '^([^:]+):b(%d+):([-p])(%x+)$')
   if not counted[request or ''] then
     local heard = call('HGET', KEYS[3], party)
     local gone = not request or heard and now - heard > (way == 'p' and 5000000 or 120000000)
@@ -17,7 +17,7 @@ for _, party in ipairs(call('ZRANGE', KEYS[2], 0, -1)) do
       call('ZREM', KEYS[2], party)
       call('HDEL', KEYS[3], party)
     else
-      others[#others + 1] = {request, claim, way, channel}
+      others[#others + 1] = {request, claim, way, channel, proof}
       counted[request] = true
     end
   end

@@ -5,11 +5,11 @@
 local waiting = call('EXISTS', queue) == 1 and redis.pcall('ZPOPMIN', queue, 200) or {}
 local more = #waiting == 400
 for i = 1, #waiting, 2 do
-  local request, claim, way = string.match(waiting[i], '^([^:]+):(%d+):([-p])$')
+  local request, claim, way, proof = string.match(waiting[i], '^([^:]+):l(%d+):([-p])(%x+)$')
   redis.pcall('HDEL', asked, waiting[i])
   if way == '-' then
     redis.pcall('PUBLISH', 'hf:c:' .. string.sub(request, 1, 32),
-      table.concat({'grant', request, text, claim, text, latch}, ' '))
+      table.concat({'opened', request, text, claim, text, proof, latch}, ' '))
   end
 end
 if #waiting > 0 then

@@ -13,8 +13,15 @@ while true do
     more = true
     break
   end
-  local request, mode, weight, limit, replaced, claim, way = string.match(member,
-    '^([^:]+):([ncdrpxus])(%d+)/(%d+):([^:]*):(%d+):([-p])$')
+  local letter = string.match(member, '^[^:]+:(%a)')
+  if letter then
+    local kind = letter == 's' and 's' or string.find('ncdrpxu', letter, 1, true) and 'm'
+    -- They wait for a lock of another kind, which is not ours to give.
+    if not kind or family and family ~= kind then break end
+    family = kind
+  end
+  local request, mode, weight, limit, replaced, claim, way, proof = string.match(member,
+    '^([^:]+):([ncdrpxus])(%d+)/(%d+):([^:]*):(%d+):([-p])(%x+)$')
   local silent = true
   if request then
     local heard = redis.pcall('HGET', KEYS[3], member)
@@ -54,7 +61,7 @@ while true do
       local listeners = 1
       if told then
         listeners = redis.pcall('PUBLISH', channel, table.concat({'shared', request, text, claim,
-          string.format('%.0f', now), KEYS[1]}, ' '))
+          string.format('%.0f', now), proof, KEYS[1]}, ' '))
         -- We may not publish: he keeps his place, if he is there, and will ask.
         if type(listeners) ~= 'number' then
           listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)[2]

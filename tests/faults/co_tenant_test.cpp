@@ -1,0 +1,164 @@
+// What a user of the server can do to locks to which it has no rights. The attacker has exactly the
+// rights that `holdfast acl` prints for other locks. docs/security.md lists what is tried here.
+#include <future>
+#include <string>
+#include <vector>
+
+#include "dialects/holdfast/layout.hpp"
+#include "faults/faulty_server.hpp"
+#include "support/raw_connection.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+class CoTenant : public fault_test {
+ protected:
+  void SetUp() override {
+    fault_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    server_ = std::make_unique<private_server>(start());
+    give("bank", {"payments:*"});
+    give("shop", {"orders:*"});
+    give("app", {"payments:*", "orders:*"});
+    attacker_ = std::make_unique<support::raw_connection>(net::unix_endpoint{server_->socket()});
+    EXPECT_EQ(attacker_->command({"AUTH", "shop", password}).text, "OK");
+  }
+
+  client client_of(const char* user) const {
+    auto options = patient();
+    options.username = user;
+    options.password = password;
+    return client{server_->url(), options};
+  }
+  const private_server& server() const { return *server_; }
+  resp::value attack(const std::vector<std::string>& words) { return attacker_->command(words); }
+
+  // Whose request id the attacker sees, since it has rights to that lock.
+  std::string owner_of(const std::string& name) {
+    const auto value = attack({"GET", value_key(name)}).text;
+    return value.substr(value.rfind(':') + 1);
+  }
+  std::uint64_t micros() {
+    const auto time = attack({"TIME"}).items;
+    return std::stoull(time.at(0).text) * 1'000'000 + std::stoull(time.at(1).text);
+  }
+  // The ids of the requests that this client makes next.
+  static std::vector<std::string> following(const std::string& owner) {
+    const auto dash = owner.find('-');
+    const auto counter = std::stoull(owner.substr(dash + 1), nullptr, 16);
+    std::vector<std::string> all;
+    for (std::uint64_t next = counter + 1; next < counter + 5; ++next) {
+      std::array<char, 17> text{};
+      (void)std::snprintf(text.data(), text.size(), "%llx", static_cast<unsigned long long>(next));
+      for (const char* end : {"", "r"})
+        all.push_back(owner.substr(0, dash + 1) + text.data() + end);
+    }
+    return all;
+  }
+  void tell(const std::string& request, const std::string& message) {
+    EXPECT_EQ(attack({"PUBLISH", "hf:c:" + request.substr(0, 32), message}).number, 1);
+  }
+  bool waits(const std::string& name, std::int64_t many) const {
+    return eventually([&] {
+      return server().command({"ZCARD", value_key(name) + ":w"}).number == many;
+    });
+  }
+
+ private:
+  void give(const char* user, const std::vector<std::string>& patterns) const {
+    std::vector<std::string> words{"ACL",   "SETUSER", user,
+                                   "reset", "on",      std::string(">") + password};
+    for (const auto& pattern : patterns) {
+      const auto rights = access_rights_for(pattern, {"mutex"}).needed;
+      for (const auto& one : rights) {
+        const bool is_again = one == "resetchannels" && pattern != patterns.front();
+        if (!is_again) words.push_back(one);
+      }
+    }
+    ASSERT_EQ(server_->command(words).text, "OK");
+  }
+
+  std::unique_ptr<private_server> server_;
+  std::unique_ptr<support::raw_connection> attacker_;
+};
+HOLDFAST_ON_EACH_SERVER(CoTenant);
+
+TEST_P(CoTenant, SeesNothingOfTheLockItself) {
+  for (const std::string end : {"", ":w", ":i"}) {
+    EXPECT_TRUE(attack({"GET", "hf:{payments:1}" + end}).text.starts_with("NOPERM"));
+    EXPECT_TRUE(attack({"ZRANGE", "hf:{payments:1}" + end, "0", "-1"}).text.starts_with("NOPERM"));
+  }
+}
+
+// Neither a lease nor a token nor a floor comes of it.
+TEST_P(CoTenant, CannotForgeAGrant) {
+  const auto bank = client_of("bank"), app = client_of("app");
+  auto real = bank.mutex("payments:1").acquire();
+  const auto order = app.mutex("orders:1").acquire();
+  auto waiting = std::async(std::launch::async, [&] {
+    return app.mutex("payments:1").try_acquire({.timeout = support::generous});
+  });
+  ASSERT_TRUE(waits("payments:1", 1));
+  const auto now = micros();
+  for (const auto& request : following(owner_of("orders:1"))) {
+    for (const std::string word : {"grant", "shared", "opened", "complete"}) {
+      for (const std::string proof : {"", "0 ", "0123456789abcdef "}) {
+        for (const auto major : {now + 5, static_cast<std::uint64_t>(dialects::largest_major)}) {
+          for (const std::string name : {"payments:1", "orders:2"}) {
+            tell(request, word + ' ' + request + ' ' + std::to_string(major) + " 3600000 " +
+                              std::to_string(micros()) + ' ' + proof + value_key(name));
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(waiting.wait_for(300ms), std::future_status::timeout);
+  const auto before = real.token();
+  EXPECT_TRUE(real.held());
+  EXPECT_TRUE(real.release());
+  const auto got = waiting.get();
+  ASSERT_TRUE(got) << why_not(got);
+  EXPECT_GT(got->token(), before);
+  EXPECT_LT(got->token().value(), (micros() + 1'000'000) * dialects::minors_per_major);
+}
+
+// A waiter that is told again and again that it is the first, and has time, asks when it would have
+// asked anyway.
+TEST_P(CoTenant, CannotKeepAWaiterFromAsking) {
+  const auto bank = client_of("bank"), app = client_of("app");
+  const lock_options fixed{.lease = 1s, .renewal = renewal::none};
+  const auto dead = bank.mutex("payments:1", fixed).acquire();
+  const auto order = app.mutex("orders:1").acquire();
+  auto waiting = std::async(std::launch::async, [&] {
+    return app.mutex("payments:1").try_acquire({.timeout = support::generous});
+  });
+  ASSERT_TRUE(waits("payments:1", 1));
+  const auto requests = following(owner_of("orders:1"));
+  // Longer than the whole lease; the waiter asks after that at the latest.
+  const bool is_served = eventually(
+      [&] {
+        for (const auto& request : requests) tell(request, "next " + request + " 3600000");
+        return waiting.wait_for(20ms) == std::future_status::ready;
+      },
+      10s);
+  EXPECT_TRUE(is_served);
+  EXPECT_TRUE(waiting.get());
+}
+
+TEST_P(CoTenant, CannotTakeBackWhatIsUsed) {
+  const auto app = client_of("app");
+  const auto held = app.mutex("payments:1", {.retain = 60s}).acquire();
+  auto order = app.mutex("orders:1", {.retain = 60s}).acquire();
+  const auto owner = owner_of("orders:1");
+  const auto dash = owner.find('-');
+  for (int number = 0; number < 8; ++number) {
+    const auto request = owner.substr(0, dash + 1) + std::to_string(number) + 'r';
+    tell(request, "wanted " + request);
+  }
+  EXPECT_TRUE(server().command({"EXISTS", value_key("payments:1")}).number == 1);
+  EXPECT_TRUE(held.held());
+  EXPECT_TRUE(order.held());
+}
+
+}  // namespace
+}  // namespace holdfast::faults

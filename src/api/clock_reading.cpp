@@ -1,6 +1,7 @@
 #include "api/clock_reading.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "net/clock.hpp"
@@ -24,9 +25,24 @@ std::optional<clock_reading> read_clock(std::string server, const asking& ask) {
     const auto uncertain = std::chrono::ceil<microseconds>(trip / 2);
     if (best && best->uncertain <= uncertain) continue;
     const auto ours = std::chrono::floor<microseconds>((before + trip / 2).time_since_epoch());
-    best = {server, said->time_since_epoch() - ours, uncertain};
+    best = {server, said->time_since_epoch() - ours, uncertain, before + trip / 2};
   }
   return best;
+}
+
+clock_speed speed_between(const clock_reading& first, const clock_reading& second) {
+  const auto span = std::chrono::floor<milliseconds>(second.at - first.at).count();
+  if (span <= 0) return {0, std::numeric_limits<std::int64_t>::max()};
+  const auto of_span = [span](microseconds part) { return part.count() * 1000 / span; };
+  return {of_span(second.ahead - first.ahead), of_span(first.uncertain + second.uncertain)};
+}
+
+std::string in_percent(std::int64_t millionths) {
+  const auto hundredths = (millionths + (millionths < 0 ? -50 : 50)) / 100;
+  const auto size = hundredths < 0 ? -hundredths : hundredths;
+  const auto rest = std::to_string(size % 100);
+  return std::string(hundredths < 0 ? "-" : "") + std::to_string(size / 100) + "." +
+         (rest.size() < 2 ? "0" : "") + rest + " %";
 }
 
 std::string clock_difference::in_ms() const {

@@ -1,6 +1,7 @@
 // What several servers' clocks say at the same moment.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,22 @@ struct clock_reading {
   std::string server;
   microseconds ahead{};      // of our own
   microseconds uncertain{};  // either way: half of the round trip
+  monotonic_time at{};       // when, on our clock
 };
+
+// How much faster than ours a server's clock has run between two readings, in millionths.
+struct clock_speed {
+  std::int64_t faster{};
+  std::int64_t uncertain{};  // either way
+
+  bool is_certainly_beyond(std::int64_t millionths) const noexcept {
+    return (faster < 0 ? -faster : faster) - uncertain > millionths;
+  }
+};
+clock_speed speed_between(const clock_reading& first, const clock_reading& second);
+
+// For people: "1.25 %".
+std::string in_percent(std::int64_t millionths);
 
 // Nothing when it does not answer, or its user may not ask.
 std::optional<clock_reading> read_clock(std::string server, const asking&);

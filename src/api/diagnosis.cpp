@@ -19,6 +19,7 @@
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/holdfast/quorum_inspect.hpp"
+#include "lease/clock_rate.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "redis/server_reply.hpp"
@@ -29,6 +30,13 @@ namespace {
 
 using redis::info_field;
 using severity = finding::severity;
+
+// Half of what leases allow for, in millionths.
+constexpr std::int64_t suspicious_speed = leasing::usual_rate_allowance / 2;
+
+constexpr const char* slower_corrections =
+    "let its time service correct more slowly (chrony: maxslewrate 500, instead of its default of "
+    "83333), and set the clock at the start of the machine, before locks are used";
 
 class examination {
  public:
@@ -51,6 +59,7 @@ class examination {
     about_the_clocks();
     if (about_the_scripts()) about_every_kind();
     about_publishing();
+    about_the_speed_of_clocks();
     return std::move(findings_);
   }
 
@@ -171,6 +180,7 @@ class examination {
     const auto clock = read_clock(name, asks);
     if (!clock) return;
     clocks_.push_back(*clock);
+    speeds_.push_back({slot_, *clock});
     const auto drift = clock->ahead + net::now().time_since_epoch() - net::wall_time();
     const auto ms = std::chrono::round<milliseconds>(drift).count();
     const bool close = std::chrono::abs(drift) < std::chrono::seconds{10};
@@ -192,6 +202,29 @@ class examination {
                found.behind->server,
            "let all synchronise their clocks: a lease ends at a moment of the server's clock, so "
            "when one takes over from the other it ends so much too early, or too late");
+  }
+
+  // What deadlines allow for covers a correction of our clock, and one in a hundred of theirs.
+  void about_the_speed_of_clocks() {
+    const auto ours = net::clock_correction();
+    const bool is_usual = leasing::rate_allowance_for(ours) == leasing::usual_rate_allowance;
+    report(is_usual ? severity::ok : severity::warning, "clock speed",
+           is_usual ? "this machine's clock is not being moved to another time"
+                    : "this machine's clock is being moved to another time, " + in_percent(ours) +
+                          " faster than it runs: leases are counted on for so much less",
+           is_usual ? "" : slower_corrections);
+    for (const auto& [slot, first] : speeds_) {
+      slot_ = slot;
+      const auto again = read_clock(first.server, [this](words what) { return answer(what); });
+      if (!again) continue;
+      const auto speed = speed_between(first, *again);
+      if (!speed.is_certainly_beyond(suspicious_speed)) continue;
+      report(severity::warning, "clock speed",
+             "the clock of " + first.server + " runs " + in_percent(speed.faster) +
+                 " faster than this machine's: a client whose clock differs by more than 1 % may "
+                 "believe a lease that has ended",
+             slower_corrections);
+    }
   }
 
   // Runs every script of the mutex the way it runs in earnest, and those that operators need.
@@ -293,6 +326,7 @@ class examination {
   std::uint16_t slot_ = 0;               // whose master is asked
   std::vector<cluster_master> masters_;  // none: it is no cluster
   std::vector<clock_reading> clocks_;
+  std::vector<std::pair<std::uint16_t, clock_reading>> speeds_;  // as first read, of each master
   std::vector<finding> findings_;
 };
 

@@ -2,15 +2,20 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 
 #include "base/time.hpp"
+#include "lease/clock_rate.hpp"
 
 namespace holdfast::leasing {
 
 // Clocks may run at different speeds and the server's counts in milliseconds. So whatever must
-// agree on both machines over `span` is given this much room.
+// agree on both machines over `span` is given this much room: in a constant, what is usual.
 constexpr nanoseconds clock_allowance(milliseconds span) noexcept {
-  return nanoseconds(span) / 100 + milliseconds(2);
+  std::int64_t millionths = usual_rate_allowance;
+  if (!std::is_constant_evaluated()) millionths = rate_allowance().load(std::memory_order_relaxed);
+  return nanoseconds(span.count() * millionths) + milliseconds(2);
 }
 
 // The deadline of a lease that was `ttl` long when a request sent at `sent_at` was answered.

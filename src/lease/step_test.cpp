@@ -64,6 +64,25 @@ TEST(LeaseDeadline, CountsFromTheSendingAndLeavesRoomForDriftAndMilliseconds) {
   EXPECT_EQ(lease_deadline(local_start, milliseconds(50)), local_start + microseconds(47'500));
 }
 
+// What a kernel says that it does to the clock (chrony: up to 83,333 millionths by default).
+TEST(LeaseDeadline, LeavesMoreRoomWhileTheClockIsCorrected) {
+  EXPECT_EQ(rate_allowance_for(0), 10'000);
+  EXPECT_EQ(rate_allowance_for(500), 10'000);
+  EXPECT_EQ(rate_allowance_for(-500), 10'000);
+  EXPECT_EQ(rate_allowance_for(83'333), 92'833);
+  EXPECT_EQ(rate_allowance_for(-83'333), 92'833);
+
+  const auto before = rate_allowance().exchange(rate_allowance_for(-83'333));
+  const milliseconds lease{30'000};
+  const monotonic_time until = lease_deadline(local_start, lease);
+  const monotonic_time no_copies_from = too_late_from(local_start, milliseconds(1000));
+  rate_allowance() = before;
+  // Our clock shows less than has passed: at most 30 s may have.
+  EXPECT_EQ(until, local_start + milliseconds(30'000 - 2) - microseconds(2'784'990));
+  EXPECT_LT((until - local_start) * 1'000'000 / (1'000'000 - 83'333), nanoseconds(lease));
+  EXPECT_EQ(no_copies_from, local_start + milliseconds(1002) + microseconds(92'833));
+}
+
 TEST(LeaseDeadline, IsBeforeTheSendingForALeaseTooShortToBelieve) {
   EXPECT_LT(lease_deadline(local_start, milliseconds(2)), local_start);
 }

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/timex.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,6 +56,33 @@ bool holds_in_child(const Check& check) {
   int status = 0;
   ::waitpid(child, &status, 0);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(ClockCorrection, IsWhatTheKernelDoesToTheClock) {
+  timex said{};
+  said.tick = 10'000;
+  EXPECT_EQ(correction_of(said), 0);
+  said.freq = -37 * 65'536;
+  EXPECT_EQ(correction_of(said), -37);
+  said.tick = 10'833;  // chrony, for large offsets
+  EXPECT_EQ(correction_of(said), 83'300 - 37);
+  said.tick = 9'167;
+  EXPECT_EQ(correction_of(said), -83'300 - 37);
+
+  timex works_off{};  // systemd-timesyncd: the kernel is told an offset
+  works_off.tick = 10'000;
+  works_off.status = STA_PLL;
+  works_off.constant = 5;
+  works_off.offset = 400'000;
+  EXPECT_EQ(correction_of(works_off), 3125);
+  works_off.status |= STA_NANO;
+  works_off.offset *= -1000;
+  EXPECT_EQ(correction_of(works_off), -3125);
+  works_off.status &= ~STA_PLL;
+  EXPECT_EQ(correction_of(works_off), 0);
+
+  EXPECT_EQ(correction_of(timex{}), 0) << "a system that does not fill it in";
+  EXPECT_LT(std::abs(clock_correction()), 200'000);
 }
 
 TEST(Descriptor, IsClosedInAForkedChildOnly) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "net/clock.hpp"
+#include "runtime/clock_rate.hpp"
 #include "runtime/quorum_return.hpp"
 #include "runtime/quorum_tenure.hpp"
 
@@ -148,7 +149,7 @@ void quorum_bid::stop_listening() {
 
 void quorum_bid::on_answer(const quorum_call::question& asked, const resp::value& reply,
                            monotonic_time sent_at) {
-  const auto now = net::now();
+  const auto now = follow_clock_rate(net::now());
   const scoped_mutex lock(mutex_);
   // First: it may be asked again at once.
   if (asked.attempt == machine_.attempt()) reader_.answered(asked.member);

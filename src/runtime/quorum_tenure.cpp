@@ -5,6 +5,7 @@
 
 #include "lease/deadline.hpp"
 #include "net/clock.hpp"
+#include "runtime/clock_rate.hpp"
 #include "runtime/loss_notice.hpp"
 #include "runtime/quorum_return.hpp"
 
@@ -83,7 +84,7 @@ void quorum_tenure::on_answer(const quorum_call::question& asked, const resp::va
   // The member keeps it longer than we count on.
   if (auto* const kept = std::get_if<dialects::renewed>(&verdict)) kept->ttl -= spec_->delay;
   const scoped_mutex lock(mutex_);
-  obey(machine_.on_kept(asked.member, verdict, sent_at, net::now()));
+  obey(machine_.on_kept(asked.member, verdict, sent_at, follow_clock_rate(net::now())));
 }
 
 void quorum_tenure::on_missing(const quorum_call::question& asked, leasing::missing,

@@ -5,6 +5,7 @@
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "runtime/blocking_request.hpp"
+#include "runtime/clock_rate.hpp"
 #include "runtime/lock_site.hpp"
 #include "runtime/loss_notice.hpp"
 #include "runtime/tenure.hpp"
@@ -112,7 +113,7 @@ void tenure::on_renewed(const dialects::renew_verdict& said, monotonic_time sent
   {
     const scoped_mutex lock(mutex_);
     if (auto* const machine = std::get_if<holding>(&machine_)) {
-      obey(machine->on_renewed(verdict, sent_at, net::now()));
+      obey(machine->on_renewed(verdict, sent_at, follow_clock_rate(net::now())));
     }
   }
   tell_site(was_held);
@@ -166,7 +167,7 @@ result<void> tenure::extend(milliseconds duration) {
     auto answer = asked.run(engine_.connection(slot()));
     if (!answer) return answer.error();
     const auto verdict = without_delay(spec_->recipe->read_renew(*answer, 0));
-    const auto now = net::now();
+    const auto now = follow_clock_rate(net::now());
     if (const auto* late = std::get_if<dialects::late>(&verdict)) {
       engine_.clock(slot()).learn(asked.sent_at(), now, late->now);
       if (again) continue;

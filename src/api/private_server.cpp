@@ -19,7 +19,7 @@ std::shared_ptr<void> start_private_server(redis::server_url& url) {
     case kind::embedded_shared: {
       auto server = std::make_shared<embedded::shared_embedded_server>(
           embedded::shared_embedded_server::join(url.directory));
-      url.where = net::unix_endpoint{server->socket().string()};
+      url.where = net::unix_endpoint{server->socket().string(), server->endpoint().string()};
       return server;
     }
   }

@@ -23,7 +23,7 @@ class embedded_server::state {
   explicit state(const embedded_options& options)
       : program_(embedded::find_server(options.program, embedded::program_folders())),
         process_({.program = program_,
-                  .directory = directory_.path(),
+                  .directory = directory_.opened(),
                   .arguments = options.arguments,
                   .environment = {},
                   .start_timeout = checked(options.start_timeout)}),

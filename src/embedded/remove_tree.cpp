@@ -46,4 +46,9 @@ bool remove_at(int parent, const char* name, int levels) noexcept {
 
 void remove_tree(const char* directory) noexcept { remove_at(AT_FDCWD, directory, 8); }
 
+void remove_contents(int directory) noexcept {
+  while (remove_some(directory, 7)) {
+  }
+}
+
 }  // namespace holdfast::embedded

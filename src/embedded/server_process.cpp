@@ -40,7 +40,8 @@ class word_list {
 };
 
 // No persistence, no port. The owner's own arguments come last and so prevail.
-word_list command_line(const server_order& order, const std::string& socket) {
+// Names are those of files in its directory, where it is started.
+word_list command_line(const server_order& order) {
   std::vector<std::string> words{order.program.string(),
                                  "--port",
                                  "0",
@@ -51,9 +52,9 @@ word_list command_line(const server_order& order, const std::string& socket) {
                                  "--daemonize",
                                  "no",
                                  "--dir",
-                                 order.directory.string(),
+                                 ".",
                                  "--unixsocket",
-                                 socket,
+                                 socket_name,
                                  "--unixsocketperm",
                                  "700"};
   words.insert(words.end(), order.arguments.begin(), order.arguments.end());
@@ -90,7 +91,7 @@ bool answers(const std::filesystem::path& socket, monotonic_time deadline) {
 
 server_process::server_process(server_order order, const shared_use* shared)
     : order_(std::move(order)),
-      socket_(socket_in(order_.directory)),
+      socket_(socket_in(order_.directory->path())),
       generation_(net::process_generation()) {
   launch(shared);
 }
@@ -116,17 +117,16 @@ void server_process::launch(const shared_use* shared) {
   }
   control_.reset(line[0]);
   net::descriptor far_end(line[1]);
-  const auto socket = socket_.string();
-  const auto directory = order_.directory.string();
-  const auto log_file = log().string();
-  const auto arguments = command_line(order_, socket);
+  const auto path = order_.directory->path().string();
+  const auto arguments = command_line(order_);
   const auto variables = environment(order_);
   supervisor_ = start_supervisor({.program = order_.program.c_str(),
                                   .arguments = arguments.data(),
                                   .environment = variables.data(),
-                                  .directory = directory.c_str(),
-                                  .socket = socket.c_str(),
-                                  .log = log_file.c_str(),
+                                  .directory = order_.directory->fd(),
+                                  .path = path.c_str(),
+                                  .socket = socket_name,
+                                  .log = log_name,
                                   .control = far_end.get(),
                                   .shared = shared});
   if (supervisor_ >= 0) return;
@@ -141,13 +141,22 @@ void server_process::await_answer() {
   while (net::now() < deadline) {
     if (const auto news = next_report(std::min(deadline, net::now() + pause))) {
       heed(*news);
-    } else if (pid_ != 0 && answers(socket_, std::min(deadline, net::now() + milliseconds{500}))) {
+    } else if (pid_ != 0 && answers(socket_by_descriptor(),
+                                    std::min(deadline, net::now() + milliseconds{500}))) {
       return;
     }
     pause = std::min(2 * pause, milliseconds{20});
   }
   give_up("did not answer within " + std::to_string(order_.start_timeout.count()) + " ms" +
           log_tail(log()));
+}
+
+std::filesystem::path server_process::log() const {
+  return order_.directory->by_descriptor(log_name);
+}
+
+std::filesystem::path server_process::socket_by_descriptor() const {
+  return order_.directory->by_descriptor(socket_name);
 }
 
 void server_process::restart() {
@@ -171,7 +180,7 @@ void server_process::heed(const report& news) {
       pid_ = news.value;
       return;
     case report::event::not_entered:
-      give_up("cannot enter its directory \"" + printable(order_.directory.string()) +
+      give_up("cannot enter its directory \"" + printable(order_.directory->path().string()) +
               "\": " + std::generic_category().message(news.value));
     case report::event::not_started:
       give_up("cannot be executed: " + std::generic_category().message(news.value));

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time.hpp"
+#include "embedded/own_directory.hpp"
 #include "embedded/supervisor.hpp"
 #include "net/descriptor.hpp"
 
@@ -17,7 +19,7 @@ namespace holdfast::embedded {
 
 struct server_order {
   std::filesystem::path program;  // absolute
-  std::filesystem::path directory;
+  std::shared_ptr<const own_directory> directory;
   std::vector<std::string> arguments{};
   std::vector<std::string> environment{};  // "NAME=value", beside what this process has
   milliseconds start_timeout{10'000};
@@ -40,6 +42,8 @@ class server_process {
 
   pid_t pid() const noexcept { return pid_; }
   const std::filesystem::path& socket() const noexcept { return socket_; }
+  // The same for this process, also should its path come to mean something else.
+  std::filesystem::path socket_by_descriptor() const;
 
   // Kills it as a crash would and starts it again; returns when it answers.
   void restart();
@@ -49,7 +53,7 @@ class server_process {
   std::optional<report> next_report(monotonic_time until);
   void heed(const report& news);
   [[noreturn]] void give_up(const std::string& what) const;
-  std::filesystem::path log() const { return order_.directory / "server.log"; }
+  std::filesystem::path log() const;
 
   server_order order_;
   std::filesystem::path socket_;

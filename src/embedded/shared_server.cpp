@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr milliseconds join_timeout{15'000};
 constexpr milliseconds pause{10};
+constexpr const char* users_name = "users";
 
 [[noreturn]] void give_up(const fs::path& directory, const std::string& why) {
   throw failure(errc::embedded_server,
@@ -53,14 +54,14 @@ class shared_embedded_server::use {
       : directory_(fs::absolute(directory)), socket_(socket_in(directory_)) {}
 
   void join() {
-    prepare_shared_directory(directory_);
+    opened_ = prepare_shared_directory(directory_);
     const auto deadline = net::now() + join_timeout;
     net::descriptor lock;
     take(lock, deadline);
     create_users();
     while (net::now() < deadline) {
       if (!enter()) return start();
-      if (answers(socket_, std::min(deadline, net::now() + milliseconds{500}))) return;
+      if (answers(endpoint(), std::min(deadline, net::now() + milliseconds{500}))) return;
       // It is just starting, or has just crashed. When its supervisor goes, POLLERR wakes us.
       net::wait_ready(users_.get(), 0, within(pause));
     }
@@ -68,12 +69,15 @@ class shared_embedded_server::use {
   }
 
   const fs::path& socket() const noexcept { return socket_; }
+  fs::path endpoint() const { return opened_->by_descriptor(socket_name); }
 
  private:
-  fs::path in_directory(const char* name) const { return directory_ / name; }
+  int open(const char* name, int flags) const {
+    return ::openat(opened_->fd(), name, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+  }
 
   void take(net::descriptor& lock, monotonic_time deadline) const {
-    lock.reset(::open(in_directory(shared_lock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    lock.reset(open(shared_lock, O_RDWR | O_CREAT));
     if (!lock) give_up(directory_, "cannot open lock: " + std::generic_category().message(errno));
     while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
       if (net::now() >= deadline) give_up(directory_, "another process keeps its lock");
@@ -82,13 +86,13 @@ class shared_embedded_server::use {
   }
 
   void create_users() const {
-    if (::mkfifo(in_directory("users").c_str(), 0600) == 0 || errno == EEXIST) return;
+    if (::mkfifoat(opened_->fd(), users_name, 0600) == 0 || errno == EEXIST) return;
     give_up(directory_, "cannot create users: " + std::generic_category().message(errno));
   }
 
   // Becomes a user. False when no supervisor is there to see it.
   bool enter() {
-    users_.reset(::open(in_directory("users").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    users_.reset(open(users_name, O_WRONLY | O_NONBLOCK));
     if (!users_ && errno != ENXIO) {
       give_up(directory_, "cannot open users: " + std::generic_category().message(errno));
     }
@@ -96,21 +100,20 @@ class shared_embedded_server::use {
   }
 
   void start() {
-    const auto users = in_directory("users").string();
-    const auto lock = in_directory(shared_lock).string();
-    const net::descriptor users_end(::open(users.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    const net::descriptor users_end(open(users_name, O_RDONLY | O_NONBLOCK));
     if (!users_end || !enter()) give_up(directory_, "cannot open users");
-    const shared_use shared{.users = users.c_str(),
-                            .lock = lock.c_str(),
+    const shared_use shared{.users = users_name,
+                            .lock = shared_lock,
                             .users_end = users_end.get(),
                             .linger_ms = linger_ms()};
-    server_process server({.program = find_server({}, program_folders()), .directory = directory_},
+    server_process server({.program = find_server({}, program_folders()), .directory = opened_},
                           &shared);
     server.await_answer();
   }
 
   fs::path directory_;
   fs::path socket_;
+  std::shared_ptr<const own_directory> opened_;
   net::descriptor users_;  // held open for writing as long as we use the server
 };
 
@@ -128,5 +131,6 @@ shared_embedded_server shared_embedded_server::join(const fs::path& directory) {
 }
 
 const fs::path& shared_embedded_server::socket() const noexcept { return use_->socket(); }
+fs::path shared_embedded_server::endpoint() const { return use_->endpoint(); }
 
 }  // namespace holdfast::embedded

@@ -21,6 +21,8 @@ class shared_embedded_server {
   ~shared_embedded_server();
 
   const std::filesystem::path& socket() const noexcept;
+  // The same for this process, as long as this object lives, whatever the path comes to mean.
+  std::filesystem::path endpoint() const;
 
  private:
   class use;

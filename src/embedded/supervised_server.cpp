@@ -28,7 +28,7 @@ supervised_server::supervised_server(const assignment& plan, int log) noexcept
     : plan_(plan), log_(log), children_(watch_children()) {}
 
 void supervised_server::start() noexcept {
-  ::unlink(plan_.socket);  // of a server that crashed
+  ::unlinkat(plan_.directory, plan_.socket, 0);  // of a server that crashed
   const pid_t supervisor = ::getpid();
   started_ = net::now();
   // Not fork(): at-fork handlers belong to the owner's program.
@@ -47,7 +47,7 @@ void supervised_server::become_server(pid_t supervisor) const noexcept {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (::chdir(plan_.directory) != 0) {
+  if (::fchdir(plan_.directory) != 0) {
     tell(report::event::not_entered, errno);
     ::_exit(127);
   }

@@ -10,8 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <iterator>
 
 #include "embedded/remove_tree.hpp"
 #include "embedded/supervised_server.hpp"
@@ -34,12 +36,15 @@ void close_between(int first, int last) noexcept {
 
 // Whatever the owner has open would otherwise stay open as long as the server: sockets, pipes that
 // somebody reads to their end, locked files.
-void close_all_but(int one, int other) noexcept {
-  const int low = one < other ? one : other;
-  const int high = one < other ? other : one;
-  close_between(STDERR_FILENO + 1, low - 1);
-  close_between(low + 1, high - 1);
-  close_between((high < STDERR_FILENO ? STDERR_FILENO : high) + 1, 0x7fffffff);
+void close_all_but(int one, int other, int third) noexcept {
+  int kept[] = {one, other, third};
+  std::sort(std::begin(kept), std::end(kept));
+  int first = STDERR_FILENO + 1;
+  for (const int fd : kept) {
+    close_between(first, fd - 1);
+    first = fd + 1;
+  }
+  close_between(first, 0x7fffffff);
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
   if (nothing > STDERR_FILENO) ::close(nothing);
@@ -72,9 +77,12 @@ bool has_users(int users_end) noexcept {
   return ::read(users_end, &ignored, 1) != 0;
 }
 
+// Away from 0, 1 and 2, which an owner may have closed.
+int moved_away(int fd) noexcept { return ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); }
+
 // An end opened anew reports POLLHUP only after somebody has come and all are gone again.
-bool reopen(int& users_end, const char* users) noexcept {
-  const int renewed = ::open(users, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+bool reopen(int& users_end, int directory, const char* users) noexcept {
+  const int renewed = ::openat(directory, users, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
   if (renewed < 0) return false;
   ::close(users_end);
   users_end = renewed;
@@ -83,8 +91,8 @@ bool reopen(int& users_end, const char* users) noexcept {
 
 // Who joins holds the lock: while we hold it, nobody can come unseen. True when there is nobody;
 // then it is kept until this process ends.
-bool lock_out_newcomers(int users_end, const char* lock) noexcept {
-  const int fd = ::open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+bool lock_out_newcomers(int users_end, int directory, const char* lock) noexcept {
+  const int fd = ::openat(directory, lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && !has_users(users_end)) return true;
   ::close(fd);
   return false;
@@ -92,39 +100,42 @@ bool lock_out_newcomers(int users_end, const char* lock) noexcept {
 
 // Returns when the server has been without users for the linger time and no other can come, or
 // when it cannot be kept alive.
-void serve_users(supervised_server& server, const shared_use& shared, int users_end) noexcept {
+void serve_users(supervised_server& server, const assignment& plan, int users_end) noexcept {
+  const shared_use& shared = *plan.shared;
   for (;;) {
     const bool used = has_users(users_end);
-    if (!used && !reopen(users_end, shared.users)) return;
+    if (!used && !reopen(users_end, plan.directory, shared.users)) return;
     const bool event = server.wait(users_end, 0, used ? -1 : shared.linger_ms);
     if (server.has_ended()) {
       if (!used || server.is_short_lived()) return;
       server.start();
     }
     const bool idle = !used && !event;
-    if (idle && lock_out_newcomers(users_end, shared.lock)) return;
+    if (idle && lock_out_newcomers(users_end, plan.directory, shared.lock)) return;
   }
 }
 
 [[noreturn]] void supervise(assignment plan) noexcept {
   stand_alone();
-  // Away from 0, 1 and 2, which an owner may have closed.
-  plan.control = ::fcntl(plan.control, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  const int users_end = plan.shared != nullptr
-                            ? ::fcntl(plan.shared->users_end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-                            : plan.control;
-  close_all_but(plan.control, users_end);
-  const int log = ::open(plan.log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+  plan.control = moved_away(plan.control);
+  plan.directory = moved_away(plan.directory);
+  const int users_end = plan.shared != nullptr ? moved_away(plan.shared->users_end) : plan.control;
+  close_all_but(plan.control, users_end, plan.directory);
+  const int log = ::openat(plan.directory, plan.log,
+                           O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   supervised_server server(plan, log);
   server.start();
   if (plan.shared != nullptr) {
-    serve_users(server, *plan.shared, users_end);
+    serve_users(server, plan, users_end);
   } else {
     serve_owner(server, plan);
   }
   server.kill();
-  ::unlink(plan.socket);
-  if (plan.shared == nullptr) remove_tree(plan.directory);
+  ::unlinkat(plan.directory, plan.socket, 0);
+  if (plan.shared == nullptr) {
+    remove_contents(plan.directory);
+    ::rmdir(plan.path);
+  }
   ::_exit(0);
 }
 

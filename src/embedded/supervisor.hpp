@@ -9,7 +9,7 @@ namespace holdfast::embedded {
 // How everybody who uses a shared server is known: they hold the FIFO `users` open for writing.
 // Who holds `lock` (flock) may start or end the server.
 struct shared_use {
-  const char* users;
+  const char* users;  // in the server's directory, as `lock` is
   const char* lock;
   int users_end;  // the FIFO's reading end
   int linger_ms;  // how long the server outlives its last user
@@ -21,7 +21,8 @@ struct assignment {
   const char* program;
   char* const* arguments;
   char* const* environment;
-  const char* directory;
+  int directory;     // the names below are of files in it
+  const char* path;  // of that directory: removed, where it is empty
   const char* socket;
   const char* log;
   int control;               // the supervisor's end of the line to the owner (SOCK_SEQPACKET)

@@ -75,10 +75,11 @@ std::string connect_unix(const unix_endpoint& where, const connect_limits& limit
                          descriptor& into) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (where.path.size() >= sizeof address.sun_path) {
+  const std::string& path = where.opened.empty() ? where.path : where.opened;
+  if (path.size() >= sizeof address.sun_path) {
     return "the socket path '" + where.path + "' is longer than the system allows (107 bytes)";
   }
-  std::memcpy(address.sun_path, where.path.c_str(), where.path.size() + 1);
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   int code = connect_to(generic, sizeof address, limits, into);
   // A unix socket whose backlog is full refuses at once instead of letting us wait.

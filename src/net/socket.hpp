@@ -18,6 +18,7 @@ struct tcp_endpoint {
 };
 struct unix_endpoint {
   std::string path;
+  std::string opened{};  // the same in this process, whatever the path comes to mean; may be empty
 };
 using endpoint = std::variant<tcp_endpoint, unix_endpoint>;
 

@@ -287,6 +287,44 @@ TEST_P(SharedServer, RefusesWhatIsNoDirectoryOfItsOwn) {
   EXPECT_THAT(refusal(directory_), HasSubstr("belongs to another user"));
 }
 
+// Another user may own the directory above, and exchange ours at any moment (the supervisor opens
+// its files a while after the directory was checked).
+TEST_P(SharedServer, WritesToNothingThatAnotherUserPutsInItsPlace) {
+  if (::geteuid() != 0) GTEST_SKIP() << "Only root can be another user.";
+  fs::permissions(base_.path(), fs::perms(0711));
+  const auto theirs = base_.path() / "theirs";
+  fs::create_directory(theirs);
+  ASSERT_EQ(::chown(theirs.c_str(), 65534, 65534), 0);
+  const auto precious = base_.path() / "precious";
+  std::ofstream(precious) << "precious";
+  const auto named = theirs / "shared";
+  const forked attacker([&](const forked::teller& parent) {
+    if (::setresgid(65534, 65534, 65534) != 0 || ::setresuid(65534, 65534, 65534) != 0) return;
+    const auto evil = theirs / "evil";
+    fs::create_directory(evil);
+    fs::create_symlink(precious, evil / "server.log");
+    fs::permissions(evil, fs::perms::all);
+    parent.tell("at it");
+    for (;;) ::renameat2(AT_FDCWD, named.c_str(), AT_FDCWD, evil.c_str(), RENAME_EXCHANGE);
+  });
+  ASSERT_EQ(attacker.heard(), "at it");
+  for (int i = 0; i < 20; ++i) (void)refusal(named);
+  std::ifstream kept(precious);
+  std::string text;
+  std::getline(kept, text);
+  EXPECT_EQ(text, "precious");
+}
+
+TEST_P(SharedServer, IsReachedAlsoWhereItsPathMeansSomethingElse) {
+  const auto server = join();
+  const auto pid = server_pid();
+  fs::rename(directory_, base_.path() / "away");
+  EXPECT_TRUE(answers(server.endpoint(), net::now() + support::generous));
+  EXPECT_FALSE(answers(server.socket(), net::now() + milliseconds{100}));
+  fs::rename(base_.path() / "away", directory_);
+  EXPECT_EQ(server_pid(), pid);
+}
+
 TEST_P(SharedServer, RefusesALingerTimeThatIsNoNumber) {
   for (const char* wrong : {"soon", "-1", "5s", ""}) {
     const scoped_environment linger("HOLDFAST_EMBEDDED_LINGER", wrong);

@@ -205,7 +205,7 @@ class private_server::state {
     directory.emplace();
     process.emplace(embedded::server_order{
         .program = embedded::find_server(settings.program, embedded::program_folders()),
-        .directory = directory->path(),
+        .directory = directory->opened(),
         .arguments = std::move(arguments),
         .environment = settings.environment,
         .start_timeout = generous});

@@ -16,6 +16,7 @@
 #include "api/encryption_check.hpp"
 #include "api/topology.hpp"
 #include "api/trials.hpp"
+#include "base/printable.hpp"
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/holdfast/quorum_inspect.hpp"
@@ -333,7 +334,13 @@ class examination {
 }  // namespace
 
 std::vector<finding> diagnose(const client& redis, runtime::client_core& core, standing as) {
-  return examination(redis, core, as).run();
+  auto found = examination(redis, core, as).run();
+  // As errors do: servers have said much of it.
+  for (auto& one : found) {
+    one.detail = without_control_bytes(one.detail);
+    one.remedy = without_control_bytes(one.remedy);
+  }
+  return found;
 }
 
 }  // namespace holdfast::api

@@ -1,5 +1,7 @@
 #include <holdfast/errc.hpp>
 
+#include "base/printable.hpp"
+
 namespace holdfast {
 namespace {
 
@@ -84,7 +86,9 @@ std::error_code make_error_code(errc code) noexcept {
 
 failure::failure(errc code) : std::system_error(make_error_code(code)) {}
 
+// The one place where a text becomes an error's: hosts that a sentinel or MOVED names, names in
+// certificates, replies. None of them may write escape sequences into a terminal or log.
 failure::failure(errc code, const std::string& detail)
-    : std::system_error(make_error_code(code), detail) {}
+    : std::system_error(make_error_code(code), without_control_bytes(detail)) {}
 
 }  // namespace holdfast

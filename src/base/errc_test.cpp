@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <holdfast/errc.hpp>
+#include <random>
 #include <set>
+#include <string>
+#include <string_view>
 
 namespace holdfast {
 namespace {
@@ -34,6 +37,21 @@ TEST(failure, says_what_happened) {
   const failure detailed{errc::invalid_name, "the name is empty"};
   EXPECT_EQ(detailed.reason(), errc::invalid_name);
   EXPECT_STREQ(detailed.what(), "the name is empty: a lock name must have 1 to 512 bytes");
+}
+
+// Whatever a text was put together from.
+TEST(failure, never_carries_a_control_byte) {
+  std::mt19937_64 random(33);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string detail;
+    while (random() % 40 != 0) detail += static_cast<char>(random());
+    const auto code = static_cast<errc>(1 + random() % last);
+    for (const char c : std::string_view{failure{code, detail}.what()}) {
+      ASSERT_TRUE(c >= 0x20 && c < 0x7f) << i;
+    }
+  }
+  EXPECT_STREQ(failure(errc::timed_out, "'\"a\\x1b\"' \x1b[2J\n").what(),
+               R"('"a\x1b"' \x1b[2J\n: the lock was not obtained in time)");
 }
 
 }  // namespace

@@ -25,6 +25,19 @@ std::string escaped(char c) {
 
 }  // namespace
 
+std::string without_control_bytes(std::string_view text) {
+  std::string fit;
+  fit.reserve(text.size());
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      fit += c;
+    } else {
+      fit += escaped(c);
+    }
+  }
+  return fit;
+}
+
 std::string printable(std::string_view bytes, std::size_t most) {
   std::string text;
   for (const char c : bytes) {

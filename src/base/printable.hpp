@@ -11,4 +11,8 @@ namespace holdfast {
 // terminal can be misled. Longer than `most` characters: cut, and "..." appended.
 std::string printable(std::string_view bytes, std::size_t most = 200);
 
+// For text that is ours and may contain some that was not made printable: the same bytes are
+// written as escapes, but no `"` and no `\`, so that nothing is escaped twice. Never cut.
+std::string without_control_bytes(std::string_view text);
+
 }  // namespace holdfast

@@ -22,5 +22,12 @@ TEST(printable, cuts_before_an_escape_never_inside) {
   EXPECT_EQ(printable("x", 0), "...");
 }
 
+TEST(without_control_bytes, escapes_nothing_twice) {
+  EXPECT_EQ(without_control_bytes("say \"hi\" \\x1b \x1b[2J\n\x9b"),
+            R"(say "hi" \x1b \x1b[2J\n\x9b)");
+  const std::string long_one(1000, 'x');
+  EXPECT_EQ(without_control_bytes(long_one), long_one);
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -222,6 +222,33 @@ TEST(BadPeer, PasswordThatTheServerRepeatsIsNotShown) {
   expect_failure(redis.mutex("a").try_acquire(), errc::unsupported, "unknown command");
 }
 
+std::string bulk(const std::string& text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+}
+
+// A terminal or log that shows the error would obey it.
+TEST(BadPeer, CannotWriteControlBytesIntoAnError) {
+  const std::string host = "\x1b[2Jevil\n\x9b.example";
+  const fake_server sentinel([&](const auto& words) -> std::optional<fake_server::reply> {
+    if (!asks_for_master(words)) return naming(1)(words);
+    return fake_server::answer("*2\r\n" + bulk(host) + bulk("1"));
+  });
+  const fake_server node([](const auto& words) -> std::optional<fake_server::reply> {
+    if (words.front() == "HELLO") return std::nullopt;
+    return fake_server::error("MOVED 1 \x1b]0;evil\x07.example:1");
+  });
+  const std::string at = std::to_string(sentinel.port());
+  for (const auto& url : {"redis+sentinel://127.0.0.1:" + at + "/orders",
+                          "redis+cluster://127.0.0.1:" + std::to_string(node.port()), node.url()}) {
+    const client redis{url, impatient()};
+    const auto refused = redis.mutex("a\x1b").try_acquire();
+    ASSERT_FALSE(refused);
+    for (const char c : std::string{refused.error().what()}) {
+      ASSERT_TRUE(c >= 0x20 && c < 0x7f) << url << ": " << refused.error().what();
+    }
+  }
+}
+
 // Nobody may storm a server that cannot take them.
 TEST(BadPeer, ThatHangsUpIsNotStormed) {
   fake_server rude;

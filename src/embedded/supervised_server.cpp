@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,7 +48,11 @@ void supervised_server::become_server(pid_t supervisor) const noexcept {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (::fchdir(plan_.directory) != 0) {
+  // One that was removed can still be entered by its descriptor.
+  struct stat entered {};
+  const bool is_gone = ::fstat(plan_.directory, &entered) == 0 && entered.st_nlink == 0;
+  if (is_gone) errno = ENOENT;
+  if (is_gone || ::fchdir(plan_.directory) != 0) {
     tell(report::event::not_entered, errno);
     ::_exit(127);
   }

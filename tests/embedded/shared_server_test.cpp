@@ -298,7 +298,7 @@ TEST_P(SharedServer, WritesToNothingThatAnotherUserPutsInItsPlace) {
   const auto precious = base_.path() / "precious";
   std::ofstream(precious) << "precious";
   const auto named = theirs / "shared";
-  const forked attacker([&](const forked::teller& parent) {
+  forked attacker([&](const forked::teller& parent) {
     if (::setresgid(65534, 65534, 65534) != 0 || ::setresuid(65534, 65534, 65534) != 0) return;
     const auto evil = theirs / "evil";
     fs::create_directory(evil);

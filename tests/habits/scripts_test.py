@@ -5,6 +5,7 @@ Copies of them run in a directory whose name has a space; programs of ours stand
 they call.
 """
 
+import fcntl
 import os
 import pathlib
 import shlex
@@ -140,6 +141,16 @@ class WithoutServices(Place):
         (self.elsewhere / "end").touch()
         self.assertEqual([first.wait(PATIENCE), second.wait(PATIENCE)], [0, 0])
         self.assertEqual(self.policy.read_text(), "its own")
+
+    def test_nobody_else_can_keep_its_lock(self):
+        """Whoever may open a file for reading may lock it."""
+        held = os.open(self.policy.parent, os.O_RDONLY)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        self.addCleanup(os.close, held)
+        lock = pathlib.Path(str(self.policy) + ".lock")
+        one = self.install(f"stat -c %a '{lock}'")
+        self.assertEqual(one.communicate(timeout=PATIENCE)[0], "600\n")
+        self.assertFalse(lock.exists())
 
     def test_what_a_killed_run_has_left_is_put_right(self):
         self.policy.write_text("its own")

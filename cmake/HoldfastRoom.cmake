@@ -7,6 +7,16 @@
 
 include(HoldfastPrecompiled)
 
+# As distributions build their packages. What is compiled in a debug build is not for use.
+function(holdfast_harden target)
+  if(NOT HOLDFAST_HARDENED OR CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE
+    "$<$<NOT:$<CONFIG:Debug>>:-fstack-protector-strong;-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
+  target_link_options(${target} PRIVATE LINKER:-z,relro,-z,now)
+endfunction()
+
 function(holdfast_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
@@ -23,6 +33,7 @@ function(holdfast_compile_options target)
   if(HOLDFAST_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
+  holdfast_harden(${target})
 endfunction()
 
 # What waits more than it computes, and is much code of others when it has been compiled:

@@ -17,6 +17,7 @@
 #include "cli/complaint.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
+#include "cli/printable.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -40,8 +41,10 @@ access_rights rights_of(const arguments& given) {
 int show(const context& shared, const arguments& given) {
   const auto& chosen = shared.connection.username;
   const std::string user = chosen.empty() ? "holdfast" : chosen;
-  if (std::ranges::any_of(user, [](unsigned char c) { return std::isspace(c) || c == 0; })) {
-    throw complaint{usage, "usage", "the name of a server's user has no spaces"};
+  if (user.find(' ') != user.npos || printable(user) != user) {
+    throw complaint{
+        usage, "usage",
+        "the name of a server's user has no spaces, and nothing that cannot be printed"};
   }
   const auto rights = rights_of(given);
   const auto rule = fmt::format("ACL SETUSER {} reset on {} {}", user, password_place,

@@ -48,6 +48,7 @@ tls_options as_options(const tls_arguments& given) {
 
 std::string first_line(const std::string& path) {
   auto file = open_text(path, "password_file", "password file");
+  refuse_if_readable_by_all(path, "password_file", "password file");
   std::string line;
   if (!std::getline(file, line) || line.empty()) {
     throw complaint{bad_configuration, "password_file",

@@ -43,6 +43,7 @@ std::vector<client> connect_to_listed(const std::string& path, const connection_
   for (int number = 1; std::getline(file, line); ++number) {
     const auto url = trimmed(line);
     if (url.empty() || url.starts_with('#')) continue;
+    if (has_password(url)) refuse_if_readable_by_all(path, "members_file", "members file");
     try {
       all.push_back(connect_as_it_says(url, how));
     } catch (const failure& why) {

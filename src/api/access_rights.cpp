@@ -27,19 +27,32 @@ std::span<const surroundings> all_surroundings() {
   return all;
 }
 
+constexpr std::string_view fenced_write = "fenced write";
+
 const surroundings* find_surroundings(std::string_view name) {
   const auto all = all_surroundings();
   const auto found = std::ranges::find(all, name, &surroundings::name);
   return found == all.end() ? nullptr : &*found;
 }
 
-std::string server_pattern(std::string_view over_names) {
-  if (over_names.empty()) throw failure{errc::invalid_argument, "the name pattern is empty"};
-  auto pattern = encode_name(over_names);
-  // The server takes no spaces here, and its tools read a meaning into quotation marks.
+// The server takes no spaces here, its tools read a meaning into quotation marks, and a terminal
+// one into control bytes.
+std::string as_server_takes_it(std::string pattern) {
   std::ranges::replace_if(
-      pattern, [](char c) { return c == ' ' || c == '"' || c == '\''; }, '?');
+      pattern,
+      [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte <= ' ' || byte == 0x7f || c == '"' || c == '\'';
+      },
+      '?');
   return pattern;
+}
+
+// Locks are kept under keys in which their names are written so. The keys of fenced writes are the
+// user's own, and are named as they are.
+std::string server_pattern(std::string_view over_names, std::string_view kind) {
+  return as_server_takes_it(kind == fenced_write ? std::string(over_names)
+                                                 : encode_name(over_names));
 }
 
 std::vector<std::string> all_locks() {
@@ -74,20 +87,20 @@ void add_each(std::string_view sign, const std::set<std::string>& what,
 
 access_rights access_rights_for(std::string_view name_pattern,
                                 const std::vector<std::string>& kinds) {
-  const auto pattern = server_pattern(name_pattern);
+  if (name_pattern.empty()) throw failure{errc::invalid_argument, "the name pattern is empty"};
   dialects::rights all;
   std::vector<std::string> locks;
   for (const auto& kind : kinds) {
     if (const auto* const where = find_surroundings(kind)) {
       add_commands(where->commands, all);
     } else if (kind == dialects::deadlocks_kind) {
-      add(dialects::rights_of(kind, pattern), all);
+      add(dialects::rights_of(kind, server_pattern(name_pattern, kind)), all);
     } else {
       locks.push_back(kind);
     }
   }
   for (const auto& kind : locks.empty() ? all_locks() : locks) {
-    add(dialects::rights_of(kind, pattern), all);
+    add(dialects::rights_of(kind, server_pattern(name_pattern, kind)), all);
   }
   add_commands(redis::session_commands(), all);
   for (const auto& command : all.commands) all.optional_commands.erase(command);

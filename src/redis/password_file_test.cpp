@@ -42,5 +42,29 @@ TEST_F(PasswordFile, IsNotWaitedFor) {
   EXPECT_EQ(first_line(path_), std::nullopt);
 }
 
+TEST_F(PasswordFile, IsNotReadWhereOthersCanWriteIt) {
+  ASSERT_EQ(read("hunter2"), "hunter2");
+  credentials login;
+  login.password_file = path_;
+  for (const ::mode_t mode : {0660U, 0602U, 0666U}) {
+    ASSERT_EQ(::chmod(path_.c_str(), mode), 0);
+    EXPECT_EQ(first_line(path_), std::nullopt);
+    const auto why = read_password(login);
+    ASSERT_TRUE(why);
+    EXPECT_EQ(why->code, errc::authentication);
+    EXPECT_NE(why->detail.find("can be written by other users"), std::string::npos) << why->detail;
+  }
+  for (const ::mode_t mode : {0600U, 0400U, 0640U, 0644U, 0444U}) {
+    ASSERT_EQ(::chmod(path_.c_str(), mode), 0);
+    EXPECT_EQ(first_line(path_), "hunter2") << "as mounted secrets are";
+  }
+  struct stat what {};
+  what.st_mode = S_IFREG | 0600;
+  what.st_uid = ::geteuid() + 1;
+  EXPECT_EQ(why_not_trusted(what), what.st_uid == 0 ? "" : "belongs to another user");
+  what.st_uid = 0;
+  EXPECT_EQ(why_not_trusted(what), "") << "the administrator's";
+}
+
 }  // namespace
 }  // namespace holdfast::redis

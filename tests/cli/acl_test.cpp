@@ -53,6 +53,33 @@ TEST(Acl, TakesOnlyWhatIsChosenAndTellsWhatIsOptional) {
   EXPECT_THAT(json["optional"].dump(), HasSubstr("+client|setname"));
 }
 
+// The keys of fenced writes are the user's own, and named as they are.
+TEST_P(CommandLine, LineOfAclForFencedWritesNamesKeysAsTheyAre) {
+  const auto server = start();
+  const auto said = holdfast({"acl", "{50%}\x1b:*", "--kind", "fenced write", "--user", "shop"});
+  ASSERT_EQ(said.how, exited(0)) << said.errors;
+  EXPECT_THAT(said.output, HasSubstr("~{50%}?:* "));
+  ASSERT_EQ(server.command(made_with(said.output, "s3cret")).text, "OK");
+  const auto may_set = [&](const std::string& key) {
+    return server.command({"ACL", "DRYRUN", "shop", "SET", key, "v"}).text;
+  };
+  if (!may_set("{50%}\x1b:1").starts_with("ERR")) {  // Redis 6.2 does not know the question
+    EXPECT_EQ(may_set("{50%}\x1b:1"), "OK");
+    EXPECT_NE(may_set("{50%}:1"), "OK");
+  }
+  const auto lock = holdfast({"acl", "{50%}\x1b:*", "--user", "shop"}).output;
+  EXPECT_THAT(lock, HasSubstr("~hf:{%7B50%25%7D%1B:*}* "));
+}
+
+TEST(Acl, PrintsNoControlBytes) {
+  for (const auto* const user : {"a\x1b[2J", "a\nb", "a\xc2\x9b", "a b"}) {
+    const auto said = holdfast({"acl", "a*", "--user", user});
+    EXPECT_EQ(said.how, exited(64));
+    EXPECT_THAT(said.output + said.errors, Not(HasSubstr(user)));
+  }
+  EXPECT_EQ(holdfast({"acl", "a*", "--user", "j\xc3\xbcrgen"}).how, exited(0));
+}
+
 TEST(Acl, KnowsWhatIsNeededBesideLocks) {
   const auto rule = holdfast({"acl", "a*", "--kind", "deadlocks"}).output;
   EXPECT_THAT(rule, HasSubstr("~hf:waits "));

@@ -162,6 +162,9 @@ TEST_P(QuorumCommandLine, MembersOfAFileMayHavePasswordsOfTheirOwn) {
                       << "\r\n"
                       << logged_in(second.url(), ":secret-2") << "\n"
                       << third.url();
+  EXPECT_THAT(holdfast({"status", "q", "--members-file", file.string()}).errors,
+              HasSubstr("can be read by every user"));
+  std::filesystem::permissions(file, std::filesystem::perms(0640));
   const auto ask = [&](words arguments, const std::string& password) {
     arguments.insert(arguments.begin() + 1, {"--members-file", file.string()});
     const auto said =
@@ -183,6 +186,7 @@ TEST(QuorumOfCommandLine, RefusesLinesOfAFileByTheirNumber) {
   const auto file = (folder.path() / "members").string();
   const auto refusal = [&](const std::string& text, const words& more = {}) {
     std::ofstream(file) << text;
+    std::filesystem::permissions(file, std::filesystem::perms(0600));
     words all = {"status", "q", "--members-file", file};
     all.insert(all.end(), more.begin(), more.end());
     return holdfast(all);

@@ -196,8 +196,17 @@ TEST_P(CommandLine, PasswordsFromEnvironmentAndFile) {
   const auto url = server.tcp_url();
   const auto file = std::filesystem::path(server.socket()).parent_path() / "password";
   std::ofstream(file) << secret << "\n";
+  std::filesystem::permissions(file, std::filesystem::perms(0600));
   const auto password = std::string("HOLDFAST_PASSWORD=") + secret;
   const auto with_login = "HOLDFAST_URL=redis://:" + std::string(secret) + "@" + url.substr(8);
+  for (const unsigned mode : {0666U, 0620U, 0644U}) {
+    std::filesystem::permissions(file, std::filesystem::perms(mode));
+    const auto refused = holdfast({"status", "a", "--url", url, "--password-file", file.string()});
+    EXPECT_EQ(refused.how, exited(78)) << mode;
+    EXPECT_THAT(refused.errors, ::testing::AnyOf(HasSubstr("other users"), HasSubstr("every user")))
+        << mode;
+  }
+  std::filesystem::permissions(file, std::filesystem::perms(0640));
   const std::vector<std::pair<finished, int>> said = {
       {holdfast({"status", "a", "--url", url}), 77},
       {holdfast({"status", "a", "--url", url}, {"HOLDFAST_PASSWORD=wrong-" + url}), 77},

@@ -18,6 +18,7 @@ TEST_P(CommandLine, LogsInToSentinelsApartFromTheServer) {
                    std::string("requirepass other-") + secret});
   const auto file = std::filesystem::path(master.socket()).parent_path() / "password";
   std::ofstream(file) << secret << '\n';
+  std::filesystem::permissions(file, std::filesystem::perms(0600));
   const std::string url =
       "HOLDFAST_URL=redis+sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/locks";
   const std::string user = "HOLDFAST_SENTINEL_USER=shop";

@@ -10,16 +10,27 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/connection.hpp"
 #include "cli/descriptor.hpp"
 #include "cli/exit_code.hpp"
 
 namespace holdfast::cli {
 namespace {
 
-std::vector<std::string> merged_environment(const std::vector<std::string>& ours) {
+// A command that runs under a lock has no business with the server that keeps it.
+bool is_secret(std::string_view variable) {
+  constexpr std::string_view url = "HOLDFAST_URL=";
+  return variable.starts_with("HOLDFAST_PASSWORD=") ||
+         variable.starts_with("HOLDFAST_SENTINEL_PASSWORD=") ||
+         (variable.starts_with(url) && has_password(variable.substr(url.size())));
+}
+
+std::vector<std::string> merged_environment(const std::vector<std::string>& ours,
+                                            bool passes_secrets) {
   std::vector<std::string> all = ours;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
+    if (!passes_secrets && is_secret(text)) continue;
     const auto name = text.substr(0, text.find('=') + 1);
     if (std::ranges::none_of(ours, [&](const auto& own) { return own.starts_with(name); })) {
       all.emplace_back(text);
@@ -65,7 +76,7 @@ struct prepared {
 
 child_process::child_process(const plan& what) {
   auto words = what.words;
-  auto environment = merged_environment(what.environment);
+  auto environment = merged_environment(what.environment, what.passes_secrets);
   const auto word_pointers = pointers(words);
   const auto environment_pointers = pointers(environment);
   int ends[2];

@@ -18,6 +18,7 @@ class child_process {
     std::vector<std::string> environment;  // "NAME=value", beside and before what we have
     sigset_t signal_mask;
     bool takes_terminal;
+    bool passes_secrets = false;  // also the passwords that the environment has for us
   };
 
   // Throws `std::system_error` with what execve(2) said when it cannot be executed.

@@ -50,6 +50,7 @@ void add_options(CLI::App& command, elect_options& options) {
   add_duration(command, "--grace", options.grace, "From SIGTERM to SIGKILL when the lead is lost",
                {0ms, 1h});
   command.add_flag("--once", options.once, "Do not campaign again when the lead is lost");
+  add_passwords_option(command, options);
 }
 
 }  // namespace

@@ -29,11 +29,23 @@ void pass_on_interrupt(const child_process& command, bool had_terminal) {
   if (had_terminal && typed && ::getpgrp() != ::getpid()) ::kill(0, *signal);
 }
 
+// So that what is behind the last `=` up to the next comma is always the token.
+std::string unambiguous(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = byte > 0x20 && byte != 0x7f && c != '%' && c != ',' && c != '=';
+    text += is_plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return text;
+}
+
 // What the command is told of the lock, or of all locks, under which it runs.
 std::vector<std::string> environment(const lease& held, const run_options& options) {
   std::string tokens;
   for (const auto& part : parts(held)) {
-    tokens += fmt::format("{}{}={}", tokens.empty() ? "" : ",", part.name, part.token.to_string());
+    tokens += fmt::format("{}{}={}", tokens.empty() ? "" : ",", unambiguous(part.name),
+                          part.token.to_string());
   }
   return {"HOLDFAST_NAME=" + options.name, "HOLDFAST_TOKEN=" + held.token().to_string(),
           "HOLDFAST_TOKENS=" + tokens};
@@ -61,8 +73,8 @@ guarded_outcome run_under(lease& held, const run_options& options, const context
   terminal tty;
   const bool takes_terminal = tty.wanted_at_start();
   alarms wakes;
-  child_process command{
-      {options.command, environment(held, options), signals.mask_before(), takes_terminal}};
+  child_process command{{options.command, environment(held, options), signals.mask_before(),
+                         takes_terminal, options.passes_secrets}};
   if (takes_terminal) tty.give(command.group());
   guard watcher(held, command, wakes, tty, options, shared);
   watcher.watch(signals);
@@ -72,6 +84,12 @@ guarded_outcome run_under(lease& held, const run_options& options, const context
 }
 
 }  // namespace
+
+void add_passwords_option(CLI::App& command, run_options& options) {
+  command.add_flag("--pass-passwords", options.passes_secrets,
+                   "Leave HOLDFAST_PASSWORD, HOLDFAST_SENTINEL_PASSWORD and a HOLDFAST_URL with a "
+                   "password in the command's environment");
+}
 
 guarded_outcome run_guarded(lease& held, const run_options& options, const context& shared,
                             signal_watch& signals) {

@@ -9,6 +9,9 @@
 
 namespace holdfast::cli {
 
+// The option about what the environment of the command has.
+void add_passwords_option(CLI::App& command, run_options& options);
+
 struct guarded_outcome {
   int exit_code;
   bool terminated = false;   // by us, since the lease was lost or about to be

@@ -88,6 +88,7 @@ void add_options(CLI::App& command, locked_options& options) {
       ->default_str("terminate");
   add_duration(command, "--grace", options.grace, "From SIGTERM to SIGKILL when the lock is lost",
                {0ms, 1h});
+  add_passwords_option(command, options);
 }
 
 void take_words(locked_options& options, std::vector<std::string>& names, context& shared) {

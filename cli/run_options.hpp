@@ -15,6 +15,7 @@ struct run_options {
   std::chrono::milliseconds lease{30'000};
   bool warn_only = false;  // --on-lost warn
   std::chrono::milliseconds grace{5'000};
+  bool passes_secrets = false;  // --pass-passwords
 };
 
 }  // namespace holdfast::cli

@@ -40,9 +40,9 @@ _holdfast() {
   esac
   case "$command" in
     "") words="run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench --version $common" ;;
-    run) words="--shared --exclusive --fair --permits --all-of --member --members-file --longest-lease --dialect --wait --nonblock --lease --on-lost --grace $common" ;;
+    run) words="--shared --exclusive --fair --permits --all-of --member --members-file --longest-lease --dialect --wait --nonblock --lease --on-lost --grace --pass-passwords $common" ;;
     status) words="--dialect --member --members-file $common" ;;
-    elect) words="--lease --grace --once $common" ;;
+    elect) words="--lease --grace --once --pass-passwords $common" ;;
     ls) words="--limit --all-dialects $common" ;;
     watch) words="--dialect --interval --count $common" ;;
     release) words="--force --reason --member --members-file $common" ;;

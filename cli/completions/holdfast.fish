@@ -59,6 +59,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from watch' -l dialect -x -a "$d
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l wait -x -d 'how long to wait'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l nonblock -d 'ask once'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l lease -x -d 'lease of the lock'
+complete -c holdfast -n '__fish_seen_subcommand_from run elect' -l pass-passwords -d 'leave passwords in the environment of the command'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l on-lost -x -a 'terminate warn' -d 'when the lock is lost'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l grace -x -d 'between SIGTERM and SIGKILL'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -x -a '(__fish_complete_subcommand)'

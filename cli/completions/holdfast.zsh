@@ -63,6 +63,7 @@ _holdfast() {
             '--wait[how long to wait for the lock]:duration:' \
             '--nonblock[ask once]' \
             '--lease[how long the lock outlives this process]:duration:' \
+            '--pass-passwords[leave passwords in the environment of the command]' \
             '--on-lost[what to do when the lock is lost]:action:(terminate warn)' \
             '--grace[between SIGTERM and SIGKILL]:duration:' \
             '1:lock:' '*::command:_normal'

@@ -31,7 +31,7 @@ holdfast() {
 }
 
 # [snippet locks]
-export HOLDFAST_URL=redis://localhost:6379         # or embedded:/tmp/locks: needs no server
+export HOLDFAST_URL=redis://localhost:6379         # or embedded:$HOME/locks: needs no server
 holdfast run nightly -- ./backup.sh                # one at a time on all machines
 holdfast run nightly --nonblock -- ./backup.sh     # 75 when somebody else has the lock
 holdfast run deploy --wait 10s --lease 30s -- sh -c 'echo "my token is $HOLDFAST_TOKEN"'

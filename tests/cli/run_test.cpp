@@ -52,6 +52,40 @@ TEST_P(CommandLine, TellsTheCommandOfItsOwnLockOnly) {
                                                    "HOLDFAST_TOKENS=inner=[0-9]+\n"));
 }
 
+// The command has no business with the server; and in an error report its environment is shown.
+TEST_P(CommandLine, GivesTheCommandNoPasswords) {
+  const auto server = start({.tcp = true, .arguments = {"--requirepass", "hunter2"}});
+  const auto place = server.tcp_url().substr(std::string("redis://").size());
+  const std::string with_password = "HOLDFAST_URL=redis://:hunter2@" + place;
+  const words by_url = {with_password, "HOLDFAST_SENTINEL_PASSWORD=hunter2"};
+  const words by_name = {"HOLDFAST_URL=redis://" + place, "HOLDFAST_PASSWORD=hunter2"};
+  for (const auto* const verb : {"run", "elect"}) {
+    for (const auto& variables : {by_url, by_name}) {
+      const auto said = holdfast({verb, "a", "--", "env"}, variables);
+      ASSERT_EQ(said.how, exited(0)) << said.errors;
+      EXPECT_THAT(said.output, HasSubstr("HOLDFAST_TOKEN="));
+      EXPECT_THAT(said.output, Not(HasSubstr("hunter2"))) << verb;
+      const auto asked = holdfast({verb, "--pass-passwords", "a", "--", "env"}, variables);
+      for (const auto& variable : variables) EXPECT_THAT(asked.output, HasSubstr(variable + "\n"));
+    }
+    EXPECT_THAT(holdfast({verb, "a", "--", "env"}, by_name).output,
+                HasSubstr("HOLDFAST_URL=redis://" + place + "\n"))
+        << "which has no password";
+  }
+}
+
+TEST_P(CommandLine, TellsTokensOfNamesWithEveryByte) {
+  const auto server = start();
+  const auto said =
+      holdfast_at(server, {"run", "a=1,b", "--", "sh", "-c", "echo $HOLDFAST_TOKENS"});
+  EXPECT_THAT(said.output, ::testing::MatchesRegex("a%3D1%2Cb=[0-9]+\n")) << said.errors;
+  for (const auto& [name, written] :
+       {std::pair{"c%d", "c%25d"}, std::pair{"e\nf g", "e%0Af%20g"}}) {
+    const auto one = holdfast_at(server, {"run", name, "--", "sh", "-c", "echo $HOLDFAST_TOKENS"});
+    EXPECT_THAT(one.output, ::testing::MatchesRegex(std::string(written) + "=[0-9]+\n"));
+  }
+}
+
 // Whoever is at the other end of one would not see us go while the command runs.
 TEST_P(CommandLine, GivesTheCommandNoDescriptorOfItsOwn) {
   const auto server = start();

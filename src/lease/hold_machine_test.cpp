@@ -417,10 +417,10 @@ TEST(HoldMachine, MakesAClaimTheWholeLeaseAtAThirdOfIt) {
 // The claim is no shorter than the lease, but only a message has said so.
 TEST(HoldMachine, ConfirmsAClaimAsLongAsTheLease) {
   const milliseconds claim(600);
-  const auto deadline = lease_deadline(local_start, claim);
-  hold_machine renewed(claim, true, claim, local_start, deadline, {}, true);
+  const auto until = lease_deadline(local_start, claim);
+  hold_machine renewed(claim, true, claim, local_start, until, {}, true);
   EXPECT_EQ(renewed.start(), wake(local_start + nanoseconds(claim) / 3));
-  hold_machine fixed(claim, false, claim, local_start, deadline, {}, true);
+  hold_machine fixed(claim, false, claim, local_start, until, {}, true);
   EXPECT_TRUE(fixed.start().renew);
   EXPECT_TRUE(fixed.on_renewed(dialects::not_mine{}, local_start, local_start).lost);
 }

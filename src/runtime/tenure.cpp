@@ -6,7 +6,6 @@
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "runtime/blocking_request.hpp"
-#include "runtime/clock_rate.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/joint_request.hpp"
 #include "runtime/lock_site.hpp"
@@ -40,8 +39,6 @@ short_milliseconds left_of(const tenure* changed) noexcept {
 }
 
 }  // namespace
-
-moment tenure::present() noexcept { return {follow_clock_rate(net::now()), leasing::far_future}; }
 
 tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
                lock_site* site)

@@ -24,6 +24,8 @@ monotonic_time together(monotonic_time at, milliseconds lease) noexcept {
 
 }  // namespace
 
+moment tenure::present() noexcept { return {follow_clock_rate(net::now()), leasing::far_future}; }
+
 bool tenure::held() const noexcept { return remaining() > nanoseconds{0}; }
 
 nanoseconds tenure::remaining() const noexcept {

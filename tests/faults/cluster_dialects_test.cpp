@@ -136,10 +136,18 @@ void expect_answers_after(support::fake_server::script parting, std::size_t conn
   });
   slots = "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n" + in_bulk("127.0.0.1") + ":" +
           std::to_string(node.port()) + "\r\n";
-  const client redis{"redis+cluster://127.0.0.1:" + std::to_string(node.port())};
+  const client redis{"redis+cluster://127.0.0.1:" + std::to_string(node.port()),
+                     {.response_timeout = support::generous}};
   const auto mutex = redis.mutex("orders", {.dialect = dialect::redisson()});
-  EXPECT_FALSE(mutex.try_acquire({.timeout = std::chrono::milliseconds{50}}));
+  std::stop_source patience;
+  auto waiting = std::async(std::launch::async, [&] {
+    return mutex.try_acquire({.timeout = support::generous, .stop = patience.get_token()});
+  });
+  // It asks again once it is told that it listens.
+  EXPECT_TRUE(eventually([&] { return node.received("EVALSHA") >= 2; }));
   EXPECT_EQ(node.received("SSUBSCRIBE"), 1U);
+  patience.request_stop();
+  EXPECT_FALSE(waiting.get());
   EXPECT_TRUE(eventually([&] { return node.received("SUNSUBSCRIBE") == 1; }));
   // What is asked on a connection that is about to be given up is not answered.
   EXPECT_TRUE(eventually([&] { return node.connections() == connections; }));

@@ -24,7 +24,7 @@ constexpr std::string_view give_rights =
 constexpr std::string_view check_login = "check the user name and password";
 constexpr std::string_view no_password_there = "give no password, or set one at the server";
 constexpr std::string_view newer_server =
-    "use Redis 6.2 or later or Valkey 7.2 or later, and do not rename its commands";
+    "use Redis 6.2 or later or Valkey 8.0 or later, and do not rename its commands";
 constexpr std::string_view find_master = "give the address of the master";
 
 // Codes are whole words, sentences begin as given. "ERR " and what a script puts around an error of

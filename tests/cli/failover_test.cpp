@@ -27,7 +27,7 @@ TEST_P(CommandLine, ReplicasMustHaveItOnTheirDisksAsAskedFor) {
   const auto server = start({.tcp = true, .arguments = {"--repl-diskless-sync-delay", "0"}});
   const auto follow = [&](const char* keeps) {
     return start({.tcp = true,
-                  .arguments = {"--replicaof", "127.0.0.1 " + std::to_string(server.port()),
+                  .arguments = {"--replicaof", "127.0.0.1", std::to_string(server.port()),
                                 "--appendonly", keeps, "--appendfsync", "always"}});
   };
   const auto in_memory = follow("no");

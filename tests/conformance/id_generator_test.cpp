@@ -183,7 +183,7 @@ TEST_P(Snowflake, WaitsForTheServersClockOnlyIfThatIsNear) {
     const auto before = client{stepping.url()}.snowflake("orders", {.machines = 1});
     (void)before.next();
   }
-  clock.set(0s);
+  clock.set(0s, stepping);
   // Granted after the one before, at a time that the server's clock has yet to reach.
   const client redis{stepping.url()};
   std::optional<snowflake_generator> ids;
@@ -195,7 +195,7 @@ TEST_P(Snowflake, WaitsForTheServersClockOnlyIfThatIsNear) {
     return ids.has_value();
   }));
   EXPECT_EQ(thrown_by([&] { (void)ids->next(); }).reason(), errc::clock_skew);
-  clock.set(61s);
+  clock.set(61s, stepping);
   const auto next = redis.snowflake("others");  // asks for the time
   EXPECT_GT(ids->next(), 0);
 }

@@ -84,7 +84,7 @@ TEST_P(Deployment, ReplicasThatNobodyWaitsFor) {
   const auto needed = [&] { return about("min-replicas-to-write", at(master)); };
   EXPECT_EQ(needed().check, "") << "there are none";
   const auto replica =
-      start({.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(master.port())}});
+      start({.arguments = {"--replicaof", "127.0.0.1", std::to_string(master.port())}});
   ASSERT_TRUE(eventually([&] { return !needed().check.empty(); }));
   expect(needed(), severity::warning, "0", "min-replicas-max-lag");
   expect(about("role", at(replica)), severity::problem, "this is a replica", "the master");
@@ -99,8 +99,7 @@ TEST_P(Deployment, AReplicaThatHangs) {
   const auto master =
       start({.tcp = true,
              .arguments = {"--min-replicas-max-lag", "1", "--repl-diskless-sync-delay", "0"}});
-  auto replica =
-      start({.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(master.port())}});
+  auto replica = start({.arguments = {"--replicaof", "127.0.0.1", std::to_string(master.port())}});
   finding said;
   const auto becomes = [&](severity level, const std::string& detail) {
     return eventually([&] {

@@ -35,7 +35,7 @@ class replicas_test : public fault_test {
   support::server_settings follower(const std::vector<std::string>& more) {
     auto arguments = quick();
     arguments.insert(arguments.end(),
-                     {"--replicaof", "127.0.0.1 " + std::to_string(master().port())});
+                     {"--replicaof", "127.0.0.1", std::to_string(master().port())});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return {.program = GetParam(), .tcp = true, .arguments = arguments};
   }

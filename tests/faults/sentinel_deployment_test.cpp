@@ -189,8 +189,8 @@ TEST_P(SentinelDeployment, AReplicaThatNobodyPromotes) {
   const auto master = start({.tcp = true});
   const auto replica =
       start({.tcp = true,
-             .arguments = {"--replicaof", "127.0.0.1 " + std::to_string(master.port()),
-                           "--maxmemory", "1gb", "--maxmemory-policy", "allkeys-lru"}});
+             .arguments = {"--replicaof", "127.0.0.1", std::to_string(master.port()), "--maxmemory",
+                           "1gb", "--maxmemory-policy", "allkeys-lru"}});
   const auto evicts = [&] { return about("eviction", diagnose(master.tcp_url())); };
   std::vector<finding> said;
   ASSERT_TRUE(eventually([&] { return (said = evicts()).size() == 2; }));
@@ -203,7 +203,7 @@ TEST_P(SentinelDeployment, AReplicaWhoseClockIsAhead) {
   const auto master = start({.tcp = true});
   const auto replica =
       start({.tcp = true,
-             .arguments = {"--replicaof", "127.0.0.1 " + std::to_string(master.port())},
+             .arguments = {"--replicaof", "127.0.0.1", std::to_string(master.port())},
              .environment = clock.environment()});
   const auto clocks = [&] { return about("clocks", diagnose(master.tcp_url())); };
   std::vector<finding> said;

@@ -37,7 +37,10 @@ class SentinelPartition : public fault_test {
     std::vector<std::string> arguments{
         "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
         "--min-replicas-to-write",    "1", "--min-replicas-max-lag",     "2"};
-    if (i > 0) arguments.insert(arguments.end(), {"--replicaof", place_of(0, servers_[0])});
+    if (i > 0) {
+      arguments.insert(arguments.end(), {"--replicaof", private_network::address(0),
+                                         std::to_string(servers_[0].port())});
+    }
     return start({.tcp = true, .address = private_network::address(i), .arguments = arguments});
   }
   private_server start_its_sentinel(std::size_t i) const {

@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <new>
+#include <stdexcept>
 #include <system_error>
 
 #include "net/descriptor.hpp"
+#include "support/eventually.hpp"
 
 namespace holdfast::support {
 
@@ -33,6 +36,17 @@ std::vector<std::string> clock_shim::environment() const {
 void clock_shim::set(nanoseconds ahead) noexcept {
   shown_->ahead = ahead.count();
   shown_->stopped_at = 0;
+}
+
+void clock_shim::set(nanoseconds ahead, const private_server& server) {
+  const auto seconds = [&server] { return std::stoll(server.command({"TIME"}).items.at(0).text); };
+  const auto before = seconds();
+  const auto step = (ahead.count() - shown_->ahead) / 1'000'000'000;
+  set(ahead);
+  // A test may take some seconds on a busy machine, but no clock is set by so few.
+  if (!eventually([&] { return std::abs(seconds() - before - step) < std::abs(step) / 2 + 1; })) {
+    throw std::runtime_error("clock shim: the server does not notice that its clock was set");
+  }
 }
 
 void clock_shim::stop_at(nanoseconds wall_time) noexcept { shown_->stopped_at = wall_time.count(); }

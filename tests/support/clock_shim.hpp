@@ -8,6 +8,7 @@
 
 #include "base/time.hpp"
 #include "embedded/directories.hpp"
+#include "support/private_server.hpp"
 
 namespace holdfast::support {
 
@@ -27,6 +28,9 @@ class clock_shim {
   // From now on the server's wall clock is the machine's plus this. A server may cache its time for
   // the current command or timer tick.
   void set(nanoseconds ahead) noexcept;
+  // Returns once the server tells such a time: Valkey 9 looks at the wall clock now and then only,
+  // and counts on from there.
+  void set(nanoseconds ahead, const private_server& server);
   // It stands still at this time since 1970, which is not 0, until it is set.
   void stop_at(nanoseconds wall_time) noexcept;
 

@@ -87,7 +87,7 @@ sentinel_group::sentinel_group(const std::string& program, std::optional<server_
     server_settings settings{.program = program, .tcp = true, .tls = tls_, .arguments = common};
     if (i > 0) {
       settings.arguments.insert(settings.arguments.end(),
-                                {"--replicaof", "127.0.0.1 " + std::to_string(port_of(server(0)))});
+                                {"--replicaof", "127.0.0.1", std::to_string(port_of(server(0)))});
     }
     servers_.emplace_back(settings);
   }

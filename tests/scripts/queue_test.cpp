@@ -420,5 +420,93 @@ TEST_P(QueueScript, AnOldTicketIsNotCountedAgainstTheLimit) {
   EXPECT_EQ(must_wait(first).place, 0U);
 }
 
+// What clients that are gone have left behind ends by itself, long after the last of them asked.
+TEST_P(QueueScript, EndsThreeMinutesAfterTheLastChange) {
+  const auto channel = listen(2);
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others);
+  const auto lasts_three_minutes = [&](const std::string& which) {
+    const auto left = redis().pttl(key.value_key() + which);
+    redis().command({"PEXPIRE", key.value_key() + which, "60000"});
+    return left > 170'000 && left <= 180'000;
+  };
+  for (claim* one : {&first, &second, &first}) {  // comes, comes behind somebody, asks again
+    must_wait(*one);
+    EXPECT_TRUE(lasts_three_minutes(":w"));
+    EXPECT_TRUE(lasts_three_minutes(":i"));
+  }
+  EXPECT_EQ(redis().release(mine), release_verdict(released{}));
+  EXPECT_TRUE(lasts_three_minutes(":w"));
+}
+
+// A ticket is a time, by which the queue is sorted.
+TEST_P(QueueScript, TicketsGrowAlsoWhenTheClockWasSetBack) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others), third = next_waiting(others);
+  const auto before = redis().micros();
+  const auto ticket = must_wait(first).ticket;
+  EXPECT_GE(ticket, before);
+  EXPECT_LE(ticket, redis().micros());
+  const auto later = ticket + 3'600'000'000;
+  const auto queue = key.value_key() + ":w";
+  const auto member = redis().command({"ZRANGE", queue, "0", "0"}).items.at(0).text;
+  redis().command({"ZADD", queue, "XX", std::to_string(later), member});
+  EXPECT_EQ(must_wait(second).ticket, later + 1);
+  EXPECT_EQ(must_wait(third).ticket, later + 2);
+  EXPECT_EQ(must_wait(third).place, 2U);
+}
+
+TEST_P(QueueScript, RemembersWhenEachAskedLast) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others);
+  must_wait(first);
+  must_wait(second);
+  const auto before = redis().micros();
+  must_wait(first);
+  const auto all = redis().command({"HGETALL", key.value_key() + ":i"}).items;
+  ASSERT_EQ(all.size(), 4U);
+  for (std::size_t i = 0; i < all.size(); i += 2) {
+    const bool is_first = all[i].text.starts_with(first.owner.text());
+    EXPECT_EQ(std::stoull(all[i + 1].text) >= before, is_first);
+  }
+}
+
+// The lock goes to the front, and the newcomer stands where the front has left.
+TEST_P(QueueScript, GivesALockThatEndedToTheFirstAndTheAskerAPlace) {
+  const auto channel = listen(2);
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others), third = next_waiting(others);
+  must_wait(first);
+  must_wait(second);
+  end_the_lease();
+  third.queue_limit = 2;
+  const auto place = must_wait(third);
+  EXPECT_EQ(place.place, 1U);
+  EXPECT_EQ(place.remaining, longest_claim);
+  EXPECT_GT(place.ticket, second.ticket);
+  EXPECT_TRUE(owns(first));
+  EXPECT_EQ(waiting(), 2) << "the limit counts those who are left";
+  // Nothing is left of those who are not in the queue.
+  EXPECT_EQ(redis().command({"HLEN", key.value_key() + ":i"}).number, 2);
+}
+
+TEST_P(QueueScript, LeavesNothingOfWhomItRefuses) {
+  const auto channel = listen(2);
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others), second = next_waiting(others), third = next_waiting(others);
+  must_wait(first);
+  must_wait(second);
+  end_the_lease();
+  third.queue_limit = 1;
+  EXPECT_EQ(code_of(redis().acquire(third)), errc::queue_full);
+  EXPECT_EQ(redis().command({"HLEN", key.value_key() + ":i"}).number, 1);
+  EXPECT_EQ(waiting(), 1);
+}
+
 }  // namespace
 }  // namespace holdfast::dialects

@@ -1,0 +1,58 @@
+"""Which tests are asked about the mutants of a file: the cheapest first, the whole of the script
+tests, then simulations and, last, the conformance tests on a real server."""
+
+SECONDS = 90  # what runs longer has caught it
+
+# A part of the path: suites of scripts_test, of simulation_test, and conformance programs.
+AREAS = (
+    ("dialects/holdfast/shared/", "*SharedScript*:*SharedChange*",
+     "Each/SimulationOf.*/readwrite:Each/SimulationOf.*/semaphore:Each/SimulationOf.*/modelock",
+     "kinds shared_locks joining_readers waiting"),
+    ("dialects/holdfast/quorum/", "*Quorum*", "SimulationOfAQuorum.*", "quorum"),
+    ("dialects/holdfast/latch/", "*LatchScript*", "SimulationOfALatch.*", "latch"),
+    ("dialects/holdfast/barrier/", "*Barrier*", "SimulationOfABarrier.*", "barrier"),
+    ("dialects/holdfast/deadlock/", "*Deadlock*", "", "deadlock"),
+    ("dialects/holdfast/rate", "*Rate*", "SimulationOfValues.*:*/ratelimiter", "rate_limiter"),
+    ("dialects/holdfast/counter", "*Counter*", "SimulationOfValues.*:*/counter", "counter"),
+    ("dialects/holdfast/update_counter", "*Counter*", "SimulationOfValues.*:*/counter", "counter"),
+    ("dialects/holdfast/fenced", "*Fenced*", "SimulationOfValues.*:*/fencedwrite", "fenced"),
+    ("dialects/holdfast/value_block", "*Counter*:*Value*", "SimulationOfValues.*:*/valueblock",
+     "id_generator"),
+    ("dialects/holdfast/acquire_all", "*Several*", "SimulationOfSeveral.*", "all_of"),
+    ("dialects/holdfast/release_all", "*Several*", "SimulationOfSeveral.*", "all_of"),
+    ("dialects/holdfast/", "*AcquireScript*:*QueueScript*:*OwnerScripts*:*OperatorScripts*",
+     "Each/SimulationOf.*/mutex:SimulationOfSeveral.*:Simulation.*",
+     "mutex queue_messages waiting"),
+    ("dialects/parts/", "*AcquireScript*:*Counter*:*OwnerScripts*",
+     "Each/SimulationOf.*/mutex:SimulationOfValues.*:SimulationOfAQuorum.*", "mutex counter"),
+    ("dialects/redisson/", "*Redisson*:*Layout*",
+     "", "redisson_fair redisson_latch redisson_read_write redisson_semaphore dialects"),
+    ("dialects/redlock/", "*Redlock*:*Redsync*:*NodeRedlock*", "", "redlock"),
+    ("dialects/rueidislock/", "*Rueidislock*", "", "rueidislock"),
+    ("dialects/shedlock/", "*ShedLock*", "", "dialects"),
+    ("dialects/token/", "*Token*:*GoZero*", "", "dialects"),
+    ("dialects/", "*Python*:*Spring*:*Layout*:*OwnerScripts*", "", "dialects"),
+)
+
+# Tests of lease_test that take seconds.
+LONG = "*.KeepsItsPromisesInAnyWorld:*.KeepsItsPromisesUnderAnyEvents"
+
+# A part of the name of a file of src/lease: suites of simulation_test.
+MACHINES = (
+    ("quorum", "SimulationOfAQuorum.*"),
+    ("once_machine", "SimulationOfValues.*:Each/SimulationOfAValue.*"),
+    ("", "Each/SimulationOf.*/mutex:SimulationOfSeveral.*:SimulationOfALatch.*:Simulation.*"),
+)
+
+
+def catchers_of(root, file):
+    """[(program, filter)]"""
+    name = str(file.relative_to(root / "src"))
+    if name.startswith("lease/"):
+        simulated = next(suites for part, suites in MACHINES if part in name)
+        return [("lease_test", f"*-{LONG}"), ("lease_test", LONG), ("simulation_test", simulated)]
+    suites, simulated, programs = next(area[1:] for area in AREAS if area[0] in name)
+    found = [("scripts_test", suites), ("scripts_test", "*")]
+    if simulated:
+        found.append(("simulation_test", simulated))
+    return found + [(f"conformance_{program}_test", "*") for program in programs.split()]

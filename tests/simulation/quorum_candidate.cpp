@@ -1,4 +1,4 @@
-// One who wants the lock of a quorum, and his connections.
+// A client that wants the lock of a quorum.
 #include <algorithm>
 #include <utility>
 
@@ -11,85 +11,12 @@ namespace holdfast::simulation::quorum {
 
 using namespace std::chrono_literals;
 
-// ---- a connection ------------------------------------------------------------------------------
-
-void wire::connect() {
-  if (connection_ >= 0) return;
-  connection_ = where_.server(at_).connect();
-  last_arrival_ = last_reply_ = {};
-  for (const auto& row : dialects::catalog()) {
-    for (const auto* const script : row.scripts) where_.server(at_).know(*script);
-  }
-  const auto execute = [&](auto& bytes) { return where_.execute(at_, connection_, bytes); };
-  simulation::subscribe(whose_.id(), execute);
-  whose_.learn(at_, whose_.now(), ask_time(execute));
-}
-
-void wire::send(std::string bytes, heard tell) {
-  connect();
-  const auto number = ++asked_;
-  open_.push_back({number, whose_.now(), std::move(tell)});
-  const auto trip = where_.chance().time_up_to(one_way);
-  last_arrival_ = std::max(last_arrival_, where_.now() + trip);
-  where_.at(last_arrival_, [this, number, bytes = std::move(bytes), by = connection_] {
-    arrive(bytes, number, by);
-  });
-  whose_.later(where_.now() + response_timeout, [this, number] {
-    const bool is_open =
-        std::ranges::any_of(open_, [&](const question& one) { return one.number == number; });
-    if (is_open) break_off();
-  });
-}
-
-void wire::arrive(const std::string& bytes, std::uint64_t number, int connection) {
-  if (where_.awake_at(at_) > where_.now()) {
-    where_.at(where_.awake_at(at_),
-              [this, bytes, number, connection] { arrive(bytes, number, connection); });
-    return;
-  }
-  if (connection != connection_) return arrive_late(bytes);
-  const auto reply = where_.execute(at_, connection, bytes);
-  last_reply_ = std::max(last_reply_, where_.now() + where_.chance().time_up_to(one_way));
-  where_.at(last_reply_, [this, number, reply, connection] {
-    if (connection == connection_) answered(number, reply);
-  });
-}
-
-// What was sent before the connection broke may still be executed, also after what was sent by the
-// next one. Nobody reads the answer.
-void wire::arrive_late(const std::string& bytes) {
-  auto& dice = where_.chance();
-  if (dice.chance(50)) return;
-  const auto late = where_.now() + dice.time_up_to(response_timeout);
-  where_.at(std::max(late, where_.awake_at(at_)),
-            [this, bytes] { where_.execute(at_, where_.server(at_).connect(), bytes); });
-}
-
-void wire::answered(std::uint64_t number, const resp::value& reply) {
-  const auto found = std::ranges::find(open_, number, &question::number);
-  if (found == open_.end()) return;
-  const auto asked = std::move(*found);
-  open_.erase(found);
-  asked.tell(&reply, asked.sent_at);
-}
-
-void wire::break_off() {
-  if (connection_ < 0) return;
-  where_.server(at_).disconnect(std::exchange(connection_, -1));
-  for (const auto& one : std::exchange(open_, {})) one.tell(nullptr, one.sent_at);
-}
-
-void wire::forget() noexcept {
-  open_.clear();
-  if (connection_ >= 0) where_.server(at_).disconnect(std::exchange(connection_, -1));
-}
-
 // ---- the candidate -----------------------------------------------------------------------------
 
 candidate::candidate(assembly& of, std::uint8_t number)
     : assembly_(of),
       number_(number),
-      clock_(timeline::begin, static_cast<std::int64_t>(of.chance().up_to(10'000)) - 5000),
+      clock_(timeline::begin, static_cast<std::int64_t>(of.chance().up_to(20'000)) - 10'000),
       id_{client_id{{number}}},
       server_clocks_(of.size()),
       floors_(of.size()) {
@@ -131,9 +58,12 @@ void candidate::begin() {
                          ? longest_lease
                          : 200ms + milliseconds(dice.up_to(longest_lease.count() - 200));
   const bool patient = !assembly_.faults() || dice.chance(80);
+  const bool renews = !assembly_.are_links_bad() || dice.chance(80);
+  const bool waits = !assembly_.are_links_bad() || !assembly_.faults() || dice.chance(50);
   const auto until = patient ? monotonic_time::max() : now() + dice.time_up_to(2s);
-  wish_ =
-      std::make_shared<wish>(*this, lease, leasing::patience{.waits = true, .give_up_at = until});
+  wish_ = std::make_shared<wish>(*this, lease, renews,
+                                 leasing::patience{.waits = waits, .give_up_at = until});
+  lose_touch_with_one();
   wish_->start();
 }
 
@@ -146,7 +76,14 @@ void candidate::got() {
   }
   holds_ = true;
   ++served_;
-  const auto time = dice.time_up_to(assembly_.is_calm() || dice.chance(80) ? 5ms : 1s);
+  lose_touch_with_one();
+  // Also so long that votes run out which a broken link does not let it renew.
+  const nanoseconds longest = assembly_.is_calm()                            ? 5ms
+                              : assembly_.are_links_bad() && dice.chance(40) ? 3s
+                              : dice.chance(80)                              ? 5ms
+                                                                             : 1s;
+  const auto time =
+      dice.time_up_to(assembly_.faults() ? longest : std::min<nanoseconds>(longest, 1s));
   later(assembly_.now() + time, [this, mine = turn_] {
     if (mine == turn_ && holds_) leave();
   });

@@ -29,6 +29,13 @@ TEST(SimulationOfAQuorum, ServesEverybodySoonWhereNothingGoesWrong) {
   }
 }
 
+// Here a member that had forgotten whom it had voted for gave its vote to a renewal.
+TEST(SimulationOfAQuorum, KeepsThePromisesWhereVotesWereForgotten) {
+  for (const std::uint64_t seed : {924U}) {
+    EXPECT_EQ(simulate_quorum(seed).violation, "") << "seed " << seed;
+  }
+}
+
 // The same seeds each time, for scripts/mutants; and so that something happens in them.
 TEST(SimulationOfAQuorum, KeepsThePromisesUnderEveryFault) {
   const std::uint64_t seeds = usually(600);

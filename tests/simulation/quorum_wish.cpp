@@ -9,10 +9,11 @@ namespace holdfast::simulation::quorum {
 
 using asked = leasing::member_ask::what;
 
-wish::wish(candidate& of, milliseconds lease, leasing::patience patience)
+wish::wish(candidate& of, milliseconds lease, bool renews, leasing::patience patience)
     : of_(of),
       life_(of.life()),
       lease_(lease),
+      renews_(renews),
       since_(of.now()),
       asks_(patience, {.names = of.where().names(),
                        .lease = lease,
@@ -85,10 +86,11 @@ void wish::ask(const leasing::member_ask& what) {
   }
   of_.to(i).send(std::move(bytes), [self = shared_from_this(), i, wanted, asks = what.asks,
                                     attempt = asks_.attempt()](const resp::value* reply,
-                                                               monotonic_time sent_at) {
+                                                               monotonic_time sent_at,
+                                                               leasing::missing how) {
     const auto now = self->of_.now();
     if (reply == nullptr) {
-      return self->obey(self->asks_.on_missing(attempt, i, leasing::missing::unknown, "lost", now));
+      return self->obey(self->asks_.on_missing(attempt, i, how, "lost", now));
     }
     self->of_.learn_if_late(i, sent_at, *reply);
     if (asks == asked::agree) {
@@ -102,7 +104,8 @@ void wish::ask(const leasing::member_ask& what) {
 
 void wish::hold(const leasing::quorum_outcome& won) {
   of_.raise_floors(asks_.token());
-  holds_.emplace(leasing::quorum_hold_machine::settings{lease_, true}, won.deadlines, won.asked_at);
+  holds_.emplace(leasing::quorum_hold_machine::settings{lease_, renews_}, won.deadlines,
+                 won.asked_at);
   of_.where().granted(asks_.token(), last_before_, asked_at_);
   in_doubt_ = won.in_doubt;
   obey(holds_->start());
@@ -120,14 +123,15 @@ void wish::renew(std::size_t i) {
   std::string bytes;
   resp::writer out{bytes};
   write_quorum_keep(claim(), true, longest_lease, of_.not_after(i), out);
-  of_.to(i).send(std::move(bytes), [self = shared_from_this(), i](const resp::value* reply,
-                                                                  monotonic_time sent_at) {
-    if (!self->holds_) return;
-    const auto now = self->of_.now();
-    if (reply == nullptr) return self->obey(self->holds_->on_missing(i, now));
-    self->of_.learn_if_late(i, sent_at, *reply);
-    self->obey(self->holds_->on_kept(i, dialects::read_quorum_keep(*reply), sent_at, now));
-  });
+  of_.to(i).send(
+      std::move(bytes), [self = shared_from_this(), i](const resp::value* reply,
+                                                       monotonic_time sent_at, leasing::missing) {
+        if (!self->holds_) return;
+        const auto now = self->of_.now();
+        if (reply == nullptr) return self->obey(self->holds_->on_missing(i, now));
+        self->of_.learn_if_late(i, sent_at, *reply);
+        self->obey(self->holds_->on_kept(i, dialects::read_quorum_keep(*reply), sent_at, now));
+      });
 }
 
 void wish::give_back() {
@@ -180,10 +184,9 @@ void giving_back::obey(const leasing::quorum_release_step& step) {
     std::string bytes;
     resp::writer out{bytes};
     write_quorum_release(asks, listeners_.empty(), out);
-    of_.to(i).send(std::move(bytes),
-                   [self = shared_from_this(), i](const resp::value* reply, monotonic_time) {
-                     self->answered(i, reply);
-                   });
+    of_.to(i).send(std::move(bytes), [self = shared_from_this(), i](
+                                         const resp::value* reply, monotonic_time,
+                                         leasing::missing how) { self->answered(i, reply, how); });
   }
   if (!step.wake_at) return;
   of_.later(of_.clock().world(*step.wake_at), [self = shared_from_this(), mine = ++timer_] {
@@ -191,9 +194,9 @@ void giving_back::obey(const leasing::quorum_release_step& step) {
   });
 }
 
-void giving_back::answered(std::size_t i, const resp::value* reply) {
+void giving_back::answered(std::size_t i, const resp::value* reply, leasing::missing how) {
   const auto now = of_.now();
-  if (reply == nullptr) return obey(machine_.on_missing(i, leasing::missing::unknown, now));
+  if (reply == nullptr) return obey(machine_.on_missing(i, how, now));
   obey(machine_.on_released(i, dialects::read_quorum_release(*reply), now));
 }
 

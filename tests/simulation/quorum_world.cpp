@@ -31,14 +31,19 @@ constexpr int most_steps = 3;
 assembly::assembly(std::uint64_t seed, bool calm)
     : dice_(seed),
       calm_(calm),
+      links_are_bad_(!calm && dice_.chance(50)),
       clocks_(calm || !dice_.chance(25) ? clocks::none
               : dice_.chance(50)        ? clocks::of_few
                                         : clocks::of_all),
       faults_end_(begin + (calm ? 0s : fault_phase)) {
-  const std::size_t size = 3 + dice_.up_to(2);
+  const std::size_t size = links_are_bad_ && dice_.chance(50) ? 3 : 3 + dice_.up_to(2);
   for (std::size_t i = 0; i < size; ++i) {
-    const auto hour = std::chrono::floor<microseconds>(dice_.time_up_to(1h));
-    members_.push_back(std::make_unique<member>(std::chrono::hours{24} * 365 * 50 + hour));
+    // Those that may lose their memory are behind no other by more than the longest lease: with
+    // their clocks they begin again to count.
+    const bool may_forget = clocks_ != clocks::of_all && i < (size - 1) / 2;
+    const auto ahead = may_forget ? 1h + dice_.time_up_to(longest_lease / 2) : dice_.time_up_to(1h);
+    const auto part = std::chrono::floor<microseconds>(ahead);
+    members_.push_back(std::make_unique<member>(std::chrono::hours{24} * 365 * 50 + part));
     names_.push_back("member " + std::to_string(i));
   }
 }
@@ -57,7 +62,12 @@ simulated_server& assembly::server(std::size_t i) {
 
 resp::value assembly::execute(std::size_t i, int connection, const std::string& bytes) {
   auto& at_work = server(i);
+  const auto before = links_are_bad_ ? vote_of(i) : std::string{};
   auto reply = at_work.execute(connection, bytes);
+  if (links_are_bad_ && faults()) {
+    const auto after = vote_of(i);
+    if (!after.empty() && after != before) forget_soon(i, after);
+  }
   // Where clocks go back, what should be too late is not.
   const auto returned = returns_.find(vote_of(i));
   if (returned != returns_.end() && returned->second == 0 && clocks_ != clocks::of_all) {
@@ -68,7 +78,7 @@ resp::value assembly::execute(std::size_t i, int connection, const std::string& 
       if (faults() && dice_.chance(10)) continue;
       at(now() + one_way, [this, i, told, push = std::move(push)] {
         for (const auto& one : candidates_) {
-          if (one->connection(i) == told) one->heard(push);
+          if (one->connection(i) == told && one->hears(i)) one->heard(push);
         }
       });
     }
@@ -81,6 +91,12 @@ std::string assembly::vote_of(std::size_t i) {
   const std::array<std::string_view, 2> words{"GET", name};
   const auto value = server(i).look(words);
   return value.is_text() ? value.text.substr(value.text.rfind(':') + 1) : std::string{};
+}
+
+milliseconds assembly::vote_ends_in(std::size_t i) {
+  const auto name = dialects::quorum_value_key(key_);
+  const std::array<std::string_view, 2> words{"PTTL", name};
+  return milliseconds{std::max<std::int64_t>(server(i).look(words).number, 0)};
 }
 
 // If a clock is set forward meanwhile, a vote may be gone before the others of its majority are
@@ -135,7 +151,10 @@ void assembly::plan_faults() {
   for (std::size_t i = 0; i < weak && clocks_ != clocks::of_all; ++i) {
     plan(40, [this, i, weak] { restart(i, blank_members() < weak); });
     if (clocks_ == clocks::none) continue;
-    plan(80, [this, i] { set_clock(i, std::chrono::floor<microseconds>(dice_.time_up_to(10s))); });
+    const nanoseconds longest = weak > 1 ? longest_lease / 2 : 10s;
+    plan(80, [this, i, longest] {
+      set_clock(i, std::chrono::floor<microseconds>(dice_.time_up_to(longest)));
+    });
   }
   for (std::size_t i = 0; i < size() && clocks_ == clocks::of_all; ++i) {
     for (int step = 0; step < most_steps; ++step) {
@@ -200,6 +219,7 @@ quorum_outcome assembly::run() {
     at(now() + dice_.time_up_to(50ms), [one = candidates_.back().get()] { one->begin(); });
   }
   if (!calm_) plan_faults();
+  if (links_are_bad_) plan_links();
   timeline::run(candidates_, faults_end_, faults_end_ + healing_phase, [this] { check_beliefs(); });
   if (violation().empty()) check_votes_left();
   if (violation().empty()) check_nothing_left();

@@ -47,6 +47,8 @@ class assembly : public timeline {
 
   bool faults() const noexcept { return now() < faults_end_; }
   bool is_calm() const noexcept { return calm_; }
+  // Links fail one by one, and members forget while their votes count.
+  bool are_links_bad() const noexcept { return links_are_bad_; }
   dice& chance() noexcept { return dice_; }
   const lock_key& key() const noexcept { return key_; }
   std::size_t size() const noexcept { return members_.size(); }
@@ -60,6 +62,7 @@ class assembly : public timeline {
   resp::value execute(std::size_t i, int connection, const std::string& bytes);
   // The request that has the member's vote; empty: none.
   std::string vote_of(std::size_t i);
+  milliseconds vote_ends_in(std::size_t i);  // 0: there is none
   // The largest token that anybody got.
   dialects::token_major last_token() const noexcept {
     return tokens_.empty() ? 0 : *tokens_.rbegin();
@@ -74,6 +77,10 @@ class assembly : public timeline {
 
  private:
   void plan_faults();
+  void plan_links();
+  void plan_weather(candidate& of, std::size_t i, monotonic_time from);
+  bool somebody_else_believes(const std::string& than) const;
+  void forget_soon(std::size_t i, const std::string& voted_for);
   void restart(std::size_t i, bool empty);
   void set_clock(std::size_t i, microseconds by);
   std::size_t blank_members();
@@ -83,6 +90,7 @@ class assembly : public timeline {
 
   dice dice_;
   const bool calm_;
+  const bool links_are_bad_;
   // Whose clocks are set: of the members that may lose their memory, or of all that keep it.
   const enum class clocks { none, of_few, of_all } clocks_;
   const lock_key key_{"leader"};
@@ -97,16 +105,29 @@ class assembly : public timeline {
   quorum_outcome result_;
 };
 
+// What the network does to one link between a client and a member, and to no other.
+struct weather {
+  bool refuses = false;  // connections break, and none is made
+  // One way: what is sent meanwhile arrives only then, perhaps when its connection is long gone.
+  monotonic_time requests_held_until{}, answers_held_until{};
+  nanoseconds slow_by{0};  // each way, at most
+};
+
 // One client's connection to one member: in order, until it breaks; then nobody knows what became
-// of what was not answered. Connects again when it is used.
+// of what was not answered. Connects again when it is used, if the link lets it.
 class wire {
  public:
-  using heard = std::function<void(const resp::value* reply, monotonic_time sent_at)>;
+  // Without a reply: `how` says why.
+  using heard =
+      std::function<void(const resp::value* reply, monotonic_time sent_at, leasing::missing how)>;
 
   wire(assembly& where, candidate& whose, std::size_t at) : where_(where), whose_(whose), at_(at) {}
 
   void connect();
   void send(std::string bytes, heard tell);
+  void set(const weather& now);
+  // What the member says unasked comes when answers do, or not at all.
+  bool delivers() const noexcept;
   void break_off();
   void forget() noexcept;  // the client has died
   int connection() const noexcept { return connection_; }
@@ -119,6 +140,8 @@ class wire {
   };
   void arrive(const std::string& bytes, std::uint64_t number, int connection);
   void arrive_late(const std::string& bytes);
+  nanoseconds trip();
+  nanoseconds spite();
   void answered(std::uint64_t number, const resp::value& reply);
 
   assembly& where_;
@@ -128,6 +151,7 @@ class wire {
   std::uint64_t asked_ = 0;
   std::list<question> open_;
   monotonic_time last_arrival_{}, last_reply_{};
+  weather weather_{};
 };
 
 // The votes for one request are taken back: as runtime::quorum_return.
@@ -140,7 +164,7 @@ class giving_back : public std::enable_shared_from_this<giving_back> {
 
  private:
   void obey(const leasing::quorum_release_step& step);
-  void answered(std::size_t i, const resp::value* reply);
+  void answered(std::size_t i, const resp::value* reply, leasing::missing how);
 
   candidate& of_;
   const std::uint64_t life_;
@@ -154,7 +178,7 @@ class giving_back : public std::enable_shared_from_this<giving_back> {
 // One wish for the lock, from asking to giving back: as runtime::quorum_bid and quorum_tenure.
 class wish : public std::enable_shared_from_this<wish> {
  public:
-  wish(candidate& of, milliseconds lease, leasing::patience patience);
+  wish(candidate& of, milliseconds lease, bool renews, leasing::patience patience);
 
   void start();
   void stop();
@@ -176,6 +200,7 @@ class wish : public std::enable_shared_from_this<wish> {
   candidate& of_;
   const std::uint64_t life_;
   const milliseconds lease_;
+  const bool renews_;
   const monotonic_time since_;
   leasing::quorum_machine asks_;
   std::optional<leasing::quorum_hold_machine> holds_;
@@ -197,6 +222,8 @@ class candidate {
   const wish* wanted() const noexcept { return wish_.get(); }
   int connection(std::size_t i) const noexcept { return wires_[i].connection(); }
   void break_off(std::size_t i) { wires_[i].break_off(); }
+  void lose_touch_with_one();
+  bool hears(std::size_t i) const noexcept { return wires_[i].delivers(); }
   void heard(const resp::value& push);
 
   // For its parts.

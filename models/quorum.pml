@@ -9,11 +9,7 @@
  * who win have the same; a vote that was released is not given again to a late renewal.
  * Controls: NO_WRITE_BACK (the token is chosen, and nobody told) and FORGETS (a member loses its
  * counter and votes at once) must fail, and LATE_RENEWALS (a release does not raise the counter).
- *
- * With BELIEF it looks at exclusion instead, with sound clocks: no vote runs out while its client
- * may count on it. But one member after another loses its memory, and stays out as long as the one
- * may go on whom it had voted for (the longest lease). Nobody believes beside another. Control:
- * VOTES_AT_ONCE.
+ * Exclusion, and members that lose their memory: quorum-belief.pml.
  */
 #define MEMBERS 3
 #define MAJORITY 2
@@ -25,9 +21,6 @@ byte counter[MEMBERS];
 byte vote[MEMBERS]; /* 0: for nobody */
 byte largest = 0;   /* token of those who have won */
 bool used[20];      /* tokens of those who have won */
-bool goes_on[CLIENTS + 1];
-bool believes[CLIENTS + 1];
-byte out[MEMBERS]; /* the client that may count on what the member has forgotten; 0: it votes */
 
 inline count_members(condition, result) {
   result = 0;
@@ -43,7 +36,7 @@ proctype client(byte me) {
   byte major[MEMBERS];
   bool asked[MEMBERS], agreed[MEMBERS];
 
-  atomic { before = largest; goes_on[me] = true }
+  before = largest;
   do
   :: atomic { /* a member is asked, in any order; it votes or is another's; or it is not heard of */
        if
@@ -53,8 +46,7 @@ proctype client(byte me) {
        fi;
        asked[m] = true;
        if
-       :: vote[m] == 0 && (out[m] == 0 || !goes_on[out[m]]) ->
-            out[m] = 0;
+       :: vote[m] == 0 ->
             counter[m]++;
             vote[m] = me;
             major[m] = counter[m]
@@ -106,14 +98,9 @@ proctype client(byte me) {
   atomic { count_members(agreed[m], many);
     if
     :: many >= MAJORITY ->
-#ifdef BELIEF
-         believes[me] = true;
-         assert(!believes[3 - me]);
-#else
          assert(token > before && !used[token]);
          used[token] = true;
-         if :: token > largest -> largest = token :: else fi;
-#endif
+         if :: token > largest -> largest = token :: else fi
     :: else -> goto over
     fi
   }
@@ -136,8 +123,6 @@ proctype client(byte me) {
   fi;
 over:
   atomic { m = 0;
-    believes[me] = false;
-    goes_on[me] = false;
     do
     :: m < MEMBERS ->
          if :: vote[m] == me -> vote[m] = 0 :: else fi;
@@ -149,7 +134,6 @@ over:
     od;
     m = 0
   }
-#ifndef BELIEF
 #ifndef FORGETS
   /* A copy of the renewal that was under way at the release. */
   atomic { m = 0;
@@ -162,26 +146,8 @@ over:
     m = 0
   }
 #endif
-#endif
 }
 
-#ifdef BELIEF
-inline lose_memory(which) {
-  atomic {
-#ifndef VOTES_AT_ONCE
-    if :: vote[which] != 0 -> out[which] = vote[which] :: else fi;
-#endif
-    vote[which] = 0;
-    counter[which] = 0
-  }
-}
-active proctype restarts() {
-end:
-  if :: lose_memory(0) fi;
-end_second:
-  if :: lose_memory(1) fi
-}
-#else
 active proctype clocks() {
   byte dropped = 0;
 end:
@@ -192,7 +158,6 @@ end:
 #endif
   od
 }
-#endif
 
 init {
   atomic {

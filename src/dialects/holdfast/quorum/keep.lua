@@ -8,11 +8,12 @@
 --       3 not-after: refused when the server's time in us is later than this
 --       4 the major that was chosen
 --       5 what a member without this vote does: `refuse`, or vote again, where it has voted for
---         nobody else since: then the number of ms for which one without a counter gives no other
---       6 at a Sentinel group: for how many ms a new master gives no other; empty: a single server
+--         nobody else since: then the number of ms for which one without a counter stays out
+--       6 at a Sentinel group: for how many ms a new master stays out; empty: a single server
 -- Returns
 --   ms > 0                 in force now; never shortened
---   0                      it has voted for another, or may have
+--   0                      it has voted for another, or may have: a member that stays out cannot
+--                          know that, so it votes for nobody, and trusts no vote that it finds
 --   {"late", server time}  not-after has passed
 -- Whatever it returns, but for the last, its counter has reached the token if the vote is ours.
 local call = redis.call
@@ -31,6 +32,7 @@ if not last then
   call('SET', KEYS[3], '1', 'PX', ARGV[5])
 end
 if not last or last < token then call('SET', KEYS[2], zero .. ARGV[4]) end
+if call('PTTL', KEYS[3]) ~= -2 then return 0 end
 if major == ARGV[4] then
   -- Passes when memory is short.
   local remaining = call('PTTL', KEYS[1])

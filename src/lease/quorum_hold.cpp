@@ -103,6 +103,7 @@ quorum_release_machine::quorum_release_machine(const scope& with, std::uint64_t 
 quorum_release_step quorum_release_machine::start() {
   quorum_release_step next{.finished = seats_.empty()};
   for (const seat& each : seats_) next.send.push_back(each.member);
+  if (!next.finished) next.wake_at = wake_at_ = std::min(late_from_, until_);
   return next;
 }
 
@@ -110,6 +111,7 @@ quorum_release_step quorum_release_machine::on_released(std::size_t member,
                                                         const dialects::release_verdict& said,
                                                         monotonic_time now) {
   seat& from = of(member);
+  from.was_tried = true;
   if (std::holds_alternative<dialects::refused>(said)) {
     from.said = answer::missing;
   } else {
@@ -123,6 +125,7 @@ quorum_release_step quorum_release_machine::on_released(std::size_t member,
 quorum_release_step quorum_release_machine::on_missing(std::size_t member, missing how,
                                                        monotonic_time now) {
   seat& from = of(member);
+  from.was_tried = true;
   from.said = answer::missing;
   if (how == missing::unknown) from.maybe_done = true;
   // What was under way by the same connection was lost as well.
@@ -137,6 +140,8 @@ quorum_release_step quorum_release_machine::on_timer(monotonic_time now) {
   quorum_release_step next;
   if (now >= until_) return settle(now);
   const bool is_late = now >= late_from_;
+  if (is_late && !std::exchange(told_, true)) next.done = verdict();
+  if (!told_) next.wake_at = wake_at_ = std::min(late_from_, until_);
   for (seat& each : seats_) {
     const bool is_due = each.said == answer::missing || (each.may_come() && is_late);
     if (!is_due) continue;
@@ -153,8 +158,7 @@ quorum_release_step quorum_release_machine::settle(monotonic_time now) {
   const std::size_t missing = count(answer::missing);
   const std::size_t open = count(answer::none);
   const auto may_come = static_cast<std::size_t>(std::ranges::count_if(seats_, &seat::may_come));
-  const bool is_decided = count(answer::released) >= majority_of(members_) || open == 0;
-  if (is_decided && !std::exchange(told_, true)) next.done = verdict();
+  if ((is_decided() || is_over) && !std::exchange(told_, true)) next.done = verdict();
   if (open == 0 && (missing + may_come == 0 || is_over)) next.finished = true;
   if (is_over) return next;
   auto due = monotonic_time::max();
@@ -164,6 +168,13 @@ quorum_release_step quorum_release_machine::settle(monotonic_time now) {
   }
   if (due < wake_at_) next.wake_at = wake_at_ = due;
   return next;
+}
+
+// What is tried again meanwhile does not keep the caller: with two members that fail in turns there
+// would always be one that has not answered.
+bool quorum_release_machine::is_decided() const noexcept {
+  return count(answer::released) >= majority_of(members_) ||
+         std::ranges::all_of(seats_, &seat::was_tried);
 }
 
 outcome quorum_release_machine::verdict() const {

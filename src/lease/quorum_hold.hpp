@@ -26,8 +26,9 @@ std::string to_string(const quorum_hold_step&);
 // Every member's vote has a deadline of its own; the lock is held while a majority's are not over
 // (majority_deadline), and any event after that means lost. A round of renewals goes to all members
 // at a third of the lease, also to those that did not vote or have lost their vote: they vote again
-// if they have voted for nobody since, so that a member that was restarted is of use again. Until a
-// majority has renewed in a round, another follows after 1/12 of the lease, at most 1 s.
+// if they know that they have voted for nobody since. A member that was restarted empty does so
+// when it has stayed out for the longest lease. Until a majority has renewed in a round, another
+// follows after 1/12 of the lease, at most 1 s.
 class quorum_hold_machine {
  public:
   struct settings {
@@ -89,9 +90,9 @@ struct quorum_release_step {
 std::string to_string(const quorum_release_step&);
 
 // Every member is asked to take the vote back, and again, with growing pauses, until it has
-// answered or the vote has run out. The caller is told when a majority of all has done it, or when
-// no more answers can come: `lost` where a majority had no vote of ours, `unavailable` where nobody
-// has done it.
+// answered or the vote has run out. The caller is told when a majority of all has done it, when
+// each member has answered or failed once, and at `late_from` at the latest: `lost` where a
+// majority had no vote of ours, `unavailable` where nobody has done it.
 //
 // A question for the vote that was lost with its connection may be executed after the release,
 // which came by another one: a vote for nobody. So a member that may see that is asked again,
@@ -102,8 +103,9 @@ class quorum_release_machine {
     std::vector<std::size_t> at{};        // the members that may have voted
     std::vector<std::size_t> in_doubt{};  // of those: the question may arrive yet
     std::size_t members = 0;
-    monotonic_time late_from{};  // nothing is executed any more that was asked before
-    monotonic_time until{};      // all votes have run out by then
+    // Nothing is executed any more that was asked before, and the caller has waited long enough.
+    monotonic_time late_from{};
+    monotonic_time until{};  // all votes have run out by then
   };
 
   quorum_release_machine(const scope& of, std::uint64_t seed);
@@ -119,6 +121,7 @@ class quorum_release_machine {
   struct seat {
     std::size_t member;
     answer said = answer::none;
+    bool was_tried = false;   // it has answered or failed once
     bool maybe_done = false;  // a copy of the request may have been executed
     bool in_doubt = false;    // the question for the vote may arrive yet
     bool may_come() const noexcept {
@@ -129,6 +132,7 @@ class quorum_release_machine {
   seat& of(std::size_t member);
   std::size_t count(answer which) const noexcept;
   quorum_release_step settle(monotonic_time now);
+  bool is_decided() const noexcept;
   outcome verdict() const;
 
   std::vector<seat> seats_;

@@ -176,7 +176,7 @@ TEST(QuorumRelease, tries_again_where_there_was_no_answer_until_all_is_over) {
   ASSERT_TRUE(step.wake_at);
   EXPECT_LE(*step.wake_at, start + milliseconds(500));
   EXPECT_EQ(machine.on_timer(*step.wake_at).send, (std::vector<std::size_t>{1}));
-  // The first copy did it, or the vote is still to come.
+  // The first copy did it, or the vote is still to come: the timer is set.
   EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{.wake_at = late});
 
   auto silent = giving_back({1});
@@ -184,12 +184,41 @@ TEST(QuorumRelease, tries_again_where_there_was_no_answer_until_all_is_over) {
   EXPECT_TRUE(silent.on_timer(deadline).finished);
 }
 
+// Two members that fail in turns, again and again, and one that never answers.
+TEST(QuorumRelease, tells_its_caller_in_time_though_there_is_always_one_that_has_not_answered) {
+  for (const bool one_did_it : {false, true}) {
+    auto machine = giving_back();
+    if (one_did_it) machine.on_released(2, released{}, start);
+    auto wake_at = late;
+    auto step = machine.on_missing(0, missing::not_sent, start);
+    while (!step.done) {
+      wake_at = step.wake_at.value_or(wake_at);
+      ASSERT_LE(wake_at, late);
+      step = machine.on_timer(wake_at);
+      if (step.done) break;
+      wake_at = step.wake_at.value_or(wake_at);
+      if (!step.send.empty()) step = machine.on_missing(0, missing::not_sent, wake_at);
+    }
+    EXPECT_EQ(step.done->code, one_did_it ? std::nullopt : std::optional{errc::unavailable});
+    EXPECT_FALSE(step.finished) << "it is tried on";
+  }
+}
+
+TEST(QuorumRelease, tells_its_caller_when_each_member_was_tried_once) {
+  auto machine = giving_back();
+  const auto first = machine.on_missing(0, missing::not_sent, start);
+  EXPECT_EQ(machine.on_timer(*first.wake_at).send, (std::vector<std::size_t>{0}));
+  EXPECT_FALSE(machine.on_missing(1, missing::unknown, late - seconds(1)).done);
+  EXPECT_TRUE(machine.on_missing(2, missing::unknown, late - seconds(1)).done)
+      << "the other one is asked for the second time";
+}
+
 // The question for the vote was lost, and comes when the release has been there.
 TEST(QuorumRelease, asks_again_where_a_vote_may_come_yet_when_it_is_too_late_for_that) {
   auto machine = giving_back({0, 1, 2}, {1});
   machine.on_released(0, released{}, start);
-  EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{.wake_at = late});
-  // The caller does not wait for that.
+  EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{});
+  // The caller does not wait for that, and the timer was set when it began.
   EXPECT_EQ(machine.on_released(2, released{}, start), quorum_release_step{.done = outcome{}});
   EXPECT_EQ(machine.on_timer(late), quorum_release_step{.send = {1}});
   EXPECT_EQ(machine.on_released(1, not_mine{}, late), quorum_release_step{.finished = true});
@@ -204,7 +233,7 @@ TEST(QuorumRelease, asks_no_more_where_the_vote_has_come) {
 // What is tried again sooner does not put it off, nor hurry it.
 TEST(QuorumRelease, tries_again_where_there_was_no_answer_before_it_is_late) {
   auto machine = giving_back({0, 1}, {1});
-  EXPECT_EQ(machine.on_released(1, not_mine{}, start).wake_at, late);
+  EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{});
   const auto soon = machine.on_missing(0, missing::not_sent, start).wake_at;
   ASSERT_TRUE(soon);
   EXPECT_LT(*soon, late);

@@ -22,6 +22,7 @@ quorum_machine::quorum_machine(patience how_long, const settings& with)
     : patience_(how_long),
       settings_(with),
       seats_(with.names.size()),
+      silent_(with.names.size(), false),
       split_retries_(with.seed),
       polls_(with.seed + 1) {}
 
@@ -47,6 +48,7 @@ quorum_step quorum_machine::ask(monotonic_time now) {
 quorum_step quorum_machine::on_vote(std::uint32_t attempt, std::size_t member, const vote& said,
                                     monotonic_time sent_at, monotonic_time now) {
   seat& from = seats_[member];
+  silent_[member] = false;
   if (attempt != attempt_ || (from.said != answer::none && from.said != answer::silent)) return {};
   if (is_done()) return invite_late(member, said);
   if (state_ == state::waiting) return {};
@@ -133,7 +135,20 @@ bool quorum_machine::can_succeed() const noexcept {
       count(answer::voted) + count(answer::agreed) + count(answer::unsettled) + count(answer::none);
   const std::size_t blank = count(answer::blank);
   const bool may_found = state_ == state::asking && blank + count(answer::none) >= needed();
-  return good + (may_found ? blank : 0) >= needed();
+  return good + (may_found ? blank : 0) >= needed() && !is_split_beside_silent();
+}
+
+// Whether the members that are known to answer, and can vote, are a majority and have voted for
+// different clients.
+bool quorum_machine::is_split_beside_silent() const noexcept {
+  std::size_t awaited = 0, silent = 0;
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    if (seats_[i].said == answer::none) ++(silent_[i] ? silent : awaited);
+  }
+  if (silent == 0) return false;
+  const std::size_t ours =
+      count(answer::voted) + count(answer::agreed) + count(answer::unsettled) + awaited;
+  return ours < needed() && ours + count(answer::busy) >= needed();
 }
 
 // A majority has voted; from now on also for who votes later: it agrees to the same token.
@@ -278,6 +293,7 @@ quorum_step quorum_machine::on_timer(monotonic_time now) {
 void quorum_machine::give_up_on_silent() {
   for (seat& each : seats_) {
     if (each.said != answer::none && each.said != answer::unsettled) continue;
+    if (!cut_short_) silent_[static_cast<std::size_t>(&each - seats_.data())] = true;
     each.said = answer::silent;
     each.detail = "it has not answered in time";
   }

@@ -69,7 +69,9 @@ std::string to_string(const quorum_step&);
 // votes. The token is the largest major among them; where they differ, those below it are asked to
 // agree, and the lock is held when a majority has reached the token while the vote was ours. So a
 // later holder's votes meet it at some member, and his token is larger, whatever the clocks do.
-// (1) Who has not answered within `member_timeout` does not vote in this attempt. (2) If the time
+// (1) Who has not answered within `member_timeout` does not vote in this attempt. A member that did
+// not answer the last time is not even waited for so long where votes are split: without it, too, a
+// majority is there, which may be ours when they are asked again. (2) If the time
 // that a majority keeps its votes (counted from before each was asked for) is not over: that is
 // looked at after the last answer.
 //
@@ -98,6 +100,10 @@ class quorum_machine {
   };
 
   quorum_machine(patience how_long, const settings& with);
+
+  // This member did not answer when it was asked last, as others have noticed.
+  void mark_silent(std::size_t member) { silent_[member] = true; }
+  bool is_silent(std::size_t member) const { return silent_[member]; }
 
   quorum_step start(monotonic_time now);
   // `attempt`: attempt() when it was asked; what is late is ignored, since it was taken back.
@@ -161,6 +167,7 @@ class quorum_machine {
   std::size_t count(answer which) const noexcept;
   std::size_t needed() const noexcept { return majority_of(seats_.size()); }
   bool can_succeed() const noexcept;
+  bool is_split_beside_silent() const noexcept;
   errc reason() const noexcept;
   std::string explain() const;
   std::optional<milliseconds> enough_free_after() const;
@@ -170,6 +177,7 @@ class quorum_machine {
   patience patience_;
   settings settings_;
   std::vector<seat> seats_;
+  std::vector<bool> silent_;  // of members: did not answer when asked last
   back_off split_retries_;
   back_off polls_;
   dialects::token_major token_ = 0;

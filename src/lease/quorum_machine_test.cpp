@@ -216,6 +216,26 @@ TEST_F(QuorumMachine, needs_no_answer_of_a_minority) {
   expect_held(vote(machine, 2, first));
 }
 
+TEST_F(QuorumMachine, does_not_wait_for_a_silent_member_where_votes_are_split) {
+  auto machine = make(3, once);
+  machine.mark_silent(2);
+  machine.start(start);
+  EXPECT_EQ(vote(machine, 0, first), quorum_step{});
+  const auto step = vote(machine, 1, elsewhere);
+  expect_failed(step, errc::busy);
+  EXPECT_EQ(step.take_back, (std::vector<std::size_t>{0, 2}));
+}
+
+TEST_F(QuorumMachine, waits_for_a_silent_member_where_there_is_no_majority_without_it) {
+  auto machine = make(3, once);
+  machine.mark_silent(2);
+  machine.start(start);
+  EXPECT_EQ(vote(machine, 0, first), quorum_step{});
+  EXPECT_EQ(vote(machine, 1, staying_out{lease}), quorum_step{});
+  expect_held(vote(machine, 2, first));
+  EXPECT_FALSE(machine.is_silent(2));
+}
+
 TEST_F(QuorumMachine, names_the_members_when_a_majority_is_unavailable) {
   auto machine = begun(3);
   vote(machine, 0, first);
@@ -394,6 +414,21 @@ TEST_F(WaitingQuorumMachine, pauses_at_random_when_votes_were_split) {
 }
 
 // In another library's layout: also after split votes, and where members do not answer.
+TEST_F(WaitingQuorumMachine, waits_once_for_a_member_that_does_not_answer) {
+  auto machine = make(3, waiting);
+  machine.start(start);
+  vote(machine, 0, first);
+  EXPECT_EQ(vote(machine, 1, elsewhere), quorum_step{});
+  const auto then = machine.on_timer(start + member_timeout);
+  EXPECT_TRUE(machine.is_waiting());
+  EXPECT_TRUE(machine.is_silent(2));
+  machine.on_timer(*then.wake_at);
+  vote(machine, 0, second, *then.wake_at);
+  EXPECT_FALSE(machine.is_waiting());
+  vote(machine, 1, elsewhere, *then.wake_at);
+  EXPECT_TRUE(machine.is_waiting()) << "votes are split, and the third is not waited for";
+}
+
 TEST_F(WaitingQuorumMachine, asks_no_sooner_than_is_usual_there) {
   quorum_machine machine{waiting,
                          {.names = std::span(names).first(3),

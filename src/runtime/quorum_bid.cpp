@@ -50,6 +50,9 @@ void quorum_bid::begin(std::stop_token stop, const listener& who) {
   for (std::size_t i = 0; i < listeners_.size(); ++i) {
     group().at(i).waiting().hear(listeners_[i], weak_from_this());
   }
+  for (std::size_t i = 0; i < group().size(); ++i) {
+    if (group().is_silent(i)) machine_.mark_silent(i);
+  }
   obey(machine_.start(net::now()));
 }
 
@@ -171,6 +174,9 @@ void quorum_bid::on_missing(const quorum_call::question& asked, leasing::missing
 void quorum_bid::on_timer(monotonic_time now) {
   const scoped_mutex lock(mutex_);
   obey(machine_.on_timer(now));
+  for (std::size_t i = 0; i < group().size(); ++i) {
+    if (machine_.is_silent(i)) group().set_silent(i, true);
+  }
 }
 
 void quorum_bid::on_hint() {

@@ -72,11 +72,13 @@ void quorum_call::on_reply(resp::value& reply) {
   const std::unique_ptr<quorum_call> self(this);
   if (const auto said = time_in(reply)) clock().learn(sent_at(), net::now(), *said);
   if (net::now() - sent_at() < soon) group().set_slow(asks_.member, false);
+  group().set_silent(asks_.member, false);
   if (const auto who = who_.lock()) who->on_answer(asks_, reply, sent_at());
 }
 
 void quorum_call::on_failed(redis::fate fate, const redis::breakdown& why) {
   const std::unique_ptr<quorum_call> self(this);
+  group().set_silent(asks_.member, true);
   if (const auto who = who_.lock()) who->on_missing(asks_, to_missing(fate), why);
 }
 

@@ -13,7 +13,8 @@ quorum_group::quorum_group(std::vector<std::shared_ptr<client_core>> members,
                            milliseconds longest_lease)
     : members_(std::move(members)),
       longest_lease_(longest_lease),
-      slow_(std::make_unique<std::atomic<bool>[]>(members_.size())) {
+      slow_(std::make_unique<std::atomic<bool>[]>(members_.size())),
+      silent_(std::make_unique<std::atomic<bool>[]>(members_.size())) {
   for (const auto& each : members_) {
     names_.push_back(each->url());
     response_timeout_ = std::max(response_timeout_, each->engine().options().response_timeout);
@@ -32,6 +33,10 @@ bool quorum_group::hears() const noexcept {
 
 void quorum_group::set_slow(std::size_t member, bool slow) noexcept {
   if (slow_[member].load(std::memory_order_relaxed) != slow) slow_[member].store(slow);
+}
+
+void quorum_group::set_silent(std::size_t member, bool silent) noexcept {
+  if (silent_[member].load(std::memory_order_relaxed) != silent) silent_[member].store(silent);
 }
 
 bool quorum_group::began(const std::shared_ptr<quorum_errand>& one) {

@@ -49,6 +49,11 @@ class quorum_group {
   bool is_slow(std::size_t member) const noexcept { return slow_[member].load(); }
   void set_slow(std::size_t member, bool slow) noexcept;
 
+  // What was asked last of this member has not been answered in time: nobody waits for it where
+  // votes are split. It is still asked.
+  bool is_silent(std::size_t member) const noexcept { return silent_[member].load(); }
+  void set_silent(std::size_t member, bool silent) noexcept;
+
   // From `began` to `decided` an errand is not cut off when the last handle goes; from then to
   // `ended` it is. False: that has gone before.
   bool began(const std::shared_ptr<quorum_errand>& one);
@@ -62,7 +67,7 @@ class quorum_group {
   std::vector<std::string> names_;
   const milliseconds longest_lease_;
   milliseconds response_timeout_{};
-  std::unique_ptr<std::atomic<bool>[]> slow_;
+  std::unique_ptr<std::atomic<bool>[]> slow_, silent_;
   std::mutex guard_;
   bool is_closed_ = false;
   std::size_t undecided_ = 0;

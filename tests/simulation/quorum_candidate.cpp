@@ -76,7 +76,7 @@ void candidate::got() {
   }
   holds_ = true;
   ++served_;
-  lose_touch_with_one();
+  lose_touch_with_another(wish_->lease());
   // Also so long that votes run out which a broken link does not let it renew.
   const nanoseconds longest = assembly_.is_calm()                            ? 5ms
                               : assembly_.are_links_bad() && dice.chance(40) ? 3s

@@ -174,13 +174,27 @@ void assembly::forget_soon(std::size_t i, const std::string& voted_for) {
   });
 }
 
-// For as long as a vote lasts, or a part of that.
+void candidate::cut_off_for(std::size_t i, nanoseconds time) {
+  wires_[i].set({.refuses = true});
+  assembly_.at(assembly_.now() + time, [this, i] { wires_[i].set({}); });
+}
+
+// One member is out of reach when it asks; when it has the lock, another one instead: so its
+// majority becomes another, vote by vote.
 void candidate::lose_touch_with_one() {
   auto& dice = assembly_.chance();
+  lost_.reset();
   if (!assembly_.are_links_bad() || !assembly_.faults() || !dice.chance(30)) return;
-  const auto i = dice.up_to(wires_.size() - 1);
-  wires_[i].set({.refuses = true});
-  assembly_.at(assembly_.now() + dice.time_up_to(longest_lease), [this, i] { wires_[i].set({}); });
+  lost_ = dice.up_to(wires_.size() - 1);
+  cut_off_for(*lost_, dice.time_up_to(longest_lease));
+}
+
+void candidate::lose_touch_with_another(milliseconds lease) {
+  auto& dice = assembly_.chance();
+  if (!lost_ || !assembly_.faults() || !dice.chance(60)) return;
+  const auto next = (*lost_ + 1 + dice.up_to(wires_.size() - 2)) % wires_.size();
+  cut_off_for(*lost_, dice.time_up_to(lease));
+  cut_off_for(next, nanoseconds(lease) + dice.time_up_to(lease / 2));
 }
 
 }  // namespace holdfast::simulation::quorum

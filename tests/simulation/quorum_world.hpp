@@ -187,6 +187,7 @@ class wish : public std::enable_shared_from_this<wish> {
   bool believes() const;
   bool hears(std::uint64_t request) const;
   const request_id& owner() const noexcept { return owner_; }
+  milliseconds lease() const noexcept { return lease_; }
 
  private:
   void obey(const leasing::quorum_step& step);
@@ -223,6 +224,7 @@ class candidate {
   int connection(std::size_t i) const noexcept { return wires_[i].connection(); }
   void break_off(std::size_t i) { wires_[i].break_off(); }
   void lose_touch_with_one();
+  void lose_touch_with_another(milliseconds lease);
   bool hears(std::size_t i) const noexcept { return wires_[i].delivers(); }
   void heard(const resp::value& push);
 
@@ -246,6 +248,7 @@ class candidate {
 
  private:
   void crash();
+  void cut_off_for(std::size_t i, nanoseconds time);
   void plan_mishaps();
   void leave();
   void rest();
@@ -256,6 +259,7 @@ class candidate {
   std::uint64_t life_ = 0, turn_ = 0, requests_ = 0;
   client_id id_;
   std::vector<wire> wires_;
+  std::optional<std::size_t> lost_;  // the member that was out of reach when it asked
   std::vector<leasing::server_clock> server_clocks_;
   std::vector<dialects::token_major> floors_;
   std::shared_ptr<wish> wish_;

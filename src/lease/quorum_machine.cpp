@@ -131,8 +131,7 @@ quorum_step quorum_machine::decide(monotonic_time now) {
 }
 
 bool quorum_machine::can_succeed() const noexcept {
-  const std::size_t good =
-      count(answer::voted) + count(answer::agreed) + count(answer::unsettled) + count(answer::none);
+  const std::size_t good = ours() + count(answer::none);
   const std::size_t blank = count(answer::blank);
   const bool may_found = state_ == state::asking && blank + count(answer::none) >= needed();
   return good + (may_found ? blank : 0) >= needed() && !is_split_beside_silent();
@@ -145,10 +144,8 @@ bool quorum_machine::is_split_beside_silent() const noexcept {
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     if (seats_[i].said == answer::none) ++(silent_[i] ? silent : awaited);
   }
-  if (silent == 0) return false;
-  const std::size_t ours =
-      count(answer::voted) + count(answer::agreed) + count(answer::unsettled) + awaited;
-  return ours < needed() && ours + count(answer::busy) >= needed();
+  const std::size_t good = ours() + awaited;
+  return silent > 0 && good < needed() && good + count(answer::busy) >= needed();
 }
 
 // A majority has voted; from now on also for who votes later: it agrees to the same token.
@@ -219,7 +216,7 @@ quorum_step quorum_machine::invite_late(std::size_t member, const vote& said) {
 }
 
 quorum_step quorum_machine::fail(monotonic_time now) {
-  was_split_ = count(answer::voted) + count(answer::agreed) + count(answer::unsettled) > 0;
+  was_split_ = ours() > 0;
   quorum_step next;
   take_votes_back(next);
   send_away_blank(next);
@@ -293,7 +290,7 @@ quorum_step quorum_machine::on_timer(monotonic_time now) {
 void quorum_machine::give_up_on_silent() {
   for (seat& each : seats_) {
     if (each.said != answer::none && each.said != answer::unsettled) continue;
-    if (!cut_short_) silent_[static_cast<std::size_t>(&each - seats_.data())] = true;
+    if (!cut_short_) mark_silent(static_cast<std::size_t>(&each - seats_.data()));
     each.said = answer::silent;
     each.detail = "it has not answered in time";
   }
@@ -331,9 +328,8 @@ void quorum_machine::take_votes_back(quorum_step& into) const {
 // Somebody remembers the slot, and they are not a majority: so they have lost their memory. Where
 // nobody has said that he remembers, those who are away may be new as well.
 void quorum_machine::send_away_blank(quorum_step& into) const {
-  const std::size_t remember = count(answer::voted) + count(answer::agreed) +
-                               count(answer::unsettled) + count(answer::changed) +
-                               count(answer::busy) + count(answer::out);
+  const std::size_t remember =
+      ours() + count(answer::changed) + count(answer::busy) + count(answer::out);
   if (remember == 0) return;
   const auto what = founding_ ? member_ask::what::enter : member_ask::what::stay_out;
   for (std::size_t i = 0; i < seats_.size(); ++i) {
@@ -354,9 +350,7 @@ monotonic_time quorum_machine::give_up_at() const noexcept {
 // Why there is no majority: busy where enough members vote at all; otherwise what those who refuse
 // agree on, if they do.
 errc quorum_machine::reason() const noexcept {
-  const std::size_t voting = count(answer::voted) + count(answer::agreed) +
-                             count(answer::unsettled) + count(answer::changed) +
-                             count(answer::busy);
+  const std::size_t voting = ours() + count(answer::changed) + count(answer::busy);
   // Who has not answered when it is decided has not been too slow: he votes for somebody.
   if (voting > 0 && voting + count(answer::none) >= needed()) return errc::busy;
   std::optional<errc> common;

@@ -165,6 +165,9 @@ class quorum_machine {
   void give_up_on_silent();
 
   std::size_t count(answer which) const noexcept;
+  std::size_t ours() const noexcept {
+    return count(answer::voted) + count(answer::agreed) + count(answer::unsettled);
+  }
   std::size_t needed() const noexcept { return majority_of(seats_.size()); }
   bool can_succeed() const noexcept;
   bool is_split_beside_silent() const noexcept;

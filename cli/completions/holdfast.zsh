@@ -73,6 +73,7 @@ _holdfast() {
             '--lease[how long the lead outlives this process]:duration:' \
             '--grace[between SIGTERM and SIGKILL]:duration:' \
             '--once[do not campaign again]' \
+            '--pass-passwords[leave passwords in the environment of the command]' \
             '1:election:' '*::command:_normal'
           ;;
         status)

@@ -308,7 +308,7 @@ TEST_P(SharedServer, WritesToNothingThatAnotherUserPutsInItsPlace) {
     for (;;) ::renameat2(AT_FDCWD, named.c_str(), AT_FDCWD, evil.c_str(), RENAME_EXCHANGE);
   });
   ASSERT_EQ(attacker.heard(), "at it");
-  for (int i = 0; i < 20; ++i) (void)refusal(named);
+  for (int i = 0; i < 50; ++i) (void)refusal(named);
   std::ifstream kept(precious);
   std::string text;
   std::getline(kept, text);

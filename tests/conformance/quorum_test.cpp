@@ -332,6 +332,37 @@ TEST_P(Quorum, KeepsOutAMemberThatHasForgottenItsVote) {
   EXPECT_TRUE(held.held());
 }
 
+// Two clients contend, and each often gets one vote of the two that are left: the frozen member
+// could decide, but nobody waits for it once it was noticed.
+TEST_P(Quorum, DoesNotWaitForAFrozenMemberWhereVotesAreSplit) {
+  make(3);
+  const lock_options lock{.lease = 16s};
+  constexpr auto member_timeout = 2s;  // the response time-out, which is less than a quarter lease
+  const client_options of_each{.response_timeout = member_timeout};
+  const auto here = nodes({}, of_each), there = nodes({}, of_each);
+  EXPECT_TRUE(settle(here.mutex("leader", lock)));
+  server(2).freeze();
+  std::atomic<std::int64_t> longest{0};
+  const auto play = [&](const quorum& mine, bool counts) {
+    const auto leader = mine.mutex("leader", lock);
+    for (int i = 0; i < 40; ++i) {
+      const auto began = net::now();
+      const auto held = leader.acquire();
+      const auto took = (net::now() - began).count();
+      auto most = longest.load();
+      while (counts && took > most && !longest.compare_exchange_weak(most, took)) {
+      }
+    }
+  };
+  for (const bool counts : {false, true}) {  // first it is noticed
+    std::thread other{[&] { play(there, counts); }};
+    play(here, counts);
+    other.join();
+  }
+  EXPECT_LT(nanoseconds{longest}, member_timeout / 2);
+  server(2).thaw();
+}
+
 TEST_P(Quorum, HasAMemberVoteAgainThatCameBackEmptyWhenItHasStayedOut) {
   make(3);
   constexpr auto longest = 2s;

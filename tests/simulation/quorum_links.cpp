@@ -89,7 +89,7 @@ nanoseconds wire::trip() {
 // The worst moment to arrive is when the vote for another has just run out, which it counted on
 // until now: a network that knows would be so slow.
 nanoseconds wire::spite() {
-  if (!where_.are_links_bad() || !where_.faults() || !where_.chance().chance(30)) return {};
+  if (!where_.are_links_bad() || !where_.faults() || !where_.chance().chance(50)) return {};
   const auto left = where_.vote_ends_in(at_);
   return left < response_timeout ? left + where_.chance().time_up_to(one_way) : nanoseconds{};
 }
@@ -165,7 +165,7 @@ bool assembly::somebody_else_believes(const std::string& than) const {
 void assembly::forget_soon(std::size_t i, const std::string& voted_for) {
   const std::size_t weak = (size() - 1) / 2;
   if (i >= weak || clocks_ == clocks::of_all) return;
-  if (!dice_.chance(somebody_else_believes(voted_for) ? 25 : 2)) return;
+  if (!dice_.chance(somebody_else_believes(voted_for) ? 30 : 2)) return;
   at(now() + dice_.time_up_to(dice_.chance(50) ? response_timeout : 20ms), [this, i, weak] {
     if (!faults() || blank_members() >= weak) return;
     ++result_.harms;
@@ -185,7 +185,7 @@ void candidate::lose_touch_with_one() {
   auto& dice = assembly_.chance();
   lost_.reset();
   if (!assembly_.are_links_bad() || !assembly_.faults() || !dice.chance(30)) return;
-  lost_ = dice.up_to(wires_.size() - 1);
+  lost_ = dice.chance(50) ? 0 : dice.up_to(wires_.size() - 1);  // the first may forget
   cut_off_for(*lost_, dice.time_up_to(longest_lease));
 }
 
@@ -193,7 +193,10 @@ void candidate::lose_touch_with_another(milliseconds lease) {
   auto& dice = assembly_.chance();
   if (!lost_ || !assembly_.faults() || !dice.chance(60)) return;
   const auto next = (*lost_ + 1 + dice.up_to(wires_.size() - 2)) % wires_.size();
-  cut_off_for(*lost_, dice.time_up_to(lease));
+  // Found again shortly before the vote of the other one runs out, or sooner: then it votes for it
+  // before another client asks.
+  const auto before_its_end = dice.time_up_to(dice.chance(50) ? lease : response_timeout);
+  cut_off_for(*lost_, std::max(nanoseconds(lease) - before_its_end, nanoseconds{0}));
   cut_off_for(next, nanoseconds(lease) + dice.time_up_to(lease / 2));
 }
 

@@ -37,6 +37,7 @@ namespace holdfast {
 struct held_part {
   std::string name;
   fencing_token token;
+  lease_mode mode = lease_mode::none;  ///< As `lease::mode()`.
 };
 
 /// The parts of what `all_of` gave, by server and name; of any other lease itself.

@@ -11,6 +11,7 @@
 
 #include <holdfast/detail/completion.hpp>
 #include <holdfast/fencing_token.hpp>
+#include <holdfast/lease_mode.hpp>
 #include <holdfast/result.hpp>
 
 namespace holdfast {
@@ -62,6 +63,12 @@ class [[nodiscard]] lease {
   /// True while the lock is certainly held. Reads a clock, costs no I/O: ask it before each step
   /// that must not happen without the lock, and give `token()` to what you write to.
   [[nodiscard]] bool held() const noexcept;
+
+  /// In which mode it is certainly held; `lease_mode::none` when it is not. From the moment at
+  /// which a change of it (`read_write_lock::downgrade`, `mode_lock::change`) is asked for until
+  /// the change has failed for good, it is what the old and the new mode have in common: the server
+  /// may have carried it out, though no answer came. Reads a clock, costs no I/O.
+  [[nodiscard]] lease_mode mode() const noexcept;
 
   /// Fires when the lease is lost, at the latest when it could end at the server; does not fire
   /// for a release. Callbacks on it run on the client's callback thread. Of a lease that was

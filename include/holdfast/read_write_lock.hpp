@@ -49,7 +49,10 @@ class read_write_lock {
   /// Throws `failure{invalid_argument}` when `held` is not an upgradeable lease of this lock.
   [[nodiscard]] lock upgrade(const lease& held) const;
 
-  /// The same from writer or upgradeable holder to reader, which never waits.
+  /// The same from writer or upgradeable holder to reader, which never waits. From the moment it is
+  /// asked for, `held` counts as a reader's (`lease::mode()`), since the server may have made it
+  /// one. When it fails, `held` becomes what it was; when that cannot be, since readers have come
+  /// in meanwhile, `held` is lost, and says so.
   [[nodiscard]] lock downgrade(const lease& held) const;
 
  private:

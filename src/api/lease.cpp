@@ -48,6 +48,12 @@ std::chrono::milliseconds lease::remaining() const noexcept {
 
 bool lease::held() const noexcept { return is_ours() && holding_->held(); }
 
+lease_mode lease::mode() const noexcept {
+  // Before held(), so that it does not come from a time after a loss.
+  const auto mode = is_ours() ? holding_->mode() : lease_mode::none;
+  return held() ? mode : lease_mode::none;
+}
+
 std::stop_token lease::lost() const {
   if (!is_ours()) return {};
   core_->check_process();

@@ -24,6 +24,7 @@ class hold final : public runtime::holding {
 
   const std::string& name() const noexcept override { return whole_->name(); }
   bool held() const noexcept override { return whole_->held(); }
+  lease_mode mode() const noexcept override { return whole_->mode(); }
   nanoseconds remaining() const noexcept override { return whole_->remaining(); }
   std::stop_token lost() override { return whole_->lost(); }
   result<void> extend(milliseconds duration) override { return whole_->extend(duration); }

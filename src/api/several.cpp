@@ -38,6 +38,7 @@ class several final : public runtime::holding, public std::enable_shared_from_th
   bool held() const noexcept override {
     return std::ranges::all_of(parts_, [](const auto& one) { return one->what->held(); });
   }
+  lease_mode mode() const noexcept override { return lease_mode::several; }
   nanoseconds remaining() const noexcept override {
     auto least = nanoseconds::max();
     for (const auto& one : parts_) least = std::min(least, one->what->remaining());
@@ -101,7 +102,10 @@ class several final : public runtime::holding, public std::enable_shared_from_th
 
   std::vector<held_part> list() const {
     std::vector<held_part> all;
-    for (const auto& one : parts_) all.push_back({one->what->name(), fencing_token{one->token}});
+    for (const auto& one : parts_) {
+      const auto mode = one->what->held() ? one->what->mode() : lease_mode::none;
+      all.push_back({one->what->name(), fencing_token{one->token}, mode});
+    }
     return all;
   }
 
@@ -339,7 +343,7 @@ std::vector<held_part> parts(const lease& held) {
   const auto* const all =
       dynamic_cast<const api::several*>(detail::lock_access::holding(held).get());
   if (all != nullptr) return all->list();
-  return {{held.name(), held.token()}};
+  return {{held.name(), held.token(), held.mode()}};
 }
 
 }  // namespace holdfast

@@ -59,6 +59,7 @@ struct claim {
   // Of those who wait:
   bool waits = false;  // joins the queue when the lock is not free
   wakeup_way way = wakeup_way::channel;
+  bool forsakes = false;  // what this was to replace is not held any more
   std::uint32_t queue_limit = std::numeric_limits<std::uint32_t>::max();  // no more may wait
   std::uint64_t ticket = 0;  // of the place in the queue that it has or had; 0: none
   // Stands in the queue and nowhere else, and in the message of the grant: see handed_over.
@@ -132,7 +133,12 @@ using renew_verdict = std::variant<renewed, not_mine, late, refused>;
 struct released {
   friend bool operator==(const released&, const released&) = default;
 };
-using release_verdict = std::variant<released, not_mine, unfinished, refused>;
+// A change of what is held was granted, and cannot be undone: others have come in that do not go
+// together with what was held before. Nothing is given back until its holder knows.
+struct not_undone {
+  friend bool operator==(const not_undone&, const not_undone&) = default;
+};
+using release_verdict = std::variant<released, not_mine, unfinished, not_undone, refused>;
 
 class recipe {
  public:

@@ -214,6 +214,7 @@ step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, mome
 step acquire_machine::on_given_back(const dialects::release_verdict& verdict, moment now) {
   const bool grant_crossed_it = std::exchange(under_way_, ask::nothing) != to_give_back_;
   if (std::holds_alternative<dialects::unfinished>(verdict)) return give_back(now);
+  if (std::holds_alternative<dialects::not_undone>(verdict)) return on_not_undone(now);
   const auto* refusal = std::get_if<dialects::refused>(&verdict);
   if (refusal != nullptr && refusal->passing) return give_back_later(now);
   maybe_ours_ = grant_crossed_it && refusal == nullptr;
@@ -333,6 +334,7 @@ step acquire_machine::give_back(moment now) {
 step acquire_machine::give_back_later(moment now) {
   if (now.local >= ends_by_itself_at()) {
     maybe_ours_ = false;
+    unclear_ = true;
     return give_back(now);
   }
   return wake(std::min(now.local + retries_.next(while_unreachable), ends_by_itself_at()), now);
@@ -362,12 +364,6 @@ monotonic_time acquire_machine::executable_until() const noexcept {
 void acquire_machine::settled(moment now) noexcept {
   under_way_ = ask::nothing;
   doubtful_until_ = std::min(doubtful_until_, now.local);
-}
-
-// Who gives up a change that was granted becomes what he was, and only withdrawing does that.
-ask acquire_machine::way_back() const noexcept {
-  const bool changes = claim_->wants != nullptr && claim_->wants->replaced;
-  return changes ? ask::withdraw : ask::release;
 }
 
 bool acquire_machine::giving_back() const noexcept {

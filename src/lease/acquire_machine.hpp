@@ -48,6 +48,9 @@ struct patience {
 // have heard its proof before; otherwise it is only a
 // reason to ask. What came while asking is judged after the answer. (5) Or refused for a reason
 // that passes. (6) Or told that the lock was handed over. (7) Or his patience is over.
+//
+// A change of what is held whose answer never came is undone by withdrawing. Where it cannot be
+// (step::cannot_undo), its holder must stop believing in what it had; then it withdraws again.
 class acquire_machine {
  public:
   struct settings {
@@ -100,6 +103,9 @@ class acquire_machine {
   // however late it is sent: doubts end soon after.
   monotonic_time executable_until() const noexcept;
 
+  // It has ended without knowing what the server has done for it.
+  bool is_unclear() const noexcept { return unclear_; }
+
   // Names the grant once there is one.
   const dialects::claim& claim() const noexcept { return *claim_; }
 
@@ -126,6 +132,7 @@ class acquire_machine {
   step on_refused(const dialects::refused& refusal, moment now);
   step on_unwanted(const dialects::acquire_verdict& verdict, moment now);
   step on_given_back(const dialects::release_verdict& verdict, moment now);
+  step on_not_undone(moment now);
   step acquire_missing(missing how, const outcome& why, moment now);
   step give_back_missing(missing how, const outcome& why, moment now);
 
@@ -168,6 +175,7 @@ class acquire_machine {
   std::uint8_t late_in_a_row_ = 0;
   bool asked_plainly_ = false;   // the request was sent in a form that cannot join the queue
   bool told_ : 1 = false;        // the caller has his outcome
+  bool unclear_ : 1 = false;     // nobody has said what has become of it
   bool maybe_ours_ : 1 = false;  // the server may hold the lock for us, without our hearing it
   bool woken_ : 1 = false;       // a wake-up came while asking
   bool tuned_in_ : 1 = false;    // we are told when somebody gives the lock back

@@ -509,5 +509,56 @@ TEST(AcquireMachine, AGrantedChangeThatIsNotWantedAnyMoreIsWithdrawn) {
   EXPECT_EQ(machine.on_reply(say("granted", 10'000), local_start, start).send, ask::withdraw);
 }
 
+acquire_machine changing(patience how_long) {
+  static const dialects::demand down{.mode = 'r', .replaced = test_claim().owner};
+  auto change = test_claim(lease);
+  change.wants = &down;
+  return {recipe, new_claim(change), how_long, {.response_timeout = response_timeout, .seed = 1}};
+}
+
+// Its holder must stop believing in what it had before the server lets anybody in beside that.
+TEST(AcquireMachine, SaysThatAChangeCannotBeUndoneBeforeItGivesItBackForGood) {
+  acquire_machine machine = changing(once);
+  machine.start(start);
+  machine.on_missing(missing::unknown, no_route, start);
+  ASSERT_EQ(machine.on_timer(at(doubt_ends)).send, ask::withdraw);
+  const step told = machine.on_reply(say("not undone"), doubt_ends, at(doubt_ends));
+  EXPECT_EQ(told, (step{.send = ask::withdraw, .cannot_undo = true}));
+  const step over = machine.on_reply(say("released"), doubt_ends, at(doubt_ends));
+  EXPECT_TRUE(over.finished);
+  EXPECT_FALSE(over.cannot_undo);
+  EXPECT_FALSE(machine.is_unclear());
+}
+
+TEST(AcquireMachine, TellsACallerThatStillWaitsThatItHasLostWhatItWantedToChange) {
+  acquire_machine machine = changing(for_ever);
+  machine.start(start);
+  const step late = machine.on_reply(say("granted", 10'000), local_start, at(local_start + lease));
+  ASSERT_EQ(late.send, ask::withdraw);
+  const auto now = local_start + lease;
+  const step told = machine.on_reply(say("not undone"), now, at(now));
+  expect_done(told, errc::lost);
+  EXPECT_TRUE(told.cannot_undo);
+  EXPECT_EQ(told.send, ask::withdraw);
+}
+
+TEST(AcquireMachine, IsUnclearWhenNobodySaysWhatHasBecomeOfAChange) {
+  acquire_machine machine = changing(once);
+  machine.start(start);
+  machine.on_missing(missing::unknown, no_route, start);
+  auto now = doubt_ends;
+  step next = machine.on_timer(at(now));
+  for (int i = 0; i < 1000 && !next.finished; ++i) {
+    if (next.send != ask::nothing) {
+      next = machine.on_missing(missing::unknown, no_route, at(now));
+      continue;
+    }
+    now = *next.wake_at;
+    next = machine.on_timer(at(now));
+  }
+  EXPECT_TRUE(next.finished);
+  EXPECT_TRUE(machine.is_unclear());
+}
+
 }  // namespace
 }  // namespace holdfast::leasing

@@ -89,6 +89,7 @@ class fake_recipe final : public dialects::recipe {
     if (reply.text == "released") return dialects::released{};
     if (reply.text == "more") return dialects::unfinished{};
     if (reply.text == "not mine") return dialects::not_mine{};
+    if (reply.text == "not undone") return dialects::not_undone{};
     return refusal(reply);
   }
 

@@ -74,6 +74,8 @@ class hold_machine {
     return renews_ && !claiming_ && deadline_ - now < nanoseconds(lease_) / 3;
   }
   monotonic_time deadline() const noexcept { return deadline_; }
+  // Nothing that was asked since the last doubt has confirmed it yet.
+  bool is_doubted() const noexcept { return doubted_at_ != never; }
 
  private:
   hold_step wait() const;

@@ -48,6 +48,7 @@ std::string text_of_step(const basic_step<Outcome>& what) {
     add("send " + std::string(name_of(what.send)) + (what.resend ? " again" : ""));
   }
   if (what.wake_at) add("wake at " + in_nanoseconds(*what.wake_at));
+  if (what.cannot_undo) add("what was changed is lost");
   if (what.learned) {
     add("the server's time is " + std::to_string(what.learned->time_since_epoch().count()) + " us");
   }

@@ -50,6 +50,7 @@ struct basic_step {
   std::optional<monotonic_time> wake_at{};  // call on_timer then; replaces what was set before
   std::optional<Outcome> done{};            // tell the caller, once
   bool finished = false;                    // nothing will follow; the machine may be destroyed
+  bool cannot_undo = false;                 // the lease that was to be changed is lost
   std::optional<server_time> learned{};  // the answer told the server's time: take it as a sample
   friend bool operator==(const basic_step&, const basic_step&) = default;
 };

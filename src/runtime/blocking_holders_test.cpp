@@ -11,6 +11,7 @@ class fake_holding final : public holding {
  public:
   const std::string& name() const noexcept override { return name_; }
   bool held() const noexcept override { return is_held; }
+  lease_mode mode() const noexcept override { return lease_mode::exclusive; }
   nanoseconds remaining() const noexcept override { return {}; }
   std::stop_token lost() override { return {}; }
   result<void> extend(milliseconds) override { return {}; }

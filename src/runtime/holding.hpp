@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string>
 
+#include <holdfast/lease_mode.hpp>
 #include <holdfast/result.hpp>
 
 #include "base/time.hpp"
@@ -24,6 +25,8 @@ class holding {
 
   virtual const std::string& name() const noexcept = 0;
   virtual bool held() const noexcept = 0;
+  // While it is held.
+  virtual lease_mode mode() const noexcept = 0;
   virtual nanoseconds remaining() const noexcept = 0;
   virtual std::stop_token lost() = 0;
   virtual result<void> extend(milliseconds duration) = 0;

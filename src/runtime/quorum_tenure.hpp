@@ -35,6 +35,7 @@ class quorum_tenure final : public holding,
 
   const std::string& name() const noexcept override { return spec_->key->name(); }
   bool held() const noexcept override { return remaining() > nanoseconds{0}; }
+  lease_mode mode() const noexcept override { return lease_mode::exclusive; }
   nanoseconds remaining() const noexcept override;
   std::stop_token lost() override HOLDFAST_EXCLUDES(mutex_);
   result<void> extend(milliseconds duration) override HOLDFAST_EXCLUDES(mutex_);

@@ -18,6 +18,7 @@ class reader_group::reading final : public holding {
 
   const std::string& name() const noexcept override { return of().name(); }
   bool held() const noexcept override { return of().held(); }
+  lease_mode mode() const noexcept override { return of().mode(); }
   nanoseconds remaining() const noexcept override { return of().remaining(); }
   result<void> extend(milliseconds duration) override { return of().extend(duration); }
 

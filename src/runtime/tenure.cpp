@@ -33,11 +33,6 @@ leasing::outcome in_quarantine() {
 }
 
 // What is counted on of a lease that is to be changed.
-short_milliseconds left_of(const tenure* changed) noexcept {
-  if (changed == nullptr) return {};
-  return std::chrono::ceil<short_milliseconds>(changed->remaining());
-}
-
 }  // namespace
 
 tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
@@ -50,7 +45,6 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
              .owner = owner.next_request(spec_->is_retained()),
              .lease = spec_->lease,
              .delay = spec_->delay,
-             .replaced_lease = left_of(spec_->changes()),
              .floor = spec_->is_counted() ? owner.floor(spec_->key.slot()) : 0,
              .waits = patience.waits && spec_->has_queue(),
              .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,
@@ -86,6 +80,7 @@ void tenure::acquire(std::stop_token stop, listener who, bool drives) {
     conclude(ending::asking, errc::cancelled, {});
     return tell();
   }
+  if (!begin_change()) return tell();
   begun_ = beginning::begun;
   set_busy(true);
   const moment now = present();
@@ -107,7 +102,7 @@ leasing::outcome tenure::take_acquired() {
   return failed ? std::move(*failed) : leasing::outcome{};
 }
 
-bool tenure::abandon() {
+bool tenure::leave_unheard() {
   // Ends outside of the mutex, for which a callback that is running may wait.
   std::unique_ptr<std::stop_callback<stopper>> stops;
   const scoped_mutex lock(mutex_);
@@ -119,6 +114,8 @@ bool tenure::abandon() {
   } else if (auto* const machine = std::get_if<acquiring>(&machine_)) {
     obey(machine->on_stop(present()));
   } else {
+    // What it has changed goes with it, and the server forgets both.
+    if (auto* const changed = spec_->changes()) changed->cannot_stay();
     begin_release({});
   }
   return untold;
@@ -140,6 +137,7 @@ void tenure::on_stop() noexcept {
 void tenure::obey(const leasing::step& step) {
   if (step.learned) engine_.clock(slot()).learn(sent_at(), net::now(), *step.learned);
   if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
+  if (spec_->changes() != nullptr) settle_change(step);
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);
   if (step.done) {
     leave_line();
@@ -259,6 +257,7 @@ result<void> tenure::take_released() {
 // ---- what both ends share ----------------------------------------------------------------------
 
 void tenure::send(leasing::ask what, bool resend) {
+  if (spec_->changes() != nullptr && machine_.index() == 0) note_what_is_changed();
   // Each time: who waits for long shall not be forgotten by those who look at the lock.
   if (what == leasing::ask::acquire) engine_.register_client(spec_->lease);
   // An earlier copy may stand in the queue, unheard: a message that it was granted must find us, or
@@ -309,8 +308,7 @@ void tenure::write(resp::writer& out, monotonic_time sent_at) {
   }
 }
 
-void tenure::on_reply(resp::value& reply) {
-  const auto alive = shared_from_this();
+void tenure::hear_reply(resp::value& reply) {
   const scoped_mutex lock(mutex_);
   const moment now = present();
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {

@@ -61,6 +61,14 @@ class tenure final : public holding,
 
   void on_replaced() HOLDFAST_EXCLUDES(mutex_);
 
+  // For a change of what this holds. From now on the server may have made it `other`.
+  void may_become(char other) noexcept;
+  // It has not; or nobody knows, until a renewal from now on succeeds.
+  void stays_what_it_was() noexcept;
+  void may_stay_what_it_was() HOLDFAST_EXCLUDES(mutex_);
+  // It has, and cannot be undone.
+  void cannot_stay() HOLDFAST_EXCLUDES(mutex_);
+
   // For replication: enough replicas have the grant, or why that is not known.
   void on_replicated(std::optional<leasing::outcome> refusal) HOLDFAST_EXCLUDES(mutex_);
 
@@ -69,6 +77,7 @@ class tenure final : public holding,
 
   // Lock-free but for reading the clock.
   bool held() const noexcept override;
+  lease_mode mode() const noexcept override;
   nanoseconds remaining() const noexcept override;
   nanoseconds remaining(monotonic_time now) const noexcept;  // where the process is known
   dialects::token_major major() const noexcept { return claim_.granted; }
@@ -117,6 +126,8 @@ class tenure final : public holding,
   // Of redis::request and timed.
   void write(resp::writer& out, monotonic_time sent_at) override;
   void on_reply(resp::value& reply) override HOLDFAST_EXCLUDES(mutex_);
+  bool leave_unheard() HOLDFAST_EXCLUDES(mutex_);
+  void hear_reply(resp::value& reply) HOLDFAST_EXCLUDES(mutex_);
   void on_failed(redis::fate what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
   void on_other_server(const redis::slot_set& of) override HOLDFAST_EXCLUDES(mutex_);
@@ -148,6 +159,10 @@ class tenure final : public holding,
   void conclude(ending what, std::optional<errc> code, std::string detail)
       HOLDFAST_REQUIRES(mutex_);
   void tell() HOLDFAST_REQUIRES(mutex_);
+  bool begin_change() HOLDFAST_REQUIRES(mutex_);
+  void note_what_is_changed() HOLDFAST_REQUIRES(mutex_);
+  void settle_change(const leasing::step& step) HOLDFAST_REQUIRES(mutex_);
+  void confirm_mode() HOLDFAST_REQUIRES(mutex_);
   dialects::renew_verdict without_delay(dialects::renew_verdict verdict) const;
   result<void> extended(const dialects::renew_verdict& verdict, milliseconds asked,
                         monotonic_time sent_at, monotonic_time now) HOLDFAST_EXCLUDES(mutex_);
@@ -167,7 +182,10 @@ class tenure final : public holding,
   std::atomic<bool> listened_{false};  // somebody has asked for the loss signal
   // Requests that are to come in the place of this one at the server: until they are over, and
   // given back should their callers have left, a renewal that finds this one gone proves no loss.
-  std::atomic<int> changes_{0};
+  std::atomic<std::uint16_t> changes_{0};
+  // How many of them may have been carried out, for how many of these nobody will ever say so, and
+  // into which modes (a bit for each): see tenure_holding.cpp.
+  std::atomic<std::uint32_t> doubts_{0};
   std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock
 
   mutex mutex_;

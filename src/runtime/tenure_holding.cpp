@@ -64,12 +64,18 @@ void tenure::hold(const leasing::acquire_outcome& got) {
   const bool is_told = got.by_message && !spec_->is_gate;
   auto& machine = machine_.emplace<holding>(spec_->lease, spec_->renews, got.grant.ttl,
                                             got.granted_at, got.deadline, beat, is_told);
+  const auto* const changed = spec_->changes();
+  machine.on_extending(claim_.replaced_lease);
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
   obey(machine.start());
   if (outgoing_.in_doubt) obey(machine.on_doubt(net::now()));
-  // Who changes what he has would lose it, were the change taken back; and at a gate nothing is
-  // held that could be.
+  // Its loss has been told, and a change does not bring it back.
+  if (changed != nullptr && !changed->wants_renewal()) {
+    return refuse({errc::lost, "the lease that was to be changed has ended meanwhile"});
+  }
+  // A holder that changes what it has would lose it, were the change taken back; and at a gate
+  // nothing is held that could be.
   const bool counts_at_once = spec_->changes() != nullptr || spec_->is_gate;
   auto* const replicas = engine_.replicas_of(spec_->key.slot());
   if (replicas == nullptr || counts_at_once) return tell_grant();
@@ -116,6 +122,7 @@ void tenure::on_renewed(const dialects::renew_verdict& said, monotonic_time sent
     const scoped_mutex lock(mutex_);
     if (auto* const machine = std::get_if<holding>(&machine_)) {
       obey(machine->on_renewed(verdict, sent_at, follow_clock_rate(net::now())));
+      if (std::holds_alternative<dialects::renewed>(verdict)) confirm_mode();
     }
   }
   tell_site(was_held);
@@ -203,21 +210,6 @@ result<void> tenure::extended(const dialects::renew_verdict& verdict, millisecon
   }
   if (!is_held) return failure{errc::lost, "the lease had ended before it was extended"};
   return {};
-}
-
-// The server has put another request of ours in the place of this one.
-void tenure::on_replaced() {
-  {
-    const scoped_mutex lock(mutex_);
-    auto* const machine = std::get_if<holding>(&machine_);
-    if (machine == nullptr) return;
-    machine->on_released();
-    held_.store(false, std::memory_order_release);
-    was_replaced_ = !was_lost_;
-    engine_.timers().disarm(*this);
-    leave_room();
-  }
-  if (site_ != nullptr) site_->lost(*this);
 }
 
 }  // namespace holdfast::runtime

@@ -117,6 +117,71 @@ TEST_P(SharedLocks, AnUpgradeableLeaseIsNotLostByExtendingItDuringAnUpgrade) {
   stop.request_stop();
 }
 
+// The server shortens nothing, and what it says is left is what is believed.
+TEST_P(SharedLocks, AChangeIsBelievedForAsLongAsTheServerKeepsIt) {
+  const auto lock = redis().rw("a", {.lease = 300ms, .renewal = renewal::none});
+  auto held = lock.upgradeable().acquire();
+  ASSERT_TRUE(held.extend(30s));
+  auto writer = lock.upgrade(held).acquire();
+  EXPECT_GT(writer.remaining(), 20s);
+  auto reader = lock.downgrade(writer).acquire();
+  EXPECT_GT(reader.remaining(), 20s);
+  EXPECT_FALSE(eventually([&] { return !reader.held(); }, 400ms));
+  EXPECT_TRUE(reader.release());
+  EXPECT_TRUE(another_client().rw("a").exclusive().try_acquire());
+}
+
+TEST_P(SharedLocks, AChangeThatHadToWaitIsBelievedAsLong) {
+  const auto lock = redis().rw("a", {.lease = 300ms, .renewal = renewal::none});
+  auto reader = another_client().rw("a").shared().acquire();
+  auto held = lock.upgradeable().acquire();
+  ASSERT_TRUE(held.extend(30s));
+  std::thread leaving{[&] {
+    EXPECT_TRUE(waits("a", 1));
+    EXPECT_TRUE(reader.release());
+  }};
+  const auto writer = lock.upgrade(held).acquire();
+  leaving.join();
+  EXPECT_TRUE(eventually([&] { return writer.remaining() > 20s; }, 250ms))
+      << "when it is confirmed";
+}
+
+TEST_P(SharedLocks, ALeaseThatHasEndedIsChangedIntoNothing) {
+  const auto lock = redis().rw("a", {.lease = 300ms, .renewal = renewal::none});
+  const auto held = lock.upgradeable().acquire();
+  const auto staying = redis().rw("a").shared().acquire();
+  ASSERT_TRUE(eventually([&] { return !held.held(); }));
+  expect_reason(lock.upgrade(held).try_acquire(), errc::lost);
+  expect_reason(lock.downgrade(held).try_acquire({.timeout = 5s}), errc::lost);
+  const auto modes = redis().mode_lock("b", {.lease = 300ms, .renewal = renewal::none});
+  const auto null = modes.in(lock_mode::null).acquire();
+  ASSERT_TRUE(eventually([&] { return !null.held(); }));
+  expect_reason(modes.change(null, lock_mode::exclusive).try_acquire(), errc::lost);
+}
+
+TEST_P(SharedLocks, ALeaseTellsInWhichModeItIsHeld) {
+  const auto lock = redis().rw("a");
+  auto held = lock.upgradeable().acquire();
+  EXPECT_EQ(held.mode(), lease_mode::upgradeable);
+  EXPECT_EQ(lock.shared().acquire().mode(), lease_mode::shared);
+  const auto writer = lock.upgrade(held).acquire();
+  EXPECT_EQ(writer.mode(), lease_mode::exclusive);
+  EXPECT_EQ(held.mode(), lease_mode::none);
+  EXPECT_EQ(redis().mutex("b").acquire().mode(), lease_mode::exclusive);
+  EXPECT_EQ(redis().recursive_mutex("c").acquire().mode(), lease_mode::exclusive);
+  EXPECT_EQ(redis().semaphore("d", {.permits = 2}).acquire().mode(), lease_mode::permits);
+  const auto modes = redis().mode_lock("e");
+  for (const auto mode :
+       {lock_mode::null, lock_mode::concurrent_read, lock_mode::concurrent_write,
+        lock_mode::protected_read, lock_mode::protected_write, lock_mode::exclusive}) {
+    EXPECT_EQ(static_cast<char>(modes.in(mode).acquire().mode()), static_cast<char>(mode));
+  }
+  const auto both = all_of({redis().mutex("f"), redis().rw("g").shared()}).acquire();
+  EXPECT_EQ(both.mode(), lease_mode::several);
+  EXPECT_EQ(parts(both).at(0).mode, lease_mode::exclusive);
+  EXPECT_EQ(parts(both).at(1).mode, lease_mode::shared);
+}
+
 TEST_P(SharedLocks, AnUpgradedLeaseIsRenewedAndItsPredecessorIsNot) {
   const auto lock = redis().rw("a", {.lease = 150ms});
   auto held = lock.upgradeable().acquire();

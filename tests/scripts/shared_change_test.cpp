@@ -54,20 +54,65 @@ TEST_P(SharedChange, BecomesWhatItWasWhenItGivesAChangeBack) {
   EXPECT_EQ(std::get<released>(shared().release(u)), released{});
 }
 
-// These two were found by the simulation. Who gives up a downgrade beside readers is a reader, and
-// not nothing.
-TEST_P(SharedChange, KeepsWhatItAskedForWhenItCannotBeWhatItWas) {
+// It believes in no more than the weaker mode then, and nobody may come in beside that.
+TEST_P(SharedChange, UndoesNothingBeforeItsHolderKnowsThatItCannotBeWhatItWas) {
   claim writer = in_mode('x'), down = instead_of(writer, 'r'), reader = in_mode('r');
   ASSERT_TRUE(granted_to(writer) && granted_to(down) && granted_to(reader));
-  EXPECT_EQ(std::get<released>(shared().withdraw(down)), released{});
-  EXPECT_TRUE(holds(writer));
+  for (int copies = 0; copies < 2; ++copies) {
+    EXPECT_EQ(shared().withdraw(down), release_verdict(not_undone{}));
+  }
+  EXPECT_FALSE(holds(writer));
+  EXPECT_EQ(shared().renew(writer), renew_verdict(not_mine{})) << "nobody is left in doubt";
   claim other = in_mode('x'), another = in_mode('r');
   EXPECT_FALSE(granted_to(other));
   EXPECT_TRUE(granted_to(another));
-  EXPECT_EQ(std::get<released>(shared().release(writer)), released{});
+  down.forsakes = true;
+  EXPECT_EQ(shared().withdraw(down), release_verdict(released{}));
+  EXPECT_FALSE(holds(down) || holds(writer));
+  shared().release(another);
+  shared().release(reader);
+  EXPECT_TRUE(granted_to(other));
 }
 
-// These three, too. What was granted anew to the same request is not freed by a late copy.
+TEST_P(SharedChange, IsNotBroughtBackByAChangeThatOutlivesIt) {
+  claim u = in_mode('u');
+  ASSERT_TRUE(granted_to(u));
+  claim up = instead_of(u, 'x');
+  ASSERT_TRUE(granted_to(up));
+  EXPECT_EQ(shared().release(u), release_verdict(not_mine{}));
+  up.forsakes = true;
+  EXPECT_EQ(shared().withdraw(up), release_verdict(released{}));
+  EXPECT_FALSE(shared().exists(key.value_key()));
+}
+
+// What was extended is not shortened by a change, and the answer says so.
+TEST_P(SharedChange, TellsHowMuchIsLeftOfALongerLease) {
+  claim u = in_mode('u');
+  ASSERT_TRUE(granted_to(u));
+  claim up = instead_of(u, 'x');
+  up.lease = brief_lease;
+  const auto verdict = shared().acquire(up);
+  EXPECT_GT(std::get<granted>(verdict).ttl, lease / 2);
+  up.granted = std::get<granted>(verdict).major;
+  claim down = waiting(instead_of(up, 'r'));
+  down.lease = brief_lease;
+  EXPECT_GT(std::get<granted>(shared().acquire(down)).ttl, lease / 2);
+}
+
+TEST_P(SharedChange, ChangesNoLeaseThatHasEnded) {
+  claim u = in_mode('u');
+  u.lease = brief_lease;
+  ASSERT_TRUE(granted_to(u));
+  claim staying = in_mode('r');
+  ASSERT_TRUE(granted_to(staying));
+  outlive_brief_leases();
+  EXPECT_EQ(shared().renew(u), renew_verdict(not_mine{}));
+  claim up = instead_of(u, 'r');
+  EXPECT_EQ(code_of(shared().acquire(up)), errc::lost);
+}
+
+// These three were found by the simulation. What was granted anew to the same request is not freed
+// by a late copy.
 TEST_P(SharedChange, FreesOnlyTheGrantThatIsNamed) {
   claim reader = in_mode('r');
   ASSERT_TRUE(granted_to(reader));

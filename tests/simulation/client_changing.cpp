@@ -44,6 +44,11 @@ void client::obey_change(const leasing::step& step) {
       if (mine == change_timer_ && changing_) obey_change(changing_->on_timer(present()));
     });
   }
+  if (step.cannot_undo && holding_) {
+    undisturbed_ = false;
+    obey(holding_->on_renewed(dialects::not_mine{}, now(), now()));
+  }
+  change_claim_.forsakes = !believes();
   if (step.send != leasing::ask::nothing) send_change(step.send, step.resend);
   if (step.done) {
     place_.reset();

@@ -75,11 +75,19 @@ void shared_recipe::write_lone_release(const claim& held, resp::writer& out) con
 }
 
 void shared_recipe::write_withdraw(const claim& wanted, resp::writer& out) const {
-  out.call(scripts::holdfast_shared_withdraw, keys, wanted.granted == 0 ? 2 : 3);
+  const std::size_t args = wanted.forsakes ? 4 : wanted.granted != 0 ? 3 : 2;
+  out.call(scripts::holdfast_shared_withdraw, keys, args);
   write_shared_keys(*wanted.key, out);
   out.arg(wanted.owner.text());
   out.arg(wanted.wants != nullptr ? place_of(wanted) : std::string{});
-  if (wanted.granted != 0) out.arg(wanted.granted);
+  if (args == 2) return;
+  out.arg(wanted.granted == 0 ? std::string{} : std::to_string(wanted.granted));
+  if (args == 4) out.arg("forsaken");
+}
+
+release_verdict shared_recipe::read_release(const resp::value& v) const {
+  if (v.is(resp::type::integer) && v.number == 3) return not_undone{};
+  return native_recipe::read_release(v);
 }
 
 void write_set_permits(const lock_key& key, std::uint32_t permits, server_time not_after,

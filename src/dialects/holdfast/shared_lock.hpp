@@ -19,6 +19,7 @@ class shared_recipe final : public native_recipe {
   void write_release(const claim&, resp::writer&) const override;
   void write_lone_release(const claim&, resp::writer&) const override;
   void write_withdraw(const claim&, resp::writer&) const override;
+  release_verdict read_release(const resp::value&) const override;
 };
 
 // The number of permits, for all who use the semaphore from now on; 0: each says it himself.

@@ -1,7 +1,9 @@
 #include "simulation/server/keyspace.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
+#include <map>
 
 #include "simulation/server/answers.hpp"
 
@@ -240,10 +242,16 @@ value keyspace::between(words command, const sorted_set& zset) const {
   const auto least = real(command[2]);
   const auto most = real(command[3]);
   if (!least || !most) return error("ERR min or max is not a float");
-  const bool scores = command.size() == 5 && command[4] == "WITHSCORES";
-  if (command.size() > 4 && !scores) return error("ERR syntax error");
+  const bool scores = command.size() >= 5 && command[4] == "WITHSCORES";
+  const bool limits = command.size() == 8 && command[5] == "LIMIT" && command[6] == "0";
+  if (command.size() > 4 && !(scores && (command.size() == 5 || limits))) {
+    return error("ERR syntax error");
+  }
+  auto left = limits ? real(command[7]).value_or(0) : static_cast<double>(zset.size());
   auto answer = list();
   for (const auto& one : zset) {
+    if (left-- <= 0) break;
+    if (one.first < *least) ++left;
     if (one.first >= *least && one.first <= *most) add_member(answer, one, scores);
   }
   return answer;
@@ -259,10 +267,36 @@ void keyspace::add_member(value& answer, const sorted_set::value_type& one, bool
   }
 }
 
+// In the order of hashes of the names, so that what is there all the time is met once. Few at a
+// time, so that a few elements are several pages as well.
+value keyspace::page(words command, const hash* fields) const {
+  constexpr std::size_t most = 4;
+  std::uint64_t from = 0;
+  std::from_chars(command[2].data(), command[2].data() + command[2].size(), from);
+  std::map<std::uint64_t, const hash::value_type*> ordered;
+  for (std::size_t i = 0; fields != nullptr && i < fields->size(); ++i) {
+    std::uint64_t at = 14695981039346656037U;
+    for (const unsigned char c : (*fields)[i].first) at = (at ^ c) * 1099511628211U;
+    at = (at >> 16) + 1;
+    if (at >= from) ordered.emplace(at, &(*fields)[i]);
+  }
+  auto entries = list();
+  auto next = ordered.begin();
+  for (std::size_t i = 0; i < most && next != ordered.end(); ++i, ++next) {
+    entries.items.push_back(bulk(next->second->first));
+    entries.items.push_back(bulk(next->second->second));
+  }
+  auto answer = list();
+  answer.items = {bulk(next == ordered.end() ? "0" : std::to_string(next->first)),
+                  std::move(entries)};
+  return answer;
+}
+
 value keyspace::on_hashes(words command, bool& known) {
   const auto name = command[0];
   const bool of_all = name == "HGETALL" || name == "HLEN";
-  known = of_all || name == "HSET" || name == "HGET" || name == "HMGET" || name == "HDEL";
+  known = of_all || name == "HSET" || name == "HGET" || name == "HMGET" || name == "HDEL" ||
+          name == "HSCAN";
   if (!known) return {};
   if (command.size() < (name == "HSET" ? 4U : of_all ? 2U : 3U)) return too_few();
   if (name == "HSET" && command.size() % 2 != 0) return too_few();
@@ -270,6 +304,7 @@ value keyspace::on_hashes(words command, bool& known) {
   if (e == nullptr && name == "HSET") e = &make(command[1], {.content = hash{}});
   auto* fields = e == nullptr ? nullptr : std::get_if<hash>(&e->content);
   if (e != nullptr && fields == nullptr) return wrong_type();
+  if (name == "HSCAN") return page(command, fields);
   if (name == "HLEN") return number(fields == nullptr ? 0 : std::int64_t(fields->size()));
   if (name == "HGETALL") {
     auto answer = list(resp3_ ? type::map : type::array);

@@ -59,6 +59,7 @@ class keyspace {
   resp::value on_strings(words command, bool& known);
   resp::value on_sorted_sets(words command, bool& known);
   resp::value on_hashes(words command, bool& known);
+  resp::value page(words command, const hash* fields) const;
   resp::value set(words command);
   resp::value set_many(words command);
   resp::value increase(words command);

@@ -21,6 +21,7 @@
 -- Returns what acquire.lua of the plain lock returns, and
 --   {"gone"}              the request to be replaced does not hold the lock (any more)
 --   {"never", limit}      there are not so many permits
+--   {"full", "100"}       so many others wait to change what they hold, and no more may
 --   {"deadlock"}          another holder waits to change his mode until we give up ours
 --   {"family", m or s}    the lock is one of modes, or of permits, and asked for as the other
 local call = redis.call
@@ -43,7 +44,10 @@ end
 --@include fits
 --@include put
 --@include draw
-if entry then
+if entry and not living(me) then
+  local ended, size = string.match(entry, '^(%a)(%d+):')
+  take_out(me, ended, size)
+elseif entry then
   local who, until_ms, before = string.match(entry, '^(%a%d+:%d+:)(%d+)(.*)$')
   until_ms = until_ms + 0
   if until_ms < now_ms + lease then
@@ -58,7 +62,7 @@ end
 --@include purge
 local old = nil
 if replaced ~= '' then
-  old = call('HGET', KEYS[1], replaced)
+  old = living(replaced)
   if not old then return {'gone'} end
 end
 if mode == 's' then
@@ -76,7 +80,10 @@ if (not waiting or mode == 'n' or old and (less or not waits)) and
   local refusal
   major, refusal = draw()
   if refusal then return refusal end
-  put(me, mode, weight, text, now_ms + lease, replaced, old)
+  -- What it had may last longer than what it asks for, and the server shortens nothing.
+  local drawn = text
+  local until_ms = put(me, mode, weight, text, now_ms + lease, replaced, old)
+  if old then major = {'mine', drawn, until_ms - now_ms} end
   waits = nil
 end
 
@@ -100,10 +107,11 @@ if waits then
     -- an old place, so it may be us.
     if old then
       if ticket > 0 then ticket = ticket - 4503599627370496 end
-      local changing = call('ZRANGEBYSCORE', KEYS[2], '-inf', 0, 'WITHSCORES')
+      local changing = call('ZRANGEBYSCORE', KEYS[2], '-inf', 0, 'WITHSCORES', 'LIMIT', 0, 100)
+      if #changing == 200 and ARGV[10] == '0' then return {'full', '100'} end
       for i = 1, #changing, 2 do
         local wanted, whose = string.match(changing[i], '^[^:]+:(%a)%d+/%d+:([^:]*):')
-        local has = whose and call('HGET', KEYS[1], whose)
+        local has = whose and living(whose)
         local behind, theirs = old, changing[i + 1] + 0
         -- Were two tickets the same, names would say who is in front.
         if theirs == ticket or theirs > ticket and ARGV[10] == '0' then ticket = theirs + 1 end
@@ -125,7 +133,8 @@ if waits then
   waiting = true
 end
 
-local granted = major
+local granted, more, grace = major, false, nil
+local comes_in = not granted and fits(mode, weight, limit, old)
 if waiting then
   --@include pass_on
   granted = granted or mine
@@ -136,14 +145,14 @@ if waiting then
     end
     return refusal
   end
-  if more and not granted then
-    save()
-    return {'more'}
-  end
+else
+  more = not granted and sweep
 end
 save()
 if granted then return granted end
+if more then return {'more'} end
 local remaining = earliest > now_ms and earliest - now_ms or 60000
+if member and grace and grace < remaining then remaining = grace end
 if not member then
   -- Those who were in front of us are gone, or have been let in.
   if waiting and call('EXISTS', KEYS[2]) == 0 and fits(mode, weight, limit, old) then

@@ -24,8 +24,9 @@ for i = 1, #entries, 2 do
 end
 call('DEL', KEYS[1])
 for mode in pairs(held) do held[mode] = 0 end
-summary, earliest, latest = nil, 0, 0
-local me, lease = nil, nil
+summary, sweep, earliest, latest = nil, nil, 0, 0
+local me, lease, comes_in = nil, nil, false
+local more, grace = false, nil
 --@include fits
 --@include put
 --@include draw

@@ -5,7 +5,7 @@
 --       2i + 1  its lease in ms
 -- Returns {"late", server time}, or a list with one verdict for each key:
 --   ms > 0   now in force
---   0        not ours any more
+--   0        not ours any more, or ended
 --   text     the error of the server; the other keys are not concerned
 local call = redis.call
 local not_after = ARGV[1]
@@ -16,7 +16,7 @@ local function renew(key, held, lease)
   local request, named = string.match(held, '^(.+):(%d+)$')
   local who, token, until_ms, before =
     string.match(call('HGET', key, request) or '', '^(%a%d+:(%d+):)(%d+)(.*)$')
-  if token ~= named then return 0 end
+  if token ~= named or until_ms + 0 <= now_ms then return 0 end
   local wanted = now_ms + lease
   if until_ms + 0 >= wanted then return until_ms - now_ms end
   local wanted_text = string.format('%.0f', wanted)

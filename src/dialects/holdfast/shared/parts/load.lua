@@ -2,10 +2,10 @@
 -- (permits: how many are in use), `earliest`, before which no lease of theirs ends, `latest`, after
 -- which none is left (both in ms), the `family` of what is held, m: modes, s: permits, and
 -- `waiting`, whether there is a queue. What is no lock of ours ends the script. What is changed is
--- kept in `put_in` and `taken_out` for save.lua.
+-- kept in `put_in` and `taken_out` for save.lua. `sweep` is set while purge.lua has not seen all.
 local held = {n = 0, c = 0, d = 0, r = 0, p = 0, x = 0, u = 0, s = 0}
 local earliest, latest, family = 0, 0, nil
-local put_in, taken_out = {}, {}
+local put_in, taken_out, sweep = {}, {}, nil
 local waiting = there == 2
 if summary then
   local e, l, n, c, d, r, p, x, u, s

@@ -1,9 +1,34 @@
--- Gives the lock to those in front of the queue who may have it together, in their order, each
--- with a token of his own. Stops at the first who must wait. Needs `now`, `me`: a request that need
--- not be told and gets his whole `lease`, or nil. Sets `mine` to his token when he is among them,
--- `more` when it gave up looking to keep the script short, and `refusal` as draw does.
+-- Gives the lock to those in the queue who may have it together, in their order, each with a token
+-- of its own. Stops at the first that must wait. Needs `now`; `me`, a request that need not be told
+-- and gets its whole `lease`, or nil; and `comes_in`, whether `me` fits what is held. Sets `mine`
+-- to the answer for `me` when it is among them, `more` when this gave up looking to keep the script
+-- short, `refusal` as draw does, and `grace`: for how many ms the first that must wait may still
+-- prove that it lives. `more` and `grace` must be there before.
+--
+-- A waiter that does not fit keeps others waiting that do, and nobody knows whether it lives: its
+-- connection may outlast a process that is frozen. So it is told to ask at once, and when that was
+-- stands behind the time at which it asked last: `<us>:<us>`. If it has not asked for as long as a
+-- provisional grant lasts, it leaves the queue. Should it live after all, it comes back to its old
+-- place, with its ticket.
 local looked, raised, major = 0, false, nil
-local mine, more, refusal = nil, false, nil
+local mine, refusal = nil, nil
+-- What stands in the queue: request, mode, weight, limit, what it replaces, claim, way, proof.
+local function read_waiter(member)
+  local request, mode, weight, limit, replaced, claim, way, proof = string.match(member,
+    '^([^:]+):([ncdrpxus])(%d+)/(%d+):([^:]*):(%d+):([-p])(%x+)$')
+  if not request then return nil end
+  if mode == 's' then limit = redis.pcall('GET', KEYS[5]) or limit end
+  return request, mode, weight + 0, tonumber(limit) or 0, replaced, claim, way, proof
+end
+-- Of the few behind the first, one that fits what is held: its request, where it can be told.
+local function find_heir()
+  for _, member in ipairs(redis.pcall('ZRANGE', KEYS[2], '1', '8')) do
+    local request, mode, weight, limit, replaced, _, way = read_waiter(member)
+    local old = request and replaced ~= '' and living(replaced) or nil
+    local has_all = request and (replaced == '' or old)
+    if has_all and fits(mode, weight, limit, old) then return request, way end
+  end
+end
 while true do
   local head = redis.pcall('ZRANGE', KEYS[2], '0', '0')
   local member = head[1]
@@ -20,36 +45,66 @@ while true do
     if not kind or family and family ~= kind then break end
     family = kind
   end
-  local request, mode, weight, limit, replaced, claim, way, proof = string.match(member,
-    '^([^:]+):([ncdrpxus])(%d+)/(%d+):([^:]*):(%d+):([-p])(%x+)$')
-  local silent = true
+  local request, mode, weight, limit, replaced, claim, way, proof = read_waiter(member)
+  local silent, heard, poked = true, nil, nil
   if request then
-    local heard = redis.pcall('HGET', KEYS[3], member)
-    if type(heard) ~= 'string' then heard = now end
-    -- Or he has it already: this is a second place of his, which gives him nothing.
-    silent = now - heard > (way == 'p' and 5000000 or 120000000) or entry_of(request)
+    heard = redis.pcall('HGET', KEYS[3], member)
+    heard, poked = string.match(type(heard) == 'string' and heard or text, '^(%d+):?(%d*)$')
+    -- Or it is a holder already: this is a second place, which gives it nothing.
+    silent = not heard or now - heard > (way == 'p' and 5000000 or 120000000) or entry_of(request)
   end
   local old = nil
   if not silent and replaced ~= '' then
-    old = entry_of(replaced)
+    old = living(replaced)
     silent = not old
   end
   if not silent then
-    weight = weight + 0
-    if mode == 's' then limit = redis.pcall('GET', KEYS[5]) or limit end
     local channel = 'hf:c:' .. string.sub(request, 1, 32)
     local told = way == '-' and request ~= me
-    if not fits(mode, weight, tonumber(limit) or 0, old) then
-      -- He waits for others, and is told when the first of their leases ends if that is new. If he
-      -- is gone, those behind him need not wait.
-      local listeners = 1
-      if told and (looked > 1 or not me) then
-        local ends = earliest > now_ms and earliest - now_ms or 60000
+    if mode == 's' and weight > limit then
+      -- There are no longer so many permits. It is told when it asks, and blocks nobody.
+      if told then redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 0') end
+    elseif not fits(mode, weight, limit, old) then
+      local is_news = told and (looked > 1 or not me)
+      if sweep then
+        -- What is in its way may have ended, and whoever asks goes on to look.
+        more = true
+        if is_news then redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 20') end
+        break
+      end
+      if request == me then break end
+      local ends = earliest > now_ms and earliest - now_ms or 60000
+      local heir, heir_way, left, listeners = comes_in and me, nil, nil, 1
+      if not me then heir, heir_way = find_heir() end
+      if way == 'p' then
+        left = heir and 1000 - math.floor((now - heard) / 1000)
+      elseif poked ~= '' then
+        left = heir and math.min(claim, 1000) - math.floor((now - poked) / 1000)
+        listeners = is_news and redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 0') or
+          redis.pcall('PUBSUB', 'NUMSUB', channel)[2]
+      elseif heir then
+        listeners = redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 0')
+        if type(listeners) == 'number' then
+          left = math.min(claim, 1000)
+          redis.pcall('HSET', KEYS[3], member, heard .. ':' .. string.format('%.0f', now))
+        else
+          -- We may not publish: those in front ask every 2 s.
+          left = 3000 - math.floor((now - heard) / 1000)
+        end
+      elseif is_news then
+        -- It is told when the first lease of those in its way ends, since that may be new.
         listeners = redis.pcall('PUBLISH', channel, 'next ' .. request .. ' ' .. ends)
-      elseif told then
+      else
         listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)[2]
       end
-      if listeners ~= 0 then break end
+      if listeners ~= 0 and not (left and left <= 0) then
+        grace = left or nil
+        if heir_way == '-' then
+          redis.pcall('PUBLISH', 'hf:c:' .. string.sub(heir, 1, 32),
+            'next ' .. heir .. ' ' .. math.min(left, ends))
+        end
+        break
+      end
     else
       if major then
         major, raised = major + 1, true
@@ -62,22 +117,20 @@ while true do
       if told then
         listeners = redis.pcall('PUBLISH', channel, table.concat({'shared', request, text, claim,
           string.format('%.0f', now), proof, KEYS[1]}, ' '))
-        -- We may not publish: he keeps his place, if he is there, and will ask.
+        -- We may not publish: it keeps its place, if it is there, and will ask.
         if type(listeners) ~= 'number' then
           listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)[2]
           if listeners ~= 0 then break end
         end
       end
       if listeners > 0 then
-        local lasts = claim
-        if request == me then
-          mine, lasts = major, lease
-        end
-        put(request, mode, weight, text, now_ms + lasts, replaced, old)
+        local lasts = request == me and lease or claim
+        local until_ms = put(request, mode, weight, text, now_ms + lasts, replaced, old)
+        if request == me then mine = old and {'mine', text, until_ms - now_ms} or major end
       end
     end
   end
-  -- Where we may not, he would be the first for ever; who asks is told why.
+  -- Where we may not, it would be the first for ever; the one that asks is told why.
   if type(redis.pcall('ZREM', KEYS[2], member)) ~= 'number' then break end
   redis.pcall('HDEL', KEYS[3], member)
 end

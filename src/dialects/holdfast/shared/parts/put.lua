@@ -8,6 +8,12 @@ local function entry_of(request)
   end
   return call('HGET', KEYS[1], request)
 end
+-- The same of a holder whose lease has not ended: what has may not be removed yet.
+local function living(request)
+  local entry = entry_of(request)
+  local until_ms = string.match(entry or '', '^%a%d+:%d+:(%d+)')
+  return until_ms and until_ms + 0 > now_ms and entry or nil
+end
 local function take_out(request, mode, weight)
   for i = 1, #put_in, 2 do
     if put_in[i] == request then
@@ -21,7 +27,7 @@ local function take_out(request, mode, weight)
 end
 -- Makes somebody a holder until `until_ms`: in the place of the holder `replaced`, whose entry
 -- `old` is kept with his, should he give back what he was granted before he knew of it. Until he
--- knows, he counts on the lease that he had.
+-- knows, he counts on the lease that he had. Returns until when it lasts.
 local function put(request, mode, weight, token, until_ms, replaced, old)
   local old_mode, old_weight, old_token, old_until
   if old then
@@ -38,4 +44,6 @@ local function put(request, mode, weight, token, until_ms, replaced, old)
   held[mode] = held[mode] + weight
   if earliest == 0 or until_ms < earliest then earliest = until_ms end
   if until_ms > latest then latest = until_ms end
+  if sweep and (sweep.least == 0 or until_ms < sweep.least) then sweep.least = until_ms end
+  return until_ms
 end

@@ -1,0 +1,46 @@
+// What two modes of a lock have in common.
+#pragma once
+
+#include <string_view>
+
+namespace holdfast::dialects {
+
+// With which modes each does not go together, as in holdfast/shared/parts/fits.lua.
+constexpr std::string_view conflicts_of(char mode) noexcept {
+  switch (mode) {
+    case 'c':
+      return "x";
+    case 'd':
+      return "rpxu";
+    case 'r':
+      return "dpx";
+    case 'u':
+      return "dpxu";
+    case 'p':
+      return "drpxu";
+    case 'x':
+      return "cdrpxu";
+    default:
+      return {};
+  }
+}
+
+// The strongest mode that keeps out nobody but those whom both keep out: what a holder can count on
+// that has one of the two and does not know which.
+constexpr char common_mode(char one, char other) noexcept {
+  const auto is_within = [](std::string_view part, std::string_view whole) {
+    for (const char each : part) {
+      if (whole.find(each) == whole.npos) return false;
+    }
+    return true;
+  };
+  for (const char mode : std::string_view{"xpudrc"}) {
+    const auto against = conflicts_of(mode);
+    if (is_within(against, conflicts_of(one)) && is_within(against, conflicts_of(other))) {
+      return mode;
+    }
+  }
+  return 'n';
+}
+
+}  // namespace holdfast::dialects

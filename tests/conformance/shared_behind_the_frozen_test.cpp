@@ -1,0 +1,115 @@
+// Locks that several may hold, behind a waiter that is frozen or can never be served: at most one
+// provisional grant is lost on it, as with a mutex.
+#include <csignal>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "conformance/conformance.hpp"
+#include "support/forked.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+class SharedBehindTheFrozen : public mutex_test {
+ protected:
+  // A process of its own that waits for what `wanted` makes of its client.
+  support::forked somebody_who_wants(const std::function<lock(const client&)>& wanted) {
+    return support::forked{[&, wanted](const auto& parent) {
+      const client own{server().url()};
+      std::thread waiter{[&] {
+        const auto got = wanted(own).try_acquire({.timeout = forever});
+        parent.tell(got ? "got it" : std::string{got.error().what()});
+      }};
+      parent.tell("waits");
+      parent.sleep_until_killed();
+    }};
+  }
+  // One provisional grant, and the time that a busy machine takes.
+  static constexpr milliseconds soon = 8s;
+};
+HOLDFAST_ON_EACH_SERVER(SharedBehindTheFrozen);
+
+TEST_P(SharedBehindTheFrozen, AReaderComesInBesideAReader) {
+  const auto reading = redis().rw("a", {.fair = true}).shared().acquire();
+  auto writer = somebody_who_wants([](const client& own) { return own.rw("a").exclusive(); });
+  (void)writer.heard();
+  ASSERT_TRUE(waits("a", 1));
+  writer.signal(SIGSTOP);
+  const auto before = net::now();
+  const auto second = another_client().rw("a").shared().try_acquire({.timeout = generous});
+  EXPECT_TRUE(second);
+  EXPECT_LT(net::now() - before, soon);
+  EXPECT_TRUE(reading.held());
+}
+
+TEST_P(SharedBehindTheFrozen, AWriterThatThawsIsServed) {
+  auto reading = redis().rw("a", {.fair = true}).shared().acquire();
+  auto writer = somebody_who_wants([](const client& own) { return own.rw("a").exclusive(); });
+  (void)writer.heard();
+  ASSERT_TRUE(waits("a", 1));
+  writer.signal(SIGSTOP);
+  {
+    const auto second = another_client().rw("a").shared().try_acquire({.timeout = generous});
+    EXPECT_TRUE(second);
+  }
+  writer.signal(SIGCONT);
+  ASSERT_TRUE(waits("a", 1));
+  EXPECT_TRUE(reading.release());
+  EXPECT_EQ(writer.heard(), "got it");
+}
+
+TEST_P(SharedBehindTheFrozen, APermitIsGivenPastOneThatWantsMore) {
+  const auto licences = redis().semaphore("a", {.permits = 3});
+  const auto two = licences.permits(2).acquire();
+  auto greedy = somebody_who_wants(
+      [](const client& own) { return own.semaphore("a", {.permits = 3}).permits(3); });
+  (void)greedy.heard();
+  ASSERT_TRUE(waits("a", 1));
+  greedy.signal(SIGSTOP);
+  const auto before = net::now();
+  EXPECT_TRUE(licences.try_acquire({.timeout = generous}));
+  EXPECT_LT(net::now() - before, soon);
+}
+
+// Nobody holds anything, and there are permits enough for the second that waits.
+TEST_P(SharedBehindTheFrozen, APermitIsGivenPastOneThatWantsMoreThanThereAre) {
+  const auto licences = redis().semaphore("a", {.permits = 3});
+  auto all = licences.permits(3).acquire();
+  auto greedy = somebody_who_wants(
+      [](const client& own) { return own.semaphore("a", {.permits = 3}).permits(3); });
+  (void)greedy.heard();
+  ASSERT_TRUE(waits("a", 1));
+  licences.set_permits(1);
+  EXPECT_THAT(greedy.heard(), ::testing::HasSubstr("there are 1 permits")) << "at once";
+  EXPECT_TRUE(all.release());
+  const auto before = net::now();
+  EXPECT_TRUE(licences.try_acquire({.timeout = generous}));
+  EXPECT_LT(net::now() - before, soon);
+}
+
+TEST_P(SharedBehindTheFrozen, AChangeIsMadePastAnotherOne) {
+  const auto modes = redis().mode_lock("a");
+  const auto third = modes.in(lock_mode::concurrent_read).acquire();
+  auto changing = support::forked{[&](const auto& parent) {
+    const client own{server().url()};
+    const auto theirs = own.mode_lock("a");
+    const auto held = theirs.in(lock_mode::null).acquire();
+    std::thread waiter{[&] { (void)theirs.change(held, lock_mode::exclusive).acquire(); }};
+    parent.tell("waits");
+    parent.sleep_until_killed();
+  }};
+  (void)changing.heard();
+  ASSERT_TRUE(waits("a", 1));
+  changing.signal(SIGSTOP);
+  const auto before = net::now();
+  EXPECT_TRUE(another_client()
+                  .mode_lock("a")
+                  .in(lock_mode::concurrent_write)
+                  .try_acquire({.timeout = generous}));
+  EXPECT_LT(net::now() - before, soon);
+  EXPECT_TRUE(third.held());
+}
+
+}  // namespace
+}  // namespace holdfast::conformance

@@ -1,0 +1,225 @@
+// Locks that several may hold: whoever is in front of the queue and cannot come in keeps those
+// behind it waiting no longer than it takes to see that it does not live.
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "dialects/holdfast/shared_lock.hpp"
+#include "dialects/holdfast/waiting.hpp"
+#include "scripts/shared_script.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+class SharedQueue : public shared_script_test {
+ protected:
+  // All of this client's messages, and those of the client that is frozen.
+  void SetUp() override {
+    shared_script_test::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    for (const std::uint8_t client : {1, 2}) {
+      ears_.push_back(
+          std::make_unique<support::raw_connection>(net::unix_endpoint{server().socket()}));
+      ears_.back()->command({"SUBSCRIBE", channel_of(client_id{{client}})});
+    }
+  }
+  // A claim of a client that listens and never asks by itself.
+  claim frozen(claim one, milliseconds how_long = milliseconds{500}) {
+    one.owner = request_id{client_id{{2}}, one.owner.counter()};
+    one.lease = how_long;
+    return waiting(one, wakeup_way::channel);
+  }
+  std::string heard_by_the_frozen() { return ears_[1]->read_value().items.at(2).text; }
+  std::string heard() { return ears_[0]->read_value().items.at(2).text; }
+  static std::string next(const claim& one, const std::string& time) {
+    return "next " + std::string{one.owner.text()} + " " + time;
+  }
+  bool is_queued(const claim& one) {
+    const auto all = shared().command({"ZRANGE", key.value_key() + ":w", "0", "-1"});
+    for (const auto& each : all.items) {
+      if (each.text.starts_with(std::string{one.owner.text()} + ":")) return true;
+    }
+    return false;
+  }
+  void set_permits(std::uint32_t count) {
+    const auto reply = shared().ask([&](auto& out) { write_set_permits(key, count, never, out); });
+    EXPECT_TRUE(std::get<bool>(read_permits_set(key, reply)));
+  }
+  // Until the server's clock has gone on by this.
+  void outlast(milliseconds time) {
+    const auto ends = redis().micros() + microseconds{time}.count() + 2'000;
+    while (redis().micros() < ends) continue;
+  }
+
+ private:
+  std::vector<std::unique_ptr<support::raw_connection>> ears_;
+};
+HOLDFAST_ON_EACH_SERVER(SharedQueue);
+
+// It is asked to prove that it lives, has the time of a provisional grant for that, and is passed.
+TEST_P(SharedQueue, PassesAWaiterThatDoesNotAnswer) {
+  claim reader = in_mode('r'), writer = frozen(in_mode('x')), next_one = waiting(in_mode('r'));
+  ASSERT_TRUE(granted_to(reader));
+  ASSERT_EQ(place_of(writer), 0U);
+  const auto told = shared().acquire(next_one);
+  ASSERT_TRUE(std::holds_alternative<queued>(told));
+  EXPECT_LE(std::get<queued>(told).remaining, writer.lease) << "it asks again then";
+  EXPECT_EQ(heard_by_the_frozen(), next(writer, "0"));
+  EXPECT_FALSE(granted_to(next_one)) << "its time is not over";
+  outlast(writer.lease);
+  EXPECT_TRUE(granted_to(next_one));
+}
+
+TEST_P(SharedQueue, LetsAWaiterThatThawsComeBackToItsPlace) {
+  claim reader = in_mode('r'), writer = frozen(in_mode('x')), next_one = waiting(in_mode('r'));
+  ASSERT_TRUE(granted_to(reader));
+  ASSERT_EQ(place_of(writer), 0U);
+  ASSERT_TRUE(place_of(next_one));
+  outlast(writer.lease);
+  ASSERT_TRUE(granted_to(next_one));
+  claim third = waiting(in_mode('x'));
+  ASSERT_EQ(place_of(third), 0U);
+  EXPECT_EQ(place_of(writer), 0U);
+  EXPECT_EQ(place_of(third), 1U);
+}
+
+TEST_P(SharedQueue, DoesNotPassAWaiterThatAnswers) {
+  claim reader = in_mode('r'), writer = frozen(in_mode('x')), next_one = waiting(in_mode('r'));
+  ASSERT_TRUE(granted_to(reader));
+  ASSERT_EQ(place_of(writer), 0U);
+  ASSERT_TRUE(place_of(next_one));
+  outlast(writer.lease);
+  ASSERT_EQ(place_of(writer), 0U);
+  EXPECT_EQ(place_of(next_one), 1U);
+  outlast(writer.lease);
+  ASSERT_EQ(place_of(writer), 0U);
+  EXPECT_EQ(place_of(next_one), 1U);
+}
+
+TEST_P(SharedQueue, PassesEachOfSeveralAfterItsOwnTime) {
+  claim reader = in_mode('r'), one = frozen(in_mode('x'), milliseconds{200}),
+        two = frozen(in_mode('x'), milliseconds{200}), next_one = waiting(in_mode('r'));
+  ASSERT_TRUE(granted_to(reader));
+  ASSERT_EQ(place_of(one), 0U);
+  ASSERT_EQ(place_of(two), 1U);
+  ASSERT_TRUE(place_of(next_one));
+  outlast(one.lease);
+  ASSERT_EQ(place_of(next_one), 1U) << "the second has its time, too";
+  outlast(two.lease);
+  EXPECT_TRUE(granted_to(next_one));
+}
+
+TEST_P(SharedQueue, PassesAPollerThatIsSilent) {
+  claim reader = in_mode('r'), writer = waiting(in_mode('x')), next_one = waiting(in_mode('r'));
+  ASSERT_TRUE(granted_to(reader));
+  ASSERT_EQ(place_of(writer), 0U);
+  EXPECT_EQ(place_of(next_one), 1U);
+  outlast(longest_claim);
+  EXPECT_TRUE(granted_to(next_one));
+}
+
+// Whoever asks once would be refused for as long as somebody is there that waits.
+TEST_P(SharedQueue, LetsOneThatAsksOncePassAsWell) {
+  claim reader = in_mode('r'), writer = frozen(in_mode('x')), once = in_mode('r');
+  ASSERT_TRUE(granted_to(reader));
+  ASSERT_EQ(place_of(writer), 0U);
+  ASSERT_FALSE(granted_to(once));
+  outlast(writer.lease);
+  while (std::holds_alternative<unfinished>(shared().acquire(once))) continue;
+  EXPECT_TRUE(granted_to(once));
+}
+
+TEST_P(SharedQueue, AsksForTheProofAlsoWhenSomethingIsGivenBack) {
+  claim writer = in_mode('p'), null = in_mode('c'), first = frozen(in_mode('x')),
+        second = waiting(in_mode('r'), wakeup_way::channel);
+  ASSERT_TRUE(granted_to(writer) && granted_to(null));
+  ASSERT_EQ(place_of(first), 0U);
+  ASSERT_EQ(place_of(second), 1U);
+  shared().release(writer);
+  EXPECT_EQ(heard_by_the_frozen(), next(first, "0"));
+  EXPECT_EQ(heard(), next(second, "500"));
+  outlast(first.lease);
+  EXPECT_TRUE(granted_to(second));
+}
+
+TEST_P(SharedQueue, BlocksNobodyByOneThatWantsMorePermitsThanThereAre) {
+  claim held = permits(3, 3), greedy = waiting(permits(3, 3)), modest = waiting(permits(1, 3));
+  ASSERT_TRUE(granted_to(held));
+  ASSERT_EQ(place_of(greedy), 0U);
+  ASSERT_EQ(place_of(modest), 1U);
+  set_permits(1);
+  shared().release(held);
+  EXPECT_TRUE(holds(modest));
+  EXPECT_EQ(code_of(shared().acquire(greedy)), errc::invalid_argument);
+  EXPECT_FALSE(is_queued(greedy));
+}
+
+TEST_P(SharedQueue, TellsOneThatWantsMoreThanThereAreToAsk) {
+  claim held = permits(3, 3), greedy = frozen(permits(3, 3));
+  ASSERT_TRUE(granted_to(held));
+  ASSERT_EQ(place_of(greedy), 0U);
+  set_permits(1);
+  EXPECT_EQ(heard_by_the_frozen(), next(greedy, "0"));
+  EXPECT_FALSE(is_queued(greedy));
+}
+
+TEST_P(SharedQueue, TellsPollersThatAreInFrontNothing) {
+  claim held = permits(3, 3), greedy = waiting(permits(3, 3)),
+        second = waiting(permits(2, 3), wakeup_way::channel);
+  ASSERT_TRUE(granted_to(held));
+  ASSERT_EQ(place_of(greedy), 0U);
+  ASSERT_EQ(place_of(second), 1U);
+  set_permits(2);
+  EXPECT_TRUE(heard().starts_with("next " + std::string{second.owner.text()}));
+}
+
+// ---- many holders
+
+// Each script looks at a page, and whoever asks goes on until all have been looked at.
+TEST_P(SharedQueue, ForgetsManyWhoseLeasesHaveEndedAPageAtATime) {
+  constexpr int holders = 2'000;
+  const auto set_all = [&](std::uint64_t until_ms) {
+    std::vector<std::string> words{"HSET", key.value_key(), "=",
+                                   "1m:" + std::to_string(until_ms) + ":99999999999999:0:0:0:" +
+                                       std::to_string(holders) + ":0:0:0:0"};
+    for (int i = 0; i < holders; ++i) {
+      words.push_back(std::string{request_id{client_id{{9}}, std::uint64_t(i + 1)}.text()});
+      words.push_back("r1:" + std::to_string(1000 + i) + ":" + std::to_string(until_ms));
+    }
+    shared().command(words);
+    shared().command({"PEXPIREAT", key.value_key(), "99999999999999"});
+  };
+  set_all(redis().micros() / 1000 - 1);
+  claim writer = in_mode('x');
+  int tries = 1;
+  while (std::holds_alternative<unfinished>(shared().acquire(writer))) {
+    ++tries;
+    ASSERT_LE(tries, holders);
+  }
+  EXPECT_GT(tries, 4);
+  EXPECT_TRUE(granted_to(writer));
+  EXPECT_EQ(shared().command({"HLEN", key.value_key()}).number, 2);
+}
+
+TEST_P(SharedQueue, KeepsCountingThoseThatAreRenewedAmongMany) {
+  claim first = in_mode('r');
+  first.lease = brief_lease;
+  ASSERT_TRUE(granted_to(first));
+  std::vector<claim> staying;
+  for (int i = 0; i < 600; ++i) {
+    staying.push_back(in_mode('r'));
+    ASSERT_TRUE(granted_to(staying.back()));
+  }
+  outlive_brief_leases();
+  claim writer = in_mode('x');
+  while (std::holds_alternative<unfinished>(shared().acquire(writer))) {
+    EXPECT_EQ(std::get<renewed>(shared().renew(staying[7])).ttl, lease);
+  }
+  EXPECT_FALSE(granted_to(writer));
+  EXPECT_EQ(shared().command({"HEXISTS", key.value_key(), ">"}).number, 0) << "all were looked at";
+  for (const auto& one : staying) shared().release(one);
+  EXPECT_TRUE(granted_to(writer));
+}
+
+}  // namespace
+}  // namespace holdfast::dialects

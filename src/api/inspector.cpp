@@ -124,7 +124,7 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
       broken.of = kind_of(one.has.mode);
       broken.permits_in_use += broken.holders.back().has.permits;
     }
-    broken.holding = was->holders.size();
+    broken.holding = was->count;
   }
   return broken;
 }

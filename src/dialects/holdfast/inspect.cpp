@@ -155,7 +155,9 @@ break_shared_verdict read_break_shared(const lock_key& key, const resp::value& v
   if (auto why = read_not_ours(v, key.value_key())) return *std::move(why);
   const std::string_view word = leading_word(v);
   if (word == "free" && v.items.size() == 1) return lock_free{};
-  if (word == "broken" && v.items.size() == 3) return shared_broken{read_holders(v.items[2])};
+  if (word == "broken" && v.items.size() == 3 && v.items[1].number >= 0) {
+    return shared_broken{read_holders(v.items[2]), static_cast<std::size_t>(v.items[1].number)};
+  }
   return unquoted_not_understood("break", v);
 }
 

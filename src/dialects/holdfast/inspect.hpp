@@ -90,7 +90,8 @@ break_verdict read_break(const std::string& value_key, const resp::value&);
 
 // The same for a lock that several can hold.
 struct shared_broken {
-  std::vector<shared_holder> holders;
+  std::vector<shared_holder> holders;  // of many a part
+  std::size_t count = 0;               // all
   friend bool operator==(const shared_broken&, const shared_broken&) = default;
 };
 using break_shared_verdict = std::variant<lock_free, shared_broken, refused>;

@@ -165,12 +165,13 @@ TEST(inspect, tells_what_those_want_who_wait) {
 
 TEST(break_shared, tells_all_that_was_broken) {
   const auto was = read_break_shared(
-      key, array({bulk("broken"), integer(2),
+      key, array({bulk("broken"), integer(7),
                   array({bulk("b"), bulk("s2:19:5"), bulk(client + "-2a"), bulk("s1:17:5")})}));
   const auto& broken = std::get<shared_broken>(was);
   ASSERT_EQ(broken.holders.size(), 2U);
   EXPECT_EQ(broken.holders[0].owner, "0f1e2d3c-2a");
   EXPECT_EQ(broken.holders[1].has, (share{'s', 2}));
+  EXPECT_EQ(broken.count, 7U);
   EXPECT_EQ(read_break_shared(key, array({bulk("free")})), break_shared_verdict(lock_free{}));
   EXPECT_EQ(std::get<refused>(read_break_shared(key, array({bulk("foreign")}))).code,
             errc::foreign_key);

@@ -110,15 +110,16 @@ value keyspace::on_keys(words command, bool& known) {
     return answer;
   }
   const bool expires = name == "PEXPIRE" || name == "PEXPIREAT";
-  known = expires || name == "EXISTS" || name == "DEL" || name == "PTTL" || name == "TYPE";
+  known = expires || name == "EXISTS" || name == "DEL" || name == "UNLINK" || name == "PTTL" ||
+          name == "TYPE";
   if (!known) return {};
   if (command.size() < (expires ? 3U : 2U)) return too_few();
-  if (name == "EXISTS" || name == "DEL") {
+  if (name == "EXISTS" || name == "DEL" || name == "UNLINK") {
     std::int64_t count = 0;
     for (const auto key : command.subspan(1)) {
       if (find(key) == nullptr) continue;
       ++count;
-      if (name == "DEL") erase(key);
+      if (name != "EXISTS") erase(key);
     }
     return number(count);
   }

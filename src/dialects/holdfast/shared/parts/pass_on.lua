@@ -34,7 +34,7 @@ while true do
   local member = head[1]
   if not member then break end
   looked = looked + 1
-  if looked > 200 then
+  if looked > 30 then
     more = true
     break
   end

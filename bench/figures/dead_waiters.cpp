@@ -30,7 +30,7 @@ void queue_the_dead(raw_client& socket, const std::string& key, const std::strin
   std::vector<std::string> asked{"HSET", key + ":i"};
   for (int i = 0; i < many; ++i) {
     const auto number = std::to_string(i);
-    const auto waiter = std::string(32 - number.size(), '0') + number + "-1:1000:-";
+    const auto waiter = std::string(32 - number.size(), '0') + number + "-1:o1000:-0";
     queue.insert(queue.end(), {std::to_string(i), waiter});
     asked.insert(asked.end(), {waiter, now});
   }

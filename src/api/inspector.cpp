@@ -87,8 +87,20 @@ void describe(dialects::lock_queue queue, known_clients& known, lock_status& sta
     status.queue.push_back(std::move(one));
   }
   if (status.of != lock_status::kind::unknown || queue.first.empty()) return;
-  const char wanted = queue.first.front().wants.mode;
-  status.of = wanted == 0 ? lock_status::kind::mutex : kind_of(wanted);
+  switch (queue.whose) {
+    case dialects::family::latch:
+      status.of = lock_status::kind::latch;
+      return;
+    case dialects::family::barrier:
+      status.of = lock_status::kind::barrier;
+      return;
+    case dialects::family::several:
+      status.of = kind_of(queue.first.front().wants.mode);
+      return;
+    case dialects::family::mutex:
+    case dialects::family::none:
+      status.of = lock_status::kind::mutex;
+  }
 }
 
 // Takes it from all who have it; their state.

@@ -136,6 +136,9 @@ TEST_P(Inspector, LatchesAndBarriersAreShutAndListed) {
   EXPECT_EQ(shut.of, lock_status::kind::latch);
   EXPECT_EQ(shut.count, 3U);
   EXPECT_EQ(shut.waiting, 0U);
+  // Counted down by somebody who tells nobody: the queue alone says what it is.
+  server().command({"ZADD", "hf:{left}:w", "1", std::string(32, '0') + "-1:l1000:-0"});
+  EXPECT_EQ(look().status("left").of, lock_status::kind::latch);
 
   std::jthread party{[&] { redis().barrier("round", 2).arrive_and_wait(); }};
   ASSERT_TRUE(waits("round", 1));

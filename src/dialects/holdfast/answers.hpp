@@ -42,7 +42,7 @@ refused refused_by_server(std::string_view error);
 // Everything that the server should not have answered. `asked` is what was asked, e.g. "acquire".
 refused not_understood(std::string_view asked, const resp::value&);
 
-// The same of an answer that may hold an owner: a secret, so it is not quoted.
+// The same of an answer that may hold an owner, which is not shown, so it is not quoted.
 refused unquoted_not_understood(std::string_view asked, const resp::value&);
 
 // Error replies and everything else that has no meaning here.

@@ -108,12 +108,13 @@ lock_queue read_queue(const resp::value& v) {
   if (permits && *permits <= UINT32_MAX) queue.permits = static_cast<std::uint32_t>(*permits);
   const auto& members = v.items[5].items;
   for (std::size_t i = 0; i + 1 < members.size(); i += 2) {
-    // `<request id>:<claim>:<way>`, `<request id>:<mode><weight>/...`, and foreign entries as they
-    // are.
+    // `<request id>:<family><claim>:...`, `<request id>:<mode><weight>/...`, and foreign entries as
+    // they are.
     const std::string_view member = members[i].text;
     const auto colon = member.find(':');
     owner_parts owner = parse_owner(member.substr(0, colon));
     auto rest = colon == member.npos ? std::string_view{} : member.substr(colon + 1);
+    if (i == 0 && !rest.empty()) queue.whose = family_of_place(rest.front());
     const auto wants = take_share(rest);
     queue.first.push_back({std::move(owner.client), std::move(owner.shortened),
                            read_ticket(members[i + 1].text), wants.value_or(share{})});

@@ -19,7 +19,7 @@ struct lock_free {
 };
 struct lock_held {
   token_major major = 0;  // 0: a lock without tokens. Otherwise about when it was granted, in us
-  std::string client;     // whose registry entry to read; secret. Empty: not a Holdfast client
+  std::string client;     // whose registry entry to read; not shown. Empty: not a Holdfast client
   std::string owner;      // the request id, shortened: for people
   std::optional<milliseconds> ttl;  // none: somebody took its expiry away
   server_time now{};                // when the server looked
@@ -68,6 +68,7 @@ struct lock_queue {
     friend bool operator==(const place&, const place&) = default;
   };
   std::uint64_t waiting = 0;
+  family whose = family::none;           // by the first of them
   std::vector<place> first;              // at most 100
   std::optional<std::uint32_t> permits;  // how many there are, if it was said for all
   friend bool operator==(const lock_queue&, const lock_queue&) = default;

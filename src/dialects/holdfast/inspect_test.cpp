@@ -102,7 +102,23 @@ TEST(inspect, tells_who_waits) {
   EXPECT_EQ(queue.first[0], (lock_queue::place{client, "0f1e2d3c-2a",
                                                server_time(microseconds(1795240014000000))}));
   EXPECT_EQ(queue.first[1], (lock_queue::place{{}, "somebody", server_time{}}));
+  EXPECT_EQ(queue.whose, family::mutex);
   EXPECT_EQ(read_queue(error("NOPERM no")), lock_queue{});
+}
+
+TEST(inspect, tells_whose_queue_it_is) {
+  const auto whose = [](const std::string& behind) {
+    auto answer = looked("none", null(), -2);
+    answer.items[4] = integer(1);
+    answer.items[5] = array({bulk(client + "-2a:" + behind), bulk("17")});
+    return read_queue(answer).whose;
+  };
+  EXPECT_EQ(whose("o1000:-ff"), family::mutex);
+  EXPECT_EQ(whose("r1/0::1000:-ff"), family::several);
+  EXPECT_EQ(whose("s1/2::1000:-ff"), family::several);
+  EXPECT_EQ(whose("l1000:-ff"), family::latch);
+  EXPECT_EQ(whose("b1000:-ff"), family::barrier);
+  EXPECT_EQ(whose("1000:-ff"), family::none);
 }
 
 TEST(inspect, tells_who_holds_together_in_the_order_of_their_grants) {

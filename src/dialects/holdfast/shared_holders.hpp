@@ -26,7 +26,7 @@ std::string_view name_of_mode(char mode) noexcept;
 struct shared_holder {
   share has;
   token_major major = 0;
-  std::string client;  // whose registry entry to read; secret. Empty: not a Holdfast client
+  std::string client;  // whose registry entry to read; not shown. Empty: not a Holdfast client
   std::string owner;   // the request id, shortened: for people
   server_time until{};
   friend bool operator==(const shared_holder&, const shared_holder&) = default;

@@ -83,6 +83,14 @@ place_suffix::place_suffix(family whose, const claim& waiting) noexcept {
   size_ = static_cast<std::uint8_t>(at - text_.data());
 }
 
+family family_of_place(char letter) noexcept {
+  for (const family one : {family::mutex, family::latch, family::barrier}) {
+    if (letter == letter_of(one)) return one;
+  }
+  constexpr std::string_view demands = "ncdrpxus";
+  return demands.find(letter) == demands.npos ? family::none : family::several;
+}
+
 std::string channel_of(const client_id& client) {
   return std::string{"hf:c:"}.append(client.text());
 }

@@ -33,6 +33,9 @@ class place_suffix {
   std::uint8_t size_;
 };
 
+// Whose queue it is in which such a letter stands behind a request id. None: nobody's.
+family family_of_place(char letter) noexcept;
+
 // The channel on which a client hears of its grants.
 std::string channel_of(const client_id& client);
 // In a cluster, that of one lock, whose messages stay within the lock's hash slot. The scripts know

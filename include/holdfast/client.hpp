@@ -114,8 +114,9 @@ class client {
                            const std::vector<std::string>& args, fencing_token token) const;
 
   /// Whoever asks this client for this lock from now on is granted a token larger than `last`: for
-  /// a resource that said `stale`, so that it cannot say so again. Sends nothing. A token more than
-  /// a day ahead of the server's clock makes later acquisitions fail with `clock_skew`.
+  /// a resource that said `stale`, so that it cannot say so again. Sends nothing. A token that is
+  /// ten seconds or more ahead of the server's clock, and of its counter, makes acquisitions fail
+  /// with `clock_skew` until the clock has come near it.
   void raise_floor(std::string_view lock_name, fencing_token last) const;
 
   /// An election: who holds it leads. Throws as `mutex`.

@@ -29,11 +29,11 @@ lock_share show(const dialects::share& share) {
   return {.mode = std::string(dialects::name_of_mode(share.mode))};
 }
 
-lock_holding grant_of(dialects::token_major major, holder who) {
+lock_holding grant_of(dialects::token_major major, holder who, server_time now) {
   lock_holding grant{.who = std::move(who)};
   if (major == 0) return grant;
   grant.token = fencing_token{major * dialects::minors_per_major};
-  grant.since = dialects::granted_at(major);
+  grant.since = dialects::granted_at(major, now);
   return grant;
 }
 
@@ -49,15 +49,16 @@ void add(lock_holding grant, lock_status& status) {
 }
 
 void describe(const dialects::lock_held& held, known_clients& known, lock_status& status) {
-  auto grant = grant_of(held.major, known.who(held.client, held.owner));
+  auto grant = grant_of(held.major, known.who(held.client, held.owner), held.now);
   grant.remaining = held.ttl;
   status.of = lock_status::kind::mutex;
   status.holding = 1;
   add(std::move(grant), status);
 }
 
-void describe(const dialects::shared_holder& held, known_clients& known, lock_status& status) {
-  auto grant = grant_of(held.major, known.who(held.client, held.owner));
+void describe(const dialects::shared_holder& held, known_clients& known, lock_status& status,
+              server_time now = server_time::max()) {
+  auto grant = grant_of(held.major, known.who(held.client, held.owner), now);
   grant.has = show(held.has);
   add(std::move(grant), status);
 }
@@ -68,7 +69,7 @@ lock_status::kind kind_of(char family) {
 
 void describe(const dialects::lock_shared& held, known_clients& known, lock_status& status) {
   for (const auto& one : held.holders) {
-    describe(one, known, status);
+    describe(one, known, status, held.now);
     status.holders.back().remaining =
         std::chrono::duration_cast<std::chrono::milliseconds>(one.until - held.now);
   }
@@ -113,10 +114,12 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
         dialects::write_break(key, not_after, out);
       }));
   if (const auto* was = std::get_if<dialects::lock_broken>(&plain)) {
-    describe(
-        dialects::lock_held{
-            .major = was->major, .client = was->client, .owner = was->owner, .ttl = std::nullopt},
-        known, broken);
+    describe(dialects::lock_held{.major = was->major,
+                                 .client = was->client,
+                                 .owner = was->owner,
+                                 .ttl = std::nullopt,
+                                 .now = server_time::max()},
+             known, broken);
     return broken;
   }
   const auto* why = std::get_if<dialects::refused>(&plain);

@@ -1,5 +1,6 @@
 #include "base/snowflake.hpp"
 
+#include <algorithm>
 #include <holdfast/client.hpp>
 #include <holdfast/id_generator.hpp>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include "api/once.hpp"
 #include "api/wait_till.hpp"
 #include "base/lock_key.hpp"
+#include "dialects/holdfast/layout.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "redis/server_reply.hpp"
@@ -16,7 +18,7 @@ namespace holdfast {
 namespace {
 
 // The estimate falls behind while nothing is asked.
-void learn_time(runtime::client_core& core, std::uint16_t slot) {
+server_time learn_time(runtime::client_core& core, std::uint16_t slot) {
   const auto asked_at = net::now();
   const auto reply = api::ask_again(core, slot, [](resp::writer& out) {
     out.command(1);
@@ -25,13 +27,17 @@ void learn_time(runtime::client_core& core, std::uint16_t slot) {
   const auto said = redis::read_time(reply);
   if (!said) throw failure{errc::server_error, "TIME was answered: " + resp::to_string(reply)};
   core.engine().clock(slot).learn(asked_at, net::now(), *said);
+  return *said;
 }
 
-// Majors are drawn from the server's clock. Whoever had the machine number before was granted it
-// earlier, and gave out no id with a later time, unless that clock was set back meanwhile.
-server_time granted_at(const lease& held) {
+// Whoever had the machine number before gave out no id with a later time than `after_grant`, which
+// the server said after the grant, unless its clock was set back meanwhile. The token knows of
+// that: majors are drawn from the clock and never fall, and they are hardly more than this ahead of
+// it.
+server_time no_id_before(const lease& held, server_time after_grant) {
   const auto major = held.token().value() / dialects::minors_per_major;
-  return server_time(microseconds(static_cast<std::int64_t>(major)));
+  const server_time drawn{microseconds(static_cast<std::int64_t>(major))};
+  return std::max(after_grant, drawn - dialects::counter_lead);
 }
 
 }  // namespace
@@ -39,13 +45,13 @@ server_time granted_at(const lease& held) {
 class snowflake_generator::state {
  public:
   state(std::shared_ptr<runtime::client_core> core, std::string_view name, std::uint32_t machine,
-        lease held)
+        lease held, server_time after)
       : core_(std::move(core)),
         name_(name),
         machine_(machine),
         held_(std::move(held)),
         slot_(lock_key{held_.name()}.slot()),
-        ids_(machine, granted_at(held_)) {}
+        ids_(machine, after) {}
 
   const std::string& name() const noexcept { return name_; }
   std::uint32_t machine() const noexcept { return machine_; }
@@ -104,9 +110,9 @@ snowflake_generator client::snowflake(std::string_view name,
     const auto machine = static_cast<std::uint32_t>((first + tried) % options.machines);
     auto held = mutex(std::string{name} + ":machine:" + std::to_string(machine)).try_acquire();
     if (held) {
-      learn_time(*core_, lock_key{held->name()}.slot());
-      return snowflake_generator{
-          std::make_shared<snowflake_generator::state>(core_, name, machine, *std::move(held))};
+      const auto after = no_id_before(*held, learn_time(*core_, lock_key{held->name()}.slot()));
+      return snowflake_generator{std::make_shared<snowflake_generator::state>(
+          core_, name, machine, *std::move(held), after)};
     }
     if (held.error().reason() != errc::busy) throw failure{held.error()};
   }

@@ -105,6 +105,15 @@ class script_client {
 
   resp::value command(const std::vector<std::string>& words) { return connection_.command(words); }
   std::string get(const std::string& key) { return command({"GET", key}).text; }
+  // What a fence counter has reached. One that is ahead of the clock is followed by a time.
+  token_major counted(const lock_key& of) {
+    const auto text = get(of.fence_key());
+    return std::stoull(text.substr(0, text.find(' ')));
+  }
+  // As if the lock's hash slot had been in use for long: majors are the time from now on.
+  void let_the_counter_begin(const lock_key& of) {
+    command({"SET", of.fence_key(), std::to_string(micros() - 1'000'000)});
+  }
   std::int64_t pttl(const std::string& key) { return command({"PTTL", key}).number; }
   bool exists(const std::string& key) { return command({"EXISTS", key}).number == 1; }
   // Whether what `write(not_after, out)` writes is refused when it comes too late, and from who

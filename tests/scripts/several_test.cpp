@@ -58,7 +58,7 @@ TEST_P(SeveralScripts, TakeAllThatAreFreeAndGiveThemBack) {
     EXPECT_GT(all[i].granted, 0u);
     EXPECT_EQ(redis().get(keys_[i].value_key()), (lock_value{all[i].granted, all[i].owner}.text()));
     EXPECT_GT(redis().pttl(keys_[i].value_key()), 20'000);
-    EXPECT_EQ(redis().get(keys_[i].fence_key()), std::to_string(all[i].granted));
+    EXPECT_EQ(redis().counted(keys_[i]), all[i].granted);
   }
   EXPECT_EQ(release(all).number, 1);
   EXPECT_EQ(numbers(release(all)), (std::vector<std::int64_t>{0, 0, 0}));
@@ -95,18 +95,36 @@ TEST_P(SeveralScripts, TakeNothingWhenOneTokenCannotBeDrawn) {
 }
 
 TEST_P(SeveralScripts, DrawOneTokenAboveEveryCounterAndFloor) {
-  // A counter that is ahead of the time, one that is no number, and a floor beyond both.
-  const auto ahead = static_cast<std::int64_t>(redis().micros()) + 60'000'000;
-  redis().command({"SET", keys_[0].fence_key(), std::to_string(ahead)});
+  // A counter that is ahead of the time, one that is no number, and a floor.
+  const auto now = redis().micros();
+  redis().command({"SET", keys_[0].fence_key(), std::to_string(now + counter_lead.count() / 2)});
   redis().command({"SET", keys_[1].fence_key(), "9e99"});
-  for (const int above : {1, 2, 11, 12}) {
+  std::int64_t last = 0;
+  for (int round = 0; round < 4; ++round) {
     auto all = wanted();
-    if (above == 11) all[2].floor = static_cast<token_major>(ahead + 10);
-    EXPECT_EQ(major_of(acquire(all)), ahead + above);
+    if (round == 2) all[2].floor = static_cast<token_major>(last + 10);
+    const auto drawn = major_of(acquire(all));
+    EXPECT_GT(drawn, round == 2 ? last + 10 : last);
+    EXPECT_GT(drawn, static_cast<std::int64_t>(now) + counter_lead.count());
+    EXPECT_LE(drawn, static_cast<std::int64_t>(redis().micros()) + counter_lead.count());
     for (const auto& each : keys_) {
-      EXPECT_EQ(redis().get(each.fence_key()), std::to_string(ahead + above));
+      EXPECT_EQ(redis().counted(each), static_cast<token_major>(drawn));
       redis().command({"DEL", each.value_key()});
     }
+    last = drawn;
+  }
+}
+
+// The other slots would stay behind it, and when they are lost begin below it.
+TEST_P(SeveralScripts, DrawNoneWhereOneCounterOrFloorIsFarAhead) {
+  const auto far = redis().micros() + 60'000'000;
+  redis().command({"SET", keys_[0].fence_key(), std::to_string(far)});
+  for (const token_major floor : {token_major{0}, far}) {
+    auto all = wanted();
+    all[0].floor = floor;
+    const auto before = redis().contents();
+    EXPECT_EQ(major_of(acquire(all)), 0);
+    EXPECT_EQ(redis().contents(), before);
   }
 }
 
@@ -127,7 +145,7 @@ TEST_P(SeveralScripts, DrawOnceFromACounterThatTwoLocksShare) {
   for (int round = 1; round <= 2; ++round) {
     const auto drawn = major_of(acquire({of_a.next(), of_b.next()}));
     EXPECT_GT(drawn, last);
-    EXPECT_EQ(redis().get(a.fence_key()), std::to_string(drawn));
+    EXPECT_EQ(redis().counted(a), static_cast<token_major>(drawn));
     redis().command({"DEL", a.value_key(), b.value_key()});
     last = drawn;
   }

@@ -5,6 +5,7 @@
 
 #include "dialects/catalog.hpp"
 #include "simulation/gate_world.hpp"
+#include "simulation/promises.hpp"
 
 namespace holdfast::simulation::gates {
 
@@ -26,7 +27,6 @@ void barrier_watch::executed(const std::string& request) {
       gone_on == nullptr ? 0 : static_cast<dialects::token_major>(gone_on->back().first);
   if (last != 0 && last != last_) opened(*gone_on, request);
   last_ = last;
-  highest_ = std::max(highest_, server.now());
   if (const auto found = calls_.find(request); found != calls_.end()) {
     found->second.asked_at = server.now();
   }
@@ -36,7 +36,9 @@ void barrier_watch::opened(const keyspace::sorted_set& gone_on, const std::strin
   ++world_.result().openings;
   const auto score = gone_on.back().first;
   const auto generation = static_cast<dialects::token_major>(score);
-  if (std::exchange(counter_lost_, false) && world_.server().now() < highest_) newest_ = 0;
+  if (std::exchange(counter_lost_, false) && is_out_of_reach(newest_, world_.server().now())) {
+    newest_ = 0;
+  }
   if (generation <= newest_) world_.violated("B3: a generation is not above the one before");
   newest_ = std::max(newest_, generation);
   std::uint32_t parties = 0;

@@ -61,7 +61,6 @@ class barrier_watch final : public gate_watch {
   const dialects::demand wants_;
   dialects::token_major last_ = 0;  // generation, as the server has it; 0: it has none
   dialects::token_major newest_ = 0;
-  microseconds highest_{};  // that the server's clock has shown
   monotonic_time emptied_at_ = monotonic_time::min();
   bool set_back_ = false, counter_lost_ = false;
   std::map<std::string, call, std::less<>> calls_;

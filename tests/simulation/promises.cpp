@@ -103,7 +103,7 @@ void promises::check_places() {
 }
 
 void promises::granted(const holder& one, monotonic_time now) {
-  if (std::exchange(counter_lost_, false) && server_.now() < highest_) newest_ = 0;
+  if (std::exchange(counter_lost_, false) && is_out_of_reach(newest_, server_.now())) newest_ = 0;
   if (one.token <= newest_) {
     violated("S2: token " + std::to_string(one.token) + " is not above the last");
   }
@@ -136,7 +136,6 @@ void promises::executed(monotonic_time now) {
   }
   for (const auto& one : queue_) tickets_.insert_or_assign(one.owner, one.ticket);
   if (kind_.limit != nullptr) limit_ = kind_.limit(server_, key_);
-  highest_ = std::max(highest_, server_.now());
   new_owners_.clear();
   for (const auto& one : holders_) {
     if (is_known(one)) continue;

@@ -3,8 +3,9 @@
 //
 //   S1  all who believe that they hold the lock go together, and so do all who have it at the
 //       server when it gives it to one more
-//   S2  the server's tokens grow. Excused: the server was emptied while its clock was behind what
-//       it had shown before; but a client believes in none that is not above all it has seen
+//   S2  the server's tokens grow. Excused: the server was emptied while the last token was further
+//       ahead of its clock than a lost counter begins, as after a clock that was set back; but a
+//       client believes in none that is not above all it has seen
 //   S3  whoever believes has the lock at the server until his deadline
 //   S4  a lease that ends is reported at its deadline; no lease ends before its time when nothing
 //       was done to it
@@ -38,6 +39,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "dialects/holdfast/layout.hpp"
 #include "simulation/kind.hpp"
 #include "support/history/event.hpp"
 
@@ -59,6 +61,11 @@ struct place {
   monotonic_time asked_at{};
   monotonic_time told_at{};
 };
+
+// Whether a counter that is lost now begins below this token.
+inline bool is_out_of_reach(dialects::token_major token, microseconds clock) {
+  return microseconds{token} >= clock + dialects::counter_lead;
+}
 
 class promises {
  public:
@@ -136,7 +143,6 @@ class promises {
   bool stepped_back_ = false;
   bool counter_lost_ = false;  // no token was drawn since the server was emptied
   bool contended_ = false;
-  microseconds highest_{};  // the server's clock
   monotonic_time disrupted_at_ = monotonic_time::min();
   monotonic_time emptied_at_ = monotonic_time::min();
   monotonic_time clock_set_at_ = monotonic_time::min();

@@ -5,8 +5,8 @@
 --       then two for each lock: request id, lease in ms
 -- Returns
 --   major > 0                   all are granted, with this major
---   0                           one is not free, or no major can be drawn: why that is, acquire.lua
---                               tells who asks for them one by one
+--   0                           one is not free, or no common major can be drawn: acquire.lua tells
+--                               why a lock is refused, and may grant each with a major of its own
 --   {"late", server time}       not-after has passed
 local call = redis.call
 --@include server_time
@@ -16,19 +16,23 @@ local count = #ARGV / 2 - 1
 if call('EXISTS', unpack(KEYS, 1, 2 * count)) > 0 then return 0 end
 
 -- The rules of draw_major, for all counters together.
-local floor, major = ARGV[2] + 0, now
-if floor >= now then major = floor + 1 end
-local last, raised = call('MGET', unpack(KEYS, 2 * count + 1)), {}
-for i = 1, #last do
-  local counter = KEYS[2 * count + i]
-  local reached = last[i] and tonumber(last[i])
-  if reached and reached >= major and string.find(last[i], '^%d+$') then major = reached + 1 end
-  if not last[i] then call('GET', counter) end  -- refuses what MGET and MSET pass over: other types
+local major = math.max(now, ARGV[2] + 1)
+local counters, raised = call('MGET', unpack(KEYS, 2 * count + 1)), {}
+for i = 1, #counters do
+  local last, counter = counters[i], KEYS[2 * count + i]
+  if not last then call('GET', counter) end  -- refuses what MGET and MSET pass over: other types
+  --@include count_on
+  major = math.max(major, least)
+  -- What is further ahead of the clock is one counter's trouble, and stays there.
+  if major > now + lead then return 0 end
   raised[2 * i - 1] = counter
 end
-if floor > now + 86400000000 or major > 4503599627370496 then return 0 end
-if major > now then text = string.format('%.0f', major) end
-for i = 1, #last do raised[2 * i] = text end
+local kept = text
+if major > now then
+  text = string.format('%.0f', major)
+  kept = text .. ' ' .. kept
+end
+for i = 1, #counters do raised[2 * i] = kept end
 call('MSET', unpack(raised))  -- the first write
 local granted = '1:' .. text .. ':'
 for i = 1, count do

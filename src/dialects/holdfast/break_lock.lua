@@ -32,7 +32,10 @@ if call('EXISTS', KEYS[2]) == 1 then
 end
 
 -- New majors are above the counter. So with the counter at least at the broken one, that token and
--- all its minors are of the past, also if the counter was lost meanwhile.
-local reached = last and string.find(last, '^%d+$') and tonumber(last) or 0
-if reached < floor and floor <= 4503599627370496 then call('SET', KEYS[4], broken) end
+-- all its minors are of the past. A counter that was lost begins above it. What is further ahead of
+-- the clock than a floor may be is not believed: the counter is that of other locks, too.
+--@include count_on
+if shown and shown < floor and floor < now + lead then
+  call('SET', KEYS[4], floor > now and broken .. ' ' .. text or broken)
+end
 return {'broken', held}

@@ -2,6 +2,7 @@
 // 0f...-2a". Token and owner in one text, so that after a grant one comparison proves both.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -18,13 +19,17 @@ namespace holdfast::dialects {
 // times minors_per_major it still fits a fencing token.
 inline constexpr token_major largest_major = std::uint64_t{1} << 52;
 
-// So far a fence counter may be ahead of the server's clock, from which majors are drawn, without
-// that clock having been set back: grants of one microsecond count on.
+// A floor is believed when it is less than this ahead of the server's clock, and a counter that was
+// lost begins so far ahead of it (decision 18). So majors are further ahead only when the clock was
+// set back. The scripts have the same number (parts/count_on).
 inline constexpr microseconds longest_lead = std::chrono::seconds(10);
 
-// When a grant with this major was made, by the server's clock, from which majors are drawn.
-constexpr std::chrono::system_clock::time_point granted_at(token_major major) noexcept {
-  return std::chrono::system_clock::time_point{microseconds{static_cast<std::int64_t>(major)}};
+// About when a grant with this major was made, by the server's clock, from which majors are drawn:
+// not later than `now`, though a major may be ahead of the clock.
+constexpr std::chrono::system_clock::time_point granted_at(
+    token_major major, server_time now = server_time::max()) noexcept {
+  const server_time drawn{microseconds{static_cast<std::int64_t>(major)}};
+  return std::chrono::system_clock::time_point{std::min(drawn, now).time_since_epoch()};
 }
 
 // The value of a lock that `owner` was granted with `major` (0: without a token). No allocation.

@@ -44,6 +44,20 @@ std::optional<refused> read_not_granted_to_several(const resp::value& v) {
   return read_other_family(v);
 }
 
+// The floor is further ahead of the server's time than is believed.
+refused floor_too_far(const claim& wanted, const resp::value& server_said) {
+  const auto now = read_time(server_said);
+  const auto known = std::chrono::microseconds{wanted.floor};
+  const auto ahead = now ? known - now->time_since_epoch() : std::chrono::microseconds{0};
+  const auto seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(ahead).count());
+  return refused{errc::clock_skew, false,
+                 "the largest token known here is " + seconds +
+                     " s ahead of the server's clock, and its fence counter " +
+                     wanted.key->fence_key() +
+                     " has not reached it: the clock was set back, or is behind that of a server "
+                     "before it; set the server's clock (NTP), or wait so long"};
+}
+
 acquire_verdict read_number(const claim& wanted, const resp::value& v) {
   if (v.number <= 0) {
     const std::int64_t left = v.number < -longest_ttl.count() ? longest_ttl.count() : -v.number;
@@ -77,11 +91,7 @@ acquire_verdict read_array(const claim& wanted, const resp::value& v) {
                        "would never end; remove it, or give it an expiry with PEXPIRE"};
   }
   if (auto why = read_not_granted_to_several(v)) return *std::move(why);
-  if (word == "skew") {
-    return refused{errc::clock_skew, false,
-                   "the largest token known here is more than a day ahead of the server's clock; "
-                   "set the clocks of this server and of those that it replaced"};
-  }
+  if (word == "skew" && v.items.size() == 2) return floor_too_far(wanted, v.items[1]);
   if (word == "counter" && v.items.size() == 2 && v.items[1].is_text()) {
     return refused{errc::clock_skew, false,
                    "the fence counter " + wanted.key->fence_key() + " holds " +

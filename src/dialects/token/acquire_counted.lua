@@ -18,12 +18,12 @@ local held = call('GET', KEYS[1])
 local mine = held == ARGV[1] and ARGV[4] == 'again'
 local remaining, token = call('PTTL', KEYS[1]), nil
 if mine or not held then
-  local last = call('GET', KEYS[2]) or '0'
-  local floor, reached = ARGV[5] + 0, tonumber(string.match(last, '^%d+$')) or 0
-  if floor > now + 86400000000 then return {'skew', now} end
-  if reached >= 4503599627370496 then return {'counter', string.sub(last, 1, 40)} end
-  token = math.max(now, reached + 1, floor + 1)
-  call('SET', KEYS[2], string.format('%.0f', token))
+  local last, floor = call('GET', KEYS[2]), ARGV[5] + 0
+  --@include count_on
+  if least > last_major then return {'counter', string.sub(last, 1, 40)} end
+  if floor >= now + lead and (not shown or shown < floor) then return {'skew', now} end
+  token = math.max(now, floor + 1, least)
+  call('SET', KEYS[2], string.format(token > now and '%.0f %.0f' or '%.0f', token, now))
   if not held then
     call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
     return token

@@ -35,9 +35,9 @@ if agreed and known_floor + 0 > floor then floor = known_floor + 0 end
 
 local member = ARGV[5] and me .. ARGV[5]
 local arrived = member and call('ZSCORE', KEYS[2], member)
+local last = member and call('ZRANGE', KEYS[5], -1, -1, 'WITHSCORES')[2]
 if member and not arrived and ARGV[6] ~= '0' then
   -- What he was part of is remembered for so long.
-  local last = call('ZRANGE', KEYS[5], -1, -1, 'WITHSCORES')[2]
   if now - ARGV[6] > 600000000 or last and last + 0 >= ARGV[6] + 0 then return {'gone'} end
 end
 local here = call('ZCARD', KEYS[2])
@@ -69,4 +69,6 @@ if not arrived then call('ZADD', KEYS[2], text, member) end
 call('HSET', KEYS[3], member, text)
 call('PEXPIRE', KEYS[2], '180000')
 call('PEXPIRE', KEYS[3], '180000')
+-- Later than those who went on before, also when their generation is ahead of the clock.
+if last and last + 0 >= now then text = string.format('%.0f', last + 1) end
 return {'queued', call('ZRANK', KEYS[2], member), 60000, text, now, arrived and 0 or 1}

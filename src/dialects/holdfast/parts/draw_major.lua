@@ -1,27 +1,28 @@
 -- Draws the next major: sets `major` and its `text`, or `refusal` to the reply that says why not.
 -- Needs `now`, `text` and `floor`; KEYS[4] is the counter. The SET of the counter is the first
--- write where nothing was written before; it also checks the counter's type.
+-- write where nothing was written before; SET and GET also check the counter's type.
 local major, refusal = now, nil
-if floor >= now then
-  if floor > now + 86400000000 then refusal = {'skew', now} end
-  major = floor + 1
-  text = string.format('%.0f', major)
-end
--- What is no decimal number is replaced and counts for nothing: the time is above every token that
--- was given out. A number that is not below ours (two grants in one us, or a clock that stepped
--- back) is counted on from.
-local last = not refusal and redis.pcall('SET', KEYS[4], text, 'GET')
+local last = floor < now and redis.pcall('SET', KEYS[4], text, 'GET')
+  or floor >= now and redis.pcall('GET', KEYS[4])
 if type(last) == 'table' then
-  refusal, last = last, nil
-end
-local reached = last and tonumber(last)
-if reached and reached >= major and string.find(last, '^%d+$') then
-  if reached >= 4503599627370496 then
-    call('SET', KEYS[4], last)
+  refusal = last
+elseif floor >= now or not last or #last ~= #text or last >= text or
+    not string.find(last, '^%d+$') then
+  -- Not the usual case, in which both are behind the clock.
+  --@include count_on
+  if least > last_major then
+    if floor < now then call('SET', KEYS[4], last) end
     refusal = {'counter', string.sub(last, 1, 40)}
+  elseif floor >= now + lead and (not shown or shown < floor) then
+    refusal = {'skew', now}
   else
-    major = reached + 1
-    text = string.format('%.0f', major)
-    call('SET', KEYS[4], text)
+    major = math.max(now, floor + 1, least)
+    local kept = text
+    if major > now then
+      text = string.format('%.0f', major)
+      kept = text .. ' ' .. kept
+    end
+    local set = redis.pcall('SET', KEYS[4], kept)
+    if set.err then refusal = set end
   end
 end

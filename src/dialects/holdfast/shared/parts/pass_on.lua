@@ -134,4 +134,6 @@ while true do
   if type(redis.pcall('ZREM', KEYS[2], member)) ~= 'number' then break end
   redis.pcall('HDEL', KEYS[3], member)
 end
-if raised then call('SET', KEYS[4], text) end
+if raised then
+  call('SET', KEYS[4], major > now and text .. ' ' .. string.format('%.0f', now) or text)
+end

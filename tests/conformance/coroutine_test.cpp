@@ -7,6 +7,7 @@
 #include <functional>
 #include <future>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <utility>
@@ -120,20 +121,27 @@ struct elsewhere {
   void await_resume() const noexcept {}
 };
 
-// Takes its time to end, as a destructor may that has much to do.
+// Whether what waits for the tasks returned before all that is in them had ended.
+struct order {
+  std::counting_semaphore<> returned{0};
+  std::atomic<int> ended = 0;
+  std::atomic<int> ended_after_return = 0;
+};
+
+// Gives the one that waits time to return before this has ended.
 class ends_slowly {
  public:
-  explicit ends_slowly(std::atomic<int>& ended) : ended_(&ended) {}
-  ends_slowly(ends_slowly&& other) noexcept : ended_(std::exchange(other.ended_, nullptr)) {}
+  explicit ends_slowly(order& seen) : seen_(&seen) {}
+  ends_slowly(ends_slowly&& other) noexcept : seen_(std::exchange(other.seen_, nullptr)) {}
   ends_slowly& operator=(ends_slowly&&) = delete;
   ~ends_slowly() {
-    if (ended_ == nullptr) return;
-    std::this_thread::sleep_for(20ms);
-    ++*ended_;
+    if (seen_ == nullptr) return;
+    if (seen_->returned.try_acquire_for(20ms)) ++seen_->ended_after_return;
+    ++seen_->ended;
   }
 
  private:
-  std::atomic<int>* ended_;
+  order* seen_;
 };
 
 // Parameters of a coroutine end with its frame, on the thread on which it ended.
@@ -143,25 +151,29 @@ task<> end_elsewhere(lease held, ends_slowly, std::vector<std::jthread>& threads
 }
 
 TEST_P(Coroutine, SyncWaitReturnsWhenNothingOfTheTaskIsLeft) {
-  std::atomic<int> ended = 0;
+  order seen;
   std::vector<std::jthread> threads;
   const auto target = redis().mutex("parameter", {.reentry = reentry::waits});
-  sync_wait(end_elsewhere(target.acquire(), ends_slowly{ended}, threads));
-  EXPECT_EQ(ended, 1);
+  sync_wait(end_elsewhere(target.acquire(), ends_slowly{seen}, threads));
+  seen.returned.release();
+  EXPECT_EQ(seen.ended, 1);
+  EXPECT_EQ(seen.ended_after_return, 0);
   EXPECT_TRUE(target.try_acquire()) << "the task's lease is held still";
 }
 
 TEST_P(Coroutine, WhenAllEndsWhenNothingOfItsTasksIsLeft) {
-  std::atomic<int> ended = 0;
+  order seen;
   std::vector<std::jthread> threads;
   const auto one = redis().mutex("one", {.reentry = reentry::waits});
   const auto two = redis().mutex("two", {.reentry = reentry::waits});
   std::vector<task<>> tasks;
   for (const auto* target : {&one, &two}) {
-    tasks.push_back(end_elsewhere(target->acquire(), ends_slowly{ended}, threads));
+    tasks.push_back(end_elsewhere(target->acquire(), ends_slowly{seen}, threads));
   }
   sync_wait(when_all(std::move(tasks)));
-  EXPECT_EQ(ended, 2);
+  seen.returned.release(2);
+  EXPECT_EQ(seen.ended, 2);
+  EXPECT_EQ(seen.ended_after_return, 0);
   EXPECT_TRUE(one.try_acquire());
   EXPECT_TRUE(two.try_acquire());
 }

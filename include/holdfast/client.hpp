@@ -110,6 +110,11 @@ class client {
   /// The same for a Lua script of yours, which sees `KEYS` and `ARGV` as usual. There is at least
   /// one key and all are of one hash slot (`invalid_argument` otherwise); it must be let through
   /// for each of them. What it wrote before it raised an error stays written.
+  ///
+  /// A number that it returns, also in a table, must be below 2^53 (else `server_error`, and what
+  /// it wrote stays): Lua rounds larger ones, so return a text. The server runs one script at a
+  /// time, and SCRIPT KILL cannot end this one, since the token is written before it runs: it must
+  /// end by itself.
   fenced_reply fenced_eval(std::string_view script, const std::vector<std::string>& keys,
                            const std::vector<std::string>& args, fencing_token token) const;
 

@@ -65,9 +65,11 @@ class counter {
   void set(std::int64_t value) const;
 
   /// Computes the new value at the server, as one step: `script` is the body of a Lua function of
-  /// `value` (a number) and `ARGV` (the texts of `args`) that returns the new value, a whole number
-  /// up to 2^53, or nil to leave it. It must not write by itself. Returns what the counter is then.
-  /// The server keeps the script: pass what varies in `args`. Throws `server_error` when it fails.
+  /// `value` (a number) and `ARGV` (the texts of `args`) that returns the new value, or nil to
+  /// leave it. It must not write by itself. Returns what the counter is then. The server keeps the
+  /// script: pass what varies in `args`. Throws `server_error`, and changes nothing, when it fails,
+  /// and when the old value or the new one is no whole number between -2^53 and 2^53, both
+  /// excluded: Lua would round it.
   ///
   ///     tickets.update("return math.min(value + ARGV[1], tonumber(ARGV[2]))", {"3", "100"});
   std::int64_t update(std::string_view script, const std::vector<std::string>& args = {}) const;

@@ -45,9 +45,13 @@ class deployment {
     const auto policy = info_field(memory, "maxmemory_policy");
     const bool bounded = info_field(memory, "maxmemory") != "0";
     const bool evicts = bounded && policy != "noeviction";
-    report(evicts ? severity::problem : severity::ok, "eviction",
-           "maxmemory-policy " + policy + (bounded ? "" : ", no memory limit"),
-           evicts ? "a full server may drop locks that are held; use noeviction" : "");
+    report(
+        evicts ? severity::problem : severity::ok, "eviction",
+        "maxmemory-policy " + policy + (bounded ? "" : ", no memory limit"),
+        evicts
+            ? "a full server may drop locks that are held, and the answers by which a change of a "
+              "value counts once; use noeviction"
+            : "");
   }
 
   void about_role(const std::string& replication) {

@@ -82,6 +82,21 @@ TEST_P(FencedScript, ReturnsWhatTheFunctionReturns) {
             passed("[1,\"{a}1\",\"y\",1,2]"));
 }
 
+// Lua's numbers are doubles, and cjson writes 14 digits of them.
+TEST_P(FencedScript, TellsEachNumberExactlyOrNotAtAll) {
+  EXPECT_EQ(write("return 9007199254740991", 1), passed("9007199254740991"));
+  EXPECT_EQ(write("return {1795240014867674, {a = -9007199254740991}, 12, 'hf:once:{1}:=12'}", 1),
+            passed("[1795240014867674,{\"a\":-9007199254740991},12,\"hf:once:{1}:=12\"]"));
+  redis().command({"SET", "{a}1", "9007199254740992"});
+  for (const std::string value : {"redis.call('INCR', KEYS[1])", "{redis.call('INCR', KEYS[1])}",
+                                  "-9007199254740992", "1e300", "{{1 / 0}}", "0 / 0"}) {
+    const auto told = write("return " + value, 1);
+    EXPECT_EQ(code_of(told), errc::server_error) << value;
+    EXPECT_THAT(std::get<refused>(told).detail, ::testing::HasSubstr("2^53")) << value;
+  }
+  EXPECT_EQ(redis().get("{a}1"), "9007199254740994") << "what it wrote stays";
+}
+
 TEST_P(FencedScript, AnErrorIsToldAndNotRepeated) {
   const auto id = next();
   for (int i = 0; i < 2; ++i) {

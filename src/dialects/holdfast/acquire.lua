@@ -26,8 +26,8 @@
 --   {"foreign"}                 the key holds no lock of ours, or its queue is one of another kind
 --   {"persistent"}              it is our layout, but somebody took its expiry away
 --   {"layout", version}         it was written in another version of this layout
---   {"skew", server time}       the floor is further ahead of the server's clock than is believed, and
---                               the counter has not reached it
+--   {"skew", server time}       the floor is further ahead of the server's clock than is believed,
+--                               and the counter has not reached it
 --   {"counter", content}        the counter is too large to be counted on exactly (2^52)
 -- What is refused has changed nothing. Errors of the server (another key's type, out of memory)
 -- come as they are, and before anything was changed.

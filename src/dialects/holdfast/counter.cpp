@@ -80,7 +80,9 @@ void write_counter_query(const value_key& counter, resp::writer& out) {
 std::variant<std::int64_t, refused> read_counter(const value_key& counter, const resp::value& v) {
   if (v.is(resp::type::null)) return std::int64_t{0};
   if (!v.is_text()) return refused_or_not_understood("GET", v);
-  if (const auto number = parse_number<std::int64_t>(v.text)) return *number;
+  const auto number = parse_number<std::int64_t>(v.text);
+  // As the scripts see it, which refuse "01" and "-0".
+  if (number && std::to_string(*number) == v.text) return *number;
   return not_a(counter, "counter");
 }
 

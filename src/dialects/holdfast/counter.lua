@@ -13,8 +13,7 @@
 --   overflow <number>  the sum has more than 64 bits
 --   late, foreign      not executed: after not-after; the key holds no counter
 --@include once
-local held = call('GET', KEYS[2]) or '0'
-if held ~= '0' and not string.find(held, '^-?[1-9]%d*$') then return {'foreign', now} end
+--@include held_counter
 
 -- Of two whole numbers of any size.
 local function is_less(a, b)

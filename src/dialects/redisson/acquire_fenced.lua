@@ -16,7 +16,12 @@ local not_after = ARGV[3]
 --@include refuse_late
 local mine = call('HEXISTS', KEYS[1], ARGV[1]) == 1
 local remaining = call('PTTL', KEYS[1])
-local token = tonumber(call('GET', KEYS[2]))
+local last = call('GET', KEYS[2])
+local token = tonumber(last)
+if token and token >= 9007199254740991 then
+  return redis.error_reply('ERR the token ' .. last .. ' at ' .. KEYS[2] ..
+    ' is too large to be told exactly (2^53)')
+end
 if remaining == -2 then
   token = call('INCR', KEYS[2])
   call('HSET', KEYS[1], ARGV[1], 1)

@@ -20,6 +20,10 @@ constexpr milliseconds written_after{20};
 // What a dead client has left counts until then.
 constexpr milliseconds counts_for{6000};
 constexpr milliseconds written_again_after{1500};
+// So that no script of ours takes long: so many waits are written, or ended, with one note; and so
+// many parts of all are read until it is time to write again. The rest follows.
+constexpr std::size_t most_in_a_note = 50;
+constexpr int parts_in_a_round = 10;
 // A cycle was seen that was none any more, or the server was not heard.
 constexpr milliseconds looked_again_after{100};
 
@@ -131,30 +135,54 @@ void deadlock_watch::tell(monotonic_time now, redis::connection::delivery how) {
 
 bool deadlock_watch::prepare(monotonic_time now) {
   note next;
-  next.what.ended.swap(ended_);
+  const auto ends =
+      ended_.begin() + static_cast<std::ptrdiff_t>(std::min(ended_.size(), most_in_a_note));
+  next.what.ended.assign(ended_.begin(), ends);
+  ended_.erase(ended_.begin(), ends);
   next.not_after = leasing::not_after(engine_.clock(0).at(now), engine_.options().response_timeout);
-  const bool again = now >= again_at_;
+  if (waits_.empty()) {
+    known_.clear();
+    next_part_ = dialects::first_part;
+  }
+  if (now >= again_at_) {
+    again_at_ = now + written_again_after;
+    ++round_;
+    parts_ = 0;
+  }
   for (auto* const one : waits_) {
-    if (one->report_ || one->due_ > now || (!again && !one->record_.empty())) continue;
+    const bool is_written = !one->record_.empty() && one->round_ == round_;
+    if (one->report_ || one->due_ > now || is_written) continue;
+    if (next.what.waits.size() == most_in_a_note) break;
     if (one->record_.empty()) one->record_ = record_of(*one);
+    one->round_ = round_;
     // Else the server refuses all copies.
     if (next.not_after < leasing::far_future) {
       one->noted_until_ = std::max(one->noted_until_, next.not_after);
     }
     next.what.waits.push_back({one->id_, one->record_});
   }
-  if (next.what.ended.empty() && next.what.waits.empty()) return false;
-  if (again) again_at_ = now + written_again_after;
+  if (!next.what.waits.empty() || reads_on()) next.what.read_from = next_part_;
+  if (next.what.ended.empty() && next.what.read_from.empty()) return false;
   under_way_ = std::move(next);
   return true;
+}
+
+// Whether there is more to be read in this round.
+bool deadlock_watch::reads_on() const {
+  const auto is_written = [](const wait* one) { return !one->report_ && !one->record_.empty(); };
+  return next_part_ != dialects::first_part && parts_ < parts_in_a_round &&
+         std::ranges::any_of(waits_, is_written);
 }
 
 // Nothing is under way: until when?
 void deadlock_watch::rest(monotonic_time now) {
   auto next = ended_.empty() ? monotonic_time::max() : std::max(now, pause_ends_);
+  if (reads_on()) next = std::min(next, std::max(now, pause_ends_));
   for (const auto* const one : waits_) {
     if (one->report_) continue;
-    next = std::min(next, one->record_.empty() ? one->due_ : again_at_);
+    const bool is_left = !one->record_.empty() && one->round_ != round_;
+    const auto due = one->record_.empty() ? one->due_ : is_left ? now : again_at_;
+    next = std::min(next, due);
   }
   plan(next);
 }
@@ -213,15 +241,34 @@ deadlock_watch::stops deadlock_watch::on_noted(const resp::value& reply, monoton
     if (why->passing) say_again(noted);
     return refuse(*why, now);
   }
-  suspicion found{std::get<0>(std::move(verdict)), {}, {}};
-  // The youngest first: it is he who has closed it.
+  if (noted.what.read_from.empty()) return {};
+  keep(std::get<0>(std::move(verdict)));
+  if (!reads_on()) look_for_a_cycle();
+  return {};
+}
+
+void deadlock_watch::keep(dialects::part_of_waits part) {
+  ++parts_;
+  for (auto& one : part.waits) {
+    auto id = one.id;
+    known_.insert_or_assign(std::move(id), told{std::move(one), pass_});
+  }
+  next_part_ = std::move(part.next);
+  if (next_part_ != dialects::first_part) return;
+  std::erase_if(known_, [&](const auto& one) { return one.second.pass != pass_; });
+  ++pass_;
+}
+
+void deadlock_watch::look_for_a_cycle() {
+  suspicion found;
+  for (const auto& [id, one] : known_) found.all.push_back(one.what);
+  // The youngest first: it is the one that has closed it.
   for (auto it = waits_.rbegin(); it != waits_.rend() && found.cycle.empty(); ++it) {
     if ((*it)->report_) continue;
     found.cycle = leasing::find_cycle(found.all, (*it)->id_);
     found.noted_until = (*it)->noted_until_;
   }
   if (!found.cycle.empty()) under_way_ = std::move(found);
-  return {};
 }
 
 deadlock_watch::stops deadlock_watch::on_confirmed(const resp::value& reply, monotonic_time now) {
@@ -229,7 +276,11 @@ deadlock_watch::stops deadlock_watch::on_confirmed(const resp::value& reply, mon
   const auto verdict = dialects::read_confirm(reply);
   if (const auto* const why = std::get_if<dialects::refused>(&verdict)) return refuse(*why, now);
   again_at_ = std::min(again_at_, now + looked_again_after);
-  if (!std::get<bool>(verdict)) return {};
+  if (!std::get<bool>(verdict)) {
+    // Of one of them something else is true by now, which the next pass tells.
+    for (const auto& one : found.cycle) known_.erase(one.waits->id);
+    return {};
+  }
   const auto closes = std::ranges::find(waits_, found.cycle.front().waits->id, &wait::id_);
   if (closes == waits_.end()) return {};
   (*closes)->report_ = {errc::would_deadlock, leasing::describe(found.cycle)};

@@ -68,6 +68,7 @@ class deadlock_watch final : private timed {
     std::stop_source ended_;
     // Guarded by the watch's mutex:
     std::string record_;         // empty: not written yet
+    std::uint64_t round_ = 0;    // in which it was written last
     server_time noted_until_{};  // see dialects::ended_wait
     std::optional<leasing::outcome> report_;
 
@@ -101,6 +102,11 @@ class deadlock_watch final : private timed {
     std::vector<dialects::link_of_cycle> cycle;  // points into `all`
     server_time noted_until;                     // of the first of them
   };
+  // Of any client, as it was told in this pass through all of them.
+  struct told {
+    dialects::known_wait what;
+    std::uint64_t pass;
+  };
   struct had {
     identity thread;
     std::weak_ptr<tenure> what;
@@ -116,6 +122,9 @@ class deadlock_watch final : private timed {
   void tell(monotonic_time now, redis::connection::delivery how) HOLDFAST_EXCLUDES(mutex_);
   bool prepare(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   void say_again(const note& unheard) HOLDFAST_REQUIRES(mutex_);
+  bool reads_on() const HOLDFAST_REQUIRES(mutex_);
+  void keep(dialects::part_of_waits part) HOLDFAST_REQUIRES(mutex_);
+  void look_for_a_cycle() HOLDFAST_REQUIRES(mutex_);
   // Return the waits that are over: the caller must say so, without the mutex.
   using stops = std::vector<std::stop_source>;
   stops on_noted(const resp::value& reply, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
@@ -137,6 +146,12 @@ class deadlock_watch final : private timed {
   monotonic_time pause_ends_ HOLDFAST_GUARDED_BY(mutex_){};  // the server could not take it
   monotonic_time planned_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();  // of the timer
   monotonic_time again_at_ HOLDFAST_GUARDED_BY(mutex_){};  // when what is written is written again
+  std::uint64_t round_ HOLDFAST_GUARDED_BY(mutex_) = 0;    // in each all that is written is again
+  // What was told of all clients' waits, in parts.
+  std::unordered_map<std::string, told> known_ HOLDFAST_GUARDED_BY(mutex_);
+  std::string next_part_ HOLDFAST_GUARDED_BY(mutex_){dialects::first_part};
+  std::uint64_t pass_ HOLDFAST_GUARDED_BY(mutex_) = 0;
+  int parts_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // in this round
   // What is being sent: unchanged meanwhile, so that it can be written without the mutex.
   std::variant<std::monostate, note, suspicion> under_way_;
 };

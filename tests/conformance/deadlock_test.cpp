@@ -31,7 +31,7 @@ class Deadlock : public mutex_test {
   }
   static bool has_ended(const std::string& wait) { return wait.find('\n') == wait.size() - 1; }
   bool is_noted() const { return !std::ranges::all_of(noted(), has_ended); }
-  std::int64_t notes() const { return called("hgetall"); }
+  std::int64_t notes() const { return called("hscan"); }
 };
 HOLDFAST_ON_EACH_SERVER(Deadlock);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "dialects/holdfast/waiting.hpp"
 #include "scripts/script_client.hpp"
@@ -36,11 +37,12 @@ class DeadlockScripts : public scripts_test {
   std::vector<known_wait> note(const std::vector<std::string>& ended,
                                const std::vector<known_wait>& waits, milliseconds time = counts) {
     wait_note what;
+    if (!waits.empty()) what.read_from = first_part;
     for (const auto& one : ended) what.ended.push_back({one});
     for (const auto& one : waits) what.waits.push_back(record_of(one));
     auto verdict = send(what, never, time);
-    EXPECT_TRUE(std::holds_alternative<std::vector<known_wait>>(verdict));
-    auto all = std::get<0>(std::move(verdict));
+    EXPECT_TRUE(std::holds_alternative<part_of_waits>(verdict));
+    auto all = std::get<0>(std::move(verdict)).waits;
     std::ranges::sort(all, {}, &known_wait::id);
     return all;
   }
@@ -75,6 +77,28 @@ TEST_P(DeadlockScripts, TellAllWaitsToWhoWritesOneDown) {
   EXPECT_FALSE(redis().exists("hf:waits"));
 }
 
+// Each client writes every 1.5 s: a script that told all to all would block the server.
+TEST_P(DeadlockScripts, TellManyWaitsInParts) {
+  constexpr std::size_t many = 2000;
+  std::set<std::string> told;
+  for (std::size_t i = 0; i < many; ++i) {
+    auto one = first_;
+    one.id = std::to_string(i) + "-1p";
+    send({{}, {record_of(one)}}, never, milliseconds{60'000});
+  }
+  wait_note asks{.ended = {}, .waits = {}, .read_from = std::string{first_part}};
+  std::size_t parts = 0;
+  do {
+    const auto part = std::get<part_of_waits>(send(asks, never));
+    EXPECT_LT(part.waits.size(), 300U);
+    for (const auto& one : part.waits) told.insert(one.id);
+    asks.read_from = part.next;
+    ++parts;
+  } while (asks.read_from != first_part && parts < many);
+  EXPECT_EQ(told.size(), many);
+  EXPECT_GE(parts, many / 300);
+}
+
 TEST_P(DeadlockScripts, ForgetWhoWritesNoMore) {
   note({}, {first_}, milliseconds{1});
   const auto until = redis().micros() + 2000;
@@ -100,7 +124,7 @@ TEST_P(DeadlockScripts, TakeNoWaitThatHasEndedForOneWhenACopyComes) {
   const wait_note copy{{}, {record_of(first_)}};
   send(copy, until);
   send({{{first_.id, until}}, {}}, until);
-  EXPECT_EQ(send(copy, until), decltype(read_note({})){std::vector<known_wait>{}});
+  EXPECT_EQ(send(copy, until), decltype(read_note({})){part_of_waits{}});
   EXPECT_EQ(note({}, {second_}), std::vector{second_});
   EXPECT_FALSE(confirm(second_, first_));
   EXPECT_GE(redis().pttl("hf:waits"), 25'000) << "it stays for as long as a copy may come";

@@ -58,10 +58,11 @@ std::string to_record(const known_wait& wait) {
 
 void write_note(const wait_note& noted, milliseconds counts_for, server_time not_after,
                 resp::writer& out) {
-  out.call(scripts::holdfast_deadlock_note, 1, 3 + 2 * (noted.ended.size() + noted.waits.size()));
+  out.call(scripts::holdfast_deadlock_note, 1, 4 + 2 * (noted.ended.size() + noted.waits.size()));
   out.arg(waits_key);
   out.arg(micros(not_after));
   out.arg(counts_for.count());
+  out.arg(std::string_view{noted.read_from});
   out.arg(static_cast<std::int64_t>(noted.ended.size()));
   for (const auto& one : noted.ended) {
     out.arg(one.id);
@@ -73,18 +74,18 @@ void write_note(const wait_note& noted, milliseconds counts_for, server_time not
   }
 }
 
-std::variant<std::vector<known_wait>, late, refused> read_note(const resp::value& reply) {
+std::variant<part_of_waits, late, refused> read_note(const resp::value& reply) {
   if (auto too_late = read_late(reply)) return *too_late;
-  if (!reply.is(resp::type::array) || reply.items.size() % 2 != 0) {
+  if (!reply.is(resp::type::array) || reply.items.size() % 2 != 1 || !reply.items[0].is_text()) {
     return refused_or_not_understood("deadlock note", reply);
   }
-  std::vector<known_wait> all;
-  for (std::size_t i = 0; i < reply.items.size(); i += 2) {
+  part_of_waits part{{}, reply.items[0].text};
+  for (std::size_t i = 1; i < reply.items.size(); i += 2) {
     if (auto one = read_record(reply.items[i].text, reply.items[i + 1].text)) {
-      all.push_back(*std::move(one));
+      part.waits.push_back(*std::move(one));
     }
   }
-  return all;
+  return part;
 }
 
 void write_confirm(const std::vector<link_of_cycle>& cycle, server_time noted_until,

@@ -55,16 +55,25 @@ struct ended_wait {
   std::string id;
   server_time noted_until{};
 };
-// What a client has to say of its waits.
+// What a client has to say of its waits, and where it reads on among those of all clients, as it
+// was told (see part_of_waits). Both lists should be short, since the script goes through them.
 struct wait_note {
   std::vector<ended_wait> ended;
   std::vector<wait_record> waits;
+  std::string read_from{};  // empty: nothing is asked
 };
-// With a wait, all that are known are answered. The server refuses it after `not_after`, and when
-// that is far future.
+// About a hundred of those that are known. All parts from one `first_part` to the next have each
+// wait that has stood there all the time, some more than once.
+inline constexpr std::string_view first_part = "0";
+struct part_of_waits {
+  std::vector<known_wait> waits;
+  std::string next{first_part};
+  friend bool operator==(const part_of_waits&, const part_of_waits&) = default;
+};
+// The server refuses it after `not_after`, and when that is far future.
 void write_note(const wait_note&, milliseconds counts_for, server_time not_after, resp::writer&);
 // What is not understood among them is left out.
-std::variant<std::vector<known_wait>, late, refused> read_note(const resp::value&);
+std::variant<part_of_waits, late, refused> read_note(const resp::value&);
 
 // Whether it is a cycle now. True ends the first wait of it, whose `noted_until` is given, and is
 // said to nobody else.

@@ -2,6 +2,7 @@
 """What the Lua scripts cost the server.
 
 Usage: bench/script_cost.py [--instructions] [--rounds N] [--server PROGRAM] [CASE[=FILE.lua] ...]
+       bench/script_cost.py --bounds [--server PROGRAM]
 
 Starts a private server on core 0 and loads it from core 1 with 64 connections that pipeline 16
 commands each. Cases: fresh, busy, mine and wait (acquire.lua), release, pass-on (release.lua, to
@@ -14,6 +15,9 @@ Figures are microseconds a call (INFO commandstats), the median of N rounds in w
 variants take turns, so that what else the machine does concerns all alike. With --instructions:
 processor instructions a call, network included (callgrind, so it needs valgrind); slow, but the
 same to 0.5 % on every run, also on a busy machine.
+
+With --bounds: how long one script keeps the server busy that finds 1, 100 and 10,000 holders,
+waiters or waits (script_bounds.py). Exit code 1: one takes more than a millisecond.
 """
 import argparse
 import hashlib
@@ -27,6 +31,8 @@ import subprocess
 import tempfile
 import threading
 import time
+
+import script_bounds
 
 CONNECTIONS, PIPELINE, BATCHES = 64, 16, 10
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -254,10 +260,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--bounds", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--server", default="redis-server")
     parser.add_argument("cases", nargs="*", metavar="CASE[=FILE.lua]")
     options = parser.parse_args()
+    if options.bounds:
+        os.sched_setaffinity(0, {1})
+        with Server(options.server) as server:
+            raise SystemExit(not script_bounds.bounds(server, command, with_parts,
+                                                      DIALECTS / "holdfast"))
 
     wanted = [case.partition("=") for case in options.cases]
     for case, _, _ in wanted:

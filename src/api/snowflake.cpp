@@ -37,7 +37,7 @@ server_time learn_time(runtime::client_core& core, std::uint16_t slot) {
 server_time no_id_before(const lease& held, server_time after_grant) {
   const auto major = held.token().value() / dialects::minors_per_major;
   const server_time drawn{microseconds(static_cast<std::int64_t>(major))};
-  return std::max(after_grant, drawn - dialects::counter_lead);
+  return std::max(after_grant, drawn - dialects::longest_lead);
 }
 
 }  // namespace

@@ -168,9 +168,9 @@ TEST_P(LatchScript, IsNotSetWhenMemoryIsShort) {
 
 TEST_P(LatchScript, TellsACrowdInSeveralSteps) {
   set(1);
-  await(450);
+  await(250);
   EXPECT_EQ(down(), (latch_change{true, 0, true}));
-  EXPECT_EQ(waiting(), 250);
+  EXPECT_EQ(waiting(), 150);
   EXPECT_TRUE(is_open_for(waiter())) << "who asks helps";
   EXPECT_EQ(waiting(), 50);
   EXPECT_EQ(down(0), (latch_change{true, 0, false}));
@@ -179,7 +179,7 @@ TEST_P(LatchScript, TellsACrowdInSeveralSteps) {
 
 TEST_P(LatchScript, IsNotSetAgainBeforeAllAreTold) {
   set(1);
-  await(450);
+  await(250);
   down();
   EXPECT_EQ(set(2), (latch_change{true, 0, true}));
   EXPECT_EQ(left(), 0U);
@@ -188,7 +188,7 @@ TEST_P(LatchScript, IsNotSetAgainBeforeAllAreTold) {
 
 TEST_P(LatchScript, SetsByACopyNothingThatHasBeenAnswered) {
   set(1);
-  await(450);
+  await(250);
   down();
   const auto id = claims.next().owner;
   const latch_change told{true, 0, true};

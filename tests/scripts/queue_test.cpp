@@ -154,7 +154,7 @@ TEST_P(QueueScript, FreesTheLockWhenNobodyIsLeft) {
   EXPECT_FALSE(redis().exists(key.value_key() + ":i"));
 }
 
-TEST_P(QueueScript, LooksAtAThousandDeadAtATimeAndKeepsTheLockMeanwhile) {
+TEST_P(QueueScript, LooksAtSomeOfTheDeadAtATimeAndKeepsTheLockMeanwhile) {
   claim mine = claims.next();
   redis().must_acquire(mine);
   claims_of dead{key, 3};
@@ -170,9 +170,9 @@ TEST_P(QueueScript, LooksAtAThousandDeadAtATimeAndKeepsTheLockMeanwhile) {
   while (std::holds_alternative<unfinished>(redis().release(mine))) {
     EXPECT_TRUE(owns(mine));
     EXPECT_GT(redis().pttl(key.value_key() + ":w"), 0);
-    ASSERT_LE(++calls, 11);
+    ASSERT_LE(++calls, 41);
   }
-  EXPECT_EQ(calls, 11);
+  EXPECT_EQ(calls, 41) << "250 at a time";
   EXPECT_TRUE(owns(alive));
 }
 

@@ -8,7 +8,7 @@ namespace holdfast::dialects {
 namespace {
 
 constexpr token_major second = 1'000'000;
-constexpr token_major lead = counter_lead.count();
+constexpr token_major lead = longest_lead.count();
 
 class TokenScript : public scripts_test {
  protected:

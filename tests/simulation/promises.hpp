@@ -64,7 +64,7 @@ struct place {
 
 // Whether a counter that is lost now begins below this token.
 inline bool is_out_of_reach(dialects::token_major token, microseconds clock) {
-  return microseconds{token} >= clock + dialects::counter_lead;
+  return microseconds{token} >= clock + dialects::longest_lead;
 }
 
 class promises {

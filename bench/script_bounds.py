@@ -1,0 +1,133 @@
+"""How long one script keeps the server busy, by how many entries it finds: for script_cost.py.
+
+Each case prepares a lock with so many holders, waiters or waits, and runs one script once. The figure
+is the least of some rounds, since other work on the machine only adds to it.
+"""
+import hashlib
+import time
+
+COUNTS, ROUNDS, LIMIT = (1, 100, 10000), 5, 1000.0
+FAR = 2**53
+FENCE, LOCK = "hf:fence:{0}", "hf:{lock}"
+KEYS = (LOCK, LOCK + ":w", LOCK + ":i", FENCE)
+SHARED_KEYS = (*KEYS, LOCK + ":n")
+MAJOR = 1780000000000000
+MINE = "f" * 32 + "-1"
+
+
+def client(i):
+    return f"{i:032x}"
+
+
+def micros():
+    return int(time.time() * 1000000)
+
+
+def queued(n, suffix):
+    """A queue of n waiters, each of a client that is gone, and when they asked."""
+    members = [f"{client(i)}-1:{suffix}" for i in range(n)]
+    now = micros()
+    yield from ((("ZADD", KEYS[1]), [x for i, m in enumerate(members) for x in (MAJOR + i, m)]),
+                (("HSET", KEYS[2]), [x for m in members for x in (m, now)]))
+
+
+def holders(n, mode, until_ms):
+    counts = {"r": [0] * 8, "s": [0] * 8}[mode]
+    counts["ncdrpxus".index(mode)] = n
+    summary = ":".join(map(str, (f"1{'s' if mode == 's' else 'm'}", until_ms, until_ms, *counts)))
+    yield ("HSET", LOCK), [x for i in range(n)
+                           for x in (f"{client(i)}-1", f"{mode}1:{MAJOR + i}:{until_ms}")]
+    yield ("HSET", LOCK), ["=", summary]
+
+
+def held(by=MINE):
+    yield ("SET", LOCK), [f"1:{MAJOR}:{by}", "PX", 600000]
+
+
+def in_an_hour():
+    return micros() // 1000 + 3600000
+
+
+def ended():
+    return micros() // 1000 - 1
+
+
+def waits(n):
+    until = micros() + 3600000000
+    yield ("HSET", "hf:waits"), [x for i in range(n) for x in (
+        f"{client(i)}-1", f"{until}\nhost:1\nx hf:{{a{i}}}\n{client(i)}-2 x hf:{{b{i}}}\n")]
+
+
+def soon():
+    return micros() + 5000000
+
+
+# name: script, what stands at the server, KEYS, ARGV
+CASES = {
+    "release to the dead": ("release", lambda n: (*held(), *queued(n, "1000:-")), lambda n: KEYS,
+                            lambda n: (f"1:{MAJOR}:{MINE}",)),
+    "acquire past the dead": ("acquire", lambda n: queued(n, "1000:-"), lambda n: KEYS,
+                              lambda n: (MINE, 30000, FAR, 0, ":1000:p", 0, 100000)),
+    "withdraw before the dead": ("withdraw", lambda n: (*held("somebody"), *queued(n, "1000:-")),
+                                 lambda n: KEYS, lambda n: (client(0) + "-1", ":1000:-")),
+    "break before the dead": ("break_lock", lambda n: (*held(), *queued(n, "1000:-")),
+                              lambda n: KEYS, lambda n: (soon(),)),
+    "inspect a queue": ("inspect", lambda n: (*held(), *queued(n, "1000:-")),
+                        lambda n: (LOCK, KEYS[1], LOCK + ":n"), lambda n: ()),
+    "join readers": ("shared/acquire", lambda n: holders(n, "r", in_an_hour()),
+                     lambda n: SHARED_KEYS, lambda n: (MINE, 30000, FAR, 0, "r", 1, 0, "")),
+    "join after the ended": ("shared/acquire", lambda n: holders(n, "r", ended()),
+                             lambda n: SHARED_KEYS, lambda n: (MINE, 30000, FAR, 0, "r", 1, 0, "")),
+    "reader to the dead": ("shared/release", lambda n: (*holders(1, "r", in_an_hour()),
+                                                        *queued(n, "x1/0::1000:-")),
+                           lambda n: SHARED_KEYS, lambda n: (client(0) + "-1", MAJOR)),
+    "inspect holders": ("inspect", lambda n: holders(n, "r", in_an_hour()),
+                        lambda n: (LOCK, KEYS[1], LOCK + ":n"), lambda n: ()),
+    "open a latch": ("latch/change", lambda n: ((("SET", LOCK), ["1l:1"]), *queued(n, "1000:-")),
+                     lambda n: (f"hf:once:{{0}}:{MINE}", *KEYS[:3], LOCK + ":o"),
+                     lambda n: (soon(), "down", 1)),
+    "pass a barrier": ("barrier/arrive", lambda n: (
+        (("SET", LOCK), [f"1b:{n + 1}:0"]), *queued(n, "1000:p")),
+        lambda n: (*KEYS, LOCK + ":g"), lambda n: (MINE, FAR, 0, n + 1, ":1000:p", 0)),
+    "note a wait": ("deadlock/note", waits, lambda n: ("hf:waits",), lambda n: (
+        soon(), 6000, 0, 0, client(n + 1) + "-1", "host:1\nx hf:{a}\n")),
+    "note many waits": ("deadlock/note", waits, lambda n: ("hf:waits",), lambda n: (
+        soon(), 6000, 0, 50, *(x for i in range(50) for x in (f"{client(i)}-9", soon())),
+        *(x for i in range(50) for x in (f"{client(i)}-1", "host:1\nx hf:{a}\n")))),
+}
+# A barrier lets all of its parties go on in one step.
+BEYOND = {("pass a barrier", 10000)}
+
+
+def sent(server, command):
+    connection = server.connections[0]
+    connection.sendall(command)
+    assert not connection.recv(1 << 20).startswith(b"-"), command[:200]
+
+
+def once(server, command, case, sha, n):
+    _, stands, keys, args = case
+    server.ask("FLUSHALL", "SYNC")
+    server.ask("SET", FENCE, MAJOR - 10**12)
+    for head, rest in stands(n):
+        size = 2000 if len(rest) > 2000 else len(rest)
+        for at in range(0, len(rest), size):
+            sent(server, command(*head, *rest[at:at + size]))
+    server.ask("CONFIG", "RESETSTAT")
+    sent(server, command("EVALSHA", sha, len(keys(n)), *keys(n), *args(n)))
+    return server.microseconds_a_call()
+
+
+def bounds(server, command, with_parts, scripts):
+    """Prints a line for each case; whether all scripts stay below the limit."""
+    good = True
+    for name, case in CASES.items():
+        script = with_parts(scripts / f"{case[0]}.lua")
+        sha = hashlib.sha1(script.encode()).hexdigest()
+        assert sha in server.ask("SCRIPT", "LOAD", script)
+        took = {n: min(once(server, command, case, sha, n) for _ in range(ROUNDS)) for n in COUNTS}
+        short = [n for n, us in took.items() if us > LIMIT and (name, n) not in BEYOND]
+        good = good and not short
+        print(f"{name:26} {case[0]:16}" + "".join(f"{took[n]:10.0f}" for n in COUNTS) + " us  " +
+              ("short" if short else "beyond" if (name, COUNTS[-1]) in BEYOND else "holds"))
+    return good

@@ -1,7 +1,7 @@
 """How long one script keeps the server busy, by how many entries it finds: for script_cost.py.
 
-Each case prepares a lock with so many holders, waiters or waits, and runs one script once. The figure
-is the least of some rounds, since other work on the machine only adds to it.
+Each case prepares a lock with so many holders, waiters or waits, and runs one script once. The
+figure is the least of some rounds, since other work on the machine only adds to it.
 """
 import hashlib
 import time
@@ -64,31 +64,31 @@ def soon():
 
 # name: script, what stands at the server, KEYS, ARGV
 CASES = {
-    "release to the dead": ("release", lambda n: (*held(), *queued(n, "1000:-")), lambda n: KEYS,
+    "release to the dead": ("release", lambda n: (*held(), *queued(n, "o1000:-5")), lambda n: KEYS,
                             lambda n: (f"1:{MAJOR}:{MINE}",)),
-    "acquire past the dead": ("acquire", lambda n: queued(n, "1000:-"), lambda n: KEYS,
-                              lambda n: (MINE, 30000, FAR, 0, ":1000:p", 0, 100000)),
-    "withdraw before the dead": ("withdraw", lambda n: (*held("somebody"), *queued(n, "1000:-")),
-                                 lambda n: KEYS, lambda n: (client(0) + "-1", ":1000:-")),
-    "break before the dead": ("break_lock", lambda n: (*held(), *queued(n, "1000:-")),
+    "acquire past the dead": ("acquire", lambda n: queued(n, "o1000:-5"), lambda n: KEYS,
+                              lambda n: (MINE, 30000, FAR, 0, ":o1000:p5", 0, 100000)),
+    "withdraw before the dead": ("withdraw", lambda n: (*held("somebody"), *queued(n, "o1000:-5")),
+                                 lambda n: KEYS, lambda n: (client(0) + "-1", ":o1000:-5")),
+    "break before the dead": ("break_lock", lambda n: (*held(), *queued(n, "o1000:-5")),
                               lambda n: KEYS, lambda n: (soon(),)),
-    "inspect a queue": ("inspect", lambda n: (*held(), *queued(n, "1000:-")),
+    "inspect a queue": ("inspect", lambda n: (*held(), *queued(n, "o1000:-5")),
                         lambda n: (LOCK, KEYS[1], LOCK + ":n"), lambda n: ()),
     "join readers": ("shared/acquire", lambda n: holders(n, "r", in_an_hour()),
                      lambda n: SHARED_KEYS, lambda n: (MINE, 30000, FAR, 0, "r", 1, 0, "")),
     "join after the ended": ("shared/acquire", lambda n: holders(n, "r", ended()),
                              lambda n: SHARED_KEYS, lambda n: (MINE, 30000, FAR, 0, "r", 1, 0, "")),
     "reader to the dead": ("shared/release", lambda n: (*holders(1, "r", in_an_hour()),
-                                                        *queued(n, "x1/0::1000:-")),
+                                                        *queued(n, "x1/0::1000:-5")),
                            lambda n: SHARED_KEYS, lambda n: (client(0) + "-1", MAJOR)),
     "inspect holders": ("inspect", lambda n: holders(n, "r", in_an_hour()),
                         lambda n: (LOCK, KEYS[1], LOCK + ":n"), lambda n: ()),
-    "open a latch": ("latch/change", lambda n: ((("SET", LOCK), ["1l:1"]), *queued(n, "1000:-")),
+    "open a latch": ("latch/change", lambda n: ((("SET", LOCK), ["1l:1"]), *queued(n, "l1000:-5")),
                      lambda n: (f"hf:once:{{0}}:{MINE}", *KEYS[:3], LOCK + ":o"),
                      lambda n: (soon(), "down", 1)),
     "pass a barrier": ("barrier/arrive", lambda n: (
-        (("SET", LOCK), [f"1b:{n + 1}:0"]), *queued(n, "1000:p")),
-        lambda n: (*KEYS, LOCK + ":g"), lambda n: (MINE, FAR, 0, n + 1, ":1000:p", 0)),
+        (("SET", LOCK), [f"1b:{n + 1}:0"]), *queued(n, "b1000:p5")),
+        lambda n: (*KEYS, LOCK + ":g"), lambda n: (MINE, FAR, 0, n + 1, ":b1000:p5", 0)),
     "note a wait": ("deadlock/note", waits, lambda n: ("hf:waits",), lambda n: (
         soon(), 6000, 0, 0, client(n + 1) + "-1", "host:1\nx hf:{a}\n")),
     "note many waits": ("deadlock/note", waits, lambda n: ("hf:waits",), lambda n: (

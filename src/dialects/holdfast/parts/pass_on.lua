@@ -11,7 +11,7 @@ while not winner do
   local member = head[1]
   if not member then break end
   looked = looked + 1
-  if looked > 250 then
+  if looked > 200 then
     call('ZADD', KEYS[2], head[2], member)
     call('PEXPIRE', KEYS[2], '180000')
     more = true

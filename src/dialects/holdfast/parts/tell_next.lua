@@ -7,7 +7,7 @@ repeat
   front, gone = redis.pcall('ZRANGE', KEYS[2], '0', last), {}
   for i = 1, #front do
     local request, way = string.match(front[i], '^([^:]+):o%d+:([-p])%x+$')
-    if way ~= '-' or request == me or looked == 250 then break end
+    if way ~= '-' or request == me or looked == 200 then break end
     local client = string.sub(request, 1, 32)
     if not unheard[client] then
       local listeners = redis.pcall('PUBLISH', 'hf:c:' .. client,

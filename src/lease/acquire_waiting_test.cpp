@@ -73,6 +73,21 @@ TEST_F(AcquireWaiting, DoesNotBelieveAGrantThatTheServersLaterAnswerContradicts)
   EXPECT_TRUE(told(new_major, milliseconds(400), 11).done) << "said later than the answer";
 }
 
+TEST_F(AcquireWaiting, HearsMessagesFromItsPlaceInTheQueueOnUntilItIsDone) {
+  EXPECT_FALSE(machine_.hears_messages()) << "it has no place yet";
+  queued(0, seconds(9), 1);
+  EXPECT_TRUE(machine_.hears_messages());
+  EXPECT_FALSE(machine_.is_polling()) << "it has a place";
+  machine_.on_stop(now());
+  EXPECT_FALSE(machine_.hears_messages()) << "its caller has an outcome";
+}
+
+TEST_F(AcquireWaiting, HearsNoMessagesOnceItsConnectionIsDeaf) {
+  queued(0, seconds(9), 1);
+  machine_.on_deaf(now());
+  EXPECT_FALSE(machine_.hears_messages());
+}
+
 TEST_F(AcquireWaiting, AsksWhenTheClaimBeforeItEndsOnceToldThatItIsTheFirst) {
   queued(8, seconds(30), 1);
   expect_to_ask_after(told_first(2), claim_length);

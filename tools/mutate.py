@@ -244,6 +244,11 @@ def survived_last_time(results):
 
 def chosen(mutants, arguments):
     known = equivalents()
+    # Somebody has changed the line: the reason may hold no longer.
+    tried = {key_of(mutant)[0] for mutant in mutants}
+    for file, old, new in sorted(known - {key_of(mutant) for mutant in mutants}):
+        if file in tried:
+            print(f"equivalent.txt says nothing any more of {file}: {old} => {new}")
     equivalent = [mutant for mutant in mutants if key_of(mutant) in known]
     mutants = [mutant for mutant in mutants if key_of(mutant) not in known]
     if arguments.survivors:

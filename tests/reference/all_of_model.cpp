@@ -16,6 +16,7 @@
 #include "reference/kinds.hpp"
 #include "reference/observer.hpp"
 #include "reference/promises.hpp"
+#include "reference/wait_call.hpp"
 #include "support/eventually.hpp"
 
 namespace holdfast::reference {
@@ -62,6 +63,7 @@ class several_round {
     for (auto left = run_.between(10, 30); left > 0; --left) {
       run_.chance(60) ? acquire() : release();
     }
+    if (!holds_.empty()) wait_for_everything();
     while (!holds_.empty()) release();
   }
 
@@ -141,6 +143,33 @@ class several_round {
       for (const auto& [at, has] : asked) parts_[at].held.push_back(has);
       holds_.push_back({std::move(*got), asked});
     }
+    settle();
+  }
+
+  // All parts, in the way that goes with nobody, while others hold some; then they leave.
+  void wait_for_everything() {
+    std::vector<lock> locks;
+    for (std::size_t at = 0; at < parts_.size(); ++at) {
+      const bool counts = parts_[at].is == sort::permits;
+      locks.push_back(make(run_.below(run_.on().clients()), at, {mode::ex, counts ? permits : 0}));
+    }
+    run_.did("one waits for all parts");
+    wait_call waits;
+    waits.begin([what = holdfast::all_of(locks)](const std::stop_token& stop) {
+      return outcome_of(what.try_acquire({.timeout = milliseconds{30'000}, .stop = stop}));
+    });
+    while (!holds_.empty()) {
+      run_.expect(waits.said().empty(), all_or_nothing, "it got " + waits.said() + " too early");
+      const auto said = outcome_of(holds_.back().value.release());
+      run_.expect(said == "ok", promises::released, "a release said " + said);
+      for (const auto& [index, has] : holds_.back().has) {
+        auto& held = parts_[index].held;
+        held.erase(std::ranges::find(held, has));
+      }
+      holds_.pop_back();
+    }
+    run_.expect(support::eventually([&] { return waits.said() == "ok"; }, milliseconds{15'000}),
+                all_or_nothing, "all parts are free, and it has: '" + waits.said() + "'");
     settle();
   }
 

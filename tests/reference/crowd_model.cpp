@@ -15,7 +15,6 @@
 #include "net/clock.hpp"
 #include "reference/held_kind.hpp"
 #include "reference/kinds.hpp"
-#include "reference/open_faults.hpp"
 #include "reference/promises.hpp"
 #include "support/eventually.hpp"
 
@@ -85,7 +84,7 @@ class member {
     auto has = sees_.watch(std::move(value), as);
     linger();
     const auto targets = kind_.changes_of(asked);
-    if (!targets.empty() && choices_.chance(40) && !open_faults::change_of_an_ended_lease) {
+    if (!targets.empty() && choices_.chance(40)) {
       has = change(std::move(has), as, asked, choices_.one_of(targets), how);
     }
     if (choices_.chance(20)) {

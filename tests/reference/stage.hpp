@@ -54,7 +54,8 @@ class stage {
     std::uint64_t granted = 0;               // its order; 0: not yet
     bool ends_by_itself = false;             // times out
     bool stopped = false;
-    bool loses = false;  // what it changes has ended
+    bool loses = false;          // what it changes has ended
+    bool asks_too_much = false;  // there are fewer permits now than it wants
     std::shared_ptr<call> at;
   };
   struct grant {
@@ -70,6 +71,7 @@ class stage {
   void ask_once();
   void begin_to_wait();
   void release_one();
+  void release(std::deque<holder>::iterator at);
   void extend_one();
   void change_one(bool waits);
   void change_once(std::uint64_t id, const want& to, bool deadlock);

@@ -172,7 +172,13 @@ void stage::begin_to_wait() {
 void stage::release_one() {
   if (holders_.empty()) return;
   const auto at = holders_.begin() + static_cast<std::ptrdiff_t>(run_.below(holders_.size()));
-  if (has_pending_change(at->id)) return;
+  // What waits for a change of it has nothing left to change.
+  if (has_pending_change(at->id) && !run_.chance(10)) return;
+  for (auto& one : waiters_) one.loses = one.loses || one.changes == at->id;
+  release(at);
+}
+
+void stage::release(std::deque<holder>::iterator at) {
   const bool drops = run_.chance(20);
   const auto left = at->at->look().remaining();
   const auto began = net::now();
@@ -201,7 +207,7 @@ void stage::release_one() {
 void stage::extend_one() {
   if (holders_.empty()) return;
   auto& one = holders_[run_.below(holders_.size())];
-  if (has_pending_change(one.id)) return;
+  const bool changes = has_pending_change(one.id);
   if (run_.chance(5)) {
     const auto said = outcome_of_call(
         [&] { (void)one.at->alone([](lease& held) { return held.extend(milliseconds{9}); }); });
@@ -215,6 +221,7 @@ void stage::extend_one() {
   run_.did(who(one.id, one.by) + " extends by " + std::to_string(by.count()) + ": " +
            outcome_of(got));
   if (!got && one.on.fixed && took >= before) return;
+  if (changes && outcome_of(got) == "busy") return;  // it may be changed already
   run_.expect(static_cast<bool>(got), promises::extended, "extend said " + outcome_of(got));
   const auto now = one.at->look().remaining();
   const auto since = net::now() - began;
@@ -338,13 +345,9 @@ void stage::enter_again() {
 
 void stage::resize() {
   if (!kind_.can_be_resized()) return;
-  std::uint32_t least = 0;
-  for (const auto& one : waiters_) least = std::max(least, one.asked.permits);
   const auto count = static_cast<std::uint32_t>(run_.between(0, 8));
-  if (count != 0 && count < least) return;  // what becomes of these no document says
-  const auto before = kind_.permits();
   kind_.resize(count);
-  if (kind_.permits() < least) return kind_.resize(before);
+  for (auto& one : waiters_) one.asks_too_much = one.asked.permits > kind_.permits();
   observer_.allow(name_, kind_.permits());
   run_.of(0).semaphore(name_).set_permits(count);
   run_.did("set_permits(" + std::to_string(count) + ")");

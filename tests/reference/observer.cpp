@@ -27,6 +27,9 @@ constexpr sentence never_again{"docs/evidence.md, I10",
                                "a lease that is over is told to be lost, once, and is never held "
                                "again"};
 
+constexpr sentence while_held{"include/holdfast/lease.hpp, remaining",
+                              "How long the lock is certainly still held: zero when it is not."};
+
 std::int64_t ticks(monotonic_time t) { return t.time_since_epoch().count(); }
 
 std::string describe(const watched& one) {
@@ -112,20 +115,31 @@ void observer::observe(const std::stop_token& stop) {
   }
 }
 
+void observer::look_at(const std::shared_ptr<watched>& one, std::vector<sample>& held) {
+  const std::shared_lock lock(one->guard_, std::try_to_lock);
+  if (!lock || !one->lease_ || one->given_up_) return;
+  const bool ended = one->ended_ != 0;
+  const auto left = one->lease_->remaining();
+  const auto now = ticks(net::now());
+  if (!one->lease_->held()) {
+    std::int64_t none = 0;
+    one->ended_.compare_exchange_strong(none, now);
+    return;
+  }
+  if (ended) say(never_again, describe(*one) + " again, after it had ended");
+  if (left.count() > 0) {
+    held.push_back({one, left.count()});
+    one->none_left_since_ = 0;
+  } else if (one->none_left_since_ == 0) {
+    one->none_left_since_ = now;  // less than a millisecond is told as none
+  } else if (now - one->none_left_since_ > 5'000'000) {
+    say(while_held, describe(*one) + " has no time left and says that it is held");
+  }
+}
+
 void observer::look_around() {
   std::vector<sample> first;
-  for (const auto& one : all()) {
-    const std::shared_lock lock(one->guard_, std::try_to_lock);
-    if (!lock || !one->lease_ || one->given_up_) continue;
-    const bool ended = one->ended_ != 0;
-    if (const auto left = one->lease_->remaining(); left.count() > 0 && one->lease_->held()) {
-      if (ended) say(never_again, describe(*one) + " again, after it had ended");
-      first.push_back({one, left.count()});
-    } else if (!one->lease_->held()) {
-      std::int64_t none = 0;
-      one->ended_.compare_exchange_strong(none, ticks(net::now()));
-    }
-  }
+  for (const auto& one : all()) look_at(one, first);
   std::vector<sample> both;
   for (const auto& each : first) {
     const std::shared_lock lock(each.of->guard_, std::try_to_lock);

@@ -75,6 +75,8 @@ class watched {
   mutable std::shared_mutex guard_;
   std::optional<lease> lease_;
   bool goes_with(mode other) const;
+  std::int64_t none_left_since_ =
+      0;  // held() was true without any time left; of the observer alone
   std::atomic<int> changes_to_{-1};
   std::atomic<bool> given_up_{false};
   std::atomic<std::int64_t> ended_{0};  // when it certainly had ended (0: not yet), boot clock
@@ -101,6 +103,7 @@ class observer {
   };
   void observe(const std::stop_token& stop);
   void look_around();
+  void look_at(const std::shared_ptr<watched>& one, std::vector<sample>& held);
   void judge(const std::vector<sample>& together);
   void judge_pair(const watched& a, const watched& b);
   void judge_tokens(const watched& newest, const std::vector<std::shared_ptr<watched>>& others);

@@ -165,12 +165,14 @@ class pair_round {
     });
   }
 
-  void queue_up(std::size_t count) {
+  // Where the holder may have gone meanwhile, whoever waits may be in already.
+  void queue_up(std::size_t count, const watched& behind) {
     for (std::size_t by = 1; by <= count; ++by) {
       wait(by);
-      run_.expect(
-          support::eventually([&] { return run_.on().looks().status(name_).waiting >= by; }),
-          served, "who waits does not stand in the queue");
+      run_.expect(support::eventually([&] {
+                    return run_.on().looks().status(name_).waiting >= by || !behind.look().held();
+                  }),
+                  served, "who waits does not stand in the queue");
     }
   }
 
@@ -178,7 +180,7 @@ class pair_round {
   void held(int waiters) {
     auto has = take(first_, 0, milliseconds{20'000}, false);
     run_.expect(has != nullptr, promises::once, "a free lock was refused");
-    queue_up(static_cast<std::size_t>(waiters));
+    queue_up(static_cast<std::size_t>(waiters), *has);
     const auto before = run_.on().looks().status(name_);
     refuse_held();
     refuse_gates();
@@ -286,7 +288,7 @@ class pair_round {
     auto has = take(first_, 0, lease, true);
     run_.expect(has != nullptr, promises::once, "a free lock was refused");
     if (std::string(first_.name) == "election") return has->drop();  // always renewed
-    queue_up(2);
+    queue_up(2, *has);
     const auto until = net::now() + milliseconds{500};
     std::shared_ptr<watched> came_in;
     bool done = false;

@@ -130,12 +130,14 @@ bool stage::take_out_the_ended() {
 }
 
 void stage::await_short_leases(milliseconds margin) {
+  const auto limit = net::now() + never;
   for (;;) {
     milliseconds least = never;
     for (const auto& one : holders_) {
       if (one.on.fixed) least = std::min(least, one.at->look().remaining());
     }
     if (least >= margin) return;
+    run_.expect(net::now() < limit, promises::belief, "leases that are about to end do not");
     ::poll(nullptr, 0, static_cast<int>(std::max<std::int64_t>(least.count(), 1)));
     converge();
   }
@@ -171,6 +173,7 @@ std::string stage::behind_of(waiter& one, bool& gone) {
   const auto name = who(one.id, one.by);
   const auto waits_for = one.granted != 0     ? "ok"
                          : one.loses          ? "lost"
+                         : one.asks_too_much  ? "invalid_argument"
                          : one.stopped        ? "cancelled"
                          : one.ends_by_itself ? "timed_out"
                                               : "nothing";

@@ -9,8 +9,6 @@ namespace holdfast::reference::open_faults {
 inline constexpr bool change_to_a_shorter_lease = true;
 // Changing a lease that has ended succeeds, or says busy.
 inline constexpr bool change_of_an_ended_lease = true;
-// What a latch tells its waiters when it opens is believed by those of a mutex of its name.
-inline constexpr bool latch_and_mutex_of_one_name = true;
 // A lease of which held() is false writes the value block, as long as the server still has it.
 inline constexpr bool write_by_an_ended_lease = true;
 // counter::update computes with doubles.

@@ -15,7 +15,7 @@ inline constexpr sentence tokens{
     "S2 reads: a token is above that of every earlier writer and below that of every later one."};
 inline constexpr sentence belief{
     "docs/guarantees.md, S3",
-    "deadline = sent + PTTL - PTTL/100 - 2 ms [...]; PTTL is what the server said is left."};
+    "deadline = sent + PTTL - rate x PTTL - 2 ms [...]; PTTL is what the server said is left."};
 inline constexpr sentence loss{
     "docs/guarantees.md, S4",
     "Every lease that ends before it was released is reported through `lease::lost()` at its "

@@ -317,7 +317,8 @@ std::string stage::differs_in_queue(const lock_status& seen) const {
   return text.str();
 }
 
-// S3: never more than the server has, and all of that but what is taken off for doubt.
+// S3: never more than the server has, and all of that but what is taken off for doubt: a hundredth,
+// and more while the kernel corrects its clock.
 std::string stage::belief_differs(const holder& one, const lock_holding& shown,
                                   monotonic_time before, monotonic_time after) const {
   if (!shown.remaining) return "status: no time left is shown";
@@ -329,7 +330,7 @@ std::string stage::belief_differs(const holder& one, const lock_holding& shown,
                     " ms, and the server has " + std::to_string(left.count()) + " ms";
   if (believed.count() > 0 && first + believed > after + left + milliseconds{2}) return text;
   const auto longest = std::max(one.asked, left);
-  const auto doubt = one.window + longest / 100 + (one.on.fixed ? milliseconds{8} : confirming);
+  const auto doubt = one.window + longest / 50 + (one.on.fixed ? milliseconds{8} : confirming);
   if (last + believed + doubt < before + left) return text;
   if (one.at->look().lost().stop_requested()) return who(one.id, one.by) + " was told a loss";
   return "";

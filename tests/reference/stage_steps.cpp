@@ -225,10 +225,10 @@ void stage::extend_one() {
   run_.expect(static_cast<bool>(got), promises::extended, "extend said " + outcome_of(got));
   const auto now = one.at->look().remaining();
   const auto since = net::now() - began;
-  run_.expect(now + since + by / 100 + milliseconds{4} >= by, promises::extended,
+  run_.expect(now + since + by / 50 + milliseconds{4} >= by, promises::extended,
               "extended by " + std::to_string(by.count()) + " ms, believes " +
                   std::to_string(now.count()) + " ms");
-  run_.expect(now + since + std::max(one.asked, before) / 100 + milliseconds{4} >= before,
+  run_.expect(now + since + std::max(one.asked, before) / 50 + milliseconds{4} >= before,
               promises::extended,
               "extend shortened " + std::to_string(before.count()) + " ms to " +
                   std::to_string(now.count()) + " ms");

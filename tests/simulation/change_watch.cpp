@@ -19,7 +19,8 @@ void change_watch::executed(const std::string& request, const resp::value& reply
   const bool undone = answer == nullptr || is_undone(request, *answer);
   const auto earlier = effects_.find(request);
   const bool was_done = earlier != effects_.end();
-  const bool excused = was_done && earlier->second.at <= std::max(emptied_at_, set_back_at_);
+  const bool excused =
+      was_done && earlier->second.at <= std::max({emptied_at_, answers_lost_at_, set_back_at_});
   const bool is_copy = was_done && (!excused || after == before_);
   if (undone || is_copy) {
     ++world_.result().copies;
@@ -54,6 +55,7 @@ void change_watch::ended(const std::string& request, const leasing::once_machine
 
 void change_watch::happened(fault what) {
   if (what == fault::clock_back) set_back_at_ = world_.now();
+  if (what == fault::evicted) answers_lost_at_ = world_.now();
   if (what == fault::flushed || what == fault::restarted_empty) emptied_at_ = world_.now();
 }
 

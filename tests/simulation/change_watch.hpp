@@ -4,7 +4,8 @@
 //   O1  a copy of a change that was done changes nothing, and is answered as the first
 //   O2  what was answered was done; what was told not to be executed was not, and is not later
 //
-// Excused: copies across a loss of the server's memory, or when its clock was set back.
+// Excused: copies across a loss of the server's memory, or of its `hf:once:*` alone, as when they
+// are evicted (docs/values.md); and when its clock was set back.
 #pragma once
 
 #include <map>
@@ -54,6 +55,8 @@ class change_watch {
   std::string text_at(const std::string& key) const;
   const std::string& before() const noexcept { return before_; }
   monotonic_time emptied_at() const noexcept { return emptied_at_; }
+  // Answers, so that a change may count twice.
+  bool has_forgotten() const noexcept { return answers_lost_at_ > monotonic_time::min(); }
   bool was_set_back() const noexcept { return set_back_at_ > monotonic_time::min(); }
 
   // All that a change can change.
@@ -72,7 +75,8 @@ class change_watch {
 
   world& world_;
   std::string before_;
-  monotonic_time emptied_at_ = monotonic_time::min(), set_back_at_ = monotonic_time::min();
+  monotonic_time emptied_at_ = monotonic_time::min(), answers_lost_at_ = emptied_at_;
+  monotonic_time set_back_at_ = monotonic_time::min();
   std::map<std::string, effect, std::less<>> effects_;
   std::set<std::string, std::less<>> over_;
 };

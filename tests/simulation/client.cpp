@@ -66,6 +66,23 @@ void client::disturb() {
   place_.reset();
   keeps_since_.reset();
   undisturbed_ = hears_all_ = false;
+  world_.reconsider();
+}
+
+bool client::lives_as(std::string_view request) const {
+  if (world_.now() < frozen_until_ || wire_.stalls()) return false;
+  if (acquiring_ && claim_.owner.text() == request) return true;
+  return changing_ && change_claim_.owner.text() == request;
+}
+
+// Perhaps the connection breaks, and only one side notices.
+void client::afflict(trouble what, monotonic_time until) {
+  auto& dice = world_.chance();
+  disturb();
+  wire_.afflict(what, until);
+  world_.at(until, [this] { disturb(); });
+  if (dice.chance(50)) return;
+  world_.at(world_.now() + dice.time_up_to(until - world_.now()), [this] { break_connection(); });
 }
 
 void client::plan_mishaps() {
@@ -80,7 +97,8 @@ void client::plan_mishaps() {
     later(world_.now() + dice.time_up_to(500ms), in_this_tenure([this] { cancel(); }));
   }
   if (dice.chance(5)) {
-    later(world_.now() + dice.time_up_to(1s), in_this_tenure([this] { freeze(3s); }));
+    later(world_.now() + dice.time_up_to(1s),
+          in_this_tenure([this] { freeze(world_.longest_freeze()); }));
   }
   if (dice.chance(5)) {
     later(world_.now() + dice.time_up_to(1s), in_this_tenure([this] { crash(); }));
@@ -101,6 +119,7 @@ void client::freeze(nanoseconds most) {
   later(frozen_until_, [this] {
     tell({.what = history::kind::thawed});
     if (holding_ && !believes()) world_.count(fault::frozen_past_lease);
+    world_.reconsider();
   });
 }
 
@@ -159,7 +178,11 @@ void client::connect() {
 void client::subscribe() {
   deaf_ = world_.varies() && world_.chance().chance(10);
   if (deaf_) return world_.count(fault::deaf);
-  simulation::subscribe(id_, [&](auto& bytes) { return world_.execute(connection(), bytes); });
+  const auto ask = [&](auto& bytes) { return world_.execute(connection(), bytes); };
+  if (world_.server().has_shards() && world_.chance().chance(80)) {
+    return simulation::subscribe_in_slot(id_, world_.key(), ask);
+  }
+  simulation::subscribe(id_, ask);
 }
 
 // In the end once is enough for each.

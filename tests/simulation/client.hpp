@@ -36,6 +36,8 @@ class client {
   void cancel();
   void disturb();
   void break_connection();
+  // The way between it and the server, alone, is not what it was.
+  void afflict(trouble what, monotonic_time until);
   // Whoever waits for a change may have been granted it, so that he cannot renew what he had.
   // And whoever keeps a lock does not hear that others want it.
   void message_lost() {
@@ -46,7 +48,7 @@ class client {
 
   // For its wire.
   void answered(use what, const utterance& when, const resp::value& reply);
-  void unanswered(use what);
+  void unanswered(use what, leasing::missing how = leasing::missing::unknown);
   void heard(const resp::value& push, const utterance& when);
   // A frozen process does nothing until it runs again; a crashed one nothing any more.
   void later(monotonic_time when, std::function<void()> what);
@@ -57,6 +59,10 @@ class client {
   std::string name() const { return "client " + std::to_string(number_); }
   // It has been served since the faults ended, and wants no more.
   bool rests() const noexcept { return rests_; }
+  // It runs, reaches the server, and asks by this request.
+  bool lives_as(std::string_view request) const;
+  // The same, and nothing has happened to it since it was told its place in the queue.
+  bool is_calm_as(std::string_view request) const { return place_ && lives_as(request); }
   bool believes() const { return holding_ && holding_->held(now()); }
   const belief& believed() const noexcept { return belief_; }
   const std::optional<place>& stands_at() const noexcept { return place_; }
@@ -85,6 +91,7 @@ class client {
   // client_asking.cpp
   leasing::patience draw_patience();
   milliseconds draw_lease();
+  dialects::token_major draw_floor();
   void draw_options(dialects::claim& wanted);
   void told();
   void obey(const leasing::step& step);
@@ -118,6 +125,7 @@ class client {
   void obey_change(const leasing::step& step);
   void send_change(leasing::ask what, bool resend);
   void changed(const leasing::acquire_outcome& got);
+  void refuse_change(const leasing::acquire_outcome& got);
 
   world& world_;
   const std::uint16_t number_;
@@ -150,6 +158,7 @@ class client {
   belief belief_;
   std::optional<monotonic_time> answer_sent_at_;  // of the answer being heard; the world's time
   bool granted_by_answer_ = false;
+  bool knows_from_elsewhere_ = false;  // its floor is that of another server
   bool renews_ = true, undisturbed_ = false, lost_ = false;
   milliseconds retain_{};
   bool hears_all_ = false, revoked_ = false, keeps_ = false;

@@ -38,6 +38,17 @@ void client::draw_options(dialects::claim& wanted) {
   }
 }
 
+// Of two servers behind one name, or of one whose clock was wrong, it may have seen larger tokens.
+dialects::token_major client::draw_floor() {
+  auto& dice = world_.chance();
+  knows_from_elsewhere_ = false;
+  if (!knows_from_elsewhere_) return floor_;
+  world_.count(fault::foreign_floor);
+  const auto ahead = dice.time_up_to(dice.chance(50) ? nanoseconds{20s} : nanoseconds{23h});
+  const auto now = world_.server().now() + std::chrono::floor<microseconds>(ahead);
+  return std::max(floor_, static_cast<dialects::token_major>(now.count()));
+}
+
 void client::begin() {
   auto& dice = world_.chance();
   ++tenure_;
@@ -49,7 +60,7 @@ void client::begin() {
             .wants = world_.of().want(dice),
             .owner = request_id{id_, ++requests_, retains},
             .lease = draw_lease(),
-            .floor = floor_,
+            .floor = draw_floor(),
             .waits = true,
             .way = way(),
             .proof = proof_of(requests_)};
@@ -96,7 +107,7 @@ void client::obey(const leasing::step& step) {
   }
   if (!step.finished) return;
   // What had no answer may have been left behind: then the lease ends it.
-  if (answer_sent_at_) world_.check().left(claim_.owner.text());
+  if (answer_sent_at_) world_.check().left(claim_.owner.text(), world_.now());
   rest();
 }
 
@@ -163,7 +174,12 @@ void client::ask_answered(std::optional<leasing::acquire_machine>& asks,
   // Set before the machine goes on: what it asks next may be disturbed.
   const auto* const where = std::get_if<dialects::queued>(&verdict);
   if (where != nullptr && !wire_.stalls()) {
-    place_ = place{.before = where->place, .asked_at = when.asked_at, .told_at = world_.now()};
+    const auto calm_since = place_ ? place_->calm_since : world_.now();
+    place_ = place{.request = std::string{claim.owner.text()},
+                   .before = where->place,
+                   .asked_at = when.asked_at,
+                   .told_at = world_.now(),
+                   .calm_since = calm_since};
   }
   const auto sent_at = clock_.local(when.asked_at);
   (this->*follow)(asks->on_reply(reply, sent_at, present(), when.position));
@@ -172,8 +188,7 @@ void client::ask_answered(std::optional<leasing::acquire_machine>& asks,
   if (!asks || !asks->hears_messages()) place_.reset();
 }
 
-void client::unanswered(use what) {
-  const auto how = leasing::missing::unknown;
+void client::unanswered(use what, leasing::missing how) {
   if (what == use::renewal) {
     if (holding_) obey(holding_->on_missing(now()));
   } else if (what == use::request && releasing_) {
@@ -194,7 +209,10 @@ void client::heard(const resp::value& push, const utterance& when) {
     if (!acquires && !changes) return;
     // What was lost may have been his own grant, made after this was said.
     if (place_ && wire_.lost_push_at() < when.asked_at) {
-      place_ = place{.asked_at = when.asked_at, .told_at = world_.now()};
+      place_ = place{.request = std::move(place_->request),
+                     .asked_at = when.asked_at,
+                     .told_at = world_.now(),
+                     .calm_since = place_->calm_since};
     }
     auto& machine = acquires ? *acquiring_ : *changing_;
     const auto next = machine.on_first_in_line(first->owner_has, present(), when.position);

@@ -1,4 +1,5 @@
 // A client that has the lock, and wants it in another mode.
+#include <algorithm>
 #include <utility>
 
 #include "simulation/client.hpp"
@@ -17,7 +18,7 @@ void client::plan_change() {
 }
 
 void client::begin_change() {
-  if (!holding_ || changing_ || !believes()) return;
+  if (world_.of().change == nullptr || !holding_ || changing_ || (!believes() && !lost_)) return;
   auto& dice = world_.chance();
   const char to = world_.of().change(dice, claim_.wants->mode);
   if (to == 0) return;
@@ -57,7 +58,7 @@ void client::obey_change(const leasing::step& step) {
   }
   if (!step.finished) return;
   const bool got_it = step.done && !step.done->code;
-  if (!got_it && answer_sent_at_) world_.check().left(change_claim_.owner.text());
+  if (!got_it && answer_sent_at_) world_.check().left(change_claim_.owner.text(), world_.now());
   if (!got_it && !answer_sent_at_) change_is_unclear_ = true;
   changing_.reset();
   ++change_timer_;
@@ -95,6 +96,17 @@ void client::send_change(leasing::ask what, bool resend) {
   wire_.transmit(std::move(sent));
 }
 
+// The loss of what was to be changed was told meanwhile: its user is told `lost` once more, and
+// what has come in its place is given back.
+void client::refuse_change(const leasing::acquire_outcome& got) {
+  claim_.granted = got.grant.major;
+  floor_ = std::max(floor_, got.grant.major);
+  releases_then_ = false;
+  holding_.reset();
+  releasing_.emplace(*world_.of().recipe, claim_, got.deadline, requests_);
+  obey(releasing_->start(now()));
+}
+
 // What was held is no more: this has come in its place.
 void client::changed(const leasing::acquire_outcome& got) {
   holding_->on_released();
@@ -102,7 +114,7 @@ void client::changed(const leasing::acquire_outcome& got) {
   has_ = wanted_;
   claim_ = changing_->claim();
   claim_.wants = &has_;
-  lost_ = false;
+  if (lost_) return refuse_change(got);
   take(got);
   obey(holding_->start());
   plan_change();

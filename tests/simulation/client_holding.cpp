@@ -15,7 +15,7 @@ void client::hold(const leasing::acquire_outcome& got) {
   acquiring_.reset();
   served_ = true;
   take(got);
-  if (world_.faults() && dice.chance(10)) freeze(3s);
+  if (world_.faults() && dice.chance(10)) freeze(world_.longest_freeze());
   obey(holding_->start());
   use_it();
   plan_change();
@@ -23,7 +23,7 @@ void client::hold(const leasing::acquire_outcome& got) {
 
 void client::use_it() {
   auto& dice = world_.chance();
-  const auto used = dice.time_up_to(dice.chance(world_.short_uses()) ? 5ms : longest_use);
+  const auto used = dice.time_up_to(dice.chance(world_.short_uses()) ? 5ms : world_.longest_use());
   later(world_.now() + used, [this, mine = tenure_] {
     if (mine != tenure_ || !holding_) return;
     return may_keep() ? keep() : release();
@@ -32,7 +32,7 @@ void client::use_it() {
 
 // From now on it believes in this.
 void client::take(const leasing::acquire_outcome& got) {
-  if (got.grant.major <= floor_) {
+  if (got.grant.major <= std::max(floor_, claim_.floor)) {
     world_.check().violated("S2: a client believes in a token that is not above those it has seen");
   }
   claim_.granted = got.grant.major;
@@ -63,7 +63,12 @@ void client::obey(const leasing::hold_step& step) {
   tell({.what = history::kind::lost});
   lost_ = true;
   check_loss();
-  if (keeps_) release();
+  if (keeps_) return release();
+  // A change that was under way already may reach the server when it has ended there as well.
+  if (changing_ || !world_.is_harsh() || !world_.chance().chance(20)) return;
+  later(world_.now() + world_.chance().time_up_to(50ms), [this, mine = tenure_] {
+    if (mine == tenure_) begin_change();
+  });
 }
 
 void client::check_loss() const {
@@ -133,7 +138,8 @@ void client::obey(const leasing::release_step& step) {
   if (!step.finished) return;
   tell({.what = history::kind::released, .note = answer_sent_at_ ? "" : "unconfirmed"});
   // Giving up a change may reach the server late, and make what was held before held again.
-  if (answer_sent_at_ && !change_is_unclear_) world_.check().left(claim_.owner.text());
+  if (answer_sent_at_ && !change_is_unclear_)
+    world_.check().left(claim_.owner.text(), world_.now());
   rest();
 }
 

@@ -29,14 +29,26 @@ enum class fault : std::uint8_t {
   meddled_with,  // somebody deletes a key of the lock, or breaks it
   gave_up,       // a client's patience is over
   cancelled,     // it is told to stop
+  // What one client meets while the others go on.
+  link_cut,   // nothing passes between it and the server, and no connection can be made
+  half_link,  // its requests do not arrive, or what the server says does not
+  link_slow,  // all that passes takes up to three times as long as anybody waits
+  // What the server and its other users do.
+  foreign_floor,  // a client has seen a token of another server
+  intruded,       // somebody takes the name for that of another kind
+  refusing,       // it is out of memory, read-only, or without replicas
+  evicted,        // it needs memory, and keys that end by themselves are gone
+  failed_over,    // a replica takes over, which has not heard the latest
 };
-inline constexpr std::size_t fault_kinds = 19;
+inline constexpr std::size_t fault_kinds = 27;
 inline constexpr std::array<std::string_view, fault_kinds> fault_names = {
     "request lost", "answer lost",       "request late",  "request repeated",
     "push lost",    "stalled",           "deaf",          "connection broken",
     "frozen",       "frozen past lease", "crashed",       "crashed silently",
     "flushed",      "restarted empty",   "clock forward", "clock back",
-    "meddled with", "gave up",           "cancelled"};
+    "meddled with", "gave up",           "cancelled",     "link cut",
+    "half a link",  "link slow",         "foreign floor", "intruded",
+    "refusing",     "evicted",           "failed over"};
 
 using fault_counts = std::array<std::uint64_t, fault_kinds>;
 

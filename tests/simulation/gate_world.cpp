@@ -90,6 +90,9 @@ void world::plan_faults() {
   for (auto steps = dice_.chance(20) ? 1 + dice_.up_to(1) : 0; steps > 0; --steps) {
     at(some_time(), [this] { set_the_clock(); });
   }
+  if (changes() != nullptr && dice_.chance(20)) {
+    at(some_time(), [this] { forget_answers(); });
+  }
 }
 
 void world::empty_the_server() {
@@ -107,6 +110,15 @@ void world::empty_the_server() {
     one->disturb();
     if (how == fault::restarted_empty) one->break_connection(false);
   }
+}
+
+// It needs memory: what it remembers of changes that were done is gone.
+void world::forget_answers() {
+  count(fault::evicted);
+  for (const auto& key : server().ending_keys()) {
+    if (key.starts_with("hf:once:")) server_.evict(key);
+  }
+  changes()->happened(fault::evicted);
 }
 
 void world::set_the_clock() {

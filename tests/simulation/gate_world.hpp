@@ -80,6 +80,7 @@ class world : public timeline {
  private:
   void plan_faults();
   void empty_the_server();
+  void forget_answers();
   void set_the_clock();
   void tell(fault what);
   void know_scripts();

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/lock_key.hpp"
 #include "base/request_id.hpp"
 #include "base/time.hpp"
 #include "dialects/holdfast/waiting.hpp"
@@ -20,6 +21,17 @@ void subscribe(const client_id& who, const Execute& execute) {
   out.command(2);
   out.arg("SUBSCRIBE");
   out.arg(dialects::channel_of(who));
+  (void)execute(bytes);
+}
+
+// The same at a node of a cluster, of one lock alone.
+template <typename Execute>
+void subscribe_in_slot(const client_id& who, const lock_key& lock, const Execute& execute) {
+  std::string bytes;
+  resp::writer out{bytes};
+  out.command(2);
+  out.arg("SSUBSCRIBE");
+  out.arg(dialects::channel_of(who, lock));
   (void)execute(bytes);
 }
 

@@ -28,9 +28,9 @@ std::string breaking(const kind& of, const lock_key& key) {
 
 }  // namespace
 
-meddling draw_meddling(dice& dice, const kind& of, const lock_key& key, bool clock_is_set) {
+meddling draw_meddling(dice& dice, const kind& of, const lock_key& key) {
   const std::string value{key.value_key()};
-  switch (dice.up_to(clock_is_set ? 3 : 4)) {
+  switch (dice.up_to(4)) {
     case 0:
       return {deletion_of(value + ":w")};
     case 1:
@@ -40,7 +40,7 @@ meddling draw_meddling(dice& dice, const kind& of, const lock_key& key, bool clo
     case 3:
       return {breaking(of, key), true};
     default:
-      return {deletion_of(key.fence_key())};
+      return {.command = deletion_of(key.fence_key()), .loses_counter = true};
   }
 }
 

@@ -11,10 +11,10 @@ struct meddling {
   std::string command;
   // Who had the lock has it no more, and does not know. Nothing else is promised any less.
   bool ends_leases = false;
+  // The fence counter is gone.
+  bool loses_counter = false;
 };
 
-// Not of the fence counter where the server's clock is set: were it set back, tokens could be given
-// again that somebody still has.
-meddling draw_meddling(dice&, const kind&, const lock_key&, bool clock_is_set);
+meddling draw_meddling(dice&, const kind&, const lock_key&);
 
 }  // namespace holdfast::simulation

@@ -1,6 +1,7 @@
 #include "simulation/promises.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -23,11 +24,18 @@ constexpr nanoseconds prompt_for(std::uint64_t before) {
 constexpr nanoseconds prompt = prompt_for(0);
 // L2: on top of the time for which a waiter may stay silent, since his clock may be slow.
 constexpr nanoseconds slack = 100ms;
+// Of so many in front of the queue it is looked at when they should come in.
+constexpr std::size_t most_turns = 16;
 
 }  // namespace
 
-promises::promises(const kind& of, const lock_key& key, simulated_server& server)
-    : kind_(of), key_(key), server_(server) {}
+promises::promises(const kind& of, const lock_key& key, simulated_server& server, insight sees)
+    : kind_(of), key_(key), server_(server), sees_(std::move(sees)) {}
+
+void promises::look(monotonic_time now) {
+  kind_.holders(server_, key_, holders_);
+  looked_at_ = now;
+}
 
 const holder* promises::find(std::string_view owner) const {
   const auto found = std::ranges::find(holders_, owner, &holder::owner);
@@ -40,34 +48,76 @@ const holder* promises::find_heir(std::string_view owner) const {
   return found == holders_.end() ? nullptr : &*found;
 }
 
+std::optional<monotonic_time> promises::next_end() const {
+  if (holders_.empty()) return std::nullopt;
+  return looked_at_ + std::ranges::min(holders_, {}, &holder::remaining).remaining;
+}
+
 monotonic_time promises::granted_at(dialects::token_major token) const {
   const auto found = grants_.find(token);
   return found == grants_.end() ? monotonic_time::min() : found->second.at;
 }
 
-void promises::became_free(monotonic_time when, bool by_expiry) {
-  if (free_since_) return;
-  free_since_ = when;
-  freed_by_expiry_ = by_expiry;
-}
-
-// How long until the first in the queue may come in, should nobody do anything; nothing: for ever.
-// Where nobody waits, until nobody has the lock.
-std::optional<microseconds> promises::opens_in() {
-  const bool waits = !queue_.empty();
+std::optional<microseconds> promises::opens_in(const waiter& one,
+                                               std::span<const waiter* const> ahead) {
   std::vector<const holder*> in_the_way;
-  for (const auto& one : holders_) {
-    if (!waits || one.owner != queue_.front().replaces) in_the_way.push_back(&one);
+  for (const auto& had : holders_) {
+    const bool leaves =
+        had.owner == one.replaces || std::ranges::any_of(ahead, [&](const waiter* other) {
+          return other->replaces == had.owner;
+        });
+    if (!leaves) in_the_way.push_back(&had);
   }
   std::ranges::sort(in_the_way, {}, &holder::remaining);
   microseconds after{};
   for (std::size_t gone = 0;; ++gone) {
-    shares_.clear();
-    if (waits) shares_.push_back(queue_.front().wants);
+    shares_.assign(1, one.wants);
+    for (const auto* const other : ahead) shares_.push_back(other->wants);
     for (auto i = gone; i < in_the_way.size(); ++i) shares_.push_back(in_the_way[i]->has);
-    if (waits ? go_together(shares_, limit_) : shares_.empty()) return after;
+    if (go_together(shares_, limit_)) return after;
     if (gone == in_the_way.size()) return std::nullopt;
     after = in_the_way[gone]->remaining;
+  }
+}
+
+const promises::turn* promises::find_turn(const std::vector<turn>& of,
+                                          std::string_view owner) const {
+  const auto found = std::ranges::find(of, owner, &turn::owner);
+  return found == of.end() ? nullptr : &*found;
+}
+
+// Who is dead, frozen or wants more than there is keeps nobody who stands behind him, but for a
+// while; a living one keeps all with whom he does not go together.
+void promises::reconsider(monotonic_time now) {
+  std::swap(turns_, turns_before_);
+  turns_.clear();
+  std::vector<const waiter*> ahead;
+  std::uint32_t dead = 0;
+  for (std::size_t i = 0; i < std::min(queue_.size(), most_turns); ++i) {
+    const auto& one = queue_[i];
+    turn next{.owner = one.owner, .dead = dead};
+    const auto opens = opens_in(one, ahead);
+    if (opens) next.opens_at = looked_at_ + *opens;
+    if (next.opens_at <= now) {
+      next.since = now;
+      const auto* const before = find_turn(turns_before_, one.owner);
+      if (before != nullptr && before->is_open(now)) {
+        next.since = before->open_since();
+        next.by_expiry = before->was_opened_by_expiry();
+        next.dead = std::max(dead, before->dead);
+      } else if (next.opens_at > looked_at_) {
+        next.since = next.opens_at;
+        next.by_expiry = true;
+      }
+    }
+    turns_.push_back(std::move(next));
+    const bool lives = true;
+    if (lives && one.wants.mode == 'x') break;
+    if (lives) {
+      ahead.push_back(&one);
+    } else {
+      ++dead;
+    }
   }
 }
 
@@ -86,17 +136,27 @@ void promises::check_order(const holder& served) {
   for (const auto& one : queue_before_) {
     if (one.owner == served.owner) return;
     if (found != tickets_.end() && found->second <= one.ticket) return;
-    if (std::ranges::find(queue_, one.owner, &waiter::owner) != queue_.end()) {
+    // Who is silent, frozen or gone may be passed.
+    if (sees_.is_calm(one.owner) &&
+        std::ranges::find(queue_, one.owner, &waiter::owner) != queue_.end()) {
       return violated("O: one was served before another who stood before him");
     }
   }
+}
+
+// By the server's own clock: before this command he whose place was taken still had it.
+void promises::check_change(const holder& made, monotonic_time now) {
+  if (made.was.empty() || clock_set_at_ >= looked_before_) return;
+  const auto before = std::ranges::find(holders_before_, made.was, &holder::owner);
+  const bool had_it = before != holders_before_.end() && looked_before_ + before->remaining > now;
+  if (!had_it) violated("S4: what had ended has been changed into something that is held");
 }
 
 // In two ways, for example: as one who hears messages, and as one who polls.
 void promises::check_places() {
   std::unordered_set<std::string_view> seen;
   for (const auto& one : queue_) {
-    if (!seen.insert(one.owner).second && !stepped_back_) {
+    if (!seen.insert(one.owner).second && !stepped_back_ && !failed_over_) {
       violated("O2: one stands in the queue twice");
     }
   }
@@ -117,12 +177,13 @@ void promises::granted(const holder& one, monotonic_time now) {
 }
 
 void promises::executed(monotonic_time now) {
-  if (now > opens_at_) became_free(opens_at_, true);
   std::swap(queue_, queue_before_);
+  std::swap(holders_, holders_before_);
+  looked_before_ = looked_at_;
   if (keeps_news_) {
-    for (const auto& one : holders_) owners_before_.push_back(one.owner);
+    for (const auto& one : holders_before_) owners_before_.push_back(one.owner);
   }
-  kind_.holders(server_, key_, holders_);
+  look(now);
   for (auto& owner : owners_before_) {
     if (find(owner) == nullptr) news_.push_back({.what = history::kind::freed, .note = owner});
   }
@@ -148,18 +209,11 @@ void promises::executed(monotonic_time now) {
     if (!go_together(shares_, limit_))
       violated("S1: the server gave it to one more than go together");
   }
-  const auto opens = opens_in();
-  opens_at_ = monotonic_time::max();
-  if (opens == 0us) {
-    became_free(now, false);
-  } else {
-    free_since_.reset();
-    if (opens) opens_at_ = now + *opens;
-  }
+  reconsider(now);
 }
 
 void promises::gave_back(monotonic_time) {
-  if (!queue_.empty() && opens_in() == 0us) {
+  if (!queue_.empty() && opens_in(queue_.front(), {}) == 0us) {
     violated("L2: the lock was given back to nobody although somebody waits");
   }
 }
@@ -167,7 +221,12 @@ void promises::gave_back(monotonic_time) {
 void promises::emptied(monotonic_time now) {
   counter_lost_ = true;
   disrupted_at_ = emptied_at_ = now;
-  freed_by_expiry_ = false;
+  executed(now);
+}
+
+void promises::failed_over(monotonic_time now) {
+  disrupted_at_ = now;
+  failed_over_ = true;
   executed(now);
 }
 
@@ -175,13 +234,12 @@ void promises::clock_set(monotonic_time now, microseconds by) {
   clock_set_at_ = now;
   if (by > 0us) disrupted_at_ = now;
   if (by < 0us) stepped_back_ = true;
-  if (now > opens_at_) became_free(opens_at_, true);
   executed(now);
 }
 
 void promises::believed(const belief& what, monotonic_time now) {
   if (is_disrupted_since(what.evidence)) return;
-  kind_.holders(server_, key_, holders_);
+  look(now);
   const auto* const there = find_heir(what.owner);
   // After a step back a late copy may be granted what its first was granted once and has changed.
   const bool is_another =
@@ -194,6 +252,16 @@ void promises::believed(const belief& what, monotonic_time now) {
   if (too_long > 0ns) {
     violated("S3: held for " + std::to_string(std::chrono::ceil<microseconds>(too_long).count()) +
              " us longer than at the server");
+  }
+}
+
+void promises::believed_no_less(const belief& what, nanoseconds delay, monotonic_time now) {
+  if (is_disrupted_since(what.evidence) || is_set_since(what.evidence)) return;
+  const auto* const there = find(what.owner);
+  if (there == nullptr || there->token != what.token) return;
+  const nanoseconds left = there->remaining - delay;
+  if (what.deadline + left / 50 + 5ms < std::min(now, what.evidence) + left) {
+    violated("S3: the server keeps a lease longer than it is believed in");
   }
 }
 
@@ -212,15 +280,17 @@ void promises::believed_together(std::span<const belief* const> all) {
            std::to_string(last));
 }
 
-void promises::left(std::string_view owner) {
-  kind_.holders(server_, key_, holders_);
+void promises::left(std::string_view owner, monotonic_time now) {
+  look(now);
+  // Giving back may have been refused, too.
+  if (now - refused_until_ < 5s) return;
   if (find(owner) != nullptr && !stepped_back_) {
     violated("I11: a request has ended, and the lock was left to it");
   }
 }
 
-void promises::all_left() {
-  kind_.holders(server_, key_, holders_);
+void promises::all_left(monotonic_time now) {
+  look(now);
   if (!holders_.empty()) violated("I11: all have left, and the lock is somebody's");
   for (const auto& one : server_.lasting_keys()) {
     if (!one.starts_with("hf:fence:")) violated("I11: left for ever: " + one);
@@ -233,17 +303,22 @@ void promises::late_copy_executed() {
 
 void promises::waits(const place& where, monotonic_time now) {
   contended_ = true;
-  if (!free_since_ && now > opens_at_) became_free(opens_at_, true);
-  if (!free_since_) return;
-  const bool undisturbed = freed_by_expiry_ && where.before <= leasing::most_that_ask_soon &&
+  const auto* const own = find_turn(turns_, where.request);
+  if (own == nullptr || !own->is_open(now)) return;
+  const bool undisturbed = own->was_opened_by_expiry() && own->dead == 0 &&
+                           where.before <= leasing::most_that_ask_soon &&
                            where.told_at - where.asked_at <= round_trip &&
                            granted_last_at_ <= where.asked_at &&
                            !is_disrupted_since(where.asked_at) && !is_set_since(where.asked_at);
-  const nanoseconds bound =
+  nanoseconds bound =
       undisturbed ? prompt_for(where.before) : leasing::ask_bound(where.before) + slack;
-  if (now - std::max(*free_since_, where.told_at) <= bound) return;
-  violated(undisturbed ? "L1: the lease has ended, and who waits does not know it"
-                       : "L2: the lock is free, and somebody waits");
+  bound += dialects::longest_claim * static_cast<milliseconds::rep>(own->dead);
+  if (now - std::max(own->open_since(), undisturbed ? where.told_at : where.calm_since) <= bound) {
+    return;
+  }
+  violated(undisturbed     ? "L1: the lease has ended, and who waits does not know it"
+           : own->dead > 0 ? "L2: somebody could come in, but for those before it who are gone"
+                           : "L2: the lock is free, and somebody waits");
 }
 
 void promises::kept(monotonic_time since, monotonic_time now) {

@@ -11,11 +11,12 @@
 //       was done to it
 //   L1  a lock whose lease has ended is given to who waits, within `prompt`, and 20 ms for each of
 //       up to 16 before him, who may be dead
-//   L2  a release gives the lock to the first who waits; and whatever happened, nobody waits for a
-//       free lock longer than he may stay silent. Free: the first in the queue may come in
+//   L2  a release gives the lock to the first waiter; and whatever happened, no waiter that could
+//       come in waits longer than it may stay silent. A waiter could come in when it goes together,
+//       by the table of the modes (shares.cpp), with all holders and all waiters ahead of it
 //   R   a lock that nobody uses is given back within `prompt` when somebody waits
-//   O   nobody is served while one waits whose ticket is older. Excused: who changes what he has;
-//       who wants no more than to be known (the mode n)
+//   O   nobody is served while a waiter whose ticket is older waits, to which nothing has happened.
+//       Excused: a change of what is held, and the mode n
 //   O2  nobody stands in the queue twice
 //   I10 a call returns when its patience is over, and at once when it is stopped
 //   I11 a copy of a request that arrives after it was given up is refused; who has left, has left
@@ -25,12 +26,14 @@
 // Who has asked for another mode of what he has relies on the weaker of the two from then on.
 //
 // S1 and S3 are excused for leases that were granted, or whose time was counted, before the server
-// was emptied, its clock set forward or the lock broken or deleted; late copies, and O2, when the
-// clock was set back.
+// was emptied, its clock set forward, the lock broken or deleted, keys evicted, or a replica took
+// over; late copies, and O2, when the clock was set back; O2 when a replica took over. I11 is
+// excused for what was left while the server refused to write.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -57,9 +60,11 @@ struct belief {
 
 // The place in the queue of a client to which nothing has happened since it was told of it.
 struct place {
+  std::string request{};
   std::uint64_t before = 0;  // so many stood before it
   monotonic_time asked_at{};
   monotonic_time told_at{};
+  monotonic_time calm_since{};  // when it was told the first time since something happened to it
 };
 
 // Whether a counter that is lost now begins below this token.
@@ -69,22 +74,35 @@ inline bool is_out_of_reach(dialects::token_major token, microseconds clock) {
 
 class promises {
  public:
-  promises(const kind& of, const lock_key& key, simulated_server& server);
+  // Which requests are of a client that runs and reaches the server, and of those to which nothing
+  // has happened since they were told their place.
+  struct insight {
+    std::function<bool(std::string_view request)> lives, is_calm;
+  };
+  promises(const kind& of, const lock_key& key, simulated_server& server, insight sees);
 
   // ---- what happened. Each may find a breach.
   void executed(monotonic_time now);
   // A release or withdrawal was answered with "given back".
   void gave_back(monotonic_time now);
+  // Somebody has frozen or died, or runs again.
+  void reconsider(monotonic_time now);
   void emptied(monotonic_time now);
   // Somebody has taken the lock from all who had it.
   void leases_ended(monotonic_time now) noexcept { disrupted_at_ = now; }
   void clock_set(monotonic_time now, microseconds by);
   void believed(const belief& what, monotonic_time now);
+  // The same was answered: what the server has said that is left is what is believed.
+  void believed_no_less(const belief& what, nanoseconds delay, monotonic_time now);
   void believed_together(std::span<const belief* const> all);
-  void left(std::string_view owner);
+  // The server is another, which has heard all but the latest.
+  void counter_lost() noexcept { counter_lost_ = true; }
+  void failed_over(monotonic_time now);
+  void refused_writes(monotonic_time until) { refused_until_ = until; }
+  void left(std::string_view owner, monotonic_time now);
   void late_copy_executed();
   // All have left, and the leases of those who could not say so have ended.
-  void all_left();
+  void all_left(monotonic_time now);
   // To whom the server gave the lock since the last call, and from whom it is gone.
   void keep_news() noexcept { keeps_news_ = true; }
   std::vector<history::event> take_news() { return std::exchange(news_, {}); }
@@ -96,6 +114,9 @@ class promises {
   bool is_disrupted_since(monotonic_time then) const noexcept { return disrupted_at_ >= then; }
   bool is_set_since(monotonic_time then) const noexcept { return clock_set_at_ >= then; }
   monotonic_time granted_at(dialects::token_major token) const;
+  // When the lease ends that ends next; nothing: nobody has the lock.
+  std::optional<monotonic_time> next_end() const;
+  const std::vector<holder>& holders() const noexcept { return holders_; }
   bool contended() const noexcept { return contended_; }
   // To whom the last command gave the lock, and who waited before it and after.
   const std::vector<std::string>& new_owners() const noexcept { return new_owners_; }
@@ -113,37 +134,60 @@ class promises {
     std::uint32_t limit;  // of the permits, then
   };
 
+  // When one of those in front of the queue may come in.
+  struct turn {
+    std::string owner;
+    monotonic_time opens_at = monotonic_time::max();
+    std::optional<monotonic_time> since{};
+    bool by_expiry = false;
+    std::uint32_t dead = 0;  // who stood ahead of it meanwhile
+
+    bool is_open(monotonic_time now) const { return since || now > opens_at; }
+    monotonic_time open_since() const { return since ? *since : opens_at; }
+    bool was_opened_by_expiry() const { return since ? by_expiry : true; }
+  };
+  const turn* find_turn(const std::vector<turn>& of, std::string_view owner) const;
+
+  void look(monotonic_time now);
   const holder* find(std::string_view owner) const;
   // Also if he has changed it since.
   const holder* find_heir(std::string_view owner) const;
   bool is_known(const holder& one) const;
   void granted(const holder& one, monotonic_time now);
   void check_order(const holder& served);
+  void check_change(const holder& made, monotonic_time now);
   void check_places();
-  std::optional<microseconds> opens_in();
-  void became_free(monotonic_time when, bool by_expiry);
+  // How long until this one may come in beside the holders and those ahead of it who will, should
+  // nobody do anything; nothing: for ever.
+  std::optional<microseconds> opens_in(const waiter& one, std::span<const waiter* const> ahead);
+  bool can_be_served(const waiter& one) const noexcept {
+    return one.wants.mode != 's' || one.wants.weight <= limit_;
+  }
 
   const kind& kind_;
   const lock_key& key_;
   simulated_server& server_;
-  std::vector<holder> holders_;
+  const insight sees_;
+  std::vector<holder> holders_, holders_before_;
+  monotonic_time looked_at_ = monotonic_time::min(), looked_before_ = looked_at_;
   bool keeps_news_ = false;
   std::vector<std::string> owners_before_, new_owners_;
   std::vector<history::event> news_;
   std::vector<waiter> queue_, queue_before_;
-  std::uint32_t limit_ = 0;
+  std::uint32_t limit_ = std::numeric_limits<std::uint32_t>::max();  // of permits
   std::vector<share> shares_;
   std::map<dialects::token_major, grant> grants_;
   std::map<std::string, double, std::less<>> tickets_;  // of all who ever stood in the queue
   dialects::token_major newest_ = 0;
-  monotonic_time opens_at_ = monotonic_time::max();  // the lock, if nothing is done
+  std::vector<turn> turns_, turns_before_;
   monotonic_time granted_last_at_ = monotonic_time::min();
-  std::optional<monotonic_time> free_since_, waited_for_since_;
-  bool freed_by_expiry_ = false;
+  std::optional<monotonic_time> waited_for_since_;
   bool stepped_back_ = false;
+  bool failed_over_ = false;
   bool counter_lost_ = false;  // no token was drawn since the server was emptied
   bool contended_ = false;
   monotonic_time disrupted_at_ = monotonic_time::min();
+  monotonic_time refused_until_ = monotonic_time::min();
   monotonic_time emptied_at_ = monotonic_time::min();
   monotonic_time clock_set_at_ = monotonic_time::min();
   std::string violation_;

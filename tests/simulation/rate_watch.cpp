@@ -97,7 +97,7 @@ class rate_watch final : public change_watch {
     } else if (const auto* const later = std::get_if<dialects::rate_exceeded>(&verdict)) {
       if (after != before()) in().violated("R: who was sent away has taken something");
       if (later->wait <= what.longest) in().violated("R: somebody was sent away who would wait");
-      if (!was_set_back()) could_not_have(what);
+      if (!was_set_back() && !has_forgotten()) could_not_have(what);
     } else {
       in().violated("R: answered " + answer.word);
     }
@@ -123,7 +123,7 @@ class rate_watch final : public change_watch {
     const bool is_last =
         std::ranges::none_of(given_, [&](const auto& one) { return one.due > what.due; });
     const bool all_are_there = what.due + all <= now();
-    if (is_back != is_last && !all_are_there && !was_set_back()) {
+    if (is_back != is_last && !all_are_there && !was_set_back() && !has_forgotten()) {
       in().violated(is_back ? "R: given back from under who asked later"
                             : "R: not given back, although nobody has asked later");
     }

@@ -46,10 +46,12 @@ char weaker_of(char one, char other) {
   return goes_with_all_of(other, one) ? other : 'c';
 }
 
-bool go_together(const std::vector<share>& all, std::uint32_t limit) {
+bool go_together(std::span<const share> all, std::uint32_t limit) {
   std::uint64_t permits = 0;
+  const bool of_permits = !all.empty() && all.front().mode == 's';
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].mode == 's') {
+    if ((all[i].mode == 's') != of_permits) return false;
+    if (of_permits) {
       permits += all[i].weight;
       continue;
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "dialects/holdfast/shared_holders.hpp"
 #include "dialects/recipe.hpp"
@@ -19,6 +19,6 @@ share share_of(const dialects::demand* wanted);
 char weaker_of(char one, char other);
 
 // So many permits there are, where it is about permits.
-bool go_together(const std::vector<share>& all, std::uint32_t limit);
+bool go_together(std::span<const share> all, std::uint32_t limit);
 
 }  // namespace holdfast::simulation

@@ -18,9 +18,12 @@ struct scenario {
   bool faults = true;         // otherwise everything works, and each client wants the lock once
   bool varies = true;         // each acquisition has options of its own (client::draw_options)
   std::uint64_t clients = 0;  // 0: the seed says it
-  // Clients' clocks are faster or slower than the server's by up to so many millionths: half of
-  // what is allowed for.
-  std::int64_t drift = 5000;
+  // And there are long uses and freezes, troubled links, servers that refuse, replicas that take
+  // over, tokens of other servers and locks of other kinds under the same name.
+  bool harsh = true;
+  // Clients' clocks are faster or slower than the server's by up to so many millionths: all that is
+  // allowed for.
+  std::int64_t drift = 10'000;
   // This client is told to stop when so many events have happened.
   struct stop {
     std::uint64_t client = 0;

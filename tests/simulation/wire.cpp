@@ -19,9 +19,24 @@ wire::wire(world& of, client& whose)
     : world_(of), client_(whose), one_reader_(of.chance().chance(60)) {}
 
 bool wire::connect() {
-  if (connection_ >= 0) return false;
+  if (connection_ >= 0 || is_shut_to_requests() || is_shut_to_answers()) return false;
   connection_ = world_.connect();
   return true;
+}
+
+void wire::afflict(trouble what, monotonic_time until) {
+  trouble_ = what;
+  trouble_ends_ = until;
+}
+
+bool wire::is_troubled() const { return trouble_ != trouble::none && world_.now() < trouble_ends_; }
+
+bool wire::is_shut_to_requests() const {
+  return is_troubled() && (trouble_ == trouble::cut || trouble_ == trouble::mute);
+}
+
+bool wire::is_shut_to_answers() const {
+  return is_troubled() && (trouble_ == trouble::cut || trouble_ == trouble::deaf);
 }
 
 void wire::cut(bool noticed) {
@@ -43,6 +58,12 @@ wire::fate wire::draw_fate(const parcel& what) {
 void wire::transmit(parcel what) {
   auto& dice = world_.chance();
   const auto flight = under_way_[static_cast<std::size_t>(what.what)] = ++flights_;
+  if (connection_ < 0) {
+    client_.later(world_.now() + dice.time_up_to(50ms), [this, flight, use = what.what] {
+      fail(use, flight, leasing::missing::not_sent);
+    });
+    return;
+  }
   const auto how = draw_fate(what);
   if (how != fate::fine) client_.disturb();
   if (how == fate::lost) world_.count(fault::request_lost);
@@ -73,6 +94,10 @@ void wire::transmit(parcel what) {
 // A late copy comes over a connection that its sender has given up.
 void wire::travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t flight) {
   const auto sent_at = world_.now();
+  if (is_shut_to_requests()) delay += trouble_ends_ - sent_at;
+  if (is_troubled() && trouble_ == trouble::slow) {
+    delay += world_.chance().time_up_to(3 * response_timeout);
+  }
   world_.at(sent_at + delay, [this, what, how, flight, sent_at, over = connection_,
                               life = client_.life()] {
     const bool alive = over == connection_ && how != fate::unanswered && flight != 0;
@@ -90,11 +115,11 @@ void wire::travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t
   });
 }
 
-void wire::fail(use what, std::uint64_t flight) {
+void wire::fail(use what, std::uint64_t flight, leasing::missing how) {
   auto& current = under_way_[static_cast<std::size_t>(what)];
   if (flight == 0 || current != flight) return;
   current = 0;
-  client_.unanswered(what);
+  client_.unanswered(what, how);
 }
 
 void wire::deliver_push(resp::value push) {
@@ -120,11 +145,19 @@ void wire::stall() {
   until = std::max(until, world_.now()) + world_.chance().time_up_to(700ms);
 }
 
-bool wire::stalls() const { return std::ranges::max(heard_until_) > world_.now() + one_way; }
+bool wire::stalls() const {
+  return is_troubled() || world_.is_refusing() ||
+         std::ranges::max(heard_until_) > world_.now() + one_way;
+}
 
 monotonic_time wire::arrival(std::size_t stream) {
   auto& until = heard_until_[one_reader_ ? 0 : stream];
-  return until = std::max(until, world_.now() + world_.chance().time_up_to(one_way));
+  auto due = world_.now() + world_.chance().time_up_to(one_way);
+  if (is_shut_to_answers()) due += trouble_ends_ - world_.now();
+  if (is_troubled() && trouble_ == trouble::slow) {
+    due += world_.chance().time_up_to(3 * response_timeout);
+  }
+  return until = std::max(until, due);
 }
 
 }  // namespace holdfast::simulation

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/time.hpp"
+#include "lease/step.hpp"
 #include "resp/value.hpp"
 
 namespace holdfast::simulation {
@@ -15,6 +16,9 @@ class client;
 class world;
 
 inline constexpr milliseconds response_timeout{200};
+
+// What is wrong for a while with the way between one client and the server.
+enum class trouble : std::uint8_t { none, cut, mute, deaf, slow };
 
 // What a request is for. Of each one is under way at most.
 enum class use : std::uint8_t { request, renewal, courtesy };
@@ -37,7 +41,7 @@ class wire {
   wire(world& of, client& whose);
 
   int connection() const noexcept { return connection_; }
-  // Connects if it is not connected; true if it was not.
+  // Connects if it is not connected and can be; true if it was not.
   bool connect();
   void transmit(parcel what);
   // Its answer is not wanted any more.
@@ -45,6 +49,9 @@ class wire {
   void deliver_push(resp::value push);
   // When the last message was sent that never came.
   monotonic_time lost_push_at() const noexcept { return lost_push_at_; }
+  // From now on until then; what was wrong before is over.
+  void afflict(trouble what, monotonic_time until);
+  bool is_troubled() const;
   // Nothing comes for a while.
   bool stalls() const;
   // The connection is cut. The server notices, unless it was only we who lost it.
@@ -54,7 +61,9 @@ class wire {
   enum class fate : std::uint8_t { fine, lost, unanswered, late, repeated };
   fate draw_fate(const parcel& what);
   void travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t flight);
-  void fail(use what, std::uint64_t flight);
+  void fail(use what, std::uint64_t flight, leasing::missing how = leasing::missing::unknown);
+  bool is_shut_to_requests() const;
+  bool is_shut_to_answers() const;
   void stall();
   monotonic_time arrival(std::size_t stream);
 
@@ -66,6 +75,8 @@ class wire {
   std::array<monotonic_time, 2> heard_until_{};  // what was sent first is heard first
   monotonic_time lost_push_at_ = monotonic_time::min();
   std::uint64_t said_ = 0;  // answers and messages of the server
+  trouble trouble_ = trouble::none;
+  monotonic_time trouble_ends_ = monotonic_time::min();
   bool one_reader_;  // hears all in the order in which it was sent; or two, and messages overtake
 };
 

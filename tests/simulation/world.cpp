@@ -1,6 +1,8 @@
 #include "simulation/world.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "dialects/catalog.hpp"
@@ -14,14 +16,15 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr nanoseconds fault_phase = 8s;
-constexpr std::uint64_t most_clients = 5;
+constexpr std::uint64_t most_clients = 5, most_in_a_crowd = 50;
 constexpr microseconds longest_step = 5s;
+constexpr nanoseconds long_use = 10s;
 
 // In the healing phase nobody dies any more, so each waiter is served after all of these before
 // it: whoever has the lock keeps it for a lease (3 s; a clock set back makes it last longer) and a
 // lock delay, and then for as long as its user wants (3 s) or retains it; and nobody waits for a
 // free lock for longer than the last in the queue may stay silent (5 s).
-constexpr nanoseconds healing_phase(std::uint64_t clients) {
+constexpr nanoseconds healing_phase(std::uint64_t clients, nanoseconds longest_use) {
   const nanoseconds each = longest_lease + longest_delay + longest_use + longest_keeping + 5s;
   return each * static_cast<nanoseconds::rep>(clients) + 2 * longest_step;
 }
@@ -34,11 +37,32 @@ world::world(const scenario& what)
       dice_(what.seed),
       faults_end_(what.faults ? begin_of_time + fault_phase : begin_of_time),
       short_uses_(dice_.chance(20) ? 20 : 80),
-      promises_(kind_, key_, server_) {
+      long_times_(is_harsh() && dice_.chance(15)),
+      promises_(kind_, key_, server_, insight()) {
   if (what.history != nullptr) promises_.keep_news();
 }
 
 world::~world() = default;
+
+promises::insight world::insight() {
+  const auto any_of_them = [this](const auto& is_so) {
+    return std::ranges::any_of(clients_, [&](const auto& one) { return is_so(*one); });
+  };
+  return {.lives =
+              [any_of_them](std::string_view request) {
+                return any_of_them([&](const client& one) { return one.lives_as(request); });
+              },
+          .is_calm =
+              [any_of_them](std::string_view request) {
+                return any_of_them([&](const client& one) { return one.is_calm_as(request); });
+              }};
+}
+
+nanoseconds world::longest_use() const noexcept {
+  return long_times_ ? long_use : nanoseconds{simulation::longest_use};
+}
+
+nanoseconds world::longest_freeze() const noexcept { return long_times_ ? long_use : 3s; }
 
 void world::at(monotonic_time when, std::function<void()> what) {
   events_.push(std::max(when, now_), std::move(what));
@@ -122,17 +146,127 @@ void world::plan_faults() {
   const auto some_time = [this] { return begin_of_time + dice_.time_up_to(fault_phase); };
   if (dice_.chance(20)) at(some_time(), [this] { empty_the_server(); });
   for (auto steps = dice_.chance(20) ? 1 + dice_.up_to(1) : 0; steps > 0; --steps) {
-    clock_is_set_ = true;
     at(some_time(), [this] { set_the_clock(); });
   }
   for (auto times = dice_.chance(25) ? 1 + dice_.up_to(2) : 0; times > 0; --times) {
     at(some_time(), [this] { meddle(); });
   }
+  plan_harsh_faults();
   if (kind_.operate == nullptr) return;
   for (auto times = dice_.up_to(4); times > 0; --times) {
     at(some_time(), [this] { operate(); });
   }
-  at(faults_end_, [this] { operate(); });
+  at(faults_end_ + 1ms, [this] { operate(); });
+}
+
+void world::plan_harsh_faults() {
+  if (!is_harsh()) return;
+  const auto some_time = [this] { return begin_of_time + dice_.time_up_to(fault_phase); };
+  for (auto times = dice_.chance(30) ? 1 + dice_.up_to(3) : 0; times > 0; --times) {
+    at(some_time(), [this] { trouble_a_link(); });
+  }
+  if (dice_.chance(10)) at(some_time(), [this] { refuse_writes(); });
+  if (dice_.chance(10)) at(some_time(), [this] { fail_over(); });
+  if (dice_.chance(10)) at(some_time(), [this] { evict(); });
+}
+
+void world::trouble_a_link() {
+  const auto what = static_cast<trouble>(1 + dice_.up_to(3));
+  count(what == trouble::cut    ? fault::link_cut
+        : what == trouble::slow ? fault::link_slow
+                                : fault::half_link);
+  auto& whose = *clients_.at(dice_.up_to(clients_.size() - 1));
+  whose.afflict(what, std::min(faults_end_, now_ + dice_.time_up_to(longest_freeze())));
+}
+
+void world::refuse_writes() {
+  count(fault::refusing);
+  const auto why = dice_.up_to(2);
+  server_.refuse_writes(why == 0   ? "OOM command not allowed when used memory > 'maxmemory'."
+                        : why == 1 ? "READONLY You can't write against a read only replica."
+                                   : "NOREPLICAS Not enough good replicas to write.",
+                        why == 0);
+  refusing_until_ = std::min(faults_end_ - 1ms, now_ + dice_.time_up_to(2s));
+  promises_.refused_writes(refusing_until_);
+  for (const auto& one : clients_) one->disturb();
+  at(refusing_until_, [this] {
+    server_.refuse_writes("");
+    for (const auto& one : clients_) one->disturb();
+  });
+}
+
+// The replica has heard nothing of what was done from now on until it takes over.
+void world::fail_over() {
+  synchronize();
+  const auto when = std::min(faults_end_ - 1ms, now_ + dice_.time_up_to(300ms));
+  at(when, [this, copy = server_.copy_of_keys()]() mutable {
+    count(fault::failed_over);
+    synchronize();
+    server_.fail_over(std::move(copy));
+    knows_scripts_ = false;
+    promises_.failed_over(now_);
+    for (const auto& one : clients_) one->break_connection();
+    tell_emptied();
+    for (const auto& one : clients_) one->disturb();
+  });
+}
+
+// Any of them; some servers choose by chance.
+void world::evict() {
+  synchronize();
+  count(fault::evicted);
+  for (const auto& key : server_.ending_keys()) {
+    if (dice_.chance(50)) server_.evict(key);
+  }
+  tell_emptied();
+  promises_.leases_ended(now_);
+  promises_.executed(now_);
+  for (const auto& one : clients_) one->disturb();
+}
+
+void world::intrude(std::uint64_t patience) {
+  const auto end = promises_.next_end();
+  if (patience > 0 && end && *end < faults_end_) {
+    at(std::max(now_, *end) + 1ms + dice_.time_up_to(8ms),
+       [this, patience] { intrude(patience - 1); });
+    return;
+  }
+  if (!faults()) return;
+  count(fault::intruded);
+  const auto by = std::make_shared<const intrusion>(dice_, kind_, key_, ++strangers_);
+  execute_for_a_stranger(by->enters(), true, *by);
+  const auto until = now_ + dice_.time_up_to(dice_.chance(50) ? 5ms : 500ms);
+  at(std::min(faults_end_, until),
+     [this, by] { execute_for_a_stranger(by->leaves(1), false, *by); });
+  // The first may have been refused, or forgotten.
+  at(faults_end_, [this, by] { execute_for_a_stranger(by->leaves(2), false, *by); });
+}
+
+// Checked from what was there before: who holds the lock then, and who waits and is well.
+void world::execute_for_a_stranger(const std::string& bytes, bool enters, const intrusion& by) {
+  synchronize();
+  promises_.executed(now_);
+  std::vector<std::string> waiting;
+  for (const auto& one : promises_.queue()) {
+    if (std::ranges::any_of(clients_, [&](auto& c) { return c->is_calm_as(one.owner); })) {
+      waiting.push_back(one.owner);
+    }
+  }
+  const bool is_taken = !promises_.holders().empty() || !waiting.empty();
+  const int connection = connect();
+  const auto answer = execute(connection, bytes);
+  server_.disconnect(connection);
+  if (enters && is_taken && by.came_in(answer)) {
+    promises_.violated("K: a name was given to another kind while it was in use");
+  }
+  for (const auto& one : waiting) {
+    if (std::ranges::find(promises_.queue(), one, &waiter::owner) != promises_.queue().end()) {
+      continue;
+    }
+    if (std::ranges::find(promises_.holders(), one, &holder::owner) == promises_.holders().end()) {
+      promises_.violated("K: one of another kind has put somebody out of the queue");
+    }
+  }
 }
 
 void world::empty_the_server() {
@@ -159,10 +293,11 @@ void world::operate() {
 
 void world::meddle() {
   count(fault::meddled_with);
-  const auto what = draw_meddling(dice_, kind_, key_, clock_is_set_);
+  const auto what = draw_meddling(dice_, kind_, key_);
   const int connection = connect();
   (void)execute(connection, what.command);
   server_.disconnect(connection);
+  if (what.loses_counter) promises_.counter_lost();
   if (what.ends_leases) {
     tell_emptied();
     promises_.leases_ended(now_);
@@ -212,7 +347,7 @@ void world::finish() {
   if (promises_.violation().empty()) {
     synchronize();
     server_.advance(longest_lease + longest_delay + 2 * longest_step);
-    promises_.all_left();
+    promises_.all_left(now_);
   }
   result_.contended = promises_.contended();
   result_.lasted = now_ - begin_of_time;
@@ -221,14 +356,23 @@ void world::finish() {
   result_.violation = promises_.violation() + ", at " + std::to_string(ms) + " ms";
 }
 
+std::uint64_t world::draw_clients() {
+  if (scenario_.clients != 0) return scenario_.clients;
+  if (is_harsh() && dice_.chance(1))
+    return most_clients + dice_.up_to(most_in_a_crowd - most_clients);
+  return 2 + dice_.up_to(most_clients - 2);
+}
+
 outcome world::run() {
-  const auto count = scenario_.clients != 0 ? scenario_.clients : 2 + dice_.up_to(most_clients - 2);
+  if (is_harsh() && dice_.chance(20)) server_.join_a_cluster(dice_.chance(70));
+
+  const auto count = draw_clients();
   for (std::uint64_t i = 0; i < count; ++i) {
     clients_.push_back(std::make_unique<client>(*this, static_cast<std::uint16_t>(i)));
     at(begin_of_time + dice_.time_up_to(50ms), [one = clients_.back().get()] { one->begin(); });
   }
   plan_faults();
-  const auto end = faults_end_ + healing_phase(std::max(count, most_clients));
+  const auto end = faults_end_ + healing_phase(std::max(count, most_clients), longest_use());
   while (!is_over() && events_.next_due() <= end) step();
   finish();
   return result_;

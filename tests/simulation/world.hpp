@@ -9,6 +9,7 @@
 #include "base/lock_key.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/event_queue.hpp"
+#include "simulation/intrusion.hpp"
 #include "simulation/promises.hpp"
 #include "simulation/server/simulated_server.hpp"
 #include "simulation/simulation.hpp"
@@ -33,6 +34,9 @@ class world {
   dice& chance() noexcept { return dice_; }
   // In so many of a hundred cases whoever has the lock needs it for a moment only.
   std::uint64_t short_uses() const noexcept { return short_uses_; }
+  bool is_harsh() const noexcept { return scenario_.faults && scenario_.harsh; }
+  nanoseconds longest_use() const noexcept;
+  nanoseconds longest_freeze() const noexcept;
   bool varies() const noexcept { return scenario_.varies; }
   std::int64_t most_drift() const noexcept { return scenario_.drift; }
   const kind& of() const noexcept { return kind_; }
@@ -41,6 +45,7 @@ class world {
     synchronize();
     return promises_;
   }
+  bool is_refusing() const noexcept { return now_ < refusing_until_; }
   simulated_server& server() noexcept { return server_; }
 
   void at(monotonic_time when, std::function<void()> what);
@@ -48,6 +53,8 @@ class world {
   void note(std::uint64_t what) { result_.trace = (result_.trace ^ what) * 0x100000001b3; }
 
   // A connection to the server, which knows all scripts.
+  // Who waits may have become one who need not be waited for, or the other way round.
+  void reconsider() { promises_.reconsider(now_); }
   int connect();
   resp::value execute(int connection, const std::string& bytes);
   void believes(const client& who, const belief& what, bool by_message);
@@ -60,11 +67,20 @@ class world {
   void tell_emptied();
 
  private:
+  promises::insight insight();
   void plan_faults();
+  void plan_harsh_faults();
   void empty_the_server();
   void set_the_clock();
   void operate();
   void meddle();
+  // Perhaps when the lease ends that ends next, which is waited for so many times.
+  void intrude(std::uint64_t patience);
+  void execute_for_a_stranger(const std::string& bytes, bool enters, const intrusion& by);
+  void trouble_a_link();
+  void refuse_writes();
+  void fail_over();
+  void evict();
   void deliver_messages();
   void synchronize();
   bool is_over() const;
@@ -73,15 +89,19 @@ class world {
 
   const scenario scenario_;
   const kind& kind_;
+  std::uint64_t draw_clients();
+
   const lock_key key_{"simulated"};
   dice dice_;
   monotonic_time now_ = begin_of_time;
   monotonic_time faults_end_;
   std::uint64_t short_uses_;
+  bool long_times_;
   monotonic_time server_at_ = begin_of_time;
   simulated_server server_;
+  monotonic_time refusing_until_ = monotonic_time::min();
+  std::uint64_t strangers_ = 0;
   bool knows_scripts_ = false;
-  bool clock_is_set_ = false;  // at some time in this run
   promises promises_;
   event_queue events_;
   std::vector<std::unique_ptr<client>> clients_;

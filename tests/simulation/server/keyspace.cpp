@@ -71,6 +71,15 @@ const keyspace::sorted_set* keyspace::sorted_set_at(std::string_view key,
   return e == nullptr ? nullptr : std::get_if<sorted_set>(&e->content);
 }
 
+std::vector<std::string> keyspace::ending_keys() const {
+  std::vector<std::string> ending;
+  for (const auto& [name, what] : entries_) {
+    if (what.expires && now_ <= *what.expires) ending.push_back(name);
+  }
+  std::ranges::sort(ending);
+  return ending;
+}
+
 std::vector<std::string> keyspace::lasting_keys() const {
   std::vector<std::string> lasting;
   for (const auto& [name, what] : entries_) {

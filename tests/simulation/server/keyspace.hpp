@@ -33,6 +33,9 @@ class keyspace {
   using sorted_set = std::vector<std::pair<double, std::string>>;  // sorted
   // Null when there is none at that time.
   const sorted_set* sorted_set_at(std::string_view key, std::chrono::microseconds now);
+  // Those that end by themselves, in the order of their names; a server may evict them.
+  std::vector<std::string> ending_keys() const;
+  void evict(std::string_view key) { erase(key); }
   // Those that do not end by themselves.
   std::vector<std::string> lasting_keys() const;
   // Texts, and members of sets and hashes, as long as they are not cleared away.

@@ -1,6 +1,7 @@
 #include "simulation/server/simulated_server.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <stdexcept>
 #include <utility>
@@ -41,6 +42,11 @@ void split(std::string_view bytes, std::vector<std::string_view>& command) {
   if (command.empty() || !bytes.empty()) throw std::logic_error("not one command");
 }
 
+// Channels of a hash slot have names of their own.
+std::string name_of(std::string_view kind, std::string_view channel) {
+  return (kind.starts_with("ss") || kind.starts_with("sm") ? "slot " : "") + std::string{channel};
+}
+
 }  // namespace
 
 int simulated_server::connect() {
@@ -58,6 +64,7 @@ simulated_server::client& simulated_server::client_of(int connection) {
 
 value simulated_server::execute(int connection, std::string_view bytes) {
   split(bytes, command_);
+  has_written_ = false;
   client_of(connection);
   return run(connection, command_);
 }
@@ -70,6 +77,9 @@ void simulated_server::know(const resp::script& one) {
   const std::string sha1{one.sha1};
   if (compile_script(sha1, one.text).is(type::error)) throw std::logic_error("not a script");
   scripts_.insert(sha1);
+  if (one.in_cluster == nullptr) return;
+  forms_.insert_or_assign(sha1, std::string{one.in_cluster->sha1});
+  know(*one.in_cluster);
 }
 
 void simulated_server::restart_empty() {
@@ -79,11 +89,30 @@ void simulated_server::restart_empty() {
   told_.clear();
 }
 
+void simulated_server::fail_over(keyspace copy) {
+  restart_empty();
+  keys_ = std::move(copy);
+}
+
+value simulated_server::refusal_of(std::string_view command) {
+  if (refusal_.empty() || has_written_) return {};
+  constexpr std::array growing{"SET", "MSET", "INCRBY", "ZADD", "HSET"};
+  constexpr std::array shrinking{"DEL", "PEXPIRE", "PEXPIREAT", "ZREM", "ZPOPMIN", "HDEL"};
+  const bool grows = std::ranges::find(growing, command) != growing.end();
+  const bool writes = grows || std::ranges::find(shrinking, command) != shrinking.end();
+  if (grows || (writes && !refuses_only_growth_)) return error(refusal_);
+  has_written_ = writes;
+  return {};
+}
+
 value simulated_server::run(int connection, words command) {
   const auto name = command[0];
   if (name == "EVALSHA" || name == "EVAL") return evaluate(command);
   if (name == "SCRIPT") return script(command);
-  if (name == "SUBSCRIBE") return subscribe(client_of(connection), command.subspan(1));
+  if (name == "SUBSCRIBE" || (name == "SSUBSCRIBE" && has_shards_)) {
+    return subscribe(name == "SUBSCRIBE" ? "subscribe" : "ssubscribe", client_of(connection),
+                     command.subspan(1));
+  }
   if (name == "PING") return text_of(type::simple, "PONG");
   if (name == "FLUSHALL") {
     flush_all();
@@ -93,8 +122,14 @@ value simulated_server::run(int connection, words command) {
 }
 
 value simulated_server::run_on_keys(words command, bool resp3) {
-  if (command[0] == "PUBLISH" && command.size() == 3) return publish(command[1], command[2]);
+  if (command[0] == "PUBLISH" && command.size() == 3) {
+    return publish("message", command[1], command[2]);
+  }
+  if (command[0] == "SPUBLISH" && command.size() == 3 && has_shards_) {
+    return publish("smessage", command[1], command[2]);
+  }
   if (command[0] == "PUBSUB" && command.size() == 3) return listeners(command[2]);
+  if (auto refused = refusal_of(command[0]); refused.is(type::error)) return refused;
   if (auto answer = keys_.run(command, now_, resp3)) return *std::move(answer);
   return error("ERR unknown command '" + std::string(command[0]) + "'");
 }
@@ -117,6 +152,8 @@ value simulated_server::evaluate(words command) {
   } else if (!scripts_.contains(sha1)) {
     return error("NOSCRIPT No matching script. Please use EVAL.");
   }
+  const auto form = is_in_cluster_ ? forms_.find(sha1) : forms_.end();
+  if (form != forms_.end()) sha1 = form->second;
   const command_runner inner = [this](words given) { return run_on_keys(given, false); };
   return run_script(sha1, command.subspan(3, keys), command.subspan(3 + keys), inner);
 }
@@ -136,12 +173,14 @@ value simulated_server::script(words command) {
   return text_of(type::simple, "OK");
 }
 
-value simulated_server::publish(std::string_view channel, std::string_view payload) {
+value simulated_server::publish(std::string_view kind, std::string_view channel,
+                                std::string_view payload) {
   std::int64_t heard = 0;
+  const auto name = name_of(kind, channel);
   for (auto& [connection, who] : clients_) {
-    if (!who.channels.contains(channel)) continue;
+    if (!who.channels.contains(name)) continue;
     told_.push_back(connection);
-    who.pushes.push_back(push_of("message", channel, bulk(payload)));
+    who.pushes.push_back(push_of(kind, channel, bulk(payload)));
     ++heard;
   }
   return number(heard);
@@ -156,12 +195,12 @@ value simulated_server::listeners(std::string_view channel) const {
 }
 
 // Of several channels the first is confirmed by the answer, the others by pushes.
-value simulated_server::subscribe(client& who, words channels) {
+value simulated_server::subscribe(std::string_view kind, client& who, words channels) {
   if (channels.empty()) return error("ERR wrong number of arguments for 'subscribe' command");
   value first;
   for (const auto channel : channels) {
-    who.channels.emplace(channel);
-    auto said = push_of("subscribe", channel, number(std::int64_t(who.channels.size())));
+    who.channels.insert(name_of(kind, channel));
+    auto said = push_of(kind, channel, number(std::int64_t(who.channels.size())));
     if (first.is(type::null)) {
       first = std::move(said);
     } else {

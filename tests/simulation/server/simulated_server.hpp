@@ -37,9 +37,19 @@ class simulated_server {
     return keys_.sorted_set_at(key, now_);
   }
   std::vector<std::string> lasting_keys() const { return keys_.lasting_keys(); }
+  std::vector<std::string> ending_keys() const { return keys_.ending_keys(); }
+  void evict(std::string_view key) { keys_.evict(key); }
   std::size_t elements() const { return keys_.elements(); }
   // As SCRIPT LOAD, of a script whose hash is known.
   void know(const resp::script& one);
+
+  // From now on it is a node of a cluster: scripts run in the form that nodes are sent. `shards`:
+  // it knows channels of a hash slot, as servers do since Redis 7.
+  void join_a_cluster(bool shards) noexcept {
+    is_in_cluster_ = true;
+    has_shards_ = shards;
+  }
+  bool has_shards() const noexcept { return has_shards_; }
 
   // What was published to it since the last call.
   std::vector<resp::value> take_pushes(int connection);
@@ -50,6 +60,17 @@ class simulated_server {
   void advance(std::chrono::microseconds by) noexcept { now_ += by; }
   // The wall clock is set. What expires does so at a wall time: a step moves it too.
   void step_clock(std::chrono::microseconds by) noexcept { now_ += by; }
+
+  // From now on what writes is answered with this error, as by a server that is short of memory
+  // (then only what may need more), has become a replica, or has none. Empty: no more. A script
+  // that has written something goes on, as in Redis.
+  void refuse_writes(std::string error, bool only_what_grows = false) {
+    refusal_ = std::move(error);
+    refuses_only_growth_ = only_what_grows;
+  }
+  // What a replica has that has heard all up to now; and what it knows when it takes over.
+  keyspace copy_of_keys() const { return keys_; }
+  void fail_over(keyspace copy);
 
   void restart_empty();  // forgets keys and scripts, and closes every connection
   void flush_all() { keys_.clear(); }
@@ -66,13 +87,22 @@ class simulated_server {
   resp::value evaluate(words command);
   resp::value script(words command);
   resp::value load(std::string_view text);
-  resp::value publish(std::string_view channel, std::string_view payload);
+  // `kind`: "message" or, on a channel of a hash slot, "smessage".
+  resp::value publish(std::string_view kind, std::string_view channel, std::string_view payload);
   resp::value listeners(std::string_view channel) const;
-  resp::value subscribe(client& who, words channels);
+  resp::value subscribe(std::string_view kind, client& who, words channels);
+
+  // An error, or null.
+  resp::value refusal_of(std::string_view command);
 
   keyspace keys_;
+  std::string refusal_;
+  bool refuses_only_growth_ = false;
+  bool has_written_ = false;  // the script that runs
   std::map<int, client> clients_;
   std::set<std::string, std::less<>> scripts_;
+  std::map<std::string, std::string, std::less<>> forms_;  // SHA-1 -> that of the one for clusters
+  bool is_in_cluster_ = false, has_shards_ = false;
   std::vector<std::string_view> command_;
   std::vector<int> told_;
   std::chrono::microseconds now_;

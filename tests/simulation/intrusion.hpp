@@ -1,0 +1,35 @@
+// Somebody takes a lock's name for that of a lock, latch or barrier of another kind. One name is
+// one kind's as long as anybody holds it or waits for it (docs/kinds.md): they are refused then,
+// and nothing of what they ask changes anything.
+#pragma once
+
+#include <string>
+
+#include "base/request_id.hpp"
+#include "simulation/kind.hpp"
+
+namespace holdfast::simulation {
+
+class intrusion {
+ public:
+  // Draws as what they take the name, and whether they wait for it.
+  intrusion(dice& from, const kind& of, const lock_key& key, std::uint64_t number);
+
+  // What they send first, and what they send last, perhaps once more.
+  std::string enters() const;
+  std::string leaves(std::uint64_t time) const;
+  // Whether this answer to the first lets them have the name, or wait for it.
+  bool came_in(const resp::value& answer) const;
+
+ private:
+  enum class stranger : std::uint8_t { latch, open_latch, mutex, modes, permits, barrier };
+  static stranger draw(dice& from, const kind& of);
+
+  const lock_key& key_;
+  stranger as_;
+  dialects::demand wants_{};
+  client_id client_;
+  dialects::claim claim_;
+};
+
+}  // namespace holdfast::simulation

@@ -120,6 +120,8 @@ void mode_lock::set_value(const lease& held, std::string_view bytes) const {
   if (bytes.size() > dialects::longest_value_block) {
     throw failure{errc::invalid_argument, "a value block has at most 64 bytes"};
   }
+  // The server keeps a lease a little longer than its holder counts on.
+  if (!held.held()) throw failure{errc::lost, "the lease had ended before the value was written"};
   const auto asked = dialects::value_block_write(tenure->claim(), bytes);
   const auto answer = api::ask_once(*detail::lock_access::core(null_), asked);
   if (api::accept(dialects::read_value_block_written(answer))) return;

@@ -32,6 +32,14 @@ constexpr monotonic_time lease_deadline(monotonic_time sent_at, milliseconds sai
   return lease_deadline(sent_at, std::min(said, asked));
 }
 
+// What a server has to say for `left` to be counted on: the inverse of the first rule.
+inline milliseconds lease_with_deadline_in(nanoseconds left) noexcept {
+  constexpr std::int64_t million = 1'000'000;
+  const auto kept = million - rate_allowance().load(std::memory_order_relaxed);
+  const auto whole = std::chrono::ceil<milliseconds>(left).count() + 2;
+  return milliseconds{(whole * million + kept - 1) / kept};
+}
+
 // When no server executes any more what was sent by `now`.
 constexpr monotonic_time too_late_from(monotonic_time now, milliseconds response_timeout) noexcept {
   return now + response_timeout + clock_allowance(response_timeout);

@@ -173,11 +173,6 @@ void tenure::refuse(leasing::outcome why) {
 
 // ---- releasing ---------------------------------------------------------------------------------
 
-bool tenure::release(listener who) {
-  const scoped_mutex lock(mutex_);
-  return begin_release(who);
-}
-
 bool tenure::begin_release(listener who) {
   auto* const machine = std::get_if<holding>(&machine_);
   if (machine == nullptr || was_replaced_) return false;
@@ -312,6 +307,7 @@ void tenure::hear_reply(resp::value& reply) {
   const scoped_mutex lock(mutex_);
   const moment now = present();
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {
+    if (spec_->changes() != nullptr) note_what_is_changed();
     obey(outgoing_.held_back ? machine->on_missing(leasing::missing::not_sent, in_quarantine(), now)
                              : machine->on_reply(reply, sent_at(), now, position()));
     // The machine may have ended just now, or by a message that had come before.

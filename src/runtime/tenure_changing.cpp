@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "dialects/common_mode.hpp"
+#include "lease/deadline.hpp"
 #include "net/clock.hpp"
 #include "runtime/lock_site.hpp"
 #include "runtime/tenure.hpp"
@@ -33,11 +34,14 @@ bool tenure::begin_change() {
 }
 
 // As far as this client knows: extend() may have made it longer, and it may have been released.
+// What was taken off for the clocks is added again, or each change would take it off once more.
 void tenure::note_what_is_changed() {
   const auto& held = *spec_->changes();
   claim_.forsakes = !held.wants_renewal();
-  const auto left = std::chrono::ceil<short_milliseconds>(held.remaining());
-  claim_.replaced_lease = std::max(claim_.replaced_lease, left);
+  const auto left = held.remaining();
+  if (left <= nanoseconds{0}) return;
+  const short_milliseconds whole{leasing::lease_with_deadline_in(left)};
+  claim_.replaced_lease = std::max(claim_.replaced_lease, whole);
 }
 
 // Before its caller hears of it, and before what it has come to is given back for good.
@@ -67,6 +71,19 @@ void tenure::on_reply(resp::value& reply) {
 }
 
 // ---- the one that is changed
+
+// Requests that are to change it ask behind its release.
+bool tenure::release(listener who) {
+  const bool had_changes = changes_ > 0;
+  const auto alive = had_changes ? shared_from_this() : nullptr;
+  bool will_be_told = false;
+  {
+    const scoped_mutex lock(mutex_);
+    will_be_told = begin_release(who);
+  }
+  if (had_changes) engine_.waiting().wake_changes_of(*this);
+  return will_be_told;
+}
 
 lease_mode tenure::mode() const noexcept {
   if (!spec_->wants) return lease_mode::exclusive;

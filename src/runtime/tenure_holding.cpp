@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lease/deadline.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "runtime/blocking_request.hpp"
@@ -66,6 +67,9 @@ void tenure::hold(const leasing::acquire_outcome& got) {
                                             got.granted_at, got.deadline, beat, is_told);
   const auto* const changed = spec_->changes();
   machine.on_extending(claim_.replaced_lease);
+  // It may have been extended while the change waited.
+  const auto left = changed != nullptr ? changed->remaining() : nanoseconds{0};
+  if (left > nanoseconds{0}) machine.on_extending(leasing::lease_with_deadline_in(left));
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
   obey(machine.start());
@@ -101,9 +105,12 @@ void tenure::lose() {
   if (lost_.stop_possible()) engine_.callbacks().post(*new loss_notice{lost_});
 }
 
-// Those who wait for another thread to release a lock need not wait when it is lost.
+// Those who wait for another thread to release a lock, or to change it, need not wait when it is
+// lost.
 void tenure::tell_site(bool was_held) {
-  if (was_held && site_ != nullptr && !held_.load(std::memory_order_acquire)) site_->lost(*this);
+  if (!was_held || held_.load(std::memory_order_acquire)) return;
+  if (site_ != nullptr) site_->lost(*this);
+  if (changes_ > 0) engine_.waiting().wake_changes_of(*this);
 }
 
 // The server keeps it longer than we count on.

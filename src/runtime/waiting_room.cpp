@@ -85,6 +85,17 @@ void waiting_room::leave(std::uint64_t request) {
   waiting_.erase(request);
 }
 
+void waiting_room::wake_changes_of(const tenure& held) {
+  std::vector<std::shared_ptr<tenure>> all;
+  {
+    const scoped_mutex lock(mutex_);
+    for (const auto& [request, who] : waiting_) {
+      if (who->spec().changes() == &held) all.push_back(who);
+    }
+  }
+  for (const auto& who : all) who->on_woken();
+}
+
 void waiting_room::keep(const request_id& request, const std::shared_ptr<lock_site>& by) {
   auto& connection = engine_.connection(by->spec().key.slot());
   {

@@ -51,6 +51,9 @@ class waiting_room final : private timed {
   void leave(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
   bool knows(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
 
+  // What `held` was is over: requests that were to change it ask again, and hear that it is.
+  void wake_changes_of(const tenure& held) HOLDFAST_EXCLUDES(mutex_);
+
   // The lock that this request was granted may be kept: its site is told when others want it.
   void keep(const request_id& request, const std::shared_ptr<lock_site>& by)
       HOLDFAST_EXCLUDES(mutex_);

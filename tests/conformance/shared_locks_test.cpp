@@ -1,5 +1,6 @@
 // Locks that several can hold: who holds them together, and how what is held is changed.
 #include <atomic>
+#include <future>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -310,6 +311,61 @@ TEST_P(SharedLocks, WhoLeavesDoesNotGetWhatHeWantedToChangeTo) {
   EXPECT_TRUE(mine.release());
   changing.join();
   EXPECT_TRUE(redis().mode_lock("a").in(lock_mode::protected_read).try_acquire());
+}
+
+// It would ask every 2 s otherwise.
+TEST_P(SharedLocks, AChangeHearsAtOnceThatItsHolderHasLeft) {
+  const auto lock = redis().mode_lock("a");
+  const auto theirs = another_client().mode_lock("a").in(lock_mode::protected_read).acquire();
+  auto mine = lock.in(lock_mode::protected_read).acquire();
+  monotonic_time told{};
+  std::thread changing{[&] {
+    expect_reason(lock.change(mine, lock_mode::exclusive).try_acquire({.timeout = generous}),
+                  errc::lost);
+    told = net::now();
+  }};
+  ASSERT_TRUE(waits("a", 1));
+  const auto left = net::now();
+  EXPECT_TRUE(mine.release());
+  changing.join();
+  EXPECT_LT(told - left, 1s);
+}
+
+// The clocks' allowance is taken off once, not at each change.
+TEST_P(SharedLocks, ManyChangesTakeNothingOffALease) {
+  const auto lock = redis().mode_lock("a", {.lease = 1s});
+  std::optional<lease> held =
+      redis().mode_lock("a", {.lease = 60s}).in(lock_mode::protected_write).acquire();
+  for (int i = 0; i < 10; ++i) {
+    for (const auto to : {lock_mode::protected_read, lock_mode::protected_write}) {
+      held = lock.change(*held, to).acquire();
+    }
+  }
+  EXPECT_GT(held->remaining(), 55s);  // 49 s, were it taken off each time
+}
+
+TEST_P(SharedLocks, AChangeKeepsAnExtensionThatCameWhileItWaited) {
+  const auto lock = redis().mode_lock("a", {.lease = 1s, .renewal = renewal::none});
+  auto theirs = another_client().mode_lock("a").in(lock_mode::protected_read).acquire();
+  auto mine = lock.in(lock_mode::protected_read).acquire();
+  auto changing = std::async(std::launch::async, [&] {
+    return lock.change(mine, lock_mode::exclusive).acquire({.timeout = generous});
+  });
+  ASSERT_TRUE(waits("a", 1));
+  EXPECT_TRUE(mine.extend(60s));
+  EXPECT_TRUE(theirs.release());
+  const auto changed = changing.get();
+  EXPECT_TRUE(support::eventually([&] { return changed.remaining() > 50s; }));
+}
+
+// Its holder counts on less than the server keeps.
+TEST_P(SharedLocks, ALeaseThatHasEndedWritesNoValue) {
+  const auto lock = redis().mode_lock("a", {.lease = 1s, .renewal = renewal::none});
+  const auto writer = lock.in(lock_mode::exclusive).acquire();
+  while (writer.held()) continue;
+  EXPECT_EQ(thrown_by([&] { lock.set_value(writer, "late"); }).reason(), errc::lost);
+  const auto next = lock.in(lock_mode::null).acquire();
+  EXPECT_EQ(lock.value(next), "");
 }
 
 TEST_P(SharedLocks, AWriterLeavesAValueForThoseWhoComeAfter) {

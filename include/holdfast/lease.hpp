@@ -76,10 +76,13 @@ class [[nodiscard]] lease {
   [[nodiscard]] std::stop_token lost() const;
 
   /// Releases and waits for the answer, at most about the client's `response_timeout`.
-  /// Errors: `lost` when it was no longer ours; `unavailable` when no answer came, or a refusal
-  /// that may pass (it is tried on in the background, and the lease ends by itself);
-  /// `permission_denied` and whatever else the server refuses for good: the lease ends by itself.
-  /// A second call is a success without effect. Throws `forked` in the child of a fork.
+  /// A lock that this client keeps (`lock_options::retain`), or passes on to another of its
+  /// threads, stays the client's. Then the server is not asked, and success says that no loss was
+  /// known: not that nobody has broken the lock since the last renewal. Errors: `lost` when it was
+  /// no longer ours; `unavailable` when no answer came, or a refusal that may pass (it is tried on
+  /// in the background, and the lease ends by itself); `permission_denied` and whatever else the
+  /// server refuses for good: the lease ends by itself. A second call is a success without effect.
+  /// Throws `forked` in the child of a fork.
   result<void> release();
 
   /// The same for coroutines: `co_await held.async_release()` gives `result<void>`. What throws

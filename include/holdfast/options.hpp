@@ -186,6 +186,11 @@ struct lock_options {
   /// else waits for the lock gets it at once, and who asks once is refused but finds it free when
   /// he asks again; should this process be frozen meanwhile, when the lease ends. Zero (not at all)
   /// to 1 h. Not with `fair` or `renewal::none`.
+  ///
+  /// Neither that release nor acquiring again asks the server: a lock that was taken away meanwhile
+  /// (`inspector::break_lock`) is released with success, and may be acquired here once more, until
+  /// a renewal tells of the loss: after about a third of the lease. Resources that have seen the
+  /// token of the next holder refuse those of this one.
   std::chrono::milliseconds retain{0};
 
   /// How many may wait at the server, a client's threads as one unless `fair`; else `queue_full`.

@@ -108,6 +108,22 @@ TEST_P(KeptLock, LossAloneGivesNothingBackWhileSomebodyIsInside) {
   EXPECT_TRUE(eventually([&] { return is_free(server, "a"); }));
 }
 
+// The server is not asked, so only a renewal tells that an operator has taken the lock away.
+TEST_P(KeptLock, ReleaseOfWhatWasBrokenIsASuccessUntilARenewalTells) {
+  const auto server = start();
+  const client redis{server.url()}, other{server.url()};
+  const auto kept = redis.mutex("a", {.lease = 3s, .retain = 1h});
+  auto held = kept.acquire();
+  const auto before = held.token();
+  EXPECT_EQ(inspector{other}.break_lock("a", "tried").what, lock_status::state::held);
+  EXPECT_TRUE(held.release());
+  const auto next = other.mutex("a").try_acquire();
+  ASSERT_TRUE(next) << why_not(next);
+  EXPECT_GT(next->token(), before);
+  EXPECT_TRUE(eventually([&] { return !kept.try_acquire(); }, 10s));
+  EXPECT_TRUE(next->held());
+}
+
 // Nobody waits for what is still tried when the client is closed.
 TEST_P(KeptLock, DoesNotKeepItsClientFromClosing) {
   const auto server = start();

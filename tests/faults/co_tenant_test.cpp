@@ -119,7 +119,9 @@ TEST_P(CoTenant, CannotForgeAGrant) {
   const auto got = waiting.get();
   ASSERT_TRUE(got) << why_not(got);
   EXPECT_GT(got->token(), before);
-  EXPECT_LT(got->token().value(), (micros() + 1'000'000) * dialects::minors_per_major);
+  // A counter that is new begins so far ahead.
+  const auto latest = micros() + 1'000'000 + dialects::longest_lead.count();
+  EXPECT_LT(got->token().value(), latest * dialects::minors_per_major);
 }
 
 // A waiter that is told again and again that it is the first, and has time, asks when it would have
@@ -143,6 +145,69 @@ TEST_P(CoTenant, CannotKeepAWaiterFromAsking) {
       10s);
   EXPECT_TRUE(is_served);
   EXPECT_TRUE(waiting.get());
+}
+
+// Locks of one server are not asked for because of it; a hint of a quorum's member makes ask once.
+TEST_P(CoTenant, TellsNobodyThatALockIsFree) {
+  const auto bank = client_of("bank"), app = client_of("app");
+  auto real = bank.mutex("payments:1").acquire();
+  auto order = app.mutex("orders:1").acquire();
+  auto waiting = std::async(std::launch::async, [&] {
+    return app.mutex("payments:1").try_acquire({.timeout = support::generous});
+  });
+  ASSERT_TRUE(waits("payments:1", 1));
+  for (const auto& request : following(owner_of("orders:1"))) tell(request, "free " + request);
+  EXPECT_EQ(waiting.wait_for(300ms), std::future_status::timeout);
+  EXPECT_TRUE(real.held());
+  EXPECT_TRUE(order.held());
+  EXPECT_TRUE(real.release());
+  EXPECT_TRUE(waiting.get());
+}
+
+// Of the same hash slot, until somebody deletes the counter: beyond what a token can have.
+TEST_P(CoTenant, CanDenyALockUntilItsCounterIsDeleted) {
+  const auto bank = client_of("bank");
+  const auto mine = bank.mutex("payments:1");
+  const auto before = mine.acquire().token();
+  const auto counter = lock_key{"payments:1"}.fence_key();
+  EXPECT_EQ(attack({"SET", counter, std::to_string(dialects::largest_major)}).text, "OK");
+  expect_failure(mine.try_acquire({.timeout = 1s}), errc::clock_skew, counter);
+  EXPECT_EQ(attack({"DEL", counter}).number, 1);
+  const auto again = mine.try_acquire();
+  ASSERT_TRUE(again) << why_not(again);
+  EXPECT_GT(again->token(), before);
+}
+
+// A time to come is taken for a token that was given out, and the next ones are above it: so a
+// client that has had one is refused when the counter is gone.
+TEST_P(CoTenant, CanMakeTokensJump) {
+  const auto bank = client_of("bank");
+  const auto mine = bank.mutex("payments:1");
+  const auto counter = lock_key{"payments:1"}.fence_key();
+  const auto far = micros() * 2;
+  EXPECT_EQ(attack({"SET", counter, std::to_string(far)}).text, "OK");
+  auto held = mine.acquire();
+  EXPECT_GT(held.token().value(), far * dialects::minors_per_major);
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(mine.acquire().release());
+  EXPECT_EQ(attack({"DEL", counter}).number, 1);
+  expect_failure(mine.try_acquire(), errc::clock_skew, counter);
+  EXPECT_TRUE(client_of("bank").mutex("payments:1").try_acquire());
+}
+
+// What the registry says of a client is what anybody has written there; its lock stays its own.
+TEST_P(CoTenant, CanMislabelAClient) {
+  const auto app = client_of("app");
+  const auto order = app.mutex("orders:1").acquire();
+  const auto client_id = owner_of("orders:1").substr(0, 32);
+  const auto entry = "hf:client:" + client_id;
+  ASSERT_TRUE(eventually([&] { return server().command({"EXISTS", entry}).number == 1; }));
+  EXPECT_EQ(attack({"HSET", entry, "host", "elsewhere"}).number, 0);
+  const client looks{server().url()};
+  const auto seen = inspector{looks}.status("orders:1");
+  EXPECT_EQ(seen.owner.host, "elsewhere");
+  EXPECT_EQ(seen.token, order.token());
+  EXPECT_TRUE(order.held());
 }
 
 TEST_P(CoTenant, CannotTakeBackWhatIsUsed) {

@@ -110,7 +110,7 @@ class stage {
   bool has_pending_change(std::uint64_t id) const;
   std::optional<std::size_t> client_for(const want& asked, const terms& how);
   terms any_terms();
-  terms terms_of_change(const holder& from);
+  terms terms_of_change();
   claim claim_of(const want& asked, std::size_t by, std::uint64_t hold, const terms& how) const;
   std::string who(std::uint64_t id, std::size_t by) const;
   std::shared_ptr<call> start(const lock& what, const claim& as, milliseconds timeout);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "net/clock.hpp"
-#include "reference/open_faults.hpp"
 #include "reference/promises.hpp"
 #include "reference/stage.hpp"
 #include "reference/stage_call.hpp"
@@ -54,12 +53,9 @@ terms stage::any_terms() {
   return how;
 }
 
-terms stage::terms_of_change(const holder& from) {
+terms stage::terms_of_change() {
   auto how = any_terms();
   how.retain = milliseconds{0};
-  if (open_faults::change_to_a_shorter_lease) {
-    how.lease = std::max({how.lease, from.asked, milliseconds{40'000}});
-  }
   return how;
 }
 
@@ -138,7 +134,9 @@ void stage::begin_to_wait() {
   const bool at_once = !anybody_waits() && kind_.admits(wants(), asked);
   const auto waiting =
       static_cast<std::size_t>(std::ranges::count(waiters_, std::uint64_t{0}, &waiter::granted));
-  const bool limited = kind_.family() != "semaphore" && run_.chance(8);
+  // What a client only keeps may have to be waited for.
+  const bool is_kept = at_once && keeper_;
+  const bool limited = kind_.family() != "semaphore" && !is_kept && run_.chance(8);
   if (limited) how.queue_limit = static_cast<std::uint32_t>(run_.below(3));
   const auto id = ++ids_;
   const auto what = kind_.to_hold(run_.of(*by), name_, asked, how);
@@ -259,7 +257,7 @@ void stage::change_one(bool waits) {
     if (!deadlock) return;
   }
   if (!waits || deadlock) return change_once(one.id, to, deadlock);
-  const auto how = terms_of_change(one);
+  const auto how = terms_of_change();
   const auto what = kind_.to_change(run_.of(one.by), name_, one.at->look(), one.has, to, how);
   run_.did(who(one.id, one.by) + " waits for a change from " + text_of(one.has) + " to " +
            text_of(to) + ", lease " + std::to_string(how.lease.count()) +
@@ -278,7 +276,7 @@ void stage::change_one(bool waits) {
 // With a deadlock: whoever would wait hears of it at once.
 void stage::change_once(std::uint64_t id, const want& to, bool deadlock) {
   auto& one = *find(id);
-  const auto how = terms_of_change(one);
+  const auto how = terms_of_change();
   const auto what = kind_.to_change(run_.of(one.by), name_, one.at->look(), one.has, to, how);
   auto as = claim_of(to, one.by, one.id, how);
   one.at->changes_to(to.in);
@@ -361,8 +359,7 @@ void stage::harass(holder& ended) {
                                   milliseconds{2'000}),
               promises::loss, name + " was not told the loss of its lease");
   const auto targets = kind_.changes_of(ended.has);
-  if (!targets.empty() && run_.chance(60) && !has_pending_change(ended.id) &&
-      !open_faults::change_of_an_ended_lease) {
+  if (!targets.empty() && run_.chance(60) && !has_pending_change(ended.id)) {
     const auto to = run_.one_of(targets);
     std::optional<result<lease>> got;
     const auto thrown = outcome_of_call([&] {

@@ -13,7 +13,6 @@
 #include "net/clock.hpp"
 #include "reference/kinds.hpp"
 #include "reference/modes.hpp"
-#include "reference/open_faults.hpp"
 #include "support/eventually.hpp"
 
 namespace holdfast::reference {
@@ -149,7 +148,6 @@ class value_round {
     const auto said = outcome_of_call([&] { fixed.set_value(held, "late"); });
     const auto read = outcome_of_call([&] { (void)fixed.value(held); });
     run_.did("an ended lease writes: " + said + ", and reads: " + read);
-    if (said == "ok" && open_faults::write_by_an_ended_lease) return;
     run_.expect(said == "lost" && read == "lost", not_by_ended,
                 "an ended lease wrote: " + said + ", and read: " + read);
     const auto next = at(2).in(lock_mode::null).acquire({.timeout = milliseconds{5'000}});

@@ -2,6 +2,7 @@
 # A program gets a user that may do nothing but use its locks; the password stands in a file, which
 # is changed while the program runs.
 set -eu
+umask 077 # a password file that others can read is refused
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 export HOLDFAST_URL="embedded:$directory/locks"

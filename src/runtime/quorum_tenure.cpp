@@ -21,6 +21,7 @@ quorum_tenure::quorum_tenure(std::shared_ptr<quorum_handle> handle,
       token_(token),
       listeners_(std::move(listeners)),
       in_doubt_(won.in_doubt),
+      answered_by_(leasing::too_late_from(won.asked_at, group().response_timeout())),
       machine_({spec_->lease, spec_->renews}, won.deadlines, won.asked_at),
       wanted_(spec_->kept_time()),
       longest_(wanted_) {}
@@ -52,17 +53,26 @@ std::stop_token quorum_tenure::lost() {
 
 // ---- renewing ----------------------------------------------------------------------------------
 
+// It may be about to say that the hash slot is new to it, and to be invited in. A renewal that
+// comes before must not have it stay out, as one that has lost its memory.
+bool quorum_tenure::is_unheard(std::size_t member, monotonic_time now) const {
+  return now < answered_by_ && std::ranges::count(in_doubt_, member) > 0;
+}
+
 void quorum_tenure::obey(const leasing::quorum_hold_step& step) {
   for (const auto member : step.renew) {
     group().at(member).register_client(wanted_);
-    quorum_call::submit(
-        std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
-        quorum_call::interest::passing,
-        {.member = member,
-         .asks = quorum_call::what::keep,
-         .spec = spec_,
-         .claim = {.key = spec_->key.get(), .owner = owner_, .lease = wanted_, .token = token_}},
-        redis::connection::delivery::prompt);
+    quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
+                        quorum_call::interest::passing,
+                        {.member = member,
+                         .asks = quorum_call::what::keep,
+                         .spec = spec_,
+                         .claim = {.key = spec_->key.get(),
+                                   .owner = owner_,
+                                   .lease = wanted_,
+                                   .token = token_,
+                                   .is_unheard = is_unheard(member, net::now())}},
+                        redis::connection::delivery::prompt);
   }
   if (step.wake_at) group().home().timers().arm(*this, *step.wake_at);
   note_deadline();

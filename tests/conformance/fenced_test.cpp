@@ -3,6 +3,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/lock_key.hpp"
 #include "conformance/conformance.hpp"
 
 namespace holdfast::conformance {
@@ -101,9 +102,21 @@ TEST_P(Fenced, OnlyTheLastTokenIsKept) {
 }
 
 // After a failover to a server whose clock is behind, say: what the resource has seen counts.
+// Of a lock whose hash slot has been in use for a while: its fence counter is behind the server's
+// clock, so that a floor some seconds ahead of it is believed.
+fencing_token seen_seconds_ahead(const lock& of) {
+  constexpr std::uint64_t tokens_per_second = 2048 * 1'000'000ULL;
+  return fencing_token{of.acquire().token().value() + 3 * tokens_per_second};
+}
+
+constexpr auto long_ago = "1500000000000000";
+std::string fence_key(const std::string& name) {
+  return "hf:fence:{" + std::to_string(slot_number(lock_key{name}.slot())) + "}";
+}
+
 TEST_P(Fenced, ALockIsGrantedWithATokenAboveTheFloor) {
-  const auto before = redis().mutex("a").acquire().token();
-  const fencing_token seen{before.value() + 2048 * 3'600'000'000U};  // an hour ahead
+  server().command({"SET", fence_key("a"), long_ago});
+  const auto seen = seen_seconds_ahead(redis().mutex("a"));
   const auto other = another_client();
   other.raise_floor("a", seen);
   EXPECT_GT(other.mutex("a").acquire().token(), seen);
@@ -114,10 +127,11 @@ TEST_P(Fenced, ALockIsGrantedWithATokenAboveTheFloor) {
 // Also where the client has the lock and would pass it on, or let more readers in.
 TEST_P(Fenced, NobodyIsPassedOnATokenBelowTheFloor) {
   const auto next_is_above_the_floor = [&](const lock& wanted) {
-    const fencing_token seen{wanted.acquire().token().value() + 2048 * 3'600'000'000U};
+    const auto seen = seen_seconds_ahead(wanted);
     redis().raise_floor(wanted.name(), seen);
     EXPECT_GT(wanted.acquire().token(), seen);
   };
+  for (const auto* name : {"a", "b"}) server().command({"SET", fence_key(name), long_ago});
   const auto kept = redis().mutex("a", {.retain = 1min});
   next_is_above_the_floor(kept);
   next_is_above_the_floor(kept);

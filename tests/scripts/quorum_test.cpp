@@ -148,6 +148,18 @@ TEST_P(QuorumScripts, GiveARenewalNoVoteWithoutMemory) {
   EXPECT_EQ(keep(first, 77), renew_verdict{not_mine{}});
 }
 
+// The hash slot is new to all members, and this one is the last to say so: the renewal of the
+// request that founded it comes before the invitation.
+TEST_P(QuorumScripts, StayInANewHashSlotWhereARenewalComesFirst) {
+  auto first = wanted();
+  first.is_unheard = true;
+  EXPECT_EQ(keep(first, 77), renew_verdict{not_mine{}});
+  EXPECT_FALSE(redis().exists(out()));
+  EXPECT_FALSE(redis().exists(fence()));
+  (void)ask(wanted(), newcomer::enters);
+  EXPECT_EQ(keep(first, 77), renew_verdict{renewed{lease}});
+}
+
 TEST_P(QuorumScripts, GiveARenewalNoVoteWhileTheyStayOut) {
   (void)ask(wanted(), newcomer::waits);
   EXPECT_EQ(keep(wanted(), 77), renew_verdict{not_mine{}});

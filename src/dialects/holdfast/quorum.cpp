@@ -137,7 +137,7 @@ void write_quorum_keep(const quorum_claim& held, bool votes_again, milliseconds 
   write_time(not_after, out);
   write_major(held.token, out);
   if (votes_again) {
-    out.arg(longest_lease.count());
+    out.arg(held.is_unheard ? 0 : longest_lease.count());
   } else {
     out.arg("refuse");
   }

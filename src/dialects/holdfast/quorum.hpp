@@ -20,6 +20,7 @@ struct quorum_claim {
   token_major floor = 0;                 // the largest major known for the slot at this member
   std::optional<request_id> listener{};  // at this member: is told that the lock is free
   microseconds waited{};                 // for so long it has waited
+  bool is_unheard = false;               // this member has not answered the request for its vote
 };
 
 // What a member without a counter does: it never voted, or it has lost its memory.

@@ -8,7 +8,8 @@
 --       3 not-after: refused when the server's time in us is later than this
 --       4 the major that was chosen
 --       5 what a member without this vote does: `refuse`, or vote again, where it has voted for
---         nobody else since: then the number of ms for which one without a counter stays out
+--         nobody else since: then the number of ms for which one without a counter stays out; 0: it
+--         is left as it is, since it may be about to be invited into a new hash slot
 --       6 at a Sentinel group: for how many ms a new master stays out; empty: a single server
 -- Returns
 --   ms > 0                 in force now; never shortened
@@ -28,7 +29,7 @@ if held and owner ~= ARGV[1] or not held and ARGV[5] == 'refuse' then return 0 e
 local token, lease = ARGV[4] + 0, ARGV[2] + 0
 if not held and last and last > token then return 0 end
 if not last then
-  if ARGV[5] == 'refuse' then return 0 end
+  if ARGV[5] == 'refuse' or ARGV[5] == '0' then return 0 end
   call('SET', KEYS[3], '1', 'PX', ARGV[5])
 end
 if not last or last < token then call('SET', KEYS[2], zero .. ARGV[4]) end

@@ -110,9 +110,7 @@ fencing_token seen_seconds_ahead(const lock& of) {
 }
 
 constexpr auto long_ago = "1500000000000000";
-std::string fence_key(const std::string& name) {
-  return "hf:fence:{" + std::to_string(slot_number(lock_key{name}.slot())) + "}";
-}
+std::string fence_key(const std::string& name) { return lock_key{name}.fence_key(); }
 
 TEST_P(Fenced, ALockIsGrantedWithATokenAboveTheFloor) {
   server().command({"SET", fence_key("a"), long_ago});

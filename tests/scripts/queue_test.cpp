@@ -343,6 +343,21 @@ TEST_P(QueueScript, FreesTheLockAndKeepsTheQueueWhenNoTokenCanBeDrawn) {
   EXPECT_EQ(waiting(), 1);
 }
 
+// The lock is free then, and the next one would find out only by asking.
+TEST_P(QueueScript, TellsTheNextWhenTheFirstIsRefusedForItsFloor) {
+  const auto channel = listen(2);
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others, wakeup_way::poll), second = next_waiting(others);
+  must_wait(first);
+  must_wait(second);
+  redis().command({"DEL", key.value_key()});
+  first.floor = static_cast<token_major>(redis().micros()) + 3'600'000'000;
+  EXPECT_TRUE(std::holds_alternative<refused>(redis().acquire(first)));
+  EXPECT_EQ(heard_first(channel, 2, second), milliseconds(0));
+  EXPECT_EQ(waiting(), 1);
+}
+
 TEST_P(QueueScript, TokensGrowOverHandOversAlsoWithoutTheCounter) {
   const auto channel = listen(2);
   claim owner = claims.next();

@@ -32,6 +32,21 @@ TEST_P(SharedChange, ChangesAModeInPlace) {
   EXPECT_TRUE(holds(later)) << "a weaker mode lets readers in";
 }
 
+// One token for the change and one for the reader that it lets in. A counter ahead of the clock grows
+// by the time since it was written: were that a time to come, a new master could draw less.
+TEST_P(SharedChange, WritesDownWhenItsCounterWasRaisedTwice) {
+  claim writer = in_mode('x'), reader = waiting(in_mode('r'));
+  ASSERT_TRUE(granted_to(writer));
+  ASSERT_EQ(place_of(reader), 0U);
+  claim down = instead_of(writer, 'r');
+  ASSERT_TRUE(granted_to(down));
+  ASSERT_TRUE(holds(reader));
+  const auto counter = redis().get(down.key->fence_key());
+  const auto space = counter.find(' ');
+  ASSERT_NE(space, std::string::npos) << counter << " is not ahead of the clock";
+  EXPECT_LE(std::stoull(counter.substr(space)), redis().micros());
+}
+
 TEST_P(SharedChange, GoesBeforeAllWhoAreCountedAgainstTheLimit) {
   claim u = in_mode('u'), writer = waiting(in_mode('x'));
   ASSERT_TRUE(granted_to(u));

@@ -173,6 +173,35 @@ TEST_P(SharedQueue, TellsPollersThatAreInFrontNothing) {
   EXPECT_TRUE(heard().starts_with("next " + std::string{second.owner.text()}));
 }
 
+// The one behind a waiter that is refused would find out only by asking.
+TEST_P(SharedQueue, TellsTheNextWhenTheFirstIsRefusedForItsFloor) {
+  claim held = in_mode('x'), first = waiting(in_mode('x')),
+        second = waiting(in_mode('x'), wakeup_way::channel);
+  ASSERT_TRUE(granted_to(held));
+  ASSERT_EQ(place_of(first), 0U);
+  ASSERT_EQ(place_of(second), 1U);
+  shared().command({"DEL", key.value_key()});
+  first.floor = static_cast<token_major>(redis().micros()) + 3'600'000'000;
+  EXPECT_TRUE(std::holds_alternative<refused>(shared().acquire(first)));
+  EXPECT_EQ(heard(), next(second, "0"));
+  EXPECT_FALSE(is_queued(first));
+}
+
+// As when the refused one was not the first, but the first has left the queue meanwhile.
+TEST_P(SharedQueue, TellsTheNextWhenTheOneThatPassedAnotherIsRefused) {
+  claim held = permits(2, 2), greedy = waiting(permits(2, 2)), refused_one = waiting(permits(1, 2)),
+        second = waiting(permits(1, 2), wakeup_way::channel);
+  ASSERT_TRUE(granted_to(held));
+  ASSERT_EQ(place_of(greedy), 0U);
+  ASSERT_EQ(place_of(refused_one), 1U);
+  ASSERT_EQ(place_of(second), 2U);
+  set_permits(1);
+  shared().command({"DEL", key.value_key()});
+  refused_one.floor = static_cast<token_major>(redis().micros()) + 3'600'000'000;
+  EXPECT_TRUE(std::holds_alternative<refused>(shared().acquire(refused_one)));
+  EXPECT_EQ(heard(), next(second, "0"));
+}
+
 // ---- many holders
 
 // Each script looks at a page, and whoever asks goes on until all have been looked at.

@@ -124,6 +124,7 @@ class client {
   void begin_change();
   void obey_change(const leasing::step& step);
   void send_change(leasing::ask what, bool resend);
+  void settle(bool is_unclear);
   void changed(const leasing::acquire_outcome& got);
   void refuse_change(const leasing::acquire_outcome& got);
 
@@ -151,6 +152,7 @@ class client {
   std::uint64_t change_timer_ = 0;
   bool releases_then_ = false;
   bool change_is_unclear_ = false;  // nobody has said how one of this tenure has ended
+  bool mode_is_unclear_ = false;    // the same, and no renewal has shown it since
 
   bool told_ = false;            // what has come of its call
   monotonic_time give_up_at_{};  // on its own clock

@@ -60,13 +60,29 @@ void client::obey_change(const leasing::step& step) {
   const bool got_it = step.done && !step.done->code;
   if (!got_it && answer_sent_at_) world_.check().left(change_claim_.owner.text(), world_.now());
   if (!got_it && !answer_sent_at_) change_is_unclear_ = true;
+  if (!got_it) settle(changing_->is_unclear());
   changing_.reset();
   ++change_timer_;
   if (std::exchange(releases_then_, false)) release();
 }
 
+// It has what it had. Where nobody has said so, only a renewal that is sent from now on shows it.
+void client::settle(bool is_unclear) {
+  if (!is_unclear) {
+    if (!mode_is_unclear_) belief_.has = share_of(claim_.wants);
+    return;
+  }
+  mode_is_unclear_ = true;
+  if (believes()) obey(holding_->on_doubt(now()));
+}
+
 void client::send_change(leasing::ask what, bool resend) {
   connect();
+  // A renewal may have made longer what it is to replace.
+  if (believes()) {
+    const auto left = std::chrono::ceil<short_milliseconds>(holding_->deadline() - now());
+    change_claim_.replaced_lease = std::max(change_claim_.replaced_lease, left);
+  }
   const auto& recipe = *world_.of().recipe;
   parcel sent;
   resp::writer out{sent.bytes};
@@ -116,6 +132,7 @@ void client::changed(const leasing::acquire_outcome& got) {
   claim_.wants = &has_;
   if (lost_) return refuse_change(got);
   take(got);
+  holding_->on_extending(claim_.replaced_lease);
   obey(holding_->start());
   plan_change();
 }

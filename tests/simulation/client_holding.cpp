@@ -44,6 +44,7 @@ void client::take(const leasing::acquire_outcome& got) {
   const auto evidence = granted_by_answer_
                             ? *answer_sent_at_
                             : std::min(sampled_at_, world_.check().granted_at(got.grant.major));
+  mode_is_unclear_ = false;
   belief_ = {std::string{claim_.owner.text()}, got.grant.major, share_of(claim_.wants),
              clock_.world(got.deadline), evidence};
   if (world_.check().is_disrupted_since(evidence)) undisturbed_ = hears_all_ = false;
@@ -51,6 +52,10 @@ void client::take(const leasing::acquire_outcome& got) {
         .token = belief_.token,
         .until = belief_.deadline.time_since_epoch()});
   world_.believes(*this, belief_, !granted_by_answer_);
+  if (granted_by_answer_) {
+    world_.check().believed_no_less(belief_, dialects::asked_time(claim_), claim_.delay,
+                                    world_.now());
+  }
   holding_.emplace(claim_.lease, renews_, got.grant.ttl, got.granted_at, got.deadline,
                    leasing::hold_machine::beat{}, got.by_message);
 }
@@ -106,6 +111,10 @@ void client::renewed(const resp::value& reply, monotonic_time sent_at) {
     belief_.evidence = sent_at;
     tell({.what = history::kind::held, .until = belief_.deadline.time_since_epoch()});
     world_.check().believed(belief_, world_.now());
+  }
+  const bool found = std::holds_alternative<dialects::renewed>(verdict);
+  if (found && !holding_->is_doubted() && std::exchange(mode_is_unclear_, false) && !changing_) {
+    belief_.has = share_of(claim_.wants);
   }
   obey(step);
 }

@@ -89,6 +89,22 @@ std::string intrusion::leaves(std::uint64_t time) const {
   return bytes;
 }
 
+std::string intrusion::clears(const lock_key& key) {
+  const std::string queue = std::string{key.value_key()} + ":w";
+  std::string bytes;
+  resp::writer out{bytes};
+  out.command(4);
+  out.arg("EVAL");
+  out.arg(
+      "for _, one in ipairs(redis.pcall('ZRANGE', KEYS[1], '0', '-1')) do "
+      "if string.sub(one, 1, 2) == 'ee' then redis.call('ZREM', KEYS[1], one) end end");
+  out.arg("1");
+  out.arg(std::string_view{queue});
+  return bytes;
+}
+
+bool intrusion::is_by_a_stranger(std::string_view request) { return request.starts_with("ee"); }
+
 bool intrusion::came_in(const resp::value& answer) const {
   if (as_ == stranger::latch) {
     const auto verdict = dialects::read_once(answer);

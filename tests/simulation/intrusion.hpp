@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/request_id.hpp"
 #include "simulation/kind.hpp"
@@ -18,8 +19,11 @@ class intrusion {
   // What they send first, and what they send last, perhaps once more.
   std::string enters() const;
   std::string leaves(std::uint64_t time) const;
+  // Takes the places of all strangers out of the queue: of what was forgotten they cannot leave.
+  static std::string clears(const lock_key& key);
   // Whether this answer to the first lets them have the name, or wait for it.
   bool came_in(const resp::value& answer) const;
+  static bool is_by_a_stranger(std::string_view request);
 
  private:
   enum class stranger : std::uint8_t { latch, open_latch, mutex, modes, permits, barrier };

@@ -27,8 +27,8 @@
 //
 // S1 and S3 are excused for leases that were granted, or whose time was counted, before the server
 // was emptied, its clock set forward, the lock broken or deleted, keys evicted, or a replica took
-// over; late copies, and O2, when the clock was set back; O2 when a replica took over. I11 is
-// excused for what was left while the server refused to write.
+// over; late copies, and O2, when the clock was set back; O2 when a replica took over. I11 and
+// O2 are excused for what was left while the server refused to write.
 #pragma once
 
 #include <cstdint>
@@ -92,11 +92,13 @@ class promises {
   void leases_ended(monotonic_time now) noexcept { disrupted_at_ = now; }
   void clock_set(monotonic_time now, microseconds by);
   void believed(const belief& what, monotonic_time now);
-  // The same was answered: what the server has said that is left is what is believed.
-  void believed_no_less(const belief& what, nanoseconds delay, monotonic_time now);
+  // The same was answered: what the server has said that is left is what is believed, up to what
+  // was asked for. (Of a lease that was granted before the clock was set back, more is left.)
+  void believed_no_less(const belief& what, nanoseconds asked, nanoseconds delay,
+                        monotonic_time now);
   void believed_together(std::span<const belief* const> all);
   // The server is another, which has heard all but the latest.
-  void counter_lost() noexcept { counter_lost_ = true; }
+  void counter_lost();
   void failed_over(monotonic_time now);
   void refused_writes(monotonic_time until) { refused_until_ = until; }
   void left(std::string_view owner, monotonic_time now);
@@ -184,7 +186,8 @@ class promises {
   std::optional<monotonic_time> waited_for_since_;
   bool stepped_back_ = false;
   bool failed_over_ = false;
-  bool counter_lost_ = false;  // no token was drawn since the server was emptied
+  // By its clock; no token was drawn since that we know of.
+  std::optional<microseconds> counter_lost_at_;
   bool contended_ = false;
   monotonic_time disrupted_at_ = monotonic_time::min();
   monotonic_time refused_until_ = monotonic_time::min();

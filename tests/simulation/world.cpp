@@ -165,6 +165,9 @@ void world::plan_harsh_faults() {
   for (auto times = dice_.chance(30) ? 1 + dice_.up_to(3) : 0; times > 0; --times) {
     at(some_time(), [this] { trouble_a_link(); });
   }
+  for (auto times = dice_.chance(25) ? 1 + dice_.up_to(3) : 0; times > 0; --times) {
+    at(some_time(), [this] { intrude(dice_.up_to(10)); });
+  }
   if (dice_.chance(10)) at(some_time(), [this] { refuse_writes(); });
   if (dice_.chance(10)) at(some_time(), [this] { fail_over(); });
   if (dice_.chance(10)) at(some_time(), [this] { evict(); });
@@ -239,7 +242,10 @@ void world::intrude(std::uint64_t patience) {
   at(std::min(faults_end_, until),
      [this, by] { execute_for_a_stranger(by->leaves(1), false, *by); });
   // The first may have been refused, or forgotten.
-  at(faults_end_, [this, by] { execute_for_a_stranger(by->leaves(2), false, *by); });
+  at(faults_end_, [this, by] {
+    execute_for_a_stranger(by->leaves(2), false, *by);
+    execute_for_a_stranger(intrusion::clears(key_), false, *by);
+  });
 }
 
 // Checked from what was there before: who holds the lock then, and who waits and is well.
@@ -248,11 +254,17 @@ void world::execute_for_a_stranger(const std::string& bytes, bool enters, const 
   promises_.executed(now_);
   std::vector<std::string> waiting;
   for (const auto& one : promises_.queue()) {
+    // What it wants to change may have ended: it leaves the queue whoever looks at it.
+    if (!one.replaces.empty()) continue;
     if (std::ranges::any_of(clients_, [&](auto& c) { return c->is_calm_as(one.owner); })) {
       waiting.push_back(one.owner);
     }
   }
-  const bool is_taken = !promises_.holders().empty() || !waiting.empty();
+  // Strangers of one kind go together.
+  const bool is_taken =
+      !waiting.empty() || std::ranges::any_of(promises_.holders(), [](const auto& one) {
+        return !intrusion::is_by_a_stranger(one.owner);
+      });
   const int connection = connect();
   const auto answer = execute(connection, bytes);
   server_.disconnect(connection);
@@ -287,7 +299,8 @@ void world::empty_the_server() {
 
 void world::operate() {
   const int connection = connect();
-  (void)execute(connection, kind_.operate(dice_, key_, faults()));
+  const auto answer = execute(connection, kind_.operate(dice_, key_, faults()));
+  if (answer.is(resp::type::integer) && answer.number == 0) promises_.gave_back(now_);
   server_.disconnect(connection);
 }
 

@@ -117,6 +117,12 @@ if queued and ARGV[5] and not winner then
   -- Refused, or granted because we may tell nobody that he has the lock: no place is left behind.
   call('ZREM', KEYS[2], me .. ARGV[5])
   call('HDEL', KEYS[3], me .. ARGV[5])
+  if refusal and place == 0 then
+    -- The lock is still free, and the one behind us does not know that it is the first.
+    local looked, unheard = 0, {}
+    claim = 0
+    --@include tell_next
+  end
 end
 if refusal then return refusal end
 call('SET', KEYS[1], '1:' .. text .. ':' .. me, 'PX', ARGV[2])

@@ -277,10 +277,8 @@ void keyspace::add_member(value& answer, const sorted_set::value_type& one, bool
   }
 }
 
-// In the order of hashes of the names, so that what is there all the time is met once. Few at a
-// time, so that a few elements are several pages as well.
+// In the order of hashes of the names, so that what is there all the time is met once.
 value keyspace::page(words command, const hash* fields) const {
-  constexpr std::size_t most = 4;
   std::uint64_t from = 0;
   std::from_chars(command[2].data(), command[2].data() + command[2].size(), from);
   std::map<std::uint64_t, const hash::value_type*> ordered;
@@ -292,7 +290,7 @@ value keyspace::page(words command, const hash* fields) const {
   }
   auto entries = list();
   auto next = ordered.begin();
-  for (std::size_t i = 0; i < most && next != ordered.end(); ++i, ++next) {
+  for (std::size_t i = 0; i < page_ && next != ordered.end(); ++i, ++next) {
     entries.items.push_back(bulk(next->second->first));
     entries.items.push_back(bulk(next->second->second));
   }

@@ -29,6 +29,9 @@ class keyspace {
   // Answers have the shape of RESP3, or of RESP2 as scripts see them.
   std::optional<resp::value> run(words command, std::chrono::microseconds now, bool resp3);
   void clear() { entries_.clear(); }
+  // HSCAN tells so many elements at a time: few, so that a few are several pages. Redis tells all
+  // of a small hash at once.
+  void set_page(std::size_t elements) noexcept { page_ = elements; }
 
   using sorted_set = std::vector<std::pair<double, std::string>>;  // sorted
   // Null when there is none at that time.
@@ -75,6 +78,7 @@ class keyspace {
   resp::value score(double value) const;
 
   std::unordered_map<std::string, entry, hasher, std::equal_to<>> entries_;
+  std::size_t page_ = 4;
   std::int64_t now_ = 0;  // ms
   std::chrono::microseconds time_{};
   bool resp3_ = false;

@@ -39,6 +39,7 @@ class simulated_server {
   std::vector<std::string> lasting_keys() const { return keys_.lasting_keys(); }
   std::vector<std::string> ending_keys() const { return keys_.ending_keys(); }
   void evict(std::string_view key) { keys_.evict(key); }
+  void set_page(std::size_t elements) noexcept { keys_.set_page(elements); }
   std::size_t elements() const { return keys_.elements(); }
   // As SCRIPT LOAD, of a script whose hash is known.
   void know(const resp::script& one);

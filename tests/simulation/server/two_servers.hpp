@@ -38,6 +38,7 @@ class two_servers : public support::server_test {
     us_there_ = connect();
     listener_there_ = connect();
     clock_.stop_at(simulated_.now());
+    simulated_.set_page(128);
   }
 
   // The answer, which must be that of the real one.

@@ -139,10 +139,18 @@ if waiting then
   --@include pass_on
   granted = granted or mine
   if not granted and refusal then
-    if member then
-      call('ZREM', KEYS[2], member)
-      call('HDEL', KEYS[3], member)
-    end
+    -- Those in front may have left the queue, as we do: who is the first now may not know it.
+    local leaves = member
+    repeat
+      if leaves then
+        call('ZREM', KEYS[2], leaves)
+        call('HDEL', KEYS[3], leaves)
+      end
+      leaves = looked < 30 and call('ZRANGE', KEYS[2], '0', '0')[1]
+      looked = looked + 1
+      local request, _, _, _, _, _, way = read_waiter(leaves or '')
+    until way ~= '-' or redis.pcall('PUBLISH', 'hf:c:' .. string.sub(request, 1, 32),
+      'next ' .. request .. ' 0') ~= 0
     return refusal
   end
 else

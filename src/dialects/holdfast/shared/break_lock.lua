@@ -36,7 +36,6 @@ local more, grace = false, nil
 --@include draw
 -- All tokens to come are above those that were looked at, also if the counter was lost meanwhile.
 draw()
-text = string.format('%.0f', now)
 if waiting then
   --@include pass_on
 end

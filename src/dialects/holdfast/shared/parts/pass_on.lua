@@ -49,7 +49,7 @@ while true do
   local silent, heard, poked = true, nil, nil
   if request then
     heard = redis.pcall('HGET', KEYS[3], member)
-    heard, poked = string.match(type(heard) == 'string' and heard or text, '^(%d+):?(%d*)$')
+    heard, poked = string.match(type(heard) == 'string' and heard or time_text, '^(%d+):?(%d*)$')
     -- Or it is a holder already: this is a second place, which gives it nothing.
     silent = not heard or now - heard > (way == 'p' and 5000000 or 120000000) or entry_of(request)
   end
@@ -64,14 +64,16 @@ while true do
     if mode == 's' and weight > limit then
       -- There are no longer so many permits. It is told when it asks, and blocks nobody.
       if told then redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 0') end
-    elseif not fits(mode, weight, limit, old) then
+    elseif sweep and not fits(mode, weight, limit, old) then
+      -- What is in its way may have ended, and whoever asks goes on to look. Where nobody listens,
+      -- nobody would: it is gone, and the one behind it is told.
       local is_news = told and (looked > 1 or not me)
-      if sweep then
-        -- What is in its way may have ended, and whoever asks goes on to look.
+      if not is_news or redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 20') ~= 0 then
         more = true
-        if is_news then redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 20') end
         break
       end
+    elseif not fits(mode, weight, limit, old) then
+      local is_news = told and (looked > 1 or not me)
       if request == me then break end
       local ends = earliest > now_ms and earliest - now_ms or 60000
       local heir, heir_way, left, listeners = comes_in and me, nil, nil, 1

@@ -26,6 +26,9 @@ if earliest > 0 and earliest <= now_ms then
   end
   if #gone > 0 then call('HDEL', KEYS[1], unpack(gone)) end
   if page[1] ~= '0' then
+    -- Also where all have ended in this very millisecond: what is past would delete the key at
+    -- once, and what is written behind that would make another, without an end.
+    latest = math.max(latest, now_ms + 1)
     -- First, since it passes when memory is short, and what follows a write passes too.
     call('PEXPIREAT', KEYS[1], string.format('%.0f', latest))
     sweep = {cursor = page[1], least = least}

@@ -9,13 +9,14 @@ local function save()
     if #taken_out > 0 then call('HDEL', KEYS[1], unpack(taken_out)) end
     local after = string.format('1%s:%.0f:%.0f:%d:%d:%d:%d:%d:%d:%d:%d', held.s > 0 and 's' or 'm',
       earliest, latest, held.n, held.c, held.d, held.r, held.p, held.x, held.u, held.s)
+    if sweep then
+      put_in[#put_in + 1] = '>'
+      put_in[#put_in + 1] = sweep.cursor .. string.format(':%.0f', sweep.least)
+    end
     if after ~= summary or #put_in > 0 then
       call('HSET', KEYS[1], '=', after, unpack(put_in))
       call('PEXPIREAT', KEYS[1], string.format('%.0f', latest))
       summary = after
-    end
-    if sweep then
-      call('HSET', KEYS[1], '>', sweep.cursor .. string.format(':%.0f', sweep.least))
     end
   end
   put_in, taken_out = {}, {}

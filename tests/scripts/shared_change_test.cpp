@@ -32,8 +32,8 @@ TEST_P(SharedChange, ChangesAModeInPlace) {
   EXPECT_TRUE(holds(later)) << "a weaker mode lets readers in";
 }
 
-// One token for the change and one for the reader that it lets in. A counter ahead of the clock grows
-// by the time since it was written: were that a time to come, a new master could draw less.
+// One token for the change and one for the reader that it lets in. A counter ahead of the clock
+// grows by the time since it was written: were that a time to come, a new master could draw less.
 TEST_P(SharedChange, WritesDownWhenItsCounterWasRaisedTwice) {
   claim writer = in_mode('x'), reader = waiting(in_mode('r'));
   ASSERT_TRUE(granted_to(writer));

@@ -255,7 +255,7 @@ void deadlock_watch::keep(dialects::part_of_waits part) {
   }
   next_part_ = std::move(part.next);
   if (next_part_ != dialects::first_part) return;
-  std::erase_if(known_, [&](const auto& one) { return one.second.pass != pass_; });
+  std::erase_if(known_, [pass = pass_](const auto& one) { return one.second.pass != pass; });
   ++pass_;
 }
 

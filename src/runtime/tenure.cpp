@@ -32,7 +32,21 @@ leasing::outcome in_quarantine() {
           "from taking new locks for a while"};
 }
 
-// What is counted on of a lease that is to be changed.
+dialects::claim claim_of(engine& owner, const lock_spec& spec, const leasing::patience& patience) {
+  const bool may_queue = patience.waits && spec.has_queue();
+  const auto request = owner.next_request(spec.is_retained());
+  return {.key = &spec.key,
+          .wants = spec.wants.get(),
+          .owner = request,
+          .lease = spec.lease,
+          .delay = spec.delay,
+          .floor = spec.is_counted() ? owner.floor(spec.key.slot()) : 0,
+          .waits = may_queue,
+          .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,
+          .queue_limit = spec.queue_limit,
+          .proof = may_queue ? owner.proof_of(request.counter()) : 0};
+}
+
 }  // namespace
 
 tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
@@ -40,17 +54,7 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
     : engine_(owner),
       spec_(std::move(spec)),
       site_(site),
-      claim_{.key = &spec_->key,
-             .wants = spec_->wants.get(),
-             .owner = owner.next_request(spec_->is_retained()),
-             .lease = spec_->lease,
-             .delay = spec_->delay,
-             .floor = spec_->is_counted() ? owner.floor(spec_->key.slot()) : 0,
-             .waits = patience.waits && spec_->has_queue(),
-             .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,
-             .queue_limit = spec_->queue_limit,
-             .proof =
-                 patience.waits && spec_->has_queue() ? owner.proof_of(claim_.owner.counter()) : 0},
+      claim_(claim_of(owner, *spec_, patience)),
       machine_(std::in_place_type<acquiring>, *spec_->recipe, claim_, patience,
                acquiring::settings{.response_timeout = owner.options().response_timeout,
                                    .while_busy = spec_->pauses(),

@@ -46,7 +46,8 @@ TEST(failure, never_carries_a_control_byte) {
     std::string detail;
     while (random() % 40 != 0) detail += static_cast<char>(random());
     const auto code = static_cast<errc>(1 + random() % last);
-    for (const char c : std::string_view{failure{code, detail}.what()}) {
+    const failure told{code, detail};
+    for (const char c : std::string_view{told.what()}) {
       ASSERT_TRUE(c >= 0x20 && c < 0x7f) << i;
     }
   }

@@ -302,9 +302,9 @@ void promises::believed_together(std::span<const belief* const> all) {
 
 void promises::left(std::string_view owner, monotonic_time now) {
   look(now);
-  // Giving back may have been refused, too.
-  if (now - refused_until_ < 5s) return;
-  if (find(owner) != nullptr && !stepped_back_) {
+  // Giving back may have been refused, too; and a replica may not have heard of it.
+  if (now < refused_until_ + 5s) return;
+  if (find(owner) != nullptr && !stepped_back_ && !failed_over_) {
     violated("I11: a request has ended, and the lock was left to it");
   }
 }

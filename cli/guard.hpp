@@ -15,8 +15,9 @@
 
 namespace holdfast::cli {
 
-// What wakes a guard. Made before the command starts, since it throws `std::system_error` when
-// there are no descriptors left, and a command without a guard would run on without the lock.
+// Wakes a guard. The program makes it before it starts the command: the constructor throws
+// `std::system_error` when there are no descriptors left, and a command without a guard would run
+// on without the lock.
 struct alarms {
   alarms();
   bell lost;              // rung when the lease is lost

@@ -305,6 +305,8 @@ TEST_P(QueueScript, IsFullOfThoseWhoAreLeftWhenAFreeLockIsHandedOn) {
   EXPECT_EQ(code_of(redis().acquire(third)), errc::queue_full);
   EXPECT_TRUE(owns(first));
   EXPECT_EQ(waiting(), 1);
+  EXPECT_EQ(redis().command({"HLEN", key.value_key() + ":i"}).number, 1)
+      << "of the one that was refused nothing is left";
 }
 
 // Where nobody may publish, who is handed the lock finds out when he asks.
@@ -508,20 +510,6 @@ TEST_P(QueueScript, GivesALockThatEndedToTheFirstAndTheAskerAPlace) {
   EXPECT_EQ(waiting(), 2) << "the limit counts those who are left";
   // Nothing is left of those who are not in the queue.
   EXPECT_EQ(redis().command({"HLEN", key.value_key() + ":i"}).number, 2);
-}
-
-TEST_P(QueueScript, LeavesNothingOfWhomItRefuses) {
-  const auto channel = listen(2);
-  claim mine = claims.next();
-  redis().must_acquire(mine);
-  claim first = next_waiting(others), second = next_waiting(others), third = next_waiting(others);
-  must_wait(first);
-  must_wait(second);
-  end_the_lease();
-  third.queue_limit = 1;
-  EXPECT_EQ(code_of(redis().acquire(third)), errc::queue_full);
-  EXPECT_EQ(redis().command({"HLEN", key.value_key() + ":i"}).number, 1);
-  EXPECT_EQ(waiting(), 1);
 }
 
 }  // namespace

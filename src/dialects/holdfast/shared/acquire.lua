@@ -127,7 +127,7 @@ if waits then
     call('ZADD', KEYS[2], string.format('%.0f', ticket), member)
   end
   ticket = ticket + 0
-  call('HSET', KEYS[3], member, string.format('%.0f', now))
+  call('HSET', KEYS[3], member, time_text)
   call('PEXPIRE', KEYS[2], '180000')
   call('PEXPIRE', KEYS[3], '180000')
   waiting = true

@@ -1,9 +1,9 @@
 -- Gives the lock to those in the queue who may have it together, in their order, each with a token
--- of its own. Stops at the first that must wait. Needs `now`; `me`, a request that need not be told
--- and gets its whole `lease`, or nil; and `comes_in`, whether `me` fits what is held. Sets `mine`
--- to the answer for `me` when it is among them, `more` when this gave up looking to keep the script
--- short, `refusal` as draw does, and `grace`: for how many ms the first that must wait may still
--- prove that it lives. `more` and `grace` must be there before.
+-- of its own. Stops at the first that must wait. Needs `now`, and draw's `time_text`; `me`, a
+-- request that need not be told and gets its whole `lease`, or nil; and `comes_in`, whether `me`
+-- fits what is held. Sets `mine` to the answer for `me` when it is among them, `more` when this
+-- gave up looking to keep the script short, `refusal` as draw does, and `grace`: for how many ms
+-- the first that must wait may still prove that it lives. `more` and `grace` must be there before.
 --
 -- A waiter that does not fit keeps others waiting that do, and nobody knows whether it lives: its
 -- connection may outlast a process that is frozen. So it is told to ask at once, and when that was
@@ -88,7 +88,7 @@ while true do
         listeners = redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 0')
         if type(listeners) == 'number' then
           left = math.min(claim, 1000)
-          redis.pcall('HSET', KEYS[3], member, heard .. ':' .. string.format('%.0f', now))
+          redis.pcall('HSET', KEYS[3], member, heard .. ':' .. time_text)
         else
           -- We may not publish: those in front ask every 2 s.
           left = 3000 - math.floor((now - heard) / 1000)
@@ -118,7 +118,7 @@ while true do
       local listeners = 1
       if told then
         listeners = redis.pcall('PUBLISH', channel, table.concat({'shared', request, text, claim,
-          string.format('%.0f', now), proof, KEYS[1]}, ' '))
+          time_text, proof, KEYS[1]}, ' '))
         -- We may not publish: it keeps its place, if it is there, and will ask.
         if type(listeners) ~= 'number' then
           listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)[2]
@@ -137,5 +137,5 @@ while true do
   redis.pcall('HDEL', KEYS[3], member)
 end
 if raised then
-  call('SET', KEYS[4], major > now and text .. ' ' .. string.format('%.0f', now) or text)
+  call('SET', KEYS[4], major > now and text .. ' ' .. time_text or text)
 end

@@ -9,6 +9,15 @@
 
 namespace holdfast::runtime {
 
+namespace {
+
+// Each answer says so, and seldom anything new: then the threads' caches are left alone.
+void store_news(std::atomic<bool>& what, bool now) noexcept {
+  if (what.load(std::memory_order_relaxed) != now) what.store(now);
+}
+
+}  // namespace
+
 quorum_group::quorum_group(std::vector<std::shared_ptr<client_core>> members,
                            milliseconds longest_lease)
     : members_(std::move(members)),
@@ -32,11 +41,11 @@ bool quorum_group::hears() const noexcept {
 }
 
 void quorum_group::set_slow(std::size_t member, bool slow) noexcept {
-  if (slow_[member].load(std::memory_order_relaxed) != slow) slow_[member].store(slow);
+  store_news(slow_[member], slow);
 }
 
 void quorum_group::set_silent(std::size_t member, bool silent) noexcept {
-  if (silent_[member].load(std::memory_order_relaxed) != silent) silent_[member].store(silent);
+  store_news(silent_[member], silent);
 }
 
 bool quorum_group::began(const std::shared_ptr<quorum_errand>& one) {

@@ -198,22 +198,18 @@ class several_round {
 
   // What was given up need not be free at once: no document says when. But it must be soon.
   void settle() {
-    std::string why;
-    const bool same = support::eventually(
-        [&] {
-          why.clear();
-          for (const auto& one : parts_) {
-            const auto seen = run_.on().looks().status(one.name);
-            if (seen.holding != one.held.size() || seen.waiting != 0) {
-              why = one.name + ": " + std::to_string(seen.holding) +
-                    " hold it, and should: " + std::to_string(one.held.size()) +
-                    "; wait: " + std::to_string(seen.waiting);
-            }
-          }
-          return why.empty();
-        },
-        milliseconds{8'000});
-    run_.expect(same, all_or_nothing, why);
+    run_.expect_soon(all_or_nothing, [&] {
+      std::string why;
+      for (const auto& one : parts_) {
+        const auto seen = run_.on().looks().status(one.name);
+        if (seen.holding != one.held.size() || seen.waiting != 0) {
+          why = one.name + ": " + std::to_string(seen.holding) +
+                " hold it, and should: " + std::to_string(one.held.size()) +
+                "; wait: " + std::to_string(seen.waiting);
+        }
+      }
+      return why;
+    });
   }
 
   void release() {

@@ -13,7 +13,6 @@
 #include "reference/kinds.hpp"
 #include "reference/promises.hpp"
 #include "reference/wait_call.hpp"
-#include "support/eventually.hpp"
 
 namespace holdfast::reference {
 namespace {
@@ -108,14 +107,7 @@ class barrier_round {
   }
 
   void compare() {
-    std::string why;
-    const bool same = support::eventually(
-        [&] {
-          why = differs();
-          return why.empty();
-        },
-        milliseconds{8'000});
-    run_.expect(same, together, why);
+    run_.expect_soon(together, [&] { return differs(); });
     if (!ended_) return;
     ended_ = false;
     const std::lock_guard lock(guard_);

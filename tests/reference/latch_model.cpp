@@ -14,7 +14,6 @@
 #include "reference/kinds.hpp"
 #include "reference/promises.hpp"
 #include "reference/wait_call.hpp"
-#include "support/eventually.hpp"
 
 namespace holdfast::reference {
 namespace {
@@ -118,14 +117,7 @@ class latch_round {
   }
 
   void compare() {
-    std::string why;
-    const bool same = support::eventually(
-        [&] {
-          why = differs();
-          return why.empty();
-        },
-        milliseconds{8'000});
-    run_.expect(same, opens, why);
+    run_.expect_soon(opens, [&] { return differs(); });
     run_.expect(at().count() == left_, counts, "count() says something else");
   }
 

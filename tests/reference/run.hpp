@@ -13,6 +13,7 @@
 #include <holdfast/inspector.hpp>
 
 #include "base/time.hpp"
+#include "support/eventually.hpp"
 #include "support/private_server.hpp"
 
 namespace holdfast::reference {
@@ -70,6 +71,18 @@ class run {
   [[noreturn]] void disagree(const sentence& promised, const std::string& seen);
   void expect(bool kept, const sentence& promised, const std::string& seen) {
     if (!kept) disagree(promised, seen);
+  }
+  // Soon `differs` must return an empty text; what it returns last is what was seen.
+  template <typename Differs>
+  void expect_soon(const sentence& promised, Differs differs) {
+    std::string seen;
+    const bool kept = support::eventually(
+        [&] {
+          seen = differs();
+          return seen.empty();
+        },
+        milliseconds{8'000});
+    expect(kept, promised, seen);
   }
 
   std::string story() const;

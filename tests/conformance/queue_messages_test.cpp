@@ -75,6 +75,7 @@ TEST_P(QueueMessages, AGrantForARequestThatHasLeftIsGivenBack) {
   const auto departed = place.substr(0, place.find(':')), proof = place.substr(place.size() - 16);
   leave.request_stop();
   leaver.join();
+  EXPECT_TRUE(waits("left", 0)) << "until then a grant for it is that of one who leaves";
   const auto time = server().command({"TIME"}).items;
   const auto tell = [&](const std::string& name, const std::string& major,
                         const std::string& by_proof) {

@@ -55,7 +55,8 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
     if remaining < 0 then return {'persistent'} end
     -- Its owner may keep it although he does not use it: ask for it.
     if string.sub(owner, -1) == 'r' then
-      redis.pcall('PUBLISH', 'hf:c:' .. string.sub(owner, 1, 32), 'wanted ' .. owner)
+      --@include channels
+      redis.pcall('PUBLISH', channels .. string.sub(owner, 1, 32), 'wanted ' .. owner)
     end
     if not ARGV[5] then return -remaining end
   elseif not ARGV[5] then
@@ -121,6 +122,7 @@ if queued and ARGV[5] and not winner then
     -- The lock is still free, and the one behind us does not know that it is the first.
     local looked, unheard = 0, {}
     claim = 0
+    --@include channels
     --@include tell_next
   end
 end

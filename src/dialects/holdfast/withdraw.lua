@@ -19,6 +19,7 @@ if owner ~= ARGV[1] or ARGV[3] and major ~= ARGV[3] then
   if was_first then
     local me, looked, unheard = nil, 0, {}
     local claim = math.max(0, call('PTTL', KEYS[1]))
+    --@include channels
     --@include tell_next
   end
   return 0

@@ -9,6 +9,7 @@
 local call = redis.call
 --@include server_time
 --@include end_wait
+--@include channels
 local function has(lock, request)
   local value = redis.pcall('GET', lock)
   if type(value) == 'string' then return string.match(value, '^1:%d+:(.*)$') == request end
@@ -21,7 +22,7 @@ end
 -- behind it.
 local function is_dead(wait)
   local client = string.match(wait, '^(%x+)%-%d+$')
-  return client and call('PUBSUB', 'NUMSUB', 'hf:c:' .. client)[2] == 0
+  return client and call('PUBSUB', 'NUMSUB', channels .. client)[2] == 0
 end
 for i = 2, #KEYS do
   local at = 3 * (i - 2) + 1

@@ -5,6 +5,7 @@
 -- before.
 -- Who is gone: nobody listens to his channel, or he has not asked for twice the longest time that a
 -- waiter may stay silent. PUBLISH comes before SET, so that the lock's value stays until then.
+--@include channels
 local looked, unheard = 0, {}
 while not winner do
   local head = redis.pcall('ZPOPMIN', KEYS[2])
@@ -34,7 +35,7 @@ while not winner do
     --@include tell_next
     local listeners = 1
     if way == '-' and request ~= me then
-      listeners = redis.pcall('PUBLISH', 'hf:c:' .. string.sub(request, 1, 32),
+      listeners = redis.pcall('PUBLISH', channels .. string.sub(request, 1, 32),
         table.concat({'grant', request, text, wanted, string.format('%.0f', now), proof, KEYS[1]},
           ' '))
       if type(listeners) ~= 'number' then

@@ -1,7 +1,7 @@
 -- Tells the first who waits that he is it, and for how many ms (`claim`) the lock is another's: he
 -- asks then at the latest. Who is gone leaves the queue, after the first of them a hundred at a
--- time. Needs `me` and `looked` as pass_on does, and `unheard`, the clients to whose channel nobody
--- listens: many requests of one that died may wait.
+-- time. Needs `channels`, `me` and `looked` as pass_on does, and `unheard`, the clients to whose
+-- channel nobody listens: many requests of one that died may wait.
 local last, gone, front = '0', nil, nil
 repeat
   front, gone = redis.pcall('ZRANGE', KEYS[2], '0', last), {}
@@ -10,7 +10,7 @@ repeat
     if way ~= '-' or request == me or looked == 200 then break end
     local client = string.sub(request, 1, 32)
     if not unheard[client] then
-      local listeners = redis.pcall('PUBLISH', 'hf:c:' .. client,
+      local listeners = redis.pcall('PUBLISH', channels .. client,
         'next ' .. request .. ' ' .. claim)
       if listeners ~= 0 then break end
       unheard[client] = true

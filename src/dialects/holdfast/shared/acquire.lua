@@ -149,7 +149,7 @@ if waiting then
       leaves = looked < 30 and call('ZRANGE', KEYS[2], '0', '0')[1]
       looked = looked + 1
       local request, _, _, _, _, _, way = read_waiter(leaves or '')
-    until way ~= '-' or redis.pcall('PUBLISH', 'hf:c:' .. string.sub(request, 1, 32),
+    until way ~= '-' or redis.pcall('PUBLISH', channels .. string.sub(request, 1, 32),
       'next ' .. request .. ' 0') ~= 0
     return refusal
   end

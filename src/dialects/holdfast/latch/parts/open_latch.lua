@@ -2,13 +2,14 @@
 -- keep the script short. Nothing depends on the message: who asks is told the same, also when the
 -- latch was set again, since for ten minutes it is remembered when it opened. Writes nothing where
 -- nobody waits.
+--@include channels
 local waiting = call('EXISTS', queue) == 1 and redis.pcall('ZPOPMIN', queue, 100) or {}
 local more = #waiting == 200
 for i = 1, #waiting, 2 do
   local request, claim, way, proof = string.match(waiting[i], '^([^:]+):l(%d+):([-p])(%x+)$')
   redis.pcall('HDEL', asked, waiting[i])
   if way == '-' then
-    redis.pcall('PUBLISH', 'hf:c:' .. string.sub(request, 1, 32),
+    redis.pcall('PUBLISH', channels .. string.sub(request, 1, 32),
       table.concat({'opened', request, text, claim, text, proof, latch}, ' '))
   end
 end

@@ -10,6 +10,7 @@
 -- stands behind the time at which it asked last: `<us>:<us>`. If it has not asked for as long as a
 -- provisional grant lasts, it leaves the queue. Should it live after all, it comes back to its old
 -- place, with its ticket.
+--@include channels
 local looked, raised, major = 0, false, nil
 local mine, refusal = nil, nil
 -- What stands in the queue: request, mode, weight, limit, what it replaces, claim, way, proof.
@@ -59,7 +60,7 @@ while true do
     silent = not old
   end
   if not silent then
-    local channel = 'hf:c:' .. string.sub(request, 1, 32)
+    local channel = channels .. string.sub(request, 1, 32)
     local told = way == '-' and request ~= me
     if mode == 's' and weight > limit then
       -- There are no longer so many permits. It is told when it asks, and blocks nobody.
@@ -102,7 +103,7 @@ while true do
       if listeners ~= 0 and not (left and left <= 0) then
         grace = left or nil
         if heir_way == '-' then
-          redis.pcall('PUBLISH', 'hf:c:' .. string.sub(heir, 1, 32),
+          redis.pcall('PUBLISH', channels .. string.sub(heir, 1, 32),
             'next ' .. heir .. ' ' .. math.min(left, ends))
         end
         break

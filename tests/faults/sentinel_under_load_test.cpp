@@ -28,7 +28,7 @@ void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
 std::size_t beliefs_of_two(std::vector<history::event> all) {
   std::erase_if(all, [](const history::event& one) { return one.what == kind::emptied; });
   std::vector<history::violation> found;
-  history::beliefs_do_not_overlap(history::story(std::move(all)), found);
+  history::beliefs_go_together(history::story(std::move(all)), found);
   return found.size();
 }
 

@@ -1,44 +1,20 @@
-// Who may hold a lock together. Written from include/holdfast/mode_lock.hpp ("How a `mode_lock` is
-// held, and who may hold it at the same time"), include/holdfast/read_write_lock.hpp ("Together
-// with other readers and one upgradeable holder.", "Together with readers, and able to become the
-// writer.") and docs/kinds.md ("A read-write lock of the same name is the same lock: readers hold
-// PR, the writer EX.").
+// The modes of the reference: the table is that of tests/support/modes.hpp.
 #pragma once
 
 #include <array>
 #include <cstddef>
-#include <string>
 
 #include <holdfast/mode_lock.hpp>
 
+#include "support/modes.hpp"
+
 namespace holdfast::reference {
 
-enum class mode : std::size_t { nl, cr, cw, pr, pw, ex, u };
-
-inline constexpr std::array<const char*, 7> mode_names{"NL", "CR", "CW", "PR", "PW", "EX", "U"};
-
-inline std::string name_of(mode m) { return mode_names[static_cast<std::size_t>(m)]; }
-
-// The table of the classic lock managers, and U beside it. That U goes with NL and CR is said by no
-// document: a reader (PR) goes with both, and an upgradeable reader is one.
-inline bool go_together(mode a, mode b) {
-  static constexpr bool table[7][7] = {{true, true, true, true, true, true, true},        // NL
-                                       {true, true, true, true, true, false, true},       // CR
-                                       {true, true, true, false, false, false, false},    // CW
-                                       {true, true, false, true, false, false, true},     // PR
-                                       {true, true, false, false, false, false, false},   // PW
-                                       {true, false, false, false, false, false, false},  // EX
-                                       {true, true, false, true, false, false, false}};   // U
-  return table[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
-}
-
-// Whether whatever goes with `a` goes with `b` as well: b is no more than a.
-inline bool no_more(mode b, mode a) {
-  for (std::size_t other = 0; other < mode_names.size(); ++other) {
-    if (go_together(a, mode{other}) && !go_together(b, mode{other})) return false;
-  }
-  return true;
-}
+using support::go_together;
+using support::mode;
+using support::mode_names;
+using support::name_of;
+using support::no_more;
 
 inline lock_mode public_mode(mode m) {
   static constexpr std::array<lock_mode, 6> modes{

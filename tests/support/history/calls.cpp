@@ -17,7 +17,7 @@ void check_losses(const acquisition& one, const bounds& within, std::vector<viol
   const auto late = within.loss_late + one.frozen;
   const auto told = one.losses.empty() ? never : one.losses.front().time;
   for (const auto& look : one.looks) {
-    if (look.what == kind::held && look.time > told) {
+    if (look.what != kind::ended && look.time > told) {
       report("held again after it was lost", {one.losses.front(), look});
     }
     if (look.what == kind::ended && told > look.time + late && !one.killed) {
@@ -40,6 +40,9 @@ void calls_return(const story& run, const bounds& within, std::vector<violation>
             one.released.value_or(one.failed.value_or(one.won.value_or(begin))));
       };
       check(one.called, one.returned());
+      for (const auto& each : one.changes) {
+        if (!one.killed) check(each.asked, each.result ? each.result->time : never);
+      }
       if (one.releasing && !one.killed) {
         check(*one.releasing, one.released ? one.released->time : never);
       }

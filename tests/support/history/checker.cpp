@@ -13,7 +13,8 @@ std::vector<violation> check(const story& run, const bounds& within) {
   server_gives_to_one(run, found);
   tokens_grow(run, found);
   tokens_follow_time(run, found);
-  beliefs_do_not_overlap(run, found);
+  beliefs_go_together(run, found);
+  beliefs_end_in_time(run, found);
   nothing_changes_under_holders(run, found);
   writes_are_in_order(run, found);
   no_write_is_lost(run, found);

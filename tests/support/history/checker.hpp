@@ -40,12 +40,14 @@ std::string to_text(const violation& one);
 // Checks them all.
 std::vector<violation> check(const story& run, const bounds& within = {});
 
-// What the server and its users agree on: safety.cpp.
-void server_gives_to_one(const story&, std::vector<violation>&);     // I1
-void tokens_grow(const story&, std::vector<violation>&);             // I2
-void tokens_follow_time(const story&, std::vector<violation>&);      // I3
-void beliefs_do_not_overlap(const story&, std::vector<violation>&);  // I4
+// What the server gives, and to whom: safety.cpp.
+void server_gives_to_one(const story&, std::vector<violation>&);  // I1
+void tokens_grow(const story&, std::vector<violation>&);          // I2
+void tokens_follow_time(const story&, std::vector<violation>&);   // I3
 
+// What its users believe, by the table of the modes: beliefs.cpp.
+void beliefs_go_together(const story&, std::vector<violation>&);            // I4
+void beliefs_end_in_time(const story&, std::vector<violation>&);            // I4
 void nothing_changes_under_holders(const story&, std::vector<violation>&);  // I13
 
 // What a resource sees that checks tokens: resource.cpp.

@@ -154,6 +154,128 @@ TEST(Checker, WantsOneToBelieveAtATime) {
   EXPECT_EQ(broken(silent), "I4");
 }
 
+// Process 1 reads, becomes the writer and a reader again; process 2 reads before and afterwards.
+const std::string roles =
+    "10 called process=1 operation=1 lock=a lease=1000\n"
+    "11 called process=2 operation=1 lock=a lease=1000\n"
+    "12 called process=2 operation=2 lock=a lease=1000\n"
+    "20 won process=1 operation=1 lock=a token=1 until=1000 mode=U\n"
+    "21 won process=2 operation=1 lock=a token=2 until=1000 mode=PR\n"
+    "30 changing process=1 operation=1 lock=a token=1 until=400 mode=EX\n"
+    "40 releasing process=2 operation=1 lock=a token=2 mode=PR\n"
+    "41 released process=2 operation=1 lock=a token=2 mode=PR\n"
+    "42 changed process=1 operation=1 lock=a token=3 until=1010 mode=EX\n"
+    "45 believed process=1 operation=1 lock=a token=3 until=1010 mode=EX\n"
+    "50 changing process=1 operation=1 lock=a token=3 until=400 mode=PR\n"
+    "51 believed process=1 operation=1 lock=a token=3 until=1010 mode=PR\n"
+    "52 won process=2 operation=2 lock=a token=4 until=1020 mode=PR\n"
+    "55 believed process=1 operation=1 lock=a token=3 until=1010 mode=PR\n"
+    "60 changed process=1 operation=1 lock=a token=5 until=1050 mode=PR\n"
+    "65 believed process=1 operation=1 lock=a token=5 until=1050 mode=PR\n"
+    "70 releasing process=1 operation=1 lock=a token=5 mode=PR\n"
+    "71 released process=1 operation=1 lock=a token=5 mode=PR\n";
+
+std::string roles_with(const std::string& from, const std::string& to) {
+  auto text = roles;
+  const auto at = text.find(from);
+  EXPECT_NE(at, text.npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Checker, WantsThoseWhoBelieveToGoTogetherByTheTableOfTheModes) {
+  const auto two = [](const std::string& one, const std::string& other) {
+    return "10 called process=1 operation=1 lock=a lease=1000\n"
+           "11 called process=2 operation=1 lock=a lease=1000\n"
+           "20 won process=1 operation=1 lock=a token=1 until=900 mode=" +
+           one + "\n30 won process=2 operation=1 lock=a token=2 until=900 mode=" + other + "\n";
+  };
+  EXPECT_EQ(broken(two("PR", "PR")), "");
+  EXPECT_EQ(broken(two("U", "PR")), "");
+  EXPECT_EQ(broken(two("U", "U")), "I4");
+  EXPECT_EQ(broken(two("CW", "CW")), "");
+  EXPECT_EQ(broken(two("CW", "PR")), "I4");
+  EXPECT_EQ(broken(two("PW", "CR")), "");
+  EXPECT_EQ(broken(two("PW", "PR")), "I4");
+  EXPECT_EQ(broken(two("EX", "NL")), "");
+  EXPECT_EQ(broken(two("EX", "CR")), "I4");
+}
+
+TEST(Checker, FollowsChangesOfTheMode) {
+  EXPECT_EQ(broken(roles), "");
+  // It became the writer while another still read.
+  EXPECT_EQ(broken(roles_with("40 releasing", "43 releasing")), "I4");
+  // Another read before the writer asked to be a reader.
+  EXPECT_EQ(broken(roles_with("52 won", "49 won")), "I4");
+  // It may be changed from when that is asked for, and it is what it was if nobody came in.
+  const std::string back = "55 believed process=1 operation=1 lock=a token=3 until=1010 mode=EX";
+  const std::string same = "55 believed process=1 operation=1 lock=a token=3 until=1010 mode=PR";
+  const std::string other = "52 won process=2 operation=2 lock=a token=4 until=1020 mode=PR\n";
+  EXPECT_EQ(broken(roles_with(same, back)), "I4");
+  auto alone = roles_with(same, back);
+  alone.erase(alone.find(other), other.size());
+  EXPECT_EQ(broken(alone), "");
+}
+
+TEST(Checker, WantsNobodyToBelieveInWhatWasChanged) {
+  const std::string after = "65 believed process=1 operation=1 lock=a token=5";
+  EXPECT_EQ(broken(roles_with(after, "65 believed process=1 operation=1 lock=a token=9")), "");
+  EXPECT_EQ(broken(roles + "66 believed process=1 operation=1 lock=a token=3 until=1010 mode=EX\n"),
+            "I4");
+}
+
+TEST(Checker, WantsChangesToHaveTokensOfTheirOwn) {
+  EXPECT_EQ(broken(roles_with("token=5 until=1050 mode=PR\n65", "token=4 until=1050 mode=PR\n65")),
+            "I2");
+  EXPECT_EQ(broken(roles_with("token=3 until=1010", "token=2 until=1010")), "I2");
+}
+
+TEST(Checker, WantsChangesToReturn) {
+  EXPECT_EQ(broken(roles_with("until=400 mode=EX", "until=41 mode=EX"), {.return_late = {}}),
+            "I10");
+}
+
+// What was held when it was looked at twice was held in between, whatever it had said.
+TEST(Checker, CountsWhatWasSeenFromOutside) {
+  const auto looks = [](const std::string& second) {
+    return one_after_the_other +
+           "25 believed process=1 operation=1 lock=a token=1 until=50 mode=EX\n" + second +
+           " believed process=1 operation=1 lock=a token=1 until=340 mode=EX\n";
+  };
+  EXPECT_EQ(broken(looks("299")), "");
+  const auto no_end = [&](std::string text) {
+    for (const std::string line : {"300 releasing process=1 operation=1 lock=a until=2300\n",
+                                   "310 released process=1 operation=1 lock=a\n",
+                                   "200 held process=1 operation=1 lock=a until=1180\n"}) {
+      text.erase(text.find(line), line.size());
+    }
+    return text.replace(text.find("until=1000"), 10, "until=50");
+  };
+  EXPECT_EQ(broken(no_end(one_after_the_other)), "");
+  EXPECT_EQ(broken(no_end(looks("299"))), "I4");
+}
+
+TEST(Checker, WantsNobodyToBelieveInMoreThanWasAskedFor) {
+  const std::string look = "25 believed process=1 operation=1 lock=a token=1 until=";
+  EXPECT_EQ(broken(one_after_the_other + look + "1025\n"), "");
+  EXPECT_EQ(broken(one_after_the_other + look + "1026\n"), "I4");
+}
+
+TEST(Checker, WantsNobodyToBelieveInWhatEndedWhileItWasFrozen) {
+  const std::string run =
+      "10 called process=1 operation=1 lock=a lease=1000\n"
+      "20 won process=1 operation=1 lock=a token=1 until=1000\n"
+      "500 frozen process=1 until=510\n"
+      "1490 thawed process=1\n";
+  const std::string held = " believed process=1 operation=1 lock=a token=1 until=1520\n";
+  EXPECT_EQ(broken(run + "1510" + held), "") << "a renewal of just before";
+  EXPECT_EQ(broken(run + "1511" + held), "I4");
+  const std::string changed =
+      "480 changing process=1 operation=1 lock=a token=1 mode=PR\n"
+      "1495 changed process=1 operation=1 lock=a token=2 until=1600 mode=PR\n"
+      "1520 believed process=1 operation=1 lock=a token=2 until=1600 mode=PR\n";
+  EXPECT_EQ(broken(run + changed), "") << "granted meanwhile";
+}
+
 TEST(Checker, ExcusesTwoOwnersForALeaseAfterTheServerWasEmptied) {
   const std::string emptied = "250 emptied until=260\n";
   EXPECT_EQ(broken(with("320 won", "265 won") + emptied), "");
@@ -203,6 +325,18 @@ TEST(Checker, WantsNothingToChangeUnderHolders) {
       "21 saw process=1 operation=1 lock=a value=7\n"
       "305 saw process=1 operation=1 lock=a value=8\n";
   EXPECT_EQ(broken(one_after_the_other + too_late), "");
+  const std::string by_itself = "60 written process=1 operation=1 lock=a token=1 value=1 note=8\n";
+  EXPECT_EQ(broken(one_after_the_other + changed + by_itself), "");
+}
+
+TEST(Checker, WantsNothingToChangeWhileAReaderBecomesTheWriter) {
+  const std::string before = "22 saw process=1 operation=1 lock=a token=1 value=7 mode=U\n";
+  const std::string as_writer = "44 saw process=1 operation=1 lock=a token=3 mode=EX value=";
+  EXPECT_EQ(broken(roles + before + as_writer + "7\n"), "");
+  EXPECT_EQ(broken(roles + before + as_writer + "8\n"), "I13");
+  // Who becomes less lets others in.
+  const auto less = roles_with("until=400 mode=EX", "until=400 mode=CR");
+  EXPECT_EQ(broken(less + before + as_writer + "8\n"), "");
 }
 
 // I5
@@ -346,6 +480,7 @@ TEST(Checker, WantsLossesToBeToldOnceAndInTime) {
   EXPECT_EQ(broken(ended), "I10");
   EXPECT_EQ(broken(ended + lost + lost), "I10");
   EXPECT_EQ(broken(ended + lost + "511 held process=1 operation=1 lock=a until=600\n"), "I10");
+  EXPECT_EQ(broken(ended + lost + "511 believed process=1 operation=1 lock=a until=600\n"), "I10");
   EXPECT_EQ(broken(ended + "800 lost process=1 operation=1 lock=a\n"), "I10");
 }
 

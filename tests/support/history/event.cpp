@@ -12,10 +12,11 @@ namespace holdfast::history {
 namespace {
 
 // In the order of `kind`.
-constexpr std::array names{"called", "won",     "failed",    "unclear",  "held",    "ended",
-                           "lost",   "saw",     "releasing", "released", "written", "refused",
-                           "total",  "granted", "freed",     "killed",   "frozen",  "thawed",
-                           "broken", "emptied", "healed",    "left"};
+constexpr std::array names{"called",    "won",      "failed",  "unclear",  "held",    "believed",
+                           "ended",     "lost",     "saw",     "changing", "changed", "unchanged",
+                           "releasing", "released", "written", "refused",  "total",   "granted",
+                           "freed",     "killed",   "frozen",  "thawed",   "broken",  "emptied",
+                           "healed",    "left"};
 
 std::string one_word(std::string text) {
   std::replace_if(
@@ -39,6 +40,12 @@ kind kind_named(std::string_view text) {
   return static_cast<kind>(found - names.begin());
 }
 
+support::mode mode(std::string_view text) {
+  const auto found = support::mode_named(text);
+  if (!found) throw std::invalid_argument("no mode: " + std::string(text));
+  return *found;
+}
+
 void set(event& one, std::string_view field, std::string_view value) {
   if (field == "process")
     one.process = number<std::int64_t>(value);
@@ -58,6 +65,8 @@ void set(event& one, std::string_view field, std::string_view value) {
     one.part = number<std::uint32_t>(value);
   else if (field == "whole")
     one.whole = number<std::uint32_t>(value);
+  else if (field == "mode")
+    one.mode = mode(value);
   else if (field == "note")
     one.note = value;
   else
@@ -87,6 +96,7 @@ std::string to_line(const event& one) {
   add("value", std::to_string(one.value));
   add("part", std::to_string(one.part));
   add("whole", std::to_string(one.whole));
+  add("mode", one.mode ? support::name_of(*one.mode) : "");
   add("note", one_word(one.note));
   return line;
 }

@@ -3,9 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "support/modes.hpp"
 
 namespace holdfast::history {
 
@@ -13,16 +16,21 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 enum class kind {
-  // What users of locks do and see.
-  called,     // an acquisition begins; until: when it must have returned; lease; part and whole
-              // of what several can have; note: "fair", or "joins": a reader, see I3
-  won,        // it returned a lease; token; until: it is held at least so long
-  failed,     // it returned without one; note: why
-  unclear,    // it returned without one, but the server may have granted it all the same
-  held,       // the holder looked, and had it; until: as above
-  ended,      // the holder looked, and had it no more
-  lost,       // the holder was told of the loss
-  saw,        // the holder has read the number `value`, which only holders of the whole may change
+  // What users of locks do and see. From `won` on, each says in which mode it was had by then.
+  called,    // an acquisition begins; until: when it must have returned; lease; part and whole
+             // of what several can have; note: "fair", or "joins": a reader, see I3
+  won,       // it returned a lease; token; until: it is held at least so long
+  failed,    // it returned without one; note: why
+  unclear,   // it returned without one, but the server may have granted it all the same
+  held,      // the holder looked, and had it; until: as above
+  believed,  // an observer looked at the lease with this token: it said "held", in this mode, until
+             // then
+  ended,     // the holder looked, and had it no more
+  lost,      // the holder was told of the loss
+  saw,       // the holder has read the number `value`, which only holders of the whole may change
+  changing,  // its holder asks for this mode instead; until: when the call must have returned
+  changed,   // it has that: a new token and mode; until: as above
+  unchanged,  // it has not; note: why
   releasing,  // the release begins; until: when it must have returned
   released,   // it returned; note: what was wrong, "lost" when it was no longer ours
   // What resources do with those who hold a lock; in the order of `value` of each lock.
@@ -30,11 +38,11 @@ enum class kind {
   refused,  // one with this token was not
   total,    // what the resource has at the end: `value`
   // What the server did, where the run can tell: its own order, by time.
-  granted,  // the lock was given to the owner in `note`, with this token
+  granted,  // the lock was given to the owner in `note`, with this token and in this mode
   freed,    // the owner in `note` has it no more
   // What was done to the run.
   killed,   // this process had ended by now
-  frozen,   // this process runs no more ...
+  frozen,   // this process is stopped, and runs no more from `until` on ...
   thawed,   // ... and runs again
   broken,   // the network or the server fails; until: it works again
   emptied,  // the server loses what it has, some time before `until`; note: "clock", where its
@@ -55,7 +63,8 @@ struct event {
   std::uint64_t value = 0;
   std::uint32_t part = 0;   // of the lock, which has ...
   std::uint32_t whole = 0;  // ... so many: a permit of three; 0: there is one, and it is wanted
-  std::string note{};       // one word
+  std::optional<support::mode> mode{};  // none: permits, or what only one can have
+  std::string note{};                   // one word
 
   friend bool operator==(const event&, const event&) = default;
 };

@@ -10,11 +10,22 @@ namespace holdfast::history {
 namespace {
 
 TEST(Event, IsOneLineAndBack) {
-  const event all{nanoseconds(12), kind::written,     7, 3, "a{b}", 18'446'744'073'709'551'615U,
-                  nanoseconds(99), milliseconds(300), 5, 2, 3,      "5"};
+  const event all{.time = nanoseconds(12),
+                  .what = kind::written,
+                  .process = 7,
+                  .operation = 3,
+                  .lock = "a{b}",
+                  .token = 18'446'744'073'709'551'615U,
+                  .until = nanoseconds(99),
+                  .lease = milliseconds(300),
+                  .value = 5,
+                  .part = 2,
+                  .whole = 3,
+                  .mode = support::mode::pw,
+                  .note = "5"};
   EXPECT_EQ(to_line(all),
             "12 written process=7 operation=3 lock=a{b} token=18446744073709551615 until=99 "
-            "lease=300 value=5 part=2 whole=3 note=5");
+            "lease=300 value=5 part=2 whole=3 mode=PW note=5");
   EXPECT_EQ(parse(to_line(all)), all);
   for (auto what = kind::called; what <= kind::left; what = kind(int(what) + 1)) {
     const event plain{nanoseconds(1), what};
@@ -29,7 +40,7 @@ TEST(Event, HasNotesOfOneWord) {
 
 TEST(Event, RefusesOtherLines) {
   for (const auto* line : {"", "x won", "1", "1 wins", "1 won token", "1 won colour=9",
-                           "1 won token=9x", "1 won token=-1"}) {
+                           "1 won token=9x", "1 won token=-1", "1 won mode=pr"}) {
     EXPECT_THROW(parse(line), std::invalid_argument) << line;
   }
 }

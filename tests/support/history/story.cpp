@@ -18,6 +18,7 @@ void add(acquisition& to, const event& one) {
       to.failed = one;
       break;
     case kind::held:
+    case kind::believed:
     case kind::ended:
       to.looks.push_back(one);
       break;
@@ -26,6 +27,14 @@ void add(acquisition& to, const event& one) {
       break;
     case kind::saw:
       to.reads.push_back(one);
+      break;
+    case kind::changing:
+      to.changes.push_back({one, std::nullopt});
+      break;
+    case kind::changed:
+    case kind::unchanged:
+      if (to.changes.empty()) throw std::invalid_argument("no change was begun: " + to_line(one));
+      to.changes.back().result = one;
       break;
     case kind::releasing:
       to.releasing = one;
@@ -41,16 +50,18 @@ void add(acquisition& to, const event& one) {
 // What was done to a process.
 struct fate {
   std::optional<event> killed;
-  std::vector<interval> frozen;  // the last one perhaps to the end
+  std::vector<freeze> frozen;  // the last one perhaps to the end
 };
 
 std::map<std::int64_t, fate> fates(const std::vector<event>& others) {
   std::map<std::int64_t, fate> all;
   for (const auto& one : others) {
     if (one.what == kind::killed) all[one.process].killed = one;
-    if (one.what == kind::frozen) all[one.process].frozen.push_back({one.time, never});
+    if (one.what == kind::frozen) {
+      all[one.process].frozen.push_back({{one.time, never}, std::max(one.time, one.until)});
+    }
     if (one.what == kind::thawed && !all[one.process].frozen.empty())
-      all[one.process].frozen.back().to = one.time;
+      all[one.process].frozen.back().time.to = one.time;
   }
   return all;
 }
@@ -58,8 +69,10 @@ std::map<std::int64_t, fate> fates(const std::vector<event>& others) {
 void note_fate(acquisition& of, const fate& process) {
   if (!of.released && !of.failed) of.killed = process.killed;
   const auto over = of.released ? of.released->time : of.failed ? of.failed->time : never;
-  for (const auto& time : process.frozen) {
+  for (const auto& frozen : process.frozen) {
+    const auto& time = frozen.time;
     if (!time.overlaps({of.called.time, over})) continue;
+    of.freezes.push_back(frozen);
     of.frozen_from = time.from;
     of.frozen += time.to == never ? nanoseconds(0) : time.to - time.from;
   }
@@ -70,23 +83,35 @@ bool is_of_a_resource(kind what) { return what == kind::written || what == kind:
 
 }  // namespace
 
+milliseconds acquisition::lease() const {
+  auto longest = called.lease;
+  for (const auto& one : changes) longest = std::max(longest, one.asked.lease);
+  return longest;
+}
+
 nanoseconds acquisition::returned() const {
   auto when = won ? won->time : failed ? failed->time : never;
   return killed ? std::min(when, killed->time) : when;
+}
+
+nanoseconds acquisition::over() const {
+  auto when = losses.empty() ? never : losses.front().time;
+  for (const auto& look : looks) {
+    if (look.what == kind::ended) when = std::min(when, look.time);
+  }
+  return releasing ? std::min(when, releasing->time) : when;
 }
 
 interval acquisition::belief() const {
   if (!won) return {};
   auto to = won->until;
   for (const auto& look : looks) {
-    if (look.what == kind::held) to = std::max(to, look.until);
+    if (look.what != kind::ended) to = std::max(to, look.until);
   }
-  for (const auto& look : looks) {
-    if (look.what == kind::ended) to = std::min(to, look.time);
+  for (const auto& one : changes) {
+    if (one.made()) to = std::max(to, one.result->until);
   }
-  if (!losses.empty()) to = std::min(to, losses.front().time);
-  if (releasing) to = std::min(to, releasing->time);
-  return {won->time, std::max(to, won->time)};
+  return {won->time, std::max(std::min(to, over()), won->time)};
 }
 
 story::story(std::vector<event> history) {

@@ -20,7 +20,7 @@ struct occupation {
 
 // While the server may think that this acquisition has the lock; nothing when it never did.
 std::optional<occupation> of(const acquisition& one) {
-  const nanoseconds lease = one.called.lease;
+  const nanoseconds lease = one.lease();
   if (one.killed) {
     const auto from = one.won ? one.won->time : one.killed->time;
     return occupation{{from, one.killed->time + lease}, cause::orphaned, *one.killed};
@@ -137,7 +137,7 @@ void free_lock_is_taken(const story& run, const bounds& within, std::vector<viol
     milliseconds lease{};
     std::vector<occupation> occupations;
     for (const auto& one : acquisitions) {
-      lease = std::max(lease, one.called.lease);
+      lease = std::max(lease, one.lease());
       if (const auto mine = of(one)) occupations.push_back(*mine);
     }
     const auto broken = faults(run, lease);

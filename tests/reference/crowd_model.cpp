@@ -107,14 +107,10 @@ class member {
     as.asked = net::now();
     const auto what = kind_.to_change(run_.of(by_), name_, has->look(), from, to, how);
     result<lease> got = errc::busy;
-    has->changes_to(to.in);
     (void)outcome_of_call(
         [&] { got = what.try_acquire({.timeout = milliseconds{choices_.between(0, 30)}}); });
     run_.did(who_ + " changes to " + text_of(to) + ": " + outcome_of(got));
-    if (!got) {
-      has->changes_to(std::nullopt);
-      return has;
-    }
+    if (!got) return has;
     has->ends();
     auto now = sees_.watch(std::move(*got), std::move(as));
     linger();

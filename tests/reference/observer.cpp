@@ -32,6 +32,10 @@ constexpr sentence while_held{"include/holdfast/lease.hpp, remaining",
 
 std::int64_t ticks(monotonic_time t) { return t.time_since_epoch().count(); }
 
+std::optional<mode> mode_of(const lease& one) {
+  return support::mode_of(static_cast<char>(one.mode()));
+}
+
 std::string describe(const watched& one) {
   return one.what().who + " has " + one.what().family + " " + text_of(one.what().has) + " token " +
          one.token().to_string();
@@ -53,11 +57,6 @@ void watched::drop() {
   ends();
   const std::unique_lock lock(guard_);
   lease_.reset();
-}
-
-bool watched::goes_with(mode other) const {
-  const int to = changes_to_;
-  return go_together(what_.has.in, other) || (to >= 0 && go_together(mode{std::size_t(to)}, other));
 }
 
 observer::observer(run& of)
@@ -128,7 +127,7 @@ void observer::look_at(const std::shared_ptr<watched>& one, std::vector<sample>&
   }
   if (ended) say(never_again, describe(*one) + " again, after it had ended");
   if (left.count() > 0) {
-    held.push_back({one, left.count()});
+    held.push_back({one, mode_of(*one->lease_).value_or(one->what().has.in)});
     one->none_left_since_ = 0;
   } else if (one->none_left_since_ == 0) {
     one->none_left_since_ = now;  // less than a millisecond is told as none
@@ -143,9 +142,8 @@ void observer::look_around() {
   std::vector<sample> both;
   for (const auto& each : first) {
     const std::shared_lock lock(each.of->guard_, std::try_to_lock);
-    if (lock && each.of->lease_ && !each.of->given_up_ && each.of->lease_->held()) {
-      both.push_back(each);
-    }
+    if (!lock || !each.of->lease_ || each.of->given_up_ || !each.of->lease_->held()) continue;
+    if (mode_of(*each.of->lease_).value_or(each.in) == each.in) both.push_back(each);
   }
   judge(both);
 }
@@ -155,7 +153,7 @@ void observer::judge(const std::vector<sample>& together) {
   for (std::size_t i = 0; i < together.size(); ++i) {
     const auto& what = together[i].of->what();
     permits[what.lock] += what.has.permits;
-    for (std::size_t j = 0; j < i; ++j) judge_pair(*together[i].of, *together[j].of);
+    for (std::size_t j = 0; j < i; ++j) judge_pair(together[i], together[j]);
   }
   for (const auto& [lock, used] : permits) {
     const auto most = most_permits(lock);
@@ -166,8 +164,8 @@ void observer::judge(const std::vector<sample>& together) {
   }
 }
 
-void observer::judge_pair(const watched& a, const watched& b) {
-  const auto &one = a.what(), &other = b.what();
+void observer::judge_pair(const sample& a, const sample& b) {
+  const auto &one = a.of->what(), &other = b.of->what();
   if (one.lock != other.lock) return;
   if (one.same_hold != 0 && one.same_hold == other.same_hold) return;
   {
@@ -175,10 +173,11 @@ void observer::judge_pair(const watched& a, const watched& b) {
     if (std::ranges::find(excused_, one.lock) != excused_.end()) return;
   }
   if (one.family != other.family) {
-    say(exclusion, "two kinds at once: " + describe(a) + "; " + describe(b));
-  } else if (one.has.permits == 0 && !a.goes_with(other.has.in) && !b.goes_with(one.has.in)) {
+    say(exclusion, "two kinds at once: " + describe(*a.of) + "; " + describe(*b.of));
+  } else if (one.has.permits == 0 && !go_together(a.in, b.in)) {
     say(one.family == "mutex" ? exclusion : together_only,
-        "both believed at once: " + describe(a) + "; " + describe(b));
+        "both believed at once: " + describe(*a.of) + ", in " + name_of(a.in) + "; " +
+            describe(*b.of) + ", in " + name_of(b.in));
   }
 }
 

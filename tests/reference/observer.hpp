@@ -1,10 +1,11 @@
 // Samples what every lease of every client believes, from outside, and judges exclusion from that.
 //
-// It sees `lease` alone: held(), token(), remaining(). It never asks the server who the owner is.
+// It sees `lease` alone: held(), mode(), token(), remaining(). It never asks the server who the
+// owner is.
 //
 // A round of samples reads every lease twice, one after another. A lease that ended is never held
-// again, so whatever said "held" in both passes was believed at the moment between them: the
-// verdict is certain, however slowly the thread runs.
+// again, so whatever said "held" in both passes, and in the same mode, was believed at the moment
+// between them: the verdict is certain, however slowly the thread runs.
 #pragma once
 
 #include <atomic>
@@ -63,8 +64,6 @@ class watched {
     return use(*lease_);
   }
   void drop();  // destroys the lease
-  // A change is under way: it has its mode or the new one, until the call has returned.
-  void changes_to(std::optional<mode> to) { changes_to_ = to ? static_cast<int>(*to) : -1; }
   // From here on its user does not count on it any more.
   void ends();
 
@@ -74,10 +73,8 @@ class watched {
   const fencing_token token_;
   mutable std::shared_mutex guard_;
   std::optional<lease> lease_;
-  bool goes_with(mode other) const;
   std::int64_t none_left_since_ =
       0;  // held() was true without any time left; of the observer alone
-  std::atomic<int> changes_to_{-1};
   std::atomic<bool> given_up_{false};
   std::atomic<std::int64_t> ended_{0};  // when it certainly had ended (0: not yet), boot clock
 };
@@ -99,13 +96,13 @@ class observer {
  private:
   struct sample {
     std::shared_ptr<watched> of;
-    std::int64_t remaining = 0;
+    mode in{};  // as it says; of all_of, and of permits, as was asked for
   };
   void observe(const std::stop_token& stop);
   void look_around();
   void look_at(const std::shared_ptr<watched>& one, std::vector<sample>& held);
   void judge(const std::vector<sample>& together);
-  void judge_pair(const watched& a, const watched& b);
+  void judge_pair(const sample& a, const sample& b);
   void judge_tokens(const watched& newest, const std::vector<std::shared_ptr<watched>>& others);
   void say(const sentence& promised, const std::string& seen);
   std::vector<std::shared_ptr<watched>> all() const;

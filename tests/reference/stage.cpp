@@ -189,8 +189,6 @@ std::string stage::behind_of(waiter& one, bool& gone) {
   run_.noted("(" + name + " returned: " + one.at->outcome + ")");
   if (one.granted != 0) {
     one.changes ? adopt_change(one) : adopt(one);
-  } else if (auto* const stays = one.changes ? find(*one.changes) : nullptr; stays != nullptr) {
-    stays->at->changes_to(std::nullopt);
   } else if (one.ends_by_itself) {
     run_.expect(
         one.at->returned - one.at->began >= milliseconds{19}, promises::once,

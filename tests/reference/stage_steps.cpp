@@ -263,7 +263,6 @@ void stage::change_one(bool waits) {
            text_of(to) + ", lease " + std::to_string(how.lease.count()) +
            (how.fixed ? " (fixed)" : ""));
   changed_ = true;
-  one.at->changes_to(to.in);
   const auto as = claim_of(to, one.by, one.id, how);
   waiters_.push_back({.id = ++ids_,
                       .asked = to,
@@ -279,7 +278,6 @@ void stage::change_once(std::uint64_t id, const want& to, bool deadlock) {
   const auto how = terms_of_change();
   const auto what = kind_.to_change(run_.of(one.by), name_, one.at->look(), one.has, to, how);
   auto as = claim_of(to, one.by, one.id, how);
-  one.at->changes_to(to.in);
   const auto began = net::now();
   std::optional<result<lease>> got;
   const auto thrown = outcome_of_call([&] {
@@ -303,7 +301,7 @@ void stage::change_once(std::uint64_t id, const want& to, bool deadlock) {
                 "a change from " + text_of(one.has) + " to " + text_of(to) + " said " + said +
                     ", and should have: " + expected);
   }
-  if (!got || !*got) return one.at->changes_to(std::nullopt);
+  if (!got || !*got) return;
   run_.expect(!one.at->look().held(), promises::changed, "what was changed still says held");
   run_.expect(!one.at->look().lost().stop_requested(), promises::changed, "a change told a loss");
   const auto old = one.at->token();

@@ -33,14 +33,15 @@ contended_run::contended_run(const std::string& server)
 void contended_run::play(const std::vector<std::vector<contended>>& parties, milliseconds length,
                          const std::function<void()>& meanwhile) {
   const auto until = time_now() + before + length + afterwards;
+  observer sees(log_);
   std::vector<std::jthread> running;  // joined also when something throws
   std::set<std::string> names;
   for (std::size_t i = 0; i < parties.size(); ++i) {
     for (const auto& one : parties[i]) names.insert(one.name);
     for (int thread = 0; thread < threads; ++thread) {
-      running.emplace_back([=, this, locks = parties[i]] {
+      running.emplace_back([=, this, &sees, locks = parties[i]] {
         contender(locks, resources_.socket(), tokens::checked, std::int64_t(i + 1), until, log_,
-                  i * threads + std::uint64_t(thread))
+                  sees, i * threads + std::uint64_t(thread))
             .run();
       });
     }

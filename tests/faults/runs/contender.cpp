@@ -12,17 +12,51 @@ using history::event;
 using history::kind;
 using history::nanoseconds;
 
+constexpr milliseconds longest_change{300};
+
 void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
 
 }  // namespace
 
+// A lease that is watched, and whose loss is told.
+class contender::possession {
+ public:
+  possession(lease got, const event& turn, recorder& log, observer& by) : lease_(std::move(got)) {
+    on_loss_.emplace(lease_.lost(), [this, turn, &log] {
+      auto lost = turn;
+      lost.what = kind::lost;
+      log.record(lost);
+      told_ = true;
+    });
+    watch_.emplace(by, lease_, turn);
+  }
+
+  const lease& look() const { return lease_; }
+  const std::atomic<bool>& told() const { return told_; }
+
+  // From now on nobody looks at it.
+  lease& alone() {
+    watch_.reset();
+    on_loss_.reset();
+    return lease_;
+  }
+
+ private:
+  lease lease_;
+  std::atomic<bool> told_{false};
+  std::optional<std::stop_callback<std::function<void()>>> on_loss_;
+  std::optional<observer::watch> watch_;
+};
+
 contender::contender(std::vector<contended> locks, const std::string& resources, tokens mode,
-                     std::int64_t process, nanoseconds until, recorder& log, std::uint64_t seed)
+                     std::int64_t process, nanoseconds until, recorder& log, observer& sees,
+                     std::uint64_t seed)
     : locks_(std::move(locks)),
       resource_(resources, mode),
       process_(process),
       until_(until),
       log_(log),
+      sees_(sees),
       random_(seed) {}
 
 void contender::run() {
@@ -45,73 +79,50 @@ void contender::take(const contended& one, milliseconds timeout) {
     call.note = one.options.fair ? "fair" : way.joins ? "joins" : "";
   });
   auto got = way.target.try_acquire({.timeout = timeout});
-  if (got) return hold(*std::move(got), way.part == way.whole);
+  if (got) return hold(*std::move(got), one, way);
   const bool unclear = got.error().reason() == errc::unavailable;
   tell(unclear ? kind::unclear : kind::failed,
        [&](event& failed) { failed.note = got.error().what(); });
 }
 
-void contender::hold(lease got, bool has_all) {
-  turn_.token = got.token().value();
-  tell(kind::won, [&](event& one) { one.until = one.time + got.remaining(); });
-  {
-    std::atomic<bool> told{false};
-    const auto turn = turn_;
-    const std::stop_callback on_loss(got.lost(), [&] {
-      auto lost = turn;
-      lost.what = kind::lost;
-      log_.record(lost);
-      told = true;
-    });
-    if (has_all) {
-      change(got);
-    } else {
-      read_twice(got);
-    }
-    if (!look(got)) wait_for(told);
-  }
+void contender::hold(lease got, const contended& of, const access& way) {
+  auto mine = possess(std::move(got), kind::won);
+  use(mine->look(), way.part == way.whole);
+  while (way.change && any(3) != 0 && change(mine, of, way)) use(mine->look(), true);
+  if (!look(mine->look())) wait_for(mine->told());
+  auto& lease = mine->alone();
   tell(kind::releasing, [](event& one) { one.until = one.time + patience; });
-  const auto released = got.release();
+  const auto released = lease.release();
   tell(kind::released, [&](event& one) { one.note = released ? "" : released.error().what(); });
 }
 
-// Adds one to what the lock protects. It does not look whether it still has the lock: that is what
-// the tokens are for.
-void contender::change(lease& got) {
-  const auto number = resource_.read(turn_.lock, turn_.token);
-  if (!number) return;
-  take_time();
-  look(got);
-  auto writer = turn_;
-  writer.time = time_now();
-  resource_.write(writer, *number + 1);
+// Watched after it has been told of.
+std::unique_ptr<contender::possession> contender::possess(lease got, kind how) {
+  turn_.token = got.token().value();
+  turn_.mode = mode_of(got);
+  tell(how, [&](event& one) { one.until = one.time + got.remaining(); });
+  return std::make_unique<possession>(std::move(got), turn_, log_, sees_);
 }
 
-// Nobody changes it meanwhile.
-void contender::read_twice(const lease& got) {
-  for (int i = 0; i < 2; ++i) {
-    const auto number = resource_.read(turn_.lock, turn_.token);
-    if (!number) return;
-    tell(kind::saw, [&](event& one) { one.value = *number; });
-    if (i == 0) take_time();
-    look(got);
-  }
-}
-
-void contender::take_time() {
-  if (time_now() < until_) pause(least_hold_);
-  pause(milliseconds(any(any(20) == 0 ? 400 : 4)));
-}
-
-bool contender::look(const lease& got) {
-  const auto before = time_now();
-  const auto remaining = got.remaining();
-  const bool held = remaining > milliseconds(0) || got.held();
-  tell(held ? kind::held : kind::ended, [&](event& one) {
-    one.time = before;
-    if (held) one.until = before + remaining;
+// Whether it has something still: in place of what was, or the same as before.
+bool contender::change(std::unique_ptr<possession>& mine, const contended& of, const access& way) {
+  const auto wanted = way.change(mine->look(), random_);
+  if (!wanted) return false;
+  const milliseconds timeout(any(longest_change.count()));
+  tell(kind::changing, [&](event& one) {
+    one.until = one.time + timeout;
+    one.lease = *of.options.lease;
+    one.mode = wanted->to;
   });
-  return held;
+  auto got = wanted->target.try_acquire({.timeout = timeout});
+  if (got) {
+    mine = possess(*std::move(got), kind::changed);
+    return true;
+  }
+  tell(kind::unchanged, [&](event& one) { one.note = got.error().what(); });
+  // Nobody may have said whether it was changed: then it has what both modes have in common.
+  turn_.mode = mode_of(mine->look());
+  return turn_.mode.has_value();
 }
 
 // Counts rather than looks at a clock: the process may be frozen meanwhile.

@@ -61,8 +61,9 @@ options read_options(const std::vector<std::string>& arguments) {
 // One line; the history is kept when something is wrong.
 bool report(const plan& what, const findings& found) {
   std::printf(
-      "%-26s %-13s %6zu acquisitions %5zu losses %5zu refused %4zu strikes %3zu violations\n",
-      what.what.name.c_str(), what.server.c_str(), found.acquisitions, found.losses,
+      "%-26s %-13s %6zu acquisitions %5zu changes %5zu losses %5zu refused %4zu strikes "
+      "%3zu violations\n",
+      what.what.name.c_str(), what.server.c_str(), found.acquisitions, found.changes, found.losses,
       found.refused_writes, found.strikes, found.count);
   if (found.count == 0) {
     std::filesystem::remove_all(what.directory);

@@ -108,6 +108,7 @@ void count(const std::vector<event>& all, findings& into) {
                                      [what](const event& one) { return one.what == what; }));
   };
   into.acquisitions = number(kind::won);
+  into.changes = number(kind::changed);
   into.losses = number(kind::lost);
   into.refused_writes = number(kind::refused);
 }

@@ -18,6 +18,7 @@ struct plan {
 
 struct findings {
   std::size_t acquisitions = 0;
+  std::size_t changes = 0;  // of a mode, that were made
   std::size_t losses = 0;
   std::size_t refused_writes = 0;
   std::size_t strikes = 0;  // that hit somebody

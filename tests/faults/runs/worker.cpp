@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iostream>
 #include <stdexcept>
@@ -28,10 +29,45 @@ std::vector<access> by_polling(const clients& redis, const contested& what) {
 
 // Three readers for each writer.
 std::vector<access> by_readers(const clients& redis, const contested& what) {
-  constexpr std::uint32_t all = 1000;  // more than there are threads
   const auto both = redis.told.rw(what.name, what.options);
-  const access reader{both.shared(), 1, all, true};
-  return {reader, reader, reader, {both.exclusive(), all, all}};
+  const access reader{.target = both.shared(), .joins = true};
+  return {reader, reader, reader, {both.exclusive()}};
+}
+
+using support::mode;
+
+// Writers become readers, and upgradeable readers either. A plain reader can become nothing else.
+std::vector<access> by_roles(const clients& redis, const contested& what) {
+  const auto both = redis.told.rw(what.name, what.options);
+  const auto change = [both](const lease& held, std::mt19937_64& any) -> std::optional<change_of> {
+    const auto has = mode_of(held);
+    if (has == mode::u && any() % 2 == 0) return change_of{both.upgrade(held), mode::ex};
+    if (has != mode::u && has != mode::ex) return std::nullopt;
+    return change_of{both.downgrade(held), mode::pr};
+  };
+  access reader{.target = both.shared(), .joins = true};
+  return {reader,
+          reader,
+          {.target = both.upgradeable(), .change = change},
+          {.target = both.exclusive(), .change = change}};
+}
+
+// All six, and from each to each.
+std::vector<access> by_modes(const clients& redis, const contested& what) {
+  constexpr std::array modes{
+      lock_mode::null,           lock_mode::concurrent_read, lock_mode::concurrent_write,
+      lock_mode::protected_read, lock_mode::protected_write, lock_mode::exclusive};
+  const auto target = redis.told.mode_lock(what.name, what.options);
+  const auto change = [=](const lease& held, std::mt19937_64& any) -> std::optional<change_of> {
+    const auto has = mode_of(held);
+    const auto to = modes.at(any() % modes.size());
+    const auto wanted = support::mode_of(static_cast<char>(to));
+    if (!has || has == wanted) return std::nullopt;
+    return change_of{target.change(held, to), *wanted};
+  };
+  std::vector<access> all;
+  for (const auto one : modes) all.push_back({.target = target.in(one), .change = change});
+  return all;
 }
 
 std::vector<access> by_permits(const clients& redis, const contested& what) {
@@ -51,6 +87,8 @@ const std::vector<contested>& contests() {
       {"fixed", {.lease = milliseconds(300), .renewal = renewal::none}, by_mutex},
       {"polled", {.lease = milliseconds(400)}, by_polling},
       {"shared", {.lease = milliseconds(400)}, by_readers},
+      {"roles", {.lease = milliseconds(400)}, by_roles},
+      {"modes", {.lease = milliseconds(400)}, by_modes},
       {"permits", {.lease = milliseconds(400)}, by_permits},
   };
   return all;
@@ -84,6 +122,7 @@ void work(const assignment& what) {
   how.wakeup = wakeup::poll;
   const clients redis{told, client(what.server, how)};
   recorder log(what.directory);
+  observer sees(log);
   std::vector<contended> locks;
   for (const auto& one : contests()) locks.push_back({one.name, one.options, one.ways(redis, one)});
   std::cout << worker_is_ready << '\n' << std::flush;
@@ -92,7 +131,7 @@ void work(const assignment& what) {
   std::vector<std::thread> running;
   for (int i = 0; i < threads; ++i) {
     running.emplace_back([&, i] {
-      contender(locks, what.resources, what.mode, ::getpid(), nanoseconds(until), log,
+      contender(locks, what.resources, what.mode, ::getpid(), nanoseconds(until), log, sees,
                 what.seed * threads + std::uint64_t(i))
           .run();
     });

@@ -1,0 +1,72 @@
+// What a contender does with what the lock protects.
+#include <poll.h>
+
+#include "faults/runs/contender.hpp"
+
+namespace holdfast::faults {
+
+using history::event;
+using history::kind;
+using support::mode;
+
+// Who has it in a mode beside which nobody else writes adds one; who has one beside which nobody
+// writes reads. It does not look whether it still has the lock: that is what the tokens are for.
+void contender::use(const lease& got, bool has_all) {
+  const auto in = turn_.mode;
+  const bool writes = in ? in == mode::ex || in == mode::pw : has_all;
+  const bool reads = in ? in == mode::pr || in == mode::u : !has_all;
+  if (writes) {
+    add_one(got);
+  } else if (reads) {
+    read_twice(got);
+  } else {
+    take_time();
+    look(got);
+  }
+}
+
+void contender::add_one(const lease& got) {
+  const auto number = resource_.read(turn_.lock, turn_.token);
+  if (!number) return;
+  // What an upgraded reader has read still holds.
+  tell(kind::saw, [&](event& one) { one.value = *number; });
+  take_time();
+  look(got);
+  auto writer = turn_;
+  writer.time = time_now();
+  resource_.write(writer, *number + 1);
+}
+
+// Nobody changes it meanwhile.
+void contender::read_twice(const lease& got) {
+  for (int i = 0; i < 2; ++i) {
+    const auto number = resource_.read(turn_.lock, turn_.token);
+    if (!number) return;
+    tell(kind::saw, [&](event& one) { one.value = *number; });
+    if (i == 0) take_time();
+    look(got);
+  }
+}
+
+void contender::take_time() {
+  const auto pause = [](milliseconds time) { ::poll(nullptr, 0, int(time.count())); };
+  if (time_now() < until_) pause(least_hold_);
+  pause(milliseconds(any(any(20) == 0 ? 400 : 4)));
+}
+
+bool contender::look(const lease& got) {
+  const auto before = time_now();
+  if (const auto seen = look_at(got)) {
+    tell(kind::held, [&](event& one) {
+      one.time = seen->time;
+      one.until = seen->until;
+      one.mode = seen->mode;
+    });
+    return true;
+  }
+  if (got.held()) return true;  // it becomes something else, or the look took too long
+  tell(kind::ended, [&](event& one) { one.time = before; });
+  return false;
+}
+
+}  // namespace holdfast::faults

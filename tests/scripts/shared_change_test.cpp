@@ -89,6 +89,19 @@ TEST_P(SharedChange, UndoesNothingBeforeItsHolderKnowsThatItCannotBeWhatItWas) {
   EXPECT_TRUE(granted_to(other));
 }
 
+// Its lease is the longest, and one that has ended is swept.
+TEST_P(SharedChange, LastsAsLongAsBeforeWhereItCannotBeUndone) {
+  claim writer = in_mode('x'), down = instead_of(writer, 'r');
+  claim ends = in_mode('r'), shorter = in_mode('r');
+  ends.lease = brief_lease;
+  shorter.lease = lease / 2;
+  ASSERT_TRUE(granted_to(writer) && granted_to(down) && granted_to(ends) && granted_to(shorter));
+  outlive_brief_leases();
+  EXPECT_EQ(shared().withdraw(down), release_verdict(not_undone{}));
+  EXPECT_FALSE(holds(ends));
+  EXPECT_GT(shared().command({"PTTL", key.value_key()}).number, shorter.lease.count());
+}
+
 TEST_P(SharedChange, IsNotBroughtBackByAChangeThatOutlivesIt) {
   claim u = in_mode('u');
   ASSERT_TRUE(granted_to(u));

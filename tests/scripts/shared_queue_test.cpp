@@ -41,9 +41,28 @@ class SharedQueue : public shared_script_test {
     }
     return false;
   }
+  // What stands at the server of when the one at this place asked last.
+  void set_asked(std::uint64_t place, const std::string& what) {
+    const auto rank = std::to_string(place);
+    const auto who = shared().command({"ZRANGE", key.value_key() + ":w", rank, rank});
+    shared().command({"HSET", key.value_key() + ":i", who.items.at(0).text, what});
+  }
   void set_permits(std::uint32_t count) {
     const auto reply = shared().ask([&](auto& out) { write_set_permits(key, count, never, out); });
     EXPECT_TRUE(std::get<bool>(read_permits_set(key, reply)));
+  }
+  // So many hold it until then, and somebody looks whether a lease has ended.
+  void set_readers(int count, std::uint64_t until_ms) {
+    const auto passed = std::to_string(redis().micros() / 1000 - 1);
+    std::vector<std::string> words{
+        "HSET", key.value_key(), "=",
+        "1m:" + passed + ":99999999999999:0:0:0:" + std::to_string(count) + ":0:0:0:0"};
+    for (int i = 0; i < count; ++i) {
+      words.push_back(std::string{request_id{client_id{{9}}, std::uint64_t(i + 1)}.text()});
+      words.push_back("r1:" + std::to_string(1000 + i) + ":" + std::to_string(until_ms));
+    }
+    shared().command(words);
+    shared().command({"PEXPIREAT", key.value_key(), "99999999999999"});
   }
   // Until the server's clock has gone on by this.
   void outlast(milliseconds time) {
@@ -119,6 +138,28 @@ TEST_P(SharedQueue, PassesAPollerThatIsSilent) {
 }
 
 // Whoever asks once would be refused for as long as somebody is there that waits.
+// The server's clock was set back after the poller asked, so its question seems to come yet.
+TEST_P(SharedQueue, PassesAPollerThatAskedInATimeToCome) {
+  claim reader = in_mode('r'), writer = waiting(in_mode('x')), next_one = waiting(in_mode('r'));
+  ASSERT_TRUE(granted_to(reader));
+  ASSERT_EQ(place_of(writer), 0U);
+  set_asked(0, std::to_string(redis().micros() + 60'000'000));
+  EXPECT_EQ(place_of(next_one), 1U);
+  outlast(milliseconds{1000});
+  EXPECT_TRUE(granted_to(next_one));
+}
+
+TEST_P(SharedQueue, PassesAWaiterThatWasToldInATimeToCome) {
+  claim reader = in_mode('r'), writer = frozen(in_mode('x')), next_one = waiting(in_mode('r'));
+  ASSERT_TRUE(granted_to(reader));
+  ASSERT_EQ(place_of(writer), 0U);
+  const auto asked = redis().micros();
+  set_asked(0, std::to_string(asked) + ":" + std::to_string(asked + 60'000'000));
+  EXPECT_EQ(place_of(next_one), 1U);
+  outlast(writer.lease);
+  EXPECT_TRUE(granted_to(next_one));
+}
+
 TEST_P(SharedQueue, LetsOneThatAsksOncePassAsWell) {
   claim reader = in_mode('r'), writer = frozen(in_mode('x')), once = in_mode('r');
   ASSERT_TRUE(granted_to(reader));
@@ -202,23 +243,29 @@ TEST_P(SharedQueue, TellsTheNextWhenTheOneThatPassedAnotherIsRefused) {
   EXPECT_EQ(heard(), next(second, "0"));
 }
 
+// As after a failover, when most clients have not connected again: nobody asks for them. The one
+// that asked has been granted the lock, or is an operator, and does not go on to look.
+TEST_P(SharedQueue, TellsTheFirstWhereItStopsLooking) {
+  claim writer = in_mode('x'), next_one = frozen(in_mode('x'));
+  ASSERT_TRUE(granted_to(writer));
+  ASSERT_EQ(place_of(next_one), 0U);
+  for (std::uint64_t i = 1; i <= 35; ++i) {
+    const std::string gone{request_id{client_id{{9}}, i}.text()};
+    shared().command({"ZADD", key.value_key() + ":w", std::to_string(i), gone + ":r1/0::250:-1"});
+    shared().command(
+        {"HSET", key.value_key() + ":i", gone + ":r1/0::250:-1", std::to_string(redis().micros())});
+  }
+  shared().ask([&](auto& out) { write_break_shared(key, never, out); });
+  EXPECT_EQ(heard_by_the_frozen(), next(next_one, "20"));
+  EXPECT_EQ(place_of(next_one), std::nullopt) << "it has the lock";
+}
+
 // ---- many holders
 
 // Each script looks at a page, and whoever asks goes on until all have been looked at.
 TEST_P(SharedQueue, ForgetsManyWhoseLeasesHaveEndedAPageAtATime) {
   constexpr int holders = 2'000;
-  const auto set_all = [&](std::uint64_t until_ms) {
-    std::vector<std::string> words{"HSET", key.value_key(), "=",
-                                   "1m:" + std::to_string(until_ms) + ":99999999999999:0:0:0:" +
-                                       std::to_string(holders) + ":0:0:0:0"};
-    for (int i = 0; i < holders; ++i) {
-      words.push_back(std::string{request_id{client_id{{9}}, std::uint64_t(i + 1)}.text()});
-      words.push_back("r1:" + std::to_string(1000 + i) + ":" + std::to_string(until_ms));
-    }
-    shared().command(words);
-    shared().command({"PEXPIREAT", key.value_key(), "99999999999999"});
-  };
-  set_all(redis().micros() / 1000 - 1);
+  set_readers(holders, redis().micros() / 1000 - 1);
   claim writer = in_mode('x');
   int tries = 1;
   while (std::holds_alternative<unfinished>(shared().acquire(writer))) {
@@ -228,6 +275,20 @@ TEST_P(SharedQueue, ForgetsManyWhoseLeasesHaveEndedAPageAtATime) {
   EXPECT_GT(tries, 4);
   EXPECT_TRUE(granted_to(writer));
   EXPECT_EQ(shared().command({"HLEN", key.value_key()}).number, 2);
+}
+
+// Otherwise the waiter would be told of no lease that ends, and ask late.
+TEST_P(SharedQueue, LooksOnceMoreWhereOneThatWasSeenHasEndedMeanwhile) {
+  set_readers(600, redis().micros() / 1000 + brief_lease.count());
+  claim writer = waiting(in_mode('x'));
+  ASSERT_TRUE(std::holds_alternative<unfinished>(shared().acquire(writer)));
+  const auto all = shared().command({"HGET", key.value_key(), "="}).text;
+  EXPECT_TRUE(all.starts_with("1m:1:"))
+      << "a time that has passed whatever the clock says: " << all;
+  outlive_brief_leases();
+  auto answer = shared().acquire(writer);
+  while (std::holds_alternative<unfinished>(answer)) answer = shared().acquire(writer);
+  EXPECT_TRUE(std::holds_alternative<granted>(answer));
 }
 
 TEST_P(SharedQueue, KeepsCountingThoseThatAreRenewedAmongMany) {

@@ -37,6 +37,8 @@ if changed then
   local request, old_mode, old_weight, token = string.match(was, '^(.+):(%a)(%d+):(%d+)$')
   local lasts = until_ms + 0 > now_ms
   if lasts and not fits(old_mode, old_weight + 0, 4294967295, entry) then
+    count_in(until_ms + 0)  -- purge.lua has not
+    save()
     return sweep and 2 or 3
   end
   take_out(asked, mode, weight)

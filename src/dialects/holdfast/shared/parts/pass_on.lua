@@ -30,6 +30,19 @@ local function find_heir()
     if has_all and fits(mode, weight, limit, old) then return request, way end
   end
 end
+-- Where this stops looking: the one that asks may have been granted the lock, and then nobody but
+-- the first of the queue goes on. Whose client does not listen is gone.
+local function tell_first()
+  for _ = 1, 100 do
+    local member = redis.pcall('ZRANGE', KEYS[2], '0', '0')[1]
+    local request, _, _, _, _, _, way = read_waiter(member or '')
+    if way ~= '-' or request == me then break end
+    local channel = channels .. string.sub(request, 1, 32)
+    if redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 20') ~= 0 then break end
+    if type(redis.pcall('ZREM', KEYS[2], member)) ~= 'number' then break end
+    redis.pcall('HDEL', KEYS[3], member)
+  end
+end
 while true do
   local head = redis.pcall('ZRANGE', KEYS[2], '0', '0')
   local member = head[1]
@@ -37,6 +50,7 @@ while true do
   looked = looked + 1
   if looked > 30 then
     more = true
+    tell_first()
     break
   end
   local letter = string.match(member, '^[^:]+:(%a)')
@@ -51,6 +65,12 @@ while true do
   if request then
     heard = redis.pcall('HGET', KEYS[3], member)
     heard, poked = string.match(type(heard) == 'string' and heard or time_text, '^(%d+):?(%d*)$')
+    if heard and (poked ~= '' and poked or heard) + 0 > now then
+      -- The clock was set back, and whoever is silent is silent from now on.
+      heard, poked = math.min(heard, now), poked ~= '' and time_text or ''
+      heard = string.format('%.0f', heard)
+      redis.pcall('HSET', KEYS[3], member, poked ~= '' and heard .. ':' .. poked or heard)
+    end
     -- Or it is a holder already: this is a second place, which gives it nothing.
     silent = not heard or now - heard > (way == 'p' and 5000000 or 120000000) or entry_of(request)
   end

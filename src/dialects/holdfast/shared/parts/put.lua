@@ -25,6 +25,12 @@ local function take_out(request, mode, weight)
   taken_out[#taken_out + 1] = request
   held[mode] = held[mode] - weight
 end
+-- One of the holders has the lock until then.
+local function count_in(until_ms)
+  if earliest == 0 or until_ms < earliest then earliest = until_ms end
+  if until_ms > latest then latest = until_ms end
+  if sweep and (sweep.least == 0 or until_ms < sweep.least) then sweep.least = until_ms end
+end
 -- Makes somebody a holder until `until_ms`: in the place of the holder `replaced`, whose entry
 -- `old` is kept with his, should he give back what he was granted before he knew of it. Until he
 -- knows, he counts on the lease that he had. Returns until when it lasts.
@@ -42,8 +48,6 @@ local function put(request, mode, weight, token, until_ms, replaced, old)
   put_in[#put_in + 1] = request
   put_in[#put_in + 1] = entry
   held[mode] = held[mode] + weight
-  if earliest == 0 or until_ms < earliest then earliest = until_ms end
-  if until_ms > latest then latest = until_ms end
-  if sweep and (sweep.least == 0 or until_ms < sweep.least) then sweep.least = until_ms end
+  count_in(until_ms)
   return until_ms
 end

@@ -127,6 +127,7 @@ void client::send(leasing::ask what, bool resend) {
   resp::writer out{sent.bytes};
   if (what == leasing::ask::acquire) {
     recipe.write_acquire(claim_, resend, leasing::not_after(sending(), response_timeout), out);
+    sent.floor = claim_.floor;
     sent.executed = [this, mine = tenure_](const resp::value& reply) {
       const auto verdict = world_.of().recipe->read_acquire(claim_, reply);
       const bool changed = std::holds_alternative<dialects::granted>(verdict) ||

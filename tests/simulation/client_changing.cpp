@@ -89,6 +89,7 @@ void client::send_change(leasing::ask what, bool resend) {
   if (what == leasing::ask::acquire) {
     recipe.write_acquire(change_claim_, resend, leasing::not_after(sending(), response_timeout),
                          out);
+    sent.floor = change_claim_.floor;
     sent.executed = [this, asks = change_claim_.owner.counter()](const resp::value& reply) {
       const auto verdict = world_.of().recipe->read_acquire(change_claim_, reply);
       const bool changed = std::holds_alternative<dialects::granted>(verdict) ||

@@ -170,7 +170,8 @@ void promises::granted(const holder& one, monotonic_time now) {
   if (one.token <= newest_) {
     violated("S2: token " + std::to_string(one.token) + " is not above the last");
   }
-  newest_ = std::max(newest_, one.token);
+  newest_ = newest_here_ = std::max(newest_, one.token);
+  if (std::exchange(set_back_since_last_token_, false)) jumped_at_ = now;
   if (keeps_news_) {
     news_.push_back({.what = history::kind::granted, .token = one.token, .note = one.owner});
   }
@@ -226,24 +227,28 @@ void promises::gave_back(monotonic_time) {
   }
 }
 
-void promises::counter_lost() {
+void promises::asked_above(dialects::token_major floor, monotonic_time now) {
+  if (floor > newest_ && microseconds{floor} >= server_.now()) jumped_at_ = now;
+}
+
+void promises::counter_lost(monotonic_time now) {
   counter_lost_at_ = std::min(counter_lost_at_.value_or(server_.now()), server_.now());
+  jumped_at_ = now;
 }
 
 void promises::emptied(monotonic_time now) {
-  counter_lost();
+  counter_lost(now);
   disrupted_at_ = emptied_at_ = now;
   executed(now);
 }
 
-// What was granted before the old server was emptied may be there again. And where the counter was
-// lost a moment ago, the new server has not heard of that either: guarantees.md excuses S2 then.
-void promises::failed_over(monotonic_time now) {
+// What was granted before the old server was emptied may be there again.
+void promises::failed_over(const heard_so_far& heard, monotonic_time now) {
   disrupted_at_ = now;
   emptied_at_ = monotonic_time::min();
-  // The same where a client's floor was ahead of the clock. Not judged yet: the tokens of a replica
-  // that has only missed some (mode lock, seed 1795806807000072).
-  newest_ = 0;
+  newest_here_ = heard.newest;
+  if (jumped_at_ > heard.at || set_back_since_last_token_) forget_unheard_tokens();
+  counter_lost_at_ = heard.counter_lost_at;
   failed_over_ = true;
   executed(now);
 }
@@ -251,8 +256,11 @@ void promises::failed_over(monotonic_time now) {
 void promises::clock_set(monotonic_time now, microseconds by) {
   clock_set_at_ = now;
   if (by > 0us) disrupted_at_ = now;
-  if (by < 0us) stepped_back_ = true;
-  if (counter_lost_at_) counter_lost();
+  if (by < 0us) {
+    stepped_back_ = set_back_since_last_token_ = true;
+    forget_unheard_tokens();
+  }
+  if (counter_lost_at_) counter_lost_at_ = std::min(*counter_lost_at_, server_.now());
   executed(now);
 }
 
@@ -325,10 +333,8 @@ void promises::waits(const place& where, monotonic_time now) {
   contended_ = true;
   const auto* const own = find_turn(turns_, where.request);
   if (own == nullptr || !own->is_open(now)) return;
-  // Of permits only L2 is judged yet: a waiter may be told 60 s where a lease ends sooner
-  // (semaphore, seed 1795806879001607).
-  const bool undisturbed = kind_.limit == nullptr && own->was_opened_by_expiry() &&
-                           own->dead == 0 && where.before <= leasing::most_that_ask_soon &&
+  const bool undisturbed = own->was_opened_by_expiry() && own->dead == 0 &&
+                           where.before <= leasing::most_that_ask_soon &&
                            where.told_at - where.asked_at <= round_trip &&
                            granted_last_at_ <= where.asked_at &&
                            !is_disrupted_since(where.asked_at) && !is_set_since(where.asked_at);

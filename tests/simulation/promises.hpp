@@ -4,8 +4,11 @@
 //   S1  all who believe that they hold the lock go together, and so do all who have it at the
 //       server when it gives it to one more
 //   S2  the server's tokens grow. Excused: the server was emptied while the last token was further
-//       ahead of its clock than a lost counter begins, as after a clock that was set back; but a
-//       client believes in none that is not above all it has seen
+//       ahead of its clock than a lost counter begins, as after a clock that was set back; and what
+//       a replica that takes over has not heard, where that is the loss of the counter, a client's
+//       floor ahead of the clock, or the first token after the clock was set back, and where it is
+//       set back before the next token: its tokens are above those that it has heard of. A client
+//       believes in none that is not above all it has seen
 //   S3  whoever believes has the lock at the server until his deadline
 //   S4  a lease that ends is reported at its deadline; no lease ends before its time when nothing
 //       was done to it
@@ -31,6 +34,7 @@
 // O2 are excused for what was left while the server refused to write.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -67,6 +71,13 @@ struct place {
   monotonic_time calm_since{};  // when it was told the first time since something happened to it
 };
 
+// What a replica knows that has heard all up to then.
+struct heard_so_far {
+  monotonic_time at{};
+  dialects::token_major newest = 0;
+  std::optional<microseconds> counter_lost_at{};
+};
+
 // Whether a counter that is lost now begins below this token.
 inline bool is_out_of_reach(dialects::token_major token, microseconds clock) {
   return microseconds{token} >= clock + dialects::longest_lead;
@@ -97,9 +108,12 @@ class promises {
   void believed_no_less(const belief& what, nanoseconds asked, nanoseconds delay,
                         monotonic_time now);
   void believed_together(std::span<const belief* const> all);
-  // The server is another, which has heard all but the latest.
-  void counter_lost();
-  void failed_over(monotonic_time now);
+  // A request is about to be executed whose token shall be above this.
+  void asked_above(dialects::token_major floor, monotonic_time now);
+  void counter_lost(monotonic_time now);
+  // The server is another, which has heard no more.
+  void failed_over(const heard_so_far& heard, monotonic_time now);
+  heard_so_far heard(monotonic_time now) const { return {now, newest_here_, counter_lost_at_}; }
   void refused_writes(monotonic_time until) { refused_until_ = until; }
   void left(std::string_view owner, monotonic_time now);
   void late_copy_executed();
@@ -156,6 +170,7 @@ class promises {
   const holder* find_heir(std::string_view owner) const;
   bool is_known(const holder& one) const;
   void granted(const holder& one, monotonic_time now);
+  void forget_unheard_tokens() noexcept { newest_ = std::min(newest_, newest_here_); }
   void check_order(const holder& served);
   void check_change(const holder& made, monotonic_time now);
   void check_places();
@@ -180,7 +195,8 @@ class promises {
   std::vector<share> shares_;
   std::map<dialects::token_major, grant> grants_;
   std::map<std::string, double, std::less<>> tickets_;  // of all who ever stood in the queue
-  dialects::token_major newest_ = 0;
+  // Of all, and of those that this server has heard of.
+  dialects::token_major newest_ = 0, newest_here_ = 0;
   std::vector<turn> turns_, turns_before_;
   monotonic_time granted_last_at_ = monotonic_time::min();
   std::optional<monotonic_time> waited_for_since_;
@@ -188,6 +204,9 @@ class promises {
   bool failed_over_ = false;
   // By its clock; no token was drawn since that we know of.
   std::optional<microseconds> counter_lost_at_;
+  // What a replica must have heard, or its tokens may be smaller than those that were drawn since.
+  monotonic_time jumped_at_ = monotonic_time::min();
+  bool set_back_since_last_token_ = false;
   bool contended_ = false;
   monotonic_time disrupted_at_ = monotonic_time::min();
   monotonic_time refused_until_ = monotonic_time::min();

@@ -102,6 +102,7 @@ void wire::travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t
                               life = client_.life()] {
     const bool alive = over == connection_ && how != fate::unanswered && flight != 0;
     const int by = alive ? over : world_.connect();
+    world_.check().asked_above(what.floor, world_.now());
     auto reply = world_.execute(by, what.bytes);
     if (life == client_.life()) what.executed(reply);
     if (!alive) return world_.server().disconnect(by);

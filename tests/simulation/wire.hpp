@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/time.hpp"
+#include "dialects/recipe.hpp"
 #include "lease/step.hpp"
 #include "resp/value.hpp"
 
@@ -26,6 +27,7 @@ enum class use : std::uint8_t { request, renewal, courtesy };
 struct parcel {
   use what = use::request;
   std::string bytes{};
+  dialects::token_major floor = 0;
   bool repeatable = false;  // a second copy, executed after the answer came, must do no harm
   std::function<void(const resp::value& reply)> executed{};  // at the server, heard or not
 };

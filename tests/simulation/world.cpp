@@ -202,12 +202,12 @@ void world::refuse_writes() {
 void world::fail_over() {
   synchronize();
   const auto when = std::min(faults_end_ - 1ms, now_ + dice_.time_up_to(300ms));
-  at(when, [this, copy = server_.copy_of_keys()]() mutable {
+  at(when, [this, copy = server_.copy_of_keys(), heard = promises_.heard(now_)]() mutable {
     count(fault::failed_over);
     synchronize();
     server_.fail_over(std::move(copy));
     knows_scripts_ = false;
-    promises_.failed_over(now_);
+    promises_.failed_over(heard, now_);
     for (const auto& one : clients_) one->break_connection();
     tell_emptied();
     for (const auto& one : clients_) one->disturb();
@@ -310,7 +310,7 @@ void world::meddle() {
   const int connection = connect();
   (void)execute(connection, what.command);
   server_.disconnect(connection);
-  if (what.loses_counter) promises_.counter_lost();
+  if (what.loses_counter) promises_.counter_lost(now_);
   if (what.ends_leases) {
     tell_emptied();
     promises_.leases_ended(now_);

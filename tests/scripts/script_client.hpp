@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -167,14 +169,27 @@ errc code_of(const Verdict& verdict) {
   return reason != nullptr ? reason->code : errc::busy;
 }
 
-// A server, a client, a lock and its claims.
+// A server, a client, a lock and its claims. The tests of one suite share a server, since starting
+// one takes longer than most of them. Each test finds it empty.
 class scripts_test : public support::server_test {
  protected:
+  static void TearDownTestSuite() { servers().clear(); }
+
   void SetUp() override {
     server_test::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    server_ = std::make_unique<private_server>(start());
+    auto& kept = servers()[GetParam()];
+    if (!kept) kept = std::make_unique<private_server>(start());
+    server_ = kept.get();
     redis_ = std::make_unique<script_client>(*server_);
+  }
+  void TearDown() override {
+    if (!redis_) return;
+    if (HasFailure() || was_set_up_anew()) {
+      servers().erase(GetParam());
+    } else {
+      server_->command({"FLUSHALL"});
+    }
   }
 
   script_client& redis() { return *redis_; }
@@ -187,7 +202,20 @@ class scripts_test : public support::server_test {
   claims_of others{key, 2};
 
  private:
-  std::unique_ptr<private_server> server_;
+  static std::map<std::string, std::unique_ptr<private_server>>& servers() {
+    static std::map<std::string, std::unique_ptr<private_server>> each;
+    return each;
+  }
+  // What a test has changed of its configuration, users or scripts would be there for the next.
+  bool was_set_up_anew() const {
+    const auto ran = server_->command({"INFO", "commandstats"}).text;
+    const auto has_run = [&](const char* name) {
+      return ran.find(std::string("cmdstat_") + name) != ran.npos;
+    };
+    return has_run("config") || has_run("acl") || has_run("script") || has_run("replicaof");
+  }
+
+  private_server* server_ = nullptr;
   std::unique_ptr<script_client> redis_;
 };
 

@@ -63,8 +63,10 @@ function(holdfast_generate_scripts)
       set(in_cluster ",\n    &${identifier}_in_cluster")
     endif()
     holdfast_script_constant(body ${identifier} "${name}" "${text}" "${in_cluster}")
+    string(APPEND all "    &${identifier},\n")
   endforeach()
-  string(APPEND body "}  // namespace holdfast::dialects::scripts\n")
+  string(APPEND body "inline constexpr const resp::script* all[] = {\n${all}};\n\n"
+    "}  // namespace holdfast::dialects::scripts\n")
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/holdfast_scripts.hpp"
     CONTENT "${body}" @ONLY)
 endfunction()

@@ -90,7 +90,7 @@ class Language:
 
     def outcome(self, mutant):
         catchers = [(program, wanted) for program, wanted in catchers_of(ROOT, mutant.file)
-                    if program in self.programs][:1 if self.is_quick else None]
+                    if program in self.programs][:self.nearest if self.is_quick else None]
         with tempfile.TemporaryDirectory(dir=WORK) as folder:
             for program in dict.fromkeys(program for program, _ in catchers):
                 known = list(self.killers[mutant.file, program])
@@ -115,6 +115,8 @@ class Language:
 
 
 class Lua(Language):
+    nearest = 2
+
     def __init__(self, build, wanted):
         super().__init__(programs_in(build))
         self.scripts = mutate_lua.Scripts(ROOT)
@@ -147,6 +149,8 @@ class Lua(Language):
 
 
 class Cpp(Language):
+    nearest = 1
+
     def __init__(self, wanted, suffixes):
         super().__init__({})
         self.copy = WORK / "copy"

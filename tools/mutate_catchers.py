@@ -1,29 +1,31 @@
-"""Which tests are asked about the mutants of a file: the cheapest first, the whole of the script
-tests, then simulations and, last, the conformance tests on a real server."""
+"""Which tests are asked about the mutants of a file: the cheapest first, which are transcripts of
+scripts, the whole of the script tests, then simulations and, last, the conformance tests on a real
+server."""
 
-SECONDS = 90  # what runs longer has caught it
+SECONDS = 60  # what runs longer has caught it
 
 # A part of the path: suites of scripts_test, of simulation_test, and conformance programs.
 AREAS = (
-    ("dialects/holdfast/shared/", "*SharedScript*:*SharedChange*",
+    ("dialects/holdfast/shared/", "*Shared*:*Kinds*",
      "Each/SimulationOf.*/readwrite:Each/SimulationOf.*/semaphore:Each/SimulationOf.*/modelock",
      "kinds shared_locks joining_readers waiting"),
     ("dialects/holdfast/quorum/", "*Quorum*", "SimulationOfAQuorum.*", "quorum"),
-    ("dialects/holdfast/latch/", "*LatchScript*", "SimulationOfALatch.*", "latch"),
-    ("dialects/holdfast/barrier/", "*Barrier*", "SimulationOfABarrier.*", "barrier"),
+    ("dialects/holdfast/latch/", "*LatchScript*:*Kinds*", "SimulationOfALatch.*", "latch"),
+    ("dialects/holdfast/barrier/", "*Barrier*:*Kinds*", "SimulationOfABarrier.*", "barrier"),
     ("dialects/holdfast/deadlock/", "*Deadlock*", "", "deadlock"),
     ("dialects/holdfast/rate", "*Rate*", "SimulationOfValues.*:*/ratelimiter", "rate_limiter"),
     ("dialects/holdfast/counter", "*Counter*", "SimulationOfValues.*:*/counter", "counter"),
     ("dialects/holdfast/update_counter", "*Counter*", "SimulationOfValues.*:*/counter", "counter"),
     ("dialects/holdfast/fenced", "*Fenced*", "SimulationOfValues.*:*/fencedwrite", "fenced"),
-    ("dialects/holdfast/value_block", "*Counter*:*Value*", "SimulationOfValues.*:*/valueblock",
-     "id_generator"),
+    ("dialects/holdfast/value_block", "*Counter*:*Value*:*Shared*",
+     "SimulationOfValues.*:*/valueblock", "id_generator"),
     ("dialects/holdfast/acquire_all", "*Several*", "SimulationOfSeveral.*", "all_of"),
     ("dialects/holdfast/release_all", "*Several*", "SimulationOfSeveral.*", "all_of"),
-    ("dialects/holdfast/", "*AcquireScript*:*QueueScript*:*OwnerScripts*:*OperatorScripts*",
+    ("dialects/holdfast/", "*AcquireScript*:*QueueScript*:*OwnerScripts*:*OperatorScripts*:"
+     "*TokenScript*:*Kinds*",
      "Each/SimulationOf.*/mutex:SimulationOfSeveral.*:Simulation.*",
      "mutex queue_messages waiting"),
-    ("dialects/parts/", "*AcquireScript*:*Counter*:*OwnerScripts*",
+    ("dialects/parts/", "*",
      "Each/SimulationOf.*/mutex:SimulationOfValues.*:SimulationOfAQuorum.*", "mutex counter"),
     ("dialects/redisson/", "*Redisson*:*Layout*",
      "", "redisson_fair redisson_latch redisson_read_write redisson_semaphore dialects"),
@@ -32,6 +34,18 @@ AREAS = (
     ("dialects/shedlock/", "*ShedLock*", "", "dialects"),
     ("dialects/token/", "*Token*:*GoZero*", "", "dialects"),
     ("dialects/", "*Python*:*Spring*:*Layout*:*OwnerScripts*", "", "dialects"),
+)
+
+# A part of the path: transcripts, of tests/scripts/transcripts.
+TRANSCRIPTS = (
+    ("holdfast/shared/", "shared"), ("holdfast/quorum/", "quorum"), ("holdfast/latch/", "latch"),
+    ("holdfast/barrier/", "barrier"), ("holdfast/deadlock/", "deadlock"),
+    ("holdfast/value_block", "shared values"), ("holdfast/counter", "values"),
+    ("holdfast/update_counter", "values"), ("holdfast/rate", "values"),
+    ("holdfast/fenced", "values"), ("held_counter", "values"), ("_all.lua", "several"),
+    ("holdfast/parts/", "mutex several shared"), ("holdfast/", "mutex"),
+    ("dialects/parts/", "mutex values several quorum redisson libraries"),
+    ("redisson/", "redisson"), ("dialects/", "libraries"),
 )
 
 # Tests of lease_test that take seconds.
@@ -46,13 +60,15 @@ MACHINES = (
 
 
 def catchers_of(root, file):
-    """[(program, filter)]"""
+    """[(program, filter)]."""
     name = str(file.relative_to(root / "src"))
     if name.startswith("lease/"):
         simulated = next(suites for part, suites in MACHINES if part in name)
         return [("lease_test", f"*-{LONG}"), ("lease_test", LONG), ("simulation_test", simulated)]
     suites, simulated, programs = next(area[1:] for area in AREAS if area[0] in name)
-    found = [("scripts_test", suites), ("scripts_test", "*")]
+    played = next(names for part, names in TRANSCRIPTS if part in name)
+    found = [("scripts_test", ":".join(f"*Transcript*/{each}_*" for each in played.split())),
+             ("scripts_test", suites), ("scripts_test", "*")]
     if simulated:
         found.append(("simulation_test", simulated))
     return found + [(f"conformance_{program}_test", "*") for program in programs.split()]

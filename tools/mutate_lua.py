@@ -253,17 +253,33 @@ class Program:
     def __init__(self, path):
         self.path = path
         self.bytes = path.read_bytes()
+        self.found = {}
+
+    def places(self, part):
+        """Where these bytes are in the program: many mutants change the same script."""
+        if part not in self.found:
+            self.found[part], at = [], self.bytes.find(part)
+            while at >= 0:
+                self.found[part].append(at)
+                at = self.bytes.find(part, at + 1)
+        return self.found[part]
 
     def with_mutant(self, scripts, mutant):
         """A copy of the program with the mutant; None when it has none of the scripts concerned."""
-        image = self.bytes
+        changes = []
         for old, new in scripts.changed_texts(mutant):
             before = old.encode()
-            after = fit(new, len(before))
-            if b"\0" + before + b"\0" in image:
-                image = image.replace(b"\0" + before + b"\0", b"\0" + after + b"\0")
-                image = image.replace(sha1(before), sha1(after))
-        return None if image == self.bytes else image
+            places = self.places(b"\0" + before + b"\0")
+            if places:
+                after = fit(new, len(before))
+                changes += [(at + 1, after) for at in places]
+                changes += [(at, sha1(after)) for at in self.places(sha1(before))]
+        if not changes:
+            return None
+        image = bytearray(self.bytes)
+        for at, after in changes:
+            image[at:at + len(after)] = after
+        return image
 
 
 def sha1(text):

@@ -42,8 +42,8 @@ address_list numeric(const tcp_endpoint& where) {
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* list = nullptr;
   const auto port = std::to_string(where.port);
-  return address_list{getaddrinfo(where.host.c_str(), port.c_str(), &hints, &list) == 0 ? list
-                                                                                        : nullptr};
+  const auto& host = where.at.empty() ? where.host : where.at;
+  return address_list{getaddrinfo(host.c_str(), port.c_str(), &hints, &list) == 0 ? list : nullptr};
 }
 
 resolved look_up_aside(const tcp_endpoint& where, const connect_limits& limits) {
@@ -68,6 +68,19 @@ resolved resolve(const tcp_endpoint& where, const connect_limits& limits) {
     return {nullptr, "the host name '" + where.host +
                          "' cannot be looked up: " + none_left.code().message()};
   }
+}
+
+std::string take_apart(const tcp_endpoint& where, const connect_limits& limits,
+                       std::vector<endpoint>& into) {
+  const auto found = resolve(where, limits);
+  for (const addrinfo* a = found.addresses.get(); a != nullptr; a = a->ai_next) {
+    char number[NI_MAXHOST];
+    const int code =
+        getnameinfo(a->ai_addr, a->ai_addrlen, number, sizeof number, nullptr, 0, NI_NUMERICHOST);
+    if (code == 0) into.emplace_back(tcp_endpoint{where.host, where.port, number});
+  }
+  if (into.size() == 1) into.front() = where;
+  return found.problem;
 }
 
 }  // namespace holdfast::net

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "net/socket.hpp"
 
@@ -20,8 +21,14 @@ struct resolved {
   std::string problem;
 };
 
-// The addresses of a host, in the order to try them. Returns at the deadline even when the system's
-// resolver does not: such a look-up is left behind and ends on its own thread.
+// The addresses of a host, or of `where.at` alone, in the order to try them. Returns at the
+// deadline even when the system's resolver does not: such a look-up is left behind and ends on its
+// own thread.
 resolved resolve(const tcp_endpoint& where, const connect_limits& limits);
+
+// The same, each as an endpoint of its own. Empty `into`: why. A host that has one address is not
+// taken apart.
+std::string take_apart(const tcp_endpoint& where, const connect_limits& limits,
+                       std::vector<endpoint>& into);
 
 }  // namespace holdfast::net

@@ -99,7 +99,8 @@ std::string connect_tcp(const tcp_endpoint& where, const connect_limits& limits,
   if (!found.addresses) return found.problem;
   const int code = connect_to_first(found.addresses.get(), limits, into);
   if (code == 0) return {};
-  return "cannot connect to " + to_string(endpoint{where}) + ": " + system_message(code);
+  const auto which = where.at.empty() ? "" : " at " + where.at;
+  return "cannot connect to " + to_string(endpoint{where}) + which + ": " + system_message(code);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace holdfast::net {
 struct tcp_endpoint {
   std::string host;
   std::uint16_t port = 0;
+  std::string at{};  // one of the addresses of the host, as a number; empty: any of them
 };
 struct unix_endpoint {
   std::string path;

@@ -22,7 +22,7 @@ connection::connection(session_settings settings, connection_tuning tuning,
       positions_(positions),
       locator_(settings_, [this](const std::string& address) { leave_for(address); }),
       ever_reached_(settings_.is_known),
-      ping_(std::make_unique<ping_request>()) {}
+      ping_(std::make_unique<ping_request>(*this)) {}
 
 connection::~connection() = default;
 

@@ -95,7 +95,7 @@ class connection final : public net::attendant {
   void expect_push() noexcept;
 
   // The server is not the one to ask any more, but `address` is (empty: whichever the sentinels
-  // name): connects there, unless that is where we are.
+  // name, or the name in the URL leads to): connects there, unless that is where we are.
   void leave_for(const std::string& address) HOLDFAST_EXCLUDES(mutex_);
   bool is_up() HOLDFAST_EXCLUDES(mutex_);
 
@@ -144,7 +144,6 @@ class connection final : public net::attendant {
   void poll_socket(waiter& w);
   bool process(turn& mine, const waiter* leader, link::outcome how) HOLDFAST_EXCLUDES(mutex_);
   void dispatch(turn& mine) HOLDFAST_EXCLUDES(mutex_);
-  void leave_if_demoted(const resp::value& error) HOLDFAST_EXCLUDES(mutex_);
   bool sent_again(request& r, std::string& error) HOLDFAST_EXCLUDES(mutex_);
   std::size_t crowd() const noexcept;
   bool is_crowded(std::size_t answered) const HOLDFAST_REQUIRES(mutex_);
@@ -160,6 +159,8 @@ class connection final : public net::attendant {
   void read_in_background(microseconds spin) HOLDFAST_EXCLUDES(mutex_);
   bool stop_reading(bool heard) HOLDFAST_REQUIRES(mutex_);
   void ping_if_silent(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  void leave_if_demoted(const resp::value& error) HOLDFAST_EXCLUDES(mutex_);
+  void leave_demoted() HOLDFAST_EXCLUDES(mutex_);
   bool is_wanted() const HOLDFAST_REQUIRES(mutex_);
   void start_connecting() HOLDFAST_EXCLUDES(mutex_);
   void connect() HOLDFAST_EXCLUDES(mutex_);

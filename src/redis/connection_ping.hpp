@@ -1,18 +1,26 @@
-// Asks a silent server whether it is still there.
+// Asks a silent server whether it is still there, and still a master.
 #pragma once
 
 #include "redis/connection.hpp"
+#include "redis/server_reply.hpp"
 
 namespace holdfast::redis {
 
-// Any answer will do; without one the response time-out ends the connection.
+// Any answer will do; without one the response time-out ends the connection. A master that became a
+// replica refuses nothing while it is asked nothing: those who only wait would stay with it.
 class connection::ping_request final : public request {
  public:
+  explicit ping_request(connection& of) : of_(of) {}
+
   void write(resp::writer& out, monotonic_time) override {
-    out.command(1);
-    out.arg("PING");
+    out.command(2);
+    out.arg("INFO");
+    out.arg("replication");
   }
-  void on_reply(resp::value&) override { answered_.store(true, std::memory_order_release); }
+  void on_reply(resp::value& said) override {
+    answered_.store(true, std::memory_order_release);
+    if (said.is_text() && info_field(said.text, "role") == "slave") of_.leave_demoted();
+  }
   void on_failed(fate, const breakdown&) override {
     answered_.store(true, std::memory_order_release);
   }
@@ -22,6 +30,7 @@ class connection::ping_request final : public request {
   void use() noexcept { answered_.store(false, std::memory_order_relaxed); }
 
  private:
+  connection& of_;
   std::atomic<bool> answered_{true};
 };
 

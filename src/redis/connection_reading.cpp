@@ -340,12 +340,6 @@ bool connection::sent_again(request& r, std::string& error) {
   return observer_.on_error(r, error);
 }
 
-// A master that has become a replica refuses for good, and the sentinels know its successor.
-void connection::leave_if_demoted(const resp::value& error) {
-  if (!locator_.follows_sentinels()) return;
-  if (resp::classify(error.text).code == errc::read_only) leave_for({});
-}
-
 void connection::note_due() {
   due_ = in_flight_.empty() ? monotonic_time::max()
                             : in_flight_.first()->sent_at_ + settings_.response_timeout;

@@ -11,12 +11,15 @@
 #include "redis/connection.hpp"
 #include "redis/connection_ping.hpp"
 #include "redis/late_wake_ups.hpp"
+#include "resp/server_error.hpp"
 
 namespace holdfast::redis {
 namespace {
 
 constexpr milliseconds first_attempt_delay{10};
 constexpr milliseconds last_attempt_delay{500};
+// So long a replica that lets us in is asked before its name is looked up again.
+constexpr milliseconds stay_at_a_replica{500};
 constexpr milliseconds delay_after_refusal{1000};  // that is likely to come again
 // In a cluster each failure makes others be asked who has the locks now.
 constexpr milliseconds last_attempt_delay_in_cluster{100};
@@ -253,6 +256,22 @@ void connection::leave_for(const std::string& address) {
     if (role_ == role::none) role_ = role::background;
   }
   helper_.wake();
+}
+
+// A master that has become a replica refuses for good.
+void connection::leave_if_demoted(const resp::value& error) {
+  if (resp::classify(error.text).code == errc::read_only) leave_demoted();
+}
+
+// The sentinels know its successor. So does a name, sooner or later: it is looked up again twice a
+// second, since until then it leads to the same server.
+void connection::leave_demoted() {
+  if (!locator_.may_lead_elsewhere()) return;
+  if (!locator_.follows_sentinels()) {
+    const scoped_mutex lock(mutex_);
+    if (up_ && net::now() < up_since_ + stay_at_a_replica) return;
+  }
+  leave_for({});
 }
 
 void connection::shut_down() {

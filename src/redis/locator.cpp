@@ -80,7 +80,7 @@ std::optional<breakdown> locator::open_master(const net::endpoint& where, millis
   there.connect_timeout = patience;
   facts = {};
   auto broken = open_session(there, &interrupt_, into, facts);
-  if (!broken && facts.role != "master" && !facts.role.empty()) {
+  if (!broken && facts.is_replica()) {
     into.close();
     broken = {errc::unavailable, "it is a replica: a failover is under way, or was undone"};
   }

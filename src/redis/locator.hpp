@@ -1,4 +1,4 @@
-// Where to connect: to a fixed address, or to whatever the sentinels call the master.
+// Where to connect: where an address or a name leads, or to whatever the sentinels call the master.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace holdfast::redis {
 class locator {
  public:
   // `moved`: called on a thread of the watch's own when the sentinels name another master, with its
-  // address. Never with a fixed address.
+  // address. Never without sentinels.
   locator(const session_settings& settings, master_watch::listener moved);
 
   // As open_session. With sentinels: asks them, connects to the master that they name and makes
@@ -36,6 +36,12 @@ class locator {
   void stop_watching() noexcept { watch_.reset(); }
 
   bool follows_sentinels() const noexcept { return circle_.has_value(); }
+
+  // Whether open() may come to another server than before. A socket in the file system belongs to
+  // one server, and the nodes of a cluster tell where its masters are.
+  bool may_lead_elsewhere() const noexcept {
+    return !settings_.asks_slots && !std::holds_alternative<net::unix_endpoint>(settings_.where);
+  }
 
  private:
   std::optional<breakdown> find_and_open(link& into, session_facts& facts);

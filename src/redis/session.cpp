@@ -3,6 +3,7 @@
 #include <string>
 
 #include "net/clock.hpp"
+#include "net/resolve.hpp"
 #include "redis/exchange.hpp"
 #include "redis/password_file.hpp"
 #include "redis/server_reply.hpp"
@@ -83,10 +84,25 @@ std::optional<breakdown> open_session(const session_settings& settings, const cr
   return std::nullopt;
 }
 
-// A node that has left its cluster, or has not come to one yet, lets us in and knows of nobody.
-bool knows_a_master(const session_facts& facts) {
+// A node that has left its cluster, or has not come to one yet, lets us in and knows of nobody. A
+// replica lets us in as well.
+bool is_looked_for(const session_settings& settings, const session_facts& facts) {
+  if (!settings.asks_slots) return !facts.is_replica();
   const auto ranges = read_slots(facts.slots, facts.where);
   return ranges && !ranges->empty();
+}
+
+// The places to try, one after the other: all seeds of a cluster, or all addresses of a name, which
+// may lead to each server of a deployment. Returns why there is none.
+std::string find_places(const session_settings& settings, const net::connect_limits& limits,
+                        std::vector<net::endpoint>& into) {
+  if (!settings.seeds.empty()) into.assign(settings.seeds.begin(), settings.seeds.end());
+  if (!into.empty()) return {};
+  if (const auto* const name = std::get_if<net::tcp_endpoint>(&settings.where)) {
+    return net::take_apart(*name, limits, into);
+  }
+  into.push_back(settings.where);
+  return {};
 }
 
 }  // namespace
@@ -97,9 +113,8 @@ std::span<const session_command> session_commands() noexcept {
       {"select"},
       {"evalsha"},
       {"eval"},
-      {"info"},              // without it, nobody sees that another server answers now
+      {"info"},  // without it, nobody sees that another server answers now, or that it is a replica
       {"subscribe", false},  // without it, who waits asks often
-      {"ping", false},       // a refusal is an answer as well
       {"script|load", false},
       {"client|setname", false},
       {"client|setinfo", false},  // not before Redis 7.2
@@ -120,21 +135,22 @@ std::span<const session_command> cluster_commands() noexcept {
 std::optional<breakdown> open_session(const session_settings& settings, const net::wake_up* cancel,
                                       link& into, session_facts& facts) {
   const auto started = net::now();
+  const auto within = [&](milliseconds patience) {
+    return net::connect_limits{started + patience, settings.response_timeout, cancel};
+  };
   auto login = settings.login;
   if (auto unreadable = read_password(login)) return unreadable;
-  const auto try_it = [&](const net::endpoint& where, milliseconds patience) {
-    return open_session(settings, login, where,
-                        {started + patience, settings.response_timeout, cancel}, into, facts);
-  };
-  if (settings.seeds.empty()) return try_it(settings.where, settings.connect_timeout);
+  std::vector<net::endpoint> places;
+  auto unknown = find_places(settings, within(settings.connect_timeout), places);
+  if (places.empty()) return breakdown{errc::unavailable, std::move(unknown), false};
   // What somebody said explains more than that others are not there.
   std::optional<breakdown> worst;
   link spare;
   session_facts facts_of_spare;
-  for (std::size_t i = 0; i < settings.seeds.size(); ++i) {
-    const auto patience = settings.connect_timeout * (i + 1) / settings.seeds.size();
-    auto broken = try_it(settings.seeds[i], patience);
-    if (!broken && knows_a_master(facts)) return std::nullopt;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto patience = settings.connect_timeout * (i + 1) / places.size();
+    auto broken = open_session(settings, login, places[i], within(patience), into, facts);
+    if (!broken && is_looked_for(settings, facts)) return std::nullopt;
     if (!broken) {
       spare.take(into);
       facts_of_spare = std::move(facts);

@@ -47,7 +47,7 @@ std::span<const session_command> cluster_commands() noexcept;  // more, in a clu
 struct session_facts {
   bool resp3 = false;
   bool subscribed = false;  // to the channel: messages come as pushes on this connection
-  std::string role;         // "master" or "replica", as far as it says
+  std::string role;         // "master", "replica" or "slave", as far as it says
   std::string address;      // where it is: net::to_string of the endpoint
   // Another one whenever the server starts, or becomes a master; empty where INFO is not allowed.
   std::string identity;
@@ -61,10 +61,13 @@ struct session_facts {
   net::tcp_endpoint where;
   resp::value slots;    // CLUSTER SLOTS
   std::string node_id;  // CLUSTER MYID
+
+  bool is_replica() const noexcept { return !role.empty() && role != "master"; }
 };
 
 // Blocks at most connect_timeout. Returns nothing on success, with the connection in `into`: of the
-// seeds, to the first that knows who has slots, or if none does to the last that let us in.
+// seeds, to the first that knows who has slots, or if none does to the last that let us in. Of the
+// addresses of a name, to the first that lets us in, but rather to a master than to a replica.
 std::optional<breakdown> open_session(const session_settings& settings, const net::wake_up* cancel,
                                       link& into, session_facts& facts);
 

@@ -302,6 +302,18 @@ TEST_F(Connection, IsMadeAgainWhenTheSystemHasAThreadForItAgain) {
   EXPECT_TRUE(say("PING"));
 }
 
+// Nothing is asked, so nothing is refused: those who wait for messages would wait for ever.
+TEST_F(Connection, IsLeftWhenItsSilentServerHasBecomeAReplica) {
+  observer.is_needed = true;
+  EXPECT_TRUE(say("PING"));
+  EXPECT_FALSE(eventually([&] { return server.connections() > 1; }, 700ms));
+  server.on([](const auto& words) -> std::optional<fake_server::reply> {
+    if (words.front() != "INFO") return std::nullopt;
+    return fake_server::answer("+role:slave\r\n");
+  });
+  EXPECT_TRUE(eventually([&] { return server.connections() > 1; }));
+}
+
 class ConnectionBySentinels : public ::testing::Test {
  protected:
   ~ConnectionBySentinels() override {

@@ -74,9 +74,9 @@ std::string field(const resp::value& entry, std::string_view name) {
 
 // What is tried by every connection and not missed.
 bool may_be_refused(const std::string& what) {
-  static const char* const tried[] = {"client|setname", "client|setinfo",  "script|load",
-                                      "ping",           "client|tracking", "client|caching",
-                                      "config|get",     "cluster|myid",    "cluster|nodes"};
+  static const char* const tried[] = {"client|setname",  "client|setinfo", "script|load",
+                                      "client|tracking", "client|caching", "config|get",
+                                      "cluster|myid",    "cluster|nodes"};
   return std::find(std::begin(tried), std::end(tried), what) != std::end(tried);
 }
 

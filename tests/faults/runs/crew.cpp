@@ -68,8 +68,9 @@ void crew::freeze(std::size_t which) {
 
 void crew::thaw(std::size_t which) {
   const auto& one = workers_.at(which);
+  const auto before = time_now();
   one->signal(SIGCONT);
-  log_.record({.what = history::kind::thawed, .process = one->pid()});
+  log_.record({.time = before, .what = history::kind::thawed, .process = one->pid()});
 }
 
 std::string crew::finish() {

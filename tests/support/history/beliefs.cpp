@@ -168,13 +168,13 @@ nanoseconds had_from(const acquisition& one, std::uint64_t token) {
   return one.won->time;
 }
 
-// A process that is stopped asks for nothing. So when it runs again, of a lease that it had before
-// at most what a request of just before could give is left.
+// A process that is stopped asks for nothing. So when it runs again after more than a lease,
+// nothing is left of what it had before, whatever it asked for just before.
 bool outlasts_a_freeze(const acquisition& one, const event& look) {
   const auto from = had_from(one, look.token);
   return std::any_of(one.freezes.begin(), one.freezes.end(), [&](const freeze& each) {
     const bool had_it = from < each.time.from && each.time.to <= look.time;
-    return had_it && look.time > each.stopped + one.lease();
+    return had_it && each.time.to > each.stopped + one.lease();
   });
 }
 

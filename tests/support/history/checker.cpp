@@ -10,7 +10,7 @@ std::string to_text(const violation& one) {
 
 std::vector<violation> check(const story& run, const bounds& within) {
   std::vector<violation> found;
-  server_gives_to_one(run, found);
+  server_gives_to_those_who_go_together(run, found);
   tokens_grow(run, found);
   tokens_follow_time(run, found);
   beliefs_go_together(run, found);

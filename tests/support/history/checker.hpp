@@ -41,9 +41,9 @@ std::string to_text(const violation& one);
 std::vector<violation> check(const story& run, const bounds& within = {});
 
 // What the server gives, and to whom: safety.cpp.
-void server_gives_to_one(const story&, std::vector<violation>&);  // I1
-void tokens_grow(const story&, std::vector<violation>&);          // I2
-void tokens_follow_time(const story&, std::vector<violation>&);   // I3
+void server_gives_to_those_who_go_together(const story&, std::vector<violation>&);  // I1
+void tokens_grow(const story&, std::vector<violation>&);                            // I2
+void tokens_follow_time(const story&, std::vector<violation>&);                     // I3
 
 // What its users believe, by the table of the modes: beliefs.cpp.
 void beliefs_go_together(const story&, std::vector<violation>&);            // I4

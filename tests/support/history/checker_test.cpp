@@ -80,6 +80,19 @@ TEST(Checker, WantsOneOwnerAtTheServer) {
   EXPECT_EQ(broken("1 granted lock=a token=1 note=x\n2 granted lock=a token=2 note=y\n"), "I1");
 }
 
+TEST(Checker, WantsTheServerToGiveToThoseWhoGoTogether) {
+  const std::string readers =
+      "1 granted lock=a token=1 mode=PR note=x\n2 granted lock=a token=2 mode=PR note=y\n";
+  const std::string writer = "4 granted lock=a token=3 mode=EX note=z\n";
+  EXPECT_EQ(broken(readers + "3 freed lock=a note=x\n3 freed lock=a note=y\n" + writer), "");
+  EXPECT_EQ(broken(readers + "3 freed lock=a note=x\n" + writer), "I1");
+  const std::string permits =
+      "1 granted lock=a token=1 part=2 whole=3 note=x\n2 granted lock=a token=2 whole=3 note=y "
+      "part=";
+  EXPECT_EQ(broken(permits + "1\n"), "");
+  EXPECT_EQ(broken(permits + "2\n"), "I1");
+}
+
 // I2
 
 TEST(Checker, WantsTokensOfTheServerToGrow) {
@@ -261,19 +274,18 @@ TEST(Checker, WantsNobodyToBelieveInMoreThanWasAskedFor) {
 }
 
 TEST(Checker, WantsNobodyToBelieveInWhatEndedWhileItWasFrozen) {
-  const std::string run =
+  const std::string begin =
       "10 called process=1 operation=1 lock=a lease=1000\n"
       "20 won process=1 operation=1 lock=a token=1 until=1000\n"
-      "500 frozen process=1 until=510\n"
-      "1490 thawed process=1\n";
-  const std::string held = " believed process=1 operation=1 lock=a token=1 until=1520\n";
-  EXPECT_EQ(broken(run + "1510" + held), "") << "a renewal of just before";
-  EXPECT_EQ(broken(run + "1511" + held), "I4");
+      "500 frozen process=1 until=510\n";
+  const std::string held = "1600 believed process=1 operation=1 lock=a token=1 until=2000\n";
+  EXPECT_EQ(broken(begin + "1510 thawed process=1\n" + held), "") << "renewed before it ended";
+  EXPECT_EQ(broken(begin + "1511 thawed process=1\n" + held), "I4");
   const std::string changed =
       "480 changing process=1 operation=1 lock=a token=1 mode=PR\n"
-      "1495 changed process=1 operation=1 lock=a token=2 until=1600 mode=PR\n"
-      "1520 believed process=1 operation=1 lock=a token=2 until=1600 mode=PR\n";
-  EXPECT_EQ(broken(run + changed), "") << "granted meanwhile";
+      "1595 changed process=1 operation=1 lock=a token=2 until=2000 mode=PR\n"
+      "1600 believed process=1 operation=1 lock=a token=2 until=2000 mode=PR\n";
+  EXPECT_EQ(broken(begin + "1590 thawed process=1\n" + changed), "") << "granted meanwhile";
 }
 
 TEST(Checker, ExcusesTwoOwnersForALeaseAfterTheServerWasEmptied) {

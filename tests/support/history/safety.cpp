@@ -9,6 +9,25 @@ namespace holdfast::history {
 
 namespace {
 
+using owners = std::map<std::string, const event*>;
+
+// One of those beside whom this may not be given: by the table of the modes, or since there are no
+// more permits.
+const event* in_the_way(const owners& has, const event& given) {
+  auto taken = given.whole == 0 ? 1 : std::uint64_t{given.part};
+  const event* last = nullptr;
+  for (const auto& [owner, one] : has) {
+    if (owner == given.note) continue;
+    if (one->mode && given.mode) {
+      if (!support::go_together(*one->mode, *given.mode)) return one;
+      continue;
+    }
+    taken += one->whole == 0 ? 1 : std::uint64_t{one->part};
+    last = one;
+  }
+  return taken > std::max(1U, given.whole) ? last : nullptr;
+}
+
 // Whoever asks for a lock, or for what it has of it in another mode, gets a token.
 struct grant {
   const event* called;
@@ -67,20 +86,18 @@ class largest {
 
 }  // namespace
 
-void server_gives_to_one(const story& run, std::vector<violation>& found) {
-  std::map<std::string, const event*> owners;
+void server_gives_to_those_who_go_together(const story& run, std::vector<violation>& found) {
+  std::map<std::string, owners> locks;
   for (const auto& one : run.others) {
-    if (one.what == kind::emptied) owners.clear();
-    if (one.what == kind::freed) owners.erase(one.lock);
+    if (one.what == kind::emptied) locks.clear();
+    if (one.what == kind::freed) locks[one.lock].erase(one.note);
     if (one.what != kind::granted) continue;
-    const auto [owner, was_free] = owners.try_emplace(one.lock, &one);
-    if (!was_free && owner->second->note != one.note) {
-      found.push_back({"I1",
-                       "S1",
-                       "the server gave the lock away while it had an owner",
-                       {*owner->second, one}});
+    auto& has = locks[one.lock];
+    if (const auto* const other = in_the_way(has, one)) {
+      found.push_back(
+          {"I1", "S1", "the server gave the lock to one more than may have it", {*other, one}});
     }
-    owner->second = &one;
+    has.insert_or_assign(one.note, &one);
   }
 }
 

@@ -51,8 +51,15 @@ void client::later_here(monotonic_time local, std::function<void()> what) {
 // Each life is a process of its own.
 void client::tell(history::event what) {
   what.process = (number_ + 1) * 1000 + static_cast<std::int64_t>(life_);
-  what.operation = claim_.owner.counter();
+  what.operation = operation_;
   world_.tell(std::move(what));
+}
+
+void client::tell_belief(history::kind how) {
+  tell({.what = how,
+        .token = belief_.token,
+        .until = belief_.deadline.time_since_epoch(),
+        .mode = support::mode_of(belief_.has.mode)});
 }
 
 void client::learn(monotonic_time sent_at, server_time said) {

@@ -77,6 +77,8 @@ class client {
   }
   moment sending() const { return {now(), clock_of_server_.estimate(now())}; }
   void tell(history::event what);
+  // What it believes now.
+  void tell_belief(history::kind how);
   void learn(monotonic_time sent_at, server_time said);
   void later_here(monotonic_time local, std::function<void()> what);
 
@@ -105,7 +107,7 @@ class client {
 
   // client_holding.cpp
   void hold(const leasing::acquire_outcome& got);
-  void take(const leasing::acquire_outcome& got);
+  void take(const leasing::acquire_outcome& got, history::kind how);
   void obey(const leasing::hold_step& step);
   void obey(const leasing::release_step& step);
   void renewed(const resp::value& reply, monotonic_time sent_at);
@@ -136,6 +138,7 @@ class client {
   std::uint64_t life_ = 0;
   client_id id_;
   std::uint64_t requests_ = 0;
+  std::uint64_t operation_ = 0;  // of a tenure, for the history: its first request
   leasing::server_clock clock_of_server_;
   monotonic_time sampled_at_{};  // the world's time
   dialects::token_major floor_ = 0;

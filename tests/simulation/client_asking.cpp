@@ -73,6 +73,7 @@ void client::begin() {
   acquiring_.emplace(
       *world_.of().recipe, claim_, patience,
       leasing::acquire_machine::settings{.response_timeout = response_timeout, .seed = requests_});
+  operation_ = claim_.owner.counter();
   tell({.what = history::kind::called, .lease = claim_.lease});
   plan_mishaps();
   obey(acquiring_->start(present()));

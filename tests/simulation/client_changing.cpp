@@ -31,7 +31,11 @@ void client::begin_change() {
                    .waits = true,
                    .way = way(),
                    .proof = proof_of(requests_)};
+  tell({.what = history::kind::changing,
+        .lease = change_claim_.lease,
+        .mode = support::mode_of(to)});
   belief_.has.mode = weaker_of(belief_.has.mode, to);
+  if (believes()) tell_belief(history::kind::believed);
   changing_.emplace(
       *world_.of().recipe, change_claim_, draw_patience(),
       leasing::acquire_machine::settings{.response_timeout = response_timeout, .seed = requests_});
@@ -60,6 +64,7 @@ void client::obey_change(const leasing::step& step) {
   const bool got_it = step.done && !step.done->code;
   if (!got_it && answer_sent_at_) world_.check().left(change_claim_.owner.text(), world_.now());
   if (!got_it && !answer_sent_at_) change_is_unclear_ = true;
+  if (!got_it) tell({.what = history::kind::unchanged});
   if (!got_it) settle(changing_->is_unclear());
   changing_.reset();
   ++change_timer_;
@@ -69,7 +74,9 @@ void client::obey_change(const leasing::step& step) {
 // It has what it had. Where nobody has said so, only a renewal that is sent from now on shows it.
 void client::settle(bool is_unclear) {
   if (!is_unclear) {
-    if (!mode_is_unclear_) belief_.has = share_of(claim_.wants);
+    if (mode_is_unclear_) return;
+    belief_.has = share_of(claim_.wants);
+    if (believes()) tell_belief(history::kind::believed);
     return;
   }
   mode_is_unclear_ = true;
@@ -119,6 +126,7 @@ void client::refuse_change(const leasing::acquire_outcome& got) {
   claim_.granted = got.grant.major;
   floor_ = std::max(floor_, got.grant.major);
   releases_then_ = false;
+  tell({.what = history::kind::unchanged, .note = "lost"});
   holding_.reset();
   releasing_.emplace(*world_.of().recipe, claim_, got.deadline, requests_);
   obey(releasing_->start(now()));
@@ -132,7 +140,7 @@ void client::changed(const leasing::acquire_outcome& got) {
   claim_ = changing_->claim();
   claim_.wants = &has_;
   if (lost_) return refuse_change(got);
-  take(got);
+  take(got, history::kind::changed);
   holding_->on_extending(claim_.replaced_lease);
   obey(holding_->start());
   plan_change();

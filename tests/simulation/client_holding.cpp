@@ -14,7 +14,7 @@ void client::hold(const leasing::acquire_outcome& got) {
   claim_ = acquiring_->claim();
   acquiring_.reset();
   served_ = true;
-  take(got);
+  take(got, history::kind::won);
   if (world_.faults() && dice.chance(10)) freeze(world_.longest_freeze());
   obey(holding_->start());
   use_it();
@@ -31,7 +31,7 @@ void client::use_it() {
 }
 
 // From now on it believes in this.
-void client::take(const leasing::acquire_outcome& got) {
+void client::take(const leasing::acquire_outcome& got, history::kind how) {
   if (got.grant.major <= std::max(floor_, claim_.floor)) {
     world_.check().violated("S2: a client believes in a token that is not above those it has seen");
   }
@@ -48,9 +48,7 @@ void client::take(const leasing::acquire_outcome& got) {
   belief_ = {std::string{claim_.owner.text()}, got.grant.major, share_of(claim_.wants),
              clock_.world(got.deadline), evidence};
   if (world_.check().is_disrupted_since(evidence)) undisturbed_ = hears_all_ = false;
-  tell({.what = history::kind::won,
-        .token = belief_.token,
-        .until = belief_.deadline.time_since_epoch()});
+  tell_belief(how);
   world_.believes(*this, belief_, !granted_by_answer_);
   if (granted_by_answer_) {
     world_.check().believed_no_less(belief_, dialects::asked_time(claim_), claim_.delay,
@@ -109,12 +107,13 @@ void client::renewed(const resp::value& reply, monotonic_time sent_at) {
   if (holding_->deadline() > before) {
     belief_.deadline = clock_.world(holding_->deadline());
     belief_.evidence = sent_at;
-    tell({.what = history::kind::held, .until = belief_.deadline.time_since_epoch()});
+    if (believes()) tell_belief(history::kind::held);
     world_.check().believed(belief_, world_.now());
   }
   const bool found = std::holds_alternative<dialects::renewed>(verdict);
   if (found && !holding_->is_doubted() && std::exchange(mode_is_unclear_, false) && !changing_) {
     belief_.has = share_of(claim_.wants);
+    if (believes()) tell_belief(history::kind::believed);
   }
   obey(step);
 }

@@ -173,7 +173,14 @@ void promises::granted(const holder& one, monotonic_time now) {
   newest_ = newest_here_ = std::max(newest_, one.token);
   if (std::exchange(set_back_since_last_token_, false)) jumped_at_ = now;
   if (keeps_news_) {
-    news_.push_back({.what = history::kind::granted, .token = one.token, .note = one.owner});
+    const bool of_permits = one.has.mode == 's';
+    news_.push_back({.what = history::kind::granted,
+                     .token = one.token,
+                     .part = of_permits ? one.has.weight : 0,
+                     .whole = of_permits ? limit_ : 0,
+                     .mode = support::mode_of(one.has.mode),
+                     .note = one.owner});
+    told_owners_.push_back(one.owner);
   }
   grants_.insert_or_assign(one.token, grant{one.owner, now, limit_});
   granted_last_at_ = now;
@@ -185,14 +192,12 @@ void promises::executed(monotonic_time now) {
   std::swap(queue_, queue_before_);
   std::swap(holders_, holders_before_);
   looked_before_ = looked_at_;
-  if (keeps_news_) {
-    for (const auto& one : holders_before_) owners_before_.push_back(one.owner);
-  }
   look(now);
-  for (auto& owner : owners_before_) {
-    if (find(owner) == nullptr) news_.push_back({.what = history::kind::freed, .note = owner});
-  }
-  owners_before_.clear();
+  std::erase_if(told_owners_, [this](const std::string& owner) {
+    if (find(owner) != nullptr) return false;
+    news_.push_back({.what = history::kind::freed, .note = owner});
+    return true;
+  });
   kind_.queue(server_, key_, queue_);
   check_places();
   if (queue_.empty()) {

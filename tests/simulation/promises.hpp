@@ -188,7 +188,7 @@ class promises {
   std::vector<holder> holders_, holders_before_;
   monotonic_time looked_at_ = monotonic_time::min(), looked_before_ = looked_at_;
   bool keeps_news_ = false;
-  std::vector<std::string> owners_before_, new_owners_;
+  std::vector<std::string> told_owners_, new_owners_;  // told of in the news, and not as freed
   std::vector<history::event> news_;
   std::vector<waiter> queue_, queue_before_;
   std::uint32_t limit_ = std::numeric_limits<std::uint32_t>::max();  // of permits

@@ -77,7 +77,9 @@ void client::disturb() {
 }
 
 bool client::lives_as(std::string_view request) const {
-  if (world_.now() < frozen_until_ || wire_.stalls()) return false;
+  if (world_.now() < frozen_until_) return false;
+  // The server cannot know that it does not hear the answers.
+  if (wire_.stalls() && !wire_.has_just_asked()) return false;
   if (acquiring_ && claim_.owner.text() == request) return true;
   return changing_ && change_claim_.owner.text() == request;
 }

@@ -62,7 +62,9 @@ class client {
   // It runs, reaches the server, and asks by this request.
   bool lives_as(std::string_view request) const;
   // The same, and nothing has happened to it since it was told its place in the queue.
-  bool is_calm_as(std::string_view request) const { return place_ && lives_as(request); }
+  bool is_calm_as(std::string_view request) const {
+    return place_ && !wire_.stalls() && lives_as(request);
+  }
   bool believes() const { return holding_ && holding_->held(now()); }
   const belief& believed() const noexcept { return belief_; }
   const std::optional<place>& stands_at() const noexcept { return place_; }

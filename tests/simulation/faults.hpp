@@ -36,7 +36,7 @@ enum class fault : std::uint8_t {
   // What the server and its other users do.
   foreign_floor,  // a client has seen a token of another server
   intruded,       // somebody takes the name for that of another kind
-  refusing,       // it is out of memory, read-only, or without replicas
+  refusing,       // it is out of memory, read-only, without replicas, or its counter is none
   evicted,        // it needs memory, and keys that end by themselves are gone
   failed_over,    // a replica takes over, which has not heard the latest
 };

@@ -171,6 +171,7 @@ void promises::granted(const holder& one, monotonic_time now) {
     violated("S2: token " + std::to_string(one.token) + " is not above the last");
   }
   newest_ = newest_here_ = std::max(newest_, one.token);
+  if (no_token_can_be_drawn_) violated("S2: a token was drawn where no counter can be");
   if (std::exchange(set_back_since_last_token_, false)) jumped_at_ = now;
   if (keeps_news_) {
     const bool of_permits = one.has.mode == 's';
@@ -224,6 +225,7 @@ void promises::executed(monotonic_time now) {
 
 void promises::gave_back(monotonic_time) {
   // No token can be drawn that far ahead of the clock: who waits asks, and is told why not.
+  if (no_token_can_be_drawn_) return;
   if (!grants_.empty() && is_out_of_reach(grants_.rbegin()->first, server_.now())) return;
   const auto first =
       std::ranges::find_if(queue_, [this](const auto& one) { return can_be_served(one); });
@@ -241,8 +243,13 @@ void promises::counter_lost(monotonic_time now) {
   jumped_at_ = now;
 }
 
-void promises::emptied(monotonic_time now) {
+void promises::counter_damaged(bool of_another_type, monotonic_time now) {
   counter_lost(now);
+  no_token_can_be_drawn_ = of_another_type;
+}
+
+void promises::emptied(monotonic_time now) {
+  counter_damaged(false, now);
   disrupted_at_ = emptied_at_ = now;
   executed(now);
 }
@@ -254,6 +261,7 @@ void promises::failed_over(const heard_so_far& heard, monotonic_time now) {
   newest_here_ = heard.newest;
   if (jumped_at_ > heard.at || set_back_since_last_token_) forget_unheard_tokens();
   counter_lost_at_ = heard.counter_lost_at;
+  no_token_can_be_drawn_ = heard.no_token_can_be_drawn;
   failed_over_ = true;
   executed(now);
 }

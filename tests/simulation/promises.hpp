@@ -76,6 +76,7 @@ struct heard_so_far {
   monotonic_time at{};
   dialects::token_major newest = 0;
   std::optional<microseconds> counter_lost_at{};
+  bool no_token_can_be_drawn = false;
 };
 
 // Whether a counter that is lost now begins below this token.
@@ -111,9 +112,13 @@ class promises {
   // A request is about to be executed whose token shall be above this.
   void asked_above(dialects::token_major floor, monotonic_time now);
   void counter_lost(monotonic_time now);
+  // It is lost, and none can be begun where what is there is of another type.
+  void counter_damaged(bool of_another_type, monotonic_time now);
   // The server is another, which has heard no more.
   void failed_over(const heard_so_far& heard, monotonic_time now);
-  heard_so_far heard(monotonic_time now) const { return {now, newest_here_, counter_lost_at_}; }
+  heard_so_far heard(monotonic_time now) const {
+    return {now, newest_here_, counter_lost_at_, no_token_can_be_drawn_};
+  }
   void refused_writes(monotonic_time until) { refused_until_ = until; }
   void left(std::string_view owner, monotonic_time now);
   void late_copy_executed();
@@ -134,6 +139,7 @@ class promises {
   std::optional<monotonic_time> next_end() const;
   const std::vector<holder>& holders() const noexcept { return holders_; }
   bool contended() const noexcept { return contended_; }
+  bool can_draw_tokens() const noexcept { return !no_token_can_be_drawn_; }
   // To whom the last command gave the lock, and who waited before it and after.
   const std::vector<std::string>& new_owners() const noexcept { return new_owners_; }
   const std::vector<waiter>& queue_before() const noexcept { return queue_before_; }
@@ -207,6 +213,7 @@ class promises {
   // What a replica must have heard, or its tokens may be smaller than those that were drawn since.
   monotonic_time jumped_at_ = monotonic_time::min();
   bool set_back_since_last_token_ = false;
+  bool no_token_can_be_drawn_ = false;
   bool contended_ = false;
   monotonic_time disrupted_at_ = monotonic_time::min();
   monotonic_time refused_until_ = monotonic_time::min();

@@ -103,6 +103,7 @@ void wire::travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t
     const bool alive = over == connection_ && how != fate::unanswered && flight != 0;
     const int by = alive ? over : world_.connect();
     world_.check().asked_above(what.floor, world_.now());
+    if (what.what == use::request && !world_.is_refusing()) asked_at_ = world_.now();
     auto reply = world_.execute(by, what.bytes);
     if (life == client_.life()) what.executed(reply);
     if (!alive) return world_.server().disconnect(by);
@@ -145,6 +146,8 @@ void wire::stall() {
   auto& until = heard_until_[one_reader_ ? 0 : 1];
   until = std::max(until, world_.now()) + world_.chance().time_up_to(700ms);
 }
+
+bool wire::has_just_asked() const { return asked_at_ + dialects::longest_claim >= world_.now(); }
 
 bool wire::stalls() const {
   return is_troubled() || world_.is_refusing() ||

@@ -56,6 +56,8 @@ class wire {
   bool is_troubled() const;
   // Nothing comes for a while.
   bool stalls() const;
+  // The server has just executed what it asked, heard or not.
+  bool has_just_asked() const;
   // The connection is cut. The server notices, unless it was only we who lost it.
   void cut(bool noticed = true);
 
@@ -75,7 +77,7 @@ class wire {
   std::uint64_t flights_ = 0;
   std::array<std::uint64_t, 3> under_way_{};     // of each use; 0: none
   std::array<monotonic_time, 2> heard_until_{};  // what was sent first is heard first
-  monotonic_time lost_push_at_ = monotonic_time::min();
+  monotonic_time lost_push_at_ = monotonic_time::min(), asked_at_ = monotonic_time::min();
   std::uint64_t said_ = 0;  // answers and messages of the server
   trouble trouble_ = trouble::none;
   monotonic_time trouble_ends_ = monotonic_time::min();

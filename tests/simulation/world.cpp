@@ -1,6 +1,7 @@
 #include "simulation/world.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -99,7 +100,8 @@ resp::value world::execute(int connection, const std::string& bytes) {
   deliver_messages();
   const auto broken = check_telling(
       {bytes, messages_, promises_.new_owners(), promises_.queue_before(), promises_.queue()});
-  if (!broken.empty()) promises_.violated(broken);
+  // Where no token can be drawn, those who wait ask, and are told why not.
+  if (!broken.empty() && promises_.can_draw_tokens()) promises_.violated(broken);
   return reply;
 }
 
@@ -184,18 +186,50 @@ void world::trouble_a_link() {
 
 void world::refuse_writes() {
   count(fault::refusing);
-  const auto why = dice_.up_to(2);
-  server_.refuse_writes(why == 0   ? "OOM command not allowed when used memory > 'maxmemory'."
-                        : why == 1 ? "READONLY You can't write against a read only replica."
-                                   : "NOREPLICAS Not enough good replicas to write.",
-                        why == 0);
+  const auto why = dice_.up_to(3);
+  if (why == 3) {
+    damage_the_counter();
+  } else {
+    server_.refuse_writes(why == 0   ? "OOM command not allowed when used memory > 'maxmemory'."
+                          : why == 1 ? "READONLY You can't write against a read only replica."
+                                     : "NOREPLICAS Not enough good replicas to write.",
+                          why == 0);
+  }
   refusing_until_ = std::min(faults_end_ - 1ms, now_ + dice_.time_up_to(2s));
   promises_.refused_writes(refusing_until_);
   for (const auto& one : clients_) one->disturb();
   at(refusing_until_, [this] {
     server_.refuse_writes("");
+    mend_the_counter();
     for (const auto& one : clients_) one->disturb();
   });
+}
+
+// Somebody writes what is no counter to its key. No token can be drawn then, of any lock in the
+// slot; until somebody deletes it, or it was a text.
+void world::damage_the_counter() {
+  synchronize();
+  const std::string counter{key_.fence_key()};
+  const bool of_another_type = dice_.chance(70);
+  server_.look(std::array<std::string_view, 2>{"DEL", counter});
+  if (of_another_type) {
+    server_.look(std::array<std::string_view, 4>{"HSET", counter, "not", "a counter"});
+  } else {
+    server_.look(std::array<std::string_view, 3>{"SET", counter, "not a counter"});
+  }
+  promises_.counter_damaged(of_another_type, now_);
+  // A replica that takes over may have heard of the damage, and not of the end of it.
+  at(faults_end_, [this] { mend_the_counter(); });
+}
+
+void world::mend_the_counter() {
+  synchronize();
+  const std::string counter{key_.fence_key()};
+  if (server_.look(std::array<std::string_view, 2>{"HLEN", counter}).number > 0) {
+    server_.look(std::array<std::string_view, 2>{"DEL", counter});
+    promises_.counter_damaged(false, now_);
+    for (const auto& one : clients_) one->disturb();
+  }
 }
 
 // The replica has heard nothing of what was done from now on until it takes over.
@@ -310,7 +344,7 @@ void world::meddle() {
   const int connection = connect();
   (void)execute(connection, what.command);
   server_.disconnect(connection);
-  if (what.loses_counter) promises_.counter_lost(now_);
+  if (what.loses_counter) promises_.counter_damaged(false, now_);
   if (what.ends_leases) {
     tell_emptied();
     promises_.leases_ended(now_);

@@ -79,6 +79,8 @@ class world {
   void execute_for_a_stranger(const std::string& bytes, bool enters, const intrusion& by);
   void trouble_a_link();
   void refuse_writes();
+  void damage_the_counter();
+  void mend_the_counter();
   void fail_over();
   void evict();
   void deliver_messages();

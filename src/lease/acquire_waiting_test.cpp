@@ -234,7 +234,7 @@ TEST_F(AcquireWaiting, GivesUpItsPlaceBeforeItPollsWhenThereIsNoChannel) {
   EXPECT_EQ(machine_.claim().way, dialects::wakeup_way::poll);
   EXPECT_EQ(machine_.claim().ticket, fake_recipe::ticket);
   next = queued(0, seconds(30));
-  EXPECT_LE(*next.wake_at - local_, milliseconds(64));
+  EXPECT_LE(next.wake_at.value() - local_, milliseconds(64));
 }
 
 TEST_F(AcquireWaiting, GivesUpItsPlaceAlsoWhenItLearnsWhileAskingThatThereIsNoChannel) {
@@ -254,6 +254,72 @@ TEST_F(AcquireWaiting, GivesAGrantBackWhoseTokenIsNotAboveTheFloor) {
   const auto next = answer(say_granted(seconds(30), old_major));
   EXPECT_FALSE(next.done);
   EXPECT_EQ(next.send, ask::release);
+}
+
+// The first copy of its request may have come into the queue, and have been told.
+TEST_F(AcquireWaiting, BelievesNoMessageWhenTheFirstCopyOfItsRequestWasLost) {
+  const auto next = machine_.on_missing(missing::unknown, {errc::unavailable, "cut"}, now());
+  local_ = next.wake_at.value();
+  EXPECT_EQ(sent(machine_.on_timer(now())).send, ask::acquire);
+  answer(say_queued(0, seconds(30), true));
+  EXPECT_EQ(told(new_major, milliseconds(1)).send, ask::acquire);
+}
+
+TEST_F(AcquireWaiting, TimesOutInTheQueueWithTheReason) {
+  queued(0, seconds(30));
+  local_ = patience_.give_up_at;
+  const auto next = sent(machine_.on_timer(now()));
+  ASSERT_TRUE(next.done);
+  EXPECT_EQ(next.done->code, errc::timed_out);
+  EXPECT_EQ(next.done->detail, "somebody else still held the lock when last asked");
+  EXPECT_EQ(next.send, ask::withdraw);
+}
+
+TEST_F(AcquireWaiting, TimesOutWhateverItHearsAtTheEnd) {
+  local_ = patience_.give_up_at;
+  const auto answered = queued(0, seconds(30));
+  ASSERT_TRUE(answered.done);
+  EXPECT_EQ(answered.done->code, errc::timed_out);
+  EXPECT_EQ(answered.send, ask::withdraw);
+  EXPECT_EQ(answered.learned, server_start);
+}
+
+TEST_F(AcquireWaiting, TimesOutWhateverItIsToldAtTheEnd) {
+  queued(0, seconds(30));
+  local_ = patience_.give_up_at;
+  const auto next = told(new_major, milliseconds(1));
+  ASSERT_TRUE(next.done);
+  EXPECT_EQ(next.done->code, errc::timed_out);
+}
+
+TEST_F(AcquireWaiting, BelievesAMessageUntilHalfOfItsClaimHasPassed) {
+  queued(0, seconds(30));
+  const auto next = told(new_major, claim_length / 2);
+  ASSERT_TRUE(next.done);
+  EXPECT_FALSE(next.done->code);
+  EXPECT_EQ(machine_.claim().granted, new_major);
+}
+
+TEST_F(AcquireWaiting, BelievesAMessageThatWasSaidInThisMoment) {
+  queued(0, seconds(30));
+  ASSERT_TRUE(told(new_major, nanoseconds(0)).done);
+}
+
+TEST_F(AcquireWaiting, BelievesNoKeptMessageWhoseClaimIsOver) {
+  told(new_major, nanoseconds(0));
+  const auto deadline = lease_deadline(local_, claim_length);
+  local_ = deadline - milliseconds(1);
+  EXPECT_EQ(queued(0, seconds(30)).send, ask::acquire) << "it was answered at the deadline";
+}
+
+// A lock of the kind that nobody else can get before it was given back.
+TEST_F(AcquireWaiting, BelievesTheWholeTimeOfAGrantForGood) {
+  queued(0, seconds(30));
+  dialects::granted grant{new_major, milliseconds(3'600'000)};
+  grant.for_good = true;
+  const auto next = machine_.on_handed_over(grant, local_, now());
+  ASSERT_TRUE(next.done);
+  EXPECT_EQ(next.done->deadline, lease_deadline(local_, grant.ttl));
 }
 
 }  // namespace

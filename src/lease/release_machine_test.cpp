@@ -258,5 +258,34 @@ TEST(ReleaseMachine, WritesTheReleaseOfItsGrant) {
   EXPECT_EQ(written, "*2\r\n$7\r\nrelease\r\n$1\r\n9\r\n");
 }
 
+// A lone release is for keys that are at two nodes, and only after a while.
+TEST(ReleaseMachine, KeepsToTheWholeReleaseWhileItIsRefusedInPassing) {
+  release_machine machine{recipe, new_claim(), deadline, 1, seconds(1)};
+  machine.start(local_start);
+  machine.on_reply(say("passing", errc::out_of_memory), local_start);
+  EXPECT_EQ(machine.on_timer(local_start + seconds(2)).send, ask::release);
+}
+
+TEST(ReleaseMachine, PausesAlsoBetweenLoneReleases) {
+  release_machine machine{recipe, new_claim(), deadline, 1, seconds(1)};
+  machine.start(local_start);
+  machine.on_reply(say("divided", errc::unavailable), local_start);
+  const auto now = local_start + seconds(2);
+  ASSERT_EQ(machine.on_timer(now).send, ask::lone_release);
+  EXPECT_GT(machine.on_missing(missing::not_sent, now).wake_at.value(), now);
+}
+
+TEST(ReleaseMachine, TriesOnWhenTheLeaseHasJustEndedAndThenEnds) {
+  release_machine machine = fresh();
+  machine.start(local_start);
+  const auto next = machine.on_missing(missing::not_sent, deadline);
+  ASSERT_TRUE(next.done);
+  EXPECT_EQ(next.done->detail, "the release was not confirmed before the lease ended");
+  EXPECT_GT(next.wake_at.value(), deadline);
+  const auto gone = deadline + seconds(60);
+  EXPECT_TRUE(machine.on_timer(gone).finished);
+  EXPECT_EQ(machine.on_timer(gone + seconds(1)), release_step{});
+}
+
 }  // namespace
 }  // namespace holdfast::leasing

@@ -40,6 +40,13 @@ TEST(ServerClock, AnOlderSampleThatIsHandedInLaterIsIgnored) {
   EXPECT_EQ(clock.estimate(local_start + seconds(1)), server_start);
 }
 
+TEST(ServerClock, OfTwoSamplesThatWereAskedForTogetherTheLastCounts) {
+  server_clock clock;
+  clock.sample(local_start, local_start, server_start);
+  clock.sample(local_start, local_start + seconds(1), server_start + seconds(1));
+  EXPECT_EQ(clock.estimate(local_start + seconds(1)), server_start + seconds(1));
+}
+
 TEST(ServerClock, IsNotAheadEitherForATimeReadBeforeTheSample) {
   server_clock clock;
   clock.sample(local_start, local_start + seconds(2), server_start);

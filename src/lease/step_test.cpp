@@ -87,5 +87,22 @@ TEST(LeaseDeadline, IsBeforeTheSendingForALeaseTooShortToBelieve) {
   EXPECT_LT(lease_deadline(local_start, milliseconds(2)), local_start);
 }
 
+TEST(LeaseDeadline, IsFarEnoughForTheTimeThatIsNeeded) {
+  EXPECT_EQ(lease_with_deadline_in(milliseconds(9898)), milliseconds(10'000));
+  EXPECT_EQ(lease_with_deadline_in(milliseconds(9898) + nanoseconds(1)), milliseconds(10'002));
+  EXPECT_EQ(lease_with_deadline_in(nanoseconds(0)), milliseconds(3));
+  for (int micros = 0; micros < 300'000; micros += 777) {
+    const nanoseconds left = microseconds(micros);
+    const auto enough = lease_with_deadline_in(left);
+    EXPECT_GE(lease_deadline(local_start, enough), local_start + left);
+    EXPECT_LT(lease_deadline(local_start, enough - milliseconds(2)), local_start + left);
+  }
+}
+
+TEST(Step, SaysThatWhatWasChangedIsLost) {
+  EXPECT_EQ(to_string(step{.finished = true, .cannot_undo = true}),
+            "what was changed is lost; finished");
+}
+
 }  // namespace
 }  // namespace holdfast::leasing

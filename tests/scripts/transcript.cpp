@@ -78,6 +78,10 @@ bool transcript::clock_stands_still() {
   return time.items.at(0).text == "1700000000" && time.items.at(1).text == "0";
 }
 
+bool transcript::knows(const std::string& command) {
+  return !us_.command({"COMMAND", "INFO", command}).items.at(0).items.empty();
+}
+
 std::string transcript::play(const std::string& text) {
   std::string result;
   std::istringstream lines(text);
@@ -96,8 +100,19 @@ void transcript::begin() {
   us_.command({"CONFIG", "SET", "maxmemory", "0"});
   us_.command({"FLUSHALL"});
   set_clock(start);
-  listener_.reset();
+  listen({}, {});
   before_.clear();
+}
+
+void transcript::listen(const words& channels, const std::string& how) {
+  // The server would notice only later that the connection is closed.
+  if (listener_) listener_->command({how_ == "SSUBSCRIBE" ? "SUNSUBSCRIBE" : "UNSUBSCRIBE"});
+  listener_.reset();
+  if (channels.empty()) return;
+  listener_ = std::make_unique<support::raw_connection>(net::unix_endpoint{server_.socket()});
+  listener_->command({"HELLO", "3"});
+  for (const auto& channel : channels) listener_->command({how, channel});
+  how_ = how;
 }
 
 void transcript::set_clock(long long micros) {
@@ -127,10 +142,13 @@ std::string transcript::step(const std::string& line) {
     const auto unit = rest.at(0).substr(rest.at(0).find_first_not_of("0123456789"));
     set_clock(now_ + std::stoll(rest[0]) * (unit == "s" ? 1'000'000 : unit == "ms" ? 1000 : 1));
     before_ = state();  // what has ended by itself
+  } else if (command[0] == "clock") {
+    set_clock(std::stoll(rest.at(0)));
+    before_ = state();
   } else if (command[0] == "listen") {
-    listener_ = std::make_unique<support::raw_connection>(net::unix_endpoint{server_.socket()});
-    listener_->command({"HELLO", "3"});
-    for (const auto& channel : rest) listener_->command({"SUBSCRIBE", channel});
+    listen(rest, "SUBSCRIBE");
+  } else if (command[0] == "listen-in-slot") {
+    listen(rest, "SSUBSCRIBE");
   } else {
     throw std::runtime_error("what is this? " + line);
   }
@@ -218,13 +236,14 @@ transcript::words transcript::split(const std::string& line) const {
 
 std::string transcript::shown(std::string text) const {
   static const std::regex id(R"re(\b[0-9a-f]{40}\b)re");
+  static const std::regex wrong(R"re((?:ERR |@user_script: \d+: )?(Wrong number of args)[^,"]*)re");
   static const std::regex place(R"re(user_script:\d+:)re");
   static const std::regex error(R"re(\b(WRONGTYPE)( [A-Za-z].*)?$)re");
   static const std::regex micros(R"re(\b1[67]\d{14}(?!\d))re"),
       millis(R"re(\b1[67]\d{11}(?!\d))re");
   for (const auto& [name, value] : names_) text = replaced(text, value, "$" + name);
   text = std::regex_replace(std::regex_replace(text, error, "$1"), id, "<id>");
-  text = std::regex_replace(text, place, "user_script:");
+  text = std::regex_replace(std::regex_replace(text, place, "user_script:"), wrong, "$1");
   text = with_times(with_times(text, micros, 'T', start), millis, 'M', start / 1000);
   for (auto& c : text) {
     if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = '~';

@@ -10,7 +10,9 @@
 //   redis SET {l} x         a command that prepares something
 //   repeat 20 LINE          does LINE so many times, with 1, 2, ... for each %; the last is told
 //   pass 5us | 3ms | 2s     lets time pass
-//   listen CHANNEL...       hears what is published there
+//   clock 1700000000000000  sets the clock
+//   listen CHANNEL...       hears what is published there, and nothing else any more
+//   listen-in-slot CHANNEL  the same, of a channel of a hash slot
 //
 // T is a time in us, M the same in ms; T+5, M-1 are others, also in what is answered. "" is an
 // empty word, "a b" one with a blank. Behind a call stand indented lines: its answer (->), each
@@ -41,6 +43,7 @@ class transcript {
 
   // Whether the server's clock stands still: that of Valkey 9 does not.
   bool clock_stands_still();
+  bool knows(const std::string& command);
 
  private:
   using words = std::vector<std::string>;
@@ -59,6 +62,7 @@ class transcript {
   std::string changes();
   std::map<std::string, entry> state();
   void set_clock(long long micros);
+  void listen(const words& channels, const std::string& how);
 
   words split(const std::string& line) const;
   // Names in place of times and of what stands for something.
@@ -69,6 +73,7 @@ class transcript {
   support::clock_shim& clock_;
   support::raw_connection us_;
   std::unique_ptr<support::raw_connection> listener_;
+  std::string how_;  // the command with which it subscribed
   long long now_ = 0;
   words keys_, last_call_;
   std::string body_;

@@ -42,6 +42,9 @@ TEST_P(Transcript, IsPlayedAgain) {
   const support::private_server server({.program = program, .environment = clock.environment()});
   transcript played(server, clock);
   if (!played.clock_stands_still()) GTEST_SKIP() << "the clock of " << program << " goes on";
+  if (name == "cluster" && !played.knows("SPUBLISH")) {
+    GTEST_SKIP() << program << " knows no channels of a hash slot";
+  }
 
   const auto path = std::filesystem::path(HOLDFAST_TRANSCRIPTS) / (name + ".txt");
   std::ifstream file(path);

@@ -43,7 +43,7 @@ TRANSCRIPTS = (
     ("holdfast/value_block", "shared values"), ("holdfast/counter", "values"),
     ("holdfast/update_counter", "values"), ("holdfast/rate", "values"),
     ("holdfast/fenced", "values"), ("held_counter", "values"), ("_all.lua", "several"),
-    ("holdfast/parts/", "mutex several shared"), ("holdfast/", "mutex"),
+    ("holdfast/parts/", "mutex several shared cluster"), ("holdfast/", "mutex"),
     ("dialects/parts/", "mutex values several quorum redisson libraries"),
     ("redisson/", "redisson"), ("dialects/", "libraries"),
 )

@@ -72,7 +72,9 @@ def constant_edits(tokens):
             other = str(int(token.text) + 1)
             yield Edit(token.start, token.end, other, f"{token.text} -> {other}")
         elif token.kind == "number" and not is_conversion(tokens, at - 1):
-            yield from number_mutations(token)
+            is_same = token.text == "1" and is_begin_of_sub(tokens, at)
+            yield from (edit for edit in number_mutations(token)
+                        if not (is_same and edit.text == "0"))
         elif token.kind == "string" and not is_name_of_command(tokens, at):
             inside = token.text[1:-1]
             if re.fullmatch(r"\d+", inside):
@@ -80,6 +82,19 @@ def constant_edits(tokens):
                             for edit in number_mutations(token, inside))
             elif inside:
                 yield Edit(token.start, token.end, "'mutant'", f"{token.text} -> 'mutant'")
+
+
+# The first character of a text is at 1; string.sub begins there also when it is told 0.
+def is_begin_of_sub(tokens, at):
+    depth, commas = 0, 0
+    for here in range(at - 1, 2, -1):
+        word = tokens[here].text
+        depth += (word in ")]") - (word in "([")
+        commas += word == "," and depth == 0
+        if depth < 0:
+            is_begin = commas == (tokens[here - 2].text == ".")  # text.sub(s, 1) or s:sub(1)
+            return tokens[here - 1].text == "sub" and is_begin
+    return False
 
 
 # In KEYS[1] and ARGV[1].

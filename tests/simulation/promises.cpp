@@ -313,7 +313,7 @@ void promises::believed_together(std::span<const belief* const> all) {
   for (const auto* const one : all) {
     if (is_disrupted_since(one->evidence)) continue;
     shares_.push_back(one->has);
-    last = std::max(last, one->token);
+    if (granted_at(one->token) >= granted_at(last)) last = one->token;
   }
   const auto found = grants_.find(last);
   if (go_together(shares_, found == grants_.end() ? limit_ : found->second.limit)) return;

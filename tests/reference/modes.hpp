@@ -15,6 +15,7 @@ using support::mode;
 using support::mode_names;
 using support::name_of;
 using support::no_more;
+using support::writes;
 
 inline lock_mode public_mode(mode m) {
   static constexpr std::array<lock_mode, 6> modes{
@@ -22,8 +23,5 @@ inline lock_mode public_mode(mode m) {
       lock_mode::protected_read, lock_mode::protected_write, lock_mode::exclusive};
   return modes.at(static_cast<std::size_t>(m));
 }
-
-// A token orders writers and whoever comes before and after them; readers alone it need not.
-inline bool writes(mode m) { return m == mode::cw || m == mode::pw || m == mode::ex; }
 
 }  // namespace holdfast::reference

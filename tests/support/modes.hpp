@@ -59,4 +59,7 @@ inline bool no_more(mode b, mode a) {
   return true;
 }
 
+// A token orders writers and whoever comes before and after them; readers alone it need not.
+inline bool writes(mode m) { return m == mode::cw || m == mode::pw || m == mode::ex; }
+
 }  // namespace holdfast::support

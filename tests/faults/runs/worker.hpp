@@ -4,21 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "faults/runs/contender.hpp"
+#include "faults/runs/ways.hpp"
 
 namespace holdfast::faults {
-
-// Of a worker: how he hears of his turn.
-struct clients {
-  client told;   // by messages
-  client polls;  // by asking
-};
-
-struct contested {
-  std::string name;
-  lock_options options;
-  std::vector<access> (*ways)(const clients&, const contested&);
-};
 
 // The locks of a run: one of each kind, with leases short enough for faults to outlast them.
 const std::vector<contested>& contests();

@@ -24,7 +24,8 @@ struct belief {
 // What is said of one acquisition, in order, becomes its beliefs. A lease that has ended is never
 // held again: whatever is said to be held twice in the same mode was held in between, and until
 // the lease has said that it would be. Each token is a lease of its own: when a change has been
-// made, what was held before is held no more.
+// made, what was held before is held no more. While one is under way that may let others in, what
+// is still said of the old mode counts for its moment alone.
 class beliefs_of {
  public:
   beliefs_of(const acquisition& of, std::vector<belief>& all)
@@ -50,6 +51,10 @@ class beliefs_of {
  private:
   void see(const event& one) {
     if (one.what == kind::changing) return ask(one);
+    if (gives_up(one)) {
+      if (one.time < over_) all_.push_back({&of_, {one.time, one.time}, one, one});
+      return;
+    }
     if (one.what == kind::changed) {
       close_if([&](const belief& open) { return open.first.token != one.token; }, one.time);
     }
@@ -65,12 +70,21 @@ class beliefs_of {
     open_.insert_or_assign(one.token, belief{&of_, {one.time, to}, one, one});
   }
 
+  // Whether a change of this is under way, and may have been made.
+  bool gives_up(const event& look) const {
+    return std::ranges::any_of(of_.changes, [&](const change& each) {
+      const bool over = each.result && each.result->time <= look.time;
+      return each.asked.time <= look.time && !over && is_given_up(look, each.asked);
+    });
+  }
+
+  static bool is_given_up(const event& has, const event& asked) {
+    return !asked.mode || !has.mode || !no_more(*has.mode, *asked.mode);
+  }
+
   // What it has become is said by the next look. Who asks for more keeps what he has until then.
   void ask(const event& change) {
-    const auto loses = [&](const belief& open) {
-      return !change.mode || !open.first.mode || !no_more(*open.first.mode, *change.mode);
-    };
-    close_if(loses, change.time);
+    close_if([&](const belief& open) { return is_given_up(open.first, change); }, change.time);
   }
 
   template <typename Which>

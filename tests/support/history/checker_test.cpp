@@ -144,9 +144,11 @@ TEST(Checker, WantsTokensOfReadersToFollowThoseOfWritersOnly) {
     const auto at = [&](int later, const std::string& what) {
       return std::to_string(from + later) + " " + what + of;
     };
-    return at(0, "called") + " lease=1000 whole=9 " + way + "\n" + at(1, "won") +
-           " token=" + std::to_string(token) + " until=" + std::to_string(from + 1000) + "\n" +
-           at(2, "releasing") + "\n" + at(3, "released") + "\n";
+    const std::string mode = way == "may write" ? " mode=U" : "";
+    return at(0, "called") + " lease=1000 whole=9 " + (mode.empty() ? way : "part=1") + "\n" +
+           at(1, "won") + " token=" + std::to_string(token) +
+           " until=" + std::to_string(from + 1000) + mode + "\n" + at(2, "releasing") + "\n" +
+           at(3, "released") + "\n";
   };
   const std::string reads = "part=1 note=joins", reads_alone = "part=1", writes = "part=9";
   const auto first = turn(1, 10, reads, 20);
@@ -154,6 +156,8 @@ TEST(Checker, WantsTokensOfReadersToFollowThoseOfWritersOnly) {
   EXPECT_EQ(broken(first + turn(2, 20, reads_alone, 11)), "I3");
   EXPECT_EQ(broken(turn(1, 10, reads_alone, 20) + turn(2, 20, reads, 11)), "I3");
   EXPECT_EQ(broken(turn(1, 10, writes, 20) + turn(2, 20, reads, 11)), "I3");
+  EXPECT_EQ(broken(turn(1, 10, "may write", 20) + turn(2, 20, reads, 11)), "") << "it only reads";
+  EXPECT_EQ(broken(first + turn(2, 20, "may write", 11)), "I3");
   EXPECT_EQ(broken(first + turn(2, 20, reads, 11) + turn(3, 30, writes, 19)), "I3");
 }
 
@@ -220,6 +224,8 @@ TEST(Checker, FollowsChangesOfTheMode) {
   // Another read before the writer asked to be a reader.
   EXPECT_EQ(broken(roles_with("52 won", "49 won")), "I4");
   // It may be changed from when that is asked for, and it is what it was if nobody came in.
+  const std::string late = "51 believed process=1 operation=1 lock=a token=3 until=1010 mode=";
+  EXPECT_EQ(broken(roles_with(late + "PR", late + "EX")), "") << "the call had not begun";
   const std::string back = "55 believed process=1 operation=1 lock=a token=3 until=1010 mode=EX";
   const std::string same = "55 believed process=1 operation=1 lock=a token=3 until=1010 mode=PR";
   const std::string other = "52 won process=2 operation=2 lock=a token=4 until=1020 mode=PR\n";

@@ -47,6 +47,10 @@ std::vector<grant> grants_of(const std::vector<acquisition>& acquisitions) {
   return all;
 }
 
+bool reads(const grant& one) {
+  return one.joins || (one.won->mode && !support::writes(*one.won->mode));
+}
+
 void sort_by(const event* grant::*when, std::vector<grant>& all) {
   std::stable_sort(all.begin(), all.end(), [when](const grant& a, const grant& b) {
     return (a.*when)->time < (b.*when)->time;
@@ -124,7 +128,8 @@ void tokens_grow(const story& run, std::vector<violation>& found) {
 }
 
 // Readers of one client who join each other have tokens of one grant, whatever the server gives to
-// other readers meanwhile: they are compared with all others, and not with each other.
+// other readers meanwhile, also to upgradeable ones and to writers that have become readers: they
+// are compared with those who write.
 void tokens_follow_time(const story& run, std::vector<violation>& found) {
   const auto emptied = run.all(kind::emptied);
   const bool clock_is_set =
@@ -136,13 +141,13 @@ void tokens_follow_time(const story& run, std::vector<violation>& found) {
     sort_by(&grant::won, by_return);
     const known_grants known(by_return);
     auto returned = by_return.begin();
-    largest of_all, of_others;  // that returned before this call; others: who do not join
+    largest of_all, of_writers;  // that returned before this call
     for (const auto& one : by_call) {
       for (; returned != by_return.end() && returned->won->time < one.called->time; ++returned) {
         of_all.see(*returned->won);
-        if (!returned->joins) of_others.see(*returned->won);
+        if (!reads(*returned)) of_writers.see(*returned->won);
       }
-      const auto* const before = one.joins ? of_others.get() : of_all.get();
+      const auto* const before = one.joins ? of_writers.get() : of_all.get();
       if (one.won->token == 0 || before == nullptr || one.won->token >= before->token) continue;
       // What the old owner's client still passes on among its threads belongs to the old grant.
       const bool may_be = clock_is_set || known.is_passed_on(one);

@@ -30,9 +30,9 @@ struct arguments {
 // No server takes this for a password: who forgets to put one there is told so.
 constexpr const char* password_place = "#SHA256-OF-PASSWORD";
 
-access_rights rights_of(const arguments& given) {
+access_rights rights_of(const arguments& given, const std::string& tenant) {
   try {
-    return access_rights_for(*given.pattern, given.kinds);
+    return access_rights_for(*given.pattern, given.kinds, tenant);
   } catch (const failure& refused) {
     throw complaint{usage, "usage", std::string(refused.what()) + " (see holdfast acl --help)"};
   }
@@ -46,7 +46,7 @@ int show(const context& shared, const arguments& given) {
         usage, "usage",
         "the name of a server's user has no spaces, and nothing that cannot be printed"};
   }
-  const auto rights = rights_of(given);
+  const auto rights = rights_of(given, shared.connection.tenant);
   const auto rule = fmt::format("ACL SETUSER {} reset on {} {}", user, password_place,
                                 fmt::join(rights.needed, " "));
   if (shared.json) {
@@ -82,7 +82,8 @@ void add_acl(CLI::App& program, context& shared) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->footer(
       "Read off the scripts that are really sent: nothing can be left out. The user is that of\n"
-      "--user, or `holdfast`. Put the SHA-256 of the password, or >PASSWORD, in the place that is\n"
+      "--user, or `holdfast`. With --tenant the line is for that tenant's locks alone. Put the "
+      "SHA-256 of the password, or >PASSWORD, in the place that is\n"
       "kept for it. --json tells as well what is tried but not needed. Asks no server.\n\n"
       "Example:\n"
       "  hash=$(printf %s \"$password\" | sha256sum | cut -d' ' -f1)\n"

@@ -76,6 +76,7 @@ std::string if_read_again(const std::string& path) {
 client_options connection_options::for_client(std::string_view server) const {
   client_options options;
   options.name = "holdfast";
+  options.tenant = tenant;
   if (login_given || !is_embedded(server)) {
     options.username = username;
     options.password = password;
@@ -151,6 +152,7 @@ connection_options resolve(const connection_arguments& given) {
   options.url_given = !url.empty();
   if (options.url_given) options.url = url;
   options.username = given_or(given.username, "HOLDFAST_USER");
+  options.tenant = given_or(given.tenant, "HOLDFAST_TENANT");
   options.password_file = if_read_again(given.password_file);
   options.password = given.password_file.empty() ? environment("HOLDFAST_PASSWORD")
                                                  : first_line(given.password_file);

@@ -36,6 +36,7 @@ struct connection_options {
   std::string password;  // its first line for now, or from the environment or a file, never from
                          // the command line
   bool login_given = false;  // by an option, or at least a part of it
+  std::string tenant;
   std::string sentinel_username;
   std::string sentinel_password;
   std::string sentinel_password_file;  // read again whenever a sentinel is connected to
@@ -45,6 +46,9 @@ struct connection_options {
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};
   failover_arguments failover;
+
+  // How the keys of its locks begin: client_options::tenant.
+  std::string key_prefix() const { return tenant.empty() ? "hf:" : "hf:@" + tenant + ":"; }
 
   // For the server of this URL: what the environment says of users is not meant for private
   // servers, what it says of TLS only for servers over TLS, or for sentinels.
@@ -67,6 +71,7 @@ struct connection_options {
 struct connection_arguments {
   std::string url;
   std::string username;
+  std::string tenant;
   std::string password_file;
   std::string sentinel_password_file;
   tls_arguments tls;
@@ -84,9 +89,9 @@ bool has_password(std::string_view url);
 // names what he should use.
 void refuse_password_in(std::string_view option, std::string_view url, std::string_view instead);
 
-// Adds HOLDFAST_URL, HOLDFAST_USER, HOLDFAST_PASSWORD, the same two of sentinels and
-// HOLDFAST_TLS_... and HOLDFAST_SENTINEL_TLS_... to what was given; what is insecure can only be
-// given. Throws `complaint` for an unreadable password file, for a password on the command line,
+// Adds HOLDFAST_URL, HOLDFAST_TENANT, HOLDFAST_USER, HOLDFAST_PASSWORD, the same two of sentinels
+// and HOLDFAST_TLS_... and HOLDFAST_SENTINEL_TLS_... to what was given; what is insecure can only
+// be given. Throws `complaint` for an unreadable password file, for a password on the command line,
 // where every user of the machine could read it, and for --replicas-fsync without replicas.
 connection_options resolve(const connection_arguments& given);
 

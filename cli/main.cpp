@@ -73,6 +73,11 @@ void add_connection(CLI::App& program, connection_arguments& into) {
       ->type_name("URL");
   program.add_option("--user", into.username, "User name [HOLDFAST_USER]")->type_name("NAME");
   program
+      .add_option("--tenant", into.tenant,
+                  "Whose locks, where several tenants share a server: all keys and channels begin "
+                  "with hf:@NAME: then [HOLDFAST_TENANT, else none, and hf:]")
+      ->type_name("NAME");
+  program
       .add_option("--password-file", into.password_file,
                   "File with the password in its first line [else HOLDFAST_PASSWORD]")
       ->type_name("FILE");

@@ -272,6 +272,25 @@ def mutants_fit(project):
                 yield source.violation(number, "what it changes is not there any more")
 
 
+def named_by_key_space(project):
+    """Keys and channels are named through a key_space, so that none is the same for all tenants."""
+    where = re.compile(r"src/(base/(key_space|lock_key)\.[ch]pp|resp/sample_replies\.hpp|"
+                       r"dialects/holdfast/parts/channels\.lua)")
+    for source in project.sources:
+        if not source.is_under("src") or source.is_test or where.fullmatch(source.path):
+            continue
+        if source.suffix == ".lua":
+            pattern, text = r"'hf:", source.text
+        elif source.suffix in {".cpp", ".hpp"}:
+            pattern, text = r'"hf:|\block_key(\s+\w+)?[({][^,(){}]+[)}]', source.text
+        else:
+            continue
+        for match in re.finditer(pattern, text):
+            yield source.violation(line_of(text, match.start()),
+                                   "is named for no tenant: use the key_space of the client")
+
+
 RULES = (room_direction, outside_headers, public_includes, file_length, function_length,
          line_length, banned_words, host_names, header_hygiene, thread_safety,
-         documented_snippets, changelog, api_diff, errors_documented, version, mutants_fit)
+         documented_snippets, changelog, api_diff, errors_documented, version, mutants_fit,
+         named_by_key_space)

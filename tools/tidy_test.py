@@ -139,6 +139,10 @@ BROKEN = {
     "mutants_fit": [
         ("docs/errors.md", "`busy`: taken.\n", "not there any more"),
         ("tests/mutants/held.patch", PATCH.replace("errors", "error"), "not there any more")],
+    "named_by_key_space": [
+        ("src/net/a.cpp", 'auto key = "hf:{" + name + "}";\n', "for no tenant"),
+        ("src/net/a.cpp", "const lock_key key{name};\n", "for no tenant"),
+        ("src/dialects/a.lua", "redis.call('GET', 'hf:waits')\n", "for no tenant")],
     "version": [("include/holdfast/version.hpp", 'version = "1.2.4";\n', "differs")],
 }
 

@@ -1,8 +1,8 @@
 # Completion of holdfast(1) for bash.
 _holdfast() {
   local word="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local common="--url --user --password-file --tls-ca --tls-cert --tls-key --tls-server-name"
-  common+=" --tls-insecure-accept-any-certificate --connect-timeout --response-timeout"
+  local common="--url --user --tenant --password-file --tls-ca --tls-cert --tls-key"
+  common+=" --tls-server-name --tls-insecure-accept-any-certificate --connect-timeout --response-timeout"
   common+=" --min-replicas --replicas-fsync --quarantine --sentinel-password-file"
   common+=" --sentinel-tls-ca --sentinel-tls-cert --sentinel-tls-key --sentinel-tls-server-name"
   common+=" --sentinel-tls-insecure-accept-any-certificate --insecure-plain-sentinels --json --help"

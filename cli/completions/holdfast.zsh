@@ -7,6 +7,7 @@ _holdfast() {
   common=(
     '--url[server address]:address:(redis\:// rediss\:// redis+sentinel\:// rediss+sentinel\:// redis+cluster\:// rediss+cluster\:// unix\:// embedded\:)'
     '--user[user name]:name:'
+    '--tenant[whose locks]:name:'
     '--password-file[file with the password in its first line]:file:_files'
     '--sentinel-password-file[the same for the sentinels]:file:_files'
     '--tls-ca[authorities to trust]:path:_files'

@@ -37,6 +37,7 @@ struct demo_options {
 // The workers read it like every other command; a password must not be seen in their arguments.
 void hand_down(const connection_options& server) {
   ::setenv("HOLDFAST_URL", server.url.c_str(), 1);
+  ::setenv("HOLDFAST_TENANT", server.tenant.c_str(), 1);
   ::setenv("HOLDFAST_USER", server.username.c_str(), 1);
   ::setenv("HOLDFAST_PASSWORD", server.password.c_str(), 1);
 }

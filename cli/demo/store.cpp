@@ -17,7 +17,10 @@ std::int64_t now_us() {
 void pause_for(int milliseconds) { ::poll(nullptr, 0, milliseconds); }
 
 store::store(const connection_options& server, std::string id)
-    : id_(std::move(id)), connection_(server) {
+    : id_(std::move(id)),
+      of_locks_(server.key_prefix()),
+      of_tenant_(server.tenant.empty() ? "" : of_locks_),
+      connection_(server) {
   connection_.bound_answers(server.response_timeout);
 }
 
@@ -80,7 +83,7 @@ void store::remove(const std::vector<std::string>& names, const std::vector<std:
   ask({"DEL", key("freeze"), key("fence")});
   for (const auto& name : names) ask({"DEL", key(name)});
   for (const auto& name : locks) {
-    const auto holdfast = "hf:{" + name + "}";
+    const auto holdfast = of_locks_ + "{" + name + "}";
     ask({"DEL", holdfast, holdfast + ":w", holdfast + ":i"});
   }
 }

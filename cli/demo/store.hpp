@@ -23,7 +23,9 @@ class store {
   // `id`: of the demo; part of all its keys.
   store(const connection_options& server, std::string id);
 
-  std::string key(const std::string& name) const { return "demo:{" + id_ + "}:" + name; }
+  std::string key(const std::string& name) const {
+    return of_tenant_ + "demo:{" + id_ + "}:" + name;
+  }
   // Of a lock or an election; without a name of the only one.
   std::string lock_name(const std::string& name = {}) const;
 
@@ -48,6 +50,8 @@ class store {
 
  private:
   std::string id_;
+  std::string of_locks_;   // before their names in braces
+  std::string of_tenant_;  // the same for a tenant, else nothing
   std::mutex mutex_;
   raw_connection connection_;
 };

@@ -45,6 +45,7 @@ holdfast counter sold add 3                        # counted once, also when the
 holdfast watch nightly                             # a line for each change that it sees
 holdfast release nightly --force --reason "its machine is gone"
 holdfast acl 'night*' --user jobs                  # the smallest access list of such a user
+holdfast run --tenant blue nightly -- ./backup.sh  # another lock than everybody else's `nightly`
 holdfast doctor                                    # is this server fit for locks?
 holdfast capabilities                              # what each kind of lock can do and costs
 holdfast demo                                      # why a lock, and why this one

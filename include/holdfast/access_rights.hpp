@@ -29,8 +29,11 @@ struct access_rights {
 /// `doctor`). Beside the others: "cluster" for nodes of a Redis Cluster, "replicas" for
 /// `client_options::min_replicas`, "deadlocks" for `client_options::detect_deadlocks`. No kind but
 /// those: all locks. Throws `failure{errc::invalid_argument}` for a kind that is not known, for
-/// those of other libraries, and for an empty pattern.
+/// those of other libraries, and for an empty pattern. `tenant`: that of the clients
+/// (`client_options::tenant`), whose keys and channels alone the rights are for then; throws also
+/// when it is no name of one.
 [[nodiscard]] access_rights access_rights_for(std::string_view name_pattern,
-                                              const std::vector<std::string>& kinds = {});
+                                              const std::vector<std::string>& kinds = {},
+                                              std::string_view tenant = {});
 
 }  // namespace holdfast

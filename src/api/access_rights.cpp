@@ -86,21 +86,22 @@ void add_each(std::string_view sign, const std::set<std::string>& what,
 }  // namespace
 
 access_rights access_rights_for(std::string_view name_pattern,
-                                const std::vector<std::string>& kinds) {
+                                const std::vector<std::string>& kinds, std::string_view tenant) {
   if (name_pattern.empty()) throw failure{errc::invalid_argument, "the name pattern is empty"};
+  const key_space space{tenant};
   dialects::rights all;
   std::vector<std::string> locks;
   for (const auto& kind : kinds) {
     if (const auto* const where = find_surroundings(kind)) {
       add_commands(where->commands, all);
     } else if (kind == dialects::deadlocks_kind) {
-      add(dialects::rights_of(kind, server_pattern(name_pattern, kind)), all);
+      add(dialects::rights_of(kind, server_pattern(name_pattern, kind), space), all);
     } else {
       locks.push_back(kind);
     }
   }
   for (const auto& kind : locks.empty() ? all_locks() : locks) {
-    add(dialects::rights_of(kind, server_pattern(name_pattern, kind)), all);
+    add(dialects::rights_of(kind, server_pattern(name_pattern, kind), space), all);
   }
   add_commands(redis::session_commands(), all);
   for (const auto& command : all.commands) all.optional_commands.erase(command);

@@ -8,6 +8,7 @@
 #include "api/ask.hpp"
 #include "api/foreign_status.hpp"
 #include "api/key_scan.hpp"
+#include "api/native_locks.hpp"
 #include "api/once.hpp"
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
@@ -23,7 +24,7 @@ class collection {
       : core_(core), pattern_(pattern) {}
 
   void look_at(std::vector<std::string> keys) {
-    std::erase_if(keys, [](const auto& key) { return key.starts_with("hf:"); });
+    std::erase_if(keys, [](const auto& key) { return key.starts_with(key_space::without_tenant); });
     // Nodes of a cluster answer for keys of one hash slot at a time.
     const bool is_cluster = core_.engine().is_cluster();
     const auto slot_of = [=](const auto& key) { return is_cluster ? hash_slot(key) : 0; };
@@ -65,6 +66,7 @@ class collection {
 lock_listing inspector::list_all_dialects(std::string_view pattern, std::size_t most,
                                           std::size_t most_scanned) const {
   auto& core = *redis_.core_;
+  api::refuse_for_tenant(core);
   auto listing = list(pattern, most, most_scanned);
   collection others{core, pattern};
   api::key_scan scan{core, most_scanned};

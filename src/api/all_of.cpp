@@ -16,12 +16,13 @@ namespace {
 
 using detail::lock_access;
 
-// Where everybody sees the same locks. A private server is its client's alone.
+// Where everybody sees the same locks. A private server is its client's alone, and each tenant has
+// locks of its own.
 auto place_of(const lock& one) {
   const auto& core = lock_access::core(one);
   const void* const alone = core->url() == "embedded:" ? core.get() : nullptr;
-  return std::tuple<const std::string&, const void*, const std::string&>{core->url(), alone,
-                                                                         one.name()};
+  return std::tuple<const std::string&, const void*, const std::string&, const std::string&>{
+      core->url(), alone, core->engine().space().prefix(), one.name()};
 }
 
 std::string joined(const api::lock_list& all) {

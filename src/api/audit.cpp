@@ -23,10 +23,11 @@ std::string who_am_i() {
 
 void record_break(runtime::client_core& core, std::string_view reason, lock_status& broken) {
   const auto by = who_am_i();
+  const auto& space = core.engine().space();
   for (const auto& grant : broken.holders) {
     const auto major = grant.token ? grant.token.value() / dialects::minors_per_major : 0;
-    const auto kept = ask(core, dialects::audit_slot(), [&](resp::writer& out) {
-      dialects::write_audit({broken.name, grant.who.id, major, by, reason}, out);
+    const auto kept = ask(core, dialects::audit_slot(space), [&](resp::writer& out) {
+      dialects::write_audit(space, {broken.name, grant.who.id, major, by, reason}, out);
     });
     if (!kept.is(resp::type::error)) continue;
     broken.detail = "broken, but the audit entry was refused: " + resp::classify(kept.text).detail;

@@ -4,6 +4,7 @@
 
 #include <holdfast/errc.hpp>
 
+#include "base/key_space.hpp"
 #include "net/tls.hpp"
 
 namespace holdfast::api {
@@ -39,6 +40,7 @@ void check_options(const client_options& options) {
   require(options.min_replicas > 0 || !options.replicas_fsync, "replicas_fsync",
           "false without min_replicas");
   require(options.name.size() <= 256, "name", "at most 256 bytes long");
+  (void)key_space{options.tenant};  // throws when it is none
 }
 
 void check_tls(bool tls, const tls_options& options) {

@@ -10,7 +10,8 @@ namespace holdfast::api {
 // Throws failure{errc::invalid_argument} naming `what` unless 10 ms <= lease <= 24 h.
 void check_lease(std::chrono::milliseconds lease, const char* what);
 
-// Throws failure{errc::invalid_argument} unless every duration is in its range.
+// Throws failure{errc::invalid_argument} unless every duration is in its range, and the tenant's
+// name is one.
 void check_options(const client_options& options);
 
 // Throws failure{errc::unsupported} that says why, if it is `wanted`.

@@ -19,7 +19,7 @@ counter client::counter(std::string_view name) const { return {core_, name}; }
 
 counter::counter(std::shared_ptr<runtime::client_core> core, std::string_view name)
     : core_(std::move(core)),
-      key_(std::make_shared<dialects::value_key>("counter", name)),
+      key_(std::make_shared<dialects::value_key>(core_->engine().space(), "counter", name)),
       name_(name) {}
 
 std::int64_t counter::get() const {

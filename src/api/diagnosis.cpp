@@ -267,25 +267,30 @@ class examination {
 
   bool script_failed(const std::string& name, const resp::value& said) {
     const auto error = resp::classify(said.is(resp::type::error) ? said.text : to_string(said));
-    report(
-        severity::problem, "scripts", name + ": " + error.detail,
-        error.code == errc::permission_denied
-            ? "give this user the rights that `holdfast acl '*' --kind operator` prints, of which "
-              "some are doctor's own"
-            : "see docs/server-errors.md");
+    report(severity::problem, "scripts", name + ": " + error.detail,
+           error.code == errc::permission_denied
+               ? "give this user the rights that `" + acl_command() +
+                     "` prints, of which some are doctor's own"
+               : "see docs/server-errors.md");
     return false;
+  }
+
+  std::string acl_command() const {
+    const auto tenant = std::string{core_.engine().space().tenant()};
+    return "holdfast acl '*' --kind operator" + (tenant.empty() ? "" : " --tenant " + tenant);
   }
 
   // A name whose lock is at a master that answers.
   lock_key instruments() {
-    lock_key key(name_);
+    const auto& space = core_.engine().space();
+    lock_key key(space, name_);
     const auto is_silent = [&](const cluster_master& one) {
       return !one.silent.empty() &&
              &core_.engine().at(one.has.a_slot) == &core_.engine().at(key.slot());
     };
     constexpr int most = 100'000;  // one that answers may have a single slot
     for (int i = 0; i < most && std::ranges::any_of(masters_, is_silent); ++i) {
-      key = lock_key(name_ + " " + std::to_string(i));
+      key = lock_key(space, name_ + " " + std::to_string(i));
     }
     return key;
   }
@@ -304,7 +309,9 @@ class examination {
 
   // Only scripts publish; their rights to channels are those of the user.
   void about_publishing() {
-    const auto said = answer({"EVAL", "return redis.call('PUBLISH', 'hf:c:doctor', 'hello')", "0"});
+    const auto& space = core_.engine().space();
+    const auto said = answer(
+        {"EVAL", "return redis.call('PUBLISH', ARGV[1], 'hello')", "0", space.named("c:doctor")});
     const bool listens = core_.engine().options().wakeup == wakeup::notification;
     std::string why_not;
     if (said.is(resp::type::error)) {
@@ -316,7 +323,8 @@ class examination {
     }
     report(severity::warning, "publish", "who waits is not told of his turn: " + why_not,
            "let this user's scripts publish, and its clients subscribe: ACL SETUSER ... +publish "
-           "+subscribe resetchannels &hf:c:*");
+           "+subscribe resetchannels &" +
+               space.named("c:*"));
   }
 
   const client& redis_;

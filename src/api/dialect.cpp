@@ -51,7 +51,7 @@ habits usual_of(redlock_library library) {
 }
 
 void check_resources(std::vector<std::string> names) {
-  for (const auto& one : names) lock_key{one};
+  for (const auto& one : names) lock_key{key_space{}, one};
   std::ranges::sort(names);
   const bool is_twice = std::ranges::adjacent_find(names) != names.end();
   if (!is_twice && names.size() < 100) return;

@@ -26,7 +26,7 @@ fenced_reply evaluate(runtime::client_core& core, const dialects::composed_scrip
                       fencing_token token) {
   (void)token.value();  // throws when there is none
   check_keys(keys);
-  const auto asked = dialects::fenced_write(script, keys, args, token);
+  const auto asked = dialects::fenced_write(core.engine().space(), script, keys, args, token);
   auto verdict = dialects::read_fenced(api::ask_once(core, asked));
   if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
     throw failure{why->code, why->detail};
@@ -69,7 +69,7 @@ fenced_reply client::fenced_eval(std::string_view script, const std::vector<std:
 
 void client::raise_floor(std::string_view lock_name, fencing_token last) const {
   core_->check_process();
-  const lock_key key{lock_name};
+  const lock_key key{core_->engine().space(), lock_name};
   const auto seen = last.value() / dialects::minors_per_major;
   core_->engine().raise_floor(key.slot(), seen);
   core_->engine().sites().raise_floor(key.name(), seen);

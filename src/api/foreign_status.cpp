@@ -65,7 +65,7 @@ lock_status inspector::status(std::string_view name, const dialect& how) const {
   if (!layout) return status(name);
   auto& core = *redis_.core_;
   const lock_key key(name, layout->key_of(name));
-  api::refuse_several_slots(core, *layout, key.name());
+  api::check_place(core, *layout, key.name());
   auto verdict = layout->read_inspect(
       api::ask(core, key.slot(), [&](resp::writer& out) { layout->write_inspect(name, out); }));
   lock_status status;

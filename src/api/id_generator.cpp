@@ -11,7 +11,10 @@ namespace holdfast {
 class id_generator::state {
  public:
   state(std::shared_ptr<runtime::client_core> core, std::string_view name, std::uint32_t block)
-      : core_(std::move(core)), key_("ids", name), name_(name), block_(block) {}
+      : core_(std::move(core)),
+        key_(core_->engine().space(), "ids", name),
+        name_(name),
+        block_(block) {}
 
   const std::string& name() const noexcept { return name_; }
 

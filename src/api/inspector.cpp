@@ -144,22 +144,13 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
   return broken;
 }
 
-// The name in a key `hf:{N}`; nothing for other keys that match the pattern by chance.
-std::optional<std::string> name_in(const std::string& key) {
-  constexpr std::string_view before = "hf:{";
-  if (!key.starts_with(before) || !key.ends_with('}') || key.size() <= before.size() + 1) {
-    return std::nullopt;
-  }
-  return decode_name(std::string_view(key).substr(before.size(), key.size() - before.size() - 1));
-}
-
 }  // namespace
 
 inspector::inspector(client redis) : redis_(std::move(redis)) {}
 
 lock_status inspector::status(std::string_view name) const {
   auto& core = *redis_.core_;
-  const lock_key key(name);
+  const lock_key key(core.engine().space(), name);
   const auto answer =
       api::ask(core, key.slot(), [&](resp::writer& out) { dialects::write_inspect(key, out); });
   const auto verdict = dialects::read_inspect(answer);
@@ -187,17 +178,18 @@ lock_listing inspector::list(std::string_view pattern, std::size_t most,
                              std::size_t most_scanned) const {
   auto& core = *redis_.core_;
   api::key_scan scan{core, most_scanned};
+  const auto of_locks = core.engine().space().named("{*}");
   std::set<std::string> names;  // SCAN may tell a key twice
   const auto take = [&](const std::vector<std::string>& keys) {
     for (const auto& key : keys) {
-      const auto name = name_in(key);
+      const auto name = name_in(core.engine().space(), key);
       if (name && matches(pattern, *name)) names.insert(*name);
     }
     return names.size() <= most;
   };
   lock_listing listing;
   for (auto* const one : api::masters_of(core)) {
-    if (!scan.walk(one->connection, "hf:{*}", take)) listing.complete = false;
+    if (!scan.walk(one->connection, of_locks, take)) listing.complete = false;
   }
   listing.complete = listing.complete && names.size() <= most;
   for (const auto& name : names) {
@@ -212,7 +204,7 @@ lock_listing inspector::list(std::string_view pattern, std::size_t most,
 
 lock_status inspector::break_lock(std::string_view name, std::string_view reason) const {
   auto& core = *redis_.core_;
-  const lock_key key(name);
+  const lock_key key(core.engine().space(), name);
   auto broken = take_away(core, key);
   api::record_break(core, reason, broken);
   return broken;

@@ -24,7 +24,7 @@ runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
   check_lease(lease, "lease");
   check_retain(options);
   check_lock_delay(options.lock_delay);
-  return {.key = lock_key{name},
+  return {.key = lock_key{core.engine().space(), name},
           .recipe = &dialects::native_mutex(options.fencing),
           .lease = std::chrono::duration_cast<short_milliseconds>(lease),
           .retain = std::chrono::duration_cast<short_milliseconds>(options.retain),
@@ -40,7 +40,7 @@ runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
 void write_as(std::shared_ptr<const dialects::foreign_recipe> foreign, runtime::client_core& core,
               runtime::lock_spec& spec) {
   const std::string& name = spec.key.name();
-  refuse_several_slots(core, *foreign, name);
+  check_place(core, *foreign, name);
   if (auto other = core.engine().is_cluster() ? foreign->in_cluster() : nullptr) {
     foreign = std::move(other);
   }
@@ -131,8 +131,18 @@ lock make_shared_in(const std::shared_ptr<runtime::client_core>& core, std::stri
 
 }  // namespace
 
-void refuse_several_slots(runtime::client_core& core, const dialects::foreign_recipe& layout,
-                          std::string_view name) {
+void refuse_for_tenant(runtime::client_core& core) {
+  const auto& space = core.engine().space();
+  if (!space.is_of_tenant()) return;
+  throw failure{errc::unsupported,
+                "locks of other libraries are not for a client of a tenant ('" +
+                    std::string{space.tenant()} +
+                    "'): their names are the same for all tenants; use a client without one"};
+}
+
+void check_place(runtime::client_core& core, const dialects::foreign_recipe& layout,
+                 std::string_view name) {
+  refuse_for_tenant(core);
   if (!core.engine().is_cluster() || layout.keeps_one_slot(name)) return;
   throw failure{errc::unsupported, "the keys of '" + printable(name) + "' in the layout " +
                                        std::string(layout.usual().name) +

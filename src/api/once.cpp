@@ -66,7 +66,7 @@ dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_
   leasing::once_machine machine(give_up_at(engine.options()));
   runtime::blocking_request copy([&](resp::writer& out, monotonic_time sent_at) {
     const auto not_after = machine.not_after(engine.clock(asked.slot).at(sent_at));
-    dialects::write_once(asked, id, not_after, out);
+    dialects::write_once(engine.space(), asked, id, not_after, out);
   });
   for (;;) {
     auto verdict = dialects::read_once(answer(core, asked.slot, copy, machine));

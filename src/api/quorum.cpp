@@ -4,6 +4,7 @@
 
 #include "api/checks.hpp"
 #include "api/lock_access.hpp"
+#include "api/native_locks.hpp"
 #include "api/quorum_members.hpp"
 #include "runtime/lock_spec.hpp"
 #include "runtime/quorum_source.hpp"
@@ -50,6 +51,7 @@ lock quorum::mutex(std::string_view name, lock_options options) const {
   const auto& foreign = detail::lock_access::recipe(options.dialect);
   if (foreign) {
     check_votes(options);
+    api::refuse_for_tenant(*group->home_client());
     if (!options.lease) options.lease = foreign->usual().lease;
   } else {
     check_supported(options);
@@ -62,7 +64,7 @@ lock quorum::mutex(std::string_view name, lock_options options) const {
                   "lease and lock_delay must not be more than quorum_options::longest_lease"};
   }
   runtime::quorum_spec spec{.group = group,
-                            .key = std::make_shared<const lock_key>(name),
+                            .key = std::make_shared<const lock_key>(group->home().space(), name),
                             .recipe = dialects::native_quorum(),
                             .lease = lease,
                             .delay = options.lock_delay,

@@ -28,6 +28,11 @@ std::vector<core_pointer> members_of(const std::vector<client>& servers) {
     refuse((*one)->engine().options().min_replicas > 0,
            "min_replicas is not for members of a quorum: a vote counts when it is given, and most "
            "members keep theirs");
+    if ((*one)->engine().space().prefix() != members.front()->engine().space().prefix()) {
+      throw failure{errc::invalid_argument,
+                    "the members of a quorum must have the same client_options::tenant: else each "
+                    "would vote for a lock of its own"};
+    }
     const auto is_same = [&](const core_pointer& other) {
       // A private server is its client's alone.
       return other == *one || (other->url() == (*one)->url() && other->url() != "embedded:");

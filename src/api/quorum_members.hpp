@@ -10,7 +10,8 @@
 
 namespace holdfast::api {
 
-// Throws failure: `invalid_argument` when there is none, or when two have the same address;
+// Throws failure: `invalid_argument` when there is none, or when two have the same address, or not
+// the same tenant;
 // `unsupported` for what cannot be a member; `forked`.
 std::vector<std::shared_ptr<runtime::client_core>> members_of(const std::vector<client>& servers);
 

@@ -66,7 +66,7 @@ rate_limiter client::rate_limiter(std::string_view name, rate_limit limit) const
 rate_limiter::rate_limiter(std::shared_ptr<runtime::client_core> core, std::string_view name,
                            rate_limit limit)
     : core_(std::move(core)),
-      key_(std::make_shared<dialects::value_key>("rate", name)),
+      key_(std::make_shared<dialects::value_key>(core_->engine().space(), "rate", name)),
       name_(name),
       limit_(limit) {
   check_limit(limit);

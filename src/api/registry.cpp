@@ -10,8 +10,9 @@ namespace holdfast::api {
 
 void look_up(runtime::client_core& core, const std::string& client, holder& owner) {
   if (client.empty()) return;
-  const auto answer = ask(core, dialects::client_slot(client),
-                          [&](resp::writer& out) { dialects::write_client_query(client, out); });
+  const dialects::client_place place{core.engine().space(), client};
+  const auto answer =
+      ask(core, place.slot, [&](resp::writer& out) { dialects::write_client_query(place, out); });
   const auto entry = accept(dialects::read_client(answer));
   if (!entry) return;
   owner.host = entry->host;

@@ -129,14 +129,23 @@ bool lock_key::may_be(std::string_view name) noexcept {
   return !name.empty() && name.size() <= 512;
 }
 
-lock_key::lock_key(std::string_view name) : name_(checked(name)) {
+lock_key::lock_key(const key_space& space, std::string_view name) : name_(checked(name)) {
   std::string encoded = encode_name(name);
   slot_ = hash_slot(encoded);
-  if (encoded != name_) encoded_ = std::make_shared<const std::string>(std::move(encoded));
+  if (encoded == name_ && !space.is_of_tenant()) return;
+  written_ = std::make_shared<const written>(written{space.prefix(), std::move(encoded)});
 }
 
 lock_key::lock_key(std::string_view name, std::string_view key) : lock_key(name) {
   slot_ = hash_slot(key);
+}
+
+std::optional<std::string> name_in(const key_space& space, std::string_view value_key) {
+  if (!value_key.starts_with(space.prefix())) return std::nullopt;
+  value_key.remove_prefix(space.prefix().size());
+  if (!value_key.starts_with('{') || !value_key.ends_with('}')) return std::nullopt;
+  auto name = decode_name(value_key.substr(1, value_key.size() - 2));
+  return lock_key::may_be(name) ? std::optional{std::move(name)} : std::nullopt;
 }
 
 }  // namespace holdfast

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/key_space.hpp"
 
 namespace holdfast {
 
@@ -30,22 +33,38 @@ class lock_key {
   static bool may_be(std::string_view name) noexcept;  // 1 to 512 bytes
 
   // Throws failure{errc::invalid_name} unless it may be one.
-  explicit lock_key(std::string_view name);
+  lock_key(const key_space& space, std::string_view name);
+  // Of no tenant: for what has no client.
+  explicit lock_key(std::string_view name) : lock_key(key_space{}, name) {}
 
   // Of a lock that another library keeps at `key`, which says what its slot is.
   lock_key(std::string_view name, std::string_view key);
 
   const std::string& name() const noexcept { return name_; }
-  const std::string& encoded() const noexcept { return encoded_ ? *encoded_ : name_; }
+  const std::string& encoded() const noexcept { return written_ ? written_->name : name_; }
+  // Of its keys: `hf:`, or that of its tenant.
+  std::string_view prefix() const noexcept {
+    return written_ ? std::string_view{written_->prefix} : key_space::without_tenant;
+  }
   std::uint16_t slot() const noexcept { return slot_; }
 
-  std::string value_key() const { return "hf:{" + encoded() + "}"; }
-  std::string fence_key() const { return "hf:fence:{" + slot_tag(slot_) + "}"; }
+  std::string value_key() const { return std::string{prefix()} + "{" + encoded() + "}"; }
+  std::string fence_key() const {
+    return std::string{prefix()} + "fence:{" + slot_tag(slot_) + "}";
+  }
 
  private:
+  struct written {
+    std::string prefix;
+    std::string name;
+  };
+
   std::string name_;
-  std::shared_ptr<const std::string> encoded_;  // where that differs
+  std::shared_ptr<const written> written_;  // where that is not `hf:` and the name itself
   std::uint16_t slot_;
 };
+
+// The name of the lock that has its value at this key; nothing: none of this key space has.
+std::optional<std::string> name_in(const key_space& space, std::string_view value_key);
 
 }  // namespace holdfast

@@ -12,7 +12,8 @@
 namespace holdfast::dialects {
 namespace {
 
-// What no script says. Lists are separated by spaces; `@` in a key stands for the names.
+// What no script says. Lists are separated by spaces; `@` in a key stands for the names. Keys are
+// those behind the prefix of a key space, and one that begins with the names is the user's own.
 struct beside {
   std::string_view kind;
   std::string_view keys;
@@ -22,15 +23,15 @@ struct beside {
   const resp::script* around = nullptr;  // what its user wrote
 };
 
-constexpr std::string_view of_a_lock = "hf:{@}* hf:fence:* hf:client:*";
-constexpr std::string_view of_a_shared_lock = "hf:{@}* hf:fence:* hf:client:* hf:once:*";
+constexpr std::string_view of_a_lock = "{@}* fence:* client:*";
+constexpr std::string_view of_a_shared_lock = "{@}* fence:* client:* once:*";
 
 constexpr beside table[] = {
     {"mutex", of_a_lock},
     {"mutex without tokens", of_a_lock},
     {"fair mutex", of_a_lock},
     {"recursive mutex", of_a_lock},
-    {"mutex of a quorum", "hf:q:{@}* hf:q:fence:* hf:q:out:* hf:client:*"},
+    {"mutex of a quorum", "q:{@}* q:fence:* q:out:* client:*"},
     {"several mutexes", of_a_lock, {}, {}, "mutex"},
     {"election", of_a_lock, "get", "client|tracking client|caching"},
     {"reader", of_a_shared_lock},
@@ -39,17 +40,17 @@ constexpr beside table[] = {
     {"semaphore", of_a_shared_lock},
     {"mode lock, NL to PW", of_a_shared_lock},
     {"mode lock, EX", of_a_shared_lock},
-    {"latch", "hf:{@}* hf:client:* hf:once:*"},
+    {"latch", "{@}* client:* once:*"},
     {"barrier", of_a_lock},
-    {"counter", "hf:counter:{@} hf:once:*", {}, {}, {}, &scripts::holdfast_update_counter},
-    {"fenced write", "@ hf:fenced:*:@ hf:once:*", "hset", {}, {}, &scripts::holdfast_fenced},
-    {"rate limiter", "hf:rate:{@} hf:once:*"},
-    {"block of ids", "hf:ids:{@} hf:once:*"},
+    {"counter", "counter:{@} once:*", {}, {}, {}, &scripts::holdfast_update_counter},
+    {"fenced write", "@ fenced:*:@ once:*", "hset", {}, {}, &scripts::holdfast_fenced},
+    {"rate limiter", "rate:{@} once:*"},
+    {"block of ids", "ids:{@} once:*"},
     {operator_kind,
-     "hf:{@}* hf:{holdfast?doctor?*}* hf:fence:* hf:client:* hf:audit "
-     "hf:q:{@}* hf:q:{holdfast?doctor?*}* hf:q:fence:* hf:q:out:*",
+     "{@}* {holdfast?doctor?*}* fence:* client:* audit q:{@}* q:{holdfast?doctor?*}* q:fence:* "
+     "q:out:*",
      "ping scan hgetall xadd", "config|get cluster|nodes client|tracking client|caching", "mutex"},
-    {deadlocks_kind, "hf:waits"},
+    {deadlocks_kind, "waits"},
 };
 
 void add_words(std::string_view list, std::set<std::string>& to) {
@@ -93,14 +94,22 @@ const catalog_entry& row_of(std::string_view kind) {
   });
 }
 
-void add_kind(std::string_view kind, rights& to) {
+// Ours begins as all in the key space does. What does not is the user's own.
+std::string pattern_of(std::string pattern, std::string_view names, const key_space& space) {
+  const auto at = pattern.find('@');
+  if (at != pattern.npos) pattern.replace(at, 1, names);
+  const bool is_ours = at != 0;
+  return is_ours ? space.named(pattern) : pattern;
+}
+
+void add_kind(std::string_view kind, const key_space& space, rights& to) {
   if (kind == operator_kind) return add_scripts(operator_scripts(), to);
   if (kind == deadlocks_kind) return add_scripts(deadlock_scripts(), to);
   const auto& row = row_of(kind);
   add_scripts(row.scripts, to);
   if (!row.what.told) return;
   to.commands.insert("subscribe");
-  to.channels.insert("hf:c:*");
+  to.channels.insert(space.named("c:*"));
   const auto* const registers = &scripts::holdfast_register_client;
   add_scripts({&registers, 1}, to);
 }
@@ -125,19 +134,17 @@ std::set<std::string> commands_in(std::string_view script) {
   return found;
 }
 
-rights rights_of(std::string_view kind, std::string_view names) {
+rights rights_of(std::string_view kind, std::string_view names, const key_space& space) {
   const auto& known = known_of(kind);
   rights needed;
-  if (!known.also.empty()) needed = rights_of(known.also, names);
+  if (!known.also.empty()) needed = rights_of(known.also, names, space);
   add_words(known.commands, needed.commands);
   add_words(known.optional_commands, needed.optional_commands);
   if (known.around != nullptr) add_scripts({&known.around, 1}, needed);
-  std::string keys{known.keys};
-  for (auto at = keys.find('@'); at != keys.npos; at = keys.find('@', at + names.size())) {
-    keys.replace(at, 1, names);
-  }
-  add_words(keys, needed.keys);
-  add_kind(kind, needed);
+  std::set<std::string> keys;
+  add_words(known.keys, keys);
+  for (const auto& key : keys) needed.keys.insert(pattern_of(key, names, space));
+  add_kind(kind, space, needed);
   return needed;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/key_space.hpp"
+
 namespace holdfast::dialects {
 
 // Commands as ACL SETUSER names them ("get", "pubsub|numsub"), patterns of keys and of channels.
@@ -20,9 +22,9 @@ struct rights {
 std::set<std::string> commands_in(std::string_view script);
 
 // What the kind needs beside what every connection sends. `names`: a pattern over encoded names; of
-// fenced writes, over keys. Throws failure{errc::invalid_argument} for an unknown kind, and for
-// those of other libraries.
-rights rights_of(std::string_view kind, std::string_view names);
+// fenced writes, over keys. `space`: that of the clients. Throws failure{errc::invalid_argument}
+// for an unknown kind, and for those of other libraries.
+rights rights_of(std::string_view kind, std::string_view names, const key_space& space);
 
 // What those need who look at locks and break them.
 inline constexpr std::string_view operator_kind = "operator";

@@ -66,10 +66,10 @@ class search {
   std::unordered_multimap<std::string_view, holder> holders_;
 };
 
+// Of a lock in any key space, none of which has a brace before the name.
 std::string name_of(std::string_view key) {
-  constexpr std::string_view before = "hf:{";
-  return "'" + printable(decode_name(key.substr(before.size(), key.size() - before.size() - 1))) +
-         "'";
+  const auto before = key.find('{') + 1;
+  return "'" + printable(decode_name(key.substr(before, key.size() - before - 1))) + "'";
 }
 
 }  // namespace

@@ -195,10 +195,11 @@ void deadlock_watch::plan(monotonic_time at) {
 
 void deadlock_watch::command::write(resp::writer& out, monotonic_time) {
   if (const auto* const noted = std::get_if<note>(&of_.under_way_)) {
-    return dialects::write_note(noted->what, counts_for, noted->not_after, out);
+    return dialects::write_note(of_.engine_.space(), noted->what, counts_for, noted->not_after,
+                                out);
   }
   const auto& found = std::get<suspicion>(of_.under_way_);
-  dialects::write_confirm(found.cycle, found.noted_until, out);
+  dialects::write_confirm(of_.engine_.space(), found.cycle, found.noted_until, out);
 }
 
 void deadlock_watch::command::on_failed(redis::fate, const redis::breakdown&) {
@@ -230,7 +231,7 @@ void deadlock_watch::on_reply(resp::value& reply) {
 
 deadlock_watch::stops deadlock_watch::on_noted(const resp::value& reply, monotonic_time now) {
   const auto noted = std::get<note>(std::exchange(under_way_, {}));
-  auto verdict = dialects::read_note(reply);
+  auto verdict = dialects::read_note(engine_.space(), reply);
   if (const auto* const too_late = std::get_if<dialects::late>(&verdict)) {
     engine_.clock(0).learn(command_.sent_at(), now, too_late->now);
     say_again(noted);

@@ -28,9 +28,9 @@ redis::connection_tuning with_options(redis::connection_tuning tuning,
   return tuning;
 }
 
-redis::session_settings with_channel(redis::session_settings session, const client_id& id,
-                                     const client_options& options) {
-  if (options.wakeup == wakeup::notification) session.channel = dialects::channel_of(id);
+redis::session_settings with_channel(redis::session_settings session, const key_space& space,
+                                     const client_id& id, const client_options& options) {
+  if (options.wakeup == wakeup::notification) session.channel = dialects::channel_of(space, id);
   return session;
 }
 
@@ -39,17 +39,18 @@ redis::session_settings with_channel(redis::session_settings session, const clie
 engine::engine(const redis::session_settings& session, const client_options& options,
                redis::connection_tuning tuning)
     : options_(options),
+      space_(options.tenant),
       generation_(net::process_generation()),
       id_(random_bits<std::array<std::uint8_t, 16>>()),
       proofs_(random_bits<siphash_key>()),
       seed_(random_bits<std::uint64_t>()),
       floors_(std::make_unique<std::atomic<dialects::token_major>[]>(redis::hash_slots)),
-      only_(with_channel(session, id_, options), with_options(tuning, options), helper_, *this,
-            session.asks_slots ? &positions_ : nullptr),
-      cluster_(session.asks_slots
-                   ? std::make_unique<cluster>(*this, only_, with_channel(session, id_, options),
-                                               with_options(tuning, options), helper_)
-                   : nullptr),
+      only_(with_channel(session, space_, id_, options), with_options(tuning, options), helper_,
+            *this, session.asks_slots ? &positions_ : nullptr),
+      cluster_(session.asks_slots ? std::make_unique<cluster>(
+                                        *this, only_, with_channel(session, space_, id_, options),
+                                        with_options(tuning, options), helper_)
+                                  : nullptr),
       renewals_(*this, helper_),
       registration_(*this, id_),
       callbacks_(timers_),

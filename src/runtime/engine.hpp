@@ -12,6 +12,7 @@
 
 #include <holdfast/options.hpp>
 
+#include "base/key_space.hpp"
 #include "base/request_id.hpp"
 #include "base/siphash.hpp"
 #include "dialects/recipe.hpp"
@@ -70,6 +71,8 @@ class engine final : private redis::connection::observer {
   lock_sites& sites() noexcept { return sites_; }
   observed_keys& observed() noexcept { return observed_; }
   const client_options& options() const noexcept { return options_; }
+  // In which all that this client reads and writes is named, but for locks of other libraries.
+  const key_space& space() const noexcept { return space_; }
   // Null unless grants must be on replicas.
   replication* replicas_of(std::uint16_t slot) noexcept { return at(slot).replicas.get(); }
   // Null unless the client detects deadlocks.
@@ -127,6 +130,7 @@ class engine final : private redis::connection::observer {
   void ask_for_what_was_missed(const redis::slot_set& of);
 
   const client_options options_;
+  const key_space space_;
   const std::uint64_t generation_;
   const client_id id_;
   const siphash_key proofs_;

@@ -6,7 +6,6 @@
 
 #include <holdfast/version.hpp>
 
-#include "dialects/holdfast/client_registry.hpp"
 #include "net/clock.hpp"
 #include "net/host_name.hpp"
 #include "redis/server_reply.hpp"
@@ -22,8 +21,7 @@ constexpr milliseconds usual_lease = std::chrono::minutes{2};  // or less
 
 registration::registration(engine& owner, const client_id& id)
     : engine_(owner),
-      id_(id),
-      slot_(dialects::client_slot(id)),
+      place_(owner.space(), id.text()),
       since_(net::now()),
       longest_lease_(usual_lease) {}
 
@@ -39,17 +37,17 @@ void registration::refresh(milliseconds lease) {
   fresh_until_.store(nanoseconds{now + refresh_after}.count(), std::memory_order_relaxed);
   using delivery = redis::connection::delivery;
   if (entry_.take()) {
-    engine_.connection(slot_).submit(entry_, delivery::lazy);
+    engine_.connection(place_.slot).submit(entry_, delivery::lazy);
   } else {
     fresh_until_.store(0, std::memory_order_relaxed);  // what is under way may know a shorter lease
   }
-  if (sample_.take()) engine_.connection(slot_).submit(sample_, delivery::lazy);
+  if (sample_.take()) engine_.connection(place_.slot).submit(sample_, delivery::lazy);
 }
 
 void registration::withdraw() {
   if (fresh_until_.load(std::memory_order_relaxed) == 0) return;
   using delivery = redis::connection::delivery;
-  if (removal_.take()) engine_.connection(slot_).submit(removal_, delivery::lazy);
+  if (removal_.take()) engine_.connection(place_.slot).submit(removal_, delivery::lazy);
 }
 
 void registration::entry::write(resp::writer& out, monotonic_time sent_at) {
@@ -59,10 +57,10 @@ void registration::entry::write(resp::writer& out, monotonic_time sent_at) {
   self.program = of_.engine_.options().name;
   self.version = version;
   const auto age = std::chrono::floor<microseconds>(sent_at - of_.since_);
-  self.since = of_.engine_.clock(of_.slot_).estimate(sent_at) - age;
+  self.since = of_.engine_.clock(of_.place_.slot).estimate(sent_at) - age;
   // What is acquired before it is written again may last as long.
   const auto longest = of_.longest_lease_.load(std::memory_order_relaxed);
-  dialects::write_client(of_.id_, self, longest + refresh_after, out);
+  dialects::write_client(of_.place_, self, longest + refresh_after, out);
 }
 
 void registration::clock_sample::write(resp::writer& out, monotonic_time) {
@@ -72,13 +70,13 @@ void registration::clock_sample::write(resp::writer& out, monotonic_time) {
 
 void registration::clock_sample::on_reply(resp::value& reply) {
   if (const auto said = redis::read_time(reply)) {
-    of_.engine_.clock(of_.slot_).learn(sent_at(), net::now(), *said);
+    of_.engine_.clock(of_.place_.slot).learn(sent_at(), net::now(), *said);
   }
   notice::on_reply(reply);
 }
 
 void registration::removal::write(resp::writer& out, monotonic_time) {
-  dialects::write_client_removal(of_.id_, out);
+  dialects::write_client_removal(of_.place_, out);
 }
 
 }  // namespace holdfast::runtime

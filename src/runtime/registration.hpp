@@ -6,6 +6,7 @@
 
 #include "base/request_id.hpp"
 #include "base/time.hpp"
+#include "dialects/holdfast/client_registry.hpp"
 #include "redis/request.hpp"
 
 namespace holdfast::runtime {
@@ -61,8 +62,7 @@ class registration {
   };
 
   engine& engine_;
-  const client_id id_;
-  const std::uint16_t slot_;  // of our entry
+  const dialects::client_place place_;  // of our entry
   const monotonic_time since_;
   std::atomic<std::int64_t> fresh_until_{0};  // nanoseconds of boot_clock
   std::atomic<milliseconds> longest_lease_;

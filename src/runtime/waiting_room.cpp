@@ -22,6 +22,10 @@ constexpr std::size_t most_unclaimed = 1000;
 // On the client's own channel, or on that of one lock in a cluster.
 bool is_message(std::string_view word) noexcept { return word == "message" || word == "smessage"; }
 
+std::uint16_t slot_of(const dialects::handed_over& grant) {
+  return hash_slot(encode_name(grant.name));
+}
+
 // What has gone on at a latch or a barrier holds nothing that others could have.
 bool is_returned(const dialects::handed_over& grant) noexcept {
   const bool holds = grant.of == dialects::family::mutex || grant.of == dialects::family::several;
@@ -32,9 +36,10 @@ bool is_returned(const dialects::handed_over& grant) noexcept {
 // Passes on a grant that came for a request which has left. Owns itself until answered.
 class return_to_sender final : public redis::request {
  public:
-  return_to_sender(waiting_room& room, const client_id& id, const dialects::handed_over& what)
+  return_to_sender(waiting_room& room, const key_space& space, const client_id& id,
+                   const dialects::handed_over& what)
       : room_(room),
-        key_(what.name),
+        key_(space, what.name),
         recipe_(what.of == dialects::family::several ? dialects::native_shared_lock()
                                                      : dialects::native_mutex(fencing::on)),
         claim_{.key = &key_,
@@ -130,12 +135,12 @@ void waiting_room::hear_no_more(const request_id& request) {
 bool waiting_room::on_push(const master& from, const resp::value& message, std::uint64_t position) {
   const bool has_text = message.items.size() == 3;
   if (!has_text || !is_message(message.items[0].text)) return false;
-  auto said = dialects::read_message(id_, message.items[2].text);
+  auto said = dialects::read_message(engine_.space(), id_, message.items[2].text);
   if (!said) return false;
   if (auto* const grant = std::get_if<dialects::handed_over>(&*said)) {
     if (grant->proof != engine_.proof_of(grant->request)) return true;  // nobody's queue said that
     const bool may_be_elsewhere = engine_.is_cluster();
-    if (may_be_elsewhere && &engine_.at(lock_key{grant->name}.slot()) != &from) return true;
+    if (may_be_elsewhere && &engine_.at(slot_of(*grant)) != &from) return true;
     deliver(from, grant->request, {std::move(*grant), position});
   } else if (const auto* const first = std::get_if<dialects::first_in_line>(&*said)) {
     deliver(from, first->request, {*first, position});
@@ -214,7 +219,7 @@ void waiting_room::on_timer(monotonic_time now) {
   for (const auto& [request, message, until] : departed) {
     const auto* const grant = std::get_if<dialects::handed_over>(&message.what);
     if (grant == nullptr || !is_returned(*grant)) continue;
-    auto& sent_back = *new return_to_sender{*this, id_, *grant};
+    auto& sent_back = *new return_to_sender{*this, engine_.space(), id_, *grant};
     engine_.connection(sent_back.slot()).submit(sent_back, redis::connection::delivery::lazy);
   }
 }

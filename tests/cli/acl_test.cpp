@@ -39,6 +39,84 @@ TEST_P(CommandLine, LineOfAclMakesAUserWhoCanLockAndDoNothingElse) {
   EXPECT_EQ(holdfast({"status", "orders:1"}, as_shop).how, exited(77));
 }
 
+// Nothing but the locks of the tenant, and they are none of anybody else's of the same name.
+TEST_P(CommandLine, LineOfAclOfATenantIsForItsLocksAlone) {
+  const auto server = start();
+  const auto said = holdfast({"acl", "--tenant", "blue", "orders:*", "--user", "shop", "--kind",
+                              "mutex", "--kind", "operator", "--kind", "counter"});
+  ASSERT_EQ(said.how, exited(0)) << said.errors;
+  EXPECT_THAT(said.output, HasSubstr(" ~hf:@blue:{orders:*}* "));
+  EXPECT_THAT(said.output, HasSubstr(" &hf:@blue:c:* "));
+  EXPECT_THAT(said.output, Not(HasSubstr("hf:{")));
+  ASSERT_EQ(server.command(made_with(said.output, "s3cret")).text, "OK");
+  const words as_shop = {"HOLDFAST_URL=unix://" + server.socket(), "HOLDFAST_USER=shop",
+                         "HOLDFAST_PASSWORD=s3cret"};
+  const auto as_blue = [&] {
+    auto all = as_shop;
+    all.emplace_back("HOLDFAST_TENANT=blue");
+    return all;
+  }();
+  EXPECT_EQ(holdfast({"run", "orders:1", "--", "true"}, as_blue).how, exited(0));
+  EXPECT_EQ(holdfast({"run", "--tenant", "blue", "orders:1", "--", "true"}, as_shop).how,
+            exited(0));
+  EXPECT_EQ(holdfast({"run", "orders:1", "--", "true"}, as_shop).how, exited(77));
+  EXPECT_EQ(holdfast({"run", "--tenant", "green", "orders:1", "--", "true"}, as_blue).how,
+            exited(77));
+  // Within the command the same lock is taken, and anybody else's of that name is free.
+  const auto inside = [&](const words& tries) {
+    words all{"run", "--pass-passwords", "orders:1", "--", HOLDFAST_PROGRAM};
+    all.insert(all.end(), tries.begin(), tries.end());
+    return holdfast(all, as_blue);
+  };
+  EXPECT_EQ(inside({"run", "--nonblock", "orders:1", "--", "true"}).how, exited(75));
+  EXPECT_THAT(inside({"status", "orders:1"}).output, HasSubstr("orders:1"));
+  EXPECT_THAT(inside({"ls", "orders:*"}).output, HasSubstr("orders:1"));
+  EXPECT_THAT(holdfast_at(server, {"ls"}).output, Not(HasSubstr("orders:1")));
+  EXPECT_EQ(inside({"release", "orders:1", "--force", "--reason", "a test"}).how, exited(76));
+  EXPECT_EQ(holdfast({"counter", "orders:1", "add", "5"}, as_blue).output, "5\n");
+  EXPECT_EQ(holdfast_at(server, {"counter", "orders:1"}).output, "0\n");
+  const auto checked = holdfast({"doctor"}, as_blue);
+  EXPECT_EQ(checked.how, exited(0)) << checked.output;
+  EXPECT_THAT(server.command({"KEYS", "hf:[^@]*"}).items, IsEmpty());
+}
+
+TEST_P(CommandLine, ATenantHasANameAndNoLocksOfOtherLibraries) {
+  const auto server = start();
+  for (const words& arguments :
+       {words{"acl", "a*", "--tenant", "a:b"}, words{"status", "a", "--tenant", "a:b"}}) {
+    const auto said = holdfast_at(server, arguments);
+    EXPECT_EQ(said.how, exited(64)) << said.errors;
+    EXPECT_THAT(said.errors, HasSubstr("'a:b' must be 1 to 64 letters"));
+  }
+  for (const words& arguments :
+       {words{"run", "--dialect", "redisson", "a", "--", "true"},
+        words{"status", "--dialect", "redisson", "a"}, words{"ls", "--all-dialects"}}) {
+    auto of_blue = arguments;
+    of_blue.insert(of_blue.begin() + 1, {"--tenant", "blue"});
+    const auto said = holdfast_at(server, of_blue);
+    EXPECT_EQ(said.how, exited(78)) << said.errors;
+    EXPECT_THAT(said.errors, HasSubstr("not for a client of a tenant ('blue')"));
+  }
+}
+
+// What these two keep for themselves is the tenant's as well.
+TEST_P(CommandLine, DemoAndBenchLeaveAndUseNothingOfOthers) {
+  const auto server = start();
+  ASSERT_EQ(server
+                .command({"ACL", "SETUSER", "shop", "reset", "on", ">s3cret", "~hf:@blue:*",
+                          "resetchannels", "&hf:@blue:*", "+@all"})
+                .text,
+            "OK");
+  const words as_blue = {"HOLDFAST_URL=unix://" + server.socket(), "HOLDFAST_USER=shop",
+                         "HOLDFAST_PASSWORD=s3cret", "HOLDFAST_TENANT=blue"};
+  for (const words& arguments :
+       {words{"demo", "--story", "orders", "--processes", "2", "--threads", "5"},
+        words{"bench", "--seconds", "1", "--threads", "1"}}) {
+    const auto said = holdfast(arguments, as_blue);
+    EXPECT_EQ(said.how, exited(0)) << arguments.front() << said.errors;
+  }
+}
+
 TEST(Acl, TakesOnlyWhatIsChosenAndTellsWhatIsOptional) {
   const auto said =
       holdfast({"acl", "a*", "--kind", "counter", "--kind", "rate limiter", "--json"});

@@ -92,6 +92,35 @@ TEST_P(MessageInCluster, StaysAtTheMasterOfTheLock) {
   EXPECT_EQ(home().calls("publish"), 0);
 }
 
+// As a user of each node who has the rights to that tenant's names alone.
+TEST_P(MessageInCluster, OfATenantStaysThereToo) {
+  std::vector<std::string> words{"ACL", "SETUSER", "blue", "reset", "on", ">a-password"};
+  for (const auto& word : access_rights_for("*", {"mutex", "operator", "cluster"}, "blue").needed) {
+    words.push_back(word);
+  }
+  words.insert(words.end(), {"+ssubscribe", "+sunsubscribe", "+spublish"});
+  for (auto* const node : {&home(), &away()}) ASSERT_EQ(node->command(words).text, "OK");
+  const client_options options{.tenant = "blue", .username = "blue", .password = "a-password"};
+  const client redis{servers().url(), options}, other{servers().url(), options};
+  auto held = redis.mutex(name).acquire();
+  auto waiting = std::async(std::launch::async, [&] { return other.mutex(name).acquire(); });
+  EXPECT_TRUE(eventually([&] { return inspector{redis}.status(name).waiting == 1; }));
+  EXPECT_TRUE(eventually([&] {
+    const auto heard = heard_at(home());
+    return heard.size() == 1 && heard.front().starts_with("hf:@blue:c:") &&
+           heard.front().ends_with(std::string{":{"} + name + "}");
+  }));
+  EXPECT_TRUE(held.release());
+  expect_handed_over(waiting);
+  EXPECT_EQ(home().calls("spublish"), 2);
+  EXPECT_EQ(home().calls("publish"), 0);
+  for (auto* const node : {&home(), &away()}) {
+    for (const auto& key : node->command({"KEYS", "*"}).items) {
+      EXPECT_TRUE(key.text.starts_with("hf:@blue:")) << key.text;
+    }
+  }
+}
+
 TEST_P(MessageInCluster, IsListenedToWhereTheLockIsNow) {
   const client redis{servers().url()}, other{servers().url()};
   for (int i = 0; i < 3; ++i) {

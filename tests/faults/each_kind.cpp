@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 void crew::await_queue(std::int64_t many) const {
   (void)eventually(
       [&] {
-        return at_their_database(server, {"ZCARD", "hf:{a}:w"}).number >= many;
+        return at_their_database(server, {"ZCARD", space.named("{a}:w")}).number >= many;
       },
       250ms);
 }
@@ -30,7 +30,7 @@ std::string attempt(const std::function<void(const crew&)>& work,
   const auto url = "unix://" + server.socket() + "?db=1";
   try {
     const client one{url, options}, two{url, options};
-    work({one, two, server});
+    work({one, two, server, key_space{options.tenant}});
   } catch (const failure& refused) {
     return refused.what();
   }
@@ -101,7 +101,7 @@ void use_latch(const crew& us) {
 }
 
 void use_barrier(const crew& us) {
-  std::vector<std::string> went_on_long_ago{"ZADD", "hf:{a}:g"};
+  std::vector<std::string> went_on_long_ago{"ZADD", us.space.named("{a}:g")};
   for (const auto* who : {"a", "b", "c", "d", "e", "f", "g", "h", "i"}) {
     went_on_long_ago.insert(went_on_long_ago.end(), {"1", who});
   }

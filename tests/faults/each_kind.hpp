@@ -8,6 +8,7 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include "base/key_space.hpp"
 #include "support/private_server.hpp"
 
 namespace holdfast::faults {
@@ -17,6 +18,7 @@ struct crew {
   client one;
   client two;
   const support::private_server& server;
+  key_space space{};  // theirs
 
   // Until so many wait at the queue of "a"; gives up early, since who may not wait never does.
   void await_queue(std::int64_t many) const;

@@ -99,7 +99,7 @@ TEST_P(BarrierScript, CountsACopyOnceAlsoWhenItHasOpened) {
 TEST_P(BarrierScript, CountsOnceWhoStandsThereInTwoWays) {
   claim listener = party(3, wakeup_way::channel), b = party(3);
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
-  ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});
+  ear.command({"SUBSCRIBE", channel_of(key_space{}, client_id{{1}})});
   claim poller = listener;
   poller.way = wakeup_way::poll;
   ASSERT_TRUE(waits(poller) && waits(listener));
@@ -111,11 +111,11 @@ TEST_P(BarrierScript, CountsOnceWhoStandsThereInTwoWays) {
 
 TEST_P(BarrierScript, TellsWhoListens) {
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
-  ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});
+  ear.command({"SUBSCRIBE", channel_of(key_space{}, client_id{{1}})});
   claim a = party(2, wakeup_way::channel), b = party(2, wakeup_way::channel);
   ASSERT_TRUE(waits(a));
   const auto opened = generation(b);
-  const auto message = read_message(client_id{{1}}, ear.read_value().items.at(2).text);
+  const auto message = read_message(key_space{}, client_id{{1}}, ear.read_value().items.at(2).text);
   ASSERT_TRUE(message && std::holds_alternative<handed_over>(*message));
   EXPECT_EQ(std::get<handed_over>(*message).request, a.owner.counter());
   EXPECT_EQ(std::get<handed_over>(*message).major, opened);
@@ -250,7 +250,7 @@ TEST_P(BarrierScript, RemembersTheLastGenerationsHoweverLongAgo) {
 
 TEST_P(BarrierScript, LetsTheGreatestNumberGoOn) {
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
-  ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});
+  ear.command({"SUBSCRIBE", channel_of(key_space{}, client_id{{1}})});
   for (int i = 0; i < 999; ++i) {
     claim one = party(1000, wakeup_way::channel);
     ASSERT_TRUE(waits(one));

@@ -12,7 +12,8 @@ constexpr auto largest = std::numeric_limits<std::int64_t>::max();
 class CounterScripts : public scripts_test {
  protected:
   once_verdict send(const once_call& asked, const request_id& id, server_time not_after) {
-    return read_once(redis().ask([&](auto& out) { write_once(asked, id, not_after, out); }));
+    return read_once(
+        redis().ask([&](auto& out) { write_once(key_space{}, asked, id, not_after, out); }));
   }
   server_time soon() {
     return server_time(microseconds(static_cast<std::int64_t>(redis().micros() + 5'000'000)));
@@ -35,7 +36,7 @@ class CounterScripts : public scripts_test {
   static std::variant<counted, refused> done(std::int64_t value) { return counted{true, value}; }
   static std::variant<counted, refused> unmet(std::int64_t value) { return counted{false, value}; }
 
-  const value_key stock{"counter", "stock{1}"};
+  const value_key stock{key_space{}, "counter", "stock{1}"};
 
  private:
   client_id client_{{3}};

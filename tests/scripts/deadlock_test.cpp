@@ -32,7 +32,9 @@ class DeadlockScripts : public scripts_test {
   static wait_record record_of(const known_wait& one) { return {one.id, to_record(one)}; }
 
   auto send(const wait_note& what, server_time not_after, milliseconds time = counts) {
-    return read_note(redis().ask([&](auto& out) { write_note(what, time, not_after, out); }));
+    return read_note(key_space{}, redis().ask([&](auto& out) {
+      write_note(key_space{}, what, time, not_after, out);
+    }));
   }
   std::vector<known_wait> note(const std::vector<std::string>& ended,
                                const std::vector<known_wait>& waits, milliseconds time = counts) {
@@ -52,8 +54,8 @@ class DeadlockScripts : public scripts_test {
   bool confirm(const known_wait& first, const known_wait& second, server_time noted_until = {}) {
     const std::vector<link_of_cycle> cycle{{&first, &second.holds.front()},
                                            {&second, &first.holds.front()}};
-    const auto verdict =
-        read_confirm(redis().ask([&](auto& out) { write_confirm(cycle, noted_until, out); }));
+    const auto verdict = read_confirm(
+        redis().ask([&](auto& out) { write_confirm(key_space{}, cycle, noted_until, out); }));
     EXPECT_TRUE(std::holds_alternative<bool>(verdict)) << script_client::why(verdict);
     return verdict == std::variant<bool, refused>(true);
   }
@@ -124,7 +126,7 @@ TEST_P(DeadlockScripts, TakeNoWaitThatHasEndedForOneWhenACopyComes) {
   const wait_note copy{{}, {record_of(first_)}};
   send(copy, until);
   send({{{first_.id, until}}, {}}, until);
-  EXPECT_EQ(send(copy, until), decltype(read_note({})){part_of_waits{}});
+  EXPECT_EQ(send(copy, until), decltype(read_note(key_space{}, {})){part_of_waits{}});
   EXPECT_EQ(note({}, {second_}), std::vector{second_});
   EXPECT_FALSE(confirm(second_, first_));
   EXPECT_GE(redis().pttl("hf:waits"), 25'000) << "it stays for as long as a copy may come";
@@ -202,7 +204,7 @@ TEST_P(DeadlockScripts, LeaveTheDeadOut) {
   note({}, {first_, listens});
   EXPECT_FALSE(confirm(first_, listens));
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
-  ear.command({"SUBSCRIBE", channel_of(client)});
+  ear.command({"SUBSCRIBE", channel_of(key_space{}, client)});
   EXPECT_TRUE(confirm(first_, listens));
 }
 

@@ -17,9 +17,9 @@ class FencedScript : public scripts_test {
   reply copy(const std::string& body, std::uint64_t token, const std::vector<std::string>& args,
              const std::vector<std::string>& keys, const request_id& id) {
     const auto script = fenced_script(body);
-    const auto asked = fenced_write(script, keys, args, fencing_token{token});
+    const auto asked = fenced_write(key_space{}, script, keys, args, fencing_token{token});
     const auto verdict =
-        read_once(redis().ask([&](auto& out) { write_once(asked, id, never, out); }));
+        read_once(redis().ask([&](auto& out) { write_once(key_space{}, asked, id, never, out); }));
     if (const auto* why = std::get_if<refused>(&verdict)) return *why;
     return read_fenced(std::get<once_answer>(verdict));
   }

@@ -111,8 +111,8 @@ class KindsScript : public scripts_test {
   // None: it was done.
   std::optional<errc> change(const once_call& asked) {
     const server_time not_after{microseconds(redis().micros() + 10'000'000)};
-    const auto verdict = read_once(
-        redis().ask([&](auto& out) { write_once(asked, claims.next().owner, not_after, out); }));
+    const auto verdict = read_once(redis().ask(
+        [&](auto& out) { write_once(key_space{}, asked, claims.next().owner, not_after, out); }));
     if (const auto* const why = std::get_if<refused>(&verdict)) return why->code;
     const auto change = read_latch_change(key, std::get<once_answer>(verdict));
     const auto* const why = std::get_if<refused>(&change);

@@ -21,8 +21,8 @@ class LatchScript : public scripts_test {
   std::variant<latch_change, refused> change(const once_call& asked,
                                              std::optional<request_id> id = {}) {
     const request_id mine = id.value_or(claims.next().owner);
-    const auto reply =
-        latch().ask([&](auto& out) { write_once(asked, mine, server_time{not_after()}, out); });
+    const auto reply = latch().ask(
+        [&](auto& out) { write_once(key_space{}, asked, mine, server_time{not_after()}, out); });
     const auto verdict = read_once(reply);
     if (const auto* why = std::get_if<refused>(&verdict)) return *why;
     return read_latch_change(key, std::get<once_answer>(verdict));
@@ -90,14 +90,14 @@ TEST_P(LatchScript, CountsACopyOnce) {
 
 TEST_P(LatchScript, LetsAllWhoWaitGoOnTogether) {
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
-  ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});
+  ear.command({"SUBSCRIBE", channel_of(key_space{}, client_id{{1}})});
   set(1);
   claim a = waiter(wakeup_way::channel), b = waiter(wakeup_way::channel);
   ASSERT_TRUE(waits(a) && waits(b));
   EXPECT_FALSE(is_open_for(claims.next()));
   down();
   for (const claim* one : {&a, &b}) {
-    const auto said = read_message(client_id{{1}}, ear.read_value().items.at(2).text);
+    const auto said = read_message(key_space{}, client_id{{1}}, ear.read_value().items.at(2).text);
     ASSERT_TRUE(said && std::holds_alternative<handed_over>(*said));
     EXPECT_EQ(std::get<handed_over>(*said).request, one->owner.counter());
     EXPECT_EQ(std::get<handed_over>(*said).claim, gate_lease);

@@ -132,11 +132,14 @@ TEST_P(OperatorScripts, RegisterAClientForAWhile) {
                      .version = "0.1.0",
                      .since = server_time(microseconds(1795240014867674))};
   const auto write = [&](milliseconds ttl) {
-    return read_client_written(
-        redis().ask([&](auto& out) { write_client(client, entry, ttl, out); }));
+    return read_client_written(redis().ask([&](auto& out) {
+      write_client({key_space{}, client.text()}, entry, ttl, out);
+    }));
   };
   const auto read = [&] {
-    return read_client(redis().ask([&](auto& out) { write_client_query(client.text(), out); }));
+    return read_client(redis().ask([&](auto& out) {
+      write_client_query({key_space{}, client.text()}, out);
+    }));
   };
   EXPECT_EQ(read(), client_verdict(std::optional<client_entry>{}));
   EXPECT_EQ(write(milliseconds(60'000)), std::nullopt);
@@ -152,7 +155,8 @@ TEST_P(OperatorScripts, RememberTheLastThousandBrokenLocks) {
   for (int i = 0; i < 1010; ++i) {
     const std::string reason = std::to_string(i);
     redis().ask([&](auto& out) {
-      write_audit({.name = "n", .owner = "o", .major = 1, .by = "b", .reason = reason}, out);
+      write_audit(key_space{}, {.name = "n", .owner = "o", .major = 1, .by = "b", .reason = reason},
+                  out);
     });
   }
   EXPECT_EQ(redis().command({"XLEN", "hf:audit"}).number, 1000);

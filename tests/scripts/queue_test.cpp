@@ -31,13 +31,15 @@ class QueueScript : public scripts_test {
   using subscriber = std::unique_ptr<support::raw_connection>;
   subscriber listen(std::uint8_t client) {
     auto made = std::make_unique<support::raw_connection>(net::unix_endpoint{server().socket()});
-    EXPECT_EQ(made->command({"SUBSCRIBE", channel_of(client_id{{client}})}).items.size(), 3U);
+    EXPECT_EQ(
+        made->command({"SUBSCRIBE", channel_of(key_space{}, client_id{{client}})}).items.size(),
+        3U);
     return made;
   }
   template <class Message>
   std::optional<Message> heard_a(const subscriber& on, std::uint8_t client) {
     const auto message = on->read_value();
-    const auto said = read_message(client_id{{client}}, message.items.at(2).text);
+    const auto said = read_message(key_space{}, client_id{{client}}, message.items.at(2).text);
     if (!said || !std::holds_alternative<Message>(*said)) return std::nullopt;
     return std::get<Message>(*said);
   }

@@ -24,7 +24,8 @@ class RateScript : public support::server_test {
     return execute(rate_take(limiter, cost, 5 * one, longest_wait), id);
   }
   once_answer execute(const once_call& asked, const request_id& id) {
-    const auto got = read_once(redis().ask([&](auto& out) { write_once(asked, id, never, out); }));
+    const auto got =
+        read_once(redis().ask([&](auto& out) { write_once(key_space{}, asked, id, never, out); }));
     EXPECT_TRUE(std::holds_alternative<once_answer>(got)) << script_client::why(got);
     return std::holds_alternative<once_answer>(got) ? std::get<once_answer>(got) : once_answer{};
   }
@@ -62,7 +63,7 @@ class RateScript : public support::server_test {
 
   static constexpr nanoseconds one = 100s;  // five permits, one comes back in 100 s
   support::clock_shim clock;
-  const value_key limiter{"rate", "mails"};
+  const value_key limiter{key_space{}, "rate", "mails"};
 
  private:
   std::unique_ptr<private_server> server_;
@@ -157,7 +158,8 @@ TEST_P(RateScript, ForeignKeysAreRefusedAndUntouched) {
   redis().command({"RPUSH", limiter.key, "1"});
   const auto asked = rate_take(limiter, one, one, 0us);
   const auto id = next();
-  const auto got = read_once(redis().ask([&](auto& out) { write_once(asked, id, never, out); }));
+  const auto got =
+      read_once(redis().ask([&](auto& out) { write_once(key_space{}, asked, id, never, out); }));
   EXPECT_EQ(code_of(got), errc::foreign_key);
 }
 

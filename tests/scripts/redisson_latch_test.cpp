@@ -21,7 +21,8 @@ class RedissonLatchLayout : public foreign_test<count_down_latch_recipe> {
                                              std::optional<request_id> id = {}) {
     const request_id mine = id.value_or(claims.next().owner);
     const server_time not_after{microseconds(redis().micros() + 10'000'000)};
-    const auto reply = theirs().ask([&](auto& out) { write_once(asked, mine, not_after, out); });
+    const auto reply =
+        theirs().ask([&](auto& out) { write_once(key_space{}, asked, mine, not_after, out); });
     const auto verdict = read_once(reply);
     if (const auto* const why = std::get_if<refused>(&verdict)) return *why;
     return layout().read_change(key, std::get<once_answer>(verdict));
@@ -166,7 +167,8 @@ TEST_P(RedissonLatchLayout, RefusesWhatIsNoLatch) {
 
 TEST_P(RedissonLatchLayout, RefusesWhatComesTooLate) {
   const auto reply = theirs().ask([&](auto& out) {
-    write_once(layout().set(key, 1), claims.next().owner, server_time{microseconds(1)}, out);
+    write_once(key_space{}, layout().set(key, 1), claims.next().owner, server_time{microseconds(1)},
+               out);
   });
   EXPECT_TRUE(std::holds_alternative<late>(read_once(reply)));
   EXPECT_EQ(command({"DBSIZE"}).number, 0);

@@ -169,10 +169,13 @@ TEST_P(RestrictedUser, CanDoWhatAClientDoes) {
   EXPECT_EQ(redis().release(mine), release_verdict(released{}));
   redis().must_acquire(mine);
   EXPECT_EQ(redis().withdraw(mine), release_verdict(released{}));
-  const auto registered = redis().ask(
-      [&](auto& out) { write_client(client_id{{1}}, client_entry{}, milliseconds(1000), out); });
+  const auto registered = redis().ask([&](auto& out) {
+    write_client({key_space{}, client_id{{1}}.text()}, client_entry{}, milliseconds(1000), out);
+  });
   EXPECT_EQ(read_client_written(registered), std::nullopt);
-  const auto removed = redis().ask([](auto& out) { write_client_removal(client_id{{1}}, out); });
+  const auto removed = redis().ask([](auto& out) {
+    write_client_removal({key_space{}, client_id{{1}}.text()}, out);
+  });
   EXPECT_EQ(removed, resp::integer(1));
   for (const char* word : {"INFO", "TIME"}) {
     EXPECT_FALSE(redis().command({word}).is(resp::type::error)) << word;
@@ -190,12 +193,14 @@ TEST_P(RestrictedUser, CanDoWhatAnOperatorDoes) {
   claim mine = claims.next();
   redis().must_acquire(mine);
   EXPECT_TRUE(std::holds_alternative<lock_held>(redis().inspect(key)));
-  const auto registered =
-      redis().ask([&](auto& out) { write_client_query("0123456789abcdef", out); });
+  const auto registered = redis().ask([&](auto& out) {
+    write_client_query({key_space{}, "0123456789abcdef"}, out);
+  });
   EXPECT_EQ(read_client(registered), client_verdict(std::optional<client_entry>{}));
   EXPECT_TRUE(std::holds_alternative<lock_broken>(redis().break_lock(key)));
   const auto audited = redis().ask([&](auto& out) {
-    write_audit({.name = "n", .owner = "o", .major = 1, .by = "b", .reason = "r"}, out);
+    write_audit(key_space{}, {.name = "n", .owner = "o", .major = 1, .by = "b", .reason = "r"},
+                out);
   });
   EXPECT_TRUE(audited.is_text()) << resp::to_string(audited);
   EXPECT_EQ(redis().command({"PUBLISH", "hf:c:doctor", "x"}), resp::integer(0));
@@ -232,8 +237,8 @@ TEST_P(RestrictedUser, CanWaitAtLatchesAndBarriers) {
     ASSERT_EQ(one->command({"AUTH", "locks", "PASSWORD"}).text, "OK");
   }
   const auto change = [&](const once_call& asked) {
-    const auto reply =
-        latch.ask([&](auto& out) { write_once(asked, claims.next().owner, never, out); });
+    const auto reply = latch.ask(
+        [&](auto& out) { write_once(key_space{}, asked, claims.next().owner, never, out); });
     return std::get<once_answer>(read_once(reply)).word;
   };
   claim waiter = claims.next();
@@ -258,18 +263,20 @@ TEST_P(RestrictedUser, CanWaitAtLatchesAndBarriers) {
 
 TEST_P(RestrictedUser, CanChangeValues) {
   log_in({"client", "values"});
-  const value_key stock{"counter", "stock"};
-  const value_key mails{"rate", "mails"};
+  const value_key stock{key_space{}, "counter", "stock"};
+  const value_key mails{key_space{}, "rate", "mails"};
   const auto update = update_script("return value + 1");
   const auto fenced = fenced_script("return 1");
   std::uint64_t requests = 0;
-  for (const auto& asked : {counter_add(stock, 7), counter_subtract(stock, 7, 0),
-                            counter_set(stock, 7), counter_update(stock, update, {}),
-                            rate_take(mails, milliseconds(9), milliseconds(9), milliseconds(1)),
-                            rate_give_back(mails, milliseconds(9), milliseconds(9), {}),
-                            fenced_write(fenced, {"hf:mine"}, {}, fencing_token{17})}) {
+  for (const auto& asked :
+       {counter_add(stock, 7), counter_subtract(stock, 7, 0), counter_set(stock, 7),
+        counter_update(stock, update, {}),
+        rate_take(mails, milliseconds(9), milliseconds(9), milliseconds(1)),
+        rate_give_back(mails, milliseconds(9), milliseconds(9), {}),
+        fenced_write(key_space{}, fenced, {"hf:mine"}, {}, fencing_token{17})}) {
     const request_id id{client_id{{1}}, ++requests};
-    const auto reply = redis().ask([&](auto& out) { write_once(asked, id, never, out); });
+    const auto reply =
+        redis().ask([&](auto& out) { write_once(key_space{}, asked, id, never, out); });
     EXPECT_TRUE(std::holds_alternative<once_answer>(read_once(reply))) << resp::to_string(reply);
   }
 }
@@ -287,8 +294,8 @@ TEST_P(RestrictedUser, ChangesNothingWhenARightIsMissing) {
 // The first write is another command than the one that writes the answer down: who may do only the
 // first does nothing, for he would be told an error of what is done.
 TEST_P(RestrictedUser, DoesNothingWhoseAnswerMayNotBeKept) {
-  const value_key stock{"counter", "stock"};
-  const value_key mails{"rate", "mails"};
+  const value_key stock{key_space{}, "counter", "stock"};
+  const value_key mails{key_space{}, "rate", "mails"};
   const lock_key gate{"gate"};
   server().command({"SET", stock.key, "7"});
   const std::string full = "5000000000000000";
@@ -306,7 +313,8 @@ TEST_P(RestrictedUser, DoesNothingWhoseAnswerMayNotBeKept) {
         rate_give_back(mails, std::chrono::hours(24 * 365 * 200), milliseconds(9), due),
         latch_count_down(gate, 1)}) {
     const request_id id{client_id{{1}}, ++requests};
-    const auto reply = redis().ask([&](auto& out) { write_once(asked, id, never, out); });
+    const auto reply =
+        redis().ask([&](auto& out) { write_once(key_space{}, asked, id, never, out); });
     EXPECT_EQ(code_of(read_once(reply)), errc::permission_denied) << resp::to_string(reply);
     EXPECT_EQ(owner.contents(), before) << requests;
   }

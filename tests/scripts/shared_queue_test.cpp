@@ -20,7 +20,7 @@ class SharedQueue : public shared_script_test {
     for (const std::uint8_t client : {1, 2}) {
       ears_.push_back(
           std::make_unique<support::raw_connection>(net::unix_endpoint{server().socket()}));
-      ears_.back()->command({"SUBSCRIBE", channel_of(client_id{{client}})});
+      ears_.back()->command({"SUBSCRIBE", channel_of(key_space{}, client_id{{client}})});
     }
   }
   // A claim of a client that listens and never asks by itself.

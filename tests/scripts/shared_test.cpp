@@ -215,7 +215,7 @@ TEST_P(SharedScript, LetsAllReadersBeforeTheNextWriterInAtOnce) {
 
 TEST_P(SharedScript, TellsEachOfThemHisToken) {
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
-  ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});
+  ear.command({"SUBSCRIBE", channel_of(key_space{}, client_id{{1}})});
   claim writer = in_mode('x');
   ASSERT_TRUE(granted_to(writer));
   claim a = waiting(in_mode('r'), wakeup_way::channel),
@@ -224,7 +224,7 @@ TEST_P(SharedScript, TellsEachOfThemHisToken) {
   shared().release(writer);
   token_major last = writer.granted;
   for (const claim* one : {&a, &b}) {
-    const auto said = read_message(client_id{{1}}, ear.read_value().items.at(2).text);
+    const auto said = read_message(key_space{}, client_id{{1}}, ear.read_value().items.at(2).text);
     ASSERT_TRUE(said && std::holds_alternative<handed_over>(*said));
     const auto& grant = std::get<handed_over>(*said);
     EXPECT_EQ(grant.request, one->owner.counter());
@@ -240,14 +240,14 @@ TEST_P(SharedScript, TellsEachOfThemHisToken) {
 
 TEST_P(SharedScript, TellsWhoComesToTheFront) {
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
-  ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});
+  ear.command({"SUBSCRIBE", channel_of(key_space{}, client_id{{1}})});
   claim writer = in_mode('x');
   ASSERT_TRUE(granted_to(writer));
   claim reader = waiting(in_mode('r')), behind = waiting(in_mode('x'), wakeup_way::channel);
   ASSERT_EQ(place_of(reader), 0U);
   ASSERT_EQ(place_of(behind), 1U);
   shared().release(writer);
-  const auto said = read_message(client_id{{1}}, ear.read_value().items.at(2).text);
+  const auto said = read_message(key_space{}, client_id{{1}}, ear.read_value().items.at(2).text);
   ASSERT_TRUE(said && std::holds_alternative<first_in_line>(*said));
   const auto& first = std::get<first_in_line>(*said);
   EXPECT_EQ(first.request, behind.owner.counter());
@@ -266,10 +266,10 @@ TEST_P(SharedScript, SkipsWhoIsGoneAlsoWhenHeCouldNotComeInYet) {
 // Found by the simulation (mode-lock, seed 12): nobody told him, and he asked when he was due to.
 TEST_P(SharedScript, TellsWhoComesToTheFrontSinceTheFirstIsGone) {
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
-  ear.command({"SUBSCRIBE", channel_of(client_id{{1}})});
+  ear.command({"SUBSCRIBE", channel_of(key_space{}, client_id{{1}})});
   auto of_who_goes =
       std::make_unique<support::raw_connection>(net::unix_endpoint{server().socket()});
-  of_who_goes->command({"SUBSCRIBE", channel_of(client_id{{2}})});
+  of_who_goes->command({"SUBSCRIBE", channel_of(key_space{}, client_id{{2}})});
   claim reader = in_mode('r'), gone = waiting(in_mode('x'), wakeup_way::channel);
   gone.owner = request_id{client_id{{2}}, 1};
   claim next = waiting(in_mode('x'), wakeup_way::channel), last = waiting(in_mode('x'));
@@ -278,11 +278,14 @@ TEST_P(SharedScript, TellsWhoComesToTheFrontSinceTheFirstIsGone) {
   ASSERT_EQ(place_of(next), 1U);
   of_who_goes.reset();
   const auto ears = [&] {
-    return shared().command({"PUBSUB", "NUMSUB", channel_of(client_id{{2}})}).items.at(1).number;
+    return shared()
+        .command({"PUBSUB", "NUMSUB", channel_of(key_space{}, client_id{{2}})})
+        .items.at(1)
+        .number;
   };
   ASSERT_TRUE(support::eventually([&] { return ears() == 0; }));
   ASSERT_EQ(place_of(last), 1U);
-  const auto said = read_message(client_id{{1}}, ear.read_value().items.at(2).text);
+  const auto said = read_message(key_space{}, client_id{{1}}, ear.read_value().items.at(2).text);
   ASSERT_TRUE(said && std::holds_alternative<first_in_line>(*said));
   EXPECT_EQ(std::get<first_in_line>(*said).request, next.owner.counter());
 }
@@ -304,7 +307,7 @@ TEST_P(SharedScript, CountsWhoStandsInTheQueueTwiceOnce) {
 
 TEST_P(SharedScript, CountsTheTokenThatNobodyHeardOf) {
   std::optional<support::raw_connection> ear{net::unix_endpoint{server().socket()}};
-  const auto channel = channel_of(client_id{{2}});
+  const auto channel = channel_of(key_space{}, client_id{{2}});
   ear->command({"SUBSCRIBE", channel});
   claim writer = in_mode('x');
   ASSERT_TRUE(granted_to(writer));
@@ -396,7 +399,8 @@ TEST_P(SharedScript, WritesTheValueBlockForWhoHoldsItToWrite) {
   const auto write = [&](const claim& by, std::string_view bytes) {
     const auto asked = value_block_write(by, bytes);
     const auto id = claims.next().owner;
-    const auto got = read_once(shared().ask([&](auto& out) { write_once(asked, id, never, out); }));
+    const auto got =
+        read_once(shared().ask([&](auto& out) { write_once(key_space{}, asked, id, never, out); }));
     return read_value_block_written(std::get<once_answer>(got));
   };
   const auto read = [&] {

@@ -203,7 +203,7 @@ void client::unanswered(use what, leasing::missing how) {
 }
 
 void client::heard(const resp::value& push, const utterance& when) {
-  const auto said = dialects::read_message(id_, push.items.at(2).text);
+  const auto said = dialects::read_message(key_space{}, id_, push.items.at(2).text);
   if (!said) return;
   if (const auto* const first = std::get_if<dialects::first_in_line>(&*said)) {
     const bool acquires = acquiring_ && first->request == claim_.owner.counter();

@@ -117,7 +117,7 @@ class counter_watch final : public change_watch {
     }
   }
 
-  const dialects::value_key key_{"counter", "stock"};
+  const dialects::value_key key_{key_space{}, "counter", "stock"};
   const dialects::composed_script update_ =
       dialects::update_script("if math.abs(value) > " + std::to_string(updates_up_to) +
                               " then return nil end "

@@ -30,7 +30,7 @@ class fence_watch final : public change_watch {
     }
     if (what.keys.empty()) what.keys.push_back(keys_.front());
     writes_[request] = what;
-    return dialects::fenced_write(script_, what.keys, {request}, fencing_token{token});
+    return dialects::fenced_write(key_space{}, script_, what.keys, {request}, fencing_token{token});
   }
 
  private:

@@ -31,7 +31,8 @@ void walker::send_change() {
   errand sent{.repeatable = true};
   resp::writer out{sent.bytes};
   connect();  // whose time it asks
-  dialects::write_once(wish_->call, wish_->id, wish_->machine.not_after(sending()), out);
+  dialects::write_once(key_space{}, wish_->call, wish_->id, wish_->machine.not_after(sending()),
+                       out);
   const std::string id{wish_->id.text()};
   sent.executed = [this, id](const resp::value& reply) { world_.changes()->executed(id, reply); };
   sent.heard = [this, mine = wish_->id](const resp::value* reply, monotonic_time sent_at,

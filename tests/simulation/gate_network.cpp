@@ -123,7 +123,7 @@ void walker::deliver(resp::value push) {
 
 // What comes for a call that is over concerns nobody: nothing is held at a gate.
 void walker::hear(const resp::value& push, std::uint64_t position) {
-  const auto said = dialects::read_message(id_, push.items.at(2).text);
+  const auto said = dialects::read_message(key_space{}, id_, push.items.at(2).text);
   const auto* const grant = said ? std::get_if<dialects::handed_over>(&*said) : nullptr;
   if (grant == nullptr || !asks_) return;
   if (!dialects::is_for(*grant, world_.watch().how().queue_family(), claim_)) return;

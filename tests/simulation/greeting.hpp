@@ -20,7 +20,7 @@ void subscribe(const client_id& who, const Execute& execute) {
   resp::writer out{bytes};
   out.command(2);
   out.arg("SUBSCRIBE");
-  out.arg(dialects::channel_of(who));
+  out.arg(dialects::channel_of(key_space{}, who));
   (void)execute(bytes);
 }
 

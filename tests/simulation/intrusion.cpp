@@ -64,7 +64,7 @@ std::string intrusion::enters() const {
   std::string bytes;
   resp::writer out{bytes, resp::writer::scripts::by_text};
   if (as_ == stranger::latch) {
-    dialects::write_once(dialects::latch_set(key_, 1), claim_.owner, whenever, out);
+    dialects::write_once(key_space{}, dialects::latch_set(key_, 1), claim_.owner, whenever, out);
     return bytes;
   }
   auto asked = claim_;
@@ -79,7 +79,7 @@ std::string intrusion::leaves(std::uint64_t time) const {
   resp::writer out{bytes, resp::writer::scripts::by_text};
   if (as_ == stranger::latch || as_ == stranger::open_latch) {
     const request_id again{client_, 1 + time};
-    dialects::write_once(dialects::latch_count_down(key_, 1), again, whenever, out);
+    dialects::write_once(key_space{}, dialects::latch_count_down(key_, 1), again, whenever, out);
     return bytes;
   }
   if (as_ == stranger::barrier && time > 1) return deletion_of_a_barrier(key_);

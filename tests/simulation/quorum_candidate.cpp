@@ -148,7 +148,7 @@ void candidate::crash() {
 }
 
 void candidate::heard(const resp::value& push) {
-  const auto said = dialects::read_message(id_, push.items.at(2).text);
+  const auto said = dialects::read_message(key_space{}, id_, push.items.at(2).text);
   const auto* const free = said ? std::get_if<dialects::freed>(&*said) : nullptr;
   if (free != nullptr && wish_ && wish_->hears(free->request)) wish_->hint();
 }

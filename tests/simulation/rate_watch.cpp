@@ -130,7 +130,7 @@ class rate_watch final : public change_watch {
     if (is_back) given_.erase(mine);
   }
 
-  const dialects::value_key key_{"rate", "mails"};
+  const dialects::value_key key_{key_space{}, "rate", "mails"};
   std::map<std::string, wish, std::less<>> wishes_;
   std::vector<grant> given_;
 };

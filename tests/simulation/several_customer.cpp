@@ -210,7 +210,7 @@ void customer::crash() {
 }
 
 void customer::heard(const resp::value& push) {
-  const auto said = dialects::read_message(id_, push.items.at(2).text);
+  const auto said = dialects::read_message(key_space{}, id_, push.items.at(2).text);
   if (!said) return;
   const auto find = [&](std::uint64_t request) {
     const auto it = std::ranges::find_if(

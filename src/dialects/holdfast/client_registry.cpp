@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t longest_text = 128;
 
-std::string registry_key(std::string_view client) { return "hf:client:" + std::string{client}; }
-
 // Between two characters where the text is UTF-8: half of one is no text at all.
 std::string_view cut(std::string_view text) noexcept {
   if (text.size() <= longest_text) return text;
@@ -37,10 +35,13 @@ void read_field(std::string_view field, std::string_view text, client_entry& ent
 
 }  // namespace
 
-void write_client(const client_id& client, const client_entry& entry, milliseconds ttl,
+client_place::client_place(const key_space& space, std::string_view client)
+    : key(space.named("client:").append(client)), slot(hash_slot(key)) {}
+
+void write_client(const client_place& client, const client_entry& entry, milliseconds ttl,
                   resp::writer& out) {
   out.call(scripts::holdfast_register_client, 1, 11);
-  out.arg(registry_key(client.text()));
+  out.arg(client.key);
   out.arg(ttl.count());
   out.arg("host");
   out.arg(cut(entry.host));
@@ -59,19 +60,16 @@ std::optional<refused> read_client_written(const resp::value& v) {
   return refused_or_not_understood("register client", v);
 }
 
-std::uint16_t client_slot(const client_id& client) { return client_slot(client.text()); }
-std::uint16_t client_slot(std::string_view client) { return hash_slot(registry_key(client)); }
-
-void write_client_removal(const client_id& client, resp::writer& out) {
+void write_client_removal(const client_place& client, resp::writer& out) {
   out.command(2);
   out.arg("DEL");
-  out.arg(registry_key(client.text()));
+  out.arg(client.key);
 }
 
-void write_client_query(std::string_view client, resp::writer& out) {
+void write_client_query(const client_place& client, resp::writer& out) {
   out.command(2);
   out.arg("HGETALL");
-  out.arg(registry_key(client));
+  out.arg(client.key);
 }
 
 client_verdict read_client(const resp::value& v) {

@@ -1,4 +1,5 @@
-// Who is behind a request id: the hash `hf:client:<client id>`, which each client keeps alive.
+// Who is behind a request id: the hash `client:<client id>` in the key space of that client, which
+// keeps it alive.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "base/request_id.hpp"
+#include "base/key_space.hpp"
 #include "dialects/recipe.hpp"
 
 namespace holdfast::dialects {
@@ -21,21 +22,25 @@ struct client_entry {
   friend bool operator==(const client_entry&, const client_entry&) = default;
 };
 
+// Where the entry of a client is, whose id is known or was read from a lock's value
+// (lock_held::client).
+struct client_place {
+  client_place(const key_space&, std::string_view client);
+  std::string key;
+  std::uint16_t slot;
+};
+
 // Writes the entry, to live for `ttl`. Texts are cut at 128 bytes, between two characters
 // where they are UTF-8. The answer is 1 or an error.
-void write_client(const client_id&, const client_entry&, milliseconds ttl, resp::writer&);
+void write_client(const client_place&, const client_entry&, milliseconds ttl, resp::writer&);
 std::optional<refused> read_client_written(const resp::value&);
 
-// Where the entry of a client is.
-std::uint16_t client_slot(const client_id&);
-std::uint16_t client_slot(std::string_view client);
-
 // Removes the entry of a client that ends.
-void write_client_removal(const client_id&, resp::writer&);
+void write_client_removal(const client_place&, resp::writer&);
 
-// Reads the entry of a client whose id is known from a lock's value (lock_held::client). None: it
-// has ended, or its entry with it. Unknown and malformed fields count as missing.
-void write_client_query(std::string_view client, resp::writer&);
+// Reads the entry. None: the client has ended, or its entry with it. Unknown and malformed fields
+// count as missing.
+void write_client_query(const client_place&, resp::writer&);
 using client_verdict = std::variant<std::optional<client_entry>, refused>;
 client_verdict read_client(const resp::value&);
 

@@ -26,7 +26,7 @@ client_entry some_entry() {
 TEST(client_registry, writes_all_fields_and_an_expiry_in_one_script) {
   std::string bytes;
   resp::writer out{bytes};
-  write_client(client, some_entry(), milliseconds(90'000), out);
+  write_client({key_space{}, client.text()}, some_entry(), milliseconds(90'000), out);
   EXPECT_TRUE(out.finished());
   EXPECT_EQ(bytes, "*15\r\n$7\r\nEVALSHA\r\n$40\r\n" +
                        std::string{scripts::holdfast_register_client.sha1} +
@@ -41,7 +41,7 @@ TEST(client_registry, cuts_long_texts) {
   entry.program = std::string(100'000, 'x');
   std::string bytes;
   resp::writer out{bytes};
-  write_client(client, entry, milliseconds(1), out);
+  write_client({key_space{}, client.text()}, entry, milliseconds(1), out);
   EXPECT_LT(bytes.size(), 600U);
 }
 
@@ -65,10 +65,10 @@ TEST(client_registry, cuts_between_two_characters) {
 TEST(client_registry, removes_and_asks_for_an_entry) {
   std::string bytes;
   resp::writer out{bytes};
-  write_client_removal(client, out);
+  write_client_removal({key_space{}, client.text()}, out);
   EXPECT_EQ(bytes, "*2\r\n$3\r\nDEL\r\n$42\r\nhf:client:" + id + "\r\n");
   bytes.clear();
-  write_client_query(id, out);
+  write_client_query({key_space{}, id}, out);
   EXPECT_EQ(bytes, "*2\r\n$7\r\nHGETALL\r\n$42\r\nhf:client:" + id + "\r\n");
 }
 

@@ -17,10 +17,11 @@ std::optional<fencing_token> read_token(std::string_view text) noexcept {
 
 composed_script fenced_script(std::string_view body) { return {scripts::holdfast_fenced, body}; }
 
-once_call fenced_write(const composed_script& script, const std::vector<std::string>& keys,
-                       const std::vector<std::string>& args, fencing_token token) {
+once_call fenced_write(const key_space& space, const composed_script& script,
+                       const std::vector<std::string>& keys, const std::vector<std::string>& args,
+                       fencing_token token) {
   once_call asked{script.script(), hash_slot(keys.front()), {}, {token.to_string()}};
-  const std::string before = "hf:fenced:{" + slot_tag(asked.slot) + "}:";
+  const std::string before = space.named("fenced:{") + slot_tag(asked.slot) + "}:";
   for (const auto& key : keys) asked.keys.push_back(before + key);
   asked.keys.insert(asked.keys.end(), keys.begin(), keys.end());
   asked.args.insert(asked.args.end(), args.begin(), args.end());

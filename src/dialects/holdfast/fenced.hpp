@@ -1,5 +1,5 @@
-// Writes that refuse a token older than the last one accepted. That one is kept beside the key, at
-// `hf:fenced:{T}:<key>`, where T has the key's hash slot.
+// Writes that refuse a token older than the last one accepted. That one is kept at
+// `fenced:{T}:<key>` in the key space, where T has the key's hash slot.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,9 @@ namespace holdfast::dialects {
 composed_script fenced_script(std::string_view body);
 
 // All keys are of one hash slot, and there is at least one. The token is real.
-once_call fenced_write(const composed_script&, const std::vector<std::string>& keys,
-                       const std::vector<std::string>& args, fencing_token);
+once_call fenced_write(const key_space&, const composed_script&,
+                       const std::vector<std::string>& keys, const std::vector<std::string>& args,
+                       fencing_token);
 
 struct fence_passed {
   std::optional<std::string> value;  // what the script returned

@@ -16,6 +16,8 @@ namespace {
 constexpr std::int64_t audit_entries = 1000;
 constexpr std::size_t most_shown = 100;
 
+std::string audit_key(const key_space& space) { return space.named("audit"); }
+
 // `1l:<count>` or `1b:<parties>:<floor>`.
 std::optional<lock_gate> read_gate(std::string_view text) {
   if (!text.starts_with("1l:") && !text.starts_with("1b:")) return std::nullopt;
@@ -162,11 +164,14 @@ break_shared_verdict read_break_shared(const lock_key& key, const resp::value& v
   return unquoted_not_understood("break", v);
 }
 
-std::uint16_t audit_slot() noexcept { return hash_slot("hf:audit"); }
+std::uint16_t audit_slot(const key_space& space) { return hash_slot(audit_key(space)); }
 
-void write_audit(const audit_entry& entry, resp::writer& out) {
+void write_audit(const key_space& space, const audit_entry& entry, resp::writer& out) {
   out.command(6 + 12);
-  for (const std::string_view word : {"XADD", "hf:audit", "MAXLEN", "="}) out.arg(word);
+  out.arg("XADD");
+  out.arg(audit_key(space));
+  out.arg("MAXLEN");
+  out.arg("=");
   out.arg(audit_entries);
   for (const std::string_view word : {"*", "event", "break", "name"}) out.arg(word);
   out.arg(entry.name);

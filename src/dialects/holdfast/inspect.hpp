@@ -99,7 +99,7 @@ using break_shared_verdict = std::variant<lock_free, shared_broken, refused>;
 void write_break_shared(const lock_key&, server_time not_after, resp::writer&);
 break_shared_verdict read_break_shared(const lock_key&, const resp::value&);
 
-// One entry of the stream `hf:audit`, which keeps the last 1,000.
+// One entry of the stream `audit` of a key space, which keeps the last 1,000.
 struct audit_entry {
   std::string_view name;   // of the lock
   std::string_view owner;  // shortened: who lost it
@@ -107,7 +107,7 @@ struct audit_entry {
   std::string_view by;     // who broke it, e.g. "root@host:4711"
   std::string_view reason;
 };
-std::uint16_t audit_slot() noexcept;
-void write_audit(const audit_entry&, resp::writer&);
+std::uint16_t audit_slot(const key_space&);
+void write_audit(const key_space&, const audit_entry&, resp::writer&);
 
 }  // namespace holdfast::dialects

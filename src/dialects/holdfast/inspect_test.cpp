@@ -226,7 +226,8 @@ TEST(break_lock, never_quotes_an_owner) {
 TEST(audit, is_one_bounded_stream) {
   std::string bytes;
   resp::writer out{bytes};
-  write_audit({.name = "n", .owner = "o", .major = 2, .by = "root", .reason = "stuck"}, out);
+  write_audit(key_space{}, {.name = "n", .owner = "o", .major = 2, .by = "root", .reason = "stuck"},
+              out);
   EXPECT_TRUE(out.finished());
   EXPECT_EQ(bytes,
             "*18\r\n$4\r\nXADD\r\n$8\r\nhf:audit\r\n$6\r\nMAXLEN\r\n$1\r\n=\r\n$4\r\n1000\r\n"

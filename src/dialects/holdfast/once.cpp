@@ -9,16 +9,16 @@
 
 namespace holdfast::dialects {
 
-value_key::value_key(std::string_view kind, std::string_view name) {
-  const lock_key named{name};
-  key = "hf:" + std::string{kind} + ":{" + encode_name(name) + "}";
+value_key::value_key(const key_space& space, std::string_view kind, std::string_view name) {
+  const lock_key named{space, name};
+  key = space.named(kind) + ":{" + named.encoded() + "}";
   slot = named.slot();
 }
 
-void write_once(const once_call& asked, const request_id& id, server_time not_after,
-                resp::writer& out) {
+void write_once(const key_space& space, const once_call& asked, const request_id& id,
+                server_time not_after, resp::writer& out) {
   out.call(asked.script, 1 + asked.keys.size(), 1 + asked.args.size());
-  out.arg({"hf:once:{", slot_tag(asked.slot), "}:", id.text()});
+  out.arg({space.prefix(), "once:{", slot_tag(asked.slot), "}:", id.text()});
   for (const auto& key : asked.keys) out.arg(key);
   out.arg(not_after.time_since_epoch().count());
   for (const auto& arg : asked.args) out.arg(arg);

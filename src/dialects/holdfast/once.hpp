@@ -9,15 +9,16 @@
 #include <variant>
 #include <vector>
 
+#include "base/key_space.hpp"
 #include "base/request_id.hpp"
 #include "dialects/recipe.hpp"
 
 namespace holdfast::dialects {
 
-// The key of a value: `hf:<kind>:{N}`, N as for locks.
+// The key of a value: `<kind>:{N}` in its key space, N as for locks.
 struct value_key {
   // Throws failure{errc::invalid_name} as lock_key does.
-  value_key(std::string_view kind, std::string_view name);
+  value_key(const key_space&, std::string_view kind, std::string_view name);
 
   std::string key;
   std::uint16_t slot;
@@ -33,7 +34,8 @@ struct once_call {
 };
 
 // One copy. The server refuses it after `not_after`, which is the same in all copies.
-void write_once(const once_call&, const request_id&, server_time not_after, resp::writer&);
+void write_once(const key_space&, const once_call&, const request_id&, server_time not_after,
+                resp::writer&);
 
 // What the request was answered, now or to an earlier copy: `<word> <the rest>`.
 struct once_answer {

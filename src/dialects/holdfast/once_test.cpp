@@ -23,7 +23,7 @@ const request_id id{client_id{{0xff}}, 42};
 std::string bytes_of(const once_call& asked) {
   std::string bytes;
   resp::writer out{bytes};
-  write_once(asked, id, now, out);
+  write_once(key_space{}, asked, id, now, out);
   EXPECT_TRUE(out.finished());
   return bytes;
 }
@@ -37,7 +37,7 @@ std::string told_at(std::string_view slot_of) {
 }
 
 TEST(once, writes_where_the_answer_is_remembered_and_until_when) {
-  const value_key stock{"counter", "st{o}ck"};
+  const value_key stock{key_space{}, "counter", "st{o}ck"};
   EXPECT_EQ(stock.key, "hf:counter:{st%7Bo%7Dck}");
   const auto asked = counter_subtract(stock, 5, INT64_MAX);
   EXPECT_EQ(bytes_of(asked), "*10\r\n" + word("EVALSHA") + word(asked.script.sha1) + word("2") +
@@ -48,7 +48,7 @@ TEST(once, writes_where_the_answer_is_remembered_and_until_when) {
 
 TEST(once, writes_fenced_keys_beside_those_of_the_user) {
   const auto script = fenced_script("return 1");
-  const auto asked = fenced_write(script, {"{a}1", "{a}2"}, {"x"}, fencing_token{17});
+  const auto asked = fenced_write(key_space{}, script, {"{a}1", "{a}2"}, {"x"}, fencing_token{17});
   const std::string last = "hf:fenced:{" + slot_tag(hash_slot("a")) + "}:";
   EXPECT_EQ(bytes_of(asked), "*11\r\n" + word("EVALSHA") + word(asked.script.sha1) + word("5") +
                                  word(told_at("{a}1")) + word(last + "{a}1") + word(last + "{a}2") +
@@ -83,7 +83,7 @@ TEST(once, refuses_errors_and_what_is_no_answer) {
 }
 
 TEST(once, makes_a_verdict_of_whatever_is_answered) {
-  const value_key key{"counter", "a"};
+  const value_key key{key_space{}, "counter", "a"};
   random_replies replies{7};
   const auto explains = [](const auto& verdict) {
     const auto* why = std::get_if<refused>(&verdict);

@@ -10,14 +10,14 @@ namespace holdfast::dialects {
 namespace {
 
 void write_quorum_key(const lock_key& key, std::string_view suffix, resp::writer& out) {
-  out.arg({"hf:q:{", key.encoded(), "}", suffix});
+  out.arg({key.prefix(), "q:{", key.encoded(), "}", suffix});
 }
 
 // What the member keeps for a hash slot; of a trial it is for the name, which is no slot's tag.
 void write_slot_key(std::string_view what, const quorum_claim& of, resp::writer& out,
                     std::string_view suffix = {}) {
   const auto tag = of.is_trial ? std::string(of.key->encoded()) : slot_tag(of.key->slot());
-  out.arg({"hf:q:", what, ":{", tag, "}", suffix});
+  out.arg({of.key->prefix(), "q:", what, ":{", tag, "}", suffix});
 }
 
 // All that a vote depends on.
@@ -68,14 +68,16 @@ std::optional<refused> read_unusable(const quorum_claim& wanted, const resp::val
 
 }  // namespace
 
-std::string quorum_value_key(const lock_key& key) { return "hf:q:{" + key.encoded() + "}"; }
+std::string quorum_value_key(const lock_key& key) {
+  return std::string{key.prefix()} + "q:{" + key.encoded() + "}";
+}
 
 std::string quorum_fence_key(const lock_key& key) {
-  return "hf:q:fence:{" + slot_tag(key.slot()) + "}";
+  return std::string{key.prefix()} + "q:fence:{" + slot_tag(key.slot()) + "}";
 }
 
 std::string quorum_out_key(const lock_key& key) {
-  return "hf:q:out:{" + slot_tag(key.slot()) + "}";
+  return std::string{key.prefix()} + "q:out:{" + slot_tag(key.slot()) + "}";
 }
 
 std::string quorum_waiters_key(const lock_key& key) { return quorum_value_key(key) + ":w"; }

@@ -60,14 +60,14 @@ std::optional<channel_message> read_first_in_line(std::uint64_t request, std::st
 }  // namespace
 
 void write_key(const lock_key& key, std::string_view suffix, resp::writer& out) {
-  out.arg({"hf:{", key.encoded(), "}", suffix});
+  out.arg({key.prefix(), "{", key.encoded(), "}", suffix});
 }
 
 void write_keys(const lock_key& key, resp::writer& out) {
   for (const std::string_view suffix : {"", ":w", ":i"}) write_key(key, suffix, out);
   std::array<char, 10> tag;
   const auto end = std::to_chars(tag.data(), tag.data() + tag.size(), slot_number(key.slot())).ptr;
-  out.arg({"hf:fence:{", std::string_view{tag.data(), end}, "}"});
+  out.arg({key.prefix(), "fence:{", std::string_view{tag.data(), end}, "}"});
 }
 
 place_suffix::place_suffix(family whose, const claim& waiting) noexcept {
@@ -91,12 +91,13 @@ family family_of_place(char letter) noexcept {
   return demands.find(letter) == demands.npos ? family::none : family::several;
 }
 
-std::string channel_of(const client_id& client) {
-  return std::string{"hf:c:"}.append(client.text());
+std::string channel_of(const key_space& space, const client_id& client) {
+  return space.named("c:").append(client.text());
 }
 
 std::string channel_of(const client_id& client, const lock_key& lock) {
-  return channel_of(client) + ":{" + lock.encoded() + "}";
+  auto channel = std::string{lock.prefix()}.append("c:").append(client.text());
+  return channel.append(":{").append(lock.encoded()).append("}");
 }
 
 bool is_for(const handed_over& what, family whose, const claim& waiting) {
@@ -110,7 +111,8 @@ bool is_plausible(const handed_over& what, const claim& waiting) noexcept {
          what.major <= time + static_cast<token_major>(longest_lead.count());
 }
 
-std::optional<channel_message> read_message(const client_id& client, std::string_view message) {
+std::optional<channel_message> read_message(const key_space& space, const client_id& client,
+                                            std::string_view message) {
   const std::string_view word = next_word(message);
   const std::string_view owner = next_word(message);
   const auto request = read_request(client, owner);
@@ -123,15 +125,14 @@ std::optional<channel_message> read_message(const client_id& client, std::string
   const auto claim = parse_number<std::uint64_t>(next_word(message));
   const auto at = parse_number<std::uint64_t>(next_word(message));
   const auto proof = parse_number<std::uint64_t>(next_word(message), 16);
-  const bool names_a_lock = message.starts_with("hf:{") && message.ends_with('}');
-  auto name = names_a_lock ? decode_name(message.substr(4, message.size() - 5)) : std::string{};
-  const bool complete = request && major && claim && at && proof && lock_key::may_be(name);
+  auto name = name_in(space, message);
+  const bool complete = request && major && claim && at && proof && name;
   if (!complete || *major > largest_major || *at > largest_major) return std::nullopt;
   if (*claim > largest_claim) return std::nullopt;
   return handed_over{
       *request, owner.ends_with('r'), whose,
       *major,   milliseconds(*claim), server_time(microseconds(static_cast<std::int64_t>(*at))),
-      *proof,   std::move(name)};
+      *proof,   *std::move(name)};
 }
 
 }  // namespace holdfast::dialects

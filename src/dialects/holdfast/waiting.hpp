@@ -37,9 +37,9 @@ class place_suffix {
 family family_of_place(char letter) noexcept;
 
 // The channel on which a client hears of its grants.
-std::string channel_of(const client_id& client);
+std::string channel_of(const key_space&, const client_id&);
 // In a cluster, that of one lock, whose messages stay within the lock's hash slot. The scripts know
-// both (parts/tell_in_slot.lua).
+// both (parts/channels.lua, parts/tell_in_slot.lua).
 std::string channel_of(const client_id& client, const lock_key&);
 
 // The lock was handed to a request that waits. Anybody who may publish can write such a message;
@@ -86,6 +86,7 @@ bool is_plausible(const handed_over&, const claim& waiting) noexcept;
 
 // Reads a message of `client`'s channel. Nothing: it is none that we understand, or it names
 // somebody else's request. Whoever may publish can write anything there.
-std::optional<channel_message> read_message(const client_id& client, std::string_view message);
+std::optional<channel_message> read_message(const key_space&, const client_id& client,
+                                            std::string_view message);
 
 }  // namespace holdfast::dialects

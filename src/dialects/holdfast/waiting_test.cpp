@@ -33,11 +33,31 @@ TEST(place_suffix, tells_the_family_how_long_the_claim_is_how_to_tell_him_and_th
   EXPECT_EQ(text(family::several, milliseconds(10), poll), ":10:p0123456789abcdef");
 }
 
-TEST(channel, is_the_clients_own) { EXPECT_EQ(channel_of(us), "hf:c:" + std::string{us.text()}); }
+TEST(channel, is_the_clients_own) {
+  EXPECT_EQ(channel_of(key_space{}, us), "hf:c:" + std::string{us.text()});
+}
+
+TEST(channel, begins_as_the_keys_of_the_tenant_do) {
+  const key_space blue{"blue"};
+  const auto channel = "hf:@blue:c:" + std::string{us.text()};
+  EXPECT_EQ(channel_of(blue, us), channel);
+  EXPECT_EQ(channel_of(us, lock_key{blue, "a{b}"}), channel + ":{a%7Bb%7D}");
+}
+
+// A message that names a lock of another tenant's is none.
+TEST(channel_message, names_a_lock_of_the_tenant) {
+  const key_space blue{"blue"};
+  const auto said = "grant " + ours + " 17 1000 17 ff ";
+  EXPECT_EQ(std::get<handed_over>(*read_message(blue, us, said + "hf:@blue:{a}")).name, "a");
+  for (const auto* const key : {"hf:{a}", "hf:@green:{a}", "hf:@blue:{}", "hf:@blue:a"}) {
+    EXPECT_FALSE(read_message(blue, us, said + key)) << key;
+  }
+  EXPECT_FALSE(read_message(key_space{}, us, said + "hf:@blue:{a}"));
+}
 
 TEST(channel_message, tells_of_a_grant) {
-  const auto said =
-      read_message(us, "grant " + ours + " 1795240014867674 1000 1795240014867000 ff hf:{a %7Bb}");
+  const auto said = read_message(
+      key_space{}, us, "grant " + ours + " 1795240014867674 1000 1795240014867000 ff hf:{a %7Bb}");
   const handed_over expected{.request = 0x2a,
                              .revocable = false,
                              .of = family::mutex,
@@ -52,7 +72,9 @@ TEST(channel_message, tells_of_a_grant) {
 
 TEST(channel_message, says_whose_waiters_it_is_for) {
   const auto told = [](const std::string& word) {
-    return std::get<handed_over>(*read_message(us, word + " " + ours + " 17 1000 17 ff hf:{a}")).of;
+    return std::get<handed_over>(
+               *read_message(key_space{}, us, word + " " + ours + " 17 1000 17 ff hf:{a}"))
+        .of;
   };
   EXPECT_EQ(told("grant"), family::mutex);
   EXPECT_EQ(told("shared"), family::several);
@@ -110,15 +132,15 @@ TEST_F(grant_message, is_not_plausible_with_a_major_far_ahead_of_the_servers_clo
 }
 
 TEST(channel_message, tells_that_a_kept_lock_is_wanted) {
-  const auto said = read_message(us, "wanted " + ours + "r");
+  const auto said = read_message(key_space{}, us, "wanted " + ours + "r");
   ASSERT_TRUE(said);
   EXPECT_EQ(std::get<wanted>(*said), wanted{0x2a});
 }
 
 TEST(channel_message, is_nothing_when_it_is_for_somebody_else_or_makes_no_sense) {
   const std::string rest = " 17 1000 1795240014867000 ff hf:{a}";
-  EXPECT_TRUE(read_message(us, "grant " + ours + rest));
-  EXPECT_FALSE(read_message(others, "grant " + ours + rest));
+  EXPECT_TRUE(read_message(key_space{}, us, "grant " + ours + rest));
+  EXPECT_FALSE(read_message(key_space{}, others, "grant " + ours + rest));
   for (const std::string& text : std::vector<std::string>{
            std::string{}, std::string{"grant"}, "grant " + ours, "grant " + ours + " 17 1000",
            "grant " + ours + "x" + rest, "grant " + std::string{us.text()} + rest,
@@ -133,7 +155,7 @@ TEST(channel_message, is_nothing_when_it_is_for_somebody_else_or_makes_no_sense)
            "grant " + ours + " 17 1000 1795240014867000 fg hf:{a}",
            "grant " + ours + " 17 1000 1795240014867000 11111111111111111 hf:{a}",
            std::string{"wanted"}, std::string{"wanted x"}}) {
-    EXPECT_FALSE(read_message(us, text)) << text;
+    EXPECT_FALSE(read_message(key_space{}, us, text)) << text;
   }
 }
 

@@ -1,4 +1,4 @@
-// Who waits for whom, over all clients of a server (docs/decisions/0015-deadlock-detection.md).
+// Who waits for whom, over all clients of a key space (docs/decisions/0015-deadlock-detection.md).
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/key_space.hpp"
 #include "base/request_id.hpp"
 #include "dialects/recipe.hpp"
 
@@ -71,13 +72,15 @@ struct part_of_waits {
   friend bool operator==(const part_of_waits&, const part_of_waits&) = default;
 };
 // The server refuses it after `not_after`, and when that is far future.
-void write_note(const wait_note&, milliseconds counts_for, server_time not_after, resp::writer&);
-// What is not understood among them is left out.
-std::variant<part_of_waits, late, refused> read_note(const resp::value&);
+void write_note(const key_space&, const wait_note&, milliseconds counts_for, server_time not_after,
+                resp::writer&);
+// What is not understood among them is left out, and so are locks of another key space.
+std::variant<part_of_waits, late, refused> read_note(const key_space&, const resp::value&);
 
 // Whether it is a cycle now. True ends the first wait of it, whose `noted_until` is given, and is
 // said to nobody else.
-void write_confirm(const std::vector<link_of_cycle>& cycle, server_time noted_until, resp::writer&);
+void write_confirm(const key_space&, const std::vector<link_of_cycle>& cycle,
+                   server_time noted_until, resp::writer&);
 std::variant<bool, refused> read_confirm(const resp::value&);
 
 }  // namespace holdfast::dialects

@@ -35,7 +35,7 @@ semaphore_recipe::semaphore_recipe(permit_leases whose, messages how) noexcept
       how_(how) {}
 
 std::string semaphore_recipe::key_of(std::string_view name) const {
-  if (whose_ == permit_leases::ours) return redisson_prefixed("hf:permits:", name);
+  if (whose_ == permit_leases::ours) return redisson_prefixed(key_space{}.named("permits:"), name);
   return redisson_prefixed("", name) + ":timeout";
 }
 

@@ -30,7 +30,8 @@ class SimulatedScriptsAndReal : public two_servers {
     two_servers::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
     // The last one is gone: nobody listens to his channel.
-    for (std::size_t i = 0; i + 1 < clients; ++i) listen(dialects::channel_of(id_of(i)));
+    for (std::size_t i = 0; i + 1 < clients; ++i)
+      listen(dialects::channel_of(key_space{}, id_of(i)));
   }
 
   // Who want this of one lock do what clients do, and what they should not.
@@ -159,7 +160,7 @@ class SimulatedScriptsAndReal : public two_servers {
   void listen_to_all() {
     for (const auto& push : heard()) {
       for (std::size_t who = 0; who < clients; ++who) {
-        hear(who, dialects::read_message(id_of(who), push.items.at(2).text));
+        hear(who, dialects::read_message(key_space{}, id_of(who), push.items.at(2).text));
       }
     }
   }

@@ -128,6 +128,59 @@ TEST_P(SharedQueue, PassesEachOfSeveralAfterItsOwnTime) {
   EXPECT_TRUE(granted_to(next_one));
 }
 
+// Otherwise those behind it would wait twice for one that is frozen: until its time to prove that
+// it lives is over, and until its provisional grant is, if it fits meanwhile.
+TEST_P(SharedQueue, GrantsAWaiterThatDoesNotAnswerWhatIsLeftOfItsTime) {
+  claim reader = in_mode('r'), writer = frozen(in_mode('x')), next_one = waiting(in_mode('r'));
+  ASSERT_TRUE(granted_to(reader));
+  ASSERT_EQ(place_of(writer), 0U);
+  ASSERT_EQ(place_of(next_one), 1U);
+  const auto asked_at = redis().micros();
+  outlast(milliseconds{200});
+  shared().release(reader);
+  ASSERT_TRUE(holds(writer));
+  EXPECT_EQ(heard_by_the_frozen(), next(writer, "0"));
+  const auto grant = read_message(client_id{{2}}, heard_by_the_frozen());
+  const auto* told = grant ? std::get_if<handed_over>(&*grant) : nullptr;
+  ASSERT_TRUE(told != nullptr);
+  EXPECT_LE(told->claim, milliseconds{300});
+  while (redis().micros() < asked_at + microseconds{writer.lease}.count() + 2'000) continue;
+  EXPECT_TRUE(granted_to(next_one));
+}
+
+TEST_P(SharedQueue, GrantsNothingToAWaiterWhoseTimeIsOverWhileAnotherFits) {
+  for (const auto way : {wakeup_way::channel, wakeup_way::poll}) {
+    claim reader = in_mode('r'), next_one = waiting(in_mode('r')),
+          writer = way == wakeup_way::poll ? waiting(in_mode('x')) : frozen(in_mode('x'));
+    ASSERT_TRUE(granted_to(reader));
+    ASSERT_EQ(place_of(writer), 0U);
+    ASSERT_EQ(place_of(next_one), 1U);
+    outlast(way == wakeup_way::poll ? longest_claim : writer.lease);
+    if (way == wakeup_way::poll) set_asked(1, std::to_string(redis().micros()));
+    shared().release(reader);
+    EXPECT_FALSE(holds(writer) || is_queued(writer));
+    EXPECT_TRUE(holds(next_one));
+    next_one.granted = 0;
+    ASSERT_TRUE(granted_to(next_one));
+    shared().release(next_one);
+  }
+}
+
+TEST_P(SharedQueue, GrantsTheWholeTimeToAWaiterThatNobodyWaitsBehind) {
+  claim reader = in_mode('r'), writer = frozen(in_mode('x')), once = in_mode('r');
+  ASSERT_TRUE(granted_to(reader));
+  ASSERT_EQ(place_of(writer), 0U);
+  ASSERT_FALSE(granted_to(once)) << "and the writer is asked to prove that it lives";
+  outlast(writer.lease);
+  shared().release(reader);
+  ASSERT_TRUE(holds(writer));
+  EXPECT_EQ(heard_by_the_frozen(), next(writer, "0"));
+  const auto grant = read_message(client_id{{2}}, heard_by_the_frozen());
+  const auto* told = grant ? std::get_if<handed_over>(&*grant) : nullptr;
+  ASSERT_TRUE(told != nullptr);
+  EXPECT_EQ(told->claim, writer.lease);
+}
+
 TEST_P(SharedQueue, PassesAPollerThatIsSilent) {
   claim reader = in_mode('r'), writer = waiting(in_mode('x')), next_one = waiting(in_mode('r'));
   ASSERT_TRUE(granted_to(reader));

@@ -9,7 +9,8 @@
 -- connection may outlast a process that is frozen. So it is told to ask at once, and when that was
 -- stands behind the time at which it asked last: `<us>:<us>`. If it has not asked for as long as a
 -- provisional grant lasts, it leaves the queue. Should it live after all, it comes back to its old
--- place, with its ticket.
+-- place, with its ticket. Where it fits before that, its provisional grant ends with that time, so
+-- that those behind it wait for one and not for two.
 --@include channels
 local looked, raised, major = 0, false, nil
 local mine, refusal = nil, nil
@@ -29,6 +30,13 @@ local function find_heir()
     local has_all = request and (replaced == '' or old)
     if has_all and fits(mode, weight, limit, old) then return request, way end
   end
+end
+-- How many ms of its provisional grant a waiter has had already, since it has not proved that it
+-- lives, and how many that is in all, without a lock_delay.
+local function time_used(claim, way, heard, poked)
+  local whole = math.min(claim, way == 'p' and 250 or 1000)
+  if way == 'p' then return math.floor((now - heard) / 1000) - 1000 + whole, whole end
+  return poked ~= '' and math.floor((now - poked) / 1000) or 0, whole
 end
 -- Where this stops looking: the one that asks may have been granted the lock, and then nobody but
 -- the first of the queue goes on. Whose client does not listen is gone.
@@ -82,6 +90,7 @@ while true do
   if not silent then
     local channel = channels .. string.sub(request, 1, 32)
     local told = way == '-' and request ~= me
+    local used, whole = time_used(claim, way, heard, poked)
     if mode == 's' and weight > limit then
       -- There are no longer so many permits. It is told when it asks, and blocks nobody.
       if told then redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 0') end
@@ -128,7 +137,10 @@ while true do
         end
         break
       end
+    elseif used > 0 and used >= whole and (comes_in or find_heir()) then
+      -- It has had its time, and somebody behind it has waited for that.
     else
+      if used > 0 and used < whole then claim = claim - used end
       if major then
         major, raised = major + 1, true
         text = string.format('%.0f', major)

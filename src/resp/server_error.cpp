@@ -18,9 +18,10 @@ constexpr std::string_view is_cluster =
 constexpr std::string_view one_slot = "all keys of a script must have one hash slot in a cluster";
 constexpr std::string_view ask_again = "it may pass: ask again";
 constexpr std::string_view give_rights =
-    "give this user the rights that 'holdfast acl PATTERN --kind KIND' prints (ACL SETUSER); "
-    "status, ls, watch, semaphore, release and doctor need the kind operator; what other "
-    "libraries' locks need is in docs/security.md, and what was refused in ACL LOG";
+    "give this user the rights that 'holdfast acl PATTERN --kind KIND' prints (ACL SETUSER; with "
+    "--tenant for a client of a tenant); status, ls, watch, semaphore, release and doctor need the "
+    "kind operator; what other libraries' locks need is in docs/security.md, and what was refused "
+    "in ACL LOG";
 constexpr std::string_view check_login = "check the user name and password";
 constexpr std::string_view no_password_there = "give no password, or set one at the server";
 constexpr std::string_view newer_server =

@@ -140,7 +140,7 @@ TEST_P(SharedQueue, GrantsAWaiterThatDoesNotAnswerWhatIsLeftOfItsTime) {
   shared().release(reader);
   ASSERT_TRUE(holds(writer));
   EXPECT_EQ(heard_by_the_frozen(), next(writer, "0"));
-  const auto grant = read_message(client_id{{2}}, heard_by_the_frozen());
+  const auto grant = read_message(key_space{}, client_id{{2}}, heard_by_the_frozen());
   const auto* told = grant ? std::get_if<handed_over>(&*grant) : nullptr;
   ASSERT_TRUE(told != nullptr);
   EXPECT_LE(told->claim, milliseconds{300});
@@ -175,7 +175,7 @@ TEST_P(SharedQueue, GrantsTheWholeTimeToAWaiterThatNobodyWaitsBehind) {
   shared().release(reader);
   ASSERT_TRUE(holds(writer));
   EXPECT_EQ(heard_by_the_frozen(), next(writer, "0"));
-  const auto grant = read_message(client_id{{2}}, heard_by_the_frozen());
+  const auto grant = read_message(key_space{}, client_id{{2}}, heard_by_the_frozen());
   const auto* told = grant ? std::get_if<handed_over>(&*grant) : nullptr;
   ASSERT_TRUE(told != nullptr);
   EXPECT_EQ(told->claim, writer.lease);

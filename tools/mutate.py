@@ -34,7 +34,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import mutate_cpp  # noqa: E402
 import mutate_lua  # noqa: E402
-from mutate_catchers import SECONDS, catchers_of  # noqa: E402
+from mutate_catchers import SECONDS, catchers_of, transcripts_of  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build/mutate"
@@ -90,7 +90,7 @@ class Language:
 
     def outcome(self, mutant):
         catchers = [(program, wanted) for program, wanted in catchers_of(ROOT, mutant.file)
-                    if program in self.programs][:self.nearest if self.is_quick else None]
+                    if program in self.programs][:1 if self.is_quick else None]
         with tempfile.TemporaryDirectory(dir=WORK) as folder:
             for program in dict.fromkeys(program for program, _ in catchers):
                 known = list(self.killers[mutant.file, program])
@@ -115,13 +115,12 @@ class Language:
 
 
 class Lua(Language):
-    nearest = 2
-
     def __init__(self, build, wanted):
         super().__init__(programs_in(build))
         self.scripts = mutate_lua.Scripts(ROOT)
         self.mutants = list(self.scripts.mutants(wanted))
         self.images = {}
+        self.noticed = {}  # by the transcripts: number of the mutant -> transcript and line
 
     def build(self, mutants):
         # What debuggers need is most of a program.
@@ -135,7 +134,35 @@ class Lua(Language):
         missing = mutate_lua.check_program(self.scripts, self.images["scripts_test"])
         if missing:
             sys.exit(f"error: scripts_test was built from other scripts: {missing[0]}")
+        for number, mutant in enumerate(mutants):
+            mutant.number = number + 1
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            shares = [mutants[first::os.cpu_count()] for first in range(os.cpu_count())]
+            for noticed in pool.map(self.play, filter(None, shares)):
+                self.noticed |= noticed
         return mutants
+
+    def play(self, mutants):
+        """What the transcripts notice: one server plays them with many mutants."""
+        with tempfile.TemporaryDirectory(dir=WORK) as folder:
+            asked = pathlib.Path(folder) / "mutants"
+            asked.write_bytes(mutate_lua.asked_of_player(
+                self.scripts, mutants, lambda mutant: transcripts_of(ROOT, mutant.file)))
+            environment = {**os.environ, "HOLDFAST_MUTANTS": str(asked)}
+            subprocess.run(
+                [self.programs["scripts_test"], "--gtest_filter=TranscriptsOfMutants.*"],
+                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+            lines = (line.partition(" ") for line in
+                     asked.with_suffix(".out").read_text(errors="replace").splitlines())
+            told = {int(number): line for number, _, line in lines}
+        if told.pop(0, "it does not run"):
+            sys.exit("error: the transcripts are not played as they stand, although nothing is "
+                     "broken")
+        return told
+
+    def outcome(self, mutant):
+        noticed = self.noticed.get(mutant.number)
+        return f"transcript {noticed}" if noticed else super().outcome(mutant)
 
     def prepare(self, mutant, program, folder):
         target = folder / program
@@ -151,8 +178,6 @@ class Lua(Language):
 
 
 class Cpp(Language):
-    nearest = 1
-
     def __init__(self, wanted, suffixes):
         super().__init__({})
         self.copy = WORK / "copy"

@@ -1,6 +1,6 @@
-"""Which tests are asked about the mutants of a file: the cheapest first, which are transcripts of
-scripts, the whole of the script tests, then simulations and, last, the conformance tests on a real
-server."""
+"""Which tests are asked about the mutants of a file: the cheapest first, the whole of the script
+tests, then simulations and, last, the conformance tests on a real server. Before all of them the
+transcripts of scripts."""
 
 SECONDS = 60  # what runs longer has caught it
 
@@ -66,9 +66,13 @@ def catchers_of(root, file):
         simulated = next(suites for part, suites in MACHINES if part in name)
         return [("lease_test", f"*-{LONG}"), ("lease_test", LONG), ("simulation_test", simulated)]
     suites, simulated, programs = next(area[1:] for area in AREAS if area[0] in name)
-    played = next(names for part, names in TRANSCRIPTS if part in name)
-    found = [("scripts_test", ":".join(f"*Transcript*/{each}_*" for each in played.split())),
-             ("scripts_test", suites), ("scripts_test", "*")]
+    found = [("scripts_test", suites), ("scripts_test", "*-*Transcript*")]
     if simulated:
         found.append(("simulation_test", simulated))
     return found + [(f"conformance_{program}_test", "*") for program in programs.split()]
+
+
+def transcripts_of(root, file):
+    """Names of those in which a script is played that has this file."""
+    name = str(file.relative_to(root / "src"))
+    return next(names for part, names in TRANSCRIPTS if part in name).split()

@@ -211,6 +211,16 @@ class Scripts:
                 yield old, new
                 yield self.in_cluster(old), self.in_cluster(new)
 
+    def mutated_scripts(self, mutant):
+        """{name: text} of each script that has this mutant, also of its form for clusters."""
+        found = {}
+        for file in self.users[mutant.file]:
+            name = str(file.relative_to(self.folder).with_suffix(""))
+            text = self.expand(file, mutant.file, mutant.mutated)
+            if text != self.expand(file):
+                found |= {name: text, f"{name}@cluster": self.in_cluster(text)}
+        return found
+
     def mutants(self, wanted):
         for file in self.files:
             if wanted(file):
@@ -295,6 +305,18 @@ class Program:
         for at, after in changes:
             image[at:at + len(after)] = after
         return image
+
+
+def asked_of_player(scripts, mutants, transcripts_of):
+    """What tests/scripts/transcript_mutants_test.cpp reads: first of no mutant at all."""
+    every = sorted({name for mutant in mutants for name in transcripts_of(mutant)})
+    parts = [f"mutant 0 {','.join(every)}\n".encode()]
+    for mutant in mutants:
+        parts.append(f"mutant {mutant.number} {','.join(transcripts_of(mutant))}\n".encode())
+        for name, text in scripts.mutated_scripts(mutant).items():
+            body = text.encode()
+            parts += [f"script {name} {len(body)}\n".encode(), body, b"\n"]
+    return b"".join(parts)
 
 
 def sha1(text):

@@ -36,6 +36,23 @@ TEST_P(OperatorScripts, InspectWhatIsForeign) {
             "a zset that is not a Holdfast lock");
 }
 
+// So that a lock with very many holders keeps the server no longer than others.
+TEST_P(OperatorScripts, InspectAPartOfManyHolders) {
+  const auto fields_told = [&] {
+    const auto reply = redis().ask([&](auto& out) { write_inspect(key, out); });
+    return reply.items.at(1).items.at(2).items.size() / 2;
+  };
+  for (int i = 1; i <= 500; ++i) {
+    redis().command({"HSET", key.value_key(), "holder " + std::to_string(i), "x"});
+  }
+  EXPECT_EQ(fields_told(), 500U);
+  for (int i = 501; i <= 600; ++i) {  // a server tells all of 512
+    redis().command({"HSET", key.value_key(), "holder " + std::to_string(i), "x"});
+  }
+  EXPECT_GE(fields_told(), 200U);
+  EXPECT_LT(fields_told(), 400U);
+}
+
 TEST_P(OperatorScripts, BreakALockSoThatItsTokenNeverComesAgain) {
   claim mine = claims.next();
   redis().must_acquire(mine);

@@ -69,8 +69,9 @@ std::string with_times(const std::string& text, const std::regex& digits, char n
 
 }  // namespace
 
-transcript::transcript(const support::private_server& server, support::clock_shim& clock)
-    : server_(server), clock_(clock), us_(net::unix_endpoint{server.socket()}) {}
+transcript::transcript(const support::private_server& server, support::clock_shim& clock,
+                       milliseconds patience)
+    : server_(server), clock_(clock), us_(net::unix_endpoint{server.socket()}, patience) {}
 
 bool transcript::clock_stands_still() {
   set_clock(start);
@@ -82,17 +83,37 @@ bool transcript::knows(const std::string& command) {
   return !us_.command({"COMMAND", "INFO", command}).items.at(0).items.empty();
 }
 
-std::string transcript::play(const std::string& text) {
-  std::string result;
+std::vector<transcript::part> transcript::parts_of(const std::string& text) {
+  std::vector<part> parts;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("  ")) continue;  // what was answered then
-    result += line + '\n';
-    if (line.starts_with("==")) begin();
-    if (line.empty() || line[0] == '#' || line[0] == '=') continue;
-    result += step(line);
+    if (line.starts_with("  ")) {
+      parts.back().answer += line + '\n';
+    } else {
+      parts.push_back({line, {}});
+    }
   }
+  return parts;
+}
+
+std::string transcript::answer_to(const std::string& line) {
+  if (line.starts_with("==")) begin();
+  const bool says_nothing = line.empty() || line[0] == '#' || line[0] == '=';
+  return says_nothing ? std::string{} : step(line);
+}
+
+std::string transcript::play(const std::string& text) {
+  std::string result;
+  for (const auto& each : parts_of(text)) result += each.line + '\n' + answer_to(each.line);
   return result;
+}
+
+std::optional<std::string> transcript::first_difference(const std::string& text) {
+  names_.clear();
+  for (const auto& each : parts_of(text)) {
+    if (answer_to(each.line) != each.answer) return each.line;
+  }
+  return std::nullopt;
 }
 
 void transcript::begin() {
@@ -170,9 +191,10 @@ std::string transcript::call(const words& command) {
 }
 
 resp::value transcript::execute(const words& command) {
-  const auto& script = script_named(command.at(0));
-  words eval{"EVAL", replaced(std::string{script.text}, "--@body", body_),
-             std::to_string(keys_.size())};
+  const auto other = instead_.find(command.at(0));
+  const std::string text =
+      other != instead_.end() ? other->second : std::string{script_named(command[0]).text};
+  words eval{"EVAL", replaced(text, "--@body", body_), std::to_string(keys_.size())};
   eval.insert(eval.end(), keys_.begin(), keys_.end());
   eval.insert(eval.end(), command.begin() + 1, command.end());
   return us_.command(eval);

@@ -21,6 +21,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,7 @@
 #include "resp/value.hpp"
 #include "resp/writer.hpp"
 #include "support/clock_shim.hpp"
+#include "support/eventually.hpp"
 #include "support/private_server.hpp"
 #include "support/raw_connection.hpp"
 
@@ -36,10 +38,17 @@ namespace holdfast::dialects {
 
 class transcript {
  public:
-  transcript(const support::private_server& server, support::clock_shim& clock);
+  transcript(const support::private_server& server, support::clock_shim& clock,
+             milliseconds patience = support::generous);
 
   // The text with what is answered now in place of what stands there.
   std::string play(const std::string& text);
+  // The first line at which something else is answered than stands in the text.
+  std::optional<std::string> first_difference(const std::string& text);
+
+  // From now on these scripts have other texts.
+  using texts = std::map<std::string, std::string>;
+  void replace_scripts(texts other) { instead_ = std::move(other); }
 
   // Whether the server's clock stands still: that of Valkey 9 does not.
   bool clock_stands_still();
@@ -53,6 +62,12 @@ class transcript {
     bool operator==(const entry&) const = default;
   };
 
+  struct part {
+    std::string line, answer;
+  };
+  static std::vector<part> parts_of(const std::string& text);
+
+  std::string answer_to(const std::string& line);
   void begin();
   std::string step(const std::string& line);
   std::string repeat(const std::string& line, long times);
@@ -77,6 +92,7 @@ class transcript {
   long long now_ = 0;
   words keys_, last_call_;
   std::string body_;
+  texts instead_;
   std::vector<std::pair<std::string, std::string>> names_;
   std::map<std::string, entry> before_;
 };

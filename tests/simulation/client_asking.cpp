@@ -95,6 +95,7 @@ void client::told() {
 }
 
 void client::obey(const leasing::step& step) {
+  if (acquiring_->is_unclear()) world_.check().withdrew_unconfirmed(claim_.owner.text());
   if (step.learned && answer_sent_at_) learn(*answer_sent_at_, *step.learned);
   if (step.wake_at) wake_at(*step.wake_at);
   if (step.send != leasing::ask::nothing) send(step.send, step.resend);

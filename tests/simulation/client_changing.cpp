@@ -43,6 +43,9 @@ void client::begin_change() {
 }
 
 void client::obey_change(const leasing::step& step) {
+  if (changing_->is_unclear()) {
+    world_.check().withdrew_unconfirmed(change_claim_.owner.text());
+  }
   if (step.learned && answer_sent_at_) learn(*answer_sent_at_, *step.learned);
   if (step.wake_at) {
     later_here(*step.wake_at, [this, mine = ++change_timer_] {

@@ -156,10 +156,8 @@ void promises::check_change(const holder& made, monotonic_time now) {
 void promises::check_places() {
   std::unordered_set<std::string_view> seen;
   for (const auto& one : queue_) {
-    const bool could_leave = refused_until_ == monotonic_time::min();
-    if (!seen.insert(one.owner).second && !stepped_back_ && !failed_over_ && could_leave) {
-      violated("O2: one stands in the queue twice");
-    }
+    if (seen.insert(one.owner).second || stepped_back_ || failed_over_) continue;
+    if (!unconfirmed_.contains(one.owner)) violated("O2: one stands in the queue twice");
   }
 }
 
@@ -325,6 +323,8 @@ void promises::left(std::string_view owner, monotonic_time now) {
   look(now);
   // Giving back may have been refused, too; and a replica may not have heard of it.
   if (now < refused_until_ + 5s) return;
+  // What it has given back in one way may be given to its place in the other.
+  if (unconfirmed_.contains(owner)) return;
   if (find(owner) != nullptr && !stepped_back_ && !failed_over_) {
     violated("I11: a request has ended, and the lock was left to it");
   }

@@ -30,8 +30,10 @@
 //
 // S1 and S3 are excused for leases that were granted, or whose time was counted, before the server
 // was emptied, its clock set forward, the lock broken or deleted, keys evicted, or a replica took
-// over; late copies, and O2, when the clock was set back; O2 when a replica took over. I11 and
-// O2 are excused for what was left while the server refused to write.
+// over; late copies, and O2, when the clock was set back; O2 when a replica took over. I11 is
+// excused for what was left while the server refused to write; and I11 and O2 for a request that
+// gave up its place to wait in another way and was not told for so long that it has: it may stand
+// there twice, and what it gives back may come to its other place.
 #pragma once
 
 #include <algorithm>
@@ -40,6 +42,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -120,6 +123,9 @@ class promises {
     return {now, newest_here_, counter_lost_at_, no_token_can_be_drawn_};
   }
   void refused_writes(monotonic_time until) { refused_until_ = until; }
+  // A request has given up a place, and the server has not confirmed that for so long that the
+  // request goes on, perhaps in another way, or ends.
+  void withdrew_unconfirmed(std::string_view owner) { unconfirmed_.emplace(owner); }
   void left(std::string_view owner, monotonic_time now);
   void late_copy_executed();
   // All have left, and the leases of those who could not say so have ended.
@@ -208,6 +214,7 @@ class promises {
   std::optional<monotonic_time> waited_for_since_;
   bool stepped_back_ = false;
   bool failed_over_ = false;
+  std::set<std::string, std::less<>> unconfirmed_;
   // By its clock; no token was drawn since that we know of.
   std::optional<microseconds> counter_lost_at_;
   // What a replica must have heard, or its tokens may be smaller than those that were drawn since.

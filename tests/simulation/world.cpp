@@ -290,9 +290,12 @@ void world::execute_for_a_stranger(const std::string& bytes, bool enters, const 
   for (const auto& one : promises_.queue()) {
     // What it wants to change may have ended: it leaves the queue whoever looks at it.
     if (!one.replaces.empty()) continue;
-    if (std::ranges::any_of(clients_, [&](auto& c) { return c->is_calm_as(one.owner); })) {
-      waiting.push_back(one.owner);
-    }
+    // Nor where a message was lost: it may have been asked whether it lives, and whoever looks when
+    // the time for that is over takes it out.
+    const bool stays = std::ranges::any_of(clients_, [&](auto& c) {
+      return c->is_calm_as(one.owner) && c->wire().lost_push_at() < c->stands_at()->asked_at;
+    });
+    if (stays) waiting.push_back(one.owner);
   }
   // Strangers of one kind go together.
   const bool is_taken =

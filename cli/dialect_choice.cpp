@@ -40,31 +40,30 @@ constexpr std::array choices = {
     choice{"redlock", [](std::string) { return dialect::redlock(); }},
     choice{"redlock_node",
            [](std::string further) {
-             return dialect::redlock({.library = redlock_library::node_redlock,
-                                      .further_resources = words_of(std::move(further))});
+             const auto more = words_of(std::move(further));
+             return dialect::redlock(
+                 {.library = redlock_library::node_redlock, .further_resources = more});
            },
            true},
     choice{"rueidislock",
            [](std::string prefix) {
              if (prefix.empty()) return dialect::rueidislock();
-             return dialect::rueidislock({.key_prefix = std::move(prefix)});
+             return dialect::rueidislock({.key_prefix = prefix});
            },
            true},
     choice{"shedlock",
            [](std::string environment) {
              if (environment.empty()) return dialect::shedlock();
-             return dialect::shedlock({.environment = std::move(environment)});
+             return dialect::shedlock({.environment = environment});
            },
            true},
     choice{"spring_integration",
-           [](std::string key) {
-             return dialect::spring_integration({.registry_key = std::move(key)});
-           },
+           [](std::string key) { return dialect::spring_integration({.registry_key = key}); },
            true},
     choice{"spring_integration_pub_sub",
            [](std::string key) {
              return dialect::spring_integration(
-                 {.registry_key = std::move(key), .mode = registry_mode::pub_sub});
+                 {.registry_key = key, .mode = registry_mode::pub_sub});
            },
            true},
 };

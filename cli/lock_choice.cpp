@@ -55,8 +55,8 @@ auto* add_word(CLI::App& command, const char* name, const char* type, const char
 
 lock make_mutex(const std::vector<client>& servers, const lock_choice& choice,
                 const std::string& name, std::chrono::milliseconds lease) {
-  const lock_options options{.lease = lease, .dialect = choice.how};
-  if (!choice.quorum.given()) return servers.front().mutex(name, options);
+  const lock_options options{.lease = lease};
+  if (!choice.quorum.given()) return servers.front().mutex(name, options, choice.how);
   quorum_options of_all{.longest_lease = choice.quorum.longest_lease};
   if (choice.how != dialect{}) {
     // Only Holdfast's own members must know the longest lease of others.
@@ -68,7 +68,7 @@ lock make_mutex(const std::vector<client>& servers, const lock_choice& choice,
                     "for all who use the quorum",
                     show_duration(lease), show_duration(of_all.longest_lease))};
   }
-  return quorum{servers, of_all}.mutex(name, options);
+  return quorum{servers, of_all}.mutex(name, options, choice.how);
 }
 
 void check_quorum(const lock_choice& choice) {
@@ -150,14 +150,13 @@ lock make_lock(const std::vector<client>& servers, const lock_choice& choice,
     case kind::mutex:
       break;
     case kind::fair:
-      return redis.mutex(name, {.lease = lease, .fair = true, .dialect = choice.how});
+      return redis.mutex(name, {.lease = lease, .fair = true}, choice.how);
     case kind::shared:
-      return redis.rw(name, {.lease = lease, .dialect = choice.how}).shared();
+      return redis.rw(name, {.lease = lease}, choice.how).shared();
     case kind::exclusive:
-      return redis.rw(name, {.lease = lease, .dialect = choice.how}).exclusive();
+      return redis.rw(name, {.lease = lease}, choice.how).exclusive();
     case kind::permits:
-      return redis
-          .semaphore(name, {.permits = choice.permits, .lease = lease, .dialect = choice.how})
+      return redis.semaphore(name, {.permits = choice.permits, .lease = lease}, choice.how)
           .permits(choice.wanted);
     case kind::all_of: {
       std::vector<lock> parts;

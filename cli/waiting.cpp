@@ -57,9 +57,9 @@ int report_interruption(const context& shared, int signal) {
 
 wait_outcome wait_for(const lock& target, const run_options& options, signal_watch& signals) {
   interruption interrupted(signals);
-  acquire_options how{.timeout = options.wait, .stop = interrupted.stop()};
+  acquire_options how{.timeout = options.wait};
   if (options.nonblock) how.timeout.reset();
-  auto held = target.try_acquire(how);
+  auto held = target.try_acquire(how, interrupted.stop());
   // A lock that was handed over is ours for a moment only, until it is confirmed in the background.
   // The command shall begin with a whole lease; should this fail, the guard sees it.
   if (held) (void)held->extend(options.lease);

@@ -37,8 +37,8 @@ int main(int argc, char** argv) {
     // What keeps others out, and what ends their waiting, are values here, too.
     std::stop_source enough;
     auto busy = holdfast::asio_try_acquire(counter, {}, asio::use_future);
-    auto waiting = holdfast::asio_acquire(counter, {.timeout = 5s, .stop = enough.get_token()},
-                                          asio::use_future);
+    auto waiting =
+        holdfast::asio_acquire(counter, {.timeout = 5s}, asio::use_future, enough.get_token());
     enough.request_stop();
     if (busy.get().error().reason() != holdfast::errc::busy) return 1;
     if (waiting.get().error().reason() != holdfast::errc::cancelled) return 1;

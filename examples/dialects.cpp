@@ -11,13 +11,13 @@ int main(int argc, char** argv) {
 
   // [snippet dialects]
   // What Java calls redisson.getLock("orders"), and Python redis.lock("report").
-  const auto orders = redis.mutex("orders", {.dialect = dialect::redisson()});
-  const auto report = redis.mutex("report", {.dialect = dialect::redis_py()});
+  const auto orders = redis.mutex("orders", {}, dialect::redisson());
+  const auto report = redis.mutex("report", {}, dialect::redis_py());
 
   // Locks written by hand: SET job:nightly <32 digits> NX PX 60000.
   using namespace std::chrono_literals;
   const auto jobs = dialect::token({.key_prefix = "job:", .lease = 60s, .retry_interval = 200ms});
-  const auto nightly = redis.mutex("nightly", {.dialect = jobs});
+  const auto nightly = redis.mutex("nightly", {}, jobs);
   // [snippet end]
 
   const auto first = orders.acquire();

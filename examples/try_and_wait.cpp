@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   auto soon = nightly.try_acquire({.timeout = 50ms});  // waits, but not for ever
   std::stop_source shutdown;
   shutdown.request_stop();
-  auto never = nightly.try_acquire({.timeout = holdfast::forever, .stop = shutdown.get_token()});
+  auto never = nightly.try_acquire({.timeout = holdfast::forever}, shutdown.get_token());
 
   const bool as_expected = !once && once.error().reason() == holdfast::errc::busy &&  //
                            !soon && soon.error().reason() == holdfast::errc::timed_out && !never &&

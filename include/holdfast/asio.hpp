@@ -70,13 +70,13 @@ void asio_post(Handler&& handler, Outcome&& outcome) {
 // The frames of these coroutines are what an operation keeps on the heap until its handler runs.
 template <typename Handler>
 detached asio_acquire_then(Handler handler, lock target, acquire_options options,
-                           acquire_operation::patience when_unset) {
+                           std::stop_token callers, acquire_operation::patience when_unset) {
   const auto work = boost::asio::make_work_guard(handler);
-  const asio_stop stop{std::move(options.stop), handler};
-  options.stop = stop.token();
+  const asio_stop stop{std::move(callers), handler};
   result<lease> outcome = errc::cancelled;
   try {
-    outcome = co_await try_acquire_awaitable{{std::move(target), std::move(options), when_unset}};
+    outcome = co_await try_acquire_awaitable{
+        acquire_operation{std::move(target), options, stop.token(), when_unset}};
   } catch (const failure& refused) {
     outcome = refused;
   }
@@ -96,32 +96,35 @@ detached asio_release_then(Handler handler, lease held) {
 }
 
 template <typename Token>
-auto asio_acquire(lock target, acquire_options options, acquire_operation::patience when_unset,
-                  Token& token) {
+auto asio_acquire(lock target, acquire_options options, std::stop_token stop,
+                  acquire_operation::patience when_unset, Token& token) {
   return boost::asio::async_initiate<Token, void(result<lease>)>(
-      [](auto handler, lock to_get, acquire_options how, acquire_operation::patience patience) {
-        asio_acquire_then(std::move(handler), std::move(to_get), std::move(how), patience);
+      [](auto handler, lock to_get, acquire_options how, std::stop_token until,
+         acquire_operation::patience patience) {
+        asio_acquire_then(std::move(handler), std::move(to_get), how, std::move(until), patience);
       },
-      token, std::move(target), std::move(options), when_unset);
+      token, std::move(target), options, std::move(stop), when_unset);
 }
 
 }  // namespace detail
 
 /// Waits for a lock as `lock::acquire` does; completes with a `result<lease>`, also for what
 /// `acquire` throws. Every kind of cancellation of the handler's slot (Boost 1.77 or later) ends
-/// the waiting with `errc::cancelled`, as `options.stop` does.
+/// the waiting with `errc::cancelled`, as `stop` does.
 /// Thread safety: may be called from any thread.
 template <typename CompletionToken>
-auto asio_acquire(lock target, acquire_options options, CompletionToken&& token) {
-  return detail::asio_acquire(std::move(target), std::move(options),
+auto asio_acquire(lock target, acquire_options options, CompletionToken&& token,
+                  std::stop_token stop = {}) {
+  return detail::asio_acquire(std::move(target), options, std::move(stop),
                               acquire_operation::patience::waits, token);
 }
 
 /// The same for `lock::try_acquire`: an unset timeout asks once.
 /// Thread safety: may be called from any thread.
 template <typename CompletionToken>
-auto asio_try_acquire(lock target, acquire_options options, CompletionToken&& token) {
-  return detail::asio_acquire(std::move(target), std::move(options),
+auto asio_try_acquire(lock target, acquire_options options, CompletionToken&& token,
+                      std::stop_token stop = {}) {
+  return detail::asio_acquire(std::move(target), options, std::move(stop),
                               acquire_operation::patience::asks_once, token);
 }
 

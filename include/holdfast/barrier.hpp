@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <utility>
 
 #include <holdfast/lock.hpp>
@@ -51,17 +52,19 @@ class barrier {
   /// Waits until all parties have arrived. Returns the generation: the same number for all of them,
   /// and greater than those of the generations before (but not by one). Throws `failure` for
   /// everything else, as `lock::acquire`.
-  std::uint64_t arrive_and_wait(const acquire_options& options = {}) const;
+  std::uint64_t arrive_and_wait(const acquire_options& options = {},
+                                std::stop_token stop = {}) const;
 
   /// The same, with busy, timed out and cancelled as values. Without a timeout it goes on if it is
   /// the last that is missing, and has not arrived otherwise (`errc::busy`).
-  result<std::uint64_t> try_arrive_and_wait(const acquire_options& options = {}) const;
+  result<std::uint64_t> try_arrive_and_wait(const acquire_options& options = {},
+                                            std::stop_token stop = {}) const;
 
   /// `co_await` them. Nothing happens before that.
   [[nodiscard]] wait_awaitable<std::uint64_t> async_arrive_and_wait(
-      acquire_options options = {}) const;
+      acquire_options options = {}, std::stop_token stop = {}) const;
   [[nodiscard]] wait_awaitable<result<std::uint64_t>> async_try_arrive_and_wait(
-      acquire_options options = {}) const;
+      acquire_options options = {}, std::stop_token stop = {}) const;
 
  private:
   friend class client;

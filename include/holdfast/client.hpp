@@ -11,6 +11,7 @@
 
 #include <holdfast/barrier.hpp>
 #include <holdfast/counter.hpp>
+#include <holdfast/dialect.hpp>
 #include <holdfast/election.hpp>
 #include <holdfast/fenced.hpp>
 #include <holdfast/id_generator.hpp>
@@ -52,23 +53,29 @@ class client {
   /// Does not connect: a server that is not there is reported by the first operation.
   explicit client(std::string_view url, client_options options = {});
 
-  /// A lock that one holder at a time can have. `name`: 1 to 512 bytes of any value.
-  /// Throws `failure`: `invalid_name`, `invalid_argument`.
-  [[nodiscard]] lock mutex(std::string_view name, lock_options options = {}) const;
+  /// A lock that one holder at a time can have. `name`: 1 to 512 bytes of any value. `how` it is
+  /// written in Redis: as another library does, to share the lock with its users; then `fencing`
+  /// means nothing. Throws `failure`: `invalid_name`, `invalid_argument`, `unsupported`.
+  [[nodiscard]] lock mutex(std::string_view name, const lock_options& options = {},
+                           const dialect& how = {}) const;
 
   /// A lock that its holder may acquire again. `reentry` means nothing here. Throws as `mutex`.
   [[nodiscard]] holdfast::recursive_mutex recursive_mutex(std::string_view name,
-                                                          const lock_options& options = {}) const;
+                                                          const lock_options& options = {},
+                                                          const dialect& how = {}) const;
 
   /// A lock that many readers or one writer can hold. Of the options `fencing` and `retain` mean
   /// nothing here: tokens are always given. With `dialect::redisson()` it is Redisson's
   /// `RReadWriteLock`, which has neither tokens nor an order. Throws as `mutex`, and `unsupported`
   /// with any other dialect.
-  [[nodiscard]] read_write_lock rw(std::string_view name, const lock_options& options = {}) const;
+  [[nodiscard]] read_write_lock rw(std::string_view name, const lock_options& options = {},
+                                   const dialect& how = {}) const;
 
-  /// A lock with permits. Throws as `mutex`.
+  /// A lock with permits; with `dialect::redisson()` one of Redisson's semaphores. Throws as
+  /// `mutex`.
   [[nodiscard]] holdfast::semaphore semaphore(std::string_view name,
-                                              semaphore_options options = {}) const;
+                                              const semaphore_options& options = {},
+                                              const dialect& how = {}) const;
 
   /// A lock with the six modes of the classic lock managers. Options as in `rw`. Throws as `mutex`.
   [[nodiscard]] holdfast::mode_lock mode_lock(std::string_view name,
@@ -127,10 +134,12 @@ class client {
   /// An election: who holds it leads. Throws as `mutex`.
   [[nodiscard]] election elect(std::string_view name, election_options options = {}) const;
 
-  /// A number to be counted down, and those who wait for that. Throws as `mutex`, and `unsupported`
-  /// with a dialect that has no latches: only `dialect::redisson()` has.
-  [[nodiscard]] holdfast::latch latch(std::string_view name,
-                                      const latch_options& options = {}) const;
+  /// A number to be counted down, and those who wait for that. With `dialect::redisson()` it is
+  /// Redisson's `RCountDownLatch`, shared with its users. Nobody stands in a queue then: who waits
+  /// is told on Redisson's channel, asks again after at most 2 s, and waits for the next time where
+  /// the latch was set again before he asked. See docs/wire/redisson.md. Throws as `mutex`, and
+  /// `unsupported` with a dialect that has no latches.
+  [[nodiscard]] holdfast::latch latch(std::string_view name, const dialect& how = {}) const;
 
   /// A barrier at which so many go on together, 1 to 1,000. Throws as `mutex`.
   [[nodiscard]] holdfast::barrier barrier(std::string_view name, std::uint32_t parties) const;

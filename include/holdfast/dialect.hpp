@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace holdfast {
 
@@ -29,13 +29,16 @@ enum class token_form {
 
 /// The layout that most libraries and hand-written locks have: one text that `SET NX PX` wrote and
 /// that is deleted by whoever knows it.
+///
+/// As of all layouts below, what its texts name is copied when the dialect is made from it, and
+/// must live until then.
 struct token_layout {
-  std::string key_prefix{};  ///< Stands before the lock's name; both together are the key.
+  std::string_view key_prefix{};  ///< Stands before the lock's name; both together are the key.
   token_form value = token_form::hex;
 
   /// The value to write, where a drawn one will not do. Not empty: whoever writes the same is the
   /// same holder for the server, and a release may free what another of them was granted since.
-  std::string fixed_value{};
+  std::string_view fixed_value{};
 
   /// The lease of locks that do not name their own. Unset: the client's `default_lease`.
   std::optional<std::chrono::milliseconds> lease{};
@@ -62,7 +65,7 @@ enum class registry_mode {
 
 /// A `RedisLockRegistry` of Spring Integration, as all who share its locks have set it up.
 struct spring_registry {
-  std::string registry_key{};  ///< Stands before the lock's name, and a colon. Not empty.
+  std::string_view registry_key{};  ///< Stands before the lock's name, and a colon. Not empty.
   registry_mode mode = registry_mode::spin;
 
   /// Spring's `idleBetweenTries`: who cannot be told asks again after this time, or up to twice as
@@ -72,8 +75,8 @@ struct spring_registry {
 
 /// The Redis lock provider of ShedLock, and how long its locks last.
 struct shedlock_provider {
-  std::string environment{"default"};  ///< The key is KEY_PREFIX:ENVIRONMENT:NAME.
-  std::string key_prefix{"job-lock"};
+  std::string_view environment = "default";  ///< The key is KEY_PREFIX:ENVIRONMENT:NAME.
+  std::string_view key_prefix = "job-lock";
 
   /// `lockAtLeastFor`: given back sooner after it was acquired, the lock stays locked for the rest.
   /// Not longer than the lease, which is `lockAtMostFor`. Such a lock is not passed on among the
@@ -98,7 +101,7 @@ struct redlock_layout {
   /// What is locked together with the lock's name, all or nothing, in one script on each server, as
   /// node-redlock's `acquire([...])` does. All are keys as they stand here, and each excludes
   /// whoever wants it alone.
-  std::vector<std::string> further_resources{};
+  std::span<const std::string> further_resources{};
 
   /// Nobody is told when such a lock is released: who waits asks again after this time, or up to
   /// twice as long. 1 ms to 1 h. Unset: as the library does.
@@ -107,12 +110,12 @@ struct redlock_layout {
 
 /// A `Locker` of rueidislock, as all who share its locks have set it up.
 struct rueidis_locker {
-  std::string key_prefix{"rueidislock"};  ///< Not empty.
+  std::string_view key_prefix = "rueidislock";  ///< Not empty.
   /// Whoever has so many of twice as many keys, less one, has the lock. 1 to 50.
   std::uint32_t key_majority = 2;
 };
 
-/// How a lock is written in Redis, for `lock_options::dialect`.
+/// How a lock is written in Redis: an argument of those who make locks (`client::mutex`).
 ///
 /// In another library's layout a lock excludes that library's users too: both keep the same key.
 /// What such a layout has no place for is refused (`errc::unsupported`): keeping a lock after its
@@ -145,16 +148,16 @@ class dialect {
 
   /// The usual lock written by hand over Jedis: the key as it is, the caller's id as the value,
   /// 30 s, asks again after 100 ms. Throws `failure`: `invalid_argument` when the id is empty.
-  static dialect jedis(std::string id);
+  static dialect jedis(std::string_view id);
 
   /// The same over Spring's RedisTemplate: key and code are the caller's, 30 s, 50 ms.
-  static dialect spring_template(std::string code);
+  static dialect spring_template(std::string_view code);
 
   /// The same with a thread-local value: the prefix `LOCK_`, 15 s, 500 ms.
   static dialect reentrant_thread_local();
 
   /// `RedisLockRegistry` of Spring Integration. Lease: 60 s. Throws `failure`: `invalid_argument`.
-  static dialect spring_integration(spring_registry registry);
+  static dialect spring_integration(const spring_registry& registry);
 
   /// `Lock` of python-redis-lock. Who waits with that library is woken by our releases; who waits
   /// here asks again after 100 ms, or up to twice as long, since BLPOP would block the connection
@@ -163,20 +166,20 @@ class dialect {
 
   /// ShedLock over Redis: a lease is `lockAtMostFor`, and is renewed as by its
   /// `KeepAliveLockProvider`. Throws `failure`: `invalid_argument`.
-  static dialect shedlock(shedlock_provider provider = {});
+  static dialect shedlock(const shedlock_provider& provider = {});
 
   /// `Mutex` of redsync, `Lock` of node-redlock: over `quorum::mutex` for those who use several
   /// servers, with `client::mutex` for those who use one. Throws `failure`: `invalid_argument`,
   /// `invalid_name`.
-  static dialect redlock(redlock_layout layout = {});
+  static dialect redlock(const redlock_layout& layout = {});
 
   /// rueidislock's lock, all of whose keys must be at one server. Lease: 5 s. The server tells who
   /// waits here, as it tells rueidislock's own (CLIENT TRACKING); where it cannot, the key is read
   /// every 250 ms. Throws `failure`: `invalid_argument`.
-  static dialect rueidislock(rueidis_locker locker = {});
+  static dialect rueidislock(const rueidis_locker& locker = {});
 
   /// Any other lock of this form. Throws `failure`: `invalid_argument`.
-  static dialect token(token_layout layout);
+  static dialect token(const token_layout& layout);
 
   /// The same, and each grant has a fencing token from a counter of Holdfast's beside the lock:
   /// larger than those of all grants to Holdfast's holders before. Nobody else draws or shows one,

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include <holdfast/fencing_token.hpp>
@@ -70,8 +71,9 @@ class [[nodiscard("destroying it ends the observation")]] observation {
 class election : public lock {
  public:
   /// Waits until it leads. The same as `acquire`; the other verbs of `lock` campaign as well.
-  [[nodiscard]] lease campaign(const acquire_options& options = {}) const {
-    return acquire(options);
+  [[nodiscard]] lease campaign(const acquire_options& options = {},
+                               std::stop_token stop = {}) const {
+    return acquire(options, std::move(stop));
   }
 
   /// Who leads now, if anybody does. Throws `failure` as `inspector` does.

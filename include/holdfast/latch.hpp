@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <utility>
 
 #include <holdfast/lock.hpp>
@@ -11,14 +12,6 @@
 #include <holdfast/wait_awaitable.hpp>
 
 namespace holdfast {
-
-/// How a latch is written in Redis.
-struct latch_options {
-  /// `dialect::redisson()`: Redisson's `RCountDownLatch`, shared with its users. Nobody stands in a
-  /// queue then: who waits is told on Redisson's channel, asks again after at most 2 s, and waits
-  /// for the next time where the latch was set again before he asked. See docs/wire/redisson.md.
-  holdfast::dialect dialect{};
-};
 
 /// A number at the server that is counted down to zero, and those who wait for that. Made by
 /// `client::latch()`.
@@ -41,7 +34,7 @@ struct latch_options {
 /// When the server loses its data, the latch is open. After a failover that lost the last counts it
 /// must be counted again.
 ///
-/// Of Redisson's latches, see `latch_options`, the number may be larger than 32 bits: it is told as
+/// Of Redisson's latches, see `client::latch`, the number may be larger than 32 bits: it is told as
 /// the largest then. One that was set to zero there is open, and set.
 ///
 /// Errors: those of `lock` for waiting, those of `counter` for the others.
@@ -62,14 +55,16 @@ class latch {
   [[nodiscard]] std::uint32_t count() const;
 
   /// Waits until it is open. Throws `failure` for everything else, as `lock::acquire`.
-  void wait(const acquire_options& options = {}) const;
+  void wait(const acquire_options& options = {}, std::stop_token stop = {}) const;
 
   /// Asks once (`errc::busy`: not open), or waits up to `options.timeout`.
-  result<void> try_wait(const acquire_options& options = {}) const;
+  result<void> try_wait(const acquire_options& options = {}, std::stop_token stop = {}) const;
 
   /// `co_await` them. Nothing happens before that.
-  [[nodiscard]] wait_awaitable<void> async_wait(acquire_options options = {}) const;
-  [[nodiscard]] wait_awaitable<result<void>> async_try_wait(acquire_options options = {}) const;
+  [[nodiscard]] wait_awaitable<void> async_wait(acquire_options options = {},
+                                                std::stop_token stop = {}) const;
+  [[nodiscard]] wait_awaitable<result<void>> async_try_wait(acquire_options options = {},
+                                                            std::stop_token stop = {}) const;
 
  private:
   friend class client;

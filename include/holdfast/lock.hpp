@@ -34,7 +34,8 @@ class try_acquire_awaitable;
 ///
 /// The four verbs differ in two ways only. `acquire` waits and throws what it does not get;
 /// `try_acquire` asks once (or waits as long as told) and returns busy, timed out and cancelled as
-/// values. The `async_` forms are awaited by a coroutine instead of blocking the thread.
+/// values. The `async_` forms are awaited by a coroutine instead of blocking the thread. A request
+/// to `stop` ends the waiting of each with `cancelled`.
 ///
 /// Errors of all verbs: `busy` (asked once), `timed_out`, `cancelled`, `unavailable`,
 /// `authentication`, `untrusted_server`, `permission_denied`, `not_redis`, `foreign_key`,
@@ -56,17 +57,20 @@ class lock {
   ~lock() = default;
 
   /// Waits for the lock. Throws `failure` for everything but success.
-  [[nodiscard]] lease acquire(const acquire_options& options = {}) const;
+  [[nodiscard]] lease acquire(const acquire_options& options = {}, std::stop_token stop = {}) const;
 
   /// Asks once, or waits up to `options.timeout`. Throws only for errors of the programmer
   /// (`invalid_argument`, `would_deadlock`, `forked`).
-  [[nodiscard]] result<lease> try_acquire(const acquire_options& options = {}) const;
+  [[nodiscard]] result<lease> try_acquire(const acquire_options& options = {},
+                                          std::stop_token stop = {}) const;
 
   /// `co_await` it for a `lease`; throws like `acquire`. Nothing happens before it is awaited.
-  [[nodiscard]] acquire_awaitable async_acquire(acquire_options options = {}) const;
+  [[nodiscard]] acquire_awaitable async_acquire(acquire_options options = {},
+                                                std::stop_token stop = {}) const;
 
   /// `co_await` it for a `result<lease>`. Nothing happens before it is awaited.
-  [[nodiscard]] try_acquire_awaitable async_try_acquire(acquire_options options = {}) const;
+  [[nodiscard]] try_acquire_awaitable async_try_acquire(acquire_options options = {},
+                                                        std::stop_token stop = {}) const;
 
   /// The name it was made with.
   [[nodiscard]] const std::string& name() const noexcept;
@@ -87,13 +91,14 @@ class lock {
 /// `start()` begins it; the completion runs once, when `finish()` may be called. Destroying it
 /// before that gives the lock back if it is granted after all, and the completion does not run.
 /// Thread safety: used by one thread at a time; destroying it while the completion runs on another
-/// thread is the caller's race to avoid (cancel through `acquire_options::stop` instead).
+/// thread is the caller's race to avoid (cancel through the stop token instead).
 class acquire_operation {
  public:
   /// Whether an unset timeout means the client's default (as in `acquire`) or asking once.
   enum class patience { waits, asks_once };
 
-  acquire_operation(lock target, acquire_options options, patience when_unset);
+  acquire_operation(lock target, acquire_options options, std::stop_token stop,
+                    patience when_unset);
   ~acquire_operation();
   acquire_operation(acquire_operation&&) noexcept;
   acquire_operation& operator=(acquire_operation&&) = delete;
@@ -104,6 +109,7 @@ class acquire_operation {
  private:
   lock target_;
   acquire_options options_;
+  std::stop_token stop_;
   patience when_unset_;
   std::unique_ptr<runtime::acquisition> running_;
   detail::completion* when_done_ = nullptr;

@@ -1,14 +1,15 @@
 /// \file
 /// The options of clients, locks and acquisitions: plain structs with documented defaults.
+///
+/// Those of locks and acquisitions own nothing (they are trivially destructible), so that they may
+/// be written where a coroutine awaits: GCC 12 destroys such a temporary twice. What owns something
+/// is an argument of its own: a `std::stop_token`, a `dialect`.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <stop_token>
 #include <string>
-
-#include <holdfast/dialect.hpp>
 
 namespace holdfast {
 
@@ -215,22 +216,13 @@ struct lock_options {
   /// (blocking, through this client, with the same options) and whose lease is still held. What is
   /// asked once gets `busy`; what coroutines ask for is not looked at. See `recursive_mutex`.
   holdfast::reentry reentry = holdfast::reentry::refused;
-
-  /// How it is written in Redis: as another library does, to share locks with its users. Only for
-  /// `client::mutex` and `client::recursive_mutex`, and with `dialect::redisson()` for
-  /// `client::rw`; `fencing` means nothing then. `semaphore_options` and `latch_options` have their
-  /// own.
-  holdfast::dialect dialect{};
 };
 
-/// How long one acquisition may wait, and what may end it early.
+/// How long one acquisition may wait. What may end it early is an argument beside it.
 struct acquire_options {
   /// How long to wait. Unset: `acquire` waits the client's `default_timeout`, `try_acquire` asks
   /// once. Zero: asks once. `forever` is allowed, a negative one is not (`errc::invalid_argument`).
   std::optional<std::chrono::milliseconds> timeout{};
-
-  /// Ends the waiting with `errc::cancelled`.
-  std::stop_token stop{};
 };
 
 }  // namespace holdfast

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <holdfast/client.hpp>
+#include <holdfast/dialect.hpp>
 
 namespace holdfast {
 
@@ -51,7 +52,8 @@ class quorum {
   /// other cannot give: `fair` and `queue_limit` (each would have a queue of its own, with another
   /// head), `retain` (each would have to ask for it back), `fencing::off` (tokens cost nothing),
   /// dialects of libraries that lock on one server.
-  [[nodiscard]] lock mutex(std::string_view name, lock_options options = {}) const;
+  [[nodiscard]] lock mutex(std::string_view name, lock_options options = {},
+                           const dialect& how = {}) const;
 
   /// Unsound over a quorum, and so they do not exist; what the compiler says shows the reason.
   void semaphore(...) const = delete;  ///< Of two permits three could each have a majority.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -62,7 +63,8 @@ class rate_limiter {
   /// Takes `n` permits and waits until they may be used: as long as the server says, and not
   /// longer. Throws `timed_out` at once, and takes nothing, when that would be longer than the
   /// timeout (unset: the client's `default_timeout`); `cancelled` when stopped while waiting.
-  void acquire(std::uint32_t n = 1, const acquire_options& options = {}) const;
+  void acquire(std::uint32_t n = 1, const acquire_options& options = {},
+               const std::stop_token& stop = {}) const;
 
  private:
   friend class client;

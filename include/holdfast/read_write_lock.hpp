@@ -28,7 +28,7 @@ namespace holdfast {
 /// for a reader who joins. At a loss only the lease concerned is lost, and with it those of the
 /// readers who have joined it; others keep theirs.
 ///
-/// Written as Redisson's `RReadWriteLock` (`lock_options::dialect`) it has readers and a writer,
+/// Written as Redisson's `RReadWriteLock` (`dialect::redisson()`) it has readers and a writer,
 /// but no tokens, no order of arrival and nobody who can change what he has.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -17,8 +18,9 @@ namespace holdfast {
 /// rest on a critical section that was not exclusive. Long work should watch `lease::lost()`.
 /// Thread safety: may be called from any thread.
 template <typename Work>
-auto run_while_held(const lock& target, Work&& work, const acquire_options& options = {}) {
-  lease held = target.acquire(options);
+auto run_while_held(const lock& target, Work&& work, const acquire_options& options = {},
+                    std::stop_token stop = {}) {
+  lease held = target.acquire(options, std::move(stop));
   auto call = [&]() -> decltype(auto) {
     if constexpr (std::is_invocable_v<Work, const lease&>) {
       return std::invoke(std::forward<Work>(work), std::as_const(held));

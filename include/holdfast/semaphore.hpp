@@ -22,14 +22,6 @@ struct semaphore_options {
   std::optional<std::chrono::milliseconds> lease{};
   holdfast::renewal renewal = holdfast::renewal::automatic;
   std::uint32_t queue_limit = 100'000;
-
-  /// `dialect::redisson()`: Redisson's `RSemaphore`; with `redisson_lock::expirable` its
-  /// `RPermitExpirableSemaphore`. Then `permits` is said, for everybody, by the first who asks when
-  /// nobody has said it (`trySetPermits`); there is no order of arrival, no token and no
-  /// `queue_limit`; and one `lock` has at most 1,000 permits. A `RSemaphore` knows no leases: those
-  /// of Holdfast's holders are noted beside it, and what our dead had comes back when one of us
-  /// asks. See docs/wire/redisson.md.
-  holdfast::dialect dialect{};
 };
 
 /// A counting semaphore whose permits are leased: those of a holder that died come back when its
@@ -38,7 +30,14 @@ struct semaphore_options {
 /// Who waits comes in in the order of arrival, whatever he asks for, so that who wants many permits
 /// is not overtaken for ever by those who want one. Never are more permits in use than there are.
 /// Every grant has a fencing token, and a lease whose loss (see `lease::lost`) takes all that it
-/// had at once. (Of Redisson's semaphores, see `dialect`, only the limit and the loss hold.)
+/// had at once.
+///
+/// With `dialect::redisson()` it is Redisson's `RSemaphore`; with `redisson_lock::expirable` its
+/// `RPermitExpirableSemaphore`. Then `permits` is said, for everybody, by the first who asks when
+/// nobody has said it (`trySetPermits`); there is no order of arrival, no token and no
+/// `queue_limit`, of the above only the limit and the loss hold; and one `lock` has at most 1,000
+/// permits. A `RSemaphore` knows no leases: those of Holdfast's holders are noted beside it, and
+/// what our dead had comes back when one of us asks. See docs/wire/redisson.md.
 ///
 /// Cost: one command to acquire, one to release; two in all when it waits.
 ///

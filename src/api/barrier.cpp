@@ -17,25 +17,27 @@ barrier client::barrier(std::string_view name, std::uint32_t parties) const {
   return {api::make_gate(core_, name, dialects::native_barrier(), std::move(wants)), parties};
 }
 
-std::uint64_t barrier::arrive_and_wait(const acquire_options& options) const {
-  return detail::passed_as<std::uint64_t>(gate_.acquire(options));
+std::uint64_t barrier::arrive_and_wait(const acquire_options& options, std::stop_token stop) const {
+  return detail::passed_as<std::uint64_t>(gate_.acquire(options, std::move(stop)));
 }
 
-result<std::uint64_t> barrier::try_arrive_and_wait(const acquire_options& options) const {
-  return detail::passed_as<result<std::uint64_t>>(gate_.try_acquire(options));
+result<std::uint64_t> barrier::try_arrive_and_wait(const acquire_options& options,
+                                                   std::stop_token stop) const {
+  return detail::passed_as<result<std::uint64_t>>(gate_.try_acquire(options, std::move(stop)));
 }
 
-wait_awaitable<std::uint64_t> barrier::async_arrive_and_wait(acquire_options options) const {
+wait_awaitable<std::uint64_t> barrier::async_arrive_and_wait(acquire_options options,
+                                                             std::stop_token stop) const {
   using patience = acquire_operation::patience;
   return wait_awaitable<std::uint64_t>{
-      acquire_operation{gate_, std::move(options), patience::waits}};
+      acquire_operation{gate_, options, std::move(stop), patience::waits}};
 }
 
 wait_awaitable<result<std::uint64_t>> barrier::async_try_arrive_and_wait(
-    acquire_options options) const {
+    acquire_options options, std::stop_token stop) const {
   using patience = acquire_operation::patience;
   return wait_awaitable<result<std::uint64_t>>{
-      acquire_operation{gate_, std::move(options), patience::asks_once}};
+      acquire_operation{gate_, options, std::move(stop), patience::asks_once}};
 }
 
 }  // namespace holdfast

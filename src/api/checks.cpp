@@ -73,11 +73,11 @@ void check_retain(const lock_options& options) {
           "0 with fair or renewal::none: such a lock goes back at every release");
 }
 
-void check_foreign(const lock_options& options) {
+void check_foreign(const lock_options& options, const dialect& how) {
   const auto refuse = [&](bool wanted, const char* what, const char* why) {
     if (!wanted) return;
     throw failure{errc::unsupported, std::string(what) + " is nothing that a lock of the dialect " +
-                                         std::string(options.dialect.name()) + " has: " + why};
+                                         std::string(how.name()) + " has: " + why};
   };
   refuse(options.fair, "fair", "nobody there waits in order of arrival; redisson has fair mutexes");
   refuse(options.retain > milliseconds{0}, "retain",
@@ -87,9 +87,9 @@ void check_foreign(const lock_options& options) {
          "no queue at the server has one there");
 }
 
-void check_native(const lock_options& options) {
-  if (options.dialect == dialect{}) return;
-  throw failure{errc::unsupported, "the dialect " + std::string(options.dialect.name()) +
+void check_native(const dialect& how) {
+  if (how == dialect{}) return;
+  throw failure{errc::unsupported, "the dialect " + std::string(how.name()) +
                                        " is not known for this kind of lock; redisson is "
                                        "also for read-write locks, semaphores and latches"};
 }

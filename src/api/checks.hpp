@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include <holdfast/dialect.hpp>
 #include <holdfast/options.hpp>
 
 namespace holdfast::api {
@@ -29,10 +30,10 @@ void check_retain(const lock_options& options);
 
 // Throws failure{errc::unsupported} when a lock in the layout of another library cannot have what
 // is wanted.
-void check_foreign(const lock_options& options);
+void check_foreign(const lock_options& options, const dialect& how);
 
 // Throws failure{errc::unsupported} when the lock is wanted in another library's layout.
-void check_native(const lock_options& options);
+void check_native(const dialect& how);
 
 // Throws failure{errc::invalid_argument} unless 0 <= delay <= 1 h.
 void check_lock_delay(std::chrono::milliseconds delay);

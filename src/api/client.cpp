@@ -58,8 +58,8 @@ client::client(std::string_view url, client_options options) {
       std::make_shared<runtime::client_core>(std::move(engine), parsed.shown, std::move(server));
 }
 
-lock client::mutex(std::string_view name, lock_options options) const {
-  return api::make_mutex(core_, name, options);
+lock client::mutex(std::string_view name, const lock_options& options, const dialect& how) const {
+  return api::make_mutex(core_, name, options, how);
 }
 
 const std::string& client::url() const noexcept { return core_->url(); }

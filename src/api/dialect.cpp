@@ -1,6 +1,8 @@
 #include <holdfast/dialect.hpp>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <holdfast/errc.hpp>
 
@@ -28,16 +30,17 @@ void check_retry(std::chrono::milliseconds interval, const char* what) {
   throw failure{errc::invalid_argument, std::string(what) + " must be 1 ms to 1 h"};
 }
 
-std::shared_ptr<const dialects::foreign_recipe> plain_lock(habits usual, token_layout layout) {
+std::shared_ptr<const dialects::foreign_recipe> plain_lock(habits usual,
+                                                           const token_layout& layout) {
   if (layout.lease) api::check_lease(*layout.lease, "lease");
   check_retry(layout.retry_interval, "retry_interval");
   usual.lease = layout.lease;
   usual.retry = layout.retry_interval;
   return std::make_shared<const dialects::token_recipe>(
-      usual, std::move(layout.key_prefix), layout.value, std::move(layout.fixed_value));
+      usual, std::string(layout.key_prefix), layout.value, std::string(layout.fixed_value));
 }
 
-std::string not_empty(std::string value, const char* what) {
+std::string_view not_empty(std::string_view value, const char* what) {
   if (value.empty()) throw failure{errc::invalid_argument, std::string(what) + " is empty"};
   return value;
 }
@@ -94,14 +97,12 @@ dialect dialect::redis_py() {
   return only;
 }
 
-dialect dialect::jedis(std::string id) {
-  return token({.fixed_value = not_empty(std::move(id), "the id"), .lease = 30s});
+dialect dialect::jedis(std::string_view id) {
+  return token({.fixed_value = not_empty(id, "the id"), .lease = 30s});
 }
 
-dialect dialect::spring_template(std::string code) {
-  return token({.fixed_value = not_empty(std::move(code), "the code"),
-                .lease = 30s,
-                .retry_interval = 50ms});
+dialect dialect::spring_template(std::string_view code) {
+  return token({.fixed_value = not_empty(code, "the code"), .lease = 30s, .retry_interval = 50ms});
 }
 
 dialect dialect::reentrant_thread_local() {
@@ -110,9 +111,9 @@ dialect dialect::reentrant_thread_local() {
   return only;
 }
 
-dialect dialect::spring_integration(spring_registry registry) {
+dialect dialect::spring_integration(const spring_registry& registry) {
   check_retry(registry.idle_between_tries, "idle_between_tries");
-  const auto key = not_empty(std::move(registry.registry_key), "the registry's key");
+  const std::string key{not_empty(registry.registry_key, "the registry's key")};
   const habits usual{
       .name = "spring_integration", .lease = 60s, .retry = registry.idle_between_tries};
   if (registry.mode == registry_mode::pub_sub) {
@@ -128,40 +129,44 @@ dialect dialect::python_redis_lock() {
   return only;
 }
 
-dialect dialect::shedlock(shedlock_provider provider) {
+dialect dialect::shedlock(const shedlock_provider& provider) {
   check_retry(provider.retry_interval, "retry_interval");
   if (provider.at_least_for < 0ms || provider.at_least_for > 24h) {
     throw failure{errc::invalid_argument, "at_least_for must be 0 to 24 h"};
   }
   const habits usual{
       .name = "shedlock", .retry = provider.retry_interval, .at_least = provider.at_least_for};
-  return dialect{std::make_shared<const dialects::shedlock_recipe>(
-      usual, provider.key_prefix + ':' + provider.environment + ':', net::host_name())};
+  const auto prefix =
+      std::string(provider.key_prefix) + ':' + std::string(provider.environment) + ':';
+  return dialect{
+      std::make_shared<const dialects::shedlock_recipe>(usual, prefix, net::host_name())};
 }
 
-dialect dialect::redlock(redlock_layout layout) {
+dialect dialect::redlock(const redlock_layout& layout) {
   auto usual = usual_of(layout.library);
   if (layout.retry_interval) {
     check_retry(*layout.retry_interval, "retry_interval");
     usual.retry = *layout.retry_interval;
     usual.longest_retry = {};
   }
-  check_resources(layout.further_resources);
-  return dialect{std::make_shared<const dialects::redlock_recipe>(
-      usual, layout.library, std::move(layout.further_resources))};
+  std::vector<std::string> further{layout.further_resources.begin(),
+                                   layout.further_resources.end()};
+  check_resources(further);
+  return dialect{
+      std::make_shared<const dialects::redlock_recipe>(usual, layout.library, std::move(further))};
 }
 
-dialect dialect::rueidislock(rueidis_locker locker) {
+dialect dialect::rueidislock(const rueidis_locker& locker) {
   if (locker.key_majority < 1 || locker.key_majority > 50) {
     throw failure{errc::invalid_argument, "key_majority must be 1 to 50"};
   }
   const habits usual{.name = "rueidislock", .lease = 5s, .retry = 20ms, .longest_retry = 250ms};
   return dialect{std::make_shared<const dialects::rueidislock_recipe>(
-      usual, not_empty(std::move(locker.key_prefix), "key_prefix"), locker.key_majority)};
+      usual, std::string(not_empty(locker.key_prefix, "key_prefix")), locker.key_majority)};
 }
 
-dialect dialect::token(token_layout layout) {
-  return dialect{plain_lock({.name = "token"}, std::move(layout))};
+dialect dialect::token(const token_layout& layout) {
+  return dialect{plain_lock({.name = "token"}, layout)};
 }
 
 dialect dialect::with_fence_counter() const {

@@ -39,7 +39,8 @@ std::optional<leader> leader_in(runtime::client_core& core,
 
 election client::elect(std::string_view name, election_options options) const {
   return election{api::make_mutex(
-      core_, name, {.lease = options.lease, .fair = true, .queue_limit = options.queue_limit})};
+      core_, name, {.lease = options.lease, .fair = true, .queue_limit = options.queue_limit},
+      dialect{})};
 }
 
 std::optional<leader> election::leader() const {

@@ -46,8 +46,8 @@ void tell_the_others(const lock& gate, const lock_key& key) {
 
 }  // namespace
 
-latch client::latch(std::string_view name, const latch_options& options) const {
-  return holdfast::latch{api::make_latch(core_, name, options.dialect)};
+latch client::latch(std::string_view name, const dialect& how) const {
+  return holdfast::latch{api::make_latch(core_, name, how)};
 }
 
 bool latch::try_set(std::uint32_t count) const {
@@ -80,21 +80,24 @@ std::uint32_t latch::count() const {
                                       : dialects::read_latch(key, answer));
 }
 
-void latch::wait(const acquire_options& options) const { (void)gate_.acquire(options); }
-
-result<void> latch::try_wait(const acquire_options& options) const {
-  return detail::passed_as<result<void>>(gate_.try_acquire(options));
+void latch::wait(const acquire_options& options, std::stop_token stop) const {
+  (void)gate_.acquire(options, std::move(stop));
 }
 
-wait_awaitable<void> latch::async_wait(acquire_options options) const {
+result<void> latch::try_wait(const acquire_options& options, std::stop_token stop) const {
+  return detail::passed_as<result<void>>(gate_.try_acquire(options, std::move(stop)));
+}
+
+wait_awaitable<void> latch::async_wait(acquire_options options, std::stop_token stop) const {
   using patience = acquire_operation::patience;
-  return wait_awaitable<void>{acquire_operation{gate_, std::move(options), patience::waits}};
+  return wait_awaitable<void>{acquire_operation{gate_, options, std::move(stop), patience::waits}};
 }
 
-wait_awaitable<result<void>> latch::async_try_wait(acquire_options options) const {
+wait_awaitable<result<void>> latch::async_try_wait(acquire_options options,
+                                                   std::stop_token stop) const {
   using patience = acquire_operation::patience;
   return wait_awaitable<result<void>>{
-      acquire_operation{gate_, std::move(options), patience::asks_once}};
+      acquire_operation{gate_, options, std::move(stop), patience::asks_once}};
 }
 
 }  // namespace holdfast

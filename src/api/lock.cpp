@@ -51,27 +51,31 @@ result<lease> lock::wait_for_lease(std::stop_token stop, milliseconds timeout) c
   return failure_of(std::get<leasing::outcome>(outcome), name());
 }
 
-lease lock::acquire(const acquire_options& options) const {
+lease lock::acquire(const acquire_options& options, std::stop_token stop) const {
   const auto patience = options.timeout.value_or(core_->engine().options().default_timeout);
-  return wait_for_lease(options.stop, patience).value();
+  return wait_for_lease(std::move(stop), patience).value();
 }
 
-result<lease> lock::try_acquire(const acquire_options& options) const {
-  return wait_for_lease(options.stop, options.timeout.value_or(milliseconds{0}));
+result<lease> lock::try_acquire(const acquire_options& options, std::stop_token stop) const {
+  return wait_for_lease(std::move(stop), options.timeout.value_or(milliseconds{0}));
 }
 
-acquire_awaitable lock::async_acquire(acquire_options options) const {
+acquire_awaitable lock::async_acquire(acquire_options options, std::stop_token stop) const {
   return acquire_awaitable{
-      acquire_operation{*this, std::move(options), acquire_operation::patience::waits}};
+      acquire_operation{*this, options, std::move(stop), acquire_operation::patience::waits}};
 }
 
-try_acquire_awaitable lock::async_try_acquire(acquire_options options) const {
+try_acquire_awaitable lock::async_try_acquire(acquire_options options, std::stop_token stop) const {
   return try_acquire_awaitable{
-      acquire_operation{*this, std::move(options), acquire_operation::patience::asks_once}};
+      acquire_operation{*this, options, std::move(stop), acquire_operation::patience::asks_once}};
 }
 
-acquire_operation::acquire_operation(lock target, acquire_options options, patience when_unset)
-    : target_(std::move(target)), options_(std::move(options)), when_unset_(when_unset) {}
+acquire_operation::acquire_operation(lock target, acquire_options options, std::stop_token stop,
+                                     patience when_unset)
+    : target_(std::move(target)),
+      options_(options),
+      stop_(std::move(stop)),
+      when_unset_(when_unset) {}
 
 acquire_operation::~acquire_operation() {
   if (!running_ || !target_.core_->engine().is_in_its_process()) return;
@@ -98,7 +102,7 @@ void acquire_operation::start(detail::completion& when_done) {
   executor_ = executor;
   const runtime::listener who{.completion = &when_done, .executor = executor};
   auto& engine = core->engine();
-  if (running_->begin(how_long, std::move(options_.stop), who)) who.tell(engine);
+  if (running_->begin(how_long, std::move(stop_), who)) who.tell(engine);
 }
 
 result<lease> acquire_operation::finish() {

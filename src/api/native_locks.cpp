@@ -51,9 +51,9 @@ void write_as(std::shared_ptr<const dialects::foreign_recipe> foreign, runtime::
 
 // Of a lock that is written in this way.
 runtime::lock_spec spec_in_layout(runtime::client_core& core, std::string_view name,
-                                  lock_options options,
+                                  lock_options options, const dialect& how,
                                   std::shared_ptr<const dialects::foreign_recipe> foreign) {
-  check_foreign(options);
+  check_foreign(options, how);
   const auto& usual = foreign->usual();
   if (!options.lease) options.lease = usual.lease;
   options.fencing = usual.has_tokens ? fencing::on : fencing::off;
@@ -68,17 +68,17 @@ runtime::lock_spec spec_in_layout(runtime::client_core& core, std::string_view n
 
 // Of a lock that only one can hold.
 runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view name,
-                                   lock_options options) {
-  const auto& foreign = lock_access::recipe(options.dialect);
+                                   lock_options options, const dialect& how) {
+  const auto& foreign = lock_access::recipe(how);
   if (!foreign) return spec_of(core, name, options);
   if (foreign->is_semaphore()) {
     throw failure{errc::unsupported,
-                  "the dialect " + std::string(options.dialect.name()) +
+                  "the dialect " + std::string(how.name()) +
                       " is a semaphore's: ask for permits (client::semaphore, or --permits 1/4)"};
   }
   const auto in_order = options.fair ? foreign->fair() : nullptr;
   if (in_order) options.fair = false;  // so that it is not refused
-  auto spec = spec_in_layout(core, name, options, in_order ? in_order : foreign);
+  auto spec = spec_in_layout(core, name, options, how, in_order ? in_order : foreign);
   spec.fair = in_order != nullptr;
   return spec;
 }
@@ -91,7 +91,6 @@ lock site_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_sp
 // A lock that several can hold.
 runtime::lock_spec shared_spec(runtime::client_core& core, std::string_view name,
                                const lock_options& options, dialects::demand wants) {
-  check_native(options);
   auto spec = spec_of(core, name,
                       {.lease = options.lease,
                        .renewal = options.renewal,
@@ -120,11 +119,14 @@ const runtime::lock_spec& spec_of(const lock& of) {
 
 // In this layout, or else in Holdfast's own.
 lock make_shared_in(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                    const lock_options& options,
+                    const lock_options& options, const dialect& how,
                     std::shared_ptr<const dialects::foreign_recipe> foreign,
                     dialects::demand wants) {
-  if (!foreign) return make_shared_lock(core, name, options, std::move(wants));
-  auto spec = spec_in_layout(*core, name, options, std::move(foreign));
+  if (!foreign) {
+    check_native(how);
+    return make_shared_lock(core, name, options, std::move(wants));
+  }
+  auto spec = spec_in_layout(*core, name, options, how, std::move(foreign));
   spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
   return site_of(core, std::move(spec));
 }
@@ -151,14 +153,14 @@ void check_place(runtime::client_core& core, const dialects::foreign_recipe& lay
 }
 
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                const lock_options& options) {
-  return site_of(core, spec_in_dialect(*core, name, options));
+                const lock_options& options, const dialect& how) {
+  return site_of(core, spec_in_dialect(*core, name, options, how));
 }
 
 std::shared_ptr<runtime::lock_site> make_recursive_site(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-    const lock_options& options) {
-  auto spec = spec_in_dialect(*core, name, options);
+    const lock_options& options, const dialect& how) {
+  auto spec = spec_in_dialect(*core, name, options, how);
   spec.refuses_reentry = false;
   spec.recursive = true;
   auto& engine = core->engine();
@@ -166,23 +168,24 @@ std::shared_ptr<runtime::lock_site> make_recursive_site(
 }
 
 lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                 const lock_options& options) {
-  const auto& of = lock_access::recipe(options.dialect);
+                 const lock_options& options, const dialect& how) {
+  const auto& of = lock_access::recipe(how);
   auto foreign = of ? of->read_write() : nullptr;
   if (!foreign) {
+    check_native(how);
     auto spec = shared_spec(*core, name, options, {.mode = 'r'});
     // Who waits for whom is kept by the leases of threads.
     spec.joins = spec.renews && !spec.fair && core->engine().deadlocks() == nullptr;
     return site_of(core, std::move(spec));
   }
-  return make_shared_in(core, name, options, std::move(foreign), {.mode = 'r'});
+  return make_shared_in(core, name, options, how, std::move(foreign), {.mode = 'r'});
 }
 
 lock make_semaphore(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                    const lock_options& options, dialects::demand wants) {
-  const auto& of = lock_access::recipe(options.dialect);
+                    const lock_options& options, const dialect& how, dialects::demand wants) {
+  const auto& of = lock_access::recipe(how);
   auto foreign = of && !of->is_semaphore() ? of->semaphore() : of;
-  return make_shared_in(core, name, options, std::move(foreign), std::move(wants));
+  return make_shared_in(core, name, options, how, std::move(foreign), std::move(wants));
 }
 
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
@@ -230,7 +233,7 @@ lock make_latch(const std::shared_ptr<runtime::client_core>& core, std::string_v
   const auto& of = lock_access::recipe(how);
   if (!of) return make_gate(core, name, dialects::native_latch());
   auto foreign = of->latch();
-  if (!foreign) check_native({.dialect = how});
+  if (!foreign) check_native(how);
   auto spec = gate_spec(*core, name, *foreign);
   write_as(std::move(foreign), *core, spec);
   return site_of(core, std::move(spec));

@@ -18,7 +18,7 @@ namespace holdfast::api {
 
 // The lock that only one can hold. Throws failure{invalid_name, invalid_argument, forked}.
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                const lock_options& options);
+                const lock_options& options, const dialect& how);
 
 // Throws failure{unsupported} for a client of a tenant, whose locks are all named for it. Those of
 // other libraries cannot be, since no such library knows of tenants.
@@ -32,16 +32,16 @@ void check_place(runtime::client_core& core, const dialects::foreign_recipe& lay
 // What a recursive mutex is made of; all handles of the same mutex get the same. Throws as above.
 std::shared_ptr<runtime::lock_site> make_recursive_site(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-    const lock_options& options);
+    const lock_options& options, const dialect& how);
 
 // The reader of a read-write lock, also in a layout that has some. Throws also
 // failure{unsupported}.
 lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                 const lock_options& options);
+                 const lock_options& options, const dialect& how);
 
 // Permits of a semaphore, also in a layout that has some. Throws also failure{unsupported}.
 lock make_semaphore(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                    const lock_options& options, dialects::demand wants);
+                    const lock_options& options, const dialect& how, dialects::demand wants);
 
 // A lock that several can hold, wanted in this way. `fair`, `retain` and `fencing` mean nothing.
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,

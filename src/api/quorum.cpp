@@ -27,14 +27,13 @@ void check_supported(const lock_options& options) {
 }
 
 // Of a lock in another library's way.
-void check_votes(const lock_options& options) {
-  if (!detail::lock_access::recipe(options.dialect)->usual().votes) {
-    throw failure{errc::unsupported, "a lock of the dialect " +
-                                         std::string(options.dialect.name()) +
+void check_votes(const lock_options& options, const dialect& how) {
+  if (!detail::lock_access::recipe(how)->usual().votes) {
+    throw failure{errc::unsupported, "a lock of the dialect " + std::string(how.name()) +
                                          " is not possible over a quorum: its library locks on "
                                          "one server; redlock is"};
   }
-  api::check_foreign(options);
+  api::check_foreign(options, how);
 }
 
 }  // namespace
@@ -45,12 +44,12 @@ quorum::quorum(std::vector<client> members, quorum_options options) {
       std::make_unique<runtime::quorum_group>(api::members_of(members), options.longest_lease));
 }
 
-lock quorum::mutex(std::string_view name, lock_options options) const {
+lock quorum::mutex(std::string_view name, lock_options options, const dialect& how) const {
   const auto& group = handle_->group();
   group->home_client()->check_process();
-  const auto& foreign = detail::lock_access::recipe(options.dialect);
+  const auto& foreign = detail::lock_access::recipe(how);
   if (foreign) {
-    check_votes(options);
+    check_votes(options, how);
     api::refuse_for_tenant(*group->home_client());
     if (!options.lease) options.lease = foreign->usual().lease;
   } else {

@@ -79,11 +79,12 @@ rate_verdict rate_limiter::try_acquire(std::uint32_t n) const {
   return verdict;
 }
 
-void rate_limiter::acquire(std::uint32_t n, const acquire_options& options) const {
+void rate_limiter::acquire(std::uint32_t n, const acquire_options& options,
+                           const std::stop_token& stop) const {
   require(n >= 1 && n <= limit_.burst, "1 to `burst` permits can be taken");
   const auto timeout = options.timeout.value_or(core_->engine().options().default_timeout);
   api::check_timeout(timeout);
-  if (options.stop.stop_requested()) throw failure{errc::cancelled};
+  if (stop.stop_requested()) throw failure{errc::cancelled};
   const auto [verdict, due] = take(*core_, *key_, limit_, n, std::min(timeout, longest_wait));
   if (!verdict.taken) {
     throw failure{errc::timed_out,
@@ -91,7 +92,7 @@ void rate_limiter::acquire(std::uint32_t n, const acquire_options& options) cons
                       std::to_string(std::chrono::ceil<milliseconds>(verdict.wait).count()) +
                       " ms, which is longer than the timeout"};
   }
-  if (api::wait_till(net::now() + verdict.wait, options.stop)) return;
+  if (api::wait_till(net::now() + verdict.wait, stop)) return;
   try {
     give_back(*core_, *key_, limit_, n, due);
   } catch (const failure&) {

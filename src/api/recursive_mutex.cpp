@@ -169,8 +169,9 @@ lock wanted_by(const std::shared_ptr<runtime::client_core>& core,
 
 owner::owner() noexcept : id_(new_identity()) {}
 
-recursive_mutex client::recursive_mutex(std::string_view name, const lock_options& options) const {
-  auto site = api::make_recursive_site(core_, name, options);
+recursive_mutex client::recursive_mutex(std::string_view name, const lock_options& options,
+                                        const dialect& how) const {
+  auto site = api::make_recursive_site(core_, name, options, how);
   auto of_threads = wanted_by(core_, site, 0);
   return {std::move(of_threads), std::move(site)};
 }

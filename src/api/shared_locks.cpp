@@ -29,8 +29,9 @@ void check_permits(std::uint32_t count, std::uint32_t least, const char* what) {
 
 }  // namespace
 
-read_write_lock client::rw(std::string_view name, const lock_options& options) const {
-  auto shared = api::make_reader(core_, name, options);
+read_write_lock client::rw(std::string_view name, const lock_options& options,
+                           const dialect& how) const {
+  auto shared = api::make_reader(core_, name, options, how);
   std::optional<lock> upgradeable;
   if (!api::foreign_of(shared)) upgradeable = api::make_alike(shared, {.mode = 'u'});
   auto exclusive = api::make_alike(shared, {.mode = 'x'});
@@ -55,13 +56,13 @@ lock read_write_lock::downgrade(const lease& held) const {
   return api::make_change(shared_, held, "ux", 'r');
 }
 
-semaphore client::semaphore(std::string_view name, semaphore_options options) const {
+semaphore client::semaphore(std::string_view name, const semaphore_options& options,
+                            const dialect& how) const {
   check_permits(options.permits, 1, "permits");
-  const lock_options behaviour{.lease = options.lease,
-                               .renewal = options.renewal,
-                               .queue_limit = options.queue_limit,
-                               .dialect = options.dialect};
-  auto one = api::make_semaphore(core_, name, behaviour, {.mode = 's', .limit = options.permits});
+  const lock_options behaviour{
+      .lease = options.lease, .renewal = options.renewal, .queue_limit = options.queue_limit};
+  auto one =
+      api::make_semaphore(core_, name, behaviour, how, {.mode = 's', .limit = options.permits});
   return {std::move(one), options.permits};
 }
 

@@ -113,10 +113,10 @@ std::vector<catalog_entry> plain_entries() {
   const auto& other = foreign();
   return {
       {foreign_lock("token", "plain lock, as redis-py's",
-                    "client.mutex(name, {.dialect = dialect::redis_py()})", false),
+                    "client.mutex(name, {}, dialect::redis_py())", false),
        &other.token, token_scripts},
-      {foreign_lock("go_zero", "go-zero's RedisLock",
-                    "client.mutex(name, {.dialect = dialect::go_zero()})", false),
+      {foreign_lock("go_zero", "go-zero's RedisLock", "client.mutex(name, {}, dialect::go_zero())",
+                    false),
        &other.token, token_scripts},
   };
 }
@@ -124,39 +124,37 @@ std::vector<catalog_entry> plain_entries() {
 std::vector<catalog_entry> redisson_entries() {
   const auto& other = foreign();
   return {
-      {foreign_lock("redisson", "Redisson's RLock",
-                    "client.mutex(name, {.dialect = dialect::redisson()})", true),
+      {foreign_lock("redisson", "Redisson's RLock", "client.mutex(name, {}, dialect::redisson())",
+                    true),
        &other.redisson, redisson_scripts},
-      {never_passed_on(fair(foreign_lock(
-           "redisson", "Redisson's RFairLock",
-           "client.mutex(name, {.fair = true, .dialect = dialect::redisson()})", true))),
+      {never_passed_on(
+           fair(foreign_lock("redisson", "Redisson's RFairLock",
+                             "client.mutex(name, {.fair = true}, dialect::redisson())", true))),
        other.redisson.fair().get(), fair_redisson_scripts},
       {foreign_lock("redisson", "Redisson's RSpinLock",
-                    "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::spin)})",
-                    false),
+                    "client.mutex(name, {}, dialect::redisson(redisson_lock::spin))", false),
        &other.spin, redisson_scripts},
-      {with_token_for_each_grant(foreign_lock(
-           "redisson", "Redisson's RFencedLock",
-           "client.mutex(name, {.dialect = dialect::redisson(redisson_lock::fenced)})", true)),
+      {with_token_for_each_grant(
+           foreign_lock("redisson", "Redisson's RFencedLock",
+                        "client.mutex(name, {}, dialect::redisson(redisson_lock::fenced))", true)),
        &other.fenced, fenced_redisson_scripts},
       {never_passed_on(foreign_lock("redisson", "Redisson's RReadWriteLock, reader",
-                                    "client.rw(name, {.dialect = dialect::redisson()}).shared()",
-                                    true)),
+                                    "client.rw(name, {}, dialect::redisson()).shared()", true)),
        other.redisson.read_write().get(), read_write_redisson_scripts},
       {foreign_lock("redisson", "Redisson's RReadWriteLock, writer",
-                    "client.rw(name, {.dialect = dialect::redisson()}).exclusive()", true),
+                    "client.rw(name, {}, dialect::redisson()).exclusive()", true),
        other.redisson.read_write().get(), read_write_redisson_scripts},
-      {never_passed_on(foreign_lock(
-           "redisson", "Redisson's RSemaphore",
-           "client.semaphore(name, {.permits = n, .dialect = dialect::redisson()})", true)),
+      {never_passed_on(foreign_lock("redisson", "Redisson's RSemaphore",
+                                    "client.semaphore(name, {.permits = n}, dialect::redisson())",
+                                    true)),
        other.redisson.semaphore().get(), semaphore_redisson_scripts},
       {never_passed_on(foreign_lock("redisson", "Redisson's RPermitExpirableSemaphore",
-                                    "client.semaphore(name, {.permits = n, .dialect = "
-                                    "dialect::redisson(redisson_lock::expirable)})",
+                                    "client.semaphore(name, {.permits = n}, "
+                                    "dialect::redisson(redisson_lock::expirable))",
                                     true)),
        &other.expirable, semaphore_redisson_scripts},
       {foreign_gate("redisson", "Redisson's RCountDownLatch",
-                    "client.latch(name, {.dialect = dialect::redisson()})"),
+                    "client.latch(name, dialect::redisson())"),
        other.redisson.latch().get(), latch_redisson_scripts},
   };
 }
@@ -165,34 +163,32 @@ std::vector<catalog_entry> other_entries() {
   const auto& other = foreign();
   return {
       {foreign_lock("spring_integration", "Spring's registry, SPIN_LOCK",
-                    R"(client.mutex(name, {.dialect = dialect::spring_integration({"key"})}))",
-                    false),
+                    R"(client.mutex(name, {}, dialect::spring_integration({"key"})))", false),
        &other.token, token_scripts},
       {foreign_lock("spring_integration", "Spring's registry, PUB_SUB_LOCK",
-                    "client.mutex(name, {.dialect = dialect::spring_integration({\"key\", "
-                    "registry_mode::pub_sub})})",
+                    "client.mutex(name, {}, dialect::spring_integration({\"key\", "
+                    "registry_mode::pub_sub}))",
                     true),
        &other.registry, told_registry_scripts},
       {foreign_lock("python_redis_lock", "python-redis-lock's Lock",
-                    "client.mutex(name, {.dialect = dialect::python_redis_lock()})", false),
+                    "client.mutex(name, {}, dialect::python_redis_lock())", false),
        &other.python, python_redis_lock_scripts},
       {foreign_lock("shedlock", "ShedLock's lock of a job",
-                    "client.mutex(name, {.dialect = dialect::shedlock()})", false),
+                    "client.mutex(name, {}, dialect::shedlock())", false),
        &other.job, shedlock_scripts},
-      {foreign_lock("redlock", "redsync's Mutex",
-                    "client.mutex(name, {.dialect = dialect::redlock()})", false),
+      {foreign_lock("redlock", "redsync's Mutex", "client.mutex(name, {}, dialect::redlock())",
+                    false),
        &other.redlock, redlock_scripts},
-      {foreign_lock(
-           "redlock", "node-redlock's Lock",
-           "client.mutex(name, {.dialect = dialect::redlock({redlock_library::node_redlock})})",
-           false),
+      {foreign_lock("redlock", "node-redlock's Lock",
+                    "client.mutex(name, {}, dialect::redlock({redlock_library::node_redlock}))",
+                    false),
        &other.redlock, redlock_scripts},
-      {never_passed_on(
-           foreign_lock("redlock", "Redlock over a quorum",
-                        "quorum{{a, b, c}}.mutex(name, {.dialect = dialect::redlock()})", false)),
+      {never_passed_on(foreign_lock("redlock", "Redlock over a quorum",
+                                    "quorum{{a, b, c}}.mutex(name, {}, dialect::redlock())",
+                                    false)),
        &other.redlock, redlock_scripts},
       {foreign_lock("rueidislock", "rueidislock's lock",
-                    "client.mutex(name, {.dialect = dialect::rueidislock()})", true),
+                    "client.mutex(name, {}, dialect::rueidislock())", true),
        &other.rueidis, rueidislock_scripts},
   };
 }

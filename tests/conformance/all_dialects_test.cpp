@@ -41,7 +41,7 @@ TEST_P(AllDialects, AreListedTogether) {
   std::map<std::string, std::string> wanted;
   for (const auto& [called, each] : kinds) {
     const auto name = "of " + called;
-    held.push_back(redis().mutex(name, {.dialect = each}).acquire());
+    held.push_back(redis().mutex(name, {}, each).acquire());
     wanted.emplace(name, called);
   }
   EXPECT_EQ(found(), wanted);

@@ -9,12 +9,12 @@
 namespace holdfast::conformance {
 namespace {
 
-task<> expect_refusal(lock of, acquire_options options, errc reason) {
-  expect_reason(co_await of.async_try_acquire(std::move(options)), reason);
+task<> expect_refusal(lock of, acquire_options options, errc reason, std::stop_token stop = {}) {
+  expect_reason(co_await of.async_try_acquire(options, std::move(stop)), reason);
 }
 
 task<lease> acquired(lock of, acquire_options options) {
-  co_return co_await of.async_acquire(std::move(options));
+  co_return co_await of.async_acquire(options);
 }
 
 class AllOf : public mutex_test {
@@ -70,8 +70,7 @@ TEST_P(AllOf, LeavesNothingBehindWhenOnePartIsBusy) {
   expect_free({"a", "c"});
   std::stop_source stop;
   std::thread waiter{[&] {
-    expect_reason(wanted.try_acquire({.timeout = forever, .stop = stop.get_token()}),
-                  errc::cancelled);
+    expect_reason(wanted.try_acquire({.timeout = forever}, stop.get_token()), errc::cancelled);
   }};
   EXPECT_TRUE(waits("b", 1));
   stop.request_stop();
@@ -91,8 +90,7 @@ TEST_P(AllOf, LeavesNothingBehindWhenACoroutineGivesUp) {
     EXPECT_TRUE(waits("b", 1));
     stop.request_stop();
   }};
-  sync_wait(
-      expect_refusal(wanted, {.timeout = forever, .stop = stop.get_token()}, errc::cancelled));
+  sync_wait(expect_refusal(wanted, {.timeout = forever}, errc::cancelled, stop.get_token()));
   stopper.join();
   expect_free({"a"});
 }

@@ -47,8 +47,8 @@ TEST_P(AsioBridge, ReleasesAndTellsWhatWasLost) {
 TEST_P(AsioBridge, WaitingIsEndedByAStopToken) {
   const auto held = another_client().mutex("a").acquire();
   std::stop_source enough;
-  auto waiting = asio_acquire(redis().mutex("a"), {.timeout = generous, .stop = enough.get_token()},
-                              asio::use_future);
+  auto waiting =
+      asio_acquire(redis().mutex("a"), {.timeout = generous}, asio::use_future, enough.get_token());
   ASSERT_TRUE(waits("a", 1));
   enough.request_stop();
   expect_reason(waiting.get(), errc::cancelled);

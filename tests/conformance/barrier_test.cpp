@@ -57,7 +57,7 @@ TEST_P(Barrier, DoesNotCountWhoGaveUp) {
     EXPECT_TRUE(waits("a", 1));
     stop.request_stop();
   }};
-  const auto why = thrown_by([&] { meet.arrive_and_wait({.stop = stop.get_token()}); });
+  const auto why = thrown_by([&] { meet.arrive_and_wait({}, stop.get_token()); });
   EXPECT_EQ(why.reason(), errc::cancelled);
   EXPECT_TRUE(waits("a", 0));
   std::jthread other{[&] { another_client().barrier("a", 2).arrive_and_wait(); }};

@@ -125,6 +125,7 @@ TEST_P(Capabilities, OnlyWhatIsPassedOnWaitsOnceForAllOfAClient) {
     std::vector<std::unique_ptr<acquire_operation>> waiting;
     for (auto& one : told) {
       waiting.push_back(std::make_unique<acquire_operation>(make(redis(), name), acquire_options{},
+                                                            std::stop_token{},
                                                             acquire_operation::patience::waits));
       waiting.back()->start(one);
     }

@@ -114,7 +114,7 @@ HOLDFAST_ON_EACH_SERVER(Dialects);
 TEST_P(Dialects, HoldOneKeyWithoutAToken) {
   for_each([&](const layout& how) {
     if (how.how == dialect::redisson(redisson_lock::fenced)) return;
-    auto held = redis().mutex("orders", {.dialect = how.how}).acquire();
+    auto held = redis().mutex("orders", {}, how.how).acquire();
     EXPECT_TRUE(held.held());
     EXPECT_FALSE(held.token());
     const auto keys = server().command({"KEYS", "[^h]*"});  // but for our client registry
@@ -131,7 +131,7 @@ TEST_P(Dialects, HoldOneKeyWithoutAToken) {
 TEST_P(Dialects, AreKeptOutWhileTheLibraryHasTheLock) {
   for_each([&](const layout& how) {
     server().command(how.take);
-    const auto mutex = redis().mutex("orders", {.dialect = how.how});
+    const auto mutex = redis().mutex("orders", {}, how.how);
     expect_reason(mutex.try_acquire(), errc::busy);
     expect_reason(mutex.try_acquire({.timeout = 20ms}), errc::timed_out);
     give_back(how);
@@ -142,7 +142,7 @@ TEST_P(Dialects, AreKeptOutWhileTheLibraryHasTheLock) {
 TEST_P(Dialects, GetTheLockWhenTheLibraryGivesItBack) {
   for_each([&](const layout& how) {
     server().command(how.take);
-    const auto mutex = redis().mutex("orders", {.dialect = how.how});
+    const auto mutex = redis().mutex("orders", {}, how.how);
     std::atomic<bool> got{false};
     std::thread waiting([&] {
       const auto held = mutex.try_acquire({.timeout = generous});
@@ -160,8 +160,8 @@ TEST_P(Dialects, GetTheLockWhenTheLibraryGivesItBack) {
 TEST_P(Dialects, ExcludeEachOtherBetweenClients) {
   for_each([&](const layout& how) {
     const auto other = another_client();
-    auto held = redis().mutex("orders", {.dialect = how.how}).acquire();
-    const auto theirs = other.mutex("orders", {.dialect = how.how});
+    auto held = redis().mutex("orders", {}, how.how).acquire();
+    const auto theirs = other.mutex("orders", {}, how.how);
     expect_reason(theirs.try_acquire(), errc::busy);
     held.release().value();
     EXPECT_TRUE(theirs.try_acquire());
@@ -174,7 +174,7 @@ TEST_P(Dialects, ArePassedOnAmongThoseOfOneClient) {
   for_each([&](const layout& how) {
     if (how.how == dialect::redisson(redisson_lock::fenced)) return;
     constexpr int visitors = 10;
-    const auto mutex = redis().mutex("orders", {.dialect = how.how});
+    const auto mutex = redis().mutex("orders", {}, how.how);
     const auto asked = [&] { return called("evalsha") + called("eval"); };
     const auto several_had_one_grant = [&] {
       const auto before = asked();
@@ -196,7 +196,7 @@ TEST_P(Dialects, LoseNoIncrement) {
     std::vector<std::thread> all;
     for (int i = 0; i < threads; ++i) {
       all.emplace_back([&, i] {
-        const auto mutex = clients[i % 2].mutex("orders", {.dialect = how.how});
+        const auto mutex = clients[i % 2].mutex("orders", {}, how.how);
         for (int round = 0; round < rounds; ++round) {
           const auto held = mutex.acquire();
           const auto now = server().command({"GET", "hf:number"}).text;
@@ -212,7 +212,7 @@ TEST_P(Dialects, LoseNoIncrement) {
 
 TEST_P(Dialects, AreRenewedAndLostWithTheKey) {
   for_each([&](const layout& how) {
-    const auto held = redis().mutex("orders", {.lease = 200ms, .dialect = how.how}).acquire();
+    const auto held = redis().mutex("orders", {.lease = 200ms}, how.how).acquire();
     auto extended = pttl(how);
     EXPECT_TRUE(eventually([&] {
       const auto now = pttl(how);
@@ -228,7 +228,7 @@ TEST_P(Dialects, AreRenewedAndLostWithTheKey) {
 
 TEST_P(Dialects, LeaveTheLockToWhoeverTookItMeanwhile) {
   for_each([&](const layout& how) {
-    auto held = redis().mutex("orders", {.dialect = how.how}).acquire();
+    auto held = redis().mutex("orders", {}, how.how).acquire();
     server().command({"DEL", how.key});
     server().command(how.take);
     expect_reason(held.release(), errc::lost);
@@ -238,7 +238,7 @@ TEST_P(Dialects, LeaveTheLockToWhoeverTookItMeanwhile) {
 
 TEST_P(Dialects, OfARecursiveMutexCountHoldsHere) {
   for_each([&](const layout& how) {
-    const auto mutex = redis().recursive_mutex("orders", {.dialect = how.how});
+    const auto mutex = redis().recursive_mutex("orders", {}, how.how);
     auto outer = mutex.acquire();
     auto inner = mutex.acquire();
     EXPECT_EQ(mutex.hold_count(), 2U);
@@ -254,28 +254,24 @@ TEST_P(Dialects, OfARecursiveMutexCountHoldsHere) {
 
 TEST_P(Dialects, RefuseWhatTheirLayoutsCannotHave) {
   for_each([&](const layout& how) {
-    const auto reason = [&](lock_options options) {
-      options.dialect = how.how;
-      return thrown_by([&] { (void)redis().mutex("orders", options); }).reason();
+    const auto reason = [&](const lock_options& options) {
+      return thrown_by([&] { (void)redis().mutex("orders", options, how.how); }).reason();
     };
     EXPECT_EQ(reason({.retain = 1s}), errc::unsupported);
     EXPECT_EQ(reason({.lock_delay = 1s}), errc::unsupported);
     EXPECT_EQ(reason({.queue_limit = 3}), errc::unsupported);
     if (how.how != dialect::redisson()) {
       EXPECT_EQ(reason({.fair = true}), errc::unsupported);
-      const auto of_rw = thrown_by([&] { (void)redis().rw("orders", {.dialect = how.how}); });
+      const auto of_rw = thrown_by([&] { (void)redis().rw("orders", {}, how.how); });
       EXPECT_EQ(of_rw.reason(), errc::unsupported);
     }
-    const auto of_modes =
-        thrown_by([&] { (void)redis().mode_lock("orders", {.dialect = how.how}); });
-    EXPECT_EQ(of_modes.reason(), errc::unsupported);
   });
 }
 
 TEST_P(Dialects, TellThoseWhoWait) {
   for_each_told([&](const layout& how) {
     server().command(how.take);
-    const auto mutex = redis().mutex("orders", {.dialect = how.how});
+    const auto mutex = redis().mutex("orders", {}, how.how);
     std::thread waiting([&] { EXPECT_TRUE(mutex.try_acquire({.timeout = generous})); });
     EXPECT_TRUE(eventually([&] { return listeners(how) == 1; }));
     // Whoever hears of a release asks again at once, and otherwise every two seconds.
@@ -299,7 +295,7 @@ TEST_P(Dialects, AreAskedOftenByThoseWhoCannotBeTold) {
     server().command(how.take);
     const client poller{server().url(), {.wakeup = wakeup::poll}};
     std::thread waiting([&] {
-      const auto mutex = poller.mutex("orders", {.dialect = how.how});
+      const auto mutex = poller.mutex("orders", {}, how.how);
       EXPECT_TRUE(mutex.try_acquire({.timeout = generous}));
     });
     const auto before = called("evalsha");
@@ -313,7 +309,7 @@ TEST_P(Dialects, AreAskedOftenByThoseWhoCannotBeTold) {
 TEST_P(Dialects, ListenAgainAfterTheConnectionBroke) {
   for_each_told([&](const layout& how) {
     server().command(how.take);
-    const auto mutex = redis().mutex("orders", {.dialect = how.how});
+    const auto mutex = redis().mutex("orders", {}, how.how);
     std::thread waiting([&] { EXPECT_TRUE(mutex.try_acquire({.timeout = generous})); });
     EXPECT_TRUE(eventually([&] { return listeners(how) == 1; }));
     const auto subscriptions = called(how.told.subscriptions);
@@ -329,10 +325,10 @@ TEST_P(Dialects, ListenAgainAfterTheConnectionBroke) {
 // Also for threads of one client, and beside native locks, whose tokens are times.
 TEST_P(Dialects, HaveTheTokensOfRedisson) {
   const auto native = redis().mutex("orders").acquire();
-  const lock_options fenced{.dialect = dialect::redisson(redisson_lock::fenced)};
-  const auto here = redis().mutex("orders", fenced);
+  const auto fenced = dialect::redisson(redisson_lock::fenced);
+  const auto here = redis().mutex("orders", {}, fenced);
   const auto other = another_client();
-  const auto there = other.mutex("orders", fenced);
+  const auto there = other.mutex("orders", {}, fenced);
   std::uint64_t last = 6;
   server().command({"SET", "redisson_lock_token:{orders}", "6"});
   for (int i = 0; i < 3; ++i) {
@@ -341,7 +337,7 @@ TEST_P(Dialects, HaveTheTokensOfRedisson) {
     }
   }
   EXPECT_EQ(server().command({"GET", "redisson_lock_token:{orders}"}).text, "15");
-  auto held = redis().recursive_mutex("orders", fenced).acquire();
+  auto held = redis().recursive_mutex("orders", {}, fenced).acquire();
   EXPECT_EQ(held.token().value(), 16U);
   EXPECT_GT(redis().mutex("another").acquire().token(), native.token());
 }
@@ -361,21 +357,21 @@ TEST_P(Dialects, HaveTokensOfOursByOption) {
   for (const auto& plain : all) {
     const auto name = "report " + std::to_string(++number);
     SCOPED_TRACE(name + std::string(plain.name()));
-    const lock_options counted{.dialect = plain.with_fence_counter()};
-    EXPECT_EQ(counted.dialect.name(), plain.name());
-    auto slow = redis().mutex(name, counted).acquire();
-    expect_reason(other.mutex(name, {.dialect = plain}).try_acquire(), errc::busy);
+    const auto counted = plain.with_fence_counter();
+    EXPECT_EQ(counted.name(), plain.name());
+    auto slow = redis().mutex(name, {}, counted).acquire();
+    expect_reason(other.mutex(name, {}, plain).try_acquire(), errc::busy);
     ASSERT_TRUE(slow.token());
     EXPECT_TRUE(redis().fenced_set(name + " page", "slow", slow.token()));
     EXPECT_TRUE(slow.release());
-    EXPECT_FALSE(other.mutex(name, {.dialect = plain}).acquire().token());
-    const auto fast = other.mutex(name, counted).acquire();
+    EXPECT_FALSE(other.mutex(name, {}, plain).acquire().token());
+    const auto fast = other.mutex(name, {}, counted).acquire();
     EXPECT_GT(fast.token(), slow.token());
     EXPECT_TRUE(other.fenced_set(name + " page", "fast", fast.token()));
     EXPECT_FALSE(redis().fenced_set(name + " page", "slow again", slow.token()));
   }
-  const lock_options python{.dialect = dialect::python_redis_lock().with_fence_counter()};
-  EXPECT_TRUE(redis().mutex("{python}", python).acquire().token());
+  const auto python = dialect::python_redis_lock().with_fence_counter();
+  EXPECT_TRUE(redis().mutex("{python}", {}, python).acquire().token());
   for (const auto& none : {dialect{}, dialect::redisson(), dialect::shedlock(), dialect::redlock(),
                            dialect::rueidislock()}) {
     EXPECT_EQ(thrown_by([&] { (void)none.with_fence_counter(); }).reason(), errc::unsupported);
@@ -384,8 +380,7 @@ TEST_P(Dialects, HaveTokensOfOursByOption) {
 
 // Also when the server has forgotten the last ones, which were ahead of its clock.
 TEST_P(Dialects, HaveTokensOfOursAboveWhatTheClientHasSeen) {
-  const auto wanted =
-      redis().mutex("report", {.dialect = dialect::redis_py().with_fence_counter()});
+  const auto wanted = redis().mutex("report", {}, dialect::redis_py().with_fence_counter());
   const auto drawn = wanted.acquire().token().value();
   const auto counter = server().command({"KEYS", "hf:fence:*"}).items.at(0).text;
   server().command({"SET", counter, std::to_string(drawn - 15'000'000)});
@@ -395,8 +390,7 @@ TEST_P(Dialects, HaveTokensOfOursAboveWhatTheClientHasSeen) {
 // A number of Redisson's own says nothing about the counter of the hash slot.
 TEST_P(Dialects, WithNumbersOfTheLibraryRaiseNoTokensOfOurs) {
   server().command({"SET", "redisson_lock_token:{orders}", "4000000000000000"});
-  const auto theirs =
-      redis().mutex("orders", {.dialect = dialect::redisson(redisson_lock::fenced)});
+  const auto theirs = redis().mutex("orders", {}, dialect::redisson(redisson_lock::fenced));
   EXPECT_EQ(theirs.acquire().token().value(), 4'000'000'000'000'001U);
   EXPECT_LT(redis().mutex("orders").acquire().token().value(), 4'000'000'000'000'000U * 2048);
   server().command({"SET", "redisson_lock_token:{orders}", "7"});
@@ -405,16 +399,15 @@ TEST_P(Dialects, WithNumbersOfTheLibraryRaiseNoTokensOfOurs) {
 
 TEST_P(Dialects, OfAJobStayLockedForAsLongAsTheyMust) {
   const auto how = dialect::shedlock({.at_least_for = 2s});
-  const auto job = redis().mutex("orders", {.lease = 20s, .dialect = how});
+  const auto job = redis().mutex("orders", {.lease = 20s}, how);
   job.acquire().release().value();
   // For the threads of this client, too.
   expect_reason(job.try_acquire(), errc::busy);
   EXPECT_LE(server().command({"PTTL", "job-lock:default:orders"}).number, 2'000);
   EXPECT_TRUE(job.try_acquire({.timeout = generous}));
-  expect_reason(another_client().mutex("orders", {.dialect = dialect::shedlock()}).try_acquire(),
+  expect_reason(another_client().mutex("orders", {}, dialect::shedlock()).try_acquire(),
                 errc::busy);
-  const auto too_long =
-      thrown_by([&] { (void)redis().mutex("orders", {.lease = 1s, .dialect = how}); });
+  const auto too_long = thrown_by([&] { (void)redis().mutex("orders", {.lease = 1s}, how); });
   EXPECT_EQ(too_long.reason(), errc::invalid_argument);
 }
 
@@ -422,7 +415,7 @@ TEST_P(Dialects, OfAJobStayLockedForAsLongAsTheyMust) {
 TEST_P(Dialects, AskForEachThreadWhereEachGrantMustBeSeen) {
   for (const auto& how :
        {dialect::shedlock({.at_least_for = 2s}), dialect::redisson(redisson_lock::fenced)}) {
-    const auto mutex = redis().mutex("orders", {.lease = 20s, .dialect = how});
+    const auto mutex = redis().mutex("orders", {.lease = 20s}, how);
     const auto held = mutex.acquire();
     const auto before = called("evalsha");
     std::thread([&] { expect_reason(mutex.try_acquire(), errc::busy); }).join();
@@ -432,9 +425,9 @@ TEST_P(Dialects, AskForEachThreadWhereEachGrantMustBeSeen) {
 
 // As a multi lock of Redisson.
 TEST_P(Dialects, AreTakenTogetherOrNotAtAll) {
-  const lock_options as_redisson{.dialect = dialect::redisson()};
+  const auto redisson = dialect::redisson();
   const auto both =
-      all_of({redis().mutex("orders", as_redisson), redis().mutex("stock", as_redisson)});
+      all_of({redis().mutex("orders", {}, redisson), redis().mutex("stock", {}, redisson)});
   server().command({"HSET", "stock", "theirs:1", "1"});
   expect_reason(both.try_acquire(), errc::busy);
   EXPECT_TRUE(eventually([&] { return server().command({"EXISTS", "orders"}).number == 0; }));
@@ -451,13 +444,13 @@ TEST_P(Dialects, AreTakenTogetherOrNotAtAll) {
 
 TEST_P(Dialects, WakeThoseWhoWaitWithPythonRedisLock) {
   HOLDFAST_NEEDS_ONE_SERVER("its keys have several hash slots");
-  auto held = redis().mutex("orders", {.dialect = dialect::python_redis_lock()}).acquire();
+  auto held = redis().mutex("orders", {}, dialect::python_redis_lock()).acquire();
   held.release().value();
   EXPECT_EQ(server().command({"LLEN", "lock-signal:orders"}).number, 1);
 }
 
 TEST_P(Dialects, GoZeroKeepsALockForHalfASecondMore) {
-  const auto held = redis().mutex("orders", {.lease = 3s, .dialect = dialect::go_zero()}).acquire();
+  const auto held = redis().mutex("orders", {.lease = 3s}, dialect::go_zero()).acquire();
   EXPECT_GT(server().command({"PTTL", "orders"}).number, 3'000);
   EXPECT_LE(server().command({"PTTL", "orders"}).number, 3'500);
   EXPECT_LE(held.remaining(), 3s);
@@ -502,7 +495,7 @@ TEST_P(Dialects, PresetsWriteWhatTheyAreNamedAfter) {
   };
   for (const auto& one : all) {
     SCOPED_TRACE(one.key + one.value);
-    const auto held = redis().mutex("orders", {.dialect = one.how}).acquire();
+    const auto held = redis().mutex("orders", {}, one.how).acquire();
     const auto value = server().command({"GET", one.key}).text;
     EXPECT_TRUE(one.value.empty() ? value.size() >= 32 : value == one.value) << value;
     const auto ttl = server().command({"PTTL", one.key}).number;

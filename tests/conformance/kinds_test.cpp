@@ -143,7 +143,7 @@ TEST_P(Kinds, SayBusyTimedOutAndCancelled) {
     std::stop_source stop;
     std::optional<errc> reason;
     std::thread waiter{[&] {
-      const auto got = wanted.try_acquire({.timeout = forever, .stop = stop.get_token()});
+      const auto got = wanted.try_acquire({.timeout = forever}, stop.get_token());
       if (!got) reason = got.error().reason();
     }};
     EXPECT_TRUE(waits(queue_of(wanted), 1));

@@ -70,7 +70,7 @@ TEST_P(Latch, SaysWhyItWasNotPassed) {
     EXPECT_TRUE(waits("start", 1));
     stop.request_stop();
   }};
-  EXPECT_EQ(thrown_by([&] { start.wait({.stop = stop.get_token()}); }).reason(), errc::cancelled);
+  EXPECT_EQ(thrown_by([&] { start.wait({}, stop.get_token()); }).reason(), errc::cancelled);
   EXPECT_TRUE(waits("start", 0)) << "who gave up left the queue";
 }
 

@@ -44,69 +44,57 @@ inline all_makers native_makers() {
 inline all_makers foreign_makers() {
   return {
       {"plain lock, as redis-py's",
-       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::redis_py()}); }},
+       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::redis_py()); }},
       {"go-zero's RedisLock",
-       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::go_zero()}); }},
+       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::go_zero()); }},
       {"Redisson's RLock",
-       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::redisson()}); }},
+       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::redisson()); }},
       {"Redisson's RFairLock",
        [](auto& redis, auto& name) {
-         return redis.mutex(name, {.fair = true, .dialect = dialect::redisson()});
+         return redis.mutex(name, {.fair = true}, dialect::redisson());
        }},
       {"Redisson's RSpinLock",
        [](auto& redis, auto& name) {
-         return redis.mutex(name, {.dialect = dialect::redisson(redisson_lock::spin)});
+         return redis.mutex(name, {}, dialect::redisson(redisson_lock::spin));
        }},
       {"Redisson's RFencedLock",
        [](auto& redis, auto& name) {
-         return redis.mutex(name, {.dialect = dialect::redisson(redisson_lock::fenced)});
+         return redis.mutex(name, {}, dialect::redisson(redisson_lock::fenced));
        }},
       {"Redisson's RReadWriteLock, reader",
-       [](auto& redis, auto& name) {
-         return redis.rw(name, {.dialect = dialect::redisson()}).shared();
-       }},
+       [](auto& redis, auto& name) { return redis.rw(name, {}, dialect::redisson()).shared(); }},
       {"Redisson's RReadWriteLock, writer",
-       [](auto& redis, auto& name) {
-         return redis.rw(name, {.dialect = dialect::redisson()}).exclusive();
-       }},
+       [](auto& redis, auto& name) { return redis.rw(name, {}, dialect::redisson()).exclusive(); }},
       {"Redisson's RSemaphore",
-       [](auto& redis, auto& name) {
-         return redis.semaphore(name, {.dialect = dialect::redisson()});
-       }},
+       [](auto& redis, auto& name) { return redis.semaphore(name, {}, dialect::redisson()); }},
       {"Redisson's RPermitExpirableSemaphore",
        [](auto& redis, auto& name) {
-         return redis.semaphore(name, {.dialect = dialect::redisson(redisson_lock::expirable)});
+         return redis.semaphore(name, {}, dialect::redisson(redisson_lock::expirable));
        }},
       {"Spring's registry, SPIN_LOCK",
        [](auto& redis, auto& name) {
-         return redis.mutex(name, {.dialect = dialect::spring_integration({"a"})});
+         return redis.mutex(name, {}, dialect::spring_integration({"a"}));
        }},
       {"Spring's registry, PUB_SUB_LOCK",
        [](auto& redis, auto& name) {
          const spring_registry told{.registry_key = "b", .mode = registry_mode::pub_sub};
-         return redis.mutex(name, {.dialect = dialect::spring_integration(told)});
+         return redis.mutex(name, {}, dialect::spring_integration(told));
        }},
       {"python-redis-lock's Lock",
-       [](auto& redis, auto& name) {
-         return redis.mutex(name, {.dialect = dialect::python_redis_lock()});
-       }},
+       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::python_redis_lock()); }},
       {"ShedLock's lock of a job",
-       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::shedlock()}); }},
+       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::shedlock()); }},
       {"redsync's Mutex",
-       [](auto& redis, auto& name) { return redis.mutex(name, {.dialect = dialect::redlock()}); }},
+       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::redlock()); }},
       {"node-redlock's Lock",
        [](auto& redis, auto& name) {
          const auto how = dialect::redlock({redlock_library::node_redlock});
-         return redis.mutex(name, {.dialect = how});
+         return redis.mutex(name, {}, how);
        }},
       {"rueidislock's lock",
-       [](auto& redis, auto& name) {
-         return redis.mutex(name, {.dialect = dialect::rueidislock()});
-       }},
+       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::rueidislock()); }},
       {"Redlock over a quorum",
-       [](auto& redis, auto& name) {
-         return quorum{{redis}}.mutex(name, {.dialect = dialect::redlock()});
-       }},
+       [](auto& redis, auto& name) { return quorum{{redis}}.mutex(name, {}, dialect::redlock()); }},
   };
 }
 

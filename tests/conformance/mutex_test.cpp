@@ -34,7 +34,7 @@ TEST_P(Mutex, BusyTimedOutAndCancelledAreValuesThatExplainThemselves) {
   EXPECT_LT(took, 5s);
   std::stop_source stop;
   stop.request_stop();
-  expect_reason(lock.try_acquire({.timeout = forever, .stop = stop.get_token()}), errc::cancelled);
+  expect_reason(lock.try_acquire({.timeout = forever}, stop.get_token()), errc::cancelled);
 }
 
 TEST_P(Mutex, AcquireThrowsWhatTryAcquireReturns) {
@@ -51,20 +51,20 @@ TEST_P(Mutex, StopTokenEndsAWaitThatIsUnderWay) {
   std::stop_source stop;
   std::optional<errc> reason;
   std::thread waiter{[&] {
-    const auto got = lock.try_acquire({.timeout = forever, .stop = stop.get_token()});
+    const auto got = lock.try_acquire({.timeout = forever}, stop.get_token());
     if (!got) reason = got.error().reason();
   }};
   stop.request_stop();
   waiter.join();
   EXPECT_EQ(reason, errc::cancelled);
   EXPECT_TRUE(held.release());
-  auto got = lock.try_acquire({.stop = std::stop_source{}.get_token()});
+  auto got = lock.try_acquire({}, std::stop_source{}.get_token());
   EXPECT_TRUE(got);
 }
 
 TEST_P(Mutex, StopAfterTheGrantDoesNotTakeTheLockAway) {
   std::stop_source stop;
-  const auto held = redis().mutex("a").acquire({.stop = stop.get_token()});
+  const auto held = redis().mutex("a").acquire({}, stop.get_token());
   stop.request_stop();
   EXPECT_TRUE(held.held());
   expect_reason(another_client().mutex("a").try_acquire(), errc::busy);

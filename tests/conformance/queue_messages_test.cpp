@@ -65,7 +65,7 @@ TEST_P(QueueMessages, AGrantForARequestThatHasLeftIsGivenBack) {
   const auto elsewhere = there.mutex("b").acquire(), also = there.mutex("left").acquire();
   std::stop_source stop, leave;
   const auto waits_until = [&](const char* name, const std::stop_source& until) {
-    expect_reason(redis().mutex(name).try_acquire({.timeout = forever, .stop = until.get_token()}),
+    expect_reason(redis().mutex(name).try_acquire({.timeout = forever}, until.get_token()),
                   errc::cancelled);
   };
   std::thread listener{[&] { waits_until("b", stop); }},

@@ -262,7 +262,7 @@ TEST_P(Quorum, EndsAWaitWithItsTimeOutOrStop) {
     (void)eventually([&] { return somebody_waits(); });
     stop.request_stop();
   });
-  expect_reason(there.mutex("leader").try_acquire({.timeout = generous, .stop = stop.get_token()}),
+  expect_reason(there.mutex("leader").try_acquire({.timeout = generous}, stop.get_token()),
                 errc::cancelled);
   stopper.join();
   // Who has left wants to hear nothing any more.

@@ -81,7 +81,7 @@ TEST_P(RateLimiter, DoesNotWaitForWhatWouldComeTooLate) {
 // Asks for two more than there are, and is told that it was called off. It has asked already.
 std::thread wait_until_called_off(const rate_limiter& mails, const std::stop_token& stop) {
   std::thread waits{[&mails, stop] {
-    const auto why = thrown_by([&] { mails.acquire(2, {.timeout = forever, .stop = stop}); });
+    const auto why = thrown_by([&] { mails.acquire(2, {.timeout = forever}, stop); });
     EXPECT_EQ(why.reason(), errc::cancelled);
   }};
   EXPECT_TRUE(eventually([&] { return mails.try_acquire().wait > 200s; })) << "it stands before us";
@@ -97,8 +97,7 @@ TEST_P(RateLimiter, WhoIsCalledOffGivesItBack) {
   waits.join();
   EXPECT_LE(mails.try_acquire().wait, 100s);
   const auto asked = called("evalsha");
-  EXPECT_EQ(thrown_by([&] { mails.acquire(1, {.stop = stop.get_token()}); }).reason(),
-            errc::cancelled);
+  EXPECT_EQ(thrown_by([&] { mails.acquire(1, {}, stop.get_token()); }).reason(), errc::cancelled);
   EXPECT_EQ(called("evalsha"), asked) << "it did not even ask";
 }
 

@@ -132,7 +132,7 @@ TEST_P(RecursiveMutex, DoesNotEnterWhenStopped) {
   const auto held = mutex.acquire();
   std::stop_source stop;
   stop.request_stop();
-  expect_reason(mutex.try_acquire({.timeout = forever, .stop = stop.get_token()}), errc::cancelled);
+  expect_reason(mutex.try_acquire({.timeout = forever}, stop.get_token()), errc::cancelled);
   EXPECT_EQ(mutex.hold_count(), 1u);
 }
 

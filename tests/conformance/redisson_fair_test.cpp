@@ -18,7 +18,7 @@ const std::string channel = "redisson_lock__channel:{orders}:";
 class RedissonFair : public mutex_test {
  protected:
   static lock orders(const client& of, milliseconds lease = 30s) {
-    return of.mutex("orders", {.lease = lease, .fair = true, .dialect = dialect::redisson()});
+    return of.mutex("orders", {.lease = lease, .fair = true}, dialect::redisson());
   }
   lock orders() const { return orders(redis()); }
 
@@ -92,8 +92,7 @@ TEST_P(RedissonFair, LeavesTheQueueWhenItIsStopped) {
   they_hold();
   std::stop_source stop;
   std::thread waiting([&] {
-    expect_reason(orders().try_acquire({.timeout = generous, .stop = stop.get_token()}),
-                  errc::cancelled);
+    expect_reason(orders().try_acquire({.timeout = generous}, stop.get_token()), errc::cancelled);
   });
   EXPECT_TRUE(waits(1));
   stop.request_stop();
@@ -142,8 +141,8 @@ TEST_P(RedissonFair, IsAskedOftenByThoseWhoCannotBeTold) {
 }
 
 TEST_P(RedissonFair, IsRenewedLostAndEnteredAgainAsOthers) {
-  const auto mutex = redis().recursive_mutex(
-      "orders", {.lease = 200ms, .fair = true, .dialect = dialect::redisson()});
+  const auto mutex =
+      redis().recursive_mutex("orders", {.lease = 200ms, .fair = true}, dialect::redisson());
   const auto outer = mutex.acquire();
   const auto inner = mutex.acquire();
   const auto pttl = [&] { return server().command({"PTTL", "orders"}).number; };
@@ -161,7 +160,7 @@ TEST_P(RedissonFair, IsRenewedLostAndEnteredAgainAsOthers) {
 
 TEST_P(RedissonFair, HasNoLimitOfItsQueue) {
   const auto reason = thrown_by([&] {
-    (void)redis().mutex("orders", {.fair = true, .queue_limit = 3, .dialect = dialect::redisson()});
+    (void)redis().mutex("orders", {.fair = true, .queue_limit = 3}, dialect::redisson());
   });
   EXPECT_EQ(reason.reason(), errc::unsupported);
 }

@@ -12,9 +12,7 @@ const std::string channel = "redisson_countdownlatch__channel__{start}";
 
 class RedissonLatch : public mutex_test {
  protected:
-  static latch start_of(const client& of) {
-    return of.latch("start", {.dialect = dialect::redisson()});
-  }
+  static latch start_of(const client& of) { return of.latch("start", dialect::redisson()); }
   latch here() const { return start_of(redis()); }
   std::string value() const { return server().command({"GET", "start"}).text; }
   // As the library's own countDown.
@@ -122,7 +120,7 @@ TEST_P(RedissonLatch, SaysWhyItWasNotPassed) {
     EXPECT_TRUE(are_listening(1));
     stop.request_stop();
   }};
-  EXPECT_EQ(thrown_by([&] { here().wait({.stop = stop.get_token()}); }).reason(), errc::cancelled);
+  EXPECT_EQ(thrown_by([&] { here().wait({}, stop.get_token()); }).reason(), errc::cancelled);
   EXPECT_TRUE(are_listening(0)) << "nobody listens for long who does not wait";
 }
 
@@ -184,7 +182,7 @@ TEST_P(RedissonLatch, IsNotShown) {
 }
 
 TEST_P(RedissonLatch, RefusesWhatIsSomethingElse) {
-  const auto held = redis().mutex("start", {.dialect = dialect::redisson()}).acquire();
+  const auto held = redis().mutex("start", {}, dialect::redisson()).acquire();
   const auto start = here();
   EXPECT_EQ(thrown_by([&] { (void)start.try_set(1); }).reason(), errc::foreign_key);
   EXPECT_EQ(thrown_by([&] { start.count_down(); }).reason(), errc::foreign_key);
@@ -196,13 +194,12 @@ TEST_P(RedissonLatch, RefusesWhatItCannotHave) {
   using enum redisson_lock;
   for (const auto& other : {dialect::redisson(spin), dialect::redisson(fenced),
                             dialect::redisson(expirable), dialect::go_zero()}) {
-    EXPECT_EQ(thrown_by([&] { (void)redis().latch("start", {.dialect = other}); }).reason(),
-              errc::unsupported);
+    EXPECT_EQ(thrown_by([&] { (void)redis().latch("start", other); }).reason(), errc::unsupported);
   }
   const auto start = here();
   EXPECT_EQ(thrown_by([&] { (void)start.try_set(0); }).reason(), errc::invalid_argument);
   EXPECT_EQ(thrown_by([&] { start.count_down(0); }).reason(), errc::invalid_argument);
-  EXPECT_EQ(thrown_by([&] { (void)redis().latch("", {.dialect = dialect::redisson()}); }).reason(),
+  EXPECT_EQ(thrown_by([&] { (void)redis().latch("", dialect::redisson()); }).reason(),
             errc::invalid_name);
 }
 

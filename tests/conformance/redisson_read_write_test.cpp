@@ -13,10 +13,10 @@ const std::string channel = "redisson_rwlock:{orders}";
 
 class RedissonReadWrite : public mutex_test {
  protected:
-  static lock_options as_theirs(milliseconds lease = 30s) {
-    return {.lease = lease, .dialect = dialect::redisson()};
+  static read_write_lock orders_of(const client& of, milliseconds lease = 30s) {
+    return of.rw("orders", {.lease = lease}, dialect::redisson());
   }
-  read_write_lock orders() const { return redis().rw("orders", as_theirs()); }
+  read_write_lock orders() const { return orders_of(redis()); }
 
   // As Redisson's own client would, for 30 s.
   void they_read() {
@@ -43,7 +43,7 @@ HOLDFAST_ON_EACH_SERVER(RedissonReadWrite);
 
 TEST_P(RedissonReadWrite, ReadersHoldItTogetherAndAWriterAlone) {
   const auto other = another_client();
-  const auto there = other.rw("orders", as_theirs());
+  const auto there = orders_of(other);
   auto first = orders().shared().acquire();
   auto second = there.shared().acquire();
   auto third = orders().shared().acquire();  // a reader of his own, although of the same thread
@@ -99,7 +99,7 @@ TEST_P(RedissonReadWrite, TellsThoseWhoWait) {
 }
 
 TEST_P(RedissonReadWrite, IsRenewedForReadersAndWriters) {
-  const auto lock = redis().rw("orders", as_theirs(200ms));
+  const auto lock = orders_of(redis(), 200ms);
   const auto lives_on = [&](const lease& held, const std::vector<std::string>& keys) {
     for (int rounds = 0; rounds < 3; ++rounds) {
       for (const auto& key : keys) {
@@ -121,7 +121,7 @@ TEST_P(RedissonReadWrite, IsRenewedForReadersAndWriters) {
 }
 
 TEST_P(RedissonReadWrite, IsLostWithItsKey) {
-  const auto lock = redis().rw("orders", as_theirs(200ms));
+  const auto lock = orders_of(redis(), 200ms);
   for (const auto& wanted : {lock.shared(), lock.exclusive()}) {
     const auto held = wanted.acquire();
     server().command({"DEL", "orders"});
@@ -138,17 +138,13 @@ TEST_P(RedissonReadWrite, RefusesWhatItsLayoutCannotHave) {
   EXPECT_EQ(reason([&] { (void)lock.upgradeable(); }), errc::unsupported);
   EXPECT_EQ(reason([&] { (void)lock.upgrade(held); }), errc::unsupported);
   EXPECT_EQ(reason([&] { (void)lock.downgrade(held); }), errc::unsupported);
-  const auto made = [&](lock_options options) {
-    return reason([&] { (void)redis().rw("orders", options); });
+  const auto made = [&](const lock_options& options, const dialect& how) {
+    return reason([&] { (void)redis().rw("orders", options, how); });
   };
-  auto fair = as_theirs();
-  fair.fair = true;
-  EXPECT_EQ(made(fair), errc::unsupported);
-  auto delayed = as_theirs();
-  delayed.lock_delay = 1s;
-  EXPECT_EQ(made(delayed), errc::unsupported);
-  EXPECT_EQ(made({.dialect = dialect::redisson(redisson_lock::spin)}), errc::unsupported);
-  EXPECT_EQ(made({.dialect = dialect::go_zero()}), errc::unsupported);
+  EXPECT_EQ(made({.fair = true}, dialect::redisson()), errc::unsupported);
+  EXPECT_EQ(made({.lock_delay = 1s}, dialect::redisson()), errc::unsupported);
+  EXPECT_EQ(made({}, dialect::redisson(redisson_lock::spin)), errc::unsupported);
+  EXPECT_EQ(made({}, dialect::go_zero()), errc::unsupported);
 }
 
 TEST_P(RedissonReadWrite, SaysSoWhenAThreadWouldWaitForItself) {
@@ -163,7 +159,7 @@ TEST_P(RedissonReadWrite, LosesNoIncrementAndShowsNoneHalfMade) {
   std::vector<std::thread> all;
   for (int i = 0; i < 4; ++i) {
     all.emplace_back([&, i] {
-      const auto lock = clients[i % 2].rw("orders", as_theirs());
+      const auto lock = orders_of(clients[i % 2]);
       for (int round = 0; round < rounds; ++round) {
         {
           const auto held = lock.exclusive().acquire();
@@ -213,7 +209,7 @@ TEST_P(RedissonReadWrite, IsShownWithItsWriter) {
 }
 
 TEST_P(RedissonReadWrite, CanBePartOfSeveral) {
-  const auto both = all_of({orders().shared(), redis().mutex("b", as_theirs())});
+  const auto both = all_of({orders().shared(), redis().mutex("b", {}, dialect::redisson())});
   auto held = both.acquire();
   EXPECT_EQ(server().command({"HGET", "orders", "mode"}).text, "read");
   expect_reason(orders().exclusive().try_acquire(), errc::busy);

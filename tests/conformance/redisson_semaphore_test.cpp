@@ -32,7 +32,7 @@ class RedissonSemaphore : public mutex_test {
     }
   }
   static semaphore seats(const client& of, const kind& how, milliseconds lease = 30s) {
-    return of.semaphore("seats", {.permits = limit, .lease = lease, .dialect = how.how});
+    return of.semaphore("seats", {.permits = limit, .lease = lease}, how.how);
   }
   std::string free() { return server().command({"GET", "seats"}).text; }
   std::int64_t in_use(const kind& how) { return server().command({"ZCARD", how.leases}).number; }
@@ -111,7 +111,7 @@ TEST_P(RedissonSemaphore, IsRenewedAndLostWithItsLease) {
 TEST_P(RedissonSemaphore, TakesBackWhatADeadHolderHad) {
   for_each([&](const kind& how) {
     const auto fixed = redis().semaphore(
-        "seats", {.permits = limit, .lease = 100ms, .renewal = renewal::none, .dialect = how.how});
+        "seats", {.permits = limit, .lease = 100ms, .renewal = renewal::none}, how.how);
     auto held = fixed.permits(3).acquire();
     auto next = seats(another_client(), how).permits(3).try_acquire({.timeout = generous});
     ASSERT_TRUE(next);
@@ -166,19 +166,19 @@ TEST_P(RedissonSemaphore, OfWhichOnlyTheExpirableKnowsHowManyThereAre) {
 
 TEST_P(RedissonSemaphore, RefusesWhatItCannotHave) {
   for_each([&](const kind& how) {
-    const auto limited = thrown_by(
-        [&] { (void)redis().semaphore("seats", {.queue_limit = 3, .dialect = how.how}); });
+    const auto limited =
+        thrown_by([&] { (void)redis().semaphore("seats", {.queue_limit = 3}, how.how); });
     EXPECT_EQ(limited.reason(), errc::unsupported);
     const auto many = thrown_by([&] { (void)seats(redis(), how).permits(1'001); });
     EXPECT_EQ(many.reason(), errc::invalid_argument);
   });
   const auto expirable = dialect::redisson(redisson_lock::expirable);
-  EXPECT_EQ(thrown_by([&] { (void)redis().mutex("seats", {.dialect = expirable}); }).reason(),
+  EXPECT_EQ(thrown_by([&] { (void)redis().mutex("seats", {}, expirable); }).reason(),
             errc::unsupported);
-  EXPECT_EQ(thrown_by([&] { (void)redis().rw("seats", {.dialect = expirable}); }).reason(),
+  EXPECT_EQ(thrown_by([&] { (void)redis().rw("seats", {}, expirable); }).reason(),
             errc::unsupported);
   for (const auto& other : {dialect::go_zero(), dialect::redisson(redisson_lock::spin)}) {
-    EXPECT_EQ(thrown_by([&] { (void)redis().semaphore("seats", {.dialect = other}); }).reason(),
+    EXPECT_EQ(thrown_by([&] { (void)redis().semaphore("seats", {}, other); }).reason(),
               errc::unsupported);
   }
 }

@@ -57,7 +57,7 @@ TEST_P(Redlock, IsTheSameTextAtEachServerWithoutAToken) {
   const auto here = nodes();
   for (const auto library : {redlock_library::redsync, redlock_library::node_redlock}) {
     const auto how = dialect::redlock({library});
-    auto held = here.mutex("orders", {.lease = 8s, .dialect = how}).acquire();
+    auto held = here.mutex("orders", {.lease = 8s}, how).acquire();
     EXPECT_TRUE(held.held());
     EXPECT_FALSE(held.token());
     EXPECT_LE(held.remaining(), 8s - 80ms - 2ms);  // the drift that both libraries reckon with
@@ -77,12 +77,12 @@ TEST_P(Redlock, IsTheSameTextAtEachServerWithoutAToken) {
 }
 
 TEST_P(Redlock, LastsAsLongAsTheLibrarysUnlessToldOtherwise) {
-  const auto held = nodes().mutex("orders", {.dialect = dialect::redlock()}).acquire();
+  const auto held = nodes().mutex("orders", {}, dialect::redlock()).acquire();
   EXPECT_LE(held.remaining(), 8s);
 }
 
 TEST_P(Redlock, IsKeptOutByAMajorityAndNotByLess) {
-  const auto mutex = nodes().mutex("orders", {.dialect = dialect::redlock()});
+  const auto mutex = nodes().mutex("orders", {}, dialect::redlock());
   take(1);
   auto held = mutex.acquire();
   EXPECT_TRUE(held.held());
@@ -97,9 +97,10 @@ TEST_P(Redlock, IsKeptOutByAMajorityAndNotByLess) {
 
 TEST_P(Redlock, LocksSeveralResourcesOrNone) {
   const auto here = nodes();
+  const std::vector<std::string> further{"stock"};
   const auto how =
-      dialect::redlock({.library = redlock_library::node_redlock, .further_resources = {"stock"}});
-  const auto both = here.mutex("orders", {.lease = 5s, .dialect = how});
+      dialect::redlock({.library = redlock_library::node_redlock, .further_resources = further});
+  const auto both = here.mutex("orders", {.lease = 5s}, how);
   take(0, "stock");
   take(2, "stock");
   expect_reason(both.try_acquire(), errc::busy);
@@ -108,7 +109,7 @@ TEST_P(Redlock, LocksSeveralResourcesOrNone) {
   auto held = both.acquire();
   EXPECT_TRUE(comes_to(2));
   EXPECT_TRUE(comes_to(3, "stock"));
-  expect_reason(here.mutex("stock", {.dialect = dialect::redlock()}).try_acquire(), errc::busy);
+  expect_reason(here.mutex("stock", {}, dialect::redlock()).try_acquire(), errc::busy);
   held.release().value();
   EXPECT_TRUE(comes_to(0));
   EXPECT_TRUE(comes_to(1, "stock"));
@@ -116,7 +117,7 @@ TEST_P(Redlock, LocksSeveralResourcesOrNone) {
 
 TEST_P(Redlock, IsRenewedAndLostWithAMajority) {
   const auto how = dialect::redlock();
-  auto held = nodes().mutex("orders", {.lease = 300ms, .dialect = how}).acquire();
+  auto held = nodes().mutex("orders", {.lease = 300ms}, how).acquire();
   EXPECT_TRUE(comes_to(3));
   // At a third of the lease each: longer than it lasts.
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(is_renewed());
@@ -135,7 +136,7 @@ TEST_P(Redlock, IsRenewedAndLostWithAMajority) {
 
 TEST_P(Redlock, AsksNoSoonerThanItIsTold) {
   const auto how = dialect::redlock({.retry_interval = 200ms});
-  const auto mutex = nodes().mutex("orders", {.dialect = how});
+  const auto mutex = nodes().mutex("orders", {}, how);
   take(0);  // the votes are split: others would try again at once
   take(1);
   expect_reason(mutex.try_acquire(), errc::busy);
@@ -148,7 +149,7 @@ TEST_P(Redlock, AsksNoSoonerThanItIsTold) {
 
 TEST_P(Redlock, AsksWhenTheVotesOfOthersRunOut) {
   const auto how = dialect::redlock({.retry_interval = 30min});
-  const auto mutex = nodes().mutex("orders", {.dialect = how});
+  const auto mutex = nodes().mutex("orders", {}, how);
   for (std::size_t i = 0; i < 2; ++i) server(i).command({"SET", "orders", "theirs", "PX", "300"});
   EXPECT_TRUE(mutex.try_acquire({.timeout = generous}));
 }
@@ -159,13 +160,13 @@ TEST_P(Redlock, DoesWithoutAMinority) {
   server(2).kill9();
   const auto how = dialect::redlock({.retry_interval = 10ms});
   for (int i = 0; i < 5; ++i) {
-    auto held = here.mutex("orders", {.dialect = how}).acquire();
-    expect_reason(there.mutex("orders", {.dialect = how}).try_acquire(), errc::busy);
+    auto held = here.mutex("orders", {}, how).acquire();
+    expect_reason(there.mutex("orders", {}, how).try_acquire(), errc::busy);
     held.release().value();
   }
   server(1).kill9();
   EXPECT_TRUE(eventually([&] {
-    const auto got = here.mutex("orders", {.dialect = how}).try_acquire();
+    const auto got = here.mutex("orders", {}, how).try_acquire();
     return !got && got.error().reason() == errc::unavailable;
   }));
 }
@@ -173,8 +174,7 @@ TEST_P(Redlock, DoesWithoutAMinority) {
 TEST_P(Redlock, NoticesOneServerUnderTwoAddresses) {
   const auto one = start({.tcp = true});
   const quorum twice{{client{one.url()}, client{one.tcp_url()}}};
-  expect_reason(twice.mutex("x", {.dialect = dialect::redlock()}).try_acquire(),
-                errc::invalid_argument);
+  expect_reason(twice.mutex("x", {}, dialect::redlock()).try_acquire(), errc::invalid_argument);
   EXPECT_TRUE(eventually([&] { return one.command({"EXISTS", "x"}).number == 0; }));
 }
 
@@ -182,14 +182,15 @@ TEST_P(Redlock, RefusesWhatItHasNot) {
   const auto here = nodes();
   const auto redlock = dialect::redlock();
   const lock_options unsupported[] = {
-      {.fair = true, .dialect = redlock}, {.queue_limit = 1, .dialect = redlock},
-      {.retain = 1s, .dialect = redlock}, {.lock_delay = 1s, .dialect = redlock},
-      {.dialect = dialect::redisson()},   {.dialect = dialect::redis_py()},
-  };
+      {.fair = true}, {.queue_limit = 1}, {.retain = 1s}, {.lock_delay = 1s}};
   for (const auto& options : unsupported) {
-    EXPECT_EQ(thrown_by([&] { (void)here.mutex("x", options); }).reason(), errc::unsupported);
+    EXPECT_EQ(thrown_by([&] { (void)here.mutex("x", options, redlock); }).reason(),
+              errc::unsupported);
   }
-  EXPECT_NO_THROW((void)here.mutex("x", {.fencing = fencing::off, .dialect = redlock}));
+  for (const auto& other : {dialect::redisson(), dialect::redis_py()}) {
+    EXPECT_EQ(thrown_by([&] { (void)here.mutex("x", {}, other); }).reason(), errc::unsupported);
+  }
+  EXPECT_NO_THROW((void)here.mutex("x", {.fencing = fencing::off}, redlock));
   const auto refused = [](std::vector<std::string> further) {
     return thrown_by([&] { dialect::redlock({.further_resources = further}); }).reason();
   };

@@ -25,9 +25,7 @@ class Rueidislock : public mutex_test {
   void they_give_back() {
     for (int i = 0; i < 3; ++i) server().command({"DEL", key(i)});
   }
-  lock ours(const client& from) {
-    return from.mutex("orders", {.dialect = dialect::rueidislock()});
-  }
+  lock ours(const client& from) { return from.mutex("orders", {}, dialect::rueidislock()); }
 };
 HOLDFAST_ON_EACH_SERVER(Rueidislock);
 
@@ -111,7 +109,7 @@ TEST_P(Rueidislock, StopsAtItsTimeoutAndWhenItIsCalledOff) {
   expect_reason(ours(redis()).try_acquire({.timeout = 50ms}), errc::timed_out);
   std::stop_source stop;
   auto waits = std::async(std::launch::async, [&] {
-    return ours(redis()).try_acquire({.timeout = forever, .stop = stop.get_token()}).has_value();
+    return ours(redis()).try_acquire({.timeout = forever}, stop.get_token()).has_value();
   });
   EXPECT_TRUE(eventually([&] { return called("evalsha") >= 2; }));
   stop.request_stop();
@@ -122,8 +120,7 @@ TEST_P(Rueidislock, StopsAtItsTimeoutAndWhenItIsCalledOff) {
 TEST_P(Rueidislock, IsSetUpAsItsUsersAre) {
   const auto held =
       redis()
-          .mutex("orders",
-                 {.dialect = dialect::rueidislock({.key_prefix = "a", .key_majority = 1})})
+          .mutex("orders", {}, dialect::rueidislock({.key_prefix = "a", .key_majority = 1}))
           .acquire();
   EXPECT_EQ(server().command({"EXISTS", "a:0:orders"}).number, 1);
   EXPECT_EQ(server().command({"EXISTS", "a:1:orders"}).number, 0);

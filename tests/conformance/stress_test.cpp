@@ -26,11 +26,8 @@ class Stress : public mutex_test {
     acquire_options how{.timeout = generous};
     const auto kind = random() % 4;
     if (kind == 0) how.timeout = milliseconds(random() % 5);
-    if (kind == 1) {
-      how.stop = stop.get_token();
-      canceller = std::thread{[&] { stop.request_stop(); }};
-    }
-    const auto held = lock.try_acquire(how);
+    if (kind == 1) canceller = std::thread{[&] { stop.request_stop(); }};
+    const auto held = lock.try_acquire(how, stop.get_token());
     if (canceller.joinable()) canceller.join();
     if (held) return locks_[which].enter(*held);
     const auto reason = held.error().reason();

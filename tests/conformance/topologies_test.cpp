@@ -63,7 +63,7 @@ const std::map<std::string_view, use_of_two>& unheld_kinds() {
       {"latch", [](auto& redis, auto& other) { meet(redis.latch("ready"), other.latch("ready")); }},
       {"Redisson's RCountDownLatch",
        [](auto& redis, auto& other) {
-         const latch_options theirs{.dialect = dialect::redisson()};
+         const auto theirs = dialect::redisson();
          meet(redis.latch("theirs", theirs), other.latch("theirs", theirs));
        }},
       {"barrier",
@@ -183,12 +183,12 @@ struct over_quorum {
   quorum_maker made{};
 };
 
-quorum_maker mutex_with(const lock_options& how) {
-  return [how](auto& voters, auto& name) { return voters.mutex(name, how); };
+quorum_maker mutex_with(const lock_options& options, const dialect& how = {}) {
+  return [=](auto& voters, auto& name) { return voters.mutex(name, options, how); };
 }
 over_quorum had(quorum_maker made) { return {over_quorum::fate::had, std::move(made)}; }
-over_quorum refused(const lock_options& how) {
-  return {over_quorum::fate::refused, mutex_with(how)};
+over_quorum refused(const lock_options& options, const dialect& how = {}) {
+  return {over_quorum::fate::refused, mutex_with(options, how)};
 }
 
 // One for each, so that a misspelt one is noticed: a client has it.
@@ -252,7 +252,7 @@ all_over_quorum native_over_quorum() {
 }
 
 all_over_quorum foreign_over_quorum() {
-  const auto redsync = had(mutex_with({.dialect = dialect::redlock()}));
+  const auto redsync = had(mutex_with({}, dialect::redlock()));
   const auto node_redlock = dialect::redlock({redlock_library::node_redlock});
   const spring_registry told{.registry_key = "b", .mode = registry_mode::pub_sub};
   const auto no_rw = absent<has_rw<client>, has_rw<quorum>>();
@@ -260,23 +260,23 @@ all_over_quorum foreign_over_quorum() {
   return {
       {"redsync's Mutex", redsync},
       {"Redlock over a quorum", redsync},
-      {"node-redlock's Lock", had(mutex_with({.dialect = node_redlock}))},
-      {"plain lock, as redis-py's", refused({.dialect = dialect::redis_py()})},
-      {"go-zero's RedisLock", refused({.dialect = dialect::go_zero()})},
-      {"Redisson's RLock", refused({.dialect = dialect::redisson()})},
-      {"Redisson's RFairLock", refused({.fair = true, .dialect = dialect::redisson()})},
-      {"Redisson's RSpinLock", refused({.dialect = dialect::redisson(redisson_lock::spin)})},
-      {"Redisson's RFencedLock", refused({.dialect = dialect::redisson(redisson_lock::fenced)})},
+      {"node-redlock's Lock", had(mutex_with({}, node_redlock))},
+      {"plain lock, as redis-py's", refused({}, dialect::redis_py())},
+      {"go-zero's RedisLock", refused({}, dialect::go_zero())},
+      {"Redisson's RLock", refused({}, dialect::redisson())},
+      {"Redisson's RFairLock", refused({.fair = true}, dialect::redisson())},
+      {"Redisson's RSpinLock", refused({}, dialect::redisson(redisson_lock::spin))},
+      {"Redisson's RFencedLock", refused({}, dialect::redisson(redisson_lock::fenced))},
       {"Redisson's RReadWriteLock, reader", no_rw},
       {"Redisson's RReadWriteLock, writer", no_rw},
       {"Redisson's RSemaphore", no_semaphore},
       {"Redisson's RPermitExpirableSemaphore", no_semaphore},
       {"Redisson's RCountDownLatch", absent<has_latch<client>, has_latch<quorum>>()},
-      {"Spring's registry, SPIN_LOCK", refused({.dialect = dialect::spring_integration({"a"})})},
-      {"Spring's registry, PUB_SUB_LOCK", refused({.dialect = dialect::spring_integration(told)})},
-      {"python-redis-lock's Lock", refused({.dialect = dialect::python_redis_lock()})},
-      {"ShedLock's lock of a job", refused({.dialect = dialect::shedlock()})},
-      {"rueidislock's lock", refused({.dialect = dialect::rueidislock()})},
+      {"Spring's registry, SPIN_LOCK", refused({}, dialect::spring_integration({"a"}))},
+      {"Spring's registry, PUB_SUB_LOCK", refused({}, dialect::spring_integration(told))},
+      {"python-redis-lock's Lock", refused({}, dialect::python_redis_lock())},
+      {"ShedLock's lock of a job", refused({}, dialect::shedlock())},
+      {"rueidislock's lock", refused({}, dialect::rueidislock())},
   };
 }
 

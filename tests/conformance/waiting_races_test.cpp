@@ -63,9 +63,8 @@ TEST_P(WaitingRaces, AGrantThatCrossesTheLeavingOfItsWaiterGoesOn) {
   for (int round = 0; round < 100; ++round) {
     auto held = redis().mutex("a").acquire();
     std::stop_source stop;
-    std::thread leaver{[&] {
-      (void)leaves.try_acquire({.timeout = forever, .stop = stop.get_token()}).has_value();
-    }};
+    std::thread leaver{
+        [&] { (void)leaves.try_acquire({.timeout = forever}, stop.get_token()).has_value(); }};
     ASSERT_TRUE(waits("a", 1));
     std::thread stops{[&] { stop.request_stop(); }};
     EXPECT_TRUE(held.release());

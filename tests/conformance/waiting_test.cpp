@@ -154,9 +154,8 @@ TEST_P(Waiting, WhoGivesUpLeavesTheQueueAndTheNextIsServed) {
   auto held = redis().mutex("a").acquire();
   std::stop_source stop;
   std::thread leaver{[&] {
-    expect_reason(
-        another_client().mutex("a").try_acquire({.timeout = forever, .stop = stop.get_token()}),
-        errc::cancelled);
+    expect_reason(another_client().mutex("a").try_acquire({.timeout = forever}, stop.get_token()),
+                  errc::cancelled);
   }};
   ASSERT_TRUE(waits("a", 1));
   std::thread stayer{[&] { (void)another_client().mutex("a").acquire(); }};
@@ -238,7 +237,7 @@ TEST_P(Waiting, WhoGivesUpAfterHeWasWokenLeavesTheLockToTheNext) {
       std::stop_source stop;
       std::optional held = lock.acquire();
       std::thread first{
-          [&] { std::ignore = lock.try_acquire({.timeout = forever, .stop = stop.get_token()}); }};
+          [&] { std::ignore = lock.try_acquire({.timeout = forever}, stop.get_token()); }};
       std::thread next;
       if (has_next) next = std::thread{[&] { EXPECT_TRUE(lock.try_acquire({.timeout = 5s})); }};
       // Long enough for them to fall asleep; if they did not, this round shows nothing.
@@ -260,7 +259,7 @@ TEST_P(Waiting, WhoIsNextInTheClientAsksAtOnceWhenTheHolderOnlyLetsGo) {
   const auto elsewhere = redis().mutex("b").acquire();
   std::stop_source enough;
   std::thread listener([&] {
-    EXPECT_FALSE(shared.mutex("b").try_acquire({.timeout = forever, .stop = enough.get_token()}));
+    EXPECT_FALSE(shared.mutex("b").try_acquire({.timeout = forever}, enough.get_token()));
   });
   EXPECT_TRUE(waits("b", 1));
   std::optional held = lock.acquire();

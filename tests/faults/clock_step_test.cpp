@@ -67,9 +67,9 @@ TEST_P(ClockStep, AHolderBelievesNoLongerThanItAskedFor) {
   };
   add("mutex", 6s, redis.mutex("a", {.lease = 6s}));
   add("semaphore", 6s, redis.semaphore("b", {.permits = 2, .lease = 6s}));
-  add("redisson", 6s, redis.mutex("c", {.lease = 6s, .dialect = dialect::redisson()}));
-  add("redis-py", 6s, redis.mutex("d", {.lease = 6s, .dialect = dialect::redis_py()}));
-  add("redlock-rs", 6s, redis.mutex("e", {.lease = 6s, .dialect = dialect::redlock()}));
+  add("redisson", 6s, redis.mutex("c", {.lease = 6s}, dialect::redisson()));
+  add("redis-py", 6s, redis.mutex("d", {.lease = 6s}, dialect::redis_py()));
+  add("redlock-rs", 6s, redis.mutex("e", {.lease = 6s}, dialect::redlock()));
   const auto both = redis.rw("f", {.lease = 6s});
   const auto writer = both.exclusive().acquire();
   auto extended = redis.mutex("g", {.lease = 6s}).acquire();

@@ -42,7 +42,7 @@ class DialectsOnCluster : public support::server_test {
   }
 
   const std::string name = "orders";
-  const lock_options as_redisson{.dialect = dialect::redisson()};
+  const dialect redisson = dialect::redisson();
 
  private:
   std::optional<cluster_servers> servers_;
@@ -56,10 +56,10 @@ TEST_P(DialectsOnCluster, AreWhereTheirKeysAre) {
   std::vector<lease> held;
   for (int i = 0; i < 20; ++i) {
     const auto one = "job " + std::to_string(i) + (i % 2 == 0 ? "" : "{a}");
-    held.push_back(redis.mutex(one, as_redisson).acquire());
+    held.push_back(redis.mutex(one, {}, redisson).acquire());
     const auto& node = servers().node(servers().master_of(hash_slot(one)));
     EXPECT_EQ(node.command({"HLEN", one}).number, 1) << one;
-    EXPECT_EQ(other.mutex(one, as_redisson).try_acquire().error().reason(), errc::busy);
+    EXPECT_EQ(other.mutex(one, {}, redisson).try_acquire().error().reason(), errc::busy);
     EXPECT_EQ(look.status(one, dialect::redisson()).what, lock_status::state::held);
     EXPECT_TRUE(held.back().extend(std::chrono::seconds{60}));
   }
@@ -72,9 +72,9 @@ TEST_P(DialectsOnCluster, AreWhereTheirKeysAre) {
 TEST_P(DialectsOnCluster, ThoseWhoWaitListenWhereTheSlotIs) {
   const client redis{servers().url()};
   const client other{servers().url()};
-  auto held = redis.mutex(name, as_redisson).acquire();
+  auto held = redis.mutex(name, {}, redisson).acquire();
   auto waiting = std::async(std::launch::async, [&] {
-    return other.mutex(name, as_redisson).try_acquire({.timeout = 2 * support::generous});
+    return other.mutex(name, {}, redisson).try_acquire({.timeout = 2 * support::generous});
   });
   auto at = servers().master_of(hash_slot(name));
   for (int moves = 0; moves < 4; ++moves) {
@@ -89,17 +89,16 @@ TEST_P(DialectsOnCluster, ThoseWhoWaitListenWhereTheSlotIs) {
   const auto got = waiting.get();
   ASSERT_TRUE(got) << got.error().what();
   EXPECT_TRUE(are_listening(at, 0)) << "nobody waits any more";
-  for (int i = 0; i < 50; ++i) EXPECT_TRUE(other.mutex("other", as_redisson).acquire().release());
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(other.mutex("other", {}, redisson).acquire().release());
 }
 
 TEST_P(DialectsOnCluster, OthersAreToldByPlainMessages) {
   const client redis{servers().url()};
   const client other{servers().url()};
-  const lock_options as_registry{.dialect =
-                                     dialect::spring_integration({"app", registry_mode::pub_sub})};
-  auto held = redis.mutex(name, as_registry).acquire();
+  const auto registry = dialect::spring_integration({"app", registry_mode::pub_sub});
+  auto held = redis.mutex(name, {}, registry).acquire();
   auto waiting = std::async(std::launch::async, [&] {
-    return other.mutex(name, as_registry).try_acquire({.timeout = support::generous});
+    return other.mutex(name, {}, registry).try_acquire({.timeout = support::generous});
   });
   EXPECT_TRUE(eventually([&] {
     std::int64_t heard = 0;
@@ -138,10 +137,10 @@ void expect_answers_after(support::fake_server::script parting, std::size_t conn
           std::to_string(node.port()) + "\r\n";
   const client redis{"redis+cluster://127.0.0.1:" + std::to_string(node.port()),
                      {.response_timeout = support::generous}};
-  const auto mutex = redis.mutex("orders", {.dialect = dialect::redisson()});
+  const auto mutex = redis.mutex("orders", {}, dialect::redisson());
   std::stop_source patience;
   auto waiting = std::async(std::launch::async, [&] {
-    return mutex.try_acquire({.timeout = support::generous, .stop = patience.get_token()});
+    return mutex.try_acquire({.timeout = support::generous}, patience.get_token());
   });
   // It asks again once it is told that it listens.
   EXPECT_TRUE(eventually([&] { return node.received("EVALSHA") >= 2; }));

@@ -443,10 +443,11 @@ TEST(Cluster, RefusesWhatNeedsOneServer) {
     client{url, {.detect_deadlocks = true}};
   });
   const client redis{url};
+  const std::vector<std::string> further{"b"};
   for (const auto& other : {dialect::rueidislock(), dialect::python_redis_lock(),
-                            dialect::redlock({.further_resources = {"b"}})}) {
+                            dialect::redlock({.further_resources = further})}) {
     const auto words = "layout " + std::string(other.name()) + " have several hash slots";
-    expect_refused(words.c_str(), [&] { (void)redis.mutex("a", {.dialect = other}); });
+    expect_refused(words.c_str(), [&] { (void)redis.mutex("a", {}, other); });
   }
   expect_refused("have several hash slots",
                  [&] { (void)inspector{redis}.status("a", dialect::rueidislock()); });

@@ -123,7 +123,7 @@ TEST_P(CrashedServer, AskerOfAFrozenOneCanBeStopped) {
   server.freeze();
   std::stop_source stop;
   auto asking = std::async(std::launch::async, [&] {
-    return wanted.try_acquire({.timeout = forever, .stop = stop.get_token()});
+    return wanted.try_acquire({.timeout = forever}, stop.get_token());
   });
   EXPECT_EQ(asking.wait_for(50ms), std::future_status::timeout);  // long enough to have asked
   const auto before = net::now();
@@ -141,7 +141,7 @@ TEST_P(CrashedServer, WaiterOfAFrozenOneMayCloseHisClient) {
   {
     const client redis{server.url(), impatient()};
     auto waiting = std::async(std::launch::async, [&] {
-      return redis.mutex("a").try_acquire({.timeout = forever, .stop = stop.get_token()});
+      return redis.mutex("a").try_acquire({.timeout = forever}, stop.get_token());
     });
     EXPECT_TRUE(eventually([&] { return inspector{other}.status("a").waiting == 1; }));
     server.freeze();

@@ -76,9 +76,7 @@ TEST_P(Once, EachCountOfRedissonsLatchCountsOnce) {
   server().command({"SET", "ready", std::to_string(whole)});
   std::uint32_t told = 0;
   at_every_cut(
-      [&](const client& redis) {
-        told = redis.latch("ready", {.dialect = dialect::redisson()}).count_down();
-      },
+      [&](const client& redis) { told = redis.latch("ready", dialect::redisson()).count_down(); },
       [&](int times) {
         ASSERT_EQ(told, whole - static_cast<std::uint32_t>(times));
         ASSERT_EQ(server().command({"GET", "ready"}).text, std::to_string(told));

@@ -14,9 +14,8 @@ class ReplicasOfMany : public replicas_test {
   // A thread that asks; what it was granted waits for the replica when the master knows it.
   static answer ask(const client& redis, const std::string& name, const lock_options& how = {},
                     std::stop_token stop = {}) {
-    return std::async(std::launch::async, [lock = redis.mutex(name, how), stop] {
-      return lock.try_acquire({.stop = stop});
-    });
+    return std::async(std::launch::async,
+                      [lock = redis.mutex(name, how), stop] { return lock.try_acquire({}, stop); });
   }
   static bool is_there(const answer& one) { return one.wait_for(0s) == std::future_status::ready; }
 

@@ -110,7 +110,7 @@ TEST_P(Replicas, AreNotWaitedForByWhoWasStopped) {
   replica().freeze();
   std::stop_source stop;
   auto asking = std::async(std::launch::async, [&] {
-    return redis.mutex("a").try_acquire({.timeout = 60s, .stop = stop.get_token()});
+    return redis.mutex("a").try_acquire({.timeout = 60s}, stop.get_token());
   });
   ASSERT_TRUE(eventually([&] { return knows(master(), "a"); }));
   stop.request_stop();
@@ -155,7 +155,7 @@ TEST_P(Replicas, AreNotAskedAboutLatchesAndBarriers) {
     EXPECT_TRUE(gate.try_wait());
   };
   goes_through(redis.latch("a"));
-  goes_through(redis.latch("b", {.dialect = dialect::redisson()}));
+  goes_through(redis.latch("b", dialect::redisson()));
   std::thread other{[&] { EXPECT_NO_THROW(redis.barrier("c", 2).arrive_and_wait()); }};
   EXPECT_NO_THROW(redis.barrier("c", 2).arrive_and_wait());
   other.join();

@@ -141,18 +141,16 @@ class full_house {
     const auto broken = of.mutex("broken").acquire();
     (void)inspector{of}.break_lock("broken", "a test");
     for (const auto& one : {other.mutex("mutex"), of.rw("rw").exclusive(), pool.permits(1)}) {
-      waits.emplace_back([one, stop = stop.get_token()] {
-        (void)one.try_acquire({.timeout = forever, .stop = stop});
-      });
+      waits.emplace_back(
+          [one, stop = stop.get_token()] { (void)one.try_acquire({.timeout = forever}, stop); });
     }
     waits.emplace_back([of, stop = stop.get_token()] {
-      (void)quorum{{of}}.mutex("quorum").try_acquire({.timeout = forever, .stop = stop});
+      (void)quorum{{of}}.mutex("quorum").try_acquire({.timeout = forever}, stop);
     });
-    waits.emplace_back([this, stop = stop.get_token()] {
-      (void)gate.try_wait({.timeout = forever, .stop = stop});
-    });
+    waits.emplace_back(
+        [this, stop = stop.get_token()] { (void)gate.try_wait({.timeout = forever}, stop); });
     waits.emplace_back([of, stop = stop.get_token()] {
-      (void)of.barrier("barrier", 2).try_arrive_and_wait({.timeout = forever, .stop = stop});
+      (void)of.barrier("barrier", 2).try_arrive_and_wait({.timeout = forever}, stop);
     });
   }
   ~full_house() { stop.request_stop(); }
@@ -348,15 +346,15 @@ TEST_P(Tenants, HaveNoLocksOfOtherLibraries) {
     expect_thrown(errc::unsupported, "not for a client of a tenant ('blue')", act);
   };
   const auto theirs = dialect::redisson();
-  refused([&] { (void)blue.mutex("a", {.dialect = theirs}); });
-  refused([&] { (void)blue.mutex("a", {.dialect = dialect::redis_py()}); });
-  refused([&] { (void)blue.recursive_mutex("a", {.dialect = theirs}); });
-  refused([&] { (void)blue.rw("a", {.dialect = theirs}); });
-  refused([&] { (void)blue.semaphore("a", {.dialect = theirs}); });
-  refused([&] { (void)blue.latch("a", {.dialect = theirs}); });
+  refused([&] { (void)blue.mutex("a", {}, theirs); });
+  refused([&] { (void)blue.mutex("a", {}, dialect::redis_py()); });
+  refused([&] { (void)blue.recursive_mutex("a", {}, theirs); });
+  refused([&] { (void)blue.rw("a", {}, theirs); });
+  refused([&] { (void)blue.semaphore("a", {}, theirs); });
+  refused([&] { (void)blue.latch("a", {}, theirs); });
   refused([&] {
-    (void)quorum{{blue}}.mutex(
-        "a", {.dialect = dialect::redlock({.library = redlock_library::node_redlock})});
+    (void)quorum{{blue}}.mutex("a", {},
+                               dialect::redlock({.library = redlock_library::node_redlock}));
   });
   refused([&] { (void)inspector{blue}.status("a", theirs); });
   refused([&] { (void)inspector{blue}.list_all_dialects(); });

@@ -156,7 +156,7 @@ class several_round {
     run_.did("one waits for all parts");
     wait_call waits;
     waits.begin([what = holdfast::all_of(locks)](const std::stop_token& stop) {
-      return outcome_of(what.try_acquire({.timeout = milliseconds{30'000}, .stop = stop}));
+      return outcome_of(what.try_acquire({.timeout = milliseconds{30'000}}, stop));
     });
     while (!holds_.empty()) {
       run_.expect(waits.said().empty(), all_or_nothing, "it got " + waits.said() + " too early");

@@ -65,7 +65,7 @@ class barrier_round {
     run_.did(std::string("a party arrives") + (timed ? " (30 ms)" : ""));
     one.begin([this, here = at(parties_), timed](const std::stop_token& stop) {
       const auto got =
-          here.try_arrive_and_wait({.timeout = milliseconds{timed ? 30 : 40'000}, .stop = stop});
+          here.try_arrive_and_wait({.timeout = milliseconds{timed ? 30 : 40'000}}, stop);
       if (got) note(*got);
       return outcome_of(got);
     });

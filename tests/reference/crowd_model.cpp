@@ -49,7 +49,7 @@ class member {
       std::jthread stopper;
       if (stops) stopper = std::jthread([&stop] { stop.request_stop(); });
       const auto began = net::now();
-      auto got = what.try_acquire({.timeout = milliseconds{timeout}, .stop = stop.get_token()});
+      auto got = what.try_acquire({.timeout = milliseconds{timeout}}, stop.get_token());
       const auto said = outcome_of(got);
       run_.did(who_ + " " + text_of(asked) + " " + std::to_string(timeout) + " ms: " + said +
                (got ? " " + got->token().to_string() : ""));

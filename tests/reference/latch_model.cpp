@@ -102,8 +102,7 @@ class latch_round {
     one.expected = left_ == 0 ? "ok" : timed ? "timed_out" : "";
     run_.did(std::string("a client waits") + (timed ? " (30 ms)" : ""));
     one.begin([here = at(), timed](const std::stop_token& stop) {
-      return outcome_of(
-          here.try_wait({.timeout = milliseconds{timed ? 30 : 40'000}, .stop = stop}));
+      return outcome_of(here.try_wait({.timeout = milliseconds{timed ? 30 : 40'000}}, stop));
     });
   }
 

@@ -43,7 +43,7 @@ void play_lock_delay(run& choices) {
   std::atomic<std::int64_t> came_in{0};
   wait_call waits;
   waits.begin([&, what = delayed(choices, 1, name, form, options)](const std::stop_token& stop) {
-    const auto got = what.try_acquire({.timeout = milliseconds{20'000}, .stop = stop});
+    const auto got = what.try_acquire({.timeout = milliseconds{20'000}}, stop);
     came_in = net::now().time_since_epoch().count();
     return outcome_of(got);
   });

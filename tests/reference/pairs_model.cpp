@@ -155,7 +155,7 @@ class pair_round {
     one.expected = "ok";
     one.begin([this, by, what = of_first(by)](const std::stop_token& stop) {
       const auto asked = net::now();
-      auto got = what.try_acquire({.timeout = milliseconds{20'000}, .stop = stop});
+      auto got = what.try_acquire({.timeout = milliseconds{20'000}}, stop);
       if (!got) return outcome_of(got);
       const auto has = sees_.watch(std::move(*got), believes(first_, by, asked));
       run_.noted(has->what().who + " came in with token " + has->token().to_string());
@@ -225,8 +225,7 @@ class pair_round {
       auto& one = waiting_.emplace_back();
       one.expected = "ok";
       one.begin([here = run_.of(0).barrier(name_, 2)](const std::stop_token& stop) {
-        return outcome_of(
-            here.try_arrive_and_wait({.timeout = milliseconds{20'000}, .stop = stop}));
+        return outcome_of(here.try_arrive_and_wait({.timeout = milliseconds{20'000}}, stop));
       });
       run_.expect(support::eventually([&] {
                     return run_.on().looks().status(name_).what == lock_status::state::shut;
@@ -257,9 +256,9 @@ class pair_round {
       auto& one = waiting_.emplace_back();
       one.expected = "ok";
       one.begin([this, is_latch, by, parties](const std::stop_token& stop) {
-        const acquire_options how{.timeout = milliseconds{20'000}, .stop = stop};
-        return is_latch ? outcome_of(run_.of(by).latch(name_).try_wait(how))
-                        : outcome_of(run_.of(by).barrier(name_, parties).try_arrive_and_wait(how));
+        const acquire_options how{.timeout = milliseconds{20'000}};
+        if (is_latch) return outcome_of(run_.of(by).latch(name_).try_wait(how, stop));
+        return outcome_of(run_.of(by).barrier(name_, parties).try_arrive_and_wait(how, stop));
       });
       run_.expect(
           support::eventually([&] { return run_.on().looks().status(name_).waiting >= by; }),

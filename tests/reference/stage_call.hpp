@@ -32,7 +32,7 @@ struct stage::call {
   void run_it(const lock& what, claim as, milliseconds timeout, observer& sees) {
     try {
       as.asked = net::now();
-      auto given = what.try_acquire({.timeout = timeout, .stop = stop.get_token()});
+      auto given = what.try_acquire({.timeout = timeout}, stop.get_token());
       returned = net::now();
       outcome = outcome_of(given);
       if (given) got = sees.watch(std::move(*given), std::move(as));

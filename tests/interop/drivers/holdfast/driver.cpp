@@ -80,7 +80,7 @@ holdfast::dialect dialect_of(const std::string& name, milliseconds least = {},
   if (name.starts_with("redsync") || name.starts_with("node_redlock")) {
     const auto library = name.starts_with("redsync") ? holdfast::redlock_library::redsync
                                                      : holdfast::redlock_library::node_redlock;
-    return holdfast::dialect::redlock({library, std::move(further), pause});
+    return holdfast::dialect::redlock({library, further, pause});
   }
   throw std::invalid_argument("unknown dialect " + name);
 }
@@ -96,14 +96,14 @@ class driver {
 
   std::string acquire(const std::string& name, int lease, int wait, int least) {
     auto options = as_called();
-    if (least != 0) options.dialect = dialect_of(called_, milliseconds{least});
+    const auto how = least != 0 ? dialect_of(called_, milliseconds{least}) : dialect_;
     if (lease != 0) {
       options.lease = milliseconds{lease};
       options.renewal = holdfast::renewal::none;
     } else {
       options.lease = milliseconds{1000};
     }
-    auto held = lock_of(name, options).try_acquire({.timeout = milliseconds{wait}});
+    auto held = lock_of(name, options, how).try_acquire({.timeout = milliseconds{wait}});
     if (!held) return is_busy(held.error()) ? "busy" : throw held.error();
     held_[name].push_back(std::move(*held));
     return "ok";
@@ -126,7 +126,8 @@ class driver {
       all.emplace_back([&] {
         raw_connection values{where_};
         const auto options = as_called();
-        const auto mutex = is_alone() ? redis().mutex(name, options) : lock_of(name, options);
+        const auto mutex =
+            is_alone() ? redis().mutex(name, options, dialect_) : lock_of(name, options, dialect_);
         for (int round = 0; round < rounds; ++round) {
           const auto held = mutex.acquire();
           const auto text = values.command({"GET", counter}).text;
@@ -229,14 +230,10 @@ class driver {
   }
 
  private:
-  holdfast::lock_options as_called() const {
-    return {.fair = called_ == "redisson_fair", .dialect = dialect_};
-  }
+  holdfast::lock_options as_called() const { return {.fair = called_ == "redisson_fair"}; }
 
   const holdfast::client& redis() const { return servers_.front(); }
-  holdfast::latch latch_of(const std::string& name) const {
-    return redis().latch(name, {.dialect = dialect_});
-  }
+  holdfast::latch latch_of(const std::string& name) const { return redis().latch(name, dialect_); }
   bool has_modes() const { return called_ == "redisson_rw"; }
   bool has_permits() const {
     return called_ == "redisson_semaphore" || called_ == "redisson_expirable";
@@ -248,35 +245,34 @@ class driver {
   }
 
   // NAME+OTHER is several resources, and several locks are NAME.1 and NAME.2.
-  holdfast::lock lock_of(const std::string& name, holdfast::lock_options options) const {
-    if (has_modes() || has_permits()) return part(name, options);
+  holdfast::lock lock_of(const std::string& name, const holdfast::lock_options& options,
+                         holdfast::dialect how) const {
+    if (has_modes() || has_permits()) return part(name, options, how);
     if (called_ == "redisson_multi") {
       return holdfast::all_of(
-          {redis().mutex(name + ".1", options), redis().mutex(name + ".2", options)});
+          {redis().mutex(name + ".1", options, how), redis().mutex(name + ".2", options, how)});
     }
     auto resources = split(name, '+');
     if (resources.size() > 1) {
-      options.dialect = dialect_of(called_, {}, {resources.begin() + 1, resources.end()});
+      how = dialect_of(called_, {}, {resources.begin() + 1, resources.end()});
     }
-    if (is_alone()) return redis().recursive_mutex(resources.front(), options);
-    return holdfast::quorum{servers_}.mutex(resources.front(), options);
+    if (is_alone()) return redis().recursive_mutex(resources.front(), options, how);
+    return holdfast::quorum{servers_}.mutex(resources.front(), options, how);
   }
 
   // Of a read-write lock NAME is the writer, and NAME/read a reader; of a semaphore of three
   // permits NAME/N are N.
-  holdfast::lock part(const std::string& word, const holdfast::lock_options& options) const {
+  holdfast::lock part(const std::string& word, const holdfast::lock_options& options,
+                      const holdfast::dialect& how) const {
     const auto slash = word.find('/');
     const auto name = word.substr(0, slash);
     if (has_modes()) {
-      const auto lock = redis().rw(name, options);
+      const auto lock = redis().rw(name, options, how);
       return slash == word.npos ? lock.exclusive() : lock.shared();
     }
     const auto count = static_cast<std::uint32_t>(std::stoi(word.substr(slash + 1)));
     return redis()
-        .semaphore(name, {.permits = 3,
-                          .lease = options.lease,
-                          .renewal = options.renewal,
-                          .dialect = options.dialect})
+        .semaphore(name, {.permits = 3, .lease = options.lease, .renewal = options.renewal}, how)
         .permits(count);
   }
 

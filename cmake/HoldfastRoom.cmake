@@ -102,6 +102,9 @@ function(holdfast_room name)
   set(target holdfast_${name})
   add_library(${target} OBJECT ${sources})
   holdfast_compile_options(${target})
+  # A user's static destructors may still use the library: see base/never_destroyed.hpp.
+  target_compile_options(${target} PRIVATE
+    $<$<CXX_COMPILER_ID:Clang>:-Wexit-time-destructors>)
   target_include_directories(${target} PUBLIC
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
   target_link_libraries(${target} PUBLIC Threads::Threads ${arg_LINKS})

@@ -8,6 +8,7 @@
 
 #include "api/checks.hpp"
 #include "base/lock_key.hpp"
+#include "base/never_destroyed.hpp"
 #include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
 #include "dialects/redisson/semaphore_recipe.hpp"
@@ -68,11 +69,11 @@ dialect dialect::redisson(redisson_lock which) {
   const auto make = [](redisson_lock one) {
     return dialect{std::make_shared<const dialects::redisson_recipe>(one)};
   };
-  static const dialect plain = make(redisson_lock::plain);
-  static const dialect spin = make(redisson_lock::spin);
-  static const dialect fenced = make(redisson_lock::fenced);
-  static const dialect expirable{
-      std::make_shared<const dialects::semaphore_recipe>(dialects::permit_leases::theirs)};
+  static const auto& plain = never_destroyed(make(redisson_lock::plain));
+  static const auto& spin = never_destroyed(make(redisson_lock::spin));
+  static const auto& fenced = never_destroyed(make(redisson_lock::fenced));
+  static const auto& expirable = never_destroyed(
+      dialect{std::make_shared<const dialects::semaphore_recipe>(dialects::permit_leases::theirs)});
   switch (which) {
     case redisson_lock::plain:
       break;
@@ -87,13 +88,13 @@ dialect dialect::redisson(redisson_lock which) {
 }
 
 dialect dialect::go_zero() {
-  static const dialect only{plain_lock({.name = "go_zero", .surplus = dialects::go_zero_surplus},
-                                       {.value = token_form::letters})};
+  static const auto& only = never_destroyed(dialect{plain_lock(
+      {.name = "go_zero", .surplus = dialects::go_zero_surplus}, {.value = token_form::letters})});
   return only;
 }
 
 dialect dialect::redis_py() {
-  static const dialect only = token({});
+  static const auto& only = never_destroyed(token({}));
   return only;
 }
 
@@ -106,8 +107,8 @@ dialect dialect::spring_template(std::string_view code) {
 }
 
 dialect dialect::reentrant_thread_local() {
-  static const dialect only = token(
-      {.key_prefix = "LOCK_", .value = token_form::uuid, .lease = 15s, .retry_interval = 500ms});
+  static const auto& only = never_destroyed(token(
+      {.key_prefix = "LOCK_", .value = token_form::uuid, .lease = 15s, .retry_interval = 500ms}));
   return only;
 }
 
@@ -124,8 +125,9 @@ dialect dialect::spring_integration(const spring_registry& registry) {
 }
 
 dialect dialect::python_redis_lock() {
-  static const dialect only{std::make_shared<const dialects::python_redis_lock_recipe>(
-      habits{.name = "python_redis_lock", .retry = 100ms})};
+  static const auto& only =
+      never_destroyed(dialect{std::make_shared<const dialects::python_redis_lock_recipe>(
+          habits{.name = "python_redis_lock", .retry = 100ms})});
   return only;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/checks.hpp"
+#include "base/never_destroyed.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/holding.hpp"
@@ -35,7 +36,7 @@ void lease::give_up() noexcept {
 }
 
 const std::string& lease::name() const noexcept {
-  static const std::string none;
+  static const auto& none = never_destroyed(std::string{});
   return holding_ ? holding_->name() : none;
 }
 

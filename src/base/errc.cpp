@@ -76,7 +76,8 @@ class holdfast_category final : public std::error_category {
 }  // namespace
 
 const std::error_category& error_category() noexcept {
-  static const holdfast_category category;
+  // Never destroyed: see never_destroyed(), which cannot have what cannot be copied.
+  static const auto& category = *new holdfast_category;
   return category;
 }
 

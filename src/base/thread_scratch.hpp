@@ -17,7 +17,14 @@ T& thread_scratch() {
   };
   if (mine == nullptr) {
     mine = new T;
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wexit-time-destructors"  // what is made anew outlives it
+#endif
     thread_local at_exit guard;
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
     (void)guard;
   }
   return *mine;

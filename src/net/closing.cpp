@@ -68,7 +68,14 @@ class wait_at_exit {
 }  // namespace
 
 void close_aside(std::function<void()> body) {
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wexit-time-destructors"  // its whole purpose
+#endif
   static const wait_at_exit waits;
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
   {
     const std::lock_guard lock(all().guard);
     all().waiting.push_back(std::move(body));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/never_destroyed.hpp"
 #include "base/number.hpp"
 #include "base/printable.hpp"
 #include "dialects/holdfast/answers.hpp"
@@ -28,7 +29,8 @@ std::string count_down_latch_recipe::channel_of(std::string_view name) const {
 }
 
 std::shared_ptr<const foreign_recipe> count_down_latch_recipe::in_cluster() const {
-  static const auto sharded = std::make_shared<const count_down_latch_recipe>(messages::sharded);
+  static const auto& sharded =
+      never_destroyed(std::make_shared<const count_down_latch_recipe>(messages::sharded));
   return sharded;
 }
 

@@ -1,5 +1,6 @@
 #include "dialects/redisson/fair_recipe.hpp"
 
+#include "base/never_destroyed.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
 #include "holdfast_scripts.hpp"
 
@@ -35,7 +36,8 @@ std::string fair_recipe::channel_of(std::string_view name) const {
 }
 
 std::shared_ptr<const foreign_recipe> fair_recipe::in_cluster() const {
-  static const auto sharded = std::make_shared<const fair_recipe>(messages::sharded);
+  static const auto& sharded =
+      never_destroyed(std::make_shared<const fair_recipe>(messages::sharded));
   return sharded;
 }
 

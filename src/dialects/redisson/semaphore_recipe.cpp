@@ -1,5 +1,6 @@
 #include "dialects/redisson/semaphore_recipe.hpp"
 
+#include "base/never_destroyed.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
 #include "holdfast_scripts.hpp"
 
@@ -45,8 +46,10 @@ std::string semaphore_recipe::channel_of(std::string_view name) const {
 
 std::shared_ptr<const foreign_recipe> semaphore_recipe::in_cluster() const {
   using enum permit_leases;
-  static const auto of_theirs = std::make_shared<const semaphore_recipe>(theirs, messages::sharded);
-  static const auto of_ours = std::make_shared<const semaphore_recipe>(ours, messages::sharded);
+  static const auto& of_theirs =
+      never_destroyed(std::make_shared<const semaphore_recipe>(theirs, messages::sharded));
+  static const auto& of_ours =
+      never_destroyed(std::make_shared<const semaphore_recipe>(ours, messages::sharded));
   return whose_ == theirs ? of_theirs : of_ours;
 }
 

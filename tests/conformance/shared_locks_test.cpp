@@ -109,7 +109,8 @@ TEST_P(SharedLocks, AnUpgradeableLeaseIsNotLostByExtendingItDuringAnUpgrade) {
   auto held = lock.upgradeable().acquire();
   std::stop_source stop;
   std::jthread upgrading{[&] {
-    expect_reason(lock.upgrade(held).try_acquire({generous, stop.get_token()}), errc::cancelled);
+    expect_reason(lock.upgrade(held).try_acquire({.timeout = generous}, stop.get_token()),
+                  errc::cancelled);
   }};
   ASSERT_TRUE(waits("a", 1));
   server().command({"FLUSHALL"});

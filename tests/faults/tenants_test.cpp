@@ -351,7 +351,7 @@ TEST_P(Tenants, HaveNoLocksOfOtherLibraries) {
   refused([&] { (void)blue.recursive_mutex("a", {}, theirs); });
   refused([&] { (void)blue.rw("a", {}, theirs); });
   refused([&] { (void)blue.semaphore("a", {}, theirs); });
-  refused([&] { (void)blue.latch("a", {}, theirs); });
+  refused([&] { (void)blue.latch("a", theirs); });
   refused([&] {
     (void)quorum{{blue}}.mutex("a", {},
                                dialect::redlock({.library = redlock_library::node_redlock}));

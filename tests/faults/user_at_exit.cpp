@@ -47,13 +47,13 @@ void use_dialects(const client& redis) {
 
 void use_everything(const client& redis) {
   const auto held = redis.mutex("a").acquire();
-  redis.fenced_set("key", "value", held.token());
-  redis.fenced_hset("hash", {{"field", "value"}}, held.token());
+  (void)redis.fenced_set("key", "value", held.token());
+  (void)redis.fenced_hset("hash", {{"field", "value"}}, held.token());
   redis.counter("stock").add(1);
   redis.rate_limiter("mails", {.rate = 1000, .burst = 1000}).acquire();
   redis.id_generator("orders").next();
   redis.snowflake("events").next();
-  redis.latch("ready").try_set(1);
+  (void)redis.latch("ready").try_set(1);
   redis.latch("ready").count_down();
   redis.barrier("round", 1).arrive_and_wait();
   (void)redis.rw("report").exclusive().acquire();

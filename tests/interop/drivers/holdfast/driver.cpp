@@ -147,7 +147,7 @@ class driver {
     for (int i = 0; i < threads; ++i) {
       all.emplace_back([&] {
         raw_connection values{where_};
-        const auto lock = part(name, as_called());
+        const auto lock = part(name, as_called(), dialect_);
         for (int round = 0; round < rounds; ++round) {
           const auto held = lock.acquire();
           const auto now = values.command({"INCR", counter}).number;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include <holdfast/dialect.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>

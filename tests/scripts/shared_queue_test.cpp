@@ -313,6 +313,32 @@ TEST_P(SharedQueue, TellsTheFirstWhereItStopsLooking) {
   EXPECT_EQ(place_of(next_one), std::nullopt) << "it has the lock";
 }
 
+// Whoever was further behind asks less often than the first must.
+TEST_P(SharedQueue, TellsTheNextWhereItPassesTheFirstAndCanDrawNoToken) {
+  for (const bool breaks : {false, true}) {
+    claim reader = in_mode('r'), writer = waiting(in_mode('x')),
+          next_one = waiting(in_mode('r'), wakeup_way::channel);
+    ASSERT_TRUE(granted_to(reader));
+    ASSERT_EQ(place_of(writer), 0U);
+    ASSERT_EQ(place_of(next_one), 1U);
+    outlast(longest_claim);
+    set_asked(1, std::to_string(redis().micros()));
+    shared().command({"DEL", key.fence_key()});
+    shared().command({"HSET", key.fence_key(), "not", "a counter"});
+    if (breaks) {
+      shared().ask([&](auto& out) { write_break_shared(key, never, out); });
+    } else {
+      shared().release(reader);
+    }
+    EXPECT_EQ(heard(), next(next_one, "20"));
+    EXPECT_FALSE(is_queued(writer));
+    EXPECT_TRUE(is_queued(next_one));
+    shared().command({"DEL", key.fence_key()});
+    ASSERT_TRUE(granted_to(next_one));
+    shared().release(next_one);
+  }
+}
+
 // ---- many holders
 
 // Each script looks at a page, and whoever asks goes on until all have been looked at.

@@ -38,8 +38,8 @@ local function time_used(claim, way, heard, poked)
   if way == 'p' then return math.floor((now - heard) / 1000) - 1000 + whole, whole end
   return poked ~= '' and math.floor((now - poked) / 1000) or 0, whole
 end
--- Where this stops looking: the one that asks may have been granted the lock, and then nobody but
--- the first of the queue goes on. Whose client does not listen is gone.
+-- Where this stops looking, or can draw no token: the one that asks may have been granted the lock,
+-- and then nobody but the first of the queue goes on. Whose client does not listen is gone.
 local function tell_first()
   for _ = 1, 100 do
     local member = redis.pcall('ZRANGE', KEYS[2], '0', '0')[1]
@@ -146,7 +146,12 @@ while true do
         text = string.format('%.0f', major)
       else
         major, refusal = draw()
-        if refusal then break end
+        if refusal then
+          -- Whoever asks is told why not, and tells the first. Otherwise the first may not know
+          -- that it is; and its own floor may be one above which there are tokens.
+          if looked > 1 and not me then tell_first() end
+          break
+        end
       end
       local listeners = 1
       if told then

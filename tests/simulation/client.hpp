@@ -155,6 +155,7 @@ class client {
   dialects::claim change_claim_{.owner = request_id{id_, 0}};
   std::optional<leasing::acquire_machine> changing_;
   std::uint64_t change_timer_ = 0;
+  std::uint64_t withdrawn_change_ = 0;  // the last request that the server has undone
   bool releases_then_ = false;
   bool change_is_unclear_ = false;  // nobody has said how one of this tenure has ended
   bool mode_is_unclear_ = false;    // the same, and no renewal has shown it since

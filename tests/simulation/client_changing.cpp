@@ -100,12 +100,14 @@ void client::send_change(leasing::ask what, bool resend) {
     recipe.write_acquire(change_claim_, resend, leasing::not_after(sending(), response_timeout),
                          out);
     sent.floor = change_claim_.floor;
-    sent.executed = [this, asks = change_claim_.owner.counter()](const resp::value& reply) {
+    sent.executed = [this, asks = change_claim_.owner.counter(),
+                     replaced = claim_.owner](const resp::value& reply) {
       const auto verdict = world_.of().recipe->read_acquire(change_claim_, reply);
       const bool changed = std::holds_alternative<dialects::granted>(verdict) ||
                            std::holds_alternative<dialects::queued>(verdict);
       const bool wanted = changing_ && change_claim_.owner.counter() == asks;
       if (changed && !wanted) world_.check().late_copy_executed();
+      if (changed && asks <= withdrawn_change_) world_.check().changed_unheard(replaced.text());
     };
   } else {
     if (what == leasing::ask::release) {
@@ -113,8 +115,11 @@ void client::send_change(leasing::ask what, bool resend) {
     } else {
       recipe.write_withdraw(change_claim_, out);
     }
-    sent.executed = [this](const resp::value& reply) {
+    sent.executed = [this, asks = change_claim_.owner.counter()](const resp::value& reply) {
       const auto verdict = world_.of().recipe->read_release(reply);
+      const bool gone = std::holds_alternative<dialects::released>(verdict) ||
+                        std::holds_alternative<dialects::not_mine>(verdict);
+      if (gone) withdrawn_change_ = std::max(withdrawn_change_, asks);
       if (std::holds_alternative<dialects::released>(verdict)) {
         world_.check().gave_back(world_.now());
       }

@@ -309,7 +309,7 @@ void promises::believed_together(std::span<const belief* const> all) {
   shares_.clear();
   dialects::token_major last = 0;
   for (const auto* const one : all) {
-    if (is_disrupted_since(one->evidence)) continue;
+    if (is_disrupted_since(one->evidence) || changed_unheard_.contains(one->owner)) continue;
     shares_.push_back(one->has);
     if (granted_at(one->token) >= granted_at(last)) last = one->token;
   }

@@ -30,7 +30,8 @@
 //
 // S1 and S3 are excused for leases that were granted, or whose time was counted, before the server
 // was emptied, its clock set forward, the lock broken or deleted, keys evicted, or a replica took
-// over; late copies, and O2, when the clock was set back; O2 when a replica took over. I11 is
+// over; late copies, and O2, when the clock was set back, and S1 for what such a copy of a change
+// that had been undone has changed once more; O2 when a replica took over. I11 is
 // excused for what was left while the server refused to write; and I11 and O2 for a request that
 // gave up its place to wait in another way and was not told for so long that it has: it may stand
 // there twice, and what it gives back may come to its other place.
@@ -128,6 +129,10 @@ class promises {
   void withdrew_unconfirmed(std::string_view owner) { unconfirmed_.emplace(owner); }
   void left(std::string_view owner, monotonic_time now);
   void late_copy_executed();
+  // What this one has was changed, or waits to be, by a copy of a request that was undone before.
+  void changed_unheard(std::string_view owner) {
+    if (stepped_back_) changed_unheard_.emplace(owner);
+  }
   // All have left, and the leases of those who could not say so have ended.
   void all_left(monotonic_time now);
   // To whom the server gave the lock since the last call, and from whom it is gone.
@@ -214,7 +219,7 @@ class promises {
   std::optional<monotonic_time> waited_for_since_;
   bool stepped_back_ = false;
   bool failed_over_ = false;
-  std::set<std::string, std::less<>> unconfirmed_;
+  std::set<std::string, std::less<>> unconfirmed_, changed_unheard_;
   // By its clock; no token was drawn since that we know of.
   std::optional<microseconds> counter_lost_at_;
   // What a replica must have heard, or its tokens may be smaller than those that were drawn since.

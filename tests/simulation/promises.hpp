@@ -150,6 +150,10 @@ class promises {
   std::optional<monotonic_time> next_end() const;
   const std::vector<holder>& holders() const noexcept { return holders_; }
   bool contended() const noexcept { return contended_; }
+  // Whether there are as many permits as it wants.
+  bool can_be_served(const waiter& one) const noexcept {
+    return one.wants.mode != 's' || one.wants.weight <= limit_;
+  }
   bool can_draw_tokens() const noexcept { return !no_token_can_be_drawn_; }
   // To whom the last command gave the lock, and who waited before it and after.
   const std::vector<std::string>& new_owners() const noexcept { return new_owners_; }
@@ -194,9 +198,6 @@ class promises {
   // How long until this one may come in beside the holders and those ahead of it who will, should
   // nobody do anything; nothing: for ever.
   std::optional<microseconds> opens_in(const waiter& one, std::span<const waiter* const> ahead);
-  bool can_be_served(const waiter& one) const noexcept {
-    return one.wants.mode != 's' || one.wants.weight <= limit_;
-  }
 
   const kind& kind_;
   const lock_key& key_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/lock_key.hpp"
+#include "dialects/nothing.hpp"
 #include "net/clock.hpp"
 #include "resp/server_error.hpp"
 #include "runtime/engine.hpp"
@@ -18,10 +19,7 @@ constexpr milliseconds linger{1000};
 // A connection that speaks RESP2 can do nothing else once it listens: it is left alone.
 void write(const engine& owner, std::string_view what, std::string_view channel,
            resp::writer& out) {
-  if (!owner.hears()) {
-    out.command(1);
-    return out.arg("PING");
-  }
+  if (!owner.hears()) return dialects::write_nothing(out);
   out.command(2);
   out.arg(what);
   out.arg(channel);

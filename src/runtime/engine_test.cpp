@@ -1,12 +1,17 @@
-// The end of a client that has never reached a server.
+// The end of a client that has never reached a server, and what it may say to one.
 #include "runtime/engine.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "dialects/catalog.hpp"
+#include "dialects/nothing.hpp"
+#include "redis/session.hpp"
 #include "runtime/lock_site.hpp"
 #include "runtime/tenure.hpp"
 
@@ -40,6 +45,19 @@ TEST(Engine, EndsWhatIsStillToBeRenewedBeforeTheListOfLocks) {
   EXPECT_FALSE(known.expired());
   client.reset();
   EXPECT_TRUE(known.expired());
+}
+
+// Servers write down each command that is refused.
+TEST(Engine, WhatStandsForNothingIsAllowedToEverybody) {
+  std::string written;
+  resp::writer out(written);
+  dialects::write_nothing(out);
+  const auto is_it = [&](const redis::session_command& one) {
+    std::string name{one.name};
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+    return one.needed && written.ends_with("\n" + name + "\r\n");
+  };
+  EXPECT_TRUE(std::ranges::any_of(redis::session_commands(), is_it));
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/mutex.hpp"
+#include "dialects/nothing.hpp"
 #include "lease/server_clock.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/nothing.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
@@ -53,7 +53,7 @@ void joint_request::write(resp::writer& out, monotonic_time sent_at) {
   }
   const bool held_back = sent_at < engine_.quarantine_ends();
   for (const auto& member : members_) member->outgoing_.held_back = held_back;
-  if (held_back) return write_nothing(out);
+  if (held_back) return dialects::write_nothing(out);
   const auto sent = engine_.clock(slot()).at(sent_at);
   const auto whole = std::chrono::duration_cast<milliseconds>(left);
   dialects::write_acquire_all(claims, leasing::not_after(sent, whole), out);

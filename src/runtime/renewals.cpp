@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "dialects/nothing.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/nothing.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
@@ -34,7 +34,7 @@ class renewal_batch final : public redis::request {
       asked_.push_back(member.get());
       claims_.push_back(&member->claim());
     }
-    if (claims_.empty()) return write_nothing(out);
+    if (claims_.empty()) return dialects::write_nothing(out);
     const auto sent = engine_.clock(slot()).at(sent_at);
     const auto not_after = leasing::not_after(sent, engine_.options().response_timeout);
     recipe().write_renew(claims_, not_after, out);

@@ -4,12 +4,12 @@
 #include <optional>
 #include <utility>
 
+#include "dialects/nothing.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "resp/server_error.hpp"
 #include "runtime/asking.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/nothing.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
@@ -101,7 +101,7 @@ class replication::confirmation final : public redis::request,
     sent_at_ = sent_at;
     // It may have been given back, or have ended, since it was granted.
     is_over_ = !granted_->wants_renewal();
-    if (is_over_) return write_nothing(out);
+    if (is_over_) return dialects::write_nothing(out);
     const auto& spec = granted_->spec();
     const auto sent = of_.load()->clock_.at(sent_at);
     // By a little more than was granted a moment ago, or there might be nothing to write.
@@ -252,7 +252,7 @@ void replication::write(resp::writer& out, monotonic_time) {
     const auto its = std::min(most_patience(), one->half_its_lease());
     patience_ = std::max({patience_, its, milliseconds{1}});
   }
-  if (patience_ == milliseconds{0}) return write_nothing(out);
+  if (patience_ == milliseconds{0}) return dialects::write_nothing(out);
   is_waiting_ = true;
   const bool on_disk = engine_.options().replicas_fsync;
   out.command(on_disk ? 4 : 3);

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "dialects/nothing.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "runtime/blocking_request.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/joint_request.hpp"
 #include "runtime/lock_site.hpp"
-#include "runtime/nothing.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -291,7 +291,7 @@ void tenure::write(resp::writer& out, monotonic_time sent_at) {
       const bool is_first = !outgoing_.resend && claim_.ticket == 0;
       if (is_first && !engine_.hears()) claim_.way = dialects::wakeup_way::poll;
       outgoing_.held_back = sent_at < engine_.quarantine_ends();
-      if (outgoing_.held_back) return write_nothing(out);
+      if (outgoing_.held_back) return dialects::write_nothing(out);
       // What waited is given less.
       const auto left = std::max(nanoseconds{0}, outgoing_.not_after - sent_at);
       const auto sent = engine_.clock(slot()).at(sent_at);

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "dialects/catalog.hpp"
+#include "dialects/nothing.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/lock_site.hpp"
-#include "runtime/nothing.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
@@ -50,7 +50,7 @@ class return_to_sender final : public redis::request {
 
   // Who has asked again meanwhile would lose what he is told is his.
   void write(resp::writer& out, monotonic_time) override {
-    if (room_.knows(claim_.owner.counter())) return write_nothing(out);
+    if (room_.knows(claim_.owner.counter())) return dialects::write_nothing(out);
     recipe_.write_withdraw(claim_, out);
   }
   void on_reply(resp::value&) override { delete this; }

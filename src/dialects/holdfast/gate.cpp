@@ -2,6 +2,7 @@
 
 #include "base/printable.hpp"
 #include "dialects/holdfast/answers.hpp"
+#include "dialects/nothing.hpp"
 
 namespace holdfast::dialects {
 
@@ -35,8 +36,7 @@ acquire_verdict gate_recipe::read_acquire(const claim& wanted, const resp::value
 
 // Never sent: what holds nothing is not renewed. Should it be, the answer is that nothing is held.
 void gate_recipe::write_renew(std::span<const claim* const>, server_time, resp::writer& out) const {
-  out.command(1);
-  out.arg("PING");
+  write_nothing(out);
 }
 
 }  // namespace holdfast::dialects

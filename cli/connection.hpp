@@ -47,8 +47,10 @@ struct connection_options {
   std::chrono::milliseconds response_timeout{2000};
   failover_arguments failover;
 
+  // How all that a tenant has begins; without one, nothing.
+  std::string tenant_prefix() const { return tenant.empty() ? "" : "hf:@" + tenant + ":"; }
   // How the keys of its locks begin: client_options::tenant.
-  std::string key_prefix() const { return tenant.empty() ? "hf:" : "hf:@" + tenant + ":"; }
+  std::string key_prefix() const { return tenant.empty() ? "hf:" : tenant_prefix(); }
 
   // For the server of this URL: what the environment says of users is not meant for private
   // servers, what it says of TLS only for servers over TLS, or for sentinels.

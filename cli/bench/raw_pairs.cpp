@@ -14,19 +14,15 @@ namespace {
 // Far enough that no request is too late, whatever the server's clock says.
 constexpr const char* never_late = "4503599627370496";
 
-std::string of_tenant(const connection_options& server) {
-  return server.tenant.empty() ? std::string{} : server.key_prefix();
-}
-
 }  // namespace
 
 raw_pairs::raw_pairs(const connection_options& server, const std::string& prefix,
                      std::chrono::milliseconds lease)
     : connection_(server),
-      key_(of_tenant(server) + prefix + "{raw}"),
+      key_(server.tenant_prefix() + prefix + "{raw}"),
       queue_(key_ + ":w"),
       heard_(key_ + ":i"),
-      fence_(of_tenant(server) + prefix + "fence:{raw}"),
+      fence_(server.tenant_prefix() + prefix + "fence:{raw}"),
       lease_(std::to_string(lease.count())) {
   connection_.bound_answers(server.response_timeout);
   acquire_ = connection_.ask({"SCRIPT", "LOAD", acquire_script})->str;

@@ -19,7 +19,7 @@ void pause_for(int milliseconds) { ::poll(nullptr, 0, milliseconds); }
 store::store(const connection_options& server, std::string id)
     : id_(std::move(id)),
       of_locks_(server.key_prefix()),
-      of_tenant_(server.tenant.empty() ? "" : of_locks_),
+      of_tenant_(server.tenant_prefix()),
       connection_(server) {
   connection_.bound_answers(server.response_timeout);
 }

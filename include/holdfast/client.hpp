@@ -135,9 +135,9 @@ class client {
   [[nodiscard]] election elect(std::string_view name, election_options options = {}) const;
 
   /// A number to be counted down, and those who wait for that. With `dialect::redisson()` it is
-  /// Redisson's `RCountDownLatch`, shared with its users. Nobody stands in a queue then: who waits
-  /// is told on Redisson's channel, asks again after at most 2 s, and waits for the next time where
-  /// the latch was set again before he asked. See docs/wire/redisson.md. Throws as `mutex`, and
+  /// Redisson's `RCountDownLatch`, shared with its users. A waiter stands in no queue then: it is
+  /// told on Redisson's channel and asks again after at most 2 s. If the latch was set again before
+  /// it asked, it waits for the next opening. See docs/wire/redisson.md. Throws as `mutex`; and
   /// `unsupported` with a dialect that has no latches.
   [[nodiscard]] holdfast::latch latch(std::string_view name, const dialect& how = {}) const;
 

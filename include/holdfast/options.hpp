@@ -2,8 +2,8 @@
 /// The options of clients, locks and acquisitions: plain structs with documented defaults.
 ///
 /// Those of locks and acquisitions own nothing (they are trivially destructible), so that they may
-/// be written where a coroutine awaits: GCC 12 destroys such a temporary twice. What owns something
-/// is an argument of its own: a `std::stop_token`, a `dialect`.
+/// be written where a coroutine awaits: GCC 12 destroys such a temporary twice. A `std::stop_token`
+/// and a `dialect` own memory, so each is an argument of its own.
 #pragma once
 
 #include <chrono>

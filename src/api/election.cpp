@@ -45,7 +45,7 @@ election client::elect(std::string_view name, election_options options) const {
 
 std::optional<leader> election::leader() const {
   auto& core = *lock_access::core(*this);
-  const lock_key key{core.engine().space(), name()};
+  const auto key = core.engine().key_of(name());
   const auto answer = api::answer_to(core, key.slot(), {"GET", key.value_key()});
   return leader_in(core, answer.is_text() ? std::optional{answer.text} : std::nullopt);
 }
@@ -56,7 +56,7 @@ observation election::observe(
   core->check_process();
   // The observation keeps the core alive, and this is not called after its end.
   auto key = core->engine().observed().observe(
-      lock_key{core->engine().space(), name()}.value_key(),
+      core->engine().key_of(name()).value_key(),
       [&core = *core, tell = std::move(tell)](const std::optional<std::string>& value) {
         tell(leader_in(core, value));
       });

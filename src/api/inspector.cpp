@@ -150,7 +150,7 @@ inspector::inspector(client redis) : redis_(std::move(redis)) {}
 
 lock_status inspector::status(std::string_view name) const {
   auto& core = *redis_.core_;
-  const lock_key key(core.engine().space(), name);
+  const auto key = core.engine().key_of(name);
   const auto answer =
       api::ask(core, key.slot(), [&](resp::writer& out) { dialects::write_inspect(key, out); });
   const auto verdict = dialects::read_inspect(answer);
@@ -204,7 +204,7 @@ lock_listing inspector::list(std::string_view pattern, std::size_t most,
 
 lock_status inspector::break_lock(std::string_view name, std::string_view reason) const {
   auto& core = *redis_.core_;
-  const lock_key key(core.engine().space(), name);
+  const auto key = core.engine().key_of(name);
   auto broken = take_away(core, key);
   api::record_break(core, reason, broken);
   return broken;

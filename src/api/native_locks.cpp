@@ -24,7 +24,7 @@ runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
   check_lease(lease, "lease");
   check_retain(options);
   check_lock_delay(options.lock_delay);
-  return {.key = lock_key{core.engine().space(), name},
+  return {.key = core.engine().key_of(name),
           .recipe = &dialects::native_mutex(options.fencing),
           .lease = std::chrono::duration_cast<short_milliseconds>(lease),
           .retain = std::chrono::duration_cast<short_milliseconds>(options.retain),

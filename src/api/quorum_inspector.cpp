@@ -172,13 +172,13 @@ quorum_inspector::quorum_inspector(std::vector<client> members) : members_(std::
 }
 
 quorum_status quorum_inspector::status(std::string_view name) const {
-  const lock_key key(detail::lock_access::core(members_.front())->engine().space(), name);
+  const auto key = detail::lock_access::core(members_.front())->engine().key_of(name);
   return count(key.name(),
                ask_all(members_, key, [&](auto& core, auto& vote) { look_at(core, key, vote); }));
 }
 
 quorum_status quorum_inspector::break_lock(std::string_view name, std::string_view reason) const {
-  const lock_key key(detail::lock_access::core(members_.front())->engine().space(), name);
+  const auto key = detail::lock_access::core(members_.front())->engine().key_of(name);
   const auto before =
       ask_all(members_, key, [&](auto& core, auto& vote) { look_at(core, key, vote); });
   if (answered(before) < leasing::majority_of(members_.size())) {

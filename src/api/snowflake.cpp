@@ -50,7 +50,7 @@ class snowflake_generator::state {
         name_(name),
         machine_(machine),
         held_(std::move(held)),
-        slot_(lock_key{core_->engine().space(), held_.name()}.slot()),
+        slot_(core_->engine().key_of(held_.name()).slot()),
         ids_(machine, after) {}
 
   const std::string& name() const noexcept { return name_; }
@@ -104,13 +104,13 @@ snowflake_generator client::snowflake(std::string_view name,
   if (options.machines < 1 || options.machines > holdfast::snowflake::machines) {
     throw failure{errc::invalid_argument, "machines must be 1 to 1024"};
   }
-  (void)lock_key{core_->engine().space(), name};  // throws when it is no name
+  (void)core_->engine().key_of(name);  // throws when it is no name
   const auto first = core_->engine().next_seed() % options.machines;
   for (std::uint32_t tried = 0; tried < options.machines; ++tried) {
     const auto machine = static_cast<std::uint32_t>((first + tried) % options.machines);
     auto held = mutex(std::string{name} + ":machine:" + std::to_string(machine)).try_acquire();
     if (held) {
-      const auto slot = lock_key{core_->engine().space(), held->name()}.slot();
+      const auto slot = core_->engine().key_of(held->name()).slot();
       const auto after = no_id_before(*held, learn_time(*core_, slot));
       return snowflake_generator{std::make_shared<snowflake_generator::state>(
           core_, name, machine, *std::move(held), after)};

@@ -30,7 +30,7 @@ class vote_trial {
  public:
   vote_trial(runtime::client_core& core, const std::string& name)
       : core_(core),
-        key_(core.engine().space(), name),
+        key_(core.engine().key_of(name)),
         claim_{.key = &key_,
                .owner = core.engine().next_request(),
                .lease = 10s,

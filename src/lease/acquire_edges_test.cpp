@@ -3,36 +3,13 @@
 
 #include <string_view>
 
-#include "lease/acquire_machine.hpp"
-#include "lease/fake_recipe.hpp"
+#include "lease/started_attempt.hpp"
 #include "lease/waiting_times.hpp"
 
 namespace holdfast::leasing {
 namespace {
 
 using std::chrono::seconds;
-
-constexpr patience once{};
-constexpr patience for_ever{true, monotonic_time::max()};
-constexpr patience until(monotonic_time end) { return {true, end}; }
-constexpr milliseconds response_timeout{2000};
-constexpr milliseconds lease{10'000};
-
-const fake_recipe recipe;
-
-moment at(monotonic_time local) {
-  return {local, server_start + std::chrono::floor<microseconds>(local - local_start)};
-}
-const moment start = at(local_start);
-
-// A machine whose first request left at the start.
-acquire_machine started(patience how_long, std::uint64_t seed = 1,
-                        const dialects::claim& wanted = test_claim(lease)) {
-  acquire_machine machine{
-      recipe, new_claim(wanted), how_long, {.response_timeout = response_timeout, .seed = seed}};
-  machine.start(start);
-  return machine;
-}
 
 void expect_done(const step& what, errc code, std::string_view detail_has = "") {
   ASSERT_TRUE(what.done) << to_string(what);

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "lease/deadline.hpp"
-#include "lease/fake_recipe.hpp"
+#include "lease/started_attempt.hpp"
 
 namespace holdfast::leasing {
 
@@ -19,35 +19,10 @@ namespace {
 using std::chrono::hours;
 using std::chrono::seconds;
 
-constexpr patience once{};
-constexpr patience for_ever{true, monotonic_time::max()};
-constexpr patience until(monotonic_time end) { return {true, end}; }
-constexpr milliseconds response_timeout{2000};
-constexpr milliseconds lease{10'000};
 // When the copy of a request sent at the start can no longer be executed.
 constexpr monotonic_time doubt_ends = local_start + milliseconds(2000 + 20 + 2);
 
-const fake_recipe recipe;
 const outcome no_route{errc::unavailable, "no route"};
-
-moment at(monotonic_time local) {
-  return {local, server_start + std::chrono::floor<microseconds>(local - local_start)};
-}
-const moment start = at(local_start);
-
-acquire_machine machine_of(patience how_long, std::uint64_t seed = 1) {
-  return {recipe,
-          new_claim(test_claim(lease)),
-          how_long,
-          {.response_timeout = response_timeout, .seed = seed}};
-}
-
-// A machine whose first request left at the start.
-acquire_machine started(patience how_long, std::uint64_t seed = 1) {
-  acquire_machine machine = machine_of(how_long, seed);
-  machine.start(start);
-  return machine;
-}
 
 std::string written_by(const acquire_machine& machine) {
   std::string bytes;

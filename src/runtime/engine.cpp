@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/lock_key.hpp"
 #include "dialects/holdfast/waiting.hpp"
 #include "net/clock.hpp"
 #include "net/descriptor.hpp"

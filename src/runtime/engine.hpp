@@ -13,6 +13,7 @@
 #include <holdfast/options.hpp>
 
 #include "base/key_space.hpp"
+#include "base/lock_key.hpp"
 #include "base/request_id.hpp"
 #include "base/siphash.hpp"
 #include "dialects/recipe.hpp"
@@ -73,6 +74,8 @@ class engine final : private redis::connection::observer {
   const client_options& options() const noexcept { return options_; }
   // In which all that this client reads and writes is named, but for locks of other libraries.
   const key_space& space() const noexcept { return space_; }
+  // Of a lock in Holdfast's own layout. Throws failure{invalid_name}.
+  auto key_of(std::string_view lock_name) const { return lock_key{space_, lock_name}; }
   // Null unless grants must be on replicas.
   replication* replicas_of(std::uint16_t slot) noexcept { return at(slot).replicas.get(); }
   // Null unless the client detects deadlocks.

@@ -30,6 +30,12 @@ class SharedQueue : public shared_script_test {
     return waiting(one, wakeup_way::channel);
   }
   std::string heard_by_the_frozen() { return ears_[1]->read_value().items.at(2).text; }
+  // Nothing: what it hears is none.
+  std::optional<handed_over> grant_to_the_frozen() {
+    const auto said = read_message(key_space{}, client_id{{2}}, heard_by_the_frozen());
+    const auto* const grant = said ? std::get_if<handed_over>(&*said) : nullptr;
+    return grant != nullptr ? std::optional{*grant} : std::nullopt;
+  }
   std::string heard() { return ears_[0]->read_value().items.at(2).text; }
   static std::string next(const claim& one, const std::string& time) {
     return "next " + std::string{one.owner.text()} + " " + time;
@@ -140,9 +146,8 @@ TEST_P(SharedQueue, GrantsAWaiterThatDoesNotAnswerWhatIsLeftOfItsTime) {
   shared().release(reader);
   ASSERT_TRUE(holds(writer));
   EXPECT_EQ(heard_by_the_frozen(), next(writer, "0"));
-  const auto grant = read_message(key_space{}, client_id{{2}}, heard_by_the_frozen());
-  const auto* told = grant ? std::get_if<handed_over>(&*grant) : nullptr;
-  ASSERT_TRUE(told != nullptr);
+  const auto told = grant_to_the_frozen();
+  ASSERT_TRUE(told);
   EXPECT_LE(told->claim, milliseconds{300});
   while (redis().micros() < asked_at + microseconds{writer.lease}.count() + 2'000) continue;
   EXPECT_TRUE(granted_to(next_one));
@@ -175,9 +180,8 @@ TEST_P(SharedQueue, GrantsTheWholeTimeToAWaiterThatNobodyWaitsBehind) {
   shared().release(reader);
   ASSERT_TRUE(holds(writer));
   EXPECT_EQ(heard_by_the_frozen(), next(writer, "0"));
-  const auto grant = read_message(key_space{}, client_id{{2}}, heard_by_the_frozen());
-  const auto* told = grant ? std::get_if<handed_over>(&*grant) : nullptr;
-  ASSERT_TRUE(told != nullptr);
+  const auto told = grant_to_the_frozen();
+  ASSERT_TRUE(told);
   EXPECT_EQ(told->claim, writer.lease);
 }
 

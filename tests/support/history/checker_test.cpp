@@ -45,12 +45,15 @@ const std::string one_after_the_other =
     "400 releasing process=2 operation=1 lock=a until=2400\n"
     "410 released process=2 operation=1 lock=a\n";
 
+std::string replaced(std::string in, const std::string& from, const std::string& to) {
+  const auto at = in.find(from);
+  EXPECT_NE(at, in.npos) << from;
+  return in.replace(at, from.size(), to);
+}
+
 // The same with some text replaced.
 std::string with(const std::string& from, const std::string& to) {
-  auto text = one_after_the_other;
-  const auto at = text.find(from);
-  EXPECT_NE(at, text.npos) << from;
-  return text.replace(at, from.size(), to);
+  return replaced(one_after_the_other, from, to);
 }
 
 TEST(Checker, HasNothingAgainstGoodHistories) {
@@ -193,10 +196,7 @@ const std::string roles =
     "71 released process=1 operation=1 lock=a token=5 mode=PR\n";
 
 std::string roles_with(const std::string& from, const std::string& to) {
-  auto text = roles;
-  const auto at = text.find(from);
-  EXPECT_NE(at, text.npos) << from;
-  return text.replace(at, from.size(), to);
+  return replaced(roles, from, to);
 }
 
 TEST(Checker, WantsThoseWhoBelieveToGoTogetherByTheTableOfTheModes) {

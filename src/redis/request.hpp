@@ -131,7 +131,10 @@ class request {
   request* next_ = nullptr;
   waiter* sleeper_ = nullptr;
   monotonic_time sent_at_{};
-  std::uint64_t position_ = 0;
+  union {                              // one after the other: every held lock has such an object
+    request* next_awaited_ = nullptr;  // in the queue
+    std::uint64_t position_;           // of the answer
+  };
   resp::writer::scripts form_ = resp::writer::scripts::by_sha1;
   const answered_by answered_by_;
   std::uint8_t redirections_ = 0;  // since it was last answered
@@ -161,7 +164,11 @@ class request_queue {
     (first_ == nullptr ? first_ : last_->next_) = &r;
     last_ = &r;
     ++size_;
-    if (r.sleeper_ != nullptr) ++awaited_;
+    if (r.sleeper_ == nullptr) return;
+    r.next_awaited_ = nullptr;
+    (first_awaited_ == nullptr ? first_awaited_ : last_awaited_->next_awaited_) = &r;
+    last_awaited_ = &r;
+    ++awaited_;
   }
 
   request* pop() noexcept {
@@ -169,15 +176,25 @@ class request_queue {
     first_ = r->next_;
     if (first_ == nullptr) last_ = nullptr;
     --size_;
-    if (r->sleeper_ != nullptr) --awaited_;
+    if (r == first_awaited_) {
+      first_awaited_ = r->next_awaited_;
+      --awaited_;
+    }
     return r;
   }
 
+  // Takes time for what threads wait for, not for all that was given up and is still unanswered.
   void forget(const waiter& leaving) noexcept {
-    for (request* r = first_; r != nullptr; r = r->next_) {
-      if (r->sleeper_ != &leaving) continue;
+    request* before = nullptr;
+    for (request* r = first_awaited_; r != nullptr; r = r->next_awaited_) {
+      if (r->sleeper_ != &leaving) {
+        before = r;
+        continue;
+      }
       r->sleeper_ = nullptr;
       r->how_ = delivery::lazy;
+      (before == nullptr ? first_awaited_ : before->next_awaited_) = r->next_awaited_;
+      if (last_awaited_ == r) last_awaited_ = before;
       --awaited_;
     }
   }
@@ -191,6 +208,8 @@ class request_queue {
  private:
   request* first_ = nullptr;
   request* last_ = nullptr;
+  request* first_awaited_ = nullptr;  // those with a thread that waits, in the same order
+  request* last_awaited_ = nullptr;
   std::size_t size_ = 0;
   std::size_t awaited_ = 0;
 };

@@ -45,6 +45,25 @@ TEST_F(RequestQueue, ForgetsWhoLeaves) {
   EXPECT_EQ(all_.awaited(), 0U);
 }
 
+// Whoever leaves may have asked first, last, or all of it.
+TEST_F(RequestQueue, GoesOnAfterSomebodyHasLeft) {
+  for (auto* leaving : {&other_, &me_}) {
+    all_.forget(*leaving);
+    question next{&me_};
+    question last{&other_};
+    all_.push(next);
+    all_.push(last);
+    EXPECT_EQ(all_.awaited(), leaving == &other_ ? 4U : 2U);
+    while (all_.size() > 2) all_.pop();
+    EXPECT_EQ(all_.awaited(), 2U);
+    EXPECT_EQ(all_.pop(), &next);
+    EXPECT_EQ(all_.awaited(), 1U);
+    EXPECT_EQ(all_.pop(), &last);
+    EXPECT_EQ(all_.awaited(), 0U);
+    for (auto* one : {&lazy_, &mine_, &also_mine_, &others_}) all_.push(*one);
+  }
+}
+
 TEST_F(RequestQueue, TakesTheCountAlong) {
   EXPECT_EQ(all_.take().awaited(), 3U);
   EXPECT_EQ(all_.awaited(), 0U);

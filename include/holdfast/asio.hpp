@@ -36,7 +36,7 @@ class asio_stop {
  public:
   template <typename Handler>
   asio_stop(std::stop_token callers, [[maybe_unused]] const Handler& handler)
-      : forward_(std::move(callers), request{either_}) {
+      : either_(), forward_(std::move(callers), request{either_}) {
 #if BOOST_ASIO_VERSION >= 101900
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
     if (slot.is_connected()) slot.assign(request{either_});

@@ -17,6 +17,7 @@ namespace {
 
 using net::openssl::certificate_handle;
 using net::openssl::freed_by;
+using net::openssl::names_handle;
 using key_handle = std::unique_ptr<EVP_PKEY, freed_by<EVP_PKEY_free>>;
 using extension_handle = std::unique_ptr<X509_EXTENSION, freed_by<X509_EXTENSION_free>>;
 
@@ -24,15 +25,29 @@ void require(bool good, const char* what) {
   if (!good) throw std::runtime_error(std::string("certificates: ") + what);
 }
 
-// An address as "IP:127.0.0.1", a name as "DNS:localhost".
-std::string subject_names(const std::vector<std::string>& hosts) {
-  std::string all;
-  for (const auto& host : hosts) {
+void add_name(GENERAL_NAMES* all, int kind, const void* bytes, std::size_t size) {
+  ASN1_STRING* const value =
+      ASN1_STRING_type_new(kind == GEN_DNS ? V_ASN1_IA5STRING : V_ASN1_OCTET_STRING);
+  ASN1_STRING_set(value, bytes, static_cast<int>(size));
+  GENERAL_NAME* const one = GENERAL_NAME_new();
+  GENERAL_NAME_set0_value(one, kind, value);
+  sk_GENERAL_NAME_push(all, one);
+}
+
+// Not from a text as configurations have it: that could write none with a zero byte.
+names_handle subject_names(const certificate_order& order) {
+  names_handle all{GENERAL_NAMES_new()};
+  for (const auto& host : order.hosts) {
     unsigned char bytes[16];
-    const bool address = ::inet_pton(AF_INET, host.c_str(), bytes) == 1 ||
-                         ::inet_pton(AF_INET6, host.c_str(), bytes) == 1;
-    all += (all.empty() ? "" : ",") + std::string(address ? "IP:" : "DNS:") + host;
+    if (::inet_pton(AF_INET, host.c_str(), bytes) == 1) {
+      add_name(all.get(), GEN_IPADD, bytes, 4);
+    } else if (::inet_pton(AF_INET6, host.c_str(), bytes) == 1) {
+      add_name(all.get(), GEN_IPADD, bytes, 16);
+    } else {
+      add_name(all.get(), GEN_DNS, host.data(), host.size());
+    }
   }
+  for (const auto& name : order.dns_names) add_name(all.get(), GEN_DNS, name.data(), name.size());
   return all;
 }
 
@@ -100,10 +115,10 @@ certificate_files certificate_authority::issue(const certificate_order& order) {
 
 void certificate_authority::issue(const certificate_order& order, const certificate_files& into) {
   const key_handle key{EVP_EC_gen("P-256")};
-  const auto made = blank(key.get(), "holdfast-test", order.valid);
+  const auto made = blank(key.get(), order.common_name, order.valid);
   X509_set_issuer_name(made.get(), X509_get_subject_name(state_->certificate.get()));
-  if (!order.hosts.empty()) {
-    extend(made.get(), NID_subject_alt_name, subject_names(order.hosts));
+  if (const auto names = subject_names(order); sk_GENERAL_NAME_num(names.get()) > 0) {
+    require(X509_add1_ext_i2d(made.get(), NID_subject_alt_name, names.get(), 0, 0) == 1, "names");
   }
   require(X509_sign(made.get(), state_->key.get(), EVP_sha256()) > 0, "signing");
   write_file(into.certificate, [&](auto* file) { return PEM_write_X509(file, made.get()); });

@@ -16,6 +16,8 @@ struct certificate_files {
 struct certificate_order {
   std::vector<std::string> hosts{"localhost", "127.0.0.1"};  // names and addresses
   std::chrono::seconds valid{std::chrono::hours{24}};        // negative: has expired
+  std::string common_name{"holdfast-test"};
+  std::vector<std::string> dns_names{};  // further ones, byte by byte, whatever they look like
 };
 
 // Its files are removed with this object. Not thread-safe.

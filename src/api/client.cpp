@@ -7,6 +7,7 @@
 #include "api/native_locks.hpp"
 #include "api/private_server.hpp"
 #include "api/sentinel_link.hpp"
+#include "base/uncancelled.hpp"
 #include "dialects/catalog.hpp"
 #include "redis/url.hpp"
 #include "runtime/client_core.hpp"
@@ -46,6 +47,7 @@ redis::session_settings session_of(const redis::server_url& url, const client_op
 }  // namespace
 
 client::client(std::string_view url, client_options options) {
+  const uncancelled meanwhile;
   api::check_options(options);
   if (options.name.empty()) options.name = program_invocation_short_name;
   auto parsed = redis::parse_url(url).value();

@@ -17,6 +17,7 @@
 #include "api/topology.hpp"
 #include "api/trials.hpp"
 #include "base/printable.hpp"
+#include "base/uncancelled.hpp"
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/holdfast/quorum_inspect.hpp"
@@ -342,6 +343,7 @@ class examination {
 }  // namespace
 
 std::vector<finding> diagnose(const client& redis, runtime::client_core& core, standing as) {
+  const uncancelled meanwhile;  // it connects and talks itself
   auto found = examination(redis, core, as).run();
   // As errors do: servers have said much of it.
   for (auto& one : found) {

@@ -13,6 +13,7 @@
 #include "api/clock_reading.hpp"
 #include "api/diagnosis.hpp"
 #include "api/lock_access.hpp"
+#include "base/uncancelled.hpp"
 #include "lease/quorum_machine.hpp"
 #include "redis/server_reply.hpp"
 
@@ -157,6 +158,7 @@ class quorum_examination {
 }  // namespace
 
 std::vector<finding> diagnose_quorum(const std::vector<client>& members) {
+  const uncancelled meanwhile;
   return quorum_examination(members).run();
 }
 

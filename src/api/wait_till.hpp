@@ -5,12 +5,14 @@
 #include <mutex>
 #include <stop_token>
 
+#include "base/uncancelled.hpp"
 #include "net/clock.hpp"
 
 namespace holdfast::api {
 
 // False: stopped before.
 inline bool wait_till(monotonic_time due, const std::stop_token& stop = {}) {
+  const uncancelled meanwhile;
   std::mutex guard;
   std::condition_variable_any never;
   std::unique_lock lock(guard);

@@ -1,7 +1,10 @@
 #include <holdfast/embedded_server.hpp>
 
+#include <utility>
+
 #include <holdfast/errc.hpp>
 
+#include "base/uncancelled.hpp"
 #include "embedded/directories.hpp"
 #include "embedded/find_server.hpp"
 #include "embedded/server_process.hpp"
@@ -37,11 +40,23 @@ class embedded_server::state {
   std::string url_;
 };
 
-embedded_server::embedded_server(const embedded_options& options)
-    : state_(std::make_unique<state>(options)) {}
-embedded_server::~embedded_server() = default;
+embedded_server::embedded_server(const embedded_options& options) {
+  const uncancelled meanwhile;
+  state_ = std::make_unique<state>(options);
+}
+
+embedded_server::~embedded_server() {
+  const uncancelled meanwhile;
+  state_.reset();
+}
+
 embedded_server::embedded_server(embedded_server&&) noexcept = default;
-embedded_server& embedded_server::operator=(embedded_server&&) noexcept = default;
+
+embedded_server& embedded_server::operator=(embedded_server&& other) noexcept {
+  const uncancelled meanwhile;  // while that which was here ends
+  state_ = std::move(other.state_);
+  return *this;
+}
 
 const std::string& embedded_server::url() const noexcept { return state_->url_; }
 
@@ -55,6 +70,9 @@ const std::filesystem::path& embedded_server::directory() const noexcept {
 
 int embedded_server::pid() const noexcept { return state_->process_.pid(); }
 
-void embedded_server::restart_empty() { state_->process_.restart(); }
+void embedded_server::restart_empty() {
+  const uncancelled meanwhile;
+  state_->process_.restart();
+}
 
 }  // namespace holdfast

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/uncancelled.hpp"
 #include "net/clock.hpp"
 #include "net/descriptor.hpp"
 #include "net/quiet_thread.hpp"
@@ -54,6 +55,7 @@ class wait_at_exit {
   ~wait_at_exit() {
     // Of the parent's threads the child of a fork has none, and one of ours would wait for itself.
     if (generation_ != process_generation() || is_quiet_thread()) return;
+    const uncancelled meanwhile;
     close_waiting();  // there may have been no thread for it
     const connect_limits limits{now() + longest_wait_at_exit, milliseconds{0}, nullptr};
     while (all().under_way.load() > 0 && wait_ready(all().one_ended.fd(), POLLIN, limits)) {

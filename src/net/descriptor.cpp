@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/uncancelled.hpp"
+
 namespace holdfast::net {
 
 // All live descriptors, so that the child of a fork can close them. The mutex is held across fork,
@@ -58,7 +60,9 @@ descriptor::~descriptor() {
 
 void descriptor::reset(int fd) noexcept {
   const int old = fd_.exchange(fd, std::memory_order_relaxed);
-  if (old >= 0) ::close(old);
+  if (old < 0) return;
+  const uncancelled meanwhile;
+  ::close(old);
 }
 
 int descriptor::release() noexcept { return fd_.exchange(-1, std::memory_order_relaxed); }

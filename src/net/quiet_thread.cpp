@@ -5,6 +5,8 @@
 #include <csignal>
 #include <utility>
 
+#include "base/uncancelled.hpp"
+
 namespace holdfast::net {
 namespace {
 
@@ -34,6 +36,7 @@ std::thread quiet_thread(const char* name, std::function<void()> body) {
   const all_signals_blocked meanwhile;
   std::thread made([run = std::move(body)] {
     is_ours = true;
+    const uncancelled always;  // also what the user calls on it
     run();
   });
   pthread_setname_np(made.native_handle(), name);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/uncancelled.hpp"
 #include "net/clock.hpp"
 #include "net/socket.hpp"
 #include "redis/connection_ping.hpp"
@@ -126,6 +127,7 @@ void connection::let_lie() {
 // Sends what is in out_; one thread at a time. True: wake the background thread.
 bool connection::flush() {
   if (writing_ || blocked_ || out_.empty()) return false;
+  const uncancelled meanwhile;
   writing_ = true;
   // Others are busy here too: letting them run once brings more commands into one write. Not where
   // most of them wait for a message: what they are to send when it has come would lie until then.

@@ -75,7 +75,7 @@ class connection final : public net::attendant {
   void submit(request& first, request& second, delivery how) HOLDFAST_EXCLUDES(mutex_);
 
   // Lends the calling thread until `w`, whose home this is, is done: it sends, reads for everybody,
-  // or sleeps.
+  // or sleeps. If the thread is cancelled meanwhile, it ends after that.
   void drive(waiter& w) HOLDFAST_EXCLUDES(mutex_);
 
   // The waiter goes away although commands that name it may still be in flight.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/thread_scratch.hpp"
+#include "base/uncancelled.hpp"
 #include "net/clock.hpp"
 #include "net/socket.hpp"
 #include "redis/connection.hpp"
@@ -27,6 +28,7 @@ connection::turn& connection::my_turn() {
 }
 
 void connection::drive(waiter& w) {
+  const uncancelled meanwhile;
   while (!w.is_finished() || w.was_offered_role()) {
     bool leads = false;
     bool wake = false;

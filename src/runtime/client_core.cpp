@@ -5,6 +5,7 @@
 
 #include <holdfast/errc.hpp>
 
+#include "base/uncancelled.hpp"
 #include "net/closing.hpp"
 #include "net/quiet_thread.hpp"
 
@@ -21,6 +22,7 @@ client_core::~client_core() {
     left_behind.push_back(engine_.release());
     return;
   }
+  const uncancelled meanwhile;
   const bool in_a_callback = callback_thread::is_any();
   if (engine_->is_own_thread() || (net::is_quiet_thread() && !in_a_callback)) {
     // The last handle died on a thread that closing has to wait for, or that has leases of another

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/uncancelled.hpp"
 #include "redis/connection.hpp"
 #include "runtime/callback_thread.hpp"
 
@@ -11,6 +12,7 @@ namespace holdfast::runtime {
 
 class client_core;
 
+// While it exists its thread cannot be cancelled: coroutines cannot be unwound.
 // Thread safety: post() from any thread; the rest belongs to the thread that made it. Executors of
 // one thread nest: the innermost is the current one.
 class executor {
@@ -40,6 +42,7 @@ class executor {
   void move_to(redis::connection* home);
   detail::completion* take() noexcept;
 
+  const uncancelled meanwhile_;
   redis::waiter waiter_{redis::waiter::kind::executor};
   std::shared_ptr<client_core> core_;  // keeps the connection alive while it is driven
   executor* const outer_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/lock_key.hpp"
+#include "base/uncancelled.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
 
@@ -157,6 +158,7 @@ void observed_key::tell() {
 }
 
 void observed_key::stop() {
+  const uncancelled meanwhile;
   teller ended;  // what it refers to dies on the caller's thread, when nothing is locked
   std::unique_lock lock(mutex_);
   stopped_ = true;

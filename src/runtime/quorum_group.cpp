@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/uncancelled.hpp"
 #include "net/clock.hpp"
 #include "net/closing.hpp"
 #include "net/quiet_thread.hpp"
@@ -67,6 +68,7 @@ void quorum_group::ended(const quorum_errand& one) noexcept {
 
 void quorum_group::close() noexcept {
   if (!is_in_its_process()) return;
+  const uncancelled meanwhile;
   decltype(under_way_) left;
   {
     std::unique_lock lock(guard_);
@@ -115,6 +117,7 @@ quorum_handle::quorum_handle(std::unique_ptr<quorum_group> group)
 
 // What was asked last keeps the group until it was answered.
 quorum_handle::~quorum_handle() {
+  const uncancelled meanwhile;
   const auto until = net::now() + group_->response_timeout();
   group_->close();
   if (!group_->is_in_its_process() || net::is_quiet_thread()) return;

@@ -63,10 +63,10 @@ class all_of_source final : public runtime::lock_source {
       api::gathered got{*parts_};
       if (together) {
         lock_access::core(parts_->front())->check_process();
-        auto outcome = runtime::lock_site::take_together(sites_);
+        auto outcome = runtime::lock_site::take_together(sites_, patience, stop);
         if (auto* const all = std::get_if<0>(&outcome)) {
           got.add(std::move(*all));
-        } else if (!patience.waits && std::get<1>(outcome).code != errc::busy) {
+        } else if (ends(std::get<1>(outcome), patience)) {
           return std::get<1>(std::move(outcome));
         }
       }
@@ -86,6 +86,12 @@ class all_of_source final : public runtime::lock_source {
   std::unique_ptr<runtime::acquisition> ask() override { return api::gather(parts_, name_); }
 
  private:
+  // Whether nothing more is to be tried when they could not be had together.
+  static bool ends(const leasing::outcome& why, const leasing::patience& patience) noexcept {
+    if (why.code == errc::timed_out || why.code == errc::cancelled) return true;
+    return !patience.waits && why.code != errc::busy;
+  }
+
   const std::shared_ptr<const api::lock_list> parts_;
   const std::string name_;
   const std::vector<runtime::lock_site*> sites_;  // of the parts, where they can be asked together

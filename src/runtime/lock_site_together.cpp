@@ -2,15 +2,75 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/joint_request.hpp"
 #include "runtime/lock_site.hpp"
 #include "runtime/site_acquisition.hpp"
 
 namespace holdfast::runtime {
+namespace {
+
+// Wakes a thread that waits for the answer to a joint request, when it need not wait any longer:
+// the parts ask once, and know no deadline. Thread safety: begin() and end() once each, by that
+// thread.
+class end_of_patience final : public std::enable_shared_from_this<end_of_patience>, private timed {
+ public:
+  explicit end_of_patience(engine& of) : engine_(of) {}
+
+  void begin(redis::waiter& who, const leasing::patience& patience, std::stop_token stop) {
+    {
+      const scoped_mutex lock(mutex_);
+      waiting_ = &who;
+    }
+    if (stop.stop_possible()) stop_callback_.emplace(std::move(stop), stopper{this});
+    const bool has_deadline = patience.waits && patience.give_up_at != monotonic_time::max();
+    if (has_deadline) engine_.timers().arm(*this, patience.give_up_at);
+  }
+
+  // Whether it has come, and why.
+  std::optional<leasing::outcome> come() {
+    const scoped_mutex lock(mutex_);
+    return come_;
+  }
+
+  // The thread may leave then.
+  void end() {
+    stop_callback_.reset();
+    engine_.timers().disarm(*this);
+    const scoped_mutex lock(mutex_);
+    waiting_ = nullptr;
+  }
+
+ private:
+  void come(leasing::outcome why) HOLDFAST_EXCLUDES(mutex_) {
+    const scoped_mutex lock(mutex_);
+    if (waiting_ == nullptr || come_) return;
+    come_ = std::move(why);
+    waiting_->done();
+  }
+  void on_timer(monotonic_time) override {
+    come({.code = errc::timed_out, .detail = "the server has not answered yet"});
+  }
+  void on_shut_down() noexcept override {}
+  std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
+
+  struct stopper {
+    end_of_patience* of;
+    void operator()() const noexcept { of->come({.code = errc::cancelled}); }
+  };
+
+  engine& engine_;
+  mutex mutex_;
+  redis::waiter* waiting_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
+  std::optional<leasing::outcome> come_ HOLDFAST_GUARDED_BY(mutex_);
+  std::optional<std::stop_callback<stopper>> stop_callback_;
+};
+
+}  // namespace
 
 std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
-    const std::vector<lock_site*>& all) {
+    const std::vector<lock_site*>& all, const leasing::patience& patience, std::stop_token stop) {
   auto& engine = all.front()->engine_;
   auto& connection = engine.connection(all.front()->spec_.key.slot());
   redis::waiter self{redis::waiter::kind::caller, &connection};
@@ -28,11 +88,22 @@ std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
     joint->cancel();
   }
   const auto is_answered = [](const auto& one) { return one->has_answer(); };
+  const auto patience_ends = std::make_shared<end_of_patience>(engine);
+  patience_ends->begin(self, patience, std::move(stop));
+  std::optional<leasing::outcome> over;
   while (self.clear_done(), !std::ranges::all_of(parts, is_answered)) {
+    over = patience_ends->come();
+    if (over) break;
     connection.drive(self);
   }
+  patience_ends->end();
   self.done();
   connection.drive(self);
+  if (over) {
+    for (const auto& one : parts) one->abandon();
+    connection.forget(self);
+    return *std::move(over);
+  }
   std::vector<grant> got;
   leasing::outcome why;
   for (const auto& one : parts) {

@@ -46,6 +46,9 @@ namespace holdfast {
 /// HOLDFAST_EMBEDDED_LINGER gives its starter, 30,000 when not set, after the last of them).
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
+/// The client is closed when its last handle goes; leases and locks are handles, too. A callback,
+/// of whatever client, does not wait for that: another thread closes it, and callbacks of the
+/// closed client may still run meanwhile.
 /// A thread that is cancelled (pthread_cancel) inside a call of this library ends after the call
 /// has returned.
 /// After fork() the child must make a client of its own; using the old one gives `errc::forked`.

@@ -36,7 +36,7 @@ struct leader {
 };
 
 /// While it lives, changes of the leader are told. Destroying it ends that: no call is under way
-/// then, unless it is destroyed by that very call.
+/// then, unless it is destroyed by that very call, or by a callback for whose end that call waits.
 /// Thread safety: a handle of one thread.
 class [[nodiscard("destroying it ends the observation")]] observation {
  public:
@@ -81,7 +81,7 @@ class election : public lock {
 
   /// Tells who leads, at first and then at every change; nothing: nobody does. The calls come one
   /// after another, on the client's callback thread: one that blocks delays the others. Who led
-  /// only for a moment between two calls may be left out.
+  /// only for a moment between two calls may be left out. A call that throws ends the process.
   ///
   /// The server tells the client of each change (RESP3, CLIENT TRACKING), and it is asked again
   /// every 5 s, and after each reconnect. Where it cannot tell (`wakeup::poll`, an old server or

@@ -11,6 +11,7 @@
 #include "runtime/client_core.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/joint_request.hpp"
+#include "runtime/loss_notice.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast::api {
@@ -49,8 +50,9 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     const scoped_mutex lock(mutex_);
     if (losses_.empty()) {
       for (const auto& one : parts_) {
+        auto& thread = one->client->engine().callbacks();
         losses_.push_back(
-            std::make_unique<std::stop_callback<loss>>(one->what->lost(), loss{lost_}));
+            std::make_unique<std::stop_callback<loss>>(one->what->lost(), loss{lost_, thread}));
       }
     }
     return lost_.get_token();
@@ -126,13 +128,12 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     bool joins = false;
     bool is_told = false;
   };
-  // The lease, and this with it, may be destroyed by what the user hangs on the signal.
+  // What the user hangs on the signal runs after this, and not within it: it may destroy the lease,
+  // or wait for another thread that does, and that waits for this to end.
   struct loss {
     std::stop_source of_all;
-    void operator()() const noexcept {
-      auto alive = of_all;
-      alive.request_stop();
-    }
+    runtime::callback_thread& thread;
+    void operator()() const noexcept { thread.post(*new runtime::loss_notice{of_all}); }
   };
 
   static bool share_a_command(const part& a, const part& b) {

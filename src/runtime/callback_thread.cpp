@@ -9,9 +9,37 @@
 namespace holdfast::runtime {
 namespace {
 
-thread_local const callback_thread* here = nullptr;
+thread_local callback_thread* here = nullptr;
+
+std::mutex& guard_of_waits() {
+  static auto& only = *new std::mutex;  // never destroyed
+  return only;
+}
 
 }  // namespace
+
+// A thread whose call has ended goes on, although it is still seen to wait.
+callback_thread::wait::wait(const callback_thread& where, const std::atomic<bool>& call) noexcept {
+  if (here == nullptr) return;
+  const std::lock_guard lock(guard_of_waits());
+  const callback_thread* next = &where;
+  const std::atomic<bool>* running = &call;
+  while (next != nullptr && next != here && *running) {
+    running = next->while_;
+    next = next->waits_for_;
+  }
+  may_wait_ = next != here || !*running;
+  if (!may_wait_) return;
+  here->waits_for_ = &where;
+  here->while_ = &call;
+}
+
+callback_thread::wait::~wait() {
+  if (here == nullptr || !may_wait_) return;
+  const std::lock_guard lock(guard_of_waits());
+  here->waits_for_ = nullptr;
+  here->while_ = nullptr;
+}
 
 void callback_thread::post(detail::completion& c) noexcept {
   {
@@ -60,7 +88,7 @@ bool callback_thread::is_this_thread() const noexcept { return here == this; }
 bool callback_thread::is_any() noexcept { return here != nullptr; }
 
 void callback_thread::run() {
-  const auto* const outer = std::exchange(here, this);
+  auto* const outer = std::exchange(here, this);
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });

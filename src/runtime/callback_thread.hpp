@@ -1,6 +1,7 @@
 // Where the user's code runs: never on the thread that does I/O.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -56,6 +57,24 @@ class callback_thread final : private timed {
   void withdraw(const detail::completion& c) noexcept;  // it does not run, unless it runs already
   void stop() noexcept;                                 // runs what is queued, then joins
 
+  // What a callback thread waits for while another callback runs: that one's end. Two of them must
+  // not wait for each other.
+  class wait {
+   public:
+    // `call`: it runs on `where` while this is true.
+    wait(const callback_thread& where, const std::atomic<bool>& call) noexcept;
+    ~wait();
+    wait(const wait&) = delete;
+    wait& operator=(const wait&) = delete;
+
+    // False: that call waits for the end of this one, maybe by way of others. Always true where the
+    // calling thread is no callback thread.
+    bool may_wait() const noexcept { return may_wait_; }
+
+   private:
+    bool may_wait_ = true;
+  };
+
   bool is_this_thread() const noexcept;
   static bool is_any() noexcept;  // whether the calling thread is one, of whatever client
 
@@ -72,6 +91,9 @@ class callback_thread final : private timed {
   completion_queue queue_;
   bool stopping_ = false;
   std::thread thread_;
+  // Of a wait of this thread, under the mutex of them all.
+  const callback_thread* waits_for_ = nullptr;
+  const std::atomic<bool>* while_ = nullptr;
 };
 
 }  // namespace holdfast::runtime

@@ -23,10 +23,9 @@ client_core::~client_core() {
     return;
   }
   const uncancelled meanwhile;
-  const bool in_a_callback = callback_thread::is_any();
-  if (engine_->is_own_thread() || (net::is_quiet_thread() && !in_a_callback)) {
+  if (net::is_quiet_thread()) {
     // The last handle died on a thread that closing has to wait for, or that has leases of another
-    // client to keep.
+    // client to keep. A callback of that client may be closing the client of this thread.
     net::close_aside([engine = engine_.release(), server = std::move(server_)] {
       engine->shut_down();
       delete engine;

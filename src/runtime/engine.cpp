@@ -83,10 +83,6 @@ void engine::shut_down() noexcept {
   callbacks_.stop();
 }
 
-bool engine::is_own_thread() const noexcept {
-  return helper_.is_this_thread() || callbacks_.is_this_thread();
-}
-
 bool engine::is_in_its_process() const noexcept { return generation_ == net::process_generation(); }
 
 request_id engine::next_request(bool revocable) noexcept {

@@ -44,7 +44,6 @@ class engine final : private redis::connection::observer {
 
   // Gives what is under way a bounded time to end, then ends everything. Not on a thread of ours.
   void shut_down() noexcept;
-  bool is_own_thread() const noexcept;
 
   // False in the child of a fork: nothing here may be touched then.
   bool is_in_its_process() const noexcept;

@@ -164,7 +164,10 @@ void observed_key::stop() {
   stopped_ = true;
   listen(nullptr);
   engine_.timers().disarm(*this);
-  if (!engine_.callbacks().is_this_thread()) told_.wait(lock, [this] { return !telling_; });
+  if (telling_) {
+    const callback_thread::wait turn(engine_.callbacks(), telling_);
+    if (turn.may_wait()) told_.wait(lock, [this] { return !telling_; });
+  }
   if (!telling_) ended = std::move(tell_);
 }
 

@@ -1,6 +1,7 @@
 // Keys whose value this client wants to know at every change.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -28,7 +29,7 @@ inline constexpr milliseconds reread_after{5000};
 inline constexpr milliseconds poll_after{250};
 
 // One that is observed. Destroying it, or `stop`, ends that: no call of `tell` is under way then,
-// unless it is called by that very call.
+// unless it is called by that very call, or by a callback for whose end that call waits.
 // Thread safety: all members from any thread.
 class observed_key final : public std::enable_shared_from_this<observed_key>, private timed {
  public:
@@ -94,7 +95,7 @@ class observed_key final : public std::enable_shared_from_this<observed_key>, pr
   bool cannot_track_ = false;             // it refuses to
   redis::connection* listens_ = nullptr;  // somebody reads this connection for us
   bool notice_runs_ = false;              // `tell` will be called
-  bool telling_ = false;                  // `tell_` runs
+  std::atomic<bool> telling_{false};      // `tell_` runs; changed under mutex_
   std::optional<value> last_;             // read
   std::optional<value> last_told_;
   std::shared_ptr<observed_key> self_;  // while a reading is under way

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "net/descriptor.hpp"
 #include "net/tls.hpp"
 #include "net/tls_peer.hpp"
+#include "resp/parser.hpp"
 #include "resp/value.hpp"
 
 namespace holdfast::redis {
@@ -19,7 +21,10 @@ namespace holdfast::redis {
 // The values that one read brought, in buffers that are used again and again.
 class reply_batch {
  public:
-  void clear() noexcept { size_ = 0; }
+  void clear() noexcept {
+    if (bytes_ > kept_for_the_next) values_ = {};
+    size_ = bytes_ = 0;
+  }
   std::size_t size() const noexcept { return size_; }
   resp::value& operator[](std::size_t i) noexcept { return values_[i]; }
 
@@ -28,11 +33,18 @@ class reply_batch {
     if (size_ == values_.size()) values_.emplace_back();
     return values_[size_];
   }
-  void keep() noexcept { ++size_; }
+  void keep(std::size_t bytes) noexcept {
+    ++size_;
+    bytes_ += bytes;
+  }
 
  private:
+  // Each thread has a batch for as long as it lives: not with the buffers of one large reply.
+  static constexpr std::size_t kept_for_the_next = 256UL * 1024;
+
   std::vector<resp::value> values_;
   std::size_t size_ = 0;
+  std::size_t bytes_ = 0;  // that they took on the wire
 };
 
 class link {
@@ -76,17 +88,22 @@ class link {
 
  private:
   void make_room();
+  std::size_t room() const noexcept;
+  void empty_buffer() noexcept;
   outcome receive(reply_batch& batch, int flags);
   outcome parse(reply_batch& batch);
+  resp::parse_result parse_next(resp::value& into);
   outcome receive_by_tls(reply_batch& batch);
   outcome fail(errc reason, std::string problem);
+  outcome fail(resp::parse_result::outcome how);
 
   net::descriptor socket_;
   std::unique_ptr<net::tls_session> tls_;  // null: plain
   net::tls_peer peer_ = net::tls_peer::server;
-  std::vector<char> buffer_ = std::vector<char>(16 * 1024);
+  std::vector<char> buffer_ = std::vector<char>(16UL * 1024);
   std::size_t begin_ = 0;  // of what is not parsed yet
   std::size_t end_ = 0;
+  std::optional<resp::arrival> arriving_;  // the value there, of which some has come
   std::string problem_;
   errc reason_ = errc::unavailable;
   bool given_up_ = false;

@@ -21,13 +21,14 @@ class reader {
 
   outcome take_value(value& out, std::size_t depth);
 
+  outcome take_line(std::string_view& line) noexcept;
+  outcome take_length(std::size_t most, bool may_be_null, std::optional<std::size_t>& length);
+
  private:
   std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
 
   outcome take_number(std::int64_t& number) noexcept;
-  outcome take_line(std::string_view& line) noexcept;
   outcome take_end_of_line() noexcept;
-  outcome take_length(std::int64_t most, bool may_be_null, std::optional<std::size_t>& length);
 
   outcome take_text(value& out, type kind);
   outcome take_boolean(value& out);
@@ -39,6 +40,8 @@ class reader {
   const char* at_;
   const char* end_;
 };
+
+constexpr std::size_t shortest_value = 3;  // "_\r\n"
 
 // Keeps the buffers of `out` for the next reply.
 void become(value& out, type kind, std::int64_t number = 0) noexcept {
@@ -102,15 +105,14 @@ outcome reader::take_line(std::string_view& line) noexcept {
 }
 
 // The length in a header; none for the null of RESP2 ("$-1", "*-1").
-outcome reader::take_length(std::int64_t most, bool may_be_null,
+outcome reader::take_length(std::size_t most, bool may_be_null,
                             std::optional<std::size_t>& length) {
   std::int64_t number = 0;
   if (const outcome what = take_number(number); what != outcome::complete) return what;
-  if (number >= 0 && number <= most) {
-    length = static_cast<std::size_t>(number);
-    return outcome::complete;
-  }
-  return number == -1 && may_be_null ? outcome::complete : outcome::malformed;
+  if (number < 0) return number == -1 && may_be_null ? outcome::complete : outcome::malformed;
+  if (static_cast<std::size_t>(number) > most) return outcome::too_large;
+  length = static_cast<std::size_t>(number);
+  return outcome::complete;
 }
 
 outcome reader::take_text(value& out, type kind) {
@@ -133,7 +135,7 @@ outcome reader::take_boolean(value& out) {
 
 outcome reader::take_bulk(value& out, type kind) {
   std::optional<std::size_t> length;
-  const outcome what = take_length(max_bulk, kind == type::bulk, length);
+  const outcome what = take_length(max_value, kind == type::bulk, length);
   if (what != outcome::complete) return what;
   become(out, length ? kind : type::null);
   if (!length) return outcome::complete;
@@ -154,7 +156,7 @@ outcome reader::take_verbatim(value& out) {
   return outcome::complete;
 }
 
-// Grows with the items that have come, never with what the header says.
+// Grows with the bytes that have come, never with what the header says alone.
 outcome reader::take_items(value& out, type kind, std::size_t depth) {
   const std::size_t each = kind == type::map ? 2 : 1;
   std::optional<std::size_t> length;
@@ -165,6 +167,7 @@ outcome reader::take_items(value& out, type kind, std::size_t depth) {
   out.number = 0;
   out.text.clear();
   const std::size_t count = length.value_or(0) * each;
+  out.items.reserve(std::min(count, left() / shortest_value));
   for (std::size_t i = 0; i < count; ++i) {
     if (i == out.items.size()) out.items.emplace_back();
     const outcome item = take_value(out.items[i], depth + 1);
@@ -232,6 +235,58 @@ parse_result parse(std::string_view bytes, value& out) {
   const outcome what = in.take_value(out, 0);
   if (what != outcome::complete) return {what};
   return {what, static_cast<std::size_t>(in.position() - bytes.data())};
+}
+
+outcome arrival::look(std::string_view bytes) {
+  for (;;) {
+    if (at_ > bytes.size()) break;  // within a bulk string
+    while (left_[depth_] == 0) {
+      if (depth_ == 0) return outcome::complete;
+      --depth_;
+    }
+    if (at_ == bytes.size()) break;
+    const auto what = look_at_next(bytes.substr(at_));
+    if (what == outcome::need_more) {
+      missing_ = 1;
+      return what;
+    }
+    if (what != outcome::complete) return what;
+    if (at_ + values_ * sizeof(value) > max_value) return outcome::too_large;
+  }
+  missing_ = std::max<std::size_t>(at_ - bytes.size(), 1);
+  return outcome::need_more;
+}
+
+// At the value, or the attribute of one, with which `bytes` begin. What is behind its header is for
+// parse() to judge.
+outcome arrival::look_at_next(std::string_view bytes) {
+  const char kind = bytes.front();
+  const bool is_map = kind == '%' || kind == '|';
+  const bool is_list = is_map || kind == '*' || kind == '~' || kind == '>';
+  const bool is_bulk = kind == '$' || kind == '!' || kind == '=';
+  reader in{bytes.substr(1)};
+  if (!is_list && !is_bulk) {
+    std::string_view line;
+    if (const auto what = in.take_line(line); what != outcome::complete) return what;
+    --left_[depth_];
+    at_ += static_cast<std::size_t>(in.position() - bytes.data());
+    return outcome::complete;
+  }
+  std::optional<std::size_t> length;
+  const auto most = is_bulk ? max_value : is_map ? max_items / 2 : max_items;
+  const auto what = in.take_length(most, kind == '$' || kind == '*', length);
+  if (what != outcome::complete) return what;
+  at_ += static_cast<std::size_t>(in.position() - bytes.data());
+  if (kind != '|') --left_[depth_];
+  if (is_bulk && length) at_ += *length + 2;
+  return is_list ? announce(length.value_or(0) * (is_map ? 2 : 1)) : outcome::complete;
+}
+
+outcome arrival::announce(std::size_t items) {
+  if (depth_ == max_depth) return outcome::malformed;
+  values_ += items;
+  left_[++depth_] = items;
+  return outcome::complete;
 }
 
 }  // namespace holdfast::resp

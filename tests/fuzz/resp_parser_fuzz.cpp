@@ -8,6 +8,7 @@
 
 namespace {
 
+using holdfast::resp::arrival;
 using holdfast::resp::parse;
 using holdfast::resp::parse_result;
 using holdfast::resp::value;
@@ -22,9 +23,20 @@ void require(bool holds) {
 
 void check_prefixes(std::string_view bytes) {
   value part;
+  arrival coming;
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     require(parse(bytes.substr(0, size), part).what == outcome::need_more);
+    require(coming.look(bytes.substr(0, size)) == outcome::need_more);
+    require(coming.missing() > 0 && coming.missing() <= bytes.size() - size);
   }
+  require(coming.look(bytes) == outcome::complete);
+}
+
+// Whoever follows a value that is not there yet must come to the same end as parse().
+void check_arrival(std::string_view bytes, outcome parsed) {
+  const auto what = arrival{}.look(bytes);
+  if (parsed == outcome::need_more) require(what != outcome::complete);
+  if (parsed == outcome::complete) require(what == outcome::complete);
 }
 
 }  // namespace
@@ -33,6 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes{reinterpret_cast<const char*>(data), size};
   static value reused;  // As a connection reuses it: what one reply leaves must not touch the next.
   const parse_result first = parse(bytes, reused);
+  check_arrival(bytes, first.what);
   if (first.what != outcome::complete) {
     require(first.consumed == 0);
     return 0;

@@ -170,4 +170,10 @@ bool wait_ready(int fd, short events, const connect_limits& limits) {
   }
 }
 
+bool is_over(const connect_limits& limits) {
+  if (now() >= limits.deadline) return true;
+  pollfd polled{limits.cancel != nullptr ? limits.cancel->fd() : -1, POLLIN, 0};
+  return limits.cancel != nullptr && ::poll(&polled, 1, 0) > 0;
+}
+
 }  // namespace holdfast::net

@@ -58,7 +58,12 @@ bool comes_from_this_core(const descriptor& socket) noexcept;
 // the kernel.
 void block_at_most(const descriptor& socket, milliseconds limit) noexcept;
 
-// Waits for one of `events`, `cancel` or the deadline. True when the socket is ready.
+// Waits for one of `events`, `cancel` or the deadline. True: the socket is ready, and neither of
+// the others has come.
 bool wait_ready(int fd, short events, const connect_limits& limits);
+
+// Whether one of them has come. To be asked after each read: a peer that always sends something
+// would never be waited for.
+bool is_over(const connect_limits& limits);
 
 }  // namespace holdfast::net

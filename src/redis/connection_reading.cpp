@@ -187,6 +187,9 @@ void connection::lead(waiter& w) {
     const auto outcome = await_data(w, mine.batch);
     if (outcome == link::outcome::data) {
       leads = process(mine, &w, outcome);
+      // Messages without end are no answer.
+      const bool may_be_overdue = leads && mine.answered.empty() && due_ != monotonic_time::max();
+      if (may_be_overdue && tear_down_if_overdue()) return;
     } else if (outcome == link::outcome::closed) {
       process(mine, nullptr, outcome);  // what came before the end
       return tear_down(why_closed());

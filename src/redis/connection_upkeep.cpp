@@ -119,8 +119,8 @@ void connection::read_in_background(microseconds spin) {
   {
     const late_wake_ups woken;
     const scoped_mutex lock(mutex_);
-    if (stop_reading(heard)) return;
     note_due();
+    if (net::now() < due_ && stop_reading(heard)) return;
   }
   tear_down_if_overdue();
 }

@@ -41,6 +41,8 @@ std::optional<breakdown> exchange::run() {
     const auto outcome = link_.receive(replies_);
     if (outcome == link::outcome::closed) return closed();
     if (outcome == link::outcome::would_block && !ready(POLLIN)) return silence();
+    const bool has_all = replies_.size() >= expected_;
+    if (outcome == link::outcome::data && !has_all && net::is_over(limits_)) return endless();
   }
   bytes_.clear();
   expected_ = 0;
@@ -64,6 +66,10 @@ std::optional<breakdown> exchange::closed() {
 
 std::optional<breakdown> exchange::silence() {
   return breakdown{errc::unavailable, "the server accepted the connection but does not answer"};
+}
+
+std::optional<breakdown> exchange::endless() {
+  return breakdown{errc::unavailable, "the server sends something, but has not answered in time"};
 }
 
 std::optional<breakdown> secure(link& over, const std::optional<tls_options>& tls,

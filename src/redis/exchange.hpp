@@ -29,6 +29,7 @@ class exchange {
   bool ready(short events) { return net::wait_ready(link_.fd(), events, limits_); }
   std::optional<breakdown> closed();
   static std::optional<breakdown> silence();
+  static std::optional<breakdown> endless();
 
   link& link_;
   const net::connect_limits& limits_;

@@ -71,10 +71,9 @@ void master_watch::listen(link& over, std::size_t member) {
       if (outcome == link::outcome::closed || cancelled_) return;
       if (!take(batch, announced, member)) return;
       const auto until = asked_at + (unanswered_ == 0 ? ask_every : response_timeout_);
-      if (outcome == link::outcome::would_block &&
-          !net::wait_ready(over.fd(), POLLIN, {until, {}, &cancel_}) && unanswered_ > 0) {
-        return;
-      }
+      const net::connect_limits limits{until, {}, &cancel_};
+      if (outcome == link::outcome::would_block) net::wait_ready(over.fd(), POLLIN, limits);
+      if (unanswered_ > 0 && net::is_over(limits)) return;
     }
   }
 }

@@ -382,5 +382,21 @@ TEST_F(ConnectionBySentinels, IsLeftWhenMostOfThemWereSetUpAnew) {
   EXPECT_TRUE(eventually([&] { return next.connections() == 1; }, 2 * support::generous));
 }
 
+// Messages without end, whoever reads them, and however long the answer may lie.
+TEST_F(Connection, FloodOfMessagesEndsNoResponseTimeout) {
+  const std::string message = ">3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$1\r\ny\r\n";
+  server.on([&](const auto& words) -> std::optional<fake_server::reply> {
+    if (words.front() == "FLOOD") return fake_server::flood(message);
+    return std::nullopt;
+  });
+  for (const auto how : {delivery::prompt, delivery::watched, delivery::lazy}) {
+    word asked("FLOOD");
+    link.submit(asked, how);
+    ASSERT_TRUE(eventually([&] { return asked.ended.load(); }));
+    EXPECT_FALSE(asked.answered);
+  }
+  ask("FLOOD", delivery::driven);
+}
+
 }  // namespace
 }  // namespace holdfast::faults

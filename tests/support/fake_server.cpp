@@ -48,6 +48,7 @@ struct visitor {
   net::descriptor socket;
   std::string received;
   std::string unsent;
+  std::string again;                                  // when everything is sent
   fake_server::then after = fake_server::then::stay;  // when everything is sent
 };
 
@@ -66,12 +67,14 @@ class fake_server::state final : public service_thread::service {
   std::vector<command> received;
   std::size_t accepted = 0;
   std::list<visitor> visitors;
+  bool dribbles = false;
 
  private:
   void wants(std::vector<pollfd>& descriptors, monotonic_time& /*at*/) override {
     descriptors.push_back({listener_.get(), POLLIN, 0});
     for (const auto& one : visitors) {
-      const int events = POLLIN | (one.unsent.empty() ? 0 : POLLOUT);
+      const bool has_more = !one.unsent.empty() || !one.again.empty();
+      const int events = POLLIN | (has_more ? POLLOUT : 0);
       descriptors.push_back({one.socket.get(), static_cast<short>(events), 0});
     }
   }
@@ -92,6 +95,7 @@ class fake_server::state final : public service_thread::service {
       auto& one = visitors.emplace_back();
       one.socket.reset(fd);
       one.unsent = greeting.bytes;
+      one.again = greeting.again;
       one.after = greeting.after;
       if (!send(one)) visitors.pop_back();
     }
@@ -103,7 +107,7 @@ class fake_server::state final : public service_thread::service {
     const auto got = ::recv(one.socket.get(), buffer, sizeof buffer, 0);
     if (got == 0 || (got < 0 && errno != EAGAIN)) return false;
     if (got > 0) one.received.append(buffer, static_cast<std::size_t>(got));
-    while (one.after == then::stay && answer_next(one)) {
+    while (one.after == then::stay && one.again.empty() && answer_next(one)) {
     }
     return send(one);
   }
@@ -125,14 +129,17 @@ class fake_server::state final : public service_thread::service {
     const auto wanted = answering ? answering(words) : std::nullopt;
     const auto said = wanted ? *wanted : usual_answer(words);
     one.unsent += said.bytes;
+    one.again = said.again;
     one.after = said.after;
     return true;
   }
 
-  static bool send(visitor& one) {
+  bool send(visitor& one) const {
+    constexpr std::size_t much = 64UL * 1024;
+    while (!one.again.empty() && one.unsent.size() < much) one.unsent += one.again;
     if (!one.unsent.empty()) {
-      const auto sent =
-          ::send(one.socket.get(), one.unsent.data(), one.unsent.size(), MSG_NOSIGNAL);
+      const auto size = dribbles ? 1 : one.unsent.size();
+      const auto sent = ::send(one.socket.get(), one.unsent.data(), size, MSG_NOSIGNAL);
       if (sent < 0) return errno == EAGAIN;
       one.unsent.erase(0, static_cast<std::size_t>(sent));
     }
@@ -160,6 +167,10 @@ void fake_server::on(script how) {
 
 void fake_server::greet(reply with) {
   state_->thread.run([&] { state_->greeting = std::move(with); });
+}
+
+void fake_server::dribble() {
+  state_->thread.run([&] { state_->dribbles = true; });
 }
 
 void fake_server::push(std::string_view bytes) {

@@ -22,6 +22,7 @@ class fake_server {
   struct reply {
     std::string bytes;
     then after = then::stay;
+    std::string again{};  // sent after `bytes`, over and over, for as long as the client is there
   };
   // What to answer; nullopt: as without a script.
   using script = std::function<std::optional<reply>(const command&)>;
@@ -29,6 +30,9 @@ class fake_server {
   static reply answer(std::string bytes) { return {std::move(bytes)}; }
   static reply error(const std::string& text) { return {"-" + text + "\r\n"}; }
   static reply silence() { return {}; }
+  static reply flood(std::string again, std::string first = {}) {
+    return {std::move(first), then::stay, std::move(again)};
+  }
   static reply hang_up(then how = then::close) { return {{}, how}; }
 
   explicit fake_server(script how = {});
@@ -40,6 +44,7 @@ class fake_server {
   void on(script how);                // from the next command on
   void greet(reply with);             // new connections, before they have said anything
   void push(std::string_view bytes);  // to everybody, now
+  void dribble();                     // from now on each byte is sent by itself
 
   std::vector<command> received() const;              // since the beginning
   std::size_t received(std::string_view name) const;  // how many with this first word

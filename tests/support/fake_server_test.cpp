@@ -110,5 +110,20 @@ TEST(FakeServer, CanBeSilent) {
   EXPECT_EQ(client.read_value().text, "late");
 }
 
+TEST(FakeServer, FloodsForEver) {
+  const fake_server server([](const auto&) { return fake_server::flood("+again\r\n", "+OK\r\n"); });
+  auto client = connect(server);
+  EXPECT_EQ(client.command({"PING"}).text, "OK");
+  for (int i = 0; i < 100'000; ++i) ASSERT_EQ(client.read_value().text, "again");
+}
+
+TEST(FakeServer, Dribbles) {
+  fake_server server;
+  server.dribble();
+  auto client = connect(server);
+  EXPECT_EQ(client.command({"PING"}).text, "PONG");
+  EXPECT_EQ(client.command({"HELLO", "3"}).items.size(), 6U);
+}
+
 }  // namespace
 }  // namespace holdfast::support

@@ -181,8 +181,9 @@ std::optional<tls_problem> session::await_more(const descriptor& socket,
       broken->detail += " while shaking hands" + doubt(peer_);
       return broken;
     }
+    if (begin_ == end_ && !wait_ready(socket.get(), POLLIN, limits)) return silence(peer_);
+    if (is_over(limits)) return silence(peer_);  // it may send for ever
     if (begin_ < end_) return std::nullopt;
-    if (!wait_ready(socket.get(), POLLIN, limits)) return silence(peer_);
   }
 }
 

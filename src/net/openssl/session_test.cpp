@@ -1,6 +1,7 @@
 // A session against a peer of our own, which does what servers seldom do.
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <thread>
@@ -87,6 +88,35 @@ class TlsSession : public ::testing::Test {
   std::unique_ptr<peer> peer_;
   std::unique_ptr<tls_session> session_;
 };
+
+// While hands are shaken, a server may send any number of requests to do that. When the limits are
+// over, what more of them has come is not read.
+void expect_an_end(const connect_limits& limits) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const descriptor ours(ends[0]), theirs(ends[1]);
+  const std::string record = std::string("\x16\x03\x03\x40\x00", 5) + std::string(0x4000, '\0');
+  int sent = 0;
+  for (ssize_t some = 1; some > 0; sent += std::max(0, static_cast<int>(some))) {
+    some = ::send(theirs.get(), record.data(), record.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  std::unique_ptr<tls_session> session;
+  const auto broken =
+      open_tls({.insecure_accept_any_certificate = true}, "h", ours, limits, session);
+  ASSERT_TRUE(broken);
+  EXPECT_NE(broken->detail.find("does not shake hands"), std::string::npos) << broken->detail;
+  int unread = 0;
+  ::ioctl(ours.get(), FIONREAD, &unread);
+  EXPECT_GT(unread, sent / 2);
+}
+
+TEST(TlsHandshake, EndsAtItsDeadlineHoweverMuchComes) { expect_an_end({now(), {}, nullptr}); }
+
+TEST(TlsHandshake, IsCancelledHoweverMuchComes) {
+  wake_up cancel;
+  cancel.signal();
+  expect_an_end({now() + std::chrono::hours{1}, {}, &cancel});
+}
 
 TEST_F(TlsSession, NamesVersionAndCipher) {
   EXPECT_TRUE(session_->description().starts_with("TLSv1.3, TLS_")) << session_->description();

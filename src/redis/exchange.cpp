@@ -18,7 +18,17 @@ void read_hello(const resp::value& reply, session_facts& facts) {
     if (key == "version") facts.version = said.text;
     if (key == "proto") facts.resp3 = said.number == 3;
     if (key == "role") facts.role = said.text;
+    if (key == "mode") facts.is_sentinel = said.text == "sentinel";
   }
+}
+
+// Whether the refusal is of HELLO alone: of the protocol, or of a command that a proxy or an access
+// list does not know. They have many words for it.
+bool has_no_hello(std::string_view said) {
+  if (said.starts_with("NOPERM")) return true;
+  const auto error = resp::classify(said);
+  return !error.passing && error.code != errc::authentication &&
+         error.code != errc::permission_denied;
 }
 
 }  // namespace
@@ -57,11 +67,11 @@ std::optional<breakdown> exchange::closed() {
     return breakdown{error.code, error.detail};
   }
   if (link_.reason() != errc::unavailable) return breakdown{link_.reason(), link_.problem()};
-  const bool may_want_tls = !answered_ && link_.tls() == nullptr;
+  may_want_tls_ = !answered_ && link_.tls() == nullptr;
   const auto hint =
       std::string("; if it expects TLS there, ") + net::advice_to_speak_tls(link_.peer());
   return breakdown{errc::unavailable,
-                   link_.problem() + " while logging in" + (may_want_tls ? hint : "")};
+                   link_.problem() + " while logging in" + (may_want_tls_ ? hint : "")};
 }
 
 std::optional<breakdown> exchange::silence() {
@@ -91,7 +101,20 @@ std::optional<breakdown> refusal(const resp::value& reply) {
   return breakdown{error.code, std::move(error.detail)};
 }
 
-std::optional<breakdown> log_in(exchange& talk, const credentials& login, session_facts& facts) {
+bool speaks_tls(const net::endpoint& where, const net::connect_limits& limits) {
+  net::descriptor socket;
+  if (!net::connect(where, limits, socket).empty()) return false;
+  const auto* const tcp = std::get_if<net::tcp_endpoint>(&where);
+  std::unique_ptr<net::tls_session> session;
+  const auto broken =
+      net::open_tls({.insecure_accept_any_certificate = true},
+                    tcp != nullptr ? tcp->host : std::string{}, socket, limits, session);
+  // Only those who speak it ask for a certificate, or for another version.
+  return !broken || broken->code == errc::authentication || broken->code == errc::untrusted_server;
+}
+
+std::optional<breakdown> log_in(exchange& talk, const net::endpoint& where,
+                                const credentials& login, session_facts& facts) {
   const std::string_view user =
       login.username.empty() ? std::string_view{"default"} : std::string_view{login.username};
   const bool anonymous = login.username.empty() && login.password.empty();
@@ -100,13 +123,13 @@ std::optional<breakdown> log_in(exchange& talk, const credentials& login, sessio
   } else {
     talk.ask({"HELLO", "3", "AUTH", user, login.password});
   }
-  if (auto broken = talk.run()) return broken;
+  if (auto broken = talk.run()) {
+    if (talk.may_want_tls()) broken->may_speak_tls = where;
+    return broken;
+  }
   auto refused = refusal(talk.reply(0));
   if (!refused) return read_hello(talk.reply(0), facts), std::nullopt;
-  const std::string_view said = talk.reply(0).text;
-  const bool no_hello = said.starts_with("NOPROTO") || said.starts_with("NOPERM") ||
-                        said.starts_with("ERR unknown command");
-  if (!no_hello) return refused;
+  if (!has_no_hello(talk.reply(0).text)) return refused;
   if (anonymous) return std::nullopt;
   if (login.username.empty()) {
     talk.ask({"AUTH", login.password});

@@ -25,6 +25,9 @@ class exchange {
 
   resp::value& reply(std::size_t i) { return replies_[i]; }
 
+  // The peer has hung up without a word, at what is not TLS.
+  bool may_want_tls() const noexcept { return may_want_tls_; }
+
  private:
   bool ready(short events) { return net::wait_ready(link_.fd(), events, limits_); }
   std::optional<breakdown> closed();
@@ -36,6 +39,7 @@ class exchange {
   std::string bytes_;
   std::size_t expected_ = 0;
   bool answered_ = false;  // anything, ever
+  bool may_want_tls_ = false;
   reply_batch replies_;
 };
 
@@ -44,10 +48,14 @@ class exchange {
 std::optional<breakdown> secure(link& over, const std::optional<tls_options>& tls,
                                 const net::endpoint& where, const net::connect_limits& limits);
 
+// Whether TLS is spoken there. Asks for it; in a build without TLS nobody knows.
+bool speaks_tls(const net::endpoint& where, const net::connect_limits& limits);
+
 // What an error in the place of an answer means; nothing when it is none.
 std::optional<breakdown> refusal(const resp::value& reply);
 
 // RESP3 where the server has it. A server, proxy or access list without HELLO gets RESP2 and AUTH.
-std::optional<breakdown> log_in(exchange& talk, const credentials& login, session_facts& facts);
+std::optional<breakdown> log_in(exchange& talk, const net::endpoint& where,
+                                const credentials& login, session_facts& facts);
 
 }  // namespace holdfast::redis

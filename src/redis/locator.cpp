@@ -28,10 +28,30 @@ locator::locator(const session_settings& settings, master_watch::listener moved)
 }
 
 std::optional<breakdown> locator::open(link& into, session_facts& facts) {
-  if (!circle_) return open_session(settings_, &interrupt_, into, facts);
+  if (!circle_) {
+    const auto deadline = net::now() + settings_.connect_timeout;
+    auto found_none = open_session(settings_, &interrupt_, into, facts);
+    if (found_none) look_for_tls(*found_none, deadline, net::tls_peer::server);
+    return found_none;
+  }
   auto broken = find_and_open(into, facts);
   if (!broken && !watch_ && !cancelled_) start_watching(facts.address);
   return broken;
+}
+
+// A TLS port hangs up at what is not TLS, and will go on doing so, whereas a server that starts or
+// a proxy without one behind it will let us in. Looked for once, so that nobody is asked twice each
+// time.
+void locator::look_for_tls(breakdown& why, monotonic_time deadline, net::tls_peer peer) {
+  if (!why.may_speak_tls || cancelled_) return;
+  const net::connect_limits limits{deadline, settings_.response_timeout, &interrupt_};
+  if (!std::exchange(looked_for_tls_, true) && speaks_tls(*why.may_speak_tls, limits)) {
+    tls_at_ = why.may_speak_tls;
+  }
+  const auto there = net::to_string(*why.may_speak_tls);
+  if (!tls_at_ || net::to_string(*tls_at_) != there) return;
+  why.code = errc::not_redis;
+  why.detail = there + " speaks TLS: " + net::advice_to_speak_tls(peer);
 }
 
 void locator::start_watching(const std::string& master) {
@@ -63,6 +83,7 @@ std::optional<breakdown> locator::find_and_open(link& into, session_facts& facts
       patience = std::min(2 * patience, settings_.connect_timeout);
     }
     if (!broken) return broken;
+    look_for_tls(*broken, deadline, found ? net::tls_peer::server : circle_->group().peer);
     // One sentinel may be behind the times, and somebody else at the old address.
     auto at = found && is_final(*broken) ? net::to_string(master) : std::string{};
     if (is_final(*broken) && at == refused_at) return broken;

@@ -47,6 +47,7 @@ class locator {
   std::optional<breakdown> find_and_open(link& into, session_facts& facts);
   std::optional<breakdown> open_master(const net::endpoint& where, milliseconds patience,
                                        link& into, session_facts& facts);
+  void look_for_tls(breakdown& why, monotonic_time deadline, net::tls_peer peer);
   void start_watching(const std::string& master);
   bool pause(milliseconds how_long, monotonic_time deadline);
   void rearm() noexcept;
@@ -57,6 +58,8 @@ class locator {
   std::optional<sentinel_circle> circle_;
   net::wake_up interrupt_;
   std::atomic<bool> cancelled_{false};
+  bool looked_for_tls_ = false;
+  std::optional<net::endpoint> tls_at_;  // there it was found
   std::unique_ptr<master_watch> watch_;  // from the first connection on
 };
 

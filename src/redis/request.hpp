@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <holdfast/errc.hpp>
 
 #include "base/time.hpp"
+#include "net/socket.hpp"
 #include "redis/waiter.hpp"
 #include "resp/value.hpp"
 #include "resp/writer.hpp"
@@ -27,6 +29,8 @@ struct breakdown {
   errc code = errc::unavailable;
   std::string detail;
   bool reached = true;  // false: no connection could be made at all
+  // There somebody hung up at what is not TLS: it may be what is spoken there.
+  std::optional<net::endpoint> may_speak_tls{};
 
   // Asking again is pointless until somebody changes the configuration.
   bool is_permanent() const noexcept {

@@ -29,6 +29,7 @@ class complaints {
     all_are_ignorant_ = all_are_ignorant_ && std::holds_alternative<unknown_service>(said);
     // A refused password must be heard of although another sentinel is down.
     if (broken != nullptr && code_ == errc::unavailable) code_ = broken->code;
+    if (broken != nullptr && !may_speak_tls_) may_speak_tls_ = broken->may_speak_tls;
   }
 
   // One that is behind will hear of the last failover: waiting may help.
@@ -36,7 +37,7 @@ class complaints {
     const auto code = one_is_behind_ ? errc::unavailable : code_;
     return {all_are_ignorant_ ? errc::invalid_url : code,
             "no sentinel says where the master of \"" + printable(service_) + "\" is" + text_,
-            reached_};
+            reached_, may_speak_tls_};
   }
 
  private:
@@ -52,6 +53,7 @@ class complaints {
   errc code_ = errc::unavailable;
   std::string text_;
   bool reached_ = false;
+  std::optional<net::endpoint> may_speak_tls_;
   bool all_are_ignorant_ = true;
   bool one_is_behind_ = false;
 };
@@ -97,7 +99,7 @@ std::optional<breakdown> reach_sentinel(const net::endpoint& sentinel, const sen
   over.leads_to(group.peer);
   if (auto broken = secure(over, group.tls, sentinel, limits)) return broken;
   exchange talk(over, limits);
-  return log_in(talk, login, facts);
+  return log_in(talk, sentinel, login, facts);
 }
 
 sentinel_report question_sentinel(const net::endpoint& sentinel, const sentinel_group& group,

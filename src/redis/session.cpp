@@ -46,6 +46,11 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   facts.answered_at = net::now();
   facts.subscribed =
       listens && talk.reply(more + (settings.asks_slots ? 2 : 0)).is(resp::type::push);
+  if (facts.is_sentinel || info_field(talk.reply(4).text, "redis_mode") == "sentinel") {
+    return breakdown{errc::invalid_url,
+                     "it is a sentinel, not a server: write redis+sentinel://HOST:PORT/SERVICE, "
+                     "with the name under which it watches the master"};
+  }
   if (auto refused = refusal(talk.reply(0))) return refused;
   const auto time = read_time(talk.reply(0));
   if (!time) return breakdown{errc::not_redis, "the server's answer to TIME is not a time"};
@@ -71,7 +76,7 @@ std::optional<breakdown> open_session(const session_settings& settings, const cr
   }
   exchange talk(over, limits);
   auto broken = secure(over, settings.tls, where, limits);
-  if (!broken) broken = log_in(talk, login, facts);
+  if (!broken) broken = log_in(talk, where, login, facts);
   if (!broken) broken = prepare(talk, settings, facts);
   if (broken) {
     over.close();

@@ -47,8 +47,9 @@ std::span<const session_command> cluster_commands() noexcept;  // more, in a clu
 struct session_facts {
   bool resp3 = false;
   bool subscribed = false;  // to the channel: messages come as pushes on this connection
-  std::string role;         // "master", "replica" or "slave", as far as it says
-  std::string address;      // where it is: net::to_string of the endpoint
+  bool is_sentinel = false;
+  std::string role;     // "master", "replica" or "slave", as far as it says
+  std::string address;  // where it is: net::to_string of the endpoint
   // Another one whenever the server starts, or becomes a master; empty where INFO is not allowed.
   std::string identity;
   std::string server;         // "redis" or "valkey", as far as it says

@@ -209,6 +209,50 @@ TEST(BadPeer, EveryErrorOfAServerIsToldAsWhatItIs) {
   }
 }
 
+// Each proxy and old server refuses HELLO in words of its own. None of them means that it cannot be
+// used.
+TEST(BadPeer, ThatHasNoHelloIsUsedWithTheOldProtocol) {
+  for (const auto* const refusal :
+       {"ERR unknown command 'HELLO', with args beginning with: '3' ",
+        "unsupported command 'hello'", "ERR unsupported command `hello`",
+        "ERR Unknown command 'HELLO'", "ERR syntax error", "NOPROTO unsupported protocol version",
+        "ERR Protocol version is not an integer",
+        "NOPERM this user has no permissions to run the 'hello' command", "no"}) {
+    SCOPED_TRACE(refusal);
+    const fake_server proxy([&](const auto& command) -> std::optional<fake_server::reply> {
+      if (command.front() == "HELLO") return fake_server::error(refusal);
+      if (command.front() == "EVALSHA") return fake_server::answer(":4096\r\n");
+      if (command.front() == "TIME" || command.front() == "AUTH") return std::nullopt;
+      return fake_server::error("unsupported command");
+    });
+    auto options = patient();
+    options.password = password;
+    const client redis{proxy.url(), options};
+    const auto held = redis.mutex("a").try_acquire();
+    EXPECT_TRUE(held) << why_not(held);
+    EXPECT_EQ(proxy.received("AUTH"), 1U);
+  }
+}
+
+TEST(BadPeer, ThatRefusesTheLogInWithHelloIsNotAskedInTheOldProtocol) {
+  const std::vector<std::pair<const char*, errc>> all = {
+      {"WRONGPASS invalid username-password pair or user is disabled.", errc::authentication},
+      {"ERR AUTH <password> called without any password configured", errc::authentication},
+      {"NOAUTH HELLO must be called with the client already authenticated", errc::authentication},
+      {"DENIED Redis is running in protected mode", errc::permission_denied},
+      {"LOADING Redis is loading the dataset in memory", errc::loading},
+      {"BUSY Redis is busy running a script", errc::server_busy},
+      {"ERR max number of clients reached", errc::server_busy}};
+  for (const auto& [refusal, reason] : all) {
+    const fake_server strict([text = refusal](const auto& command) {
+      return command.front() == "HELLO" ? fake_server::error(text) : fake_server::error("no");
+    });
+    const client redis{strict.url(), impatient()};
+    expect_failure(redis.mutex("a").try_acquire(), reason, "the server said");
+    EXPECT_EQ(strict.received("TIME"), 0U) << refusal;
+  }
+}
+
 TEST(BadPeer, PasswordThatTheServerRepeatsIsNotShown) {
   const fake_server server([](const fake_server::command& command) {
     std::string repeated;

@@ -90,5 +90,14 @@ TEST_P(SentinelLogin, TellsThatThePasswordFileCannotBeRead) {
                  "the password file /nowhere cannot be read");
 }
 
+// It lets clients in, but knows no locks.
+TEST_P(SentinelLogin, SentinelInThePlaceOfAServerIsToldAsSuch) {
+  const auto master = start({.tcp = true});
+  const auto sentinel = sentinel_of(master);
+  const client redis{"redis://127.0.0.1:" + std::to_string(sentinel.port()), patient()};
+  expect_failure(redis.mutex("a").try_acquire({.timeout = support::generous}), errc::invalid_url,
+                 "it is a sentinel, not a server: write redis+sentinel://HOST:PORT/SERVICE");
+}
+
 }  // namespace
 }  // namespace holdfast::faults

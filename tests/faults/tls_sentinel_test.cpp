@@ -67,6 +67,14 @@ TEST_P(SentinelOverTls, IsNotAskedInTheClear) {
   EXPECT_EQ(plain.received("HELLO"), 0U);
 }
 
+TEST_P(SentinelOverTls, BehindAPlainAddressIsToldAsSuch) {
+  auto group = start_group();
+  auto url = group.url();
+  url.erase(url.find("rediss") + 5, 1);
+  expect_failure(client(url, patient()).mutex("a").try_acquire({.timeout = 1h}), errc::not_redis,
+                 "speaks TLS: write rediss+sentinel://");
+}
+
 TEST_P(SentinelOverTls, NamesNoMasterThatIsSpokenToInTheClear) {
   const fake_server plain;
   const auto sentinel = start_sentinel_that_names(plain.port());

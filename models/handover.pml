@@ -4,6 +4,15 @@
  * a few ticks; the claim is 2 of them, a lease 3. Clients' clocks run alike; a mapped server time is
  * right or one tick early (the error of the sample). Messages take any time. STEP: the server's
  * clock steps forward once, while the first holder holds.
+ *
+ * Differs from the scripts and from acquire_machine, without hiding anything: whoever is served by
+ * the request that it has just sent is told so as well, which it does not believe twice; a message
+ * that comes while its waiter asks stays under way, where the machine keeps it until the answer; a
+ * release that finds too many dead waiters asks again, and holds the lock until then, which is one
+ * step here. Tokens are counted here, not drawn from a clock.
+ * In other models: places, tickets, polling and the confirmation of a grant (provisional.pml), a
+ * request that gives a grant back and asks again (giving-back.pml). In none: messages that are
+ * forged or whose proof others know (tests/faults/co_tenant_test.cpp), and breaks by operators.
  */
 #ifndef END
 #define END 3
@@ -68,6 +77,10 @@ inline acquire(c) {
 }
 
 inline withdraw(c) {
+  if
+  :: FREE && owner != 0 -> owner = 0; expires = 0
+  :: else
+  fi;
   if :: q0 == c -> q0 = q1; q1 = 0 :: q1 == c -> q1 = 0 :: else fi;
 #ifndef NO_OWNER_COMPARED
   if :: owner == c -> hand_over() :: else fi

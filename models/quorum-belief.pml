@@ -2,12 +2,19 @@
  * forget whom they voted for, and holders renew.
  *
  * Abstraction: no clock at all, no tokens. A vote may run out at any moment, but not before its client
- * stops counting on it: that is what deadlines are for, which count from before a question was sent. Each client asks each member at any time, also again and again, and any answer may come
- * late or never. One member after another loses its memory, as often as it likes: but not while
+ * stops counting on it: that is what deadlines are for, which count from before a question was
+ * sent. Each client asks each member at any time, also again and again, and any answer may come late
+ * or never. One member after another loses its memory, as often as it likes: but not while
  * anybody may count on what another has forgotten. A member that has forgotten stays out for that
  * long (the longest lease) and then votes again, for whoever asks or renews.
  * With STALE a member that forgets knows an older vote instead, which may have been taken back or
  * have run out since: so does the new master of a Sentinel group.
+ *
+ * Left out: how members without a counter found a hash slot together (`join`, `enter`), which is
+ * what docs/quorum.md assumes something for; a master that lives on beside its successor; clocks
+ * that are set forward. A late copy of a request is a vote that nobody counts on: each attempt has a
+ * request id of its own, and what it was given is taken back or runs out. A client may count here on
+ * votes of several attempts, of which the machine takes one at a time.
  *
  * Shows: no two clients believe at once that they hold the lock.
  * Controls, which must fail: VOTES_AT_ONCE (a member that has forgotten votes for whoever asks),

@@ -1,14 +1,25 @@
-/* A lock of a quorum of three members, and its tokens.
+/* A lock of a quorum of three members, and its tokens: quorum/acquire.lua, keep.lua, release.lua and
+ * quorum_machine, one attempt of each client.
  *
  * Abstraction: no clock at all. A vote may vanish at any moment, as if it had run out, a clock had
  * jumped, or the member had been restarted with its counter alone. Clients pause for any time
  * between any two steps, members may not answer, and the counters differ at first. A request is
- * asked once; a renewal and a late copy of one may come at any later time.
+ * asked once; a renewal and a late copy of one may come at any later time. Each member hears of a
+ * renewal and of the release at a time of its own, or never.
  *
- * Shows: whoever has won has a larger token than everybody who had won before he asked, and no two
- * who win have the same; a vote that was released is not given again to a late renewal.
+ * Left out, since it only makes a major larger: floors of clients, and clocks from which counters
+ * begin. Left out, since it only refuses: not-after, and members that stay out. A request that fails
+ * is asked again with another id, so it is another client here.
+ *
+ * Shows: whoever has won has a larger token than everybody who had won before he asked; a vote that
+ * was released is not given again to a late renewal.
  * Controls: NO_WRITE_BACK (the token is chosen, and nobody told) and FORGETS (a member loses its
  * counter and votes at once) must fail, and LATE_RENEWALS (a release does not raise the counter).
+ * ONE_TOKEN asks for more: no two who win have the same token. That fails (A has voted for X with
+ * 3, B with 2; B's vote vanishes before it is told 3; Y gets B and C, whose larger major is 3, too,
+ * wins and releases; now C votes for X, with 5, which counts as agreed to 3: X has won by A and C).
+ * It holds where no vote vanishes that is counted on (KEPT), and where a vote above the token that
+ * comes when the token is chosen does not count (ABOVE_REFUSED).
  * Exclusion, and members that lose their memory: quorum-belief.pml.
  */
 #define MEMBERS 3
@@ -20,7 +31,9 @@
 byte counter[MEMBERS];
 byte vote[MEMBERS]; /* 0: for nobody */
 byte largest = 0;   /* token of those who have won */
-bool used[20];      /* tokens of those who have won */
+#ifdef ONE_TOKEN
+bool used[20]; /* tokens of those who have won */
+#endif
 
 inline count_members(condition, result) {
   result = 0;
@@ -29,6 +42,15 @@ inline count_members(condition, result) {
   :: m < MEMBERS -> if :: condition -> result++ :: else fi; m++
   :: m == MEMBERS -> break
   od
+}
+
+inline forget_answers() { /* what is not needed any more makes no further states */
+  m = 0;
+  do
+  :: m < MEMBERS -> asked[m] = false; major[m] = 0; agreed[m] = false; m++
+  :: m == MEMBERS -> break
+  od;
+  m = 0; many = 0; before = 0
 }
 
 proctype client(byte me) {
@@ -73,8 +95,28 @@ proctype client(byte me) {
   :: goto over
   od;
 
-  /* Those below the token are told; who has lost the vote refuses. */
+  /* Those below the token are told; who has lost the vote refuses. Others may vote yet. */
   do
+  :: atomic {
+       if
+       :: !asked[0] -> m = 0
+       :: !asked[1] -> m = 1
+       :: !asked[2] -> m = 2
+       fi;
+       asked[m] = true;
+       if
+       :: vote[m] == 0 ->
+            counter[m]++;
+            vote[m] = me;
+            major[m] = counter[m];
+            agreed[m] = (major[m] >= token);
+#ifdef ABOVE_REFUSED
+            if :: major[m] > token -> major[m] = 0; agreed[m] = false :: else fi
+#endif
+       :: skip
+       fi;
+       m = 0
+     }
   :: atomic {
        if
        :: major[0] > 0 && !agreed[0] -> m = 0
@@ -98,58 +140,59 @@ proctype client(byte me) {
   atomic { count_members(agreed[m], many);
     if
     :: many >= MAJORITY ->
-         assert(token > before && !used[token]);
+         assert(token > before);
+#ifdef ONE_TOKEN
+         assert(!used[token]);
          used[token] = true;
-         if :: token > largest -> largest = token :: else fi
+#endif
+         if :: token > largest -> largest = token :: else fi;
+         forget_answers()
     :: else -> goto over
     fi
   }
 
   /* A renewal votes again where nobody else was voted for since. */
-  if
-  :: atomic { m = 0;
-       do
-       :: m < MEMBERS ->
-            if
-            :: vote[m] == 0 && counter[m] <= token -> vote[m] = me; counter[m] = token
-            :: skip
-            fi;
-            m++
-       :: m == MEMBERS -> break
-       od;
+  do
+  :: atomic {
+       if :: m = 0 :: m = 1 :: m = 2 fi;
+       if
+       :: vote[m] == 0 && counter[m] <= token -> vote[m] = me; counter[m] = token
+       :: vote[m] == me && counter[m] < token -> counter[m] = token
+       :: else
+       fi;
        m = 0
      }
-  :: skip
-  fi;
+  :: break
+  od;
 over:
-  atomic { m = 0;
-    do
-    :: m < MEMBERS ->
-         if :: vote[m] == me -> vote[m] = 0 :: else fi;
+  atomic { forget_answers() }
+  do
+  :: atomic { /* the release; then a copy of the renewal that was under way */
+       if
+       :: !asked[0] -> m = 0
+       :: !asked[1] -> m = 1
+       :: !asked[2] -> m = 2
+       fi;
+       asked[m] = true;
+       if :: vote[m] == me -> vote[m] = 0 :: else fi;
 #ifndef LATE_RENEWALS
-         if :: token > 0 && counter[m] <= token -> counter[m] = token + 1 :: else fi;
+       if :: token > 0 && counter[m] <= token -> counter[m] = token + 1 :: else fi;
 #endif
-         m++
-    :: m == MEMBERS -> break
-    od;
-    m = 0
-  }
 #ifndef FORGETS
-  /* A copy of the renewal that was under way at the release. */
-  atomic { m = 0;
-    do
-    :: m < MEMBERS ->
-         assert(!(token > 0 && vote[m] == 0 && counter[m] <= token));
-         m++
-    :: m == MEMBERS -> break
-    od;
-    m = 0
-  }
+       assert(!(token > 0 && vote[m] == 0 && counter[m] <= token));
 #endif
+       m = 0
+     }
+  :: break
+  od
 }
 
 active proctype clocks() {
+#ifdef KEPT
+  byte dropped = 2;
+#else
   byte dropped = 0;
+#endif
 end:
   do
   :: dropped < 2 -> atomic { dropped++; if :: vote[0] = 0 :: vote[1] = 0 :: vote[2] = 0 fi }

@@ -7,6 +7,12 @@
  * the minors of a token run out. The thread that reads messages (`reader`) and the one that uses
  * the lock run at the same time.
  *
+ * Merged or left out, since it only gives the lock back sooner: a waiter sends a message each time
+ * that it asks, here it sends one; a connection that breaks counts as a message; a keeper that has
+ * the lock from the queue keeps nothing. A release whose answer is lost is repeated: it names the
+ * grant, so it cannot take away the next one (giving-back.pml). Threads of the keeper that wait for
+ * each other take the lock by the same rule as one that comes later, and under the same mutex.
+ *
  * Shows: keeper and waiter never both believe that they hold; once asked for it, the keeper does
  * not take the lock again; the waiter is served in every run, also when its message is lost.
  * Controls, which must fail: NOT_ATOMIC (the keeper looks, then takes), REVOCATION_IGNORED,

@@ -7,7 +7,8 @@
  * (there were more when it asked). A listens, or with POLLER it polls. Its messages may be lost or
  * late, its questions are answered at once. A third party may delete the queue. Tokens and the
  * dating of messages: handover.pml; tickets and polling of a mutex: provisional.pml. Ticks are half
- * a provisional grant; any number of them, and of requests, is explored.
+ * a provisional grant; any number of them, and of requests, is explored. With COARSE they are whole
+ * ones, so that the search with TWO ends; a waiter that polls must ask more often than that.
  *
  * Shows: no two clients that do not go together believe that they hold the lock; nobody is served
  * while a waiter with an older ticket waits, to which nothing has happened; and A, if it fits beside
@@ -21,11 +22,18 @@
  * these happen: (1) W is passed, (2) it comes back to its place, (4) it gets what is left of its
  * time, (8) A believes a message.
  */
+#ifdef COARSE
+#define LEASE 2
+#define CLAIM 1
+#define ASK 2
+#define LATE 1
+#else
 #define LEASE 3
 #define CLAIM 2 /* how long a provisional grant lasts */
 #define ASK 3   /* a waiter that hears nothing asks again after that */
-#define POLL 1  /* and one that polls */
 #define LATE 2  /* a request of this age is refused, and its client knows it */
+#endif
+#define POLL 1 /* a waiter that polls asks again after that */
 #define PLACES 2
 #define A 1
 #define V 2
@@ -382,7 +390,7 @@ end:
        time_passes(A); time_passes(V); time_passes(W) }
   :: atomic { !SILENT -> frozen = true; calm[W] = false }
   :: atomic { frozen -> frozen = false; wasted = 0 }
-#if !defined(TWO) && !defined(NEVER)
+#if (!defined(TWO) || defined(COARSE)) && !defined(NEVER)
   :: atomic { !dead -> dead = true; frozen = false; calm[W] = false; push[W] = 0; push_claim[W] = 0 }
   :: atomic { q[0] != 0 ->
        q[0] = 0; q[1] = 0; q[2] = 0; proof[V] = 0; proof[W] = 0; calm[A] = false; calm[W] = false;

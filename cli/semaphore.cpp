@@ -53,7 +53,7 @@ lock_status look_at(const inspector& look, const std::string& name) {
       found.what == lock_status::state::foreign ||
       (found.of != lock_status::kind::unknown && found.of != lock_status::kind::semaphore);
   if (!is_other) return found;
-  throw complaint{problem_found, "not_a_semaphore", fmt::format("'{}' is not a semaphore", name)};
+  throw complaint{foreign_data, "not_a_semaphore", fmt::format("'{}' is not a semaphore", name)};
 }
 
 int run(const semaphore_request& request, const context& shared) {

@@ -41,7 +41,7 @@ TEST_P(CommandLine, CounterThatIsNoneIsSaid) {
   const auto server = start();
   server.command({"SET", "hf:counter:{stock}", "text"});
   const auto said = holdfast_at(server, {"counter", "stock", "add", "1"});
-  EXPECT_EQ(said.how, exited(1));
+  EXPECT_EQ(said.how, exited(65));
   EXPECT_THAT(said.errors, HasSubstr("is not a counter"));
   EXPECT_EQ(server.command({"GET", "hf:counter:{stock}"}).text, "text");
 }

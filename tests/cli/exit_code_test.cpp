@@ -61,9 +61,9 @@ TEST(ExitCode, IsThatOfWhatTheServerSays) {
       {"-MOVED 3999 127.0.0.1:6381\r\n", "unsupported", 78},
       {"-NOPERM this user has no permissions to run the 'evalsha' command\r\n", "permission_denied",
        77},
-      {"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", "foreign_key", 1},
-      {"*1\r\n$7\r\nforeign\r\n", "foreign_key", 1},
-      {"*2\r\n$6\r\nlayout\r\n$1\r\n2\r\n", "layout_version", 1},
+      {"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", "foreign_key", 65},
+      {"*1\r\n$7\r\nforeign\r\n", "foreign_key", 65},
+      {"*2\r\n$6\r\nlayout\r\n$1\r\n2\r\n", "layout_version", 65},
       {"*2\r\n$4\r\nskew\r\n:1700000000000000\r\n", "clock_skew", 69},
       {"*2\r\n$4\r\nfull\r\n$1\r\n7\r\n", "queue_full", 75},
       {":-1000\r\n", "busy", 75}};

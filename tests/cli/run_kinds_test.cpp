@@ -183,7 +183,7 @@ TEST_P(CommandLine, AKeyOfAnotherKindIsToldAndNotWaitedFor) {
   ASSERT_TRUE(holder.wait_for_output("in."));
   for (const auto& chosen : std::vector<words>{{"--shared", "a"}, {"--permits", "1/2", "a"}}) {
     const auto said = holdfast_at(server, run_with({}, chosen, {"true"}));
-    EXPECT_EQ(said.how, exited(1)) << said.errors;
+    EXPECT_EQ(said.how, exited(65)) << said.errors;
   }
 }
 

@@ -40,11 +40,11 @@ TEST_P(CommandLine, OtherKindsAreNoSemaphores) {
   child_process holder(call_at(server, {"run", "a", "--", "sh", "-c", "echo in.; exec cat"}));
   ASSERT_TRUE(holder.wait_for_output("in."));
   const auto said = holdfast_at(server, {"semaphore", "get", "a"});
-  EXPECT_EQ(said.how, exited(1));
+  EXPECT_EQ(said.how, exited(65));
   EXPECT_THAT(said.errors, HasSubstr("'a' is not a semaphore"));
-  EXPECT_EQ(holdfast_at(server, {"semaphore", "set", "a", "3"}).how, exited(1));
+  EXPECT_EQ(holdfast_at(server, {"semaphore", "set", "a", "3"}).how, exited(65));
   server.command({"SET", "hf:{theirs}", "text"});
-  EXPECT_EQ(holdfast_at(server, {"semaphore", "get", "theirs"}).how, exited(1));
+  EXPECT_EQ(holdfast_at(server, {"semaphore", "get", "theirs"}).how, exited(65));
   EXPECT_EQ(holdfast_at(server, {"semaphore", "get", "--", "-x"}).how, exited(0));
 }
 

@@ -120,7 +120,7 @@ TEST_P(CommandLine, ForeignKeysAreShownAsSuch) {
                                 words{"run", "--permits", "1/2", "theirs", "--", "true"},
                                 words{"release", "theirs", "--force", "--reason", "a test"}}) {
     const auto refused = holdfast_at(server, arguments);
-    EXPECT_EQ(refused.how, exited(1)) << arguments.front();
+    EXPECT_EQ(refused.how, exited(65)) << arguments.front();
     EXPECT_THAT(refused.errors, HasSubstr("the key hf:{theirs} holds something else"));
   }
 }

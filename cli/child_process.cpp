@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -46,6 +48,27 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
+// systemd names the process for which sockets or a watchdog are meant. If that is this process, it
+// means the command, which takes them only when its own number stands there. That number is known
+// in the child alone, and it may not allocate: so there is room for it.
+constexpr std::size_t digits = 20;
+
+std::vector<char*> make_room_for_pid(std::vector<std::string>& environment) {
+  const auto ours = std::to_string(::getpid());
+  // The same process by another number, which would contradict the new one.
+  if (std::ranges::find(environment, "LISTEN_PID=" + ours) != environment.end()) {
+    std::erase_if(environment, [](const auto& one) { return one.starts_with("LISTEN_PIDFDID="); });
+  }
+  std::vector<char*> places;
+  for (const std::string name : {"LISTEN_PID=", "WATCHDOG_PID="}) {
+    const auto found = std::ranges::find(environment, name + ours);
+    if (found == environment.end()) continue;
+    *found = name + std::string(digits, '\0');
+    places.push_back(found->data() + name.size());
+  }
+  return places;
+}
+
 struct prepared {
   char* const* words;
   char* const* environment;
@@ -53,6 +76,7 @@ struct prepared {
   bool takes_terminal;
   pid_t parent;
   int complaints;
+  const std::vector<char*>& pid_places;
 };
 
 // Between fork and exec only calls that are safe in a child of many threads.
@@ -61,6 +85,7 @@ struct prepared {
   if (command.takes_terminal) ::tcsetpgrp(STDIN_FILENO, ::getpid());
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != command.parent) ::_exit(killed_by_signal + SIGTERM);  // died before prctl
+  for (char* const place : command.pid_places) std::to_chars(place, place + digits, ::getpid());
   ::sigprocmask(SIG_SETMASK, command.signal_mask, nullptr);
   ::execvpe(command.words[0], command.words, command.environment);
   const int reason = errno;
@@ -74,18 +99,28 @@ struct prepared {
 
 }  // namespace
 
+void reap_orphans() noexcept {
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
 child_process::child_process(const plan& what) {
   auto words = what.words;
   auto environment = merged_environment(what.environment, what.passes_secrets);
+  const auto pid_places = make_room_for_pid(environment);
   const auto word_pointers = pointers(words);
   const auto environment_pointers = pointers(environment);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail(errno, "pipe2");
   const descriptor hearing(ends[0]);
   descriptor complaints(ends[1]);
-  const prepared command{word_pointers.data(), environment_pointers.data(),
-                         &what.signal_mask,    what.takes_terminal,
-                         ::getpid(),           complaints.get()};
+  const prepared command{word_pointers.data(),
+                         environment_pointers.data(),
+                         &what.signal_mask,
+                         what.takes_terminal,
+                         ::getpid(),
+                         complaints.get(),
+                         pid_places};
   // Some containers have a first process that never or only slowly looks after orphans.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   pid_ = ::fork();
@@ -127,6 +162,10 @@ bool child_process::group_lives() const noexcept {
 
 bool child_process::signal_group(int signal) const noexcept {
   return ::kill(-pid_, signal) == 0 || errno != EPERM;
+}
+
+void child_process::signal_alone(int signal) const noexcept {
+  if (!ended()) ::kill(pid_, signal);
 }
 
 int child_process::exit_code() const noexcept {

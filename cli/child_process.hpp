@@ -10,6 +10,10 @@
 
 namespace holdfast::cli {
 
+// Reaps children that have ended and that nobody waits for: of an earlier command, or orphans of
+// others when this is the first process of a container. Only while no command runs.
+void reap_orphans() noexcept;
+
 // A running command in a process group of its own. It gets SIGTERM when this program dies.
 class child_process {
  public:
@@ -34,6 +38,9 @@ class child_process {
   bool group_lives() const noexcept;
   // False when all that is left of the group belongs to other users, whom we may not signal.
   bool signal_group(int signal) const noexcept;
+
+  // To the command, and not to what it has started; to nobody when it has ended.
+  void signal_alone(int signal) const noexcept;
 
   int exit_code() const noexcept;                 // 128 + n when signal n killed it
   std::optional<int> killed_by() const noexcept;  // the signal

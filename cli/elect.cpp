@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/duration.hpp"
 #include "cli/guarded_command.hpp"
+#include "cli/lock_view.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "cli/waiting.hpp"
@@ -21,14 +22,15 @@ struct elect_options : run_options {
 
 // The exit code, or nothing when it led and has lost the lead: then it campaigns again.
 std::optional<int> lead_once(const election& office, const elect_options& options,
-                             const context& shared, signal_watch& signals) {
-  auto outcome = wait_for(office, options, signals);
+                             const run_setting& setting) {
+  const auto& shared = setting.shared;
+  auto outcome = wait_for(office, setting);
   if (outcome.ended_by) return report_interruption(shared, *outcome.ended_by);
   if (!outcome.held) return report_exception(shared, outcome.held.error());
   auto term = *std::move(outcome.held);
   note(shared, "leads",
        fmt::format("leads '{}' with token {}", options.name, term.token().to_string()));
-  const auto ended = run_guarded(term, options, shared, signals);
+  const auto ended = run_guarded(term, setting);
   if (ended.terminated && !ended.interrupted && !options.once) return std::nullopt;
   return ended.exit_code;
 }
@@ -37,8 +39,11 @@ int elect(const elect_options& options, const context& shared) {
   signal_watch signals;
   const auto redis = shared.connection.connect();
   const auto office = redis.elect(options.name, {.lease = options.lease});
+  const lock_choice choice{.names = {options.name}};
+  const lock_view view({redis}, choice);
+  const run_setting setting{options, shared, view, signals};
   for (;;) {
-    if (const auto code = lead_once(office, options, shared, signals)) return *code;
+    if (const auto code = lead_once(office, options, setting)) return *code;
   }
 }
 
@@ -50,7 +55,8 @@ void add_options(CLI::App& command, elect_options& options) {
   add_duration(command, "--grace", options.grace, "From SIGTERM to SIGKILL when the lead is lost",
                {0ms, 1h});
   command.add_flag("--once", options.once, "Do not campaign again when the lead is lost");
-  add_passwords_option(command, options);
+  add_wait_for_server(command, options);
+  add_process_options(command, options);
 }
 
 }  // namespace
@@ -68,13 +74,13 @@ void add_elect(CLI::App& program, context& shared) {
       "itself, its exit code is passed on and the next candidate leads. When the lead is lost, "
       "the\n"
       "command is terminated and it campaigns again; with --once it ends with 76.\n"
-      "HOLDFAST_TOKEN, HOLDFAST_TOKENS and HOLDFAST_NAME are set.\n\n"
+      "HOLDFAST_TOKEN, HOLDFAST_TOKENS, HOLDFAST_NAME and HOLDFAST_HELD are set.\n\n"
       "Examples:\n"
       "  holdfast elect scheduler -- ./scheduler\n"
       "  holdfast elect --lease 5s --grace 1s scheduler -- ./scheduler --verbose");
   command->callback([options, names, &shared] {
     shared.takes_operands = true;
-    take_dashed_name(*names, shared.operands);
+    take_name_after_dashes(*names, shared.operands);
     options->name = all_names(*names, {}, 1).front();
     options->command = shared.operands;
     if (options->command.empty()) throw CLI::RequiredError("a command after --");

@@ -92,9 +92,17 @@ void guard::obey(int signal) {
       [[fallthrough]];
     default:
       interrupted_ = interrupted_ || asks_to_end(signal);
-      command_.signal_group(signal);
+      pass_on(signal);
       // A stopped process could not end.
-      if (asks_to_end(signal) || signal == SIGHUP) command_.signal_group(SIGCONT);
+      if (asks_to_end(signal) || signal == SIGHUP) pass_on(SIGCONT);
+  }
+}
+
+void guard::pass_on(int signal) {
+  if (options_.signals_command_only) {
+    command_.signal_alone(signal);
+  } else {
+    command_.signal_group(signal);
   }
 }
 

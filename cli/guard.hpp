@@ -47,6 +47,7 @@ class guard {
   void wait_for_events(int signals);
   int next_look_ms() const;
   void obey(int signal);
+  void pass_on(int signal);
   void command_stopped();
   void resume();
   void check_lease();

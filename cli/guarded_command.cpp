@@ -1,23 +1,50 @@
 #include "cli/guarded_command.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <system_error>
 
 #include <holdfast/all_of.hpp>
 
 #include "cli/guard.hpp"
+#include "cli/held_locks.hpp"
 #include "cli/output.hpp"
 
 namespace holdfast::cli {
 namespace {
 
+// What only a shell does: words that have a meaning for it, and commands that it has itself.
+bool is_for_a_shell(const std::string& program) {
+  constexpr std::array builtins = {"cd",   "export", "source", "alias", "ulimit", "umask", "set",
+                                   "eval", "exec",   "unset",  "wait",  "if",     "for",   "while",
+                                   "case", "trap",   "type",   "[[",    ".",      ":",     "!"};
+  return program.find_first_of(" \t\n|&;<>()$`\"'*?=~{") != std::string::npos ||
+         std::ranges::find(builtins, program) != builtins.end();
+}
+
+std::string advice(const std::vector<std::string>& command) {
+  const auto& program = command.front();
+  if (is_for_a_shell(program)) {
+    return fmt::format("; no shell reads the command, unless you run one: -- sh -c '{}'",
+                       fmt::join(command, " "));
+  }
+  const bool is_there =
+      program.find('/') != std::string::npos && ::access(program.c_str(), F_OK) == 0;
+  return is_there ? "; it is there, but not the interpreter that its first line names" : "";
+}
+
 int report_execution(const context& shared, const std::system_error& error,
-                     const std::string& program) {
+                     const std::vector<std::string>& command) {
   const bool missing = error.code() == std::errc::no_such_file_or_directory ||
                        error.code() == std::errc::not_a_directory;
   report_error(shared.json, missing ? "command_not_found" : "cannot_execute",
-               fmt::format("cannot run '{}': {}", program, error.code().message()));
+               fmt::format("cannot run '{}': {}{}", command.front(), error.code().message(),
+                           missing ? advice(command) : ""));
   return missing ? command_not_found : cannot_execute;
 }
 
@@ -29,75 +56,95 @@ void pass_on_interrupt(const child_process& command, bool had_terminal) {
   if (had_terminal && typed && ::getpgrp() != ::getpid()) ::kill(0, *signal);
 }
 
-// So that what is behind the last `=` up to the next comma is always the token.
-std::string unambiguous(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_plain = byte > 0x20 && byte != 0x7f && c != '%' && c != ',' && c != '=';
-    text += is_plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
-  }
-  return text;
-}
-
 // What the command is told of the lock, or of all locks, under which it runs.
-std::vector<std::string> environment(const lease& held, const run_options& options) {
+std::vector<std::string> environment(const lease& held, const std::vector<grant_mark>& grants,
+                                     const run_options& options) {
   std::string tokens;
   for (const auto& part : parts(held)) {
     tokens += fmt::format("{}{}={}", tokens.empty() ? "" : ",", unambiguous(part.name),
                           part.token.to_string());
   }
   return {"HOLDFAST_NAME=" + options.name, "HOLDFAST_TOKEN=" + held.token().to_string(),
-          "HOLDFAST_TOKENS=" + tokens};
+          "HOLDFAST_TOKENS=" + tokens, held_variable(grants)};
+}
+
+// Over a connection that was forgotten on the way no answer came, but the library asks again at
+// once: it may have given the lock back by now, and then there is nothing to warn of.
+bool is_given_back(const std::vector<grant_mark>& grants, const run_setting& setting) {
+  constexpr int pause_ms = 50;
+  const auto looks = setting.shared.connection.response_timeout.count() / pause_ms + 1;
+  for (int look = 0; look < looks; ++look) {
+    switch (look_at(grants, setting.view)) {
+      case grants_at_server::gone:
+        return true;
+      case grants_at_server::unknown:
+        return false;
+      case grants_at_server::held:
+        ::poll(nullptr, 0, pause_ms);
+    }
+  }
+  return false;
 }
 
 // The exit code after the command has ended by itself.
-int give_back(lease& held, const child_process& command, const run_options& options,
-              const context& shared) {
+int give_back(lease& held, const child_process& command, const std::vector<grant_mark>& grants,
+              const run_setting& setting) {
+  const auto& [options, shared, view, signals] = setting;
   // One that has ended by itself is given back without waiting, with the lease object.
   const auto released = held.held() ? held.release() : result<void>{errc::lost};
   if (released) return command.exit_code();
-  if (released.error().reason() != errc::lost) {
-    note(shared, name_of(released.error().reason()),
+  if (released.error().reason() == errc::lost) {
+    note(shared, "lost", fmt::format("the lock '{}' was lost while the command ran", options.name));
+    return options.warn_only ? command.exit_code() : lost_while_running;
+  }
+  if (!is_given_back(grants, setting)) {
+    note(shared, cli::name_of(released.error().reason()),
          fmt::format("the command is done, but the lock '{}' could not be released and may be held "
                      "until its lease ends: {}",
                      options.name, released.error().what()));
-    return command.exit_code();
   }
-  note(shared, "lost", fmt::format("the lock '{}' was lost while the command ran", options.name));
-  return options.warn_only ? command.exit_code() : lost_while_running;
+  return command.exit_code();
 }
 
-guarded_outcome run_under(lease& held, const run_options& options, const context& shared,
-                          signal_watch& signals) {
+guarded_outcome run_under(lease& held, const run_setting& setting) {
+  const auto& [options, shared, view, signals] = setting;
   terminal tty;
   const bool takes_terminal = tty.wanted_at_start();
   alarms wakes;
-  child_process command{{options.command, environment(held, options), signals.mask_before(),
+  const auto grants = marks_of(held, view);
+  child_process command{{options.command, environment(held, grants, options), signals.mask_before(),
                          takes_terminal, options.passes_secrets}};
   if (takes_terminal) tty.give(command.group());
   guard watcher(held, command, wakes, tty, options, shared);
   watcher.watch(signals);
   pass_on_interrupt(command, takes_terminal);
   if (watcher.terminated()) return {lost_while_running, true, watcher.interrupted()};
-  return {give_back(held, command, options, shared), false, watcher.interrupted()};
+  return {give_back(held, command, grants, setting), false, watcher.interrupted()};
 }
 
 }  // namespace
 
-void add_passwords_option(CLI::App& command, run_options& options) {
+void add_process_options(CLI::App& command, run_options& options) {
+  command
+      .add_option_function<std::string>(
+          "--signal",
+          [&options](const std::string& whom) { options.signals_command_only = whom == "command"; },
+          "Who gets the signals that are sent to holdfast: the command alone, or its whole process "
+          "group. A lost lock ends the whole group in any case")
+      ->check(CLI::IsMember({"command", "group"}))
+      ->type_name("WHOM")
+      ->default_str("group");
   command.add_flag("--pass-passwords", options.passes_secrets,
                    "Leave HOLDFAST_PASSWORD, HOLDFAST_SENTINEL_PASSWORD and a HOLDFAST_URL with a "
                    "password in the command's environment");
 }
 
-guarded_outcome run_guarded(lease& held, const run_options& options, const context& shared,
-                            signal_watch& signals) {
+guarded_outcome run_guarded(lease& held, const run_setting& setting) {
   try {
-    return run_under(held, options, shared, signals);
+    return run_under(held, setting);
   } catch (const std::system_error& error) {
     if (error.code().category() != std::generic_category()) throw;
-    return {report_execution(shared, error, options.command.front())};
+    return {report_execution(setting.shared, error, setting.options.command)};
   }
 }
 

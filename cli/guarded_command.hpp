@@ -5,12 +5,12 @@
 
 #include "cli/command.hpp"
 #include "cli/run_options.hpp"
-#include "cli/signals.hpp"
+#include "cli/run_setting.hpp"
 
 namespace holdfast::cli {
 
-// The option about what the environment of the command has.
-void add_passwords_option(CLI::App& command, run_options& options);
+// The options about the command as a process: its environment and the signals that it gets.
+void add_process_options(CLI::App& command, run_options& options);
 
 struct guarded_outcome {
   int exit_code;
@@ -20,7 +20,6 @@ struct guarded_outcome {
 
 // Runs the command of the options, ends it before the lease can end, and gives the lease back when
 // it has ended by itself. A command that cannot be run is reported, and is an outcome.
-guarded_outcome run_guarded(lease& held, const run_options& options, const context& shared,
-                            signal_watch& signals);
+guarded_outcome run_guarded(lease& held, const run_setting& setting);
 
 }  // namespace holdfast::cli

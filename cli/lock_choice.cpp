@@ -18,7 +18,7 @@
 namespace holdfast::cli {
 namespace {
 
-using kind = lock_choice::kind;
+using choice_kind = lock_choice::kind;
 
 // "N/M". Without a slash nothing is left for M; nothing is zero, and so is refused.
 void read_permits(const std::string& word, lock_choice& choice) {
@@ -28,11 +28,11 @@ void read_permits(const std::string& word, lock_choice& choice) {
   if (choice.wanted == 0 || choice.wanted > choice.permits) {
     throw CLI::ValidationError("--permits", "needs N/M, N of M permits: 1 <= N <= M <= 1,000,000");
   }
-  choice.of = kind::permits;
+  choice.of = choice_kind::permits;
 }
 
 void read_list(const std::string& word, lock_choice& choice) {
-  choice.of = kind::all_of;
+  choice.of = choice_kind::all_of;
   for (std::size_t begin = 0; begin <= word.size();) {
     const auto end = std::min(word.find(',', begin), word.size());
     choice.names.push_back(word.substr(begin, end - begin));
@@ -78,18 +78,18 @@ void check_quorum(const lock_choice& choice) {
     throw CLI::ValidationError(option, "not possible over a quorum: " + why);
   };
   switch (choice.of) {
-    case kind::mutex:
-    case kind::all_of:
+    case choice_kind::mutex:
+    case choice_kind::all_of:
       return;
-    case kind::fair:
+    case choice_kind::fair:
       return refuse("--fair",
                     "each member would have a queue of its own, and their heads would split the "
                     "votes");
-    case kind::shared:
+    case choice_kind::shared:
       return refuse("--shared", "a member votes for one holder, and readers are several");
-    case kind::exclusive:
+    case choice_kind::exclusive:
       return refuse("--exclusive", "a member votes for one holder, and readers are several");
-    case kind::permits:
+    case choice_kind::permits:
       return refuse("--permits", "of two permits three could each have a majority");
   }
 }
@@ -99,15 +99,15 @@ void check_quorum(const lock_choice& choice) {
 std::string lock_choice::label() const { return fmt::format("{}", fmt::join(names, ",")); }
 
 void add_lock_choice(CLI::App& command, lock_choice& choice) {
-  const auto flag = [&](const char* name, kind of, const char* description) {
+  const auto flag = [&](const char* name, choice_kind of, const char* description) {
     return command.add_flag_callback(
         name, [&choice, of] { choice.of = of; }, description);
   };
-  auto* const shared =
-      flag("--shared", kind::shared, "As a reader of a read-write lock, beside other readers");
+  auto* const shared = flag("--shared", choice_kind::shared,
+                            "As a reader of a read-write lock, beside other readers");
   auto* const exclusive =
-      flag("--exclusive", kind::exclusive, "As the writer of a read-write lock, alone");
-  auto* const fair = flag("--fair", kind::fair, "A mutex in strict order of arrival");
+      flag("--exclusive", choice_kind::exclusive, "As the writer of a read-write lock, alone");
+  auto* const fair = flag("--fair", choice_kind::fair, "A mutex in strict order of arrival");
   auto* const permits = add_word(command, "--permits", "N/M", "N of the M permits of a semaphore",
                                  choice, read_permits);
   const std::vector<CLI::Option*> all = {
@@ -130,7 +130,7 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
 
 void take_names(lock_choice& choice, const std::vector<std::string>& names) {
   check_quorum(choice);
-  if (choice.of != kind::all_of) {
+  if (choice.of != choice_kind::all_of) {
     choice.names = all_names(names, {}, 1);
   } else if (!names.empty()) {
     throw CLI::ValidationError("--all-of", "names the locks: there can be no NAME besides");
@@ -147,18 +147,18 @@ lock make_lock(const std::vector<client>& servers, const lock_choice& choice,
   const client& redis = servers.front();
   const auto& name = choice.names.front();
   switch (choice.of) {
-    case kind::mutex:
+    case choice_kind::mutex:
       break;
-    case kind::fair:
+    case choice_kind::fair:
       return redis.mutex(name, {.lease = lease, .fair = true}, choice.how);
-    case kind::shared:
+    case choice_kind::shared:
       return redis.rw(name, {.lease = lease}, choice.how).shared();
-    case kind::exclusive:
+    case choice_kind::exclusive:
       return redis.rw(name, {.lease = lease}, choice.how).exclusive();
-    case kind::permits:
+    case choice_kind::permits:
       return redis.semaphore(name, {.permits = choice.permits, .lease = lease}, choice.how)
           .permits(choice.wanted);
-    case kind::all_of: {
+    case choice_kind::all_of: {
       std::vector<lock> parts;
       for (const auto& part : choice.names)
         parts.push_back(make_mutex(servers, choice, part, lease));

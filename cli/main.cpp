@@ -101,6 +101,7 @@ void add_connection(CLI::App& program, connection_arguments& into) {
 
 void set_up(CLI::App& program, connection_arguments& connection, context& shared) {
   program.name("holdfast");
+  program.formatter(make_help_formatter());  // before the commands, which get it from here
   program.set_version_flag("--version", std::string("holdfast ") + version);
   program.set_help_flag("--help,-h", "Print this help");
   program.require_subcommand(1);

@@ -28,10 +28,11 @@ inline void add_names(CLI::App& command, std::vector<std::string>& names, int mo
       ->type_name("");
 }
 
-// The same for a command that is given after "--": one like -x stands between that and another.
-inline void take_dashed_name(std::vector<std::string>& names, std::vector<std::string>& operands) {
-  const bool dashed = operands.size() > 1 && operands[0].starts_with('-') && operands[1] == "--";
-  if (!names.empty() || !dashed) return;
+// The same for a command that is given after "--": between that and another any name may stand, so
+// that a script need not look at it.
+inline void take_name_after_dashes(std::vector<std::string>& names,
+                                   std::vector<std::string>& operands) {
+  if (!names.empty() || operands.size() < 2 || operands[1] != "--") return;
   names.push_back(operands.front());
   operands.erase(operands.begin(), operands.begin() + 2);
 }
@@ -44,12 +45,17 @@ inline void take_dashed_pattern(std::optional<std::string>& pattern, context& sh
   pattern = shared.operands.front();
 }
 
-// All names that were given; throws `CLI::ValidationError` when there are not `least` to `most`.
+// For who does not know any name.
+inline constexpr const char* or_list_them = "; `holdfast ls` lists the locks that are held";
+
+// All names that were given; throws `CLI::ParseError` when there are none (with what could be done
+// otherwise) or more than `most`.
 inline std::vector<std::string> all_names(const std::vector<std::string>& before,
-                                          const std::vector<std::string>& after, std::size_t most) {
+                                          const std::vector<std::string>& after, std::size_t most,
+                                          const char* otherwise = "") {
   auto all = before;
   all.insert(all.end(), after.begin(), after.end());
-  if (all.empty()) throw CLI::RequiredError("NAME");
+  if (all.empty()) throw CLI::ValidationError(std::string("NAME is required") + otherwise);
   if (all.size() > most) throw CLI::ExtrasError({all.begin() + 1, all.end()});
   return all;
 }

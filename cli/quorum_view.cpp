@@ -41,7 +41,7 @@ std::string show_vote(const quorum_vote& vote) {
   return "no vote";
 }
 
-nlohmann::ordered_json to_json(const quorum_vote& vote) {
+nlohmann::ordered_json vote_json(const quorum_vote& vote) {
   nlohmann::ordered_json object;
   add_text(object, "member", vote.member);
   if (!vote.unavailable.empty()) {
@@ -94,7 +94,7 @@ nlohmann::ordered_json to_json(const quorum_status& lock) {
     if (lock.remaining) object["remaining_ms"] = lock.remaining->count();
     object["votes"] = lock.votes;
   }
-  for (const auto& vote : lock.members) object["members"].push_back(to_json(vote));
+  for (const auto& vote : lock.members) object["members"].push_back(vote_json(vote));
   return object;
 }
 

@@ -104,7 +104,7 @@ void add_release(CLI::App& program, context& shared) {
       "  holdfast release nightly --force --reason 'host db3 is on fire'");
   command->callback([options, &shared] {
     shared.takes_operands = true;
-    const auto name = all_names(options->names, shared.operands, 1).front();
+    const auto name = all_names(options->names, shared.operands, 1, or_list_them).front();
     check(*options);
     shared.action = [name, options, &shared] {
       options->quorum.replace_url(shared.connection);

@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
-
-#include <holdfast/inspector.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/duration.hpp"
 #include "cli/guarded_command.hpp"
 #include "cli/lock_choice.hpp"
+#include "cli/lock_view.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "cli/waiting.hpp"
@@ -21,53 +19,31 @@ struct locked_options : run_options {
   lock_choice lock;
 };
 
-// As the first of them tells that knows of a holder.
-std::optional<lock_status> held_at_one_of(const std::vector<client>& servers,
-                                          const std::string& name, const dialect& how) {
-  for (const auto& each : servers) {
-    try {
-      auto status = inspector{each}.status(name, how);
-      if (status.what == lock_status::state::held) return status;
-    } catch (const failure&) {
-      // Another may know more; if none does, only the message is poorer.
-    }
+// Here, and not by whoever catches it: the clients would go first, and that may take its time.
+int report_no_lock(const run_setting& setting, const failure& why) {
+  const auto reason = why.reason();
+  const bool is_held = reason == errc::busy || reason == errc::timed_out;
+  const auto holders = is_held ? setting.view.holders() : std::string{};
+  if (holders.empty()) {
+    report_exception(setting.shared, why);
+  } else {
+    report_error(setting.shared.json, cli::name_of(reason),
+                 fmt::format("{}: {}", holders, why.what()));
   }
-  return std::nullopt;
-}
-
-// Who has what of these locks, for the message; nothing when nobody can tell.
-std::string holders_of(const std::vector<client>& servers, const lock_choice& lock) {
-  // A member's mutex of that name is not the quorum's.
-  if (lock.quorum.given() && lock.how == dialect{}) return {};
-  std::string text;
-  for (const auto& name : lock.names) {
-    const auto status = held_at_one_of(servers, name, lock.how);
-    if (!status) continue;
-    const auto which = lock.names.size() > 1 ? fmt::format("'{}' is ", name) : std::string{};
-    text += fmt::format("; {}held by {}", which, show_owner(*status));
-  }
-  return text;
-}
-
-int report_no_lock(const context& shared, const std::vector<client>& servers,
-                   const locked_options& options, const failure& why) {
-  // Here, and not by whoever catches it: the clients would go first, and that may take its time.
-  if (why.reason() != errc::busy && why.reason() != errc::timed_out) {
-    return report_exception(shared, why);
-  }
-  report_error(shared.json, name_of(why.reason()),
-               fmt::format("{}{}", why.what(), holders_of(servers, options.lock)));
-  return no_lock;
+  const int code = exit_code_for(reason);
+  return code == no_lock ? setting.options.busy_exit_code : code;
 }
 
 int run_command(const locked_options& options, const context& shared) {
   signal_watch signals;
   const auto servers = connect_to_servers(shared.connection, options.lock);
   const auto target = make_lock(servers, options.lock, options.lease);
-  auto outcome = wait_for(target, options, signals);
+  const lock_view view(servers, options.lock);
+  const run_setting setting{options, shared, view, signals};
+  auto outcome = wait_for(target, setting);
   if (outcome.ended_by) return report_interruption(shared, *outcome.ended_by);
-  if (!outcome.held) return report_no_lock(shared, servers, options, outcome.held.error());
-  return run_guarded(*outcome.held, options, shared, signals).exit_code;
+  if (!outcome.held) return report_no_lock(setting, outcome.held.error());
+  return run_guarded(*outcome.held, setting).exit_code;
 }
 
 void add_options(CLI::App& command, locked_options& options) {
@@ -75,7 +51,17 @@ void add_options(CLI::App& command, locked_options& options) {
   add_lock_choice(command, options.lock);
   auto* const wait = add_duration(command, "--wait", options.wait, "How long to wait for the lock",
                                   {0ms, 24h * 365});
-  command.add_flag("--nonblock", options.nonblock, "Ask once instead of waiting")->excludes(wait);
+  auto* const once =
+      command.add_flag("--nonblock", options.nonblock, "Ask once instead of waiting");
+  once->excludes(wait);
+  add_wait_for_server(command, options)->excludes(once);
+  command
+      .add_option("--busy-exit-code", options.busy_exit_code,
+                  "The exit code when the lock was not obtained in time; the command may end with "
+                  "75 as well")
+      ->check(CLI::Range(0, 255))
+      ->type_name("N")
+      ->default_str("75");
   add_duration(command, "--lease", options.lease,
                "How long the server keeps the lock without hearing from us; renewed meanwhile",
                {100ms, 24h});
@@ -88,12 +74,12 @@ void add_options(CLI::App& command, locked_options& options) {
       ->default_str("terminate");
   add_duration(command, "--grace", options.grace, "From SIGTERM to SIGKILL when the lock is lost",
                {0ms, 1h});
-  add_passwords_option(command, options);
+  add_process_options(command, options);
 }
 
 void take_words(locked_options& options, std::vector<std::string>& names, context& shared) {
   shared.takes_operands = true;
-  take_dashed_name(names, shared.operands);
+  if (options.lock.of != lock_choice::kind::all_of) take_name_after_dashes(names, shared.operands);
   take_names(options.lock, names);
   options.name = options.lock.label();
   options.command = shared.operands;
@@ -110,14 +96,17 @@ void add_run(CLI::App& program, context& shared) {
   add_names(*command, *names, 1);
   add_options(*command, *options);
   command->footer(
-      "The command's exit code is passed on; 75: the lock was not obtained in time, 76: it was\n"
-      "lost while the command ran, 69: no server. HOLDFAST_NAME and HOLDFAST_TOKEN are set, of\n"
-      "several locks the names with commas between them and the largest token; HOLDFAST_TOKENS\n"
-      "is NAME=TOKEN of each.\n\n"
+      "The command's exit code is passed on; 75: the lock was not obtained in time (or as\n"
+      "--busy-exit-code says), 76: it was lost while the command ran, 69: no server.\n"
+      "HOLDFAST_NAME and HOLDFAST_TOKEN are set, of several locks the names with commas between\n"
+      "them and the largest token; HOLDFAST_TOKENS is NAME=TOKEN of each, HOLDFAST_HELD those of\n"
+      "all commands around this one. No shell reads the command: for && and the like run sh -c.\n\n"
       "Examples:\n"
       "  holdfast run nightly -- ./backup.sh\n"
       "  holdfast run --nonblock nightly -- ./backup.sh || echo 'runs elsewhere'\n"
       "  holdfast run --wait 10s --lease 1m orders:42 -- psql -f deduct.sql\n"
+      "  holdfast run nightly -- sh -c './dump.sh && ./upload.sh'\n"
+      "  holdfast run -- \"$any_name\" -- ./backup.sh\n"
       "  holdfast run --shared prices -- ./report.sh\n"
       "  holdfast run --permits 1/4 licences -- ./render.sh\n"
       "  holdfast run --all-of account:1,account:2 -- ./move.sh 10\n"

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/exit_code.hpp"
+
 namespace holdfast::cli {
 
 struct run_options {
@@ -12,10 +14,13 @@ struct run_options {
   std::vector<std::string> command;
   std::chrono::milliseconds wait{60'000};
   bool nonblock = false;
+  bool waits_for_server = false;  // --wait-for-server
+  int busy_exit_code = no_lock;   // --busy-exit-code
   std::chrono::milliseconds lease{30'000};
   bool warn_only = false;  // --on-lost warn
   std::chrono::milliseconds grace{5'000};
-  bool passes_secrets = false;  // --pass-passwords
+  bool signals_command_only = false;  // --signal command
+  bool passes_secrets = false;        // --pass-passwords
 };
 
 }  // namespace holdfast::cli

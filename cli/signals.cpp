@@ -51,9 +51,10 @@ std::optional<int> signal_watch::next() {
   return static_cast<int>(info.ssi_signo);
 }
 
-std::optional<int> signal_watch::next_that_ends() {
+std::optional<int> signal_watch::next_that_ends(void (*on_child)()) {
   while (const auto signal = next()) {
     if (signal == SIGTSTP) ::kill(::getpid(), SIGSTOP);
+    if (signal == SIGCHLD && on_child != nullptr) on_child();
     if (ends_programs(*signal)) return signal;
   }
   return std::nullopt;

@@ -17,8 +17,8 @@ class signal_watch {
   int fd() const noexcept { return fd_.get(); }
   std::optional<int> next();  // never blocks
   // The next one that ends programs, and never blocks either. One that stops programs (Ctrl-Z)
-  // stops us here, and when we go on we read on.
-  std::optional<int> next_that_ends();
+  // stops us here, and when we go on we read on. `on_child` is called when a child has ended.
+  std::optional<int> next_that_ends(void (*on_child)() = nullptr);
   const sigset_t& mask_before() const noexcept { return before_; }  // for the command
 
  private:

@@ -67,7 +67,7 @@ void add_status(CLI::App& program, context& shared) {
       "  holdfast status --json nightly | jq -r '.locks[0].owner.host'");
   command->callback([names, how, quorum, &shared] {
     shared.takes_operands = true;
-    const auto all = all_names(*names, shared.operands, many_names);
+    const auto all = all_names(*names, shared.operands, many_names, or_list_them);
     shared.action = [all, how, quorum, &shared] {
       quorum->replace_url(shared.connection);
       return quorum->given() ? show_votes(all, *quorum, shared) : show_status(all, *how, shared);

@@ -1,6 +1,7 @@
 #include "cli/usage.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -55,9 +56,47 @@ std::string without_passwords(std::string text) {
   return text;
 }
 
-std::string explanation(const CLI::App& program, const CLI::ParseError& error) {
-  const auto unknown = program.remaining();
-  if (!program.get_subcommands().empty() || unknown.empty() || unknown.front().starts_with('-')) {
+class help_formatter : public CLI::Formatter {
+ public:
+  std::string make_footer(const CLI::App* app) const override {
+    return common_options(app->get_parent()) + CLI::Formatter::make_footer(app);
+  }
+
+ private:
+  std::string common_options(const CLI::App* program) const {
+    if (program == nullptr) return {};
+    const auto is_common = [&](const CLI::Option* one) {
+      return one->nonpositional() && one != program->get_help_ptr() &&
+             one->get_name() != "--version";
+    };
+    auto text = make_group("Options of every command", false, program->get_options(is_common));
+    return text.erase(0, 1) + "\n";  // an empty line stands there already
+  }
+};
+
+bool runs_a_command(const CLI::App& chosen) {
+  return chosen.get_name() == "run" || chosen.get_name() == "elect";
+}
+
+// Words too many. A forgotten "--" is likelier than anything else where no command follows one.
+std::string about_extras(const CLI::App& chosen, const std::vector<std::string>& words,
+                         bool has_command) {
+  const auto text = fmt::format("{}", fmt::join(words, " "));
+  if (!runs_a_command(chosen) || has_command) return fmt::format("not expected: {}", text);
+  const bool is_of_a_shell = words.front().starts_with('-') || words.front().find(' ') != text.npos;
+  return fmt::format("the command stands after --: holdfast {} NAME -- {}", chosen.get_name(),
+                     !is_of_a_shell ? text : fmt::format("sh -c '{}'", words.back()));
+}
+
+std::string explanation(const CLI::App& program, const context& shared,
+                        const CLI::ParseError& error) {
+  const auto unknown = program.remaining(true);
+  const auto chosen = program.get_subcommands();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !chosen.empty() &&
+      !unknown.empty()) {
+    return about_extras(*chosen.front(), unknown, !shared.operands.empty());
+  }
+  if (!chosen.empty() || unknown.empty() || unknown.front().starts_with('-')) {
     return error.what();
   }
   return fmt::format("unknown command '{}'{}", unknown.front(),
@@ -65,6 +104,10 @@ std::string explanation(const CLI::App& program, const CLI::ParseError& error) {
 }
 
 }  // namespace
+
+std::shared_ptr<CLI::FormatterBase> make_help_formatter() {
+  return std::make_shared<help_formatter>();
+}
 
 int report_usage(const CLI::App& program, const context& shared, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {
@@ -79,8 +122,9 @@ int report_usage(const CLI::App& program, const context& shared, const CLI::Pars
   const auto chosen = program.get_subcommands();
   const auto help = chosen.empty() ? "holdfast --help"
                                    : fmt::format("holdfast {} --help", chosen.front()->get_name());
-  report_error(shared.json, "usage",
-               without_passwords(fmt::format("{} (see {})", explanation(program, error), help)));
+  report_error(
+      shared.json, "usage",
+      without_passwords(fmt::format("{} (see {})", explanation(program, shared, error), help)));
   return usage;
 }
 

@@ -2,21 +2,31 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <condition_variable>
+#include <ctime>
+#include <mutex>
 #include <stop_token>
 #include <thread>
 #include <utility>
 
 #include "cli/bell.hpp"
+#include "cli/child_process.hpp"
+#include "cli/held_locks.hpp"
 #include "cli/output.hpp"
 
 namespace holdfast::cli {
 namespace {
 
+using std::chrono::milliseconds;
+
 // Reads signals on a thread of its own while the main thread waits for the lock.
 class interruption {
  public:
-  explicit interruption(signal_watch& signals) : signals_(signals), reader_([this] { read(); }) {}
+  explicit interruption(const run_setting& setting)
+      : setting_(setting), reader_([this] { read(); }) {}
 
   ~interruption() { (void)finish(); }
   interruption(const interruption&) = delete;
@@ -32,37 +42,98 @@ class interruption {
 
  private:
   void read() {
-    pollfd polled[] = {{signals_.fd(), POLLIN, 0}, {finished_.fd(), POLLIN, 0}};
+    pollfd polled[] = {{setting_.signals.fd(), POLLIN, 0}, {finished_.fd(), POLLIN, 0}};
+    // Nobody at a terminal should wonder. Who waits for a moment only is not bothered.
+    int patience_ms = ::isatty(STDERR_FILENO) != 0 ? 1000 : -1;
     while (!ended_by_) {
-      if (::poll(polled, 2, -1) < 0) continue;
+      const int events = ::poll(polled, 2, patience_ms);
+      if (events < 0) continue;
       if (polled[1].revents != 0) return;
-      ended_by_ = signals_.next_that_ends();
+      if (events == 0) {
+        patience_ms = -1;
+        say_who_is_waited_for();
+      }
+      ended_by_ = setting_.signals.next_that_ends(reap_orphans);
     }
     stop_.request_stop();
   }
 
-  signal_watch& signals_;
+  void say_who_is_waited_for() const noexcept {
+    try {
+      const auto holders = setting_.view.holders();
+      if (!holders.empty()) note(setting_.shared, "waiting", "waiting: " + holders);
+    } catch (const std::exception&) {
+      // The waiting does not need it.
+    }
+  }
+
+  const run_setting& setting_;
   std::stop_source stop_;
   std::optional<int> ended_by_;  // the reader's until it is joined
   const bell finished_;
   std::thread reader_;
 };
 
+milliseconds now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return std::chrono::seconds{time.tv_sec} +
+         std::chrono::duration_cast<milliseconds>(std::chrono::nanoseconds{time.tv_nsec});
+}
+
+void pause(milliseconds most, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any never;
+  (void)never.wait_for(lock, stop, most, [] { return false; });
+}
+
+// A server that has never answered may be starting up, as we are. The library waits only for one
+// that it knows: an address may be wrong, so who wants to wait must say so.
+result<lease> acquire(const lock& target, const run_setting& setting, const std::stop_token& stop) {
+  const auto& options = setting.options;
+  acquire_options how{.timeout = options.wait};
+  if (options.nonblock) how.timeout.reset();
+  const bool for_ever = options.wait == forever;
+  const auto end = for_ever ? forever : now() + options.wait;
+  bool told = false;
+  for (;;) {
+    auto held = target.try_acquire(how, stop);
+    const bool is_away = !held && held.error().reason() == errc::unavailable;
+    const auto left = for_ever ? forever : end - now();
+    if (!is_away || !options.waits_for_server || left.count() <= 0 || stop.stop_requested()) {
+      return held;
+    }
+    if (!std::exchange(told, true)) {
+      note(setting.shared, "waiting",
+           fmt::format("waiting for the server: {}", held.error().what()));
+    }
+    pause(std::min(left, milliseconds{250}), stop);
+    if (!for_ever) how.timeout = std::max(milliseconds{0}, end - now());
+  }
+}
+
 }  // namespace
+
+CLI::Option* add_wait_for_server(CLI::App& command, run_options& options) {
+  return command.add_flag("--wait-for-server", options.waits_for_server,
+                          "Wait as well when no server answers at first, as when all is started "
+                          "together; else that ends the program at once");
+}
 
 int report_interruption(const context& shared, int signal) {
   report_error(shared.json, "cancelled", fmt::format("signal {} ended the waiting", signal));
   return killed_by_signal + signal;
 }
 
-wait_outcome wait_for(const lock& target, const run_options& options, signal_watch& signals) {
-  interruption interrupted(signals);
-  acquire_options how{.timeout = options.wait};
-  if (options.nonblock) how.timeout.reset();
-  auto held = target.try_acquire(how, interrupted.stop());
+wait_outcome wait_for(const lock& target, const run_setting& setting) {
+  interruption interrupted(setting);
+  const bool waits = !setting.options.nonblock && setting.options.wait.count() > 0;
+  if (waits) refuse_to_wait_for_ourselves(setting.view);
+  auto held = acquire(target, setting, interrupted.stop());
   // A lock that was handed over is ours for a moment only, until it is confirmed in the background.
   // The command shall begin with a whole lease; should this fail, the guard sees it.
-  if (held) (void)held->extend(options.lease);
+  if (held) (void)held->extend(setting.options.lease);
   return {std::move(held), interrupted.finish()};
 }
 

@@ -6,8 +6,7 @@
 #include <holdfast/lock.hpp>
 
 #include "cli/command.hpp"
-#include "cli/run_options.hpp"
-#include "cli/signals.hpp"
+#include "cli/run_setting.hpp"
 
 namespace holdfast::cli {
 
@@ -16,9 +15,14 @@ struct wait_outcome {
   std::optional<int> ended_by;  // the signal that ended the waiting; then nothing is held
 };
 
+// --wait-for-server.
+CLI::Option* add_wait_for_server(CLI::App& command, run_options& options);
+
 // Says that this signal has ended the waiting, and returns the exit code.
 int report_interruption(const context& shared, int signal);
 
-wait_outcome wait_for(const lock& target, const run_options& options, signal_watch& signals);
+// Who waits at a terminal is told after a second for whom. Throws `complaint` when this process
+// would wait for itself.
+wait_outcome wait_for(const lock& target, const run_setting& setting);
 
 }  // namespace holdfast::cli

@@ -214,7 +214,7 @@ void add_watch(CLI::App& program, context& shared) {
       "  holdfast watch --dialect redisson nightly");
   command->callback([options, &shared] {
     shared.takes_operands = true;
-    options->names = all_names(options->names, shared.operands, 1);
+    options->names = all_names(options->names, shared.operands, 1, or_list_them);
     shared.action = [options, &shared] { return watch(*options, shared); };
   });
 }

@@ -63,9 +63,12 @@ _holdfast() {
             "--dialect[whose lock it is]:library:($dialects)" \
             '--wait[how long to wait for the lock]:duration:' \
             '--nonblock[ask once]' \
+            '--wait-for-server[wait for a server that never answered]' \
+            '--busy-exit-code[exit code when the lock was not obtained]:number:' \
             '--lease[how long the lock outlives this process]:duration:' \
             '--pass-passwords[leave passwords in the environment of the command]' \
             '--on-lost[what to do when the lock is lost]:action:(terminate warn)' \
+            '--signal[who gets signals]:whom:(command group)' \
             '--grace[between SIGTERM and SIGKILL]:duration:' \
             '1:lock:' '*::command:_normal'
           ;;
@@ -74,6 +77,8 @@ _holdfast() {
             '--lease[how long the lead outlives this process]:duration:' \
             '--grace[between SIGTERM and SIGKILL]:duration:' \
             '--once[do not campaign again]' \
+            '--wait-for-server[wait for a server that never answered]' \
+            '--signal[who gets signals]:whom:(command group)' \
             '--pass-passwords[leave passwords in the environment of the command]' \
             '1:election:' '*::command:_normal'
           ;;

@@ -82,6 +82,23 @@ TEST(ExitCode, IsThatOfWhatTheServerSays) {
   }
 }
 
+// A command may end with any code, 75 too: who must tell them apart chooses one that it never has.
+TEST(ExitCode, OfALockThatWasNotObtainedIsChosenByTheCaller) {
+  fake_server server;
+  for (const auto& [acquire, code] : {std::pair{":-1000\r\n", 9},
+                                      {"*2\r\n$4\r\nfull\r\n$1\r\n7\r\n", 9},
+                                      {"-ERR other\r\n", 69}}) {
+    server.on([said = acquire](const auto& command) -> std::optional<fake_server::reply> {
+      if (!command.front().starts_with("EVAL")) return std::nullopt;
+      return fake_server::answer(said);
+    });
+    const auto said = holdfast({"run", "--nonblock", "--busy-exit-code", "9", "a", "--url",
+                                server.url(), "--", "echo", "never"});
+    EXPECT_EQ(said.how, exited(code)) << acquire << said.errors;
+    EXPECT_THAT(said.output, IsEmpty());
+  }
+}
+
 TEST(ExitCode, OfARefusedLogIn) {
   const fake_server strict([](const auto&) {
     return fake_server::error("WRONGPASS invalid username-password pair or user is disabled.");

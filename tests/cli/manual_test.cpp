@@ -47,7 +47,7 @@ TEST(Manual, NamesEveryExitCodeAndVariable) {
         "HOLDFAST_SENTINEL_PASSWORD", "HOLDFAST_TLS_CA", "HOLDFAST_TLS_CERT", "HOLDFAST_TLS_KEY",
         "HOLDFAST_TLS_SERVER_NAME", "HOLDFAST_SENTINEL_TLS_CA", "HOLDFAST_SENTINEL_TLS_CERT",
         "HOLDFAST_SENTINEL_TLS_KEY", "HOLDFAST_SENTINEL_TLS_SERVER_NAME", "HOLDFAST_NAME",
-        "HOLDFAST_TOKEN", "HOLDFAST_TOKENS", "HOLDFAST_TENANT"}) {
+        "HOLDFAST_TOKEN", "HOLDFAST_TOKENS", "HOLDFAST_HELD", "HOLDFAST_TENANT"}) {
     EXPECT_THAT(text, HasSubstr(variable));
   }
 }
@@ -65,6 +65,21 @@ TEST(Manual, IsRenderedWithoutAWarning) {
   EXPECT_EQ(said.how, exited(0));
   EXPECT_THAT(said.errors, IsEmpty());
   EXPECT_THAT(said.output, HasSubstr("holdfast"));
+}
+
+// The programs that they start are not installed here.
+TEST(Units, AreUnderstoodBySystemd) {
+  if (!is_installed("systemd-analyze")) GTEST_SKIP() << "systemd-analyze is not installed";
+  const auto said = support::run(
+      {.program = "sh",
+       .arguments = {"-c",
+                     "set -e; d=$(mktemp -d); trap 'rm -r $d' EXIT; "
+                     "for unit in " HOLDFAST_SOURCES "/examples/systemd/*; do "
+                     "sed 's#/usr/local/bin/holdfast#/bin/true#' $unit >$d/${unit##*/}; done; "
+                     "systemd-analyze verify --man=no $d/*.service $d/*.socket"}});
+  EXPECT_EQ(said.how, exited(0));
+  EXPECT_THAT(said.errors, IsEmpty());
+  EXPECT_THAT(said.output, IsEmpty());
 }
 
 class Completion : public ::testing::TestWithParam<std::string> {};
@@ -124,6 +139,7 @@ TEST(CompletionOfBash, OffersEveryCommandAndItsOptions) {
 TEST(CompletionOfBash, OffersWhatAnOptionTakes) {
   EXPECT_THAT(offered("holdfast sta"), HasSubstr(" status \n"));
   EXPECT_THAT(offered("holdfast run --on-lost w"), HasSubstr(" warn \n"));
+  EXPECT_THAT(offered("holdfast elect --signal c"), HasSubstr(" command \n"));
   EXPECT_THAT(offered("holdfast semaphore s"), HasSubstr(" set \n"));
   EXPECT_THAT(offered("holdfast ''"), HasSubstr("-F _holdfast holdfast"));
 }

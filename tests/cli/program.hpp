@@ -32,7 +32,8 @@ inline program_call call(words arguments, words environment = {}) {
                  "HOLDFAST_PASSWORD",
                  "HOLDFAST_SENTINEL_USER",
                  "HOLDFAST_SENTINEL_PASSWORD",
-                 "HOLDFAST_TENANT"};
+                 "HOLDFAST_TENANT",
+                 "HOLDFAST_HELD"};
   clean.insert(clean.end(), environment.begin(), environment.end());
   return {.program = HOLDFAST_PROGRAM,
           .arguments = std::move(arguments),

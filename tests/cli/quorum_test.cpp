@@ -54,6 +54,17 @@ class QuorumCommandLine : public CommandLine {
 };
 HOLDFAST_ON_EACH_SERVER(QuorumCommandLine);
 
+TEST_P(QuorumCommandLine, DoesNotWaitForItself) {
+  make(3);
+  const auto inner = call_of({"run", "q", "--", "echo", "in"});
+  words outer = {"run", "q", "--", HOLDFAST_PROGRAM};
+  outer.insert(outer.end(), inner.arguments.begin(), inner.arguments.end());
+  const auto said = of_the_quorum(outer);
+  EXPECT_EQ(said.how, exited(70)) << said.errors;
+  EXPECT_THAT(said.errors, HasSubstr("each would wait for the other"));
+  EXPECT_THAT(said.output, IsEmpty());
+}
+
 TEST_P(QuorumCommandLine, DoctorLooksAtAllMembersAndAtTheWhole) {
   make(3);
   const auto healthy = of_the_quorum({"doctor"});

@@ -39,15 +39,16 @@ TEST_P(CommandLine, TellsTheCommandNameAndToken) {
   EXPECT_LT(first, std::stoull(holdfast_at(server, token).output));
 }
 
-TEST_P(CommandLine, TellsTheCommandOfItsOwnLockOnly) {
+TEST_P(CommandLine, TellsTheCommandOfItsOwnLockAndOfThoseAroundIt) {
   const auto server = start();
-  const std::string show = "env | grep -E '^HOLDFAST_(NAME|TOKEN)' | LC_ALL=C sort";
+  const std::string show = "env | grep -E '^HOLDFAST_(NAME|TOKEN|HELD)' | LC_ALL=C sort";
   auto nested = call_at(server, {"run", "--all-of", "x,y", "--", HOLDFAST_PROGRAM, "run", "inner",
                                  "--", "sh", "-c", show});
   nested.environment.emplace_back("HOLDFAST_NAME=of somebody else");
   const auto said = support::run(nested);
   ASSERT_EQ(said.how, exited(0)) << said.errors;
-  EXPECT_THAT(said.output, ::testing::MatchesRegex("HOLDFAST_NAME=inner\n"
+  EXPECT_THAT(said.output, ::testing::MatchesRegex("HOLDFAST_HELD=x=[0-9]+,y=[0-9]+,inner=[0-9]+\n"
+                                                   "HOLDFAST_NAME=inner\n"
                                                    "HOLDFAST_TOKEN=[0-9]+\n"
                                                    "HOLDFAST_TOKENS=inner=[0-9]+\n"));
 }
@@ -131,16 +132,30 @@ TEST_P(CommandLine, EndsWhereThereAreTooFewDescriptors) {
   }
 }
 
-TEST_P(CommandLine, NameLikeAnOptionStandsBetweenDashes) {
+// Between two dashes any name may stand, so that a script need not look at its name.
+TEST_P(CommandLine, EveryNameMayStandBetweenDashes) {
   const auto server = start();
-  for (const auto* const command : {"run", "elect"}) {
-    const auto said = holdfast_at(
-        server, {command, "--", "-x", "--", "sh", "-c", "echo $HOLDFAST_NAME $1", "sh", "--"});
-    EXPECT_EQ(said.how, exited(0)) << command << said.errors;
-    EXPECT_EQ(said.output, "-x --\n") << command;
+  const words tell = {"sh", "-c", "printf '%s %s' \"$HOLDFAST_NAME\" $1", "sh", "--"};
+  const auto take = [&](words arguments, const std::string& name) {
+    arguments.insert(arguments.end(), tell.begin(), tell.end());
+    const auto said = holdfast_at(server, arguments);
+    EXPECT_EQ(said.how, exited(0)) << ::testing::PrintToString(arguments) << said.errors;
+    EXPECT_EQ(said.output, name + " --") << ::testing::PrintToString(arguments);
+  };
+  for (const auto* const name : {"nightly", "run", "help", "-", "a=b", "[a,b]", "{}", "a b", "%%",
+                                 "\xff\xfe", "a\nb", "'", "+x", "/x"}) {
+    take({"run", "--", name, "--"}, name);
+    take({"run", name, "--"}, name);
+    take({"run", "--lease", "9s", name, "--json", "--"}, name);
   }
-  EXPECT_EQ(holdfast_at(server, {"run", "--", "echo", "--", "-x"}).how, exited(64))
-      << "a forgotten name";
+  for (const auto* const name : {"-x", "--help", "--lease=1s", "--"}) {
+    take({"run", "--", name, "--"}, name);
+  }
+  take({"elect", "--", "--json", "--"}, "--json");
+  take({"elect", "--", "nightly", "--"}, "nightly");
+  take({"run", "--all-of", "a,b", "--"}, "a,b");
+  EXPECT_EQ(holdfast_at(server, {"run", "--all-of", "a,b", "--", "echo", "--", "c"}).output,
+            "-- c\n");
 }
 
 TEST_P(CommandLine, PassesArgumentsAndBytesUntouched) {

@@ -124,6 +124,18 @@ TEST_P(CommandLine, TerminalIsTheCommandsWhileItRunsAndThenTheScripts) {
   EXPECT_TRUE(shell.shows("the script read two."));
 }
 
+TEST_P(CommandLine, SaysWhoIsWaitedFor) {
+  const auto server = start();
+  child_process holder(call_at(server, {"run", "a", "--", "sh", "-c", "echo in; exec cat"}));
+  ASSERT_TRUE(holder.wait_for_output("in"));
+  shell_on_terminal shell(locked(server, "echo then it is ours.") + "echo code $?");
+  EXPECT_TRUE(shell.shows("holdfast: waiting: 'a' is held by ")) << shell.screen();
+  EXPECT_TRUE(shell.shows(std::to_string(holder.pid())));
+  holder.close_input();
+  EXPECT_TRUE(shell.shows("then it is ours.")) << shell.screen();
+  EXPECT_TRUE(shell.shows("code 0"));
+}
+
 TEST_P(CommandLine, InterruptReachesTheCommandOnce) {
   const auto server = start();
   shell_on_terminal shell(locked(server,

@@ -1,0 +1,66 @@
+#include "cli/lock_view.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include <holdfast/quorum_inspector.hpp>
+
+#include "cli/output.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+lock_status as_one(const quorum_status& votes) {
+  lock_status one;
+  one.name = votes.name;
+  if (votes.what != quorum_status::state::held) return one;
+  one.what = lock_status::state::held;
+  one.owner = votes.owner;
+  one.token = votes.token;
+  one.holders.push_back({.who = votes.owner, .token = votes.token});
+  one.holding = 1;
+  return one;
+}
+
+}  // namespace
+
+lock_view::lock_view(std::vector<client> servers, const lock_choice& lock)
+    : servers_(std::move(servers)), lock_(lock) {}
+
+std::optional<lock_status> lock_view::status(const std::string& name) const {
+  if (lock_.quorum.given() && lock_.how == dialect{}) return of_quorum(name);
+  std::optional<lock_status> found;
+  for (const auto& each : servers_) {
+    try {
+      auto status = inspector{each}.status(name, lock_.how);
+      if (status.what == lock_status::state::held) return status;
+      found = std::move(status);
+    } catch (const failure&) {
+      // Another may know more; if none does, only the message is poorer.
+    }
+  }
+  return found;
+}
+
+std::optional<lock_status> lock_view::of_quorum(const std::string& name) const {
+  try {
+    const auto votes = quorum_inspector{servers_}.status(name);
+    if (votes.what == quorum_status::state::unknown) return std::nullopt;
+    return as_one(votes);
+  } catch (const failure&) {
+    return std::nullopt;
+  }
+}
+
+std::string lock_view::holders() const {
+  std::string text;
+  for (const auto& name : lock_.names) {
+    const auto found = status(name);
+    if (!found || found->what != lock_status::state::held) continue;
+    text += fmt::format("{}'{}' is held by {}", text.empty() ? "" : ", ", name, show_owner(*found));
+  }
+  return text;
+}
+
+}  // namespace holdfast::cli

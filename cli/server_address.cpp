@@ -34,6 +34,7 @@ void read_tcp(std::string_view rest, server_address& into) {
     read_login(rest.substr(0, at), into);
     rest.remove_prefix(at + 1);
   }
+  rest = rest.substr(0, rest.find('?'));  // of it, hiredis needs nothing
   const auto slash = rest.find('/');
   if (slash != std::string_view::npos && slash + 1 < rest.size()) {
     into.database = rest.substr(slash + 1);
@@ -54,10 +55,13 @@ void read_unix(std::string_view rest, server_address& into) {
     read_login(rest.substr(0, at), into);
     rest.remove_prefix(at + 1);
   }
-  constexpr std::string_view db = "?db=";
-  const auto query = rest.find(db);
-  if (query != std::string_view::npos) into.database = rest.substr(query + db.size());
-  into.socket = decoded(rest.substr(0, query));
+  const auto query = rest.substr(std::min(rest.find('?'), rest.size()));
+  constexpr std::string_view db = "db=";
+  if (const auto at = query.find(db); at != query.npos) {
+    const auto value = query.substr(at + db.size());
+    into.database = value.substr(0, value.find('&'));
+  }
+  into.socket = decoded(rest.substr(0, rest.size() - query.size()));
 }
 
 // In any case, as the library takes it. `beginning` is in lower case.

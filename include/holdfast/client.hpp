@@ -44,6 +44,7 @@ namespace holdfast {
 /// this client), `embedded:/path/to/directory` (one shared by all processes of the user that name
 /// the directory; it lives on for the milliseconds that the environment variable
 /// HOLDFAST_EMBEDDED_LINGER gives its starter, 30,000 when not set, after the last of them).
+/// `?protocol=2` at the end (`&protocol=2` behind `?db=N`) is for proxies that know no HELLO.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 /// The client is closed when its last handle goes; leases and locks are handles, too. A callback,

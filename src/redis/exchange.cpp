@@ -31,6 +31,16 @@ bool has_no_hello(std::string_view said) {
          error.code != errc::permission_denied;
 }
 
+std::optional<breakdown> log_in_without_hello(exchange& talk, const credentials& login) {
+  if (login.username.empty()) {
+    talk.ask({"AUTH", login.password});
+  } else {
+    talk.ask({"AUTH", login.username, login.password});
+  }
+  if (auto broken = talk.run()) return broken;
+  return refusal(talk.reply(0));
+}
+
 }  // namespace
 
 void exchange::ask(std::initializer_list<std::string_view> words) {
@@ -69,7 +79,8 @@ std::optional<breakdown> exchange::closed() {
   if (link_.reason() != errc::unavailable) return breakdown{link_.reason(), link_.problem()};
   may_want_tls_ = !answered_ && link_.tls() == nullptr;
   const auto hint =
-      std::string("; if it expects TLS there, ") + net::advice_to_speak_tls(link_.peer());
+      std::string("; if it expects TLS there, ") + net::advice_to_speak_tls(link_.peer()) +
+      "; if it is a proxy that does not know HELLO, append ?protocol=2 to the address";
   return breakdown{errc::unavailable,
                    link_.problem() + " while logging in" + (may_want_tls_ ? hint : "")};
 }
@@ -118,6 +129,7 @@ std::optional<breakdown> log_in(exchange& talk, const net::endpoint& where,
   const std::string_view user =
       login.username.empty() ? std::string_view{"default"} : std::string_view{login.username};
   const bool anonymous = login.username.empty() && login.password.empty();
+  if (login.old_protocol) return anonymous ? std::nullopt : log_in_without_hello(talk, login);
   if (anonymous) {
     talk.ask({"HELLO", "3"});
   } else {
@@ -130,14 +142,7 @@ std::optional<breakdown> log_in(exchange& talk, const net::endpoint& where,
   auto refused = refusal(talk.reply(0));
   if (!refused) return read_hello(talk.reply(0), facts), std::nullopt;
   if (!has_no_hello(talk.reply(0).text)) return refused;
-  if (anonymous) return std::nullopt;
-  if (login.username.empty()) {
-    talk.ask({"AUTH", login.password});
-  } else {
-    talk.ask({"AUTH", user, login.password});
-  }
-  if (auto broken = talk.run()) return broken;
-  return refusal(talk.reply(0));
+  return anonymous ? std::nullopt : log_in_without_hello(talk, login);
 }
 
 }  // namespace holdfast::redis

@@ -16,7 +16,8 @@ constexpr std::string_view expected =
     "; expected redis://[user:password@]host[:port][/db], rediss:// for the same over TLS, "
     "redis+sentinel://[user:password@]host[:port],.../service[/db], "
     "redis+cluster://[user:password@]host[:port],..., both with rediss as well, "
-    "unix://[user:password@]/path[?db=N], embedded: or embedded:/directory";
+    "unix://[user:password@]/path[?db=N], each with ?protocol=2 for RESP2, embedded: or "
+    "embedded:/directory";
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
@@ -81,12 +82,13 @@ result<void> parse_login(std::string_view text, server_url& into) {
   return {};
 }
 
-// Some write options behind an address, a password among them. As part of a name they were shown.
-result<void> refuse_query(std::string_view name) {
-  if (name.find_first_of("?#") == std::string_view::npos) return {};
-  return invalid(
-      "no '?' or '#' may follow the server's address; user and password stand before it: "
-      "user:password@host");
+// RFC 6874: "fe80::1%25eth0". Before it people wrote "fe80::1%eth0", and many do so still.
+std::string with_plain_zone(std::string_view address) {
+  const auto zone = address.find("%25");
+  const bool is_escaped = zone != address.npos && zone + 3 < address.size();
+  const auto decoded = is_escaped ? percent_decoded(address.substr(zone)) : std::nullopt;
+  if (!decoded) return std::string(address);
+  return std::string(address.substr(0, zone)) + *decoded;
 }
 
 // `into` comes with the usual port.
@@ -96,7 +98,7 @@ result<void> parse_host(std::string_view text, net::tcp_endpoint& into) {
   if (take_prefix(text, "[")) {
     const auto close = text.find(']');
     if (close == std::string_view::npos) return invalid("the IPv6 address has no closing ']'");
-    into.host = text.substr(0, close);
+    into.host = with_plain_zone(text.substr(0, close));
     auto rest = text.substr(close + 1);
     has_port = take_prefix(rest, ":");
     if (!has_port && !rest.empty()) return invalid("only ':port' may follow the ']'");
@@ -107,9 +109,8 @@ result<void> parse_host(std::string_view text, net::tcp_endpoint& into) {
     into.host = text.substr(0, colon);
     if (has_port) port = text.substr(colon + 1);
   }
-  if (auto ok = refuse_query(into.host); !ok) return ok.error();
   if (into.host.empty()) return invalid("the host name is missing");
-  for (const char c : into.host) {
+  for (const unsigned char c : into.host) {
     if (c <= ' ' || c == 0x7f) return invalid("the host name contains a space or control byte");
   }
   if (!has_port) return {};
@@ -117,6 +118,57 @@ result<void> parse_host(std::string_view text, net::tcp_endpoint& into) {
   if (!parsed || *parsed == 0) return invalid("the port must be a number from 1 to 65535");
   into.port = *parsed;
   return {};
+}
+
+// Whatever other libraries write there. A value may be a password, so it is not shown.
+failure unknown_parameter(std::string_view name, bool has_database) {
+  const bool is_name = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  });
+  return invalid((is_name ? "the address has the parameter '" + std::string(name) + "', which"
+                          : std::string("what follows the '?' of the address")) +
+                 " is not known: there is ?protocol=2 (for proxies without RESP3)" +
+                 (has_database ? " and ?db=N" : "") +
+                 "; user and password stand before the server, user:password@host, and all else, "
+                 "such as TLS, is an option of the client");
+}
+
+result<void> read_parameter(std::string_view text, bool has_database, server_url& into) {
+  const auto equals = text.find('=');
+  const auto name = equals == text.npos ? std::string_view{} : text.substr(0, equals);
+  const auto value = text.substr(equals + 1);
+  if (has_database && name == "db") return parse_database(value, into);
+  if (name != "protocol") return unknown_parameter(name, has_database);
+  if (value != "2" && value != "3") return invalid("the parameter 'protocol' must be 2 or 3");
+  into.login.old_protocol = value == "2";
+  return {};
+}
+
+// NAME=VALUE&NAME=VALUE behind a '?'. Before anything else is looked at, so that none of it is
+// taken for a port or a name.
+result<void> take_parameters(std::string_view& text, bool has_database, server_url& into) {
+  const bool is_path = has_database;  // in which '#' is a letter like others
+  const auto begin = text.find_first_of(is_path ? "?" : "?#");
+  if (begin == text.npos) return {};
+  auto rest = text.substr(begin + 1);
+  if (text[begin] == '#' || (!is_path && rest.find('#') != rest.npos)) {
+    return invalid("no '#' may follow the server's address; in a password it is written %23");
+  }
+  text = text.substr(0, begin);
+  for (bool more = true; more;) {
+    const auto end = rest.find('&');
+    if (auto ok = read_parameter(rest.substr(0, end), has_database, into); !ok) return ok;
+    more = end != rest.npos;
+    if (more) rest.remove_prefix(end + 1);
+  }
+  return {};
+}
+
+std::string shown_parameters(const server_url& url, bool has_database) {
+  std::string all;
+  if (has_database && url.database != 0) all = "?db=" + std::to_string(url.database);
+  if (url.login.old_protocol) all += (all.empty() ? "?" : "&") + std::string("protocol=2");
+  return all;
 }
 
 // The last '@' ends the login: a password may contain an unescaped one, a host may not.
@@ -132,6 +184,7 @@ result<server_url> parse_tcp(std::string_view text, bool tls) {
   server_url url;
   url.tls = tls;
   if (auto ok = take_login(text, url); !ok) return ok.error();
+  if (auto ok = take_parameters(text, false, url); !ok) return ok.error();
   if (const auto slash = text.find('/'); slash != std::string_view::npos) {
     const auto database = text.substr(slash + 1);
     if (auto ok = database.empty() ? result<void>{} : parse_database(database, url); !ok) {
@@ -142,7 +195,8 @@ result<server_url> parse_tcp(std::string_view text, bool tls) {
   net::tcp_endpoint where{{}, 6379};
   if (auto ok = parse_host(text, where); !ok) return ok.error();
   url.shown = (tls ? "rediss://" : "redis://") + net::to_string(net::endpoint{where}) +
-              (url.database != 0 ? "/" + std::to_string(url.database) : "");
+              (url.database != 0 ? "/" + std::to_string(url.database) : "") +
+              shown_parameters(url, false);
   url.where = std::move(where);
   return url;
 }
@@ -179,10 +233,10 @@ result<server_url> parse_sentinel(std::string_view text, bool tls) {
   url.tls = tls;
   auto& group = url.sentinels.emplace();
   if (auto ok = take_login(text, url); !ok) return ok.error();
+  if (auto ok = take_parameters(text, false, url); !ok) return ok.error();
   const auto slash = text.find('/');
   const auto path = slash == std::string_view::npos ? std::string_view{} : text.substr(slash + 1);
   const auto second = path.find('/');
-  if (auto ok = refuse_query(path.substr(0, second)); !ok) return ok.error();
   const auto service = percent_decoded(path.substr(0, second));
   if (!service) return invalid("the service name has a '%' that is not followed by two hex digits");
   if (service->empty()) return invalid("the service name is missing: .../service");
@@ -191,7 +245,7 @@ result<server_url> parse_sentinel(std::string_view text, bool tls) {
     if (auto ok = parse_database(path.substr(second + 1), url); !ok) return ok.error();
   }
   if (auto ok = parse_hosts(text.substr(0, slash), 26379, group.members); !ok) return ok.error();
-  url.shown = shown(group, tls, url.database);
+  url.shown = shown(group, tls, url.database) + shown_parameters(url, false);
   return url;
 }
 
@@ -200,12 +254,14 @@ result<server_url> parse_cluster(std::string_view text, bool tls) {
   server_url url;
   url.tls = tls;
   if (auto ok = take_login(text, url); !ok) return ok.error();
+  if (auto ok = take_parameters(text, false, url); !ok) return ok.error();
   if (text.ends_with('/')) text.remove_suffix(1);
   if (text.find('/') != std::string_view::npos) {
     return invalid("a cluster has no numbered databases: nothing may follow its nodes");
   }
   if (auto ok = parse_hosts(text, 6379, url.cluster_nodes); !ok) return ok.error();
-  url.shown = (tls ? "rediss+cluster://" : "redis+cluster://") + shown(url.cluster_nodes);
+  url.shown = (tls ? "rediss+cluster://" : "redis+cluster://") + shown(url.cluster_nodes) +
+              shown_parameters(url, false);
   return url;
 }
 
@@ -215,16 +271,11 @@ result<server_url> parse_unix(std::string_view text) {
     if (auto ok = parse_login(text.substr(0, at), url); !ok) return ok.error();
     text.remove_prefix(at + 1);
   }
-  if (const auto query = text.find('?'); query != std::string_view::npos) {
-    auto option = text.substr(query + 1);
-    if (!take_prefix(option, "db=")) return invalid("only ?db=N may follow the socket path");
-    if (auto ok = parse_database(option, url); !ok) return ok.error();
-    text = text.substr(0, query);
-  }
+  if (auto ok = take_parameters(text, true, url); !ok) return ok.error();
   const auto path = percent_decoded(text);
   if (!path) return invalid("the path has a '%' that is not followed by two hex digits");
   if (!path->starts_with('/')) return invalid("the socket path must start with '/'");
-  url.shown = "unix://" + *path + (url.database != 0 ? "?db=" + std::to_string(url.database) : "");
+  url.shown = "unix://" + *path + shown_parameters(url, true);
   url.where = net::unix_endpoint{*path};
   return url;
 }

@@ -162,7 +162,14 @@ INSTANTIATE_TEST_SUITE_P(
                       bad_url{"redis://[::1", errc::invalid_url, "']'"},
                       bad_url{"redis://[::1]x", errc::invalid_url, "':port'"},
                       bad_url{"redis://a b", errc::invalid_url, "space"},
-                      bad_url{"redis://h?db=1", errc::invalid_url, "'?'"},
+                      bad_url{"redis://h?db=1", errc::invalid_url, "the parameter 'db'"},
+                      bad_url{"redis://h:1?protocol=4", errc::invalid_url, "must be 2 or 3"},
+                      bad_url{"redis://h?protocol=2&", errc::invalid_url, "'?'"},
+                      bad_url{"redis://h:1/0?ssl_cert_reqs=none", errc::invalid_url,
+                              "'ssl_cert_reqs', which is not known: there is ?protocol=2"},
+                      bad_url{"redis://h:1/0#x?protocol=2", errc::invalid_url, "'#'"},
+                      bad_url{"unix:///s?db=1&x", errc::invalid_url, "?db=N"},
+                      bad_url{"redis://[fe80::1%25e%20h]", errc::invalid_url, "space"},
                       bad_url{"redis://h#1", errc::invalid_url, "'#'"},
                       bad_url{"rediss+cluster://h,i?x", errc::invalid_url, "'?'"},
                       bad_url{"redis+sentinel://h?x/s", errc::invalid_url, "'?'"},
@@ -183,6 +190,39 @@ INSTANTIATE_TEST_SUITE_P(
                       bad_url{"embedded:relative", errc::invalid_url, "'/'"},
                       bad_url{"REDIS", errc::invalid_url, "scheme"},
                       bad_url{"rediss://", errc::invalid_url, "host name is missing"}));
+
+TEST(Url, MayAskForTheOldProtocol) {
+  for (const std::string text :
+       {"redis://h:1/2?protocol=2", "rediss://h:1?protocol=2", "redis+sentinel://h:1/s?protocol=2",
+        "redis+cluster://h:1,i:2?protocol=2", "unix:///s?db=3&protocol=2",
+        "unix:///s?protocol=2"}) {
+    const auto url = parse_url(text).value();
+    EXPECT_TRUE(url.login.old_protocol) << text;
+    EXPECT_EQ(url.shown, text);
+  }
+  for (const char* text : {"redis://h", "redis://u:p%3Fprotocol=2@h", "redis://u:p?protocol=2@h",
+                           "redis://h?protocol=3", "unix:///s"}) {
+    EXPECT_FALSE(parse_url(text).value().login.old_protocol) << text;
+  }
+}
+
+TEST(Url, HasAnAddressWithItsZoneAsItIsWrittenInUrls) {
+  for (const char* text : {"redis://[fe80::1%25eth0]:7000", "redis://[fe80::1%eth0]:7000"}) {
+    const auto url = parse_url(text).value();
+    EXPECT_EQ(tcp(url).host, "fe80::1%eth0") << text;
+    EXPECT_EQ(tcp(url).port, 7000);
+  }
+  EXPECT_EQ(tcp(parse_url("redis://[fe80::1%25]").value()).host, "fe80::1%25");
+}
+
+TEST(Url, MayNameAHostWithLettersOfEveryLanguage) {
+  EXPECT_EQ(tcp(parse_url("redis://r\xc3\xa9"
+                          "dis.example")
+                    .value())
+                .host,
+            "r\xc3\xa9"
+            "dis.example");
+}
 
 TEST(Url, AsksForTlsOnlyWhereItSaysSo) {
   for (const char* text :

@@ -234,6 +234,22 @@ TEST(BadPeer, ThatHasNoHelloIsUsedWithTheOldProtocol) {
   }
 }
 
+TEST(BadPeer, ThatHangsUpAtHelloIsUsedIfTheAddressSaysSo) {
+  const fake_server proxy([&](const auto& command) -> std::optional<fake_server::reply> {
+    if (command.front() == "HELLO") return fake_server::hang_up();
+    if (command.front() == "EVALSHA") return fake_server::answer(":4096\r\n");
+    return std::nullopt;
+  });
+  auto options = impatient();
+  options.password = password;
+  const client redis{proxy.url(), options};
+  expect_failure(redis.mutex("a").try_acquire(), errc::unavailable, "?protocol=2 to the address");
+  const client old{proxy.url() + "?protocol=2", options};
+  const auto held = old.mutex("a").try_acquire({.timeout = support::generous});
+  EXPECT_TRUE(held) << why_not(held);
+  EXPECT_EQ(proxy.received("AUTH"), 1U);
+}
+
 TEST(BadPeer, ThatRefusesTheLogInWithHelloIsNotAskedInTheOldProtocol) {
   const std::vector<std::pair<const char*, errc>> all = {
       {"WRONGPASS invalid username-password pair or user is disabled.", errc::authentication},

@@ -9,10 +9,11 @@
  * the request that it has just sent is told so as well, which it does not believe twice; a message
  * that comes while its waiter asks stays under way, where the machine keeps it until the answer; a
  * release that finds too many dead waiters asks again, and holds the lock until then, which is one
- * step here. Tokens are counted here, not drawn from a clock.
- * In other models: places, tickets, polling and the confirmation of a grant (provisional.pml), a
- * request that gives a grant back and asks again (giving-back.pml). In none: messages that are
- * forged or whose proof others know (tests/faults/co_tenant_test.cpp), and breaks by operators.
+ * step here. Tokens are counted here.
+ * In other models: how tokens are drawn (tokens.pml), places, tickets, polling and the confirmation
+ * of a grant (provisional.pml), a request that gives a grant back and asks again (giving-back.pml).
+ * In none: messages that are forged or whose proof others know (tests/faults/co_tenant_test.cpp),
+ * and breaks by operators.
  */
 #ifndef END
 #define END 3

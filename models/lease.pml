@@ -4,9 +4,7 @@
  * between any two of its steps, so every holder may write after others have held and written. An
  * end at any moment stands also for a lease that is broken by an operator, and a grant for each of
  * those that threads of one client pass on among themselves: these have the same major and a larger
- * minor, which is below the next major. How the server draws tokens from its clock and a counter,
- * either of which may be lost, is not looked at: here they are counted (tests/scripts and the
- * simulation do that).
+ * minor, which is below the next major. Tokens are counted here; tokens.pml shows how they are drawn.
  *
  * Shows: the resource never takes a write that is older than one it has taken.
  * Control: NO_FENCING (the resource takes every write) must fail.

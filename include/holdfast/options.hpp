@@ -87,7 +87,8 @@ struct client_options {
   /// A file with the password in its first line, read again at every log-in, so that the password
   /// can be changed while the program runs. Where not empty it wins over `password` and the URL. A
   /// log-in that fails, also since the file cannot be read, is `errc::authentication` for what is
-  /// asked then, and is tried again once per second while anything is asked.
+  /// asked then, and is tried again once per second while anything is asked. A relative path, as of
+  /// all files here, counts from the directory in which the process is when the client is made.
   std::string password_file{};
 
   /// User name and password of the sentinels in a `redis+sentinel://` URL, which has only those of

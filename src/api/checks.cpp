@@ -1,6 +1,8 @@
 #include "api/checks.hpp"
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include <holdfast/errc.hpp>
 
@@ -51,6 +53,24 @@ void check_tls(bool tls, const tls_options& options) {
   }
   if (!tls) return;
   if (const auto wrong = net::check_tls(options)) throw failure{wrong->code, wrong->detail};
+}
+
+void make_paths_absolute(client_options& options) {
+  const auto make_absolute = [](std::string& path) {
+    if (path.empty() || path.starts_with('/')) return;
+    std::error_code nowhere;  // the directory of the process was removed: the path leads nowhere
+    const auto from_root = std::filesystem::absolute(path, nowhere);
+    if (!nowhere) path = from_root.string();
+  };
+  const auto make_all_absolute = [&](tls_options& of) {
+    for (auto* const path : {&of.ca_file, &of.ca_directory, &of.certificate_file, &of.key_file}) {
+      make_absolute(*path);
+    }
+  };
+  make_absolute(options.password_file);
+  make_absolute(options.sentinel_password_file);
+  make_all_absolute(options.tls);
+  if (options.sentinel_tls) make_all_absolute(*options.sentinel_tls);
 }
 
 void refuse(bool wanted, const char* why) {

@@ -49,6 +49,7 @@ redis::session_settings session_of(const redis::server_url& url, const client_op
 client::client(std::string_view url, client_options options) {
   const uncancelled meanwhile;
   api::check_options(options);
+  api::make_paths_absolute(options);
   if (options.name.empty()) options.name = program_invocation_short_name;
   auto parsed = redis::parse_url(url).value();
   api::check_tls(parsed.tls, options.tls);

@@ -15,10 +15,14 @@ namespace holdfast::redis {
 
 namespace {
 
+constexpr std::size_t longest_password = 64UL * 1024;  // whatever file was named by mistake
+
 std::string trouble_with(const std::string& path) {
   struct stat what {};
   const auto why = ::stat(path.c_str(), &what) == 0 ? why_not_trusted(what) : std::string{};
-  return why.empty() ? "cannot be read, is no regular file, or its first line is empty" : why;
+  return why.empty()
+             ? "cannot be read, is no regular file, or its first line is empty or far too long"
+             : why;
 }
 
 }  // namespace
@@ -47,6 +51,7 @@ std::optional<std::string> first_line(const std::string& path) {
     const auto end = read.find('\n');
     line += read.substr(0, end);
     if (end != read.npos) break;
+    if (line.size() > longest_password) return std::nullopt;
   }
   if (line.ends_with('\r')) line.pop_back();
   if (line.empty()) return std::nullopt;

@@ -37,6 +37,10 @@ TEST_F(PasswordFile, HoldsNone) {
   EXPECT_EQ(first_line("/"), std::nullopt);
 }
 
+TEST_F(PasswordFile, IsNotReadToTheEndWhereItHasNoLines) {
+  EXPECT_EQ(read(std::string(100'000, 'x')), std::nullopt);
+}
+
 TEST_F(PasswordFile, IsNotWaitedFor) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   EXPECT_EQ(first_line(path_), std::nullopt);

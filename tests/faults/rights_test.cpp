@@ -256,6 +256,18 @@ TEST_P(Rotation, NobodyIsStoppedWhileBothPasswordsAreGood) {
   EXPECT_TRUE(held.release());
 }
 
+// As daemons do it when their clients have been made.
+TEST_P(Rotation, FileIsFoundAlsoFromAnotherDirectory) {
+  const auto server = server_with_worker();
+  const auto file = std::filesystem::path(file_of(server));
+  write(file, password);
+  const auto home = std::filesystem::current_path();
+  std::filesystem::current_path(file.parent_path());
+  const client redis{server.url(), from_file(file.filename())};
+  std::filesystem::current_path(home);
+  EXPECT_TRUE(redis.mutex("a").try_acquire({.timeout = support::generous}));
+}
+
 TEST_P(Rotation, LateFileHealsTheClient) {
   const auto server = server_with_worker();
   const auto file = file_of(server);

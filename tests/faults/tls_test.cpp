@@ -1,4 +1,6 @@
 // Whom a client over TLS believes, and what it says to whom it does not.
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -256,6 +258,23 @@ TEST_P(OverTls, CertificatesAreReadAgainAtEachConnection) {
   EXPECT_TRUE(held) << why_not(held);
 }
 
+// As daemons do it when their clients have been made.
+TEST_P(OverTls, FilesAreFoundAlsoFromAnotherDirectory) {
+  const auto server = start_demanding();
+  const auto mine = authority_.issue({.hosts = {"client"}});
+  auto options = known_by(mine);
+  const auto home = std::filesystem::current_path();
+  std::filesystem::current_path("/");
+  for (auto* const path :
+       {&options.tls.ca_file, &options.tls.certificate_file, &options.tls.key_file}) {
+    path->erase(0, 1);
+  }
+  const client redis{server.tls_url(), options};
+  std::filesystem::current_path(home);
+  const auto held = redis.mutex("a").try_acquire({.timeout = generous});
+  EXPECT_TRUE(held) << why_not(held);
+}
+
 TEST_P(OverTls, HalfExchangedFilesAreTriedAgain) {
   const auto server = start_demanding();
   const auto mine = authority_.issue({.hosts = {"client"}});
@@ -310,6 +329,10 @@ TEST(TlsOptions, MustNameFilesThatCanBeUsed) {
   expect_refused_options([](auto& tls) { tls.ca_file = "/not/there"; },
                          "tls.ca_file '/not/there' cannot be read: No such file");
   expect_refused_options([&](auto& tls) { tls.ca_file = folder; }, "is a directory");
+  const auto fifo = one.key + ".fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  expect_refused_options([&](auto& tls) { tls.ca_file = fifo; }, "is no regular file");
+  expect_refused_options([&](auto& tls) { tls.certificate_file = fifo; }, "is no regular file");
   expect_refused_options([&](auto& tls) { tls.ca_directory = empty; }, "is not a directory");
   expect_refused_options([&](auto& tls) { tls.ca_file = empty; }, "holds no certificate");
   expect_refused_options([&](auto& tls) { tls.certificate_file = empty; }, "holds no certificate");

@@ -25,8 +25,15 @@ problem check_readable(const char* option, const std::string& path, bool directo
   if (!there) {
     return invalid(option, path, "cannot be read: " + std::generic_category().message(errno));
   }
-  if (S_ISDIR(found.st_mode) == directory) return std::nullopt;
-  return invalid(option, path, directory ? "is not a directory" : "is a directory, not a file");
+  if (directory) {
+    if (S_ISDIR(found.st_mode)) return std::nullopt;
+    return invalid(option, path, "is not a directory");
+  }
+  // A FIFO that nobody writes to would hold up each connection, and the end of the client, for
+  // ever.
+  if (S_ISREG(found.st_mode)) return std::nullopt;
+  return invalid(option, path,
+                 S_ISDIR(found.st_mode) ? "is a directory, not a file" : "is no regular file");
 }
 
 problem trust(const tls_options& options, SSL_CTX* context) {

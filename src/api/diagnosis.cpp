@@ -308,6 +308,14 @@ class examination {
     try_every_kind(redis_, name_, as, findings_);
   }
 
+  // By the answer to HELLO, which an error is as well.
+  static bool speaks_resp3(const resp::value& hello) {
+    for (std::size_t i = 0; i + 1 < hello.items.size(); i += 2) {
+      if (hello.items[i].text == "proto") return hello.items[i + 1].number == 3;
+    }
+    return false;
+  }
+
   // Only scripts publish; their rights to channels are those of the user.
   void about_publishing() {
     const auto& space = core_.engine().space();
@@ -317,6 +325,12 @@ class examination {
     std::string why_not;
     if (said.is(resp::type::error)) {
       why_not = resp::classify(said.text).detail;
+    } else if (listens && !core_.engine().hears() && !speaks_resp3(answer({"HELLO"}))) {
+      return report(
+          severity::warning, "publish",
+          "who waits is not told of his turn: messages need RESP3, which is not spoken here",
+          "connect to the server without a proxy, do not rename HELLO, and leave out "
+          "?protocol=2; or know that waiters ask, at least every 64 ms");
     } else if (listens && !core_.engine().hears()) {
       why_not = "the server lets this user's clients not subscribe";
     } else {

@@ -1,7 +1,9 @@
 #include "net/resolve.hpp"
 
 #include <poll.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -11,13 +13,18 @@
 namespace holdfast::net {
 namespace {
 
-// Shared by the asking thread and the looking-up thread; whoever ends last frees it.
+constexpr std::size_t most_under_way = 256;
+
+address_list owned(addrinfo* list) {
+  return list == nullptr ? address_list{} : address_list{list, freeaddrinfo};
+}
+
+// Shared by those who ask and the thread that looks up; whoever ends last frees it.
 struct look_up {
   std::string host;
   std::string port;
   wake_up done;
-  std::mutex guard;
-  resolved found;
+  resolved found{};
 
   void run() {
     addrinfo hints{};
@@ -25,14 +32,71 @@ struct look_up {
     hints.ai_flags = AI_ADDRCONFIG;
     addrinfo* list = nullptr;
     const int code = getaddrinfo(host.c_str(), port.c_str(), &hints, &list);
-    {
-      const std::lock_guard lock(guard);
-      found.addresses.reset(code == 0 ? list : nullptr);
-      if (code != 0)
-        found.problem = "the host name '" + host + "' is unknown: " + gai_strerror(code);
+    if (code == 0) {
+      found.addresses = owned(list);
+    } else {
+      found.problem = "the host name '" + host + "' is unknown: " + gai_strerror(code);
     }
-    done.signal();
   }
+};
+
+// Those under way in this process.
+class look_ups {
+ public:
+  // Never destroyed. A forked child begins with none: the parent's threads are not there, and one
+  // of them may have had the mutex.
+  static look_ups& of_this_process() {
+    static std::atomic<look_ups*> current{nullptr};
+    auto* known = current.load(std::memory_order_acquire);
+    while (known == nullptr || known->process_ != ::getpid()) {
+      auto made = std::make_unique<look_ups>(known);
+      if (current.compare_exchange_strong(known, made.get())) return *made.release();
+    }
+    return *known;
+  }
+
+  explicit look_ups(const look_ups* of_the_parent) noexcept : of_the_parent_(of_the_parent) {}
+
+  // The one for this host, or a new one. Null: there are too many.
+  std::shared_ptr<look_up> join(const std::string& host, const std::string& port) {
+    const std::lock_guard lock(guard_);
+    for (const auto& one : all_) {
+      if (one->host == host && one->port == port) return one;
+    }
+    if (all_.size() >= most_under_way) return nullptr;
+    const auto made = std::make_shared<look_up>();
+    made->host = host;
+    made->port = port;
+    all_.push_back(made);
+    try {
+      quiet_thread("holdfast-dns", [this, made] {
+        made->run();
+        forget(made);
+        made->done.signal();
+      }).detach();
+    } catch (...) {
+      all_.pop_back();
+      throw;
+    }
+    return made;
+  }
+
+  // When it is done.
+  resolved answer(const look_up& one) {
+    const std::lock_guard lock(guard_);  // since when it was forgotten it has not changed
+    return one.found;
+  }
+
+ private:
+  void forget(const std::shared_ptr<look_up>& one) {
+    const std::lock_guard lock(guard_);
+    std::erase(all_, one);
+  }
+
+  const ::pid_t process_ = ::getpid();
+  [[maybe_unused]] const look_ups* const of_the_parent_;  // not lost, but never touched
+  std::mutex guard_;
+  std::vector<std::shared_ptr<look_up>> all_;
 };
 
 // Numeric addresses need no look-up and no thread.
@@ -43,19 +107,20 @@ address_list numeric(const tcp_endpoint& where) {
   addrinfo* list = nullptr;
   const auto port = std::to_string(where.port);
   const auto& host = where.at.empty() ? where.host : where.at;
-  return address_list{getaddrinfo(host.c_str(), port.c_str(), &hints, &list) == 0 ? list : nullptr};
+  return owned(getaddrinfo(host.c_str(), port.c_str(), &hints, &list) == 0 ? list : nullptr);
 }
 
 resolved look_up_aside(const tcp_endpoint& where, const connect_limits& limits) {
-  auto job = std::make_shared<look_up>();
-  job->host = where.host;
-  job->port = std::to_string(where.port);
-  quiet_thread("holdfast-dns", [job] { job->run(); }).detach();
+  auto& all = look_ups::of_this_process();
+  const auto job = all.join(where.host, std::to_string(where.port));
+  if (!job) {
+    return {nullptr, "the host name '" + where.host +
+                         "' cannot be looked up: too many others are being looked up"};
+  }
   if (!wait_ready(job->done.fd(), POLLIN, limits)) {
     return {nullptr, "looking up the host name '" + where.host + "' took too long"};
   }
-  const std::lock_guard lock(job->guard);
-  return std::move(job->found);
+  return all.answer(*job);
 }
 
 }  // namespace

@@ -11,10 +11,7 @@
 
 namespace holdfast::net {
 
-struct address_list_deleter {
-  void operator()(addrinfo* list) const noexcept { freeaddrinfo(list); }
-};
-using address_list = std::unique_ptr<addrinfo, address_list_deleter>;
+using address_list = std::shared_ptr<addrinfo>;
 
 struct resolved {
   address_list addresses;  // null when `problem` says why
@@ -22,8 +19,9 @@ struct resolved {
 };
 
 // The addresses of a host, or of `where.at` alone, in the order to try them. Returns at the
-// deadline even when the system's resolver does not: such a look-up is left behind and ends on its
-// own thread.
+// deadline even when the system's resolver does not: such a look-up is left behind on a thread of
+// its own, and whoever asks for the same host next waits for that one. So one that hangs costs one
+// thread and one descriptor, however often it is asked for. At most 256 are under way.
 resolved resolve(const tcp_endpoint& where, const connect_limits& limits);
 
 // The same, each as an endpoint of its own. Empty `into`: why. A host that has one address is not

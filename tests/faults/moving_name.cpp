@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <netdb.h>
 
+#include <atomic>
 #include <mutex>
 
 namespace holdfast::faults {
@@ -10,6 +11,8 @@ namespace {
 
 std::mutex guard;
 std::vector<std::string> leads_to;
+std::atomic<int> hanging{0};
+std::atomic<bool> may_go{false};
 
 using look_up = int(const char*, const char*, const addrinfo*, addrinfo**);
 
@@ -37,12 +40,25 @@ void lead_to(std::vector<std::string> addresses) {
   leads_to = std::move(addresses);
 }
 
+int hanging_look_ups() { return hanging; }
+
+void let_hanging_look_ups_go() {
+  may_go = true;
+  may_go.notify_all();
+}
+
 }  // namespace holdfast::faults
 
 // Instead of that of the C library, which freeaddrinfo() knows lists of.
 extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* hints,
                            addrinfo** into) {
   using namespace holdfast::faults;
+  if (host != nullptr && host == std::string(hanging_name) &&
+      (hints->ai_flags & AI_NUMERICHOST) == 0) {
+    ++hanging;
+    may_go.wait(false);
+    return EAI_NONAME;
+  }
   const bool numeric = hints != nullptr && (hints->ai_flags & AI_NUMERICHOST) != 0;
   if (host == nullptr || numeric || host != std::string(moving_name)) {
     return system_look_up()(host, port, hints, into);

@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <future>
+#include <thread>
+#include <vector>
 
 #include "faults/faulty_server.hpp"
 #include "net/clock.hpp"
@@ -156,6 +158,24 @@ TEST_P(MovingName, BringsTheQuarantineOfAnotherServer) {
            std::string(got.error().what()).find("quarantine") != std::string::npos;
   }));
   EXPECT_TRUE(held.held()) << "what is held is not concerned";
+}
+
+// However often and by how many clients it is asked for.
+TEST(HangingName, CostsOneThread) {
+  std::vector<std::jthread> crowd;
+  for (int i = 0; i < 4; ++i) {
+    crowd.emplace_back([] {
+      const client redis{"redis://" + std::string(hanging_name), {.connect_timeout = 20ms}};
+      for (int attempt = 0; attempt < 5; ++attempt) {
+        expect_failure(redis.mutex("a").try_acquire(), errc::unavailable, "took too long");
+      }
+    });
+  }
+  crowd.clear();
+  EXPECT_EQ(hanging_look_ups(), 1);
+  let_hanging_look_ups_go();
+  const client redis{"redis://" + std::string(hanging_name), patient()};
+  expect_failure(redis.mutex("a").try_acquire(), errc::unavailable, "is unknown");
 }
 
 }  // namespace

@@ -179,6 +179,20 @@ TEST_P(Rights, DoctorTellsThatScriptsMayNotPublish) {
   }
 }
 
+TEST_P(Rights, DoctorTellsThatTheServerHasNoRESP3) {
+  const auto server = start();
+  const auto old = server.url() + (server.url().find('?') == std::string::npos ? "?" : "&");
+  int told = 0;
+  for (const auto& found : inspector{client{old + "protocol=2"}}.diagnose()) {
+    if (found.check != "publish") continue;
+    ++told;
+    EXPECT_EQ(found.level, finding::severity::warning);
+    EXPECT_THAT(found.detail, ::testing::HasSubstr("RESP3"));
+    EXPECT_THAT(found.remedy, ::testing::Not(::testing::HasSubstr("ACL")));
+  }
+  EXPECT_EQ(told, 1);
+}
+
 TEST_P(Rights, AWaiterWhoMayNotListenStandsInTheQueueOnce) {
   const auto server = server_with_worker();
   give(server, {"resetchannels"});

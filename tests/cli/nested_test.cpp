@@ -63,6 +63,22 @@ TEST_P(CommandLine, TakesWithinALockWhatIsNotThatLock) {
   }
 }
 
+// Of the same name, and held by somebody else.
+TEST_P(CommandLine, WaitsWithinALockForTheSameNameElsewhere) {
+  const auto server = start();
+  const auto other = start();
+  child_process holder(call_at(other, {"run", "a", "--", "sh", "-c", "echo in.; exec cat"}));
+  ASSERT_TRUE(holder.wait_for_output("in."));
+  child_process program(call_at(server, {"run", "a", "--", HOLDFAST_PROGRAM, "run", "--url",
+                                         other.url(), "a", "--", "echo", "in"}));
+  ASSERT_TRUE(eventually([&] {
+    return other.command({"ZCARD", "hf:{a}:w"}).number == 1;
+  })) << program.errors();
+  holder.close_input();
+  EXPECT_EQ(program.wait(), exited(0)) << program.errors();
+  EXPECT_EQ(program.output(), "in\n");
+}
+
 // One call that does not wait can wait for nobody, and what was held is no reason any more.
 TEST_P(CommandLine, WaitsForAnEarlierLockOfItsOwnOnlyWhileThatIsHeld) {
   const auto server = start();

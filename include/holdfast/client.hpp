@@ -53,6 +53,9 @@ namespace holdfast {
 /// A thread that is cancelled (pthread_cancel) inside a call of this library ends after the call
 /// has returned.
 /// After fork() the child must make a client of its own; using the old one gives `errc::forked`.
+/// A coroutine inside `sync_wait` may fork, and goes on in the child, too; what other coroutines
+/// there wait for never comes. A child that is forked in a callback has all signals blocked, as the
+/// callback has, and ends when the callback returns.
 class client {
  public:
   /// Throws `failure`: `invalid_url`, `invalid_argument`, `unsupported`, `embedded_server`.

@@ -17,7 +17,7 @@ local_executor::local_executor() {
 
 local_executor::~local_executor() = default;
 
-void local_executor::post(completion& work) noexcept { executor_->post(work); }
+void local_executor::post(completion& work) noexcept { executor_->post_end(work); }
 
 void local_executor::run_until(const bool& finished) { executor_->run_until(finished); }
 

@@ -78,7 +78,11 @@ acquire_operation::acquire_operation(lock target, acquire_options options, std::
       when_unset_(when_unset) {}
 
 acquire_operation::~acquire_operation() {
-  if (!running_ || !target_.core_->engine().is_in_its_process()) return;
+  if (!running_) return;
+  if (!target_.core_->engine().is_in_its_process()) {
+    (void)running_.release();  // something of the parent's may have been at work on it
+    return;
+  }
   running_->abandon();
   // It may have ended, and the completion wait for its turn.
   const runtime::listener who{.completion = when_done_, .executor = executor_};

@@ -153,6 +153,7 @@ class recursive_source final : public runtime::lock_source {
 };
 
 std::size_t count_of(runtime::lock_site& site, identity who) {
+  if (!site.owner().is_in_its_process()) return 0;
   auto& inside = site.inside();
   std::shared_ptr<hold> has;
   const scoped_mutex lock(inside.guard);

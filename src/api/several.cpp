@@ -34,6 +34,12 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     }
   }
 
+  ~several() override {
+    if (core_->engine().is_in_its_process()) return;
+    // They may have been at work in the parent, and would be waited for.
+    for (auto& one : losses_) (void)one.release();
+  }
+
   const std::string& name() const noexcept override { return name_; }
 
   bool held() const noexcept override {
@@ -310,7 +316,9 @@ bool gathered::are_held() const noexcept {
   return std::ranges::all_of(got_, [](const grant& one) { return one.of->held(); });
 }
 
+// What the parent of a forked child has got on its way is the parent's.
 void gathered::give_back() noexcept {
+  if (!lock_access::core(wanted_->front())->engine().is_in_its_process()) return;
   for (const auto& one : got_) one.of->give_back({});
   got_.clear();
 }

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -21,16 +22,22 @@ namespace {
 constexpr std::chrono::seconds longest_wait_at_exit{3};
 
 struct closings {
+  const std::uint64_t generation = process_generation();
   std::mutex guard;
   std::vector<std::function<void()>> waiting;  // guarded by `guard`
   std::atomic<int> under_way{0};               // threads
   wake_up one_ended;
 };
 
-// Never destroyed: a thread may still use it when the process ends.
+// Of this process: those of its parent may be locked for ever. Never destroyed: a thread may still
+// use it when the process ends.
 closings& all() {
-  static auto& made = *new closings;
-  return made;
+  static std::atomic<closings*> last{nullptr};
+  auto* known = last.load();
+  if (known != nullptr && known->generation == process_generation()) return *known;
+  auto made = std::make_unique<closings>();
+  if (last.compare_exchange_strong(known, made.get())) return *made.release();
+  return *known;
 }
 
 void close_waiting() {
@@ -49,12 +56,11 @@ void close_waiting() {
 // Otherwise the process would end beneath what is being closed.
 class wait_at_exit {
  public:
-  wait_at_exit() : generation_(process_generation()) { all(); }
+  wait_at_exit() { all(); }
   wait_at_exit(const wait_at_exit&) = delete;
   wait_at_exit& operator=(const wait_at_exit&) = delete;
   ~wait_at_exit() {
-    // Of the parent's threads the child of a fork has none, and one of ours would wait for itself.
-    if (generation_ != process_generation() || is_quiet_thread()) return;
+    if (is_quiet_thread()) return;  // it would wait for itself
     const uncancelled meanwhile;
     close_waiting();  // there may have been no thread for it
     const connect_limits limits{now() + longest_wait_at_exit, milliseconds{0}, nullptr};
@@ -62,9 +68,6 @@ class wait_at_exit {
       all().one_ended.clear();
     }
   }
-
- private:
-  const std::uint64_t generation_;
 };
 
 }  // namespace

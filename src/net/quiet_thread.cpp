@@ -33,6 +33,9 @@ class all_signals_blocked {
 bool is_quiet_thread() noexcept { return is_ours; }
 
 std::thread quiet_thread(const char* name, std::function<void()> body) {
+  // The child of a fork goes on with the thread that forked, as with one of its own.
+  static const int registered = ::pthread_atfork(nullptr, nullptr, [] { is_ours = false; });
+  (void)registered;
   const all_signals_blocked meanwhile;
   std::thread made([run = std::move(body)] {
     is_ours = true;

@@ -11,7 +11,8 @@ namespace holdfast::net {
 // std::system_error when the system has none left.
 std::thread quiet_thread(const char* name, std::function<void()> body);
 
-// Whether the calling thread is one of them, of whatever client.
+// Whether the calling thread is one of them, of whatever client. In the child of a fork the thread
+// that forked is none.
 bool is_quiet_thread() noexcept;
 
 }  // namespace holdfast::net

@@ -1,9 +1,13 @@
 #include "runtime/callback_thread.hpp"
 
+#include <pthread.h>
+
 #include <exception>
+#include <memory>
 #include <utility>
 
 #include "net/clock.hpp"
+#include "net/descriptor.hpp"
 #include "net/quiet_thread.hpp"
 
 namespace holdfast::runtime {
@@ -14,6 +18,13 @@ thread_local callback_thread* here = nullptr;
 std::mutex& guard_of_waits() {
   static auto& only = *new std::mutex;  // never destroyed
   return only;
+}
+
+// In the child of a fork the thread that forked has the place of the first one, and another
+// callback thread may have had the mutex.
+void go_on_in_child() noexcept {
+  here = nullptr;
+  std::construct_at(&guard_of_waits());
 }
 
 }  // namespace
@@ -53,6 +64,8 @@ void callback_thread::post(detail::completion& c) noexcept {
 void callback_thread::start() noexcept {
   constexpr milliseconds pause{100};
   if (thread_.joinable()) return;
+  static const int registered = ::pthread_atfork(nullptr, nullptr, &go_on_in_child);
+  (void)registered;
   try {
     thread_ = net::quiet_thread("holdfast-user", [this] { run(); });
   } catch (const std::exception&) {
@@ -89,6 +102,7 @@ bool callback_thread::is_any() noexcept { return here != nullptr; }
 
 void callback_thread::run() {
   auto* const outer = std::exchange(here, this);
+  const auto process = net::process_generation();
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
@@ -96,6 +110,7 @@ void callback_thread::run() {
     if (next == nullptr) break;
     lock.unlock();
     next->complete();
+    if (process != net::process_generation()) return;  // it has forked: all this is the parent's
     lock.lock();
   }
   here = outer;

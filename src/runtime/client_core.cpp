@@ -1,7 +1,7 @@
 #include "runtime/client_core.hpp"
 
+#include <atomic>
 #include <utility>
-#include <vector>
 
 #include <holdfast/errc.hpp>
 
@@ -10,6 +10,22 @@
 #include "net/quiet_thread.hpp"
 
 namespace holdfast::runtime {
+namespace {
+
+// Reachable, so that a leak checker in the child sees that it is meant. Threads of the child may
+// drop several at once.
+void left_behind(runtime::engine* of_parent) {
+  struct link {
+    runtime::engine* of_parent;
+    const link* next;
+  };
+  static std::atomic<const link*> last{nullptr};
+  auto* const mine = new link{of_parent, last.load()};
+  while (!last.compare_exchange_weak(mine->next, mine)) {
+  }
+}
+
+}  // namespace
 
 client_core::client_core(std::unique_ptr<runtime::engine> engine, std::string url,
                          std::shared_ptr<void> server)
@@ -17,9 +33,7 @@ client_core::client_core(std::unique_ptr<runtime::engine> engine, std::string ur
 
 client_core::~client_core() {
   if (!engine_->is_in_its_process()) {
-    // Reachable, so that a leak checker in the child sees that it is meant.
-    static auto& left_behind = *new std::vector<runtime::engine*>;
-    left_behind.push_back(engine_.release());
+    left_behind(engine_.release());
     return;
   }
   const uncancelled meanwhile;

@@ -25,8 +25,10 @@ class executor {
   // That of the calling thread; null when it is not inside sync_wait.
   static executor* current() noexcept;
 
-  // Runs `c` on the executor's thread.
+  // Runs `c` on the executor's thread. In the child of a fork it does not run: it is the parent's.
   void post(detail::completion& c) noexcept;
+  // The same with what makes run_until() return. The child of a fork returns, too.
+  void post_end(detail::completion& c) noexcept;
   // It does not run, if `where` is an executor of the calling thread.
   static void withdraw(const executor* where, const detail::completion& c) noexcept;
 
@@ -39,6 +41,10 @@ class executor {
   redis::waiter& waiter() noexcept { return waiter_; }
 
  private:
+  static void prepare_fork() noexcept;
+  static void go_on_in_parent() noexcept;
+  static void go_on_in_child() noexcept;
+  void push(detail::completion& c, bool is_end) noexcept;
   void move_to(redis::connection* home);
   detail::completion* take() noexcept;
 
@@ -48,6 +54,7 @@ class executor {
   executor* const outer_;
   std::mutex mutex_;
   completion_queue queue_;
+  detail::completion* end_ = nullptr;  // is in queue_
 };
 
 }  // namespace holdfast::runtime

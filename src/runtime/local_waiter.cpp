@@ -128,6 +128,7 @@ bool local_waiter::abandon() {
 void local_waiter::on_timer(monotonic_time) { give_up(errc::timed_out); }
 
 void local_waiter::give_up(errc code) {
+  if (!site_->engine_.is_in_its_process()) return;
   const auto alive = weak_from_this().lock();
   if (!alive) return;
   auto& site = *site_;

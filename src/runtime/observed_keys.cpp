@@ -152,6 +152,7 @@ void observed_key::tell() {
   telling_ = true;
   lock.unlock();
   tell_(now);
+  if (!engine_.is_in_its_process()) return;  // it has forked
   lock.lock();
   telling_ = false;
   told_.notify_all();

@@ -185,6 +185,7 @@ void quorum_bid::on_hint() {
 }
 
 void quorum_bid::on_stop() noexcept {
+  if (!group().is_in_its_process()) return;
   const auto alive = weak_from_this().lock();
   if (!alive) return;
   const scoped_mutex lock(mutex_);

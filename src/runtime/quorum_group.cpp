@@ -112,7 +112,8 @@ class quorum_handle::farewell {
 quorum_handle::quorum_handle(std::unique_ptr<quorum_group> group)
     : farewell_(std::make_shared<farewell>()),
       group_(group.release(), [to = farewell_](quorum_group* last) {
-        to->part_with(std::unique_ptr<quorum_group>(last));
+        std::unique_ptr<quorum_group> whole(last);
+        if (last->is_in_its_process()) to->part_with(std::move(whole));
       }) {}
 
 // What was asked last keeps the group until it was answered.

@@ -126,6 +126,7 @@ bool tenure::leave_unheard() {
 }
 
 void tenure::on_stop() noexcept {
+  if (!engine_.is_in_its_process()) return;
   const auto alive = weak_from_this().lock();
   if (!alive) return;
   const scoped_mutex lock(mutex_);

@@ -1,7 +1,12 @@
 // Forking while other threads are anywhere inside the library.
+#include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <coroutine>
+#include <csignal>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -10,6 +15,8 @@
 
 namespace holdfast::faults {
 namespace {
+
+using support::generous;
 
 // What a child inherits, and what its threads, who are not there any more, were at.
 class busy_process {
@@ -68,13 +75,119 @@ class busy_process {
   std::vector<std::thread> workers_;
 };
 
-class Fork : public fault_test {};
+// A coroutine that nobody waits for.
+struct detached {
+  struct promise_type {
+    detached get_return_object() const noexcept { return {}; }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
+  };
+};
+
+// Threads that keep a client busy.
+class busy_client {
+ public:
+  explicit busy_client(const std::string& url) : redis_(url, patient()) {
+    for (int i = 0; i < 6; ++i) {
+      threads_.emplace_back([this, i] {
+        const auto wanted = redis_.mutex("busy " + std::to_string(i), {.fair = true});
+        while (!enough_) (void)wanted.acquire().release();
+      });
+    }
+  }
+  ~busy_client() {
+    enough_ = true;
+    for (auto& one : threads_) one.join();
+  }
+  const client& redis() const { return redis_; }
+
+ private:
+  const client redis_;
+  std::atomic<bool> enough_{false};
+  std::vector<std::thread> threads_;
+};
+
+class Fork : public fault_test {
+ protected:
+  void SetUp() override {
+    fault_test::SetUp();
+    if (!support::allocator_survives_fork) {
+      GTEST_SKIP() << "this sanitizer's own locks are not whole in a child of a busy process";
+    }
+  }
+
+  // In a coroutine. 0: this is the child, which ends by itself if it should hang.
+  static pid_t fork_with_an_end() {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    sigset_t alarms;  // a thread of the library has blocked them
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    ::pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
+    ::alarm(15);
+    return child;
+  }
+
+  static int status_of(pid_t child) {
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return status;
+  }
+
+  static task<> use_own_client(std::string url) {
+    const client own(url, patient());
+    auto held = co_await own.mutex("of a child").async_acquire({.timeout = generous});
+    if (!co_await held.async_release()) ::_exit(3);
+  }
+
+  // What the child has done with the parent's is over when it is back here.
+  static task<pid_t> fork_within(client redis, std::string url) {
+    (void)co_await redis.mutex("in a coroutine").async_acquire();
+    const auto child = fork_with_an_end();
+    if (child == 0) {
+      co_await use_own_client(url);
+      bool is_refused = false;
+      try {
+        (void)co_await redis.mutex("in a coroutine").async_acquire();
+      } catch (const failure& why) {
+        is_refused = why.reason() == errc::forked;
+      }
+      if (!is_refused) ::_exit(4);
+    }
+    co_return child;
+  }
+
+  static detached wait_beside(client redis, pid_t parent, std::atomic<int>& heard) {
+    (void)co_await redis.mutex("beside").async_acquire();
+    if (::getpid() != parent) ::_exit(5);
+    ++heard;
+  }
+  static task<pid_t> fork_beside_others(client redis, std::string url, std::atomic<int>& heard) {
+    constexpr int others = 5;
+    for (int i = 0; i < others; ++i) wait_beside(redis, ::getpid(), heard);
+    const auto child = co_await fork_within(redis, url);
+    if (child == 0) co_return child;
+    while (heard < others) (void)co_await redis.mutex("in a coroutine").async_acquire();
+    co_return child;
+  }
+
+  static detached fork_in_a_callback(client redis, std::string url, bool returns,
+                                     std::atomic<pid_t>& child) {
+    (void)co_await redis.mutex("in a callback").async_acquire();
+    const auto made = fork_with_an_end();
+    if (made != 0) {
+      child = made;
+      co_return;
+    }
+    sync_wait(use_own_client(url));
+    if (!returns) ::_exit(0);
+  }
+};
 HOLDFAST_ON_EACH_SERVER(Fork);
 
 TEST_P(Fork, ChildOfABusyProcessWaitsForNothingThatItInherits) {
-  if (!support::allocator_survives_fork) {
-    GTEST_SKIP() << "this sanitizer's own locks are not whole in a child of a busy process";
-  }
   const auto server = start();
   busy_process parent(server.url());
   for (int i = 0; i < 30; ++i) {
@@ -84,6 +197,68 @@ TEST_P(Fork, ChildOfABusyProcessWaitsForNothingThatItInherits) {
     });
     ASSERT_EQ(child.heard(), "wrong: ");
     ASSERT_EQ(child.wait(), 0);
+  }
+}
+
+TEST_P(Fork, ChildOfACoroutineGoesOnWithAClientOfItsOwn) {
+  const auto server = start();
+  const busy_client busy(server.url());
+  for (int i = 0; i < 40; ++i) {
+    const auto child = sync_wait(fork_within(busy.redis(), server.url()));
+    if (child == 0) ::_exit(0);
+    ASSERT_EQ(status_of(child), 0);
+  }
+}
+
+// Other coroutines of the thread wait for something, or are about to hear of it.
+TEST_P(Fork, ChildOfACoroutineHearsNothingThatTheParentAskedFor) {
+  const auto server = start();
+  const client redis(server.url(), patient());
+  for (int i = 0; i < 10; ++i) {
+    std::atomic<int> heard{0};
+    const auto child = sync_wait(fork_beside_others(redis, server.url(), heard));
+    if (child == 0) ::_exit(0);
+    ASSERT_EQ(status_of(child), 0);
+  }
+}
+
+TEST_P(Fork, ChildOfACallbackGoesOnWithAClientOfItsOwn) {
+  const auto server = start();
+  const busy_client busy(server.url());
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<pid_t> child{0};
+    fork_in_a_callback(busy.redis(), server.url(), i % 2 == 0, child);
+    ASSERT_TRUE(eventually([&] { return child != 0; }));
+    ASSERT_EQ(status_of(child), 0) << i;
+  }
+}
+
+TEST_P(Fork, ChildMayStopAndEndWhatTheParentWaitsFor) {
+  struct nobody final : detail::completion {
+    void complete() noexcept override {}
+  } listeners[4];
+  const auto server = start();
+  const busy_client busy(server.url());
+  const client other(server.url(), patient());
+  const auto theirs = other.mutex("z").acquire();
+  std::stop_source stop;
+  std::vector<std::unique_ptr<acquire_operation>> pending;
+  const auto& redis = busy.redis();
+  for (const auto& wanted : {redis.mutex("z"), all_of({redis.mutex("a"), redis.mutex("z")}),
+                             redis.rw("z").shared(), redis.mutex("busy 0")}) {
+    pending.push_back(std::make_unique<acquire_operation>(
+        wanted, acquire_options{}, stop.get_token(), acquire_operation::patience::waits));
+    pending.back()->start(listeners[pending.size() - 1]);
+  }
+  for (int i = 0; i < 20; ++i) {
+    const auto child = fork_with_an_end();
+    if (child == 0) {
+      if (i % 2 == 0) stop.request_stop();
+      pending.clear();
+      sync_wait(use_own_client(server.url()));
+      ::_exit(0);
+    }
+    ASSERT_EQ(status_of(child), 0);
   }
 }
 

@@ -93,7 +93,8 @@ class replica_examination {
     const auto info = ask(core_, search_.slot, {"INFO", "replication"});
     if (info.is(resp::type::error)) return;  // said under "version" already
     guard_ = {setting("min-replicas-to-write"), setting("min-replicas-max-lag")};
-    for (int i = 0;; ++i) {
+    constexpr int most = 100;  // each is connected to: a server may claim any number
+    for (int i = 0; i < most; ++i) {
       const auto line = info_field(info.text, "slave" + std::to_string(i));
       if (line.empty()) break;
       about_one(line, number(info_field(info.text, "master_repl_offset")));

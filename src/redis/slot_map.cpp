@@ -1,5 +1,6 @@
 #include "redis/slot_map.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/number.hpp"
@@ -42,10 +43,14 @@ std::optional<std::vector<slot_range>> read_slots(const resp::value& reply,
                                                   const net::tcp_endpoint& asked) {
   if (!is_list(reply, 0)) return std::nullopt;
   std::vector<slot_range> ranges;
+  // A slot has one master. Millions of runs that overlap would keep whoever reads busy for long.
+  std::int64_t named = 0;
   for (const auto& run : reply.items) {
     if (!is_list(run, 3) || !is_slot(run.items[0]) || !is_slot(run.items[1])) {
       return std::nullopt;
     }
+    named += std::max<std::int64_t>(0, run.items[1].number - run.items[0].number) + 1;
+    if (named > static_cast<std::int64_t>(hash_slots)) return std::nullopt;
     auto range = read_master(run.items[2], asked);
     if (!range) return std::nullopt;
     range->first = static_cast<std::uint16_t>(run.items[0].number);

@@ -81,6 +81,13 @@ TEST(Slots, AreNotReadFromAnythingElse) {
   EXPECT_FALSE(read_slots(list({list({whole(0), whole(5), text("a")})}), asked));
 }
 
+TEST(Slots, AreNamedOnceEach) {
+  EXPECT_TRUE(
+      read_slots(list({run(0, 8191, text("a"), 1), run(8192, 16383, text("b"), 1)}), asked));
+  EXPECT_FALSE(
+      read_slots(list({run(0, 8191, text("a"), 1), run(8191, 16383, text("b"), 1)}), asked));
+}
+
 TEST(Redirection, IsReadFromTheError) {
   const auto moved = read_redirection("MOVED 3999 127.0.0.1:6381", asked);
   ASSERT_TRUE(moved);

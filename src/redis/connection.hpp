@@ -159,7 +159,7 @@ class connection final : public net::attendant {
   void read_in_background(microseconds spin) HOLDFAST_EXCLUDES(mutex_);
   bool stop_reading(bool heard) HOLDFAST_REQUIRES(mutex_);
   void ping_if_silent(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
-  void leave_if_demoted(const resp::value& error) HOLDFAST_EXCLUDES(mutex_);
+  void leave_if_demoted(const resp::value& said) HOLDFAST_EXCLUDES(mutex_);
   void leave_demoted() HOLDFAST_EXCLUDES(mutex_);
   bool is_wanted() const HOLDFAST_REQUIRES(mutex_);
   void start_connecting() HOLDFAST_EXCLUDES(mutex_);

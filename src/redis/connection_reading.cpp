@@ -329,7 +329,7 @@ void connection::dispatch(turn& mine) {
     if (value.is(resp::type::error) && sent_again(r, value.text)) continue;
     r.form_ = resp::writer::scripts::by_sha1;
     r.redirections_ = 0;
-    if (value.is(resp::type::error)) leave_if_demoted(value);
+    leave_if_demoted(value);
     r.on_reply(value);
   }
 }

@@ -258,9 +258,14 @@ void connection::leave_for(const std::string& address) {
   helper_.wake();
 }
 
-// A master that has become a replica refuses for good.
-void connection::leave_if_demoted(const resp::value& error) {
-  if (resp::classify(error.text).code == errc::read_only) leave_demoted();
+// A master that has become a replica refuses for good. Scripts that do something to each of several
+// locks tell the refusal of each in a list.
+void connection::leave_if_demoted(const resp::value& said) {
+  const auto refuses = [](const resp::value& one) {
+    const bool may = one.text.starts_with("READONLY") || one.text.starts_with("-READONLY");
+    return may && (one.is(resp::type::error) || one.is_text());
+  };
+  if (refuses(said) || std::ranges::any_of(said.items, refuses)) leave_demoted();
 }
 
 // The sentinels know its successor. So does a name, sooner or later: it is looked up again twice a

@@ -84,6 +84,51 @@ class MovingName : public fault_test {
     EXPECT_FALSE(knows("held"));
   }
 
+  // Who waits at the old server hears what the new one says, but is not counted there, and taken
+  // for gone: the next one has the lock.
+  void check_who_listens_at_the_old_server(const std::function<lock(const client&)>& of) {
+    const client holder{url(), impatient()}, left_behind{url(), impatient()};
+    auto held = of(holder).acquire();
+    const auto waits = [&](const client& redis) {
+      return std::async(std::launch::async, [wanted = of(redis)] {
+        return wanted.try_acquire({.timeout = support::generous});
+      });
+    };
+    const auto waiting = [](const client& at) { return inspector{at}.status("held").waiting; };
+    auto deaf = waits(left_behind);
+    ASSERT_TRUE(eventually([&] { return waiting(holder) == 1; }));
+    ASSERT_TRUE(eventually([&] {
+      return second().command({"EXISTS", "hf:{held}:w"}).number == 1;
+    }));
+    promote();
+    demote();
+    ASSERT_TRUE(eventually([&] {
+      const auto said = first().command({"INFO", "replication"}).text;
+      return said.find("master_link_status:up") != said.npos;
+    }));
+    auto options = impatient();
+    options.name = "newcomer";
+    const client newcomer{second().url(), options};
+    auto next = waits(newcomer);
+    ASSERT_TRUE(eventually([&] {
+      const auto queue = inspector{newcomer}.status("held").queue;
+      return !queue.empty() && queue.back().who.program == options.name;
+    }));
+    lead_to({new_address});
+    // Its client does nothing else, and learns by that alone where it must go.
+    ASSERT_TRUE(eventually([&] { return held.extend(50s).has_value(); }));
+    EXPECT_TRUE(held.release());
+    auto got = next.get();
+    ASSERT_TRUE(got) << why_not(got);
+    const auto has_answer = [&] { return deaf.wait_for(0s) == std::future_status::ready; };
+    EXPECT_TRUE(eventually([&] { return has_answer() || waiting(newcomer) == 1; }));
+    EXPECT_FALSE(has_answer()) << "somebody else has the lock";
+    EXPECT_TRUE(got->release());
+    auto last = deaf.get();
+    ASSERT_TRUE(last) << why_not(last);
+    EXPECT_GT(last->token(), got->token());
+  }
+
  private:
   std::string port_;
   std::optional<private_server> first_, second_;
@@ -100,6 +145,15 @@ TEST_P(MovingName, IsFollowedFromAServerThatDied) {
 
 TEST_P(MovingName, IsFollowedFromAServerThatAnswersNothing) {
   check_failover([&] { first().freeze(); });
+}
+
+TEST_P(MovingName, IsNotHeardFromTheOldServerAsOneWhoGrantsMutexes) {
+  check_who_listens_at_the_old_server([](const client& redis) { return redis.mutex("held"); });
+}
+
+TEST_P(MovingName, IsNotHeardFromTheOldServerAsOneWhoGrantsSharedLocks) {
+  check_who_listens_at_the_old_server(
+      [](const client& redis) { return redis.rw("held").exclusive(); });
 }
 
 TEST_P(MovingName, IsLookedUpAgainAtMostTwiceASecondWhereItLeadsToAReplica) {

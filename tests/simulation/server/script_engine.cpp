@@ -149,15 +149,29 @@ value from_lua(lua_State* lua, int at) {
   return v;
 }
 
+// Who else is sent what a script does. Here nobody is: there are no replicas.
+constexpr int repl_none = 0;
+constexpr int repl_all = 3;
+int set_repl(lua_State* lua) {
+  luaL_checkinteger(lua, 1);
+  return 0;
+}
+
 lua_State* interpreter() {
   static thread_local const std::unique_ptr<lua_State, decltype(&lua_close)> one = [] {
     lua_State* lua = luaL_newstate();
     luaL_openlibs(lua);
-    lua_createtable(lua, 0, 2);
+    lua_createtable(lua, 0, 5);
     lua_pushcfunction(lua, redis_call);
     lua_setfield(lua, -2, "call");
     lua_pushcfunction(lua, redis_pcall);
     lua_setfield(lua, -2, "pcall");
+    lua_pushcfunction(lua, set_repl);
+    lua_setfield(lua, -2, "set_repl");
+    lua_pushinteger(lua, repl_none);
+    lua_setfield(lua, -2, "REPL_NONE");
+    lua_pushinteger(lua, repl_all);
+    lua_setfield(lua, -2, "REPL_ALL");
     lua_setglobal(lua, "redis");
     lua_pushcfunction(lua, plain_pcall);
     lua_setglobal(lua, "pcall");

@@ -35,9 +35,10 @@ while not winner do
     --@include tell_next
     local listeners = 1
     if way == '-' and request ~= me then
-      listeners = redis.pcall('PUBLISH', channels .. string.sub(request, 1, 32),
-        table.concat({'grant', request, text, wanted, string.format('%.0f', now), proof, KEYS[1]},
-          ' '))
+      local channel = channels .. string.sub(request, 1, 32)
+      local message = table.concat({'grant', request, text, wanted, string.format('%.0f', now),
+        proof, KEYS[1]}, ' ')
+      --@include tell_grant
       if type(listeners) ~= 'number' then
         -- We may not publish: he keeps his place and will ask.
         call('ZADD', KEYS[2], head[2], member)

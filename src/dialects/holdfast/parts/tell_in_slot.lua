@@ -6,6 +6,7 @@
 -- has the lock with the same token: he must not believe that he has it. So a grant is told only
 -- where somebody is counted, when all have been told to ask in a moment.
 local function publish(channel, message)
+  redis.set_repl(redis.REPL_ALL)  -- see tell_grant
   local word, request = string.match(message, '^(%a+) (%S+)')
   local is_grant = word ~= 'next' and word ~= 'wanted'
   local first = is_grant and 'next ' .. request .. ' 20' or message

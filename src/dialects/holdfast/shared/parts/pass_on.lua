@@ -155,8 +155,9 @@ while true do
       end
       local listeners = 1
       if told then
-        listeners = redis.pcall('PUBLISH', channel, table.concat({'shared', request, text, claim,
-          time_text, proof, KEYS[1]}, ' '))
+        local message = table.concat({'shared', request, text, claim, time_text, proof, KEYS[1]},
+          ' ')
+        --@include tell_grant
         -- We may not publish: it keeps its place, if it is there, and will ask.
         if type(listeners) ~= 'number' then
           listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)[2]

@@ -24,8 +24,9 @@ struct slot_range {
   std::string id;  // of the master; empty: it was not told
 };
 
-// The answer to CLUSTER SLOTS of the node at `asked`, which stands where a node's address is left
-// out. Ranges whose master has no known address are left out. Nothing: it is no such answer.
+// The answer to CLUSTER SLOTS of the node at `asked`, whose host stands where a node's own is left
+// out or unknown. Ranges whose master has no known address are left out, and so are those that
+// cannot be read. Nothing: it is no such answer.
 std::optional<std::vector<slot_range>> read_slots(const resp::value& reply,
                                                   const net::tcp_endpoint& asked);
 

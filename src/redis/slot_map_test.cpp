@@ -57,13 +57,43 @@ TEST(Slots, WithoutAHostAreWhereItWasAsked) {
   EXPECT_EQ((*map)[1].master.host, "10.0.0.9");
 }
 
-TEST(Slots, OfAMasterWithoutAKnownAddressAreLeftOut) {
+// Names are preferred, and the node has none.
+TEST(Slots, OfANodeWithoutANameAreWhereItsAddressIsOrWhereItWasAsked) {
+  const auto with = [](std::vector<value> further) {
+    return list(
+        {whole(4), whole(5), list({text("?"), whole(7003), text("id"), list(std::move(further))})});
+  };
   const auto map = read_slots(
-      list({run(0, 1, text("?"), 7001), run(2, 3, text("b"), 0), run(4, 5, text("c"), 7003)}),
+      list({run(0, 1, text("?"), 7001), with({text("ip"), text("10.0.0.3")}), with({}),
+            with({text("ip")}), with({text("x"), text("y")}), with({whole(1), whole(2)})}),
       asked);
+  ASSERT_TRUE(map);
+  ASSERT_EQ(map->size(), 6U);
+  EXPECT_EQ((*map)[0].master.host, "10.0.0.9");
+  EXPECT_EQ((*map)[0].master.port, 7001);
+  EXPECT_EQ((*map)[1].master.host, "10.0.0.3");
+  EXPECT_EQ((*map)[1].master.port, 7003);
+  for (std::size_t i = 2; i < map->size(); ++i) EXPECT_EQ((*map)[i].master.host, "10.0.0.9");
+}
+
+TEST(Slots, OfAMasterWithoutAKnownAddressAreLeftOut) {
+  const auto map = read_slots(list({run(2, 3, text("b"), 0), run(4, 5, text("c"), 7003)}), asked);
   ASSERT_TRUE(map);
   ASSERT_EQ(map->size(), 1U);
   EXPECT_EQ(map->front().master.host, "c");
+  const auto nowhere = read_slots(list({run(0, 1, text("?"), 7001)}), {});
+  ASSERT_TRUE(nowhere);
+  EXPECT_TRUE(nowhere->empty()) << "told by a node whose own host is not known";
+}
+
+TEST(Slots, ThatCannotBeReadHideNoOthers) {
+  const auto map =
+      read_slots(list({whole(1), run(0, 16384, text("a"), 1), run(-1, 5, text("a"), 1),
+                       list({whole(0), whole(5), text("c")}), run(6, 7, text("b"), 7002)}),
+                 asked);
+  ASSERT_TRUE(map);
+  ASSERT_EQ(map->size(), 1U);
+  EXPECT_EQ(map->front().first, 6);
 }
 
 TEST(Slots, MayBeNobodys) {
@@ -103,18 +133,20 @@ TEST(Redirection, IsReadFromTheError) {
 }
 
 TEST(Redirection, WithoutAHostIsToAnotherPort) {
-  const auto moved = read_redirection("MOVED 1 :6381", asked);
-  ASSERT_TRUE(moved);
-  EXPECT_EQ(moved->where.host, "10.0.0.9");
-  EXPECT_EQ(moved->where.port, 6381);
-  EXPECT_FALSE(read_redirection("MOVED 1 :6381", {})) << "of a node whose own is not known";
+  for (const auto* error : {"MOVED 1 :6381", "MOVED 1 ?:6381", "ASK 1 ?:6381"}) {
+    const auto moved = read_redirection(error, asked);
+    ASSERT_TRUE(moved) << error;
+    EXPECT_EQ(moved->where.host, "10.0.0.9");
+    EXPECT_EQ(moved->where.port, 6381);
+    EXPECT_FALSE(read_redirection(error, {})) << "of a node whose own is not known";
+  }
 }
 
 TEST(Redirection, IsNotReadFromAnythingElse) {
   for (const auto* error :
        {"MOVED", "MOVED ", "MOVED 1", "MOVED 1 ", "MOVED 1 host", "MOVED 1 host:", "MOVED 1 host:x",
-        "MOVED 1 host:99999", "MOVED 16384 host:1", "MOVED x host:1", "MOVED :1 ", "MOVED 1 ?:6381",
-        "MOVED 1 host:0", "ASKING 1 host:1", "ERR MOVED 1 host:1", "TRYAGAIN later", ""}) {
+        "MOVED 1 host:99999", "MOVED 16384 host:1", "MOVED x host:1", "MOVED :1 ", "MOVED 1 host:0",
+        "ASKING 1 host:1", "ERR MOVED 1 host:1", "TRYAGAIN later", ""}) {
     EXPECT_FALSE(read_redirection(error, asked)) << error;
   }
 }

@@ -101,6 +101,32 @@ TEST_P(OnCluster, NodesOfTheUrlAreAskedWhenNoneThatIsKnownKnowsMore) {
   EXPECT_TRUE(redis.mutex("b").try_acquire({.timeout = support::generous}));
 }
 
+// How nodes name each other may be changed while clients run. Without a name "?" stands for it.
+TEST_P(OnCluster, ANodeWithoutANameIsFound) {
+  auto servers = start_cluster({.masters = 2});
+  const std::string setting = "cluster-preferred-endpoint-type";
+  if (servers.node(0).command({"CONFIG", "GET", setting}).items.empty()) {
+    GTEST_SKIP() << "before Redis 7 nodes are named by their addresses";
+  }
+  const client before{servers.url({0}), patient()};
+  const auto names = names_of_each(servers, 2);
+  auto held = before.mutex(names[0]).acquire();
+  for (const auto* named_by : {"hostname", "unknown-endpoint"}) {
+    for (const std::size_t node : {0U, 1U}) {
+      servers.node(node).command({"CONFIG", "SET", setting, named_by});
+    }
+    const client after{servers.url({1}), patient()};
+    for (const auto* redis : {&before, &after}) {
+      EXPECT_TRUE(sees_all_slots(*redis)) << named_by;
+      const auto got = redis->mutex(names[1]).try_acquire();
+      EXPECT_TRUE(got) << named_by << ": " << got.error().what();
+    }
+  }
+  servers.move(slot_of(names[0]), 0, 1);
+  const auto released = held.release();
+  EXPECT_TRUE(released) << released.error().what();
+}
+
 // Nor may the client ask the node that lets it in who that is, so its locks and values there are
 // those of a node that it has not reached yet, whose time it does not know.
 TEST_P(OnCluster, AnswersAreForgottenOfANodeThatIsKnownByAnotherName) {

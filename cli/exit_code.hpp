@@ -7,13 +7,14 @@ namespace holdfast::cli {
 
 enum exit_code : int {
   success = 0,
-  problem_found = 1,  // doctor or demo found one, release found nobody, counter changed nothing
-  usage = 64,         // bad arguments (EX_USAGE)
-  foreign_data = 65,  // under the name stands something else (EX_DATAERR)
-  no_server = 69,     // no usable server (EX_UNAVAILABLE)
-  internal = 70,      // an error of this program, or of the caller's (EX_SOFTWARE)
-  output_error = 74,  // the result cannot be written (EX_IOERR)
-  no_lock = 75,       // not obtained in time (EX_TEMPFAIL)
+  problem_found = 1,    // doctor or demo found one, release found nobody, counter changed nothing
+  incomplete_list = 3,  // ls or status could not look at all that it was asked for
+  usage = 64,           // bad arguments (EX_USAGE)
+  foreign_data = 65,    // under the name stands something else (EX_DATAERR)
+  no_server = 69,       // no usable server (EX_UNAVAILABLE)
+  internal = 70,        // an error of this program, or of the caller's (EX_SOFTWARE)
+  output_error = 74,    // the result cannot be written (EX_IOERR)
+  no_lock = 75,         // not obtained in time (EX_TEMPFAIL)
   lost_while_running = 76,
   no_permission = 77,      // log-in or access list (EX_NOPERM)
   bad_configuration = 78,  // server address or password file (EX_CONFIG)

@@ -1,6 +1,7 @@
 // holdfast ls [PATTERN]: the locks that are held.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,29 +23,57 @@ struct ls_options {
   bool all_dialects = false;
 };
 
+nlohmann::ordered_json unseen_json(const unseen_locks& some) {
+  nlohmann::ordered_json object;
+  if (!some.name.empty()) add_text(object, "name", some.name);
+  if (!some.server.empty()) object["server"] = some.server;
+  add_text(object, "why", some.why);
+  return object;
+}
+
+nlohmann::ordered_json listing_json(const lock_listing& found, const ls_options& options) {
+  nlohmann::ordered_json all = {{"complete", found.complete},
+                                {"locks", nlohmann::ordered_json::array()}};
+  for (const auto& lock : found.locks) {
+    all["locks"].push_back(to_json(lock));
+    if (options.all_dialects) add_text(all["locks"].back(), "dialect", lock.dialect);
+  }
+  for (const auto& some : found.unseen) all["unseen"].push_back(unseen_json(some));
+  return all;
+}
+
+// What may be missing, and why.
+void tell_what_is_missing(const lock_listing& found, const ls_options& options,
+                          const context& shared) {
+  constexpr std::size_t most_told = 20;
+  for (std::size_t i = 0; i < std::min(found.unseen.size(), most_told); ++i) {
+    const auto& some = found.unseen[i];
+    const auto& whose = some.server.empty() ? some.name : "the locks at " + some.server;
+    note(shared, "unseen", (whose.empty() ? "" : whose + " cannot be seen: ") + some.why);
+  }
+  if (found.unseen.size() > most_told) {
+    note(shared, "unseen", fmt::format("and {} more", found.unseen.size() - most_told));
+  }
+  if (found.unseen.empty() || found.locks.size() >= options.limit) {
+    note(shared, "incomplete",
+         fmt::format("only {} locks are shown and there may be more: narrow the pattern or raise "
+                     "--limit",
+                     found.locks.size()));
+  }
+}
+
 int list_locks(const ls_options& options, const context& shared) {
   const inspector look{shared.connection.connect()};
   const auto pattern = options.pattern.value_or("*");
   const auto found = options.all_dialects ? look.list_all_dialects(pattern, options.limit)
                                           : look.list(pattern, options.limit);
   if (shared.json) {
-    nlohmann::ordered_json all = {{"complete", found.complete},
-                                  {"locks", nlohmann::ordered_json::array()}};
-    for (const auto& lock : found.locks) {
-      all["locks"].push_back(to_json(lock));
-      if (options.all_dialects) add_text(all["locks"].back(), "dialect", lock.dialect);
-    }
-    print_json(all);
-    return success;
+    print_json(listing_json(found, options));
+  } else {
+    print(options.all_dialects ? dialect_table(found.locks) : lock_table(found.locks));
+    if (!found.complete) tell_what_is_missing(found, options, shared);
   }
-  print(options.all_dialects ? dialect_table(found.locks) : lock_table(found.locks));
-  if (!found.complete) {
-    note(shared, "incomplete",
-         fmt::format("only {} locks are shown and there may be more: narrow the pattern or raise "
-                     "--limit",
-                     found.locks.size()));
-  }
-  return success;
+  return found.complete ? success : incomplete_list;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // holdfast status NAME...: who holds these locks.
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include <holdfast/inspector.hpp>
 #include <holdfast/quorum_inspector.hpp>
@@ -23,31 +25,60 @@ void print_as_json(const std::vector<Lock>& locks) {
   print_json(all);
 }
 
+// Looks at each, and says why one cannot be seen: it hides no other.
+template <typename Lock>
+class looked_at {
+ public:
+  template <typename Look>
+  looked_at(const std::vector<std::string>& names, const context& shared, Look look) {
+    const bool is_one_server = shared.connection.url.find("+cluster:") == std::string::npos;
+    std::optional<failure> first;
+    for (const auto& name : names) {
+      try {
+        locks.push_back(look(name));
+      } catch (const failure& why) {
+        if (is_one_server && why.reason() == errc::unavailable) throw;  // it has the others too
+        if (!first) first = why;
+        told_.push_back({why.reason(), name + " cannot be seen: " + why.what()});
+      }
+    }
+    if (locks.empty()) throw failure{*first};
+    for (const auto& [reason, text] : told_) note(shared, name_of(reason), text);
+  }
+
+  std::vector<Lock> locks;
+
+  int code() const { return told_.empty() ? success : incomplete_list; }
+
+ private:
+  std::vector<std::pair<errc, std::string>> told_;
+};
+
 int show_status(const std::vector<std::string>& names, const dialect& how, const context& shared) {
   const inspector look{shared.connection.connect()};
-  std::vector<lock_status> locks;
-  for (const auto& name : names) locks.push_back(look.status(name, how));
+  const looked_at<lock_status> seen(names, shared,
+                                    [&](const auto& name) { return look.status(name, how); });
   if (shared.json) {
-    print_as_json(locks);
+    print_as_json(seen.locks);
   } else {
-    print(lock_table(locks));
-    for (const auto& lock : locks) print(lock_details(lock));
+    print(lock_table(seen.locks));
+    for (const auto& lock : seen.locks) print(lock_details(lock));
   }
-  return success;
+  return seen.code();
 }
 
 int show_votes(const std::vector<std::string>& names, const quorum_choice& quorum,
                const context& shared) {
   const quorum_inspector look{quorum.connect(shared.connection)};
-  std::vector<quorum_status> locks;
-  for (const auto& name : names) locks.push_back(look.status(name));
+  const looked_at<quorum_status> seen(names, shared,
+                                      [&](const auto& name) { return look.status(name); });
   if (shared.json) {
-    print_as_json(locks);
+    print_as_json(seen.locks);
   } else {
-    print(quorum_table(locks));
-    for (const auto& lock : locks) print(votes_table(lock));
+    print(quorum_table(seen.locks));
+    for (const auto& lock : seen.locks) print(votes_table(lock));
   }
-  return success;
+  return seen.code();
 }
 
 }  // namespace

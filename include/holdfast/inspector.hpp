@@ -73,10 +73,20 @@ struct lock_status {
   std::string dialect = "holdfast";  ///< How it is written in Redis, as `dialect::name()` says.
 };
 
+/// Locks that a listing could not look at: one, or all of a server, or (neither is named) those of
+/// hash slots that no server has.
+struct unseen_locks {
+  std::string name{};    ///< Of the lock.
+  std::string server{};  ///< "host:port".
+  std::string why{};
+};
+
 /// What a bounded listing found.
 struct lock_listing {
   std::vector<lock_status> locks;  ///< Sorted by name.
-  bool complete = true;            ///< False when a bound was reached before the end.
+  /// False when a bound was reached before the end, and when some could not be looked at.
+  bool complete = true;
+  std::vector<unseen_locks> unseen;
 };
 
 /// One thing that `inspector::diagnose` looked at.
@@ -109,7 +119,9 @@ class inspector {
 
   /// The locks that are held, or shut, and whose name matches `pattern` (`*`, `?` and `[...]` as in
   /// a shell, byte by byte), found by SCAN in steps: at most `most` locks, looking at about
-  /// `most_scanned` keys of the database.
+  /// `most_scanned` keys of the database. A lock that cannot be looked at, or a master of a cluster
+  /// that does not answer, hides no others: it is named in `unseen`. Throws `failure` when nothing
+  /// could be seen.
   [[nodiscard]] lock_listing list(std::string_view pattern = "*", std::size_t most = 1000,
                                   std::size_t most_scanned = 1'000'000) const;
 

@@ -10,6 +10,7 @@
 #include "api/key_scan.hpp"
 #include "api/native_locks.hpp"
 #include "api/once.hpp"
+#include "api/survey.hpp"
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
 #include "dialects/recognition.hpp"
@@ -20,8 +21,8 @@ namespace {
 // Collects locks of other libraries among keys.
 class collection {
  public:
-  collection(runtime::client_core& core, std::string_view pattern)
-      : core_(core), pattern_(pattern) {}
+  collection(runtime::client_core& core, std::string_view pattern, api::survey& survey)
+      : core_(core), pattern_(pattern), survey_(survey) {}
 
   void look_at(std::vector<std::string> keys) {
     std::erase_if(keys, [](const auto& key) { return key.starts_with(key_space::without_tenant); });
@@ -34,7 +35,9 @@ class collection {
       const auto end =
           std::find_if(from, keys.end(), [&](const auto& key) { return slot_of(key) != slot; });
       const auto many = std::min<std::ptrdiff_t>(end - from, dialects::look_batch);
-      look_at({from, from + many}, static_cast<std::uint16_t>(slot));
+      survey_.look_at_keys(static_cast<std::size_t>(many), static_cast<std::uint16_t>(slot), [&] {
+        look_at({from, from + many}, static_cast<std::uint16_t>(slot));
+      });
       from += many;
     }
   }
@@ -57,9 +60,24 @@ class collection {
 
   runtime::client_core& core_;
   const std::string_view pattern_;
+  api::survey& survey_;
   std::set<std::string> known_;  // keys of what was found
   std::vector<lock_status> found_;
 };
+
+// A server that did not answer was asked twice.
+void add_unseen(std::vector<unseen_locks> more, lock_listing& listing) {
+  const auto is_known = [&](const unseen_locks& one) {
+    return std::ranges::any_of(listing.unseen, [&](const unseen_locks& other) {
+      return one.server == other.server && one.name == other.name &&
+             (!one.server.empty() || one.why == other.why);
+    });
+  };
+  for (auto& one : more) {
+    if (!is_known(one)) listing.unseen.push_back(std::move(one));
+  }
+  if (!listing.unseen.empty()) listing.complete = false;
+}
 
 }  // namespace
 
@@ -68,15 +86,17 @@ lock_listing inspector::list_all_dialects(std::string_view pattern, std::size_t 
   auto& core = *redis_.core_;
   api::refuse_for_tenant(core);
   auto listing = list(pattern, most, most_scanned);
-  collection others{core, pattern};
+  api::survey survey{core};
+  collection others{core, pattern, survey};
   api::key_scan scan{core, most_scanned};
   const auto take = [&](const std::vector<std::string>& keys) {
     others.look_at(keys);
     return others.found().size() <= most;
   };
-  for (auto* const one : api::masters_of(core)) {
-    if (!scan.walk(one->connection, "*", take)) listing.complete = false;
-  }
+  survey.each_server([&](redis::connection& over) {
+    if (!scan.walk(over, "*", take)) listing.complete = false;
+  });
+  add_unseen(survey.unseen(), listing);
   auto& all = listing.locks;
   std::ranges::move(others.found(), std::back_inserter(all));
   std::ranges::stable_sort(all, {}, &lock_status::name);

@@ -52,9 +52,4 @@ resp::value answer_to(runtime::client_core& core, redis::connection& over, words
   return not_refused(ask(core, over, what));
 }
 
-std::vector<runtime::master*> masters_of(runtime::client_core& core) {
-  if (core.engine().is_cluster()) ask(core, 0, {"PING"});
-  return core.engine().masters();
-}
-
 }  // namespace holdfast::api

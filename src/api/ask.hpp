@@ -31,7 +31,4 @@ resp::value no_answer(std::string why);
 resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what);
 resp::value answer_to(runtime::client_core& core, redis::connection& over, words what);
 
-// Those who have the keys; of a cluster all. Asks one where they are not known yet.
-std::vector<runtime::master*> masters_of(runtime::client_core& core);
-
 }  // namespace holdfast::api

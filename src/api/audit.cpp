@@ -26,11 +26,19 @@ void record_break(runtime::client_core& core, std::string_view reason, lock_stat
   const auto& space = core.engine().space();
   for (const auto& grant : broken.holders) {
     const auto major = grant.token ? grant.token.value() / dialects::minors_per_major : 0;
-    const auto kept = ask(core, dialects::audit_slot(space), [&](resp::writer& out) {
-      dialects::write_audit(space, {broken.name, grant.who.id, major, by, reason}, out);
-    });
-    if (!kept.is(resp::type::error)) continue;
-    broken.detail = "broken, but the audit entry was refused: " + resp::classify(kept.text).detail;
+    try {
+      const auto kept = ask(core, dialects::audit_slot(space), [&](resp::writer& out) {
+        dialects::write_audit(space, {broken.name, grant.who.id, major, by, reason}, out);
+      });
+      if (!kept.is(resp::type::error)) continue;
+      broken.detail =
+          "broken, but the audit entry was refused: " + resp::classify(kept.text).detail;
+    } catch (const failure& unwritten) {
+      // The node of a cluster that keeps them, which may be another than the lock's.
+      broken.detail =
+          std::string("broken, but the audit entry may be missing: ") + unwritten.what();
+      return;
+    }
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace holdfast::api {
 
-// One entry for each who had it, by the user of this process. What the server refuses is said in
-// the detail. Throws failure when it cannot be asked.
+// One entry for each who had it, by the user of this process. What the server refuses, or
+// does not answer, is said in the detail: the lock is broken all the same.
 void record_break(runtime::client_core& core, std::string_view reason, lock_status& broken);
 
 }  // namespace holdfast::api

@@ -65,6 +65,13 @@ void examine_masters(const std::vector<cluster_master>& all, std::vector<finding
     ++answering;
     served += one.has.slots;
   }
+  if (all.empty()) {
+    into.push_back(
+        {severity::problem, "cluster", "no node of the URL knows a master",
+         "they have left their cluster (CLUSTER RESET), or have not joined one yet: name "
+         "others in the URL, and look at CLUSTER NODES"});
+    return;
+  }
   const auto masters = std::to_string(all.size()) + (all.size() == 1 ? " master" : " masters");
   const auto slots = std::to_string(served) + " of " + std::to_string(redis::hash_slots) + " slots";
   if (answering < all.size()) {

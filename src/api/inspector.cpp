@@ -11,6 +11,7 @@
 #include "api/key_scan.hpp"
 #include "api/once.hpp"
 #include "api/registry.hpp"
+#include "api/survey.hpp"
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
 #include "dialects/holdfast/inspect.hpp"
@@ -144,19 +145,12 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
   return broken;
 }
 
-}  // namespace
-
-inspector::inspector(client redis) : redis_(std::move(redis)) {}
-
-lock_status inspector::status(std::string_view name) const {
-  auto& core = *redis_.core_;
-  const auto key = core.engine().key_of(name);
+lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known) {
   const auto answer =
       api::ask(core, key.slot(), [&](resp::writer& out) { dialects::write_inspect(key, out); });
   const auto verdict = dialects::read_inspect(answer);
   if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
   lock_status status;
-  known_clients known(core);
   status.name = key.name();
   if (const auto* foreign = std::get_if<dialects::lock_foreign>(&verdict)) {
     status.what = lock_status::state::foreign;
@@ -174,6 +168,16 @@ lock_status inspector::status(std::string_view name) const {
   return status;
 }
 
+}  // namespace
+
+inspector::inspector(client redis) : redis_(std::move(redis)) {}
+
+lock_status inspector::status(std::string_view name) const {
+  auto& core = *redis_.core_;
+  known_clients known(core);
+  return status_of(core, core.engine().key_of(name), known);
+}
+
 lock_listing inspector::list(std::string_view pattern, std::size_t most,
                              std::size_t most_scanned) const {
   auto& core = *redis_.core_;
@@ -188,17 +192,24 @@ lock_listing inspector::list(std::string_view pattern, std::size_t most,
     return names.size() <= most;
   };
   lock_listing listing;
-  for (auto* const one : api::masters_of(core)) {
-    if (!scan.walk(one->connection, of_locks, take)) listing.complete = false;
-  }
+  api::survey survey{core};
+  survey.each_server([&](redis::connection& over) {
+    if (!scan.walk(over, of_locks, take)) listing.complete = false;
+  });
   listing.complete = listing.complete && names.size() <= most;
+  known_clients known(core);
   for (const auto& name : names) {
     if (listing.locks.size() == most) break;
-    auto found = status(name);
-    const bool is_shown =
-        found.what == lock_status::state::held || found.what == lock_status::state::shut;
-    if (is_shown) listing.locks.push_back(std::move(found));
+    const auto key = core.engine().key_of(name);
+    survey.look(name, key.slot(), [&] {
+      auto found = status_of(core, key, known);
+      const bool is_shown =
+          found.what == lock_status::state::held || found.what == lock_status::state::shut;
+      if (is_shown) listing.locks.push_back(std::move(found));
+    });
   }
+  listing.unseen = survey.unseen();
+  if (!listing.unseen.empty()) listing.complete = false;
   return listing;
 }
 

@@ -21,9 +21,22 @@ void look_up(runtime::client_core& core, const std::string& client, holder& owne
   owner.version = entry->version;
 }
 
+void known_clients::look(const std::string& client, holder& owner) {
+  auto& engine = core_.engine();
+  if (!engine.is_cluster() || client.empty()) return look_up(core_, client, owner);
+  auto& at = engine.at(dialects::client_place{engine.space(), client}.slot);
+  if (silent_.contains(&at)) return;
+  try {
+    look_up(core_, client, owner);
+  } catch (const failure& why) {
+    if (why.reason() != errc::unavailable && why.reason() != errc::loading) throw;
+    if (!at.connection.is_up()) silent_.insert(&at);
+  }
+}
+
 holder known_clients::who(const std::string& client, std::string id) {
   auto [entry, is_new] = known_.try_emplace(client);
-  if (is_new) look_up(core_, client, entry->second);
+  if (is_new) look(client, entry->second);
   holder found = entry->second;
   found.id = std::move(id);
   return found;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include <holdfast/holder.hpp>
@@ -14,15 +15,20 @@ namespace holdfast::api {
 // dialects::parse_owner. Throws failure when the server cannot be asked.
 void look_up(runtime::client_core& core, const std::string& client, holder& owner);
 
-// What the registry knows of clients, each asked for once.
+// What the registry knows of clients, each asked for once. In a cluster an entry may be at another
+// node than the lock: if that node cannot be asked, the entry counts as gone, and the node is not
+// asked again.
 class known_clients {
  public:
   explicit known_clients(runtime::client_core& core) : core_(core) {}
   holder who(const std::string& client, std::string id);
 
  private:
+  void look(const std::string& client, holder& owner);
+
   runtime::client_core& core_;
   std::map<std::string, holder> known_;
+  std::set<const runtime::master*> silent_;
 };
 
 }  // namespace holdfast::api

@@ -118,6 +118,30 @@ void examine_quorums(const std::vector<asked_sentinel>& all, const std::string& 
                   refusing + ": could not look (needs +sentinel|master at sentinels)", ""});
 }
 
+// Most of all that there are must agree on a failover. Some may not be in the URL: of those it is
+// hoped that they answer.
+finding describe_how_many(const std::vector<asked_sentinel>& all) {
+  const auto answering =
+      static_cast<std::size_t>(std::ranges::count_if(all, &asked_sentinel::answers));
+  const auto silent = all.size() - answering;
+  auto known = all.size();
+  for (const auto& one : all) {
+    if (const auto view = quorum_seen_by(one)) {
+      known = std::max(known, static_cast<std::size_t>(view->known));
+    }
+  }
+  const auto said = "only " + std::to_string(answering) + " of them answered";
+  if (2 * (known - silent) <= known) {
+    return {severity::problem, "sentinel", said,
+            "more than half of all must agree on a failover: nobody replaces a master that dies "
+            "now. Start the others, or take those that are gone out of the URL (and SENTINEL RESET "
+            "the service at the rest)"};
+  }
+  if (answering >= 3) return {severity::ok, "sentinel", said, ""};
+  return {severity::warning, "sentinel", said,
+          "with fewer than three, nobody is left to agree on a failover when one dies"};
+}
+
 // How the bytes to them are secured. What is so for several is said once.
 void examine_ways(const std::vector<asked_sentinel>& all, const std::optional<tls_options>& wanted,
                   std::vector<finding>& into) {
@@ -146,12 +170,8 @@ std::optional<net::endpoint> examine_sentinels(const redis::sentinel_group& grou
     into.push_back(describe(one, service, most));
     if (!found && !most.empty() && one.master() == most) found = one.where;
   }
-  const auto answering = std::ranges::count_if(all, &asked_sentinel::answers);
-  if (answering < 3) {
-    into.push_back({severity::warning, "sentinel",
-                    "only " + std::to_string(answering) + " of them answered",
-                    "with fewer than three, nobody is left to agree on a failover when one dies"});
-  }
+  into.push_back(describe_how_many(all));
+  if (into.back().level == severity::ok) into.pop_back();
   examine_quorums(all, service, into);
   examine_ways(all, group.tls, into);
   return found;

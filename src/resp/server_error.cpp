@@ -60,6 +60,9 @@ constexpr server_error_rule rules[] = {
     {"NOPERM", errc::permission_denied, lasting, give_rights},
     {"The user executing the script can't", errc::permission_denied, lasting, give_rights},
     {"ACL failure in script", errc::permission_denied, lasting, give_rights},
+    {"CLUSTERDOWN no node of the URL knows a master", errc::unavailable, passing,
+     "these nodes have left their cluster (CLUSTER RESET), or have not joined one yet: name others "
+     "in the URL, and look at CLUSTER NODES"},
     {"CLUSTERDOWN", errc::unavailable, passing,
      "the cluster has no master for these keys just now: ask again, and look at CLUSTER INFO"},
     {"MOVED", errc::unsupported, lasting, is_cluster},

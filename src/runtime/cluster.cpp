@@ -286,7 +286,10 @@ replication* cluster::replication_at(const net::tcp_endpoint& where) {
 }
 
 bool cluster::on_error(const master& of, redis::request& r, std::string& error) {
-  if (error.starts_with("CLUSTERDOWN")) refresh();
+  if (error.starts_with("CLUSTERDOWN")) {
+    refresh();
+    if (served().none()) error = "CLUSTERDOWN no node of the URL knows a master";
+  }
   const auto to = redis::read_redirection(error, place_of(of));
   if (!to) return false;
   if (r.count_redirection() > most_redirections) {

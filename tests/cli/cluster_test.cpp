@@ -32,6 +32,8 @@ class CommandLineOverCluster : public CommandLine {
 
   void asks_the_master_of_each_lock();
   void follows_a_slot_that_moves_meanwhile();
+  void shows_what_can_be_seen_of_a_half_moved_slot();
+  void shows_what_can_be_seen_without_a_master();
 
  private:
   std::optional<support::cluster_servers> servers_;
@@ -104,11 +106,68 @@ void CommandLineOverCluster::follows_a_slot_that_moves_meanwhile() {
   EXPECT_EQ(waits.wait(), exited(0)) << waits.errors();
 }
 
-// One cluster for both, since it takes seconds until it serves.
+// Its key is at another node than its queue, so its state can be asked for at neither.
+void CommandLineOverCluster::shows_what_can_be_seen_of_a_half_moved_slot() {
+  child_process first(call_of(run_and_tell(names()[0])));
+  child_process second(call_of(run_and_tell(names()[1])));
+  for (auto* each : {&first, &second}) ASSERT_TRUE(each->wait_for_output(".\n")) << each->errors();
+  const lock_key key{names()[0]};
+  servers().begin_to_move(key.slot(), 0, 1);
+  servers().move_key(key.value_key(), 0, 1);
+  for (const auto& command :
+       {words{"ls"}, words{"ls", "--all-dialects"}, words{"status", names()[0], names()[1]}}) {
+    const auto said = ask(command);
+    EXPECT_EQ(said.how, exited(3)) << said.errors;
+    EXPECT_THAT(said.output, HasSubstr("\n" + names()[1] + " ")) << command.back();
+    EXPECT_THAT(said.errors, HasSubstr(names()[0] + " cannot be seen: "));
+    EXPECT_THAT(said.errors, HasSubstr("is being moved to another node"));
+  }
+  const auto listed = json::parse(ask({"ls", "--json"}).output);
+  EXPECT_EQ(listed["complete"], false);
+  ASSERT_EQ(listed["locks"].size(), 1U);
+  ASSERT_EQ(listed["unseen"].size(), 1U);
+  EXPECT_EQ(listed["unseen"][0]["name"], names()[0]);
+  EXPECT_EQ(ask({"status", names()[0]}).how, exited(69)) << "nothing can be seen";
+  servers().move_keys(key.slot(), 0, 1);
+  servers().end_to_move(key.slot(), 0, 1);
+  servers().move(key.slot(), 1, 0);
+  EXPECT_EQ(ask({"ls"}).how, exited(0));
+  for (auto* each : {&first, &second}) {
+    each->close_input();
+    EXPECT_EQ(each->wait(), exited(0)) << each->errors();
+  }
+}
+
+void CommandLineOverCluster::shows_what_can_be_seen_without_a_master() {
+  for (const std::size_t master : {0, 1}) {
+    servers().node(master).command({"CONFIG", "SET", "cluster-require-full-coverage", "no"});
+  }
+  child_process holds(call_of(run_and_tell(names()[0])));
+  ASSERT_TRUE(holds.wait_for_output(".\n")) << holds.errors();
+  const auto place = "127.0.0.1:" + std::to_string(servers().node(1).port());
+  servers().node(1).kill9();
+  for (const auto& command : {words{"ls"}, words{"ls", "--all-dialects"}}) {
+    const auto said = ask(command);
+    EXPECT_EQ(said.how, exited(3)) << said.errors;
+    EXPECT_THAT(said.output, HasSubstr("\n" + names()[0] + " ")) << said.errors;
+    EXPECT_THAT(said.errors, HasSubstr("the locks at " + place + " cannot be seen: "));
+  }
+  EXPECT_EQ(json::parse(ask({"ls", "--json"}).output)["unseen"][0]["server"], place);
+  const auto both = ask({"status", names()[1], names()[0]});
+  EXPECT_EQ(both.how, exited(3));
+  EXPECT_THAT(both.output, HasSubstr("\n" + names()[0] + " "));
+  EXPECT_THAT(both.errors, HasSubstr(names()[1] + " cannot be seen: "));
+  servers().node(0).kill9();
+  EXPECT_EQ(ask({"ls"}).how, exited(69));
+}
+
+// One cluster for all, since it takes seconds until it serves.
 TEST_P(CommandLineOverCluster, EachCommandAsksWhoHasTheLockAlsoWhenItMoves) {
   asks_the_master_of_each_lock();
   follows_a_slot_that_moves_meanwhile();
   EXPECT_EQ(ask({"doctor"}).how, exited(0));
+  shows_what_can_be_seen_of_a_half_moved_slot();
+  shows_what_can_be_seen_without_a_master();
 }
 
 }  // namespace

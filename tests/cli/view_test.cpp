@@ -87,6 +87,30 @@ TEST_P(CommandLine, ListsInBounds) {
   const auto two = json::parse(holdfast_at(server, {"ls", "--limit", "2", "--json"}).output);
   EXPECT_EQ(two["complete"], false);
   EXPECT_EQ(two["locks"].size(), 2U);
+  EXPECT_EQ(some.how, exited(3)) << "the list is not complete";
+}
+
+TEST_P(CommandLine, ALockThatCannotBeSeenHidesNoOther) {
+  const auto server = start();
+  const holder one(server, "mine");
+  const holder other(server, "theirs");
+  ASSERT_EQ(server
+                .command({"ACL", "SETUSER", "some", "on", "nopass", "+@all", "&*", "~hf:{mine}*",
+                          "~hf:[^{]*"})
+                .text,
+            "OK");
+  const auto ask = [&](words arguments) {
+    auto as_some = call_at(server, std::move(arguments));
+    as_some.environment.emplace_back("HOLDFAST_USER=some");
+    return support::run(as_some);
+  };
+  for (const auto& command : {words{"ls"}, words{"status", "theirs", "mine"}}) {
+    const auto said = ask(command);
+    EXPECT_EQ(said.how, exited(3)) << said.errors;
+    EXPECT_THAT(said.output, HasSubstr("\nmine "));
+    EXPECT_THAT(said.errors, HasSubstr("theirs cannot be seen: "));
+  }
+  EXPECT_EQ(ask({"ls", "theirs"}).how, exited(77)) << "nothing was seen";
 }
 
 TEST_P(CommandLine, NamesCannotSteerTheTerminal) {

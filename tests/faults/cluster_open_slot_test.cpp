@@ -169,20 +169,30 @@ TEST_P(OnCluster, WhatIsAskedForInTheMiddleOfAMoveIsHadAtItsEnd) {
   EXPECT_EQ(counting.get(), 1);
 }
 
-TEST_P(OnCluster, ACounterWhoseSlotStaysOpenSaysSo) {
+// Both ask for as long, each for itself.
+TEST_P(OnCluster, ACounterOrABreakWhoseSlotStaysOpenSaysSo) {
   const auto servers = start_cluster({.masters = 2});
   // It asks for seven seconds; a node may take a second and a half for each answer.
   const client redis{servers.url(), {.connect_timeout = 4s, .response_timeout = 1500ms}};
   const auto name = names_of_each(servers, 2)[0];
   EXPECT_EQ(redis.counter(name).add(1), 1);
+  const auto held = redis.mutex(name, {.lease = 300s}).acquire();
   servers.begin_to_move(slot_of(name), 0, 1);
-  try {
-    redis.counter(name).add(1);
-    ADD_FAILURE() << "it was counted";
-  } catch (const failure& why) {
-    EXPECT_EQ(why.reason(), errc::server_busy) << why.what();
-    EXPECT_THAT(why.what(), HasSubstr("is being moved to another node"));
-  }
+  const auto expect_refusal = [](const auto& change) {
+    try {
+      change();
+      ADD_FAILURE() << "it was done";
+    } catch (const failure& why) {
+      EXPECT_EQ(why.reason(), errc::server_busy) << why.what();
+      EXPECT_THAT(why.what(), HasSubstr("is being moved to another node"));
+    }
+  };
+  auto breaking = std::async(std::launch::async, [&] {
+    expect_refusal([&] { inspector{redis}.break_lock(name, "a test"); });
+  });
+  expect_refusal([&] { redis.counter(name).add(1); });
+  breaking.get();
+  EXPECT_TRUE(held.held());
 }
 
 }  // namespace

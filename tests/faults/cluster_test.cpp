@@ -416,6 +416,12 @@ TEST_P(OnCluster, WithoutAMasterForTheSlotItIsNotAvailable) {
   const auto waited = redis.mutex("a").try_acquire({.timeout = 200ms});
   ASSERT_FALSE(waited);
   EXPECT_EQ(waited.error().reason(), errc::timed_out) << waited.error().what();
+  EXPECT_THAT(waited.error().what(), HasSubstr("these nodes have left their cluster"));
+  const auto seen = inspector{redis}.diagnose();
+  EXPECT_TRUE(std::ranges::any_of(seen, [](const finding& one) {
+    return one.check == "cluster" && one.level == finding::severity::problem &&
+           one.detail == "no node of the URL knows a master";
+  }));
 }
 
 TEST_P(OnCluster, NobodyThereIsSaid) {

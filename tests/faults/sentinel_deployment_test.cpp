@@ -77,6 +77,31 @@ TEST_P(SentinelDeployment, ASentinelThatNamesAnOldMaster) {
   }
 }
 
+TEST_P(SentinelDeployment, HowManyAnswer) {
+  const auto master = start({.tcp = true});
+  private_server sentinels[] = {start_sentinel(master.port()), start_sentinel(master.port()),
+                                start_sentinel(master.port())};
+  auto options = patient();
+  options.connect_timeout = 1s;  // for which a silent one is asked
+  const auto how_many = [&] {
+    auto said =
+        about("sentinel", diagnose(url({&sentinels[0], &sentinels[1], &sentinels[2]}), options));
+    std::erase_if(said, [](const finding& one) { return !one.detail.starts_with("only "); });
+    return said;
+  };
+  EXPECT_TRUE(how_many().empty());
+  sentinels[1].freeze();
+  auto said = how_many();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].level, severity::warning) << "two of three can agree";
+  sentinels[2].freeze();
+  said = how_many();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].level, severity::problem);
+  EXPECT_EQ(said[0].detail, "only 1 of them answered");
+  EXPECT_THAT(said[0].remedy, HasSubstr("nobody replaces a master that dies"));
+}
+
 TEST_P(SentinelDeployment, AReplicaThatIsDead) {
   auto group = start_group();
   const auto replicas = [&] { return about("replica", diagnose(group.url())); };

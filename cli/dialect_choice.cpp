@@ -1,12 +1,18 @@
 #include "cli/dialect_choice.hpp"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <holdfast/errc.hpp>
+
+#include "cli/duration.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -19,88 +25,173 @@ std::vector<std::string> words_of(std::string list) {
   return words;
 }
 
-// `detail` is what follows the name and a colon; empty: nothing does.
+using pause = std::optional<std::chrono::milliseconds>;
+
+// `detail` is what follows the name and a colon; empty: nothing does. `retry` is only given to
+// those that take one.
 struct choice {
   std::string_view name;
-  dialect (*make)(std::string detail);
+  dialect (*make)(std::string detail, pause retry);
   bool takes_detail = false;
+  bool takes_retry = false;
 };
 
+// Of layouts that have an interval of their own.
+template <typename Layout>
+Layout with_retry(Layout layout, pause retry) {
+  if (retry) layout.retry_interval = *retry;
+  return layout;
+}
+
+// "PREFIX,SUFFIX"
+dialect make_token(std::string detail, pause retry) {
+  const auto comma = std::min(detail.find(','), detail.size());
+  const auto suffix = comma == detail.size() ? std::string{} : detail.substr(comma + 1);
+  detail.resize(comma);
+  return dialect::token(
+      with_retry(token_layout{.key_prefix = detail, .key_suffix = suffix}, retry));
+}
+
+dialect make_spring(std::string key, pause retry, registry_mode mode) {
+  spring_registry registry{.registry_key = key, .mode = mode};
+  if (retry) registry.idle_between_tries = *retry;
+  return dialect::spring_integration(registry);
+}
+
+dialect make_redlock_node(std::string further, pause retry) {
+  const auto more = words_of(std::move(further));
+  redlock_layout layout{.library = redlock_library::node_redlock, .further_resources = more};
+  return dialect::redlock(with_retry(layout, retry));
+}
+
+dialect make_shedlock(std::string environment, pause retry) {
+  shedlock_provider provider;
+  if (!environment.empty()) provider.environment = environment;
+  return dialect::shedlock(with_retry(provider, retry));
+}
+
 constexpr std::array choices = {
-    choice{"holdfast", [](std::string) { return dialect{}; }},
-    choice{"redisson", [](std::string) { return dialect::redisson(); }},
-    choice{"redisson_spin", [](std::string) { return dialect::redisson(redisson_lock::spin); }},
-    choice{"redisson_fenced", [](std::string) { return dialect::redisson(redisson_lock::fenced); }},
+    choice{"holdfast", [](std::string, pause) { return dialect{}; }},
+    choice{"redisson", [](std::string, pause) { return dialect::redisson(); }},
+    choice{"redisson_spin",
+           [](std::string, pause) { return dialect::redisson(redisson_lock::spin); }},
+    choice{"redisson_fenced",
+           [](std::string, pause) { return dialect::redisson(redisson_lock::fenced); }},
     choice{"redisson_expirable",
-           [](std::string) { return dialect::redisson(redisson_lock::expirable); }},
-    choice{"go_zero", [](std::string) { return dialect::go_zero(); }},
-    choice{"redis_py", [](std::string) { return dialect::redis_py(); }},
-    choice{"python_redis_lock", [](std::string) { return dialect::python_redis_lock(); }},
-    choice{"reentrant_thread_local", [](std::string) { return dialect::reentrant_thread_local(); }},
-    choice{"redlock", [](std::string) { return dialect::redlock(); }},
-    choice{"redlock_node",
-           [](std::string further) {
-             const auto more = words_of(std::move(further));
-             return dialect::redlock(
-                 {.library = redlock_library::node_redlock, .further_resources = more});
+           [](std::string, pause) { return dialect::redisson(redisson_lock::expirable); }},
+    choice{"go_zero", [](std::string, pause) { return dialect::go_zero(); }},
+    choice{"redis_py",
+           [](std::string, pause retry) {
+             return retry ? dialect::token({.retry_interval = *retry}) : dialect::redis_py();
            },
-           true},
+           false, true},
+    choice{"token", make_token, true, true},
+    choice{"python_redis_lock", [](std::string, pause) { return dialect::python_redis_lock(); }},
+    choice{"reentrant_thread_local",
+           [](std::string, pause) { return dialect::reentrant_thread_local(); }},
+    choice{"redlock",
+           [](std::string, pause retry) {
+             return dialect::redlock(with_retry(redlock_layout{}, retry));
+           },
+           false, true},
+    choice{"redlock_node", make_redlock_node, true, true},
     choice{"rueidislock",
-           [](std::string prefix) {
+           [](std::string prefix, pause) {
              if (prefix.empty()) return dialect::rueidislock();
              return dialect::rueidislock({.key_prefix = prefix});
            },
            true},
-    choice{"shedlock",
-           [](std::string environment) {
-             if (environment.empty()) return dialect::shedlock();
-             return dialect::shedlock({.environment = environment});
-           },
-           true},
+    choice{"shedlock", make_shedlock, true, true},
     choice{"spring_integration",
-           [](std::string key) { return dialect::spring_integration({.registry_key = key}); },
-           true},
-    choice{"spring_integration_pub_sub",
-           [](std::string key) {
-             return dialect::spring_integration(
-                 {.registry_key = key, .mode = registry_mode::pub_sub});
+           [](std::string key, pause retry) {
+             return make_spring(std::move(key), retry, registry_mode::spin);
            },
-           true},
+           true, true},
+    choice{"spring_integration_pub_sub",
+           [](std::string key, pause retry) {
+             return make_spring(std::move(key), retry, registry_mode::pub_sub);
+           },
+           true, true},
 };
 
-dialect parse(std::string_view word) {
+// Both options together.
+struct said {
+  std::string word = "holdfast";
+  pause retry{};
+};
+
+dialect parse(const said& what) {
+  const std::string_view word = what.word;
   const auto name = word.substr(0, word.find(':'));
   const bool has_detail = name.size() < word.size();
   for (const auto& one : choices) {
     if (one.name != name || (has_detail && !one.takes_detail)) continue;
-    return one.make(std::string(has_detail ? word.substr(name.size() + 1) : ""));
+    if (what.retry && !one.takes_retry) {
+      throw CLI::ValidationError("--retry-interval",
+                                 "is for locks whose release nobody is told of, which those of " +
+                                     std::string(name) +
+                                     " are not, or have an interval of their "
+                                     "own");
+    }
+    return one.make(std::string(has_detail ? word.substr(name.size() + 1) : ""), what.retry);
   }
   throw CLI::ValidationError("--dialect", "there is none called " + std::string(word));
 }
 
+dialect make(const said& what) {
+  try {
+    return parse(what);
+  } catch (const failure& wrong) {
+    throw CLI::ValidationError("--dialect", wrong.what());
+  }
+}
+
 }  // namespace
 
-CLI::Option* add_dialect(CLI::App& command, dialect& how) {
+namespace {
+
+CLI::Option* add_dialect(CLI::App& command, dialect& how, const std::shared_ptr<said>& both) {
   return command
       .add_option_function<std::string>(
           "--dialect",
-          [&how](const std::string& word) {
-            try {
-              how = parse(word);
-            } catch (const failure& wrong) {
-              throw CLI::ValidationError("--dialect", wrong.what());
-            }
+          [both, &how](const std::string& word) {
+            both->word = word;
+            how = make({.word = word});
           },
           "Of whose locks: holdfast, redisson, redisson_spin, redisson_fenced, redisson_expirable, "
-          "go_zero, "
-          "redis_py, "
-          "python_redis_lock, "
+          "go_zero, redis_py, token[:PREFIX[,SUFFIX]], python_redis_lock, "
           "reentrant_thread_local, redlock, redlock_node[:RESOURCE,...], "
           "rueidislock[:PREFIX], shedlock[:ENVIRONMENT], "
           "spring_integration:REGISTRY or "
           "spring_integration_pub_sub:REGISTRY")
       ->type_name("LIBRARY")
       ->default_str("holdfast");
+}
+
+}  // namespace
+
+CLI::Option* add_dialect(CLI::App& command, dialect& how) {
+  return add_dialect(command, how, std::make_shared<said>());
+}
+
+// Whichever stands first on the command line, the dialect's function is called before the other's.
+void add_dialect_to_wait_for(CLI::App& command, dialect& how) {
+  const auto both = std::make_shared<said>();
+  add_dialect(command, how, both);
+  const std::string name = "--retry-interval";
+  command
+      .add_option_function<std::string>(
+          name,
+          [both, name, &how](const std::string& text) {
+            both->retry = parse_duration(text);
+            if (!both->retry) {
+              throw CLI::ValidationError(name, "expected a duration such as 500ms, 10s, 2m or 1h");
+            }
+            how = make(*both);
+          },
+          "How long to wait before asking again for a lock whose release nobody is told of, or up "
+          "to twice as long [as its library does]")
+      ->type_name("DURATION");
 }
 
 }  // namespace holdfast::cli

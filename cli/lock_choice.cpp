@@ -118,7 +118,7 @@ void add_lock_choice(CLI::App& command, lock_choice& choice) {
       add_word(command, "--all-of", "NAME,NAME,...", "All of these mutexes, instead of NAME",
                choice, read_list),
   };
-  add_dialect(command, choice.how);
+  add_dialect_to_wait_for(command, choice.how);
   add_members(command, choice.quorum);
   add_longest_lease(command, choice.quorum);
   for (auto* one : all) {

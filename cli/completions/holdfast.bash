@@ -30,7 +30,7 @@ _holdfast() {
     --on-lost) mapfile -t COMPREPLY < <(compgen -W "terminate warn" -- "$word") && return ;;
     --signal) mapfile -t COMPREPLY < <(compgen -W "command group" -- "$word") && return ;;
     --dialect)
-      words="holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:"
+      words="holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py token python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:"
       mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word") && return
       ;;
     --story)
@@ -41,7 +41,7 @@ _holdfast() {
   esac
   case "$command" in
     "") words="run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench --version $common" ;;
-    run) words="--shared --exclusive --fair --permits --all-of --member --members-file --longest-lease --dialect --wait --nonblock --wait-for-server --busy-exit-code --lease --on-lost --grace --signal --pass-passwords $common" ;;
+    run) words="--shared --exclusive --fair --permits --all-of --member --members-file --longest-lease --dialect --retry-interval --wait --nonblock --wait-for-server --busy-exit-code --lease --on-lost --grace --signal --pass-passwords $common" ;;
     status) words="--dialect --member --members-file $common" ;;
     elect) words="--lease --grace --once --wait-for-server --signal --pass-passwords $common" ;;
     ls) words="--limit --all-dialects $common" ;;

@@ -1,6 +1,6 @@
 # Completion of holdfast(1) for fish.
 set -l commands run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench
-set -l dialects 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:'
+set -l dialects 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py token python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:'
 complete -c holdfast -f
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a run -d 'run a command under a lock'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a elect -d 'run a command while leader'
@@ -68,6 +68,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from run' -l lease -x -d 'lease 
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l pass-passwords -d 'leave passwords in the environment'
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -l pass-passwords -d 'leave passwords in the environment'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l on-lost -x -a 'terminate warn' -d 'when the lock is lost'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l retry-interval -x -d 'pause before asking again'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l grace -x -d 'between SIGTERM and SIGKILL'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -x -a '(__fish_complete_subcommand)'
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -l lease -x -d 'lease of the lead'

@@ -28,16 +28,19 @@ enum class token_form {
 };
 
 /// The layout that most libraries and hand-written locks have: one text that `SET NX PX` wrote and
-/// that is deleted by whoever knows it.
+/// that is deleted by whoever knows it. What the text looks like matters to none of them, but that
+/// no two holders write the same. docs/migrating.md says which key each library has.
 ///
 /// As of all layouts below, what its texts name is copied when the dialect is made from it, and
 /// must live until then.
 struct token_layout {
-  std::string_view key_prefix{};  ///< Stands before the lock's name; both together are the key.
+  std::string_view key_prefix{};  ///< Stands before the lock's name,
+  std::string_view key_suffix{};  ///< and this behind it; all together are the key.
   token_form value = token_form::hex;
+  std::string_view value_prefix{};  ///< Stands before a drawn value.
 
-  /// The value to write, where a drawn one will not do. Not empty: whoever writes the same is the
-  /// same holder for the server, and a release may free what another of them was granted since.
+  /// The whole value to write, where a drawn one will not do. Not empty: whoever writes the same is
+  /// the same holder for the server, and a release may free what another of them was granted since.
   std::string_view fixed_value{};
 
   /// The lease of locks that do not name their own. Unset: the client's `default_lease`.

@@ -37,8 +37,15 @@ std::shared_ptr<const dialects::foreign_recipe> plain_lock(habits usual,
   check_retry(layout.retry_interval, "retry_interval");
   usual.lease = layout.lease;
   usual.retry = layout.retry_interval;
+  if (!layout.fixed_value.empty() && !layout.value_prefix.empty()) {
+    throw failure{errc::invalid_argument, "fixed_value is the whole value: it has no value_prefix"};
+  }
   return std::make_shared<const dialects::token_recipe>(
-      usual, std::string(layout.key_prefix), layout.value, std::string(layout.fixed_value));
+      usual, dialects::token_texts{.key_prefix = std::string(layout.key_prefix),
+                                   .key_suffix = std::string(layout.key_suffix),
+                                   .form = layout.value,
+                                   .value_prefix = std::string(layout.value_prefix),
+                                   .fixed_value = std::string(layout.fixed_value)});
 }
 
 std::string_view not_empty(std::string_view value, const char* what) {
@@ -120,8 +127,8 @@ dialect dialect::spring_integration(const spring_registry& registry) {
   if (registry.mode == registry_mode::pub_sub) {
     return dialect{std::make_shared<const dialects::told_registry_recipe>(usual, key)};
   }
-  return dialect{
-      std::make_shared<const dialects::token_recipe>(usual, key + ':', token_form::uuid, "")};
+  return dialect{std::make_shared<const dialects::token_recipe>(
+      usual, dialects::token_texts{.key_prefix = key + ':', .form = token_form::uuid})};
 }
 
 dialect dialect::python_redis_lock() {

@@ -92,7 +92,7 @@ constexpr std::array rueidislock_scripts = {
 
 // One of each layout; which names and keys it was given, no row depends on.
 struct foreign_recipes {
-  const token_recipe token{{.name = "token"}, "", token_form::hex, ""};
+  const token_recipe token{{.name = "token"}, {}};
   const redisson_recipe redisson{};
   const redisson_recipe spin{redisson_lock::spin};
   const redisson_recipe fenced{redisson_lock::fenced};

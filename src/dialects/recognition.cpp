@@ -97,7 +97,7 @@ verdict as_redisson(const kept& what) {
 }
 
 recognised as_text(const kept& what, std::string dialect, std::string_view name) {
-  static const token_recipe& layout = *new token_recipe({.name = "token"}, {}, token_form::hex, {});
+  static const token_recipe& layout = *new token_recipe({.name = "token"}, {});
   return {std::move(dialect),
           std::string(name),
           &layout,

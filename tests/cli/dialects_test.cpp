@@ -98,9 +98,15 @@ TEST_P(CommandLine, LocksSeveralOfALibraryTogether) {
 TEST_P(CommandLine, FindsTheKeysOfADialectThatHasAPrefix) {
   const auto server = start();
   const std::vector<std::pair<std::string, std::string>> keys = {
-      {"spring_integration:app", "app:nightly"},  {"spring_integration_pub_sub:app", "app:nightly"},
-      {"python_redis_lock", "lock:nightly"},      {"shedlock", "job-lock:default:nightly"},
+      {"spring_integration:app", "app:nightly"},
+      {"spring_integration_pub_sub:app", "app:nightly"},
+      {"python_redis_lock", "lock:nightly"},
+      {"shedlock", "job-lock:default:nightly"},
       {"shedlock:prod", "job-lock:prod:nightly"},
+      {"token", "nightly"},
+      {"token:lock:", "lock:nightly"},
+      {"token:,:lock", "nightly:lock"},
+      {"token:a,b,c", "anightlyb,c"},
   };
   for (const auto& [dialect, key] : keys) {
     server.command({"SET", key, "theirs"});
@@ -112,6 +118,43 @@ TEST_P(CommandLine, FindsTheKeysOfADialectThatHasAPrefix) {
     const words run = {"run", "--dialect", dialect, "nightly", "--", "echo", "in"};
     EXPECT_EQ(holdfast_at(server, run).output, "in\n") << dialect;
     EXPECT_EQ(server.command({"EXISTS", key}).number, 0) << dialect;
+  }
+}
+
+TEST_P(CommandLine, AsksAgainAfterTheRetryInterval) {
+  const auto server = start();
+  const std::vector<std::pair<std::string, std::string>> keys = {
+      {"token:lock:", "lock:a"},
+      {"redis_py", "a"},
+      {"redlock", "a"},
+      {"shedlock", "job-lock:default:a"},
+      {"spring_integration:app", "app:a"}};
+  for (const auto& [dialect, key] : keys) {
+    const auto wait = [&](const char* interval, const char* at_most) {
+      server.command({"SET", key, "theirs"});
+      const auto before = server.calls("pttl");
+      child_process waits(call_at(server, {"run", "--retry-interval", interval, "--dialect",
+                                           dialect, "--wait", at_most, "a", "--", "true"}));
+      EXPECT_TRUE(eventually([&] { return server.calls("pttl") > before; }))
+          << dialect << ": it was told how long the lock is held";
+      server.command({"DEL", key});
+      return waits.wait();
+    };
+    EXPECT_EQ(wait("5ms", "60s"), exited(0)) << dialect;
+    EXPECT_EQ(wait("1h", "400ms"), exited(75)) << dialect << ": it does not ask again";
+  }
+  for (const auto* dialect : {"redisson", "go_zero", "holdfast"}) {
+    const words run = {"run", "--dialect", dialect, "--retry-interval", "10ms", "a", "--", "true"};
+    const auto refused = holdfast_at(server, run);
+    EXPECT_EQ(refused.how, exited(64)) << dialect;
+    EXPECT_THAT(refused.errors, HasSubstr("--retry-interval"));
+  }
+  for (const auto* wrong : {"10", "0ms", "2h"}) {
+    EXPECT_EQ(holdfast_at(server, {"run", "--dialect", "token", "--retry-interval", wrong, "a",
+                                   "--", "true"})
+                  .how,
+              exited(64))
+        << wrong;
   }
 }
 

@@ -13,7 +13,7 @@ std::string signal_of(std::string_view name) { return "lock-signal:" + std::stri
 }  // namespace
 
 python_redis_lock_recipe::python_redis_lock_recipe(habits usual)
-    : token_recipe(usual, "lock:", token_form::hex, {}) {}
+    : token_recipe(usual, {.key_prefix = "lock:"}) {}
 
 std::string python_redis_lock_recipe::owner_of(const claim& c) const {
   return as_base64(sha1_hex(c.owner.text()).substr(0, 36));

@@ -5,7 +5,7 @@
 namespace holdfast::dialects {
 
 told_registry_recipe::told_registry_recipe(habits usual, const std::string& registry_key)
-    : token_recipe(usual, registry_key + ':', token_form::uuid, {}),
+    : token_recipe(usual, {.key_prefix = registry_key + ':', .form = token_form::uuid}),
       channel_prefix_(registry_key + "-channel:") {}
 
 std::string told_registry_recipe::channel_of(std::string_view name) const {

@@ -37,15 +37,12 @@ std::string drawn_value(token_form form, const request_id& owner) {
   return digits;
 }
 
-token_recipe::token_recipe(habits usual, std::string prefix, token_form form,
-                           std::string fixed_value)
-    : foreign_recipe(usual),
-      prefix_(std::move(prefix)),
-      form_(form),
-      fixed_value_(std::move(fixed_value)) {}
+token_recipe::token_recipe(habits usual, token_texts texts)
+    : foreign_recipe(usual), texts_(std::move(texts)) {}
 
 std::string token_recipe::owner_of(const claim& c) const {
-  return fixed_value_.empty() ? drawn_value(form_, c.owner) : fixed_value_;
+  return texts_.fixed_value.empty() ? texts_.value_prefix + drawn_value(texts_.form, c.owner)
+                                    : texts_.fixed_value;
 }
 
 void token_recipe::write_acquire(const claim& wanted, bool resend, server_time not_after,

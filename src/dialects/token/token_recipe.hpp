@@ -16,11 +16,22 @@ std::string drawn_value(token_form form, const request_id& owner);
 // go-zero adds so much to the seconds of a lease.
 inline constexpr short_milliseconds go_zero_surplus{500};
 
+// How such a lock is written.
+struct token_texts {
+  std::string key_prefix{};
+  std::string key_suffix{};
+  token_form form = token_form::hex;
+  std::string value_prefix{};
+  std::string fixed_value{};  // empty: one is drawn
+};
+
 class token_recipe : public foreign_recipe {
  public:
-  token_recipe(habits usual, std::string prefix, token_form form, std::string fixed_value);
+  token_recipe(habits usual, token_texts texts);
 
-  std::string key_of(std::string_view name) const override { return prefix_ + std::string(name); }
+  std::string key_of(std::string_view name) const override {
+    return texts_.key_prefix + std::string(name) + texts_.key_suffix;
+  }
 
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
@@ -34,9 +45,7 @@ class token_recipe : public foreign_recipe {
   const resp::script& inspection() const noexcept override;
   const resp::script& renewal() const noexcept override;
 
-  const std::string prefix_;
-  const token_form form_;
-  const std::string fixed_value_;
+  const token_texts texts_;
 };
 
 }  // namespace holdfast::dialects

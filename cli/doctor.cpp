@@ -30,8 +30,8 @@ const char* show(severity level) {
 std::string as_table(const std::vector<finding>& findings) {
   table rows({"CHECK", "RESULT", "FOUND"});
   for (const auto& found : findings) {
-    rows.add({printable(found.check), show(found.level), printable(found.detail)});
-    if (!found.remedy.empty()) rows.add({"", "", "-> " + printable(found.remedy)});
+    rows.add({printable(found.check), show(found.level), printable_message(found.detail)});
+    if (!found.remedy.empty()) rows.add({"", "", "-> " + printable_message(found.remedy)});
   }
   return rows.text();
 }

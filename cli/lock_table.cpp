@@ -112,7 +112,10 @@ std::string dialect_table(const std::vector<lock_status>& locks) {
     return cells;
   };
   table rows(with(headings(), "DIALECT"));
-  for (const auto& lock : locks) rows.add(with(row(lock), printable(lock.dialect)));
+  for (const auto& lock : locks) {
+    const bool is_unknown = lock.dialect == "token";
+    rows.add(with(row(lock), printable(lock.dialect) + (is_unknown ? " (library unknown)" : "")));
+  }
   return rows.text();
 }
 

@@ -27,7 +27,7 @@ std::string dump(const ordered_json& value, int indent) {
 void print_error(bool json, const char* kind, std::string_view code, std::string_view message) {
   const auto text =
       json ? dump({{kind, {{"code", std::string(code)}, {"message", std::string(message)}}}}, -1)
-           : fmt::format("holdfast: {}\n", printable(message));
+           : fmt::format("holdfast: {}\n", printable_message(message));
   // One write, so that lines of several processes do not mix; nobody is left to tell a failure.
   if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
@@ -147,7 +147,8 @@ void add_text(ordered_json& object, const std::string& key, const std::string& t
 
 ordered_json to_json(const holder& who) {
   ordered_json object;
-  object["id"] = who.id;
+  add_text(object, "id", who.id);
+  if (!who.foreign_text.empty()) add_text(object, "text", who.foreign_text);
   if (who.host.empty()) return object;
   add_text(object, "host", who.host);
   object["pid"] = who.pid;

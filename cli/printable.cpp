@@ -67,16 +67,14 @@ void append_escaped(std::string& out, std::uint32_t code) {
   }
 }
 
-}  // namespace
-
-std::string printable(std::string_view text) {
+std::string escape(std::string_view text, std::string_view backslash) {
   std::string out;
   while (!text.empty()) {
     const auto next = first(text);
     if (next.size == 0) {
       fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(text[0]));
     } else if (next.code == '\\') {
-      out += "\\\\";
+      out += backslash;
     } else if (is_misleading(next.code)) {
       append_escaped(out, next.code);
     } else {
@@ -86,6 +84,12 @@ std::string printable(std::string_view text) {
   }
   return out;
 }
+
+}  // namespace
+
+std::string printable(std::string_view text) { return escape(text, "\\\\"); }
+
+std::string printable_message(std::string_view text) { return escape(text, "\\"); }
 
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {

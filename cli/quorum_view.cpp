@@ -33,9 +33,9 @@ std::size_t waiting(const quorum_status& lock) {
 }
 
 std::string show_vote(const quorum_vote& vote) {
-  if (!vote.unavailable.empty()) return "no answer: " + printable(vote.unavailable);
+  if (!vote.unavailable.empty()) return "no answer: " + printable_message(vote.unavailable);
   if (vote.lock.what == lock_status::state::foreign)
-    return "no vote: " + printable(vote.lock.detail);
+    return "no vote: " + printable_message(vote.lock.detail);
   if (vote.lock.what == lock_status::state::held) return "voted";
   if (vote.stays_out.count() > 0) return "stays out for " + show_duration(vote.stays_out);
   return "no vote";

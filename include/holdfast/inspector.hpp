@@ -111,10 +111,10 @@ class inspector {
   [[nodiscard]] lock_status status(std::string_view name) const;
 
   /// The state of a lock that is written in this dialect, of whoever uses it. The holder's `id` is
-  /// what the layout tells of him, shortened where knowing it were enough to release the lock;
-  /// how often he holds it is in `detail`, and nobody knows who waits. A reader of Redisson whose
-  /// lease has ended is shown, without time left, while the others are still there: so long its
-  /// lock names him.
+  /// what the layout tells of it, shortened where knowing it were enough to release the lock
+  /// (`holder::foreign_text` is whole); how often it holds the lock is in `detail`, and nobody
+  /// knows who waits. A reader of Redisson whose lease has ended is shown, without time left, while
+  /// the others are still there: so long its lock names him.
   [[nodiscard]] lock_status status(std::string_view name, const dialect& how) const;
 
   /// The locks that are held, or shut, and whose name matches `pattern` (`*`, `?` and `[...]` as in
@@ -126,10 +126,12 @@ class inspector {
                                   std::size_t most_scanned = 1'000'000) const;
 
   /// The same, and the locks of other libraries that stand there, recognised by their key, its type
-  /// and its content: their `dialect` is as `holdfast status --dialect` takes it, with the registry
-  /// or environment after a colon. A guess: another text of the same form, with an expiry, is taken
-  /// for a lock, and what looks like none that is known here is left out. Looks at the keys twice,
-  /// and at each that is not Holdfast's by a command for 100 of them, so it needs the right to read
+  /// and its content: their `dialect` is as `holdfast status --dialect` takes it, with the
+  /// environment after a colon. A text that many libraries could have drawn (a uuid, for example)
+  /// is a plain lock whose library is not known: the dialect `token`, and the whole key is its
+  /// name. Locks that never end are listed too. A guess: another text of the same form is taken for
+  /// a lock, and what looks like none that is known here is left out. Looks at the keys twice, and
+  /// at each that is not Holdfast's by a command for 100 of them, so it needs the right to read
   /// every key. Over a cluster all masters are looked at.
   [[nodiscard]] lock_listing list_all_dialects(std::string_view pattern = "*",
                                                std::size_t most = 1000,

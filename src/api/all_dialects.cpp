@@ -55,6 +55,7 @@ class collection {
       found_.push_back(
           api::show_foreign(core_, *lock->layout, std::move(lock->name), std::move(lock->holders)));
       found_.back().dialect = std::move(lock->dialect);
+      if (!lock->remark.empty()) found_.back().detail = std::move(lock->remark);
     }
   }
 

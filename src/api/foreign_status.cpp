@@ -9,8 +9,9 @@
 #include "api/native_locks.hpp"
 #include "api/registry.hpp"
 #include "base/lock_key.hpp"
-#include "base/printable.hpp"
+#include "base/number.hpp"
 #include "dialects/holdfast/shared_holders.hpp"
+#include "resp/server_error.hpp"
 
 namespace holdfast {
 namespace {
@@ -24,6 +25,20 @@ std::chrono::milliseconds time_left(const dialects::foreign_holder& who) {
 lock_status::kind kind_of(const dialects::foreign_holder& who) {
   if (who.mode == 's') return lock_status::kind::semaphore;
   return who.mode == 0 ? lock_status::kind::mutex : lock_status::kind::mode_lock;
+}
+
+// Nobody has permits: there may be no semaphore either, but something else under its name.
+void look_at_counter(runtime::client_core& core, const dialects::foreign_recipe& layout,
+                     const lock_key& key, lock_status& status) {
+  if (!layout.is_semaphore()) return;
+  const auto found = api::ask(core, key.slot(), {"GET", key.name()});
+  const bool is_of_another_type =
+      found.is(resp::type::error) && resp::classify(found.text).code == errc::foreign_key;
+  const bool is_no_count = found.is_text() && !parse_number<std::int64_t>(found.text);
+  if (!is_of_another_type && !is_no_count) return;
+  status.what = lock_status::state::foreign;
+  status.detail =
+      is_no_count ? "a text that is no count of permits" : "a key of a type that no such lock has";
 }
 
 }  // namespace
@@ -42,12 +57,12 @@ lock_status show_foreign(runtime::client_core& core, const dialects::foreign_rec
   status.holding = found.size();
   for (const auto& one : found) {
     if (status.holders.size() == most_shown) break;
-    const auto id = printable(layout.shown(one.owner));
+    auto who = known.who(layout.client_of(one.owner), std::string(layout.shown(one.owner)));
+    who.foreign_text = one.owner;
     lock_share has{.mode = std::string(dialects::name_of_mode(one.mode))};
     if (status.of == lock_status::kind::semaphore) has.permits = 1;
-    status.holders.push_back({.who = known.who(layout.client_of(one.owner), id),
-                              .has = std::move(has),
-                              .remaining = one.remaining});
+    status.holders.push_back(
+        {.who = std::move(who), .has = std::move(has), .remaining = one.remaining});
   }
   if (status.of == lock_status::kind::semaphore) status.permits_in_use = found.size();
   status.owner = status.holders.front().who;
@@ -77,6 +92,7 @@ lock_status inspector::status(std::string_view name, const dialect& how) const {
   } else if (auto& found = std::get<dialects::foreign_holders>(verdict); !found.empty()) {
     status = api::show_foreign(core, *layout, key.name(), std::move(found));
   }
+  if (status.what == lock_status::state::free) look_at_counter(core, *layout, key, status);
   status.dialect = how.name();
   return status;
 }

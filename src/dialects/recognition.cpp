@@ -25,15 +25,17 @@ bool consists_of(std::string_view text, std::size_t size, Fits fits) {
   return text.size() == size && std::ranges::all_of(text, fits);
 }
 
-bool is_uuid(std::string_view text) {
+bool is_uuid_of(std::string_view text, bool (*fits)(char)) {
   if (text.size() != 36) return false;
   std::string digits(text);
   for (const std::size_t at : {8, 13, 18, 23}) {
     if (text[at] != '-') return false;
   }
   std::erase(digits, '-');
-  return consists_of(digits, 32, is_hex);
+  return consists_of(digits, 32, fits);
 }
+
+bool is_uuid(std::string_view text) { return is_uuid_of(text, is_hex); }
 
 // Python's uuid1().hex, as redis-py draws it.
 bool is_uuid1(std::string_view digits) {
@@ -48,6 +50,25 @@ bool is_id_in_base64(std::string_view text) { return consists_of(text, 24, is_ba
 bool is_value_of_redsync(std::string_view text) {
   return text.ends_with("==") && consists_of(text.substr(0, text.size() - 2), 22, is_base64) &&
          std::string_view("AQgw").find(text[21]) != std::string_view::npos;
+}
+
+bool is_hex_of_any_case(char c) { return is_hex(c) || (c >= 'A' && c <= 'F'); }
+bool is_base64_of_urls(char c) { return is_alphanumeric(c) || c == '-' || c == '_'; }
+// 20 bytes, drawn at random: seldom is each of them a character.
+bool is_value_of_rslock(std::string_view text) {
+  return text.size() == 20 && std::ranges::any_of(text, [](char c) { return c < ' ' || c > '~'; });
+}
+// 16 bytes, as bsm/redislock writes them.
+bool is_value_of_redislock(std::string_view text) {
+  return consists_of(text, 22, is_base64_of_urls) &&
+         std::string_view("AQgw").find(text[21]) != std::string_view::npos;
+}
+
+// What looks drawn at random, as holders of locks draw it.
+bool is_drawn(std::string_view text) {
+  return is_uuid_of(text, is_hex_of_any_case) || consists_of(text, 32, is_hex_of_any_case) ||
+         consists_of(text, 40, is_hex) || is_value_of_redislock(text) ||
+         is_value_of_redsync(text) || is_value_of_rslock(text) || is_id_in_base64(text);
 }
 
 // Locks that are one text, whose name says no more than `prefix`.
@@ -119,14 +140,19 @@ verdict as_shedlock(const kept& what) {
   return found;
 }
 
-// REGISTRY:NAME: which mode it is in, no key tells.
-verdict as_spring_integration(const kept& what) {
+// Many libraries write such a text. The key is the name then, which the dialect `token` asks for.
+verdict as_unknown(const kept& what) {
+  const std::string& value = what.words[0];
+  if (!is_drawn(value)) return std::nullopt;
+  auto found = as_text(what, "token", what.key);
+  found.remark = "plain lock, library unknown";
   const auto colon = what.key.find(':');
-  if (colon == what.key.npos || colon == 0 || !what.remaining || !is_uuid(what.words[0])) {
-    return std::nullopt;
+  const bool may_be_springs =
+      colon != what.key.npos && colon > 0 && colon + 1 < what.key.size() && is_uuid(value);
+  if (may_be_springs) {
+    found.remark += "; perhaps spring_integration:" + std::string(what.key.substr(0, colon));
   }
-  return as_text(what, "spring_integration:" + std::string(what.key.substr(0, colon)),
-                 what.key.substr(colon + 1));
+  return found;
 }
 
 constexpr std::string_view rueidislock_prefix = "rueidislock:";
@@ -152,7 +178,7 @@ verdict recognise_text(const kept& what) {
   if (what.key.starts_with(rueidislock_prefix)) return as_rueidislock(what);
   if (auto found = as_shedlock(what)) return found;
   if (auto found = as_one_of_the_forms(what)) return found;
-  return as_spring_integration(what);
+  return as_unknown(what);
 }
 
 std::optional<kept> read_kept(std::string_view key, const resp::value& v) {

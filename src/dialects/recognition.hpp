@@ -27,6 +27,7 @@ struct recognised {
   std::string name;     // of the lock, in that dialect
   const foreign_recipe* layout = nullptr;
   foreign_holders holders{};
+  std::string remark{};  // what is not known of it
 };
 
 // Nothing: no lock that is known here.

@@ -28,7 +28,6 @@ const std::string thread = uuid + ":77";
 
 TEST(recognition, knows_the_locks_of_each_library) {
   EXPECT_EQ(seen("orders", {thread, "2"}), "redisson orders " + thread);
-  EXPECT_EQ(seen("app:orders:42", {uuid}), "spring_integration:app orders:42 0f0e0d0c");
   EXPECT_EQ(seen("LOCK_orders", {uuid}), "reentrant_thread_local orders 0f0e0d0c");
   EXPECT_EQ(seen("lock:a", {"AAAAbbbbCCCCdddd0000++//"}), "python_redis_lock a AAAAbbbb");
   EXPECT_EQ(seen("a", {"0123456789abcdef0123456789abcdef"}), "redis_py a 01234567");
@@ -67,23 +66,44 @@ TEST(recognition, takes_nothing_else_for_a_lock) {
   EXPECT_EQ(seen("user:7", {"name", "Ada"}), "none");
   EXPECT_EQ(seen("a", {thread, "x"}), "none");
   EXPECT_EQ(seen("a", {"mode", "1"}), "none");
-  EXPECT_EQ(seen("orders", {uuid}), "none");  // a registry's lock has its key before it
-  EXPECT_EQ(seen(":orders", {uuid}), "none");
-  EXPECT_EQ(seen("app:", {uuid}), "none");
+  EXPECT_EQ(seen("", {uuid}), "none");
   EXPECT_EQ(seen("app:orders", {std::string(36, '0')}), "none");
-  EXPECT_EQ(seen("a", {"0123456789abcdef0123456789abcdeF"}), "none");
+  EXPECT_EQ(seen("a", {"0123456789abcdef0123456789abcdeg"}), "none");
+  EXPECT_EQ(seen("a", {"twenty characters!!!"}), "none");
+  EXPECT_EQ(seen("a", {std::string(21, '\x01')}), "none");
+  EXPECT_EQ(seen("a", {std::string(22, 'A') + '.'}), "none");
+  EXPECT_EQ(seen("a", {std::string(22, 'B')}), "none");  // no 16 bytes are so
   EXPECT_EQ(seen("job-lock:a", {"ADDED:2026-11-22T14:52:47.001Z@there"}), "none");
   EXPECT_EQ(seen("job-lock:default:a", {"ADDED"}), "none");
-  EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd0000++//"}), "none");
   EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd0000+/=="}), "none");  // no 16 bytes are so
   EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd0000w=="}), "none");
 }
 
-// What never ends is data, but where it is the library's default.
-TEST(recognition, wants_an_expiry_of_most) {
+// What several libraries write: the key is the name then.
+TEST(recognition, knows_a_plain_lock_whose_library_it_does_not_know) {
+  EXPECT_EQ(seen("orders", {uuid}), "token orders 0f0e0d0c");
+  EXPECT_EQ(seen("a", {"0F0E0D0C-0B0A-0908-0706-050403020100"}), "token a 0F0E0D0C");
+  EXPECT_EQ(seen("a", {"0123456789ABCDEF0123456789ABCDEF"}), "token a 01234567");
+  EXPECT_EQ(seen("a", {"0123456789abcdef0123456789abcdef01234567"}), "token a 01234567");
+  EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd0000++//"}), "token a AAAAbbbb");
+  EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd-_00+w"}), "none");
+  EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd-_000w"}), "token a AAAAbbbb");
+  EXPECT_EQ(seen("a", {"drawn...\x01\xff.........."}), "token a drawn...");
+  const auto remark = [](std::string_view key) {
+    return recognise({key, false, {uuid}, left})->remark;
+  };
+  EXPECT_EQ(remark("orders"), "plain lock, library unknown");
+  EXPECT_EQ(remark(":orders"), "plain lock, library unknown");
+  EXPECT_EQ(remark("app:orders:42"), "plain lock, library unknown; perhaps spring_integration:app");
+}
+
+// A lock without an end is what an operator looks for, but so few letters are mostly data.
+TEST(recognition, wants_an_expiry_of_some) {
   EXPECT_EQ(seen("a", {"0123456789ABCDEf"}, {}), "none");
-  EXPECT_EQ(seen("app:orders", {uuid}, {}), "none");
-  EXPECT_EQ(seen("a", {"0123456789abcdef0123456789abcdef"}, {}), "none");
+  EXPECT_EQ(seen("app:orders", {uuid}, {}), "token app:orders 0f0e0d0c");
+  EXPECT_EQ(seen("LOCK_orders", {uuid}, {}), "token LOCK_orders 0f0e0d0c");
+  EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd0000+w=="}, {}), "token a AAAAbbbb");
+  EXPECT_EQ(seen("a", {"0123456789abcdef0123456789abcdef"}, {}), "token a 01234567");
   EXPECT_EQ(seen("a", {"0123456789ab1def8123456789abcdef"}, {}), "redis_py a 01234567");
   EXPECT_EQ(seen("lock:a", {"AAAAbbbbCCCCdddd0000++//"}, {}), "python_redis_lock a AAAAbbbb");
   EXPECT_EQ(seen("orders", {thread, "1"}, {}), "redisson orders " + thread);

@@ -1,4 +1,6 @@
 // --dialect: locks of other libraries from the shell.
+#include <nlohmann/json.hpp>
+
 #include "cli/program.hpp"
 
 namespace holdfast::cli_tests {
@@ -227,17 +229,55 @@ TEST_P(CommandLine, ListsLocksOfAllDialectsAndWhoseTheyAre) {
                        " ls --all-dialects";
   server.command({"SET", "app:nightly", "0f0e0d0c-0b0a-0908-0706-050403020100", "EX", "60"});
   server.command({"SET", "number", "7"});
+  server.command({"SET", "stuck", "0f0e0d0c-0b0a-0908-0706-050403020100"});
   const auto shown = holdfast_at(server, {"run", "orders", "--", "sh", "-c", listing}).output;
-  EXPECT_THAT(shown, HasSubstr("NAME     DIALECT                 STATE"));
-  EXPECT_THAT(shown, HasSubstr("orders   holdfast                held"));
-  EXPECT_THAT(shown, HasSubstr("nightly  spring_integration:app  held"));
+  EXPECT_THAT(shown, HasSubstr("NAME         DIALECT                  STATE"));
+  EXPECT_THAT(shown, HasSubstr("orders       holdfast                 held"));
+  EXPECT_THAT(shown, HasSubstr("app:nightly  token (library unknown)  held"));
+  EXPECT_THAT(shown, ::testing::ContainsRegex("\nstuck .* no end"));
   EXPECT_THAT(shown, ::testing::Not(HasSubstr("number")));
-  const auto text = holdfast_at(server, {"ls", "--all-dialects", "--json", "n*"}).output;
-  EXPECT_THAT(text, HasSubstr("\"dialect\": \"spring_integration:app\""));
+  const auto text = holdfast_at(server, {"ls", "--all-dialects", "--json", "*n*"}).output;
+  EXPECT_THAT(text, HasSubstr("\"dialect\": \"token\""));
+  EXPECT_THAT(text, HasSubstr("library unknown; perhaps spring_integration:app"));
+  EXPECT_THAT(text, HasSubstr("\"text\": \"0f0e0d0c-0b0a-0908-0706-050403020100\""));
   // As it is said there it can be asked for.
-  const auto status =
-      holdfast_at(server, {"status", "--dialect", "spring_integration:app", "nightly"});
-  EXPECT_THAT(status.output, HasSubstr("id 0f0e0d0c"));
+  for (const auto& lock : {words{"token", "app:nightly"}, {"spring_integration:app", "nightly"}}) {
+    const auto status = holdfast_at(server, {"status", "--dialect", lock[0], lock[1]});
+    EXPECT_THAT(status.output, HasSubstr("id 0f0e0d0c"));
+  }
+}
+
+TEST_P(CommandLine, TellsOwnersWholeToProgramsAndEscapesThemOnce) {
+  const auto server = start();
+  server.command({"SET", "a", "back\\\xb7\x1b[31m in all its length"});
+  const auto ask = [&](words arguments) {
+    const words before = {"status", "--dialect", "token", "a"};
+    arguments.insert(arguments.begin(), before.begin(), before.end());
+    return holdfast_at(server, std::move(arguments)).output;
+  };
+  EXPECT_THAT(ask({}), HasSubstr("id back\\\\\\xb7\\x1b[ ")) << "as people may see it: a part";
+  const auto busy =
+      holdfast_at(server, {"run", "--nonblock", "--dialect", "token", "a", "--", "true"});
+  EXPECT_THAT(busy.errors, HasSubstr("id back\\\\\\xb7\\x1b["));
+  EXPECT_THAT(busy.errors, Not(HasSubstr("back\\\\\\\\")));
+  const auto owner = nlohmann::json::parse(ask({"--json"}))["locks"][0]["owner"];
+  EXPECT_EQ(owner["text"], "back\\\ufffd\x1b[31m in all its length");
+  EXPECT_EQ(owner["text_hex"], "6261636b5cb71b5b33316d20696e20616c6c20697473206c656e677468");
+}
+
+TEST_P(CommandLine, ASemaphoreIsNotFreeWhereItsNameIsSomethingElse) {
+  const auto server = start();
+  const auto shown = [&] {
+    return holdfast_at(server, {"status", "--dialect", "redisson_expirable", "seats"}).output;
+  };
+  EXPECT_THAT(shown(), HasSubstr("seats  free"));
+  server.command({"SET", "seats", "3"});
+  EXPECT_THAT(shown(), HasSubstr("seats  free"));
+  server.command({"SET", "seats", "theirs"});
+  EXPECT_THAT(shown(), HasSubstr("not a Holdfast lock: a text that is no count of permits"));
+  server.command({"DEL", "seats"});
+  server.command({"HSET", "seats", "0f0e0d0c-0b0a-0908-0706-050403020100:77", "1"});
+  EXPECT_THAT(shown(), HasSubstr("not a Holdfast lock: a key of a type that no such lock has"));
 }
 
 TEST_P(CommandLine, RefusesWhatADialectHasNot) {

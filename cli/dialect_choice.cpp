@@ -1,5 +1,7 @@
 #include "cli/dialect_choice.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -13,6 +15,7 @@
 #include <holdfast/errc.hpp>
 
 #include "cli/duration.hpp"
+#include "cli/output.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -192,6 +195,17 @@ void add_dialect_to_wait_for(CLI::App& command, dialect& how) {
           "How long to wait before asking again for a lock whose release nobody is told of, or up "
           "to twice as long [as its library does]")
       ->type_name("DURATION");
+}
+
+void tell_of_foreign(const inspector& look, const std::string& name, const context& shared) {
+  for (const auto& found : look.find_foreign(name)) {
+    const auto what =
+        found.detail.empty() ? "a lock of the dialect " + found.dialect : found.detail;
+    note(shared, "foreign",
+         fmt::format("there is another library's lock, it seems: {}, held by {}; ask for it by "
+                     "--dialect {} {}",
+                     what, show_owner(found), found.dialect, found.name));
+  }
 }
 
 }  // namespace holdfast::cli

@@ -3,7 +3,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include <string>
+
 #include <holdfast/dialect.hpp>
+#include <holdfast/inspector.hpp>
+
+#include "cli/command.hpp"
 
 namespace holdfast::cli {
 
@@ -12,5 +17,8 @@ CLI::Option* add_dialect(CLI::App& command, dialect& how);
 
 // The same, and --retry-interval DURATION.
 void add_dialect_to_wait_for(CLI::App& command, dialect& how);
+
+// Says whose lock the name may mean instead of one of Holdfast's, which nobody holds.
+void tell_of_foreign(const inspector& look, const std::string& name, const context& shared);
 
 }  // namespace holdfast::cli

@@ -20,7 +20,7 @@ std::vector<client> quorum_choice::connect(const connection_options& how) const 
   return all;
 }
 
-void add_members(CLI::App& command, quorum_choice& choice, CLI::Option* other) {
+void add_members(CLI::App& command, quorum_choice& choice) {
   auto* const one =
       command
           .add_option("--member", choice.members,
@@ -30,16 +30,12 @@ void add_members(CLI::App& command, quorum_choice& choice, CLI::Option* other) {
           ->expected(1)
           ->allow_extra_args(false)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  auto* const file =
-      command
-          .add_option("--members-file", choice.members_file,
-                      "A file with the URL of each of them in a line of its own, where passwords "
-                      "may stand, too")
-          ->type_name("FILE")
-          ->excludes(one);
-  if (other == nullptr) return;
-  one->excludes(other);
-  file->excludes(other);
+  command
+      .add_option("--members-file", choice.members_file,
+                  "A file with the URL of each of them in a line of its own, where passwords "
+                  "may stand, too")
+      ->type_name("FILE")
+      ->excludes(one);
 }
 
 void add_longest_lease(CLI::App& command, quorum_choice& choice) {

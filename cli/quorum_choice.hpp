@@ -30,8 +30,8 @@ struct quorum_choice {
   std::vector<client> connect(const connection_options& how) const;
 };
 
-// --member URL, as often as there are members, or --members-file FILE; not with `other`.
-void add_members(CLI::App& command, quorum_choice& choice, CLI::Option* other = nullptr);
+// --member URL, as often as there are members, or --members-file FILE.
+void add_members(CLI::App& command, quorum_choice& choice);
 
 // --longest-lease DURATION.
 void add_longest_lease(CLI::App& command, quorum_choice& choice);

@@ -98,4 +98,22 @@ nlohmann::ordered_json to_json(const quorum_status& lock) {
   return object;
 }
 
+void tell_of_foreign_votes(const std::vector<client>& members, const std::string& name,
+                           const context& shared) {
+  std::size_t votes = 0;
+  for (const auto& member : members) {
+    try {
+      const auto found = inspector{member}.find_foreign(name);
+      if (std::ranges::find(found, name, &lock_status::name) != found.end()) ++votes;
+    } catch (const failure&) {
+      // What it has, nobody knows; the table says so.
+    }
+  }
+  if (votes == 0) return;
+  note(shared, "foreign",
+       fmt::format("{} of {} members have another library's vote for {}, it seems: ask for it by "
+                   "--dialect redlock",
+                   votes, members.size(), name));
+}
+
 }  // namespace holdfast::cli

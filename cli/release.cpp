@@ -9,6 +9,7 @@
 #include <holdfast/quorum_inspector.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/dialect_choice.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "cli/printable.hpp"
@@ -23,11 +24,12 @@ struct release_options {
   bool force = false;
   std::string reason;
   quorum_choice quorum;
+  dialect how;
 };
 
-int break_lock(const std::string& name, const std::string& reason, const context& shared) {
+int break_lock(const std::string& name, const release_options& options, const context& shared) {
   const inspector look{shared.connection.connect()};
-  const auto broken = look.break_lock(name, reason);
+  const auto broken = look.break_lock(name, options.reason, options.how);
   const bool was_held = broken.what == lock_status::state::held;
   if (shared.json) {
     print_json({{"broken", was_held}, {"was", to_json(broken)}});
@@ -38,6 +40,7 @@ int break_lock(const std::string& name, const std::string& reason, const context
     print(fmt::format("nobody held {}\n", printable(name)));
   }
   if (!broken.detail.empty() && !shared.json) note(shared, "audit", broken.detail);
+  if (!was_held && options.how == dialect{}) tell_of_foreign(look, name, shared);
   return was_held ? success : problem_found;
 }
 
@@ -57,11 +60,13 @@ void tell_of_members(const quorum_status& broken, const context& shared) {
 }
 
 int break_votes(const std::string& name, const release_options& options, const context& shared) {
-  const quorum_inspector look{options.quorum.connect(shared.connection)};
-  const auto broken = look.break_lock(name, options.reason);
+  const auto servers = options.quorum.connect(shared.connection);
+  const quorum_inspector look{servers};
+  const auto broken = look.break_lock(name, options.reason, options.how);
   const bool was_held = broken.what == quorum_status::state::held;
   const auto taken = votes_taken(broken);
   const auto members = broken.members.size();
+  if (taken == 0 && options.how == dialect{}) tell_of_foreign_votes(servers, name, shared);
   if (shared.json) {
     print_json({{"broken", was_held}, {"votes_taken", taken}, {"was", to_json(broken)}});
     return was_held ? success : problem_found;
@@ -97,11 +102,15 @@ void add_release(CLI::App& program, context& shared) {
   command->add_flag("--force", options->force, "Needed: the holder is not asked and may go on");
   command->add_option("--reason", options->reason, "Needed: why, for the audit stream")
       ->type_name("TEXT");
+  add_dialect(*command, options->how);
   add_members(*command, options->quorum);
   command->footer(
-      "The broken holder's fencing token can never come again: what checks tokens refuses it.\n\n"
+      "The broken holder's fencing token can never come again: what checks tokens refuses it. A "
+      "lock of another\n"
+      "library (--dialect) has none.\n\n"
       "Example:\n"
-      "  holdfast release nightly --force --reason 'host db3 is on fire'");
+      "  holdfast release nightly --force --reason 'host db3 is on fire'\n"
+      "  holdfast release --dialect redis_py nightly --force --reason 'left without an end'");
   command->callback([options, &shared] {
     shared.takes_operands = true;
     const auto name = all_names(options->names, shared.operands, 1, or_list_them).front();
@@ -109,7 +118,7 @@ void add_release(CLI::App& program, context& shared) {
     shared.action = [name, options, &shared] {
       options->quorum.replace_url(shared.connection);
       return options->quorum.given() ? break_votes(name, *options, shared)
-                                     : break_lock(name, options->reason, shared);
+                                     : break_lock(name, *options, shared);
     };
   });
 }

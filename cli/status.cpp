@@ -64,19 +64,29 @@ int show_status(const std::vector<std::string>& names, const dialect& how, const
     print(lock_table(seen.locks));
     for (const auto& lock : seen.locks) print(lock_details(lock));
   }
+  for (const auto& lock : seen.locks) {
+    const bool may_be_foreign = how == dialect{} && lock.what == lock_status::state::free;
+    if (may_be_foreign) tell_of_foreign(look, lock.name, shared);
+  }
   return seen.code();
 }
 
 int show_votes(const std::vector<std::string>& names, const quorum_choice& quorum,
-               const context& shared) {
-  const quorum_inspector look{quorum.connect(shared.connection)};
+               const dialect& how, const context& shared) {
+  const auto members = quorum.connect(shared.connection);
+  const quorum_inspector look{members};
   const looked_at<quorum_status> seen(names, shared,
-                                      [&](const auto& name) { return look.status(name); });
+                                      [&](const auto& name) { return look.status(name, how); });
   if (shared.json) {
     print_as_json(seen.locks);
   } else {
     print(quorum_table(seen.locks));
     for (const auto& lock : seen.locks) print(votes_table(lock));
+  }
+  for (const auto& lock : seen.locks) {
+    if (how == dialect{} && lock.what == quorum_status::state::free) {
+      tell_of_foreign_votes(members, lock.name, shared);
+    }
   }
   return seen.code();
 }
@@ -89,19 +99,22 @@ void add_status(CLI::App& program, context& shared) {
   const auto how = std::make_shared<dialect>();
   const auto quorum = std::make_shared<quorum_choice>();
   add_names(*command, *names, many_names);
-  add_members(*command, *quorum, add_dialect(*command, *how));
+  add_dialect(*command, *how);
+  add_members(*command, *quorum);
   command->footer(
       "Examples:\n"
       "  holdfast status nightly orders:42\n"
       "  holdfast status --dialect redisson nightly\n"
       "  holdfast status --member redis://a --member redis://b --member redis://c nightly\n"
+      "  holdfast status --dialect redlock --member redis://a --member redis://b ... nightly\n"
       "  holdfast status --json nightly | jq -r '.locks[0].owner.host'");
   command->callback([names, how, quorum, &shared] {
     shared.takes_operands = true;
     const auto all = all_names(*names, shared.operands, many_names, or_list_them);
     shared.action = [all, how, quorum, &shared] {
       quorum->replace_url(shared.connection);
-      return quorum->given() ? show_votes(all, *quorum, shared) : show_status(all, *how, shared);
+      return quorum->given() ? show_votes(all, *quorum, *how, shared)
+                             : show_status(all, *how, shared);
     };
   });
 }

@@ -46,7 +46,7 @@ _holdfast() {
     elect) words="--lease --grace --once --wait-for-server --signal --pass-passwords $common" ;;
     ls) words="--limit --all-dialects $common" ;;
     watch) words="--dialect --interval --count $common" ;;
-    release) words="--force --reason --member --members-file $common" ;;
+    release) words="--force --reason --dialect --member --members-file $common" ;;
     doctor) words="--member --members-file $common" ;;
     demo) words="--story --processes --threads --units --svg --no-svg $common" ;;
     bench) words="--threads --locks --seconds --lease --no-spin $common" ;;

@@ -100,6 +100,7 @@ _holdfast() {
           ;;
         release)
           _arguments $common '--force[needed]' '--reason[why]:text:' \
+            "--dialect[whose lock it is]:library:($dialects)" \
             '*--member[a server of a quorum]:url:' \
             '--members-file[file with all of them]:file:_files' '1:lock:'
           ;;

@@ -145,6 +145,19 @@ class inspector {
   /// whoever has the lock then; no later.
   lock_status break_lock(std::string_view name, std::string_view reason) const;
 
+  /// The same for a lock that is written in this dialect, of whoever uses it: one that was left
+  /// without an end, for example. Those who wait for it are told as the library's own release tells
+  /// them. Its holder has no token that a resource could refuse, and notices by itself at best. Of
+  /// a Redisson `RReadWriteLock` all readers lose it. Throws also `failure`: `unsupported` for a
+  /// semaphore, `busy` when the lock changes hands again and again.
+  lock_status break_lock(std::string_view name, std::string_view reason, const dialect& how) const;
+
+  /// Locks of other libraries that this name may mean: those at the keys that libraries make of it,
+  /// as `list_all_dialects` recognises them, and a text at the key of this very name. For a name
+  /// that is free as a lock of Holdfast's, and is said to be held. Keys that may not be read are
+  /// left out.
+  [[nodiscard]] std::vector<lock_status> find_foreign(std::string_view name) const;
+
   /// Everything that Holdfast needs of the server, tried for real: connecting, logging in, each
   /// script, publishing; version, latency, clock, memory policy, persistence. Never throws for
   /// what the server does: that is a finding.

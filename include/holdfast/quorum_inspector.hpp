@@ -43,8 +43,7 @@ struct quorum_status {
 };
 
 /// Reads the state of locks of a quorum, breaks one, and checks whether servers are fit to be the
-/// members of one. Locks in another library's layout are not looked at: each member has one of its
-/// own, which `inspector` shows.
+/// members of one.
 ///
 /// Thread safety: one object may be used from any number of threads. All calls block: each member
 /// is asked in its turn, each round trip at most its client's `response_timeout`.
@@ -56,6 +55,11 @@ class quorum_inspector {
   /// The votes for one lock. Throws `failure` when no member can be asked: why the first cannot.
   [[nodiscard]] quorum_status status(std::string_view name) const;
 
+  /// The same of a lock that is written in this dialect, of whoever uses it: the votes for one text
+  /// are one holder's. Throws also `failure`: `unsupported` for a dialect that `quorum::mutex`
+  /// refuses.
+  [[nodiscard]] quorum_status status(std::string_view name, const dialect& how) const;
+
   /// Takes a lock away from whoever has it, at every member that answers: no renewal of his brings
   /// a vote back. Each member keeps a record as `inspector::break_lock` does. Returns what was
   /// taken away: `held` when it was a majority's votes, so the lock was somebody's; single votes
@@ -63,6 +67,11 @@ class quorum_inspector {
   /// changed nothing then. At a member that did not answer it may be done until `response_timeout`
   /// after it was sent, as with `inspector::break_lock`.
   quorum_status break_lock(std::string_view name, std::string_view reason) const;
+
+  /// The same of a lock that is written in this dialect. A holder that goes on may get votes back
+  /// only where its library asks for them anew.
+  quorum_status break_lock(std::string_view name, std::string_view reason,
+                           const dialect& how) const;
 
   /// What `inspector::diagnose` says of each member, behind its address; and of all together: how
   /// many answer, whether they are different servers and an odd number, and how far their clocks

@@ -73,12 +73,8 @@ lock_status show_foreign(runtime::client_core& core, const dialects::foreign_rec
   return status;
 }
 
-}  // namespace api
-
-lock_status inspector::status(std::string_view name, const dialect& how) const {
+lock_status foreign_status(runtime::client_core& core, std::string_view name, const dialect& how) {
   const auto& layout = detail::lock_access::recipe(how);
-  if (!layout) return status(name);
-  auto& core = *redis_.core_;
   const lock_key key(name, layout->key_of(name));
   api::check_place(core, *layout, key.name());
   auto verdict = layout->read_inspect(
@@ -95,6 +91,13 @@ lock_status inspector::status(std::string_view name, const dialect& how) const {
   if (status.what == lock_status::state::free) look_at_counter(core, *layout, key, status);
   status.dialect = how.name();
   return status;
+}
+
+}  // namespace api
+
+lock_status inspector::status(std::string_view name, const dialect& how) const {
+  if (!detail::lock_access::recipe(how)) return status(name);
+  return api::foreign_status(*redis_.core_, name, how);
 }
 
 }  // namespace holdfast

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <holdfast/inspector.hpp>
 
@@ -14,5 +15,10 @@ namespace holdfast::api {
 // client registry cannot be asked.
 lock_status show_foreign(runtime::client_core& core, const dialects::foreign_recipe& layout,
                          std::string name, dialects::foreign_holders found);
+
+// inspector::status and inspector::break_lock in a dialect that is another library's.
+lock_status foreign_status(runtime::client_core& core, std::string_view name, const dialect& how);
+lock_status break_foreign(runtime::client_core& core, std::string_view name,
+                          std::string_view reason, const dialect& how);
 
 }  // namespace holdfast::api

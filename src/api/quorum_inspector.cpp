@@ -7,6 +7,7 @@
 
 #include "api/ask.hpp"
 #include "api/audit.hpp"
+#include "api/foreign_status.hpp"
 #include "api/lock_access.hpp"
 #include "api/once.hpp"
 #include "api/quorum_diagnosis.hpp"
@@ -91,6 +92,19 @@ void take_from(runtime::client_core& core, const lock_key& key, dialects::token_
   api::record_break(core, reason, vote.shown.lock);
 }
 
+// The dialect of a lock that several servers can keep together. Throws failure for others.
+void check_votes(const dialect& how) {
+  if (detail::lock_access::recipe(how)->usual().votes) return;
+  throw failure{errc::unsupported,
+                "a lock of the dialect " + std::string(how.name()) + " is not kept by a quorum"};
+}
+
+// The text is the same at all members, and no other holder's.
+void show_foreign(lock_status seen, counted_vote& vote) {
+  if (seen.what == lock_status::state::held) vote.request = seen.owner.foreign_text;
+  vote.shown.lock = std::move(seen);
+}
+
 // Asks each in its turn; who does not answer has no vote that is known.
 votes ask_all(const std::vector<client>& members, const lock_key& key,
               const std::function<void(runtime::client_core&, counted_vote&)>& question) {
@@ -113,6 +127,13 @@ votes ask_all(const std::vector<client>& members, const lock_key& key,
 
 std::size_t answered(const votes& all) {
   return all.size() - static_cast<std::size_t>(std::ranges::count_if(all, is_silent));
+}
+
+void check_majority(const votes& all) {
+  if (answered(all) >= leasing::majority_of(all.size())) return;
+  const auto silent = std::ranges::find_if(all, is_silent);
+  throw failure{errc::unavailable,
+                "a majority of the quorum cannot be asked: " + silent->shown.unavailable};
 }
 
 // The request that most have voted for; empty: none has.
@@ -177,15 +198,34 @@ quorum_status quorum_inspector::status(std::string_view name) const {
                ask_all(members_, key, [&](auto& core, auto& vote) { look_at(core, key, vote); }));
 }
 
+quorum_status quorum_inspector::status(std::string_view name, const dialect& how) const {
+  if (!detail::lock_access::recipe(how)) return status(name);
+  check_votes(how);
+  const lock_key key(name, std::string(name));
+  return count(key.name(), ask_all(members_, key, [&](auto& core, auto& vote) {
+                 show_foreign(api::foreign_status(core, name, how), vote);
+               }));
+}
+
+quorum_status quorum_inspector::break_lock(std::string_view name, std::string_view reason,
+                                           const dialect& how) const {
+  if (!detail::lock_access::recipe(how)) return break_lock(name, reason);
+  check_votes(how);
+  const lock_key key(name, std::string(name));
+  const auto look = [&](auto& core, auto& vote) {
+    show_foreign(api::foreign_status(core, name, how), vote);
+  };
+  check_majority(ask_all(members_, key, look));
+  return count(key.name(), ask_all(members_, key, [&](auto& core, auto& vote) {
+                 show_foreign(api::break_foreign(core, name, reason, how), vote);
+               }));
+}
+
 quorum_status quorum_inspector::break_lock(std::string_view name, std::string_view reason) const {
   const auto key = detail::lock_access::core(members_.front())->engine().key_of(name);
   const auto before =
       ask_all(members_, key, [&](auto& core, auto& vote) { look_at(core, key, vote); });
-  if (answered(before) < leasing::majority_of(members_.size())) {
-    const auto silent = std::ranges::find_if(before, is_silent);
-    throw failure{errc::unavailable,
-                  "a majority of the quorum cannot be asked: " + silent->shown.unavailable};
-  }
+  check_majority(before);
   const auto largest =
       std::ranges::max_element(before, {}, [](const auto& one) { return one.major; })->major;
   return count(key.name(), ask_all(members_, key, [&](auto& core, auto& vote) {

@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "dialects/holdfast/answers.hpp"
+#include "holdfast_scripts.hpp"
 
 namespace holdfast::dialects {
 namespace {
@@ -71,6 +72,29 @@ foreign_verdict foreign_recipe::read_inspect(const resp::value& v) const {
     all.push_back(*std::move(found));
   }
   return all;
+}
+
+void foreign_recipe::write_break(std::string_view name, std::string_view owner,
+                                 server_time not_after, resp::writer& out) const {
+  auto keys = all_keys_of(name);
+  const auto told = told_when_free(name);
+  if (told.command == "LPUSH") keys.push_back(told.where);
+  out.call(scripts::foreign_break_lock, keys.size(), 5);
+  for (const auto& key : keys) out.arg(key);
+  out.arg(micros(not_after));
+  out.arg(owner);
+  out.arg(told.command);
+  out.arg(told.where);
+  out.arg(told.what);
+}
+
+std::variant<break_end, refused> foreign_recipe::read_break(const resp::value& v) const {
+  const bool is_said = v.is(resp::type::array) && !v.items.empty() && v.items[0].is_text();
+  const auto word = is_said ? std::string_view(v.items[0].text) : std::string_view{};
+  if (word == "broken") return break_end::broken;
+  if (word == "free") return break_end::free;
+  if (word == "changed") return break_end::changed;
+  return refused_or_not_understood("break", v);
 }
 
 }  // namespace holdfast::dialects

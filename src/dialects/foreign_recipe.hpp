@@ -25,6 +25,16 @@ struct foreign_holder {
 using foreign_holders = std::vector<foreign_holder>;
 using foreign_verdict = std::variant<foreign_holders, refused>;
 
+// How a library makes known to those who wait that a lock is free.
+struct announcement {
+  std::string_view command;  // PUBLISH, SPUBLISH or LPUSH; empty: it does not
+  std::string where{};       // the channel; of LPUSH a key
+  std::string what{};
+};
+
+// What came of taking a lock away: it is gone, nobody had it, or another has it now.
+enum class break_end : std::uint8_t { broken, free, changed };
+
 // The text of a uuid, of its 32 digits.
 std::string with_hyphens(std::string digits);
 
@@ -97,6 +107,17 @@ class foreign_recipe : public native_recipe {
 
   void write_inspect(std::string_view name, resp::writer&) const;
   foreign_verdict read_inspect(const resp::value&) const;
+
+  // All keys of a lock, that which says who has it first.
+  virtual std::vector<std::string> all_keys_of(std::string_view name) const {
+    return {key_of(name)};
+  }
+  virtual announcement told_when_free(std::string_view) const { return {}; }
+
+  // Takes the lock away from this owner; not of a semaphore, which would lose a permit.
+  void write_break(std::string_view name, std::string_view owner, server_time not_after,
+                   resp::writer&) const;
+  std::variant<break_end, refused> read_break(const resp::value&) const;
 
   acquire_verdict read_acquire(const claim&, const resp::value&) const override;
   void write_renew(std::span<const claim* const>, server_time not_after,

@@ -198,6 +198,14 @@ std::optional<recognised> recognise(const kept& what) {
   return found && found->name.empty() ? std::nullopt : std::move(found);
 }
 
+std::optional<recognised> recognise_at(const kept& what) {
+  if (auto found = recognise(what)) return found;
+  if (what.is_hash || what.key.empty()) return std::nullopt;
+  auto found = as_text(what, "token", what.key);
+  found.remark = "a text, perhaps a plain lock";
+  return found;
+}
+
 void write_look(std::span<const std::string> keys, resp::writer& out) {
   out.call(scripts::foreign_look, keys.size(), 0);
   for (const auto& key : keys) out.arg(key);

@@ -33,6 +33,9 @@ struct recognised {
 // Nothing: no lock that is known here.
 std::optional<recognised> recognise(const kept& what);
 
+// The same of a key that somebody has named: any text there may be a lock.
+std::optional<recognised> recognise_at(const kept& what);
+
 void write_look(std::span<const std::string> keys, resp::writer& out);
 // What could be a lock of those keys, or why nobody knows.
 std::variant<std::vector<kept>, refused> read_look(std::span<const std::string> keys,

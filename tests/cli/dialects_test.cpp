@@ -280,6 +280,130 @@ TEST_P(CommandLine, ASemaphoreIsNotFreeWhereItsNameIsSomethingElse) {
   EXPECT_THAT(shown(), HasSubstr("not a Holdfast lock: a key of a type that no such lock has"));
 }
 
+// A lock that its holder left behind, without an end.
+TEST_P(CommandLine, BreaksALockOfAnotherLibrary) {
+  const auto server = start();
+  const words why = {"--force", "--reason", "a test"};
+  const auto release = [&](words arguments) {
+    arguments.insert(arguments.begin(), "release");
+    arguments.insert(arguments.end(), why.begin(), why.end());
+    return holdfast_at(server, arguments);
+  };
+  const std::string uuid = "0f0e0d0c-0b0a-0908-0706-050403020100";
+  const std::vector<std::pair<std::string, words>> kept = {
+      {"token:a,b", {"SET", "anightlyb", uuid}},
+      {"go_zero", {"SET", "nightly", "0123456789ABCDEf"}},
+      {"spring_integration:app", {"SET", "app:nightly", uuid}},
+      {"spring_integration_pub_sub:app", {"SET", "app:nightly", uuid}},
+      {"python_redis_lock", {"SET", "lock:nightly", "theirs"}},
+      {"shedlock", {"SET", "job-lock:default:nightly", "ADDED:then@there"}},
+      {"redlock", {"SET", "nightly", "theirs"}},
+      {"redlock_node:stock", {"MSET", "nightly", "theirs", "stock", "theirs"}},
+      {"rueidislock",
+       {"MSET", "rueidislock:0:nightly", "theirs", "rueidislock:1:nightly", "theirs"}},
+      {"redisson", {"HSET", "nightly", uuid + ":77", "2"}},
+      {"redisson_spin", {"HSET", "nightly", uuid + ":77", "2"}},
+      {"redisson", {"HSET", "nightly", "mode", "write", uuid + ":77:write", "1"}}};
+  for (const auto& [dialect, command] : kept) {
+    server.command({"FLUSHALL"});
+    server.command(command);
+    const auto said = release({"nightly", "--dialect", dialect});
+    EXPECT_EQ(said.how, exited(0)) << dialect << said.errors;
+    EXPECT_THAT(said.output, HasSubstr("broken: nightly")) << dialect;
+    for (std::size_t i = 1; i < command.size(); i += command[0] == "MSET" ? 2 : command.size()) {
+      EXPECT_EQ(server.command({"EXISTS", command[i]}).number, 0) << dialect;
+    }
+    EXPECT_EQ(server.command({"XLEN", "hf:audit"}).number, 1);
+    const auto again = release({"nightly", "--dialect", dialect});
+    EXPECT_EQ(again.how, exited(1)) << dialect;
+    EXPECT_EQ(again.output, "nobody held nightly\n");
+  }
+  server.command({"MSET", "nightly", "mine", "stock", "theirs"});
+  EXPECT_EQ(release({"nightly", "--dialect", "redlock_node:stock"}).how, exited(0));
+  EXPECT_EQ(server.command({"GET", "stock"}).text, "theirs") << "another's";
+  server.command({"RPUSH", "list", "a"});
+  EXPECT_EQ(release({"list", "--dialect", "token"}).how, exited(1));
+  EXPECT_EQ(server.command({"EXISTS", "list"}).number, 1);
+  EXPECT_EQ(release({"seats", "--dialect", "redisson_expirable"}).how, exited(78));
+}
+
+// By their own way of being told, long before they would ask by themselves.
+TEST_P(CommandLine, TellsThoseWhoWaitThatALockOfAnotherLibraryWasBroken) {
+  const auto server = start();
+  server.command({"HSET", "nightly", "0f0e0d0c-0b0a-0908-0706-050403020100:77", "1"});
+  child_process waits(
+      call_at(server, {"run", "--dialect", "redisson", "--wait", "60s", "nightly", "--", "true"}));
+  const auto listens = [&] {
+    return server.command({"PUBSUB", "NUMSUB", "redisson_lock__channel:{nightly}"})
+               .items.at(1)
+               .number == 1;
+  };
+  ASSERT_TRUE(eventually(listens));
+  EXPECT_EQ(holdfast_at(server, {"release", "nightly", "--dialect", "redisson", "--force",
+                                 "--reason", "a test"})
+                .how,
+            exited(0));
+  EXPECT_EQ(waits.wait(), exited(0)) << waits.errors();
+}
+
+TEST_P(CommandLine, SaysWhoseLockANameMayMean) {
+  const auto server = start();
+  const std::string uuid = "0f0e0d0c-0b0a-0908-0706-050403020100";
+  server.command({"SET", "a", uuid});
+  server.command({"HSET", "b", uuid + ":77", "2"});
+  server.command({"SET", "lock:c", "AAAAbbbbCCCCdddd0000++//"});
+  server.command({"SET", "d:lock", uuid});
+  server.command({"SET", "e", "worker 7"});
+  const std::vector<std::pair<std::string, std::string>> all = {
+      {"a", "--dialect token a"},
+      {"b", "--dialect redisson b"},
+      {"c", "--dialect python_redis_lock c"},
+      {"d", "--dialect token d:lock"},
+      {"e", "--dialect token e"}};
+  for (const auto& [name, advice] : all) {
+    const auto status = holdfast_at(server, {"status", name});
+    EXPECT_EQ(status.how, exited(0));
+    EXPECT_THAT(status.errors, HasSubstr(advice + "\n"));
+    const auto broken = holdfast_at(server, {"release", name, "--force", "--reason", "a test"});
+    EXPECT_EQ(broken.how, exited(1));
+    EXPECT_THAT(broken.errors, HasSubstr(advice + "\n"));
+  }
+  EXPECT_EQ(holdfast_at(server, {"status", "nobody's"}).errors, "");
+}
+
+TEST_P(CommandLine, ShowsAndBreaksTheVotesOfAnotherLibrary) {
+  const private_server servers[] = {start(), start(), start()};
+  words members;
+  for (const auto& each : servers) members.insert(members.end(), {"--member", each.url()});
+  const auto ask = [&](words arguments) {
+    arguments.insert(arguments.end(), members.begin(), members.end());
+    return holdfast_at(servers[0], arguments);
+  };
+  for (const auto& each : servers) each.command({"SET", "nightly", "AAAAbbbbCCCCdddd0000+w=="});
+  const words release = {"release", "nightly", "--force", "--reason", "a test"};
+  const auto with = [](words arguments, const std::string& dialect) {
+    arguments.insert(arguments.end(), {"--dialect", dialect});
+    return arguments;
+  };
+  EXPECT_THAT(ask({"status", "nightly"}).errors,
+              HasSubstr("3 of 3 members have another library's vote for nightly"));
+  EXPECT_THAT(ask(release).errors, HasSubstr("3 of 3 members have another library's vote"));
+  const auto held = ask(with({"status", "nightly"}, "redlock"));
+  EXPECT_THAT(held.output, ::testing::ContainsRegex("nightly +held +3/3"));
+  servers[0].command({"SET", "nightly", "another"});
+  EXPECT_THAT(ask(with({"status", "nightly"}, "redlock")).output,
+              ::testing::ContainsRegex("nightly +held +2/3"));
+  servers[1].command({"SET", "nightly", "a third"});
+  EXPECT_THAT(ask(with({"status", "nightly"}, "redlock")).output,
+              ::testing::ContainsRegex("nightly +free"));
+  for (const auto& each : servers) each.command({"SET", "nightly", "AAAAbbbbCCCCdddd0000+w=="});
+  const auto broken = ask(with(release, "redlock"));
+  EXPECT_EQ(broken.how, exited(0)) << broken.errors;
+  EXPECT_THAT(broken.output, HasSubstr("at 3 of 3 members"));
+  for (const auto& each : servers) EXPECT_EQ(each.command({"EXISTS", "nightly"}).number, 0);
+  EXPECT_EQ(ask(with({"status", "nightly"}, "redisson")).how, exited(78));
+}
+
 TEST_P(CommandLine, RefusesWhatADialectHasNot) {
   const auto server = start();
   const words fair = {"run", "--fair", "--dialect", "go_zero", "a", "--", "true"};

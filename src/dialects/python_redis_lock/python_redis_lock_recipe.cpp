@@ -23,6 +23,10 @@ bool python_redis_lock_recipe::keeps_one_slot(std::string_view name) const {
   return hash_slot(key_of(name)) == hash_slot(signal_of(name));
 }
 
+announcement python_redis_lock_recipe::told_when_free(std::string_view name) const {
+  return {"LPUSH", signal_of(name), "1"};
+}
+
 void python_redis_lock_recipe::write_release(const claim& held, resp::writer& out) const {
   const std::string& name = held.key->name();
   out.call(scripts::python_redis_lock_release, 2, 1);

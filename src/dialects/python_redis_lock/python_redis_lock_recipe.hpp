@@ -17,6 +17,7 @@ class python_redis_lock_recipe final : public token_recipe {
   }
   void write_release(const claim&, resp::writer&) const override;
   bool keeps_one_slot(std::string_view name) const override;
+  announcement told_when_free(std::string_view name) const override;
 
  private:
   // 24 characters: base64 of 18 bytes.

@@ -1,6 +1,7 @@
 #include "dialects/redisson/redisson_recipe.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/never_destroyed.hpp"
 #include "dialects/redisson/count_down_latch_recipe.hpp"
@@ -106,6 +107,12 @@ void redisson_recipe::write_release(const claim& held, resp::writer& out) const 
   out.arg(redisson_owner(held.owner));
   if (!channel.empty()) out.arg(channel);
   write_words(how_, out);
+}
+
+announcement redisson_recipe::told_when_free(std::string_view name) const {
+  auto channel = channel_of(name);
+  if (channel.empty()) return {};
+  return {how_ == messages::sharded ? sharded_command : "PUBLISH", std::move(channel), "0"};
 }
 
 const resp::script& redisson_recipe::inspection() const noexcept {

@@ -46,6 +46,7 @@ class redisson_recipe final : public foreign_recipe {
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
   void write_release(const claim&, resp::writer&) const override;
+  announcement told_when_free(std::string_view name) const override;
 
  private:
   const resp::script& inspection() const noexcept override;

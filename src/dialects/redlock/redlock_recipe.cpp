@@ -30,6 +30,12 @@ std::size_t redlock_recipe::keys_of(const claim& c) const {
   return 1 + further_.size() - static_cast<std::size_t>(same);
 }
 
+std::vector<std::string> redlock_recipe::all_keys_of(std::string_view name) const {
+  std::vector<std::string> all{std::string(name)};
+  all.insert(all.end(), further_.begin(), further_.end());
+  return all;
+}
+
 void redlock_recipe::write_keys(const claim& c, resp::writer& out) const {
   const std::string& name = c.key->name();
   out.arg(name);

@@ -21,6 +21,7 @@ class redlock_recipe final : public several_keys_recipe {
 
   std::string key_of(std::string_view name) const override { return std::string(name); }
   bool keeps_one_slot(std::string_view) const override { return further_.empty(); }
+  std::vector<std::string> all_keys_of(std::string_view name) const override;
 
  private:
   std::string owner_of(const claim& c) const override;

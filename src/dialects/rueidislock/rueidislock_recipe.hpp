@@ -23,6 +23,11 @@ class rueidislock_recipe final : public several_keys_recipe {
     return key_of(waiting.key->name(), majority_ - 1);
   }
   bool is_told_by_key() const noexcept override { return true; }
+  std::vector<std::string> all_keys_of(std::string_view name) const override {
+    std::vector<std::string> all;
+    for (std::size_t at = 0; at < 2 * majority_ - 1; ++at) all.push_back(key_of(name, at));
+    return all;
+  }
 
  private:
   std::string owner_of(const claim& c) const override;

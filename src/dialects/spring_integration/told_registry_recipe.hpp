@@ -18,6 +18,9 @@ class told_registry_recipe final : public token_recipe {
     return counted(*this);
   }
   void write_release(const claim&, resp::writer&) const override;
+  announcement told_when_free(std::string_view name) const override {
+    return {"PUBLISH", channel_of(name), key_of(name)};
+  }
 
  private:
   const std::string channel_prefix_;

@@ -12,7 +12,7 @@ using ::testing::MatchesRegex;
 
 class TokenLayout : public foreign_test<token_recipe> {
  protected:
-  TokenLayout() : foreign_test({{.name = "token"}, "app:", token_form::hex, ""}) {}
+  TokenLayout() : foreign_test({{.name = "token"}, {.key_prefix = "app:"}}) {}
   const std::string at = "app:orders:42";
 };
 HOLDFAST_ON_EACH_SERVER(TokenLayout);
@@ -25,6 +25,27 @@ TEST_P(TokenLayout, IsOneTextWithAnExpiry) {
   expect_ttl(at, lease);
   EXPECT_EQ(theirs().release(mine), release_verdict(released{}));
   EXPECT_EQ(command({"KEYS", "*"}).items.size(), 0U);
+}
+
+// For operators: the one who was seen there, and nobody else.
+TEST_P(TokenLayout, IsBrokenForTheOneWhoHasIt) {
+  const auto break_of = [&](const std::string& owner, server_time not_after) {
+    return layout().read_break(
+        theirs().ask([&](auto& out) { layout().write_break(key.name(), owner, not_after, out); }));
+  };
+  using verdict = std::variant<break_end, refused>;
+  const server_time past{microseconds{1}};
+  const server_time soon{microseconds{(1LL << 53) - 1}};
+  EXPECT_EQ(break_of("theirs", soon), verdict(break_end::free));
+  command({"SET", at, "theirs"});
+  EXPECT_EQ(break_of("another's", soon), verdict(break_end::changed));
+  EXPECT_TRUE(std::holds_alternative<refused>(break_of("theirs", past))) << "a late copy";
+  EXPECT_EQ(redis().get(at), "theirs");
+  EXPECT_EQ(break_of("theirs", soon), verdict(break_end::broken));
+  EXPECT_EQ(command({"KEYS", "*"}).items.size(), 0U);
+  command({"RPUSH", at, "theirs"});
+  EXPECT_EQ(break_of("theirs", soon), verdict(break_end::changed)) << "no lock";
+  EXPECT_EQ(command({"EXISTS", at}).number, 1);
 }
 
 TEST_P(TokenLayout, TellsOthersHowLongTheyMustWait) {
@@ -73,8 +94,7 @@ TEST_P(TokenLayout, ShowsWhoHasIt) {
 // Beside the layout, which stays as it is.
 class CountedToken : public foreign_test<token_recipe> {
  protected:
-  CountedToken()
-      : foreign_test({{.name = "token", .has_tokens = true}, "app:", token_form::hex, ""}) {}
+  CountedToken() : foreign_test({{.name = "token", .has_tokens = true}, {.key_prefix = "app:"}}) {}
   token_major major_of(const acquire_verdict& verdict) {
     const auto* const grant = std::get_if<granted>(&verdict);
     EXPECT_NE(grant, nullptr) << redis().why(verdict);
@@ -144,7 +164,7 @@ TEST_P(CountedToken, IsRefusedWhereNoneCanBeDrawn) {
 
 class FixedToken : public foreign_test<token_recipe> {
  protected:
-  FixedToken() : foreign_test({{.name = "token"}, "", token_form::hex, "caller-7"}) {}
+  FixedToken() : foreign_test({{.name = "token"}, {.fixed_value = "caller-7"}}) {}
 };
 HOLDFAST_ON_EACH_SERVER(FixedToken);
 
@@ -157,7 +177,7 @@ TEST_P(FixedToken, IsNotTakenForOursBeforeItWasAskedFor) {
 
 class GoZeroLayout : public foreign_test<token_recipe> {
  protected:
-  GoZeroLayout() : foreign_test({{.name = "go_zero"}, "", token_form::letters, ""}) {}
+  GoZeroLayout() : foreign_test({{.name = "go_zero"}, {.form = token_form::letters}}) {}
 };
 HOLDFAST_ON_EACH_SERVER(GoZeroLayout);
 

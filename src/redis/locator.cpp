@@ -8,6 +8,7 @@
 
 #include "base/printable.hpp"
 #include "net/clock.hpp"
+#include "redis/exchange.hpp"
 
 namespace holdfast::redis {
 namespace {

@@ -148,6 +148,13 @@ TEST_P(BarrierScript, DropsWhatIsNoParty) {
   EXPECT_NE(generation(a), 0U);
 }
 
+TEST_P(BarrierScript, GivesNoPlaceWhereSomebodyHasTakenTheKeyOfWhenWaitersAsked) {
+  claim one = party(2);
+  barrier().command({"SET", key.value_key() + ":i", "x"});
+  EXPECT_TRUE(std::holds_alternative<refused>(barrier().acquire(one)));
+  EXPECT_EQ(arrived(), 0);
+}
+
 TEST_P(BarrierScript, DoesNotCountWhoGivesUp) {
   claim a = party(2), b = party(2), c = party(2);
   ASSERT_TRUE(waits(a));

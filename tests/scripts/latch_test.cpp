@@ -225,6 +225,14 @@ TEST_P(LatchScript, LetsWhoWaitedBeforeComeBackToAFullQueue) {
   EXPECT_TRUE(waits(one));
 }
 
+TEST_P(LatchScript, GivesNoPlaceWhereSomebodyHasTakenTheKeyOfWhenWaitersAsked) {
+  set(1);
+  claim one = waiter();
+  latch().command({"SET", key.value_key() + ":i", "x"});
+  EXPECT_TRUE(std::holds_alternative<refused>(latch().acquire(one)));
+  EXPECT_EQ(waiting(), 0);
+}
+
 TEST_P(LatchScript, RefusesWhatIsNoLatch) {
   claim lock = claims.next();
   redis().must_acquire(lock);

@@ -429,6 +429,15 @@ TEST_P(QueueScript, ReleasesAlsoWhenSomebodyHasTakenTheQueuesKeys) {
   }
 }
 
+TEST_P(QueueScript, GivesNoPlaceWhereSomebodyHasTakenTheKeyOfWhenWaitersAsked) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  claim first = next_waiting(others);
+  redis().command({"SET", key.value_key() + ":i", "x"});
+  EXPECT_TRUE(std::holds_alternative<refused>(redis().acquire(first)));
+  EXPECT_FALSE(redis().exists(key.value_key() + ":w"));
+}
+
 TEST_P(QueueScript, AnOldTicketIsNotCountedAgainstTheLimit) {
   claim mine = claims.next();
   redis().must_acquire(mine);

@@ -240,6 +240,28 @@ TEST_P(SharedQueue, AsksForTheProofAlsoWhenSomethingIsGivenBack) {
   EXPECT_TRUE(granted_to(second));
 }
 
+// When waiters asked is lost, as where a server evicts it, and is begun anew where one is told to
+// ask.
+TEST_P(SharedQueue, LeavesNothingForEverWhereItIsNotKnownWhenWaitersAsked) {
+  claim writer = in_mode('p'), null = in_mode('c'), first = frozen(in_mode('x')),
+        second = waiting(in_mode('r'), wakeup_way::channel);
+  ASSERT_TRUE(granted_to(writer) && granted_to(null));
+  ASSERT_EQ(place_of(first), 0U);
+  ASSERT_EQ(place_of(second), 1U);
+  shared().command({"DEL", key.value_key() + ":i"});
+  shared().release(writer);
+  EXPECT_EQ(heard_by_the_frozen(), next(first, "0"));
+  EXPECT_GT(redis().pttl(key.value_key() + ":i"), 0);
+}
+
+TEST_P(SharedQueue, GivesNoPlaceWhereSomebodyHasTakenTheKeyOfWhenWaitersAsked) {
+  claim reader = in_mode('r'), writer = waiting(in_mode('x'));
+  ASSERT_TRUE(granted_to(reader));
+  shared().command({"SET", key.value_key() + ":i", "x"});
+  EXPECT_TRUE(std::holds_alternative<refused>(shared().acquire(writer)));
+  EXPECT_FALSE(redis().exists(key.value_key() + ":w"));
+}
+
 TEST_P(SharedQueue, BlocksNobodyByOneThatWantsMorePermitsThanThereAre) {
   claim held = permits(3, 3), greedy = waiting(permits(3, 3)), modest = waiting(permits(1, 3));
   ASSERT_TRUE(granted_to(held));

@@ -83,15 +83,16 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
         -- A time, for order beyond the life of a queue; but in the queue it only grows.
         ticket = text
         if last and last[2] + 0 >= now then ticket = string.format('%.0f', last[2] + 1) end
-        call('ZADD', KEYS[2], ticket, member)
-      else
-        call('ZADD', KEYS[2], ticket, member)
-        place = call('ZRANK', KEYS[2], member)
       end
     end
+    -- Each with its end behind it: where the next one fails, nothing is left for ever.
     call('HSET', KEYS[3], member, text)
-    call('PEXPIRE', KEYS[2], '180000')
     call('PEXPIRE', KEYS[3], '180000')
+    if new == 1 then
+      call('ZADD', KEYS[2], ticket, member)
+      if ARGV[6] ~= '0' then place = call('ZRANK', KEYS[2], member) end
+    end
+    call('PEXPIRE', KEYS[2], '180000')
     if held then return {'queued', place, remaining, ticket, now, new} end
   end
   queued = true

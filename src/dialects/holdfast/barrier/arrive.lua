@@ -65,10 +65,11 @@ if agreed and agreed ~= parties or here >= parties + 0 then
 end
 if not member then return {'shut'} end
 call('SET', KEYS[1], '1b:' .. parties .. ':' .. string.format('%.0f', floor), 'PX', '180000')
-if not arrived then call('ZADD', KEYS[2], text, member) end
+-- Each with its end behind it: where the next one fails, nothing is left for ever.
 call('HSET', KEYS[3], member, text)
-call('PEXPIRE', KEYS[2], '180000')
 call('PEXPIRE', KEYS[3], '180000')
+if not arrived then call('ZADD', KEYS[2], text, member) end
+call('PEXPIRE', KEYS[2], '180000')
 -- Later than those who went on before, also when their generation is ahead of the clock.
 if last and last + 0 >= now then text = string.format('%.0f', last + 1) end
 return {'queued', call('ZRANK', KEYS[2], member), 60000, text, now, arrived and 0 or 1}

@@ -49,9 +49,10 @@ if not since then
     since = text
     if last and last + 0 >= now then since = string.format('%.0f', last + 1) end
   end
-  call('ZADD', queue, since, member)
 end
+-- Each with its end behind it: where the next one fails, nothing is left for ever.
 call('HSET', asked, member, text)
-call('PEXPIRE', queue, '180000')
 call('PEXPIRE', asked, '180000')
+if new == 1 then call('ZADD', queue, since, member) end
+call('PEXPIRE', queue, '180000')
 return {'queued', call('ZRANK', queue, member), 60000, since, now, new}

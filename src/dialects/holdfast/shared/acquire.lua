@@ -124,12 +124,13 @@ if waits then
         end
       end
     end
-    call('ZADD', KEYS[2], string.format('%.0f', ticket), member)
   end
   ticket = ticket + 0
+  -- Each with its end behind it: where the next one fails, nothing is left for ever.
   call('HSET', KEYS[3], member, time_text)
-  call('PEXPIRE', KEYS[2], '180000')
   call('PEXPIRE', KEYS[3], '180000')
+  if new == 1 then call('ZADD', KEYS[2], string.format('%.0f', ticket), member) end
+  call('PEXPIRE', KEYS[2], '180000')
   waiting = true
 end
 

@@ -119,6 +119,7 @@ while true do
         if type(listeners) == 'number' then
           left = math.min(claim, 1000)
           redis.pcall('HSET', KEYS[3], member, heard .. ':' .. time_text)
+          redis.pcall('PEXPIRE', KEYS[3], '180000')  -- it may have been lost
         else
           -- We may not publish: those in front ask every 2 s.
           left = 3000 - math.floor((now - heard) / 1000)

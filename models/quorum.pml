@@ -11,15 +11,17 @@
  * begin. Left out, since it only refuses: not-after, and members that stay out. A request that fails
  * is asked again with another id, so it is another client here.
  *
- * Shows: whoever has won has a larger token than everybody who had won before he asked; a vote that
- * was released is not given again to a late renewal.
+ * A vote above the token that comes when the token is chosen does not count for it. The token may be
+ * chosen anew at any moment then; the machine does it when it has to.
+ *
+ * Shows: whoever has won has a larger token than everybody who had won before he asked; no two who
+ * win have the same token; a vote that was released is not given again to a late renewal.
  * Controls: NO_WRITE_BACK (the token is chosen, and nobody told) and FORGETS (a member loses its
  * counter and votes at once) must fail, and LATE_RENEWALS (a release does not raise the counter).
- * ONE_TOKEN asks for more: no two who win have the same token. That fails (A has voted for X with
- * 3, B with 2; B's vote vanishes before it is told 3; Y gets B and C, whose larger major is 3, too,
- * wins and releases; now C votes for X, with 5, which counts as agreed to 3: X has won by A and C).
- * It holds where no vote vanishes that is counted on (KEPT), and where a vote above the token that
- * comes when the token is chosen does not count (ABOVE_REFUSED).
+ * So must ABOVE_COUNTS, as it was once: a late vote above the token counts for it (A has voted for X
+ * with 3, B with 2; B's vote vanishes before it is told 3; Y gets B and C, whose larger major is 3,
+ * too, wins and releases; now C votes for X, with 5: X has won by A and C, and has 3 like Y).
+ * REACHED must fail as well: somebody wins with a token that was chosen anew.
  * Exclusion, and members that lose their memory: quorum-belief.pml.
  */
 #define MEMBERS 3
@@ -31,9 +33,7 @@
 byte counter[MEMBERS];
 byte vote[MEMBERS]; /* 0: for nobody */
 byte largest = 0;   /* token of those who have won */
-#ifdef ONE_TOKEN
-bool used[20]; /* tokens of those who have won */
-#endif
+bool used[20];      /* tokens of those who have won */
 
 inline count_members(condition, result) {
   result = 0;
@@ -42,6 +42,21 @@ inline count_members(condition, result) {
   :: m < MEMBERS -> if :: condition -> result++ :: else fi; m++
   :: m == MEMBERS -> break
   od
+}
+
+inline choose_token() { /* the largest; who is below it must agree first */
+  token = 0;
+  m = 0;
+  do
+  :: m < MEMBERS -> if :: major[m] > token -> token = major[m] :: else fi; m++
+  :: m == MEMBERS -> break
+  od;
+  m = 0;
+  do
+  :: m < MEMBERS -> agreed[m] = (major[m] == token); m++
+  :: m == MEMBERS -> break
+  od;
+  m = 0
 }
 
 inline forget_answers() { /* what is not needed any more makes no further states */
@@ -55,6 +70,9 @@ inline forget_answers() { /* what is not needed any more makes no further states
 
 proctype client(byte me) {
   byte m, many, token = 0, before;
+#ifdef REACHED
+  bool anew = false;
+#endif
   byte major[MEMBERS];
   bool asked[MEMBERS], agreed[MEMBERS];
 
@@ -78,18 +96,7 @@ proctype client(byte me) {
      }
   :: atomic { count_members(major[m] > 0, many);
        if :: many >= MAJORITY :: else -> goto over fi;
-       token = 0;
-       m = 0;
-       do
-       :: m < MEMBERS -> if :: major[m] > token -> token = major[m] :: else fi; m++
-       :: m == MEMBERS -> break
-       od;
-       m = 0;
-       do
-       :: m < MEMBERS -> agreed[m] = (major[m] == token); m++
-       :: m == MEMBERS -> break
-       od;
-       m = 0
+       choose_token()
      }
      break
   :: goto over
@@ -109,9 +116,10 @@ proctype client(byte me) {
             counter[m]++;
             vote[m] = me;
             major[m] = counter[m];
-            agreed[m] = (major[m] >= token);
-#ifdef ABOVE_REFUSED
-            if :: major[m] > token -> major[m] = 0; agreed[m] = false :: else fi
+#ifdef ABOVE_COUNTS
+            agreed[m] = (major[m] >= token)
+#else
+            agreed[m] = (major[m] == token)
 #endif
        :: skip
        fi;
@@ -119,9 +127,9 @@ proctype client(byte me) {
      }
   :: atomic {
        if
-       :: major[0] > 0 && !agreed[0] -> m = 0
-       :: major[1] > 0 && !agreed[1] -> m = 1
-       :: major[2] > 0 && !agreed[2] -> m = 2
+       :: major[0] > 0 && major[0] <= token && !agreed[0] -> m = 0
+       :: major[1] > 0 && major[1] <= token && !agreed[1] -> m = 1
+       :: major[2] > 0 && major[2] <= token && !agreed[2] -> m = 2
        fi;
 #ifdef NO_WRITE_BACK
        agreed[m] = true;
@@ -135,15 +143,25 @@ proctype client(byte me) {
 #endif
        m = 0
      }
+#ifndef ABOVE_COUNTS
+  :: atomic { /* chosen anew: those below it are told again */
+       major[0] > token || major[1] > token || major[2] > token;
+       choose_token();
+#ifdef REACHED
+       anew = true
+#endif
+     }
+#endif
   :: break
   od;
   atomic { count_members(agreed[m], many);
     if
     :: many >= MAJORITY ->
          assert(token > before);
-#ifdef ONE_TOKEN
          assert(!used[token]);
          used[token] = true;
+#ifdef REACHED
+         assert(!anew);
 #endif
          if :: token > largest -> largest = token :: else fi;
          forget_answers()
@@ -188,11 +206,7 @@ over:
 }
 
 active proctype clocks() {
-#ifdef KEPT
-  byte dropped = 2;
-#else
   byte dropped = 0;
-#endif
 end:
   do
   :: dropped < 2 -> atomic { dropped++; if :: vote[0] = 0 :: vote[1] = 0 :: vote[2] = 0 fi }

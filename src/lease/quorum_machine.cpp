@@ -54,7 +54,9 @@ quorum_step quorum_machine::on_vote(std::uint32_t attempt, std::size_t member, c
   if (state_ == state::waiting) return {};
   from.may_have_voted = false;
   if (const auto* given = std::get_if<dialects::granted>(&said)) {
-    from.said = token_ != 0 && given->major >= token_ ? answer::agreed : answer::voted;
+    from.said = token_ == 0 || given->major < token_ ? answer::voted
+                : given->major == token_             ? answer::agreed
+                                                     : answer::above;
     from.may_have_voted = true;
     from.major = given->major;
     from.deadline = lease_deadline(sent_at, settings_.lease);
@@ -126,7 +128,11 @@ quorum_step quorum_machine::decide(monotonic_time now) {
   if (state_ == state::agreeing && count(answer::agreed) >= needed()) return hold(now);
   if (state_ == state::asking && (founding_ || count(answer::blank) >= needed())) return found(now);
   if (!can_succeed()) return fail(now);
-  if (state_ == state::agreeing && count(answer::voted) > 0) return choose(now);
+  if (state_ != state::agreeing) return {};
+  if (count(answer::voted) > 0) return choose(now);
+  // An answer does not say to which token: so not while one is under way.
+  const bool is_open = count(answer::unsettled) > 0;
+  if (!is_open && count(answer::agreed) + count(answer::above) >= needed()) return choose_anew(now);
   return {};
 }
 
@@ -166,6 +172,15 @@ quorum_step quorum_machine::choose(monotonic_time now) {
   }
   if (count(answer::agreed) < needed()) return next;
   return hold(now);
+}
+
+// Too few can agree to the token, but with those that voted above it they are enough.
+quorum_step quorum_machine::choose_anew(monotonic_time now) {
+  for (seat& each : seats_) {
+    if (each.said == answer::agreed || each.said == answer::above) each.said = answer::voted;
+  }
+  state_ = state::asking;
+  return choose(now);
 }
 
 quorum_step quorum_machine::hold(monotonic_time now) {
@@ -361,22 +376,6 @@ errc quorum_machine::reason() const noexcept {
   }
   const bool decides = voting + count(answer::refused) >= needed();
   return common && decides ? *common : errc::unavailable;
-}
-
-std::string quorum_machine::explain() const {
-  std::string text = "it takes the votes of " + std::to_string(needed()) + " of " +
-                     std::to_string(seats_.size()) + " members";
-  const auto busy = count(answer::busy);
-  if (busy > 0) text += "; " + std::to_string(busy) + " have voted for another";
-  for (std::size_t i = 0; i < seats_.size(); ++i) {
-    const seat& each = seats_[i];
-    const bool is_awaited = each.said == answer::none && busy < needed();
-    const std::string why = each.said == answer::blank ? "it remembers nothing"
-                            : is_awaited               ? "it has not answered yet"
-                                                       : each.detail;
-    if (!why.empty()) text += "; " + settings_.names[i] + ": " + why;
-  }
-  return text;
 }
 
 // When so many votes for others have run out that there may be a majority for us.

@@ -61,14 +61,17 @@ std::string to_string(const quorum_step&);
 
 //   state \ event | enough votes    | too few can come | hint    | timer            | stop
 //   asking        | held, agreeing  | waiting, done    | note it | waiting, done (1)| done
-//   agreeing      | held (2)        | waiting, done    | note it | waiting, done    | done
+//   agreeing      | held, again (2) | waiting, done    | note it | waiting, done    | done
 //   waiting       | -               | -                | asking  | asking, done     | done
 //   done          | -               | -                | -       | -                | -
 //
 // Every member is asked at once, with one request id; a new attempt has a new one. Enough are n/2+1
 // votes. The token is the largest major among them; where they differ, those below it are asked to
 // agree, and the lock is held when a majority has reached the token while the vote was ours. So a
-// later holder's votes meet it at some member, and his token is larger, whatever the clocks do.
+// later holder's votes meet it at some member, and his token is larger, whatever the clocks do. A
+// member that votes above the token after it was chosen does not count for it: another may have had
+// the lock in between with the same one. Where too few agree without such votes, and all asked have
+// answered, the largest of them is chosen instead, and those below it are asked again.
 // (1) Who has not answered within `member_timeout` does not vote in this attempt. A member that did
 // not answer the last time is not even waited for so long where votes are split: without it, too, a
 // majority is there, which may be ours when they are asked again. (2) If the time
@@ -128,7 +131,8 @@ class quorum_machine {
   enum class answer : std::uint8_t {
     none,       // asked
     voted,      // with a major below the token, or the token is not chosen
-    agreed,     // its counter has reached the token while its vote was ours
+    agreed,     // its counter has reached the token while its vote was ours, from not above it
+    above,      // its vote came after the token was chosen, and is above it
     unsettled,  // asked to agree
     busy,       // it has voted for another
     blank,      // it remembers nothing
@@ -153,6 +157,7 @@ class quorum_machine {
   quorum_step ask(monotonic_time now);
   quorum_step decide(monotonic_time now);
   quorum_step choose(monotonic_time now);
+  quorum_step choose_anew(monotonic_time now);
   quorum_step hold(monotonic_time now);
   quorum_step found(monotonic_time now);
   quorum_step invite_late(std::size_t member, const dialects::vote& said);
@@ -166,7 +171,8 @@ class quorum_machine {
 
   std::size_t count(answer which) const noexcept;
   std::size_t ours() const noexcept {
-    return count(answer::voted) + count(answer::agreed) + count(answer::unsettled);
+    return count(answer::voted) + count(answer::agreed) + count(answer::above) +
+           count(answer::unsettled);
   }
   std::size_t needed() const noexcept { return majority_of(seats_.size()); }
   bool can_succeed() const noexcept;

@@ -147,9 +147,78 @@ TEST_F(QuorumMachine, lets_later_votes_agree_in_the_place_of_those_that_do_not) 
   agree(machine, 0, not_mine{});
   EXPECT_EQ(vote(machine, 3, second).send, asks({3}, what::agree));
   agree(machine, 3);
-  // Above the token already.
-  expect_held(vote(machine, 4, granted{999, lease}));
+  expect_held(vote(machine, 4, third));
   EXPECT_EQ(machine.token(), 103U);
+}
+
+// Between the two votes another may have had the lock, with the very token that was chosen here.
+TEST_F(QuorumMachine, does_not_hold_by_a_later_vote_above_the_token) {
+  auto machine = begun(3);
+  vote(machine, 0, third);
+  EXPECT_EQ(vote(machine, 1, second).send, asks({1}, what::agree));
+  EXPECT_EQ(vote(machine, 2, granted{105, lease}), quorum_step{});
+  expect_held(agree(machine, 1));
+  EXPECT_EQ(machine.token(), 103U);
+}
+
+TEST_F(QuorumMachine, chooses_a_later_vote_above_the_token_where_too_few_agree_without_it) {
+  auto machine = begun(3);
+  vote(machine, 0, third);
+  vote(machine, 1, second);
+  EXPECT_EQ(agree(machine, 1, not_mine{}), quorum_step{});
+  const auto again = vote(machine, 2, granted{105, lease}, after(3 * trip));
+  EXPECT_FALSE(again.done);
+  EXPECT_EQ(machine.token(), 105U);
+  EXPECT_EQ(again.send, asks({0}, what::agree));
+  EXPECT_EQ(again.wake_at, after(3 * trip) + member_timeout);
+  const auto step = agree(machine, 0);
+  expect_held(step);
+  EXPECT_EQ(machine.token(), 105U);
+  const auto end = lease_deadline(start, lease);
+  EXPECT_EQ(step.done->deadlines, (std::vector{end, monotonic_time::min(), end}));
+}
+
+TEST_F(QuorumMachine, chooses_anew_when_who_was_asked_to_agree_is_gone) {
+  for (const bool is_told : {false, true}) {
+    auto machine = begun(3);
+    vote(machine, 0, third);
+    vote(machine, 1, second);
+    vote(machine, 2, granted{999, lease});
+    const auto gone_at = after(2 * trip) + member_timeout;
+    const auto again = is_told ? machine.on_missing(1, 1, missing::unknown, "gone", gone_at)
+                               : machine.on_timer(gone_at);
+    EXPECT_EQ(again.send, asks({0}, what::agree));
+    expect_held(agree(machine, 0));
+    EXPECT_EQ(machine.token(), 999U);
+  }
+}
+
+// Nobody knows which token an answer is about.
+TEST_F(QuorumMachine, chooses_anew_only_when_all_have_answered_who_were_asked_to_agree) {
+  auto machine = begun(5);
+  vote(machine, 0, third);
+  vote(machine, 1, second);
+  vote(machine, 2, second);
+  vote(machine, 3, granted{105, lease});
+  EXPECT_EQ(vote(machine, 4, granted{107, lease}), quorum_step{});
+  EXPECT_EQ(agree(machine, 1, not_mine{}), quorum_step{});
+  EXPECT_EQ(machine.token(), 103U);
+  EXPECT_EQ(agree(machine, 2).send, asks({0, 2, 3}, what::agree));
+  EXPECT_EQ(machine.token(), 107U);
+  agree(machine, 0, not_mine{});
+  agree(machine, 2);
+  expect_held(agree(machine, 3));
+}
+
+TEST_F(QuorumMachine, gives_a_later_vote_above_the_token_back_with_the_others) {
+  auto machine = begun(3);
+  vote(machine, 0, third);
+  vote(machine, 1, second);
+  vote(machine, 2, granted{105, lease});
+  agree(machine, 1, not_mine{});
+  const auto step = agree(machine, 0, not_mine{});
+  expect_failed(step, errc::busy);
+  EXPECT_EQ(step.take_back, (std::vector<std::size_t>{0, 1, 2}));
 }
 
 TEST_F(QuorumMachine, believes_no_votes_whose_time_may_be_over) {

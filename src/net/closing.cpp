@@ -3,7 +3,6 @@
 #include <poll.h>
 
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -11,7 +10,7 @@
 
 #include "base/uncancelled.hpp"
 #include "net/clock.hpp"
-#include "net/descriptor.hpp"
+#include "net/own_to_process.hpp"
 #include "net/quiet_thread.hpp"
 #include "net/socket.hpp"
 #include "net/wake_up.hpp"
@@ -22,23 +21,13 @@ namespace {
 constexpr std::chrono::seconds longest_wait_at_exit{3};
 
 struct closings {
-  const std::uint64_t generation = process_generation();
   std::mutex guard;
   std::vector<std::function<void()>> waiting;  // guarded by `guard`
   std::atomic<int> under_way{0};               // threads
   wake_up one_ended;
 };
 
-// Of this process: those of its parent may be locked for ever. Never destroyed: a thread may still
-// use it when the process ends.
-closings& all() {
-  static std::atomic<closings*> last{nullptr};
-  auto* known = last.load();
-  if (known != nullptr && known->generation == process_generation()) return *known;
-  auto made = std::make_unique<closings>();
-  if (last.compare_exchange_strong(known, made.get())) return *made.release();
-  return *known;
-}
+closings& all() { return own_to_process<closings>(); }
 
 void close_waiting() {
   for (;;) {

@@ -1,13 +1,12 @@
 #include "net/resolve.hpp"
 
 #include <poll.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <mutex>
 #include <system_error>
 #include <utility>
 
+#include "net/own_to_process.hpp"
 #include "net/quiet_thread.hpp"
 
 namespace holdfast::net {
@@ -43,20 +42,6 @@ struct look_up {
 // Those under way in this process.
 class look_ups {
  public:
-  // Never destroyed. A forked child begins with none: the parent's threads are not there, and one
-  // of them may have had the mutex.
-  static look_ups& of_this_process() {
-    static std::atomic<look_ups*> current{nullptr};
-    auto* known = current.load(std::memory_order_acquire);
-    while (known == nullptr || known->process_ != ::getpid()) {
-      auto made = std::make_unique<look_ups>(known);
-      if (current.compare_exchange_strong(known, made.get())) return *made.release();
-    }
-    return *known;
-  }
-
-  explicit look_ups(const look_ups* of_the_parent) noexcept : of_the_parent_(of_the_parent) {}
-
   // The one for this host, or a new one. Null: there are too many.
   std::shared_ptr<look_up> join(const std::string& host, const std::string& port) {
     const std::lock_guard lock(guard_);
@@ -93,8 +78,6 @@ class look_ups {
     std::erase(all_, one);
   }
 
-  const ::pid_t process_ = ::getpid();
-  [[maybe_unused]] const look_ups* const of_the_parent_;  // not lost, but never touched
   std::mutex guard_;
   std::vector<std::shared_ptr<look_up>> all_;
 };
@@ -111,7 +94,7 @@ address_list numeric(const tcp_endpoint& where) {
 }
 
 resolved look_up_aside(const tcp_endpoint& where, const connect_limits& limits) {
-  auto& all = look_ups::of_this_process();
+  auto& all = own_to_process<look_ups>();
   const auto job = all.join(where.host, std::to_string(where.port));
   if (!job) {
     return {nullptr, "the host name '" + where.host +

@@ -83,9 +83,9 @@ void foreign_recipe::write_break(std::string_view name, std::string_view owner,
   for (const auto& key : keys) out.arg(key);
   out.arg(micros(not_after));
   out.arg(owner);
-  out.arg(told.command);
   out.arg(told.where);
   out.arg(told.what);
+  out.arg(told.command);
 }
 
 std::variant<break_end, refused> foreign_recipe::read_break(const resp::value& v) const {

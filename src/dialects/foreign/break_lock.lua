@@ -4,9 +4,9 @@
 --       of LPUSH the last is the list that its waiters listen to
 -- ARGV  1 not-after: refused when the server's time in us is later than this
 --       2 who has it: the text, or the field
---       3 how its library tells those who wait: PUBLISH, SPUBLISH or LPUSH; empty: it does not
---       4 the channel
---       5 the message
+--       3 the channel
+--       4 the message
+--       5 how its library tells those who wait: PUBLISH, SPUBLISH or LPUSH; empty: it does not
 -- Returns
 --   {"broken"}
 --   {"free"}         nobody has it
@@ -16,6 +16,7 @@ local call = redis.call
 --@include server_time
 local not_after = ARGV[1] + 0
 --@include only_in_time
+--@include say
 
 local function is_held_at(key)
   local kind = call('TYPE', key).ok
@@ -28,16 +29,12 @@ if not is_held_at(KEYS[1]) then return {'changed'} end
 for i = 1, #KEYS do
   if is_held_at(KEYS[i]) then call('DEL', KEYS[i]) end
 end
-if ARGV[3] == 'LPUSH' then
+if ARGV[5] == 'LPUSH' then
   local list = KEYS[#KEYS]
   call('DEL', list)
-  call('LPUSH', list, ARGV[5])
+  call('LPUSH', list, ARGV[4])
   call('PEXPIRE', list, 1000)
-elseif ARGV[3] ~= '' then
-  -- Before Redis 7 there are no messages within a hash slot.
-  local heard = redis.pcall(ARGV[3], ARGV[4], ARGV[5])
-  if type(heard) ~= 'number' and ARGV[3] == 'SPUBLISH' then
-    redis.pcall('PUBLISH', ARGV[4], ARGV[5])
-  end
+elseif ARGV[5] ~= '' then
+  say(ARGV[3], ARGV[4])
 end
 return {'broken'}

@@ -1,12 +1,11 @@
 // Ten thousand that want one lock.
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <thread>
 #include <vector>
 
 #include "conformance/conformance.hpp"
+#include "support/resident_memory.hpp"
 
 namespace holdfast::conformance {
 namespace {
@@ -17,12 +16,6 @@ constexpr std::size_t most_bytes_each = 65'536;  // with what the sanitizer keep
 #else
 constexpr std::size_t most_bytes_each = 4096;
 #endif
-
-std::size_t resident_bytes() {
-  std::size_t whole = 0, resident = 0;
-  std::ifstream{"/proc/self/statm"} >> whole >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
 
 task<> take_a_turn(lock wanted, std::size_t number, std::vector<std::size_t>& served,
                    fencing_token& last) {
@@ -38,7 +31,7 @@ class Crowd : public mutex_test {
   void serve(const client& crowded, const lock& wanted, std::size_t waiting) {
     auto first = another_client().mutex(wanted.name()).acquire();
     last_ = first.token();
-    const auto before = resident_bytes();
+    const auto before = support::resident_bytes();
     std::vector<task<>> all;
     for (std::size_t i = 0; i < crowd; ++i) {
       all.push_back(take_a_turn(wanted, i, served_, last_));
@@ -53,7 +46,8 @@ class Crowd : public mutex_test {
       expect_reason(crowded.mutex(wanted.name(), {.lease = 20s, .fair = true})
                         .try_acquire({.timeout = 100ms}),
                     errc::timed_out);
-      bytes_each_ = (std::max(resident_bytes(), before) - before) / crowd;  // it may shrink
+      bytes_each_ =
+          (std::max(support::resident_bytes(), before) - before) / crowd;  // it may shrink
       EXPECT_TRUE(first.release());
     });
     sync_wait(when_all(std::move(all)));

@@ -1,11 +1,11 @@
 // What happens to a cluster while clients contend for its locks; the history is checked. Slots are
 // moved to and fro, and nobody may lose what he has: renewals go on in the middle of a move.
 // Masters are frozen and killed, and come back as replicas of those that have taken their slots.
-#include <poll.h>
 
 #include "base/lock_key.hpp"
 #include "faults/undisturbed.hpp"
 #include "support/cluster_servers.hpp"
+#include "support/pause.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -13,15 +13,13 @@ namespace {
 class ClusterUnderLoad : public fault_test {};
 HOLDFAST_ON_EACH_SERVER(ClusterUnderLoad);
 
-void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
-
 // So long each half of it lasts: the keys are at the old master first, and then at the new one.
 void move(const support::cluster_servers& servers, std::uint16_t slot, milliseconds half) {
   const auto from = servers.master_of(slot), to = 1 - from;
   servers.begin_to_move(slot, from, to);
-  pause(half);
+  support::pause(half);
   servers.move_keys(slot, from, to);
-  pause(half);
+  support::pause(half);
   servers.end_to_move(slot, from, to);
 }
 
@@ -33,7 +31,7 @@ TEST_P(ClusterUnderLoad, SlotsAreMovedToAndFro) {
       for (int i = 0; i < 2; ++i) {
         for (const auto* const name : {"usual", "fair", "held"}) {
           move(servers, lock_key{name}.slot(), half);
-          pause(100ms);  // for work at the new master
+          support::pause(100ms);  // for work at the new master
         }
       }
     }
@@ -101,7 +99,7 @@ void LostMasters::lose_masters(const client_options& as) const {
   passing_masters of_the_locks(servers, run, lock_key{usual}.slot(), forgets);
   run.play({party(), party()}, 10s, [&] {
     of_the_locks.lose(0, 3, &private_server::freeze, &private_server::thaw);
-    pause(2s);  // until all nodes have told each other who follows whom
+    support::pause(2s);  // until all nodes have told each other who follows whom
     of_the_locks.lose(3, 0, &private_server::kill9, &private_server::restart);
     run.record({.what = history::kind::healed});
   });

@@ -1,11 +1,11 @@
 // Modes are changed while others want the lock and answers do not come. An observer sees what all
 // believe, and whoever believes at once must go together by the table of the modes.
-#include <poll.h>
 
 #include "faults/faulty_server.hpp"
 #include "faults/runs/contended_run.hpp"
 #include "faults/runs/ways.hpp"
 #include "support/fault_proxy.hpp"
+#include "support/pause.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -29,18 +29,16 @@ std::vector<contended> changed_locks(const std::string& url) {
   return all;
 }
 
-void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
-
 // Now and then nothing comes back: sometimes for longer than a call waits, or a lease lasts.
 void silence_answers(support::fault_proxy& network, contended_run& run) {
   const auto end = time_now() + disturbed;
   for (int i = 0; time_now() < end; ++i) {
     const auto begin = time_now();
     network.stall(i % 3 == 0 ? toward::server : toward::client);
-    pause(milliseconds(i % 4 == 3 ? 700 : 60));
+    support::pause(milliseconds(i % 4 == 3 ? 700 : 60));
     network.heal();
     run.record({.time = begin, .what = kind::broken, .until = time_now()});
-    pause(milliseconds(150));
+    support::pause(milliseconds(150));
   }
 }
 

@@ -1,6 +1,5 @@
 // What happens to a quorum's members while clients contend for its locks: killed, frozen, restarted
 // with nothing and with what they had, and with other clocks. The history is checked.
-#include <poll.h>
 
 #include <algorithm>
 #include <deque>
@@ -10,6 +9,7 @@
 #include "faults/faulty_server.hpp"
 #include "faults/runs/contended_run.hpp"
 #include "support/clock_shim.hpp"
+#include "support/pause.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -20,8 +20,6 @@ constexpr milliseconds longest_lease_time{1500};
 
 using group = std::vector<std::size_t>;
 const group few{0, 1}, others{2, 3}, most{0, 1, 2};
-
-void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
 
 class QuorumUnderLoad : public fault_test {
  protected:
@@ -110,9 +108,9 @@ TEST_P(QuorumUnderLoad, AMinorityIsKilledAndComesBackWithNothing) {
   play(7s, [&](contended_run&) {
     for (const auto& which : {few, others}) {
       each(which, &private_server::kill9);
-      pause(1000ms);
+      support::pause(1000ms);
       each(which, &private_server::restart);
-      pause(longest_lease_time + 1000ms);  // they stay out for so long
+      support::pause(longest_lease_time + 1000ms);  // they stay out for so long
     }
   });
   for (std::size_t i = 0; i + 1 < members; ++i) EXPECT_TRUE(remembers(i)) << "it votes again";
@@ -123,10 +121,10 @@ TEST_P(QuorumUnderLoad, AMinorityIsKilledAndComesBackWithWhatItHad) {
   play(5s, [&](contended_run&) {
     for (const auto& which : {few, others}) {
       each(which, &private_server::kill9);
-      pause(1000ms);
+      support::pause(1000ms);
       each(which, &private_server::restart);
       for (const auto i : which) EXPECT_TRUE(remembers(i));
-      pause(1500ms);
+      support::pause(1500ms);
     }
   });
 }
@@ -136,9 +134,9 @@ TEST_P(QuorumUnderLoad, AMinorityIsFrozen) {
   play(6s, [&](contended_run&) {
     for (const auto& which : {few, others}) {
       each(which, &private_server::freeze);
-      pause(2000ms);
+      support::pause(2000ms);
       each(which, &private_server::thaw);
-      pause(1000ms);
+      support::pause(1000ms);
     }
   });
 }
@@ -148,9 +146,9 @@ TEST_P(QuorumUnderLoad, AMajorityIsFrozenForLongerThanALease) {
   play(4s, [&](contended_run& run) {
     say_broken(run, 3000ms);
     each(most, &private_server::freeze);
-    pause(2500ms);
+    support::pause(2500ms);
     bring_back(most, &private_server::thaw);
-    pause(1500ms);
+    support::pause(1500ms);
   });
 }
 
@@ -160,10 +158,10 @@ TEST_P(QuorumUnderLoad, AMajorityIsKilledAndComesBackWithWhatItHad) {
     for (int round = 0; round < 2; ++round) {
       say_broken(run, 1500ms);
       each(most, &private_server::kill9);
-      pause(300ms);
+      support::pause(300ms);
       bring_back(most, &private_server::restart);
       for (const auto i : most) EXPECT_TRUE(remembers(i));
-      pause(2000ms);
+      support::pause(2000ms);
     }
   });
 }
@@ -173,9 +171,9 @@ TEST_P(QuorumUnderLoad, AMajorityIsKilledAndComesBackWithNothingAfterTheLongestL
   play(5s, [&](contended_run& run) {
     say_broken(run, longest_lease_time + 1000ms);
     each(most, &private_server::kill9);
-    pause(longest_lease_time + 200ms);
+    support::pause(longest_lease_time + 200ms);
     bring_back(most, &private_server::restart);
-    pause(3000ms);
+    support::pause(3000ms);
   });
 }
 
@@ -187,7 +185,7 @@ TEST_P(QuorumUnderLoad, AMajorityIsKilledAndComesBackWithNothingAtOnce) {
     say_forgotten(run, longest_lease_time);
     each(most, &private_server::kill9);
     bring_back(most, &private_server::restart);
-    pause(longest_lease_time + 3000ms);
+    support::pause(longest_lease_time + 3000ms);
   });
   for (const auto i : most) EXPECT_TRUE(remembers(i)) << "it votes again";
 }
@@ -197,7 +195,7 @@ TEST_P(QuorumUnderLoad, TheClocksOfAMinorityStepBack) {
   play(5s, [&](contended_run&) {
     for (const auto step : {-60s, -3600s}) {
       set_clocks(few, step);
-      pause(2500ms);
+      support::pause(2500ms);
     }
   });
 }
@@ -209,7 +207,7 @@ TEST_P(QuorumUnderLoad, TheClocksOfAMinorityStepForward) {
     for (const auto step : {60s, 3600s}) {
       say_forgotten(run, 200ms);
       set_clocks(few, step);
-      pause(2500ms);
+      support::pause(2500ms);
     }
   });
 }
@@ -220,7 +218,7 @@ TEST_P(QuorumUnderLoad, TheClocksOfAMajorityStepBack) {
   make();
   play(3s, [&](contended_run&) {
     set_clocks(most, -3600s);
-    pause(3000ms);
+    support::pause(3000ms);
   });
 }
 
@@ -229,7 +227,7 @@ TEST_P(QuorumUnderLoad, TheClocksOfAMajorityStepForward) {
   play(3s, [&](contended_run& run) {
     say_forgotten(run, 200ms);
     set_clocks(most, 3600s);
-    pause(3000ms);
+    support::pause(3000ms);
   });
 }
 

@@ -1,12 +1,12 @@
 // What happens to masters under Redis Sentinel while clients contend for their locks: they are
 // frozen, killed with what no replica has heard of, and come back. The history is checked.
-#include <poll.h>
 
 #include <future>
 #include <optional>
 
 #include "faults/faulty_server.hpp"
 #include "faults/runs/contended_run.hpp"
+#include "support/pause.hpp"
 #include "support/sentinel_group.hpp"
 
 namespace holdfast::faults {
@@ -21,8 +21,6 @@ const named held_for_long{"long", {.lease = 6s}, 4s};
 // On a machine as busy as here a living server may be silent for a while.
 constexpr milliseconds down_after{1000};
 constexpr std::size_t replicas = sentinel_group::members - 1;
-
-void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
 
 // How often two believed at once that they have a lock, with or without excuse.
 std::size_t beliefs_of_two(std::vector<history::event> all) {
@@ -98,7 +96,7 @@ class SentinelUnderLoad : public fault_test {
     });
     EXPECT_TRUE(eventually([&] { return group_->has_moved_from(old); }));
     (group_->server(old).*back)();
-    pause(700ms);
+    support::pause(700ms);
     group_->demote(old);
     RecordProperty("next_grant_ms_" + how, std::to_string(next.get().count()));
     group_->await_sentinels();

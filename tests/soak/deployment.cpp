@@ -1,20 +1,18 @@
 #include "soak/deployment.hpp"
 
-#include <poll.h>
-
 #include <stdexcept>
 
 #include "faults/moving_name.hpp"
 #include "support/eventually.hpp"
+#include "support/pause.hpp"
 
 namespace holdfast::soak {
 namespace {
 
 using support::cut;
 using support::eventually;
+using support::pause;
 using support::toward;
-
-void pass(milliseconds time) { ::poll(nullptr, 0, static_cast<int>(time.count())); }
 
 void demand(bool is_so, const char* what) {
   if (!is_so) throw std::runtime_error(what);
@@ -65,18 +63,18 @@ void deployment::hand_over() {
          "nobody is master");
   if (!eventually([&] { return !is_master(*master().server); }, milliseconds{6000})) return;
   master_ = 1 - master_;
-  pass(milliseconds{50});  // names move later than roles
+  pause(milliseconds{50});  // names move later than roles
   faults::lead_to({master().address});
 }
 
 void deployment::freeze(place& one, milliseconds length) {
   one.server->freeze();
-  pass(length);
+  pause(length);
   one.server->thaw();
 }
 
 const char* deployment::strike(unsigned dice) {
-  pass(milliseconds{dice / 8 % 300});
+  pause(milliseconds{dice / 8 % 300});
   switch (dice % 8) {
     case 0:
       hand_over();
@@ -97,16 +95,16 @@ const char* deployment::strike(unsigned dice) {
       return "all connections reset";
     case 5:
       master().line->cut_after(dice % 16 < 8 ? toward::server : toward::client, dice % 1500);
-      pass(milliseconds{100});
+      pause(milliseconds{100});
       break;
     case 6:
       master().line->stall(toward::client);
-      pass(milliseconds{300});
+      pause(milliseconds{300});
       break;
     default:
       master().line->refuse_connections();
       master().line->disconnect(cut::close);
-      pass(milliseconds{200});
+      pause(milliseconds{200});
       master().line->accept_connections();
       return "nobody listens";
   }

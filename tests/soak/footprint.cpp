@@ -1,11 +1,10 @@
 #include "soak/footprint.hpp"
+#include "support/resident_memory.hpp"
 
 #include <malloc.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <span>
 
 namespace holdfast::soak {
@@ -16,12 +15,6 @@ constexpr std::size_t mebibyte = 1024 * 1024;
 std::size_t entries(const char* directory) {
   const std::filesystem::directory_iterator all(directory);
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
-std::size_t resident_bytes() {
-  std::size_t whole = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> whole >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 struct limit {
@@ -57,7 +50,7 @@ std::size_t least(std::span<const footprint> of, std::size_t footprint::*field) 
 footprint measure() {
   const auto heap = ::mallinfo2();
   return {.heap = heap.uordblks + heap.hblkhd,
-          .resident = resident_bytes(),
+          .resident = support::resident_bytes(),
           .descriptors = entries("/proc/self/fd"),
           .threads = entries("/proc/self/task")};
 }

@@ -1,6 +1,5 @@
 #include "soak/work.hpp"
 
-#include <poll.h>
 #include <pthread.h>
 
 #include <random>
@@ -8,6 +7,7 @@
 
 #include "net/clock.hpp"
 #include "support/eventually.hpp"
+#include "support/pause.hpp"
 
 namespace holdfast::soak {
 namespace {
@@ -18,9 +18,6 @@ constexpr unsigned workers = 8;
 constexpr std::size_t long_lived_clients = 3;
 
 client_options options() { return {.connect_timeout = 2s, .response_timeout = 500ms}; }
-
-// A cancellation point.
-void linger(milliseconds time) { ::poll(nullptr, 0, static_cast<int>(time.count())); }
 
 task<result<lease>> ask(lock wanted) {
   co_return co_await wanted.async_try_acquire({.timeout = 3s});
@@ -94,7 +91,7 @@ void crew::use(const way& how, std::uint64_t dice) {
       inside.push_back(std::make_unique<visit>(*one.of, one.size, tally_.intruders));
     }
     if (dice % 16 < 3) (void)got->extend(20s);
-    linger(milliseconds{dice / 16 % 3});
+    support::pause(milliseconds{dice / 16 % 3});
     if (!got->held()) ++tally_.lost;
   }
   const auto releases = net::now();
@@ -126,7 +123,7 @@ void crew::cancel_workers(std::stop_token stop) {
     if (::pthread_create(&worker, nullptr, &cancelled_worker, this) != 0) {
       throw std::runtime_error("no thread can be made");
     }
-    linger(milliseconds(dice() % 50));
+    support::pause(milliseconds(dice() % 50));
     ::pthread_cancel(worker);
     ::pthread_join(worker, nullptr);
     ++tally_.cancelled;
@@ -140,7 +137,7 @@ void crew::come_and_go(std::stop_token stop) {
     use({redis.mutex("once " + std::to_string(i)), {}}, i);
     use(ways.at(i % ways.size()), i);
     ++tally_.clients;
-    linger(milliseconds{20});
+    support::pause(milliseconds{20});
   }
 }
 

@@ -1,6 +1,5 @@
 #include "faults/runs/contender.hpp"
-
-#include <poll.h>
+#include "support/pause.hpp"
 
 #include <utility>
 
@@ -13,8 +12,6 @@ using history::kind;
 using history::nanoseconds;
 
 constexpr milliseconds longest_change{300};
-
-void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
 
 }  // namespace
 
@@ -62,7 +59,7 @@ contender::contender(std::vector<contended> locks, const std::string& resources,
 void contender::run() {
   while (time_now() < until_) {
     take(locks_[any(locks_.size())], any(4) == 0 ? milliseconds(100) : milliseconds(5000));
-    pause(milliseconds(any(4)));
+    support::pause(milliseconds(any(4)));
   }
   for (const auto& one : locks_) take(one, milliseconds(20'000));
 }
@@ -127,7 +124,7 @@ bool contender::change(std::unique_ptr<possession>& mine, const contended& of, c
 
 // Counts rather than looks at a clock: the process may be frozen meanwhile.
 void contender::wait_for(const std::atomic<bool>& told) {
-  for (int i = 0; i < 200 && !told; ++i) pause(milliseconds(5));
+  for (int i = 0; i < 200 && !told; ++i) support::pause(milliseconds(5));
 }
 
 void contender::tell(kind what, const std::function<void(event&)>& details) {

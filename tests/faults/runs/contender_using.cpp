@@ -1,7 +1,7 @@
 // What a contender does with what the lock protects.
-#include <poll.h>
 
 #include "faults/runs/contender.hpp"
+#include "support/pause.hpp"
 
 namespace holdfast::faults {
 
@@ -49,9 +49,8 @@ void contender::read_twice(const lease& got) {
 }
 
 void contender::take_time() {
-  const auto pause = [](milliseconds time) { ::poll(nullptr, 0, int(time.count())); };
-  if (time_now() < until_) pause(least_hold_);
-  pause(milliseconds(any(any(20) == 0 ? 400 : 4)));
+  if (time_now() < until_) support::pause(least_hold_);
+  support::pause(milliseconds(any(any(20) == 0 ? 400 : 4)));
 }
 
 bool contender::look(const lease& got) {

@@ -1,11 +1,10 @@
 #include "faults/runs/strikes.hpp"
 
-#include <poll.h>
-
 #include <optional>
 #include <sstream>
 
 #include "support/eventually.hpp"
+#include "support/pause.hpp"
 
 namespace holdfast::faults {
 
@@ -42,9 +41,7 @@ constexpr history::bounds disturbed{.lock_free = {missed, a_claim},
                                     .call_arrives = no_order,
                                     .healing = healing};
 
-void pause(milliseconds time) { ::poll(nullptr, 0, int(time.count())); }
-
-void nothing(scene&) { pause(milliseconds(50)); }
+void nothing(scene&) { support::pause(milliseconds(50)); }
 
 const std::string& any_lock(scene& at) { return contests()[at.any(contests().size())].name; }
 
@@ -105,10 +102,10 @@ void kill_worker(scene& at) { at.workers.kill(victim(at).worker); }
 // So long that others have the lock, and change what it protects.
 void freeze_past_lease(scene& at, const target& who) {
   at.workers.freeze(who.worker);
-  pause(longest_lease());
+  support::pause(longest_lease());
   static_cast<void>(support::eventually(
       [&] { return owner(at, who.lock).value_or(who.worker) != who.worker; }, milliseconds(3000)));
-  pause(milliseconds(20 + at.any(200)));
+  support::pause(milliseconds(20 + at.any(200)));
   at.workers.thaw(who.worker);
 }
 
@@ -120,7 +117,7 @@ void stop_owner_past_lease(scene& at) { freeze_past_lease(at, find(at, owner)); 
 void stop_below_lease(scene& at) {
   const auto frozen = victim(at).worker;
   at.workers.freeze(frozen);
-  pause(milliseconds(20 + at.any(100)));
+  support::pause(milliseconds(20 + at.any(100)));
   at.workers.thaw(frozen);
 }
 
@@ -167,14 +164,14 @@ void while_broken(scene& at, Function&& function) {
 
 void proxy_delay(scene& at) {
   at.network.delay(any_direction(at), milliseconds(5 + at.any(60)));
-  pause(milliseconds(300));
+  support::pause(milliseconds(300));
   at.network.heal();
 }
 
 void proxy_stall_one_direction(scene& at) {
   while_broken(at, [&at] {
     at.network.stall(any_direction(at));
-    pause(milliseconds(50 + at.any(800)));
+    support::pause(milliseconds(50 + at.any(800)));
     at.network.heal();
   });
 }
@@ -183,7 +180,7 @@ void proxy_cut_after_n(scene& at) {
   while_broken(at, [&at] {
     const auto how = at.any(2) == 0 ? support::cut::close : support::cut::reset;
     at.network.cut_after(any_direction(at), at.any(800), how);
-    pause(milliseconds(100));
+    support::pause(milliseconds(100));
     at.network.heal();
   });
 }
@@ -213,7 +210,7 @@ void delete_keys(scene& at) {
 
 void server_restart_empty(scene& at) {
   emptied(at, [&at] { while_broken(at, [&at] { at.server.restart(); }); });
-  pause(milliseconds(500));
+  support::pause(milliseconds(500));
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ void examine_quorums(const std::vector<asked_sentinel>& all, const std::string& 
 
 // Most of all that there are must agree on a failover. Some may not be in the URL: of those it is
 // hoped that they answer.
-finding describe_how_many(const std::vector<asked_sentinel>& all) {
+void examine_number(const std::vector<asked_sentinel>& all, std::vector<finding>& into) {
   const auto answering =
       static_cast<std::size_t>(std::ranges::count_if(all, &asked_sentinel::answers));
   const auto silent = all.size() - answering;
@@ -132,14 +132,15 @@ finding describe_how_many(const std::vector<asked_sentinel>& all) {
   }
   const auto said = "only " + std::to_string(answering) + " of them answered";
   if (2 * (known - silent) <= known) {
-    return {severity::problem, "sentinel", said,
-            "more than half of all must agree on a failover: nobody replaces a master that dies "
-            "now. Start the others, or take those that are gone out of the URL (and SENTINEL RESET "
-            "the service at the rest)"};
+    into.push_back(
+        {severity::problem, "sentinel", said,
+         "more than half of all must agree on a failover: nobody replaces a master that dies "
+         "now. Start the others, or take those that are gone out of the URL (and SENTINEL RESET "
+         "the service at the rest)"});
+  } else if (answering < 3) {
+    into.push_back({severity::warning, "sentinel", said,
+                    "with fewer than three, nobody is left to agree on a failover when one dies"});
   }
-  if (answering >= 3) return {severity::ok, "sentinel", said, ""};
-  return {severity::warning, "sentinel", said,
-          "with fewer than three, nobody is left to agree on a failover when one dies"};
 }
 
 // How the bytes to them are secured. What is so for several is said once.
@@ -170,8 +171,7 @@ std::optional<net::endpoint> examine_sentinels(const redis::sentinel_group& grou
     into.push_back(describe(one, service, most));
     if (!found && !most.empty() && one.master() == most) found = one.where;
   }
-  into.push_back(describe_how_many(all));
-  if (into.back().level == severity::ok) into.pop_back();
+  examine_number(all, into);
   examine_quorums(all, service, into);
   examine_ways(all, group.tls, into);
   return found;

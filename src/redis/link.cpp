@@ -18,9 +18,6 @@ bool is_passing(int code) noexcept {
   return code == EAGAIN || code == EWOULDBLOCK || code == EINTR;
 }
 
-constexpr std::size_t usual_buffer = 16UL * 1024;
-constexpr std::size_t largest_buffer_kept = 4 * usual_buffer;
-
 // How a TLS server begins its complaint about a client that does not speak TLS.
 constexpr char tls_alert = 0x15;
 

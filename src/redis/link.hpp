@@ -97,10 +97,13 @@ class link {
   outcome fail(errc reason, std::string problem);
   outcome fail(resp::parse_result::outcome how);
 
+  static constexpr std::size_t usual_buffer = 16UL * 1024;
+  static constexpr std::size_t largest_buffer_kept = 4 * usual_buffer;
+
   net::descriptor socket_;
   std::unique_ptr<net::tls_session> tls_;  // null: plain
   net::tls_peer peer_ = net::tls_peer::server;
-  std::vector<char> buffer_ = std::vector<char>(16UL * 1024);
+  std::vector<char> buffer_ = std::vector<char>(usual_buffer);
   std::size_t begin_ = 0;  // of what is not parsed yet
   std::size_t end_ = 0;
   std::optional<resp::arrival> arriving_;  // the value there, of which some has come

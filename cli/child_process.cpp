@@ -55,7 +55,7 @@ constexpr std::size_t digits = 20;
 
 std::vector<char*> make_room_for_pid(std::vector<std::string>& environment) {
   const auto ours = std::to_string(::getpid());
-  // The same process by another number, which would contradict the new one.
+  // It names the same process by another number, so it would contradict the new one.
   if (std::ranges::find(environment, "LISTEN_PID=" + ours) != environment.end()) {
     std::erase_if(environment, [](const auto& one) { return one.starts_with("LISTEN_PIDFDID="); });
   }

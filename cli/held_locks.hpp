@@ -15,7 +15,8 @@ namespace holdfast::cli {
 // A name in which no byte can be taken for what stands between names and tokens.
 std::string unambiguous(std::string_view name);
 
-// What tells one grant of a lock from all others: its token, or the owner where there is none.
+// One grant of a lock, and the mark that no other grant of it has: its token, or the id of its
+// owner if it has no token.
 struct grant_mark {
   std::string name;
   std::string mark;  // empty when nobody knows

@@ -42,7 +42,7 @@ nlohmann::ordered_json listing_json(const lock_listing& found, const ls_options&
   return all;
 }
 
-// What may be missing, and why.
+// Says what may be missing, and why.
 void tell_what_is_missing(const lock_listing& found, const ls_options& options,
                           const context& shared) {
   constexpr std::size_t most_told = 20;

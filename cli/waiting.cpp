@@ -43,7 +43,7 @@ class interruption {
  private:
   void read() {
     pollfd polled[] = {{setting_.signals.fd(), POLLIN, 0}, {finished_.fd(), POLLIN, 0}};
-    // Nobody at a terminal should wonder. Who waits for a moment only is not bothered.
+    // After a second somebody at a terminal wonders; a shorter wait needs no message.
     int patience_ms = ::isatty(STDERR_FILENO) != 0 ? 1000 : -1;
     while (!ended_by_) {
       const int events = ::poll(polled, 2, patience_ms);

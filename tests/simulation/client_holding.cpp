@@ -40,10 +40,9 @@ void client::take(const leasing::acquire_outcome& got, history::kind how) {
   // An answer that was late has left little of its lease, and what made it late may last.
   undisturbed_ = got.deadline - now() > got.grant.ttl / 2 && !wire_.stalls();
   granted_at_ = got.granted_at;
-  // A message says when the lock was handed over; when that was here rests on the last sample.
-  const auto evidence = granted_by_answer_
-                            ? *answer_sent_at_
-                            : std::min(sampled_at_, world_.check().granted_at(got.grant.major));
+  const auto evidence =
+      granted_by_answer_ ? *answer_sent_at_
+                         : world_.check().evidence_for(got.grant.major, sampled_at_, world_.now());
   mode_is_unclear_ = false;
   belief_ = {std::string{claim_.owner.text()}, got.grant.major, share_of(claim_.wants),
              clock_.world(got.deadline), evidence};

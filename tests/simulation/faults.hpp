@@ -39,8 +39,10 @@ enum class fault : std::uint8_t {
   refusing,       // it is out of memory, read-only, without replicas, or its counter is none
   evicted,        // it needs memory, and keys that end by themselves are gone
   failed_over,    // a replica takes over, which has not heard the latest
+  replica_left,   // and the old master is its replica, to which clients are still connected
+  repeated,       // what its new master says, to one of these
 };
-inline constexpr std::size_t fault_kinds = 27;
+inline constexpr std::size_t fault_kinds = 29;
 inline constexpr std::array<std::string_view, fault_kinds> fault_names = {
     "request lost", "answer lost",       "request late",  "request repeated",
     "push lost",    "stalled",           "deaf",          "connection broken",
@@ -48,7 +50,8 @@ inline constexpr std::array<std::string_view, fault_kinds> fault_names = {
     "flushed",      "restarted empty",   "clock forward", "clock back",
     "meddled with", "gave up",           "cancelled",     "link cut",
     "half a link",  "link slow",         "foreign floor", "intruded",
-    "refusing",     "evicted",           "failed over"};
+    "refusing",     "evicted",           "failed over",   "replica left",
+    "repeated"};
 
 using fault_counts = std::array<std::uint64_t, fault_kinds>;
 

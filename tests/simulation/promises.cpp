@@ -58,6 +58,12 @@ monotonic_time promises::granted_at(dialects::token_major token) const {
   return found == grants_.end() ? monotonic_time::min() : found->second.at;
 }
 
+monotonic_time promises::evidence_for(dialects::token_major token, monotonic_time sampled_at,
+                                      monotonic_time now) const {
+  const auto at = grants_.contains(token) ? granted_at(token) : now;
+  return is_set_since(sampled_at) ? std::min(sampled_at, at) : at;
+}
+
 std::optional<microseconds> promises::opens_in(const waiter& one,
                                                std::span<const waiter* const> ahead) {
   std::vector<const holder*> in_the_way;

@@ -146,6 +146,11 @@ class promises {
   bool is_disrupted_since(monotonic_time then) const noexcept { return disrupted_at_ >= then; }
   bool is_set_since(monotonic_time then) const noexcept { return clock_set_at_ >= then; }
   monotonic_time granted_at(dialects::token_major token) const;
+  // Of a message: it says when the lock was handed over, and when that was here rests on the last
+  // sample of the server's clock, taken then, should the clock have been set since. Nothing excuses
+  // a grant that the server has not made.
+  monotonic_time evidence_for(dialects::token_major token, monotonic_time sampled_at,
+                              monotonic_time now) const;
   // When the lease ends that ends next; nothing: nobody has the lock.
   std::optional<monotonic_time> next_end() const;
   const std::vector<holder>& holders() const noexcept { return holders_; }

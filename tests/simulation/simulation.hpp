@@ -21,6 +21,8 @@ struct scenario {
   // And there are long uses and freezes, troubled links, servers that refuse, replicas that take
   // over, tokens of other servers and locks of other kinds under the same name.
   bool harsh = true;
+  // Replicas take over several times, and the old masters stay as replicas.
+  bool succeeds = false;
   // Clients' clocks are faster or slower than the server's by up to so many millionths: all that is
   // allowed for.
   std::int64_t drift = 10'000;

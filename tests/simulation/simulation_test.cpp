@@ -135,6 +135,20 @@ TEST_P(SimulationOf, KeepsThePromisesUnderEveryFault) {
   EXPECT_GT(asked_for, seeds / 20);
 }
 
+// A replica repeats to the clients of a demoted master what its new master says to others.
+TEST_P(SimulationOf, IsNotMisledByReplicas) {
+  const std::uint64_t seeds = usually(240);
+  std::uint64_t left = 0, repeated = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const auto result = simulation::simulate({.seed = seed, .of = GetParam(), .succeeds = true});
+    ASSERT_EQ(result.violation, "") << "seed " << seed;
+    left += result.faults[static_cast<std::size_t>(fault::replica_left)];
+    repeated += result.faults[static_cast<std::size_t>(fault::repeated)];
+  }
+  EXPECT_GT(left, seeds);
+  EXPECT_GT(repeated, seeds / 4);
+}
+
 // Three clients who want the lock once. Each of them is stopped after each event of the run, and
 // all must be served all the same.
 TEST_P(SimulationOf, BearsACancellationAtEveryEvent) {

@@ -1,6 +1,7 @@
 #include "simulation/wire.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "simulation/client.hpp"
@@ -12,6 +13,17 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr nanoseconds one_way = 2ms;
+constexpr nanoseconds stay_at_a_replica = 500ms;
+
+// A node of a cluster says where to ask; then nothing was done.
+bool sent_elsewhere(const resp::value& reply) {
+  return reply.is(resp::type::error) && reply.text.starts_with("MOVED");
+}
+
+bool refuses(const resp::value& one) {
+  return sent_elsewhere(one) || one.text.starts_with("READONLY") ||
+         one.text.starts_with("-READONLY");
+}
 
 }  // namespace
 
@@ -20,7 +32,8 @@ wire::wire(world& of, client& whose)
 
 bool wire::connect() {
   if (connection_ >= 0 || is_shut_to_requests() || is_shut_to_answers()) return false;
-  connection_ = world_.connect();
+  std::tie(connection_, is_at_replica_) = world_.connect_by_name();
+  connected_at_ = world_.now();
   return true;
 }
 
@@ -42,6 +55,7 @@ bool wire::is_shut_to_answers() const {
 void wire::cut(bool noticed) {
   under_way_ = {};
   const int old = std::exchange(connection_, -1);
+  is_at_replica_ = false;
   if (old >= 0 && noticed) world_.server().disconnect(old);
 }
 
@@ -102,8 +116,11 @@ void wire::travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t
                               life = client_.life()] {
     const bool alive = over == connection_ && how != fate::unanswered && flight != 0;
     const int by = alive ? over : world_.connect();
-    world_.check().asked_above(what.floor, world_.now());
-    if (what.what == use::request && !world_.is_refusing()) asked_at_ = world_.now();
+    const bool reads_only = alive && is_at_replica_;
+    if (!reads_only) world_.check().asked_above(what.floor, world_.now());
+    if (what.what == use::request && !world_.is_refusing() && !reads_only) {
+      asked_at_ = world_.now();
+    }
     auto reply = world_.execute(by, what.bytes);
     if (life == client_.life()) what.executed(reply);
     if (!alive) return world_.server().disconnect(by);
@@ -111,10 +128,23 @@ void wire::travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t
     client_.later(arrival(0), [this, use = what.what, flight, when, reply = std::move(reply)] {
       auto& current = under_way_[static_cast<std::size_t>(use)];
       if (current != flight) return;
-      current = 0;
-      client_.answered(use, when, reply);
+      if (sent_elsewhere(reply)) {
+        fail(use, flight, leasing::missing::not_sent);
+      } else {
+        current = 0;
+        client_.answered(use, when, reply);
+      }
+      leave_if_refused(reply);
     });
   });
+}
+
+// As redis/connection_upkeep.cpp: where a name has led to a replica it does so for a while.
+void wire::leave_if_refused(const resp::value& reply) {
+  if (!is_at_replica_) return;
+  const bool stays = !sent_elsewhere(reply) && world_.now() < connected_at_ + stay_at_a_replica;
+  const bool is_refused = refuses(reply) || std::ranges::any_of(reply.items, refuses);
+  if (is_refused && !stays) client_.break_connection();
 }
 
 void wire::fail(use what, std::uint64_t flight, leasing::missing how) {
@@ -150,7 +180,7 @@ void wire::stall() {
 bool wire::has_just_asked() const { return asked_at_ + dialects::longest_claim >= world_.now(); }
 
 bool wire::stalls() const {
-  return is_troubled() || world_.is_refusing() ||
+  return is_at_replica_ || is_troubled() || world_.is_refusing() ||
          std::ranges::max(heard_until_) > world_.now() + one_way;
 }
 

@@ -54,6 +54,9 @@ class wire {
   // From now on until then; what was wrong before is over.
   void afflict(trouble what, monotonic_time until);
   bool is_troubled() const;
+  // Its server was succeeded by another, whose replica it is.
+  void stay_at_replica() { is_at_replica_ = true; }
+  bool is_at_replica() const noexcept { return is_at_replica_; }
   // Nothing comes for a while.
   bool stalls() const;
   // The server has just executed what it asked, heard or not.
@@ -69,11 +72,14 @@ class wire {
   bool is_shut_to_requests() const;
   bool is_shut_to_answers() const;
   void stall();
+  void leave_if_refused(const resp::value& reply);
   monotonic_time arrival(std::size_t stream);
 
   world& world_;
   client& client_;
   int connection_ = -1;
+  bool is_at_replica_ = false;
+  monotonic_time connected_at_{};
   std::uint64_t flights_ = 0;
   std::array<std::uint64_t, 3> under_way_{};     // of each use; 0: none
   std::array<monotonic_time, 2> heard_until_{};  // what was sent first is heard first

@@ -36,6 +36,7 @@ world::world(const scenario& what)
     : scenario_(what),
       kind_(*what.of),
       dice_(what.seed),
+      other_dice_(what.seed ^ 0x6f74686572),
       faults_end_(what.faults ? begin_of_time + fault_phase : begin_of_time),
       short_uses_(dice_.chance(20) ? 20 : 80),
       long_times_(is_harsh() && dice_.chance(15)),
@@ -173,6 +174,9 @@ void world::plan_harsh_faults() {
   if (dice_.chance(10)) at(some_time(), [this] { refuse_writes(); });
   if (dice_.chance(10)) at(some_time(), [this] { fail_over(); });
   if (dice_.chance(10)) at(some_time(), [this] { evict(); });
+  for (auto times = draw_successions(); times > 0; --times) {
+    at(begin_of_time + other_dice_.time_up_to(fault_phase), [this] { fail_over(); });
+  }
 }
 
 void world::trouble_a_link() {
@@ -239,10 +243,17 @@ void world::fail_over() {
   at(when, [this, copy = server_.copy_of_keys(), heard = promises_.heard(now_)]() mutable {
     count(fault::failed_over);
     synchronize();
-    server_.fail_over(std::move(copy));
-    knows_scripts_ = false;
+    const bool leaves = leaves_a_replica();
+    if (leaves) {
+      leave_behind(std::move(copy));
+    } else {
+      server_.fail_over(std::move(copy));
+      knows_scripts_ = false;
+    }
     promises_.failed_over(heard, now_);
-    for (const auto& one : clients_) one->break_connection();
+    for (const auto& one : clients_) {
+      if (!leaves || !one->wire().is_at_replica()) one->break_connection();
+    }
     tell_emptied();
     for (const auto& one : clients_) one->disturb();
   });
@@ -414,8 +425,17 @@ std::uint64_t world::draw_clients() {
   return 2 + dice_.up_to(most_clients - 2);
 }
 
+// Each script has a form for nodes of a cluster, also those of operators and strangers.
+void world::join_a_cluster() {
+  server_.join_a_cluster(dice_.chance(70));
+  for (const auto& row : dialects::catalog()) {
+    for (const auto* const script : row.scripts) server_.know(*script);
+  }
+  for (const auto* const script : dialects::operator_scripts()) server_.know(*script);
+}
+
 outcome world::run() {
-  if (is_harsh() && dice_.chance(20)) server_.join_a_cluster(dice_.chance(70));
+  if (is_harsh() && dice_.chance(20)) join_a_cluster();
 
   const auto count = draw_clients();
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/lock_key.hpp"
@@ -32,6 +33,8 @@ class world {
   monotonic_time now() const noexcept { return now_; }
   bool faults() const noexcept { return now_ < faults_end_; }
   dice& chance() noexcept { return dice_; }
+  // What is drawn from this changes nothing of what is drawn from the other.
+  dice& other_chance() noexcept { return other_dice_; }
   // In so many of a hundred cases whoever has the lock needs it for a moment only.
   std::uint64_t short_uses() const noexcept { return short_uses_; }
   bool is_harsh() const noexcept { return scenario_.faults && scenario_.harsh; }
@@ -56,6 +59,8 @@ class world {
   // Who waits may have become one who need not be waited for, or the other way round.
   void reconsider() { promises_.reconsider(now_); }
   int connect();
+  // Perhaps to a master of before, which is a replica now; true: it is.
+  std::pair<int, bool> connect_by_name();
   resp::value execute(int connection, const std::string& bytes);
   void believes(const client& who, const belief& what, bool by_message);
   void refused_for_length() { ++result_.queue_full; }
@@ -82,6 +87,12 @@ class world {
   void damage_the_counter();
   void mend_the_counter();
   void fail_over();
+  // world_replica.cpp
+  std::uint64_t draw_successions();
+  bool leaves_a_replica();
+  void leave_behind(keyspace copy);
+  void let_replica_catch_up();
+  void drop_replica();
   void evict();
   void deliver_messages();
   void synchronize();
@@ -92,9 +103,10 @@ class world {
   const scenario scenario_;
   const kind& kind_;
   std::uint64_t draw_clients();
+  void join_a_cluster();
 
   const lock_key key_{"simulated"};
-  dice dice_;
+  dice dice_, other_dice_;
   monotonic_time now_ = begin_of_time;
   monotonic_time faults_end_;
   std::uint64_t short_uses_;

@@ -149,11 +149,13 @@ value from_lua(lua_State* lua, int at) {
   return v;
 }
 
-// Who else is sent what a script does. Here nobody is: there are no replicas.
+// Who else is sent what a script does: nobody, the append-only file (1), replicas (2), or both.
 constexpr int repl_none = 0;
+constexpr int repl_replica = 2;
 constexpr int repl_all = 3;
+thread_local bool to_replicas = true;
 int set_repl(lua_State* lua) {
-  luaL_checkinteger(lua, 1);
+  to_replicas = (luaL_checkinteger(lua, 1) & repl_replica) != 0;
   return 0;
 }
 
@@ -208,6 +210,8 @@ value compile_script(const std::string& sha1, std::string_view text) {
   return failure;
 }
 
+bool is_sent_to_replicas() { return to_replicas; }
+
 value run_script(std::string_view sha1, words keys, words args, const command_runner& run) {
   lua_State* lua = interpreter();
   set_global(lua, "KEYS", keys);
@@ -215,7 +219,9 @@ value run_script(std::string_view sha1, words keys, words args, const command_ru
   push(lua, sha1);
   lua_rawget(lua, LUA_REGISTRYINDEX);
   runner = &run;
+  to_replicas = true;
   const bool fine = lua_pcall(lua, 0, 1, 0) == 0;
+  to_replicas = true;
   runner = nullptr;
   value answer = from_lua(lua, lua_gettop(lua));
   if (!fine && !answer.is(type::error)) answer = error("ERR " + answer.text);

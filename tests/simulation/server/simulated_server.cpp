@@ -42,6 +42,10 @@ void split(std::string_view bytes, std::vector<std::string_view>& command) {
   if (command.empty() || !bytes.empty()) throw std::logic_error("not one command");
 }
 
+constexpr const char* at_a_replica = "READONLY You can't write against a read only replica.";
+// A node of a cluster that is a replica sends those who ask about keys to its master.
+constexpr const char* elsewhere = "MOVED 0 127.0.0.1:1";
+
 // Channels of a hash slot have names of their own.
 std::string name_of(std::string_view kind, std::string_view channel) {
   return (kind.starts_with("ss") || kind.starts_with("sm") ? "slot " : "") + std::string{channel};
@@ -65,8 +69,10 @@ simulated_server::client& simulated_server::client_of(int connection) {
 value simulated_server::execute(int connection, std::string_view bytes) {
   split(bytes, command_);
   has_written_ = false;
-  client_of(connection);
-  return run(connection, command_);
+  runs_at_replica_ = client_of(connection).is_at_replica;
+  auto answer = run(connection, command_);
+  runs_at_replica_ = false;
+  return answer;
 }
 
 std::vector<value> simulated_server::take_pushes(int connection) {
@@ -87,6 +93,7 @@ void simulated_server::restart_empty() {
   scripts_.clear();
   clients_.clear();
   told_.clear();
+  replica_.reset();
 }
 
 void simulated_server::fail_over(keyspace copy) {
@@ -95,11 +102,12 @@ void simulated_server::fail_over(keyspace copy) {
 }
 
 value simulated_server::refusal_of(std::string_view command) {
-  if (refusal_.empty() || has_written_) return {};
+  if (!runs_at_replica_ && (refusal_.empty() || has_written_)) return {};
   constexpr std::array growing{"SET", "MSET", "INCRBY", "ZADD", "HSET"};
   constexpr std::array shrinking{"DEL", "PEXPIRE", "PEXPIREAT", "ZREM", "ZPOPMIN", "HDEL"};
   const bool grows = std::ranges::find(growing, command) != growing.end();
   const bool writes = grows || std::ranges::find(shrinking, command) != shrinking.end();
+  if (runs_at_replica_) return writes ? error(at_a_replica) : value{};
   if (grows || (writes && !refuses_only_growth_)) return error(refusal_);
   has_written_ = writes;
   return {};
@@ -107,7 +115,9 @@ value simulated_server::refusal_of(std::string_view command) {
 
 value simulated_server::run(int connection, words command) {
   const auto name = command[0];
-  if (name == "EVALSHA" || name == "EVAL") return evaluate(command);
+  if (name == "EVALSHA" || name == "EVAL") {
+    return runs_at_replica_ && is_in_cluster_ ? error(elsewhere) : evaluate(command);
+  }
   if (name == "SCRIPT") return script(command);
   if (name == "SUBSCRIBE" || (name == "SSUBSCRIBE" && has_shards_)) {
     return subscribe(name == "SUBSCRIBE" ? "subscribe" : "ssubscribe", client_of(connection),
@@ -130,7 +140,8 @@ value simulated_server::run_on_keys(words command, bool resp3) {
   }
   if (command[0] == "PUBSUB" && command.size() == 3) return listeners(command[2]);
   if (auto refused = refusal_of(command[0]); refused.is(type::error)) return refused;
-  if (auto answer = keys_.run(command, now_, resp3)) return *std::move(answer);
+  auto& keys = runs_at_replica_ ? replica_->keys : keys_;
+  if (auto answer = keys.run(command, now_, resp3)) return *std::move(answer);
   return error("ERR unknown command '" + std::string(command[0]) + "'");
 }
 
@@ -177,8 +188,9 @@ value simulated_server::publish(std::string_view kind, std::string_view channel,
                                 std::string_view payload) {
   std::int64_t heard = 0;
   const auto name = name_of(kind, channel);
+  if (replica_ && !runs_at_replica_) repeat(name, push_of(kind, channel, bulk(payload)));
   for (auto& [connection, who] : clients_) {
-    if (!who.channels.contains(name)) continue;
+    if (who.is_at_replica != runs_at_replica_ || !who.channels.contains(name)) continue;
     told_.push_back(connection);
     who.pushes.push_back(push_of(kind, channel, bulk(payload)));
     ++heard;
@@ -187,8 +199,9 @@ value simulated_server::publish(std::string_view kind, std::string_view channel,
 }
 
 value simulated_server::listeners(std::string_view channel) const {
-  const auto count = std::ranges::count_if(
-      clients_, [&](const auto& one) { return one.second.channels.contains(channel); });
+  const auto count = std::ranges::count_if(clients_, [&](const auto& one) {
+    return one.second.is_at_replica == runs_at_replica_ && one.second.channels.contains(channel);
+  });
   value answer{.kind = type::array, .number = 0, .text = {}, .items = {}};
   answer.items = {bulk(channel), number(count)};
   return answer;

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -73,13 +74,32 @@ class simulated_server {
   keyspace copy_of_keys() const { return keys_; }
   void fail_over(keyspace copy);
 
+  // ---- a demoted master (simulated_replica.cpp)
+  // A replica takes over with these keys, and the old master becomes its replica. Connections stay
+  // at the old one, which answers what only reads, refuses what writes, and repeats to those who
+  // listen there what its new master publishes.
+  void be_succeeded(keyspace copy);
+  // To the replica, as by a name that still leads there.
+  int connect_to_replica();
+  bool has_replica() const noexcept { return replica_.has_value(); }
+  // The replica hears all that the master has done until now, and what was published to its
+  // listeners: to whom, and what.
+  std::vector<std::pair<int, resp::value>> let_replica_catch_up();
+  // It is gone, and so are the connections to it.
+  void drop_replica();
+
   void restart_empty();  // forgets keys and scripts, and closes every connection
   void flush_all() { keys_.clear(); }
 
  private:
   struct client {
-    std::set<std::string, std::less<>> channels;
-    std::vector<resp::value> pushes;
+    std::set<std::string, std::less<>> channels{};
+    std::vector<resp::value> pushes{};
+    bool is_at_replica = false;
+  };
+  struct replica {
+    keyspace keys;  // as it has heard of them
+    std::vector<std::pair<int, resp::value>> repeats{};
   };
 
   client& client_of(int connection);
@@ -95,11 +115,14 @@ class simulated_server {
 
   // An error, or null.
   resp::value refusal_of(std::string_view command);
+  void repeat(const std::string& name, const resp::value& push);
 
   keyspace keys_;
   std::string refusal_;
   bool refuses_only_growth_ = false;
   bool has_written_ = false;  // the script that runs
+  std::optional<replica> replica_;
+  bool runs_at_replica_ = false;  // the command that runs
   std::map<int, client> clients_;
   std::set<std::string, std::less<>> scripts_;
   std::map<std::string, std::string, std::less<>> forms_;  // SHA-1 -> that of the one for clusters

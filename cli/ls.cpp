@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "cli/lock_table.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
+#include "cli/scan_progress.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -21,6 +23,9 @@ struct ls_options {
   std::optional<std::string> pattern;  // none: all
   std::size_t limit = 1000;
   bool all_dialects = false;
+  bool scan = false;
+
+  bool looks_at_every_key() const { return scan || all_dialects; }
 };
 
 nlohmann::ordered_json unseen_json(const unseen_locks& some) {
@@ -33,6 +38,7 @@ nlohmann::ordered_json unseen_json(const unseen_locks& some) {
 
 nlohmann::ordered_json listing_json(const lock_listing& found, const ls_options& options) {
   nlohmann::ordered_json all = {{"complete", found.complete},
+                                {"indexed", found.indexed},
                                 {"locks", nlohmann::ordered_json::array()}};
   for (const auto& lock : found.locks) {
     all["locks"].push_back(to_json(lock));
@@ -62,15 +68,29 @@ void tell_what_is_missing(const lock_listing& found, const ls_options& options,
   }
 }
 
+void tell_of_index(const context& shared) {
+  note(shared, "indexed",
+       "this server has too many keys to look at each of them, so this is its index of held locks: "
+       "one that has been held for less than half a second may be missing (--scan looks at all)");
+}
+
+lock_listing look_for(const inspector& look, const ls_options& options, const context& shared) {
+  const auto pattern = options.pattern.value_or("*");
+  scan_progress bar{shared};
+  list_options how{.most = options.limit};
+  how.progress = [&bar](std::size_t scanned, std::size_t keys) { bar.show(scanned, keys); };
+  if (options.looks_at_every_key()) how.most_scanned = std::numeric_limits<std::size_t>::max();
+  return options.all_dialects ? look.list_all_dialects(pattern, how) : look.list(pattern, how);
+}
+
 int list_locks(const ls_options& options, const context& shared) {
   const inspector look{shared.connection.connect()};
-  const auto pattern = options.pattern.value_or("*");
-  const auto found = options.all_dialects ? look.list_all_dialects(pattern, options.limit)
-                                          : look.list(pattern, options.limit);
+  const auto found = look_for(look, options, shared);
   if (shared.json) {
     print_json(listing_json(found, options));
   } else {
     print(options.all_dialects ? dialect_table(found.locks) : lock_table(found.locks));
+    if (found.indexed) tell_of_index(shared);
     if (!found.complete) tell_what_is_missing(found, options, shared);
   }
   return found.complete ? success : incomplete_list;
@@ -91,6 +111,9 @@ void add_ls(CLI::App& program, context& shared) {
       ->type_name("N");
   command->add_flag("--all-dialects", options->all_dialects,
                     "Also locks of other libraries, recognised by what stands at their keys");
+  command->add_flag("--scan", options->scan,
+                    "Look at every key of the server, not at the index of held locks, however many "
+                    "there are");
   command->footer(
       "Examples:\n"
       "  holdfast ls\n"

@@ -44,7 +44,7 @@ _holdfast() {
     run) words="--shared --exclusive --fair --permits --all-of --member --members-file --longest-lease --dialect --retry-interval --wait --nonblock --wait-for-server --busy-exit-code --lease --on-lost --grace --signal --pass-passwords $common" ;;
     status) words="--dialect --member --members-file $common" ;;
     elect) words="--lease --grace --once --wait-for-server --signal --pass-passwords $common" ;;
-    ls) words="--limit --all-dialects $common" ;;
+    ls) words="--limit --all-dialects --scan $common" ;;
     watch) words="--dialect --interval --count $common" ;;
     release) words="--force --reason --dialect --member --members-file $common" ;;
     doctor) words="--member --members-file $common" ;;

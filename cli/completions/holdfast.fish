@@ -77,6 +77,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from elect' -l once -d 'do not c
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -x -a '(__fish_complete_subcommand)'
 complete -c holdfast -n '__fish_seen_subcommand_from ls' -l limit -x -d 'most locks to list'
 complete -c holdfast -n '__fish_seen_subcommand_from ls' -l all-dialects -d 'locks of other libraries, too'
+complete -c holdfast -n '__fish_seen_subcommand_from ls' -l scan -d 'look at every key'
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l dialect -x -a "$dialects" -d 'whose lock it is'
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l force -d 'needed'
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l reason -x -d 'why'

@@ -90,7 +90,7 @@ _holdfast() {
           ;;
         ls)
           _arguments $common '--limit[most locks to list]:number:' \
-            '--all-dialects[locks of other libraries, too]' '1:pattern:'
+            '--all-dialects[locks of other libraries, too]' '--scan[look at every key]' '1:pattern:'
           ;;
         watch)
           _arguments $common \

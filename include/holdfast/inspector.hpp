@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,11 +83,27 @@ struct unseen_locks {
   std::string why{};
 };
 
+/// How locks are listed.
+struct list_options {
+  std::size_t most = 1000;             ///< Locks in the answer.
+  std::size_t most_scanned = 250'000;  ///< Keys to look at, of all servers together.
+  /// Called now and then with the number of keys that were looked at, and of those that there are:
+  /// on the calling thread, which must not throw there.
+  std::function<void(std::size_t scanned, std::size_t keys)> progress{};
+  std::stop_token stop{};  ///< Ends the search by `failure{errc::cancelled}`.
+};
+
 /// What a bounded listing found.
 struct lock_listing {
   std::vector<lock_status> locks;  ///< Sorted by name.
   /// False when a bound was reached before the end, and when some could not be looked at.
   bool complete = true;
+  /// There were more keys than `most_scanned`, so the names of Holdfast's locks come from the
+  /// index. Not in it are locks that have been held for less than half a second (of those that are
+  /// held again and again for so short, a client writes down one name in 5 s), locks of clients
+  /// whose user may not write it, and for a minute after the server lost its data or failed over
+  /// what it lost.
+  bool indexed = false;
   std::vector<unseen_locks> unseen;
 };
 
@@ -118,24 +136,25 @@ class inspector {
   [[nodiscard]] lock_status status(std::string_view name, const dialect& how) const;
 
   /// The locks that are held, or shut, and whose name matches `pattern` (`*`, `?` and `[...]` as in
-  /// a shell, byte by byte), found by SCAN in steps: at most `most` locks, looking at about
-  /// `most_scanned` keys of the database. A lock that cannot be looked at, or a master of a cluster
-  /// that does not answer, hides no others: it is named in `unseen`. Throws `failure` when nothing
-  /// could be seen.
-  [[nodiscard]] lock_listing list(std::string_view pattern = "*", std::size_t most = 1000,
-                                  std::size_t most_scanned = 1'000'000) const;
+  /// a shell, byte by byte; without these it is one name, which is looked up directly). Up to
+  /// `most_scanned` keys are looked at by SCAN. When there are more, names come from the *index of
+  /// held locks*, however many keys of others there are: `indexed` says so, and what may be missing
+  /// then. A lock that cannot be looked at, or a master of a cluster that does not answer, hides no
+  /// others: it is named in `unseen`. Throws `failure` when nothing could be seen.
+  [[nodiscard]] lock_listing list(std::string_view pattern = "*",
+                                  const list_options& options = {}) const;
 
   /// The same, and the locks of other libraries that stand there, recognised by their key, its type
   /// and its content: their `dialect` is as `holdfast status --dialect` takes it, with the
   /// environment after a colon. A text that many libraries could have drawn (a uuid, for example)
   /// is a plain lock whose library is not known: the dialect `token`, and the whole key is its
   /// name. Locks that never end are listed too. A guess: another text of the same form is taken for
-  /// a lock, and what looks like none that is known here is left out. Looks at the keys twice, and
-  /// at each that is not Holdfast's by a command for 100 of them, so it needs the right to read
+  /// a lock, and what looks like none that is known here is left out. Other libraries have no
+  /// index, so the search ends after `most_scanned` keys, and is not complete then. It looks at
+  /// each key that is not Holdfast's by a command for 100 of them, so it needs the right to read
   /// every key. Over a cluster all masters are looked at.
   [[nodiscard]] lock_listing list_all_dialects(std::string_view pattern = "*",
-                                               std::size_t most = 1000,
-                                               std::size_t most_scanned = 1'000'000) const;
+                                               const list_options& options = {}) const;
 
   /// Takes a lock away from all who have it, whatever they are doing. The broken grants' tokens can
   /// never come again, and who breaks what and why is kept in the stream `hf:audit`, one entry for

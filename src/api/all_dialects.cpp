@@ -8,7 +8,9 @@
 #include "api/ask.hpp"
 #include "api/foreign_status.hpp"
 #include "api/key_scan.hpp"
+#include "api/lock_names.hpp"
 #include "api/native_locks.hpp"
+#include "api/native_status.hpp"
 #include "api/once.hpp"
 #include "api/survey.hpp"
 #include "base/glob.hpp"
@@ -66,45 +68,34 @@ class collection {
   std::vector<lock_status> found_;
 };
 
-// A server that did not answer was asked twice.
-void add_unseen(std::vector<unseen_locks> more, lock_listing& listing) {
-  const auto is_known = [&](const unseen_locks& one) {
-    return std::ranges::any_of(listing.unseen, [&](const unseen_locks& other) {
-      return one.server == other.server && one.name == other.name &&
-             (!one.server.empty() || one.why == other.why);
-    });
-  };
-  for (auto& one : more) {
-    if (!is_known(one)) listing.unseen.push_back(std::move(one));
-  }
-  if (!listing.unseen.empty()) listing.complete = false;
-}
-
 }  // namespace
 
-lock_listing inspector::list_all_dialects(std::string_view pattern, std::size_t most,
-                                          std::size_t most_scanned) const {
+lock_listing inspector::list_all_dialects(std::string_view pattern,
+                                          const list_options& options) const {
   auto& core = *redis_.core_;
   api::refuse_for_tenant(core);
-  auto listing = list(pattern, most, most_scanned);
   api::survey survey{core};
+  api::lock_names ours{core, pattern};
   collection others{core, pattern, survey};
-  api::key_scan scan{core, most_scanned};
-  const auto take = [&](const std::vector<std::string>& keys) {
-    others.look_at(keys);
-    return others.found().size() <= most;
-  };
-  survey.each_server([&](redis::connection& over) {
-    if (!scan.walk(over, "*", take)) listing.complete = false;
+  api::key_scan scan{core, survey, options};
+  lock_listing listing;
+  listing.indexed = scan.count() > options.most_scanned;
+  if (listing.indexed) ours.read_index(survey);
+  listing.complete = scan.walk("*", [&](std::vector<std::string> keys) {
+    for (const auto& key : keys) ours.add_key(key);
+    others.look_at(std::move(keys));
+    return ours.all().size() + others.found().size() <= options.most;
   });
-  add_unseen(survey.unseen(), listing);
+  api::show(core, ours, options.most, survey, listing);
   auto& all = listing.locks;
   std::ranges::move(others.found(), std::back_inserter(all));
   std::ranges::stable_sort(all, {}, &lock_status::name);
-  if (all.size() > most) {
-    all.resize(most);
+  if (all.size() > options.most) {
+    all.resize(options.most);
     listing.complete = false;
   }
+  listing.unseen = survey.unseen();
+  if (!listing.unseen.empty()) listing.complete = false;
   return listing;
 }
 

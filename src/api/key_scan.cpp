@@ -14,22 +14,44 @@ constexpr std::size_t longest_step = 1000;
 
 }  // namespace
 
-bool key_scan::walk(redis::connection& over, std::string_view match, const taking& take) {
+std::size_t key_scan::count() {
+  keys_ = 0;
+  survey_.each_server([&](redis::connection& at) {
+    const auto answer = answer_to(core_, at, {"DBSIZE"});
+    if (!answer.is(resp::type::integer)) {
+      throw failure{errc::server_error, "DBSIZE was answered strangely"};
+    }
+    keys_ += static_cast<std::size_t>(std::max<std::int64_t>(answer.number, 0));
+  });
+  return keys_;
+}
+
+bool key_scan::walk(std::string_view match, const taking& take) {
+  bool is_whole = true;
+  survey_.each_server([&](redis::connection& at) { is_whole = walk(at, match, take) && is_whole; });
+  return is_whole;
+}
+
+bool key_scan::walk(redis::connection& at, std::string_view match, const taking& take) {
   std::string cursor = "0";
   while (left_ > 0) {
+    if (options_.stop.stop_requested()) {
+      throw failure{errc::cancelled, "the search for locks was stopped"};
+    }
     const auto count = std::min(longest_step, left_);
     left_ -= count;
     auto answer =
-        answer_to(core_, over, {"SCAN", cursor, "MATCH", match, "COUNT", std::to_string(count)});
+        answer_to(core_, at, {"SCAN", cursor, "MATCH", match, "COUNT", std::to_string(count)});
     if (answer.items.size() != 2) {
       throw failure{errc::server_error, "SCAN was answered strangely"};
     }
     std::vector<std::string> keys;
     for (auto& key : answer.items[1].items) keys.push_back(std::move(key.text));
-    const bool enough = !take(keys);
+    const bool is_enough = !take(std::move(keys));
+    if (options_.progress) options_.progress(options_.most_scanned - left_, keys_);
     cursor = std::move(answer.items[0].text);
     if (cursor == "0") return true;
-    if (enough) return false;
+    if (is_enough) return false;
   }
   return false;
 }

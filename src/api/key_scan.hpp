@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/inspector.hpp>
+
+#include "api/survey.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::api {
@@ -14,17 +17,28 @@ namespace holdfast::api {
 // Looks at no more than a number of keys, of all servers together. Thread safety: one thread.
 class key_scan {
  public:
-  key_scan(runtime::client_core& core, std::size_t most) : core_(core), left_(most) {}
+  // `options` must outlive it.
+  key_scan(runtime::client_core& core, survey& over, const list_options& options)
+      : core_(core), survey_(over), options_(options), left_(options.most_scanned) {}
+
+  // How many keys all servers have, whosever they are. Throws failure when none can be asked.
+  std::size_t count();
 
   // Takes the keys of one step, of which one may come again in another; false: they are enough.
-  using taking = std::function<bool(const std::vector<std::string>&)>;
+  using taking = std::function<bool(std::vector<std::string>)>;
 
-  // True when those were all that match on this server. Throws failure when it cannot be asked.
-  bool walk(redis::connection& over, std::string_view match, const taking& take);
+  // True when those were all that match, on the servers that can be asked. Throws failure when none
+  // can be, and when it is to stop.
+  bool walk(std::string_view match, const taking& take);
 
  private:
+  bool walk(redis::connection& at, std::string_view match, const taking& take);
+
   runtime::client_core& core_;
+  survey& survey_;
+  const list_options& options_;
   std::size_t left_;
+  std::size_t keys_ = 0;
 };
 
 }  // namespace holdfast::api

@@ -17,7 +17,7 @@ namespace {
 // Loaded when logging in: token_release, which only slots of a cluster that move need, is not.
 constexpr std::array mutex_scripts = {
     &scripts::holdfast_acquire,  &scripts::holdfast_renew,           &scripts::holdfast_release,
-    &scripts::holdfast_withdraw, &scripts::holdfast_register_client,
+    &scripts::holdfast_withdraw, &scripts::holdfast_register_client, &scripts::holdfast_note_held,
 };
 
 constexpr std::array several_scripts = {

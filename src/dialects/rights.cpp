@@ -23,8 +23,8 @@ struct beside {
   const resp::script* around = nullptr;  // what its user wrote
 };
 
-constexpr std::string_view of_a_lock = "{@}* fence:* client:*";
-constexpr std::string_view of_a_shared_lock = "{@}* fence:* client:* once:*";
+constexpr std::string_view of_a_lock = "{@}* fence:* client:* held";
+constexpr std::string_view of_a_shared_lock = "{@}* fence:* client:* held once:*";
 
 constexpr beside table[] = {
     {"mutex", of_a_lock},
@@ -40,16 +40,18 @@ constexpr beside table[] = {
     {"semaphore", of_a_shared_lock},
     {"mode lock, NL to PW", of_a_shared_lock},
     {"mode lock, EX", of_a_shared_lock},
-    {"latch", "{@}* client:* once:*"},
+    {"latch", "{@}* client:* held once:*"},
     {"barrier", of_a_lock},
     {"counter", "counter:{@} once:*", {}, {}, {}, &scripts::holdfast_update_counter},
     {"fenced write", "@ fenced:*:@ once:*", "hset", {}, {}, &scripts::holdfast_fenced},
     {"rate limiter", "rate:{@} once:*"},
     {"block of ids", "ids:{@} once:*"},
     {operator_kind,
-     "{@}* {holdfast?doctor?*}* fence:* client:* audit q:{@}* q:{holdfast?doctor?*}* q:fence:* "
+     "{@}* {holdfast?doctor?*}* fence:* client:* held audit q:{@}* q:{holdfast?doctor?*}* "
+     "q:fence:* "
      "q:out:*",
-     "ping scan hgetall xadd", "config|get cluster|nodes client|tracking client|caching", "mutex"},
+     "ping dbsize scan zscan hgetall xadd",
+     "config|get cluster|nodes client|tracking client|caching", "mutex"},
     {deadlocks_kind, "waits"},
 };
 
@@ -144,6 +146,10 @@ rights rights_of(std::string_view kind, std::string_view names, const key_space&
   std::set<std::string> keys;
   add_words(known.keys, keys);
   for (const auto& key : keys) needed.keys.insert(pattern_of(key, names, space));
+  if (keys.contains("held")) {
+    const auto* const lists = &scripts::holdfast_note_held;
+    add_scripts({&lists, 1}, needed);
+  }
   add_kind(kind, space, needed);
   return needed;
 }

@@ -51,6 +51,7 @@ engine::engine(const redis::session_settings& session, const client_options& opt
                                         with_options(tuning, options), helper_)
                                   : nullptr),
       renewals_(*this, helper_),
+      held_(*this, helper_),
       registration_(*this, id_),
       callbacks_(timers_),
       waiting_(*this, id_),
@@ -59,7 +60,7 @@ engine::engine(const redis::session_settings& session, const client_options& opt
       told_keys_(*this),
       deadlocks_(options.detect_deadlocks ? std::make_unique<deadlock_watch>(*this, id_) : nullptr),
       hears_(options.wakeup == wakeup::notification) {
-  helper_.start({&only_.connection, &timers_, &renewals_});
+  helper_.start({&only_.connection, &timers_, &renewals_, &held_});
   if (options.min_replicas == 0) return;
   only_.replicas = std::make_unique<replication>(*this, only_.clock, session,
                                                  with_options(tuning, options), helper_);

@@ -23,6 +23,7 @@
 #include "runtime/channels.hpp"
 #include "runtime/cluster.hpp"
 #include "runtime/deadlock_watch.hpp"
+#include "runtime/held_index.hpp"
 #include "runtime/lock_sites.hpp"
 #include "runtime/observed_keys.hpp"
 #include "runtime/registration.hpp"
@@ -64,6 +65,7 @@ class engine final : private redis::connection::observer {
   redis::connection* home() noexcept { return cluster_ == nullptr ? &only_.connection : nullptr; }
   runtime::timers& timers() noexcept { return timers_; }
   runtime::renewals& renewals() noexcept { return renewals_; }
+  held_index& held() noexcept { return held_; }
   callback_thread& callbacks() noexcept { return callbacks_; }
   waiting_room& waiting() noexcept { return waiting_; }
   runtime::channels& channels() noexcept { return channels_; }
@@ -154,6 +156,7 @@ class engine final : private redis::connection::observer {
   master only_;  // of a cluster: its entry
   const std::unique_ptr<cluster> cluster_;
   runtime::renewals renewals_;
+  held_index held_;
   registration registration_;
   callback_thread callbacks_;
   waiting_room waiting_;

@@ -341,8 +341,11 @@ void tenure::on_timer(monotonic_time at) {
   {
     const scoped_mutex lock(mutex_);
     if (auto* const machine = std::get_if<acquiring>(&machine_)) {
+      // A gate is shut while somebody waits there.
+      if (spec_->is_gate && !spec_->foreign) engine_.held().note(spec_->key, noted_every);
       obey(machine->on_timer({at, leasing::far_future}));
     } else if (auto* const held = std::get_if<holding>(&machine_)) {
+      list_when_due(at);
       obey(held->on_timer(at));
     } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
       obey(giving_back->on_timer(at));

@@ -166,6 +166,8 @@ class tenure final : public holding,
   dialects::renew_verdict without_delay(dialects::renew_verdict verdict) const;
   result<void> extended(const dialects::renew_verdict& verdict, milliseconds asked,
                         monotonic_time sent_at, monotonic_time now) HOLDFAST_EXCLUDES(mutex_);
+  bool is_listed() const noexcept { return !spec_->is_gate && spec_->foreign == nullptr; }
+  void list_when_due(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   void lose() HOLDFAST_REQUIRES(mutex_);
   void tell_site(bool was_held) HOLDFAST_EXCLUDES(mutex_);
   void finish() HOLDFAST_REQUIRES(mutex_);
@@ -203,7 +205,11 @@ class tenure final : public holding,
   redis::connection* line_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   std::unique_ptr<leasing::outcome> failed_ HOLDFAST_GUARDED_BY(mutex_);  // what ended: not well
-  monotonic_time release_wait_ends_ HOLDFAST_GUARDED_BY(mutex_){};
+  union {  // one after the other: every held lock has such an object
+    // When the index of held locks is told of this one (again).
+    monotonic_time list_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
+    monotonic_time release_wait_ends_ HOLDFAST_GUARDED_BY(mutex_);
+  };
   std::stop_source lost_ HOLDFAST_GUARDED_BY(mutex_){std::nostopstate};
   std::shared_ptr<tenure> self_ HOLDFAST_GUARDED_BY(mutex_);
 

@@ -72,6 +72,10 @@ void tenure::hold(const leasing::acquire_outcome& got) {
   if (left > nanoseconds{0}) machine.on_extending(leasing::lease_with_deadline_in(left));
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
+  if (is_listed()) {
+    engine_.held().sample(spec_->key, got.granted_at);
+    list_at_ = got.granted_at + noted_after;
+  }
   obey(machine.start());
   if (outgoing_.in_doubt) obey(machine.on_doubt(net::now()));
   // Its loss has been told, and a change does not bring it back.
@@ -92,10 +96,19 @@ void tenure::obey(const leasing::hold_step& step) {
   if (step.renew) engine_.renewals().add(shared_from_this());
   if (step.wake_at) {
     const auto shared = together(*step.wake_at, spec_->lease);
-    engine_.timers().arm(*this, shared < machine.deadline() ? shared : *step.wake_at);
+    const auto at = shared < machine.deadline() ? shared : *step.wake_at;
+    engine_.timers().arm(*this, std::min(at, list_at_));
   }
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   if (step.lost) lose();
+}
+
+// The entry outlives this client, should it end without a release, by as much as the lock does.
+void tenure::list_when_due(monotonic_time now) {
+  if (now < list_at_) return;
+  const auto left = std::chrono::ceil<milliseconds>(remaining(now));
+  engine_.held().note(spec_->key, std::max(noted_every, left) + noted_every / 2);
+  list_at_ = now + noted_every;
 }
 
 void tenure::lose() {
@@ -145,6 +158,7 @@ void tenure::on_other_server(const redis::slot_set& of) {
     const scoped_mutex lock(mutex_);
     outgoing_.in_doubt = true;
     if (auto* const machine = std::get_if<holding>(&machine_)) {
+      if (is_listed()) list_at_ = net::now() + noted_after;  // it may not know of this one
       obey(machine->on_doubt(net::now()));
     } else if (auto* const asking = std::get_if<acquiring>(&machine_); asking && line_ == nullptr) {
       obey(asking->on_woken(present()));
@@ -207,6 +221,7 @@ result<void> tenure::extended(const dialects::renew_verdict& verdict, millisecon
     const scoped_mutex lock(mutex_);
     auto* const machine = std::get_if<holding>(&machine_);
     if (machine == nullptr) return failure{errc::lost, "the lease was released meanwhile"};
+    if (is_listed()) list_at_ = std::min(list_at_, now + noted_after);
     obey(got != nullptr ? machine->on_extended(got->ttl, asked, sent_at, now)
                         : machine->on_renewed(verdict, sent_at, now));
     is_held = machine->held(now);

@@ -55,6 +55,19 @@ inline finished holdfast_at(const private_server& server, words arguments) {
 
 inline constexpr ending exited(int code) { return {.exit_code = code, .signal = 0}; }
 
+// The program, which holds a lock until this is destroyed.
+class holder {
+ public:
+  holder(const private_server& server, const std::string& name)
+      : program_(call_at(server, {"run", name, "--", "sh", "-c", "echo in; exec cat"})) {
+    EXPECT_TRUE(program_.wait_for_output("in"));
+  }
+  pid_t pid() const { return program_.pid(); }
+
+ private:
+  child_process program_;
+};
+
 class CommandLine : public support::server_test {};
 
 }  // namespace holdfast::cli_tests

@@ -17,19 +17,6 @@ HOLDFAST_ON_EACH_SERVER(CommandLine);
 
 using nlohmann::json;
 
-// Holds a lock until it is destroyed.
-class holder {
- public:
-  holder(const private_server& server, const std::string& name)
-      : program_(call_at(server, {"run", name, "--", "sh", "-c", "echo in; exec cat"})) {
-    EXPECT_TRUE(program_.wait_for_output("in"));
-  }
-  pid_t pid() const { return program_.pid(); }
-
- private:
-  child_process program_;
-};
-
 std::string host() {
   std::array<char, 256> name{};
   EXPECT_EQ(::gethostname(name.data(), name.size() - 1), 0);

@@ -71,10 +71,10 @@ TEST_P(AllDialects, AreFoundWithinBounds) {
   EXPECT_EQ(all.locks.size(), 250U);
   EXPECT_TRUE(all.complete);
   EXPECT_TRUE(std::ranges::is_sorted(all.locks, {}, &lock_status::name));
-  const auto few = look.list_all_dialects("*", 3);
+  const auto few = look.list_all_dialects("*", {.most = 3});
   EXPECT_EQ(few.locks.size(), 3U);
   EXPECT_FALSE(few.complete);
-  EXPECT_FALSE(look.list_all_dialects("*", 1'000, 10).complete);
+  EXPECT_FALSE(look.list_all_dialects("*", {.most_scanned = 10}).complete);
 }
 
 }  // namespace

@@ -28,9 +28,13 @@ class Inspector : public mutex_test {
   std::int64_t server_seconds() const {
     return std::stoll(server().command({"TIME"}).items.at(0).text);
   }
+  void add_foreign_keys(int many) const {
+    server().command({"EVAL", "for i = 1, ARGV[1] do redis.call('SET', 'foreign ' .. i, '') end",
+                      "0", std::to_string(many)});
+  }
   // The keys that should not be there once nobody holds or wants a lock.
   std::set<std::string> keys_left() const {
-    constexpr std::string_view kept_on[] = {"hf:fence:", "hf:q:fence:", "hf:client:"};
+    constexpr std::string_view kept_on[] = {"hf:fence:", "hf:q:fence:", "hf:client:", "hf:held"};
     std::set<std::string> left;
     for (const auto& key : server().command({"KEYS", "*"}).items) {
       const auto& name = key.text;
@@ -190,18 +194,74 @@ TEST_P(Inspector, ListsAreSortedAndMatchPatterns) {
 TEST_P(Inspector, ListsAreBounded) {
   std::vector<lease> all;
   for (int i = 0; i < 10; ++i) all.push_back(redis().mutex(std::to_string(i)).acquire());
-  EXPECT_EQ(look().list("*", 10).locks.size(), 10U);
-  EXPECT_TRUE(look().list("*", 10).complete);
-  EXPECT_EQ(look().list("*", 9).locks.size(), 9U);
-  EXPECT_FALSE(look().list("*", 9).complete);
-  EXPECT_TRUE(look().list("*", 10, 0).locks.empty()) << "it may look at nothing";
-  EXPECT_FALSE(look().list("*", 10, 0).complete);
-  for (int i = 0; i < 5000; ++i) all.push_back(redis().mutex("x" + std::to_string(i)).acquire());
-  const auto few = look().list("*", 5000, 100);
-  EXPECT_FALSE(few.complete);
-  EXPECT_LT(few.locks.size(), 1000U) << "SCAN may look at some more than it was told";
-  EXPECT_FALSE(look().list("none", 10, 1000).complete);
-  EXPECT_TRUE(look().list("none", 10).complete);
+  const auto listed = [&](std::size_t most) { return look().list("*", {.most = most}); };
+  EXPECT_EQ(listed(10).locks.size(), 10U);
+  EXPECT_TRUE(listed(10).complete);
+  EXPECT_EQ(listed(9).locks.size(), 9U);
+  EXPECT_FALSE(listed(9).complete);
+}
+
+// Where there are more keys than may be looked at, names come from the index.
+TEST_P(Inspector, ListsAmongManyKeysAreReadFromTheIndex) {
+  add_foreign_keys(20'000);
+  std::vector<lease> all;
+  for (int i = 0; i < 300; ++i) all.push_back(redis().mutex("x" + std::to_string(i)).acquire());
+  const auto several = redis().rw("{shared}").shared().acquire();
+  ASSERT_TRUE(redis().latch("ready").try_set(1));
+  const auto listed = [&](const std::string& pattern) {
+    return look().list(pattern, {.most_scanned = 5'000});
+  };
+  EXPECT_TRUE(eventually([&] { return listed("*").locks.size() == all.size() + 2; }));
+  EXPECT_TRUE(listed("*").complete);
+  EXPECT_TRUE(listed("*").indexed);
+  EXPECT_THAT(names(listed("x12?")), ElementsAre("x120", "x121", "x122", "x123", "x124", "x125",
+                                                 "x126", "x127", "x128", "x129"));
+  EXPECT_THAT(names(listed("x7")), ElementsAre("x7"));
+  EXPECT_FALSE(listed("x7").indexed) << "one name is looked up directly";
+  EXPECT_EQ(look().list("*", {.most = 10, .most_scanned = 0}).locks.size(), 10U);
+  EXPECT_FALSE(look().list("*", {.most = 10, .most_scanned = 0}).complete);
+  EXPECT_FALSE(look().list("*").indexed);
+  // What is free now is not shown, though the index names it.
+  all.erase(all.begin() + 1, all.end());
+  EXPECT_TRUE(eventually([&] { return look().status("x299").what == state::free; }));
+  EXPECT_THAT(names(listed("*")), ElementsAre("ready", "x0", "{shared}"));
+}
+
+TEST_P(Inspector, LocksThatAreHeldForShortAreSampledForTheIndex) {
+  const auto index = [&] {
+    return server().command({"ZRANGE", "hf:held", "0", "-1"}).items.size();
+  };
+  EXPECT_TRUE(eventually([&] {
+    (void)redis().mutex("short").acquire().release();
+    return index() == 1;
+  }));
+}
+
+TEST_P(Inspector, SearchesTellHowFarTheyAreAndCanBeStopped) {
+  add_foreign_keys(20'000);
+  std::size_t scanned = 0;
+  std::size_t keys = 0;
+  list_options how;
+  how.progress = [&](std::size_t now, std::size_t of) {
+    EXPECT_GE(now, scanned);
+    scanned = now;
+    keys = of;
+  };
+  EXPECT_TRUE(look().list("*", how).complete);
+  EXPECT_GE(scanned, 20'000U);
+  EXPECT_GE(keys, 20'000U);
+  std::stop_source stop;
+  how.stop = stop.get_token();
+  how.progress = [&](std::size_t now, std::size_t) {
+    scanned = now;
+    stop.request_stop();
+  };
+  for (const bool all : {false, true}) {
+    const auto why = thrown_by(
+        [&] { (void)(all ? look().list_all_dialects("*", how) : look().list("*", how)); });
+    EXPECT_EQ(why.reason(), errc::cancelled);
+    EXPECT_LT(scanned, 10'000U);
+  }
 }
 
 TEST_P(Inspector, BreakingTellsWhoHadItAndIsRecorded) {

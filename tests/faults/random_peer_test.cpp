@@ -215,7 +215,7 @@ void meet(std::uint64_t seed) {
   expect_an_end(seed, "counter", [&] { (void)redis->counter("c").add(1); });
   expect_an_end(seed, "latch", [&] { (void)redis->latch("d").count(); });
   expect_an_end(seed, "status", [&] { (void)inspector{*redis}.status("a"); });
-  expect_an_end(seed, "list", [&] { (void)inspector{*redis}.list("*", 10, 5000); });
+  expect_an_end(seed, "list", [&] { (void)inspector{*redis}.list("*", {.most = 10}); });
   expect_an_end(seed, "end", [&] { redis.reset(); });
 }
 

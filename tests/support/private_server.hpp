@@ -70,6 +70,7 @@ class private_server {
   // One command over a connection of its own. An error reply is returned like any other.
   resp::value command(const std::vector<std::string>& words) const;
   // How often it has run this command.
+  // Without what clients write into the index of held locks, which they do in their own time.
   std::int64_t calls(const std::string& command_name) const;
   std::int64_t commands_processed() const;  // of all kinds, those of this question too
 

@@ -75,7 +75,7 @@ class stage {
       const auto& name = key.text;
       if (name.starts_with("hf:fence:")) continue;
       const bool stays = server_.command({"PTTL", name}).number == -1;
-      const bool may_expire = name.starts_with("hf:client:") ||
+      const bool may_expire = name.starts_with("hf:client:") || name == "hf:held" ||
                               (plan_.what.leaves_queue && name.ends_with("}:w")) ||
                               (plan_.what.leaves_queue && name.ends_with("}:i"));
       if (stays || !may_expire) left.push_back({.what = kind::left, .note = name});

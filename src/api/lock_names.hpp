@@ -1,0 +1,36 @@
+// Names of Holdfast's locks that may be held.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "api/survey.hpp"
+#include "runtime/client_core.hpp"
+
+namespace holdfast::api {
+
+// Whether the pattern can match one name only, and is that name.
+bool is_one_name(std::string_view pattern) noexcept;
+
+// Collects those that match a pattern. Thread safety: one thread.
+class lock_names {
+ public:
+  lock_names(runtime::client_core& core, std::string_view pattern)
+      : core_(core), pattern_(pattern) {}
+
+  void add(std::string name);
+  void add_key(std::string_view key);  // if it is that of a lock
+
+  // Those that their holders have written down. Where that cannot be read, it is noted.
+  void read_index(survey& over);
+
+  const std::set<std::string>& all() const noexcept { return names_; }
+
+ private:
+  runtime::client_core& core_;
+  const std::string_view pattern_;
+  std::set<std::string> names_;
+};
+
+}  // namespace holdfast::api

@@ -1,0 +1,182 @@
+#include "api/native_status.hpp"
+
+#include <type_traits>
+#include <utility>
+
+#include <holdfast/errc.hpp>
+
+#include "api/ask.hpp"
+#include "api/once.hpp"
+#include "dialects/holdfast/inspect.hpp"
+#include "dialects/holdfast/layout.hpp"
+
+namespace holdfast::api {
+namespace {
+
+using wall_time = std::chrono::system_clock::time_point;
+
+[[noreturn]] void refuse(const dialects::refused& why) { throw failure{why.code, why.detail}; }
+
+lock_share show(const dialects::share& share) {
+  if (share.mode == 's') return {.mode = {}, .permits = share.weight};
+  return {.mode = std::string(dialects::name_of_mode(share.mode))};
+}
+
+lock_holding grant_of(dialects::token_major major, holder who, server_time now) {
+  lock_holding grant{.who = std::move(who)};
+  if (major == 0) return grant;
+  grant.token = fencing_token{major * dialects::minors_per_major};
+  grant.since = dialects::granted_at(major, now);
+  return grant;
+}
+
+void add(lock_holding grant, lock_status& status) {
+  if (status.holders.empty()) {
+    status.what = lock_status::state::held;
+    status.owner = grant.who;
+    status.token = grant.token;
+    status.remaining = grant.remaining;
+    status.since = grant.since;
+  }
+  status.holders.push_back(std::move(grant));
+}
+
+void describe(const dialects::lock_held& held, known_clients& known, lock_status& status) {
+  auto grant = grant_of(held.major, known.who(held.client, held.owner), held.now);
+  grant.remaining = held.ttl;
+  status.of = lock_status::kind::mutex;
+  status.holding = 1;
+  add(std::move(grant), status);
+}
+
+void describe(const dialects::shared_holder& held, known_clients& known, lock_status& status,
+              server_time now = server_time::max()) {
+  auto grant = grant_of(held.major, known.who(held.client, held.owner), now);
+  grant.has = show(held.has);
+  add(std::move(grant), status);
+}
+
+lock_status::kind kind_of(char family) {
+  return family == 's' ? lock_status::kind::semaphore : lock_status::kind::mode_lock;
+}
+
+void describe(const dialects::lock_shared& held, known_clients& known, lock_status& status) {
+  for (const auto& one : held.holders) {
+    describe(one, known, status, held.now);
+    status.holders.back().remaining =
+        std::chrono::duration_cast<std::chrono::milliseconds>(one.until - held.now);
+  }
+  status.remaining = status.holders.front().remaining;
+  status.of = kind_of(held.family);
+  status.holding = held.count;
+  status.permits_in_use = held.in_use;
+}
+
+void describe(dialects::lock_queue queue, known_clients& known, lock_status& status) {
+  status.waiting = queue.waiting;
+  status.permits = queue.permits;
+  for (auto& place : queue.first) {
+    waiter one{known.who(place.client, std::move(place.owner)),
+               wall_time{place.since.time_since_epoch()}, show(place.wants)};
+    status.queue.push_back(std::move(one));
+  }
+  if (status.of != lock_status::kind::unknown || queue.first.empty()) return;
+  switch (queue.whose) {
+    case dialects::family::latch:
+      status.of = lock_status::kind::latch;
+      return;
+    case dialects::family::barrier:
+      status.of = lock_status::kind::barrier;
+      return;
+    case dialects::family::several:
+      status.of = kind_of(queue.first.front().wants.mode);
+      return;
+    case dialects::family::mutex:
+    case dialects::family::none:
+      status.of = lock_status::kind::mutex;
+  }
+}
+
+}  // namespace
+
+lock_status take_away(runtime::client_core& core, const lock_key& key) {
+  lock_status broken;
+  broken.name = key.name();
+  known_clients known(core);
+  const auto plain = dialects::read_break(
+      key, ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
+        dialects::write_break(key, not_after, out);
+      }));
+  if (const auto* was = std::get_if<dialects::lock_broken>(&plain)) {
+    describe(dialects::lock_held{.major = was->major,
+                                 .client = was->client,
+                                 .owner = was->owner,
+                                 .ttl = std::nullopt,
+                                 .now = server_time::max()},
+             known, broken);
+    return broken;
+  }
+  const auto* why = std::get_if<dialects::refused>(&plain);
+  if (why == nullptr) return broken;
+  // What is no mutex may be a lock that several hold.
+  if (why->code != errc::foreign_key) refuse(*why);
+  const auto shared = dialects::read_break_shared(
+      key, ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
+        dialects::write_break_shared(key, not_after, out);
+      }));
+  if (const auto* refusal = std::get_if<dialects::refused>(&shared)) refuse(*refusal);
+  if (const auto* was = std::get_if<dialects::shared_broken>(&shared)) {
+    constexpr std::size_t most = 100;
+    for (const auto& one : was->holders) {
+      if (broken.holders.size() == most) break;
+      describe(one, known, broken);
+      broken.of = kind_of(one.has.mode);
+      broken.permits_in_use += broken.holders.back().has.permits;
+    }
+    broken.holding = was->count;
+  }
+  return broken;
+}
+
+lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known) {
+  const auto answer =
+      ask(core, key.slot(), [&](resp::writer& out) { dialects::write_inspect(key, out); });
+  const auto verdict = dialects::read_inspect(answer);
+  if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
+  lock_status status;
+  status.name = key.name();
+  if (const auto* foreign = std::get_if<dialects::lock_foreign>(&verdict)) {
+    status.what = lock_status::state::foreign;
+    status.detail = foreign->detail;
+  } else if (const auto* held = std::get_if<dialects::lock_held>(&verdict)) {
+    describe(*held, known, status);
+  } else if (const auto* shared = std::get_if<dialects::lock_shared>(&verdict)) {
+    describe(*shared, known, status);
+  } else if (const auto* gate = std::get_if<dialects::lock_gate>(&verdict)) {
+    status.what = lock_status::state::shut;
+    status.of = gate->family == 'l' ? lock_status::kind::latch : lock_status::kind::barrier;
+    status.count = gate->count;
+  }
+  describe(dialects::read_queue(answer), known, status);
+  return status;
+}
+
+void show(runtime::client_core& core, const lock_names& names, std::size_t most, survey& over,
+          lock_listing& listing) {
+  known_clients known(core);
+  for (const auto& name : names.all()) {
+    if (listing.locks.size() == most) {
+      listing.complete = false;
+      break;
+    }
+    const auto key = core.engine().key_of(name);
+    over.look(name, key.slot(), [&] {
+      auto found = status_of(core, key, known);
+      const bool is_shown =
+          found.what == lock_status::state::held || found.what == lock_status::state::shut;
+      if (is_shown) listing.locks.push_back(std::move(found));
+    });
+  }
+}
+
+}  // namespace holdfast::api

@@ -1,0 +1,62 @@
+// Which locks this client holds, written down at the server for people who list locks.
+#pragma once
+
+#include <atomic>
+#include <string_view>
+#include <vector>
+
+#include "base/lock_key.hpp"
+#include "base/mutex.hpp"
+#include "dialects/holdfast/held_index.hpp"
+#include "net/background_thread.hpp"
+#include "redis/request.hpp"
+
+namespace holdfast::runtime {
+
+class engine;
+
+// What a lock costs does not depend on it: a lock that is held for long is written down once it has
+// been held for `noted_after`, and then every `noted_every`, many of them in one command. Of the
+// locks that are held for less, one name is every `sampled_every`. Nothing waits for it and nothing
+// depends on it: what could not be written is written the next time.
+// (docs/decisions/0021-index-of-held-locks.md)
+inline constexpr milliseconds noted_after{250};
+inline constexpr milliseconds noted_every{60'000};
+inline constexpr milliseconds sampled_every{5'000};
+
+// Thread safety: note() and sample() from any thread; the rest as its bases say.
+class held_index final : public net::attendant, private redis::request {
+ public:
+  held_index(engine& owner, net::background_thread& helper);
+
+  // The lock may be held for `at_most` from now on.
+  void note(const lock_key& lock, milliseconds at_most) HOLDFAST_EXCLUDES(mutex_);
+
+  // The lock has been granted. Cheap but for one in `sampled_every`.
+  void sample(const lock_key& lock, monotonic_time now) {
+    if (now.time_since_epoch().count() < sampled_at_.load(std::memory_order_relaxed)) return;
+    take_sample(lock, now);
+  }
+
+  interest wants(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+  void attend(short events, monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+
+ private:
+  void write(resp::writer& out, monotonic_time sent_at) override;
+  void on_reply(resp::value& reply) override HOLDFAST_EXCLUDES(mutex_);
+  void on_failed(redis::fate what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
+  void take_sample(const lock_key& lock, monotonic_time now) HOLDFAST_EXCLUDES(mutex_);
+  void end(monotonic_time quiet_until) HOLDFAST_EXCLUDES(mutex_);
+
+  engine& engine_;
+  net::background_thread& helper_;
+  const dialects::held_index_place place_;
+  std::atomic<monotonic_time::rep> sampled_at_;  // the next time, in nanoseconds of boot_clock
+  std::vector<dialects::held_name> sent_;        // changes only while no command is under way
+  mutex mutex_;
+  std::vector<dialects::held_name> noted_ HOLDFAST_GUARDED_BY(mutex_);
+  monotonic_time quiet_until_ HOLDFAST_GUARDED_BY(mutex_){};
+  bool is_under_way_ HOLDFAST_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace holdfast::runtime

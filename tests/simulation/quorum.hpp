@@ -22,7 +22,8 @@ struct quorum_outcome {
 // or while the clocks of all members are set by hours, also back, and none loses its memory. In
 // half of the runs each link between a client and a member fails by itself, too: it refuses, holds
 // back what goes one way or both, or is slow; and members forget votes that are counted on. The
-// clients' clocks differ from the members' by up to a hundredth.
+// clients' clocks differ from the members' by up to a hundredth: the clients' run at rates of their
+// own, or the members' do, each at its own, or all.
 // Then everything works, and everyone must get the lock once more. Checked:
 //
 //   S1  no two believe that they hold the lock, but for a longest lease after a clock was set

@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 candidate::candidate(assembly& of, std::uint8_t number)
     : assembly_(of),
       number_(number),
-      clock_(timeline::begin, static_cast<std::int64_t>(of.chance().up_to(20'000)) - 10'000),
+      clock_(timeline::begin,
+             of.drift_of_client(static_cast<std::int64_t>(of.chance().up_to(20'000)) - 10'000)),
       id_{client_id{{number}}},
       server_clocks_(of.size()),
       floors_(of.size()) {

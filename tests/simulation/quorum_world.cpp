@@ -25,16 +25,22 @@ constexpr nanoseconds time_to_leave = 2 * response_timeout + 500ms + 50ms;
 // What clocks are set by stays within a day, beyond which a member refuses tokens of others.
 constexpr nanoseconds longest_step = 3h;
 constexpr int most_steps = 3;
+// In millionths: all that is allowed for.
+constexpr std::int64_t most_drift = 10'000;
 
 }  // namespace
 
 assembly::assembly(std::uint64_t seed, bool calm)
     : dice_(seed),
+      other_dice_(seed ^ 0x6f74686572),
       calm_(calm),
       links_are_bad_(!calm && dice_.chance(50)),
       clocks_(calm || !dice_.chance(25) ? clocks::none
               : dice_.chance(50)        ? clocks::of_few
                                         : clocks::of_all),
+      drifts_(calm || other_dice_.chance(50) ? drifts::clients
+              : other_dice_.chance(50)       ? drifts::members
+                                             : drifts::both),
       faults_end_(begin + (calm ? 0s : fault_phase)) {
   const std::size_t size = links_are_bad_ && dice_.chance(50) ? 3 : 3 + dice_.up_to(2);
   for (std::size_t i = 0; i < size; ++i) {
@@ -43,18 +49,27 @@ assembly::assembly(std::uint64_t seed, bool calm)
     const bool may_forget = clocks_ != clocks::of_all && i < (size - 1) / 2;
     const auto ahead = may_forget ? 1h + dice_.time_up_to(longest_lease / 2) : dice_.time_up_to(1h);
     const auto part = std::chrono::floor<microseconds>(ahead);
-    members_.push_back(std::make_unique<member>(std::chrono::hours{24} * 365 * 50 + part));
+    members_.push_back(
+        std::make_unique<member>(std::chrono::hours{24} * 365 * 50 + part, draw_drift_of_member()));
     names_.push_back("member " + std::to_string(i));
   }
 }
 
 assembly::~assembly() = default;
 
+// Half of the clocks are as fast or as slow as may be.
+std::int64_t assembly::draw_drift_of_member() {
+  if (drifts_ == drifts::clients) return 0;
+  const auto most = drifts_ == drifts::both ? most_drift / 2 : most_drift;
+  const auto drawn = static_cast<std::int64_t>(other_dice_.up_to(4 * most_drift));
+  return std::clamp(drawn - 2 * most_drift, -most, most);
+}
+
 // ---- the members
 
 simulated_server& assembly::server(std::size_t i) {
   member& of = *members_[i];
-  const auto past = std::chrono::floor<microseconds>(now() - of.at);
+  const auto past = std::chrono::floor<microseconds>(of.clock.local(now()) - of.at);
   of.server.advance(past);
   of.at += past;
   return of.server;

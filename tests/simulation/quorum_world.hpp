@@ -31,9 +31,11 @@ class candidate;
 
 // One server of the quorum.
 struct member {
-  explicit member(microseconds wall_time) : server(wall_time) {}
+  member(microseconds wall_time, std::int64_t faster_by)
+      : server(wall_time), clock(timeline::begin, faster_by) {}
   simulated_server server;
-  monotonic_time at = timeline::begin;  // how far its clock is
+  const drifting_clock clock;
+  monotonic_time at = timeline::begin;  // how far that is
   monotonic_time frozen_until = timeline::begin;
   microseconds set{0}, furthest{0};  // by how much its clock was, in all and at most
 };
@@ -50,6 +52,10 @@ class assembly : public timeline {
   // Links fail one by one, and members forget while their votes count.
   bool are_links_bad() const noexcept { return links_are_bad_; }
   dice& chance() noexcept { return dice_; }
+  // A client's clock is faster by so many millionths where its own draw says so many.
+  std::int64_t drift_of_client(std::int64_t drawn) const noexcept {
+    return drifts_ == drifts::clients ? drawn : drifts_ == drifts::both ? drawn / 2 : 0;
+  }
   const lock_key& key() const noexcept { return key_; }
   std::size_t size() const noexcept { return members_.size(); }
   std::span<const std::string> names() const noexcept { return names_; }
@@ -76,6 +82,7 @@ class assembly : public timeline {
   void killed(const client_id& who) { killed_.insert(std::string{who.text()}); }
 
  private:
+  std::int64_t draw_drift_of_member();
   void plan_faults();
   void plan_links();
   void plan_weather(candidate& of, std::size_t i, monotonic_time from);
@@ -88,11 +95,14 @@ class assembly : public timeline {
   void check_votes_left();
   void check_nothing_left();
 
-  dice dice_;
+  // What is drawn from the second changes nothing of what is drawn from the first.
+  dice dice_, other_dice_;
   const bool calm_;
   const bool links_are_bad_;
   // Whose clocks are set: of the members that may lose their memory, or of all that keep it.
   const enum class clocks { none, of_few, of_all } clocks_;
+  // Whose clocks are faster or slower. No two that are compared differ by more than is allowed for.
+  const enum class drifts { clients, members, both } drifts_;
   const lock_key key_{"leader"};
   monotonic_time faults_end_;
   monotonic_time set_forward_ = begin - std::chrono::hours{1};  // when a clock was last

@@ -23,11 +23,6 @@ inline constexpr milliseconds longest_use{3000};
 inline constexpr milliseconds longest_delay{500};
 inline constexpr milliseconds longest_keeping{1000};
 
-// What stands in the queue with a request, and in the message of its grant.
-constexpr std::uint64_t proof_of(std::uint64_t request) noexcept {
-  return request * 0x9e3779b97f4a7c15;
-}
-
 class client {
  public:
   client(world& of, std::uint16_t number);

@@ -4,6 +4,7 @@
 
 #include "dialects/holdfast/waiting.hpp"
 #include "simulation/client.hpp"
+#include "simulation/proof.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {

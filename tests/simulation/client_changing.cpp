@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "simulation/client.hpp"
+#include "simulation/proof.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {

@@ -41,17 +41,25 @@ enum class fault : std::uint8_t {
   failed_over,    // a replica takes over, which has not heard the latest
   replica_left,   // and the old master is its replica, to which clients are still connected
   repeated,       // what its new master says, to one of these
+  misled,         // those who wait are told that they have a lock of another name
 };
-inline constexpr std::size_t fault_kinds = 29;
+inline constexpr std::size_t fault_kinds = 30;
 inline constexpr std::array<std::string_view, fault_kinds> fault_names = {
-    "request lost", "answer lost",       "request late",  "request repeated",
-    "push lost",    "stalled",           "deaf",          "connection broken",
-    "frozen",       "frozen past lease", "crashed",       "crashed silently",
-    "flushed",      "restarted empty",   "clock forward", "clock back",
-    "meddled with", "gave up",           "cancelled",     "link cut",
-    "half a link",  "link slow",         "foreign floor", "intruded",
-    "refusing",     "evicted",           "failed over",   "replica left",
-    "repeated"};
+    "request lost",  "answer lost",
+    "request late",  "request repeated",
+    "push lost",     "stalled",
+    "deaf",          "connection broken",
+    "frozen",        "frozen past lease",
+    "crashed",       "crashed silently",
+    "flushed",       "restarted empty",
+    "clock forward", "clock back",
+    "meddled with",  "gave up",
+    "cancelled",     "link cut",
+    "half a link",   "link slow",
+    "foreign floor", "intruded",
+    "refusing",      "evicted",
+    "failed over",   "replica left",
+    "repeated",      "misled"};
 
 using fault_counts = std::array<std::uint64_t, fault_kinds>;
 

@@ -15,12 +15,15 @@ struct several_outcome {
   std::uint64_t together = 0;     // of these, by one command
   std::uint64_t handed_over = 0;  // parts for which somebody waited
   std::uint64_t losses = 0;       // parts whose lease ended before they were given back
+  std::uint64_t misled = 0;       // places in a queue that were copied to that of another lock
   std::uint64_t harms = 0;        // requests, answers and messages lost or late, crashes
 };
 
 // Some clients take two or three of three locks, again and again, while requests, answers and
-// messages are lost or late, callers give up and clients die. Then everything works, and everyone
-// must get all that he wants once more. Checked:
+// messages are lost or late, callers give up and clients die. In some runs the locks have one hash
+// slot, perhaps of a cluster; clients wait for several locks at once; or a queue is copied to
+// another name, so that those who wait for one lock are told that they have another. Then
+// everything works, and everyone must get all that he wants once more. Checked:
 //
 //   S1  no two believe that they hold the same lock
 //   S3  whoever believes that he holds a lock has it at the server

@@ -28,6 +28,10 @@ void customer::connect() {
   connection_ = market_.connect();
   const auto execute = [&](auto& bytes) { return market_.execute(connection_, bytes); };
   simulation::subscribe(id_, execute);
+  for (const auto& key : market_.keys()) {
+    if (!market_.has_shards() || !market_.other_chance().chance(80)) continue;
+    simulation::subscribe_in_slot(id_, key, execute);
+  }
   learn(market_.now(), ask_time(execute));
 }
 
@@ -53,6 +57,7 @@ void customer::begin() {
   }
   connect();
   plan_mishaps();
+  if (market_.is_waited_for_at_once() && market_.other_chance().chance(50)) return ask_at_once();
   collects_ = true;
   for (const auto* const key : wanted_) want(*key, {});
   collects_ = false;
@@ -100,8 +105,28 @@ void customer::submit(ask what) {
   });
 }
 
+// As threads of one client do: each lock is used and given back by itself.
+void customer::ask_at_once() {
+  phase_ = phase::at_once;
+  for (const auto* const key : wanted_) want(*key, draw_patience(market_.other_chance()));
+}
+
+void customer::use_alone(const std::shared_ptr<part>& one) {
+  ++market_.result().grants;
+  auto& dice = market_.other_chance();
+  later(market_.now() + dice.time_up_to(dice.chance(80) ? 5ms : 1s), [this, one, mine = attempt_] {
+    if (mine != attempt_ || phase_ != phase::at_once) return;
+    std::erase(got_, one);
+    one->give_back();
+  });
+}
+
 void customer::got(part& one) {
   if (phase_ == phase::leaving) return one.give_back();
+  if (phase_ == phase::at_once) {
+    got_.push_back(one.shared_from_this());
+    return use_alone(got_.back());
+  }
   got_.push_back(one.shared_from_this());
   go_on();
 }
@@ -109,7 +134,7 @@ void customer::got(part& one) {
 void customer::failed(part&) {
   if (phase_ == phase::leaving) return;
   failed_ = true;
-  go_on();
+  if (phase_ != phase::at_once) go_on();
 }
 
 // A part has its outcome.
@@ -133,12 +158,13 @@ void customer::go_on() {
   ask_next();
 }
 
-void customer::ask_next() {
-  auto& dice = market_.chance();
-  const bool patient = !market_.faults() || dice.chance(70);
-  const auto until = patient ? monotonic_time::max() : now() + dice.time_up_to(2s);
-  want(*wanted_[got_.size()], {.waits = true, .give_up_at = until});
+leasing::patience customer::draw_patience(dice& from) {
+  const bool patient = !market_.faults() || from.chance(70);
+  const auto until = patient ? monotonic_time::max() : now() + from.time_up_to(2s);
+  return {.waits = true, .give_up_at = until};
 }
+
+void customer::ask_next() { want(*wanted_[got_.size()], draw_patience(market_.chance())); }
 
 void customer::use() {
   phase_ = phase::using_them;
@@ -167,7 +193,14 @@ void customer::leave() {
 
 void customer::ended(part& one) {
   std::erase_if(parts_, [&](const auto& p) { return p.get() == &one; });
-  if (parts_.empty() && phase_ == phase::leaving) rest();
+  if (!parts_.empty()) return;
+  if (phase_ == phase::at_once) {
+    phase_ = phase::leaving;
+    served_ = !failed_;
+    rest();
+  } else if (phase_ == phase::leaving) {
+    rest();
+  }
 }
 
 void customer::rest() {
@@ -226,6 +259,7 @@ void customer::heard(const resp::value& push) {
   if (const auto one = find(grant->request)) return one->heard(*grant);
   // For a request that has left: it is passed on.
   for (const auto& key : market_.keys()) {
+    if (key.name() != grant->name) continue;
     if (market_.owner_of(key) != std::string{request_id{id_, grant->request}.text()}) continue;
     std::string bytes;
     resp::writer out{bytes};

@@ -1,6 +1,7 @@
 // One lock of one attempt.
 #include <utility>
 
+#include "simulation/proof.hpp"
 #include "simulation/several_world.hpp"
 
 namespace holdfast::simulation::several {
@@ -11,6 +12,7 @@ part::part(customer& of, const lock_key& key, milliseconds lease, leasing::patie
     : of_(of),
       life_(of.life()),
       claim_{.key = &key, .owner = of.next_request(), .lease = lease, .waits = patience.waits} {
+  claim_.proof = proof_of(claim_.owner.counter());
   asks_.emplace(how(), claim_, patience,
                 leasing::acquire_machine::settings{.response_timeout = response_timeout,
                                                    .seed = claim_.owner.counter()});
@@ -108,7 +110,7 @@ void part::obey(const leasing::release_step& step) {
 void part::finished() {
   if (!answered_) {
     of_.where().unconfirmed(owner());
-  } else if (of_.where().owner_of(key()) == owner()) {
+  } else if (of_.where().owner_of(key()) == owner() && !of_.where().is_unconfirmed(owner())) {
     of_.where().violated("A2: " + owner() + " was left behind");
   }
   asks_.reset();

@@ -28,12 +28,14 @@ TEST(SimulationOfSeveral, KeepsThePromisesUnderEveryFault) {
     sum.together += result.together;
     sum.handed_over += result.handed_over;
     sum.losses += result.losses;
+    sum.misled += result.misled;
     sum.harms += result.harms;
   }
   EXPECT_GT(sum.grants, 20 * seeds);
   EXPECT_GT(sum.together, seeds);
   EXPECT_GT(sum.handed_over, seeds);
   EXPECT_GT(sum.losses, seeds / 20);
+  EXPECT_GT(sum.misled, seeds / 5);
   EXPECT_GT(sum.harms, 10 * seeds);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "simulation/copied_queue.hpp"
 #include "simulation/several_world.hpp"
 
 namespace holdfast::simulation {
@@ -17,9 +18,32 @@ constexpr std::size_t most_clients = 4;
 constexpr nanoseconds life_of_queues = 180s;
 constexpr nanoseconds healing_phase = 3 * most_clients * (longest_lease + 1s + 5s);
 
+std::array<lock_key, 3> keys_of_three_slots() {
+  return {lock_key{"a"}, lock_key{"b"}, lock_key{"c"}};
+}
+
+// Their tokens are of one counter, and in a cluster they are at the same node.
+std::array<lock_key, 3> keys_of_one_slot() {
+  static const std::array<lock_key, 3> found = [] {
+    std::vector<lock_key> alike{lock_key{"a"}};
+    for (int i = 0; alike.size() < 3; ++i) {
+      lock_key next{"a" + std::to_string(i)};
+      if (next.slot() == alike.front().slot()) alike.push_back(std::move(next));
+    }
+    return std::array<lock_key, 3>{alike[0], alike[1], alike[2]};
+  }();
+  return found;
+}
+
 }  // namespace
 
-market::market(std::uint64_t seed) : dice_(seed) {
+market::market(std::uint64_t seed)
+    : dice_(seed),
+      other_dice_(seed ^ 0x6f74686572),
+      in_one_slot_(other_dice_.chance(30)),
+      at_once_(other_dice_.chance(30)),
+      keys_(in_one_slot_ ? keys_of_one_slot() : keys_of_three_slots()) {
+  if (in_one_slot_ && other_dice_.chance(60)) server_.join_a_cluster(other_dice_.chance(70));
   for (const auto& row : dialects::catalog()) {
     if (row.how != nullptr && row.how != &how()) continue;
     for (const auto* const script : row.scripts) server_.know(*script);
@@ -129,12 +153,32 @@ void market::check_nothing_left() {
   }
 }
 
+// ---- what is said of one lock is believed of no other
+
+void market::plan_copies() {
+  if (!other_dice_.chance(30)) return;
+  for (auto times = 1 + other_dice_.up_to(5); times > 0; --times) {
+    at(begin + other_dice_.time_up_to(fault_phase), [this] { mislead(); });
+  }
+}
+
+void market::mislead() {
+  synchronize();
+  const auto from = other_dice_.up_to(2), to = (from + 1 + other_dice_.up_to(1)) % 3;
+  for (const auto& waiter : copy_queue(server_, keys_.at(from), keys_.at(to))) {
+    ++result_.misled;
+    // It leaves the one queue, and the copy of its place stays.
+    unconfirmed(waiter.substr(0, waiter.find(':')));
+  }
+}
+
 several_outcome market::run() {
   const auto count = 2 + dice_.up_to(most_clients - 2);
   for (std::uint64_t i = 0; i < count; ++i) {
     customers_.push_back(std::make_unique<customer>(*this, static_cast<std::uint8_t>(i + 1)));
     at(now() + dice_.time_up_to(50ms), [one = customers_.back().get()] { one->begin(); });
   }
+  plan_copies();
   const auto faults_end = begin + fault_phase;
   timeline::run(customers_, faults_end, faults_end + healing_phase, [this] { check_beliefs(); });
   if (violation().empty()) check_nothing_left();

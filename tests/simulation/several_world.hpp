@@ -43,6 +43,11 @@ class market : public timeline {
 
   bool faults() const noexcept { return now() < timeline::begin + fault_phase; }
   dice& chance() noexcept { return dice_; }
+  // What is drawn from this changes nothing of what is drawn from the other.
+  dice& other_chance() noexcept { return other_dice_; }
+  // Some want locks each by itself, and wait for several at once.
+  bool is_waited_for_at_once() const noexcept { return at_once_; }
+  bool has_shards() const noexcept { return server_.has_shards(); }
   const std::array<lock_key, 3>& keys() const noexcept { return keys_; }
   several_outcome& result() noexcept { return result_; }
 
@@ -56,6 +61,7 @@ class market : public timeline {
   std::string owner_of(const lock_key& key);
   // This request has ended, and the server has not said that it knows.
   void unconfirmed(std::string owner) { unconfirmed_.insert(std::move(owner)); }
+  bool is_unconfirmed(const std::string& owner) const { return unconfirmed_.contains(owner); }
 
  private:
   void synchronize();
@@ -63,8 +69,12 @@ class market : public timeline {
   bool may_be_left(std::string_view waiter) const;
   void check_nothing_left();
 
-  dice dice_;
-  const std::array<lock_key, 3> keys_{lock_key{"a"}, lock_key{"b"}, lock_key{"c"}};
+  void mislead();
+  void plan_copies();
+
+  dice dice_, other_dice_;
+  const bool in_one_slot_, at_once_;
+  const std::array<lock_key, 3> keys_;
   monotonic_time server_at_ = timeline::begin;
   simulated_server server_;
   std::vector<std::unique_ptr<customer>> customers_;
@@ -152,14 +162,17 @@ class customer {
   const std::vector<std::shared_ptr<part>>& parts() const noexcept { return parts_; }
 
  private:
-  enum class phase { together, in_turn, using_them, leaving };
+  enum class phase { together, in_turn, using_them, at_once, leaving };
   void connect();
   void crash();
   void plan_mishaps();
   std::shared_ptr<part> want(const lock_key& key, leasing::patience patience);
   void submit(leasing::ask what);
   void go_on();
+  leasing::patience draw_patience(dice& from);
   void ask_next();
+  void ask_at_once();
+  void use_alone(const std::shared_ptr<part>& one);
   void use();
   void leave();
   void rest();

@@ -177,6 +177,7 @@ void world::plan_harsh_faults() {
   for (auto times = draw_successions(); times > 0; --times) {
     at(begin_of_time + other_dice_.time_up_to(fault_phase), [this] { fail_over(); });
   }
+  plan_neighbours();
 }
 
 void world::trouble_a_link() {

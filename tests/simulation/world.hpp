@@ -87,6 +87,9 @@ class world {
   void damage_the_counter();
   void mend_the_counter();
   void fail_over();
+  // world_neighbour.cpp
+  void plan_neighbours();
+  void mislead(std::uint64_t patience);
   // world_replica.cpp
   std::uint64_t draw_successions();
   bool leaves_a_replica();
@@ -105,7 +108,7 @@ class world {
   std::uint64_t draw_clients();
   void join_a_cluster();
 
-  const lock_key key_{"simulated"};
+  const lock_key key_{"simulated"}, neighbour_{"neighbour"};
   dice dice_, other_dice_;
   monotonic_time now_ = begin_of_time;
   monotonic_time faults_end_;
@@ -114,7 +117,7 @@ class world {
   monotonic_time server_at_ = begin_of_time;
   simulated_server server_;
   monotonic_time refusing_until_ = monotonic_time::min();
-  std::uint64_t strangers_ = 0;
+  std::uint64_t strangers_ = 0, neighbours_ = 0;
   bool knows_scripts_ = false;
   promises promises_;
   event_queue events_;

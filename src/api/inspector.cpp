@@ -34,7 +34,7 @@ lock_listing inspector::list(std::string_view pattern, const list_options& optio
       return names.all().size() <= options.most;
     });
   } else {
-    names.read_index(survey);
+    listing.complete = names.read_index(survey);
     listing.indexed = true;
   }
   api::show(core, names, options.most, survey, listing);

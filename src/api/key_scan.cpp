@@ -11,6 +11,7 @@ namespace holdfast::api {
 namespace {
 
 constexpr std::size_t longest_step = 1000;
+constexpr std::size_t most_keys = std::size_t{1} << 40;  // so that sums with it do not overflow
 
 }  // namespace
 
@@ -23,6 +24,8 @@ std::size_t key_scan::count() {
     }
     keys_ += static_cast<std::size_t>(std::max<std::int64_t>(answer.number, 0));
   });
+  // Keys may be added meanwhile, but no server may go on for ever.
+  left_ = std::min(left_, 2 * std::min(keys_, most_keys) + 100 * longest_step);
   return keys_;
 }
 
@@ -40,6 +43,7 @@ bool key_scan::walk(redis::connection& at, std::string_view match, const taking&
     }
     const auto count = std::min(longest_step, left_);
     left_ -= count;
+    scanned_ += count;
     auto answer =
         answer_to(core_, at, {"SCAN", cursor, "MATCH", match, "COUNT", std::to_string(count)});
     if (answer.items.size() != 2) {
@@ -48,7 +52,7 @@ bool key_scan::walk(redis::connection& at, std::string_view match, const taking&
     std::vector<std::string> keys;
     for (auto& key : answer.items[1].items) keys.push_back(std::move(key.text));
     const bool is_enough = !take(std::move(keys));
-    if (options_.progress) options_.progress(options_.most_scanned - left_, keys_);
+    if (options_.progress) options_.progress(scanned_, keys_);
     cursor = std::move(answer.items[0].text);
     if (cursor == "0") return true;
     if (is_enough) return false;

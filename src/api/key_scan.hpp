@@ -38,6 +38,7 @@ class key_scan {
   survey& survey_;
   const list_options& options_;
   std::size_t left_;
+  std::size_t scanned_ = 0;
   std::size_t keys_ = 0;
 };
 

@@ -22,8 +22,9 @@ class lock_names {
   void add(std::string name);
   void add_key(std::string_view key);  // if it is that of a lock
 
-  // Those that their holders have written down. Where that cannot be read, it is noted.
-  void read_index(survey& over);
+  // Those that their holders have written down. False: there were too many. Where the index cannot
+  // be read, that is noted.
+  bool read_index(survey& over);
 
   const std::set<std::string>& all() const noexcept { return names_; }
 

@@ -55,6 +55,26 @@ TEST(BadPeer, ThatSaysNothingCostsTheTimeoutOnly) {
   EXPECT_LT(net::now() - before, 3s);
 }
 
+// Its cursors never come to an end, neither over its keys nor over the index of held locks.
+TEST(BadPeer, ThatNeverEndsAListEndsNoLookWithIt) {
+  for (const char* const keys : {":10\r\n", ":9223372036854775807\r\n"}) {
+    std::atomic<int> pages = 0;
+    const fake_server endless(
+        [&](const fake_server::command& said) -> std::optional<fake_server::reply> {
+          if (said.at(0) == "DBSIZE") return fake_server::answer(keys);
+          if (said.at(0) != "SCAN" && said.at(0) != "ZSCAN") return std::nullopt;
+          ++pages;
+          return fake_server::answer("*2\r\n$1\r\n7\r\n*0\r\n");
+        });
+    const client redis{endless.url(), impatient()};
+    const auto found = inspector{redis}.list();
+    EXPECT_FALSE(found.complete) << keys;
+    EXPECT_TRUE(found.locks.empty());
+    EXPECT_GT(pages, 50);
+    EXPECT_LT(pages, 6'000);
+  }
+}
+
 // A last attempt has only the moment that is left, in which a busy sentinel may not answer.
 TEST(BadPeer, SentinelThatFallsSilentDoesNotHideWhatItSaid) {
   bool asked = false;

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Breaks the Lua scripts and src/lease in every small way, and tells which no test notices.
 
-    tools/mutate.py [--sample N] [--jobs N] [--list] [--quick] [--survivors] [--least PERCENT]
-                    [FILE...]
+    tools/mutate.py [--sample N] [--jobs N] [--list] [--transcripts | --quick] [--survivors]
+                    [--least PERCENT] [FILE...]
 
 Each mutant is one edit: an operator, a constant, a condition that is always true or never, a
 statement that is gone. For each file the nearest tests run first; the first that fails, crashes or
 does not end has caught the mutant. FILE: only the mutants of these files and folders. --sample: so
-many of them, always the same until their lines change. --quick: only the nearest tests.
---survivors: those that survived last time. First the one, then the other: most are caught by the
-cheapest test.
+many of them, always the same until their lines change. --transcripts: of the scripts, and only
+what their transcripts notice; --quick: only the nearest tests. --survivors: those that survived
+last time. First the one, then the other: most are caught by the cheapest test.
 The outcome of each is in build/mutate/results.txt. Mutants that no test could notice are explained
 in tests/mutants/equivalent.txt and do not run.
 Exit code 1: fewer than 95 of 100 (--least) were caught, of those that do not stand there.
@@ -121,6 +121,7 @@ class Lua(Language):
         self.mutants = list(self.scripts.mutants(wanted))
         self.images = {}
         self.noticed = {}  # by the transcripts: number of the mutant -> transcript and line
+        self.only_plays = False
 
     def build(self, mutants):
         # What debuggers need is most of a program.
@@ -137,7 +138,9 @@ class Lua(Language):
         for number, mutant in enumerate(mutants):
             mutant.number = number + 1
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            shares = [mutants[first::os.cpu_count()] for first in range(os.cpu_count())]
+            # Those of a file together: what has noticed one is played first with the next.
+            size = -(-len(mutants) // os.cpu_count())
+            shares = [mutants[first:first + size] for first in range(0, len(mutants), size)]
             for noticed in pool.map(self.play, filter(None, shares)):
                 self.noticed |= noticed
         return mutants
@@ -162,7 +165,9 @@ class Lua(Language):
 
     def outcome(self, mutant):
         noticed = self.noticed.get(mutant.number)
-        return f"transcript {noticed}" if noticed else super().outcome(mutant)
+        if noticed:
+            return f"transcript {noticed}"
+        return None if self.only_plays else super().outcome(mutant)
 
     def prepare(self, mutant, program, folder):
         target = folder / program
@@ -193,8 +198,9 @@ class Cpp(Language):
             mutant.number = number + 1
         self.mirror(keep={mutant.file for mutant in mutants})
         build = self.copy / "build"
+        # What reads behind the end of a vector is caught, as by the sanitizers.
         configure = (f"source scripts/lib.sh && configure test {build} "
-                     "-DHOLDFAST_WARNINGS_AS_ERRORS=OFF")
+                     "-DHOLDFAST_WARNINGS_AS_ERRORS=OFF -DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS")
         subprocess.run(["bash", "-c", configure], cwd=self.copy, check=True)
         commands = json.loads((build / "compile_commands.json").read_text())
         command = next(entry["command"] for entry in commands
@@ -329,6 +335,7 @@ def parse():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--transcripts", action="store_true")
     parser.add_argument("--survivors", action="store_true")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/test",
                         help="where the test programs were built")
@@ -348,6 +355,9 @@ def main():
     # What includes a header would be compiled again: too much for a sample.
     suffixes = (".cpp",) if arguments.sample else (".cpp", ".hpp")
     languages = [Lua(arguments.build, wanted), Cpp(wanted, suffixes)]
+    if arguments.transcripts:
+        arguments.quick = languages[0].only_plays = True
+        languages = languages[:1]
     mutants, equivalent = chosen([mutant for each in languages for mutant in each.mutants],
                                  arguments)
     if arguments.list:

@@ -44,7 +44,7 @@ TRANSCRIPTS = (
     ("holdfast/update_counter", "values"), ("holdfast/rate", "values"),
     ("holdfast/fenced", "values"), ("held_counter", "values"), ("_all.lua", "several"),
     ("holdfast/parts/", "mutex several shared cluster"), ("holdfast/", "mutex"),
-    ("dialects/parts/", "mutex values several quorum redisson libraries"),
+    ("dialects/parts/", "mutex values several quorum redisson libraries cluster"),
     ("redisson/", "redisson"), ("dialects/", "libraries"),
 )
 

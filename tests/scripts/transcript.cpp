@@ -116,6 +116,18 @@ std::optional<std::string> transcript::first_difference(const std::string& text)
   return std::nullopt;
 }
 
+std::vector<std::string> transcript::scenes_of(const std::string& text) {
+  std::vector<std::string> scenes;
+  std::string before;
+  for (const auto& each : parts_of(text)) {
+    if (each.line.starts_with("==")) scenes.push_back(before);
+    if (!scenes.empty()) scenes.back() += each.line + '\n' + each.answer;
+    const auto word = each.line.substr(0, each.line.find(' '));
+    if (word == "keys" || word == "let" || word == "body") before += each.line + '\n';
+  }
+  return scenes;
+}
+
 void transcript::begin() {
   us_.command({"ACL", "SETUSER", "default", "+@all"});
   us_.command({"CONFIG", "SET", "maxmemory", "0"});

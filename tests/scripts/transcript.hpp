@@ -46,6 +46,9 @@ class transcript {
   // The first line at which something else is answered than stands in the text.
   std::optional<std::string> first_difference(const std::string& text);
 
+  // The parts of a text, each with what it needs of those before it: it can be played by itself.
+  static std::vector<std::string> scenes_of(const std::string& text);
+
   // From now on these scripts have other texts.
   using texts = std::map<std::string, std::string>;
   void replace_scripts(texts other) { instead_ = std::move(other); }

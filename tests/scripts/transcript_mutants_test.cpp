@@ -7,13 +7,18 @@
 //   <number>                     nothing was noticed
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <list>
+#include <map>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "scripts/transcript.hpp"
 #include "support/each_server.hpp"
@@ -23,9 +28,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string transcript_named(const std::string& name) {
+std::vector<std::string> scenes_of(const std::string& name) {
   std::ifstream file(std::string(HOLDFAST_TRANSCRIPTS) + "/" + name + ".txt");
-  return {std::istreambuf_iterator<char>(file), {}};
+  return transcript::scenes_of({std::istreambuf_iterator<char>(file), {}});
 }
 
 // A server that is replaced when a mutant has hung it.
@@ -37,9 +42,7 @@ class stage {
       try {
         if (!server_) set_up();
         played_->replace_scripts(mutated);
-        if (const auto line = played_->first_difference(transcript_named(name))) {
-          return name + ": " + *line;
-        }
+        if (const auto line = first_difference(scenes(name))) return name + ": " + *line;
       } catch (const std::exception&) {
         played_.reset();
         server_->kill9();
@@ -51,6 +54,23 @@ class stage {
   }
 
  private:
+  std::list<std::string>& scenes(const std::string& name) {
+    auto& all = scenes_[name];
+    if (all.empty()) std::ranges::copy(scenes_of(name), std::back_inserter(all));
+    return all;
+  }
+
+  // What noticed the last mutants comes first: those of one file are much alike.
+  std::optional<std::string> first_difference(std::list<std::string>& scenes) {
+    for (auto it = scenes.begin(); it != scenes.end(); ++it) {
+      const auto line = played_->first_difference(*it);
+      if (!line) continue;
+      scenes.splice(scenes.begin(), scenes, it);
+      return line;
+    }
+    return std::nullopt;
+  }
+
   void set_up() {
     server_ = std::make_unique<support::private_server>(support::server_settings{
         .program = support::server_programs().front(), .environment = clock_.environment()});
@@ -61,6 +81,7 @@ class stage {
   support::clock_shim clock_;
   std::unique_ptr<support::private_server> server_;
   std::unique_ptr<transcript> played_;
+  std::map<std::string, std::list<std::string>> scenes_;
 };
 
 TEST(TranscriptsOfMutants, AreCompared) {

@@ -284,6 +284,15 @@ TEST_F(AcquireWaiting, TimesOutWhateverItHearsAtTheEnd) {
   EXPECT_EQ(answered.learned, server_start);
 }
 
+TEST_F(AcquireWaiting, TimesOutAtTheEndThoughItWasWokenMeanwhile) {
+  machine_.on_woken(now());
+  local_ = patience_.give_up_at;
+  const auto answered = queued(0, seconds(30));
+  ASSERT_TRUE(answered.done);
+  EXPECT_EQ(answered.done->code, errc::timed_out);
+  EXPECT_EQ(answered.send, ask::withdraw);
+}
+
 TEST_F(AcquireWaiting, TimesOutWhateverItIsToldAtTheEnd) {
   queued(0, seconds(30));
   local_ = patience_.give_up_at;

@@ -136,6 +136,8 @@ TEST(HoldMachine, LeasesOfABeatAreRenewedTogether) {
       const auto sent_at = first + milliseconds(100);
       const auto second = one.on_renewed(renewed{lease}, sent_at, sent_at + milliseconds(1));
       EXPECT_EQ(second.wake_at, third_of(first)) << "they keep their rhythm";
+      EXPECT_EQ(first.time_since_epoch() % (nanoseconds(lease) / 3),
+                nanoseconds(lease) / 3 / hold_machine::beats * beat);
       ++due[second.wake_at.value()];
     }
     EXPECT_LE(due.size(), 2U) << "at one of its moments, or the next";
@@ -219,6 +221,14 @@ TEST(HoldMachine, RetriesAShortLeaseAfterATwelfthOfIt) {
   ASSERT_TRUE(machine.on_timer(local_start + milliseconds(400)).renew);
   EXPECT_EQ(machine.on_missing(local_start + milliseconds(450)),
             wake(local_start + milliseconds(550)));
+}
+
+TEST(HoldMachine, RetriesAClaimAfterATwelfthOfIt) {
+  hold_machine machine(lease, true, dialects::longest_claim, local_start,
+                       lease_deadline(local_start, dialects::longest_claim));
+  const monotonic_time due = *machine.start().wake_at;
+  ASSERT_TRUE(machine.on_timer(due).renew);
+  EXPECT_EQ(machine.on_missing(due), wake(due + nanoseconds(dialects::longest_claim) / 12));
 }
 
 TEST(HoldMachine, RetriesALongLeaseAfterASecond) {
@@ -352,10 +362,13 @@ TEST(HoldMachine, KeepsItsPromisesUnderAnyEvents) {
 
 TEST(HoldMachine, ConfirmsAtOnceWhatIsInDoubt) {
   hold_machine machine = held();
+  EXPECT_FALSE(machine.is_doubted());
   EXPECT_EQ(machine.on_doubt(early), renew_until(deadline));
+  EXPECT_TRUE(machine.is_doubted());
   hold_machine gone = machine;
   EXPECT_EQ(gone.on_renewed(not_mine{}, early, later), is_lost);
   const auto grown = machine.on_renewed(renewed{lease}, early, later);
+  EXPECT_FALSE(machine.is_doubted());
   EXPECT_EQ(grown, wake(early + lease / 3));
   EXPECT_EQ(machine.deadline(), lease_deadline(early, lease));
 }

@@ -82,6 +82,22 @@ TEST(QuorumHold, is_lost_at_its_deadline_whatever_is_answered_then) {
   EXPECT_TRUE(silent.on_timer(deadline).lost);
 }
 
+TEST(QuorumHold, ends_at_its_deadline_to_the_nanosecond) {
+  auto machine = held();
+  EXPECT_TRUE(machine.held(deadline - nanoseconds(1)));
+  EXPECT_FALSE(machine.held(deadline));
+}
+
+// It has said nothing about its vote.
+TEST(QuorumHold, keeps_the_vote_of_a_member_that_refuses_to_renew) {
+  auto machine = renewing();
+  for (const std::size_t member : {0U, 1U}) {
+    machine.on_kept(member, refused{errc::loading, true, {}}, third, third);
+  }
+  EXPECT_TRUE(machine.held(third));
+  EXPECT_EQ(machine.deadline(), deadline);
+}
+
 TEST(QuorumHold, bears_the_loss_of_a_minority) {
   auto machine = renewing();
   for (const std::size_t member : {0U, 2U}) {
@@ -182,6 +198,28 @@ TEST(QuorumRelease, tries_again_where_there_was_no_answer_until_all_is_over) {
   auto silent = giving_back({1});
   silent.on_missing(1, missing::unknown, start);
   EXPECT_TRUE(silent.on_timer(deadline).finished);
+}
+
+// Where the answer was lost, the first copy may have done it: so the second says nothing about who
+// had the lock. Where it was not even sent, it was lost before.
+TEST(QuorumRelease, takes_for_its_own_deed_what_it_finds_done_after_a_lost_answer) {
+  const auto told_after = [](missing how) {
+    auto machine = giving_back();
+    const auto retry = machine.on_missing(0, how, start).wake_at.value();
+    EXPECT_EQ(machine.on_timer(retry).send, (std::vector<std::size_t>{0}));
+    machine.on_released(0, not_mine{}, retry);
+    machine.on_released(1, not_mine{}, retry);
+    return machine.on_released(2, released{}, retry).done.value().code;
+  };
+  EXPECT_EQ(told_after(missing::unknown), std::nullopt);
+  EXPECT_EQ(told_after(missing::not_sent), errc::lost);
+}
+
+// One that has not answered, and one whose vote may come yet.
+TEST(QuorumRelease, goes_on_until_the_last_vote_is_back) {
+  auto machine = giving_back({0, 1}, {1});
+  machine.on_released(1, not_mine{}, start);
+  EXPECT_FALSE(machine.on_missing(0, missing::not_sent, start).finished);
 }
 
 // Two members that fail in turns, again and again, and one that never answers.

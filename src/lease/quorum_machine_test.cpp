@@ -482,6 +482,16 @@ TEST_F(WaitingQuorumMachine, pauses_at_random_when_votes_were_split) {
   EXPECT_TRUE(machine.on_hint(after(trip)).send.empty());
 }
 
+// Other threads ask the same members, and would count on it.
+TEST_F(QuorumMachine, calls_nobody_silent_who_had_no_time_to_answer) {
+  constexpr milliseconds little{100};
+  auto machine = make(3, {.waits = true, .give_up_at = start + little});
+  machine.start(start);
+  vote(machine, 0, first);
+  EXPECT_TRUE(machine.on_timer(start + little).done);
+  EXPECT_FALSE(machine.is_silent(2));
+}
+
 // In another library's layout: also after split votes, and where members do not answer.
 TEST_F(WaitingQuorumMachine, waits_once_for_a_member_that_does_not_answer) {
   auto machine = make(3, waiting);

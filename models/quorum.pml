@@ -22,6 +22,11 @@
  * with 3, B with 2; B's vote vanishes before it is told 3; Y gets B and C, whose larger major is 3,
  * too, wins and releases; now C votes for X, with 5: X has won by A and C, and has 3 like Y).
  * REACHED must fail as well: somebody wins with a token that was chosen anew.
+ * COPIES must fail, too: one question for a vote is executed again, after the vote that it got has
+ * vanished. The client takes the second vote for the first, although another had the lock in between,
+ * and wins with the same token. Nothing that we use executes a question twice (docs/quorum.md). With
+ * NAMED who asks a member to agree says which vote it means, and the search ends without a violation
+ * (20,826,443 states): that is what would mend it.
  * Exclusion, and members that lose their memory: quorum-belief.pml.
  */
 #define MEMBERS 3
@@ -32,6 +37,18 @@
 
 byte counter[MEMBERS];
 byte vote[MEMBERS]; /* 0: for nobody */
+#ifdef COPIES
+byte with[MEMBERS]; /* the major of that vote */
+bool copied = false;
+#define note_major(m) with[m] = counter[m]
+#else
+#define note_major(m) skip
+#endif
+#ifdef NAMED /* needs COPIES */
+#define is_the_vote(m) (vote[m] == me && (with[m] == major[m] || with[m] == token))
+#else
+#define is_the_vote(m) (vote[m] == me)
+#endif
 byte largest = 0;   /* token of those who have won */
 bool used[20];      /* tokens of those who have won */
 
@@ -89,11 +106,28 @@ proctype client(byte me) {
        :: vote[m] == 0 ->
             counter[m]++;
             vote[m] = me;
+            note_major(m);
             major[m] = counter[m]
        :: skip
        fi;
        m = 0
      }
+#ifdef COPIES
+  :: atomic { /* a copy of a question; nobody hears the answer */
+       !copied && (asked[0] || asked[1] || asked[2]);
+       if
+       :: asked[0] -> m = 0
+       :: asked[1] -> m = 1
+       :: asked[2] -> m = 2
+       fi;
+       copied = true;
+       if
+       :: vote[m] == 0 -> counter[m]++; vote[m] = me; note_major(m)
+       :: else
+       fi;
+       m = 0
+     }
+#endif
   :: atomic { count_members(major[m] > 0, many);
        if :: many >= MAJORITY :: else -> goto over fi;
        choose_token()
@@ -115,6 +149,7 @@ proctype client(byte me) {
        :: vote[m] == 0 ->
             counter[m]++;
             vote[m] = me;
+            note_major(m);
             major[m] = counter[m];
 #ifdef ABOVE_COUNTS
             agreed[m] = (major[m] >= token)
@@ -125,6 +160,22 @@ proctype client(byte me) {
        fi;
        m = 0
      }
+#ifdef COPIES
+  :: atomic { /* a copy of a question; nobody hears the answer */
+       !copied && (asked[0] || asked[1] || asked[2]);
+       if
+       :: asked[0] -> m = 0
+       :: asked[1] -> m = 1
+       :: asked[2] -> m = 2
+       fi;
+       copied = true;
+       if
+       :: vote[m] == 0 -> counter[m]++; vote[m] = me; note_major(m)
+       :: else
+       fi;
+       m = 0
+     }
+#endif
   :: atomic {
        if
        :: major[0] > 0 && major[0] <= token && !agreed[0] -> m = 0
@@ -135,10 +186,13 @@ proctype client(byte me) {
        agreed[m] = true;
 #else
        if
-       :: vote[m] == me ->
+       :: is_the_vote(m) ->
             if :: counter[m] < token -> counter[m] = token :: else fi;
+#ifdef COPIES
+            with[m] = token;
+#endif
             agreed[m] = true
-       :: vote[m] != me -> major[m] = 0
+       :: else -> major[m] = 0
        fi;
 #endif
        m = 0
@@ -174,7 +228,7 @@ proctype client(byte me) {
   :: atomic {
        if :: m = 0 :: m = 1 :: m = 2 fi;
        if
-       :: vote[m] == 0 && counter[m] <= token -> vote[m] = me; counter[m] = token
+       :: vote[m] == 0 && counter[m] <= token -> vote[m] = me; counter[m] = token; note_major(m)
        :: vote[m] == me && counter[m] < token -> counter[m] = token
        :: else
        fi;

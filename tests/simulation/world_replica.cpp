@@ -56,11 +56,12 @@ void world::let_replica_catch_up() {
   at(now_ + other_dice_.time_up_to(longest_lag), [this] { let_replica_catch_up(); });
 }
 
+// First: whoever is told comes back at once.
 void world::drop_replica() {
+  server_.drop_replica();
   for (const auto& one : clients_) {
     if (one->wire().is_at_replica()) one->break_connection();
   }
-  server_.drop_replica();
 }
 
 }  // namespace holdfast::simulation

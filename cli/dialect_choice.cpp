@@ -73,6 +73,24 @@ dialect make_shedlock(std::string environment, pause retry) {
   return dialect::shedlock(with_retry(provider, retry));
 }
 
+dialect make_symfony(std::string prefix, pause retry) {
+  return dialect::symfony(with_retry(symfony_store{.key_prefix = prefix}, retry));
+}
+
+// "LOCK_TIMEOUT"
+dialect make_redis_semaphore(std::string timeout, pause retry) {
+  redis_semaphore_layout layout;
+  if (!timeout.empty()) {
+    const auto said = parse_duration(timeout);
+    if (!said) {
+      throw CLI::ValidationError(
+          "--dialect", "expected the lockTimeout of redis-semaphore, a duration such as 10s");
+    }
+    layout.lock_timeout = *said;
+  }
+  return dialect::redis_semaphore(with_retry(layout, retry));
+}
+
 constexpr std::array choices = {
     choice{"holdfast", [](std::string, pause) { return dialect{}; }},
     choice{"redisson", [](std::string, pause) { return dialect::redisson(); }},
@@ -105,6 +123,8 @@ constexpr std::array choices = {
            },
            true},
     choice{"shedlock", make_shedlock, true, true},
+    choice{"symfony", make_symfony, true, true},
+    choice{"redis_semaphore", make_redis_semaphore, true, true},
     choice{"spring_integration",
            [](std::string key, pause retry) {
              return make_spring(std::move(key), retry, registry_mode::spin);
@@ -164,7 +184,8 @@ CLI::Option* add_dialect(CLI::App& command, dialect& how, const std::shared_ptr<
           "Of whose locks: holdfast, redisson, redisson_spin, redisson_fenced, redisson_expirable, "
           "go_zero, redis_py, token[:PREFIX[,SUFFIX]], python_redis_lock, "
           "reentrant_thread_local, redlock, redlock_node[:RESOURCE,...], "
-          "rueidislock[:PREFIX], shedlock[:ENVIRONMENT], "
+          "rueidislock[:PREFIX], shedlock[:ENVIRONMENT], symfony[:PREFIX], "
+          "redis_semaphore[:LOCK_TIMEOUT], "
           "spring_integration:REGISTRY or "
           "spring_integration_pub_sub:REGISTRY")
       ->type_name("LIBRARY")

@@ -1,6 +1,7 @@
 // holdfast run NAME -- COMMAND...: runs a command under a lock.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -86,6 +87,13 @@ void take_words(locked_options& options, std::vector<std::string>& names, contex
   if (options.command.empty()) throw CLI::RequiredError("a command after --");
 }
 
+// Where nobody has said how long it is: a lock of another library may not have one as long as ours.
+void shorten_lease(locked_options& options) {
+  if (const auto longest = options.lock.how.longest_lease()) {
+    options.lease = std::min(options.lease, *longest);
+  }
+}
+
 }  // namespace
 
 void add_run(CLI::App& program, context& shared) {
@@ -114,8 +122,9 @@ void add_run(CLI::App& program, context& shared) {
       "  holdfast run --dialect redlock --member redis://a --member redis://b --member redis://c "
       "\\\n"
       "    nightly -- ./backup.sh");
-  command->callback([options, names, &shared] {
+  command->callback([command, options, names, &shared] {
     take_words(*options, *names, shared);
+    if (command->count("--lease") == 0) shorten_lease(*options);
     shared.action = [options, &shared] {
       options->lock.quorum.replace_url(shared.connection);
       return run_command(*options, shared);

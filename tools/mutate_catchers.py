@@ -32,6 +32,8 @@ AREAS = (
     ("dialects/redlock/", "*Redlock*:*Redsync*:*NodeRedlock*", "", "redlock"),
     ("dialects/rueidislock/", "*Rueidislock*", "", "rueidislock"),
     ("dialects/shedlock/", "*ShedLock*", "", "dialects"),
+    ("dialects/symfony/", "*Symfony*", "", "sorted_sets"),
+    ("dialects/redis_semaphore/", "*RedisSemaphore*", "", "sorted_sets"),
     ("dialects/token/", "*Token*:*GoZero*", "", "dialects"),
     ("dialects/", "*Python*:*Spring*:*Layout*:*OwnerScripts*", "", "dialects"),
 )

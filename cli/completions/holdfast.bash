@@ -30,7 +30,7 @@ _holdfast() {
     --on-lost) mapfile -t COMPREPLY < <(compgen -W "terminate warn" -- "$word") && return ;;
     --signal) mapfile -t COMPREPLY < <(compgen -W "command group" -- "$word") && return ;;
     --dialect)
-      words="holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py token python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:"
+      words="holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py token python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock symfony redis_semaphore spring_integration: spring_integration_pub_sub:"
       mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word") && return
       ;;
     --story)

@@ -1,6 +1,6 @@
 # Completion of holdfast(1) for fish.
 set -l commands run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench
-set -l dialects 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py token python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration: spring_integration_pub_sub:'
+set -l dialects 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py token python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock symfony redis_semaphore spring_integration: spring_integration_pub_sub:'
 complete -c holdfast -f
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a run -d 'run a command under a lock'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a elect -d 'run a command while leader'

@@ -2,7 +2,7 @@
 # Completion of holdfast(1) for zsh.
 _holdfast() {
   local -a common commands
-  local dialects='holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py token python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock spring_integration\: spring_integration_pub_sub\:'
+  local dialects='holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py token python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock symfony redis_semaphore spring_integration\: spring_integration_pub_sub\:'
   local curcontext="$curcontext" state line
   common=(
     '--url[server address]:address:(redis\:// rediss\:// redis+sentinel\:// rediss+sentinel\:// redis+cluster\:// rediss+cluster\:// unix\:// embedded\:)'

@@ -118,13 +118,34 @@ struct rueidis_locker {
   std::uint32_t key_majority = 2;
 };
 
+/// A `RedisStore` of Symfony's Lock component, as all who share its locks have set it up.
+struct symfony_store {
+  std::string_view key_prefix{};  ///< Stands before the lock's name: the key is both.
+
+  /// Nobody is told when such a lock is released: who waits asks again after this time, or up to
+  /// twice as long. 1 ms to 1 h. Symfony's own waiters ask every 90 to 110 ms.
+  std::chrono::milliseconds retry_interval{100};
+};
+
+/// A `Semaphore` or `MultiSemaphore` of redis-semaphore, as all who share its permits have set it
+/// up.
+struct redis_semaphore_layout {
+  /// `lockTimeout`, the same for all users: each takes back whatever was not refreshed for so long
+  /// by its own clock. So a lease is that long when not said, and never longer. 100 ms to 24 h.
+  std::chrono::milliseconds lock_timeout{10'000};
+
+  /// `retryInterval`: who waits asks again after this time, or up to twice as long. 1 ms to 1 h.
+  std::chrono::milliseconds retry_interval{10};
+};
+
 /// How a lock is written in Redis: an argument of those who make locks (`client::mutex`).
 ///
 /// In another library's layout a lock excludes that library's users too: both keep the same key.
 /// What such a layout has no place for is refused (`errc::unsupported`): keeping a lock after its
 /// release, lock delays, limits of a queue, kinds other than `client::mutex` and `recursive_mutex`;
 /// but of Redisson's `RLock`, order of arrival and `client::rw`, of Redisson `client::semaphore`
-/// and `client::latch`, and of `redlock`, `quorum::mutex`. Its leases have no fencing token,
+/// and `client::latch`, of `symfony` `client::rw`, of `redis_semaphore` `client::semaphore`, and of
+/// `redlock`, `quorum::mutex`. Its leases have no fencing token,
 /// whatever `lock_options::fencing` says, but where the layout has one or `with_fence_counter` adds
 /// it; deadline, loss signal and renewal are as all leases have. docs/migrating.md compares them.
 ///
@@ -181,6 +202,20 @@ class dialect {
   /// every 250 ms. Throws `failure`: `invalid_argument`.
   static dialect rueidislock(const rueidis_locker& locker = {});
 
+  /// Symfony's `RedisStore`, of symfony/lock 5.2 and later: `client::mutex` and the writer of
+  /// `client::rw` are its `acquire()`, a reader is its `acquireRead()`. Lease: 300 s, as that of a
+  /// Symfony lock whose maker said nothing. Changes between reader and writer are refused, which
+  /// Symfony has. What Symfony before 5.2 wrote is a `token`; it keeps these locks out, too. Throws
+  /// `failure`: `invalid_argument`.
+  static dialect symfony(const symfony_store& store = {});
+
+  /// `Semaphore` and `MultiSemaphore` of the npm package redis-semaphore, of one server, for
+  /// `client::semaphore` alone; its mutexes are a `token`. Each user says how many permits there
+  /// are. Times are the server's here, those of its clients' clocks there: all must agree to a
+  /// fifth of `lock_timeout`, see docs/wire/redis_semaphore.md. Throws `failure`:
+  /// `invalid_argument`.
+  static dialect redis_semaphore(const redis_semaphore_layout& layout = {});
+
   /// Any other lock of this form. Throws `failure`: `invalid_argument`.
   static dialect token(const token_layout& layout);
 
@@ -194,8 +229,11 @@ class dialect {
   [[nodiscard]] dialect with_fence_counter() const;
 
   /// "holdfast", "redisson", "go_zero", "spring_integration", "python_redis_lock", "shedlock",
-  /// "redlock", "rueidislock" or "token".
+  /// "redlock", "rueidislock", "symfony", "redis_semaphore" or "token".
   [[nodiscard]] std::string_view name() const noexcept;
+
+  /// The longest lease that such a lock can have; a longer one is refused. Nothing: as all locks.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> longest_lease() const noexcept;
 
   friend bool operator==(const dialect&, const dialect&) noexcept = default;
 

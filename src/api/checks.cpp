@@ -111,7 +111,8 @@ void check_native(const dialect& how) {
   if (how == dialect{}) return;
   throw failure{errc::unsupported, "the dialect " + std::string(how.name()) +
                                        " is not known for this kind of lock; redisson is "
-                                       "also for read-write locks, semaphores and latches"};
+                                       "also for read-write locks, semaphores and latches, symfony "
+                                       "for read-write locks, redis_semaphore for semaphores"};
 }
 
 void check_lock_delay(milliseconds delay) {

@@ -10,12 +10,14 @@
 #include "base/lock_key.hpp"
 #include "base/never_destroyed.hpp"
 #include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
+#include "dialects/redis_semaphore/redis_semaphore_recipe.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
 #include "dialects/redisson/semaphore_recipe.hpp"
 #include "dialects/redlock/redlock_recipe.hpp"
 #include "dialects/rueidislock/rueidislock_recipe.hpp"
 #include "dialects/shedlock/shedlock_recipe.hpp"
 #include "dialects/spring_integration/told_registry_recipe.hpp"
+#include "dialects/symfony/symfony_recipe.hpp"
 #include "dialects/token/token_recipe.hpp"
 #include "net/host_name.hpp"
 
@@ -174,6 +176,23 @@ dialect dialect::rueidislock(const rueidis_locker& locker) {
       usual, std::string(not_empty(locker.key_prefix, "key_prefix")), locker.key_majority)};
 }
 
+dialect dialect::symfony(const symfony_store& store) {
+  check_retry(store.retry_interval, "retry_interval");
+  const habits usual{.name = "symfony", .lease = 300s, .retry = store.retry_interval};
+  return dialect{
+      std::make_shared<const dialects::symfony_recipe>(usual, std::string(store.key_prefix))};
+}
+
+dialect dialect::redis_semaphore(const redis_semaphore_layout& layout) {
+  check_retry(layout.retry_interval, "retry_interval");
+  api::check_lease(layout.lock_timeout, "lock_timeout");
+  const habits usual{.name = "redis_semaphore",
+                     .lease = layout.lock_timeout,
+                     .retry = layout.retry_interval,
+                     .longest_lease = layout.lock_timeout};
+  return dialect{std::make_shared<const dialects::redis_semaphore_recipe>(usual)};
+}
+
 dialect dialect::token(const token_layout& layout) {
   return dialect{plain_lock({.name = "token"}, layout)};
 }
@@ -185,6 +204,11 @@ dialect dialect::with_fence_counter() const {
   throw failure{errc::unsupported, "there is no fence counter beside a lock of the dialect " +
                                        std::string(name()) +
                                        ": use its own tokens where it has them"};
+}
+
+std::optional<std::chrono::milliseconds> dialect::longest_lease() const noexcept {
+  if (!recipe_ || recipe_->usual().longest_lease == 0ms) return std::nullopt;
+  return recipe_->usual().longest_lease;
 }
 
 std::string_view dialect::name() const noexcept {

@@ -89,13 +89,14 @@ std::vector<lock_status> inspector::find_foreign(std::string_view name) const {
   std::vector<lock_status> found;
   if (!core.engine().space().tenant().empty()) return found;  // no other library knows of tenants
   // What libraries make of a name; the key of a Spring registry cannot be guessed.
-  constexpr std::array<std::array<std::string_view, 2>, 8> around = {{{"", ""},
+  constexpr std::array<std::array<std::string_view, 2>, 9> around = {{{"", ""},
                                                                       {"lock:", ""},
                                                                       {"LOCK_", ""},
                                                                       {"job-lock:default:", ""},
                                                                       {"rueidislock:0:", ""},
                                                                       {"mutex:", ""},
                                                                       {"redlock:", ""},
+                                                                      {"semaphore:", ""},
                                                                       {"", ":lock"}}};
   for (const auto& [before, behind] : around) {
     const std::vector<std::string> key{std::string(before) + std::string(name) +

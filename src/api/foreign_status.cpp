@@ -30,7 +30,7 @@ lock_status::kind kind_of(const dialects::foreign_holder& who) {
 // Nobody has permits: there may be no semaphore either, but something else under its name.
 void look_at_counter(runtime::client_core& core, const dialects::foreign_recipe& layout,
                      const lock_key& key, lock_status& status) {
-  if (!layout.is_semaphore()) return;
+  if (!layout.counts_free_permits()) return;
   const auto found = api::ask(core, key.slot(), {"GET", key.name()});
   const bool is_of_another_type =
       found.is(resp::type::error) && resp::classify(found.text).code == errc::foreign_key;

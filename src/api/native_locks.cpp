@@ -61,6 +61,7 @@ runtime::lock_spec spec_in_layout(runtime::client_core& core, std::string_view n
   if (spec.lease < usual.at_least) {
     throw failure{errc::invalid_argument, "at_least_for must not be longer than the lease"};
   }
+  dialects::check_longest_lease(*foreign, spec.lease);
   spec.delay = usual.surplus;
   write_as(std::move(foreign), core, spec);
   return spec;

@@ -69,7 +69,8 @@ semaphore client::semaphore(std::string_view name, const semaphore_options& opti
 lock semaphore::permits(std::uint32_t count) const {
   check_permits(count, 1, "the number of permits asked for");
   if (api::foreign_of(*this) && count > most_of_another_library) {
-    throw failure{errc::invalid_argument, "at most 1,000 permits of Redisson can be held as one"};
+    throw failure{errc::invalid_argument,
+                  "at most 1,000 permits of another library can be held as one"};
   }
   return api::make_alike(*this, {.mode = 's', .weight = count, .limit = permits_});
 }
@@ -82,7 +83,10 @@ void semaphore::set_permits(std::uint32_t count) const {
   const auto* const foreign = api::foreign_of(*this);
   if (foreign != nullptr && !foreign->sets_permits()) {
     throw failure{errc::unsupported,
-                  "a RSemaphore does not know who has its permits: add or drain them in Redisson"};
+                  foreign->counts_free_permits()
+                      ? "a RSemaphore does not know who has its permits: add or drain them in "
+                        "Redisson"
+                      : "how many permits there are stands nowhere: each user says it"};
   }
   const auto write = [&](resp::writer& out, server_time not_after) {
     if (foreign == nullptr) return dialects::write_set_permits(key, count, not_after, out);

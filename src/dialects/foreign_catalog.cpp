@@ -5,12 +5,14 @@
 #include "dialects/capability_rows.hpp"
 #include "dialects/foreign_latch.hpp"
 #include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
+#include "dialects/redis_semaphore/redis_semaphore_recipe.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
 #include "dialects/redisson/semaphore_recipe.hpp"
 #include "dialects/redlock/redlock_recipe.hpp"
 #include "dialects/rueidislock/rueidislock_recipe.hpp"
 #include "dialects/shedlock/shedlock_recipe.hpp"
 #include "dialects/spring_integration/told_registry_recipe.hpp"
+#include "dialects/symfony/symfony_recipe.hpp"
 #include "dialects/token/token_recipe.hpp"
 #include "holdfast_scripts.hpp"
 
@@ -90,6 +92,20 @@ constexpr std::array rueidislock_scripts = {
     &scripts::token_inspect,
 };
 
+constexpr std::array symfony_scripts = {
+    &scripts::symfony_acquire,
+    &scripts::symfony_renew,
+    &scripts::symfony_release,
+    &scripts::symfony_inspect,
+};
+
+constexpr std::array redis_semaphore_scripts = {
+    &scripts::redis_semaphore_acquire,
+    &scripts::redis_semaphore_renew,
+    &scripts::redis_semaphore_release,
+    &scripts::redis_semaphore_inspect,
+};
+
 // One of each layout; which names and keys it was given, no row depends on.
 struct foreign_recipes {
   const token_recipe token{{.name = "token"}, {}};
@@ -102,6 +118,9 @@ struct foreign_recipes {
   const redlock_recipe redlock{{.name = "redlock"}, redlock_library::redsync};
   const rueidislock_recipe rueidis{{.name = "rueidislock"}, "rueidislock", 2};
   const shedlock_recipe job{{.name = "shedlock"}, "job-lock:default:", "host"};
+  const symfony_recipe symfony{{.name = "symfony"}, {}};
+  const redis_semaphore_recipe permits{
+      {.name = "redis_semaphore", .longest_lease = milliseconds{10'000}}};
 };
 
 const foreign_recipes& foreign() {
@@ -193,11 +212,32 @@ std::vector<catalog_entry> other_entries() {
   };
 }
 
+// What is kept in sorted sets.
+std::vector<catalog_entry> set_entries() {
+  const auto& other = foreign();
+  return {
+      {foreign_lock("symfony", "Symfony's lock", "client.mutex(name, {}, dialect::symfony())",
+                    false),
+       &other.symfony, symfony_scripts},
+      {never_passed_on(foreign_lock("symfony", "Symfony's lock, reader",
+                                    "client.rw(name, {}, dialect::symfony()).shared()", false)),
+       &other.symfony, symfony_scripts},
+      {foreign_lock("symfony", "Symfony's lock, writer",
+                    "client.rw(name, {}, dialect::symfony()).exclusive()", false),
+       &other.symfony, symfony_scripts},
+      {never_passed_on(foreign_lock("redis_semaphore", "redis-semaphore's Semaphore",
+                                    "client.semaphore(name, {.permits = n}, "
+                                    "dialect::redis_semaphore())",
+                                    false)),
+       &other.permits, redis_semaphore_scripts},
+  };
+}
+
 }  // namespace
 
 std::vector<catalog_entry> foreign_entries() {
   auto all = plain_entries();
-  for (const auto& more : {redisson_entries(), other_entries()}) {
+  for (const auto& more : {redisson_entries(), other_entries(), set_entries()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

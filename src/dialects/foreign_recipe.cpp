@@ -1,6 +1,9 @@
 #include "dialects/foreign_recipe.hpp"
 
 #include <cassert>
+#include <string>
+
+#include <holdfast/errc.hpp>
 
 #include "dialects/holdfast/answers.hpp"
 #include "holdfast_scripts.hpp"
@@ -46,6 +49,14 @@ void foreign_recipe::write_renew(std::span<const claim* const> held, server_time
     out.arg(owner_of(*one));
     out.arg(kept_time(*one).count());
   }
+}
+
+void check_longest_lease(const foreign_recipe& layout, milliseconds lease) {
+  const auto longest = layout.usual().longest_lease;
+  if (longest == milliseconds{0} || lease <= longest) return;
+  throw failure{errc::invalid_argument,
+                "a lease of the dialect " + std::string(layout.usual().name) + " lasts " +
+                    std::to_string(longest.count()) + " ms at most: others end it then"};
 }
 
 std::string with_hyphens(std::string digits) {

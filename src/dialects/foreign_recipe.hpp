@@ -52,6 +52,7 @@ class foreign_recipe : public native_recipe {
     bool has_tokens = false;       // one is drawn for each grant
     bool is_counted = false;       // by the fence counter of the hash slot, as ours are
     milliseconds at_least{};       // so long after it was acquired it is free at the earliest
+    milliseconds longest_lease{};  // what the layout can say at most; 0: as long as any
     bool votes = false;            // servers that know nothing of each other can keep it together
   };
 
@@ -90,6 +91,8 @@ class foreign_recipe : public native_recipe {
   virtual std::shared_ptr<const foreign_recipe> semaphore() const { return nullptr; }
   // It is one itself, and nothing else.
   virtual bool is_semaphore() const noexcept { return false; }
+  // The count of free permits is at its name.
+  virtual bool counts_free_permits() const noexcept { return false; }
   // Whether it can be told how many permits there are, for everybody; answered as a release is.
   virtual bool sets_permits() const noexcept { return false; }
   virtual void write_set_permits(std::string_view, std::uint32_t, server_time /*not_after*/,
@@ -105,7 +108,7 @@ class foreign_recipe : public native_recipe {
   // As much of an owner as people may see: who knows all of it can release the lock.
   virtual std::string_view shown(std::string_view owner) const { return owner.substr(0, 8); }
 
-  void write_inspect(std::string_view name, resp::writer&) const;
+  virtual void write_inspect(std::string_view name, resp::writer&) const;
   foreign_verdict read_inspect(const resp::value&) const;
 
   // All keys of a lock, that which says who has it first.
@@ -149,5 +152,8 @@ class foreign_recipe : public native_recipe {
  private:
   habits usual_;
 };
+
+// Throws failure{errc::invalid_argument} for a lease that such a lock cannot have.
+void check_longest_lease(const foreign_recipe&, milliseconds lease);
 
 }  // namespace holdfast::dialects

@@ -5,8 +5,10 @@
 
 #include "base/number.hpp"
 #include "dialects/holdfast/answers.hpp"
+#include "dialects/redis_semaphore/redis_semaphore_recipe.hpp"
 #include "dialects/redisson/redisson_recipe.hpp"
 #include "dialects/shedlock/shedlock_recipe.hpp"
+#include "dialects/symfony/symfony_recipe.hpp"
 #include "dialects/token/token_recipe.hpp"
 #include "holdfast_scripts.hpp"
 
@@ -117,6 +119,68 @@ verdict as_redisson(const kept& what) {
   return recognised{"redisson", std::string(what.key), &layout, std::move(all)};
 }
 
+// base64 of 32 bytes; the last letter stands for four bits.
+bool is_token_of_symfony(std::string_view text) {
+  return text.ends_with('=') && consists_of(text.substr(0, text.size() - 1), 43, is_base64) &&
+         std::string_view("AEIMQUYcgkosw048").find(text[42]) != std::string_view::npos;
+}
+
+// A permit of a Semaphore, or one of several of a MultiSemaphore. Who made it may have said more.
+bool is_permit_of_redis_semaphore(std::string_view text) {
+  return is_uuid(text.substr(0, 36)) && (text.size() == 36 || text[36] == '_' || text[36] == '-');
+}
+
+// A holder of what a sorted set has, `none` where it is no member of such a lock.
+std::optional<foreign_holder> holder_in_set(const std::string& member, std::string_view time) {
+  const auto left = parse_number<std::int64_t>(time);
+  if (!left) return std::nullopt;
+  return foreign_holder{.owner = member, .remaining = milliseconds{*left}};
+}
+
+// TOKEN -> when its lease ends, and perhaps __write__ beside it.
+verdict as_symfony(const kept& what) {
+  static const symfony_recipe& layout = *new symfony_recipe({.name = "symfony"}, {});
+  constexpr std::string_view writer = "__write__";
+  foreign_holders all;
+  char mode = 'r';
+  for (std::size_t i = 0; i < what.words.size(); i += 2) {
+    if (what.words[i] == writer) {
+      mode = 'x';
+      continue;
+    }
+    auto one = holder_in_set(what.words[i], what.words[i + 1]);
+    if (!one || !is_token_of_symfony(one->owner)) return std::nullopt;
+    if (*one->remaining > milliseconds{0}) all.push_back(*std::move(one));
+  }
+  for (auto& one : all) one.mode = mode;
+  if (all.empty()) return std::nullopt;
+  return recognised{"symfony", std::string(what.key), &layout, std::move(all)};
+}
+
+// semaphore:NAME. How long its users let a permit stay, does not stand there: the key ends then.
+verdict as_redis_semaphore(const kept& what) {
+  static const redis_semaphore_recipe& layout =
+      *new redis_semaphore_recipe({.name = "redis_semaphore"});
+  constexpr std::string_view prefix = "semaphore:";
+  if (!what.key.starts_with(prefix)) return std::nullopt;
+  foreign_holders all;
+  for (std::size_t i = 0; i < what.words.size(); i += 2) {
+    auto one = holder_in_set(what.words[i], what.words[i + 1]);
+    if (!one || !is_permit_of_redis_semaphore(one->owner)) return std::nullopt;
+    one->remaining = what.remaining;
+    one->mode = 's';
+    all.push_back(*std::move(one));
+  }
+  if (all.empty()) return std::nullopt;
+  return recognised{"redis_semaphore", std::string(what.key.substr(prefix.size())), &layout,
+                    std::move(all)};
+}
+
+verdict recognise_set(const kept& what) {
+  auto found = as_redis_semaphore(what);
+  return found ? std::move(found) : as_symfony(what);
+}
+
 recognised as_text(const kept& what, std::string dialect, std::string_view name) {
   static const token_recipe& layout = *new token_recipe({.name = "token"}, {});
   return {std::move(dialect),
@@ -181,10 +245,25 @@ verdict recognise_text(const kept& what) {
   return as_unknown(what);
 }
 
+verdict recognise_in_its_type(const kept& what) {
+  switch (what.type) {
+    case kept_as::text:
+      return recognise_text(what);
+    case kept_as::hash:
+      return as_redisson(what);
+    case kept_as::sorted_set:
+      return recognise_set(what);
+  }
+  return std::nullopt;
+}
+
 std::optional<kept> read_kept(std::string_view key, const resp::value& v) {
   if (!v.is(resp::type::array) || v.items.size() < 3 || !v.items[0].is_text()) return std::nullopt;
-  kept what{.key = key, .is_hash = v.items[0].text == "hash"};
-  const bool is_whole = what.is_hash ? v.items.size() % 2 == 0 : v.items.size() == 3;
+  kept what{.key = key};
+  if (v.items[0].text == "hash") what.type = kept_as::hash;
+  if (v.items[0].text == "zset") what.type = kept_as::sorted_set;
+  const bool is_text = what.type == kept_as::text;
+  const bool is_whole = is_text ? v.items.size() == 3 : v.items.size() % 2 == 0;
   if (!is_whole) return std::nullopt;
   what.remaining = read_ttl(v.items[1]);
   for (std::size_t i = 2; i < v.items.size(); ++i) what.words.push_back(v.items[i].text);
@@ -194,13 +273,13 @@ std::optional<kept> read_kept(std::string_view key, const resp::value& v) {
 }  // namespace
 
 std::optional<recognised> recognise(const kept& what) {
-  auto found = what.is_hash ? as_redisson(what) : recognise_text(what);
+  auto found = recognise_in_its_type(what);
   return found && found->name.empty() ? std::nullopt : std::move(found);
 }
 
 std::optional<recognised> recognise_at(const kept& what) {
   if (auto found = recognise(what)) return found;
-  if (what.is_hash || what.key.empty()) return std::nullopt;
+  if (what.type != kept_as::text || what.key.empty()) return std::nullopt;
   auto found = as_text(what, "token", what.key);
   found.remark = "a text, perhaps a plain lock";
   return found;

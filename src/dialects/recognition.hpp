@@ -1,6 +1,7 @@
 // Whose lock a key is, where nobody says it: a guess by its name, its type and what stands there.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,11 +15,15 @@ namespace holdfast::dialects {
 // So many keys may be looked at in one command.
 inline constexpr std::size_t look_batch = 100;
 
+enum class kept_as : std::uint8_t { text, hash, sorted_set };
+
 // What stands at a key that could be a lock.
 struct kept {
   std::string_view key;
-  bool is_hash = false;
-  std::vector<std::string> words{};         // a text, or fields, each with its value
+  kept_as type = kept_as::text;
+  // A text, or fields, each with its value; of a sorted set members, each with in how many ms the
+  // time that it has is.
+  std::vector<std::string> words{};
   std::optional<milliseconds> remaining{};  // nothing: it has no expiry
 };
 

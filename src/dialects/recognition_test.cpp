@@ -11,8 +11,8 @@ constexpr milliseconds left{5'000};
 // "DIALECT NAME OWNER", or "none"; `remaining` as kept has it.
 std::string seen(std::string_view key, std::vector<std::string> words,
                  std::optional<milliseconds> remaining = left) {
-  const bool is_hash = words.size() > 1;
-  const auto found = recognise({key, is_hash, std::move(words), remaining});
+  const auto type = words.size() > 1 ? kept_as::hash : kept_as::text;
+  const auto found = recognise({key, type, std::move(words), remaining});
   if (!found) return "none";
   std::string text = found->dialect + ' ' + found->name;
   for (const auto& one : found->holders) {
@@ -43,7 +43,7 @@ TEST(recognition, knows_the_locks_of_each_library) {
 }
 
 TEST(recognition, counts_the_holds_of_redisson) {
-  const auto found = recognise({"orders", true, {thread, "2"}, left});
+  const auto found = recognise({"orders", kept_as::hash, {thread, "2"}, left});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->holders.at(0).holds, 2U);
 }
@@ -58,6 +58,47 @@ TEST(recognition, knows_readers_and_writers_of_redisson) {
             "redisson orders " + thread + "=x " + thread + "=r");
   EXPECT_EQ(seen("settings", {"mode", "read", "colour", "1"}), "none");
   EXPECT_EQ(seen("settings", {"mode", "read"}), "none");
+}
+
+// "DIALECT NAME OWNER=MODE:MS", or "none".
+std::string seen_in_set(std::string_view key, std::vector<std::string> words) {
+  const auto found = recognise({key, kept_as::sorted_set, std::move(words), left});
+  if (!found) return "none";
+  std::string text = found->dialect + ' ' + found->name;
+  for (const auto& one : found->holders) {
+    text += ' ' + std::string(found->layout->shown(one.owner)) + '=' + one.mode + ':' +
+            std::to_string(one.remaining.value_or(milliseconds{-1}).count());
+  }
+  return text;
+}
+
+TEST(recognition, knows_the_locks_of_symfony) {
+  const std::string one = "AAAAbbbbCCCCddddEEEEffffGGGGhhhhIIIIjjjjKKE=";
+  const std::string other = "BBBBbbbbCCCCddddEEEEffffGGGGhhhhIIIIjjjjKKE=";
+  EXPECT_EQ(seen_in_set("orders", {one, "4000", other, "3000"}),
+            "symfony orders AAAAbbbb=r:4000 BBBBbbbb=r:3000");
+  EXPECT_EQ(seen_in_set("orders", {"__write__", "4000", one, "4000"}),
+            "symfony orders AAAAbbbb=x:4000");
+  EXPECT_EQ(seen_in_set("orders", {one, "4000", other, "-1"}), "symfony orders AAAAbbbb=r:4000");
+  EXPECT_EQ(seen_in_set("orders", {one, "-1"}), "none");
+  EXPECT_EQ(seen_in_set("orders", {"__write__", "4000"}), "none");
+  EXPECT_EQ(seen_in_set("orders", {one, "4000", "Ada", "7"}), "none");
+  EXPECT_EQ(seen_in_set("orders", {one, "soon"}), "none");
+  EXPECT_EQ(seen_in_set("orders", {"AAAAbbbbCCCCddddEEEEffffGGGGhhhhIIIIjjjjKKF=", "4000"}), "none")
+      << "no 32 bytes are so";
+}
+
+TEST(recognition, knows_the_permits_of_redis_semaphore) {
+  EXPECT_EQ(seen_in_set("semaphore:seats:1", {uuid, "-100"}),
+            "redis_semaphore seats:1 0f0e0d0c=s:5000");
+  EXPECT_EQ(seen_in_set("semaphore:seats", {uuid + "_0", "-100", uuid + "_1", "-100"}),
+            "redis_semaphore seats 0f0e0d0c=s:5000 0f0e0d0c=s:5000");
+  EXPECT_EQ(seen_in_set("semaphore:seats", {uuid + "-worker_7", "-100"}),
+            "redis_semaphore seats 0f0e0d0c=s:5000");
+  EXPECT_EQ(seen_in_set("seats", {uuid, "-100"}), "none");
+  EXPECT_EQ(seen_in_set("semaphore:seats", {"Ada", "-100"}), "none");
+  EXPECT_EQ(seen_in_set("semaphore:seats", {uuid + "0", "-100"}), "none");
+  EXPECT_EQ(seen_in_set("semaphore:", {uuid, "-100"}), "none");
 }
 
 TEST(recognition, takes_nothing_else_for_a_lock) {
@@ -90,7 +131,7 @@ TEST(recognition, knows_a_plain_lock_whose_library_it_does_not_know) {
   EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd-_000w"}), "token a AAAAbbbb");
   EXPECT_EQ(seen("a", {"drawn...\x01\xff.........."}), "token a drawn...");
   const auto remark = [](std::string_view key) {
-    return recognise({key, false, {uuid}, left})->remark;
+    return recognise({key, kept_as::text, {uuid}, left})->remark;
   };
   EXPECT_EQ(remark("orders"), "plain lock, library unknown");
   EXPECT_EQ(remark(":orders"), "plain lock, library unknown");
@@ -127,6 +168,10 @@ TEST(recognition, reads_only_what_its_script_answers) {
   EXPECT_TRUE(std::get<0>(read(list({number, list({text("hash"), number, text("f")})}))).empty());
   const auto fields = list({text("hash"), number, text("f"), text("1"), text("g"), text("2")});
   EXPECT_EQ(std::get<0>(read(list({fields, list({})}))).at(0).words.size(), 4U);
+  const auto members = list({text("zset"), number, text("m"), text("100")});
+  const auto set = std::get<0>(read(list({members, list({text("zset"), number, text("m")})})));
+  ASSERT_EQ(set.size(), 1U);
+  EXPECT_EQ(set[0].type, kept_as::sorted_set);
   EXPECT_TRUE(std::holds_alternative<refused>(read(list({}))));
   EXPECT_TRUE(std::holds_alternative<refused>(read(number)));
 }

@@ -179,6 +179,7 @@ void tenure::on_renewal_missing() {
 }
 
 result<void> tenure::extend(milliseconds duration) {
+  if (spec_->foreign) dialects::check_longest_lease(*spec_->foreign, duration);
   engine_.register_client(duration);
   {
     const scoped_mutex lock(mutex_);

@@ -85,6 +85,47 @@ TEST_P(CommandLine, RunsACommandWithPermitsOfRedisson) {
   }
 }
 
+TEST_P(CommandLine, RunsACommandWithPermitsOfRedisSemaphore) {
+  const auto server = start();
+  const auto run = [&](const char* dialect) {
+    return holdfast_at(server, {"run", "--permits", "2/3", "--nonblock", "--dialect", dialect,
+                                "seats", "--", "echo", "in"});
+  };
+  const auto first = run("redis_semaphore");
+  EXPECT_EQ(first.output, "in\n") << first.errors << "its lease is no longer than the timeout";
+  EXPECT_EQ(server.command({"EXISTS", "semaphore:seats"}).number, 0);
+  const auto now = std::stoll(server.command({"TIME"}).items.at(0).text) * 1000;
+  const std::string uuid = "0f0e0d0c-0b0a-0908-0706-050403020100";
+  server.command({"ZADD", "semaphore:seats", std::to_string(now - 15'000), uuid + "_0",
+                  std::to_string(now - 15'000), uuid + "_1"});
+  EXPECT_EQ(run("redis_semaphore:1m").how, exited(75));
+  const auto status =
+      holdfast_at(server, {"status", "--dialect", "redis_semaphore:1m", "seats"}).output;
+  EXPECT_THAT(status, HasSubstr("id 0f0e0d0c"));
+  const auto listed = holdfast_at(server, {"ls", "--all-dialects"}).output;
+  EXPECT_THAT(listed, ::testing::ContainsRegex("seats +redis_semaphore +held"));
+  EXPECT_EQ(run("redis_semaphore").output, "in\n") << "in 10 s they were not refreshed";
+  const words too_long = {"run",       "--permits",       "1/3",   "--lease", "11s",
+                          "--dialect", "redis_semaphore", "seats", "--",      "true"};
+  EXPECT_EQ(holdfast_at(server, too_long).how, exited(64));
+}
+
+TEST_P(CommandLine, RunsACommandAsReaderOrWriterOfSymfony) {
+  const auto server = start();
+  const auto program = std::string(HOLDFAST_PROGRAM) + " --url " + server.url();
+  const auto again = [&](const char* how) {
+    return program + " run --nonblock --dialect symfony " + how + " nightly -- echo in; ";
+  };
+  const auto script = again("--shared") + again("--exclusive") + again("") + program +
+                      " status --dialect symfony nightly";
+  const auto run = holdfast_at(
+      server, {"run", "--shared", "--dialect", "symfony", "nightly", "--", "sh", "-c", script});
+  EXPECT_EQ(run.how, exited(0)) << run.errors;
+  EXPECT_THAT(run.output, ::testing::StartsWith("in\nNAME"));
+  EXPECT_THAT(run.output, HasSubstr("PR"));
+  EXPECT_EQ(server.command({"EXISTS", "nightly"}).number, 0);
+}
+
 TEST_P(CommandLine, LocksSeveralOfALibraryTogether) {
   const auto server = start();
   const auto run =
@@ -104,6 +145,8 @@ TEST_P(CommandLine, FindsTheKeysOfADialectThatHasAPrefix) {
       {"spring_integration_pub_sub:app", "app:nightly"},
       {"python_redis_lock", "lock:nightly"},
       {"shedlock", "job-lock:default:nightly"},
+      {"symfony", "nightly"},  // as before 5.2
+      {"symfony:app:", "app:nightly"},
       {"shedlock:prod", "job-lock:prod:nightly"},
       {"token", "nightly"},
       {"token:lock:", "lock:nightly"},
@@ -126,11 +169,9 @@ TEST_P(CommandLine, FindsTheKeysOfADialectThatHasAPrefix) {
 TEST_P(CommandLine, AsksAgainAfterTheRetryInterval) {
   const auto server = start();
   const std::vector<std::pair<std::string, std::string>> keys = {
-      {"token:lock:", "lock:a"},
-      {"redis_py", "a"},
-      {"redlock", "a"},
-      {"shedlock", "job-lock:default:a"},
-      {"spring_integration:app", "app:a"}};
+      {"token:lock:", "lock:a"}, {"redis_py", "a"},
+      {"redlock", "a"},          {"shedlock", "job-lock:default:a"},
+      {"symfony:app:", "app:a"}, {"spring_integration:app", "app:a"}};
   for (const auto& [dialect, key] : keys) {
     const auto wait = [&](const char* interval, const char* at_most) {
       server.command({"SET", key, "theirs"});
@@ -303,7 +344,9 @@ TEST_P(CommandLine, BreaksALockOfAnotherLibrary) {
        {"MSET", "rueidislock:0:nightly", "theirs", "rueidislock:1:nightly", "theirs"}},
       {"redisson", {"HSET", "nightly", uuid + ":77", "2"}},
       {"redisson_spin", {"HSET", "nightly", uuid + ":77", "2"}},
-      {"redisson", {"HSET", "nightly", "mode", "write", uuid + ":77:write", "1"}}};
+      {"redisson", {"HSET", "nightly", "mode", "write", uuid + ":77:write", "1"}},
+      {"symfony", {"ZADD", "nightly", "inf", "AAAA", "inf", "__write__"}},
+      {"symfony", {"SET", "nightly", "as before 5.2"}}};
   for (const auto& [dialect, command] : kept) {
     server.command({"FLUSHALL"});
     server.command(command);
@@ -324,7 +367,9 @@ TEST_P(CommandLine, BreaksALockOfAnotherLibrary) {
   server.command({"RPUSH", "list", "a"});
   EXPECT_EQ(release({"list", "--dialect", "token"}).how, exited(65));
   EXPECT_EQ(server.command({"EXISTS", "list"}).number, 1);
-  EXPECT_EQ(release({"seats", "--dialect", "redisson_expirable"}).how, exited(78));
+  for (const auto* dialect : {"redisson_expirable", "redis_semaphore"}) {
+    EXPECT_EQ(release({"seats", "--dialect", dialect}).how, exited(78)) << dialect;
+  }
 }
 
 // By their own way of being told, long before they would ask by themselves.
@@ -414,7 +459,8 @@ TEST_P(CommandLine, RefusesWhatADialectHasNot) {
     EXPECT_EQ(run.how, exited(78)) << option;
     EXPECT_THAT(run.errors, HasSubstr("redisson is also for read-write locks")) << option;
   }
-  for (const auto* none : {"cobol", "redisson:a", "spring_integration", "spring_integration:"}) {
+  for (const auto* none : {"cobol", "redisson:a", "spring_integration",
+                           "spring_integration:", "redis_semaphore:10", "redis_semaphore:1ms"}) {
     EXPECT_EQ(holdfast_at(server, {"status", "--dialect", none, "a"}).how, exited(64)) << none;
   }
 }

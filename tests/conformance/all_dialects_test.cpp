@@ -30,6 +30,7 @@ TEST_P(AllDialects, AreListedTogether) {
       {"redis_py", how::redis_py()},
       {"reentrant_thread_local", how::reentrant_thread_local()},
       {"shedlock", how::shedlock()},
+      {"symfony", how::symfony()},
       {"shedlock:prod", how::shedlock({.environment = "prod"})},
   };
   if (!support::over_cluster()) {  // their keys have several hash slots
@@ -43,11 +44,16 @@ TEST_P(AllDialects, AreListedTogether) {
     held.push_back(redis().mutex(name, {}, each).acquire());
     wanted.emplace(name, called);
   }
+  held.push_back(redis().rw("of readers", {}, how::symfony()).shared().acquire());
+  wanted.emplace("of readers", "symfony");
+  held.push_back(
+      redis().semaphore("of some", {.permits = 3}, how::redis_semaphore()).permits(2).acquire());
+  wanted.emplace("of some", "redis_semaphore");
   // Many libraries write what Spring's registries do.
   held.push_back(redis().mutex("jobs", {}, how::spring_integration({"app"})).acquire());
   wanted.emplace("app:jobs", "token");
   EXPECT_EQ(found(), wanted);
-  EXPECT_EQ(found("of s*").size(), 2U);
+  EXPECT_EQ(found("of s*").size(), 4U);
   for (auto& one : held) one.release().value();
   EXPECT_TRUE(found().empty());
 }
@@ -58,6 +64,8 @@ TEST_P(AllDialects, AreNotConfusedWithOtherKeys) {
   server().command({"RPUSH", "list", "0123456789abcdef"});
   server().command({"SADD", "set", "0123456789abcdef"});
   server().command({"HSET", "user:7", "name", "Ada"});
+  server().command({"ZADD", "ranking", "7", "Ada", "4102444800000", "Bob"});
+  server().command({"ZADD", "weights", "inf", "AAAAbbbbCCCCddddEEEEffffGGGGhhhhIIIIjjjjKKE="});
   server().command({"HSET", "user:8", "name", "Ada", "city", "London"});
   EXPECT_TRUE(found().empty());
 }

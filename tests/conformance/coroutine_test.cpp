@@ -277,6 +277,7 @@ static_assert(own_nothing<acquire_options, lock_options, semaphore_options, elec
 static_assert(own_nothing<id_options, snowflake_options, rate_limit>);
 static_assert(own_nothing<token_layout, spring_registry, shedlock_provider>);
 static_assert(own_nothing<redlock_layout, rueidis_locker>);
+static_assert(own_nothing<symfony_store, redis_semaphore_layout>);
 
 // What must be destroyed once comes from the heap, so that a sanitizer sees it.
 task<> await_with_options(client redis, std::stop_source stop) {

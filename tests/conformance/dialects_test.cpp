@@ -372,8 +372,9 @@ TEST_P(Dialects, HaveTokensOfOursByOption) {
   }
   const auto python = dialect::python_redis_lock().with_fence_counter();
   EXPECT_TRUE(redis().mutex("{python}", {}, python).acquire().token());
-  for (const auto& none : {dialect{}, dialect::redisson(), dialect::shedlock(), dialect::redlock(),
-                           dialect::rueidislock()}) {
+  for (const auto& none :
+       {dialect{}, dialect::redisson(), dialect::shedlock(), dialect::redlock(),
+        dialect::rueidislock(), dialect::symfony(), dialect::redis_semaphore()}) {
     EXPECT_EQ(thrown_by([&] { (void)none.with_fence_counter(); }).reason(), errc::unsupported);
   }
 }
@@ -464,6 +465,8 @@ TEST(dialect, has_a_name_and_is_equal_to_its_copies) {
   EXPECT_EQ(dialect::spring_integration({"app"}).name(), "spring_integration");
   EXPECT_EQ(dialect::python_redis_lock().name(), "python_redis_lock");
   EXPECT_EQ(dialect::shedlock().name(), "shedlock");
+  EXPECT_EQ(dialect::symfony().name(), "symfony");
+  EXPECT_EQ(dialect::redis_semaphore().name(), "redis_semaphore");
   EXPECT_EQ(dialect::redis_py(), dialect::redis_py());
   EXPECT_NE(dialect::jedis("a"), dialect::jedis("a"));
   EXPECT_NE(dialect::redisson(), dialect{});
@@ -474,6 +477,12 @@ TEST(dialect, refuses_what_is_no_layout) {
   EXPECT_EQ(thrown_by([] { dialect::spring_template(""); }).reason(), errc::invalid_argument);
   EXPECT_EQ(thrown_by([] { dialect::spring_integration({""}); }).reason(), errc::invalid_argument);
   EXPECT_EQ(thrown_by([] { dialect::shedlock({.at_least_for = -1ms}); }).reason(),
+            errc::invalid_argument);
+  EXPECT_EQ(thrown_by([] { dialect::symfony({.retry_interval = 0ms}); }).reason(),
+            errc::invalid_argument);
+  EXPECT_EQ(thrown_by([] { dialect::redis_semaphore({.retry_interval = 2h}); }).reason(),
+            errc::invalid_argument);
+  EXPECT_EQ(thrown_by([] { dialect::redis_semaphore({.lock_timeout = 1ms}); }).reason(),
             errc::invalid_argument);
   EXPECT_EQ(thrown_by([] { dialect::token({.lease = 1ms}); }).reason(), errc::invalid_argument);
   EXPECT_EQ(thrown_by([] { dialect::token({.retry_interval = 0ms}); }).reason(),

@@ -93,6 +93,16 @@ inline all_makers foreign_makers() {
        }},
       {"rueidislock's lock",
        [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::rueidislock()); }},
+      {"Symfony's lock",
+       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::symfony()); }},
+      {"Symfony's lock, reader",
+       [](auto& redis, auto& name) { return redis.rw(name, {}, dialect::symfony()).shared(); }},
+      {"Symfony's lock, writer",
+       [](auto& redis, auto& name) { return redis.rw(name, {}, dialect::symfony()).exclusive(); }},
+      {"redis-semaphore's Semaphore",
+       [](auto& redis, auto& name) {
+         return redis.semaphore(name, {}, dialect::redis_semaphore());
+       }},
       {"Redlock over a quorum",
        [](auto& redis, auto& name) { return quorum{{redis}}.mutex(name, {}, dialect::redlock()); }},
   };
@@ -120,6 +130,7 @@ inline const maker& rival_of(std::string_view kind) {
   if (kind == "Redisson's RReadWriteLock, reader") {
     return makers().at("Redisson's RReadWriteLock, writer");
   }
+  if (kind == "Symfony's lock, reader") return makers().at("Symfony's lock, writer");
   return makers().at(kind);
 }
 

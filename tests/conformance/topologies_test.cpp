@@ -277,6 +277,10 @@ all_over_quorum foreign_over_quorum() {
       {"python-redis-lock's Lock", refused({}, dialect::python_redis_lock())},
       {"ShedLock's lock of a job", refused({}, dialect::shedlock())},
       {"rueidislock's lock", refused({}, dialect::rueidislock())},
+      {"Symfony's lock", refused({}, dialect::symfony())},
+      {"Symfony's lock, reader", no_rw},
+      {"Symfony's lock, writer", no_rw},
+      {"redis-semaphore's Semaphore", no_semaphore},
   };
 }
 

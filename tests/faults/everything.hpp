@@ -26,6 +26,7 @@ inline void use_dialects(const client& redis) {
       dialect::shedlock(),
       dialect::redlock(),
       dialect::rueidislock(),
+      dialect::symfony(),
       dialect::spring_integration({"registry"}),
       dialect::token({.key_prefix = "a prefix that is longer than a small text:"})};
   int number = 0;
@@ -34,6 +35,8 @@ inline void use_dialects(const client& redis) {
   }
   (void)redis.rw("their readers", {}, dialect::redisson()).shared().acquire();
   (void)redis.semaphore("their permits", {.permits = 2}, dialect::redisson()).acquire();
+  (void)redis.rw("readers of a set", {}, dialect::symfony()).shared().acquire();
+  (void)redis.semaphore("permits of a set", {.permits = 2}, dialect::redis_semaphore()).acquire();
   (void)redis.latch("their latch", dialect::redisson()).count();
 }
 

@@ -207,7 +207,7 @@ class Run:
 def sequence_of(peer, seed):
     dice = random.Random(seed)
     if peer.permits:
-        return of_permits(dice, peer.leases)
+        return of_permits(dice, peer.leases and not peer.one_lease)
     if peer.fair:
         return of_fair(dice)
     again = peer.reentrant and not (peer.fenced or peer.several)

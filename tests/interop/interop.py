@@ -55,6 +55,9 @@ class Peer:
     binary: bool = False  # what its owners write are any bytes
     resources: bool = False  # may lock several at once, called NAME+OTHER
     modes: bool = False  # has readers, called NAME/read, and a writer, who enters only once here
+    changes: bool = False  # a reader of theirs may become the writer, and back
+    one_lease: bool = False  # all leases are WATCHDOG, and our driver is told so
+    in_use: bool = False  # what stands there are the permits in use, not how many are free
 
 
 def registry(status, mode):
@@ -119,6 +122,11 @@ PEERS = {
     "spring_integration": registry("spring_integration:interop", "SPIN_LOCK"),
     "spring_integration_pub_sub": registry("spring_integration_pub_sub:interop", "PUB_SUB_LOCK"),
     "shedlock": Peer(key="job-lock:default:{}", rests=True),
+    "symfony": Peer(modes=True, changes=True),
+    "redis_semaphore": Peer(
+        key="semaphore:{}", words=(WATCHDOG,), renews=True, permits=True, leases=True,
+        one_lease=True, in_use=True, status=f"redis_semaphore:{WATCHDOG}ms",
+    ),
     "rueidislock": Peer(key="rueidislock:0:{}", words=(WATCHDOG,), renews=True, binary=True),
     "redsync": Peer(status="redlock", servers=3),
     "redsync_of_5": Peer(status="redlock", servers=5),
@@ -264,11 +272,12 @@ class Pair:
         self.commands = commands
         address = ["127.0.0.1", ",".join(server.ports for server in self.servers)]
         extra = [str(watchdog if word == WATCHDOG else word) for word in self.peer.words]
+        ours = [dialect, *address, *(extra if self.peer.one_lease else [])]
         self.drivers = [
             Driver(dialect, commands[dialect], address + extra),
             Driver(dialect + " again", commands[dialect], address + extra),
-            Driver("holdfast", commands["holdfast"], [dialect] + address),
-            Driver("holdfast again", commands["holdfast"], [dialect] + address),
+            Driver("holdfast", commands["holdfast"], ours),
+            Driver("holdfast again", commands["holdfast"], ours),
         ]
         self.theirs, self.others, self.ours, self.our_others = self.drivers
 

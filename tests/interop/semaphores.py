@@ -3,7 +3,7 @@
 import statistics
 import time
 
-from checks import NOTICE, PATIENCE, Failed, expect
+from checks import NOTICE, PATIENCE, WATCHDOG, Failed, expect
 
 LIMIT = 3  # as the drivers say it
 WORKERS, ROUNDS = 4, 125  # of each library
@@ -24,7 +24,10 @@ def is_refused(driver, name, wait=100):
 
 
 def expect_free(pair, name, free):
-    expect(pair.server.ask("GET", name), str(free), "free permits")
+    if pair.peer.in_use:
+        expect(pair.server.ask("ZCARD", pair.key(name)), LIMIT - free, "permits in use")
+    else:
+        expect(pair.server.ask("GET", name), str(free), "free permits")
 
 
 def limit(pair):
@@ -89,9 +92,10 @@ def expiry(pair):
             continue  # they have none
         if holder is pair.ours and not pair.peer.leases:
             other = pair.our_others  # only we know of it
+        lease = WATCHDOG if pair.peer.one_lease else LEASE
         began = time.monotonic()
-        acquire(holder, "e/2", LEASE)
-        acquire(other, "e/3", 0, NOTICE)
+        acquire(holder, "e/2", lease)
+        acquire(other, "e/3", 0, NOTICE + lease)
         said.append(f"{other.name} after {(time.monotonic() - began) * 1000:.0f} ms")
         expect(holder.ask("release", "e/2"), "refused", f"{holder.name} releases what it has lost")
         expect_free(pair, "e", 0)
@@ -101,13 +105,18 @@ def expiry(pair):
 
 
 def renewal(pair):
-    """What we renew stays ours for three times its lease."""
+    """What is renewed stays its holder's for three times its lease."""
     acquire(pair.ours, "r/3")
     for other in (pair.theirs, pair.our_others):
         is_refused(other, "r/1", 3100)
     expect(pair.ours.ask("holds", "r/3"), "1", "we have it still")
     release(pair.ours, "r/3")
     expect_free(pair, "r", LIMIT)
+    if pair.peer.renews:
+        acquire(pair.theirs, "r/3")
+        is_refused(pair.ours, "r/1", 3 * WATCHDOG + 100)
+        expect(pair.theirs.ask("holds", "r/3"), "1", "they have it still")
+        release(pair.theirs, "r/3")
     return "over 6 times 1000 ms"
 
 
@@ -116,7 +125,7 @@ def view(pair):
     if not pair.peer.leases:
         return None
     for driver in (pair.theirs, pair.ours):
-        acquire(driver, "v/1", 20000)
+        acquire(driver, "v/1", 0 if pair.peer.one_lease else 20000)
     shown = pair.status("v")
     expect(shown["state"], "held", "state")
     expect(shown["holding"], 2, "permits in use")

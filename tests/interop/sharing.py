@@ -93,7 +93,9 @@ def renewal_of_readers(pair):
     """A reader that is renewed keeps writers out, also when another reader has left."""
     if not pair.peer.modes:
         return None
-    renews = [(pair.ours, pair.others, 1000), (pair.theirs, pair.our_others, WATCHDOG)]
+    renews = [(pair.ours, pair.others, 1000)]
+    if pair.peer.renews:
+        renews.append((pair.theirs, pair.our_others, WATCHDOG))
     for reader, writer, lease in renews:
         other = pair.theirs if reader is pair.ours else pair.ours
         acquire(reader, "r/read")
@@ -124,4 +126,25 @@ def view_of_readers(pair):
     return ""
 
 
-TESTS = [together, turns, lapse, renewal_of_readers, view_of_readers]
+def changes(pair):
+    """A reader of theirs becomes the writer only alone, and is in nobody's way as a reader again."""
+    if not pair.peer.changes:
+        return None
+    acquire(pair.ours, "h/read")
+    acquire(pair.theirs, "h/read")
+    expect(pair.theirs.ask("promote", "h/read"), "busy", "they become the writer beside a reader")
+    expect(pair.ours.ask("holds", "h/read"), "1", "we read still")
+    release(pair.ours, "h/read")
+    expect(pair.theirs.ask("promote", "h/read"), "ok", "they become the writer")
+    for name in ("h", "h/read"):
+        expect(pair.ours.ask("acquire", name, 0, 100), "busy", f"we take {name} beside a writer")
+    expect(pair.theirs.ask("demote", "h/read"), "ok", "they read again")
+    acquire(pair.ours, "h/read")
+    expect(pair.our_others.ask("acquire", "h", 0, 100), "busy", "we write beside readers")
+    release(pair.theirs, "h/read")
+    release(pair.ours, "h/read")
+    expect(pair.server.ask("EXISTS", "h"), 0, "keys left")
+    return ""
+
+
+TESTS = [together, turns, lapse, renewal_of_readers, view_of_readers, changes]

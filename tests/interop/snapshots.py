@@ -5,6 +5,8 @@ import re
 TOLERANCE = 1000  # ms between a step and its picture, on a busy machine
 OWNER = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:\d+")  # of Redisson
 NUMBER = re.compile(r"\d{1,15}")
+WRITER = "__write__"  # of Symfony, beside a token
+AGE = 1000000  # ms: of redis-semaphore the times are those of a refresh, just now
 HOLD_OF_READER = re.compile(r"(?<=:rwlock_timeout):\d+$")
 
 
@@ -67,8 +69,9 @@ class Camera:
         now, micros = self.server.ask("TIME")
         now_ms = int(now) * 1000 + int(micros) // 1000
         words = self.server.ask("ZRANGE", key, 0, -1, "WITHSCORES")
+        shift = AGE if key.startswith("semaphore:") else 0
         return [
-            int(float(time)) - now_ms
+            int(float(time)) - now_ms + shift
             for member, time in zip(words[::2], words[1::2])
             if not OWNER.search(member)
         ]
@@ -81,7 +84,8 @@ class Camera:
         if kind == "list":
             return self.line(self.server.ask("LRANGE", key, 0, -1), actor)
         if kind == "zset":  # in order, but without their times
-            return self.line(self.server.ask("ZRANGE", key, 0, -1), actor)
+            names = self.server.ask("ZRANGE", key, 0, -1)
+            return self.line(names, actor) + [name for name in names if name == WRITER]
         return None
 
     def take(self, actor):

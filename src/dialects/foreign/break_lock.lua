@@ -1,5 +1,5 @@
 -- Takes a lock of another library away from the one who has it. For operators.
--- KEYS  1 the lock: a text, or a hash with a field for each who has it
+-- KEYS  1 the lock: a text, or a hash or a sorted set with a field for each who has it
 --       more, of a lock of several keys; those with the same text go as well
 --       of LPUSH the last is the list that its waiters listen to
 -- ARGV  1 not-after: refused when the server's time in us is later than this
@@ -21,6 +21,7 @@ local not_after = ARGV[1] + 0
 local function is_held_at(key)
   local kind = call('TYPE', key).ok
   if kind == 'hash' then return call('HEXISTS', key, ARGV[2]) == 1 end
+  if kind == 'zset' then return call('ZSCORE', key, ARGV[2]) ~= false end
   return kind == 'string' and call('GET', key) == ARGV[2]
 end
 

@@ -18,6 +18,7 @@ class semaphore_recipe final : public foreign_recipe {
   explicit semaphore_recipe(permit_leases whose, messages how = messages::plain) noexcept;
 
   bool is_semaphore() const noexcept override { return true; }
+  bool counts_free_permits() const noexcept override { return true; }
   // Where the leases are: that is what is renewed, and looked at.
   std::string key_of(std::string_view name) const override;
   std::string channel_of(std::string_view name) const override;

@@ -48,6 +48,9 @@ std::vector<std::string> urls_of(const std::string& dialect, const std::string& 
   return {"redis+sentinel://" + host + ":" + split(ports, ',').at(1) + "/main"};
 }
 
+// The lease of all who use a semaphore of redis-semaphore.
+milliseconds one_lease{10'000};
+
 // `least`: lockAtLeastFor, of a job of ShedLock. `further`: resources of a lock of node-redlock.
 holdfast::dialect dialect_of(const std::string& name, milliseconds least = {},
                              std::vector<std::string> further = {}) {
@@ -75,6 +78,10 @@ holdfast::dialect dialect_of(const std::string& name, milliseconds least = {},
   }
   if (name == "shedlock") {
     return holdfast::dialect::shedlock({.at_least_for = least, .retry_interval = pause});
+  }
+  if (name == "symfony") return holdfast::dialect::symfony({.retry_interval = pause});
+  if (name == "redis_semaphore") {
+    return holdfast::dialect::redis_semaphore({.lock_timeout = one_lease});
   }
   if (name == "rueidislock") return holdfast::dialect::rueidislock();
   if (name.starts_with("redsync") || name.starts_with("node_redlock")) {
@@ -126,8 +133,10 @@ class driver {
       all.emplace_back([&] {
         raw_connection values{where_};
         const auto options = as_called();
+        // Symfony's mutex is the writer of its read-write lock.
+        const bool is_mutex = is_alone() || called_ == "symfony";
         const auto mutex =
-            is_alone() ? redis().mutex(name, options, dialect_) : lock_of(name, options, dialect_);
+            is_mutex ? redis().mutex(name, options, dialect_) : lock_of(name, options, dialect_);
         for (int round = 0; round < rounds; ++round) {
           const auto held = mutex.acquire();
           const auto text = values.command({"GET", counter}).text;
@@ -234,9 +243,10 @@ class driver {
 
   const holdfast::client& redis() const { return servers_.front(); }
   holdfast::latch latch_of(const std::string& name) const { return redis().latch(name, dialect_); }
-  bool has_modes() const { return called_ == "redisson_rw"; }
+  bool has_modes() const { return called_ == "redisson_rw" || called_ == "symfony"; }
   bool has_permits() const {
-    return called_ == "redisson_semaphore" || called_ == "redisson_expirable";
+    return called_ == "redisson_semaphore" || called_ == "redisson_expirable" ||
+           called_ == "redis_semaphore";
   }
   // Not a part of something, nor several.
   bool is_alone() const {
@@ -290,7 +300,8 @@ class driver {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc != 4 && argc != 5) return 2;
+  if (argc == 5) one_lease = milliseconds{std::stoi(argv[4])};
   driver here(argv[1], argv[2], argv[3]);
   std::string line;
   while (std::getline(std::cin, line) && line != "quit") {

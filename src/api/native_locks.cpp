@@ -58,10 +58,10 @@ runtime::lock_spec spec_in_layout(runtime::client_core& core, std::string_view n
   if (!options.lease) options.lease = usual.lease;
   options.fencing = usual.has_tokens ? fencing::on : fencing::off;
   auto spec = spec_of(core, name, options);
+  dialects::check_longest_lease(*foreign, spec.lease);
   if (spec.lease < usual.at_least) {
     throw failure{errc::invalid_argument, "at_least_for must not be longer than the lease"};
   }
-  dialects::check_longest_lease(*foreign, spec.lease);
   spec.delay = usual.surplus;
   write_as(std::move(foreign), core, spec);
   return spec;

@@ -127,7 +127,7 @@ def view_of_readers(pair):
 
 
 def changes(pair):
-    """A reader of theirs becomes the writer only alone, and is in nobody's way as a reader again."""
+    """A reader of theirs becomes the writer only alone, and lets others in as a reader again."""
     if not pair.peer.changes:
         return None
     acquire(pair.ours, "h/read")

@@ -1,8 +1,8 @@
 -- Tells who has permits, as acquire.lua writes them.
 -- KEYS  1 the permits in use
 -- ARGV  1 after how many ms a permit is taken back that was not refreshed
--- Returns for each of up to 100, those that end last first, {permit, 1, ms left, or -1 when it never
--- ends by itself, s}.
+-- Returns for each of up to 100, those that end last first, {permit, 1, ms left, or -1 when it
+-- never ends by itself, s}.
 local call = redis.call
 local time = call('TIME')
 local since = time[1] * 1000 + math.floor(time[2] / 1000) - ARGV[1]

@@ -1,7 +1,7 @@
 -- Gives back permits of what is written as acquire.lua says.
 -- KEYS  1 the permits in use
 -- ARGV  1 our permits, see permits_of
--- Returns 1: given back; 0: not ours any more. Those that nobody has taken back yet go all the same.
+-- Returns 1: given back; 0: not ours any more. Also then those that nobody has taken back yet go.
 local call = redis.call
 --@include permits_of
 

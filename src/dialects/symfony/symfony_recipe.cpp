@@ -1,5 +1,6 @@
 #include "dialects/symfony/symfony_recipe.hpp"
 
+#include <string_view>
 #include <utility>
 
 #include "base/sha1.hpp"

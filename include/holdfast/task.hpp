@@ -177,7 +177,33 @@ struct gathering {
   }
 };
 
-inline detached gather_one(task<> one, gathering& all) {
+// One of them, which has not begun.
+class [[nodiscard]] gathered {
+ public:
+  struct promise_type {
+    gathered get_return_object() noexcept {
+      return gathered{std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
+  };
+
+  explicit gathered(std::coroutine_handle<promise_type> one) noexcept : one_(one) {}
+  gathered(gathered&& other) noexcept : one_(std::exchange(other.one_, nullptr)) {}
+  gathered& operator=(gathered&&) = delete;
+  ~gathered() {
+    if (one_) one_.destroy();
+  }
+  // Then it destroys itself at its end.
+  void start() noexcept { std::exchange(one_, nullptr).resume(); }
+
+ private:
+  std::coroutine_handle<promise_type> one_;
+};
+
+inline gathered gather_one(task<> one, gathering& all) {
   try {
     auto running = std::move(one);
     co_await std::move(running);
@@ -206,22 +232,26 @@ T sync_wait(task<T> work) {
 }
 
 /// Runs tasks concurrently and ends when all have ended; then throws the first exception, if any.
+/// Without memory for all of them none begins.
 /// Thread safety: the tasks may end on any threads.
 inline task<> when_all(std::vector<task<>> tasks) {
   // One more than there are tasks: the waiter is resumed only after all have been started.
   detail::gathering all{tasks.size() + 1, false, nullptr, nullptr};
+  std::vector<detail::gathered> made;
+  made.reserve(tasks.size());
+  for (auto& one : tasks) made.push_back(detail::gather_one(std::move(one), all));
   struct start_all {
-    std::vector<task<>>& tasks;
+    std::vector<detail::gathered>& made;
     detail::gathering& all;
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> waiting) const {
       all.waiting = waiting;
-      for (auto& one : tasks) detail::gather_one(std::move(one), all);
+      for (auto& one : made) one.start();
       return all.missing.fetch_sub(1, std::memory_order_acq_rel) != 1;
     }
     void await_resume() const noexcept {}
   };
-  co_await start_all{tasks, all};
+  co_await start_all{made, all};
   if (all.first) std::rethrow_exception(all.first);
 }
 

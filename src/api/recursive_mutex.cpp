@@ -2,6 +2,7 @@
 #include <holdfast/recursive_mutex.hpp>
 
 #include <atomic>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -93,7 +94,12 @@ runtime::acquired enter_first(const std::shared_ptr<runtime::lock_site>& site, i
                               runtime::acquired outcome) {
   auto* const got = std::get_if<runtime::grant>(&outcome);
   if (got == nullptr) return outcome;
-  got->of = std::make_shared<hold>(site, *got);
+  try {
+    got->of = std::make_shared<hold>(site, *got);
+  } catch (const std::bad_alloc&) {
+    got->of->give_back({});
+    throw;
+  }
   auto& inside = site->inside();
   const scoped_mutex lock(inside.guard);
   inside.owner = who;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -26,11 +27,10 @@ failure of_part(const failure& why, const std::string& name) {
 
 class several final : public runtime::holding, public std::enable_shared_from_this<several> {
  public:
-  several(std::string name, const lock_list& wanted, std::vector<grant> got)
+  several(std::string name, const lock_list& wanted, const std::vector<grant>& got)
       : name_(std::move(name)), core_(lock_access::core(wanted.front())) {
     for (std::size_t i = 0; i < got.size(); ++i) {
-      parts_.push_back(
-          std::make_unique<part>(*this, lock_access::core(wanted[i]), std::move(got[i])));
+      parts_.push_back(std::make_unique<part>(*this, lock_access::core(wanted[i]), got[i]));
     }
   }
 
@@ -55,11 +55,13 @@ class several final : public runtime::holding, public std::enable_shared_from_th
   std::stop_token lost() override {
     const scoped_mutex lock(mutex_);
     if (losses_.empty()) {
+      decltype(losses_) all;  // or none
       for (const auto& one : parts_) {
         auto& thread = one->client->engine().callbacks();
-        losses_.push_back(
+        all.push_back(
             std::make_unique<std::stop_callback<loss>>(one->what->lost(), loss{lost_, thread}));
       }
+      losses_.swap(all);
     }
     return lost_.get_token();
   }
@@ -119,8 +121,8 @@ class several final : public runtime::holding, public std::enable_shared_from_th
 
  private:
   struct part final : detail::completion {
-    part(several& all, std::shared_ptr<runtime::client_core> whose, grant&& one)
-        : of(all), client(std::move(whose)), what(std::move(one.of)), token(one.token) {
+    part(several& all, std::shared_ptr<runtime::client_core> whose, const grant& one)
+        : of(all), client(std::move(whose)), what(one.of), token(one.token) {
       const auto* const alone = dynamic_cast<const runtime::tenure*>(what.get());
       joins = alone != nullptr && runtime::joint_request::can_have(alone->spec());
       if (alone != nullptr) slot = alone->spec().key.slot();
@@ -146,6 +148,16 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     return a.client == b.client && (a.slot == b.slot || !a.client->engine().is_cluster());
   }
 
+  // Null: there is no memory for it, and each goes back by itself.
+  std::unique_ptr<runtime::joint_request> command_for_all(runtime::engine& of) const noexcept {
+    try {
+      return std::make_unique<runtime::joint_request>(
+          of, std::min(parts_.size(), runtime::joint_request::most));
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  }
+
   // All of one client in one command, as far as they can be.
   void give_parts_back(const runtime::listener& who) {
     using redis::connection;
@@ -153,14 +165,16 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     // drive: it may be the callback thread of one of them.
     auto* const here = who.executor;
     for (auto from = parts_.begin(), to = from; from != parts_.end(); from = to) {
-      auto joint = std::make_unique<runtime::joint_request>((*from)->client->engine());
-      for (; to != parts_.end() && share_a_command(**to, **from) && !joint->is_full(); ++to) {
+      auto joint = command_for_all((*from)->client->engine());
+      const auto is_full = [&] { return joint != nullptr && joint->is_full(); };
+      for (; to != parts_.end() && share_a_command(**to, **from) && !is_full(); ++to) {
         part& one = **to;
         one.is_told = one.what->give_back({.completion = who.exists() ? &one : nullptr,
                                            .executor = here,
                                            .together = one.joins ? joint.get() : nullptr});
         if (!one.is_told && who.exists()) --left_;
       }
+      if (joint == nullptr) continue;
       runtime::joint_request::submit(std::move(joint), here != nullptr ? &here->waiter() : nullptr,
                                      here != nullptr ? connection::delivery::driven
                                      : who.exists()  ? connection::delivery::prompt
@@ -212,6 +226,7 @@ class gathering final : public detail::completion, public std::enable_shared_fro
   runtime::acquired finish() {
     forward_.reset();
     const scoped_mutex lock(mutex_);
+    if (was_out_of_memory_) throw std::bad_alloc();
     return std::move(*ended_);
   }
 
@@ -229,7 +244,7 @@ class gathering final : public detail::completion, public std::enable_shared_fro
   void complete() noexcept override {
     const auto alive = std::exchange(self_, nullptr);
     const scoped_mutex lock(mutex_);
-    settle(asked_->finish());
+    settle();
     if (abandoned_) return give_up();
     // Under the mutex: who abandons this knows then whether he was told, and may withdraw it.
     if (advance()) who_.tell(lock_access::core(wanted_->front())->engine());
@@ -242,7 +257,16 @@ class gathering final : public detail::completion, public std::enable_shared_fro
   };
 
   // True: it has ended. False: a part will be told, maybe before this returns.
-  bool advance() HOLDFAST_REQUIRES(mutex_) {
+  bool advance() noexcept HOLDFAST_REQUIRES(mutex_) {
+    try {
+      return ask_on();
+    } catch (const std::bad_alloc&) {
+      fail();
+      return true;
+    }
+  }
+
+  bool ask_on() HOLDFAST_REQUIRES(mutex_) {
     while (!ended_) {
       const lock* const next = got_.next();
       if (next == nullptr) {
@@ -253,9 +277,25 @@ class gathering final : public detail::completion, public std::enable_shared_fro
       self_ = shared_from_this();
       if (!asked_->begin(patience_, stop_.get_token(), {.completion = this})) return false;
       self_.reset();
-      settle(asked_->finish());
+      settle();
     }
     return true;
+  }
+
+  // What has been got goes back; who waits throws std::bad_alloc.
+  void fail() noexcept HOLDFAST_REQUIRES(mutex_) {
+    self_.reset();
+    was_out_of_memory_ = true;
+    ended_ = leasing::outcome{.code = errc::unavailable};
+    got_.give_back();
+  }
+
+  void settle() noexcept HOLDFAST_REQUIRES(mutex_) {
+    try {
+      settle(asked_->finish());
+    } catch (const std::bad_alloc&) {
+      fail();
+    }
   }
 
   void settle(runtime::acquired outcome) HOLDFAST_REQUIRES(mutex_) {
@@ -292,6 +332,7 @@ class gathering final : public detail::completion, public std::enable_shared_fro
   std::unique_ptr<runtime::acquisition> asked_ HOLDFAST_GUARDED_BY(mutex_);
   std::optional<runtime::acquired> ended_ HOLDFAST_GUARDED_BY(mutex_);
   bool abandoned_ HOLDFAST_GUARDED_BY(mutex_) = false;
+  bool was_out_of_memory_ HOLDFAST_GUARDED_BY(mutex_) = false;
 };
 
 // The handle of a gathering, which may outlive it.
@@ -326,7 +367,9 @@ void gathered::give_back() noexcept {
 grant gathered::join(const std::string& name) {
   std::uint64_t largest = 0;
   for (const auto& one : got_) largest = std::max(largest, one.token);
-  return {std::make_shared<several>(name, *wanted_, std::exchange(got_, {})), largest};
+  grant all{std::make_shared<several>(name, *wanted_, got_), largest};
+  got_.clear();
+  return all;
 }
 
 leasing::outcome without(const lock& part, leasing::outcome outcome) {

@@ -18,7 +18,7 @@ using lock_list = std::vector<lock>;
 // Grants on the way: what is not taken out is given back.
 class gathered {
  public:
-  explicit gathered(const lock_list& wanted) : wanted_(&wanted) {}
+  explicit gathered(const lock_list& wanted) : wanted_(&wanted) { got_.reserve(wanted.size()); }
   ~gathered() { give_back(); }
   gathered(const gathered&) = delete;
   gathered& operator=(const gathered&) = delete;

@@ -1,5 +1,8 @@
 #include <holdfast/errc.hpp>
 
+#include <cstddef>
+#include <new>
+
 #include "base/printable.hpp"
 
 namespace holdfast {
@@ -76,8 +79,10 @@ class holdfast_category final : public std::error_category {
 }  // namespace
 
 const std::error_category& error_category() noexcept {
-  // Never destroyed: see never_destroyed(), which cannot have what cannot be copied.
-  static const auto& category = *new holdfast_category;
+  // Never destroyed: see never_destroyed(), which cannot have what cannot be copied. Where an error
+  // tells that memory has run out, it takes none.
+  alignas(holdfast_category) static std::byte place[sizeof(holdfast_category)];
+  static const auto& category = *::new (static_cast<void*>(place)) holdfast_category;
   return category;
 }
 

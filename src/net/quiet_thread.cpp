@@ -37,7 +37,10 @@ std::thread quiet_thread(const char* name, std::function<void()> body) {
   static const int registered = ::pthread_atfork(nullptr, nullptr, [] { is_ours = false; });
   (void)registered;
   const all_signals_blocked meanwhile;
-  std::thread made([run = std::move(body)] {
+  // Whatever is thrown there ends the process, also where memory has run out: a thread of ours that
+  // left something half done would leave locks whose state nobody knows, and the leases of this
+  // process end by themselves.
+  std::thread made([run = std::move(body)]() noexcept {
     is_ours = true;
     const uncancelled always;  // also what the user calls on it
     run();

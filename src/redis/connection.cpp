@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/uncancelled.hpp"
@@ -35,9 +36,37 @@ void connection::enqueue(request& r, monotonic_time now) {
   ++unsent_;
 }
 
-void connection::submit(request& r, delivery how) { submit(r, nullptr, how); }
+// False: there is no memory for them, and no part of either may be sent.
+bool connection::try_enqueue(request& first, request* second) noexcept {
+  const auto sent_before = out_.size();
+  const auto now = net::now();
+  try {
+    for (auto* const one : {&first, second}) {
+      if (one == nullptr) continue;
+      one->sent_at_ = now;
+      resp::writer out(out_, one->form_, &scripts_);
+      one->write(out, now);
+    }
+  } catch (const std::bad_alloc&) {
+    out_.resize(sent_before);
+    return false;
+  }
+  for (auto* const one : {&first, second}) {
+    if (one == nullptr) continue;
+    in_flight_.push(*one);
+    ++unsent_;
+  }
+  return true;
+}
 
-void connection::submit(request& first, request& second, delivery how) {
+// What waited for the connection, or for memory.
+void connection::enqueue_pending(monotonic_time now) {
+  for (auto waiting = pending_.take(); !waiting.empty();) enqueue(*waiting.pop(), now);
+}
+
+void connection::submit(request& r, delivery how) noexcept { submit(r, nullptr, how); }
+
+void connection::submit(request& first, request& second, delivery how) noexcept {
   submit(first, &second, how);
 }
 
@@ -48,7 +77,7 @@ connection::delivery connection::reachable(request& r, delivery how) {
   return how == delivery::driven ? delivery::prompt : how;
 }
 
-void connection::submit(request& first, request* second, delivery how) {
+void connection::submit(request& first, request* second, delivery how) noexcept {
   bool wake = true;
   {
     const scoped_mutex lock(mutex_);
@@ -56,13 +85,10 @@ void connection::submit(request& first, request* second, delivery how) {
     if (second != nullptr) how = reachable(*second, how);
     first.how_ = how;
     if (second != nullptr) second->how_ = how;
-    if (!up_) {
+    if (!up_ || !try_enqueue(first, second)) {
       pending_.push(first);
       if (second != nullptr) pending_.push(*second);
     } else {
-      const auto now = net::now();
-      enqueue(first, now);
-      if (second != nullptr) enqueue(*second, now);
       // Its thread may compute for long before it is back here.
       const bool may_lie =
           how == delivery::driven && first.sleeper_ != nullptr && first.sleeper_->is_executor();
@@ -152,12 +178,24 @@ bool connection::flush() {
   writing_ = false;
   if (outcome == link::outcome::data) return false;
   if (outcome == link::outcome::would_block) {
-    out_.insert(0, sending_, sent_);
     blocked_ = true;
-    return true;
+    if (keep_unsent()) return true;
   }
   net::shut_down(link_.socket());  // whoever reads sees the end and cleans up
   if (role_ == role::none) role_ = role::background;
+  return true;
+}
+
+// What the socket did not take comes first. False: there is no memory for what others have written
+// behind it meanwhile.
+bool connection::keep_unsent() {
+  try {
+    sending_.append(out_);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  sending_.erase(0, sent_);
+  out_.swap(sending_);
   return true;
 }
 

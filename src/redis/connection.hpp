@@ -70,13 +70,19 @@ class connection final : public net::attendant {
              observer& watching, std::atomic<std::uint64_t>* positions = nullptr);
   ~connection();
 
-  void submit(request& r, delivery how) HOLDFAST_EXCLUDES(mutex_);
+  // Cannot fail: what there is no memory to write down now, the background thread sends.
+  void submit(request& r, delivery how) noexcept HOLDFAST_EXCLUDES(mutex_);
   // No other command comes between the two.
-  void submit(request& first, request& second, delivery how) HOLDFAST_EXCLUDES(mutex_);
+  void submit(request& first, request& second, delivery how) noexcept HOLDFAST_EXCLUDES(mutex_);
+
+  // Takes the memory that the calling thread needs in drive(): before anything is asked, since a
+  // thread that cannot wait for its answer must not go away either.
+  static void prepare_to_drive();
 
   // Lends the calling thread until `w`, whose home this is, is done: it sends, reads for everybody,
-  // or sleeps. If the thread is cancelled meanwhile, it ends after that.
-  void drive(waiter& w) HOLDFAST_EXCLUDES(mutex_);
+  // or sleeps. If the thread is cancelled meanwhile, it ends after that. An exception of whatever
+  // hears an answer here ends the process: others wait for this thread.
+  void drive(waiter& w) noexcept HOLDFAST_EXCLUDES(mutex_);
 
   // The waiter goes away although commands that name it may still be in flight.
   void forget(const waiter& w) HOLDFAST_EXCLUDES(mutex_);
@@ -114,16 +120,20 @@ class connection final : public net::attendant {
   // A thread's own buffers, so that it can hand out answers after it has passed the role on.
   struct turn {
     reply_batch batch;
-    std::vector<request*> answered;
+    request_queue answered;
+    std::size_t answers = 0;     // how many those were
     std::uint64_t position = 0;  // of the first of the batch
   };
   class ping_request;
 
   // Sending.
   delivery reachable(request& r, delivery how) HOLDFAST_REQUIRES(mutex_);
-  void submit(request& first, request* second, delivery how) HOLDFAST_EXCLUDES(mutex_);
+  void submit(request& first, request* second, delivery how) noexcept HOLDFAST_EXCLUDES(mutex_);
   void enqueue(request& r, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  bool try_enqueue(request& first, request* second) noexcept HOLDFAST_REQUIRES(mutex_);
+  void enqueue_pending(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool flush() HOLDFAST_REQUIRES(mutex_);
+  bool keep_unsent() HOLDFAST_REQUIRES(mutex_);
   bool attract_reader(delivery how) HOLDFAST_REQUIRES(mutex_);
   void look_within(microseconds time) HOLDFAST_REQUIRES(mutex_);
   std::optional<microseconds> may_all_lie() const HOLDFAST_REQUIRES(mutex_);
@@ -203,7 +213,7 @@ class connection final : public net::attendant {
   std::vector<waiter*> listeners_ HOLDFAST_GUARDED_BY(mutex_);  // threads, the oldest first
   std::size_t other_listeners_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   request_queue in_flight_ HOLDFAST_GUARDED_BY(mutex_);
-  request_queue pending_ HOLDFAST_GUARDED_BY(mutex_);  // waits for the connection
+  request_queue pending_ HOLDFAST_GUARDED_BY(mutex_);  // waits for the connection, or for memory
   resp::loaded_scripts scripts_ HOLDFAST_GUARDED_BY(mutex_);
   std::string out_ HOLDFAST_GUARDED_BY(mutex_);         // encoded, not yet taken by a writer
   std::size_t unsent_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // commands in out_

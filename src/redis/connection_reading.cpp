@@ -23,11 +23,15 @@ constexpr std::uint64_t core_look = 64;
 connection::turn& connection::my_turn() {
   auto& mine = thread_scratch<turn>();
   mine.batch.clear();
-  mine.answered.clear();
   return mine;
 }
 
-void connection::drive(waiter& w) {
+void connection::prepare_to_drive() {
+  thread_scratch<turn>().batch.prepare();
+  late_wake_ups::prepare();
+}
+
+void connection::drive(waiter& w) noexcept {
   const uncancelled meanwhile;
   while (!w.is_finished() || w.was_offered_role()) {
     bool leads = false;
@@ -188,7 +192,7 @@ void connection::lead(waiter& w) {
     if (outcome == link::outcome::data) {
       leads = process(mine, &w, outcome);
       // Messages without end are no answer.
-      const bool may_be_overdue = leads && mine.answered.empty() && due_ != monotonic_time::max();
+      const bool may_be_overdue = leads && mine.answers == 0 && due_ != monotonic_time::max();
       if (may_be_overdue && tear_down_if_overdue()) return;
     } else if (outcome == link::outcome::closed) {
       process(mine, nullptr, outcome);  // what came before the end
@@ -270,7 +274,6 @@ void connection::poll_socket(waiter& w) {
 bool connection::process(turn& mine, const waiter* leader, link::outcome how) {
   bool leads = true;
   bool wake = false;
-  mine.answered.clear();
   late_wake_ups woken;
   mine.position = received_ + 1;
   received_ += mine.batch.size();
@@ -294,14 +297,15 @@ bool connection::process(turn& mine, const waiter* leader, link::outcome how) {
       answers_leader = answers_leader || (leader != nullptr && r->sleeper_ == leader);
       answers_thread = answers_thread || r->sleeper_ != nullptr;
       r->sleeper_ = nullptr;  // it may leave now; forget() would not find the request here
-      mine.answered.push_back(r);
+      mine.answered.push(*r);
     }
-    if (!mine.answered.empty()) attempt_delay_ = milliseconds{0};
+    mine.answers = mine.answered.size();
+    if (mine.answers > 0) attempt_delay_ = milliseconds{0};
     if (answers_leader) {
-      wake = pass_role(*leader, mine.answered.size());
+      wake = pass_role(*leader, mine.answers);
       leads = false;
     } else if (role_ == role::background && how != link::outcome::closed &&
-               leave_to_callers(mine.answered.size(), answers_thread)) {
+               leave_to_callers(mine.answers, answers_thread)) {
       leads = false;
     } else {
       look_who_waits(leader);
@@ -314,17 +318,16 @@ bool connection::process(turn& mine, const waiter* leader, link::outcome how) {
 }
 
 void connection::dispatch(turn& mine) {
-  std::size_t next = 0;
   for (std::size_t i = 0; i < mine.batch.size(); ++i) {
     auto& value = mine.batch[i];
-    const bool is_answer =
-        next < mine.answered.size() && mine.answered[next]->is_answered_by(value);
+    const auto* const oldest = mine.answered.first();
+    const bool is_answer = oldest != nullptr && oldest->is_answered_by(value);
     if (value.is(resp::type::push) && !is_answer) {
       observer_.on_push(value, mine.position + i);
       continue;
     }
     if (!is_answer) continue;
-    request& r = *mine.answered[next++];
+    request& r = *mine.answered.pop();
     r.position_ = mine.position + i;
     if (value.is(resp::type::error) && sent_again(r, value.text)) continue;
     r.form_ = resp::writer::scripts::by_sha1;

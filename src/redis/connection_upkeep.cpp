@@ -48,6 +48,7 @@ net::attendant::interest connection::wants(monotonic_time now) {
     if (!end_is_seen_) wanted.events |= POLLRDHUP;
     wanted.at = std::min(look_at_, ping_at_);
   }
+  if (!pending_.empty()) wanted.at = now;
   if (wanted.events == 0) wanted.fd = -1;
   return wanted;
 }
@@ -65,6 +66,11 @@ void connection::attend(short events, monotonic_time now) {
   if ((events & POLLOUT) != 0) {
     blocked_ = false;
     flush();  // unlocks meanwhile
+    if (!up_) return;
+  }
+  if (!pending_.empty()) {  // there was no memory for it
+    enqueue_pending(now);
+    attract_reader(delivery::prompt);  // unlocks meanwhile
     if (!up_) return;
   }
   auto spin = tuning_.background_spin;
@@ -202,7 +208,7 @@ void connection::connected(link& made, const std::string& address) {
   const auto now = net::now();
   up_since_ = now;
   ping_at_ = now + tuning_.ping_after;
-  for (auto waiting = pending_.take(); !waiting.empty();) enqueue(*waiting.pop(), now);
+  enqueue_pending(now);
   // Before flush(), which unlocks: a caller that came in between would read as well.
   if (!in_flight_.empty() || (!nothing_to_read() && !offer_to_listener(nullptr))) {
     role_ = role::background;

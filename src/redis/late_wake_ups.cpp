@@ -12,17 +12,20 @@ late_wake_ups::~late_wake_ups() {
 }
 
 void late_wake_ups::send() noexcept {
-  auto& all = put_off();
-  for (std::size_t i = first_; i < all.size(); ++i) futex_wake_one(*all[i]);
-  all.resize(first_);
+  auto& late = put_off();
+  for (std::size_t i = first_; i < late.size; ++i) futex_wake_one(*late.all[i]);
+  late.size = first_;
 }
 
-void late_wake_ups::wake(word& on) {
+void late_wake_ups::wake(word& on) noexcept {
   if (scopes > 0) {
-    put_off().push_back(&on);
-  } else {
-    futex_wake_one(on);
+    auto& late = put_off();
+    if (late.size < late.all.size()) {
+      late.all[late.size++] = &on;
+      return;
+    }
   }
+  futex_wake_one(on);
 }
 
 }  // namespace holdfast::redis

@@ -1,10 +1,10 @@
 // Waking threads when nothing is locked any more.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "base/thread_scratch.hpp"
 
@@ -20,7 +20,7 @@ class late_wake_ups {
  public:
   using word = std::atomic<std::uint32_t>;
 
-  late_wake_ups() : first_(put_off().size()) { ++scopes; }
+  late_wake_ups() : first_(put_off().size) { ++scopes; }
   ~late_wake_ups();
   late_wake_ups(const late_wake_ups&) = delete;
   late_wake_ups& operator=(const late_wake_ups&) = delete;
@@ -29,13 +29,21 @@ class late_wake_ups {
   void send() noexcept;
 
   // How many of this thread are put off.
-  static std::size_t count() { return put_off().size(); }
+  static std::size_t count() { return put_off().size; }
 
-  // Wakes one who sleeps on `on`, now or late.
-  static void wake(word& on);
+  // Wakes one who sleeps on `on`, now or late: now, where too many are put off already.
+  static void wake(word& on) noexcept;
+
+  // Takes the memory for all of this thread.
+  static void prepare() { (void)put_off(); }
 
  private:
-  static std::vector<word*>& put_off() { return thread_scratch<std::vector<word*>>(); }
+  // Of a fixed size: nobody is left asleep for want of memory.
+  struct words {
+    std::size_t size = 0;
+    std::array<word*, 256> all;
+  };
+  static words& put_off() { return thread_scratch<words>(); }
 
   static thread_local int scopes;
   const std::size_t first_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -57,10 +58,20 @@ link::outcome link::fail(errc reason, std::string problem) {
   return outcome::closed;
 }
 
-link::outcome link::receive(reply_batch& batch) { return receive(batch, MSG_DONTWAIT); }
+link::outcome link::receive(reply_batch& batch) noexcept {
+  return receive_with(batch, MSG_DONTWAIT);
+}
 
-link::outcome link::receive_soon(reply_batch& batch) {
-  return tls_ ? outcome::would_block : receive(batch, 0);
+link::outcome link::receive_soon(reply_batch& batch) noexcept {
+  return tls_ ? outcome::would_block : receive_with(batch, 0);
+}
+
+link::outcome link::receive_with(reply_batch& batch, int flags) noexcept {
+  try {
+    return receive(batch, flags);
+  } catch (const std::bad_alloc&) {
+    return fail(errc::unavailable, "out of memory");  // short enough to need none
+  }
 }
 
 link::outcome link::receive(reply_batch& batch, int flags) {

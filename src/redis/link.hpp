@@ -28,6 +28,11 @@ class reply_batch {
   std::size_t size() const noexcept { return size_; }
   resp::value& operator[](std::size_t i) noexcept { return values_[i]; }
 
+  // So that the few short values that most reads bring need no memory then.
+  void prepare() {
+    if (values_.empty()) values_.resize(usual);
+  }
+
   // The next free value; counts once it is kept.
   resp::value& next() {
     if (size_ == values_.size()) values_.emplace_back();
@@ -41,6 +46,7 @@ class reply_batch {
  private:
   // Each thread has a batch for as long as it lives: not with the buffers of one large reply.
   static constexpr std::size_t kept_for_the_next = 256UL * 1024;
+  static constexpr std::size_t usual = 16;
 
   std::vector<resp::value> values_;
   std::size_t size_ = 0;
@@ -67,11 +73,12 @@ class link {
 
   // Reads without blocking and appends what is complete to `batch`. Afterwards nothing has come
   // that the socket does not show. `closed`: `batch` holds what came before, problem() says why.
-  outcome receive(reply_batch& batch);
+  // What there is no memory for has not come: then it is closed as well.
+  outcome receive(reply_batch& batch) noexcept;
 
   // The same, but a plain socket on which nothing has come yet is given a moment: one call to the
   // kernel, where a poll before it would be a second one. Cannot be interrupted.
-  outcome receive_soon(reply_batch& batch);
+  outcome receive_soon(reply_batch& batch) noexcept;
 
   // Sends `bytes` from `offset` on without blocking; advances `offset`.
   outcome send(const std::string& bytes, std::size_t& offset);
@@ -90,6 +97,7 @@ class link {
   void make_room();
   std::size_t room() const noexcept;
   void empty_buffer() noexcept;
+  outcome receive_with(reply_batch& batch, int flags) noexcept;
   outcome receive(reply_batch& batch, int flags);
   outcome parse(reply_batch& batch);
   resp::parse_result parse_next(resp::value& into);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,15 @@ struct breakdown {
            code == errc::not_redis || code == errc::untrusted_server;
   }
 };
+
+// Without its text, where there is no memory for that.
+inline breakdown copy(const breakdown& why) noexcept {
+  try {
+    return why;
+  } catch (const std::bad_alloc&) {
+    return {.code = why.code, .detail = {}, .reached = why.reached};
+  }
+}
 
 // How soon somebody must look for the answer.
 enum class delivery : std::uint8_t {

@@ -20,6 +20,7 @@ class blocking_request final : public redis::request {
 
   // Sends it and waits. Error replies of the server are values here. May be called again.
   result<resp::value> run(redis::connection& over) {
+    redis::connection::prepare_to_drive();
     redis::waiter self{redis::waiter::kind::caller, &over};
     waiter_ = &self;
     broken_.reset();
@@ -42,7 +43,7 @@ class blocking_request final : public redis::request {
   }
   void on_failed(redis::fate what, const redis::breakdown& why) override {
     fate_ = what;
-    broken_ = why;
+    broken_ = redis::copy(why);
     waiter_->done();
   }
 

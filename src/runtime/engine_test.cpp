@@ -38,7 +38,7 @@ TEST(Engine, EndsWhatIsStillToBeRenewedBeforeTheListOfLocks) {
   const std::weak_ptr<lock_site> known = site;
   auto due =
       std::make_shared<tenure>(*client, std::shared_ptr<const lock_spec>(site, &site->spec()),
-                               leasing::patience{}, site.get());
+                               leasing::patience{}, false, site.get());
   client->shut_down();
   client->renewals().add(std::move(due));
   site.reset();

@@ -15,6 +15,7 @@ thread_local executor* innermost = nullptr;
 }  // namespace
 
 executor::executor() : outer_(innermost) {
+  redis::connection::prepare_to_drive();
   static const int registered = ::pthread_atfork(&prepare_fork, &go_on_in_parent, &go_on_in_child);
   (void)registered;
   innermost = this;

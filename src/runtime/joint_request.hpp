@@ -23,11 +23,12 @@ class joint_request final : private redis::request {
   static constexpr std::size_t most = 100;
   static bool can_have(const lock_spec& spec) noexcept;
 
-  explicit joint_request(engine& owner) : engine_(owner) {}
+  // `parts`: at most so many are added.
+  joint_request(engine& owner, std::size_t parts) : engine_(owner) { members_.reserve(parts); }
 
   bool is_full() const noexcept { return members_.size() >= most; }
   // Under the tenure's mutex.
-  void add(std::shared_ptr<tenure> member) { members_.push_back(std::move(member)); }
+  void add(std::shared_ptr<tenure> member) noexcept { members_.push_back(std::move(member)); }
 
   static void submit(std::unique_ptr<joint_request> all, redis::waiter* sleeper,
                      redis::connection::delivery how);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "net/clock.hpp"
@@ -12,23 +13,24 @@ local_waiter::local_waiter(std::shared_ptr<lock_site> at, leasing::patience pati
     : site_(std::move(at)),
       patience_(patience),
       thread_(thread),
+      unplaced_(1),
       sleeper_(redis::waiter::kind::caller, &site_->engine_.connection(site_->spec_.key.slot())) {}
 
 local_waiter::~local_waiter() {
   if (has_timer_ && site_->engine_.is_in_its_process()) site_->engine_.timers().disarm(*this);
 }
 
-void local_waiter::begin(std::stop_token stop, listener who) {
+void local_waiter::begin(std::stop_token stop, listener who) noexcept {
   stop_ = stop;
-  if (stop.stop_possible()) {
-    stop_callback_ = std::make_unique<std::stop_callback<stopper>>(std::move(stop), stopper{this});
-  }
+  if (stop.stop_possible()) stop_callback_.emplace(std::move(stop), stopper{this});
   auto& site = *site_;
   scoped_mutex lock(site.mutex_);
   listener_ = who;
   if (state_ == state::over) return listener_.tell(site.engine_);  // stopped before it began
   begun_ = true;
-  place_ = site.waiters_.insert(site.waiters_.end(), shared_from_this());
+  place_ = unplaced_.begin();
+  *place_ = shared_from_this();
+  site.waiters_.splice(site.waiters_.end(), unplaced_);
   if (patience_.give_up_at != monotonic_time::max()) {
     has_timer_ = true;
     site.engine_.timers().arm(*this, patience_.give_up_at);
@@ -47,13 +49,14 @@ void local_waiter::begin(std::stop_token stop, listener who) {
   const auto next = site.promote_next();
   lock.unlock();
   if (spent) site.give_back(*spent, {});
-  next->ask(next.get() == this && listener_.drives());
+  if (next) next->ask(next.get() == this && listener_.drives());
 }
 
 local_waiter::news local_waiter::look() {
   auto found = find_out();
   // Waits for a callback that is running: it may still use the client, which the caller may close.
-  if (found.got || found.asks || found.over) stop_callback_.reset();
+  if (found.got || found.asks || found.over || found.failed) stop_callback_.reset();
+  if (found.failed) throw std::bad_alloc();
   return found;
 }
 
@@ -66,6 +69,7 @@ local_waiter::news local_waiter::find_out() {
     case state::asking:
       return {.asks = asks_};
     case state::over:
+      if (was_out_of_memory_) return {.failed = true};
       return {.over = std::move(over_)};
     case state::waiting:
       break;
@@ -80,11 +84,11 @@ local_waiter::news local_waiter::find_out() {
   if (!site.may_pass_on(now)) {
     // Its time is nearly over: back with it, and we ask for a new one.
     const auto spent = site.detach();
-    const auto self = site.promote_next();
+    const auto next = site.promote_next();
     lock.unlock();
     site.give_back(*spent, {});
-    ask(listener_.drives());
-    return {.asks = asks_};
+    if (next) next->ask(next.get() == this && listener_.drives());
+    return {.asks = asks_, .failed = asks_ == nullptr};
   }
   const auto self = std::move(site.waiters_.front());
   site.waiters_.pop_front();
@@ -123,6 +127,13 @@ bool local_waiter::abandon() {
     site_->failed(*asks);
   }
   return untold;
+}
+
+// Whoever waits throws std::bad_alloc then.
+void local_waiter::fail() noexcept {
+  state_ = state::over;
+  was_out_of_memory_ = true;
+  listener_.tell(site_->engine_);
 }
 
 void local_waiter::on_timer(monotonic_time) { give_up(errc::timed_out); }

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -14,6 +15,19 @@ namespace holdfast::runtime {
 namespace {
 
 constexpr microseconds slice{10};
+
+// Calls `what` when its scope is left.
+template <typename F>
+class at_exit {
+ public:
+  explicit at_exit(F& what) noexcept : what_(what) {}
+  ~at_exit() { what_(); }
+  at_exit(const at_exit&) = delete;
+  at_exit& operator=(const at_exit&) = delete;
+
+ private:
+  F& what_;
+};
 
 }  // namespace
 
@@ -48,7 +62,12 @@ acquired lock_site::block_watched(deadlock_watch& watch, leasing::patience patie
   }
   auto outcome = block(patience, std::move(stop), thread);
   if (const auto* const got = std::get_if<grant>(&outcome)) {
-    watch.acquired(thread, std::static_pointer_cast<tenure>(got->of));
+    try {
+      watch.acquired(thread, std::static_pointer_cast<tenure>(got->of));
+    } catch (const std::bad_alloc&) {
+      got->of->give_back({});
+      throw;
+    }
   } else if (waiting) {
     if (auto report = waiting->report()) return *std::move(report);
   }
@@ -64,26 +83,30 @@ acquired lock_site::block(leasing::patience patience, std::stop_token stop, iden
     // Who has just given it back would only be in the way of those who get it before him.
     if (was_queued_.load(std::memory_order_relaxed)) sched_yield();
   }
+  redis::connection::prepare_to_drive();
   redis::waiter self{redis::waiter::kind::caller, &engine_.connection(spec_.key.slot())};
   site_acquisition wanted{shared_from_this()};
   bool ended = wanted.begin(patience, std::move(stop), {.sleeper = &self});
-  for (;; ended = false) {
-    auto& connection = *wanted.sleeper().home();
-    if (!ended) connection.drive(wanted.sleeper());
-    auto outcome = wanted.look();
-    if (!outcome) {
-      // It is ours next. Unless it is we who ask: what we ask is not sent yet.
-      if (!wanted.asks_server()) wanted.sleeper().spin(engine_.options().spin);
-      continue;
-    }
+  bool has_it = false;
+  // Whatever it throws from here on: others know that this thread waits.
+  auto leave = [&]() noexcept {
+    auto& sleeper = wanted.sleeper();
+    auto& connection = *sleeper.home();
     // It may have been asked to read for everybody while it looked.
-    wanted.sleeper().done();
-    connection.drive(wanted.sleeper());
+    sleeper.done();
+    connection.drive(sleeper);
     // If the attempt was given up, its command may still be under way.
-    if (std::holds_alternative<leasing::outcome>(*outcome)) {
-      connection.forget(wanted.sleeper());
+    if (!has_it) connection.forget(sleeper);
+  };
+  const at_exit leaves(leave);
+  for (;; ended = false) {
+    if (!ended) wanted.sleeper().home()->drive(wanted.sleeper());
+    if (auto outcome = wanted.look()) {
+      has_it = std::holds_alternative<grant>(*outcome);
+      return *std::move(outcome);
     }
-    return *std::move(outcome);
+    // It is ours next. Unless it is we who ask: what we ask is not sent yet.
+    if (!wanted.asks_server()) wanted.sleeper().spin(engine_.options().spin);
   }
 }
 
@@ -107,17 +130,18 @@ std::unique_ptr<acquisition> lock_site::ask() {
   return std::make_unique<site_acquisition>(shared_from_this());
 }
 
-std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience) {
-  auto made = std::make_shared<tenure>(
-      engine_, std::shared_ptr<const lock_spec>(shared_from_this(), &spec_), patience, this);
+std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience, bool may_stop) {
+  auto made = std::make_shared<tenure>(engine_,
+                                       std::shared_ptr<const lock_spec>(shared_from_this(), &spec_),
+                                       patience, may_stop, this);
   // Before anybody can hear of it.
   if (spec_.is_retained()) engine_.waiting().keep(made->claim().owner, shared_from_this());
   return made;
 }
 
-lock_site::entry lock_site::enter(leasing::patience patience, identity thread) {
-  if (readers_) return enter_to_read(patience, thread);
-  if (!spec_.stays_here()) return {.asks = new_tenure(patience)};
+lock_site::entry lock_site::enter(leasing::patience patience, identity thread, bool may_stop) {
+  if (readers_) return enter_to_read(patience, thread, may_stop);
+  if (!spec_.stays_here()) return {.asks = new_tenure(patience, may_stop)};
   scoped_mutex lock(mutex_);
   switch (state_) {
     case state::idle:
@@ -130,13 +154,14 @@ lock_site::entry lock_site::enter(leasing::patience patience, identity thread) {
       if (!patience.waits) return {};
       return {.waits = std::make_shared<local_waiter>(shared_from_this(), patience, thread)};
   }
+  auto asks = new_tenure(patience, may_stop);
   // An idle lock that may not be used any more goes back first.
   const auto spent = std::exchange(tenure_, nullptr);
   state_ = state::asking;
   revoked_ = false;
   lock.unlock();
   if (spent) give_back(*spent, {});
-  return {.asks = new_tenure(patience)};
+  return {.asks = std::move(asks)};
 }
 
 std::optional<grant> lock_site::try_take(identity thread) {
@@ -203,20 +228,26 @@ void lock_site::failed(const tenure& by) {
   if (next) next->ask(false);
 }
 
-// The next of us shall ask the server; the caller must let him, without the mutex.
-std::shared_ptr<local_waiter> lock_site::promote_next() {
-  if (waiters_.empty()) {
-    state_ = state::free;
-    return nullptr;
+// The next of us shall ask the server; the caller must let him, without the mutex. A waiter for
+// which there is no memory to ask fails, and no other.
+std::shared_ptr<local_waiter> lock_site::promote_next() noexcept {
+  while (!waiters_.empty()) {
+    auto next = std::move(waiters_.front());
+    waiters_.pop_front();
+    try {
+      next->asks_ = new_tenure(next->patience_, next->stop_.stop_possible());
+    } catch (const std::bad_alloc&) {
+      next->fail();
+      continue;
+    }
+    next->state_ = local_waiter::state::asking;
+    if (readers_) readers_->asks(*next->asks_);
+    state_ = state::asking;
+    revoked_ = false;
+    return next;
   }
-  auto next = std::move(waiters_.front());
-  waiters_.pop_front();
-  state_ = state::asking;
-  revoked_ = false;
-  next->state_ = local_waiter::state::asking;
-  next->asks_ = new_tenure(next->patience_);
-  if (readers_) readers_->asks(*next->asks_);
-  return next;
+  state_ = state::free;
+  return nullptr;
 }
 
 void lock_site::lost(const tenure& what) {

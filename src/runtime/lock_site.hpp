@@ -75,8 +75,9 @@ class lock_site final : public lock_source,
     std::shared_ptr<tenure> asks{};         // or: this must ask the server, see obtained, failed
     std::shared_ptr<local_waiter> waits{};  // or: another of us has it; neither: and we do not wait
   };
-  // `thread`: who blocks for it; 0: nobody does.
-  entry enter(leasing::patience patience, identity thread) HOLDFAST_EXCLUDES(mutex_);
+  // `thread`: who blocks for it; 0: nobody does. `may_stop`: by a token. Where this throws, nothing
+  // has changed.
+  entry enter(leasing::patience patience, identity thread, bool may_stop) HOLDFAST_EXCLUDES(mutex_);
 
   // Who asked the server got the lock, or did not.
   grant obtained(std::shared_ptr<tenure> by, identity thread) HOLDFAST_EXCLUDES(mutex_);
@@ -117,8 +118,10 @@ class lock_site final : public lock_source,
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
   // Where readers join each other (lock_site_reading.cpp).
-  entry enter_to_read(leasing::patience patience, identity thread) HOLDFAST_EXCLUDES(mutex_);
+  entry enter_to_read(leasing::patience patience, identity thread, bool may_stop)
+      HOLDFAST_EXCLUDES(mutex_);
   grant obtained_to_read(std::shared_ptr<tenure> by) HOLDFAST_EXCLUDES(mutex_);
+  bool admit_first() noexcept HOLDFAST_REQUIRES(mutex_);
 
   bool may_pass_on(monotonic_time now) const HOLDFAST_REQUIRES(mutex_);
   std::uint64_t token(const tenure& of, std::uint32_t minor) const;
@@ -143,8 +146,8 @@ class lock_site final : public lock_source,
   std::shared_ptr<local_waiter> rouse_first() HOLDFAST_REQUIRES(mutex_);
   void keep() HOLDFAST_REQUIRES(mutex_);
   void look_again() HOLDFAST_REQUIRES(mutex_);
-  std::shared_ptr<local_waiter> promote_next() HOLDFAST_REQUIRES(mutex_);
-  std::shared_ptr<tenure> new_tenure(leasing::patience patience);
+  std::shared_ptr<local_waiter> promote_next() noexcept HOLDFAST_REQUIRES(mutex_);
+  std::shared_ptr<tenure> new_tenure(leasing::patience patience, bool may_stop);
   bool give_back(tenure& mine, const listener& who);
 
   engine& engine_;
@@ -178,14 +181,16 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
   ~local_waiter();
 
   // The listener is told when look() is worth it. Once, if it is a continuation.
-  void begin(std::stop_token stop, listener who);
+  void begin(std::stop_token stop, listener who) noexcept;
 
   // What has come of it so far. Nothing at all: still waiting.
   struct news {
     std::optional<grant> got{};
     std::shared_ptr<tenure> asks{};  // it was our turn to ask the server: look at what came of that
     std::optional<leasing::outcome> over{};
+    bool failed = false;  // it was our turn to ask, and there was no memory for it
   };
+  // Throws std::bad_alloc when it has failed.
   news look();
 
   // As tenure::abandon.
@@ -204,6 +209,7 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
   void on_stop() noexcept { give_up(errc::cancelled); }
   void give_up(errc code);
+  void fail() noexcept;  // there is no memory for what it would get next
   // It is our turn to ask the server. `drives` as in tenure::acquire.
   void ask(bool drives) { asks_->acquire(stop_, listener_, drives); }
 
@@ -211,12 +217,14 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
   const leasing::patience patience_;
   const identity thread_;
   // Guarded by the site's mutex:
+  std::list<std::shared_ptr<local_waiter>> unplaced_;         // what its place is made of
   std::list<std::shared_ptr<local_waiter>>::iterator place_;  // while waiting, once begun
   state state_ = state::waiting;
   bool begun_ = false;
   bool has_timer_ = false;
   bool woken_ = false;  // was told to look, so that it can take the lock when that is idle
   bool ready_ = false;  // has looked since: is next
+  bool was_out_of_memory_ = false;
   redis::waiter sleeper_;
   listener listener_;
   grant got_;
@@ -228,7 +236,7 @@ class local_waiter final : public std::enable_shared_from_this<local_waiter>, pr
     local_waiter* stopped;
     void operator()() const noexcept { stopped->on_stop(); }
   };
-  std::unique_ptr<std::stop_callback<stopper>> stop_callback_;
+  std::optional<std::stop_callback<stopper>> stop_callback_;
 };
 
 }  // namespace holdfast::runtime

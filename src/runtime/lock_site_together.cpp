@@ -1,5 +1,6 @@
 // Several locks that are asked for at once, with one command.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/mutex.hpp"
@@ -73,14 +74,26 @@ std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
     const std::vector<lock_site*>& all, const leasing::patience& patience, std::stop_token stop) {
   auto& engine = all.front()->engine_;
   auto& connection = engine.connection(all.front()->spec_.key.slot());
+  redis::connection::prepare_to_drive();
   redis::waiter self{redis::waiter::kind::caller, &connection};
-  auto joint = std::make_unique<joint_request>(engine);
+  const auto patience_ends = std::make_shared<end_of_patience>(engine);
+  auto joint = std::make_unique<joint_request>(engine, all.size());
   std::vector<std::unique_ptr<site_acquisition>> parts;
+  parts.reserve(all.size());
+  std::vector<grant> got;
+  got.reserve(all.size());
   bool free = true;
+  bool out_of_memory = false;
   for (auto it = all.begin(); it != all.end() && free; ++it) {
-    auto& one = *parts.emplace_back(std::make_unique<site_acquisition>((*it)->shared_from_this()));
-    const bool ended = one.begin({}, {}, {.sleeper = &self, .together = joint.get()});
-    free = !ended || one.has_grant();
+    try {
+      auto one = std::make_unique<site_acquisition>((*it)->shared_from_this());
+      const bool ended = one->begin({}, {}, {.sleeper = &self, .together = joint.get()});
+      free = !ended || one->has_grant();
+      parts.push_back(std::move(one));
+    } catch (const std::bad_alloc&) {  // the others have begun
+      out_of_memory = true;
+      free = false;
+    }
   }
   if (free) {
     joint_request::submit(std::move(joint), &self, redis::connection::delivery::driven);
@@ -88,7 +101,6 @@ std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
     joint->cancel();
   }
   const auto is_answered = [](const auto& one) { return one->has_answer(); };
-  const auto patience_ends = std::make_shared<end_of_patience>(engine);
   patience_ends->begin(self, patience, std::move(stop));
   std::optional<leasing::outcome> over;
   while (self.clear_done(), !std::ranges::all_of(parts, is_answered)) {
@@ -104,7 +116,6 @@ std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
     connection.forget(self);
     return *std::move(over);
   }
-  std::vector<grant> got;
   leasing::outcome why;
   for (const auto& one : parts) {
     auto outcome = one->finish();
@@ -114,16 +125,21 @@ std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
       why = std::get<leasing::outcome>(std::move(outcome));
     }
   }
-  if (!why.code) {
-    if (auto* const watch = engine.deadlocks()) {
-      for (const auto& one : got) {
-        watch->acquired(this_thread(), std::static_pointer_cast<tenure>(one.of));
+  if (!why.code && !out_of_memory) {
+    try {
+      if (auto* const watch = engine.deadlocks()) {
+        for (const auto& one : got) {
+          watch->acquired(this_thread(), std::static_pointer_cast<tenure>(one.of));
+        }
       }
+      return got;
+    } catch (const std::bad_alloc&) {
+      out_of_memory = true;
     }
-    return got;
   }
   connection.forget(self);
   for (const auto& one : got) one.of->give_back({});
+  if (out_of_memory) throw std::bad_alloc();
   return why;
 }
 

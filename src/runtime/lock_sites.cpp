@@ -27,13 +27,14 @@ bool lock_sites::equal::operator()(const lock_spec& a, const lock_site* b) const
 }
 
 std::shared_ptr<lock_site> lock_sites::find_or_make(engine& owner, lock_spec spec) {
+  std::shared_ptr<lock_site> made;  // should it not be told here, it ends when nothing is locked
   const scoped_mutex lock(mutex_);
   const auto known = sites_.find(spec);
   if (known != sites_.end()) {
     if (auto alive = (*known)->find_alive()) return alive;
     sites_.erase(known);  // it is being destroyed and waits for the mutex
   }
-  auto made = std::make_shared<lock_site>(owner, std::move(spec));
+  made = std::make_shared<lock_site>(owner, std::move(spec));
   sites_.insert(made.get());
   return made;
 }

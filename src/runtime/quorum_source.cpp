@@ -1,5 +1,7 @@
 #include "runtime/quorum_source.hpp"
 
+#include <new>
+
 #include "runtime/quorum_bid.hpp"
 
 namespace holdfast::runtime {
@@ -37,7 +39,14 @@ acquired quorum_source::wait(leasing::patience patience, std::stop_token stop) {
   bid->begin(std::move(stop), {.sleeper = &self});
   bid->drive(self);
   auto outcome = bid->take();
-  if (const auto* const got = std::get_if<grant>(&outcome)) holders_.add(this_thread(), got->of);
+  const auto* const got = std::get_if<grant>(&outcome);
+  if (got == nullptr) return outcome;
+  try {
+    holders_.add(this_thread(), got->of);
+  } catch (const std::bad_alloc&) {
+    got->of->give_back({});
+    throw;
+  }
   return outcome;
 }
 

@@ -78,25 +78,27 @@ bool reader_group::may_join(monotonic_time now) const {
   return spec_.is_enough(current_->of->remaining(now));
 }
 
-// One allocation: a reader is told of a loss, and has left, by himself.
-grant reader_group::admit(const std::shared_ptr<share>& to) {
-  ++to->readers;
-  return {std::make_shared<reading>(*this, to), spec_.token(to->of->major(), to->minor)};
+grant reader_group::admit(share& to, std::shared_ptr<reading> who) {
+  ++to.readers;
+  return {std::move(who), spec_.token(to.of->major(), to.minor)};
 }
 
 std::optional<grant> reader_group::join() {
   const scoped_mutex lock(mutex_);
   if (!may_join(net::now())) return std::nullopt;
+  // One allocation: a reader is told of a loss, and has left, by itself.
+  auto mine = std::make_shared<reading>(*this, current_);
   ++current_->minor;
-  return admit(current_);
+  return admit(*current_, std::move(mine));
 }
 
 grant reader_group::obtained(std::shared_ptr<tenure> by) {
   auto made = std::make_shared<share>(share{.of = std::move(by)});
+  auto mine = std::make_shared<reading>(*this, made);
   const scoped_mutex lock(mutex_);
   current_ = all_.emplace_back(std::move(made));
   turn_ends_ = net::now() + local_turn;
-  return admit(current_);
+  return admit(*current_, std::move(mine));
 }
 
 void reader_group::asks(const tenure& who) {

@@ -32,7 +32,7 @@ class reader_group {
   // Nothing: nobody reads whom he could join.
   std::optional<grant> join() HOLDFAST_EXCLUDES(mutex_);
 
-  // The server has granted it to one of us.
+  // The server has granted it to one of us. Where this throws, it is none of those here.
   grant obtained(std::shared_ptr<tenure> by) HOLDFAST_EXCLUDES(mutex_);
 
   // This one asks the server for all of us from now on; and is it he who did, until now?
@@ -56,7 +56,7 @@ class reader_group {
   };
 
   bool may_join(monotonic_time now) const HOLDFAST_REQUIRES(mutex_);
-  grant admit(const std::shared_ptr<share>& to) HOLDFAST_REQUIRES(mutex_);
+  grant admit(share& to, std::shared_ptr<reading> who) HOLDFAST_REQUIRES(mutex_);
   // True: he was the last, and the tenure must go back.
   bool leave(share& from, const reading& who) HOLDFAST_EXCLUDES(mutex_);
 

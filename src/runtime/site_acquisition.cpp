@@ -8,7 +8,8 @@ bool site_acquisition::begin(leasing::patience patience, std::stop_token stop,
                              const listener& who) {
   sleeper_ = who.sleeper;
   if (sleeper_ != nullptr) thread_ = this_thread();
-  auto entry = site_->enter(patience, thread_);
+  // What the attempt needs is made there, or the exception leaves everything as it was.
+  auto entry = site_->enter(patience, thread_, stop.stop_possible());
   if (entry.got) {
     ended_ = *std::move(entry.got);
     return true;

@@ -1,6 +1,7 @@
 #include "runtime/tenure.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "dialects/nothing.hpp"
@@ -50,7 +51,7 @@ dialects::claim claim_of(engine& owner, const lock_spec& spec, const leasing::pa
 }  // namespace
 
 tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
-               lock_site* site)
+               bool may_stop, lock_site* site)
     : engine_(owner),
       spec_(std::move(spec)),
       site_(site),
@@ -58,7 +59,8 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
       machine_(std::in_place_type<acquiring>, *spec_->recipe, claim_, patience,
                acquiring::settings{.response_timeout = owner.options().response_timeout,
                                    .while_busy = spec_->pauses(),
-                                   .seed = owner.next_seed()}) {
+                                   .seed = owner.next_seed()}),
+      stop_callback_(may_stop ? std::make_unique<stop_callback>() : nullptr) {
   if (auto* const held = spec_->changes()) ++held->changes_;
 }
 
@@ -70,10 +72,16 @@ tenure::~tenure() {
 
 // ---- acquiring ---------------------------------------------------------------------------------
 
-void tenure::acquire(std::stop_token stop, listener who, bool drives) {
-  std::unique_ptr<std::stop_callback<stopper>> stops;
+// All that it needs has been made with it: from here on, what must not be half done takes no memory
+// that could fail, or ends the process.
+void tenure::acquire(std::stop_token stop, listener who, bool drives) noexcept {
+  std::unique_ptr<stop_callback> stops;
   if (stop.stop_possible()) {
-    stops = std::make_unique<std::stop_callback<stopper>>(std::move(stop), stopper{this});
+    {
+      const scoped_mutex lock(mutex_);
+      stops = std::move(stop_callback_);
+    }
+    if (stops) stops->emplace(std::move(stop), stopper{this});  // it may be called here
   }
   const scoped_mutex lock(mutex_);
   if (begun_ == beginning::abandoned) return;  // just now: who would be told is gone
@@ -102,13 +110,15 @@ bool tenure::has_answer() {
 leasing::outcome tenure::take_acquired() {
   stop_callback_.reset();
   const scoped_mutex lock(mutex_);
-  const auto failed = std::exchange(failed_, nullptr);
-  return failed ? std::move(*failed) : leasing::outcome{};
+  const auto why = std::exchange(why_failed_, nullptr);
+  const auto code = std::exchange(failed_, errc{});
+  if (code == errc{}) return {};
+  return {code, why ? std::move(*why) : std::string{}};
 }
 
 bool tenure::leave_unheard() {
   // Ends outside of the mutex, for which a callback that is running may wait.
-  std::unique_ptr<std::stop_callback<stopper>> stops;
+  std::unique_ptr<stop_callback> stops;
   const scoped_mutex lock(mutex_);
   stops = std::move(stop_callback_);
   const bool untold = listener_.exists();
@@ -170,7 +180,7 @@ void tenure::on_replicated(std::optional<leasing::outcome> refusal) {
 
 // Its way back begins before its caller hears of it, who may ask again.
 void tenure::refuse(leasing::outcome why) {
-  conclude(ending::refused, why.code, std::move(why.detail));
+  conclude(ending::refused, why.code, why.detail);
   const auto who = std::exchange(listener_, {});
   begin_release({});
   who.tell(engine_);
@@ -250,8 +260,8 @@ result<void> tenure::take_released() {
     }
     return failure{errc::unavailable, detail};
   }
-  if (!failed_) return {};
-  return failure{*failed_->code, failed_->detail};
+  if (failed_ == errc{}) return {};
+  return failure{failed_, why_failed_ ? *why_failed_ : std::string{}};
 }
 
 // ---- what both ends share ----------------------------------------------------------------------
@@ -354,11 +364,16 @@ void tenure::on_timer(monotonic_time at) {
   tell_site(was_held);
 }
 
-void tenure::conclude(ending what, std::optional<errc> code, std::string detail) {
+void tenure::conclude(ending what, std::optional<errc> code, std::string_view detail) noexcept {
   if (ended_ == ending::refused) return;  // how the way back ends, nobody asks
   ended_ = what;
-  failed_.reset();
-  if (code) failed_ = std::make_unique<leasing::outcome>(leasing::outcome{code, std::move(detail)});
+  failed_ = code.value_or(errc{});
+  why_failed_.reset();
+  if (!code || detail.empty()) return;
+  try {
+    why_failed_ = std::make_unique<std::string>(detail);
+  } catch (const std::bad_alloc&) {  // that it failed matters more than why
+  }
 }
 
 // Whoever waits may be gone, and this with him, as soon as he is told.

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <variant>
 
 #include <holdfast/result.hpp>
@@ -36,24 +38,24 @@ class tenure final : public holding,
                      private redis::request,
                      private timed {
  public:
-  // `site`: hears of a loss; may be null.
+  // `site`: hears of a loss; may be null. `may_stop`: acquire() will be given a token that counts.
   tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
-         lock_site* site = nullptr);
+         bool may_stop, lock_site* site = nullptr);
   ~tenure() override;
 
   // Begins to ask. The listener is told once, when take_acquired() may be called. `drives`: this
   // thread goes on to drive the connection; otherwise the request is sent at once.
-  void acquire(std::stop_token stop, listener who, bool drives) HOLDFAST_EXCLUDES(mutex_);
+  void acquire(std::stop_token stop, listener who, bool drives) noexcept HOLDFAST_EXCLUDES(mutex_);
   bool has_answer() HOLDFAST_EXCLUDES(mutex_);
   leasing::outcome take_acquired() HOLDFAST_EXCLUDES(mutex_);
 
   // Nobody waits for the outcome any more: gives the lock back if it comes. The listener is not
   // told after this returns, unless it was before. True when it was not told.
-  bool abandon() HOLDFAST_EXCLUDES(mutex_);
+  bool abandon() noexcept HOLDFAST_EXCLUDES(mutex_);
 
   // Begins to give the lock back. The listener, if there is one, is told once, when
   // take_released() may be called. False: there is nothing (more) to release, nobody is told.
-  bool release(listener who) HOLDFAST_EXCLUDES(mutex_);
+  bool release(listener who) noexcept HOLDFAST_EXCLUDES(mutex_);
   result<void> take_released() override HOLDFAST_EXCLUDES(mutex_);
   // The same by way of the site, where another of us may get it.
   bool give_back(const listener& who) override;
@@ -156,7 +158,7 @@ class tenure final : public holding,
   void tune_in() HOLDFAST_REQUIRES(mutex_);
   void tune_out() HOLDFAST_REQUIRES(mutex_);
   leasing::step hear(acquiring& machine, const line_message& message) HOLDFAST_REQUIRES(mutex_);
-  void conclude(ending what, std::optional<errc> code, std::string detail)
+  void conclude(ending what, std::optional<errc> code, std::string_view detail) noexcept
       HOLDFAST_REQUIRES(mutex_);
   void tell() HOLDFAST_REQUIRES(mutex_);
   bool begin_change() HOLDFAST_REQUIRES(mutex_);
@@ -191,6 +193,7 @@ class tenure final : public holding,
   std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock
 
   mutex mutex_;
+  errc failed_ HOLDFAST_GUARDED_BY(mutex_){};  // what ended: not well; errc{}: well
   std::variant<acquiring, holding, releasing> machine_ HOLDFAST_GUARDED_BY(mutex_);
   listener listener_ HOLDFAST_GUARDED_BY(mutex_);
   beginning begun_ HOLDFAST_GUARDED_BY(mutex_) = beginning::not_yet;
@@ -204,24 +207,4 @@ class tenure final : public holding,
   // Where it listens, being in the waiting room; null: it is not. And the thread that does.
   redis::connection* line_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
-  std::unique_ptr<leasing::outcome> failed_ HOLDFAST_GUARDED_BY(mutex_);  // what ended: not well
-  union {  // one after the other: every held lock has such an object
-    // When the index of held locks is told of this one (again).
-    monotonic_time list_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
-    monotonic_time release_wait_ends_ HOLDFAST_GUARDED_BY(mutex_);
-  };
-  std::stop_source lost_ HOLDFAST_GUARDED_BY(mutex_){std::nostopstate};
-  std::shared_ptr<tenure> self_ HOLDFAST_GUARDED_BY(mutex_);
-
-  struct stopper {
-    tenure* stopped;
-    void operator()() const noexcept { stopped->on_stop(); }
-  };
-  // Made before and destroyed after an attempt, by the thread that asks: destroying it waits for a
-  // callback that is running, so it must not happen under mutex_.
-  std::unique_ptr<std::stop_callback<stopper>> stop_callback_;
-};
-
-static_assert(sizeof(tenure) <= 512, "memory of every held lock");
-
-}  // namespace holdfast::runtime
+  std::unique_ptr<std::string> why_failed_ HOLDFAST_GUARDED_BY(mutex_);  // null: no more is known

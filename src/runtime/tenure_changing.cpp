@@ -54,7 +54,7 @@ void tenure::settle_change(const leasing::step& step) {
   held.stays_what_it_was();
 }
 
-bool tenure::abandon() {
+bool tenure::abandon() noexcept {
   auto* const changed = spec_->changes();
   const bool was_held = changed != nullptr && changed->wants_renewal();
   const bool untold = leave_unheard();
@@ -73,7 +73,7 @@ void tenure::on_reply(resp::value& reply) {
 // ---- the one that is changed
 
 // Requests that are to change it ask behind its release.
-bool tenure::release(listener who) {
+bool tenure::release(listener who) noexcept {
   const bool had_changes = changes_ > 0;
   const auto alive = had_changes ? shared_from_this() : nullptr;
   bool will_be_told = false;

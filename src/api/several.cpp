@@ -166,15 +166,14 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     auto* const here = who.executor;
     for (auto from = parts_.begin(), to = from; from != parts_.end(); from = to) {
       auto joint = command_for_all((*from)->client->engine());
-      const auto is_full = [&] { return joint != nullptr && joint->is_full(); };
-      for (; to != parts_.end() && share_a_command(**to, **from) && !is_full(); ++to) {
+      const auto fits = [&] { return joint == nullptr || !joint->is_full(); };
+      for (; to != parts_.end() && share_a_command(**to, **from) && fits(); ++to) {
         part& one = **to;
         one.is_told = one.what->give_back({.completion = who.exists() ? &one : nullptr,
                                            .executor = here,
                                            .together = one.joins ? joint.get() : nullptr});
         if (!one.is_told && who.exists()) --left_;
       }
-      if (joint == nullptr) continue;
       runtime::joint_request::submit(std::move(joint), here != nullptr ? &here->waiter() : nullptr,
                                      here != nullptr ? connection::delivery::driven
                                      : who.exists()  ? connection::delivery::prompt

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "net/clock.hpp"
@@ -27,12 +28,15 @@ held_index::held_index(engine& owner, net::background_thread& helper)
       place_(owner.space()),
       sampled_at_((net::now() + first_sampled_after).time_since_epoch().count()) {}
 
-void held_index::note(const lock_key& lock, milliseconds at_most) {
-  {
+// Without memory for it nobody is told: whoever lists locks is not to end who holds them.
+void held_index::note(const lock_key& lock, milliseconds at_most) noexcept {
+  try {
     const scoped_mutex guard(mutex_);
     if (noted_.size() == most_noted || net::now() < quiet_until_) return;
     noted_.push_back({lock.name(), at_most});
     if (is_under_way_) return;
+  } catch (const std::bad_alloc&) {
+    return;
   }
   helper_.wake();
 }

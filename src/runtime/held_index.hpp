@@ -30,7 +30,7 @@ class held_index final : public net::attendant, private redis::request {
   held_index(engine& owner, net::background_thread& helper);
 
   // The lock may be held for `at_most` from now on.
-  void note(const lock_key& lock, milliseconds at_most) HOLDFAST_EXCLUDES(mutex_);
+  void note(const lock_key& lock, milliseconds at_most) noexcept HOLDFAST_EXCLUDES(mutex_);
 
   // The lock has been granted. Cheap but for one in `sampled_every`.
   void sample(const lock_key& lock, monotonic_time now) {

@@ -25,7 +25,7 @@ bool joint_request::can_have(const lock_spec& spec) noexcept {
 
 void joint_request::submit(std::unique_ptr<joint_request> all, redis::waiter* sleeper,
                            redis::connection::delivery how) {
-  if (all->members_.empty()) return;
+  if (all == nullptr || all->members_.empty()) return;
   auto& self = *all.release();
   self.set_sleeper(sleeper);
   if (sleeper != nullptr) sleeper->expect_longer(self.members_.size() * at_the_server);

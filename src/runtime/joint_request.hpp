@@ -30,6 +30,7 @@ class joint_request final : private redis::request {
   // Under the tenure's mutex.
   void add(std::shared_ptr<tenure> member) noexcept { members_.push_back(std::move(member)); }
 
+  // Null: nothing is submitted.
   static void submit(std::unique_ptr<joint_request> all, redis::waiter* sleeper,
                      redis::connection::delivery how);
   // Nothing was sent: so they are told.

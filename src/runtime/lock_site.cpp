@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/at_exit.hpp"
 #include "base/printable.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
@@ -15,19 +16,6 @@ namespace holdfast::runtime {
 namespace {
 
 constexpr microseconds slice{10};
-
-// Calls `what` when its scope is left.
-template <typename F>
-class at_exit {
- public:
-  explicit at_exit(F& what) noexcept : what_(what) {}
-  ~at_exit() { what_(); }
-  at_exit(const at_exit&) = delete;
-  at_exit& operator=(const at_exit&) = delete;
-
- private:
-  F& what_;
-};
 
 }  // namespace
 

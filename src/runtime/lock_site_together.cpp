@@ -68,6 +68,19 @@ class end_of_patience final : public std::enable_shared_from_this<end_of_patienc
   std::optional<std::stop_callback<stopper>> stop_callback_;
 };
 
+// False: there is no memory to look after them.
+bool is_watched(deadlock_watch* watch, const std::vector<grant>& got) noexcept {
+  if (watch == nullptr) return true;
+  try {
+    for (const auto& one : got) {
+      watch->acquired(this_thread(), std::static_pointer_cast<tenure>(one.of));
+    }
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
@@ -125,18 +138,8 @@ std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
       why = std::get<leasing::outcome>(std::move(outcome));
     }
   }
-  if (!why.code && !out_of_memory) {
-    try {
-      if (auto* const watch = engine.deadlocks()) {
-        for (const auto& one : got) {
-          watch->acquired(this_thread(), std::static_pointer_cast<tenure>(one.of));
-        }
-      }
-      return got;
-    } catch (const std::bad_alloc&) {
-      out_of_memory = true;
-    }
-  }
+  out_of_memory = out_of_memory || (!why.code && !is_watched(engine.deadlocks(), got));
+  if (!why.code && !out_of_memory) return got;
   connection.forget(self);
   for (const auto& one : got) one.of->give_back({});
   if (out_of_memory) throw std::bad_alloc();

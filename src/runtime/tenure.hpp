@@ -208,3 +208,24 @@ class tenure final : public holding,
   redis::connection* line_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   std::unique_ptr<std::string> why_failed_ HOLDFAST_GUARDED_BY(mutex_);  // null: no more is known
+  union {  // one after the other: every held lock has such an object
+    // When the index of held locks is told of this one (again).
+    monotonic_time list_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
+    monotonic_time release_wait_ends_ HOLDFAST_GUARDED_BY(mutex_);
+  };
+  std::stop_source lost_ HOLDFAST_GUARDED_BY(mutex_){std::nostopstate};
+  std::shared_ptr<tenure> self_ HOLDFAST_GUARDED_BY(mutex_);
+
+  struct stopper {
+    tenure* stopped;
+    void operator()() const noexcept { stopped->on_stop(); }
+  };
+  using stop_callback = std::optional<std::stop_callback<stopper>>;
+  // Null: nobody can stop it. What it holds is destroyed after an attempt, by the thread that asks:
+  // that waits for a callback that is running, so it must not happen under mutex_.
+  std::unique_ptr<stop_callback> stop_callback_;
+};
+
+static_assert(sizeof(tenure) <= 512, "memory of every held lock");
+
+}  // namespace holdfast::runtime

@@ -91,6 +91,28 @@ void tenure::hold(const leasing::acquire_outcome& got) {
   replicas->confirm(shared_from_this());
 }
 
+void tenure::tell_grant() {
+  conclude(ending::asking, std::nullopt, {});
+  set_busy(false);
+  tell();
+}
+
+void tenure::on_replicated(std::optional<leasing::outcome> refusal) {
+  const auto alive = shared_from_this();
+  const scoped_mutex lock(mutex_);
+  if (ended_ != ending::replicating) return;
+  if (refusal) return refuse(*std::move(refusal));
+  tell_grant();
+}
+
+// Its way back begins before its caller hears of it, who may ask again.
+void tenure::refuse(leasing::outcome why) {
+  conclude(ending::refused, why.code, why.detail);
+  const auto who = std::exchange(listener_, {});
+  begin_release({});
+  who.tell(engine_);
+}
+
 void tenure::obey(const leasing::hold_step& step) {
   const auto& machine = std::get<holding>(machine_);
   if (step.renew) engine_.renewals().add(shared_from_this());

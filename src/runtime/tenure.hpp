@@ -208,10 +208,12 @@ class tenure final : public holding,
   redis::connection* line_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   std::unique_ptr<std::string> why_failed_ HOLDFAST_GUARDED_BY(mutex_);  // null: no more is known
-  union {  // one after the other: every held lock has such an object
+  // One after the other: every held lock has such an object. Under mutex_: within a union, clang's
+  // analysis cannot tell that it is held.
+  union {
     // When the index of held locks is told of this one (again).
-    monotonic_time list_at_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();
-    monotonic_time release_wait_ends_ HOLDFAST_GUARDED_BY(mutex_);
+    monotonic_time list_at_ = monotonic_time::max();
+    monotonic_time release_wait_ends_;
   };
   std::stop_source lost_ HOLDFAST_GUARDED_BY(mutex_){std::nostopstate};
   std::shared_ptr<tenure> self_ HOLDFAST_GUARDED_BY(mutex_);

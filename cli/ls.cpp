@@ -60,11 +60,13 @@ void tell_what_is_missing(const lock_listing& found, const ls_options& options,
   if (found.unseen.size() > most_told) {
     note(shared, "unseen", fmt::format("and {} more", found.unseen.size() - most_told));
   }
-  if (found.unseen.empty() || found.locks.size() >= options.limit) {
+  if (found.locks.size() >= options.limit) {
     note(shared, "incomplete",
          fmt::format("only {} locks are shown and there may be more: narrow the pattern or raise "
                      "--limit",
                      found.locks.size()));
+  } else if (found.unseen.empty()) {
+    note(shared, "incomplete", "the search ended before it had looked at all keys: try again");
   }
 }
 
@@ -111,9 +113,9 @@ void add_ls(CLI::App& program, context& shared) {
       ->type_name("N");
   command->add_flag("--all-dialects", options->all_dialects,
                     "Also locks of other libraries, recognised by what stands at their keys");
-  command->add_flag("--scan", options->scan,
-                    "Look at every key of the server, not at the index of held locks, however many "
-                    "there are");
+  command->add_flag(
+      "--scan", options->scan,
+      "Look at every key of the server, however many, instead of the index of held locks");
   command->footer(
       "Examples:\n"
       "  holdfast ls\n"

@@ -75,8 +75,8 @@ struct lock_status {
   std::string dialect = "holdfast";  ///< How it is written in Redis, as `dialect::name()` says.
 };
 
-/// Locks that a listing could not look at: one, or all of a server, or (neither is named) those of
-/// hash slots that no server has.
+/// Locks that a listing could not look at: one, or all of a server, or (neither is named) those that
+/// `why` tells of, such as those of hash slots that no server has.
 struct unseen_locks {
   std::string name{};    ///< Of the lock.
   std::string server{};  ///< "host:port".
@@ -99,10 +99,11 @@ struct lock_listing {
   /// False when a bound was reached before the end, and when some could not be looked at.
   bool complete = true;
   /// There were more keys than `most_scanned`, so the names of Holdfast's locks come from the
-  /// index. Not in it are locks that have been held for less than half a second (of those that are
-  /// held again and again for so short, a client writes down one name in 5 s), locks of clients
-  /// whose user may not write it, and for a minute after the server lost its data or failed over
-  /// what it lost.
+  /// index. These are not in it: locks that have been held for less than half a second (of those
+  /// that are held again and again for so short, a client writes down one name in 5 s); locks whose
+  /// clients may not write the index, or could not at that moment; for a minute, locks that only
+  /// the old server knew before a failover, or that were written before the server lost its data;
+  /// latches without waiters that were set more than a day ago, or before such a loss.
   bool indexed = false;
   std::vector<unseen_locks> unseen;
 };
@@ -136,7 +137,7 @@ class inspector {
   [[nodiscard]] lock_status status(std::string_view name, const dialect& how) const;
 
   /// The locks that are held, or shut, and whose name matches `pattern` (`*`, `?` and `[...]` as in
-  /// a shell, byte by byte; without these it is one name, which is looked up directly). Up to
+  /// a shell, byte by byte; without these and `\` it is one name, which is looked up directly). Up to
   /// `most_scanned` keys are looked at by SCAN. When there are more, names come from the *index of
   /// held locks*, however many keys of others there are: `indexed` says so, and what may be missing
   /// then. A lock that cannot be looked at, or a master of a cluster that does not answer, hides no

@@ -79,14 +79,13 @@ lock_listing inspector::list_all_dialects(std::string_view pattern,
   collection others{core, pattern, survey};
   api::key_scan scan{core, survey, options};
   lock_listing listing;
-  listing.indexed = scan.count() > options.most_scanned;
-  if (listing.indexed) (void)ours.read_index(survey);  // nor is the search complete then
+  listing.indexed = scan.count() > options.most_scanned && ours.read_index(survey, options);
   listing.complete = scan.walk("*", [&](std::vector<std::string> keys) {
     for (const auto& key : keys) ours.add_key(key);
     others.look_at(std::move(keys));
     return ours.all().size() + others.found().size() <= options.most;
   });
-  api::show(core, ours, options.most, survey, listing);
+  api::show(core, ours, options, survey, listing);
   auto& all = listing.locks;
   std::ranges::move(others.found(), std::back_inserter(all));
   std::ranges::stable_sort(all, {}, &lock_status::name);

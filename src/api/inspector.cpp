@@ -12,6 +12,19 @@
 
 namespace holdfast {
 
+namespace {
+
+// True when all keys have been looked at.
+bool search(api::key_scan& scan, runtime::client_core& core, std::size_t most,
+            api::lock_names& names) {
+  return scan.walk(core.engine().space().named("{*}"), [&](const std::vector<std::string>& keys) {
+    for (const auto& key : keys) names.add_key(key);
+    return names.all().size() <= most;
+  });
+}
+
+}  // namespace
+
 inspector::inspector(client redis) : redis_(std::move(redis)) {}
 
 lock_status inspector::status(std::string_view name) const {
@@ -24,20 +37,16 @@ lock_listing inspector::list(std::string_view pattern, const list_options& optio
   auto& core = *redis_.core_;
   api::survey survey{core};
   api::lock_names names{core, pattern};
+  api::key_scan scan{core, survey, options};
   lock_listing listing;
   if (api::is_one_name(pattern)) {
     names.add(std::string{pattern});
-  } else if (api::key_scan scan{core, survey, options}; scan.count() <= options.most_scanned) {
-    const auto of_locks = core.engine().space().named("{*}");
-    listing.complete = scan.walk(of_locks, [&](const std::vector<std::string>& keys) {
-      for (const auto& key : keys) names.add_key(key);
-      return names.all().size() <= options.most;
-    });
   } else {
-    listing.complete = names.read_index(survey);
-    listing.indexed = true;
+    listing.indexed = scan.count() > options.most_scanned && names.read_index(survey, options);
+    // Where there is no index, as far as the search may go.
+    if (!listing.indexed) listing.complete = search(scan, core, options.most, names);
   }
-  api::show(core, names, options.most, survey, listing);
+  api::show(core, names, options, survey, listing);
   listing.unseen = survey.unseen();
   if (!listing.unseen.empty()) listing.complete = false;
   return listing;

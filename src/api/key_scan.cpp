@@ -11,21 +11,27 @@ namespace holdfast::api {
 namespace {
 
 constexpr std::size_t longest_step = 1000;
+constexpr std::size_t most_empty_steps = 2'000;
 constexpr std::size_t most_keys = std::size_t{1} << 40;  // so that sums with it do not overflow
 
 }  // namespace
 
+void check_stop(const list_options& options) {
+  if (!options.stop.stop_requested()) return;
+  throw failure{errc::cancelled, "the search for locks was stopped"};
+}
+
 std::size_t key_scan::count() {
   keys_ = 0;
   survey_.each_server([&](redis::connection& at) {
-    const auto answer = answer_to(core_, at, {"DBSIZE"});
-    if (!answer.is(resp::type::integer)) {
-      throw failure{errc::server_error, "DBSIZE was answered strangely"};
+    const auto answer = ask(core_, at, {"DBSIZE"});
+    if (answer.is(resp::type::integer)) {
+      keys_ += static_cast<std::size_t>(std::max<std::int64_t>(answer.number, 0));
     }
-    keys_ += static_cast<std::size_t>(std::max<std::int64_t>(answer.number, 0));
   });
-  // Keys may be added meanwhile, but no server may go on for ever.
-  left_ = std::min(left_, 2 * std::min(keys_, most_keys) + 100 * longest_step);
+  // A table that was larger before has more steps than its keys need, and keys may be added
+  // meanwhile; but no server may go on for ever.
+  if (keys_ <= left_) left_ = 2 * std::min(keys_, most_keys) + most_empty_steps * longest_step;
   return keys_;
 }
 
@@ -38,9 +44,7 @@ bool key_scan::walk(std::string_view match, const taking& take) {
 bool key_scan::walk(redis::connection& at, std::string_view match, const taking& take) {
   std::string cursor = "0";
   while (left_ > 0) {
-    if (options_.stop.stop_requested()) {
-      throw failure{errc::cancelled, "the search for locks was stopped"};
-    }
+    check_stop(options_);
     const auto count = std::min(longest_step, left_);
     left_ -= count;
     scanned_ += count;

@@ -14,6 +14,9 @@
 
 namespace holdfast::api {
 
+// Throws failure{cancelled} when the search is to stop.
+void check_stop(const list_options& options);
+
 // Looks at no more than a number of keys, of all servers together. Thread safety: one thread.
 class key_scan {
  public:
@@ -21,7 +24,8 @@ class key_scan {
   key_scan(runtime::client_core& core, survey& over, const list_options& options)
       : core_(core), survey_(over), options_(options), left_(options.most_scanned) {}
 
-  // How many keys all servers have, whosever they are. Throws failure when none can be asked.
+  // How many keys all servers have, whosever they are; 0 where the user may not know. Throws
+  // failure when none can be asked.
   std::size_t count();
 
   // Takes the keys of one step, of which one may come again in another; false: they are enough.

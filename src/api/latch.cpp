@@ -2,10 +2,12 @@
 #include <holdfast/latch.hpp>
 #include <utility>
 
+#include "api/ask.hpp"
 #include "api/lock_access.hpp"
 #include "api/native_locks.hpp"
 #include "api/once.hpp"
 #include "dialects/foreign_latch.hpp"
+#include "dialects/holdfast/held_index.hpp"
 #include "dialects/holdfast/latch.hpp"
 
 namespace holdfast {
@@ -44,11 +46,19 @@ void tell_the_others(const lock& gate, const lock_key& key) {
   while (change(gate, key, dialects::latch_count_down(key, 0)).more) continue;
 }
 
-// For people who list locks. It may stay shut for longer.
+// For people who list locks. It may stay shut for longer, and its client may end at once.
 void list_as_shut(const lock& gate, const lock_key& key) {
-  constexpr auto at_most = std::chrono::hours{24};
-  if (layout_of(gate) == nullptr)
-    detail::lock_access::core(gate)->engine().held().note(key, at_most);
+  if (layout_of(gate) != nullptr) return;
+  auto& core = *detail::lock_access::core(gate);
+  const dialects::held_index_place place{core.engine().space()};
+  const dialects::held_name one{.lock = key.name(), .at_most = std::chrono::hours{24}};
+  try {
+    api::ask(core, place.slot, [&](resp::writer& out) {
+      dialects::write_held(place, {&one, 1}, out);
+    });
+  } catch (const failure&) {
+    // The latch is set all the same.
+  }
 }
 
 }  // namespace

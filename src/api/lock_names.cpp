@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "api/ask.hpp"
+#include "api/key_scan.hpp"
 #include "api/once.hpp"
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
 #include "dialects/holdfast/held_index.hpp"
+#include "redis/server_reply.hpp"
 
 namespace holdfast::api {
 namespace {
@@ -28,22 +30,31 @@ void lock_names::add_key(std::string_view key) {
   if (auto name = name_in(core_.engine().space(), key)) add(*std::move(name));
 }
 
-bool lock_names::read_index(survey& over) {
+bool lock_names::read_index(survey& over, const list_options& options) {
   const dialects::held_index_place place{core_.engine().space()};
-  bool is_whole = true;
-  over.look("", place.slot, [&] {
-    std::string cursor = "0";
+  std::string cursor = "0";
+  const auto read = [&] {
+    const auto now = redis::read_time(answer_to(core_, place.slot, {"TIME"}));
     int left = most_pages;
     do {
-      auto page = accept(dialects::read_held(ask(core_, place.slot, [&](resp::writer& out) {
-        dialects::write_held_query(place, cursor, out);
-      })));
+      check_stop(options);
+      auto answer = ask(core_, place.slot,
+                        [&](resp::writer& out) { dialects::write_held_query(place, cursor, out); });
+      auto page = accept(dialects::read_held(std::move(answer), now.value_or(server_time{})));
       for (auto& name : page.locks) add(std::move(name));
       cursor = std::move(page.cursor);
     } while (cursor != "0" && --left > 0);
-    is_whole = cursor == "0";
+  };
+  const bool is_read = over.look("", place.slot, [&] {
+    try {
+      read();
+    } catch (const failure& why) {
+      if (why.reason() == errc::cancelled) throw;
+      throw failure{why.reason(),
+                    std::string{"the index of held locks cannot be read: "} + why.what()};
+    }
   });
-  return is_whole;
+  return is_read && cursor == "0";
 }
 
 }  // namespace holdfast::api

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <holdfast/inspector.hpp>
+
 #include "api/survey.hpp"
 #include "runtime/client_core.hpp"
 
@@ -22,9 +24,9 @@ class lock_names {
   void add(std::string name);
   void add_key(std::string_view key);  // if it is that of a lock
 
-  // Those that their holders have written down. False: there were too many. Where the index cannot
-  // be read, that is noted.
-  bool read_index(survey& over);
+  // Those that their holders have written down. False: there were too many, or the index cannot be
+  // read, which is noted then. Throws failure when it is to stop.
+  bool read_index(survey& over, const list_options& options);
 
   const std::set<std::string>& all() const noexcept { return names_; }
 

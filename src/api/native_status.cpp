@@ -6,6 +6,7 @@
 #include <holdfast/errc.hpp>
 
 #include "api/ask.hpp"
+#include "api/key_scan.hpp"
 #include "api/once.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/holdfast/layout.hpp"
@@ -161,11 +162,12 @@ lock_status status_of(runtime::client_core& core, const lock_key& key, known_cli
   return status;
 }
 
-void show(runtime::client_core& core, const lock_names& names, std::size_t most, survey& over,
-          lock_listing& listing) {
+void show(runtime::client_core& core, const lock_names& names, const list_options& options,
+          survey& over, lock_listing& listing) {
   known_clients known(core);
   for (const auto& name : names.all()) {
-    if (listing.locks.size() == most) {
+    check_stop(options);
+    if (listing.locks.size() == options.most) {
       listing.complete = false;
       break;
     }

@@ -19,9 +19,9 @@ lock_status status_of(runtime::client_core& core, const lock_key& key, known_cli
 // Takes the lock from all who have it: their state. Throws failure also when it is no lock.
 lock_status take_away(runtime::client_core& core, const lock_key& key);
 
-// Adds to a listing those of the locks with these names that are held or shut, until there are
-// `most`. What cannot be looked at is noted.
-void show(runtime::client_core& core, const lock_names& names, std::size_t most, survey& over,
-          lock_listing& listing);
+// Adds to a listing those of the locks with these names that are held or shut, as many as may be
+// shown. What cannot be looked at is noted. Throws failure when it is to stop.
+void show(runtime::client_core& core, const lock_names& names, const list_options& options,
+          survey& over, lock_listing& listing);
 
 }  // namespace holdfast::api

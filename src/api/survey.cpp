@@ -10,7 +10,7 @@ namespace {
 
 // Another server may answer all the same.
 bool is_of_one_server(errc reason) {
-  return reason != errc::forked && reason != errc::invalid_argument;
+  return reason != errc::forked && reason != errc::invalid_argument && reason != errc::cancelled;
 }
 
 bool may_pass(errc reason) {

@@ -17,7 +17,7 @@ constexpr milliseconds first_sampled_after{1'000};
 // Of a server that refuses: its user may have no right to the index.
 constexpr auto quiet_after_refusal = std::chrono::minutes{10};
 
-// What cannot be written for long is forgotten.
+// More than that are written down when their next time comes.
 constexpr std::size_t most_noted = 100'000;
 
 }  // namespace
@@ -29,11 +29,11 @@ held_index::held_index(engine& owner, net::background_thread& helper)
       sampled_at_((net::now() + first_sampled_after).time_since_epoch().count()) {}
 
 // Without memory for it nobody is told: whoever lists locks is not to end who holds them.
-void held_index::note(const lock_key& lock, milliseconds at_most) noexcept {
+void held_index::add(const lock_key& lock, milliseconds at_most, bool is_released) noexcept {
   try {
     const scoped_mutex guard(mutex_);
     if (noted_.size() == most_noted || net::now() < quiet_until_) return;
-    noted_.push_back({lock.name(), at_most});
+    noted_.push_back({lock.name(), at_most, is_released});
     if (is_under_way_) return;
   } catch (const std::bad_alloc&) {
     return;
@@ -62,9 +62,9 @@ void held_index::attend(short, monotonic_time) {
     if (noted_.empty() || is_under_way_) return;
     is_under_way_ = true;
     const auto many = std::min(noted_.size(), dialects::held_batch);
-    const auto first = noted_.end() - static_cast<std::ptrdiff_t>(many);
-    sent_.assign(std::move_iterator{first}, std::move_iterator{noted_.end()});
-    noted_.erase(first, noted_.end());
+    const auto end = noted_.begin() + static_cast<std::ptrdiff_t>(many);
+    sent_.assign(std::move_iterator{noted_.begin()}, std::move_iterator{end});
+    noted_.erase(noted_.begin(), end);
   }
   engine_.connection(place_.slot).submit(*this, redis::connection::delivery::lazy);
 }

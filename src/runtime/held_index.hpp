@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <string_view>
 #include <vector>
 
@@ -15,10 +16,10 @@ namespace holdfast::runtime {
 
 class engine;
 
-// What a lock costs does not depend on it: a lock that is held for long is written down once it has
-// been held for `noted_after`, and then every `noted_every`, many of them in one command. Of the
-// locks that are held for less, one name is every `sampled_every`. Nothing waits for it and nothing
-// depends on it: what could not be written is written the next time.
+// Nothing waits for it and nothing depends on it. A lock is written down when it has been held for
+// `noted_after`, and then every `noted_every`, many of them in one command: a lock that is released
+// sooner costs nothing. Of these, the name of one grant is written down every `sampled_every`. What
+// could not be written is written the next time.
 // (docs/decisions/0021-index-of-held-locks.md)
 inline constexpr milliseconds noted_after{250};
 inline constexpr milliseconds noted_every{60'000};
@@ -30,7 +31,13 @@ class held_index final : public net::attendant, private redis::request {
   held_index(engine& owner, net::background_thread& helper);
 
   // The lock may be held for `at_most` from now on.
-  void note(const lock_key& lock, milliseconds at_most) noexcept HOLDFAST_EXCLUDES(mutex_);
+  void note(const lock_key& lock, milliseconds at_most) noexcept HOLDFAST_EXCLUDES(mutex_) {
+    add(lock, at_most, false);
+  }
+  // It has been given back. It stays there for as long as another holder takes to write it down.
+  void note_released(const lock_key& lock) noexcept HOLDFAST_EXCLUDES(mutex_) {
+    add(lock, 2 * noted_every, true);
+  }
 
   // The lock has been granted. Cheap but for one in `sampled_every`.
   void sample(const lock_key& lock, monotonic_time now) {
@@ -45,6 +52,8 @@ class held_index final : public net::attendant, private redis::request {
   void write(resp::writer& out, monotonic_time sent_at) override;
   void on_reply(resp::value& reply) override HOLDFAST_EXCLUDES(mutex_);
   void on_failed(redis::fate what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
+  void add(const lock_key& lock, milliseconds at_most, bool is_released) noexcept
+      HOLDFAST_EXCLUDES(mutex_);
   void take_sample(const lock_key& lock, monotonic_time now) HOLDFAST_EXCLUDES(mutex_);
   void end(monotonic_time quiet_until) HOLDFAST_EXCLUDES(mutex_);
 
@@ -54,7 +63,7 @@ class held_index final : public net::attendant, private redis::request {
   std::atomic<monotonic_time::rep> sampled_at_;  // the next time, in nanoseconds of boot_clock
   std::vector<dialects::held_name> sent_;        // changes only while no command is under way
   mutex mutex_;
-  std::vector<dialects::held_name> noted_ HOLDFAST_GUARDED_BY(mutex_);
+  std::deque<dialects::held_name> noted_ HOLDFAST_GUARDED_BY(mutex_);
   monotonic_time quiet_until_ HOLDFAST_GUARDED_BY(mutex_){};
   bool is_under_way_ HOLDFAST_GUARDED_BY(mutex_) = false;
 };

@@ -178,7 +178,8 @@ bool tenure::begin_release(listener who) {
   held_.store(false, std::memory_order_release);
   engine_.timers().disarm(*this);
   listener_ = who;
-  release_wait_ends_ = now + engine_.options().response_timeout;
+  if (is_listed()) list_no_longer(now);
+  next_at_ = now + engine_.options().response_timeout;
   set_busy(true);
   // Before whoever waits is told that it cannot be done.
   const auto patience = std::min(leasing::longest_move, engine_.options().response_timeout / 2);
@@ -222,7 +223,7 @@ void tenure::obey(const leasing::release_step& step) {
   if (step.done && !step.finished) delay_closing(false);
   // It is tried again until the lease ends or longer, but whoever waits is not kept so long.
   const auto goes_on_at = step.resend ? std::optional{net::now()} : step.wake_at;
-  if (goes_on_at && *goes_on_at >= release_wait_ends_) tell();
+  if (goes_on_at && *goes_on_at >= next_at_) tell();
   if (step.finished) finish();
 }
 
@@ -329,8 +330,7 @@ void tenure::on_timer(monotonic_time at) {
   {
     const scoped_mutex lock(mutex_);
     if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-      // A gate is shut while somebody waits there.
-      if (spec_->is_gate && !spec_->foreign) engine_.held().note(spec_->key, noted_every);
+      list_gate_when_due(at);
       obey(machine->on_timer({at, leasing::far_future}));
     } else if (auto* const held = std::get_if<holding>(&machine_)) {
       list_when_due(at);

@@ -170,6 +170,8 @@ class tenure final : public holding,
                         monotonic_time sent_at, monotonic_time now) HOLDFAST_EXCLUDES(mutex_);
   bool is_listed() const noexcept { return !spec_->is_gate && spec_->foreign == nullptr; }
   void list_when_due(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  void list_gate_when_due(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  void list_no_longer(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   void lose() HOLDFAST_REQUIRES(mutex_);
   void tell_site(bool was_held) HOLDFAST_EXCLUDES(mutex_);
   void finish() HOLDFAST_REQUIRES(mutex_);
@@ -208,13 +210,10 @@ class tenure final : public holding,
   redis::connection* line_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   redis::waiter* line_sleeper_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   std::unique_ptr<std::string> why_failed_ HOLDFAST_GUARDED_BY(mutex_);  // null: no more is known
-  // One after the other: every held lock has such an object. Under mutex_: within a union, clang's
-  // analysis cannot tell that it is held.
-  union {
-    // When the index of held locks is told of this one (again).
-    monotonic_time list_at_ = monotonic_time::max();
-    monotonic_time release_wait_ends_;
-  };
+  // Of what is held, or waits at a gate: when the index of held locks is told of it (again). Of
+  // what is given back: for how long its caller waits. Every held lock has such an object, so it is
+  // one.
+  monotonic_time next_at_ HOLDFAST_GUARDED_BY(mutex_){};
   std::stop_source lost_ HOLDFAST_GUARDED_BY(mutex_){std::nostopstate};
   std::shared_ptr<tenure> self_ HOLDFAST_GUARDED_BY(mutex_);
 

@@ -72,10 +72,8 @@ void tenure::hold(const leasing::acquire_outcome& got) {
   if (left > nanoseconds{0}) machine.on_extending(leasing::lease_with_deadline_in(left));
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   held_.store(true, std::memory_order_release);
-  if (is_listed()) {
-    engine_.held().sample(spec_->key, got.granted_at);
-    list_at_ = got.granted_at + noted_after;
-  }
+  if (is_listed()) engine_.held().sample(spec_->key, got.granted_at);
+  next_at_ = is_listed() ? got.granted_at + noted_after : monotonic_time::max();
   obey(machine.start());
   if (outgoing_.in_doubt) obey(machine.on_doubt(net::now()));
   // Its loss has been told, and a change does not bring it back.
@@ -119,18 +117,34 @@ void tenure::obey(const leasing::hold_step& step) {
   if (step.wake_at) {
     const auto shared = together(*step.wake_at, spec_->lease);
     const auto at = shared < machine.deadline() ? shared : *step.wake_at;
-    engine_.timers().arm(*this, std::min(at, list_at_));
+    engine_.timers().arm(*this, std::min(at, next_at_));
   }
   deadline_.store(machine.deadline().time_since_epoch().count(), std::memory_order_relaxed);
   if (step.lost) lose();
 }
 
-// The entry outlives this client, should it end without a release, by as much as the lock does.
+// Should this client end without a release, as late as just before the next time, the entry still
+// outlives what the server keeps for it then.
 void tenure::list_when_due(monotonic_time now) {
-  if (now < list_at_) return;
+  if (now < next_at_) return;
   const auto left = std::chrono::ceil<milliseconds>(remaining(now));
-  engine_.held().note(spec_->key, std::max(noted_every, left) + noted_every / 2);
-  list_at_ = now + noted_every;
+  const auto kept = spec_->renews ? std::max<milliseconds>(left, spec_->lease) : left;
+  engine_.held().note(spec_->key, kept + claim_.delay + noted_every + noted_every / 2);
+  next_at_ = now + noted_every;
+}
+
+// A gate is shut while somebody waits there.
+void tenure::list_gate_when_due(monotonic_time now) {
+  if (!spec_->is_gate || spec_->foreign || now < next_at_) return;
+  engine_.held().note(spec_->key, 2 * noted_every);
+  next_at_ = now + noted_every;
+}
+
+// Entries of long leases would pile up. Those of short ones end by themselves.
+void tenure::list_no_longer(monotonic_time now) {
+  const bool is_long = spec_->lease + claim_.delay > 2 * noted_every;
+  const bool is_noted = next_at_ > now + noted_after;
+  if (is_long && is_noted) engine_.held().note_released(spec_->key);
 }
 
 void tenure::lose() {
@@ -180,7 +194,7 @@ void tenure::on_other_server(const redis::slot_set& of) {
     const scoped_mutex lock(mutex_);
     outgoing_.in_doubt = true;
     if (auto* const machine = std::get_if<holding>(&machine_)) {
-      if (is_listed()) list_at_ = net::now() + noted_after;  // it may not know of this one
+      if (is_listed()) next_at_ = net::now() + noted_after;  // it may not know of this one
       obey(machine->on_doubt(net::now()));
     } else if (auto* const asking = std::get_if<acquiring>(&machine_); asking && line_ == nullptr) {
       obey(asking->on_woken(present()));
@@ -244,7 +258,7 @@ result<void> tenure::extended(const dialects::renew_verdict& verdict, millisecon
     const scoped_mutex lock(mutex_);
     auto* const machine = std::get_if<holding>(&machine_);
     if (machine == nullptr) return failure{errc::lost, "the lease was released meanwhile"};
-    if (is_listed()) list_at_ = std::min(list_at_, now + noted_after);
+    if (is_listed() && asked > noted_every / 2) next_at_ = std::min(next_at_, now + noted_after);
     obey(got != nullptr ? machine->on_extended(got->ttl, asked, sent_at, now)
                         : machine->on_renewed(verdict, sent_at, now));
     is_held = machine->held(now);

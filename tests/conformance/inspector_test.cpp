@@ -237,6 +237,31 @@ TEST_P(Inspector, LocksThatAreHeldForShortAreSampledForTheIndex) {
   }));
 }
 
+// Should the holder die now, or just before it writes the next time.
+TEST_P(Inspector, TheIndexOutlivesWhatTheServerKeeps) {
+  const auto ends = [&] {
+    const auto until = server().command({"ZSCORE", "hf:held", "a"});
+    const auto now = server().command({"TIME"}).items.at(0).text;
+    return until.text.empty()
+               ? 0s
+               : std::chrono::seconds(std::stoll(until.text) / 1000 - std::stoll(now));
+  };
+  auto held = redis().mutex("a", {.lease = 10min, .lock_delay = 5min}).acquire();
+  EXPECT_TRUE(eventually([&] { return ends() > 0s; }));
+  EXPECT_GE(ends(), 10min + 5min + 1min);
+  held.extend(1h).value();
+  EXPECT_TRUE(eventually([&] { return ends() > 1h; }));
+  ASSERT_TRUE(held.release());
+  EXPECT_TRUE(eventually([&] { return ends() <= 2min; })) << "or old names pile up";
+}
+
+TEST_P(Inspector, ALatchIsInTheIndexThoughItsClientHasEnded) {
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(another_client().latch("ready" + std::to_string(i)).try_set(1));
+  }
+  EXPECT_TRUE(eventually([&] { return look().list("*", {.most_scanned = 1}).locks.size() == 10; }));
+}
+
 TEST_P(Inspector, SearchesTellHowFarTheyAreAndCanBeStopped) {
   add_foreign_keys(20'000);
   std::size_t scanned = 0;
@@ -262,6 +287,9 @@ TEST_P(Inspector, SearchesTellHowFarTheyAreAndCanBeStopped) {
     EXPECT_EQ(why.reason(), errc::cancelled);
     EXPECT_LT(scanned, 10'000U);
   }
+  how.most_scanned = 1;
+  EXPECT_EQ(thrown_by([&] { (void)look().list("*", how); }).reason(), errc::cancelled)
+      << "also while it reads the index";
 }
 
 TEST_P(Inspector, BreakingTellsWhoHadItAndIsRecorded) {

@@ -1,16 +1,25 @@
 #include "dialects/holdfast/held_index.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/lock_key.hpp"
+#include "base/number.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "holdfast_scripts.hpp"
 
 namespace holdfast::dialects {
 namespace {
 
-constexpr int page = 1000;  // about
+constexpr int page_hint = 1000;  // COUNT of ZSCAN: about so many names
+
+// The server wrote the time as a double, in whole milliseconds.
+bool is_over(const resp::value& until, server_time now) {
+  const auto ends = parse_number<std::int64_t>(until.text.substr(0, until.text.find('.')));
+  const auto since = std::chrono::floor<milliseconds>(now.time_since_epoch());
+  return until.is_text() && ends && *ends < since.count();
+}
 
 }  // namespace
 
@@ -22,7 +31,11 @@ void write_held(const held_index_place& at, std::span<const held_name> names, re
   out.arg(at.key);
   out.arg(std::ranges::max_element(names, {}, &held_name::at_most)->at_most.count());
   for (const auto& one : names) {
-    out.arg(one.at_most.count());
+    if (one.is_released) {
+      out.arg({"=", std::to_string(one.at_most.count())});
+    } else {
+      out.arg(one.at_most.count());
+    }
     out.arg(one.lock);
   }
 }
@@ -38,19 +51,18 @@ void write_held_query(const held_index_place& at, std::string_view cursor, resp:
   out.arg(at.key);
   out.arg(cursor);
   out.arg("COUNT");
-  out.arg(page);
+  out.arg(page_hint);
 }
 
-std::variant<held_page, refused> read_held(resp::value&& v) {
+std::variant<held_page, refused> read_held(resp::value&& v, server_time now) {
   const bool is_page = v.is(resp::type::array) && v.items.size() == 2 && v.items[0].is_text() &&
                        v.items[1].is(resp::type::array);
   if (!is_page) return refused_or_not_understood("ZSCAN", v);
   held_page found{.cursor = std::move(v.items[0].text), .locks = {}};
   auto& pairs = v.items[1].items;  // of a name and a time
-  for (std::size_t i = 0; i < pairs.size(); i += 2) {
-    if (pairs[i].is_text() && lock_key::may_be(pairs[i].text)) {
-      found.locks.push_back(std::move(pairs[i].text));
-    }
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    const bool is_name = pairs[i].is_text() && lock_key::may_be(pairs[i].text);
+    if (is_name && !is_over(pairs[i + 1], now)) found.locks.push_back(std::move(pairs[i].text));
   }
   return found;
 }

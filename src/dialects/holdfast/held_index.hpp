@@ -23,7 +23,8 @@ struct held_index_place {
 
 struct held_name {
   std::string lock;
-  milliseconds at_most{};  // for which it may be held from now on
+  milliseconds at_most{};    // for which it may be held from now on
+  bool is_released = false;  // at most so long, whatever was written down before
 };
 
 // How many one command writes down.
@@ -33,13 +34,13 @@ inline constexpr std::size_t held_batch = 100;
 void write_held(const held_index_place&, std::span<const held_name>, resp::writer&);
 std::optional<refused> read_held_written(const resp::value&);
 
-// Reads one page of the index, from a cursor that is "0" at first and "0" again at the end. A name
-// may come twice; its lock may be free by now.
+// Reads one page of the index, from a cursor that is "0" at first and "0" again at the end, without
+// the names whose time is over. A name may come twice; its lock may be free by now.
 struct held_page {
   std::string cursor;
   std::vector<std::string> locks;
 };
 void write_held_query(const held_index_place&, std::string_view cursor, resp::writer&);
-std::variant<held_page, refused> read_held(resp::value&&);
+std::variant<held_page, refused> read_held(resp::value&&, server_time now);
 
 }  // namespace holdfast::dialects

@@ -38,7 +38,7 @@ class tuned_client {
   void pair(int thread) {
     const auto tenure = std::make_shared<runtime::tenure>(
         engine_, specs_[static_cast<std::size_t>(thread)],
-        leasing::patience{.waits = true, .give_up_at = monotonic_time::max()});
+        leasing::patience{.waits = true, .give_up_at = monotonic_time::max()}, false);
     auto& connection = engine_.connection(tenure->spec().key.slot());
     redis::waiter acquired{redis::waiter::kind::caller, &connection};
     tenure->acquire({}, {.sleeper = &acquired}, true);

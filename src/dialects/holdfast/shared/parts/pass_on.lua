@@ -72,6 +72,11 @@ while true do
   local silent, heard, poked = true, nil, nil
   if request then
     heard = redis.pcall('HGET', KEYS[3], member)
+    if type(heard) ~= 'string' and way == 'p' then
+      -- It was lost, and would be taken for new at each look: it has this time from now on.
+      redis.pcall('HSET', KEYS[3], member, time_text)
+      redis.pcall('PEXPIRE', KEYS[3], '180000')
+    end
     heard, poked = string.match(type(heard) == 'string' and heard or time_text, '^(%d+):?(%d*)$')
     if heard and (poked ~= '' and poked or heard) + 0 > now then
       -- The clock was set back, and whoever is silent is silent from now on.

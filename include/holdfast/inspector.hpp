@@ -75,8 +75,8 @@ struct lock_status {
   std::string dialect = "holdfast";  ///< How it is written in Redis, as `dialect::name()` says.
 };
 
-/// Locks that a listing could not look at: one, or all of a server, or (neither is named) those that
-/// `why` tells of, such as those of hash slots that no server has.
+/// Locks that a listing could not look at: one, or all of a server. Where neither is named, `why`
+/// tells which: those of hash slots that no server has, for example.
 struct unseen_locks {
   std::string name{};    ///< Of the lock.
   std::string server{};  ///< "host:port".

@@ -136,12 +136,12 @@ class inspector {
   /// the others are still there: so long its lock names him.
   [[nodiscard]] lock_status status(std::string_view name, const dialect& how) const;
 
-  /// The locks that are held, or shut, and whose name matches `pattern` (`*`, `?` and `[...]` as in
-  /// a shell, byte by byte; without these and `\` it is one name, which is looked up directly). Up to
-  /// `most_scanned` keys are looked at by SCAN. When there are more, names come from the *index of
-  /// held locks*, however many keys of others there are: `indexed` says so, and what may be missing
-  /// then. A lock that cannot be looked at, or a master of a cluster that does not answer, hides no
-  /// others: it is named in `unseen`. Throws `failure` when nothing could be seen.
+  /// The locks that are held, or shut, and whose name matches `pattern`: `*`, `?`, `[...]` and `\`
+  /// as in a shell, byte by byte. A pattern without these is one name, which is looked up directly.
+  /// Up to `most_scanned` keys are looked at by SCAN. When there are more, names come from the
+  /// *index of held locks*, however many keys of others there are: `indexed` says so, and what may
+  /// be missing then. A lock that cannot be looked at, or a master of a cluster that does not
+  /// answer, hides no others: it is named in `unseen`. Throws `failure` when nothing could be seen.
   [[nodiscard]] lock_listing list(std::string_view pattern = "*",
                                   const list_options& options = {}) const;
 

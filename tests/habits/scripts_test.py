@@ -274,7 +274,8 @@ class Interop(Place):
             paths = [word for word in shlex.split(command) if "place" in word]
             whole = [path for path in paths if f"{self.root}/build/" in path]
             self.assertEqual(paths, whole, dialect)
-            self.assertEqual(len(paths), 1, dialect)
+            # What is written in PHP is run where it is, from the project's directory.
+            self.assertEqual(len(paths), 0 if dialect == "symfony" else 1, dialect)
 
 
 if __name__ == "__main__":

@@ -173,6 +173,7 @@ void observed_key::stop() {
 }
 
 std::shared_ptr<observed_key> observed_keys::observe(std::string key, observed_key::teller tell) {
+  redis::connection::prepare_to_drive();  // from its first reading on nothing may throw
   auto made = std::make_shared<observed_key>(engine_, std::move(key), std::move(tell));
   {
     const std::lock_guard lock(mutex_);

@@ -7,6 +7,7 @@
 -- Locks are short: a text of more than 200 bytes is none, a hash has one field, or it has a mode
 -- and no more than 100 others, and a sorted set has no more than 101 members, each with a time.
 local call = redis.call
+--@include server_ms
 
 local function may_be_lock(key)
   local fields = call('HLEN', key)
@@ -15,8 +16,7 @@ local function may_be_lock(key)
   return mode == 'read' or mode == 'write'
 end
 
-local time = call('TIME')
-local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+local now_ms = server_ms()
 
 local function members_of(key)
   if call('ZCARD', key) > 101 then return {} end

@@ -6,8 +6,8 @@
 -- Returns 1. A name is never removed before its time, since another client may hold its lock by
 -- then. Each call removes up to 200 names and adds up to 100, so old ones do not pile up.
 local call = redis.call
-local clock = call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+--@include server_ms
+local now = server_ms()
 local gone = call('ZREVRANGEBYSCORE', KEYS[1], now, '-inf', 'LIMIT', 0, 200)
 if #gone > 0 then call('ZREM', KEYS[1], unpack(gone)) end
 for i = 2, #ARGV, 2 do

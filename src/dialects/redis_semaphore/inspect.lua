@@ -4,8 +4,8 @@
 -- Returns for each of up to 100, those that end last first, {permit, 1, ms left, or -1 when it
 -- never ends by itself, s}.
 local call = redis.call
-local time = call('TIME')
-local since = time[1] * 1000 + math.floor(time[2] / 1000) - ARGV[1]
+--@include server_ms
+local since = server_ms() - ARGV[1]
 local all = call('ZREVRANGEBYSCORE', KEYS[1], '+inf', '(' .. string.format('%.0f', since),
   'WITHSCORES', 'LIMIT', 0, 100)
 local found = {}

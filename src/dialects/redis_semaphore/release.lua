@@ -3,11 +3,11 @@
 -- ARGV  1 our permits, see permits_of
 -- Returns 1: given back; 0: not ours any more. Also then those that nobody has taken back yet go.
 local call = redis.call
+--@include server_ms
 --@include permits_of
 
 local permits, timeout = permits_of(ARGV[1])
 local before = tonumber(call('ZSCORE', KEYS[1], permits[1]))
 if not before then return 0 end
 call('ZREM', KEYS[1], unpack(permits))
-local time = call('TIME')
-return before + timeout > time[1] * 1000 + math.floor(time[2] / 1000) and 1 or 0
+return before + timeout > server_ms() and 1 or 0

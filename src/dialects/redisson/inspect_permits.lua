@@ -3,9 +3,9 @@
 -- Returns for each of up to 100, those that end last first, {permit in hex, 1, ms left, or -1 when
 -- it never ends by itself, "s"}.
 local call = redis.call
+--@include server_ms
 local never = 922337203685477
-local time = call('TIME')
-local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+local now_ms = server_ms()
 local all = call('ZREVRANGEBYSCORE', KEYS[1], '+inf', '(' .. string.format('%.0f', now_ms),
   'WITHSCORES', 'LIMIT', 0, 100)
 local found = {}

@@ -10,6 +10,7 @@
 -- When it is free then, whoever is first now is told. Redisson does not tell him when it is a place
 -- that is given back: the one before him may have been told already, and leaves.
 local call = redis.call
+--@include server_ms
 --@include first_in_line
 --@include say
 
@@ -22,8 +23,7 @@ if place then
   for _, other in ipairs(behind) do call('ZINCRBY', KEYS[3], -ARGV[3], other) end
 end
 if call('HDEL', KEYS[1], ARGV[1]) == 0 and not place then return 0 end
-local time = call('TIME')
-local first = first_in_line(KEYS[2], KEYS[3], time[1] * 1000 + math.floor(time[2] / 1000))
+local first = first_in_line(KEYS[2], KEYS[3], server_ms())
 if first and call('EXISTS', KEYS[1]) == 0 then
   say(ARGV[2] .. ':' .. first, '0')
 end

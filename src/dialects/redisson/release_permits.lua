@@ -6,6 +6,7 @@
 --       3 SPUBLISH or nothing, see say
 -- Returns 1: given back; 0: not ours any more. Also then those that nobody has taken back yet are.
 local call = redis.call
+--@include server_ms
 --@include permits_of
 --@include say
 
@@ -14,5 +15,4 @@ local held_until = tonumber(call('ZSCORE', KEYS[2], permits[1]))
 if not held_until then return 0 end
 local given = call('ZREM', KEYS[2], unpack(permits))
 say(ARGV[2], call('INCRBY', KEYS[1], given))
-local time = call('TIME')
-return held_until > time[1] * 1000 + math.floor(time[2] / 1000) and 1 or 0
+return held_until > server_ms() and 1 or 0

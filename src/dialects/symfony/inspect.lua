@@ -3,11 +3,11 @@
 -- Returns for each of up to 100, those that end last first, {token, 1, ms left, or -1 when it never
 -- ends by itself, r or x}; of a text, as Symfony before 5.2 writes it, {{text, 1, ms left or -1}}.
 local call = redis.call
+--@include server_ms
 if call('TYPE', KEYS[1]).ok == 'string' then
   return {{call('GET', KEYS[1]), 1, call('PTTL', KEYS[1])}}
 end
-local time = call('TIME')
-local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+local now_ms = server_ms()
 local all = call('ZREVRANGEBYSCORE', KEYS[1], '+inf', '(' .. string.format('%.0f', now_ms),
   'WITHSCORES', 'LIMIT', 0, 101)
 local mode = 'r'

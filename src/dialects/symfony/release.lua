@@ -5,13 +5,13 @@
 -- A token whose lease has ended is taken away too, as are those of others. Before anybody else can
 -- have come in as the writer it is gone: so __write__ is never another's.
 local call = redis.call
+--@include server_ms
 --@include end_of
 --@include lives_as_long
 
 local held_until = end_of(KEYS[1], ARGV[1])
 if not held_until then return 0 end
-local time = call('TIME')
-local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+local now_ms = server_ms()
 call('ZREM', KEYS[1], ARGV[1], '__write__')
 call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now_ms)
 lives_as_long(KEYS[1])

@@ -2,7 +2,6 @@
 #include <holdfast/recursive_mutex.hpp>
 
 #include <atomic>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -94,12 +93,7 @@ runtime::acquired enter_first(const std::shared_ptr<runtime::lock_site>& site, i
                               runtime::acquired outcome) {
   auto* const got = std::get_if<runtime::grant>(&outcome);
   if (got == nullptr) return outcome;
-  try {
-    got->of = std::make_shared<hold>(site, *got);
-  } catch (const std::bad_alloc&) {
-    got->of->give_back({});
-    throw;
-  }
+  runtime::keep_or_give_back(*got, [&] { got->of = std::make_shared<hold>(site, *got); });
   auto& inside = site->inside();
   const scoped_mutex lock(inside.guard);
   inside.owner = who;

@@ -28,12 +28,20 @@ connection::connection(session_settings settings, connection_tuning tuning,
 
 connection::~connection() = default;
 
-void connection::enqueue(request& r, monotonic_time now) {
+void connection::write_down(request& r, monotonic_time now) {
   r.sent_at_ = now;
   resp::writer out(out_, r.form_, &scripts_);
   r.write(out, now);
+}
+
+void connection::await(request& r) noexcept {
   in_flight_.push(r);
   ++unsent_;
+}
+
+void connection::enqueue(request& r, monotonic_time now) {
+  write_down(r, now);
+  await(r);
 }
 
 // False: there is no memory for them, and no part of either may be sent.
@@ -41,21 +49,14 @@ bool connection::try_enqueue(request& first, request* second) noexcept {
   const auto sent_before = out_.size();
   const auto now = net::now();
   try {
-    for (auto* const one : {&first, second}) {
-      if (one == nullptr) continue;
-      one->sent_at_ = now;
-      resp::writer out(out_, one->form_, &scripts_);
-      one->write(out, now);
-    }
+    write_down(first, now);
+    if (second != nullptr) write_down(*second, now);
   } catch (const std::bad_alloc&) {
     out_.resize(sent_before);
     return false;
   }
-  for (auto* const one : {&first, second}) {
-    if (one == nullptr) continue;
-    in_flight_.push(*one);
-    ++unsent_;
-  }
+  await(first);
+  if (second != nullptr) await(*second);
   return true;
 }
 

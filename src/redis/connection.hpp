@@ -129,6 +129,8 @@ class connection final : public net::attendant {
   // Sending.
   delivery reachable(request& r, delivery how) HOLDFAST_REQUIRES(mutex_);
   void submit(request& first, request* second, delivery how) noexcept HOLDFAST_EXCLUDES(mutex_);
+  void write_down(request& r, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  void await(request& r) noexcept HOLDFAST_REQUIRES(mutex_);
   void enqueue(request& r, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   bool try_enqueue(request& first, request* second) noexcept HOLDFAST_REQUIRES(mutex_);
   void enqueue_pending(monotonic_time now) HOLDFAST_REQUIRES(mutex_);

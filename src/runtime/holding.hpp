@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <stop_token>
 #include <string>
 
@@ -43,5 +44,16 @@ struct grant {
   std::shared_ptr<holding> of;
   std::uint64_t token = 0;  // 0: none
 };
+
+// Calls `keep`, which takes note of the grant. Where there is no memory for that, it goes back.
+template <typename Keep>
+void keep_or_give_back(const grant& got, Keep&& keep) {
+  try {
+    keep();
+  } catch (const std::bad_alloc&) {
+    got.of->give_back({});
+    throw;
+  }
+}
 
 }  // namespace holdfast::runtime

@@ -50,12 +50,8 @@ acquired lock_site::block_watched(deadlock_watch& watch, leasing::patience patie
   }
   auto outcome = block(patience, std::move(stop), thread);
   if (const auto* const got = std::get_if<grant>(&outcome)) {
-    try {
-      watch.acquired(thread, std::static_pointer_cast<tenure>(got->of));
-    } catch (const std::bad_alloc&) {
-      got->of->give_back({});
-      throw;
-    }
+    keep_or_give_back(*got,
+                      [&] { watch.acquired(thread, std::static_pointer_cast<tenure>(got->of)); });
   } else if (waiting) {
     if (auto report = waiting->report()) return *std::move(report);
   }

@@ -1,7 +1,5 @@
 #include "runtime/quorum_source.hpp"
 
-#include <new>
-
 #include "runtime/quorum_bid.hpp"
 
 namespace holdfast::runtime {
@@ -39,13 +37,8 @@ acquired quorum_source::wait(leasing::patience patience, std::stop_token stop) {
   bid->begin(std::move(stop), {.sleeper = &self});
   bid->drive(self);
   auto outcome = bid->take();
-  const auto* const got = std::get_if<grant>(&outcome);
-  if (got == nullptr) return outcome;
-  try {
-    holders_.add(this_thread(), got->of);
-  } catch (const std::bad_alloc&) {
-    got->of->give_back({});
-    throw;
+  if (const auto* const got = std::get_if<grant>(&outcome)) {
+    keep_or_give_back(*got, [&] { holders_.add(this_thread(), got->of); });
   }
   return outcome;
 }

@@ -1,8 +1,8 @@
 // Takes locks as node-redlock does, of one server or of several, with its version 5 or 4; see
 // tests/interop/README.md. NAME+OTHER is several resources.
 'use strict';
-const readline = require('readline');
 const { Redis } = require('ioredis');
+const answerLines = require('../node/lines.js');
 
 const [host, ports, watchdog, version] = process.argv.slice(2);
 // A server that does not answer is given up soon: version 4 waits for all of them.
@@ -144,14 +144,4 @@ async function obey([what, name, ...rest]) {
   }
 }
 
-(async () => {
-  for await (const line of readline.createInterface({ input: process.stdin })) {
-    if (line === 'quit') break;
-    try {
-      console.log(await obey(line.split(' ')));
-    } catch (error) {
-      console.log(`error ${String(error.message).split('\n')[0]}`);
-    }
-  }
-  process.exit(0);
-})();
+answerLines(obey);

@@ -2,9 +2,9 @@
 // as its Semaphore, several as its MultiSemaphore. All have one lease, the lockTimeout; see
 // tests/interop/README.md.
 'use strict';
-const readline = require('readline');
 const { Redis } = require('ioredis');
 const { MultiSemaphore, Semaphore } = require('redis-semaphore');
+const answerLines = require('../node/lines.js');
 
 const [host, port, lease] = process.argv.slice(2);
 const redis = new Redis({ host, port: Number(port) });
@@ -91,14 +91,4 @@ async function obey([what, word, ...rest]) {
   }
 }
 
-(async () => {
-  for await (const line of readline.createInterface({ input: process.stdin })) {
-    if (line === 'quit') break;
-    try {
-      console.log(await obey(line.split(' ')));
-    } catch (error) {
-      console.log(`error ${String(error.message).split('\n')[0]}`);
-    }
-  }
-  process.exit(0);
-})();
+answerLines(obey);

@@ -119,7 +119,7 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
   }
   const auto* why = std::get_if<dialects::refused>(&plain);
   if (why == nullptr) return broken;
-  // What is no mutex may be a lock that several hold.
+  // A key that is no mutex may be a lock that several hold.
   if (why->code != errc::foreign_key) refuse(*why);
   const auto shared = dialects::read_break_shared(
       key, ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {

@@ -1,4 +1,4 @@
-// What locks of the holdfast layout look like at the server.
+// Reads from the server the state of locks in the holdfast layout, and breaks one.
 #pragma once
 
 #include <cstddef>

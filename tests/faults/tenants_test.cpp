@@ -3,6 +3,7 @@
 // docs/security.md says what tenants still share.
 #include <algorithm>
 #include <future>
+#include <latch>
 #include <memory>
 #include <set>
 #include <thread>
@@ -290,17 +291,21 @@ TEST_P(Tenants, HearOfDeadlocksByTheNamesOfTheirLocks) {
   auto options = options_of("blue");
   options.detect_deadlocks = true;
   const client one{server().url(), options}, other{server().url(), options};
-  auto a = one.mutex("a").acquire();
-  auto waits = std::async(std::launch::async, [&] {
-    const auto b = other.mutex("b").acquire();
-    return other.mutex("a").try_acquire({.timeout = support::generous});
-  });
-  ASSERT_TRUE(eventually([&] { return inspector{one}.status("a").waiting == 1; }));
-  const auto closes = one.mutex("b").try_acquire({.timeout = support::generous});
-  expect_failure(closes, errc::would_deadlock, "waits for 'b'");
-  EXPECT_THAT(why_not(closes), ::testing::Not(::testing::HasSubstr("blue")));
-  EXPECT_TRUE(a.release());
-  EXPECT_TRUE(waits.get());
+  std::latch both_have_one{2};
+  // Returns what the caller was told, where it was the one to be told.
+  const auto takes = [&](const client& redis, const std::string& first, const std::string& second) {
+    const auto has = redis.mutex(first).acquire();
+    both_have_one.arrive_and_wait();
+    const auto wanted = redis.mutex(second).try_acquire({.timeout = support::generous});
+    if (wanted) return std::string();
+    expect_failure(wanted, errc::would_deadlock, "waits for '" + second + "'");
+    return why_not(wanted);
+  };
+  auto other_told = std::async(std::launch::async, takes, std::cref(other), "b", "a");
+  auto told = takes(one, "a", "b");
+  told += other_told.get();
+  EXPECT_THAT(told, ::testing::HasSubstr("waits for"));
+  EXPECT_THAT(told, ::testing::Not(::testing::HasSubstr("blue")));
 }
 
 TEST_P(Tenants, ObserveTheirOwnElection) {

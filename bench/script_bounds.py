@@ -8,6 +8,7 @@ import time
 
 COUNTS, ROUNDS, LIMIT = (1, 100, 10000), 5, 1000.0
 FAR = 2**53
+MOST_PARTIES, LONGEST_CYCLE = 1000, 100  # src/api/barrier.cpp, src/lease/cycle.hpp
 FENCE, LOCK = "hf:fence:{0}", "hf:{lock}"
 KEYS = (LOCK, LOCK + ":w", LOCK + ":i", FENCE)
 SHARED_KEYS = (*KEYS, LOCK + ":n")
@@ -55,7 +56,24 @@ def ended():
 def waits(n):
     until = micros() + 3600000000
     yield ("HSET", "hf:waits"), [x for i in range(n) for x in (
-        f"{client(i)}-1", f"{until}\nhost:1\nx hf:{{a{i}}}\n{client(i)}-2 x hf:{{b{i}}}\n")]
+        f"{client(i)}-1", f"{until}\n{record(i)}")]
+
+
+def record(i):
+    return f"host:1\nx hf:{{a{i}}}\n{client(i)}-2 x hf:{{b{i}}}\n"
+
+
+def cycle(n):
+    """So many waits, each for a lock that the next one has."""
+    until = micros() + 3600000000
+    yield ("HSET", "hf:waits"), [x for i in range(min(n, LONGEST_CYCLE)) for x in (
+        f"{client(i)}-1", f"{until}\n{record(i)}")]
+    yield ("MSET",), [x for i in range(min(n, LONGEST_CYCLE)) for x in (
+        f"hf:{{a{i}}}", f"1:{MAJOR}:{client(i + 1)}-2")]
+
+
+def parties(n):
+    return max(2, min(n, MOST_PARTIES))
 
 
 def soon():
@@ -87,16 +105,23 @@ CASES = {
                      lambda n: (f"hf:once:{{0}}:{MINE}", *KEYS[:3], LOCK + ":o"),
                      lambda n: (soon(), "down", 1)),
     "pass a barrier": ("barrier/arrive", lambda n: (
-        (("SET", LOCK), [f"1b:{n + 1}:0"]), *queued(n, "b1000:p5")),
-        lambda n: (*KEYS, LOCK + ":g"), lambda n: (MINE, FAR, 0, n + 1, ":b1000:p5", 0)),
+        (("SET", LOCK), [f"1b:{parties(n)}:0"]), *queued(parties(n) - 1, "b1000:-5")),
+        lambda n: (*KEYS, LOCK + ":g"), lambda n: (MINE, FAR, 0, parties(n), ":b1000:-5", 0)),
     "note a wait": ("deadlock/note", waits, lambda n: ("hf:waits",), lambda n: (
         soon(), 6000, 0, 0, client(n + 1) + "-1", "host:1\nx hf:{a}\n")),
     "note many waits": ("deadlock/note", waits, lambda n: ("hf:waits",), lambda n: (
         soon(), 6000, 0, 50, *(x for i in range(50) for x in (f"{client(i)}-9", soon())),
         *(x for i in range(50) for x in (f"{client(i)}-1", "host:1\nx hf:{a}\n")))),
+    "confirm a cycle": (
+        "deadlock/confirm", cycle,
+        lambda n: ("hf:waits", *(f"hf:{{a{i}}}" for i in range(min(n, LONGEST_CYCLE)))),
+        lambda n: (0, *(x for i in range(min(n, LONGEST_CYCLE))
+                        for x in (f"{client(i)}-1", record(i), f"{client(i + 1)}-2")))),
 }
-# A barrier lets all of its parties go on in one step.
+# A barrier lets all of its parties go on in one step: 1,000 at most.
 BEYOND = {("pass a barrier", 10000)}
+# In these each client listens to its channel.
+LISTENED = {"pass a barrier", "confirm a cycle"}
 
 
 def sent(server, command):
@@ -118,6 +143,14 @@ def once(server, command, case, sha, n):
     return server.microseconds_a_call()
 
 
+def listen(server, command, verb):
+    """Has a connection subscribe to the channels of the first clients, or leave them."""
+    ear, heard = server.connections[1], b""
+    ear.sendall(command(verb, *(f"hf:c:{client(i)}" for i in range(MOST_PARTIES))))
+    while heard.count(b"hf:c:") < MOST_PARTIES:
+        heard += ear.recv(1 << 20)
+
+
 def bounds(server, command, with_parts, scripts):
     """Prints a line for each case; whether all scripts stay below the limit."""
     good = True
@@ -125,7 +158,11 @@ def bounds(server, command, with_parts, scripts):
         script = with_parts(scripts / f"{case[0]}.lua")
         sha = hashlib.sha1(script.encode()).hexdigest()
         assert sha in server.ask("SCRIPT", "LOAD", script)
+        if name in LISTENED:
+            listen(server, command, "SUBSCRIBE")
         took = {n: min(once(server, command, case, sha, n) for _ in range(ROUNDS)) for n in COUNTS}
+        if name in LISTENED:
+            listen(server, command, "UNSUBSCRIBE")
         short = [n for n, us in took.items() if us > LIMIT and (name, n) not in BEYOND]
         good = good and not short
         print(f"{name:26} {case[0]:16}" + "".join(f"{took[n]:10.0f}" for n in COUNTS) + " us  " +

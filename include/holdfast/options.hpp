@@ -147,9 +147,10 @@ struct client_options {
   holdfast::wakeup wakeup = holdfast::wakeup::notification;
 
   /// Whether threads of clients with this option, of all processes, that wait for each other's
-  /// locks are found: the one whose waiting closes the cycle gets `errc::would_deadlock` with the
-  /// names in it, all others go on waiting. A wait of more than 20 ms costs a command then, and one
-  /// more each 1.5 s; all others cost none. Which kinds are followed: docs/kinds.md.
+  /// locks are found: one of them gets `errc::would_deadlock` with the names in the cycle, as a
+  /// rule the one whose waiting closed it; all others go on waiting. A wait of more than 20 ms
+  /// costs a command then, and one more each 1.5 s; all others cost none. Cycles of more than 100
+  /// waits are not found. Which kinds are followed: docs/kinds.md.
   bool detect_deadlocks = false;
 };
 

@@ -82,7 +82,9 @@ bool must_wait_for(const dialects::lock_in_mode& wanted, const held_lock& held) 
 std::vector<link_of_cycle> find_cycle(const std::vector<known_wait>& all, std::string_view first) {
   const auto at = std::ranges::find(all, first, &known_wait::id);
   if (at == all.end()) return {};
-  return search{all}.from(static_cast<std::size_t>(at - all.begin()));
+  auto cycle = search{all}.from(static_cast<std::size_t>(at - all.begin()));
+  if (cycle.size() > longest_cycle) cycle.clear();
+  return cycle;
 }
 
 std::string describe(const std::vector<link_of_cycle>& cycle) {

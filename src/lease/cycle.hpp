@@ -1,6 +1,7 @@
 // Finds those who wait for each other.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,11 @@ namespace holdfast::leasing {
 // is known here: true where it is certain, so no cycle of such waits can come apart by itself.
 bool must_wait_for(const dialects::lock_in_mode& wanted, const dialects::held_lock& held) noexcept;
 
-// A shortest cycle that begins with this wait; empty: there is none. Points into `all`.
+// So that no script of ours takes long: deadlock/confirm.lua looks at all of a cycle in one step.
+inline constexpr std::size_t longest_cycle = 100;
+
+// A shortest cycle that begins with this wait; empty: there is none, or it is longer than
+// `longest_cycle`. Points into `all`.
 std::vector<dialects::link_of_cycle> find_cycle(const std::vector<dialects::known_wait>& all,
                                                 std::string_view first);
 

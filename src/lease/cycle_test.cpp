@@ -51,6 +51,21 @@ TEST(Cycle, NeedsWaitsThatOnlyTheHolderCanEnd) {
   EXPECT_EQ(cycle_of({waiting("1", "ra", {"xb"}), waiting("2", "rb", {"xa"})}, "1"), "12");
 }
 
+// Each waits for what the next one has.
+std::vector<known_wait> ring(std::size_t waits) {
+  std::vector<known_wait> all;
+  for (std::size_t i = 0; i < waits; ++i) {
+    all.push_back(waiting(std::to_string(i), "x" + std::to_string((i + 1) % waits),
+                          {"x" + std::to_string(i)}));
+  }
+  return all;
+}
+
+TEST(Cycle, IsNoLongerThanAScriptMayLookAt) {
+  EXPECT_EQ(find_cycle(ring(longest_cycle), "0").size(), longest_cycle);
+  EXPECT_TRUE(find_cycle(ring(longest_cycle + 1), "0").empty());
+}
+
 TEST(Cycle, IsToldToPeople) {
   const std::vector all{waiting("1", "xb", {"xa"}), waiting("2", "xa", {"xb"})};
   EXPECT_EQ(describe(find_cycle(all, "1")),

@@ -94,6 +94,49 @@ TEST_P(Refusals, HolderSurvivesAShortTimeAsReplica) {
   EXPECT_TRUE(redis.mutex("a").try_acquire({.timeout = 10s})) << "the release was not tried again";
 }
 
+// What it still has its master may have given to another since. Also where nothing would change:
+// more is left than is asked for.
+TEST_P(Refusals, ReplicaConfirmsNoLease) {
+  const auto server = start();
+  const client redis{server.url(), impatient()};
+  std::vector<lease> all;
+  const auto take = [&](const lock& what) { all.push_back(what.acquire()); };
+  const lock_options long_lease{.lease = 10s};
+  take(redis.mutex("mutex", long_lease));
+  take(redis.mutex("no token", {.lease = 10s, .fencing = fencing::off}));
+  take(redis.rw("rw", {.lease = 10s}).shared());
+  take(redis.mode_lock("modes", {.lease = 10s}).in(lock_mode::concurrent_write));
+  take(redis.semaphore("permits", {.permits = 2, .lease = 10s}).permits(1));
+  using how = dialect;
+  const std::vector<dialect> dialects{how::redisson(),
+                                      how::redisson(redisson_lock::fenced),
+                                      how::go_zero(),
+                                      how::redis_py(),
+                                      how::reentrant_thread_local(),
+                                      how::shedlock(),
+                                      how::symfony(),
+                                      how::redlock(),
+                                      how::python_redis_lock(),
+                                      how::rueidislock(),
+                                      how::spring_integration({"app"})};
+  for (const auto& each : dialects) {
+    take(redis.mutex("of " + std::to_string(all.size()), long_lease, each));
+  }
+  take(redis.mutex("in turn", {.lease = 10s, .fair = true}, how::redisson()));
+  for (const auto& each : {how::redisson(), how::symfony()}) {
+    const auto rw = redis.rw("rw " + std::to_string(all.size()), {.lease = 10s}, each);
+    take(rw.shared());
+  }
+  take(redis.rw("written", {.lease = 10s}, how::redisson()).exclusive());
+  take(redis.semaphore("some", {.permits = 2, .lease = 10s}, how::redis_semaphore()).permits(1));
+  take(redis.semaphore("more", {.permits = 2, .lease = 10s}, how::redisson()).permits(1));
+  ASSERT_EQ(server.command({"REPLICAOF", "127.0.0.1", "1"}).text, "OK");
+  for (auto& held : all) {
+    SCOPED_TRACE(held.name());
+    expect_failure(held.extend(1s), errc::read_only, "give the address of the master");
+  }
+}
+
 TEST_P(Refusals, MissingReplicas) {
   const auto server = start();
   const client redis{server.url(), impatient()};

@@ -246,6 +246,16 @@ TEST_P(LatchScript, RefusesWhatIsNoLatch) {
   EXPECT_EQ(code_of(redis().acquire(claims.next())), errc::foreign_key);
 }
 
+// Which may not know that it was set again.
+TEST_P(LatchScript, OpensForNobodyAtAReplica) {
+  claim asks_once = waiter();
+  asks_once.waits = false;
+  EXPECT_TRUE(is_open_for(asks_once));
+  latch().command({"REPLICAOF", "127.0.0.1", "1"});
+  EXPECT_EQ(code_of(latch().acquire(asks_once)), errc::read_only);
+  EXPECT_EQ(code_of(latch().acquire(waiter())), errc::read_only);
+}
+
 TEST_P(LatchScript, RefusesWhatComesTooLate) {
   set(1);
   EXPECT_TRUE(

@@ -334,6 +334,15 @@ TEST_P(QuorumScripts, KeepNoVoteAtANewMasterUntilItHasStayedOut) {
   EXPECT_GT(must_vote(wanted_of_group(2), newcomer::tells), major);
 }
 
+// What it has heard of may have been taken back at its master. Also where nothing would change.
+TEST_P(QuorumScripts, KeepNoVoteAtAReplica) {
+  const auto first = wanted();
+  const auto major = must_vote(first);
+  redis().command({"PEXPIRE", value, "60000"});
+  redis().command({"REPLICAOF", "127.0.0.1", "1"});
+  EXPECT_EQ(code_of(keep(first, major)), errc::read_only);
+}
+
 // Nobody knows which master gave the votes there: a program that knew nothing of groups, for one.
 TEST_P(QuorumScripts, TakeAMasterThatNobodyKnowsForANewOne) {
   const auto first = wanted();

@@ -111,8 +111,12 @@ TEST_P(ScriptsAndServer, ChangeNothingOnAReplica) {
   claim wanted = claims_of{free_key}.next();
   EXPECT_EQ(code_of(redis().acquire(wanted)), errc::read_only);
   EXPECT_EQ(code_of(redis().release(mine)), errc::read_only);
-  mine.lease = milliseconds(60'000);
-  EXPECT_EQ(code_of(redis().renew(mine)), errc::read_only);
+  // More is left than the one asks for, and less than the other.
+  for (const auto how_long : {milliseconds(1), milliseconds(60'000)}) {
+    mine.lease = how_long;
+    EXPECT_EQ(code_of(redis().renew(mine)), errc::read_only);
+    EXPECT_EQ(code_of(redis().acquire(mine, true)), errc::read_only);
+  }
   EXPECT_EQ(code_of(redis().break_lock(key)), errc::read_only);
   EXPECT_TRUE(std::holds_alternative<lock_held>(redis().inspect(key)));
   EXPECT_EQ(redis().contents(), before);

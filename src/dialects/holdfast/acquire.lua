@@ -45,11 +45,8 @@ if call('EXISTS', KEYS[1], KEYS[2]) > 0 then
     --@include read_value
     remaining = call('PTTL', KEYS[1])
     if owner == me then
-      local lease = ARGV[2] + 0
-      if remaining < lease then
-        call('PEXPIRE', KEYS[1], ARGV[2])
-        remaining = lease
-      end
+      remaining = math.max(remaining, ARGV[2] + 0)
+      call('PEXPIRE', KEYS[1], remaining)  -- also where it changes nothing: see prolong.lua
       return {'mine', major, remaining}
     end
     if remaining < 0 then return {'persistent'} end

@@ -29,10 +29,13 @@ if last and ARGV[4] ~= '0' then
   passed = last + 0 >= ARGV[4] + 0
 end
 if passed then
-  if member then
-    redis.pcall('ZREM', queue, member)
-    redis.pcall('HDEL', asked, member)
+  -- Also of one who does not wait: a replica, which may not know that the latch was set again, must
+  -- not answer that it is open, and refuses what writes.
+  local left_queue = redis.pcall('ZREM', queue, member or '')
+  if type(left_queue) == 'table' and string.find(left_queue.err, 'READONLY', 1, true) then
+    return left_queue
   end
+  if member then redis.pcall('HDEL', asked, member) end
   if not left then
     --@include open_latch
   end

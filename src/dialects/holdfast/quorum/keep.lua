@@ -34,13 +34,11 @@ if not last then
 end
 if not last or last < token then call('SET', KEYS[2], zero .. ARGV[4]) end
 if call('PTTL', KEYS[3]) ~= -2 then return 0 end
-if major == ARGV[4] then
-  -- Passes when memory is short.
-  local remaining = call('PTTL', KEYS[1])
-  if remaining >= lease then return remaining end
-  call('PEXPIRE', KEYS[1], ARGV[2])
-  return lease
-end
 if held then lease = math.max(lease, call('PTTL', KEYS[1])) end
-call('SET', KEYS[1], '1:' .. ARGV[4] .. ':' .. ARGV[1], 'PX', lease)
+if major == ARGV[4] then
+  -- Passes when memory is short; also where it changes nothing: see prolong.lua.
+  call('PEXPIRE', KEYS[1], lease)
+else
+  call('SET', KEYS[1], '1:' .. ARGV[4] .. ':' .. ARGV[1], 'PX', lease)
+end
 return lease

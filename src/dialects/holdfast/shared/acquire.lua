@@ -49,14 +49,12 @@ if entry and not living(me) then
   take_out(me, ended, size)
 elseif entry then
   local who, until_ms, before = string.match(entry, '^(%a%d+:%d+:)(%d+)(.*)$')
-  until_ms = until_ms + 0
-  if until_ms < now_ms + lease then
-    until_ms = now_ms + lease
-    put_in = {me, who .. string.format('%.0f', until_ms) .. before}
-    if until_ms > latest then latest = until_ms end
-    call('PEXPIREAT', KEYS[1], string.format('%.0f', latest))  -- passes when memory is short
-    save()
-  end
+  until_ms = math.max(until_ms + 0, now_ms + lease)
+  put_in = {me, who .. string.format('%.0f', until_ms) .. before}
+  if until_ms > latest then latest = until_ms end
+  -- Passes when memory is short; also where it changes nothing: see prolong.lua.
+  call('PEXPIREAT', KEYS[1], string.format('%.0f', latest))
+  save()
   return {'mine', string.match(who, ':(%d+):'), until_ms - now_ms}
 end
 --@include purge

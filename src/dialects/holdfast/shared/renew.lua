@@ -17,16 +17,15 @@ local function renew(key, held, lease)
   local who, token, until_ms, before =
     string.match(call('HGET', key, request) or '', '^(%a%d+:(%d+):)(%d+)(.*)$')
   if token ~= named or until_ms + 0 <= now_ms then return 0 end
-  local wanted = now_ms + lease
-  if until_ms + 0 >= wanted then return until_ms - now_ms end
+  local wanted = math.max(until_ms + 0, now_ms + lease)
   local wanted_text = string.format('%.0f', wanted)
   local head, latest, tail = string.match(call('HGET', key, '='), '^(1[ms]:%d+:)(%d+)(:.+)$')
   -- First, and also where it changes nothing: it passes when memory is short, and what follows a
-  -- write passes too.
+  -- write passes too; and a replica refuses it, see prolong.lua.
   call('PEXPIREAT', key, latest + 0 < wanted and wanted_text or latest)
   call('HSET', key, request, who .. wanted_text .. before)
   if latest + 0 < wanted then call('HSET', key, '=', head .. wanted_text .. tail) end
-  return lease + 0
+  return wanted - now_ms
 end
 
 --@include renew_each

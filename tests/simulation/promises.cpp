@@ -266,6 +266,7 @@ void promises::failed_over(const heard_so_far& heard, monotonic_time now) {
   if (jumped_at_ > heard.at || set_back_since_last_token_) forget_unheard_tokens();
   counter_lost_at_ = heard.counter_lost_at;
   no_token_can_be_drawn_ = heard.no_token_can_be_drawn;
+  set_back_since_last_token_ = heard.set_back_since_last_token || set_back_at_ > heard.at;
   failed_over_ = true;
   executed(now);
 }
@@ -275,6 +276,7 @@ void promises::clock_set(monotonic_time now, microseconds by) {
   if (by > 0us) disrupted_at_ = now;
   if (by < 0us) {
     stepped_back_ = set_back_since_last_token_ = true;
+    set_back_at_ = now;
     forget_unheard_tokens();
   }
   if (counter_lost_at_) counter_lost_at_ = std::min(*counter_lost_at_, server_.now());

@@ -81,6 +81,7 @@ struct heard_so_far {
   dialects::token_major newest = 0;
   std::optional<microseconds> counter_lost_at{};
   bool no_token_can_be_drawn = false;
+  bool set_back_since_last_token = false;
 };
 
 // Whether a counter that is lost now begins below this token.
@@ -121,7 +122,8 @@ class promises {
   // The server is another, which has heard no more.
   void failed_over(const heard_so_far& heard, monotonic_time now);
   heard_so_far heard(monotonic_time now) const {
-    return {now, newest_here_, counter_lost_at_, no_token_can_be_drawn_};
+    return {now, newest_here_, counter_lost_at_, no_token_can_be_drawn_,
+            set_back_since_last_token_};
   }
   void refused_writes(monotonic_time until) { refused_until_ = until; }
   // A request has given up a place, and the server has not confirmed that for so long that the
@@ -230,7 +232,8 @@ class promises {
   std::optional<microseconds> counter_lost_at_;
   // What a replica must have heard, or its tokens may be smaller than those that were drawn since.
   monotonic_time jumped_at_ = monotonic_time::min();
-  bool set_back_since_last_token_ = false;
+  bool set_back_since_last_token_ = false;  // that this server has heard of
+  monotonic_time set_back_at_ = monotonic_time::min();
   bool no_token_can_be_drawn_ = false;
   bool contended_ = false;
   monotonic_time disrupted_at_ = monotonic_time::min();

@@ -212,7 +212,9 @@ void client::heard(const resp::value& push, const utterance& when) {
     const bool changes = changing_ && first->request == change_claim_.owner.counter();
     if (!acquires && !changes) return;
     // What was lost may have been his own grant, made after this was said.
-    if (place_ && wire_.lost_push_at() < when.asked_at) {
+    if (world_.has_misled_at(when.asked_at)) {
+      place_.reset();  // he may believe for a while that another has the lock
+    } else if (place_ && wire_.lost_push_at() < when.asked_at) {
       place_ = place{.request = std::move(place_->request),
                      .asked_at = when.asked_at,
                      .told_at = world_.now(),

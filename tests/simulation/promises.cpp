@@ -53,14 +53,23 @@ std::optional<monotonic_time> promises::next_end() const {
   return looked_at_ + std::ranges::min(holders_, {}, &holder::remaining).remaining;
 }
 
+const promises::grant* promises::find_grant(dialects::token_major token) const {
+  const grant* last = nullptr;
+  for (auto it = grants_.lower_bound({token, {}}); it != grants_.end(); ++it) {
+    if (it->first.first != token) break;
+    if (last == nullptr || it->second.at >= last->at) last = &it->second;
+  }
+  return last;
+}
+
 monotonic_time promises::granted_at(dialects::token_major token) const {
-  const auto found = grants_.find(token);
-  return found == grants_.end() ? monotonic_time::min() : found->second.at;
+  const auto* const found = find_grant(token);
+  return found == nullptr ? monotonic_time::min() : found->at;
 }
 
 monotonic_time promises::evidence_for(dialects::token_major token, monotonic_time sampled_at,
                                       monotonic_time now) const {
-  const auto at = grants_.contains(token) ? granted_at(token) : now;
+  const auto at = find_grant(token) != nullptr ? granted_at(token) : now;
   return is_set_since(sampled_at) ? std::min(sampled_at, at) : at;
 }
 
@@ -130,9 +139,8 @@ void promises::reconsider(monotonic_time now) {
 // Also who gives up a change that was granted, and becomes what he was. A server that was emptied
 // may give the same token to the same request once more: that is a grant of its own.
 bool promises::is_known(const holder& one) const {
-  const auto found = grants_.find(one.token);
-  return found != grants_.end() && found->second.owner == one.owner &&
-         found->second.at >= emptied_at_;
+  const auto found = grants_.find({one.token, one.owner});
+  return found != grants_.end() && found->second.at >= emptied_at_;
 }
 
 // Who has asked before may come back to his place, and after the clock was set back have another.
@@ -170,6 +178,7 @@ void promises::check_places() {
 void promises::granted(const holder& one, monotonic_time now) {
   // Somebody of another kind may have had a token before, when the clock showed less.
   const auto lost_at = std::exchange(counter_lost_at_, std::nullopt);
+  if (lost_at) begun_anew_at_ = now;
   if (lost_at && is_out_of_reach(newest_, std::min(*lost_at, server_.now()))) newest_ = 0;
   if (one.token <= newest_) {
     violated("S2: token " + std::to_string(one.token) + " is not above the last");
@@ -187,7 +196,7 @@ void promises::granted(const holder& one, monotonic_time now) {
                      .note = one.owner});
     told_owners_.push_back(one.owner);
   }
-  grants_.insert_or_assign(one.token, grant{one.owner, now, limit_});
+  grants_.insert_or_assign({one.token, one.owner}, grant{now, limit_});
   granted_last_at_ = now;
   check_order(one);
   check_change(one, now);
@@ -230,7 +239,7 @@ void promises::executed(monotonic_time now) {
 void promises::gave_back(monotonic_time) {
   // No token can be drawn that far ahead of the clock: who waits asks, and is told why not.
   if (no_token_can_be_drawn_) return;
-  if (!grants_.empty() && is_out_of_reach(grants_.rbegin()->first, server_.now())) return;
+  if (!grants_.empty() && is_out_of_reach(grants_.rbegin()->first.first, server_.now())) return;
   const auto first =
       std::ranges::find_if(queue_, [this](const auto& one) { return can_be_served(one); });
   if (first != queue_.end() && opens_in(*first, {}) == 0us) {
@@ -263,7 +272,10 @@ void promises::failed_over(const heard_so_far& heard, monotonic_time now) {
   disrupted_at_ = now;
   emptied_at_ = monotonic_time::min();
   newest_here_ = heard.newest;
-  if (jumped_at_ > heard.at || set_back_since_last_token_) forget_unheard_tokens();
+  const bool another_began_it = begun_anew_at_ > heard.at && !heard.counter_lost_at;
+  if (jumped_at_ > heard.at || set_back_since_last_token_ || another_began_it) {
+    forget_unheard_tokens();
+  }
   counter_lost_at_ = heard.counter_lost_at;
   no_token_can_be_drawn_ = heard.no_token_can_be_drawn;
   set_back_since_last_token_ = heard.set_back_since_last_token || set_back_at_ > heard.at;
@@ -321,8 +333,8 @@ void promises::believed_together(std::span<const belief* const> all) {
     shares_.push_back(one->has);
     if (granted_at(one->token) >= granted_at(last)) last = one->token;
   }
-  const auto found = grants_.find(last);
-  if (go_together(shares_, found == grants_.end() ? limit_ : found->second.limit)) return;
+  const auto* const found = find_grant(last);
+  if (go_together(shares_, found == nullptr ? limit_ : found->limit)) return;
   violated("S1: some believe that they hold who do not go together, the last with the token " +
            std::to_string(last));
 }

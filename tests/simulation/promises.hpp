@@ -5,10 +5,11 @@
 //       server when it gives it to one more
 //   S2  the server's tokens grow. Excused: the server was emptied while the last token was further
 //       ahead of its clock than a lost counter begins, as after a clock that was set back; and what
-//       a replica that takes over has not heard, where that is the loss of the counter, a client's
-//       floor ahead of the clock, or the first token after the clock was set back, and where it is
-//       set back before the next token: its tokens are above those that it has heard of. A client
-//       believes in none that is not above all it has seen
+//       a replica that takes over has not heard, where that is the loss of the counter, another
+//       beginning of it than the replica's own, a client's floor ahead of the clock, or the first
+//       token after the clock was set back, and where it is set back before the next token: its
+//       tokens are above those that it has heard of. A client believes in none that is not above
+//       all it has seen
 //   S3  whoever believes has the lock at the server until his deadline
 //   S4  a lease that ends is reported at its deadline; no lease ends before its time when nothing
 //       was done to it
@@ -173,7 +174,6 @@ class promises {
  private:
   // A grant as the server made it.
   struct grant {
-    std::string owner;
     monotonic_time at;
     std::uint32_t limit;  // of the permits, then
   };
@@ -190,6 +190,8 @@ class promises {
     monotonic_time open_since() const { return since ? *since : opens_at; }
     bool was_opened_by_expiry() const { return since ? by_expiry : true; }
   };
+  // The last one with this token: where an excuse let it be smaller, there may be several.
+  const grant* find_grant(dialects::token_major token) const;
   const turn* find_turn(const std::vector<turn>& of, std::string_view owner) const;
 
   void look(monotonic_time now);
@@ -218,7 +220,7 @@ class promises {
   std::vector<waiter> queue_, queue_before_;
   std::uint32_t limit_ = std::numeric_limits<std::uint32_t>::max();  // of permits
   std::vector<share> shares_;
-  std::map<dialects::token_major, grant> grants_;
+  std::map<std::pair<dialects::token_major, std::string>, grant> grants_;  // by token and owner
   std::map<std::string, double, std::less<>> tickets_;  // of all who ever stood in the queue
   // Of all, and of those that this server has heard of.
   dialects::token_major newest_ = 0, newest_here_ = 0;
@@ -232,7 +234,8 @@ class promises {
   std::optional<microseconds> counter_lost_at_;
   // What a replica must have heard, or its tokens may be smaller than those that were drawn since.
   monotonic_time jumped_at_ = monotonic_time::min();
-  bool set_back_since_last_token_ = false;  // that this server has heard of
+  monotonic_time begun_anew_at_ = monotonic_time::min();  // the counter that was lost, by a token
+  bool set_back_since_last_token_ = false;                // that this server has heard of
   monotonic_time set_back_at_ = monotonic_time::min();
   bool no_token_can_be_drawn_ = false;
   bool contended_ = false;

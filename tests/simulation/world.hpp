@@ -63,6 +63,8 @@ class world {
   std::pair<int, bool> connect_by_name();
   resp::value execute(int connection, const std::string& bytes);
   void believes(const client& who, const belief& what, bool by_message);
+  // Whether what was said then was said of another lock.
+  bool has_misled_at(monotonic_time then) const noexcept { return misled_at_ == then; }
   void refused_for_length() { ++result_.queue_full; }
   void kept() { ++result_.kept; }
   void asked_for() { ++result_.asked_for; }
@@ -118,6 +120,7 @@ class world {
   simulated_server server_;
   monotonic_time refusing_until_ = monotonic_time::min();
   std::uint64_t strangers_ = 0, neighbours_ = 0;
+  monotonic_time misled_at_ = monotonic_time::min();
   bool knows_scripts_ = false;
   promises promises_;
   event_queue events_;

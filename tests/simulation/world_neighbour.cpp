@@ -24,6 +24,7 @@ void world::mislead(std::uint64_t patience) {
   }
   if (copied.empty() || !faults()) return;
   count(fault::misled);
+  misled_at_ = now_;
   const client_id stranger{{0xee, 0xff, static_cast<std::uint8_t>(++neighbours_)}};
   std::string bytes;
   resp::writer out{bytes, resp::writer::scripts::by_text};

@@ -178,7 +178,7 @@ void promises::check_places() {
 void promises::granted(const holder& one, monotonic_time now) {
   // Somebody of another kind may have had a token before, when the clock showed less.
   const auto lost_at = std::exchange(counter_lost_at_, std::nullopt);
-  if (lost_at) begun_anew_at_ = now;
+  if (lost_at || newest_here_ == 0) begun_at_ = now;
   if (lost_at && is_out_of_reach(newest_, std::min(*lost_at, server_.now()))) newest_ = 0;
   if (one.token <= newest_) {
     violated("S2: token " + std::to_string(one.token) + " is not above the last");
@@ -272,7 +272,8 @@ void promises::failed_over(const heard_so_far& heard, monotonic_time now) {
   disrupted_at_ = now;
   emptied_at_ = monotonic_time::min();
   newest_here_ = heard.newest;
-  const bool another_began_it = begun_anew_at_ > heard.at && !heard.counter_lost_at;
+  const bool has_a_counter = heard.newest != 0 && !heard.counter_lost_at;
+  const bool another_began_it = has_a_counter && begun_at_ > heard.at;
   if (jumped_at_ > heard.at || set_back_since_last_token_ || another_began_it) {
     forget_unheard_tokens();
   }

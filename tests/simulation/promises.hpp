@@ -234,8 +234,9 @@ class promises {
   std::optional<microseconds> counter_lost_at_;
   // What a replica must have heard, or its tokens may be smaller than those that were drawn since.
   monotonic_time jumped_at_ = monotonic_time::min();
-  monotonic_time begun_anew_at_ = monotonic_time::min();  // the counter that was lost, by a token
-  bool set_back_since_last_token_ = false;                // that this server has heard of
+  // When a token began the counter: none was there that this server knows of, or it was lost.
+  monotonic_time begun_at_ = monotonic_time::min();
+  bool set_back_since_last_token_ = false;  // that this server has heard of
   monotonic_time set_back_at_ = monotonic_time::min();
   bool no_token_can_be_drawn_ = false;
   bool contended_ = false;

@@ -65,11 +65,13 @@ def record(i):
 
 def cycle(n):
     """So many waits, each for a lock that the next one has."""
-    until = micros() + 3600000000
-    yield ("HSET", "hf:waits"), [x for i in range(min(n, LONGEST_CYCLE)) for x in (
-        f"{client(i)}-1", f"{until}\n{record(i)}")]
-    yield ("MSET",), [x for i in range(min(n, LONGEST_CYCLE)) for x in (
+    yield from waits(links(n))
+    yield ("MSET",), [x for i in range(links(n)) for x in (
         f"hf:{{a{i}}}", f"1:{MAJOR}:{client(i + 1)}-2")]
+
+
+def links(n):
+    return min(n, LONGEST_CYCLE)
 
 
 def parties(n):
@@ -114,8 +116,8 @@ CASES = {
         *(x for i in range(50) for x in (f"{client(i)}-1", "host:1\nx hf:{a}\n")))),
     "confirm a cycle": (
         "deadlock/confirm", cycle,
-        lambda n: ("hf:waits", *(f"hf:{{a{i}}}" for i in range(min(n, LONGEST_CYCLE)))),
-        lambda n: (0, *(x for i in range(min(n, LONGEST_CYCLE))
+        lambda n: ("hf:waits", *(f"hf:{{a{i}}}" for i in range(links(n)))),
+        lambda n: (0, *(x for i in range(links(n))
                         for x in (f"{client(i)}-1", record(i), f"{client(i + 1)}-2")))),
 }
 # A barrier lets all of its parties go on in one step: 1,000 at most.

@@ -211,9 +211,9 @@ void client::heard(const resp::value& push, const utterance& when) {
     const bool acquires = acquiring_ && first->request == claim_.owner.counter();
     const bool changes = changing_ && first->request == change_claim_.owner.counter();
     if (!acquires && !changes) return;
-    // What was lost may have been his own grant, made after this was said.
     if (world_.has_misled_at(when.asked_at)) {
-      place_.reset();  // he may believe for a while that another has the lock
+      place_.reset();  // the client may believe for a while that another has the lock
+      // A lost message may have been the client's own grant, made after this was said.
     } else if (place_ && wire_.lost_push_at() < when.asked_at) {
       place_ = place{.request = std::move(place_->request),
                      .asked_at = when.asked_at,

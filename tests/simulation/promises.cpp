@@ -69,7 +69,8 @@ monotonic_time promises::granted_at(dialects::token_major token) const {
 
 monotonic_time promises::evidence_for(dialects::token_major token, monotonic_time sampled_at,
                                       monotonic_time now) const {
-  const auto at = find_grant(token) != nullptr ? granted_at(token) : now;
+  const auto* const found = find_grant(token);
+  const auto at = found == nullptr ? now : found->at;
   return is_set_since(sampled_at) ? std::min(sampled_at, at) : at;
 }
 

@@ -188,10 +188,9 @@ void client::subscribe() {
   deaf_ = world_.varies() && world_.chance().chance(10);
   if (deaf_) return world_.count(fault::deaf);
   const auto ask = [&](auto& bytes) { return world_.execute(connection(), bytes); };
-  if (world_.server().has_shards() && world_.chance().chance(80)) {
-    return simulation::subscribe_in_slot(id_, world_.key(), ask);
-  }
   simulation::subscribe(id_, ask);
+  if (!world_.server().has_shards() || !world_.chance().chance(80)) return;
+  simulation::subscribe_in_slot(id_, world_.key(), ask);
 }
 
 // In the end once is enough for each.

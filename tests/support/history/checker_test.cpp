@@ -122,22 +122,34 @@ TEST(Checker, WantsTokensToFollowTime) {
   EXPECT_EQ(broken(too_large + later + "450 emptied until=460 note=clock\n"), "");
 }
 
+// Called at `from` and given back at once.
+std::string turn(int process, int operation, int from, int token, const std::string& mode = "") {
+  const auto of =
+      " process=" + std::to_string(process) + " operation=" + std::to_string(operation) + " lock=a";
+  const auto at = [from](int after) { return std::to_string(from + after); };
+  return at(0) + " called" + of + " lease=1000\n" + at(1) + " won" + of +
+         " token=" + std::to_string(token) + " until=" + at(900) +
+         (mode.empty() ? "" : " mode=" + mode) + "\n" + at(2) + " releasing" + of + "\n" + at(3) +
+         " released" + of + "\n";
+}
+
 // A server that has lost what it gave gives it to another; its first owner's process passes on.
 TEST(Checker, AllowsWhatIsPassedOnToHaveASmallerTokenOnlyWhereTheServerHasForgotten) {
-  const auto turn = [](int process, int operation, int from, int token) {
-    const auto of = " process=" + std::to_string(process) +
-                    " operation=" + std::to_string(operation) + " lock=a";
-    const auto at = [from](int after) { return std::to_string(from + after); };
-    return at(0) + " called" + of + " lease=1000\n" + at(1) + " won" + of +
-           " token=" + std::to_string(token) + " until=" + at(900) + "\n" + at(2) + " releasing" +
-           of + "\n" + at(3) + " released" + of + "\n";
-  };
   const auto all = turn(1, 1, 10, 3 * 2048) + turn(2, 1, 20, 5 * 2048);
   const std::string emptied = "15 emptied until=16\n";
   EXPECT_EQ(broken(all + turn(1, 2, 30, 3 * 2048 + 1)), "I3");
   EXPECT_EQ(broken(all + turn(1, 2, 30, 3 * 2048 + 1) + emptied), "");
   EXPECT_EQ(broken(all + turn(1, 2, 30, 4 * 2048) + emptied), "I3") << "a grant of its own";
   EXPECT_EQ(broken(all + turn(3, 1, 30, 3 * 2048 + 1) + emptied), "I3") << "passed on by whom?";
+}
+
+// Whoever is in NL uses nothing: its token is no bound for what goes on among another's threads.
+TEST(Checker, AllowsWhatIsPassedOnToHaveASmallerTokenThanOneInNl) {
+  const auto first = turn(1, 1, 10, 3 * 2048, "EX"), passed_on = turn(1, 2, 30, 3 * 2048 + 1, "EX");
+  EXPECT_EQ(broken(first + turn(2, 1, 20, 5 * 2048, "NL") + passed_on), "");
+  EXPECT_EQ(broken(first + turn(2, 1, 20, 5 * 2048, "CR") + passed_on), "I3");
+  EXPECT_EQ(broken(first + turn(2, 1, 20, 5 * 2048, "NL") + turn(1, 2, 30, 4 * 2048, "EX")), "I3")
+      << "a grant of its own";
 }
 
 // Two readers, of whom the second has joined one of before, and a writer after them.

@@ -129,7 +129,8 @@ void tokens_grow(const story& run, std::vector<violation>& found) {
 
 // Readers of one client who join each other have tokens of one grant, whatever the server gives to
 // other readers meanwhile, also to upgradeable ones and to writers that have become readers: they
-// are compared with those who write.
+// are compared with those who write. What a client passes on among its threads is of one grant,
+// whoever comes into NL meanwhile: that goes together with all, and allows nothing.
 void tokens_follow_time(const story& run, std::vector<violation>& found) {
   const auto emptied = run.all(kind::emptied);
   const bool clock_is_set =
@@ -141,16 +142,19 @@ void tokens_follow_time(const story& run, std::vector<violation>& found) {
     sort_by(&grant::won, by_return);
     const known_grants known(by_return);
     auto returned = by_return.begin();
-    largest of_all, of_writers;  // that returned before this call
+    largest of_all, of_users, of_writers;  // that returned before this call
     for (const auto& one : by_call) {
       for (; returned != by_return.end() && returned->won->time < one.called->time; ++returned) {
         of_all.see(*returned->won);
+        if (returned->won->mode != support::mode::nl) of_users.see(*returned->won);
         if (!reads(*returned)) of_writers.see(*returned->won);
       }
-      const auto* const before = one.joins ? of_writers.get() : of_all.get();
+      const bool is_passed_on = known.is_passed_on(one);
+      const auto& earlier = one.joins ? of_writers : is_passed_on ? of_users : of_all;
+      const auto* const before = earlier.get();
       if (one.won->token == 0 || before == nullptr || one.won->token >= before->token) continue;
       // What the old owner's client still passes on among its threads belongs to the old grant.
-      const bool may_be = clock_is_set || known.is_passed_on(one);
+      const bool may_be = clock_is_set || is_passed_on;
       if (may_be && is_within(excused, {one.called->time, one.called->time})) continue;
       found.push_back(
           {"I3", "S2", "a later call got a smaller token", {*before, *one.called, *one.won}});

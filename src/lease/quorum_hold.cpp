@@ -40,6 +40,12 @@ quorum_hold_step quorum_hold_machine::extend(milliseconds duration, monotonic_ti
   return next;
 }
 
+quorum_hold_step quorum_hold_machine::confirm(std::size_t member) {
+  if (over_) return {};
+  ++seats_[member].unanswered;
+  return {.renew = {member}};
+}
+
 quorum_hold_step quorum_hold_machine::begin_round(monotonic_time now) {
   round_ = now;
   renewed_ = 0;

@@ -27,8 +27,9 @@ std::string to_string(const quorum_hold_step&);
 // (majority_deadline), and any event after that means lost. A round of renewals goes to all members
 // at a third of the lease, also to those that did not vote or have lost their vote: they vote again
 // if they know that they have voted for nobody since. A member that was restarted empty does so
-// when it has stayed out for the longest lease. Until a majority has renewed in a round, another
-// follows after 1/12 of the lease, at most 1 s.
+// when it has stayed out for the longest lease. A vote that came late is confirmed by a renewal of
+// its own, at once: should another member lose its vote meanwhile, it is in its place. Until a
+// majority has renewed in a round, another follows after 1/12 of the lease, at most 1 s.
 class quorum_hold_machine {
  public:
   struct settings {
@@ -42,6 +43,8 @@ class quorum_hold_machine {
 
   quorum_hold_step start() const;
   quorum_hold_step on_timer(monotonic_time now);
+  // This member has voted when the lock was held already.
+  quorum_hold_step confirm(std::size_t member);
   // `ttl` of the verdict: that is counted on.
   quorum_hold_step on_kept(std::size_t member, const dialects::renew_verdict& said,
                            monotonic_time sent_at, monotonic_time now);

@@ -74,6 +74,24 @@ TEST(QuorumHold, is_lost_when_no_majority_is_left) {
   EXPECT_EQ(machine.on_kept(1, renewed{lease}, third, third), quorum_hold_step{});
 }
 
+TEST(QuorumHold, is_held_by_a_late_vote_in_the_place_of_one_that_is_gone) {
+  auto machine = held();
+  const auto soon = start + milliseconds(1);
+  EXPECT_EQ(machine.confirm(2), quorum_hold_step{.renew = {2}});
+  EXPECT_EQ(machine.on_kept(2, renewed{lease}, soon, soon), quorum_hold_step{.wake_at = third});
+  EXPECT_EQ(machine.on_timer(third).renew, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_FALSE(machine.on_kept(0, not_mine{}, third, third).lost);
+  EXPECT_TRUE(machine.held(third));
+  EXPECT_EQ(machine.deadline(), deadline);
+  EXPECT_TRUE(machine.on_kept(1, not_mine{}, third, third).lost);
+}
+
+TEST(QuorumHold, confirms_nothing_when_it_is_over) {
+  auto machine = held();
+  machine.on_released();
+  EXPECT_EQ(machine.confirm(2), quorum_hold_step{});
+}
+
 TEST(QuorumHold, is_lost_at_its_deadline_whatever_is_answered_then) {
   auto machine = renewing();
   machine.on_kept(0, renewed{lease}, third, third);

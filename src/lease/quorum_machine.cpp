@@ -50,7 +50,7 @@ quorum_step quorum_machine::on_vote(std::uint32_t attempt, std::size_t member, c
   seat& from = seats_[member];
   silent_[member] = false;
   if (attempt != attempt_ || (from.said != answer::none && from.said != answer::silent)) return {};
-  if (is_done()) return invite_late(member, said);
+  if (is_done()) return hear_late(member, said);
   if (state_ == state::waiting) return {};
   from.may_have_voted = false;
   if (const auto* given = std::get_if<dialects::granted>(&said)) {
@@ -221,11 +221,15 @@ quorum_step quorum_machine::found(monotonic_time now) {
   return next;
 }
 
-// The lock's hash slot is new to all members, and one of them said so when enough others had voted.
-// Its vote would come too late: it may be released already.
-quorum_step quorum_machine::invite_late(std::size_t member, const vote& said) {
-  const bool is_blank = std::holds_alternative<dialects::without_memory>(said);
-  if (!is_held_ || !founding_ || !is_blank) return {};
+quorum_step quorum_machine::hear_late(std::size_t member, const vote& said) {
+  if (!is_held_) return {};
+  if (std::holds_alternative<dialects::granted>(said)) {
+    seats_[member].said = answer::voted;
+    return {.send = {{member, member_ask::what::confirm}}};
+  }
+  // The lock's hash slot is new to all members, also to this one. Its vote would come too late: it
+  // may be released already.
+  if (!founding_ || !std::holds_alternative<dialects::without_memory>(said)) return {};
   seats_[member].said = answer::blank;
   return {.send = {{member, member_ask::what::enter}}};
 }

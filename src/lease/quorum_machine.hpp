@@ -29,6 +29,7 @@ struct member_ask {
     enter,     // to vote the next time, also when it remembers nothing: the same, and we have won
     stay_out,  // to give no vote for a while, when it remembers nothing
     agree,     // to the token that was chosen
+    confirm,   // its vote, which came when the lock was held: by who holds it
   };
   std::size_t member = 0;
   what asks = what::vote;
@@ -82,6 +83,9 @@ std::string to_string(const quorum_step&);
 // was given, or may have been, is taken back, and the machine is done (asked once; patience over;
 // refused for good) or waits: for a hint that a member is free, or until enough votes may have run
 // out, or for a random pause where votes were split.
+//
+// A vote that comes when the lock is held counts for the holder when it has been confirmed, as any
+// vote that is renewed: until then he has no more than a majority.
 //
 // A member without memory gives no vote until a majority has none: then nobody can have voted (or
 // the promise is off in any case) and they all join. If fewer have none they have lost it, and are
@@ -160,7 +164,7 @@ class quorum_machine {
   quorum_step choose_anew(monotonic_time now);
   quorum_step hold(monotonic_time now);
   quorum_step found(monotonic_time now);
-  quorum_step invite_late(std::size_t member, const dialects::vote& said);
+  quorum_step hear_late(std::size_t member, const dialects::vote& said);
   quorum_step fail(monotonic_time now);
   quorum_step pause(monotonic_time now);
   nanoseconds pause_length();

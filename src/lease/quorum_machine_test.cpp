@@ -113,8 +113,9 @@ TEST_F(QuorumMachine, holds_when_a_majority_has_voted_with_the_same_token) {
   const auto none = monotonic_time::min();
   EXPECT_EQ(step.done->deadlines, (std::vector{end, end, none, none, end}));
   EXPECT_EQ(step.done->asked_at, start);
-  // Later votes are kept, and come back with the others.
-  EXPECT_EQ(vote(machine, 2, second), quorum_step{});
+  // Later votes are confirmed, and come back with the others.
+  EXPECT_EQ(vote(machine, 2, second), (quorum_step{.send = asks({2}, what::confirm)}));
+  EXPECT_EQ(vote(machine, 3, elsewhere), quorum_step{});
 }
 
 TEST_F(QuorumMachine, has_a_majority_agree_to_the_largest_token_where_they_differ) {
@@ -366,6 +367,13 @@ TEST_F(QuorumMachine, invites_who_says_late_that_he_is_new) {
   expect_held(vote(machine, 2, first));
   EXPECT_EQ(vote(machine, 1, without_memory{}).send, asks({1}, what::enter));
   EXPECT_EQ(vote(machine, 1, staying_out{}), quorum_step{});
+}
+
+TEST_F(QuorumMachine, confirms_no_vote_that_comes_when_nothing_is_held) {
+  auto machine = begun(3);
+  vote(machine, 0, elsewhere);
+  expect_failed(vote(machine, 1, elsewhere), errc::busy);
+  EXPECT_EQ(vote(machine, 2, first), quorum_step{});
 }
 
 TEST_F(QuorumMachine, sends_those_away_who_have_lost_their_memory) {

@@ -33,7 +33,7 @@ std::string to_string(const quorum_step& what) {
   said.add_each("in doubt", what.in_doubt);
   if (what.new_request) said.add("new request");
   for (const auto& [member, asks] : what.send) {
-    constexpr std::string_view names[] = {"vote", "join", "enter", "stay out", "agree"};
+    constexpr std::string_view names[] = {"vote", "join", "enter", "stay out", "agree", "confirm"};
     said.add("ask " + std::to_string(member) + " to " +
              std::string(names[static_cast<std::size_t>(asks)]));
   }

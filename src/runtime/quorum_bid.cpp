@@ -92,6 +92,9 @@ void quorum_bid::ask(const leasing::member_ask& what) {
     case asked::agree:
       asks.asks = quorum_call::what::agree;
       break;
+    case asked::confirm:
+      if (const auto won = won_.lock()) won->confirm(member);
+      return;
   }
   const bool asks_for_vote = what.asks == asked::vote || what.asks == asked::join;
   if (!listeners_.empty() && asks_for_vote) {
@@ -124,6 +127,7 @@ void quorum_bid::conclude(const leasing::quorum_outcome& how) {
     auto got =
         std::make_shared<quorum_tenure>(handle_.lock(), spec_, owner_, token, listeners_, how);
     got->start();
+    won_ = got;
     ended_ = grant{std::move(got), token * dialects::minors_per_major};
   }
   group().home().timers().disarm(*this);

@@ -17,11 +17,13 @@
 
 namespace holdfast::runtime {
 
+class quorum_tenure;
+
 // Runs the machine against the members and the clock: it hands it what happens and does what it
-// says. Order of locks: mutex_, then those of a quorum_return, connections, timers and waiting
-// rooms; nothing of the user's runs under any of them. Keeps itself alive (self_) until it has
-// ended; a late answer keeps it alive as well.
-// Thread safety: all members from any thread, unless said otherwise.
+// says. Order of locks: mutex_, then those of a quorum_tenure or quorum_return, connections, timers
+// and waiting rooms; nothing of the user's runs under any of them. Keeps itself alive (self_) until
+// it has ended; a late answer keeps it alive as well. Thread safety: all members from any thread,
+// unless said otherwise.
 class quorum_bid final : public std::enable_shared_from_this<quorum_bid>,
                          public hint_listener,
                          private quorum_call::asker,
@@ -73,6 +75,7 @@ class quorum_bid final : public std::enable_shared_from_this<quorum_bid>,
   bool stopped_early_ HOLDFAST_GUARDED_BY(mutex_) = false;  // before it had begun
   bool begun_ HOLDFAST_GUARDED_BY(mutex_) = false;
   std::optional<acquired> ended_ HOLDFAST_GUARDED_BY(mutex_);
+  std::weak_ptr<quorum_tenure> won_ HOLDFAST_GUARDED_BY(mutex_);
   std::shared_ptr<quorum_bid> self_ HOLDFAST_GUARDED_BY(mutex_);
 
   struct stopper {

@@ -36,6 +36,11 @@ void quorum_tenure::start() {
   obey(machine_.start());
 }
 
+void quorum_tenure::confirm(std::size_t member) {
+  const scoped_mutex lock(mutex_);
+  obey(machine_.confirm(member));
+}
+
 nanoseconds quorum_tenure::remaining() const noexcept {
   const auto until = deadline_.load(std::memory_order_acquire);
   if (until == 0 || !group().is_in_its_process()) return {};

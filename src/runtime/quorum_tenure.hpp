@@ -32,6 +32,8 @@ class quorum_tenure final : public holding,
                 std::vector<request_id> listeners, const leasing::quorum_outcome& won);
   ~quorum_tenure() override;
   void start() HOLDFAST_EXCLUDES(mutex_);
+  // See quorum_hold_machine.
+  void confirm(std::size_t member) HOLDFAST_EXCLUDES(mutex_);
 
   const std::string& name() const noexcept override { return spec_->key->name(); }
   bool held() const noexcept override { return remaining() > nanoseconds{0}; }

@@ -65,6 +65,7 @@ void wish::obey(const leasing::quorum_step& step) {
 
 void wish::ask(const leasing::member_ask& what) {
   const auto i = what.member;
+  if (what.asks == asked::confirm) return holds_ ? obey(holds_->confirm(i)) : void();
   auto wanted = claim();
   wanted.floor = of_.floor(i);
   const bool for_vote = what.asks == asked::vote || what.asks == asked::join;

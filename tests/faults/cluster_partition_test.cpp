@@ -64,7 +64,7 @@ TEST_P(ClusterPartition, ItsReplicaTakesItsSlotsAndTheOldMasterGrantsNoMore) {
     EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
   });
   // A master that sees no majority of the masters refuses everything after cluster-node-timeout.
-  expect_one_side_went_on(run, 10, 4s + lease_time);
+  expect_one_side_went_on(run, 4s + lease_time);
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ void LostMasters::lose_masters(const client_options& as) const {
     run.record({.what = history::kind::healed});
   });
   EXPECT_EQ(run.violations(), "");
-  EXPECT_GT(run.count(history::kind::written), 10U);
+  EXPECT_GT(run.count(history::kind::written), 0U);
   RecordProperty("won", std::to_string(run.count(history::kind::won)));
   RecordProperty("lost", std::to_string(run.count(history::kind::lost)));
   RecordProperty("refused", std::to_string(run.count(history::kind::refused)));

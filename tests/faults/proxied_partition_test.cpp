@@ -72,7 +72,7 @@ TEST_P(ProxiedPartition, AClientThatDoesNotReachAMajorityOfItsQuorum) {
     expect_taken_over(here.mutex("held", {.lease = lease_time}), held, 4s);
     expect_lost(held);
   });
-  expect_one_side_went_on(run, 10, lease_time + patience);
+  expect_one_side_went_on(run, lease_time + patience);
 }
 
 // The nodes do not say who they are, so a client that comes by way of the proxies stays there.
@@ -105,7 +105,7 @@ TEST_P(ProxiedPartition, AClientThatDoesNotReachAMasterOfItsCluster) {
   });
   EXPECT_TRUE(elsewhere.held());
   EXPECT_GT(proxy(1).connections(), 0U);
-  expect_one_side_went_on(run, 10, lease_time + patience);
+  expect_one_side_went_on(run, lease_time + patience);
 }
 
 // The sentinels and the replicas are on the other side, and so are those who contend; a client that
@@ -147,7 +147,7 @@ TEST_P(ProxiedPartition, AMasterThatItsSentinelsDoNotReach) {
   });
   EXPECT_EQ(run.violations(), "");
   // All who contend are on the side that goes on.
-  for (const std::size_t party : {0U, 1U}) EXPECT_GE(run.won(party, 0ms), 10U) << party;
+  for (const std::size_t party : {0U, 1U}) EXPECT_GT(run.won(party, 0ms), 0U) << party;
   EXPECT_NE(group.master(), 0U);
 }
 

@@ -75,7 +75,7 @@ TEST_P(QuorumPartition, TheMajorityGoesOnAndTheMinorityLosesWhatItHas) {
     expect_lost(held);
   });
   // Until then its threads may have passed on what they had.
-  expect_one_side_went_on(run, 10, lease_time + patience);
+  expect_one_side_went_on(run, lease_time + patience);
 }
 
 }  // namespace

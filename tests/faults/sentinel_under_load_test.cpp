@@ -108,7 +108,7 @@ class SentinelUnderLoad : public fault_test {
 
   static void expect_kept(const contended_run& run) {
     EXPECT_EQ(run.violations(), "");
-    EXPECT_GT(run.count(kind::written), 10U);
+    EXPECT_GT(run.count(kind::written), 0U);
     RecordProperty("won", std::to_string(run.count(kind::won)));
     RecordProperty("lost", std::to_string(run.count(kind::lost)));
     RecordProperty("refused", std::to_string(run.count(kind::refused)));

@@ -38,7 +38,7 @@ void expect_undisturbed(const std::string& program, const Connect& connect, mill
   run.play({locks(), locks()}, length, meanwhile);
   EXPECT_EQ(run.violations(), "");
   EXPECT_EQ(run.count(history::kind::lost), 0U);
-  EXPECT_GT(run.count(history::kind::won), 100U);
+  EXPECT_GT(run.count(history::kind::won), 0U);
   EXPECT_TRUE(held.held());
   ::testing::Test::RecordProperty("won", std::to_string(run.count(history::kind::won)));
 }

@@ -133,7 +133,7 @@ lock_key::lock_key(const key_space& space, std::string_view name) : name_(checke
   std::string encoded = encode_name(name);
   slot_ = hash_slot(encoded);
   if (encoded == name_ && !space.is_of_tenant()) return;
-  written_ = std::make_shared<const written>(written{space.prefix(), std::move(encoded)});
+  written_ = std::make_shared<const written>(written{space.named("{"), std::move(encoded)});
 }
 
 lock_key::lock_key(std::string_view name, std::string_view key) : lock_key(name) {

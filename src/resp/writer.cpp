@@ -14,7 +14,12 @@ namespace {
 // Writes "*12\r\n" or "$12\r\n" to `to`, which has room for it; returns its end.
 char* put_header(char* to, char sign, std::size_t number) {
   *to++ = sign;
-  to = std::to_chars(to, to + 20, number).ptr;
+  if (number < 100) {  // nearly always
+    if (number >= 10) *to++ = static_cast<char>('0' + number / 10);
+    *to++ = static_cast<char>('0' + number % 10);
+  } else {
+    to = std::to_chars(to, to + 20, number).ptr;
+  }
   *to++ = '\r';
   *to++ = '\n';
   return to;

@@ -60,11 +60,13 @@ std::optional<channel_message> read_first_in_line(std::uint64_t request, std::st
 }  // namespace
 
 void write_key(const lock_key& key, std::string_view suffix, resp::writer& out) {
-  out.arg({key.prefix(), "{", key.encoded(), "}", suffix});
+  out.arg({key.opening(), key.encoded(), "}", suffix});
 }
 
 void write_keys(const lock_key& key, resp::writer& out) {
-  for (const std::string_view suffix : {"", ":w", ":i"}) write_key(key, suffix, out);
+  for (const std::string_view end : {"}", "}:w", "}:i"}) {
+    out.arg({key.opening(), key.encoded(), end});
+  }
   std::array<char, 10> tag;
   const auto end = std::to_chars(tag.data(), tag.data() + tag.size(), slot_number(key.slot())).ptr;
   out.arg({key.prefix(), "fence:{", std::string_view{tag.data(), end}, "}"});

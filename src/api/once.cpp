@@ -62,7 +62,8 @@ resp::value ask_again(runtime::client_core& core, std::uint16_t slot,
 dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked) {
   core.check_process();
   auto& engine = core.engine();
-  const request_id id = engine.next_request();
+  const request_id request = engine.next_request();
+  const dialects::once_id id{request, engine.proof_of(request.counter())};
   leasing::once_machine machine(give_up_at(engine.options()));
   runtime::blocking_request copy([&](resp::writer& out, monotonic_time sent_at) {
     const auto not_after = machine.not_after(engine.clock(asked.slot).at(sent_at));

@@ -6,8 +6,9 @@ namespace holdfast {
 
 namespace {
 
+constexpr std::string_view digits = "0123456789abcdef";
+
 char* put_hex(const client_id::bits& bits, char* at) noexcept {
-  constexpr std::string_view digits = "0123456789abcdef";
   for (const std::uint8_t byte : bits) {
     *at++ = digits[byte >> 4];
     *at++ = digits[byte & 0xf];
@@ -32,8 +33,13 @@ request_text::request_text(const client_id::bits& client, std::uint64_t counter,
 
 std::string request_id::shortened() const {
   const request_text whole = text();
-  const std::string_view digits = whole;
-  return std::string{digits.substr(0, 8)}.append(digits.substr(32));
+  const std::string_view text = whole;
+  return std::string{text.substr(0, 8)}.append(text.substr(32));
+}
+
+char* put_proof(std::uint64_t proof, char* to) noexcept {
+  for (int bit = 60; bit >= 0; bit -= 4) *to++ = digits[proof >> bit & 0xf];
+  return to;
 }
 
 }  // namespace holdfast

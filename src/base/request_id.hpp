@@ -53,4 +53,8 @@ class request_id {
   bool revocable_ : 1;
 };
 
+// What a client draws for one request, and nobody else can foresee: 16 lower-case hex digits.
+// Returns their end.
+char* put_proof(std::uint64_t proof, char* to) noexcept;
+
 }  // namespace holdfast

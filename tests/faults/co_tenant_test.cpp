@@ -69,7 +69,7 @@ class CoTenant : public fault_test {
     std::vector<std::string> words{"ACL",   "SETUSER", user,
                                    "reset", "on",      std::string(">") + password};
     for (const auto& pattern : patterns) {
-      const auto rights = access_rights_for(pattern, {"mutex"}).needed;
+      const auto rights = access_rights_for(pattern, {"mutex", "counter"}).needed;
       for (const auto& one : rights) {
         const bool is_again = one == "resetchannels" && pattern != patterns.front();
         if (!is_again) words.push_back(one);
@@ -223,6 +223,20 @@ TEST_P(CoTenant, CannotTakeBackWhatIsUsed) {
   EXPECT_TRUE(server().command({"EXISTS", value_key("payments:1")}).number == 1);
   EXPECT_TRUE(held.held());
   EXPECT_TRUE(order.held());
+}
+
+// An answer that stands where the next change of a counter would be remembered.
+TEST_P(CoTenant, CannotForgeWhatAChangeThatCountsOnceIsAnswered) {
+  const auto app = client_of("app");
+  const auto order = app.mutex("orders:1").acquire();
+  const auto answers = "hf:once:{" + slot_tag(lock_key{"payments:1"}.slot()) + "}:";
+  for (const auto& request : following(owner_of("orders:1"))) {
+    for (const char* proof : {"", ":", ":0000000000000000"}) {
+      EXPECT_EQ(attack({"SET", answers + request + proof, "ok 1000005"}).text, "OK");
+    }
+  }
+  EXPECT_EQ(app.counter("payments:1").add(5), 5);
+  EXPECT_EQ(server().command({"GET", "hf:counter:{payments:1}"}).text, "5");
 }
 
 }  // namespace

@@ -191,7 +191,7 @@ TEST_P(CounterScripts, AnswersAreForgottenASecondAfterNotAfter) {
   const auto id = next();
   const auto not_after = soon();
   ASSERT_TRUE(std::holds_alternative<once_answer>(send(counter_add(stock, 1), id, not_after)));
-  const auto told = "hf:once:{" + slot_tag(stock.slot) + "}:" + std::string{id.text()};
+  const auto told = "hf:once:{" + slot_tag(stock.slot) + "}:" + once_id{id}.text();
   EXPECT_EQ(hash_slot(told), hash_slot(stock.key));
   EXPECT_EQ(redis().get(told), "ok 1");
   const auto expires = redis().command({"PEXPIRETIME", told});
@@ -258,7 +258,7 @@ TEST_P(CounterScripts, NothingIsDoneWhenMemoryIsShort) {
 
 TEST_P(CounterScripts, AForeignAnswerIsRefused) {
   const auto id = next();
-  const auto told = "hf:once:{" + slot_tag(stock.slot) + "}:" + std::string{id.text()};
+  const auto told = "hf:once:{" + slot_tag(stock.slot) + "}:" + once_id{id}.text();
   redis().command({"RPUSH", told, "x"});
   const auto verdict = send(counter_add(stock, 1), id, soon());
   EXPECT_EQ(code_of(verdict), errc::foreign_key);

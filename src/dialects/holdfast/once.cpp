@@ -1,5 +1,6 @@
 #include "dialects/holdfast/once.hpp"
 
+#include <array>
 #include <utility>
 
 #include "base/lock_key.hpp"
@@ -15,7 +16,13 @@ value_key::value_key(const key_space& space, std::string_view kind, std::string_
   slot = named.slot();
 }
 
-void write_once(const key_space& space, const once_call& asked, const request_id& id,
+std::string once_id::text() const {
+  std::array<char, 16> digits;
+  put_proof(proof, digits.data());
+  return std::string{request.text()}.append(":").append(digits.data(), digits.size());
+}
+
+void write_once(const key_space& space, const once_call& asked, const once_id& id,
                 server_time not_after, resp::writer& out) {
   out.call(asked.script, 1 + asked.keys.size(), 1 + asked.args.size());
   out.arg({space.prefix(), "once:{", slot_tag(asked.slot), "}:", id.text()});

@@ -33,8 +33,18 @@ struct once_call {
   std::vector<std::string> args;
 };
 
+// Which request it is, in all its copies. The answer is remembered under both: other users of the
+// server may write such keys, and know which request comes next, but not its proof. So they cannot
+// leave an answer there before the request is executed.
+struct once_id {
+  once_id(const request_id& asks, std::uint64_t with = 0) noexcept : request(asks), proof(with) {}
+  std::string text() const;
+  request_id request;
+  std::uint64_t proof;
+};
+
 // One copy. The server refuses it after `not_after`, which is the same in all copies.
-void write_once(const key_space&, const once_call&, const request_id&, server_time not_after,
+void write_once(const key_space&, const once_call&, const once_id&, server_time not_after,
                 resp::writer&);
 
 // What the request was answered, now or to an earlier copy: `<word> <the rest>`.

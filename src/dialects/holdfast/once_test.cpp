@@ -18,7 +18,8 @@ using resp::integer;
 
 constexpr std::int64_t noon = 1795240014867674;
 constexpr server_time now{microseconds(noon)};
-const request_id id{client_id{{0xff}}, 42};
+const request_id request{client_id{{0xff}}, 42};
+const once_id id{request, 0xff};
 
 std::string bytes_of(const once_call& asked) {
   std::string bytes;
@@ -33,7 +34,8 @@ std::string word(std::string_view text) {
 }
 
 std::string told_at(std::string_view slot_of) {
-  return "hf:once:{" + slot_tag(hash_slot(slot_of)) + "}:" + std::string{id.text()};
+  return "hf:once:{" + slot_tag(hash_slot(slot_of)) + "}:" + std::string{request.text()} +
+         ":00000000000000ff";
 }
 
 TEST(once, writes_where_the_answer_is_remembered_and_until_when) {

@@ -73,7 +73,6 @@ void write_keys(const lock_key& key, resp::writer& out) {
 }
 
 place_suffix::place_suffix(family whose, const claim& waiting) noexcept {
-  constexpr std::string_view digits = "0123456789abcdef";
   char* at = text_.data();
   *at++ = ':';
   if (const char letter = letter_of(whose)) *at++ = letter;
@@ -81,7 +80,7 @@ place_suffix::place_suffix(family whose, const claim& waiting) noexcept {
   at = std::to_chars(at, text_.data() + text_.size(), claim.count()).ptr;
   *at++ = ':';
   *at++ = waiting.way == wakeup_way::poll ? 'p' : '-';
-  for (int bit = 60; bit >= 0; bit -= 4) *at++ = digits[waiting.proof >> bit & 0xf];
+  at = put_proof(waiting.proof, at);
   size_ = static_cast<std::uint8_t>(at - text_.data());
 }
 

@@ -74,6 +74,19 @@ def links(n):
     return min(n, LONGEST_CYCLE)
 
 
+def behind_the_ended(n, mode="r"):
+    """Holders of whom n have ended and one lives, and as many waiters that are gone."""
+    past, far = ended(), in_an_hour()
+    counts = [n + 1 if one == mode else 0 for one in "ncdrpxus"]
+    kind = "s" if mode == "s" else "m"
+    summary = ":".join(map(str, (f"1{kind}", past, far, *counts)))
+    yield ("HSET", LOCK), [x for i in range(n)
+                           for x in (f"{client(i)}-1", f"{mode}1:{MAJOR + i}:{past}")]
+    yield ("HSET", LOCK), ["=", summary, f"{client(n)}-1", f"{mode}1:{MAJOR + n}:{far}"]
+    yield ("PEXPIREAT", LOCK), [far]
+    yield from queued(n, "s5/9::1000:-5" if mode == "s" else "x1/0::1000:-5")
+
+
 def parties(n):
     return max(2, min(n, MOST_PARTIES))
 
@@ -101,6 +114,18 @@ CASES = {
     "reader to the dead": ("shared/release", lambda n: (*holders(1, "r", in_an_hour()),
                                                         *queued(n, "x1/0::1000:-5")),
                            lambda n: SHARED_KEYS, lambda n: (client(0) + "-1", MAJOR)),
+    "release behind the ended": ("shared/release", behind_the_ended, lambda n: SHARED_KEYS,
+                                 lambda n: (client(n) + "-1", MAJOR + n)),
+    "acquire behind the ended": ("shared/acquire", behind_the_ended, lambda n: SHARED_KEYS,
+                                 lambda n: (MINE, 30000, FAR, 0, "r", 1, 0, "", ":r1/0::1000:-5",
+                                            0, 100000)),
+    "withdraw behind the ended": ("shared/withdraw", behind_the_ended, lambda n: SHARED_KEYS,
+                                  lambda n: (client(n + 1) + "-1", ":x1/0::1000:-5", "")),
+    "change the permits": ("shared/set_permits", lambda n: behind_the_ended(n, "s"),
+                           lambda n: SHARED_KEYS, lambda n: (2, soon())),
+    "break many holders": ("shared/break_lock",
+                           lambda n: (*holders(n, "r", in_an_hour()), *queued(n, "x1/0::1000:-5")),
+                           lambda n: SHARED_KEYS, lambda n: (soon(),)),
     "inspect holders": ("inspect", lambda n: holders(n, "r", in_an_hour()),
                         lambda n: (LOCK, KEYS[1], LOCK + ":n"), lambda n: ()),
     "open a latch": ("latch/change", lambda n: ((("SET", LOCK), ["1l:1"]), *queued(n, "l1000:-5")),

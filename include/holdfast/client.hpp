@@ -60,7 +60,8 @@ class client {
  public:
   /// Throws `failure`: `invalid_url`, `invalid_argument`, `unsupported`, `embedded_server`.
   /// Does not connect: a server that is not there is reported by the first operation.
-  explicit client(std::string_view url, client_options options = {});
+  explicit client(std::string_view url);
+  client(std::string_view url, client_options options);
 
   /// A lock that one holder at a time can have. `name`: 1 to 512 bytes of any value. `how` it is
   /// written in Redis: as another library does, to share the lock with its users; then `fencing`

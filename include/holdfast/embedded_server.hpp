@@ -34,7 +34,8 @@ class embedded_server {
  public:
   /// Starts it and waits until it answers. Throws `failure`: `embedded_server`, where no server
   /// program is installed with the name of the package; `invalid_argument`.
-  explicit embedded_server(const embedded_options& options = {});
+  embedded_server();
+  explicit embedded_server(const embedded_options& options);
   ~embedded_server();
   embedded_server(embedded_server&&) noexcept;
   embedded_server& operator=(embedded_server&&) noexcept;

@@ -3,7 +3,9 @@
 ///
 /// Those of locks and acquisitions own nothing (they are trivially destructible), so that they may
 /// be written where a coroutine awaits: GCC 12 destroys such a temporary twice. A `std::stop_token`
-/// and a `dialect` own memory, so each is an argument of its own.
+/// and a `dialect` own memory, so each is an argument of its own. With GCC 12, make a client that
+/// has options in braces, and locks of a list in braces (`all_of({a, b})`, which it does not
+/// compile there), in a line of their own before the one that awaits.
 #pragma once
 
 #include <chrono>

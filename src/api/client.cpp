@@ -46,6 +46,9 @@ redis::session_settings session_of(const redis::server_url& url, const client_op
 
 }  // namespace
 
+// No default argument: see decision 20.
+client::client(std::string_view url) : client(url, client_options{}) {}
+
 client::client(std::string_view url, client_options options) {
   const uncancelled meanwhile;
   api::check_options(options);

@@ -40,6 +40,9 @@ class embedded_server::state {
   std::string url_;
 };
 
+// No default argument: see decision 20.
+embedded_server::embedded_server() : embedded_server(embedded_options{}) {}
+
 embedded_server::embedded_server(const embedded_options& options) {
   const uncancelled meanwhile;
   state_ = std::make_unique<state>(options);

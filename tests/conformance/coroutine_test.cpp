@@ -313,6 +313,18 @@ TEST_P(Coroutine, OptionsMayBeWrittenWhereTheyAreAwaited) {
   }
 }
 
+// Its options own texts.
+TEST_P(Coroutine, AClientMayBeMadeWhereItIsAwaited) {
+  const auto make = [](std::string url) -> task<bool> {
+    for (int i = 0; i < 20; ++i) {
+      const auto held = co_await client{url}.mutex("a").async_acquire();
+      if (!held.held()) co_return false;
+    }
+    co_return true;
+  };
+  EXPECT_TRUE(sync_wait(make("unix://" + server().socket())));
+}
+
 foreign_coroutine acquire_until(lock target, acquire_options options, std::stop_token stop = {}) {
   const auto held = co_await target.async_acquire(options, std::move(stop));
   EXPECT_TRUE(held.held());

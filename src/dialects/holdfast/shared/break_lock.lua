@@ -16,8 +16,8 @@ if not summary then return {'free'} end
 -- Of many holders a part is enough: the counter is above all their tokens, unless it was lost.
 local count, broken, floor = call('HLEN', KEYS[1]) - 1, {}, 0
 if call('HGET', KEYS[1], '>') then count = count - 1 end
-local entries = count <= 200 and call('HGETALL', KEYS[1]) or
-  call('HSCAN', KEYS[1], '0', 'COUNT', '200')[2]
+local entries = count <= 100 and call('HGETALL', KEYS[1]) or
+  call('HSCAN', KEYS[1], '0', 'COUNT', '100')[2]
 for i = 1, #entries, 2 do
   local token = string.match(entries[i + 1], '^%a%d+:(%d+):%d+')
   if token then

@@ -41,7 +41,7 @@ end
 -- Where this stops looking, or can draw no token: the one that asks may have been granted the lock,
 -- and then nobody but the first of the queue goes on. Whose client does not listen is gone.
 local function tell_first()
-  for _ = 1, 100 do
+  for _ = 1, 30 do
     local member = redis.pcall('ZRANGE', KEYS[2], '0', '0')[1]
     local request, _, _, _, _, _, way = read_waiter(member or '')
     if way ~= '-' or request == me then break end
@@ -56,7 +56,7 @@ while true do
   local member = head[1]
   if not member then break end
   looked = looked + 1
-  if looked > 30 then
+  if looked > 15 then
     more = true
     tell_first()
     break

@@ -54,7 +54,8 @@ class SentinelInQuorum : public fault_test {
   static bool has_vote(const private_server& at, const std::string& name) {
     return at.command({"EXISTS", "hf:q:{" + name + "}"}).number == 1;
   }
-  // Until the holder has renewed it at both servers: a vote that came late counts from then on.
+  // Until the holder has renewed it at both servers: one of the votes may have come late, and does
+  // not count before it was confirmed.
   void await_renewal(const std::string& name) {
     const auto lasts = [&](const private_server& at) {
       return milliseconds{at.command({"PTTL", "hf:q:{" + name + "}"}).number};

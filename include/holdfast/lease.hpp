@@ -54,7 +54,8 @@ class [[nodiscard]] lease {
   /// The name of the lock; empty for a lease that was moved away.
   [[nodiscard]] const std::string& name() const noexcept;
 
-  /// The fencing token of this grant. No token (`!token()`) with `fencing::off`.
+  /// The fencing token of this grant. No token (`!token()`) with `fencing::off`, and of a lease
+  /// that was moved away.
   [[nodiscard]] fencing_token token() const noexcept;
 
   /// How long the lock is certainly still held: zero when it is not.

@@ -13,14 +13,18 @@ namespace holdfast {
 lease::lease(std::shared_ptr<runtime::client_core> core, runtime::grant&& got) noexcept
     : core_(std::move(core)), holding_(std::move(got.of)), token_(got.token) {}
 
-lease::lease(lease&&) noexcept = default;
+lease::lease(lease&& other) noexcept
+    : core_(std::move(other.core_)),
+      holding_(std::move(other.holding_)),
+      token_(std::exchange(other.token_, 0)),
+      released_(other.released_) {}
 
 lease& lease::operator=(lease&& other) noexcept {
   if (this != &other) {
     give_up();
     holding_ = std::move(other.holding_);  // before its client goes, which may be with this
     core_ = std::move(other.core_);
-    token_ = other.token_;
+    token_ = std::exchange(other.token_, 0);
     released_ = other.released_;
   }
   return *this;

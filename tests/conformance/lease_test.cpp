@@ -78,6 +78,7 @@ TEST_P(Lease, MovedAwayHoldsNothingAndDoesNoHarm) {
   EXPECT_EQ(first.name(), "");  // NOLINT(bugprone-use-after-move)
   EXPECT_FALSE(first.held());
   EXPECT_EQ(first.remaining(), 0ms);
+  EXPECT_FALSE(first.token());
   EXPECT_FALSE(first.lost().stop_possible());
   expect_reason(first.extend(1s), errc::lost);
   EXPECT_TRUE(first.release());

@@ -1,4 +1,5 @@
 // What a holder believes while nobody tells it whether the server has changed its mode.
+#include <future>
 #include <optional>
 #include <string>
 #include <thread>
@@ -25,6 +26,7 @@ class ChangedMode : public fault_test {
   const client& far() { return *far_; }
   const client& near() { return *near_; }
   fault_proxy& proxy() { return *proxy_; }
+  std::int64_t scripts_run() const { return server_->calls("evalsha") + server_->calls("eval"); }
   // What holds the lock named a, at the server.
   std::size_t holding() const { return inspector{*near_}.status("a").holding; }
 
@@ -95,6 +97,63 @@ TEST_P(ChangedMode, BetweenTwoModesOnlyWhatBothKeepOutIsBelieved) {
   EXPECT_EQ(held.mode(), lease_mode::concurrent_read);
   proxy().heal();
   EXPECT_TRUE(eventually([&] { return held.mode() == lease_mode::shared; }));
+}
+
+// A writer that may have become a reader writes beside no other reader. It is given time to hear
+// what the server says of its write.
+TEST_P(ChangedMode, AWriterWhoseChangeIsNotAnsweredWritesNoValueBesideAReader) {
+  const client distant{proxy().url(), patient()};
+  const auto far_side = distant.mode_lock("a", {.lease = 30s});
+  const auto near_side = near().mode_lock("a", {.lease = 30s});
+  const auto writer = far_side.in(lock_mode::exclusive).acquire();
+  far_side.set_value(writer, "written alone");
+  auto reader = std::async(std::launch::async,
+                           [&] { return near_side.in(lock_mode::protected_read).acquire(); });
+  ASSERT_TRUE(eventually([&] { return inspector{near()}.status("a").waiting == 1; }));
+  proxy().stall(toward::client);
+  EXPECT_FALSE(far_side.change(writer, lock_mode::protected_read).try_acquire({.timeout = 100ms}));
+  const auto reads = reader.get();
+  const auto before = scripts_run();
+  auto writing = std::async(std::launch::async, [&] { far_side.set_value(writer, "beside"); });
+  EXPECT_TRUE(eventually([&] { return scripts_run() > before; })) << "the server has decided";
+  EXPECT_EQ(near_side.value(reads), "written alone");
+  proxy().heal();
+  try {
+    writing.get();
+    ADD_FAILURE() << "it was told that it has written";
+  } catch (const failure& why) {
+    EXPECT_EQ(why.reason(), errc::lost) << why.what();
+  }
+  EXPECT_EQ(near_side.value(reads), "written alone");
+  EXPECT_TRUE(reads.held());
+  EXPECT_EQ(reads.mode(), lease_mode::shared);
+}
+
+// Nobody else has come in, and the change is taken back. The write may be decided before that: then
+// it is refused. Either way its caller is told the truth.
+TEST_P(ChangedMode, AWriterWhoseChangeIsTakenBackWritesAgain) {
+  const client distant{proxy().url(), patient()};
+  const auto table = distant.mode_lock("a", {.lease = 30s});
+  auto writer = table.in(lock_mode::exclusive).acquire();
+  proxy().stall(toward::client);
+  EXPECT_FALSE(table.change(writer, lock_mode::protected_read).try_acquire({.timeout = 100ms}));
+  EXPECT_EQ(writer.mode(), lease_mode::shared);
+  auto writing = std::async(std::launch::async, [&] {
+    try {
+      table.set_value(writer, "early");
+      return true;
+    } catch (const failure& why) {
+      EXPECT_EQ(why.reason(), errc::lost) << why.what();
+      return false;
+    }
+  });
+  proxy().heal();
+  const bool is_written = writing.get();
+  EXPECT_EQ(table.value(writer), is_written ? "early" : "");
+  EXPECT_TRUE(eventually([&] { return writer.mode() == lease_mode::exclusive; }));
+  table.set_value(writer, "afterwards");
+  EXPECT_EQ(table.value(writer), "afterwards");
+  EXPECT_TRUE(writer.release());
 }
 
 // Given up by its holder while nobody knows what it is: nothing comes back.

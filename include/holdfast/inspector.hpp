@@ -90,7 +90,8 @@ struct list_options {
   /// Called now and then with the number of keys that were looked at, and of those that there are:
   /// on the calling thread, which must not throw there.
   std::function<void(std::size_t scanned, std::size_t keys)> progress{};
-  std::stop_token stop{};  ///< Ends the search by `failure{errc::cancelled}`.
+  /// Ends the search by `failure{errc::cancelled}`, also while an answer is awaited.
+  std::stop_token stop{};
 };
 
 /// What a bounded listing found.
@@ -120,7 +121,8 @@ struct finding {
 /// Reads the state of locks, breaks one, and checks whether a server is fit for Holdfast.
 ///
 /// Thread safety: one object may be used from any number of threads. All calls block, each round
-/// trip at most the client's `response_timeout`, and throw `failure` (`unavailable`,
+/// trip at most the client's `response_timeout` (and `connect_timeout`, where there is no
+/// connection; `break_lock` as a counter), and throw `failure` (`unavailable`,
 /// `authentication`, `permission_denied`, ...) when the server cannot be asked.
 class inspector {
  public:

@@ -90,7 +90,8 @@ class [[nodiscard]] lease {
   /// above is thrown by awaiting it.
   release_awaitable async_release();
 
-  /// Makes the lease last at least `duration` from now; never shortens it.
+  /// Makes the lease last at least `duration` from now; never shortens it. Waits for the answer at
+  /// most `connect_timeout` and `response_timeout`.
   /// Errors: `lost`; `unavailable` when no answer came; `clock_skew` when the server finds the
   /// request too old; what it refuses now, though the lease is held on (`read_only`, `no_replicas`,
   /// `server_busy`, `loading`, `misconfigured`, `permission_denied`, `authentication` and the

@@ -46,7 +46,7 @@ struct quorum_status {
 /// members of one.
 ///
 /// Thread safety: one object may be used from any number of threads. All calls block: each member
-/// is asked in its turn, each round trip at most its client's `response_timeout`.
+/// is asked in its turn, each round trip as long as an `inspector` of its client waits.
 class quorum_inspector {
  public:
   /// Throws as `quorum` does.

@@ -63,6 +63,11 @@ class rate_limiter {
   /// Takes `n` permits and waits until they may be used: as long as the server says, and not
   /// longer. Throws `timed_out` at once, and takes nothing, when that would be longer than the
   /// timeout (unset: the client's `default_timeout`); `cancelled` when stopped while waiting.
+  ///
+  /// The timeout and the stop token also end the wait for the server's answer. The message says
+  /// when the permits may have been taken then; they come back with time. After a timeout the
+  /// server takes none. After a stop it may until the timeout (or the bound of `try_acquire`, if
+  /// that is less) would have ended. Giving permits back takes at most `response_timeout`.
   void acquire(std::uint32_t n = 1, const acquire_options& options = {},
                const std::stop_token& stop = {}) const;
 

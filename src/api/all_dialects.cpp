@@ -23,8 +23,9 @@ namespace {
 // Collects locks of other libraries among keys.
 class collection {
  public:
-  collection(runtime::client_core& core, std::string_view pattern, api::survey& survey)
-      : core_(core), pattern_(pattern), survey_(survey) {}
+  collection(runtime::client_core& core, std::string_view pattern, api::survey& survey,
+             const list_options& options)
+      : core_(core), pattern_(pattern), survey_(survey), within_(api::until_stopped(options)) {}
 
   void look_at(std::vector<std::string> keys) {
     std::erase_if(keys, [](const auto& key) { return key.starts_with(key_space::without_tenant); });
@@ -48,14 +49,14 @@ class collection {
 
  private:
   void look_at(std::span<const std::string> keys, std::uint16_t slot) {
-    const auto kept = api::accept(dialects::read_look(
-        keys, api::ask(core_, slot, [&](resp::writer& out) { dialects::write_look(keys, out); })));
+    const auto query = [&](resp::writer& out) { dialects::write_look(keys, out); };
+    const auto kept = api::accept(dialects::read_look(keys, api::ask(core_, slot, query, within_)));
     for (const auto& one : kept) {
       auto lock = dialects::recognise(one);
       if (!lock || !matches(pattern_, lock->name)) continue;
       if (!known_.emplace(one.key).second) continue;  // SCAN may tell a key twice
-      found_.push_back(
-          api::show_foreign(core_, *lock->layout, std::move(lock->name), std::move(lock->holders)));
+      found_.push_back(api::show_foreign(core_, *lock->layout, std::move(lock->name),
+                                         std::move(lock->holders), within_));
       found_.back().dialect = std::move(lock->dialect);
       if (!lock->remark.empty()) found_.back().detail = std::move(lock->remark);
     }
@@ -64,6 +65,7 @@ class collection {
   runtime::client_core& core_;
   const std::string_view pattern_;
   api::survey& survey_;
+  const runtime::bound within_;  // of each round trip
   std::set<std::string> known_;  // keys of what was found
   std::vector<lock_status> found_;
 };
@@ -74,9 +76,10 @@ lock_listing inspector::list_all_dialects(std::string_view pattern,
                                           const list_options& options) const {
   auto& core = *redis_.core_;
   api::refuse_for_tenant(core);
-  api::survey survey{core};
+  api::check_stop(options);
+  api::survey survey{core, api::until_stopped(options)};
   api::lock_names ours{core, pattern};
-  collection others{core, pattern, survey};
+  collection others{core, pattern, survey, options};
   api::key_scan scan{core, survey, options};
   lock_listing listing;
   listing.indexed = scan.count() > options.most_scanned && ours.read_index(survey, options);

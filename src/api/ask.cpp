@@ -1,17 +1,21 @@
 #include "api/ask.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "net/clock.hpp"
 #include "resp/server_error.hpp"
-#include "runtime/blocking_request.hpp"
 
 namespace holdfast::api {
 namespace {
 
-resp::value ask(runtime::client_core& core, redis::connection& over, const writing& write) {
+resp::value ask(runtime::client_core& core, redis::connection& over, const writing& write,
+                const bound& within) {
   core.check_process();
+  const auto& options = core.engine().options();
+  const auto trip_ends = net::now() + options.connect_timeout + options.response_timeout;
   runtime::blocking_request asked([&](resp::writer& out, monotonic_time) { write(out); });
-  return asked.run(over).value();
+  return asked.run(over, {std::min(trip_ends, within.ends), within.stop}).value();
 }
 
 resp::value not_refused(resp::value answer) {
@@ -22,19 +26,22 @@ resp::value not_refused(resp::value answer) {
 
 }  // namespace
 
-resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write) {
-  return ask(core, core.engine().connection(slot), write);
+resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write,
+                const bound& within) {
+  return ask(core, core.engine().connection(slot), write, within);
 }
 
-resp::value ask(runtime::client_core& core, std::uint16_t slot, words what) {
-  return ask(core, core.engine().connection(slot), what);
+resp::value ask(runtime::client_core& core, std::uint16_t slot, words what, const bound& within) {
+  return ask(core, core.engine().connection(slot), what, within);
 }
 
-resp::value ask(runtime::client_core& core, redis::connection& over, words what) {
-  return ask(core, over, [&](resp::writer& out) {
+resp::value ask(runtime::client_core& core, redis::connection& over, words what,
+                const bound& within) {
+  const auto write = [&](resp::writer& out) {
     out.command(what.size());
     for (const auto word : what) out.arg(word);
-  });
+  };
+  return ask(core, over, write, within);
 }
 
 resp::value no_answer(std::string why) {
@@ -44,12 +51,14 @@ resp::value no_answer(std::string why) {
   return none;
 }
 
-resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what) {
-  return not_refused(ask(core, slot, what));
+resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what,
+                      const bound& within) {
+  return not_refused(ask(core, slot, what, within));
 }
 
-resp::value answer_to(runtime::client_core& core, redis::connection& over, words what) {
-  return not_refused(ask(core, over, what));
+resp::value answer_to(runtime::client_core& core, redis::connection& over, words what,
+                      const bound& within) {
+  return not_refused(ask(core, over, what, within));
 }
 
 }  // namespace holdfast::api

@@ -10,6 +10,7 @@
 
 #include "resp/value.hpp"
 #include "resp/writer.hpp"
+#include "runtime/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::api {
@@ -17,18 +18,26 @@ namespace holdfast::api {
 using writing = std::function<void(resp::writer&)>;
 using words = std::initializer_list<std::string_view>;
 
+using runtime::bound;
+
 // Sends what `write` writes to whoever has the hash slot, or over this connection, and waits for
-// the answer; an error reply is an answer. Throws failure when there is none. Thread safety: any
-// thread.
-resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write);
-resp::value ask(runtime::client_core& core, std::uint16_t slot, words what);
-resp::value ask(runtime::client_core& core, redis::connection& over, words what);
+// the answer, for connect_timeout and response_timeout, or for what it is given, if that is less;
+// an error reply is an answer. Throws failure when there is none: `cancelled` after a stop. Thread
+// safety: any thread.
+resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write,
+                const bound& within = {});
+resp::value ask(runtime::client_core& core, std::uint16_t slot, words what,
+                const bound& within = {});
+resp::value ask(runtime::client_core& core, redis::connection& over, words what,
+                const bound& within = {});
 
 // What stands for an answer that did not come: an error reply that says why.
 resp::value no_answer(std::string why);
 
 // The same as ask, but an error reply is thrown too.
-resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what);
-resp::value answer_to(runtime::client_core& core, redis::connection& over, words what);
+resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what,
+                      const bound& within = {});
+resp::value answer_to(runtime::client_core& core, redis::connection& over, words what,
+                      const bound& within = {});
 
 }  // namespace holdfast::api

@@ -46,10 +46,11 @@ void look_at_counter(runtime::client_core& core, const dialects::foreign_recipe&
 namespace api {
 
 lock_status show_foreign(runtime::client_core& core, const dialects::foreign_recipe& layout,
-                         std::string name, dialects::foreign_holders found) {
+                         std::string name, dialects::foreign_holders found,
+                         const runtime::bound& within) {
   // First who has it longest from now: until then it is not free.
   std::ranges::stable_sort(found, std::ranges::greater{}, time_left);
-  known_clients known(core);
+  known_clients known(core, within);
   lock_status status;
   status.name = std::move(name);
   status.what = lock_status::state::held;

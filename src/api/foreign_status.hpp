@@ -7,6 +7,7 @@
 #include <holdfast/inspector.hpp>
 
 #include "dialects/foreign_recipe.hpp"
+#include "runtime/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::api {
@@ -14,7 +15,8 @@ namespace holdfast::api {
 // As inspector::status tells it, but for the dialect; somebody has it. Throws failure when the
 // client registry cannot be asked.
 lock_status show_foreign(runtime::client_core& core, const dialects::foreign_recipe& layout,
-                         std::string name, dialects::foreign_holders found);
+                         std::string name, dialects::foreign_holders found,
+                         const runtime::bound& within = {});
 
 // inspector::status and inspector::break_lock in a dialect that is another library's.
 lock_status foreign_status(runtime::client_core& core, std::string_view name, const dialect& how);

@@ -20,27 +20,29 @@ class id_generator::state {
 
   std::int64_t next() {
     core_->check_process();  // a forked child has the same block
+    // Also for the mutex: those who wait behind a caller that gets no answer do not wait anew.
+    const auto within = api::usual_bound(*core_);
     const std::lock_guard lock(guard_);
-    if (last_ == end_) fetch();
+    if (last_ == end_) fetch(within);
     return ++last_;
   }
 
  private:
-  void fetch() {
+  void fetch(const api::bound& within) {
     for (;;) {
-      const auto [added, value] = change(dialects::counter_add_from(key_, block_, end_));
+      const auto [added, value] = change(dialects::counter_add_from(key_, block_, end_), within);
       if (added) {
         last_ = value - block_;
         end_ = value;
         return;
       }
       // The server has lost ids that we gave out.
-      change(dialects::counter_compare_and_set(key_, value, end_));
+      change(dialects::counter_compare_and_set(key_, value, end_), within);
     }
   }
 
-  dialects::counted change(const dialects::once_call& asked) {
-    return api::accept(dialects::read_counted(key_, api::ask_once(*core_, asked)));
+  dialects::counted change(const dialects::once_call& asked, const api::bound& within) {
+    return api::accept(dialects::read_counted(key_, api::ask_once(*core_, asked, within)));
   }
 
   const std::shared_ptr<runtime::client_core> core_;

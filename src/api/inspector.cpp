@@ -35,7 +35,8 @@ lock_status inspector::status(std::string_view name) const {
 
 lock_listing inspector::list(std::string_view pattern, const list_options& options) const {
   auto& core = *redis_.core_;
-  api::survey survey{core};
+  api::check_stop(options);
+  api::survey survey{core, api::until_stopped(options)};
   api::lock_names names{core, pattern};
   api::key_scan scan{core, survey, options};
   lock_listing listing;

@@ -34,12 +34,13 @@ bool lock_names::read_index(survey& over, const list_options& options) {
   const dialects::held_index_place place{core_.engine().space()};
   std::string cursor = "0";
   const auto read = [&] {
-    const auto now = redis::read_time(answer_to(core_, place.slot, {"TIME"}));
+    const auto now =
+        redis::read_time(answer_to(core_, place.slot, {"TIME"}, until_stopped(options)));
     int left = most_pages;
     do {
       check_stop(options);
-      auto answer = ask(core_, place.slot,
-                        [&](resp::writer& out) { dialects::write_held_query(place, cursor, out); });
+      const auto query = [&](resp::writer& out) { dialects::write_held_query(place, cursor, out); };
+      auto answer = ask(core_, place.slot, query, until_stopped(options));
       auto page = accept(dialects::read_held(std::move(answer), now.value_or(server_time{})));
       for (auto& name : page.locks) add(std::move(name));
       cursor = std::move(page.cursor);

@@ -139,9 +139,10 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
   return broken;
 }
 
-lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known) {
-  const auto answer =
-      ask(core, key.slot(), [&](resp::writer& out) { dialects::write_inspect(key, out); });
+lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known,
+                      const bound& within) {
+  const auto query = [&](resp::writer& out) { dialects::write_inspect(key, out); };
+  const auto answer = ask(core, key.slot(), query, within);
   const auto verdict = dialects::read_inspect(answer);
   if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
   lock_status status;
@@ -164,7 +165,8 @@ lock_status status_of(runtime::client_core& core, const lock_key& key, known_cli
 
 void show(runtime::client_core& core, const lock_names& names, const list_options& options,
           survey& over, lock_listing& listing) {
-  known_clients known(core);
+  const auto within = until_stopped(options);
+  known_clients known(core, within);
   for (const auto& name : names.all()) {
     check_stop(options);
     if (listing.locks.size() == options.most) {
@@ -173,7 +175,7 @@ void show(runtime::client_core& core, const lock_names& names, const list_option
     }
     const auto key = core.engine().key_of(name);
     over.look(name, key.slot(), [&] {
-      auto found = status_of(core, key, known);
+      auto found = status_of(core, key, known, within);
       const bool is_shown =
           found.what == lock_status::state::held || found.what == lock_status::state::shut;
       if (is_shown) listing.locks.push_back(std::move(found));

@@ -14,7 +14,8 @@
 namespace holdfast::api {
 
 // Throws failure when the server cannot be asked.
-lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known);
+lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known,
+                      const runtime::bound& within = {});
 
 // Takes the lock from all who have it: their state. Throws failure also when it is no lock.
 lock_status take_away(runtime::client_core& core, const lock_key& key);

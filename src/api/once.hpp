@@ -7,27 +7,38 @@
 #include <variant>
 
 #include "dialects/holdfast/once.hpp"
+#include "runtime/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::api {
 
-// Thread safety: any thread. The first two send a request again when its answer is lost. All give
-// up when connect_timeout and twice response_timeout have passed, and throw failure.
+using runtime::bound;
+
+// Until connect_timeout and twice response_timeout have passed: of a call that asks several times,
+// all of them together.
+bound usual_bound(runtime::client_core& core);
+
+// Thread safety: any thread. The first two send a request again when its answer is lost. All throw
+// failure when the usual bound is over, or what they are given, if that is less: `unavailable` (or
+// what that says), or `cancelled` after a stop. They look at it also while they wait for an answer.
 
 // For what changes nothing. An error reply is an answer.
 resp::value ask_again(runtime::client_core& core, std::uint16_t slot,
-                      const std::function<void(resp::writer&)>& write);
+                      const std::function<void(resp::writer&)>& write, const bound& within = {});
 
-// The server executes at most one of the copies, and none after this has returned or thrown. What
-// is thrown says when one may have been executed. Throws also what the server refuses.
-dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked);
+// The server executes at most one of the copies, and none after this has returned or thrown; but
+// after a stop until `within` would have ended. What is thrown says when one may have been
+// executed. Throws also what the server refuses.
+dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked,
+                               const bound& within = {});
 
 // For what is said once and has no id. The server executes it `response_timeout` after it was sent
 // at the latest, or refuses it as late (parts/only_in_time.lua), and then it is sent again; not
-// when its answer is lost. What is thrown says when it may have been executed. An error reply is an
-// answer.
+// when its answer is lost, or given up. What is thrown says when it may have been executed. An
+// error reply is an answer.
 resp::value ask_in_time(runtime::client_core& core, std::uint16_t slot,
-                        const std::function<void(resp::writer&, server_time not_after)>& write);
+                        const std::function<void(resp::writer&, server_time not_after)>& write,
+                        const bound& within = {});
 
 // The value of what a reader returned; throws failure for a refusal.
 template <typename Verdict>

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <utility>
 
 #include <holdfast/client.hpp>
@@ -38,9 +39,11 @@ struct reservation {
 };
 
 reservation take(runtime::client_core& core, const dialects::value_key& key,
-                 const rate_limit& limit, std::uint32_t permits, microseconds longest) {
-  const auto reply = api::ask_once(core, dialects::rate_take(key, time_of(permits, limit),
-                                                             time_of(limit.burst, limit), longest));
+                 const rate_limit& limit, std::uint32_t permits, microseconds longest,
+                 const api::bound& within = {}) {
+  const auto reply = api::ask_once(
+      core, dialects::rate_take(key, time_of(permits, limit), time_of(limit.burst, limit), longest),
+      within);
   auto verdict = dialects::read_rate(key, reply);
   if (const auto* exceeded = std::get_if<dialects::rate_exceeded>(&verdict)) {
     return {{false, exceeded->wait}};
@@ -49,12 +52,18 @@ reservation take(runtime::client_core& core, const dialects::value_key& key,
   return {{true, std::max(due - reply.now, microseconds{0})}, due};
 }
 
+// Waits no longer for that than for one answer: its caller has been called off.
 void give_back(runtime::client_core& core, const dialects::value_key& key, const rate_limit& limit,
-               std::uint32_t permits, server_time due) {
-  const auto reply = api::ask_once(
-      core,
-      dialects::rate_give_back(key, time_of(permits, limit), time_of(limit.burst, limit), due));
-  (void)api::accept(dialects::read_given_back(key, reply));
+               std::uint32_t permits, server_time due) noexcept {
+  try {
+    const auto reply = api::ask_once(
+        core,
+        dialects::rate_give_back(key, time_of(permits, limit), time_of(limit.burst, limit), due),
+        {net::now() + core.engine().options().response_timeout});
+    (void)api::accept(dialects::read_given_back(key, reply));
+  } catch (const std::exception&) {
+    // They come back with time.
+  }
 }
 
 }  // namespace
@@ -85,20 +94,25 @@ void rate_limiter::acquire(std::uint32_t n, const acquire_options& options,
   const auto timeout = options.timeout.value_or(core_->engine().options().default_timeout);
   api::check_timeout(timeout);
   if (stop.stop_requested()) throw failure{errc::cancelled};
-  const auto [verdict, due] = take(*core_, *key_, limit_, n, std::min(timeout, longest_wait));
+  const auto ends = timeout < longest_wait ? net::now() + timeout : monotonic_time::max();
+  // Without time to wait it asks once.
+  const bool waits = timeout > milliseconds{0};
+  const auto [verdict, due] = take(*core_, *key_, limit_, n, std::min(timeout, longest_wait),
+                                   {waits ? ends : monotonic_time::max(), stop, errc::timed_out});
   if (!verdict.taken) {
     throw failure{errc::timed_out,
                   "the permits will be there in " +
                       std::to_string(std::chrono::ceil<milliseconds>(verdict.wait).count()) +
                       " ms, which is longer than the timeout"};
   }
-  if (api::wait_till(net::now() + verdict.wait, stop)) return;
-  try {
-    give_back(*core_, *key_, limit_, n, due);
-  } catch (const failure&) {
-    // They come back with time.
-  }
-  throw failure{errc::cancelled};
+  const auto usable = net::now() + verdict.wait;
+  // The server does not know how long its answer was under way, and what came before.
+  const auto late = core_->engine().options().response_timeout;
+  const bool is_in_time = ends == monotonic_time::max() || usable <= ends + late;
+  if (is_in_time && api::wait_till(usable, stop)) return;
+  give_back(*core_, *key_, limit_, n, due);
+  if (is_in_time) throw failure{errc::cancelled};
+  throw failure{errc::timed_out, "the server's answer came too late to wait for the permits"};
 }
 
 }  // namespace holdfast

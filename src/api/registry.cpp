@@ -8,11 +8,12 @@
 
 namespace holdfast::api {
 
-void look_up(runtime::client_core& core, const std::string& client, holder& owner) {
+void look_up(runtime::client_core& core, const std::string& client, holder& owner,
+             const runtime::bound& within) {
   if (client.empty()) return;
   const dialects::client_place place{core.engine().space(), client};
-  const auto answer =
-      ask(core, place.slot, [&](resp::writer& out) { dialects::write_client_query(place, out); });
+  const auto query = [&](resp::writer& out) { dialects::write_client_query(place, out); };
+  const auto answer = ask(core, place.slot, query, within);
   const auto entry = accept(dialects::read_client(answer));
   if (!entry) return;
   owner.host = entry->host;
@@ -23,11 +24,11 @@ void look_up(runtime::client_core& core, const std::string& client, holder& owne
 
 void known_clients::look(const std::string& client, holder& owner) {
   auto& engine = core_.engine();
-  if (!engine.is_cluster() || client.empty()) return look_up(core_, client, owner);
+  if (!engine.is_cluster() || client.empty()) return look_up(core_, client, owner, within_);
   auto& at = engine.at(dialects::client_place{engine.space(), client}.slot);
   if (silent_.contains(&at)) return;
   try {
-    look_up(core_, client, owner);
+    look_up(core_, client, owner, within_);
   } catch (const failure& why) {
     if (why.reason() != errc::unavailable && why.reason() != errc::loading) throw;
     if (!at.connection.is_up()) silent_.insert(&at);

@@ -4,29 +4,34 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <holdfast/holder.hpp>
 
+#include "runtime/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::api {
 
 // Adds what the client registry knows; an entry that is gone leaves the fields empty. `client`: see
 // dialects::parse_owner. Throws failure when the server cannot be asked.
-void look_up(runtime::client_core& core, const std::string& client, holder& owner);
+void look_up(runtime::client_core& core, const std::string& client, holder& owner,
+             const runtime::bound& within = {});
 
 // What the registry knows of clients, each asked for once. In a cluster an entry may be at another
 // node than the lock: if that node cannot be asked, the entry counts as gone, and the node is not
 // asked again.
 class known_clients {
  public:
-  explicit known_clients(runtime::client_core& core) : core_(core) {}
+  explicit known_clients(runtime::client_core& core, runtime::bound within = {})
+      : core_(core), within_(std::move(within)) {}
   holder who(const std::string& client, std::string id);
 
  private:
   void look(const std::string& client, holder& owner);
 
   runtime::client_core& core_;
+  const runtime::bound within_;  // of each round trip
   std::map<std::string, holder> known_;
   std::set<const runtime::master*> silent_;
 };

@@ -92,9 +92,11 @@ void semaphore::set_permits(std::uint32_t count) const {
     if (foreign == nullptr) return dialects::write_set_permits(key, count, not_after, out);
     foreign->write_set_permits(name(), count, not_after, out);
   };
+  const auto within = api::usual_bound(core);
   bool done = false;
   while (!done) {
-    done = api::accept(dialects::read_permits_set(key, api::ask_in_time(core, key.slot(), write)));
+    const auto answer = api::ask_in_time(core, key.slot(), write, within);
+    done = api::accept(dialects::read_permits_set(key, answer));
   }
 }
 

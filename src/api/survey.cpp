@@ -19,11 +19,12 @@ bool may_pass(errc reason) {
 
 }  // namespace
 
-survey::survey(runtime::client_core& core) : core_(core) {
+survey::survey(runtime::client_core& core, const bound& within) : core_(core) {
   if (!is_cluster()) return;
   try {
-    ask(core_, 0, {"PING"});
-  } catch (const failure&) {
+    ask(core_, 0, {"PING"}, within);
+  } catch (const failure& why) {
+    if (why.reason() == errc::cancelled) throw;
     // It was sent to the master of slot 0, if that is known.
     if (core_.engine().its_cluster()->shares().empty()) throw;
   }

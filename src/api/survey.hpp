@@ -9,6 +9,7 @@
 #include <holdfast/errc.hpp>
 #include <holdfast/inspector.hpp>
 
+#include "runtime/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::api {
@@ -18,7 +19,7 @@ namespace holdfast::api {
 class survey {
  public:
   // Asks a node of a cluster for the masters, where they are not known yet.
-  explicit survey(runtime::client_core& core);
+  explicit survey(runtime::client_core& core, const runtime::bound& within = {});
 
   // Walks over each server that has keys, but for one that was of no use before. Throws failure if
   // none could be asked.

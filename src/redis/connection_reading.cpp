@@ -200,6 +200,7 @@ void connection::lead(waiter& w) {
     } else if (tear_down_if_overdue()) {
       return;
     }
+    if (leads) (void)w.time_left();  // it has no more than that, whatever comes
     if (leads && w.is_finished()) {
       const late_wake_ups woken;
       scoped_mutex lock(mutex_);
@@ -259,8 +260,9 @@ void connection::poll_socket(waiter& w) {
     pollfd polled[2] = {{link_.fd(), POLLIN, 0}, {interrupt_.fd(), POLLIN, 0}};
     timespec timeout{};
     // Who listens looks up now and then, since others may have asked something meanwhile.
-    const nanoseconds left =
+    nanoseconds left =
         due_ == monotonic_time::max() ? settings_.response_timeout : due_ - net::now();
+    if (const auto own = w.time_left()) left = std::min(left, *own);
     const auto wait = std::max(nanoseconds{0}, left).count();
     timeout = {wait / 1'000'000'000, wait % 1'000'000'000};
     ::ppoll(polled, 2, &timeout, nullptr);

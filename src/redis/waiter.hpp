@@ -3,8 +3,10 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "base/futex.hpp"
 #include "net/clock.hpp"
@@ -48,6 +50,17 @@ class waiter {
   bool has_companion() const noexcept { return companion_ != nullptr; }
   void tell_companion() const {
     if (companion_ != nullptr) companion_->before_sleep();
+  }
+
+  // When the thread goes on although its operation is not finished: what it waits for is then given
+  // up by whoever drives. Before it drives.
+  void set_deadline(monotonic_time when) noexcept { deadline_ = when; }
+  // How long it may wait from now on; none left: it is finished from now on.
+  std::optional<nanoseconds> time_left() noexcept {
+    if (deadline_ == monotonic_time::max()) return std::nullopt;
+    const auto left = deadline_ - net::now();
+    if (left <= nanoseconds{0}) word_.fetch_or(is_done, std::memory_order_acq_rel);
+    return std::max(nanoseconds{0}, left);
   }
 
   // How much longer than usual the server is known to take for the next answer: so much longer is
@@ -96,7 +109,7 @@ class waiter {
   void clear_role() noexcept { word_.fetch_and(~has_role, std::memory_order_acq_rel); }
   void clear_done() noexcept { word_.fetch_and(~is_done, std::memory_order_acq_rel); }
 
-  // Sleeps until done or offered the role.
+  // Sleeps until done or offered the role, or until its deadline, when it is done.
   void sleep() {
     if (!is_finished()) tell_companion();
     for (;;) {
@@ -106,7 +119,12 @@ class waiter {
           !word_.compare_exchange_weak(word, word | is_asleep, std::memory_order_acq_rel)) {
         continue;
       }
-      futex_wait(word_, word | is_asleep);
+      const auto left = time_left();
+      if (!left) {
+        futex_wait(word_, word | is_asleep);
+      } else if (*left > nanoseconds{0}) {
+        futex_wait(word_, word | is_asleep, *left);
+      }
     }
     word_.fetch_and(~is_asleep, std::memory_order_acq_rel);
   }
@@ -139,6 +157,7 @@ class waiter {
 
   const kind kind_;
   nanoseconds longer_{0};
+  monotonic_time deadline_ = monotonic_time::max();
   companion* companion_ = nullptr;
   std::atomic<connection*> home_;
   std::atomic<std::uint32_t> word_{0};

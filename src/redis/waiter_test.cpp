@@ -28,6 +28,18 @@ TEST(Waiter, KeepsARoleThatCameTogetherWithTheEnd) {
   EXPECT_TRUE(w.was_offered_role());
 }
 
+TEST(Waiter, IsDoneAtItsDeadline) {
+  waiter w(kind::caller);
+  const auto deadline = net::now() + milliseconds{20};
+  w.set_deadline(deadline);
+  EXPECT_GT(w.time_left(), nanoseconds{0});
+  EXPECT_FALSE(w.is_finished());
+  w.sleep();
+  EXPECT_TRUE(w.is_finished());
+  EXPECT_GE(net::now(), deadline);
+  EXPECT_FALSE(w.offer_role());
+}
+
 TEST(Waiter, RefusesTheRoleWhenDone) {
   waiter w(kind::caller);
   w.done();

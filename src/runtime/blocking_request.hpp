@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <stop_token>
 
 #include <holdfast/result.hpp>
 
@@ -9,49 +11,35 @@
 
 namespace holdfast::runtime {
 
-// Lives on the stack of the calling thread. It ends in bounded time: the connection answers or
-// fails every request within connect and response time-out. Thread safety: one thread.
-class blocking_request final : public redis::request {
+// How long a call waits for the server: until `ends`, and until it is stopped.
+struct bound {
+  monotonic_time ends = monotonic_time::max();
+  std::stop_token stop{};
+  errc at_end = errc::unavailable;  // what the caller throws then
+};
+
+// A command that is given up goes its way without its caller: it may be executed as late as the
+// command itself allows. If it has not been sent yet, it never is. Thread safety: one thread.
+class blocking_request final {
  public:
-  // May be called again when the command is sent again.
+  // May be called again when the command is sent again, but not after its run has ended.
   using writing = std::function<void(resp::writer&, monotonic_time sent_at)>;
 
-  explicit blocking_request(writing how) : write_(std::move(how)) {}
+  explicit blocking_request(writing how);
 
-  // Sends it and waits. Error replies of the server are values here. May be called again.
-  result<resp::value> run(redis::connection& over) {
-    redis::connection::prepare_to_drive();
-    redis::waiter self{redis::waiter::kind::caller, &over};
-    waiter_ = &self;
-    broken_.reset();
-    set_sleeper(&self);
-    over.submit(*this, redis::connection::delivery::driven);
-    over.drive(self);
-    if (broken_) return failure{broken_->code, broken_->detail};
-    return std::move(reply_);
-  }
+  // Sends it and waits. Error replies of the server are values here. May be called again, unless
+  // it was given up. Fails with `unavailable` at the end, and with `cancelled` after a stop.
+  result<resp::value> run(redis::connection& over, const bound& within);
+
+  monotonic_time sent_at() const noexcept;
 
   // After a run without an answer: what is known about the command, and why there is none.
-  redis::fate fate() const noexcept { return fate_; }
-  const redis::breakdown& breakdown() const noexcept { return *broken_; }
+  redis::fate fate() const noexcept;
+  const redis::breakdown& breakdown() const noexcept;
 
  private:
-  void write(resp::writer& out, monotonic_time sent_at) override { write_(out, sent_at); }
-  void on_reply(resp::value& reply) override {
-    reply_ = std::move(reply);
-    waiter_->done();
-  }
-  void on_failed(redis::fate what, const redis::breakdown& why) override {
-    fate_ = what;
-    broken_ = redis::copy(why);
-    waiter_->done();
-  }
-
-  writing write_;
-  redis::waiter* waiter_ = nullptr;
-  resp::value reply_;
-  std::optional<redis::breakdown> broken_;
-  redis::fate fate_ = redis::fate::not_sent;
+  class copy;
+  std::shared_ptr<copy> copy_;  // the connection may need it for longer than we do
 };
 
 }  // namespace holdfast::runtime

@@ -225,13 +225,14 @@ result<void> tenure::extend(milliseconds duration) {
   longer.lease = duration;
   const dialects::claim* const only = &longer;
   const auto timeout = engine_.options().response_timeout;
+  const bound within{net::now() + engine_.options().connect_timeout + timeout};
   blocking_request asked([&](resp::writer& out, monotonic_time sent_at) {
     const auto sent = engine_.clock(slot()).at(sent_at);
     spec_->recipe->write_renew({&only, 1}, leasing::not_after(sent, timeout), out);
   });
   for (bool again = true;; again = false) {
     if (!held()) return failure{errc::lost, "the lease had ended before it was extended"};
-    auto answer = asked.run(engine_.connection(slot()));
+    auto answer = asked.run(engine_.connection(slot()), within);
     if (!answer) return answer.error();
     const auto verdict = without_delay(spec_->recipe->read_renew(*answer, 0));
     const auto now = follow_clock_rate(net::now());

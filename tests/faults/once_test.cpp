@@ -156,6 +156,28 @@ TEST_P(Once, NothingCountsOnceTheCallerWasToldThatItFailed) {
   EXPECT_EQ(server().command({"GET", "hf:counter:{hits}"}).text, "2");
 }
 
+// A call that gave up does not take its permits afterwards.
+TEST_P(Once, NoPermitIsTakenAfterTheTimeout) {
+  const rate_limit slow{.rate = 0.01, .burst = 10};
+  fault_proxy network{net::unix_endpoint{server().socket()}};
+  const client redis{network.url(), patient()}, direct{server().url()};
+  const auto calls = redis.rate_limiter("calls", slow);
+  calls.acquire();
+  const auto scripts = [&] { return server().calls("evalsha") + server().calls("eval"); };
+  const auto before = scripts();
+  network.stall(toward::server);
+  try {
+    calls.acquire(3, {.timeout = 50ms});
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const failure& why) {
+    EXPECT_EQ(why.reason(), errc::timed_out);
+    EXPECT_THAT(why.what(), ::testing::HasSubstr("may have been executed"));
+  }
+  network.heal();
+  EXPECT_TRUE(eventually([&] { return scripts() > before; })) << "the request never came";
+  EXPECT_TRUE(direct.rate_limiter("calls", slow).try_acquire(9));
+}
+
 TEST_P(Once, TheSameRequestIsSentAgainWhenTheServerIsSilent) {
   fault_proxy network{net::unix_endpoint{server().socket()}};
   const client redis{network.url(), impatient()};

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <utility>
 
 #include <holdfast/client.hpp>
@@ -54,16 +53,12 @@ reservation take(runtime::client_core& core, const dialects::value_key& key,
 
 // Waits no longer for that than for one answer: its caller has been called off.
 void give_back(runtime::client_core& core, const dialects::value_key& key, const rate_limit& limit,
-               std::uint32_t permits, server_time due) noexcept {
-  try {
-    const auto reply = api::ask_once(
-        core,
-        dialects::rate_give_back(key, time_of(permits, limit), time_of(limit.burst, limit), due),
-        {net::now() + core.engine().options().response_timeout});
-    (void)api::accept(dialects::read_given_back(key, reply));
-  } catch (const std::exception&) {
-    // They come back with time.
-  }
+               std::uint32_t permits, server_time due) {
+  const auto reply = api::ask_once(
+      core,
+      dialects::rate_give_back(key, time_of(permits, limit), time_of(limit.burst, limit), due),
+      {net::now() + core.engine().options().response_timeout});
+  (void)api::accept(dialects::read_given_back(key, reply));
 }
 
 }  // namespace
@@ -110,7 +105,11 @@ void rate_limiter::acquire(std::uint32_t n, const acquire_options& options,
   const auto late = core_->engine().options().response_timeout;
   const bool is_in_time = ends == monotonic_time::max() || usable <= ends + late;
   if (is_in_time && api::wait_till(usable, stop)) return;
-  give_back(*core_, *key_, limit_, n, due);
+  try {
+    give_back(*core_, *key_, limit_, n, due);
+  } catch (const failure&) {
+    // They come back with time.
+  }
   if (is_in_time) throw failure{errc::cancelled};
   throw failure{errc::timed_out, "the server's answer came too late to wait for the permits"};
 }

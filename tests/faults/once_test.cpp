@@ -178,6 +178,30 @@ TEST_P(Once, NoPermitIsTakenAfterTheTimeout) {
   EXPECT_TRUE(direct.rate_limiter("calls", slow).try_acquire(9));
 }
 
+// It waited for the connection, which comes when nobody waits any more.
+TEST_P(Once, WhatWasCalledOffBeforeItWasSentIsNeverSent) {
+  const rate_limit slow{.rate = 0.01, .burst = 10};
+  fault_proxy network{net::unix_endpoint{server().socket()}};
+  network.stall(toward::server);
+  const client redis{network.url(), patient()}, direct{server().url()};
+  const auto calls = redis.rate_limiter("calls", slow);
+  std::stop_source stop;
+  std::jthread stops([&] {
+    (void)eventually([&] { return network.connections() > 0; });
+    stop.request_stop();
+  });
+  try {
+    calls.acquire(3, {.timeout = 1h}, stop.get_token());
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const failure& why) {
+    EXPECT_EQ(why.reason(), errc::cancelled);
+    EXPECT_THAT(why.what(), ::testing::Not(::testing::HasSubstr("may have been executed")));
+  }
+  network.heal();
+  EXPECT_EQ(redis.counter("hits").add(), 1);  // behind it
+  EXPECT_TRUE(direct.rate_limiter("calls", slow).try_acquire(10));
+}
+
 TEST_P(Once, TheSameRequestIsSentAgainWhenTheServerIsSilent) {
   fault_proxy network{net::unix_endpoint{server().socket()}};
   const client redis{network.url(), impatient()};

@@ -8,6 +8,7 @@
 #include "faults/faulty_server.hpp"
 #include "net/clock.hpp"
 #include "support/fake_server.hpp"
+#include "support/pause.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -73,7 +74,7 @@ TEST(Unanswered, ACallThatIsStoppedEnds) {
     return [=](const client& redis) {
       std::stop_source stop;
       const std::jthread stops([&] {
-        std::this_thread::sleep_for(50ms);
+        support::pause(50ms);
         stop.request_stop();
       });
       action(redis, stop.get_token());

@@ -97,14 +97,18 @@ struct list_options {
 /// What a bounded listing found.
 struct lock_listing {
   std::vector<lock_status> locks;  ///< Sorted by name.
-  /// False when a bound was reached before the end, and when some could not be looked at.
+  /// Each lock that was held all the time is here. False when the list was `cut_short`, and when it
+  /// is `indexed`, since the index cannot promise this.
   bool complete = true;
+  /// The search ended before its end: there are more than `most`, `most_scanned` was reached, or
+  /// some could not be looked at (`unseen`). `holdfast ls` has an exit code of its own for this.
+  bool cut_short = false;
   /// There were more keys than `most_scanned`, so the names of Holdfast's locks come from the
-  /// index. These are not in it: locks that have been held for less than half a second (of those
-  /// that are held again and again for so short, a client writes down one name in 5 s); locks whose
-  /// clients may not write the index, or could not at that moment; for a minute, locks that only
-  /// the old server knew before a failover, or that were written before the server lost its data;
-  /// latches without waiters that were set more than a day ago, or before such a loss.
+  /// index. These may be missing there: locks that have been held for less than half a second (of
+  /// those that are held again and again for so short, a client writes down one name in 5 s); locks
+  /// whose clients may not write the index, or could not at that moment; for a minute, locks that
+  /// only the old server knew before a failover, or that were written before the server lost its
+  /// data; latches without waiters that were set more than a day ago, or before such a loss.
   bool indexed = false;
   std::vector<unseen_locks> unseen;
 };
@@ -142,8 +146,9 @@ class inspector {
   /// as in a shell, byte by byte. A pattern without these is one name, which is looked up directly.
   /// Up to `most_scanned` keys are looked at by SCAN. When there are more, names come from the
   /// *index of held locks*, however many keys of others there are: `indexed` says so, and what may
-  /// be missing then. A lock that cannot be looked at, or a master of a cluster that does not
-  /// answer, hides no others: it is named in `unseen`. Throws `failure` when nothing could be seen.
+  /// be missing then, so such a list is never `complete`. A lock that cannot be looked at, or a
+  /// master of a cluster that does not answer, hides no others: it is named in `unseen`. Throws
+  /// `failure` when nothing could be seen.
   [[nodiscard]] lock_listing list(std::string_view pattern = "*",
                                   const list_options& options = {}) const;
 

@@ -79,25 +79,22 @@ lock_listing inspector::list_all_dialects(std::string_view pattern,
   api::check_stop(options);
   api::survey survey{core, api::until_stopped(options)};
   api::lock_names ours{core, pattern};
+  api::shown_locks found{core, survey, options};
   collection others{core, pattern, survey, options};
   api::key_scan scan{core, survey, options};
+  // Of those that we may have, so many may be ours.
+  const auto left = [&] { return options.most - std::min(options.most, others.found().size()); };
   lock_listing listing;
   listing.indexed = scan.count() > options.most_scanned && ours.read_index(survey, options);
-  listing.complete = scan.walk("*", [&](std::vector<std::string> keys) {
+  listing.cut_short = !scan.walk("*", [&](std::vector<std::string> keys) {
     for (const auto& key : keys) ours.add_key(key);
     others.look_at(std::move(keys));
-    return ours.all().size() + others.found().size() <= options.most;
+    return others.found().size() <= options.most && !found.are_more_than(left(), ours);
   });
-  api::show(core, ours, options, survey, listing);
-  auto& all = listing.locks;
-  std::ranges::move(others.found(), std::back_inserter(all));
-  std::ranges::stable_sort(all, {}, &lock_status::name);
-  if (all.size() > options.most) {
-    all.resize(options.most);
-    listing.complete = false;
-  }
-  listing.unseen = survey.unseen();
-  if (!listing.unseen.empty()) listing.complete = false;
+  found.look_at(ours, options.most);
+  listing.locks = std::move(found.all());
+  std::ranges::move(others.found(), std::back_inserter(listing.locks));
+  api::finish(listing, options, survey);
   return listing;
 }
 

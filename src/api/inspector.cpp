@@ -12,19 +12,6 @@
 
 namespace holdfast {
 
-namespace {
-
-// True when all keys have been looked at.
-bool search(api::key_scan& scan, runtime::client_core& core, std::size_t most,
-            api::lock_names& names) {
-  return scan.walk(core.engine().space().named("{*}"), [&](const std::vector<std::string>& keys) {
-    for (const auto& key : keys) names.add_key(key);
-    return names.all().size() <= most;
-  });
-}
-
-}  // namespace
-
 inspector::inspector(client redis) : redis_(std::move(redis)) {}
 
 lock_status inspector::status(std::string_view name) const {
@@ -38,6 +25,7 @@ lock_listing inspector::list(std::string_view pattern, const list_options& optio
   api::check_stop(options);
   api::survey survey{core, api::until_stopped(options)};
   api::lock_names names{core, pattern};
+  api::shown_locks found{core, survey, options};
   api::key_scan scan{core, survey, options};
   lock_listing listing;
   if (api::is_one_name(pattern)) {
@@ -45,11 +33,18 @@ lock_listing inspector::list(std::string_view pattern, const list_options& optio
   } else {
     listing.indexed = scan.count() > options.most_scanned && names.read_index(survey, options);
     // Where there is no index, as far as the search may go.
-    if (!listing.indexed) listing.complete = search(scan, core, options.most, names);
+    const auto search = [&] {
+      return scan.walk(core.engine().space().named("{*}"),
+                       [&](const std::vector<std::string>& keys) {
+                         for (const auto& key : keys) names.add_key(key);
+                         return !found.are_more_than(options.most, names);
+                       });
+    };
+    listing.cut_short = !listing.indexed && !search();
   }
-  api::show(core, names, options, survey, listing);
-  listing.unseen = survey.unseen();
-  if (!listing.unseen.empty()) listing.complete = false;
+  found.look_at(names, options.most);
+  listing.locks = std::move(found.all());
+  api::finish(listing, options, survey);
   return listing;
 }
 

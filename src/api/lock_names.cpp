@@ -1,5 +1,6 @@
 #include "api/lock_names.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/ask.hpp"
@@ -23,7 +24,15 @@ bool is_one_name(std::string_view pattern) noexcept {
 }
 
 void lock_names::add(std::string name) {
-  if (matches(pattern_, name)) names_.insert(std::move(name));
+  if (!matches(pattern_, name)) return;
+  if (const auto [place, is_new] = names_.insert(std::move(name)); is_new) {
+    untaken_.push_back(*place);
+  }
+}
+
+std::vector<std::string> lock_names::take() {
+  std::ranges::sort(untaken_);
+  return std::exchange(untaken_, {});
 }
 
 void lock_names::add_key(std::string_view key) {

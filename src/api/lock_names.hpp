@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/inspector.hpp>
 
@@ -28,12 +29,16 @@ class lock_names {
   // read, which is noted then. Throws failure when it is to stop.
   bool read_index(survey& over, const list_options& options);
 
-  const std::set<std::string>& all() const noexcept { return names_; }
+  // How many have not been taken.
+  std::size_t untaken() const noexcept { return untaken_.size(); }
+  // Those that came since the last call, sorted. None is taken twice.
+  std::vector<std::string> take();
 
  private:
   runtime::client_core& core_;
   const std::string_view pattern_;
-  std::set<std::string> names_;
+  std::set<std::string> names_;  // all that came
+  std::vector<std::string> untaken_;
 };
 
 }  // namespace holdfast::api

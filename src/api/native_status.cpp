@@ -1,5 +1,6 @@
 #include "api/native_status.hpp"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -163,24 +164,34 @@ lock_status status_of(runtime::client_core& core, const lock_key& key, known_cli
   return status;
 }
 
-void show(runtime::client_core& core, const lock_names& names, const list_options& options,
-          survey& over, lock_listing& listing) {
-  const auto within = until_stopped(options);
-  known_clients known(core, within);
-  for (const auto& name : names.all()) {
-    check_stop(options);
-    if (listing.locks.size() == options.most) {
-      listing.complete = false;
-      break;
-    }
-    const auto key = core.engine().key_of(name);
-    over.look(name, key.slot(), [&] {
-      auto found = status_of(core, key, known, within);
+void shown_locks::look_at(lock_names& names, std::size_t most) {
+  for (const auto& name : names.take()) {
+    check_stop(options_);
+    if (locks_.size() > most) return;
+    const auto key = core_.engine().key_of(name);
+    survey_.look(name, key.slot(), [&] {
+      auto found = status_of(core_, key, known_, until_stopped(options_));
       const bool is_shown =
           found.what == lock_status::state::held || found.what == lock_status::state::shut;
-      if (is_shown) listing.locks.push_back(std::move(found));
+      if (is_shown) locks_.push_back(std::move(found));
     });
   }
+}
+
+bool shown_locks::are_more_than(std::size_t most, lock_names& names) {
+  if (locks_.size() + names.untaken() > most) look_at(names, most);
+  return locks_.size() > most;
+}
+
+void finish(lock_listing& listing, const list_options& options, survey& over) {
+  std::ranges::stable_sort(listing.locks, {}, &lock_status::name);
+  if (listing.locks.size() > options.most) {
+    listing.locks.resize(options.most);
+    listing.cut_short = true;
+  }
+  listing.unseen = over.unseen();
+  if (!listing.unseen.empty()) listing.cut_short = true;
+  listing.complete = !listing.cut_short && !listing.indexed;
 }
 
 }  // namespace holdfast::api

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include <holdfast/inspector.hpp>
 
@@ -20,9 +21,32 @@ lock_status status_of(runtime::client_core& core, const lock_key& key, known_cli
 // Takes the lock from all who have it: their state. Throws failure also when it is no lock.
 lock_status take_away(runtime::client_core& core, const lock_key& key);
 
-// Adds to a listing those of the locks with these names that are held or shut, as many as may be
-// shown. What cannot be looked at is noted. Throws failure when it is to stop.
-void show(runtime::client_core& core, const lock_names& names, const list_options& options,
-          survey& over, lock_listing& listing);
+// Those of the locks with some names that are held or shut. A name says little: an index names
+// locks that are free by now, and a key may hold something else. Thread safety: one thread.
+class shown_locks {
+ public:
+  // `options` must outlive it.
+  shown_locks(runtime::client_core& core, survey& over, const list_options& options)
+      : survey_(over), options_(options), core_(core), known_(core, until_stopped(options)) {}
+
+  // Looks at those that were not taken before, until it has more than `most`. Then it has one too
+  // many, which proves that there are more. What cannot be looked at is noted. Throws failure when
+  // it is to stop.
+  void look_at(lock_names& names, std::size_t most);
+  // The same when there could be more than `most`, so that a search can end early. True: there are.
+  bool are_more_than(std::size_t most, lock_names& names);
+
+  std::vector<lock_status>& all() noexcept { return locks_; }
+
+ private:
+  survey& survey_;
+  const list_options& options_;
+  runtime::client_core& core_;
+  known_clients known_;
+  std::vector<lock_status> locks_;
+};
+
+// Sorts what was found, and shows no more than may be shown.
+void finish(lock_listing& listing, const list_options& options, survey& over);
 
 }  // namespace holdfast::api

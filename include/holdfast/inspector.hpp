@@ -157,10 +157,11 @@ class inspector {
   /// environment after a colon. A text that many libraries could have drawn (a uuid, for example)
   /// is a plain lock whose library is not known: the dialect `token`, and the whole key is its
   /// name. Locks that never end are listed too. A guess: another text of the same form is taken for
-  /// a lock, and what looks like none that is known here is left out. Other libraries have no
-  /// index, so the search ends after `most_scanned` keys, and is not complete then. It looks at
-  /// each key that is not Holdfast's by a command for 100 of them, so it needs the right to read
-  /// every key. Over a cluster all masters are looked at.
+  /// a lock, and what looks like none that is known here is left out. For a pattern that is one
+  /// name, what `find_foreign` recognises is listed as well: any text at the key of that name.
+  /// Other libraries have no index, so the search ends after `most_scanned` keys, and is not
+  /// complete then. It looks at each key that is not Holdfast's by a command for 100 of them, so it
+  /// needs the right to read every key. Over a cluster all masters are looked at.
   [[nodiscard]] lock_listing list_all_dialects(std::string_view pattern = "*",
                                                const list_options& options = {}) const;
 

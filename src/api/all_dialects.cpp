@@ -1,6 +1,10 @@
 // Locks of a server, whoever wrote them.
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <holdfast/inspector.hpp>
@@ -45,6 +49,14 @@ class collection {
     }
   }
 
+  // The pattern is one name. What stands at a key that libraries make of it is shown whatever it is
+  // called in their dialect, as `find_foreign` does.
+  void look_at_name() {
+    auto keys = dialects::keys_of(pattern_);
+    named_ = {keys.begin(), keys.end()};
+    look_at(std::move(keys));
+  }
+
   std::vector<lock_status>& found() noexcept { return found_; }
 
  private:
@@ -52,8 +64,8 @@ class collection {
     const auto query = [&](resp::writer& out) { dialects::write_look(keys, out); };
     const auto kept = api::accept(dialects::read_look(keys, api::ask(core_, slot, query, within_)));
     for (const auto& one : kept) {
-      auto lock = dialects::recognise(one);
-      if (!lock || !matches(pattern_, lock->name)) continue;
+      auto lock = recognise(one);
+      if (!lock) continue;
       if (!known_.emplace(one.key).second) continue;  // SCAN may tell a key twice
       found_.push_back(api::show_foreign(core_, *lock->layout, std::move(lock->name),
                                          std::move(lock->holders), within_));
@@ -62,10 +74,17 @@ class collection {
     }
   }
 
+  std::optional<dialects::recognised> recognise(const dialects::kept& one) const {
+    if (named_.contains(one.key)) return dialects::recognise_for(pattern_, one);
+    auto lock = dialects::recognise(one);
+    return lock && matches(pattern_, lock->name) ? std::move(lock) : std::nullopt;
+  }
+
   runtime::client_core& core_;
   const std::string_view pattern_;
   api::survey& survey_;
   const runtime::bound within_;  // of each round trip
+  std::set<std::string, std::less<>> named_;
   std::set<std::string> known_;  // keys of what was found
   std::vector<lock_status> found_;
 };
@@ -85,7 +104,13 @@ lock_listing inspector::list_all_dialects(std::string_view pattern,
   // Of those that we may have, so many may be ours.
   const auto left = [&] { return options.most - std::min(options.most, others.found().size()); };
   lock_listing listing;
-  listing.indexed = scan.count() > options.most_scanned && ours.read_index(survey, options);
+  const bool is_large = scan.count() > options.most_scanned;
+  if (api::is_one_name(pattern)) {
+    ours.add(std::string{pattern});
+    others.look_at_name();
+  } else {
+    listing.indexed = is_large && ours.read_index(survey, options);
+  }
   listing.cut_short = !scan.walk("*", [&](std::vector<std::string> keys) {
     for (const auto& key : keys) ours.add_key(key);
     others.look_at(std::move(keys));

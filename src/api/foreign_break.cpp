@@ -1,5 +1,4 @@
 // Taking locks of other libraries away, and finding those that a name may mean.
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -88,23 +87,11 @@ std::vector<lock_status> inspector::find_foreign(std::string_view name) const {
   auto& core = *redis_.core_;
   std::vector<lock_status> found;
   if (!core.engine().space().tenant().empty()) return found;  // no other library knows of tenants
-  // What libraries make of a name; the key of a Spring registry cannot be guessed.
-  constexpr std::array<std::array<std::string_view, 2>, 9> around = {{{"", ""},
-                                                                      {"lock:", ""},
-                                                                      {"LOCK_", ""},
-                                                                      {"job-lock:default:", ""},
-                                                                      {"rueidislock:0:", ""},
-                                                                      {"mutex:", ""},
-                                                                      {"redlock:", ""},
-                                                                      {"semaphore:", ""},
-                                                                      {"", ":lock"}}};
-  for (const auto& [before, behind] : around) {
-    const std::vector<std::string> key{std::string(before) + std::string(name) +
-                                       std::string(behind)};
-    const auto there = look_at(core, key);
+  for (const auto& key : dialects::keys_of(name)) {
+    const std::vector<std::string> one{key};  // what is found there points to it
+    const auto there = look_at(core, one);
     if (!there) continue;
-    auto lock = dialects::recognise(*there);
-    if (!lock && key[0] == name) lock = dialects::recognise_at(*there);
+    auto lock = dialects::recognise_for(name, *there);
     if (!lock) continue;
     found.push_back(
         api::show_foreign(core, *lock->layout, std::move(lock->name), std::move(lock->holders)));

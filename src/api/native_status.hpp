@@ -6,6 +6,7 @@
 
 #include <holdfast/inspector.hpp>
 
+#include "api/key_scan.hpp"
 #include "api/lock_names.hpp"
 #include "api/registry.hpp"
 #include "api/survey.hpp"

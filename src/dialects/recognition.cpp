@@ -277,9 +277,26 @@ std::optional<recognised> recognise(const kept& what) {
   return found && found->name.empty() ? std::nullopt : std::move(found);
 }
 
-std::optional<recognised> recognise_at(const kept& what) {
+std::vector<std::string> keys_of(std::string_view name) {
+  constexpr std::array<std::array<std::string_view, 2>, 9> around = {{{"", ""},
+                                                                      {"lock:", ""},
+                                                                      {"LOCK_", ""},
+                                                                      {"job-lock:default:", ""},
+                                                                      {"rueidislock:0:", ""},
+                                                                      {"mutex:", ""},
+                                                                      {"redlock:", ""},
+                                                                      {"semaphore:", ""},
+                                                                      {"", ":lock"}}};
+  std::vector<std::string> all;
+  for (const auto& [before, behind] : around) {
+    all.push_back(std::string(before) + std::string(name) + std::string(behind));
+  }
+  return all;
+}
+
+std::optional<recognised> recognise_for(std::string_view name, const kept& what) {
   if (auto found = recognise(what)) return found;
-  if (what.type != kept_as::text || what.key.empty()) return std::nullopt;
+  if (what.type != kept_as::text || what.key.empty() || what.key != name) return std::nullopt;
   auto found = as_text(what, "token", what.key);
   found.remark = "a text, perhaps a plain lock";
   return found;

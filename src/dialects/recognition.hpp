@@ -38,8 +38,11 @@ struct recognised {
 // Nothing: no lock that is known here.
 std::optional<recognised> recognise(const kept& what);
 
-// The same of a key that somebody has named: any text there may be a lock.
-std::optional<recognised> recognise_at(const kept& what);
+// The keys that libraries make of a name, the name itself among them. That of a Spring registry
+// cannot be guessed.
+std::vector<std::string> keys_of(std::string_view name);
+// What is at one of these keys: at the name itself any text may be a lock.
+std::optional<recognised> recognise_for(std::string_view name, const kept& what);
 
 void write_look(std::span<const std::string> keys, resp::writer& out);
 // What could be a lock of those keys, or why nobody knows.

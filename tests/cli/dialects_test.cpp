@@ -277,6 +277,9 @@ TEST_P(CommandLine, ListsLocksOfAllDialectsAndWhoseTheyAre) {
   EXPECT_THAT(shown, HasSubstr("app:nightly  token (library unknown)  held"));
   EXPECT_THAT(shown, ::testing::ContainsRegex("\nstuck .* no end"));
   EXPECT_THAT(shown, ::testing::Not(HasSubstr("number")));
+  EXPECT_THAT(holdfast_at(server, {"ls", "--all-dialects", "number"}).output,
+              ::testing::ContainsRegex("\nnumber .* no end"))
+      << "somebody has named it";
   const auto text = holdfast_at(server, {"ls", "--all-dialects", "--json", "*n*"}).output;
   EXPECT_THAT(text, HasSubstr("\"dialect\": \"token\""));
   EXPECT_THAT(text, HasSubstr("library unknown; perhaps spring_integration:app"));

@@ -70,6 +70,33 @@ TEST_P(AllDialects, AreNotConfusedWithOtherKeys) {
   EXPECT_TRUE(found().empty());
 }
 
+// Somebody has named it: it need not look like a lock among all keys.
+TEST_P(AllDialects, AreRecognisedByTheirNameWhateverTheirText) {
+  server().command({"SET", "stuck", "deadbeef"});
+  server().command({"SET", "soon", "deadbeef", "EX", "60"});
+  server().command({"SET", "of go-zero", "0123456789abcdef"});
+  server().command({"SET", "mutex:job", "0f0e0d0c-0b0a-0908-0706-050403020100"});
+  server().command({"SET", "stuck too", "deadbeef"});
+  const inspector look{redis()};
+  for (const char* const name : {"stuck", "soon", "of go-zero", "job"}) {
+    for (const std::size_t most_scanned : {std::size_t{1000}, std::size_t{0}}) {
+      const auto listed = look.list_all_dialects(name, {.most_scanned = most_scanned}).locks;
+      const auto known = look.find_foreign(name);
+      ASSERT_EQ(listed.size(), 1U) << name;
+      ASSERT_EQ(known.size(), 1U) << name;
+      EXPECT_EQ(listed[0].name, known[0].name);
+      EXPECT_EQ(listed[0].dialect, known[0].dialect);
+      EXPECT_EQ(listed[0].detail, known[0].detail);
+      EXPECT_EQ(listed[0].owner.foreign_text, known[0].owner.foreign_text);
+    }
+  }
+  EXPECT_EQ(found(), (std::map<std::string, std::string>{{"mutex:job", "token"}}));
+  EXPECT_TRUE(found("s[t]uck").empty()) << "that is no name";
+  EXPECT_TRUE(found("nobody").empty());
+  const auto held = redis().mutex("stuck").acquire();
+  EXPECT_EQ(look.list_all_dialects("stuck").locks.size(), 2U) << "one is Holdfast's";
+}
+
 TEST_P(AllDialects, AreFoundWithinBounds) {
   for (int i = 0; i < 250; ++i) {
     server().command({"SET", "lock " + std::to_string(i), "0123456789abcdef", "EX", "60"});

@@ -6,11 +6,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 
@@ -18,9 +21,12 @@
 #include "cli/program.hpp"
 #include "net/clock.hpp"
 #include "net/descriptor.hpp"
+#include "support/fake_server.hpp"
 
 namespace holdfast::cli_tests {
 namespace {
+
+using support::fake_server;
 
 constexpr const char* ctrl_c = "\x03";
 constexpr const char* ctrl_z = "\x1a";
@@ -238,6 +244,41 @@ TEST_P(CommandLine, WatchBenchAndDemoCanBeInterruptedWhileTheyWaitForTheServer) 
     EXPECT_EQ(program.wait(), exited(128 + SIGINT)) << arguments.front();
   }
   server.thaw();
+}
+
+// With more foreign keys than a search sees to its end, until it may.
+class SearchOnTerminal : public ::testing::Test {
+ protected:
+  static fake_server::script many_keys(std::function<bool()> may_end) {
+    return [may_end = std::move(may_end)](
+               const fake_server::command& said) -> std::optional<fake_server::reply> {
+      if (said.at(0) == "DBSIZE") return fake_server::answer(":200000000\r\n");
+      if (said.at(0) != "SCAN") return std::nullopt;
+      return fake_server::answer(may_end() ? "*2\r\n$1\r\n0\r\n*0\r\n" : "*2\r\n$1\r\n7\r\n*0\r\n");
+    };
+  }
+  static std::string search(const fake_server& server) {
+    return std::string(HOLDFAST_PROGRAM) + " ls --scan --url " + server.url();
+  }
+};
+
+TEST_F(SearchOnTerminal, ShowsHowFarItIsAndLeavesNothingOfIt) {
+  std::atomic<bool> seen = false;
+  const fake_server server(many_keys([&] { return seen.load(); }));
+  shell_on_terminal shell(search(server) + "; echo code $?.");
+  EXPECT_TRUE(shell.shows("[#")) << shell.screen();
+  EXPECT_TRUE(shell.shows(" of 200000000 keys")) << shell.screen();
+  seen = true;
+  EXPECT_TRUE(shell.shows(" keys\r\x1b[KNAME")) << "the bar is wiped: " << shell.screen();
+  EXPECT_TRUE(shell.shows("code 0.")) << shell.screen();
+}
+
+TEST_F(SearchOnTerminal, ShowsNoBarToReadersOfJson) {
+  const auto end = net::now() + std::chrono::seconds{1};
+  const fake_server server(many_keys([&] { return net::now() > end; }));
+  shell_on_terminal shell(search(server) + " --json");
+  const auto& screen = shell.last_screen();
+  EXPECT_TRUE(nlohmann::json::accept(screen)) << screen;
 }
 
 TEST_P(CommandLine, DemoShowsItsProgress) {

@@ -496,12 +496,15 @@ TEST_P(Quorum, CostsOneCommandAtEachMemberAndOneToRelease) {
   std::int64_t before[3];
   for (std::size_t i = 0; i < 3; ++i) before[i] = called_at(i);
   auto held = wanted.acquire();
-  // A majority has answered, and perhaps not yet all.
+  // A majority has answered, and perhaps not yet all: a vote that comes while the lock is held is
+  // confirmed by one command more.
   const auto calls_are = [&](std::int64_t many) {
+    std::int64_t all = 0;
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_TRUE(eventually([&] { return called_at(i) - before[i] >= many; })) << i;
     }
-    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(called_at(i) - before[i], many) << i;
+    for (std::size_t i = 0; i < 3; ++i) all += called_at(i) - before[i];
+    EXPECT_LE(all, 3 * many + 1);
   };
   calls_are(1);
   held.release().value();

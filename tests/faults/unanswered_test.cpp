@@ -43,7 +43,7 @@ void expect_each_to_end(const std::vector<std::pair<std::string, call>>& calls,
   std::vector<std::jthread> all;
   for (const auto& how : silences()) {
     for (const auto& [name, action] : calls) {
-      all.emplace_back([=, &options] {
+      all.emplace_back([=, name = name, action = action, &options] {
         const fake_server silent(how);
         const client redis{silent.url(), options};
         const auto from = net::now();

@@ -49,8 +49,8 @@ class collection {
     }
   }
 
-  // The pattern is one name. What stands at a key that libraries make of it is shown whatever it is
-  // called in their dialect, as `find_foreign` does.
+  // For a pattern that is one name. Finds what `find_foreign` finds: a lock at each key that some
+  // library makes of this name, also where that library calls the lock otherwise.
   void look_at_name() {
     auto keys = dialects::keys_of(pattern_);
     named_ = {keys.begin(), keys.end()};

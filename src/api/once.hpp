@@ -26,15 +26,15 @@ bound usual_bound(runtime::client_core& core);
 resp::value ask_again(runtime::client_core& core, std::uint16_t slot,
                       const std::function<void(resp::writer&)>& write, const bound& within = {});
 
-// The server executes at most one of the copies, and none after this has returned or thrown; but
-// after a stop until `within` would have ended. What is thrown says when one may have been
-// executed. Throws also what the server refuses.
+// The server executes at most one of the copies, and none after this has returned or thrown. Only
+// after a stop it may still execute one, until `within` would have ended. The failure says when a
+// copy may have been executed. Throws also what the server refuses.
 dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked,
                                const bound& within = {});
 
 // For what is said once and has no id. The server executes it `response_timeout` after it was sent
 // at the latest, or refuses it as late (parts/only_in_time.lua), and then it is sent again; not
-// when its answer is lost, or given up. What is thrown says when it may have been executed. An
+// when its answer is lost, or given up. The failure says when the server may have executed it. An
 // error reply is an answer.
 resp::value ask_in_time(runtime::client_core& core, std::uint16_t slot,
                         const std::function<void(resp::writer&, server_time not_after)>& write,

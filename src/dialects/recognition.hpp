@@ -41,7 +41,7 @@ std::optional<recognised> recognise(const kept& what);
 // The keys that libraries make of a name, the name itself among them. That of a Spring registry
 // cannot be guessed.
 std::vector<std::string> keys_of(std::string_view name);
-// What is at one of these keys: at the name itself any text may be a lock.
+// Recognises what one of these keys holds. At the name itself any text may be a lock.
 std::optional<recognised> recognise_for(std::string_view name, const kept& what);
 
 void write_look(std::span<const std::string> keys, resp::writer& out);

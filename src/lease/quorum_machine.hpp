@@ -84,8 +84,8 @@ std::string to_string(const quorum_step&);
 // refused for good) or waits: for a hint that a member is free, or until enough votes may have run
 // out, or for a random pause where votes were split.
 //
-// A vote that comes when the lock is held counts for the holder when it has been confirmed, as any
-// vote that is renewed: until then he has no more than a majority.
+// When a member votes after the lock is held, the holder has it confirm that vote, and counts the
+// vote from then on, as one that was renewed.
 //
 // A member without memory gives no vote until a majority has none: then nobody can have voted (or
 // the promise is off in any case) and they all join. If fewer have none they have lost it, and are

@@ -104,7 +104,7 @@ blocking_request::blocking_request(writing how) : copy_(std::make_shared<copy>(s
 
 result<resp::value> blocking_request::run(redis::connection& over, const bound& within) {
   const auto began = net::now();
-  // What was said before explains more than that nothing is said now.
+  // An earlier failure explains more than the silence now.
   auto earlier = std::exchange(copy_->broken(), std::nullopt);
   const auto given_up = [&] {
     auto& why = copy_->broken();

@@ -72,6 +72,12 @@ class CoTenant : public fault_test {
     EXPECT_TRUE(told.mutex("orders:behind").acquire().release());
   }
   static constexpr std::int64_t questions_of_hear_out = 2;
+  // For the lock that the attacker has no rights to. `who` must outlive it.
+  static std::future<result<lease>> begin_to_wait(const client& who) {
+    return std::async(std::launch::async, [&who] {
+      return who.mutex("payments:1").try_acquire({.timeout = support::generous});
+    });
+  }
   // How many scripts the server has run, but for those of the index of held locks, which alone call
   // the last of these commands.
   std::int64_t questions() const {
@@ -129,9 +135,7 @@ TEST_P(CoTenant, CannotForgeAGrant) {
   const auto bank = client_of("bank"), app = client_of("app");
   auto real = bank.mutex("payments:1").acquire();
   const auto order = app.mutex("orders:1").acquire();
-  auto waiting = std::async(std::launch::async, [&] {
-    return app.mutex("payments:1").try_acquire({.timeout = support::generous});
-  });
+  auto waiting = begin_to_wait(app);
   ASSERT_TRUE(waits("payments:1", 1));
   const auto now = micros();
   for (const auto& request : following(owner_of("orders:1"))) {
@@ -165,9 +169,7 @@ TEST_P(CoTenant, CannotForgeAGrantThatLacksTheProofAlone) {
   const auto bank = client_of("bank"), app = client_of("app");
   auto real = bank.mutex("payments:1").acquire();
   const auto order = app.mutex("orders:1").acquire();
-  auto waiting = std::async(std::launch::async, [&] {
-    return app.mutex("payments:1").try_acquire({.timeout = support::generous});
-  });
+  auto waiting = begin_to_wait(app);
   ASSERT_TRUE(waits("payments:1", 1));
   auto major = micros() + dialects::longest_lead.count() / 2;
   for (const auto& request : following(owner_of("orders:1"))) {
@@ -196,9 +198,7 @@ TEST_P(CoTenant, MakesAWaiterAskOnceForEachMessage) {
   const auto bank = client_of("bank"), app = client_of("app");
   auto real = bank.mutex("payments:1", {.lease = 10min}).acquire();
   const auto order = app.mutex("orders:1", {.lease = 10min}).acquire();
-  auto waiting = std::async(std::launch::async, [&] {
-    return app.mutex("payments:1").try_acquire({.timeout = support::generous});
-  });
+  auto waiting = begin_to_wait(app);
   ASSERT_TRUE(waits("payments:1", 1));
   const auto place = place_of_waiter("payments:1");
   const auto request = place.substr(0, place.find(':'));
@@ -221,9 +221,7 @@ TEST_P(CoTenant, CannotKeepAWaiterFromAsking) {
   const lock_options fixed{.lease = 1s, .renewal = renewal::none};
   const auto dead = bank.mutex("payments:1", fixed).acquire();
   const auto order = app.mutex("orders:1").acquire();
-  auto waiting = std::async(std::launch::async, [&] {
-    return app.mutex("payments:1").try_acquire({.timeout = support::generous});
-  });
+  auto waiting = begin_to_wait(app);
   ASSERT_TRUE(waits("payments:1", 1));
   const auto requests = following(owner_of("orders:1"));
   // Longer than the whole lease; the waiter asks after that at the latest.
@@ -242,9 +240,7 @@ TEST_P(CoTenant, TellsNobodyThatALockIsFree) {
   const auto bank = client_of("bank"), app = client_of("app");
   auto real = bank.mutex("payments:1", {.lease = 10min}).acquire();
   auto order = app.mutex("orders:1", {.lease = 10min}).acquire();
-  auto waiting = std::async(std::launch::async, [&] {
-    return app.mutex("payments:1").try_acquire({.timeout = support::generous});
-  });
+  auto waiting = begin_to_wait(app);
   ASSERT_TRUE(waits("payments:1", 1));
   const auto began = net::now();
   const auto before = questions();

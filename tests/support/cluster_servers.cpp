@@ -13,23 +13,24 @@ namespace {
 
 constexpr std::size_t slots = 16384;
 
-resp::value asked_of(const private_server& node, const std::vector<std::string>& words) {
-  auto answer = node.command(words);
+resp::value accepted(const std::vector<std::string>& words, resp::value answer) {
   if (answer.is(resp::type::error)) throw std::runtime_error(words.at(0) + ": " + answer.text);
   return answer;
+}
+
+resp::value asked_of(const private_server& node, const std::vector<std::string>& words) {
+  return accepted(words, node.command(words));
 }
 
 // A node refuses for a moment where it has not noticed yet that a replica is gone (Valkey waits for
 // all to hear of a slot), or has not heard from the others for long, on a busy machine.
 void have_done(const private_server& node, const std::vector<std::string>& words) {
   resp::value answer;
-  const bool done = eventually([&] {
+  static_cast<void>(eventually([&] {
     answer = node.command(words);
     return !answer.text.starts_with("NOREPLICAS") && !answer.text.starts_with("CLUSTERDOWN");
-  });
-  if (!done || answer.is(resp::type::error)) {
-    throw std::runtime_error(words.at(0) + ": " + answer.text);
-  }
+  }));
+  static_cast<void>(accepted(words, std::move(answer)));
 }
 
 void await(const char* what, bool arrived) {

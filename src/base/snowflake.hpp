@@ -14,9 +14,9 @@ class snowflake {
   static constexpr std::uint32_t machines = 1024;
   static constexpr std::int64_t ids_in_a_millisecond = 4096;
 
-  // No id has the time `after` or an earlier one.
-  snowflake(std::uint32_t machine, server_time after) noexcept
-      : machine_(machine), time_(to_ms(after)) {}
+  // No id has a time that the clock had shown by `granted`, when the machine number became ours.
+  snowflake(std::uint32_t machine, server_time granted) noexcept
+      : machine_(machine), time_(to_ms(granted + server_jitter)) {}
 
   // The next id, larger than the one before. Its time is that of `now`, or of the last id where the
   // clock is behind that. Nothing when the ids of that millisecond are used up.
@@ -33,6 +33,9 @@ class snowflake {
   milliseconds wait(server_time now) const noexcept { return milliseconds{time_ + 1 - to_ms(now)}; }
 
  private:
+  // Valkey from 9.1 on reads the clock once in a millisecond and counts on by itself. When it is
+  // interrupted while it reads, it shows for that millisecond up to as much more than it is.
+  static constexpr milliseconds server_jitter{1};
   static constexpr std::int64_t epoch = 1'577'836'800'000;  // 2020-01-01, in ms since 1970
 
   static std::int64_t to_ms(server_time t) noexcept {

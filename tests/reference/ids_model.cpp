@@ -113,7 +113,8 @@ void play_snowflake(run& choices) {
       last = id;
       choices.expect(((id >> 12) & 1023) == at->first, layout, "another machine in the id");
       const auto time = (id >> 22) + year_2020;
-      choices.expect(time <= latest && time > latest - 60'000, layout,
+      // The time is the server's, which may show a millisecond more than there is (Valkey 9.1).
+      choices.expect(time <= latest + 1 && time > latest - 60'000, layout,
                      "the time of the id is " + std::to_string(latest - time) + " ms ago");
     }
   }

@@ -6,18 +6,11 @@
 #include <vector>
 
 #include <holdfast/client.hpp>
-#include <holdfast/errc.hpp>
 #include <holdfast/inspector.hpp>
 
 #include "cli/lock_choice.hpp"
 
 namespace holdfast::cli {
-
-// Why nobody can tell who has a lock.
-struct silence {
-  errc reason;
-  std::string why;
-};
 
 class lock_view {
  public:
@@ -30,16 +23,11 @@ class lock_view {
   std::optional<lock_status> status(const std::string& name) const;
 
   // "'a' is held by web1:4711 backup", of several locks each with a comma between them; empty when
-  // nobody can tell. Then `silent` says why, if no server answers, or too few of a quorum.
-  std::string holders(std::optional<silence>* silent = nullptr) const;
+  // nobody can tell.
+  std::string holders() const;
 
  private:
-  struct sight {
-    std::optional<lock_status> lock{};
-    std::optional<silence> silent{};
-  };
-  sight look_at(const std::string& name) const;
-  sight look_at_quorum(const std::string& name) const;
+  std::optional<lock_status> of_quorum(const std::string& name) const;
 
   std::vector<client> servers_;
   const lock_choice& lock_;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/duration.hpp"
@@ -25,18 +24,7 @@ struct locked_options : run_options {
 int report_no_lock(const run_setting& setting, const failure& why) {
   const auto reason = why.reason();
   const bool is_held = reason == errc::busy || reason == errc::timed_out;
-  std::optional<silence> silent;
-  const auto holders = is_held ? setting.view.holders(&silent) : std::string{};
-  // When no server answers, nobody knows whether another has the lock. Exit code 75 would make a
-  // script believe so.
-  const bool is_away = silent && exit_code_for(silent->reason) == no_server;
-  if (holders.empty() && reason == errc::timed_out && is_away) {
-    report_error(setting.shared.json, cli::name_of(silent->reason),
-                 fmt::format("the lock '{}' was not obtained in time, and nobody can tell who has "
-                             "it: {}",
-                             setting.options.name, silent->why));
-    return no_server;
-  }
+  const auto holders = is_held ? setting.view.holders() : std::string{};
   if (holders.empty()) {
     report_exception(setting.shared, why);
   } else {

@@ -14,6 +14,7 @@
 
 #include "cli/bell.hpp"
 #include "cli/child_process.hpp"
+#include "cli/exit_code.hpp"
 #include "cli/held_locks.hpp"
 #include "cli/output.hpp"
 
@@ -113,6 +114,20 @@ result<lease> acquire(const lock& target, const run_setting& setting, const std:
   }
 }
 
+// Time runs out also where a server refuses everything, or has stopped to answer after it had said
+// that another holds the lock. Exit code 75 would make a script believe that another still does. So
+// the last question is one that does not wait: its answer is why.
+result<lease> acquire_or_say_why_not(const lock& target, const run_setting& setting,
+                                     const std::stop_token& stop) {
+  auto held = acquire(target, setting, stop);
+  if (held || held.error().reason() != errc::timed_out || setting.options.wait.count() == 0) {
+    return held;
+  }
+  auto last = target.try_acquire({}, stop);
+  if (!last && exit_code_for(last.error().reason()) == no_lock) return held;
+  return last;
+}
+
 }  // namespace
 
 CLI::Option* add_wait_for_server(CLI::App& command, run_options& options) {
@@ -130,7 +145,7 @@ wait_outcome wait_for(const lock& target, const run_setting& setting) {
   interruption interrupted(setting);
   const bool waits = !setting.options.nonblock && setting.options.wait.count() > 0;
   if (waits) refuse_to_wait_for_ourselves(setting.view);
-  auto held = acquire(target, setting, interrupted.stop());
+  auto held = acquire_or_say_why_not(target, setting, interrupted.stop());
   // A lock that was handed over is ours for a moment only, until it is confirmed in the background.
   // The command shall begin with a whole lease; should this fail, the guard sees it.
   if (held) (void)held->extend(setting.options.lease);

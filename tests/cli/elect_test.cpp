@@ -39,9 +39,9 @@ TEST_P(CommandLine, ALostLeadEndsTheCommandAndItCampaignsAgain) {
   child_process program(call_at(server, {"elect", "--lease", "600ms", "--grace", "100ms", "a", "--",
                                          "sh", "-c", "echo $PPID leads; exec cat"}));
   ASSERT_TRUE(program.wait_for_output("leads\n"));
+  const auto line = program.output();
   server.command({"DEL", "hf:{a}"});
   ASSERT_TRUE(program.wait_for_errors("the command is terminated")) << program.errors();
-  const auto line = program.output();
   ASSERT_TRUE(program.wait_for_output(line + line)) << "it leads again";
   program.close_input();
   EXPECT_EQ(program.wait(), exited(0));

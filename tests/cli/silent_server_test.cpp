@@ -1,4 +1,5 @@
-// A wait that ends although no server has answered: nobody knows whether another has the lock.
+// A wait that ends although no server has answered, or each has refused: nobody knows then whether
+// another has the lock.
 #include "cli/program.hpp"
 #include "support/sentinel_group.hpp"
 
@@ -53,6 +54,25 @@ TEST_P(CommandLine, WaitsForASilentMajorityEndAsAtNoServer) {
   expect_no_server(holdfast(run_briefly(of_another)), "does not answer");
   one.thaw();
   other.thaw();
+}
+
+TEST_P(CommandLine, WaitsAtAServerThatRefusesEndAsAnAttemptDoes) {
+  const auto full = start();
+  full.command({"CONFIG", "SET", "maxmemory", "1"});
+  expect_no_server(holdfast_at(full, run_briefly()), "memory limit");
+  const auto alone = start();
+  alone.command({"CONFIG", "SET", "min-replicas-to-write", "3"});
+  expect_no_server(holdfast_at(alone, run_briefly({"--permits", "1/2"})), "replicas");
+  expect_no_server(holdfast_at(alone, run_briefly({"--dialect", "token"})), "replicas");
+}
+
+TEST_P(CommandLine, WaitsForAMajorityThatRefusesEndAsAnAttemptDoes) {
+  const auto works = start();
+  const auto one = start(), other = start();
+  for (const auto* const each : {&one, &other}) each->command({"CONFIG", "SET", "maxmemory", "1"});
+  expect_no_server(holdfast(run_briefly(
+                       {"--member", works.url(), "--member", one.url(), "--member", other.url()})),
+                   "memory limit");
 }
 
 // Its holder is known then.

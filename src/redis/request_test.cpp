@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <ctime>
+#include <deque>
+
 namespace holdfast::redis {
 namespace {
 
@@ -67,6 +71,27 @@ TEST_F(RequestQueue, GoesOnAfterSomebodyHasLeft) {
 TEST_F(RequestQueue, TakesTheCountAlong) {
   EXPECT_EQ(all_.take().awaited(), 3U);
   EXPECT_EQ(all_.awaited(), 0U);
+}
+
+std::chrono::nanoseconds processor_time() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+}
+
+// A server that hangs has as many unanswered requests as attempts were given up. Each that gives up
+// would look through all of them: here 100 million steps, and to fill the queue took 100,000.
+TEST(RequestQueueOfAServerThatHangs, IsNotLookedThroughByWhoeverGivesUp) {
+  request_queue all;
+  std::deque<question> given_up(100'000);
+  const auto began = processor_time();
+  for (auto& one : given_up) all.push(one);
+  const auto filled = processor_time();
+  for (int i = 0; i < 1'000; ++i) {
+    waiter impatient{waiter::kind::caller};
+    all.forget(impatient);
+  }
+  EXPECT_LT(processor_time() - filled, 20 * (filled - began));
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #include "simulation/promises.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
+#include <cstdio>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -35,6 +36,26 @@ promises::promises(const kind& of, const lock_key& key, simulated_server& server
 void promises::look(monotonic_time now) {
   kind_.holders(server_, key_, holders_);
   looked_at_ = now;
+}
+
+void promises::look_at_counter() {
+  const std::string key{key_.fence_key()};
+  const auto text = server_.look(std::array<std::string_view, 2>{"GET", key}).text;
+  counter_ = {};
+  unsigned long long shown = 0;
+  long long written = 0;
+  const int numbers = std::sscanf(text.c_str(), "%llu %lld", &shown, &written);
+  if (numbers >= 1) counter_.shown = shown;
+  counter_.written = numbers == 2 ? microseconds{written} : server_.now();
+}
+
+dialects::token_major promises::furthest_token() const {
+  // One command may draw several, one for each to whom it gives the lock.
+  constexpr dialects::token_major several = 1000;
+  const auto begun_anew = server_.now() + dialects::longest_lead;
+  const auto grown = std::max(0us, (server_.now() - counter_.written) / 2);
+  return several + std::max(static_cast<dialects::token_major>(begun_anew.count()),
+                            counter_.shown + static_cast<dialects::token_major>(grown.count()));
 }
 
 const holder* promises::find(std::string_view owner) const {
@@ -184,6 +205,9 @@ void promises::granted(const holder& one, monotonic_time now) {
   if (one.token <= newest_) {
     violated("S2: token " + std::to_string(one.token) + " is not above the last");
   }
+  if (one.token > furthest_token()) {
+    violated("S2: token " + std::to_string(one.token) + " is further than the counter had come");
+  }
   newest_ = newest_here_ = std::max(newest_, one.token);
   if (no_token_can_be_drawn_) violated("S2: a token was drawn where no counter can be");
   if (std::exchange(set_back_since_last_token_, false)) jumped_at_ = now;
@@ -234,6 +258,7 @@ void promises::executed(monotonic_time now) {
     if (!go_together(shares_, limit_))
       violated("S1: the server gave it to one more than go together");
   }
+  look_at_counter();
   reconsider(now);
 }
 

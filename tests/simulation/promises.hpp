@@ -9,7 +9,8 @@
 //       beginning of it than the replica's own, a client's floor ahead of the clock, or the first
 //       token after the clock was set back, and where it is set back before the next token: its
 //       tokens are above those that it has heard of. A client believes in none that is not above
-//       all it has seen
+//       all it has seen. And none is further ahead of the clock than a lost counter begins, unless
+//       the counter had come that far: no client is believed in that
 //   S3  whoever believes has the lock at the server until his deadline
 //   S4  a lease that ends is reported at its deadline; no lease ends before its time when nothing
 //       was done to it
@@ -195,6 +196,9 @@ class promises {
   const turn* find_turn(const std::vector<turn>& of, std::string_view owner) const;
 
   void look(monotonic_time now);
+  void look_at_counter();
+  // The largest token that the next command may draw.
+  dialects::token_major furthest_token() const;
   const holder* find(std::string_view owner) const;
   // Also if he has changed it since.
   const holder* find_heir(std::string_view owner) const;
@@ -230,6 +234,11 @@ class promises {
   bool stepped_back_ = false;
   bool failed_over_ = false;
   std::set<std::string, std::less<>> unconfirmed_, changed_unheard_;
+  // What the counter says after the last command: how far it has come, and when that was written.
+  struct {
+    dialects::token_major shown = 0;
+    microseconds written{};
+  } counter_;
   // By its clock; no token was drawn since that we know of.
   std::optional<microseconds> counter_lost_at_;
   // What a replica must have heard, or its tokens may be smaller than those that were drawn since.

@@ -30,6 +30,7 @@ class client {
   void begin();
   void cancel();
   void disturb();
+  void freeze(nanoseconds most);
   void break_connection();
   // The way between it and the server, alone, is not what it was.
   void afflict(trouble what, monotonic_time until);
@@ -81,7 +82,6 @@ class client {
 
   // client.cpp: what happens to it
   void plan_mishaps();
-  void freeze(nanoseconds most);
   void crash();
   void connect();
   void subscribe();

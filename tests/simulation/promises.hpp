@@ -159,6 +159,7 @@ class promises {
   std::optional<monotonic_time> next_end() const;
   const std::vector<holder>& holders() const noexcept { return holders_; }
   bool contended() const noexcept { return contended_; }
+  std::uint32_t limit() const noexcept { return limit_; }  // of the permits
   // Whether there are as many permits as it wants.
   bool can_be_served(const waiter& one) const noexcept {
     return one.wants.mode != 's' || one.wants.weight <= limit_;

@@ -177,7 +177,26 @@ void world::plan_harsh_faults() {
   for (auto times = draw_successions(); times > 0; --times) {
     at(begin_of_time + other_dice_.time_up_to(fault_phase), [this] { fail_over(); });
   }
+  if (long_times_ && other_dice_.chance(80)) {
+    at(begin_of_time + other_dice_.time_up_to(fault_phase), [this] { freeze_the_first(); });
+  }
   plan_neighbours();
+}
+
+// Who waits in front of another that could come in runs no more for long.
+void world::freeze_the_first() {
+  if (!faults()) return;
+  const auto& queue = promises_.queue();
+  const auto fits = [&](const waiter& one) {
+    std::vector<share> all{one.wants};
+    for (const auto& had : promises_.holders()) all.push_back(had.has);
+    return go_together(all, promises_.limit());
+  };
+  const auto first = std::ranges::find_if(clients_, [&](const auto& one) {
+    return queue.size() > 1 && !fits(queue[0]) && fits(queue[1]) && one->lives_as(queue[0].owner);
+  });
+  if (first == clients_.end()) return at(now_ + 20ms, [this] { freeze_the_first(); });
+  (*first)->freeze(longest_freeze());
 }
 
 void world::trouble_a_link() {

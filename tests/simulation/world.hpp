@@ -86,6 +86,7 @@ class world {
   void execute_for_a_stranger(const std::string& bytes, bool enters, const intrusion& by);
   void trouble_a_link();
   void refuse_writes();
+  void freeze_the_first();
   void damage_the_counter();
   void mend_the_counter();
   void fail_over();

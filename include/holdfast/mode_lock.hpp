@@ -64,7 +64,7 @@ class mode_lock {
   /// outlives the lock's holders. It is written once, and by nobody whose lease has ended, whatever
   /// the network does: so whoever writes it last before his release leaves what the next will see.
   /// One command. Throws as `value`, and `failure{invalid_argument}` when `held` is in another
-  /// mode, and for more than 64 bytes.
+  /// mode, also while a change of it is not answered (`lease::mode()`), and for more than 64 bytes.
   void set_value(const lease& held, std::string_view bytes) const;
 
  private:

@@ -128,7 +128,14 @@ void mode_lock::set_value(const lease& held, std::string_view bytes) const {
     throw failure{errc::invalid_argument, "a value block has at most 64 bytes"};
   }
   // The server keeps a lease a little longer than its holder counts on.
-  if (!held.held()) throw failure{errc::lost, "the lease had ended before the value was written"};
+  const auto mode = held.mode();
+  if (mode == lease_mode::none) {
+    throw failure{errc::lost, "the lease had ended before the value was written"};
+  }
+  if (mode != lease_mode::protected_write && mode != lease_mode::exclusive) {
+    throw failure{errc::invalid_argument,
+                  "the mode of the lease is being changed, and nobody knows whether it may write"};
+  }
   const auto asked = dialects::value_block_write(tenure->claim(), bytes);
   const auto answer = api::ask_once(*detail::lock_access::core(null_), asked);
   if (api::accept(dialects::read_value_block_written(answer))) return;

@@ -53,6 +53,9 @@ class connection final : public net::attendant {
     virtual void on_broken() = 0;  // what was pushed since is lost
     // Whether to connect again although nothing is to be sent. Must not block or call back.
     virtual bool needs_connection() { return false; }
+    // Whether nothing will be asked here that could not be asked elsewhere: then the connection is
+    // closed where it would be pinged. As above.
+    virtual bool is_dispensable() { return false; }
     virtual void on_not_connected() {}
     // The answer to a request is an error. True: it has been submitted elsewhere instead of being
     // answered. `error` may be changed.
@@ -171,6 +174,7 @@ class connection final : public net::attendant {
   void read_in_background(microseconds spin) HOLDFAST_EXCLUDES(mutex_);
   bool stop_reading(bool heard) HOLDFAST_REQUIRES(mutex_);
   void ping_if_silent(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  void hang_up() HOLDFAST_REQUIRES(mutex_);
   void leave_if_demoted(const resp::value& said) HOLDFAST_EXCLUDES(mutex_);
   void leave_demoted() HOLDFAST_EXCLUDES(mutex_);
   bool is_wanted() const HOLDFAST_REQUIRES(mutex_);

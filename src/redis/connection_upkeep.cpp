@@ -150,10 +150,17 @@ void connection::ping_if_silent(monotonic_time now) {
   ping_at_ = now + tuning_.ping_after;
   const bool silent = progress_ == progress_at_ping_ && in_flight_.empty();
   progress_at_ping_ = progress_;
+  if (silent && nobody_listens() && observer_.is_dispensable()) return hang_up();
   if (!silent || !ping_->is_free()) return;
   ping_->use();
   enqueue(*ping_, now);
   if (attract_reader(delivery::prompt)) helper_.wake();
+}
+
+// Whoever reads sees the end and cleans up.
+void connection::hang_up() {
+  net::shut_down(link_.socket());
+  if (role_ == role::none) role_ = role::background;
 }
 
 bool connection::is_wanted() const {
@@ -258,8 +265,7 @@ void connection::leave_for(const std::string& address) {
     const scoped_mutex lock(mutex_);
     if (!up_ && !address.empty()) elsewhere_ = address;
     if (!up_ || address == address_) return;
-    net::shut_down(link_.socket());  // whoever reads sees the end and cleans up
-    if (role_ == role::none) role_ = role::background;
+    hang_up();
   }
   helper_.wake();
 }

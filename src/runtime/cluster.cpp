@@ -58,6 +58,8 @@ class cluster::member final : public master, private redis::connection::observer
   bool needs_connection() override {
     return was_needed_.load(std::memory_order_relaxed) && of_.engine_.needs_connection(*this);
   }
+  // It has left the cluster, or is a replica now.
+  bool is_dispensable() override { return !has_slots.load(std::memory_order_relaxed); }
   void on_not_connected() override { of_.refresh(); }
   bool on_error(redis::request& r, std::string& error) override {
     return of_.on_error(*this, r, error);

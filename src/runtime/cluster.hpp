@@ -17,9 +17,9 @@ namespace holdfast::runtime {
 
 class engine;
 
-// A connection to each master, made when it is first needed and kept until the end: a node that
-// leaves the cluster leaves an idle one behind. Until a node has told who has which slots, all are
-// those of the entry, which any node of the URL may be; it passes on what is not its own.
+// A connection to each master, made when it is first needed, and closed when the master has had no
+// slots, and been silent, for some time. Until a node has told who has which slots, all are those
+// of the entry, which any node of the URL may be; it passes on what is not its own.
 //
 // What is known is corrected by each MOVED, and asked for again (CLUSTER SLOTS) when a node is
 // reached, lost or cannot be reached, and when it has none for a slot.

@@ -5,7 +5,11 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include "net/clock.hpp"
 #include "on_cluster.hpp"
+#include "redis/url.hpp"
+#include "runtime/blocking_request.hpp"
+#include "runtime/engine.hpp"
 #include "support/eventually.hpp"
 
 namespace holdfast {
@@ -99,6 +103,66 @@ TEST_P(OnCluster, NodesOfTheUrlAreAskedWhenNoneThatIsKnownKnowsMore) {
   const auto got = redis.mutex("a").try_acquire({.timeout = support::generous});
   ASSERT_TRUE(got) << got.error().what();
   EXPECT_TRUE(redis.mutex("b").try_acquire({.timeout = support::generous}));
+}
+
+// What a client is made of, with a tuning that the public interface does not offer.
+class often_pinging {
+ public:
+  explicit often_pinging(const std::string& url) : engine_(session_of(url), patient(), tuning()) {}
+  ~often_pinging() { engine_.shut_down(); }
+
+  // Whether whoever has the slot of this name answers.
+  bool asks(const std::string& name) {
+    const lock_key key{name};
+    runtime::blocking_request exists([&](resp::writer& out, monotonic_time) {
+      out.command(2);
+      out.arg("EXISTS");
+      out.arg(key.value_key());
+    });
+    const auto answer =
+        exists.run(engine_.connection(key.slot()), {net::now() + support::generous});
+    return answer && answer->is(resp::type::integer);
+  }
+
+ private:
+  static redis::session_settings session_of(const std::string& url) {
+    redis::session_settings session;
+    const auto parsed = redis::parse_url(url).value();
+    session.where = parsed.where;
+    session.seeds = parsed.cluster_nodes;
+    session.asks_slots = true;
+    return session;
+  }
+  static redis::connection_tuning tuning() {
+    redis::connection_tuning often;
+    often.ping_after = 100ms;
+    return often;
+  }
+
+  runtime::engine engine_;
+};
+
+// But for the one that asks.
+std::int64_t clients_of(support::private_server& node) {
+  const auto list = node.command({"CLIENT", "LIST"}).text;
+  return std::ranges::count(list, '\n') - 1;
+}
+
+TEST_P(OnCluster, ANodeThatHasLeftIsDisconnected) {
+  auto servers = start_cluster({.masters = 2});
+  often_pinging redis(servers.url({0}));
+  const auto names = names_of_each(servers, 2);
+  const auto joined = servers.join();
+  auto& node = servers.node(joined);
+  EXPECT_EQ(clients_of(node), 0);
+  servers.move(slot_of(names[1]), 1, joined);
+  EXPECT_TRUE(redis.asks(names[1]));
+  EXPECT_TRUE(eventually([&] { return clients_of(node) == 1; }));
+  servers.move(slot_of(names[1]), joined, 1);
+  EXPECT_TRUE(redis.asks(names[1]));
+  EXPECT_TRUE(eventually([&] { return clients_of(node) == 0; }));
+  servers.move(slot_of(names[1]), 1, joined);
+  EXPECT_TRUE(redis.asks(names[1])) << "it may come back";
 }
 
 // How nodes name each other may be changed while clients run. Without a name "?" stands for it.

@@ -27,12 +27,14 @@ class counting final : public redis::connection::observer {
   std::atomic<int> breaks{0};
   std::function<void()> when_connected = [] {};
   std::atomic<bool> is_needed{false};
+  std::atomic<bool> can_be_spared{false};
 
  private:
   void on_connected(const redis::session_facts&) override { when_connected(); }
   void on_push(resp::value&, std::uint64_t) override {}
   void on_broken() override { ++breaks; }
   bool needs_connection() override { return is_needed; }
+  bool is_dispensable() override { return can_be_spared; }
 };
 
 // A command of one word. Its waiter, if it has one, is done with the end.
@@ -300,6 +302,17 @@ TEST_F(Connection, IsMadeAgainWhenTheSystemHasAThreadForItAgain) {
     EXPECT_FALSE(say("PING"));
   }
   EXPECT_TRUE(say("PING"));
+}
+
+TEST_F(Connection, IsClosedWhenItIsSilentAndCanBeSpared) {
+  observer.can_be_spared = true;
+  EXPECT_TRUE(say("PING"));
+  EXPECT_TRUE(eventually([&] { return server.open_connections() == 0; }));
+  observer.can_be_spared = false;
+  EXPECT_TRUE(say("ECHO")) << "it is made again when something is asked";
+  const auto pings = server.received("INFO");
+  EXPECT_TRUE(eventually([&] { return server.received("INFO") > pings; }));
+  EXPECT_EQ(server.connections(), 2U);
 }
 
 // Nothing is asked, so nothing is refused: those who wait for messages would wait for ever.

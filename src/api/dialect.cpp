@@ -78,33 +78,33 @@ dialect dialect::redisson(redisson_lock which) {
   const auto make = [](redisson_lock one) {
     return dialect{std::make_shared<const dialects::redisson_recipe>(one)};
   };
-  static const auto& plain = never_destroyed(make(redisson_lock::plain));
-  static const auto& spin = never_destroyed(make(redisson_lock::spin));
-  static const auto& fenced = never_destroyed(make(redisson_lock::fenced));
-  static const auto& expirable = never_destroyed(
-      dialect{std::make_shared<const dialects::semaphore_recipe>(dialects::permit_leases::theirs)});
+  static const never_destroyed plain{make(redisson_lock::plain)};
+  static const never_destroyed spin{make(redisson_lock::spin)};
+  static const never_destroyed fenced{make(redisson_lock::fenced)};
+  static const never_destroyed expirable{
+      dialect{std::make_shared<const dialects::semaphore_recipe>(dialects::permit_leases::theirs)}};
   switch (which) {
     case redisson_lock::plain:
       break;
     case redisson_lock::spin:
-      return spin;
+      return *spin;
     case redisson_lock::fenced:
-      return fenced;
+      return *fenced;
     case redisson_lock::expirable:
-      return expirable;
+      return *expirable;
   }
-  return plain;
+  return *plain;
 }
 
 dialect dialect::go_zero() {
-  static const auto& only = never_destroyed(dialect{plain_lock(
-      {.name = "go_zero", .surplus = dialects::go_zero_surplus}, {.value = token_form::letters})});
-  return only;
+  static const never_destroyed only{dialect{plain_lock(
+      {.name = "go_zero", .surplus = dialects::go_zero_surplus}, {.value = token_form::letters})}};
+  return *only;
 }
 
 dialect dialect::redis_py() {
-  static const auto& only = never_destroyed(token({}));
-  return only;
+  static const never_destroyed only{token({})};
+  return *only;
 }
 
 dialect dialect::jedis(std::string_view id) {
@@ -116,9 +116,9 @@ dialect dialect::spring_template(std::string_view code) {
 }
 
 dialect dialect::reentrant_thread_local() {
-  static const auto& only = never_destroyed(token(
-      {.key_prefix = "LOCK_", .value = token_form::uuid, .lease = 15s, .retry_interval = 500ms}));
-  return only;
+  static const never_destroyed only{token(
+      {.key_prefix = "LOCK_", .value = token_form::uuid, .lease = 15s, .retry_interval = 500ms})};
+  return *only;
 }
 
 dialect dialect::spring_integration(const spring_registry& registry) {
@@ -134,10 +134,10 @@ dialect dialect::spring_integration(const spring_registry& registry) {
 }
 
 dialect dialect::python_redis_lock() {
-  static const auto& only =
-      never_destroyed(dialect{std::make_shared<const dialects::python_redis_lock_recipe>(
-          habits{.name = "python_redis_lock", .retry = 100ms})});
-  return only;
+  static const never_destroyed only{
+      dialect{std::make_shared<const dialects::python_redis_lock_recipe>(
+          habits{.name = "python_redis_lock", .retry = 100ms})}};
+  return *only;
 }
 
 dialect dialect::shedlock(const shedlock_provider& provider) {

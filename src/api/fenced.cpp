@@ -43,16 +43,16 @@ fenced_reply evaluate(runtime::client_core& core, const dialects::composed_scrip
 fence_verdict client::fenced_set(std::string_view key, std::string_view value,
                                  fencing_token token) const {
   // Composed once: its hash would take longer than the call.
-  static const auto& script =
-      never_destroyed(dialects::fenced_script("redis.call('SET', KEYS[1], ARGV[1])"));
-  return evaluate(*core_, script, {std::string{key}}, {std::string{value}}, token);
+  static const never_destroyed script{
+      dialects::fenced_script("redis.call('SET', KEYS[1], ARGV[1])")};
+  return evaluate(*core_, *script, {std::string{key}}, {std::string{value}}, token);
 }
 
 fence_verdict client::fenced_hset(std::string_view key,
                                   const std::vector<std::pair<std::string, std::string>>& fields,
                                   fencing_token token) const {
-  static const auto& script =
-      never_destroyed(dialects::fenced_script("redis.call('HSET', KEYS[1], unpack(ARGV))"));
+  static const never_destroyed script{
+      dialects::fenced_script("redis.call('HSET', KEYS[1], unpack(ARGV))")};
   constexpr std::size_t most = 1000;  // what Lua's unpack takes is about 8,000
   if (fields.empty() || fields.size() > most) {
     throw failure{errc::invalid_argument, "fenced_hset takes 1 to 1,000 fields"};
@@ -62,7 +62,7 @@ fence_verdict client::fenced_hset(std::string_view key,
     args.push_back(field);
     args.push_back(value);
   }
-  return evaluate(*core_, script, {std::string{key}}, args, token);
+  return evaluate(*core_, *script, {std::string{key}}, args, token);
 }
 
 fenced_reply client::fenced_eval(std::string_view script, const std::vector<std::string>& keys,

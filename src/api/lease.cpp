@@ -40,8 +40,8 @@ void lease::give_up() noexcept {
 }
 
 const std::string& lease::name() const noexcept {
-  static const auto& none = never_destroyed(std::string{});
-  return holding_ ? holding_->name() : none;
+  static const never_destroyed<std::string> none;
+  return holding_ ? holding_->name() : *none;
 }
 
 fencing_token lease::token() const noexcept { return fencing_token{token_}; }

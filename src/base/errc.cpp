@@ -1,8 +1,6 @@
 #include <holdfast/errc.hpp>
 
-#include <cstddef>
-#include <new>
-
+#include "base/never_destroyed.hpp"
 #include "base/printable.hpp"
 
 namespace holdfast {
@@ -79,11 +77,8 @@ class holdfast_category final : public std::error_category {
 }  // namespace
 
 const std::error_category& error_category() noexcept {
-  // Never destroyed: see never_destroyed(), which cannot have what cannot be copied. Where an error
-  // tells that memory has run out, it takes none.
-  alignas(holdfast_category) static std::byte place[sizeof(holdfast_category)];
-  static const auto& category = *::new (static_cast<void*>(place)) holdfast_category;
-  return category;
+  static const never_destroyed<holdfast_category> category;
+  return *category;
 }
 
 std::error_code make_error_code(errc code) noexcept {

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "base/never_destroyed.hpp"
 #include "dialects/capability_rows.hpp"
 #include "dialects/foreign_catalog.hpp"
 #include "dialects/holdfast/barrier.hpp"
@@ -108,34 +109,32 @@ std::vector<catalog_entry> all_entries() {
 }  // namespace
 
 const recipe& native_mutex(fencing how) noexcept {
-  // Never destroyed: another thread may still release a lock while the process exits.
-  static const recipe& fenced = *new mutex_recipe{fencing::on};
-  static const recipe& unfenced = *new mutex_recipe{fencing::off};
-  return how == fencing::on ? fenced : unfenced;
+  static const never_destroyed<mutex_recipe> fenced{fencing::on}, unfenced{fencing::off};
+  return how == fencing::on ? *fenced : *unfenced;
 }
 
 const recipe& native_shared_lock() noexcept {
-  static const recipe& only = *new shared_recipe;
-  return only;
+  static const never_destroyed<shared_recipe> only;
+  return *only;
 }
 
 const recipe& native_latch() noexcept {
-  static const recipe& only = *new latch_recipe;
-  return only;
+  static const never_destroyed<latch_recipe> only;
+  return *only;
 }
 
 const recipe& native_barrier() noexcept {
-  static const recipe& only = *new barrier_recipe;
-  return only;
+  static const never_destroyed<barrier_recipe> only;
+  return *only;
 }
 
 std::span<const resp::script* const> operator_scripts() noexcept { return looking_scripts; }
 
 std::span<const resp::script* const> deadlock_scripts() noexcept { return cycle_scripts; }
 
-std::span<const catalog_entry> catalog() noexcept {
-  static const std::vector<catalog_entry>& entries = *new std::vector<catalog_entry>(all_entries());
-  return entries;
+std::span<const catalog_entry> catalog() {
+  static const never_destroyed entries{all_entries()};
+  return *entries;
 }
 
 }  // namespace holdfast::dialects

@@ -26,7 +26,7 @@ struct catalog_entry {
   const recipe* how;                             // null for what nobody holds or waits for
   std::span<const resp::script* const> scripts;  // all that it may send, but those of a user
 };
-std::span<const catalog_entry> catalog() noexcept;
+std::span<const catalog_entry> catalog();
 
 // What is sent beside it to look at locks of any kind, and to break them.
 std::span<const resp::script* const> operator_scripts() noexcept;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/never_destroyed.hpp"
 #include "dialects/capability_rows.hpp"
 #include "dialects/foreign_latch.hpp"
 #include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
@@ -124,8 +125,8 @@ struct foreign_recipes {
 };
 
 const foreign_recipes& foreign() {
-  static const foreign_recipes& all = *new foreign_recipes;
-  return all;
+  static const never_destroyed<foreign_recipes> all;
+  return *all;
 }
 
 std::vector<catalog_entry> plain_entries() {

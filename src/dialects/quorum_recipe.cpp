@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/never_destroyed.hpp"
 #include "dialects/holdfast/answers.hpp"
 
 namespace holdfast::dialects {
@@ -75,9 +76,9 @@ class foreign_votes final : public quorum_recipe {
 }  // namespace
 
 std::shared_ptr<const quorum_recipe> native_quorum() {
-  // Never destroyed, as the recipes of all native locks.
-  static const auto& only = *new std::shared_ptr<const quorum_recipe>(new native_votes);
-  return only;
+  static const never_destroyed<std::shared_ptr<const quorum_recipe>> only{
+      std::make_shared<const native_votes>()};
+  return *only;
 }
 
 std::shared_ptr<const quorum_recipe> foreign_quorum(std::shared_ptr<const foreign_recipe> how) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/never_destroyed.hpp"
 #include "base/number.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "dialects/redis_semaphore/redis_semaphore_recipe.hpp"
@@ -102,7 +103,7 @@ std::optional<foreign_holder> holder_of_redisson(const std::string& owner, std::
 
 // One holder, or a mode and those who have it: beside a writer he himself may read.
 verdict as_redisson(const kept& what) {
-  static const redisson_recipe& layout = *new redisson_recipe;
+  static const never_destroyed<redisson_recipe> layout;
   foreign_holders all;
   for (std::size_t i = 0; i < what.words.size(); i += 2) {
     if (what.words[i] == "mode") continue;
@@ -116,7 +117,7 @@ verdict as_redisson(const kept& what) {
   for (auto& one : all) {
     if (has_modes) one.mode = one.owner.ends_with(redisson_writer) ? 'x' : 'r';
   }
-  return recognised{"redisson", std::string(what.key), &layout, std::move(all)};
+  return recognised{"redisson", std::string(what.key), &*layout, std::move(all)};
 }
 
 // base64 of 32 bytes; the last letter stands for four bits.
@@ -139,7 +140,8 @@ std::optional<foreign_holder> holder_in_set(const std::string& member, std::stri
 
 // TOKEN -> when its lease ends, and perhaps __write__ beside it.
 verdict as_symfony(const kept& what) {
-  static const symfony_recipe& layout = *new symfony_recipe({.name = "symfony"}, {});
+  static const never_destroyed<symfony_recipe> layout{foreign_recipe::habits{.name = "symfony"},
+                                                      std::string{}};
   constexpr std::string_view writer = "__write__";
   foreign_holders all;
   char mode = 'r';
@@ -154,13 +156,13 @@ verdict as_symfony(const kept& what) {
   }
   for (auto& one : all) one.mode = mode;
   if (all.empty()) return std::nullopt;
-  return recognised{"symfony", std::string(what.key), &layout, std::move(all)};
+  return recognised{"symfony", std::string(what.key), &*layout, std::move(all)};
 }
 
 // semaphore:NAME. How long its users let a permit stay, does not stand there: the key ends then.
 verdict as_redis_semaphore(const kept& what) {
-  static const redis_semaphore_recipe& layout =
-      *new redis_semaphore_recipe({.name = "redis_semaphore"});
+  static const never_destroyed<redis_semaphore_recipe> layout{
+      foreign_recipe::habits{.name = "redis_semaphore"}};
   constexpr std::string_view prefix = "semaphore:";
   if (!what.key.starts_with(prefix)) return std::nullopt;
   foreign_holders all;
@@ -172,7 +174,7 @@ verdict as_redis_semaphore(const kept& what) {
     all.push_back(*std::move(one));
   }
   if (all.empty()) return std::nullopt;
-  return recognised{"redis_semaphore", std::string(what.key.substr(prefix.size())), &layout,
+  return recognised{"redis_semaphore", std::string(what.key.substr(prefix.size())), &*layout,
                     std::move(all)};
 }
 
@@ -182,16 +184,18 @@ verdict recognise_set(const kept& what) {
 }
 
 recognised as_text(const kept& what, std::string dialect, std::string_view name) {
-  static const token_recipe& layout = *new token_recipe({.name = "token"}, {});
+  static const never_destroyed<token_recipe> layout{foreign_recipe::habits{.name = "token"},
+                                                    token_texts{}};
   return {std::move(dialect),
           std::string(name),
-          &layout,
+          &*layout,
           {{.owner = what.words[0], .remaining = what.remaining}}};
 }
 
 // job-lock:ENVIRONMENT:NAME, and ADDED:TIME@HOST.
 verdict as_shedlock(const kept& what) {
-  static const shedlock_recipe& layout = *new shedlock_recipe({.name = "shedlock"}, {}, {});
+  static const never_destroyed<shedlock_recipe> layout{foreign_recipe::habits{.name = "shedlock"},
+                                                       std::string{}, std::string{}};
   constexpr std::string_view prefix = "job-lock:";
   const std::string& value = what.words[0];
   const auto colon = what.key.find(':', prefix.size());
@@ -200,7 +204,7 @@ verdict as_shedlock(const kept& what) {
   const std::string environment(what.key.substr(prefix.size(), colon - prefix.size()));
   auto found = as_text(what, environment == "default" ? "shedlock" : "shedlock:" + environment,
                        what.key.substr(colon + 1));
-  found.layout = &layout;
+  found.layout = &*layout;
   return found;
 }
 

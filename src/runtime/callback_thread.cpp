@@ -16,7 +16,7 @@ namespace {
 thread_local callback_thread* here = nullptr;
 
 std::mutex& guard_of_waits() {
-  static auto& only = *new std::mutex;  // never destroyed
+  static constinit std::mutex only;  // has no destructor
   return only;
 }
 

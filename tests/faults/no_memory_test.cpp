@@ -238,6 +238,85 @@ TEST_P(NoMemory, InACounter) {
     return {[counter = redis().counter(name)] { (void)counter.add(1); }, wanted};
   });
 }
+TEST_P(NoMemory, InAModeLock) {
+  try_each([&](const std::string& name) {
+    return redis().mode_lock(name).in(lock_mode::protected_write);
+  });
+}
+// The change is made or not: either way readers can come in when it is over.
+TEST_P(NoMemory, InAChangeOfTheMode) {
+  std::optional<lease> held;
+  try_each([&](const std::string& name) -> std::pair<call, lock> {
+    const auto table = redis().mode_lock(name);
+    const auto reads = table.in(lock_mode::protected_read);
+    held.emplace(reads.acquire());
+    return {[=, &held] { (void)table.change(*held, lock_mode::exclusive).try_acquire(); }, reads};
+  });
+}
+TEST_P(NoMemory, InAnUpgrade) {
+  std::optional<lease> held;
+  try_each([&](const std::string& name) -> std::pair<call, lock> {
+    const auto rw = redis().rw(name);
+    held.emplace(rw.upgradeable().acquire());
+    return {[=, &held] { (void)rw.upgrade(*held).try_acquire(); }, rw.shared()};
+  });
+}
+TEST_P(NoMemory, InAValueBlock) {
+  const auto table = redis().mode_lock("of a value");
+  const auto held = table.in(lock_mode::exclusive).acquire();
+  try_each([&](const std::string& name) -> std::pair<call, lock> {
+    return {[=, &held] {
+              table.set_value(held, "a value that is no short text of its own");
+              (void)table.value(held);
+              EXPECT_TRUE(held.held());
+            },
+            redis().mutex(name)};
+  });
+}
+TEST_P(NoMemory, InALatch) {
+  try_each([&](const std::string& name) -> std::pair<call, lock> {
+    return {[gate = redis().latch(name)] {
+              (void)gate.try_set(1);
+              (void)gate.count_down();
+              (void)gate.try_wait();
+            },
+            redis().mutex(name + " beside it")};
+  });
+}
+TEST_P(NoMemory, InABarrier) {
+  try_each([&](const std::string& name) -> std::pair<call, lock> {
+    return {[gate = redis().barrier(name, 1)] { (void)gate.try_arrive_and_wait(); },
+            redis().mutex(name + " beside it")};
+  });
+}
+TEST_P(NoMemory, InTermsOfOffice) {
+  try_each([&](const std::string& name) -> std::pair<call, lock> {
+    const auto office = redis().elect(name, {.lease = 30s});
+    return {[=] { const auto term = office.campaign({.timeout = generous}); }, office};
+  });
+}
+TEST_P(NoMemory, InAFunctionUnderALock) {
+  try_each([&](const std::string& name) -> std::pair<call, lock> {
+    auto wanted = redis().mutex(name);
+    return {[=] { run_while_held(wanted, [](const lease&) {}); }, wanted};
+  });
+}
+TEST_P(NoMemory, InValuesThatCountOnce) {
+  try_each([&](const std::string& name) -> std::pair<call, lock> {
+    return {[=, this] {
+              (void)redis().rate_limiter(name, {.rate = 1000, .burst = 1000}).try_acquire();
+              (void)redis().id_generator(name).next();
+              (void)redis().fenced_set(name, "text", fencing_token{7});
+            },
+            redis().mutex(name)};
+  });
+}
+TEST_P(NoMemory, InIdsOfAMachine) {
+  try_each([&](const std::string& name) -> std::pair<call, lock> {
+    return {[=, this] { (void)redis().snowflake(name, {.machines = 1}).next(); },
+            redis().mutex(name + ":machine:0")};
+  });
+}
 TEST_P(NoMemory, InAnObservation) {
   try_each([&](const std::string& name) -> std::pair<call, lock> {
     auto wanted = redis().elect(name);

@@ -29,9 +29,9 @@ std::string count_down_latch_recipe::channel_of(std::string_view name) const {
 }
 
 std::shared_ptr<const foreign_recipe> count_down_latch_recipe::in_cluster() const {
-  static const auto& sharded =
-      never_destroyed(std::make_shared<const count_down_latch_recipe>(messages::sharded));
-  return sharded;
+  static const never_destroyed sharded{
+      std::make_shared<const count_down_latch_recipe>(messages::sharded)};
+  return *sharded;
 }
 
 once_call count_down_latch_recipe::set(const lock_key& key, std::uint32_t count) const {

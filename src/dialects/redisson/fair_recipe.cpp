@@ -36,9 +36,8 @@ std::string fair_recipe::channel_of(std::string_view name) const {
 }
 
 std::shared_ptr<const foreign_recipe> fair_recipe::in_cluster() const {
-  static const auto& sharded =
-      never_destroyed(std::make_shared<const fair_recipe>(messages::sharded));
-  return sharded;
+  static const never_destroyed sharded{std::make_shared<const fair_recipe>(messages::sharded)};
+  return *sharded;
 }
 
 std::string fair_recipe::told_at(const claim& waiting) const {

@@ -21,9 +21,9 @@ std::string read_write_recipe::channel_of(std::string_view name) const {
 }
 
 std::shared_ptr<const foreign_recipe> read_write_recipe::in_cluster() const {
-  static const auto& sharded =
-      never_destroyed(std::make_shared<const read_write_recipe>(messages::sharded));
-  return sharded;
+  static const never_destroyed sharded{
+      std::make_shared<const read_write_recipe>(messages::sharded)};
+  return *sharded;
 }
 
 std::string read_write_recipe::owner_of(const claim& c) const {

@@ -59,12 +59,12 @@ std::string redisson_recipe::channel_of(std::string_view name) const {
 // A spin lock says nothing.
 std::shared_ptr<const foreign_recipe> redisson_recipe::in_cluster() const {
   using enum redisson_lock;
-  static const auto& of_plain =
-      never_destroyed(std::make_shared<const redisson_recipe>(plain, messages::sharded));
-  static const auto& of_fenced =
-      never_destroyed(std::make_shared<const redisson_recipe>(fenced, messages::sharded));
+  static const never_destroyed of_plain{
+      std::make_shared<const redisson_recipe>(plain, messages::sharded)};
+  static const never_destroyed of_fenced{
+      std::make_shared<const redisson_recipe>(fenced, messages::sharded)};
   if (which_ == spin) return nullptr;
-  return which_ == fenced ? of_fenced : of_plain;
+  return which_ == fenced ? *of_fenced : *of_plain;
 }
 
 std::string redisson_recipe::token_key_of(std::string_view name) {

@@ -46,11 +46,11 @@ std::string semaphore_recipe::channel_of(std::string_view name) const {
 
 std::shared_ptr<const foreign_recipe> semaphore_recipe::in_cluster() const {
   using enum permit_leases;
-  static const auto& of_theirs =
-      never_destroyed(std::make_shared<const semaphore_recipe>(theirs, messages::sharded));
-  static const auto& of_ours =
-      never_destroyed(std::make_shared<const semaphore_recipe>(ours, messages::sharded));
-  return whose_ == theirs ? of_theirs : of_ours;
+  static const never_destroyed of_theirs{
+      std::make_shared<const semaphore_recipe>(theirs, messages::sharded)};
+  static const never_destroyed of_ours{
+      std::make_shared<const semaphore_recipe>(ours, messages::sharded)};
+  return whose_ == theirs ? *of_theirs : *of_ours;
 }
 
 std::string semaphore_recipe::owner_of(const claim& c) const {

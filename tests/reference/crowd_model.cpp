@@ -4,8 +4,8 @@
 //
 //   lock.hpp: "Errors of all verbs: `busy` (asked once), `timed_out`, `cancelled`".
 //   options.hpp, timeout: "How long to wait."
-//   kinds.md: "fair: [...] What is not fair is passed on among the threads and coroutines of one
-//     client without the server".
+//   kinds.md: "passed on: local hand-over. The threads and coroutines of one client hand it over
+//     among themselves, without the server".
 #include <algorithm>
 #include <set>
 #include <thread>

@@ -1,8 +1,9 @@
 // Latches.
 //
-//   kinds.md: "A number that is counted down to zero, and those who wait for that. `try_set(n)`
-//     sets it where it is not set; one that is not set is open. When it opens, all who wait go on,
-//     and it can be set again: who waited before goes on also if he hears of it only then."
+//   kinds.md: "A latch is a number on the server that is counted down to zero, and waiters wait for
+//     that." "`try_set(n)` sets a latch that is not set. A latch that is not set is open." "When it
+//     opens, all waiters go on, and it can be set again. A client that waited before the opening
+//     goes on even if the latch is set again before it hears of that."
 //   latch.hpp, try_set: "False: it is set already, and stays as it is. Throws
 //     `failure{invalid_argument}` when `count` is zero."
 //   latch.hpp, count_down: "Counts it down, not below zero. Returns what is left; zero: it is
@@ -26,8 +27,9 @@ constexpr sentence counts{
     "include/holdfast/latch.hpp, count_down",
     "Counts it down, not below zero. Returns what is left; zero: it is open."};
 constexpr sentence opens{"docs/kinds.md, Latch",
-                         "When it opens, all who wait go on, and it can be set again: who waited "
-                         "before goes on also if he hears of it only then."};
+                         "When it opens, all waiters go on, and it can be set again. A client that "
+                         "waited before the opening goes on even if the latch is set again before "
+                         "it hears of that."};
 constexpr sentence asks{"include/holdfast/latch.hpp, try_wait",
                         "Asks once (`errc::busy`: not open), or waits up to `options.timeout`."};
 

@@ -5,8 +5,9 @@
 //   mode_lock.hpp, change: "A lock that, when it is acquired, holds `to` in place of `held`, which
 //     stays held until then. Errors [...]: `lost` when `held` had ended; `would_deadlock` when
 //     another holder already waits to change his mode until this one gives up what it has."
-//   kinds.md: "When two holders would wait for each other to change, the second is told
-//     `would_deadlock` at once. Who wants less than he has waits for nobody."
+//   kinds.md: "Suppose that a change waits until another holder gives up its mode. If that holder
+//     then asks for more than it has, neither could go on [...]. So the second is told
+//     `would_deadlock` at once." "A holder that wants less than it has waits for nobody."
 #include "reference/held_kind.hpp"
 
 namespace holdfast::reference {

@@ -3,9 +3,9 @@
 //   client.hpp: "A lock that one holder at a time can have."
 //   guarantees.md, S1: "In one server's history a lock has at most one owner at any instant."
 //   guarantees.md, S2: "Each grant of a lock has a larger fencing token than every grant before it"
-//   kinds.md: "fair: strict order of arrival among all who wait. What is not fair is passed on
-//     among the threads and coroutines of one client without the server [...]: clients come in
-//     order, threads eventually."
+//   kinds.md: "fair: waiters of all processes get it in strict order of arrival." "passed on: local
+//     hand-over. The threads and coroutines of one client hand it over among themselves, without
+//     the server [...]. So clients get it in order, and every thread eventually."
 //   options.hpp, fencing::off: "No token: one plain SET instead of a script."
 //   options.hpp, retain: "How long the client may keep the lock after the last release [...].
 //     Whoever else waits for the lock gets it at once, and who asks once is refused but finds it

@@ -29,8 +29,8 @@ namespace {
 
 constexpr sentence one_kind{
     "docs/kinds.md",
-    "One name, one kind: as long as a lock, a latch or a barrier is held, set or "
-    "waited for, its name is refused (`foreign_key`) to every other kind"};
+    "One name, one kind: while a lock, a latch or a barrier is held, set or waited for, every "
+    "other kind is refused under its name (`foreign_key`)."};
 constexpr sentence untouched{
     "docs/errors.md, foreign_key",
     "the key `hf:{name}` holds something else, maybe a lock of another kind [...]; "
@@ -42,8 +42,9 @@ constexpr sentence served{
 
 constexpr sentence opened{
     "docs/kinds.md, Latch and Barrier",
-    "When it opens, all who wait go on [...]: who waited before goes on also if "
-    "he hears of it only then. [...] So many parties go on together"};
+    "When it opens, all waiters go on [...]. A client that waited before the opening goes on even "
+    "if the latch is set again before it hears of that. [...] When all parties have arrived, they "
+    "go on together"};
 
 // A kind that is held.
 struct held_form {

@@ -50,11 +50,12 @@ inline constexpr sentence change_of_ended{
     "include/holdfast/mode_lock.hpp, change; read_write_lock.hpp, upgrade",
     "Errors besides those of every lock: `lost` when `held` had ended"};
 inline constexpr sentence less{"docs/kinds.md, Mode lock; read_write_lock.hpp, downgrade",
-                               "Who wants less than he has waits for nobody."};
+                               "A holder that wants less than it has waits for nobody."};
 inline constexpr sentence deadlock{
     "docs/kinds.md, Mode lock",
-    "When two holders would wait for each other to change, the second "
-    "is told `would_deadlock` at once."};
+    "Suppose that a change waits until another holder gives up its mode. If that holder then asks "
+    "for more than it has, neither could go on [...]. So the second is told `would_deadlock` at "
+    "once."};
 inline constexpr sentence reentry{"include/holdfast/options.hpp, reentry",
                                   "`errc::would_deadlock` at once. The default."};
 inline constexpr sentence kept{"include/holdfast/options.hpp, retain",

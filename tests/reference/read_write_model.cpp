@@ -1,18 +1,18 @@
 // Read-write locks.
 //
-//   kinds.md: "Any number of readers, or one writer. Who waits comes in in the order of arrival
-//     [...]; a reader that arrives while a writer waits stands behind him."
-//   kinds.md: "One `upgradeable()` holder may be there beside readers. `rw.upgrade(held)` is a lock
-//     that, when it is acquired by any verb, has put its holder in the writer's place; until then,
-//     and when it fails, `held` stays as it is. [...] A plain reader cannot be upgraded [...].
-//     `rw.downgrade(held)` lets waiting readers in at once."
+//   kinds.md: "The lock has any number of readers, or one writer. Waiters get it in the order of
+//     arrival. [...] A reader that arrives while a writer waits stands behind it."
+//   kinds.md: "Beside readers there may be one `upgradeable()` holder. `rw.upgrade(held)` is
+//     another `lock`. When it is acquired, by any verb, its holder is the writer in the place of
+//     `held`. Until then, and if it fails, `held` stays as it is. [...] A plain reader cannot be
+//     upgraded [...]. `rw.downgrade(held)` lets waiting readers in at once."
 //   read_write_lock.hpp, upgrade: "it waits until the readers have left, and new ones wait behind
 //     it. `held` stays held until then, and when it is not obtained; afterwards it says "not held",
 //     without a loss. Errors [...]: `lost` when `held` had ended. Throws
 //     `failure{invalid_argument}` when `held` is not an upgradeable lease of this lock."
 //   read_write_lock.hpp, downgrade: "The same from writer or upgradeable holder to reader, which
 //     never waits."
-//   kinds.md: "With `fair`, `renewal::none` or `detect_deadlocks` each reader asks for himself."
+//   kinds.md: "With `fair`, `renewal::none` or `detect_deadlocks` each reader asks for itself."
 #include "reference/held_kind.hpp"
 
 namespace holdfast::reference {

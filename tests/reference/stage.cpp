@@ -269,9 +269,9 @@ std::string stage::differs(const lock_status& seen, monotonic_time before, monot
     const auto shown = std::ranges::find_if(seen.holders, [&](const lock_holding& each) {
       const bool same =
           kind_.shown() == lock_status::kind::mutex || shown_share(each.has) == text_of(one.has);
-      // docs/kinds.md: "A mutex without tokens that somebody has waited for is granted by the
-      // queue, which numbers its grants: `status` shows the number". Nor does one say what is shown
-      // where a kept lock was taken again without the server.
+      // docs/kinds.md: "If a client had to wait for a mutex without tokens, the queue grants it and
+      // numbers the grant. `status` shows that number". Nor does one say what is shown where a kept
+      // lock was taken again without the server.
       return same && (each.token == token || !kind_.has_token() ||
                       (one.on.retain.count() > 0 && each.token < token));
     });

@@ -1,8 +1,9 @@
 // The value block of a mode lock.
 //
-//   kinds.md, Value block: "Up to 64 bytes go with the lock: whoever holds it in PW or EX writes
-//     them, and whoever holds it later reads what the last of them has left. It is written once,
-//     and never by one whose lease has ended [...]. It is kept [...] until it is written empty."
+//   kinds.md, Value block: "Up to 64 bytes go with the lock [...]. A holder in PW or EX writes
+//     them, and later holders read what the last writer has left". "Each write happens once, and
+//     never by a holder whose lease has ended. [...] The value is kept [...] until it is written
+//     empty."
 //   mode_lock.hpp, value: "Empty when there is none. [...] Throws `failure{lost}` when `held` has
 //     ended, `failure{invalid_argument}` when it is not a lease of this lock".
 //   mode_lock.hpp, set_value: "Throws as `value`, and `failure{invalid_argument}` for more than 64
@@ -20,10 +21,11 @@ namespace {
 
 constexpr sentence left_behind{
     "docs/kinds.md, Value block",
-    "whoever holds it in PW or EX writes them, and whoever holds it later reads what the last of "
-    "them has left. [...] It is kept until it is written empty."};
+    "A holder in PW or EX writes them, and later holders read what the last writer has left [...] "
+    "The value is kept [...] until it is written empty."};
 constexpr sentence not_by_ended{"docs/kinds.md, Value block",
-                                "It is written once, and never by one whose lease has ended"};
+                                "Each write happens once, and never by a holder whose lease has "
+                                "ended."};
 constexpr sentence only_its_own{"include/holdfast/mode_lock.hpp, value",
                                 "Throws `failure{lost}` when `held` has ended, "
                                 "`failure{invalid_argument}` when it is not a lease of this lock"};

@@ -7,8 +7,8 @@
 //   id_generator.hpp, snowflakes: "41 bits for the milliseconds since 2020, 10 for the machine, 12
 //     for a number"; next: "larger than the one before"
 //   client.hpp, snowflake: "`busy` when all machine numbers are taken"
-//   values.md: "The time in an id is the server's, estimated so that it is never ahead, and begins
-//     after the grant of that lock"
+//   values.md: "The time in an id is the server's. It is estimated so that it is never ahead, and
+//     it begins after the grant of that lock."
 #include <algorithm>
 #include <map>
 #include <set>

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   const auto nightly = redis.mutex("nightly", {.lease = 10s, .reentry = holdfast::reentry::waits});
   const auto held = nightly.acquire();
 
+  // [snippet outcomes]
   auto once = nightly.try_acquire();                   // asks once
   auto soon = nightly.try_acquire({.timeout = 50ms});  // waits, but not for ever
   std::stop_source shutdown;
@@ -24,6 +25,7 @@ int main(int argc, char** argv) {
   const bool as_expected = !once && once.error().reason() == holdfast::errc::busy &&  //
                            !soon && soon.error().reason() == holdfast::errc::timed_out && !never &&
                            never.error().reason() == holdfast::errc::cancelled;
+  // [snippet end]
   for (const auto* outcome : {&once, &soon, &never}) {
     std::cout << (*outcome ? "held" : outcome->error().what()) << '\n';
   }

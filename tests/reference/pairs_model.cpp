@@ -1,8 +1,7 @@
 // Two kinds under one name.
 //
-//   errors.md, foreign_key: "the key `hf:{name}` holds something else, maybe a lock of another
-//   kind;
-//     untouched".
+//   errors.md, foreign_key: "the key `hf:{name}` holds something else, maybe a lock of another kind
+//     [...]. It is untouched".
 //   options.hpp, fencing::off: "it finds a key that is no lock of ours merely `busy`."
 //   kinds.md: "A read-write lock of the same name is the same lock: readers hold PR, the writer
 //   EX." guarantees.md, S1: "In one server's history a lock has at most one owner at any instant."
@@ -33,8 +32,8 @@ constexpr sentence one_kind{
     "other kind is refused under its name (`foreign_key`)."};
 constexpr sentence untouched{
     "docs/errors.md, foreign_key",
-    "the key `hf:{name}` holds something else, maybe a lock of another kind [...]; "
-    "untouched"};
+    "the key `hf:{name}` holds something else, maybe a lock of another kind [...]. "
+    "It is untouched"};
 constexpr sentence served{
     "docs/guarantees.md, L2",
     "Those who wait stand in a queue at the server. A release makes the first "

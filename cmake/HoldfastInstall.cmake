@@ -7,6 +7,8 @@ set(package_directory "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")
 install(TARGETS holdfast EXPORT holdfastTargets COMPONENT library FILE_SET HEADERS)
 install(EXPORT holdfastTargets NAMESPACE holdfast:: DESTINATION "${package_directory}"
   COMPONENT library)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/holdfast" COMPONENT library)
 
 # Before 1.0 a minor version may change the API.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake"

@@ -27,7 +27,7 @@
 namespace holdfast {
 
 /// A client of one Redis or Valkey server, of the master of a service under Redis Sentinel, or of a
-/// Redis Cluster (Redis 6.2 or later, Valkey 8.0 or later).
+/// Redis Cluster (Redis 7.0 or later, Valkey 8.0 or later).
 ///
 /// It has one connection (to each master of a cluster), opened at the first use and reopened when
 /// it breaks, and shares it among all threads. Destroying the last copy (and the last lock and

@@ -50,20 +50,17 @@ bool lock_names::read_index(survey& over, const list_options& options) {
       check_stop(options);
       const auto query = [&](resp::writer& out) { dialects::write_held_query(place, cursor, out); };
       auto answer = ask(core_, place.slot, query, until_stopped(options));
-      auto page = accept(dialects::read_held(std::move(answer), now.value_or(server_time{})));
+      auto read = dialects::read_held(std::move(answer), now.value_or(server_time{}));
+      if (const auto* const why = std::get_if<dialects::refused>(&read)) {
+        throw failure{why->code,
+                      "the index of held locks, " + place.key + ", cannot be read: " + why->detail};
+      }
+      auto& page = std::get<dialects::held_page>(read);
       for (auto& name : page.locks) add(std::move(name));
       cursor = std::move(page.cursor);
     } while (cursor != "0" && --left > 0);
   };
-  const bool is_read = over.look("", place.slot, [&] {
-    try {
-      read();
-    } catch (const failure& why) {
-      if (why.reason() == errc::cancelled) throw;
-      throw failure{why.reason(),
-                    std::string{"the index of held locks cannot be read: "} + why.what()};
-    }
-  });
+  const bool is_read = over.look("", place.slot, read);
   return is_read && cursor == "0";
 }
 

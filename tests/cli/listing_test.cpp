@@ -64,6 +64,17 @@ TEST_P(CommandLine, AFullPageOfTheIndexIsNotMoreThanAPage) {
   EXPECT_THAT(more.errors, HasSubstr("there may be more"));
 }
 
+TEST_P(CommandLine, SaysWhatToDoWhereTheIndexIsNone) {
+  const auto server = start();
+  fill(server);
+  server.command({"SET", "hf:held", "a text"});
+  const auto listed = holdfast_at(server, {"ls"});
+  EXPECT_EQ(listed.how, exited(65));
+  EXPECT_THAT(listed.errors, HasSubstr("the index of held locks, hf:held, cannot be read: the key "
+                                       "is of another type; delete it"));
+  EXPECT_EQ(holdfast_at(server, {"ls", "--scan"}).how, exited(0));
+}
+
 // As a holder whose user has no right to the index leaves it.
 TEST_P(CommandLine, LooksAtEveryKeyWhenItIsAskedTo) {
   const auto server = start();

@@ -57,6 +57,9 @@ void write_held_query(const held_index_place& at, std::string_view cursor, resp:
 std::variant<held_page, refused> read_held(resp::value&& v, server_time now) {
   const bool is_page = v.is(resp::type::array) && v.items.size() == 2 && v.items[0].is_text() &&
                        v.items[1].is(resp::type::array);
+  if (v.is(resp::type::error) && v.text.starts_with("WRONGTYPE")) {
+    return refused{errc::foreign_key, false, "the key is of another type; delete it"};
+  }
   if (!is_page) return refused_or_not_understood("ZSCAN", v);
   held_page found{.cursor = std::move(v.items[0].text), .locks = {}};
   auto& pairs = v.items[1].items;  // of a name and a time

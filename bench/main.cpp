@@ -36,6 +36,7 @@ constexpr std::array questions{
     question{"waiters200", waiters200},
     question{"retained", retained},
     question{"dead_waiters", dead_waiters},
+    question{"listing", listing},
     question{"kinds", kinds},
     question{"all_of8", all_of8},
     question{"tls_pair", tls_pair},

@@ -46,6 +46,7 @@ void contention(const setting& with);
 void waiters200(const setting& with);
 void retained(const setting& with);
 void dead_waiters(const setting& with);
+void listing(const setting& with);
 void all_of8(const setting& with);
 void tls_pair(const setting& with);
 void quorum5(const setting& with);

@@ -50,12 +50,12 @@ bool lock_names::read_index(survey& over, const list_options& options) {
       check_stop(options);
       const auto query = [&](resp::writer& out) { dialects::write_held_query(place, cursor, out); };
       auto answer = ask(core_, place.slot, query, until_stopped(options));
-      auto read = dialects::read_held(std::move(answer), now.value_or(server_time{}));
-      if (const auto* const why = std::get_if<dialects::refused>(&read)) {
+      auto said = dialects::read_held(std::move(answer), now.value_or(server_time{}));
+      if (const auto* const why = std::get_if<dialects::refused>(&said)) {
         throw failure{why->code,
                       "the index of held locks, " + place.key + ", cannot be read: " + why->detail};
       }
-      auto& page = std::get<dialects::held_page>(read);
+      auto& page = std::get<dialects::held_page>(said);
       for (auto& name : page.locks) add(std::move(name));
       cursor = std::move(page.cursor);
     } while (cursor != "0" && --left > 0);

@@ -76,9 +76,9 @@ struct client_options {
   /// Whose locks and values these are, where several tenants share a server: 1 to 64 letters,
   /// digits, `.`, `_` and `-`. All keys and channels of this client begin with `hf:@NAME:` then, so
   /// that the server's users can be kept from those of others (`holdfast acl --tenant NAME`). The
-  /// same name of a lock is another lock for each tenant. Locks of other libraries
-  /// (`lock_options::dialect`) are `errc::unsupported` then, since their keys have no such
-  /// beginning. Empty, the default: no tenant, and `hf:`. See docs/security.md.
+  /// same name of a lock is another lock for each tenant. Locks of other libraries (a `dialect`)
+  /// are `errc::unsupported` then, since their keys have no such beginning. Empty, the default: no
+  /// tenant, and `hf:`. See docs/security.md.
   std::string tenant{};
 
   /// User name and password; where not empty they win over those in the URL, which other

@@ -1,7 +1,7 @@
 // Mutexes: plain and fair, without tokens, and kept by their clients.
 //
 //   client.hpp: "A lock that one holder at a time can have."
-//   guarantees.md, S1: "In one server's history a lock has at most one owner at any instant."
+//   guarantees.md, S1: "In one server's history a lock has at most one holder at any instant."
 //   guarantees.md, S2: "Each grant of a lock has a larger fencing token than every grant before it"
 //   kinds.md: "fair: waiters of all processes get it in strict order of arrival." "passed on: local
 //     hand-over. The threads and coroutines of one client hand it over among themselves, without

@@ -10,9 +10,9 @@ namespace holdfast::reference {
 namespace {
 
 constexpr sentence exclusion{"docs/guarantees.md, S1 and S3",
-                             "In one server's history a lock has at most one owner at any instant. "
-                             "[...] `lease::held()` is true only while the server must still hold "
-                             "the lock for us"};
+                             "In one server's history a lock has at most one holder at any "
+                             "instant. [...] `lease::held()` is true only while the server must "
+                             "still hold the lock for us"};
 constexpr sentence together_only{
     "docs/guarantees.md",
     "For locks that several can hold S1 reads: at any instant only holders "
@@ -21,7 +21,7 @@ constexpr sentence grow{"docs/guarantees.md, S2",
                         "Each grant of a lock has a larger fencing token than every grant before "
                         "it"};
 constexpr sentence writers_order{"docs/guarantees.md, S2",
-                                 "for readers S2 reads: a token is above that of every earlier "
+                                 "For readers S2 reads: a token is above that of every earlier "
                                  "writer and below that of every later one"};
 constexpr sentence never_again{"docs/evidence.md, I10",
                                "a lease that is over is told to be lost, once, and is never held "

@@ -4,8 +4,8 @@
 //     [...]. It is untouched".
 //   options.hpp, fencing::off: "it finds a key that is no lock of ours merely `busy`."
 //   kinds.md: "A read-write lock of the same name is the same lock: readers hold PR, the writer
-//   EX." guarantees.md, S1: "In one server's history a lock has at most one owner at any instant."
-//   guarantees.md, L2: "A release makes the first of them the owner and tells it."
+//   EX." guarantees.md, S1: "In one server's history a lock has at most one holder at any instant."
+//   guarantees.md, L2: "A release makes the first of them the holder and notifies it."
 //
 // One kind has the name: held, wanted, set, or in the gap between the end of a lease and the next
 // grant. Then another kind comes. It must be refused, nothing may change, and whoever waits must be
@@ -36,8 +36,8 @@ constexpr sentence untouched{
     "It is untouched"};
 constexpr sentence served{
     "docs/guarantees.md, L2",
-    "Those who wait stand in a queue at the server. A release makes the first "
-    "of them the owner and tells it."};
+    "Waiters stand in a queue at the server. A release makes the first of them the holder and "
+    "notifies it."};
 
 constexpr sentence opened{
     "docs/kinds.md, Latch and Barrier",

@@ -11,11 +11,11 @@ inline constexpr sentence together{
     "never more permits in use than there are."};
 inline constexpr sentence tokens{
     "docs/guarantees.md, S2",
-    "Each grant of a lock has a larger fencing token than every grant before it [...] for readers "
+    "Each grant of a lock has a larger fencing token than every grant before it. [...] For readers "
     "S2 reads: a token is above that of every earlier writer and below that of every later one."};
 inline constexpr sentence belief{
     "docs/guarantees.md, S3",
-    "deadline = sent + PTTL - rate x PTTL - 2 ms [...]; PTTL is what the server said is left."};
+    "deadline = sent + PTTL - rate x PTTL - 2 ms [...] PTTL: what the server said is left"};
 inline constexpr sentence loss{
     "docs/guarantees.md, S4",
     "Every lease that ends before it was released is reported through `lease::lost()` at its "
@@ -26,8 +26,8 @@ inline constexpr sentence renewed{
     "it."};
 inline constexpr sentence handed_over{
     "docs/guarantees.md, L2",
-    "Those who wait stand in a queue at the server. A release makes the first of them the owner "
-    "and tells it."};
+    "Waiters stand in a queue at the server. A release makes the first of them the holder and "
+    "notifies it."};
 inline constexpr sentence once{"include/holdfast/lock.hpp",
                                "`try_acquire` asks once (or waits as long as told) and returns "
                                "busy, timed out and cancelled as values."};

@@ -1,5 +1,5 @@
 /// \file
-/// A barrier: so many go on together, again and again.
+/// A barrier: a number of parties go on together, again and again.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,36 @@
 namespace holdfast {
 
 /// A cyclic barrier for a number of parties: threads, coroutines or processes. Made by
-/// `client::barrier()`.
+/// `client::barrier()`. All parties must say the same number.
 ///
-/// Who arrives waits until all parties have arrived; the last one lets all go on at once, in one
-/// step of the server, and the next generation begins. An arrival counts once, however often its
-/// answer is lost, also when the barrier has opened meanwhile. A party that gives up (time-out,
-/// `stop`) is no longer counted, unless the barrier opened in that very moment. One that dies is
-/// not counted either: when the last party arrives, only those are counted whose connection is
-/// there, or, if they poll, who asked within 5 s. All parties must say the same number.
+/// A party that arrives waits until all parties have arrived. The last one lets all go on at once,
+/// in one step of the server, and the next generation begins. An arrival counts once, however often
+/// its answer is lost, also when the barrier has opened meanwhile. A party that gives up (time-out,
+/// `stop`) is no longer counted, unless the barrier opened in that very moment. A party that dies
+/// is not counted either. When the last party arrives, the server counts only parties whose
+/// connection is there or, if they poll, which asked within 5 s.
 ///
-/// Who waits hears at once that the barrier has opened; nothing depends on that message, since he
-/// asks again within a bound. Who went on is remembered for a minute, and in the last four
-/// generations for ten.
+/// Waiting parties are notified at once when the barrier has opened. Nothing depends on that
+/// message, since each party asks again within a bound. The server remembers for one minute which
+/// parties have passed the barrier. For the last four generations it remembers them for ten
+/// minutes.
 ///
-/// Cost: one command for each arrival, two for one that gives up. While waiting, each asks again
-/// after 2 s (the first) to 60 s. The keys end when nobody waits; who went on is at most 10,000
-/// parties, about 150 bytes each.
+/// Cost: one command for each arrival, two for one that gives up. While waiting, each party asks
+/// again after 2 s (the first) to 60 s. The keys end when nobody waits. At most 10,000 parties that
+/// have passed are remembered, with about 150 bytes each.
 ///
-/// What can be lost: a party of which the server has not heard for two minutes (a frozen process)
-/// is taken for dead when the last one arrives; if the others then go on without it, because
-/// another took its place, it gets `errc::lost`. One that has had no answer at all for more than a
-/// minute, while the others went on four times, may be counted twice; sooner where more than 10,000
-/// go on within `response_timeout` (two parties: 2,500 times a second), which drives out even the
-/// youngest that are remembered. A party that gave up while the server could not be reached may be
-/// counted for up to two minutes. When the server loses its data, those who wait arrive again by
-/// themselves.
+/// What can be lost:
+///
+/// - A party of which the server has not heard for two minutes (a frozen process) is taken for dead
+///   when the last one arrives. If the others then go on without it, because another took its
+///   place, it gets `errc::lost`.
+/// - A party may be counted twice if it has had no answer at all for more than a minute while the
+///   others went on four times. This may happen sooner where more than 10,000 parties go on within
+///   `response_timeout` (two parties: 2,500 times a second). That drives out even the youngest that
+///   are remembered.
+/// - A party that gave up while the server could not be reached may be counted for up to two
+///   minutes.
+/// - When the server loses its data, the waiting parties arrive again by themselves.
 ///
 /// Errors: those of `lock`, and `lost` (see above); `invalid_argument` when others wait there for
 /// another number of parties.
@@ -51,7 +56,7 @@ class barrier {
 
   /// Waits until all parties have arrived. Returns the generation: the same number for all of them,
   /// and greater than those of the generations before (but not by one). Throws `failure` for
-  /// everything else, as `lock::acquire`.
+  /// everything else, as `lock::acquire` does.
   std::uint64_t arrive_and_wait(const acquire_options& options = {},
                                 std::stop_token stop = {}) const;
 
@@ -60,7 +65,7 @@ class barrier {
   result<std::uint64_t> try_arrive_and_wait(const acquire_options& options = {},
                                             std::stop_token stop = {}) const;
 
-  /// `co_await` them. Nothing happens before that.
+  /// The same two for coroutines, which `co_await` them. Nothing happens before that.
   [[nodiscard]] wait_awaitable<std::uint64_t> async_arrive_and_wait(
       acquire_options options = {}, std::stop_token stop = {}) const;
   [[nodiscard]] wait_awaitable<result<std::uint64_t>> async_try_arrive_and_wait(

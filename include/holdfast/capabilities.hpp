@@ -1,5 +1,5 @@
 /// \file
-/// What every kind of lock can do, and what it costs.
+/// What each kind of lock can do, and what it costs.
 #pragma once
 
 #include <string_view>
@@ -7,20 +7,25 @@
 
 namespace holdfast {
 
-/// What one kind of lock, or of value, can do and costs. The views live for ever.
+/// What one kind of lock, or of value, can do and what it costs. docs/kinds.md shows the same table
+/// and explains its columns. The views live for ever.
 struct capability {
   std::string_view dialect;  ///< How it is written in Redis: "holdfast", or as `dialect::name()`.
   std::string_view kind;     ///< "mutex", ...
   std::string_view made_by;  ///< "client.mutex(name)", ...
   bool token;                ///< Every grant has a fencing token.
   bool renewed;              ///< Its lease can be renewed in the background.
-  bool fair;                 ///< Strict order of arrival among all who wait, of all processes.
+  bool fair;                 ///< Waiters of all processes get it in strict order of arrival.
   bool reentrant;            ///< Its holder may acquire it again.
-  bool told;                 ///< Who waits hears of a release; otherwise he asks again and again.
-  bool handed_over;          ///< Who leaves makes the next ones go on, in the same trip.
-  bool passed_on;            ///< Threads of one client pass it on among themselves, without a trip.
-  unsigned to_acquire;       ///< Commands when it is free; of a value, for each call.
-  unsigned to_release;
+  /// A waiter is notified when it is released or opens. Otherwise it asks again and again.
+  bool told;
+  /// Hand-over: the call that frees it lets the next waiters in, in the same round trip.
+  bool handed_over;
+  /// Local hand-over: between threads and coroutines of one client, without the server.
+  bool passed_on;
+  /// Commands to acquire it when it is free; for a value, commands for each call.
+  unsigned to_acquire;
+  unsigned to_release;  ///< Commands to release it.
 };
 
 /// All kinds that there are.

@@ -27,67 +27,90 @@
 namespace holdfast {
 
 /// A client of one Redis or Valkey server, of the master of a service under Redis Sentinel, or of a
-/// Redis Cluster (Redis 7.0 or later, Valkey 8.0 or later).
+/// Redis Cluster. Servers: Redis 6.2 or later and Valkey 8.0 or later; a Redis Cluster 7.0 or
+/// later.
 ///
-/// It has one connection (to each master of a cluster), opened at the first use and reopened when
-/// it breaks, and shares it among all threads. Destroying the last copy (and the last lock and
-/// lease made from it) sends what is left to release, waits for it at most `response_timeout`, and
-/// closes the connection.
+/// A client has one connection, and in a cluster one to each master. It opens the connection when
+/// it first needs it, opens it again when it breaks, and shares it among all threads.
 ///
-/// URLs: `redis://[user:password@]host[:port][/db]` (or `valkey://`), the same with `rediss://` (or
-/// `valkeys://`) for TLS, see `tls_options`;
-/// `redis+sentinel://[user:password@]host[:port],.../service[/db]` (the server that these sentinels
-/// name as the master of the service, also after a failover: docs/topologies.md),
-/// `redis+cluster://[user:password@]host[:port],...` (some nodes of a Redis Cluster: same page),
-/// both over TLS as `rediss+...`,
-/// `unix://[user:password@]/path/to/socket[?db=N]`, `embedded:` (a private server that ends with
-/// this client), `embedded:/path/to/directory` (one shared by all processes of the user that name
-/// the directory; it lives on for the milliseconds that the environment variable
-/// HOLDFAST_EMBEDDED_LINGER gives its starter, 30,000 when not set, after the last of them).
-/// `?protocol=2` at the end (`&protocol=2` behind `?db=N`) is for proxies that know no HELLO.
+/// The client is closed when its last handle goes. Copies of the client are handles, and so are the
+/// locks and leases made from it. Closing sends what is left to release, waits for that at most
+/// `response_timeout`, and closes the connection. A callback, of whatever client, does not wait for
+/// that: another thread closes the client, and callbacks of the closed client may still run
+/// meanwhile.
 ///
-/// Thread safety: cheap to copy, and one object may be used from any number of threads.
-/// The client is closed when its last handle goes; leases and locks are handles, too. A callback,
-/// of whatever client, does not wait for that: another thread closes it, and callbacks of the
-/// closed client may still run meanwhile.
-/// A thread that is cancelled (pthread_cancel) inside a call of this library ends after the call
-/// has returned.
-/// After fork() the child must make a client of its own; using the old one gives `errc::forked`.
-/// A coroutine inside `sync_wait` may fork, and goes on in the child, too; what other coroutines
-/// there wait for never comes. A child that is forked in a callback has all signals blocked, as the
-/// callback has, and ends when the callback returns.
+/// URLs:
+///
+/// - `redis://[user:password@]host[:port][/db]`, or `valkey://`: one server.
+/// - `rediss://` or `valkeys://`, written in the same way: one server over TLS. See `tls_options`.
+/// - `redis+sentinel://[user:password@]host[:port],.../service[/db]`: the server that these
+///   sentinels name as the master of the service, also after a failover (docs/topologies.md).
+/// - `redis+cluster://[user:password@]host[:port],...`: some nodes of a Redis Cluster (same page).
+/// - `rediss+sentinel://`, `rediss+cluster://`: the same two over TLS.
+/// - `unix://[user:password@]/path/to/socket[?db=N]`: a server on this machine.
+/// - `embedded:`: a private server that ends with this client.
+/// - `embedded:/path/to/directory`: a server shared by all processes of the user that name this
+///   directory. It lives on for a while after the last of them: for as many milliseconds as the
+///   environment variable HOLDFAST_EMBEDDED_LINGER of the process that started it says, or 30,000
+///   if that is not set.
+///
+/// `?protocol=2` at the end (`&protocol=2` behind `?db=N`) is for proxies that do not know HELLO.
+///
+/// Thread safety: cheap to copy, and one object may be used from any number of threads. If a thread
+/// is cancelled (pthread_cancel) inside a call of this library, it ends after the call has
+/// returned.
+///
+/// Forks: after fork() the child must make a client of its own. Using the old one gives
+/// `errc::forked`. A coroutine inside `sync_wait` may fork, and goes on in the child, too. What
+/// other coroutines wait for never comes in the child. A child that is forked in a callback has all
+/// signals blocked, as the callback has, and ends when the callback returns.
 class client {
  public:
+  /// Does not connect: if the server is not there, the first operation reports it.
   /// Throws `failure`: `invalid_url`, `invalid_argument`, `unsupported`, `embedded_server`.
-  /// Does not connect: a server that is not there is reported by the first operation.
   explicit client(std::string_view url);
   client(std::string_view url, client_options options);
 
-  /// A lock that one holder at a time can have. `name`: 1 to 512 bytes of any value. `how` it is
-  /// written in Redis: as another library does, to share the lock with its users; then `fencing`
-  /// means nothing. Throws `failure`: `invalid_name`, `invalid_argument`, `unsupported`.
+  /// A lock that one holder at a time can have.
+  ///
+  /// `name`: 1 to 512 bytes of any value. `how`: the layout in Redis. A dialect writes the lock as
+  /// another library does, so that it is shared with that library's users. `fencing` then means
+  /// nothing. Every dialect has mutexes, except `redis_semaphore` and
+  /// `redisson(redisson_lock::expirable)`; see `dialect` for the options that it refuses.
+  ///
+  /// Throws `failure`: `invalid_name`, `invalid_argument`, `unsupported`.
   [[nodiscard]] lock mutex(std::string_view name, const lock_options& options = {},
                            const dialect& how = {}) const;
 
-  /// A lock that its holder may acquire again. `reentry` means nothing here. Throws as `mutex`.
+  /// A mutex that its holder may acquire again. The option `reentry` means nothing here. It has the
+  /// same dialects as `mutex`, and throws as `mutex` does.
   [[nodiscard]] holdfast::recursive_mutex recursive_mutex(std::string_view name,
                                                           const lock_options& options = {},
                                                           const dialect& how = {}) const;
 
-  /// A lock that many readers or one writer can hold. Of the options `fencing` and `retain` mean
-  /// nothing here: tokens are always given. With `dialect::redisson()` it is Redisson's
-  /// `RReadWriteLock`, which has neither tokens nor an order. Throws as `mutex`, and `unsupported`
-  /// with any other dialect.
+  /// A lock that many readers or one writer can hold.
+  ///
+  /// The options `fencing` and `retain` mean nothing here: tokens are always given, and an unused
+  /// lock is not retained. Two dialects have read-write locks, without tokens and without an order
+  /// of arrival, and refuse `retain`: `redisson()` (Redisson's `RReadWriteLock`) and `symfony()`.
+  ///
+  /// Throws as `mutex` does; and `unsupported` with any other dialect.
   [[nodiscard]] read_write_lock rw(std::string_view name, const lock_options& options = {},
                                    const dialect& how = {}) const;
 
-  /// A lock with permits; with `dialect::redisson()` one of Redisson's semaphores. Throws as
-  /// `mutex`.
+  /// A lock with permits.
+  ///
+  /// Three dialects have semaphores: `redisson()` (Redisson's `RSemaphore`),
+  /// `redisson(redisson_lock::expirable)` (its `RPermitExpirableSemaphore`), and
+  /// `redis_semaphore()`.
+  ///
+  /// Throws as `mutex` does; and `unsupported` with any other dialect.
   [[nodiscard]] holdfast::semaphore semaphore(std::string_view name,
                                               const semaphore_options& options = {},
                                               const dialect& how = {}) const;
 
-  /// A lock with the six modes of the classic lock managers. Options as in `rw`. Throws as `mutex`.
+  /// A lock with the six modes of the classic lock managers. The options `fencing` and `retain`
+  /// mean nothing, as in `rw`. No dialect has mode locks. Throws as `mutex` does.
   [[nodiscard]] holdfast::mode_lock mode_lock(std::string_view name,
                                               const lock_options& options = {}) const;
 
@@ -95,28 +118,33 @@ class client {
   /// Throws `failure`: `invalid_name`.
   [[nodiscard]] holdfast::counter counter(std::string_view name) const;
 
-  /// So many in a second, over all processes. Throws `failure`: `invalid_name`, `invalid_argument`.
+  /// Limits how many operations per second all processes together may start.
+  /// Throws `failure`: `invalid_name`, `invalid_argument`.
   [[nodiscard]] holdfast::rate_limiter rate_limiter(std::string_view name, rate_limit limit) const;
 
-  /// Numbers that nobody gets twice, from a counter. Throws `failure`: `invalid_name`,
+  /// Numbers from a counter. Nobody gets one of them twice. Throws `failure`: `invalid_name`,
   /// `invalid_argument`.
   [[nodiscard]] holdfast::id_generator id_generator(std::string_view name,
                                                     id_options options = {}) const;
 
-  /// Numbers that nobody gets twice, from the time and a machine number that is leased here:
-  /// blocks. Throws `failure`: `invalid_name`, `invalid_argument`, `busy` when all machine numbers
-  /// are taken, and what `lock::acquire` throws.
+  /// Numbers from the time and a machine number. Nobody gets one of them twice. This call leases
+  /// the machine number, so it blocks.
+  /// Throws `failure`: `invalid_name`, `invalid_argument`, `busy` when all machine numbers are
+  /// taken, and what `lock::acquire` throws.
   [[nodiscard]] snowflake_generator snowflake(std::string_view name,
                                               const snowflake_options& options = {}) const;
 
   /// Sets a key of yours, unless a write with a newer token was accepted for it before. Fenced
-  /// writes of any kind to one key see each other; plain ones they do not see.
+  /// writes of any kind to one key see each other. They do not see plain writes.
   ///
-  /// The last token is kept at `hf:fenced:{T}:KEY`, for ever (a late writer may come at any time):
-  /// when you remove KEY for good, remove that too. One command for each call. A call whose answer
-  /// is lost is asked again and executed once, as in `counter`; when it fails with `unavailable`,
-  /// the message says whether it may have been executed. Throws `failure`: `unsupported` without a
-  /// token, `foreign_key`, and what the server refuses.
+  /// The server keeps the last token at `hf:fenced:{T}:KEY` for ever, since a late writer may come
+  /// at any time. If you remove KEY for good, remove that key, too.
+  ///
+  /// Cost: one command for each call. If the answer is lost, the call is asked again and executed
+  /// once, as in `counter`. If it fails with `unavailable`, the message says whether it may have
+  /// been executed.
+  ///
+  /// Throws `failure`: `unsupported` without a token, `foreign_key`, and what the server refuses.
   fence_verdict fenced_set(std::string_view key, std::string_view value, fencing_token token) const;
 
   /// The same for fields of a hash: at least one pair of field and value.
@@ -124,34 +152,39 @@ class client {
                             const std::vector<std::pair<std::string, std::string>>& fields,
                             fencing_token token) const;
 
-  /// The same for a Lua script of yours, which sees `KEYS` and `ARGV` as usual. There is at least
-  /// one key and all are of one hash slot (`invalid_argument` otherwise); it must be let through
-  /// for each of them. What it wrote before it raised an error stays written.
+  /// The same for a Lua script of yours, which sees `KEYS` and `ARGV` as usual. There must be at
+  /// least one key, and all keys must be of one hash slot (`invalid_argument` otherwise). The token
+  /// must be let through for each of the keys. What the script wrote before it raised an error
+  /// stays written.
   ///
-  /// A number that it returns, also in a table, must be below 2^53 (else `server_error`, and what
-  /// it wrote stays): Lua rounds larger ones, so return a text. The server runs one script at a
-  /// time, and SCRIPT KILL cannot end this one, since the token is written before it runs: it must
-  /// end by itself.
+  /// The script must end by itself. The server runs one script at a time, and SCRIPT KILL cannot
+  /// end this one, since its token is written before it runs. A number that it returns, also in a
+  /// table, must be below 2^53: Lua rounds larger ones, so return a text instead. A larger number
+  /// is a `server_error`, and what the script wrote stays.
   fenced_reply fenced_eval(std::string_view script, const std::vector<std::string>& keys,
                            const std::vector<std::string>& args, fencing_token token) const;
 
-  /// Whoever asks this client for this lock from now on is granted a token larger than `last`: for
-  /// a resource that said `stale`, so that it cannot say so again. Sends nothing. A token that is
-  /// ten seconds or more ahead of the server's clock, and of its counter, makes acquisitions fail
-  /// with `clock_skew` until the clock has come near it.
+  /// From now on each grant of this lock through this client has a token larger than `last`. Use it
+  /// when a resource said `stale`, so that the resource cannot say so again. Sends nothing. If the
+  /// token is ten seconds or more ahead of the server's clock, and of its counter, acquisitions
+  /// fail with `clock_skew` until the clock has come near it.
   void raise_floor(std::string_view lock_name, fencing_token last) const;
 
-  /// An election: who holds it leads. Throws as `mutex`.
+  /// An election: its holder leads. No dialect has elections. Throws as `mutex` does.
   [[nodiscard]] election elect(std::string_view name, election_options options = {}) const;
 
-  /// A number to be counted down, and those who wait for that. With `dialect::redisson()` it is
-  /// Redisson's `RCountDownLatch`, shared with its users. A waiter stands in no queue then: it is
-  /// told on Redisson's channel and asks again after at most 2 s. If the latch was set again before
-  /// it asked, it waits for the next opening. See docs/wire/redisson.md. Throws as `mutex`; and
-  /// `unsupported` with a dialect that has no latches.
+  /// A number that is counted down to zero, and its waiters.
+  ///
+  /// One dialect has latches: with `redisson()` it is Redisson's `RCountDownLatch`, shared with its
+  /// users. A waiter then stands in no queue. It is notified on Redisson's channel, and asks again
+  /// after at most 2 s. If the latch was set again before it asks, it waits for the next opening.
+  /// See docs/wire/redisson.md.
+  ///
+  /// Throws as `mutex` does; and `unsupported` with a dialect that has no latches.
   [[nodiscard]] holdfast::latch latch(std::string_view name, const dialect& how = {}) const;
 
-  /// A barrier at which so many go on together, 1 to 1,000. Throws as `mutex`.
+  /// A barrier that opens when this many parties have arrived: 1 to 1,000. No dialect has barriers.
+  /// Throws as `mutex` does.
   [[nodiscard]] holdfast::barrier barrier(std::string_view name, std::uint32_t parties) const;
 
   /// The server's address in its usual form (`redis://host:6379`), without user and password.

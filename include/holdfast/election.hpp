@@ -1,5 +1,5 @@
 /// \file
-/// Who leads: one of many candidates at a time.
+/// Elections: one of many candidates leads at a time.
 #pragma once
 
 #include <chrono>
@@ -21,13 +21,13 @@ namespace runtime {
 class observed_key;
 }
 
-/// How an election behaves. The lease is how long a leader that died stays leader.
+/// How an election behaves. The lease says how long a leader that has died stays leader.
 struct election_options {
   std::optional<std::chrono::milliseconds> lease{};  ///< As in `lock_options`.
   std::uint32_t queue_limit = 100'000;               ///< How many candidates may wait.
 };
 
-/// Who leads.
+/// The leader of an election.
 struct leader {
   holder who;
   fencing_token token;
@@ -35,9 +35,9 @@ struct leader {
   friend bool operator==(const leader& a, const leader& b) { return a.token == b.token; }
 };
 
-/// While it lives, changes of the leader are told. Destroying it ends that: no call is under way
-/// then, unless it is destroyed by that very call, or by a callback for whose end that call waits.
-/// Thread safety: a handle of one thread.
+/// While this object lives, its function is called for each change of the leader. Destroying it
+/// ends that. No call is under way then, with two exceptions: it is destroyed by that very call, or
+/// by a callback for whose end that call waits. Thread safety: a handle of one thread.
 class [[nodiscard("destroying it ends the observation")]] observation {
  public:
   ~observation();
@@ -54,18 +54,23 @@ class [[nodiscard("destroying it ends the observation")]] observation {
   std::shared_ptr<runtime::observed_key> key_;
 };
 
-/// An election. Made by `client::elect()`. It is a fair mutex: to hold it is to lead, candidates
-/// wait in the order in which they came, the lease is renewed while the leader lives, its `lost()`
-/// tells him that he must stop, and its token refuses what he writes too late. To release the lease
-/// is to resign; the next candidate leads at once. When a leader dies, his successor leads when the
-/// lease has run out.
+/// An election. Made by `client::elect()`.
 ///
-/// Two may believe that they lead for as long as a frozen leader does not look at its lease: give
+/// It is a fair mutex. To hold it is to lead. Candidates wait in the order in which they came. The
+/// lease is renewed while the leader lives, and its `lost()` tells the leader that it must stop.
+/// Its token makes a resource refuse what the leader writes too late. To release the lease is to
+/// resign; the next candidate leads at once. When a leader dies, its successor leads when the lease
+/// has run out.
+///
+/// While a frozen leader does not look at its lease, two may believe that they lead. So give
 /// `token()` to whatever the leader writes to.
 ///
-/// Cost: of a campaign, that of a lock (one command, two in all when it waits). `leader` two
-/// commands. Observing: one command at first, then for each change and for each renewal of the
-/// lease two, and one for each new leader to know who that is; and two every 5 s in any case.
+/// Cost:
+///
+/// - A campaign costs as much as a lock: one command, and two in all when it waits.
+/// - `leader`: two commands.
+/// - An observation: one command at first. Then two for each change and for each renewal of the
+///   lease, and one for each new leader, to know who that is. And two every 5 s in any case.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class election : public lock {
@@ -76,17 +81,19 @@ class election : public lock {
     return acquire(options, std::move(stop));
   }
 
-  /// Who leads now, if anybody does. Throws `failure` as `inspector` does.
+  /// The present leader, if there is one. Throws `failure` as `inspector` does.
   [[nodiscard]] std::optional<holdfast::leader> leader() const;
 
-  /// Tells who leads, at first and then at every change; nothing: nobody does. The calls come one
-  /// after another, on the client's callback thread: one that blocks delays the others. Who led
-  /// only for a moment between two calls may be left out. A call that throws ends the process.
+  /// Calls `tell` with the leader, at first and then at every change; with nothing if nobody leads.
   ///
-  /// The server tells the client of each change (RESP3, CLIENT TRACKING), and it is asked again
-  /// every 5 s, and after each reconnect. Where it cannot tell (`wakeup::poll`, an old server or
-  /// proxy, an access list), it is asked every 250 ms. While the server cannot be reached nothing
-  /// is told.
+  /// The calls come one after another, on the client's callback thread. A call that blocks delays
+  /// the others. A leader that led only for a moment between two calls may be left out. A call that
+  /// throws ends the process.
+  ///
+  /// The server notifies the client of each change (RESP3, CLIENT TRACKING). The client also asks
+  /// every 5 s, and after each reconnect. Where the server cannot notify it (`wakeup::poll`, an old
+  /// server or proxy, an access list), the client asks every 250 ms. While the server cannot be
+  /// reached, there are no calls.
   observation observe(std::function<void(const std::optional<holdfast::leader>&)> tell) const;
 
  private:

@@ -35,12 +35,12 @@ struct lock_holding {
   holder who;
   lock_share has{};
   fencing_token token{};                                 ///< Only when granted with a token.
-  std::optional<std::chrono::milliseconds> remaining{};  ///< Time left at the server.
+  std::optional<std::chrono::milliseconds> remaining{};  ///< Time left on the server.
   /// When it was granted, by the server's clock; only with a token.
   std::optional<std::chrono::system_clock::time_point> since{};
 };
 
-/// What a lock looked like at the server at one moment.
+/// What a lock looked like on the server at one moment.
 struct lock_status {
   enum class state {
     free,     ///< No key.
@@ -48,35 +48,35 @@ struct lock_status {
     shut,     ///< A latch that is not open, or a barrier where somebody waits.
     foreign,  ///< The key holds something else; `detail` says what.
   };
-  /// What its key says that it is. Read-write locks are mode locks.
+  /// The kind that its key tells. Read-write locks are mode locks.
   enum class kind { unknown, mutex, mode_lock, semaphore, latch, barrier };
   std::string name;
   state what = state::free;
   kind of = kind::unknown;  ///< Known when held or shut, and mostly when somebody waits.
   std::string detail;
-  holder owner;                                        ///< Only when held: who has it longest.
-  fencing_token token;                                 ///< The owner's, when held with a token.
-  std::optional<std::chrono::milliseconds> remaining;  ///< The owner's time left at the server.
+  holder owner;         ///< Only when held: the holder that has held it longest.
+  fencing_token token;  ///< The owner's, when held with a token.
+  std::optional<std::chrono::milliseconds> remaining;  ///< The owner's time left on the server.
   /// When it was granted, by the server's clock; only with a token.
   std::optional<std::chrono::system_clock::time_point> since;
-  /// All who hold it, the owner first: at most 100, in the order of their grants. Those whose lease
-  /// has ended are not shown.
+  /// All who hold it, the owner first: at most 100, in the order of their grants. Holders whose
+  /// lease has ended are not shown.
   std::vector<lock_holding> holders;
   std::size_t holding = 0;           ///< How many hold it; about, when there are hundreds.
   std::uint64_t permits_in_use = 0;  ///< Of a semaphore.
-  /// How many permits there are, if `semaphore::set_permits` has said it for everybody.
+  /// How many permits there are, if `semaphore::set_permits` has set the number for all processes.
   std::optional<std::uint32_t> permits;
   /// How often a latch must still be counted down, or how many parties a barrier has.
   std::uint32_t count = 0;
-  /// How many requests wait at the server. The threads of one client pass a lock on among
+  /// How many requests wait on the server. The threads of one client hand a lock over among
   /// themselves: together they are one request, unless the lock is `fair`.
   std::size_t waiting = 0;
   std::vector<waiter> queue;  ///< The first of them, at most 100, in the order of their turns.
   std::string dialect = "holdfast";  ///< How it is written in Redis, as `dialect::name()` says.
 };
 
-/// Locks that a listing could not look at: one, or all of a server. Where neither is named, `why`
-/// tells which: those of hash slots that no server has, for example.
+/// Locks that a listing could not look at: one lock, or all of a server. If neither is named, `why`
+/// tells which locks these are: those of hash slots that no server has, for example.
 struct unseen_locks {
   std::string name{};    ///< Of the lock.
   std::string server{};  ///< "host:port".
@@ -87,8 +87,8 @@ struct unseen_locks {
 struct list_options {
   std::size_t most = 1000;             ///< Locks in the answer.
   std::size_t most_scanned = 250'000;  ///< Keys to look at, of all servers together.
-  /// Called now and then with the number of keys that were looked at, and of those that there are:
-  /// on the calling thread, which must not throw there.
+  /// Called now and then with the number of keys that were looked at, and the number of keys that
+  /// there are. It is called on the calling thread, and must not throw.
   std::function<void(std::size_t scanned, std::size_t keys)> progress{};
   /// Ends the search by `failure{errc::cancelled}`, also while an answer is awaited.
   std::stop_token stop{};
@@ -100,15 +100,19 @@ struct lock_listing {
   /// Each lock that was held all the time is here. False when the list was `cut_short`, and when it
   /// is `indexed`, since the index cannot promise this.
   bool complete = true;
-  /// The search ended before its end: there are more than `most`, `most_scanned` was reached, or
-  /// some could not be looked at (`unseen`). `holdfast ls` has an exit code of its own for this.
+  /// The search ended before its end: there are more locks than `most`, `most_scanned` was reached,
+  /// or some locks could not be looked at (`unseen`). `holdfast ls` has an exit code of its own for
+  /// this.
   bool cut_short = false;
   /// There were more keys than `most_scanned`, so the names of Holdfast's locks come from the
-  /// index. These may be missing there: locks that have been held for less than half a second (of
-  /// those that are held again and again for so short, a client writes down one name in 5 s); locks
-  /// whose clients may not write the index, or could not at that moment; for a minute, locks that
-  /// only the old server knew before a failover, or that were written before the server lost its
-  /// data; latches without waiters that were set more than a day ago, or before such a loss.
+  /// index. It may miss:
+  ///
+  /// - locks that have been held for less than half a second. Of locks that are held again and
+  ///   again for so short a time, a client writes down one name in 5 s.
+  /// - locks whose clients may not write the index, or could not at that moment.
+  /// - for a minute, locks that only the old server knew before a failover, or that were written
+  ///   before the server lost its data.
+  /// - latches without waiters that were set more than a day ago, or before such a loss.
   bool indexed = false;
   std::vector<unseen_locks> unseen;
 };
@@ -124,71 +128,92 @@ struct finding {
 
 /// Reads the state of locks, breaks one, and checks whether a server is fit for Holdfast.
 ///
-/// Thread safety: one object may be used from any number of threads. All calls block, each round
-/// trip at most the client's `response_timeout` (and `connect_timeout`, where there is no
-/// connection; `break_lock` as a counter), and throw `failure` (`unavailable`,
-/// `authentication`, `permission_denied`, ...) when the server cannot be asked.
+/// All calls block. Each round trip takes at most the client's `response_timeout`, and
+/// `connect_timeout` where there is no connection. `break_lock` takes as long as a counter may. All
+/// calls throw `failure` (`unavailable`, `authentication`, `permission_denied`, ...) when the
+/// server cannot be asked.
+///
+/// Thread safety: one object may be used from any number of threads.
 class inspector {
  public:
   explicit inspector(client redis);
 
-  /// The state of one lock. One round trip, and one for each client that holds it or waits.
+  /// The state of one lock. Cost: one round trip, and one for each client that holds it or waits.
   [[nodiscard]] lock_status status(std::string_view name) const;
 
-  /// The state of a lock that is written in this dialect, of whoever uses it. The holder's `id` is
-  /// what the layout tells of it, shortened where knowing it were enough to release the lock
-  /// (`holder::foreign_text` is whole); how often it holds the lock is in `detail`, and nobody
-  /// knows who waits. A reader of Redisson whose lease has ended is shown, without time left, while
-  /// the others are still there: so long its lock names him.
+  /// The state of a lock that is written in this dialect, of all its users.
+  ///
+  /// The holder's `id` is what the layout tells of it. If knowing all of that were enough to
+  /// release the lock, it is shortened; `holder::foreign_text` is whole. `detail` says how often
+  /// the holder holds the lock. The waiters are not known. A reader of Redisson whose lease has
+  /// ended is shown, without time left, as long as other readers are still there, since the lock
+  /// still names that reader.
   [[nodiscard]] lock_status status(std::string_view name, const dialect& how) const;
 
-  /// The locks that are held, or shut, and whose name matches `pattern`: `*`, `?`, `[...]` and `\`
-  /// as in a shell, byte by byte. A pattern without these is one name, which is looked up directly.
-  /// Up to `most_scanned` keys are looked at by SCAN. When there are more, names come from the
-  /// *index of held locks*, however many keys of others there are: `indexed` says so, and what may
-  /// be missing then, so such a list is never `complete`. A lock that cannot be looked at, or a
-  /// master of a cluster that does not answer, hides no others: it is named in `unseen`. Throws
-  /// `failure` when nothing could be seen.
+  /// The locks that are held, or shut, and whose name matches `pattern`.
+  ///
+  /// In the pattern `*`, `?`, `[...]` and `\` have their meaning of the shell, byte by byte. A
+  /// pattern without these is one name, which is looked up directly.
+  ///
+  /// SCAN looks at up to `most_scanned` keys. When there are more, names come from the *index of
+  /// held locks*, however many keys of others there are. Such a list is `indexed`, which says what
+  /// may be missing, and so never `complete`.
+  ///
+  /// A lock that cannot be looked at, or a master of a cluster that does not answer, hides no
+  /// others: it is named in `unseen`. Throws `failure` when nothing could be seen.
   [[nodiscard]] lock_listing list(std::string_view pattern = "*",
                                   const list_options& options = {}) const;
 
-  /// The same, and the locks of other libraries that stand there, recognised by their key, its type
-  /// and its content: their `dialect` is as `holdfast status --dialect` takes it, with the
-  /// environment after a colon. A text that many libraries could have drawn (a uuid, for example)
-  /// is a plain lock whose library is not known: the dialect `token`, and the whole key is its
-  /// name. Locks that never end are listed too. A guess: another text of the same form is taken for
-  /// a lock, and what looks like none that is known here is left out. For a pattern that is one
-  /// name, what `find_foreign` recognises is listed as well: any text at the key of that name.
-  /// Other libraries have no index, so the search ends after `most_scanned` keys, and is not
-  /// complete then. It looks at each key that is not Holdfast's by a command for 100 of them, so it
+  /// The same, and the locks of other libraries that stand there.
+  ///
+  /// A lock is recognised by its key, the key's type and its content. Its `dialect` is as `holdfast
+  /// status --dialect` takes it, with the environment after a colon. A text that many libraries
+  /// could have drawn (a uuid, for example) is a plain lock of an unknown library: its dialect is
+  /// `token`, and its name is the whole key. Locks that never end are listed too. For a pattern
+  /// that is one name, what `find_foreign` recognises is listed as well: any text at the key of
+  /// that name.
+  ///
+  /// This is a guess. Another text of the same form is taken for a lock. What looks like no lock
+  /// that is known here is left out.
+  ///
+  /// Other libraries have no index. So the search ends after `most_scanned` keys, and is not
+  /// complete then. Cost: for 100 keys that are not Holdfast's, one command looks at them. That
   /// needs the right to read every key. Over a cluster all masters are looked at.
   [[nodiscard]] lock_listing list_all_dialects(std::string_view pattern = "*",
                                                const list_options& options = {}) const;
 
-  /// Takes a lock away from all who have it, whatever they are doing. The broken grants' tokens can
-  /// never come again, and who breaks what and why is kept in the stream `hf:audit`, one entry for
-  /// each of the first 100 holders (the last 1,000 are kept). Returns the broken holder's state;
-  /// `free` when nobody had it. Throws `failure{errc::foreign_key}` when the key is not a Holdfast
-  /// lock. After `unavailable` it may be executed until `response_timeout` after it was sent,
-  /// whoever has the lock then; no later.
+  /// Takes a lock away from all who have it, whatever they are doing. The tokens of the broken
+  /// grants can never come again.
+  ///
+  /// The stream `hf:audit` keeps a record of who breaks what, and why: one entry for each of the
+  /// first 100 holders, and the last 1,000 entries in all. Returns the state of the broken holder;
+  /// `free` when nobody had the lock.
+  ///
+  /// Throws `failure{errc::foreign_key}` when the key is not a Holdfast lock. After `unavailable`
+  /// the break may be executed until `response_timeout` after it was sent, no matter who holds the
+  /// lock then; no later.
   lock_status break_lock(std::string_view name, std::string_view reason) const;
 
-  /// The same for a lock that is written in this dialect, of whoever uses it: one that was left
-  /// without an end, for example. Those who wait for it are told as the library's own release tells
-  /// them. Its holder has no token that a resource could refuse, and notices by itself at best. Of
-  /// a Redisson `RReadWriteLock` all readers lose it. Throws also `failure`: `unsupported` for a
-  /// semaphore, `busy` when the lock changes hands again and again.
+  /// The same for a lock that is written in this dialect, of all its users: a lock that was left
+  /// without an end, for example.
+  ///
+  /// Its waiters are notified as the library's own release notifies them. Its holder has no token
+  /// that a resource could refuse, and notices the loss by itself at best. If it is a Redisson
+  /// `RReadWriteLock`, all readers lose it.
+  ///
+  /// Throws also `failure`: `unsupported` for a semaphore, `busy` when the lock changes hands again
+  /// and again.
   lock_status break_lock(std::string_view name, std::string_view reason, const dialect& how) const;
 
-  /// Locks of other libraries that this name may mean: those at the keys that libraries make of it,
-  /// as `list_all_dialects` recognises them, and a text at the key of this very name. For a name
-  /// that is free as a lock of Holdfast's, and is said to be held. Keys that may not be read are
-  /// left out.
+  /// Locks of other libraries that this name may mean: locks at the keys that libraries make of it,
+  /// as `list_all_dialects` recognises them, and a text at the key of this very name. It is for a
+  /// name that is said to be held, and that is free as a lock of Holdfast's. Keys that may not be
+  /// read are left out.
   [[nodiscard]] std::vector<lock_status> find_foreign(std::string_view name) const;
 
-  /// Everything that Holdfast needs of the server, tried for real: connecting, logging in, each
-  /// script, publishing; version, latency, clock, memory policy, persistence. Never throws for
-  /// what the server does: that is a finding.
+  /// Tries for real everything that Holdfast needs of the server: connecting, logging in, each
+  /// script, publishing; version, latency, clock, memory policy, persistence. Never throws for what
+  /// the server does: that is a finding.
   [[nodiscard]] std::vector<finding> diagnose() const;
 
  private:

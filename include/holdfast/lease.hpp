@@ -28,77 +28,95 @@ struct lock_access;
 
 class release_awaitable;
 
-/// A held lock: whoever has this object owns the lock until it is released, lost or destroyed.
+/// A held lock. The code that has this object holds the lock until the lease is released, lost or
+/// destroyed.
 ///
-/// The lease has a deadline of its own on a clock that also counts while the machine sleeps
-/// (CLOCK_BOOTTIME), counted from before the request was sent, so it never says "held" longer than
-/// the server does. Unless the lock was made with `renewal::none`, it is renewed in the background.
+/// Each lease has a deadline, until which it certainly lasts. The deadline counts on a clock that
+/// also runs while the machine sleeps (CLOCK_BOOTTIME), from before the request was sent. So a
+/// lease never says "held" longer than the server does. The client renews it in the background,
+/// unless the lock was made with `renewal::none`.
 ///
-/// Ownership belongs to this object, not to a thread: it may be moved anywhere. After a fork() the
-/// child's copy is inert: it says "not held", and neither renews nor releases.
+/// The lease belongs to this object, not to a thread, so it may be moved anywhere. After a fork()
+/// the child's copy does nothing: it says "not held", and neither renews nor releases.
 ///
-/// A lock that was handed over by its last owner is ours for a second at first (`remaining()`
-/// tells) and for the whole lease as soon as the background thread has confirmed it.
+/// A lock that came by a hand-over is ours for a second at first (`remaining()` tells), and for the
+/// whole lease as soon as the background thread has confirmed it.
 ///
-/// Thread safety: const members may be called from any thread at the same time; the others, the
+/// Thread safety: const members may be called from any thread at the same time. The others, the
 /// destructor and moving need exclusive access.
 class [[nodiscard]] lease {
  public:
-  /// Releases without waiting for the answer; retries in the background if the connection breaks.
-  /// Never throws.
+  /// Releases without waiting for the answer. If the connection breaks, the client tries again in
+  /// the background. Never throws.
   ~lease();
 
   lease(lease&&) noexcept;
   lease& operator=(lease&&) noexcept;  ///< Releases what was held before.
 
-  /// The name of the lock; empty for a lease that was moved away.
+  /// The name of the lock. Empty for a lease that was moved away.
   [[nodiscard]] const std::string& name() const noexcept;
 
-  /// The fencing token of this grant. No token (`!token()`) with `fencing::off`, and of a lease
-  /// that was moved away.
+  /// The fencing token of this grant. There is none (`!token()`) with `fencing::off`, in layouts
+  /// without tokens, and for a lease that was moved away.
   [[nodiscard]] fencing_token token() const noexcept;
 
   /// How long the lock is certainly still held: zero when it is not.
   [[nodiscard]] std::chrono::milliseconds remaining() const noexcept;
 
-  /// True while the lock is certainly held. Reads a clock, costs no I/O: ask it before each step
-  /// that must not happen without the lock, and give `token()` to what you write to.
+  /// True while the lock is certainly held. Reads a clock and costs no I/O. Ask it before each step
+  /// that must not happen without the lock, and give `token()` to whatever you write to.
   [[nodiscard]] bool held() const noexcept;
 
-  /// In which mode it is certainly held; `lease_mode::none` when it is not. From the moment at
-  /// which a change of it (`read_write_lock::downgrade`, `mode_lock::change`) is asked for until
-  /// the change has failed for good, it is what the old and the new mode have in common: the server
-  /// may have carried it out, though no answer came. Reads a clock, costs no I/O.
+  /// The mode in which the lock is certainly held; `lease_mode::none` when it is not held. Reads a
+  /// clock and costs no I/O.
+  ///
+  /// A change of mode (`read_write_lock::downgrade`, `mode_lock::change`) may have been carried out
+  /// by the server though no answer came. So from the moment at which the change is asked for,
+  /// until it has failed for good, this is what the old and the new mode have in common.
   [[nodiscard]] lease_mode mode() const noexcept;
 
-  /// Fires when the lease is lost, at the latest when it could end at the server; does not fire
-  /// for a release. Callbacks on it run on the client's callback thread. Of a lease that was
-  /// released or moved away it never fires. Throws `forked` in the child of a fork.
+  /// Fires when the lease is lost, at the latest when it could end on the server. It does not fire
+  /// for a release. If the lease was released or moved away, it never fires. Callbacks on it run on
+  /// the client's callback thread. Throws `forked` in the child of a fork.
   [[nodiscard]] std::stop_token lost() const;
 
   /// Releases and waits for the answer, at most about the client's `response_timeout`.
-  /// A lock that this client keeps (`lock_options::retain`), or passes on to another of its
-  /// threads, stays the client's. Then the server is not asked, and success says that no loss was
-  /// known: not that nobody has broken the lock since the last renewal. Errors: `lost` when it was
-  /// no longer ours; `unavailable` when no answer came, or a refusal that may pass (it is tried on
-  /// in the background, and the lease ends by itself); `permission_denied` and whatever else the
-  /// server refuses for good: the lease ends by itself. A second call is a success without effect.
-  /// Throws `forked` in the child of a fork.
+  ///
+  /// The client may keep the lock for itself: retained (`lock_options::retain`), or handed over to
+  /// another of its threads. Then it does not ask the server. Success then says that no loss was
+  /// known, not that nobody has broken the lock since the last renewal.
+  ///
+  /// Errors:
+  ///
+  /// - `lost` when it was no longer ours.
+  /// - `unavailable` when no answer came, or a refusal came that may pass. The client goes on
+  ///   trying in the background, and the lease ends by itself.
+  /// - `permission_denied`, and whatever else the server refuses for good. The lease ends by
+  ///   itself.
+  ///
+  /// A second call is a success without effect. Throws `forked` in the child of a fork.
   result<void> release();
 
-  /// The same for coroutines: `co_await held.async_release()` gives `result<void>`. What throws
-  /// above is thrown by awaiting it.
+  /// The same for coroutines: `co_await held.async_release()` gives `result<void>`. What `release`
+  /// throws is thrown by awaiting it.
   release_awaitable async_release();
 
   /// Makes the lease last at least `duration` from now; never shortens it. Waits for the answer at
   /// most `connect_timeout` and `response_timeout`.
-  /// Errors: `lost`; `unavailable` when no answer came; `clock_skew` when the server finds the
-  /// request too old; what it refuses now, though the lease is held on (`read_only`, `no_replicas`,
-  /// `server_busy`, `loading`, `misconfigured`, `permission_denied`, `authentication` and the
-  /// like), and `busy` while it may already be upgraded or changed into another; of a quorum also
-  /// `invalid_argument` for more than its longest lease, and `busy` while another thread extends
-  /// the same lease.
-  /// Throws `invalid_argument` unless `duration` is 10 ms to 24 h; `forked` in a forked child.
+  ///
+  /// Errors:
+  ///
+  /// - `lost`.
+  /// - `unavailable` when no answer came.
+  /// - `clock_skew` when the server finds the request too old.
+  /// - What the server refuses now, though the lease is held on: `read_only`, `no_replicas`,
+  ///   `server_busy`, `loading`, `misconfigured`, `permission_denied`, `authentication` and the
+  ///   like.
+  /// - `busy` while the lease may already be upgraded or changed into another.
+  /// - Of a quorum also `invalid_argument` for more than its longest lease, and `busy` while
+  ///   another thread extends the same lease.
+  ///
+  /// Throws `invalid_argument` unless `duration` is 10 ms to 24 h; `forked` in the child of a fork.
   result<void> extend(std::chrono::milliseconds duration);
 
  private:
@@ -116,9 +134,10 @@ class [[nodiscard]] lease {
   bool released_ = false;
 };
 
-/// What `lease::async_release()` returns; await it. Not awaited, it releases when it is destroyed;
-/// awaited, it must not be destroyed before it has been resumed (at most about `response_timeout`).
-/// Any coroutine type can await it. Thread safety: used by one coroutine.
+/// What `lease::async_release()` returns; await it. Any coroutine type can await it. If it is not
+/// awaited, it releases when it is destroyed. Once awaited, it must not be destroyed before it has
+/// been resumed, which takes at most about `response_timeout`. Thread safety: used by one
+/// coroutine.
 class [[nodiscard("co_await it")]] release_awaitable final : private detail::resumption {
  public:
   explicit release_awaitable(lease& held) noexcept;

@@ -29,24 +29,31 @@ struct lock_access;  // what the library's own sources see of locks and leases
 class acquire_awaitable;
 class try_acquire_awaitable;
 
-/// A named lock on a server: what kind it is and how it behaves. It holds nothing by itself;
-/// acquiring gives a `lease`.
+/// A named lock on a server: its kind, its name and its options. The object itself holds nothing:
+/// acquire it to get a `lease`.
 ///
-/// The four verbs differ in two ways only. `acquire` waits and throws what it does not get;
-/// `try_acquire` asks once (or waits as long as told) and returns busy, timed out and cancelled as
-/// values. The `async_` forms are awaited by a coroutine instead of blocking the thread. A request
-/// to `stop` ends the waiting of each with `cancelled`.
+/// There are four verbs:
+///
+/// - `acquire` waits. It throws a `failure` if it does not get the lock.
+/// - `try_acquire` asks once (or waits as long as told) and returns busy, timed out and cancelled
+///   as values.
+/// - `async_acquire` and `async_try_acquire` do the same for a coroutine, which awaits them. They
+///   do not block the thread.
+///
+/// Defaults: if a call names no timeout, `acquire` and `async_acquire` wait for the client's
+/// `default_timeout`, the other two ask once. A request to `stop` ends the waiting of each verb
+/// with `cancelled`. While a call waits and the server refuses for a reason that may pass (out of
+/// memory, loading, read-only, ...), the client asks again until the timeout.
 ///
 /// Errors of all verbs: `busy` (asked once), `timed_out`, `cancelled`, `unavailable`,
 /// `authentication`, `untrusted_server`, `permission_denied`, `not_redis`, `foreign_key`,
 /// `layout_version`, `clock_skew`, `queue_full`, `unsupported`, `invalid_argument` (more permits
 /// than there are), and the server's refusals (see `errc`); with `client_options::detect_deadlocks`
-/// also `would_deadlock`. While waiting, refusals that may pass (out of memory, loading, read-only,
-/// ...) are asked again until the timeout.
+/// also `would_deadlock`.
 ///
-/// Errors of the programmer are thrown by all of them: `invalid_argument` for a negative timeout,
-/// `forked` in the child of a fork, and by those that block `would_deadlock` on a thread that would
-/// wait for itself.
+/// Errors of the programmer are thrown by all verbs: `invalid_argument` for a negative timeout, and
+/// `forked` in the child of a fork. The verbs that block also throw `would_deadlock`, on a thread
+/// that would wait for itself.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class lock {
@@ -64,7 +71,8 @@ class lock {
   [[nodiscard]] result<lease> try_acquire(const acquire_options& options = {},
                                           std::stop_token stop = {}) const;
 
-  /// `co_await` it for a `lease`; throws like `acquire`. Nothing happens before it is awaited.
+  /// `co_await` it for a `lease`. It throws as `acquire` does. Nothing happens before it is
+  /// awaited.
   [[nodiscard]] acquire_awaitable async_acquire(acquire_options options = {},
                                                 std::stop_token stop = {}) const;
 
@@ -72,7 +80,7 @@ class lock {
   [[nodiscard]] try_acquire_awaitable async_try_acquire(acquire_options options = {},
                                                         std::stop_token stop = {}) const;
 
-  /// The name it was made with.
+  /// The name with which it was made.
   [[nodiscard]] const std::string& name() const noexcept;
 
  private:
@@ -86,15 +94,17 @@ class lock {
   std::shared_ptr<runtime::lock_source> source_;
 };
 
-/// One running acquisition, for those who bridge to other asynchronous worlds (see `asio.hpp`).
+/// One running acquisition, for bridges to other asynchronous worlds (see `asio.hpp`).
 ///
-/// `start()` begins it; the completion runs once, when `finish()` may be called. Destroying it
-/// before that gives the lock back if it is granted after all, and the completion does not run.
-/// Thread safety: used by one thread at a time; destroying it while the completion runs on another
-/// thread is the caller's race to avoid (cancel through the stop token instead).
+/// `start()` begins it. The completion runs once; from then on `finish()` may be called. If the
+/// operation is destroyed before that, the completion does not run, and a lock that is granted
+/// after all is given back.
+///
+/// Thread safety: used by one thread at a time. The caller must not destroy it while the completion
+/// runs on another thread: cancel it through the stop token instead.
 class acquire_operation {
  public:
-  /// Whether an unset timeout means the client's default (as in `acquire`) or asking once.
+  /// What an unset timeout means: the client's default, as in `acquire`, or to ask once.
   enum class patience { waits, asks_once };
 
   acquire_operation(lock target, acquire_options options, std::stop_token stop,
@@ -116,8 +126,8 @@ class acquire_operation {
   runtime::executor* executor_ = nullptr;  // where that runs; null: the client's callback thread
 };
 
-/// What `lock::async_try_acquire` returns. Any coroutine type can await it, once.
-/// Thread safety: used by one coroutine.
+/// What `lock::async_try_acquire` returns. Any coroutine type can await it, once. Thread safety:
+/// used by one coroutine.
 class [[nodiscard("co_await it, or nothing is locked")]] try_acquire_awaitable final
     : private detail::resumption {
  public:
@@ -133,8 +143,8 @@ class [[nodiscard("co_await it, or nothing is locked")]] try_acquire_awaitable f
   acquire_operation operation_;
 };
 
-/// What `lock::async_acquire` returns. Any coroutine type can await it, once.
-/// Thread safety: used by one coroutine.
+/// What `lock::async_acquire` returns. Any coroutine type can await it, once. Thread safety: used
+/// by one coroutine.
 class [[nodiscard("co_await it, or nothing is locked")]] acquire_awaitable final
     : private detail::resumption {
  public:

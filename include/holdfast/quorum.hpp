@@ -1,5 +1,5 @@
 /// \file
-/// A lock of several independent servers, which a minority of them may fail.
+/// A lock of several independent servers, of which a minority may fail.
 #pragma once
 
 #include <chrono>
@@ -16,46 +16,54 @@ namespace runtime {
 class quorum_handle;
 }
 
-/// How a quorum behaves. All who use it should say the same.
+/// How a quorum behaves. All its users should say the same.
 struct quorum_options {
-  /// The longest lease, with its `lock_delay`, that anybody takes or extends to: 10 ms to 24 h.
-  /// A member that has lost its memory gives no vote for so long, since it may have voted for
-  /// somebody who still counts on it.
+  /// The longest lease, together with its `lock_delay`, that anybody takes or extends to: 10 ms to
+  /// 24 h. A member that has lost its memory gives no vote for that long, since it may have voted
+  /// for a holder that still counts on it.
   std::chrono::milliseconds longest_lease{30'000};
 };
 
-/// Independent servers that vote on who has a lock (Redlock, with tokens that stay ordered): it is
-/// held when more than half of them have voted for the same request, and as long as more than half
-/// keep that vote. So it stays usable, and safe, while fewer than half are down, hung or cut off.
-/// Independent means that no server is a replica of another, and none loses what it was told.
+/// Independent servers that vote on the holder of a lock (Redlock, with tokens that stay ordered).
 ///
-/// Every member is a client of its own server, made by the caller; 3 or 5 are usual. An even number
-/// is allowed and no better than one less. What a quorum promises under which assumptions, and when
-/// one server is the better choice, is in docs/quorum.md.
+/// A request holds the lock when more than half of the members have voted for it, and as long as
+/// more than half keep that vote. So the lock stays usable, and safe, while fewer than half are
+/// down, hung or cut off. Independent means that no server is a replica of another, and that none
+/// loses what it was told.
+///
+/// Each member is a client of its own server, made by the caller. 3 or 5 members are usual. An even
+/// number is allowed and no better than one less. docs/quorum.md says what a quorum promises under
+/// which assumptions, and when one server is the better choice.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class quorum {
  public:
-  /// Throws `failure{invalid_argument}` when there is no member, or when two have the same address.
-  /// Two that are the same server under different addresses are found out by the first acquisition,
-  /// which says so with `invalid_argument`.
+  /// Throws `failure`: `invalid_argument` when there is no member, when two members have the same
+  /// address or different tenants, or for a `longest_lease` out of its range; `unsupported` for a
+  /// member that is a cluster or that has `min_replicas`; `forked` in the child of a fork.
+  ///
+  /// Two members may be the same server under different addresses. The first acquisition finds that
+  /// out, and says so with `invalid_argument`.
   explicit quorum(std::vector<client> members, quorum_options options = {});
 
   /// A lock that one holder at a time can have. It is not the lock of that name of any one member.
-  /// Waiting is in the order of arrival as a rule, and not for certain.
+  /// Waiters get it in the order of arrival as a rule, and not for certain.
   ///
   /// With `dialect::redlock` it is a lock of redsync or node-redlock on the same servers, with what
-  /// that algorithm promises: no token, no order, nobody is told (docs/wire/redlock.md).
+  /// that algorithm promises: no token, no order, and no waiter is notified (docs/wire/redlock.md).
   ///
-  /// Throws `failure`: as `client::mutex`; `invalid_argument` for a lease longer than
-  /// `quorum_options::longest_lease`; `unsupported` for what servers that know nothing of each
-  /// other cannot give: `fair` and `queue_limit` (each would have a queue of its own, with another
-  /// head), `retain` (each would have to ask for it back), `fencing::off` (tokens cost nothing),
-  /// dialects of libraries that lock on one server.
+  /// Throws `failure` as `client::mutex` does; `invalid_argument` for a lease and `lock_delay` that
+  /// together are longer than `quorum_options::longest_lease`; and `unsupported` for what servers
+  /// that know nothing of each other cannot give:
+  ///
+  /// - `fair` and `queue_limit`: each member would have a queue of its own, with another head.
+  /// - `retain`: each member would have to ask for the lock back.
+  /// - `fencing::off`: tokens cost nothing.
+  /// - Dialects of libraries that lock on one server.
   [[nodiscard]] lock mutex(std::string_view name, lock_options options = {},
                            const dialect& how = {}) const;
 
-  /// Unsound over a quorum, and so they do not exist; what the compiler says shows the reason.
+  /// These are unsound over a quorum, so they do not exist. The compiler shows the reason.
   void semaphore(...) const = delete;  ///< Of two permits three could each have a majority.
   void rw(...) const = delete;         ///< A member votes for one holder, and readers are several.
   void mode_lock(...) const = delete;  ///< A member votes for one holder, and here are several.

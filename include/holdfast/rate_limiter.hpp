@@ -1,5 +1,5 @@
 /// \file
-/// So many in a second, over all processes.
+/// Limits how many operations per second all processes together may start.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,8 @@ struct value_key;
 
 /// How fast permits come back, and how many there are when nobody has taken one for long.
 struct rate_limit {
-  double rate = 1;          ///< Permits in a second, at most a million. 0.1: one in ten seconds.
+  /// Permits in a second, above 0 and at most a million. 0.1: one in ten seconds.
+  double rate = 1;
   std::uint32_t burst = 1;  ///< 1 to a million, and `burst / rate` at most 30 days.
 };
 
@@ -33,19 +34,21 @@ struct rate_verdict {
   explicit operator bool() const noexcept { return taken; }
 };
 
-/// A token bucket at the server, on the server's clock: in any time t no more than `burst + rate t`
+/// A token bucket on the server, on the server's clock. In any time t no more than `burst + rate t`
 /// permits are given out, to all processes together. Permits are not given back after use.
 ///
-/// Who waits takes his permits at once and is told from when on he may use them, so nobody polls
-/// and the order is that of asking. All who share a name should use the same rate and burst; each
-/// call is judged by its own. When the server's clock steps forward, permits come back the earlier.
+/// A call that waits takes its permits at once, and is told from when on it may use them. So nobody
+/// polls, and the order is that of asking. All processes that share a name should use the same rate
+/// and burst; each call is judged by its own. If the server's clock steps forward, permits come
+/// back the earlier.
 ///
-/// Cost: one command for each call, however long it waits; one more when a waiting call is called
-/// off, which gives the permits back, unless somebody has asked later and was told from when on he
-/// may use his: then they only come back with time. A limiter that has rested for `burst / rate`
-/// has no key; each call leaves a key of about 100 bytes for 7 s, as in `counter`.
+/// Cost: one command for each call, however long it waits. When a waiting call is called off, one
+/// more command gives the permits back. If another call has asked after it and was told from when
+/// on it may use its permits, they are not given back: they only come back with time. A limiter
+/// that has rested for `burst / rate` has no key. Each call leaves a key of about 100 bytes for 7
+/// s, as in `counter`.
 ///
-/// When the answer is lost: as in `counter`, permits are taken once. When a call fails with
+/// When the answer is lost: permits are taken once, as in `counter`. If a call fails with
 /// `unavailable`, they may have been taken, and are not given back.
 ///
 /// Errors, all as `failure`: `invalid_argument`, `foreign_key` when the key `hf:rate:{NAME}` holds
@@ -61,13 +64,17 @@ class rate_limiter {
   [[nodiscard]] rate_verdict try_acquire(std::uint32_t n = 1) const;
 
   /// Takes `n` permits and waits until they may be used: as long as the server says, and not
-  /// longer. Throws `timed_out` at once, and takes nothing, when that would be longer than the
-  /// timeout (unset: the client's `default_timeout`); `cancelled` when stopped while waiting.
+  /// longer.
   ///
-  /// The timeout and the stop token also end the wait for the server's answer. The message says
-  /// when the permits may have been taken then; they come back with time. After a timeout the
-  /// server takes none. After a stop it may until the timeout (or the bound of `try_acquire`, if
-  /// that is less) would have ended. Giving permits back takes at most `response_timeout`.
+  /// If that would be longer than the timeout (unset: the client's `default_timeout`), it throws
+  /// `timed_out` at once, and takes nothing. It throws `cancelled` when it is stopped while
+  /// waiting.
+  ///
+  /// The timeout and the stop token also end the wait for the server's answer. Permits may have
+  /// been taken then: the message says when that is so, and they come back with time. After a
+  /// timeout the server takes none. After a stop it may take them until the timeout would have
+  /// ended, or the bound of `try_acquire` if that is less. Giving permits back takes at most
+  /// `response_timeout`.
   void acquire(std::uint32_t n = 1, const acquire_options& options = {},
                const std::stop_token& stop = {}) const;
 

@@ -1,8 +1,8 @@
 // Barriers.
 //
-//   barrier.hpp: "Who arrives waits until all parties have arrived; the last one lets all go on at
-//     once [...], and the next generation begins. [...] A party that gives up (time-out, `stop`) is
-//     no longer counted".
+//   barrier.hpp: "A party that arrives waits until all parties have arrived. The last one lets all
+//     go on at once [...], and the next generation begins. [...] A party that gives up (time-out,
+//     `stop`) is no longer counted".
 //   barrier.hpp, arrive_and_wait: "Returns the generation: the same number for all of them, and
 //     greater than those of the generations before (but not by one)."
 //   barrier.hpp, try_arrive_and_wait: "Without a timeout it goes on if it is the last that is
@@ -17,10 +17,10 @@
 namespace holdfast::reference {
 namespace {
 
-constexpr sentence together{
-    "include/holdfast/barrier.hpp",
-    "Who arrives waits until all parties have arrived; the last one lets all go on at once [...] A "
-    "party that gives up (time-out, `stop`) is no longer counted"};
+constexpr sentence together{"include/holdfast/barrier.hpp",
+                            "A party that arrives waits until all parties have arrived. The last "
+                            "one lets all go on at once "
+                            "[...] A party that gives up (time-out, `stop`) is no longer counted"};
 constexpr sentence generations{
     "include/holdfast/barrier.hpp, arrive_and_wait",
     "Returns the generation: the same number for all of them, and greater than those of the "

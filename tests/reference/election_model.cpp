@@ -1,7 +1,7 @@
 // Elections.
 //
-//   election.hpp: "It is a fair mutex: to hold it is to lead, candidates wait in the order in which
-//     they came, the lease is renewed while the leader lives [...]. To release the lease is to
+//   election.hpp: "It is a fair mutex. To hold it is to lead. Candidates wait in the order in which
+//     they came. The lease is renewed while the leader lives [...]. To release the lease is to
 //     resign; the next candidate leads at once."
 //   kinds.md: "`leader()` says who leads now (two commands)."
 #include "reference/held_kind.hpp"

@@ -1,19 +1,18 @@
 // Fenced writes and the fence gate.
 //
 //   client.hpp, fenced_set: "Sets a key of yours, unless a write with a newer token was accepted
-//   for
-//     it before. Fenced writes of any kind to one key see each other [...]. Throws `failure`:
+//     for it before. Fenced writes of any kind to one key see each other. [...] Throws `failure`:
 //     `unsupported` without a token".
-//   client.hpp, fenced_eval: "There is at least one key [...]; it must be let through for each of
-//     them."
+//   client.hpp, fenced_eval: "There must be at least one key [...]. The token must be let through
+//     for each of the keys."
 //   fenced.hpp: "A number as decimal text, a text as it is, a table as JSON; unset for nil and when
 //     stale."
 //   fence_gate.hpp: "lets no writer through whose token is older than one that was let through
 //     before. The first writer is always let through."; last: "The largest token accepted, also
 //     when it is this one."
-//   client.hpp, raise_floor: "Whoever asks this client for this lock from now on is granted a token
-//     larger than `last`: [...]. A token that is ten seconds or more ahead of the server's clock,
-//     and of its counter, makes acquisitions fail with `clock_skew`"
+//   client.hpp, raise_floor: "From now on each grant of this lock through this client has a token
+//     larger than `last`. [...] If the token is ten seconds or more ahead of the server's clock,
+//     and of its counter, acquisitions fail with `clock_skew`"
 #include <map>
 
 #include <holdfast/fence_gate.hpp>
@@ -28,7 +27,7 @@ constexpr sentence newer{
     "Sets a key of yours, unless a write with a newer token was accepted for it "
     "before. Fenced writes of any kind to one key see each other"};
 constexpr sentence each_key{"include/holdfast/client.hpp, fenced_eval",
-                            "it must be let through for each of them"};
+                            "The token must be let through for each of the keys"};
 constexpr sentence replies{"include/holdfast/fenced.hpp",
                            "A number as decimal text, a text as it is, a table as JSON; unset for "
                            "nil and when stale."};
@@ -36,7 +35,7 @@ constexpr sentence gate_says{"include/holdfast/fence_gate.hpp",
                              "lets no writer through whose token is older than one that was let "
                              "through before. The first writer is always let through."};
 constexpr sentence raised{"include/holdfast/client.hpp, raise_floor",
-                          "Whoever asks this client for this lock from now on is granted a token "
+                          "From now on each grant of this lock through this client has a token "
                           "larger than `last`"};
 
 constexpr std::uint64_t tokens_in_a_microsecond = 2048;

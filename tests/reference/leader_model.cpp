@@ -1,8 +1,9 @@
 // Who leads, as an election tells it.
 //
-//   election.hpp, leader: "Who leads now, if anybody does."
-//   election.hpp, observe: "Tells who leads, at first and then at every change; nothing: nobody
-//     does. [...] Who led only for a moment between two calls may be left out."
+//   election.hpp, leader: "The present leader, if there is one."
+//   election.hpp, observe: "Calls `tell` with the leader, at first and then at every change; with
+//     nothing if nobody leads. [...] A leader that led only for a moment between two calls may be
+//     left out."
 //   election.hpp: "To release the lease is to resign; the next candidate leads at once."
 #include <deque>
 #include <mutex>
@@ -15,10 +16,10 @@ namespace holdfast::reference {
 namespace {
 
 constexpr sentence leads{"include/holdfast/election.hpp, leader",
-                         "Who leads now, if anybody does."};
-constexpr sentence tells{
-    "include/holdfast/election.hpp, observe",
-    "Tells who leads, at first and then at every change; nothing: nobody does."};
+                         "The present leader, if there is one."};
+constexpr sentence tells{"include/holdfast/election.hpp, observe",
+                         "Calls `tell` with the leader, at first and then at every change; with "
+                         "nothing if nobody leads."};
 
 }  // namespace
 

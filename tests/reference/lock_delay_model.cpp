@@ -1,7 +1,7 @@
 // Locks with a delay.
 //
-//   options.hpp, lock_delay: "For so long after a lease that ended without a release, nobody gets
-//     the lock [...]. A release hands over at once, as always".
+//   options.hpp, lock_delay: "How long nobody gets the lock after a lease that ended without a
+//     release [...]. A release hands over at once, as always".
 //   guarantees.md: "With `lock_delay` nobody gets the lock for that long after a lease that ended
 //     without a release: L1 counts from then."
 #include <optional>
@@ -16,8 +16,8 @@ namespace holdfast::reference {
 namespace {
 
 constexpr sentence nobody{"include/holdfast/options.hpp, lock_delay",
-                          "For so long after a lease that ended without a release, nobody gets the "
-                          "lock [...]. A release hands over at once, as always"};
+                          "How long nobody gets the lock after a lease that ended without a "
+                          "release [...]. A release hands over at once, as always"};
 
 lock delayed(run& choices, std::size_t by, const std::string& name, int form,
              const lock_options& o) {

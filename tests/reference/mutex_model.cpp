@@ -8,12 +8,12 @@
 //     the server [...]. So clients get it in order, and every thread eventually."
 //   options.hpp, fencing::off: "No token: one plain SET instead of a script."
 //   options.hpp, retain: "How long the client may keep the lock after the last release [...].
-//     Whoever else waits for the lock gets it at once, and who asks once is refused but finds it
-//     free when he asks again [...]. Not with `fair` or `renewal::none`."
-//   options.hpp, reentry::refused: "`errc::would_deadlock` at once."; "What is asked once gets
-//     `busy`"
-//   options.hpp, queue_limit: "How many may wait at the server [...]; else `queue_full`. [...]
-//     Zero: nobody."
+//     Not with `fair` or `renewal::none`. [...] Another client that waits for the lock gets it at
+//     once. A client that asks once is refused, but finds the lock free when it asks again."
+//   options.hpp, reentry::refused: "`errc::would_deadlock` at once."; "A call that asks once gets
+//     `busy`."
+//   options.hpp, queue_limit: "How many may wait on the server; the next gets `queue_full`. [...]
+//     Zero: nobody may wait."
 #include "reference/held_kind.hpp"
 
 namespace holdfast::reference {

@@ -2,7 +2,8 @@
 //
 //   errors.md, foreign_key: "the key `hf:{name}` holds something else, maybe a lock of another kind
 //     [...]. It is untouched".
-//   options.hpp, fencing::off: "it finds a key that is no lock of ours merely `busy`."
+//   options.hpp, fencing::off: "If the key holds something that is no lock of ours, the error is
+//     merely `busy`."
 //   kinds.md: "A read-write lock of the same name is the same lock: readers hold PR, the writer
 //   EX." guarantees.md, S1: "In one server's history a lock has at most one holder at any instant."
 //   guarantees.md, L2: "A release makes the first of them the holder and notifies it."

@@ -33,15 +33,15 @@ inline constexpr sentence once{"include/holdfast/lock.hpp",
                                "busy, timed out and cancelled as values."};
 inline constexpr sentence released{
     "include/holdfast/lease.hpp, release",
-    "Releases and waits for the answer [...]. Errors: `lost` when it was no longer ours"};
+    "Releases and waits for the answer [...]. `lost` when it was no longer ours."};
 inline constexpr sentence extended{
     "include/holdfast/lease.hpp, extend",
-    "Makes the lease last at least `duration` from now; never shortens it. Errors: `lost` [...]. "
-    "Throws `invalid_argument` unless `duration` is 10 ms to 24 h"};
+    "Makes the lease last at least `duration` from now; never shortens it. [...] Errors: - `lost`. "
+    "[...] Throws `invalid_argument` unless `duration` is 10 ms to 24 h"};
 inline constexpr sentence shown{
     "include/holdfast/inspector.hpp",
     "All who hold it, the owner first: at most 100, in the order of their grants. [...] How many "
-    "requests wait at the server. [...] in the order of their turns."};
+    "requests wait on the server. [...] in the order of their turns."};
 inline constexpr sentence changed{
     "include/holdfast/mode_lock.hpp, change; read_write_lock.hpp, upgrade",
     "A lock that, when it is acquired, holds `to` in place of `held`, which stays held until then. "
@@ -59,11 +59,12 @@ inline constexpr sentence deadlock{
 inline constexpr sentence reentry{"include/holdfast/options.hpp, reentry",
                                   "`errc::would_deadlock` at once. The default."};
 inline constexpr sentence kept{"include/holdfast/options.hpp, retain",
-                               "who asks once is refused but finds it free when he asks again"};
+                               "A client that asks once is refused, but finds the lock free when "
+                               "it asks again."};
 inline constexpr sentence limit{
     "include/holdfast/options.hpp, queue_limit",
-    "How many may wait at the server, a client's threads as one unless `fair`; else `queue_full`. "
-    "[...] Zero: nobody."};
+    "How many may wait on the server; the next gets `queue_full`. The threads of a client count as "
+    "one, unless the lock is `fair`. [...] Zero: nobody may wait."};
 inline constexpr sentence too_many{"include/holdfast/lock.hpp",
                                    "`invalid_argument` (more permits than there are)"};
 inline constexpr sentence broken{

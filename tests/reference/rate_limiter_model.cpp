@@ -1,12 +1,12 @@
 // Rate limiters.
 //
-//   rate_limiter.hpp: "in any time t no more than `burst + rate t` permits are given out, to all
+//   rate_limiter.hpp: "In any time t no more than `burst + rate t` permits are given out, to all
 //     processes together."
 //   rate_limiter.hpp, try_acquire: "Takes `n` permits (1 to `burst`) if they are there now.";
 //     rate_verdict::wait: "When not: how long it would take until they are there."
 //   rate_limiter.hpp, acquire: "waits until they may be used: as long as the server says, and not
-//     longer. Throws `timed_out` at once, and takes nothing, when that would be longer than the
-//     timeout"
+//     longer. If that would be longer than the timeout [...], it throws `timed_out` at once, and
+//     takes nothing."
 //
 // The model knows each call's beginning and end alone, so it keeps two buckets: the fullest and the
 // emptiest that the server's may be.
@@ -21,7 +21,7 @@ namespace {
 
 constexpr sentence limited{
     "include/holdfast/rate_limiter.hpp",
-    "in any time t no more than `burst + rate t` permits are given out, to all "
+    "In any time t no more than `burst + rate t` permits are given out, to all "
     "processes together"};
 constexpr sentence there{"include/holdfast/rate_limiter.hpp, try_acquire",
                          "Takes `n` permits (1 to `burst`) if they are there now."};
@@ -29,8 +29,8 @@ constexpr sentence told{"include/holdfast/rate_limiter.hpp",
                         "When not: how long it would take until they are there."};
 constexpr sentence at_once{
     "include/holdfast/rate_limiter.hpp, acquire",
-    "Throws `timed_out` at once, and takes nothing, when that would be longer "
-    "than the timeout"};
+    "If that would be longer than the timeout [...], it throws `timed_out` at once, and takes "
+    "nothing."};
 constexpr sentence range{"include/holdfast/rate_limiter.hpp, try_acquire",
                          "`n` permits (1 to `burst`)"};
 

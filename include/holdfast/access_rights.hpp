@@ -1,5 +1,5 @@
 /// \file
-/// What the server must allow the user as whom a client logs in.
+/// The rights that a client's user needs on the server.
 #pragma once
 
 #include <string>
@@ -21,17 +21,20 @@ struct access_rights {
 /// The smallest rights for locks and values of these kinds whose names match a pattern. They are
 /// read off the scripts that are really sent.
 ///
-/// `name_pattern`: a glob as the server knows it, over names. Names are encoded in keys, and so is
-/// the pattern; where it has a space or a quotation mark, which the server does not take in
-/// patterns, any byte will match. Of fenced writes it is a pattern over the keys that are written.
-/// `kinds`: Holdfast's own, as `capabilities()` names them, or "operator" for those who look at
-/// locks of any kind and break them (`holdfast status`, `ls`, `watch`, `release --force`,
-/// `doctor`). Beside the others: "cluster" for nodes of a Redis Cluster, "replicas" for
-/// `client_options::min_replicas`, "deadlocks" for `client_options::detect_deadlocks`. No kind but
-/// those: all locks. Throws `failure{errc::invalid_argument}` for a kind that is not known, for
-/// those of other libraries, and for an empty pattern. `tenant`: that of the clients
-/// (`client_options::tenant`), whose keys and channels alone the rights are for then; throws also
-/// when it is no name of one.
+/// - `name_pattern`: a glob as the server knows it, over names. Names are encoded in keys, and so
+///   is the pattern. The server does not take a space or a quotation mark in patterns; where the
+///   pattern has one, any byte will match. Of fenced writes it is a pattern over the keys that are
+///   written.
+/// - `kinds`: Holdfast's own, as `capabilities()` names them, or "operator". An operator looks at
+///   locks of any kind and breaks them (`holdfast status`, `ls`, `watch`, `release --force`,
+///   `doctor`). Beside the others: "cluster" for nodes of a Redis Cluster, "replicas" for
+///   `client_options::min_replicas`, "deadlocks" for `client_options::detect_deadlocks`. If there
+///   is no kind but those three, the rights are for all locks.
+/// - `tenant`: that of the clients (`client_options::tenant`). The rights are then for its keys and
+///   channels alone.
+///
+/// Throws `failure{errc::invalid_argument}` for a kind that is not known, for kinds of other
+/// libraries, for an empty pattern, and for a tenant that is no name of one.
 [[nodiscard]] access_rights access_rights_for(std::string_view name_pattern,
                                               const std::vector<std::string>& kinds = {},
                                               std::string_view tenant = {});

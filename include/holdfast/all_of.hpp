@@ -11,20 +11,22 @@ namespace holdfast {
 
 /// A lock that is held when all of these are: any kinds, of any clients; at least one.
 ///
-/// All or nothing: whatever ends an acquisition early, what it had by then is given back. Whoever
-/// acquires does so in one order of all locks, by server and name, so that two `all_of` never wait
-/// for each other, in whatever order their parts are written. (Servers are compared as their
-/// addresses are written: all processes must write them alike.) A part that is lost while a later
-/// one is waited for is given up with all others, and all of them are asked for again.
+/// All or nothing: if an acquisition ends early, for whatever reason, what it had by then is given
+/// back. All clients acquire the locks in one order, by server and name, in whatever order they are
+/// written. So two `all_of` never wait for each other. Servers are compared as their addresses are
+/// written: all processes must write them alike. If a part is lost while a later one is waited for,
+/// all parts are given up, and all are asked for again.
 ///
-/// Its lease is held while all parts are; `remaining()` is the least of theirs, `token()` the
-/// largest, `lost()` fires when one is lost. `extend()` and `release()` do it with all parts and
-/// report the first failure. For the token of each part see `parts()`.
+/// The lease is held while all parts are. `remaining()` is the least of theirs, `token()` the
+/// largest, and `lost()` fires when one is lost. `extend()` and `release()` do it with all parts
+/// and report the first failure. `parts()` has the token of each part. At a loss the others stay
+/// held, and renewed, until the lease is released.
 ///
-/// Cost: one command to acquire and one to release for 2 to 100 mutexes with tokens that one client
-/// has made, when all are free and a thread asks; otherwise what the parts cost, one after another
-/// (coroutines, other kinds, several clients), after that one command when something was busy. At a
-/// loss the others stay held, and renewed, until the lease is released.
+/// Cost: one command to acquire and one to release, if 2 to 100 mutexes with tokens are of one
+/// client (in a cluster, of one hash slot), all of them are free, and a thread asks. Otherwise the
+/// parts are asked for one after another, and cost what each of them costs: in coroutines, for
+/// other kinds and for several clients. The same holds, after that one command, when something was
+/// busy.
 ///
 /// Throws `failure{invalid_argument}` when there is none, when two are the same lock (in whatever
 /// modes or kinds: they would wait for each other), or when one changes what is held already
@@ -40,7 +42,7 @@ struct held_part {
   lease_mode mode = lease_mode::none;  ///< As `lease::mode()`.
 };
 
-/// The parts of what `all_of` gave, by server and name; of any other lease itself.
+/// The parts of what `all_of` gave, by server and name. Of any other lease, that lease itself.
 [[nodiscard]] std::vector<held_part> parts(const lease& held);
 
 }  // namespace holdfast

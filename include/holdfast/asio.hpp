@@ -7,8 +7,8 @@
 ///     auto lease = co_await holdfast::asio_acquire(orders, {.timeout = 5s}, asio::use_awaitable);
 ///
 /// The completion handler is posted to its associated executor, never run by the initiating
-/// function. Until then the executor has outstanding work, so that `io_context::run()` goes on;
-/// the execution context must live as long.
+/// function. Until then the executor has outstanding work, so `io_context::run()` goes on. The
+/// execution context must live as long.
 #pragma once
 
 #include <stop_token>
@@ -31,7 +31,7 @@ namespace holdfast {
 
 namespace detail {
 
-// Stops for whoever asks first: the caller's stop token or the handler's cancellation slot.
+// Stops for the first that asks: the caller's stop token or the handler's cancellation slot.
 class asio_stop {
  public:
   template <typename Handler>
@@ -108,7 +108,7 @@ auto asio_acquire(lock target, acquire_options options, std::stop_token stop,
 
 }  // namespace detail
 
-/// Waits for a lock as `lock::acquire` does; completes with a `result<lease>`, also for what
+/// Waits for a lock as `lock::acquire` does. Completes with a `result<lease>`, also for what
 /// `acquire` throws. Every kind of cancellation of the handler's slot (Boost 1.77 or later) ends
 /// the waiting with `errc::cancelled`, as `stop` does.
 /// Thread safety: may be called from any thread.
@@ -128,7 +128,7 @@ auto asio_try_acquire(lock target, acquire_options options, CompletionToken&& to
                               acquire_operation::patience::asks_once, token);
 }
 
-/// Releases a lease as `lease::async_release` does; completes with a `result<void>`.
+/// Releases a lease as `lease::async_release` does. Completes with a `result<void>`.
 /// Thread safety: may be called from any thread; the lease is given away.
 template <typename CompletionToken>
 auto asio_release(lease held, CompletionToken&& token) {

@@ -26,14 +26,15 @@ struct embedded_options {
 /// A server of one's own: on a unix socket in a new directory that only this user can enter, with
 /// no TCP port and no persistence. It ends with this object, and also when this process is killed.
 ///
-/// One that was moved away may only be assigned to or destroyed.
+/// A server object that was moved away may only be assigned to or destroyed.
 ///
 /// Thread safety: const members may be called from any thread. After fork() the child's copy does
 /// nothing.
 class embedded_server {
  public:
-  /// Starts it and waits until it answers. Throws `failure`: `embedded_server`, where no server
-  /// program is installed with the name of the package; `invalid_argument`.
+  /// Starts it and waits until it answers.
+  /// Throws `failure`: `embedded_server` (if no server program is installed, its message names the
+  /// package); `invalid_argument`.
   embedded_server();
   explicit embedded_server(const embedded_options& options);
   ~embedded_server();
@@ -48,8 +49,9 @@ class embedded_server {
   /// The server's process id, for tests that stop or kill it.
   [[nodiscard]] int pid() const noexcept;
 
-  /// Kills the server as a crash would, and starts it again empty at the same address. Throws
-  /// `failure`: `embedded_server` when it does not answer in time, `forked` in the child of a fork.
+  /// Kills the server as a crash would, and starts it again empty at the same address.
+  /// Throws `failure`: `embedded_server` when it does not answer in time, `forked` in the child of
+  /// a fork.
   void restart_empty();
 
  private:

@@ -33,10 +33,11 @@ enum class errc {
   invalid_url,        ///< The server address cannot be understood; the message says why.
   unsupported,        ///< This build, server or kind of lock cannot do what was asked.
   forked,             ///< The object was made before fork() and is used in the child.
-  would_deadlock,     ///< A call would wait for its own thread, or its own lock.
-  embedded_server,    ///< The private server cannot be started; the message names the remedy.
-  queue_full,         ///< As many requests wait for the lock as it allows.
-  untrusted_server,   ///< The server could not prove who it is: see its certificate. Only with TLS.
+  /// A call would wait for itself, or holders or threads for each other in a circle.
+  would_deadlock,
+  embedded_server,   ///< The private server cannot be started; the message names the remedy.
+  queue_full,        ///< As many requests wait for the lock as it allows.
+  untrusted_server,  ///< The server could not prove who it is: see its certificate. Only with TLS.
 };
 
 /// The category of `errc` ("holdfast"). Thread safety: may be called from any thread.

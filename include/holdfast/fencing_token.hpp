@@ -10,10 +10,11 @@ namespace holdfast {
 
 /// A number that grows with every grant of a lock, so that a resource can refuse a late writer.
 ///
-/// Give it to the resource with each write and let the resource refuse a smaller one than the
-/// largest it has seen (M. Kleppmann, "How to do distributed locking", 2016). For one lock tokens
-/// strictly increase, also across FLUSHALL and an empty restart of the server; they are not
-/// consecutive. 64 bits: print as text, since JSON readers lose digits above 2^53.
+/// Give it to the resource with each write. The resource should refuse a token that is smaller than
+/// the largest it has seen (M. Kleppmann, "How to do distributed locking", 2016). For one lock
+/// tokens strictly increase, also across FLUSHALL and an empty restart of the server. They are not
+/// consecutive. 64 bits: print them as text, since JSON readers lose digits above 2^53.
+///
 /// Thread safety: a value type.
 class fencing_token {
  public:

@@ -1,5 +1,5 @@
 /// \file
-/// Who is behind a lock.
+/// The holder of a lock.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace holdfast {
 
-/// Who holds a lock, as far as the holder's entry in the client registry tells.
+/// The client that holds a lock or waits for it, as far as its entry in the client registry tells.
 struct holder {
-  /// The request id, shortened: enough to tell holders apart. Of another library's lock as much of
-  /// its text; there it may be any bytes.
+  /// The request id, shortened: enough to tell holders apart. For another library's lock it is as
+  /// much of that library's text; it may then be any bytes.
   std::string id;
   std::string host;  ///< Empty when the registry entry is gone (a foreign or dead client).
   std::int64_t pid = 0;
   std::string program;
   std::string version;  ///< The holder's Holdfast version.
-  /// All that the lock of another library tells of its holder, any bytes. Whoever knows it can
-  /// release such a lock, so it is for operators. Empty of our own locks.
+  /// All that the lock of another library tells of its holder, any bytes. Anybody who knows it can
+  /// release such a lock, so it is for operators. Empty for our own locks.
   std::string foreign_text;
 };
 

@@ -1,11 +1,11 @@
 /// \file
-/// In which mode a lock is held.
+/// The modes in which a lock can be held.
 #pragma once
 
 namespace holdfast {
 
-/// What `lease::mode()` says: who else can hold the lock at the same time. The letters are those of
-/// the layout (docs/wire/holdfast.md).
+/// What `lease::mode()` says, and with it which holders can hold the lock at the same time. The
+/// letters are those of the layout (docs/wire/holdfast.md).
 enum class lease_mode : char {
   none = 0,                ///< it is not held
   null = 'n',              ///< NL: beside everybody

@@ -10,7 +10,8 @@
 
 namespace holdfast {
 
-/// How a `mode_lock` is held, and who may hold it at the same time:
+/// How a `mode_lock` is held, and who may hold it at the same time. Two holders go together where
+/// the table says `yes`:
 ///
 /// |    | NL  | CR  | CW  | PR  | PW  | EX  |
 /// | -- | --- | --- | --- | --- | --- | --- |
@@ -33,9 +34,9 @@ enum class lock_mode : char {
 /// `client::mode_lock()`. A `read_write_lock` of the same name is the same lock: its readers hold
 /// PR, its writer EX.
 ///
-/// Waiters come in in the order of arrival, but NL, which goes together with everything, is granted
-/// at once. A holder that changes its mode goes before those that hold nothing yet. Tokens, leases
-/// and cost are as in `read_write_lock`.
+/// Waiters get the lock in the order of arrival. NL goes together with everything, and is granted
+/// at once. A holder that changes its mode goes before clients that hold nothing yet. Tokens,
+/// leases and cost are as in `read_write_lock`.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class mode_lock {
@@ -43,28 +44,40 @@ class mode_lock {
   /// The lock, to be held in this mode.
   [[nodiscard]] lock in(lock_mode mode) const;
 
-  /// A lock that, when it is acquired, holds `to` in place of `held`, which stays held until then:
-  /// in what both modes have in common (`lease::mode()`), since the server may have carried out the
-  /// change though no answer came. When the change fails, `held` becomes what it was; when that
-  /// cannot be, since others have come in that do not go together with it, `held` is lost.
-  /// Errors besides those of every lock: `lost` when `held` had ended; `would_deadlock` when this
-  /// one wants more than it has, and another holder already waits to change its mode until this one
-  /// gives up what it has, since changes are made in order; `queue_full` when 100 changes wait
-  /// already. Throws `failure{invalid_argument}` when `held` is not a lease of this lock.
+  /// Another lock. When it is acquired, its holder has the mode `to` in the place of `held`.
+  ///
+  /// `held` stays held until then, in what both modes have in common (`lease::mode()`): the server
+  /// may have carried out the change though no answer came. When the change fails, `held` becomes
+  /// what it was. That is not possible if others have come in that do not go together with the old
+  /// mode. Then `held` is lost.
+  ///
+  /// Errors besides those of every lock:
+  ///
+  /// - `lost` when `held` had ended.
+  /// - `would_deadlock` when this holder wants more than it has, and another holder already waits
+  ///   to change its mode until this one gives up what it has. Changes are made in order, so
+  ///   neither could go on.
+  /// - `queue_full` when 100 changes wait already.
+  ///
+  /// Throws `failure{invalid_argument}` when `held` is not a lease of this lock.
   [[nodiscard]] lock change(const lease& held, lock_mode to) const;
 
-  /// The lock's value block: up to 64 bytes that a writer has left for those who come after, such
-  /// as the version of what the lock protects. Empty when there is none. As long as `held` is not
-  /// NL, nobody writes it meanwhile but its holder. One command.
+  /// The lock's value block: up to 64 bytes that a writer has left for later holders, such as the
+  /// version of what the lock protects. Empty when there is none. As long as `held` is not NL,
+  /// nobody but its holder writes it. Cost: one command.
   /// Throws `failure{lost}` when `held` has ended, `failure{invalid_argument}` when it is not a
   /// lease of this lock, and what every command may meet.
   [[nodiscard]] std::string value(const lease& held) const;
 
-  /// Writes the value block while `held` is PW or EX; nothing at all removes it, and until then it
-  /// outlives the lock's holders. It is written once, and by nobody whose lease has ended, whatever
-  /// the network does: so whoever writes it last before his release leaves what the next will see.
-  /// One command. Throws as `value`, and `failure{invalid_argument}` when `held` is in another
-  /// mode, also while a change of it is not answered (`lease::mode()`), and for more than 64 bytes.
+  /// Writes the value block while `held` is PW or EX. Writing nothing at all removes it. Until then
+  /// it outlives the lock's holders.
+  ///
+  /// Each write happens once, and never by a holder whose lease has ended, whatever the network
+  /// does. So the last value that a holder writes before its release is what the next holder will
+  /// see. Cost: one command.
+  ///
+  /// Throws as `value` does, and `failure{invalid_argument}` when `held` is in another mode, also
+  /// while a change of it is not answered (`lease::mode()`), and for more than 64 bytes.
   void set_value(const lease& held, std::string_view bytes) const;
 
  private:

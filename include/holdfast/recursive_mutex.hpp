@@ -14,9 +14,9 @@ namespace runtime {
 class lock_site;
 }
 
-/// Whoever may enter a recursive mutex again: a task, say, that moves between threads. It is used
-/// by one thread at a time, as what it stands for. Thread safety: a value type; distinct objects
-/// are independent.
+/// An owner may enter a recursive mutex again. It stands for a task, for example, that moves
+/// between threads. It is used by one thread at a time, as is what it stands for. Thread safety: a
+/// value type; distinct objects are independent.
 class owner {
  public:
   /// Unlike all others of this process; its copies are the same owner.
@@ -29,17 +29,19 @@ class owner {
 };
 
 /// A mutex that its holder may acquire again, without asking the server. Made by
-/// `client::recursive_mutex()`. It is a `lock` whose owner is the thread that blocks for it.
+/// `client::recursive_mutex()`. As a `lock` it is held by the thread that blocks for it.
 ///
 /// Each acquisition gives a lease; the last one that is released gives the lock back. All leases of
 /// one hold have the same token and the same deadline, and are lost together; after a loss,
-/// acquiring begins a new hold with a new token. Owners are known to one client: all its handles of
-/// the same name and options, nobody else. Another thread or owner is kept out, as by a plain
-/// mutex, and the lock is passed on among the threads of the client in the same way.
+/// acquiring begins a new hold with a new token.
 ///
-/// A coroutine has no thread of its own, so what `async_acquire` asks for belongs to nobody else,
-/// whoever awaits it: asking twice waits. Tasks that want to enter again say who they are:
-/// `mutex.of(me)`.
+/// Each client knows only its own owners: all its handles of the same name and options know them.
+/// Another thread or owner is kept out, as by a plain mutex. Local hand-over between the threads of
+/// the client is also as with a plain mutex.
+///
+/// A coroutine has no thread of its own. So a lease from `async_acquire` belongs to nobody else, in
+/// whatever thread it is awaited: a second acquisition waits. A task that wants to enter again says
+/// who it is: `mutex.of(me)`.
 ///
 /// Cost: as the plain mutex for the first acquisition and the last release, no command in between.
 ///

@@ -13,9 +13,10 @@ namespace holdfast {
 
 /// Acquires `target`, calls `work(const lease&)` (or `work()`), releases, and returns its result.
 ///
-/// Throws what `lock::acquire` throws, and what `work` throws after releasing. When the lease was
-/// lost before `work` returned, throws `failure{errc::lost}` instead of returning: the result may
-/// rest on a critical section that was not exclusive. Long work should watch `lease::lost()`.
+/// Throws what `lock::acquire` throws. If `work` throws, releases and passes that on. If the lease
+/// was lost before `work` returned, throws `failure{errc::lost}` instead of returning: the result
+/// may rest on a critical section that was not exclusive. Long work should watch `lease::lost()`.
+///
 /// Thread safety: may be called from any thread.
 template <typename Work>
 auto run_while_held(const lock& target, Work&& work, const acquire_options& options = {},

@@ -19,7 +19,7 @@ class task;
 
 namespace detail {
 
-// What task<T> and task<void> share: start when awaited, then resume whoever awaited.
+// What task<T> and task<void> share: start when awaited, then resume the awaiter.
 class task_promise_base {
  public:
   std::suspend_always initial_suspend() const noexcept { return {}; }
@@ -76,8 +76,9 @@ class task_promise<void> final : public task_promise_base {
 
 /// A coroutine that starts when it is awaited and resumes its awaiter when it ends.
 ///
-/// Parameters should be taken by value: references may dangle once it is suspended. Run one with
-/// `sync_wait`. The awaitables of this library do not need it: any coroutine type can await them.
+/// Run one with `sync_wait`. Take parameters by value: references may dangle once it is suspended.
+/// The awaitables of this library do not need it: any coroutine type can await them.
+///
 /// Thread safety: used by one thread at a time; await it once.
 template <typename T = void>
 class [[nodiscard("co_await it, or nothing runs")]] task {
@@ -147,7 +148,7 @@ struct wait_state {
   std::exception_ptr thrown;
 };
 
-// In these two a task ends, frame, parameters and all, before anybody is told: whoever waits may
+// In these two a task ends, frame, parameters and all, before the waiter is told. The waiter may
 // return then, and take along what the task's destructors still need. A parameter of a coroutine
 // lives as long as its frame, so the task is moved to where it ends earlier.
 template <typename T>
@@ -217,11 +218,13 @@ inline gathered gather_one(task<> one, gathering& all) {
 
 /// Runs a task on the calling thread and returns what it returns, or throws what it throws.
 ///
-/// The thread does the I/O of what it waits for itself, so this is the fast way to run many
-/// coroutines on one thread. What was started meanwhile and is waited for by nobody (a coroutine of
-/// another type, an `acquire_operation`) must have ended or been destroyed when this returns: it
-/// would be resumed here. Thread safety: may be called from any thread but a client's callback
-/// thread, where it throws `failure{errc::would_deadlock}` before anything has run.
+/// The thread itself does the I/O of what it waits for. So this is the fast way to run many
+/// coroutines on one thread. An operation may have been started meanwhile that nobody waits for (a
+/// coroutine of another type, an `acquire_operation`). It must have ended or been destroyed when
+/// this returns, since it would be resumed here.
+///
+/// Thread safety: may be called from any thread but a client's callback thread. There it throws
+/// `failure{errc::would_deadlock}` before anything has run.
 template <typename T>
 T sync_wait(task<T> work) {
   detail::wait_state<T> state;
@@ -232,7 +235,7 @@ T sync_wait(task<T> work) {
 }
 
 /// Runs tasks concurrently and ends when all have ended; then throws the first exception, if any.
-/// Without memory for all of them none begins.
+/// If there is no memory for all of them, none begins.
 /// Thread safety: the tasks may end on any threads.
 inline task<> when_all(std::vector<task<>> tasks) {
   // One more than there are tasks: the waiter is resumed only after all have been started.

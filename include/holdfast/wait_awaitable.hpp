@@ -13,7 +13,7 @@
 namespace holdfast {
 
 namespace detail {
-/// What waiting has come to; throws the failure where the type cannot hold it.
+/// The outcome of waiting. Throws the failure where the type cannot hold it.
 template <typename Result>
 Result passed_as(const result<lease>& how);
 template <>

@@ -1,8 +1,8 @@
 // Several locks as one.
 //
-//   all_of.hpp: "All or nothing: whatever ends an acquisition early, what it had by then is given
-//     back." "Its lease is held while all parts are; `remaining()` is the least of theirs,
-//     `token()` the largest"
+//   all_of.hpp: "All or nothing: if an acquisition ends early, for whatever reason, what it had by
+//     then is given back." "The lease is held while all parts are. `remaining()` is the least of
+//     theirs, `token()` the largest"
 //   all_of.hpp: "Throws `failure{invalid_argument}` when there is none, when two are the same lock
 //     (in whatever modes or kinds [...]), or when one changes what is held already"
 //   all_of.hpp, parts: "The parts of what `all_of` gave, by server and name"
@@ -22,10 +22,10 @@
 namespace holdfast::reference {
 namespace {
 
-constexpr sentence all_or_nothing{
-    "include/holdfast/all_of.hpp",
-    "A lock that is held when all of these are [...]. All or nothing: whatever ends an acquisition "
-    "early, what it had by then is given back."};
+constexpr sentence all_or_nothing{"include/holdfast/all_of.hpp",
+                                  "A lock that is held when all of these are [...]. All or "
+                                  "nothing: if an acquisition ends early, "
+                                  "for whatever reason, what it had by then is given back."};
 constexpr sentence largest{"include/holdfast/all_of.hpp",
                            "`remaining()` is the least of theirs, `token()` the largest"};
 constexpr sentence by_name{"include/holdfast/all_of.hpp, parts",

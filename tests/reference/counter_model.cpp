@@ -1,15 +1,15 @@
 // Counters.
 //
-//   counter.hpp: "A 64-bit number at the server that any number of processes change. It begins at
+//   counter.hpp: "A 64-bit number on the server that any number of processes change. It begins at
 //     zero." "What is refused has changed nothing."
 //   counter.hpp, add: "Adds `n`, which may be negative; returns the sum. Throws `invalid_argument`
 //     when the sum would have more than 64 bits."
 //   counter.hpp, subtract: "Takes `n` away if at least `not_below` is left. Throws
 //     `invalid_argument` when n < 0."
 //   counter.hpp, compare_and_set: "Sets `desired` if the counter is `expected`."
-//   counter.hpp, update: "`script` is the body of a Lua function of `value` (a number) and `ARGV`
-//     [...] that returns the new value, or nil to leave it. [...]
-//     Returns what the counter is then. [...] Throws `server_error` when it fails."
+//   counter.hpp, update: "Returns what the counter is then. `script` is the body of a Lua function
+//     of `value` (a number) and `ARGV` [...]. It returns the new value, or nil to leave the counter
+//     as it is. [...] Throws `server_error`, and changes nothing, when the script fails".
 //   client.hpp: "`name` as for a lock; the two never meet."
 #include <limits>
 #include <optional>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr sentence number{
     "include/holdfast/counter.hpp",
-    "A 64-bit number at the server that any number of processes change. [...] "
+    "A 64-bit number on the server that any number of processes change. [...] "
     "What is refused has changed nothing."};
 constexpr sentence sum{
     "include/holdfast/counter.hpp, add",
@@ -35,10 +35,9 @@ constexpr sentence set_if{"include/holdfast/counter.hpp, compare_and_set",
 constexpr sentence computed{
     "include/holdfast/counter.hpp, update",
     "`script` is the body of a Lua function of `value` (a number) and "
-    "`ARGV` [...] that returns the "
-    "new value, or nil to leave it. [...] Throws `server_error` [...] when the "
-    "old value or the new one is no whole number between -2^53 and 2^53, both "
-    "excluded"};
+    "`ARGV` [...]. It returns the new value, or nil to leave the counter as it is. [...] Throws "
+    "`server_error` [...] when the old value or the new one is no whole number between -2^53 and "
+    "2^53, both excluded"};
 
 __extension__ typedef __int128 wide;
 constexpr auto least = std::numeric_limits<std::int64_t>::min();

@@ -1,6 +1,6 @@
 // Id generators and snowflakes.
 //
-//   id_generator.hpp: "Ids from a counter at the server: 1, 2, 3, ... with gaps."; "no two are the
+//   id_generator.hpp: "Ids from a counter on the server: 1, 2, 3, ... with gaps."; "no two are the
 //     same; those of one generator grow; with `block = 1` every id is larger than all that were
 //     returned, by anybody, before it was asked for."
 //   values.md, Blocks: "A generator takes the next `block` ids from the counter"

@@ -1,10 +1,11 @@
 // Mode locks.
 //
-//   mode_lock.hpp: the table (modes.hpp); "Who waits comes in in the order of arrival; who changes
-//     his mode goes before those who have nothing yet."
-//   mode_lock.hpp, change: "A lock that, when it is acquired, holds `to` in place of `held`, which
-//     stays held until then. Errors [...]: `lost` when `held` had ended; `would_deadlock` when
-//     another holder already waits to change his mode until this one gives up what it has."
+//   mode_lock.hpp: the table (modes.hpp); "Waiters get the lock in the order of arrival. [...] A
+//     holder that changes its mode goes before clients that hold nothing yet."
+//   mode_lock.hpp, change: "Another lock. When it is acquired, its holder has the mode `to` in the
+//     place of `held`. `held` stays held until then [...]. `lost` when `held` had ended. [...]
+//     `would_deadlock` when this holder wants more than it has, and another holder already waits to
+//     change its mode until this one gives up what it has."
 //   kinds.md: "Suppose that a change waits until another holder gives up its mode. If that holder
 //     then asks for more than it has, neither could go on [...]. So the second is told
 //     `would_deadlock` at once." "A holder that wants less than it has waits for nobody."

@@ -44,11 +44,11 @@ inline constexpr sentence shown{
     "requests wait on the server. [...] in the order of their turns."};
 inline constexpr sentence changed{
     "include/holdfast/mode_lock.hpp, change; read_write_lock.hpp, upgrade",
-    "A lock that, when it is acquired, holds `to` in place of `held`, which stays held until then. "
-    "[...] afterwards it says \"not held\", without a loss."};
+    "When it is acquired, its holder has the mode `to` in the place of `held`. `held` stays held "
+    "until then [...]. Afterwards `held` says \"not held\", without a loss."};
 inline constexpr sentence change_of_ended{
     "include/holdfast/mode_lock.hpp, change; read_write_lock.hpp, upgrade",
-    "Errors besides those of every lock: `lost` when `held` had ended"};
+    "Errors besides those of every lock: [...] `lost` when `held` had ended"};
 inline constexpr sentence less{"docs/kinds.md, Mode lock; read_write_lock.hpp, downgrade",
                                "A holder that wants less than it has waits for nobody."};
 inline constexpr sentence deadlock{

@@ -6,9 +6,9 @@
 //     another `lock`. When it is acquired, by any verb, its holder is the writer in the place of
 //     `held`. Until then, and if it fails, `held` stays as it is. [...] A plain reader cannot be
 //     upgraded [...]. `rw.downgrade(held)` lets waiting readers in at once."
-//   read_write_lock.hpp, upgrade: "it waits until the readers have left, and new ones wait behind
-//     it. `held` stays held until then, and when it is not obtained; afterwards it says "not held",
-//     without a loss. Errors [...]: `lost` when `held` had ended. Throws
+//   read_write_lock.hpp, upgrade: "It waits until the readers have left, and new ones wait behind
+//     it. `held` stays held until then, and also when the lock is not obtained. Afterwards `held`
+//     says "not held", without a loss. [...] `lost` when `held` had ended. Throws
 //     `failure{invalid_argument}` when `held` is not an upgradeable lease of this lock."
 //   read_write_lock.hpp, downgrade: "The same from writer or upgradeable holder to reader, which
 //     never waits."

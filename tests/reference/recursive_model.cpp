@@ -2,8 +2,8 @@
 //
 //   recursive_mutex.hpp: "Each acquisition gives a lease; the last one that is released gives the
 //     lock back. All leases of one hold have the same token and the same deadline, and are lost
-//     together; after a loss, acquiring begins a new hold with a new token. Owners are known to one
-//     client [...]. Another thread or owner is kept out, as by a plain mutex"
+//     together; after a loss, acquiring begins a new hold with a new token. Each client knows only
+//     its own owners [...]. Another thread or owner is kept out, as by a plain mutex."
 //   recursive_mutex.hpp, hold_count: "How many leases of the present hold the calling thread, or
 //     `who`, has; 0 when it has none or has lost it."
 #include <array>

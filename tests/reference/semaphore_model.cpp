@@ -1,12 +1,12 @@
 // Semaphores.
 //
-//   semaphore.hpp: "Who waits comes in in the order of arrival, whatever he asks for, so that who
-//     wants many permits is not overtaken for ever by those who want one. Never are more permits in
-//     use than there are. Every grant has a fencing token"
-//   semaphore.hpp, set_permits: "Says how many permits there are, for all processes, until it is
-//     said again; while it is in use, too: those in use stay so, and who waits comes in when there
-//     are more. Zero: nobody says it any more, and each goes by his own
-//     `semaphore_options::permits`."
+//   semaphore.hpp: "Waiters get their permits in the order of arrival, whatever they ask for. So a
+//     waiter that wants many permits is not overtaken for ever by waiters that want one. Never are
+//     more permits in use than there are. Every grant has a fencing token."
+//   semaphore.hpp, set_permits: "Sets how many permits there are, for all processes, until it is
+//     set again. It may be set while the semaphore is in use: permits in use stay so, and waiters
+//     come in when there are more. Zero: the number is no longer set, and each process goes by its
+//     own `semaphore_options::permits`."
 //   lock.hpp: "`invalid_argument` (more permits than there are)"
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 //     empty."
 //   mode_lock.hpp, value: "Empty when there is none. [...] Throws `failure{lost}` when `held` has
 //     ended, `failure{invalid_argument}` when it is not a lease of this lock".
-//   mode_lock.hpp, set_value: "Throws as `value`, and `failure{invalid_argument}` for more than 64
-//     bytes." (What it says of a lease that is neither PW nor EX stands nowhere: any refusal does.)
+//   mode_lock.hpp, set_value: "Throws as `value` does, and `failure{invalid_argument}` when `held`
+//     is in another mode [...], and for more than 64 bytes." (Any refusal does for another mode.)
 #include <optional>
 #include <vector>
 

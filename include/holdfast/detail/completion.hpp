@@ -6,9 +6,9 @@
 
 namespace holdfast::detail {
 
-/// Runs once when an operation has finished: on the thread that is inside `sync_wait` if the
-/// operation was started there, otherwise on the client's callback thread. Never on a thread that
-/// does the client's I/O for others, never under a lock of ours.
+/// Runs once when an operation has finished. If the operation was started inside `sync_wait`, it
+/// runs on that thread, otherwise on the client's callback thread. It never runs on a thread that
+/// does the client's I/O for others, and never under a lock of ours.
 class completion {
  public:
   virtual void complete() noexcept = 0;

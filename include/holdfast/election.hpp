@@ -35,9 +35,11 @@ struct leader {
   friend bool operator==(const leader& a, const leader& b) { return a.token == b.token; }
 };
 
-/// While this object lives, its function is called for each change of the leader. Destroying it
-/// ends that. No call is under way then, with two exceptions: it is destroyed by that very call, or
-/// by a callback for whose end that call waits. Thread safety: a handle of one thread.
+/// While this object lives, the function given to `observe` is called for each change of the
+/// leader. Destroying it ends that. No call is under way then, with two exceptions: that very call
+/// destroys it, or a callback does for whose end that call waits.
+///
+/// Thread safety: a handle of one thread.
 class [[nodiscard("destroying it ends the observation")]] observation {
  public:
   ~observation();

@@ -58,9 +58,9 @@ struct snowflake_options {
 /// 2089.
 ///
 /// The machine number is leased: the generator holds a mutex `NAME:machine:<n>` while it lives. The
-/// time in an id is the server's. It is estimated from behind, and begins after the grant of that
-/// mutex. So no id comes twice, even if a number goes to another machine, a process is frozen, or a
-/// machine's clock is wrong. An id can come twice in two cases:
+/// time in an id is the server's. It is estimated so that it is never ahead, and begins after the
+/// grant of that mutex. So no id comes twice, even if a number goes to another machine, a process
+/// is frozen, or a machine's clock is wrong. An id can come twice in two cases:
 ///
 /// - An operator breaks that mutex, or a failover does, while its holder goes on.
 /// - A number changes hands after the *server's* clock was set back: let NTP slew that clock.

@@ -68,8 +68,8 @@ struct lock_status {
   std::optional<std::uint32_t> permits;
   /// How often a latch must still be counted down, or how many parties a barrier has.
   std::uint32_t count = 0;
-  /// How many requests wait on the server. The threads of one client hand a lock over among
-  /// themselves: together they are one request, unless the lock is `fair`.
+  /// How many requests wait in the queue on the server. The threads of one client hand a lock over
+  /// among themselves: together they are one request, unless the lock is `fair`.
   std::size_t waiting = 0;
   std::vector<waiter> queue;  ///< The first of them, at most 100, in the order of their turns.
   std::string dialect = "holdfast";  ///< How it is written in Redis, as `dialect::name()` says.
@@ -156,8 +156,8 @@ class inspector {
   /// pattern without these is one name, which is looked up directly.
   ///
   /// SCAN looks at up to `most_scanned` keys. When there are more, names come from the *index of
-  /// held locks*, however many keys of others there are. Such a list is `indexed`, which says what
-  /// may be missing, and so never `complete`.
+  /// held locks*, however many keys of others there are. Such a list is `indexed` (which says what
+  /// may be missing), so it is never `complete`.
   ///
   /// A lock that cannot be looked at, or a master of a cluster that does not answer, hides no
   /// others: it is named in `unseen`. Throws `failure` when nothing could be seen.
@@ -177,8 +177,8 @@ class inspector {
   /// that is known here is left out.
   ///
   /// Other libraries have no index. So the search ends after `most_scanned` keys, and is not
-  /// complete then. Cost: for 100 keys that are not Holdfast's, one command looks at them. That
-  /// needs the right to read every key. Over a cluster all masters are looked at.
+  /// complete then. It costs a command for each 100 keys that are not Holdfast's, and needs the
+  /// right to read every key. Over a cluster all masters are looked at.
   [[nodiscard]] lock_listing list_all_dialects(std::string_view pattern = "*",
                                                const list_options& options = {}) const;
 

@@ -32,7 +32,8 @@ enum class wakeup {
 ///
 /// Files are in PEM form. The client looks at them when it is made (`errc::invalid_argument`), and
 /// reads them anew for each connection. So a renewed certificate needs no restart. With a URL that
-/// is not for TLS, these options are refused: a user would believe that the connection is safe.
+/// is not for TLS, these options are refused. Otherwise a user would believe that the connection is
+/// safe.
 struct tls_options {
   /// The authorities to trust: in a file, or in a directory as `openssl rehash` makes it. If both
   /// are empty, the client trusts those of the system, or of the environment's SSL_CERT_FILE and
@@ -40,9 +41,8 @@ struct tls_options {
   std::string ca_file{};
   std::string ca_directory{};
 
-  /// The client's own certificate, for servers that demand one, followed by those of the
-  /// authorities between. The key has no passphrase. Without `key_file` the key stands in the same
-  /// file.
+  /// The client's own certificate, for servers that demand one, with those of the authorities
+  /// between. The key has no passphrase. Without `key_file` the key stands in the same file.
   std::string certificate_file{};
   std::string key_file{};
 
@@ -77,7 +77,7 @@ struct client_options {
   /// Empty: the program's name.
   std::string name{};
 
-  /// The owner of these locks and values, where several tenants share a server: 1 to 64 letters,
+  /// The tenant that has these locks and values, where several share a server: 1 to 64 letters,
   /// digits, `.`, `_` and `-`. Empty, the default: no tenant.
   ///
   /// All keys and channels of a client with a tenant begin with `hf:@NAME:`, otherwise with `hf:`.
@@ -232,9 +232,9 @@ struct lock_options {
   /// have seen the token of the next holder refuse the tokens of this one.
   std::chrono::milliseconds retain{0};
 
-  /// How many may wait on the server; the next gets `queue_full`. The threads of a client count as
-  /// one, unless the lock is `fair`. A waiter that has crashed may count until the next hand-over.
-  /// Zero: nobody may wait.
+  /// How many may wait in the queue on the server; the next gets `queue_full`. The threads of a
+  /// client count as one, unless the lock is `fair`. A waiter that has crashed may count until the
+  /// next hand-over. Zero: nobody may wait.
   std::uint32_t queue_limit = 100'000;
 
   /// How long nobody gets the lock after a lease that ended without a release: zero (the default)
@@ -245,10 +245,10 @@ struct lock_options {
   /// end of a lease that a client only retained (`retain`), unless that client is dead or frozen.
   std::chrono::milliseconds lock_delay{0};
 
-  /// What becomes of a thread that blocks on a lock that it holds itself. It counts if only one can
-  /// hold the lock, and if the thread has acquired it by blocking, through this client, with the
-  /// same options, and the lease is still held. A call that asks once gets `busy`. Coroutines are
-  /// not checked. See `recursive_mutex`.
+  /// What becomes of a thread that blocks on a lock that it holds itself. This is about locks that
+  /// only one can hold. The thread must have acquired the lock by blocking, through this client,
+  /// with the same options, and the lease must still be held. A call that asks once gets `busy`.
+  /// Coroutines are not checked. See `recursive_mutex`.
   holdfast::reentry reentry = holdfast::reentry::refused;
 };
 

@@ -12,8 +12,8 @@
 //     once. A client that asks once is refused, but finds the lock free when it asks again."
 //   options.hpp, reentry::refused: "`errc::would_deadlock` at once."; "A call that asks once gets
 //     `busy`."
-//   options.hpp, queue_limit: "How many may wait on the server; the next gets `queue_full`. [...]
-//     Zero: nobody may wait."
+//   options.hpp, queue_limit: "How many may wait in the queue on the server; the next gets
+//     `queue_full`. [...] Zero: nobody may wait."
 #include "reference/held_kind.hpp"
 
 namespace holdfast::reference {

@@ -41,7 +41,7 @@ inline constexpr sentence extended{
 inline constexpr sentence shown{
     "include/holdfast/inspector.hpp",
     "All who hold it, the owner first: at most 100, in the order of their grants. [...] How many "
-    "requests wait on the server. [...] in the order of their turns."};
+    "requests wait in the queue on the server. [...] in the order of their turns."};
 inline constexpr sentence changed{
     "include/holdfast/mode_lock.hpp, change; read_write_lock.hpp, upgrade",
     "When it is acquired, its holder has the mode `to` in the place of `held`. `held` stays held "
@@ -63,8 +63,8 @@ inline constexpr sentence kept{"include/holdfast/options.hpp, retain",
                                "it asks again."};
 inline constexpr sentence limit{
     "include/holdfast/options.hpp, queue_limit",
-    "How many may wait on the server; the next gets `queue_full`. The threads of a client count as "
-    "one, unless the lock is `fair`. [...] Zero: nobody may wait."};
+    "How many may wait in the queue on the server; the next gets `queue_full`. The threads of a "
+    "client count as one, unless the lock is `fair`. [...] Zero: nobody may wait."};
 inline constexpr sentence too_many{"include/holdfast/lock.hpp",
                                    "`invalid_argument` (more permits than there are)"};
 inline constexpr sentence broken{

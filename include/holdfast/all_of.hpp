@@ -22,11 +22,11 @@ namespace holdfast {
 /// and report the first failure. `parts()` has the token of each part. At a loss the others stay
 /// held, and renewed, until the lease is released.
 ///
-/// Cost: one command to acquire and one to release, if 2 to 100 mutexes with tokens are of one
-/// client (in a cluster, of one hash slot), all of them are free, and a thread asks. Otherwise the
-/// parts are asked for one after another, and cost what each of them costs: in coroutines, for
-/// other kinds and for several clients. The same holds, after that one command, when something was
-/// busy.
+/// Cost: one command to acquire and one to release. That holds for 2 to 100 mutexes with tokens,
+/// all of one client and, in a cluster, of one hash slot, when all are free and a thread asks.
+/// Otherwise the parts are asked for one after another, and cost what each of them costs: in
+/// coroutines, for other kinds and for several clients. The same holds, after that one command,
+/// when something was busy.
 ///
 /// Throws `failure{invalid_argument}` when there is none, when two are the same lock (in whatever
 /// modes or kinds: they would wait for each other), or when one changes what is held already

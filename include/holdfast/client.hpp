@@ -50,9 +50,8 @@ namespace holdfast {
 /// - `unix://[user:password@]/path/to/socket[?db=N]`: a server on this machine.
 /// - `embedded:`: a private server that ends with this client.
 /// - `embedded:/path/to/directory`: a server shared by all processes of the user that name this
-///   directory. It lives on for a while after the last of them: for as many milliseconds as the
-///   environment variable HOLDFAST_EMBEDDED_LINGER of the process that started it says, or 30,000
-///   if that is not set.
+///   directory. After the last of them it lives on for 30,000 ms, or for as many as the environment
+///   variable HOLDFAST_EMBEDDED_LINGER of the process that started it says.
 ///
 /// `?protocol=2` at the end (`&protocol=2` behind `?db=N`) is for proxies that do not know HELLO.
 ///

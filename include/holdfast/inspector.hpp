@@ -166,12 +166,12 @@ class inspector {
 
   /// The same, and the locks of other libraries that stand there.
   ///
-  /// A lock is recognised by its key, the key's type and its content. Its `dialect` is as `holdfast
-  /// status --dialect` takes it, with the environment after a colon. A text that many libraries
-  /// could have drawn (a uuid, for example) is a plain lock of an unknown library: its dialect is
-  /// `token`, and its name is the whole key. Locks that never end are listed too. For a pattern
-  /// that is one name, what `find_foreign` recognises is listed as well: any text at the key of
-  /// that name.
+  /// A lock is recognised by its key, the key's type and its content. Its `dialect` is as
+  /// `holdfast status --dialect` takes it, with the environment after a colon. A text that many
+  /// libraries could have drawn (a uuid, for example) is a plain lock of an unknown library: its
+  /// dialect is `token`, and its name is the whole key. Locks that never end are listed too. For a
+  /// pattern that is one name, what `find_foreign` recognises is listed as well: any text at the
+  /// key of that name.
   ///
   /// This is a guess. Another text of the same form is taken for a lock. What looks like no lock
   /// that is known here is left out.

@@ -4,9 +4,9 @@
 /// The options of locks and acquisitions own nothing: they are trivially destructible. So they may
 /// be written where a coroutine awaits, although GCC 12 destroys such a temporary twice. A
 /// `std::stop_token` and a `dialect` own memory, so each is an argument of its own. With GCC 12,
-/// write two things in a line of their own before the line that awaits: a client that is made with
-/// options in braces, and a list of locks in braces (`all_of({a, b})`, which GCC 12 does not
-/// compile there).
+/// two things need a line of their own before the line that awaits. One is a client that is made
+/// with options in braces. The other is locks of a list in braces (`all_of({a, b})`, which GCC 12
+/// does not compile there).
 #pragma once
 
 #include <chrono>
@@ -81,10 +81,10 @@ struct client_options {
   /// digits, `.`, `_` and `-`. Empty, the default: no tenant.
   ///
   /// All keys and channels of a client with a tenant begin with `hf:@NAME:`, otherwise with `hf:`.
-  /// So an access list can keep the users of one tenant from the keys of others (`holdfast acl
-  /// --tenant NAME`). The same name of a lock is another lock for each tenant. Locks of other
-  /// libraries (a `dialect`) are `errc::unsupported` for a tenant, since their keys have no such
-  /// beginning. See docs/security.md.
+  /// So an access list can keep the users of one tenant from the keys of others
+  /// (`holdfast acl --tenant NAME`). The same name of a lock is another lock for each tenant. Locks
+  /// of other libraries (a `dialect`) are `errc::unsupported` for a tenant, since their keys have
+  /// no such beginning. See docs/security.md.
   std::string tenant{};
 
   /// User name and password. Where not empty, they win over those in the URL, which other programs
@@ -226,10 +226,10 @@ struct lock_options {
   /// the lock free when it asks again. If this process is frozen meanwhile, others get the lock
   /// when the lease ends.
   ///
-  /// Neither that release nor acquiring again asks the server. So if the lock was taken away
-  /// meanwhile (`inspector::break_lock`), it is released with success, and may be acquired here
-  /// once more, until a renewal tells of the loss: after about a third of the lease. Resources that
-  /// have seen the token of the next holder refuse the tokens of this one.
+  /// Neither that release nor acquiring again asks the server. The lock may have been taken away
+  /// meanwhile (`inspector::break_lock`). It is then released with success, and may be acquired
+  /// here once more, until a renewal tells of the loss: after about a third of the lease. Resources
+  /// that have seen the token of the next holder refuse the tokens of this one.
   std::chrono::milliseconds retain{0};
 
   /// How many may wait in the queue on the server; the next gets `queue_full`. The threads of a

@@ -38,9 +38,12 @@ struct quorum_options {
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class quorum {
  public:
-  /// Throws `failure`: `invalid_argument` when there is no member, when two members have the same
-  /// address or different tenants, or for a `longest_lease` out of its range; `unsupported` for a
-  /// member that is a cluster or that has `min_replicas`; `forked` in the child of a fork.
+  /// Throws `failure`:
+  ///
+  /// - `invalid_argument` when there is no member, when two members have the same address or
+  ///   different tenants, or when `longest_lease` is out of its range.
+  /// - `unsupported` for a member that is a cluster or that has `min_replicas`.
+  /// - `forked` in the child of a fork.
   ///
   /// Two members may be the same server under different addresses. The first acquisition finds that
   /// out, and says so with `invalid_argument`.

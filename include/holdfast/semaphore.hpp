@@ -66,10 +66,10 @@ class semaphore : public lock {
   ///
   /// Of a `RPermitExpirableSemaphore` it is `setPermits`, where zero is a number like any other.
   ///
-  /// Throws `failure`: `invalid_argument` above 1,000,000; `unsupported` of a `RSemaphore`, where
-  /// nobody knows what is in use, and of `redis_semaphore`, where each user says the number; and
-  /// what a server gives that cannot be asked or refuses (see `errc`). After `unavailable` it may
-  /// be done until `response_timeout` after it was sent; no later.
+  /// Throws `failure`: `invalid_argument` above 1,000,000, and what a server gives that cannot be
+  /// asked or refuses (see `errc`). Throws `unsupported` of a `RSemaphore`, where nobody knows what
+  /// is in use, and of `redis_semaphore`, where each user says the number. After `unavailable` it
+  /// may be done until `response_timeout` after it was sent; no later.
   void set_permits(std::uint32_t count) const;
 
  private:

@@ -174,7 +174,8 @@ TEST_P(CommandLine, AsksAgainAfterTheRetryInterval) {
       {"token:lock:", "lock:a"}, {"redis_py", "a"},
       {"redlock", "a"},          {"shedlock", "job-lock:default:a"},
       {"symfony:app:", "app:a"}, {"spring_integration:app", "app:a"}};
-  for (const auto& [dialect, key] : keys) {
+  for (const auto& one : keys) {
+    const std::string &dialect = one.first, &key = one.second;
     const auto wait = [&](const char* interval, const char* at_most) {
       server.command({"SET", key, "theirs"});
       const auto before = server.calls("pttl");

@@ -123,8 +123,9 @@ TEST(Refusals, ServersThatDoNotAnswerInTheTimeAskedFor) {
     const bool is_a_script = asked.front().starts_with("EVAL");
     return is_a_script ? answer{support::fake_server::silence()} : answer{};
   });
-  for (const auto& [option, url] :
+  for (const auto& one :
        {std::pair{"--connect-timeout", deaf}, {"--response-timeout", dumb.url()}}) {
+    const std::string option = one.first, &url = one.second;
     const auto takes = [&](words arguments) {
       arguments.insert(arguments.begin(), {"status", "a", "--url", url});
       const auto begin = net::now();

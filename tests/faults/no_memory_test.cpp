@@ -29,6 +29,9 @@ void* operator new(std::size_t size) {
   if (void* const got = std::malloc(size)) return got;
   throw std::bad_alloc();
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return left >= 0 && left-- == 0 ? nullptr : std::malloc(size);
+}
 void operator delete(void* what) noexcept { std::free(what); }
 void operator delete(void* what, std::size_t) noexcept { std::free(what); }
 

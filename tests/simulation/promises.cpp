@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
+#include "base/number.hpp"
 #include "lease/waiting_times.hpp"
 
 namespace holdfast::simulation {
@@ -41,12 +41,13 @@ void promises::look(monotonic_time now) {
 void promises::look_at_counter() {
   const std::string key{key_.fence_key()};
   const auto text = server_.look(std::array<std::string_view, 2>{"GET", key}).text;
-  counter_ = {};
-  unsigned long long shown = 0;
-  long long written = 0;
-  const int numbers = std::sscanf(text.c_str(), "%llu %lld", &shown, &written);
-  if (numbers >= 1) counter_.shown = shown;
-  counter_.written = numbers == 2 ? microseconds{written} : server_.now();
+  const std::string_view words = text;
+  const auto space = words.find(' ');
+  counter_.shown = parse_number<dialects::token_major>(words.substr(0, space)).value_or(0);
+  counter_.written = server_.now();
+  if (space == words.npos) return;
+  const auto written = parse_number<std::int64_t>(words.substr(space + 1));
+  if (written) counter_.written = microseconds{*written};
 }
 
 dialects::token_major promises::furthest_token() const {
@@ -268,7 +269,7 @@ void promises::gave_back(monotonic_time) {
   if (!grants_.empty() && is_out_of_reach(grants_.rbegin()->first.first, server_.now())) return;
   const auto first =
       std::ranges::find_if(queue_, [this](const auto& one) { return can_be_served(one); });
-  if (first != queue_.end() && opens_in(*first, {}) == 0us) {
+  if (first != queue_.end() && fits(*first)) {
     violated("L2: the lock was given back to nobody although somebody waits");
   }
 }

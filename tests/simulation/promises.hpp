@@ -159,7 +159,8 @@ class promises {
   std::optional<monotonic_time> next_end() const;
   const std::vector<holder>& holders() const noexcept { return holders_; }
   bool contended() const noexcept { return contended_; }
-  std::uint32_t limit() const noexcept { return limit_; }  // of the permits
+  // Whether it may come in now, but for those ahead of it in the queue.
+  bool fits(const waiter& one) { return opens_in(one, {}) == microseconds{0}; }
   // Whether there are as many permits as it wants.
   bool can_be_served(const waiter& one) const noexcept {
     return one.wants.mode != 's' || one.wants.weight <= limit_;

@@ -183,18 +183,14 @@ void world::plan_harsh_faults() {
   plan_neighbours();
 }
 
-// Who waits in front of another that could come in runs no more for long.
+// The client that waits in front of another which could come in runs no more for long.
 void world::freeze_the_first() {
   if (!faults()) return;
   const auto& queue = promises_.queue();
-  const auto fits = [&](const waiter& one) {
-    std::vector<share> all{one.wants};
-    for (const auto& had : promises_.holders()) all.push_back(had.has);
-    return go_together(all, promises_.limit());
-  };
-  const auto first = std::ranges::find_if(clients_, [&](const auto& one) {
-    return queue.size() > 1 && !fits(queue[0]) && fits(queue[1]) && one->lives_as(queue[0].owner);
-  });
+  const bool is_in_the_way =
+      queue.size() > 1 && !promises_.fits(queue[0]) && promises_.fits(queue[1]);
+  const auto first = std::ranges::find_if(
+      clients_, [&](const auto& one) { return is_in_the_way && one->lives_as(queue[0].owner); });
   if (first == clients_.end()) return at(now_ + 20ms, [this] { freeze_the_first(); });
   (*first)->freeze(longest_freeze());
 }

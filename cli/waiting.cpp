@@ -114,15 +114,13 @@ result<lease> acquire(const lock& target, const run_setting& setting, const std:
   }
 }
 
-// Time runs out also where a server refuses everything, or has stopped to answer after it had said
-// that another holds the lock. Exit code 75 would make a script believe that another still does. So
-// the last question is one that does not wait: its answer is why.
+// Time runs out also where a server refuses everything, or stops answering after it has said that
+// another holds the lock. Exit code 75 would make a script believe that another still does. So the
+// last question is one that does not wait: its answer is why.
 result<lease> acquire_or_say_why_not(const lock& target, const run_setting& setting,
                                      const std::stop_token& stop) {
   auto held = acquire(target, setting, stop);
-  if (held || held.error().reason() != errc::timed_out || setting.options.wait.count() == 0) {
-    return held;
-  }
+  if (held || held.error().reason() != errc::timed_out) return held;
   auto last = target.try_acquire({}, stop);
   if (!last && exit_code_for(last.error().reason()) == no_lock) return held;
   return last;

@@ -9,17 +9,17 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "api/ask.hpp"
 #include "api/foreign_status.hpp"
 #include "api/key_scan.hpp"
 #include "api/lock_names.hpp"
-#include "api/native_locks.hpp"
 #include "api/native_status.hpp"
-#include "api/once.hpp"
 #include "api/survey.hpp"
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
+#include "calls/ask.hpp"
+#include "calls/idempotent_call.hpp"
 #include "dialects/recognition.hpp"
+#include "runtime/foreign_place.hpp"
 
 namespace holdfast {
 namespace {
@@ -62,7 +62,8 @@ class collection {
  private:
   void look_at(std::span<const std::string> keys, std::uint16_t slot) {
     const auto query = [&](resp::writer& out) { dialects::write_look(keys, out); };
-    const auto kept = api::accept(dialects::read_look(keys, api::ask(core_, slot, query, within_)));
+    const auto kept =
+        calls::accept(dialects::read_look(keys, calls::ask(core_, slot, query, within_)));
     for (const auto& one : kept) {
       auto lock = recognise(one);
       if (!lock) continue;
@@ -94,7 +95,7 @@ class collection {
 lock_listing inspector::list_all_dialects(std::string_view pattern,
                                           const list_options& options) const {
   auto& core = *redis_.core_;
-  api::refuse_for_tenant(core);
+  runtime::refuse_for_tenant(core);
   api::check_stop(options);
   api::survey survey{core, api::until_stopped(options)};
   api::lock_names ours{core, pattern};

@@ -4,11 +4,11 @@
 #include <tuple>
 #include <utility>
 
-#include "api/lock_access.hpp"
 #include "api/several.hpp"
 #include "base/printable.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/joint_request.hpp"
+#include "runtime/lock_access.hpp"
 #include "runtime/lock_site.hpp"
 
 namespace holdfast {

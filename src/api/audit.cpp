@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "api/ask.hpp"
+#include "calls/ask.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/recipe.hpp"
 #include "net/host_name.hpp"
@@ -27,7 +27,7 @@ void record_break(runtime::client_core& core, std::string_view reason, lock_stat
   for (const auto& grant : broken.holders) {
     const auto major = grant.token ? grant.token.value() / dialects::minors_per_major : 0;
     try {
-      const auto kept = ask(core, dialects::audit_slot(space), [&](resp::writer& out) {
+      const auto kept = calls::ask(core, dialects::audit_slot(space), [&](resp::writer& out) {
         dialects::write_audit(space, {broken.name, grant.who.id, major, by, reason}, out);
       });
       if (!kept.is(resp::type::error)) continue;

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "api/ask.hpp"
+#include "calls/ask.hpp"
 #include "redis/server_reply.hpp"
 
 namespace holdfast::api {
@@ -44,7 +44,7 @@ std::vector<cluster_master> ask_masters(runtime::client_core& core) {
   for (auto& share : core.engine().its_cluster()->shares()) {
     auto& one = all.emplace_back(cluster_master{std::move(share)});
     try {
-      ask(core, one.has.a_slot, {"PING"});
+      calls::ask(core, one.has.a_slot, {"PING"});
     } catch (const failure& broken) {
       one.silent = broken.what();
     }

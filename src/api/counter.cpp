@@ -2,7 +2,7 @@
 #include <holdfast/counter.hpp>
 #include <utility>
 
-#include "api/once.hpp"
+#include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/counter.hpp"
 
 namespace holdfast {
@@ -10,7 +10,7 @@ namespace {
 
 dialects::counted change(runtime::client_core& core, const dialects::value_key& key,
                          const dialects::once_call& asked) {
-  return api::accept(dialects::read_counted(key, api::ask_once(core, asked)));
+  return calls::accept(dialects::read_counted(key, calls::ask_once(core, asked)));
 }
 
 }  // namespace
@@ -23,9 +23,9 @@ counter::counter(std::shared_ptr<runtime::client_core> core, std::string_view na
       name_(name) {}
 
 std::int64_t counter::get() const {
-  const auto answer = api::ask_again(
+  const auto answer = calls::ask_again(
       *core_, key_->slot, [&](resp::writer& out) { dialects::write_counter_query(*key_, out); });
-  return api::accept(dialects::read_counter(*key_, answer));
+  return calls::accept(dialects::read_counter(*key_, answer));
 }
 
 std::int64_t counter::add(std::int64_t n) const {

@@ -11,13 +11,13 @@
 #include <variant>
 
 #include "api/access_check.hpp"
-#include "api/ask.hpp"
 #include "api/cluster_check.hpp"
 #include "api/encryption_check.hpp"
 #include "api/topology.hpp"
 #include "api/trials.hpp"
 #include "base/printable.hpp"
 #include "base/uncancelled.hpp"
+#include "calls/ask.hpp"
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/holdfast/quorum_inspect.hpp"
@@ -71,7 +71,7 @@ class examination {
   }
 
   void about_one_server(const std::string& name) {
-    const asking asks = [this](words what) { return answer(what); };
+    const asking asks = [this](calls::words what) { return answer(what); };
     about_encryption();
     about_the_server();
     about_its_clock(name, asks);
@@ -98,12 +98,12 @@ class examination {
   template <typename What>
   resp::value answer(const What& what) {
     try {
-      return ask(core_, slot_, what);
+      return calls::ask(core_, slot_, what);
     } catch (const failure& broken) {
-      return no_answer(std::string("no answer: ") + broken.what());
+      return calls::no_answer(std::string("no answer: ") + broken.what());
     }
   }
-  resp::value answer(words what) {
+  resp::value answer(calls::words what) {
     return answer([&](resp::writer& out) {
       out.command(what.size());
       for (const auto word : what) out.arg(word);
@@ -120,7 +120,7 @@ class examination {
   std::optional<failure> why_not_reached() {
     std::optional<failure> why;
     try {
-      ask(core_, slot_, {"PING"});
+      calls::ask(core_, slot_, {"PING"});
     } catch (const failure& broken) {
       why = broken;
     }
@@ -217,7 +217,8 @@ class examination {
            is_usual ? "" : slower_corrections);
     for (const auto& [slot, first] : speeds_) {
       slot_ = slot;
-      const auto again = read_clock(first.server, [this](words what) { return answer(what); });
+      const auto again =
+          read_clock(first.server, [this](calls::words what) { return answer(what); });
       if (!again) continue;
       const auto speed = speed_between(first, *again);
       if (!speed.is_certainly_beyond(suspicious_speed)) continue;

@@ -2,13 +2,13 @@
 #include <holdfast/election.hpp>
 #include <utility>
 
-#include "api/ask.hpp"
-#include "api/lock_access.hpp"
 #include "api/native_locks.hpp"
 #include "api/registry.hpp"
 #include "base/lock_key.hpp"
+#include "calls/ask.hpp"
 #include "dialects/holdfast/layout.hpp"
 #include "runtime/client_core.hpp"
+#include "runtime/lock_access.hpp"
 #include "runtime/observed_keys.hpp"
 
 namespace holdfast {
@@ -46,7 +46,7 @@ election client::elect(std::string_view name, election_options options) const {
 std::optional<leader> election::leader() const {
   auto& core = *lock_access::core(*this);
   const auto key = core.engine().key_of(name());
-  const auto answer = api::answer_to(core, key.slot(), {"GET", key.value_key()});
+  const auto answer = calls::answer_to(core, key.slot(), {"GET", key.value_key()});
   return leader_in(core, answer.is_text() ? std::optional{answer.text} : std::nullopt);
 }
 

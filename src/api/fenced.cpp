@@ -2,9 +2,9 @@
 
 #include <holdfast/client.hpp>
 
-#include "api/once.hpp"
 #include "base/lock_key.hpp"
 #include "base/never_destroyed.hpp"
+#include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/fenced.hpp"
 #include "runtime/client_core.hpp"
 
@@ -28,7 +28,7 @@ fenced_reply evaluate(runtime::client_core& core, const dialects::composed_scrip
   (void)token.value();  // throws when there is none
   check_keys(keys);
   const auto asked = dialects::fenced_write(core.engine().space(), script, keys, args, token);
-  auto verdict = dialects::read_fenced(api::ask_once(core, asked));
+  auto verdict = dialects::read_fenced(calls::ask_once(core, asked));
   if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
     throw failure{why->code, why->detail};
   }

@@ -7,14 +7,13 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "api/ask.hpp"
 #include "api/audit.hpp"
 #include "api/foreign_status.hpp"
-#include "api/lock_access.hpp"
-#include "api/native_locks.hpp"
-#include "api/once.hpp"
 #include "base/lock_key.hpp"
+#include "calls/ask.hpp"
+#include "calls/idempotent_call.hpp"
 #include "dialects/recognition.hpp"
+#include "runtime/lock_access.hpp"
 
 namespace holdfast {
 namespace {
@@ -22,19 +21,19 @@ namespace {
 dialects::break_end take_away(runtime::client_core& core, const dialects::foreign_recipe& layout,
                               const lock_key& key, const std::string& owner) {
   const auto said = layout.read_break(
-      api::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
+      calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         layout.write_break(key.name(), owner, not_after, out);
       }));
-  return api::accept(said);
+  return calls::accept(said);
 }
 
 // Nothing where no lock can be, or where we may not look.
 std::optional<dialects::kept> look_at(runtime::client_core& core,
                                       const std::vector<std::string>& key) {
   try {
-    auto seen = dialects::read_look(key, api::ask(core, hash_slot(key[0]), [&](resp::writer& out) {
-                                      dialects::write_look(key, out);
-                                    }));
+    auto seen = dialects::read_look(
+        key, calls::ask(core, hash_slot(key[0]),
+                        [&](resp::writer& out) { dialects::write_look(key, out); }));
     auto* const there = std::get_if<std::vector<dialects::kept>>(&seen);
     if (there != nullptr && !there->empty()) return std::move(there->front());
   } catch (const failure& why) {

@@ -4,14 +4,14 @@
 #include <functional>
 #include <utility>
 
-#include "api/ask.hpp"
-#include "api/lock_access.hpp"
-#include "api/native_locks.hpp"
 #include "api/registry.hpp"
 #include "base/lock_key.hpp"
 #include "base/number.hpp"
+#include "calls/ask.hpp"
 #include "dialects/holdfast/shared_holders.hpp"
 #include "resp/server_error.hpp"
+#include "runtime/foreign_place.hpp"
+#include "runtime/lock_access.hpp"
 
 namespace holdfast {
 namespace {
@@ -31,7 +31,7 @@ lock_status::kind kind_of(const dialects::foreign_holder& who) {
 void look_at_counter(runtime::client_core& core, const dialects::foreign_recipe& layout,
                      const lock_key& key, lock_status& status) {
   if (!layout.counts_free_permits()) return;
-  const auto found = api::ask(core, key.slot(), {"GET", key.name()});
+  const auto found = calls::ask(core, key.slot(), {"GET", key.name()});
   const bool is_of_another_type =
       found.is(resp::type::error) && resp::classify(found.text).code == errc::foreign_key;
   const bool is_no_count = found.is_text() && !parse_number<std::int64_t>(found.text);
@@ -77,9 +77,9 @@ lock_status show_foreign(runtime::client_core& core, const dialects::foreign_rec
 lock_status foreign_status(runtime::client_core& core, std::string_view name, const dialect& how) {
   const auto& layout = detail::lock_access::recipe(how);
   const lock_key key(name, layout->key_of(name));
-  api::check_place(core, *layout, key.name());
+  runtime::check_place(core, *layout, key.name());
   auto verdict = layout->read_inspect(
-      api::ask(core, key.slot(), [&](resp::writer& out) { layout->write_inspect(name, out); }));
+      calls::ask(core, key.slot(), [&](resp::writer& out) { layout->write_inspect(name, out); }));
   lock_status status;
   status.name = key.name();
   if (const auto* why = std::get_if<dialects::refused>(&verdict)) {

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <utility>
 
-#include "api/once.hpp"
+#include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/counter.hpp"
 
 namespace holdfast {
@@ -21,14 +21,14 @@ class id_generator::state {
   std::int64_t next() {
     core_->check_process();  // a forked child has the same block
     // Also for the mutex: those who wait behind a caller that gets no answer do not wait anew.
-    const auto within = api::usual_bound(*core_);
+    const auto within = calls::usual_bound(*core_);
     const std::lock_guard lock(guard_);
     if (last_ == end_) fetch(within);
     return ++last_;
   }
 
  private:
-  void fetch(const api::bound& within) {
+  void fetch(const runtime::bound& within) {
     for (;;) {
       const auto [added, value] = change(dialects::counter_add_from(key_, block_, end_), within);
       if (added) {
@@ -41,8 +41,8 @@ class id_generator::state {
     }
   }
 
-  dialects::counted change(const dialects::once_call& asked, const api::bound& within) {
-    return api::accept(dialects::read_counted(key_, api::ask_once(*core_, asked, within)));
+  dialects::counted change(const dialects::once_call& asked, const runtime::bound& within) {
+    return calls::accept(dialects::read_counted(key_, calls::ask_once(*core_, asked, within)));
   }
 
   const std::shared_ptr<runtime::client_core> core_;

@@ -5,7 +5,7 @@
 
 #include <holdfast/errc.hpp>
 
-#include "api/ask.hpp"
+#include "calls/ask.hpp"
 
 namespace holdfast::api {
 namespace {
@@ -21,12 +21,12 @@ void check_stop(const list_options& options) {
   throw failure{errc::cancelled, "the search for locks was stopped"};
 }
 
-bound until_stopped(const list_options& options) { return {.stop = options.stop}; }
+runtime::bound until_stopped(const list_options& options) { return {.stop = options.stop}; }
 
 std::size_t key_scan::count() {
   keys_ = 0;
   survey_.each_server([&](redis::connection& at) {
-    const auto answer = ask(core_, at, {"DBSIZE"}, until_stopped(options_));
+    const auto answer = calls::ask(core_, at, {"DBSIZE"}, until_stopped(options_));
     if (answer.is(resp::type::integer)) {
       keys_ += static_cast<std::size_t>(std::max<std::int64_t>(answer.number, 0));
     }
@@ -50,9 +50,9 @@ bool key_scan::walk(redis::connection& at, std::string_view match, const taking&
     const auto count = std::min(longest_step, left_);
     left_ -= count;
     scanned_ += count;
-    auto answer =
-        answer_to(core_, at, {"SCAN", cursor, "MATCH", match, "COUNT", std::to_string(count)},
-                  until_stopped(options_));
+    auto answer = calls::answer_to(core_, at,
+                                   {"SCAN", cursor, "MATCH", match, "COUNT", std::to_string(count)},
+                                   until_stopped(options_));
     if (answer.items.size() != 2) {
       throw failure{errc::server_error, "SCAN was answered strangely"};
     }

@@ -2,13 +2,13 @@
 #include <holdfast/latch.hpp>
 #include <utility>
 
-#include "api/ask.hpp"
-#include "api/lock_access.hpp"
 #include "api/native_locks.hpp"
-#include "api/once.hpp"
+#include "calls/ask.hpp"
+#include "calls/idempotent_call.hpp"
 #include "dialects/foreign_latch.hpp"
 #include "dialects/holdfast/held_index.hpp"
 #include "dialects/holdfast/latch.hpp"
+#include "runtime/lock_access.hpp"
 
 namespace holdfast {
 namespace {
@@ -22,15 +22,15 @@ const foreign_latch* layout_of(const lock& gate) {
 }
 
 latch_change change(const lock& gate, const lock_key& key, const dialects::once_call& asked,
-                    const api::bound& within) {
-  const auto answer = api::ask_once(*detail::lock_access::core(gate), asked, within);
+                    const runtime::bound& within) {
+  const auto answer = calls::ask_once(*detail::lock_access::core(gate), asked, within);
   const auto* const other = layout_of(gate);
-  return api::accept(other != nullptr ? other->read_change(key, answer)
-                                      : dialects::read_latch_change(key, answer));
+  return calls::accept(other != nullptr ? other->read_change(key, answer)
+                                        : dialects::read_latch_change(key, answer));
 }
 
 latch_change set(const lock& gate, const lock_key& key, std::uint32_t count,
-                 const api::bound& within) {
+                 const runtime::bound& within) {
   const auto* const other = layout_of(gate);
   return change(gate, key,
                 other != nullptr ? other->set(key, count) : dialects::latch_set(key, count),
@@ -38,7 +38,7 @@ latch_change set(const lock& gate, const lock_key& key, std::uint32_t count,
 }
 
 latch_change down(const lock& gate, const lock_key& key, std::uint32_t by,
-                  const api::bound& within) {
+                  const runtime::bound& within) {
   const auto* const other = layout_of(gate);
   return change(gate, key,
                 other != nullptr ? other->count_down(key, by) : dialects::latch_count_down(key, by),
@@ -46,19 +46,19 @@ latch_change down(const lock& gate, const lock_key& key, std::uint32_t by,
 }
 
 // It is open, but not all who wait have been told. Only in Holdfast's own layout is each told.
-void tell_the_others(const lock& gate, const lock_key& key, const api::bound& within) {
+void tell_the_others(const lock& gate, const lock_key& key, const runtime::bound& within) {
   while (change(gate, key, dialects::latch_count_down(key, 0), within).more) continue;
 }
 
 // For people who list locks. It may stay shut for longer, and its client may end at once.
-void list_as_shut(const lock& gate, const lock_key& key, const api::bound& within) {
+void list_as_shut(const lock& gate, const lock_key& key, const runtime::bound& within) {
   if (layout_of(gate) != nullptr) return;
   auto& core = *detail::lock_access::core(gate);
   const dialects::held_index_place place{core.engine().space()};
   const dialects::held_name one{.lock = key.name(), .at_most = std::chrono::hours{24}};
   try {
     const auto write = [&](resp::writer& out) { dialects::write_held(place, {&one, 1}, out); };
-    api::ask(core, place.slot, write, within);
+    calls::ask(core, place.slot, write, within);
   } catch (const failure&) {
     // The latch is set all the same.
   }
@@ -73,7 +73,7 @@ latch client::latch(std::string_view name, const dialect& how) const {
 bool latch::try_set(std::uint32_t count) const {
   if (count == 0) throw failure{errc::invalid_argument, "a latch must be set to more than zero"};
   const lock_key& key = api::key_of(gate_);
-  const auto within = api::usual_bound(*detail::lock_access::core(gate_));
+  const auto within = calls::usual_bound(*detail::lock_access::core(gate_));
   for (;;) {
     const auto [changed, left, more] = set(gate_, key, count, within);
     if (changed && left > 0) list_as_shut(gate_, key, within);
@@ -85,7 +85,7 @@ bool latch::try_set(std::uint32_t count) const {
 std::uint32_t latch::count_down(std::uint32_t by) const {
   if (by == 0) throw failure{errc::invalid_argument, "a latch must be counted down by 1 or more"};
   const lock_key& key = api::key_of(gate_);
-  const auto within = api::usual_bound(*detail::lock_access::core(gate_));
+  const auto within = calls::usual_bound(*detail::lock_access::core(gate_));
   const auto [changed, left, more] = down(gate_, key, by, within);
   if (more) tell_the_others(gate_, key, within);
   return left;
@@ -95,12 +95,12 @@ std::uint32_t latch::count() const {
   const lock_key& key = api::key_of(gate_);
   const auto* const other = layout_of(gate_);
   const auto answer =
-      api::ask_again(*detail::lock_access::core(gate_), key.slot(), [&](resp::writer& out) {
+      calls::ask_again(*detail::lock_access::core(gate_), key.slot(), [&](resp::writer& out) {
         if (other == nullptr) return dialects::write_latch_query(key, out);
         other->write_query(name(), out);
       });
-  return api::accept(other != nullptr ? other->read_count(name(), answer)
-                                      : dialects::read_latch(key, answer));
+  return calls::accept(other != nullptr ? other->read_count(name(), answer)
+                                        : dialects::read_latch(key, answer));
 }
 
 void latch::wait(const acquire_options& options, std::stop_token stop) const {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/ask.hpp"
 #include "api/key_scan.hpp"
-#include "api/once.hpp"
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
+#include "calls/ask.hpp"
+#include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/held_index.hpp"
 #include "redis/server_reply.hpp"
 
@@ -44,12 +44,12 @@ bool lock_names::read_index(survey& over, const list_options& options) {
   std::string cursor = "0";
   const auto read = [&] {
     const auto now =
-        redis::read_time(answer_to(core_, place.slot, {"TIME"}, until_stopped(options)));
+        redis::read_time(calls::answer_to(core_, place.slot, {"TIME"}, until_stopped(options)));
     int left = most_pages;
     do {
       check_stop(options);
       const auto query = [&](resp::writer& out) { dialects::write_held_query(place, cursor, out); };
-      auto answer = ask(core_, place.slot, query, until_stopped(options));
+      auto answer = calls::ask(core_, place.slot, query, until_stopped(options));
       auto said = dialects::read_held(std::move(answer), now.value_or(server_time{}));
       if (const auto* const why = std::get_if<dialects::refused>(&said)) {
         throw failure{why->code,

@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "api/checks.hpp"
-#include "api/lock_access.hpp"
 #include "base/printable.hpp"
 #include "dialects/catalog.hpp"
 #include "dialects/foreign_latch.hpp"
 #include "dialects/holdfast/gate.hpp"
+#include "runtime/foreign_place.hpp"
+#include "runtime/lock_access.hpp"
 #include "runtime/lock_site.hpp"
 #include "runtime/tenure.hpp"
 
@@ -40,7 +41,7 @@ runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
 void write_as(std::shared_ptr<const dialects::foreign_recipe> foreign, runtime::client_core& core,
               runtime::lock_spec& spec) {
   const std::string& name = spec.key.name();
-  check_place(core, *foreign, name);
+  runtime::check_place(core, *foreign, name);
   if (auto other = core.engine().is_cluster() ? foreign->in_cluster() : nullptr) {
     foreign = std::move(other);
   }
@@ -133,25 +134,6 @@ lock make_shared_in(const std::shared_ptr<runtime::client_core>& core, std::stri
 }
 
 }  // namespace
-
-void refuse_for_tenant(runtime::client_core& core) {
-  const auto& space = core.engine().space();
-  if (!space.is_of_tenant()) return;
-  throw failure{errc::unsupported,
-                "locks of other libraries are not for a client of a tenant ('" +
-                    std::string{space.tenant()} +
-                    "'): their names are the same for all tenants; use a client without one"};
-}
-
-void check_place(runtime::client_core& core, const dialects::foreign_recipe& layout,
-                 std::string_view name) {
-  refuse_for_tenant(core);
-  if (!core.engine().is_cluster() || layout.keeps_one_slot(name)) return;
-  throw failure{errc::unsupported, "the keys of '" + printable(name) + "' in the layout " +
-                                       std::string(layout.usual().name) +
-                                       " have several hash slots, which no node of a cluster has "
-                                       "together: use a single server, or another layout"};
-}
 
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                 const lock_options& options, const dialect& how) {

@@ -21,15 +21,6 @@ namespace holdfast::api {
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                 const lock_options& options, const dialect& how);
 
-// Throws failure{unsupported} for a client of a tenant, whose locks are all named for it. Those of
-// other libraries cannot be, since no such library knows of tenants.
-void refuse_for_tenant(runtime::client_core& core);
-
-// Throws failure{unsupported} where this lock of another library cannot be: over a cluster, when
-// its keys have several hash slots; and for a tenant.
-void check_place(runtime::client_core& core, const dialects::foreign_recipe& layout,
-                 std::string_view name);
-
 // What a recursive mutex is made of; all handles of the same mutex get the same. Throws as above.
 std::shared_ptr<runtime::lock_site> make_recursive_site(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,

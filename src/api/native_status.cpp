@@ -6,9 +6,9 @@
 
 #include <holdfast/errc.hpp>
 
-#include "api/ask.hpp"
 #include "api/key_scan.hpp"
-#include "api/once.hpp"
+#include "calls/ask.hpp"
+#include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/holdfast/layout.hpp"
 
@@ -106,7 +106,7 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
   broken.name = key.name();
   known_clients known(core);
   const auto plain = dialects::read_break(
-      key, ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
+      key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         dialects::write_break(key, not_after, out);
       }));
   if (const auto* was = std::get_if<dialects::lock_broken>(&plain)) {
@@ -123,7 +123,7 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
   // A key that is no mutex may be a lock that several hold.
   if (why->code != errc::foreign_key) refuse(*why);
   const auto shared = dialects::read_break_shared(
-      key, ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
+      key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         dialects::write_break_shared(key, not_after, out);
       }));
   if (const auto* refusal = std::get_if<dialects::refused>(&shared)) refuse(*refusal);
@@ -141,9 +141,9 @@ lock_status take_away(runtime::client_core& core, const lock_key& key) {
 }
 
 lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known,
-                      const bound& within) {
+                      const runtime::bound& within) {
   const auto query = [&](resp::writer& out) { dialects::write_inspect(key, out); };
-  const auto answer = ask(core, key.slot(), query, within);
+  const auto answer = calls::ask(core, key.slot(), query, within);
   const auto verdict = dialects::read_inspect(answer);
   if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
   lock_status status;

@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "api/checks.hpp"
-#include "api/lock_access.hpp"
 #include "api/native_locks.hpp"
 #include "api/quorum_members.hpp"
+#include "runtime/foreign_place.hpp"
+#include "runtime/lock_access.hpp"
 #include "runtime/lock_spec.hpp"
 #include "runtime/quorum_source.hpp"
 
@@ -50,7 +51,7 @@ lock quorum::mutex(std::string_view name, lock_options options, const dialect& h
   const auto& foreign = detail::lock_access::recipe(how);
   if (foreign) {
     check_votes(options, how);
-    api::refuse_for_tenant(*group->home_client());
+    runtime::refuse_for_tenant(*group->home_client());
     if (!options.lease) options.lease = foreign->usual().lease;
   } else {
     check_supported(options);

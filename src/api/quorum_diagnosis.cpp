@@ -9,13 +9,13 @@
 #include <holdfast/errc.hpp>
 #include <holdfast/quorum.hpp>
 
-#include "api/ask.hpp"
 #include "api/clock_reading.hpp"
 #include "api/diagnosis.hpp"
-#include "api/lock_access.hpp"
 #include "base/uncancelled.hpp"
+#include "calls/ask.hpp"
 #include "lease/quorum_machine.hpp"
 #include "redis/server_reply.hpp"
+#include "runtime/lock_access.hpp"
 
 namespace holdfast::api {
 namespace {
@@ -25,13 +25,14 @@ using severity = finding::severity;
 constexpr microseconds dangerous_difference = quorum_options{}.longest_lease;
 
 std::optional<clock_reading> clock_of(const client& member) {
-  return read_clock(member.url(),
-                    [&](words what) { return ask(*detail::lock_access::core(member), 0, what); });
+  return read_clock(member.url(), [&](calls::words what) {
+    return calls::ask(*detail::lock_access::core(member), 0, what);
+  });
 }
 
 // Empty when the user may not look: he is told of that under "version".
 std::string read_run_id(const client& member) {
-  const auto info = ask(*detail::lock_access::core(member), 0, {"INFO", "server"});
+  const auto info = calls::ask(*detail::lock_access::core(member), 0, {"INFO", "server"});
   return redis::info_field(info.text, "run_id");
 }
 

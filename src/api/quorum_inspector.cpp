@@ -5,17 +5,17 @@
 #include <map>
 #include <utility>
 
-#include "api/ask.hpp"
 #include "api/audit.hpp"
 #include "api/foreign_status.hpp"
-#include "api/lock_access.hpp"
-#include "api/once.hpp"
 #include "api/quorum_diagnosis.hpp"
 #include "api/quorum_members.hpp"
 #include "api/registry.hpp"
 #include "base/lock_key.hpp"
+#include "calls/ask.hpp"
+#include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/quorum_inspect.hpp"
 #include "lease/quorum_machine.hpp"
+#include "runtime/lock_access.hpp"
 
 namespace holdfast {
 namespace {
@@ -58,7 +58,7 @@ void show_foreign(std::string detail, counted_vote& vote) {
 }
 
 void look_at(runtime::client_core& core, const lock_key& key, counted_vote& vote) {
-  const auto seen = dialects::read_quorum_inspect(api::ask(
+  const auto seen = dialects::read_quorum_inspect(calls::ask(
       core, key.slot(), [&](resp::writer& out) { dialects::write_quorum_inspect(key, out); }));
   if (const auto* why = std::get_if<dialects::refused>(&seen.what)) {
     throw failure{why->code, why->detail};
@@ -76,7 +76,7 @@ void look_at(runtime::client_core& core, const lock_key& key, counted_vote& vote
 void take_from(runtime::client_core& core, const lock_key& key, dialects::token_major largest,
                std::string_view reason, counted_vote& vote) {
   const auto said = dialects::read_quorum_break(
-      key, api::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
+      key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         dialects::write_quorum_break(key, largest, not_after, out);
       }));
   if (const auto* why = std::get_if<dialects::refused>(&said)) {

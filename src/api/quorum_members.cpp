@@ -5,8 +5,8 @@
 #include <holdfast/errc.hpp>
 
 #include "api/checks.hpp"
-#include "api/lock_access.hpp"
 #include "base/printable.hpp"
+#include "runtime/lock_access.hpp"
 
 namespace holdfast::api {
 namespace {

@@ -6,8 +6,8 @@
 #include <holdfast/rate_limiter.hpp>
 
 #include "api/checks.hpp"
-#include "api/once.hpp"
-#include "api/wait_till.hpp"
+#include "calls/idempotent_call.hpp"
+#include "calls/wait_till.hpp"
 #include "dialects/holdfast/rate.hpp"
 #include "net/clock.hpp"
 
@@ -39,26 +39,26 @@ struct reservation {
 
 reservation take(runtime::client_core& core, const dialects::value_key& key,
                  const rate_limit& limit, std::uint32_t permits, microseconds longest,
-                 const api::bound& within = {}) {
-  const auto reply = api::ask_once(
+                 const runtime::bound& within = {}) {
+  const auto reply = calls::ask_once(
       core, dialects::rate_take(key, time_of(permits, limit), time_of(limit.burst, limit), longest),
       within);
   auto verdict = dialects::read_rate(key, reply);
   if (const auto* exceeded = std::get_if<dialects::rate_exceeded>(&verdict)) {
     return {{false, exceeded->wait}};
   }
-  const auto due = api::accept(std::move(verdict)).due;
+  const auto due = calls::accept(std::move(verdict)).due;
   return {{true, std::max(due - reply.now, microseconds{0})}, due};
 }
 
 // Waits no longer for that than for one answer: its caller has been called off.
 void give_back(runtime::client_core& core, const dialects::value_key& key, const rate_limit& limit,
                std::uint32_t permits, server_time due) {
-  const auto reply = api::ask_once(
+  const auto reply = calls::ask_once(
       core,
       dialects::rate_give_back(key, time_of(permits, limit), time_of(limit.burst, limit), due),
       {net::now() + core.engine().options().response_timeout});
-  (void)api::accept(dialects::read_given_back(key, reply));
+  (void)calls::accept(dialects::read_given_back(key, reply));
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ void rate_limiter::acquire(std::uint32_t n, const acquire_options& options,
   // The server does not know how long its answer was under way, and what came before.
   const auto late = core_->engine().options().response_timeout;
   const bool is_in_time = ends == monotonic_time::max() || usable <= ends + late;
-  if (is_in_time && api::wait_till(usable, stop)) return;
+  if (is_in_time && calls::wait_till(usable, stop)) return;
   try {
     give_back(*core_, *key_, limit_, n, due);
   } catch (const failure&) {

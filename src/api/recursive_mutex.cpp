@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "api/lock_access.hpp"
 #include "api/native_locks.hpp"
 #include "base/identity.hpp"
 #include "runtime/client_core.hpp"
+#include "runtime/lock_access.hpp"
 #include "runtime/lock_site.hpp"
 
 namespace holdfast {

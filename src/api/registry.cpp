@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "api/ask.hpp"
-#include "api/once.hpp"
+#include "calls/ask.hpp"
+#include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/client_registry.hpp"
 
 namespace holdfast::api {
@@ -13,8 +13,8 @@ void look_up(runtime::client_core& core, const std::string& client, holder& owne
   if (client.empty()) return;
   const dialects::client_place place{core.engine().space(), client};
   const auto query = [&](resp::writer& out) { dialects::write_client_query(place, out); };
-  const auto answer = ask(core, place.slot, query, within);
-  const auto entry = accept(dialects::read_client(answer));
+  const auto answer = calls::ask(core, place.slot, query, within);
+  const auto entry = calls::accept(dialects::read_client(answer));
   if (!entry) return;
   owner.host = entry->host;
   owner.pid = entry->pid;

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "api/ask.hpp"
 #include "base/number.hpp"
 #include "base/printable.hpp"
+#include "calls/ask.hpp"
 #include "net/clock.hpp"
 #include "redis/exchange.hpp"
 #include "redis/server_reply.hpp"
@@ -64,15 +64,15 @@ class replica_connection {
   // Empty: it can be asked.
   const std::string& problem() const noexcept { return problem_; }
 
-  resp::value ask(words what) {
+  resp::value ask(calls::words what) {
     // An answer that comes late would be taken for the next one's.
-    if (!problem_.empty()) return no_answer(problem_);
+    if (!problem_.empty()) return calls::no_answer(problem_);
     const net::connect_limits limits{net::now() + patience_, patience_, nullptr};
     redis::exchange talk(link_, limits);
     talk.ask(what);
     if (auto broken = talk.run()) {
       problem_ = std::move(broken->detail);
-      return no_answer(problem_);
+      return calls::no_answer(problem_);
     }
     return std::move(talk.reply(0));
   }
@@ -90,7 +90,7 @@ class replica_examination {
       : core_(core), search_(search), findings_(into), clocks_(clocks) {}
 
   void run() {
-    const auto info = ask(core_, search_.slot, {"INFO", "replication"});
+    const auto info = calls::ask(core_, search_.slot, {"INFO", "replication"});
     if (info.is(resp::type::error)) return;  // said under "version" already
     guard_ = {setting("min-replicas-to-write"), setting("min-replicas-max-lag")};
     constexpr int most = 100;  // each is connected to: a server may claim any number
@@ -110,7 +110,7 @@ class replica_examination {
   }
 
   std::optional<std::string> setting(std::string_view name) {
-    return redis::read_setting(ask(core_, search_.slot, {"CONFIG", "GET", name}));
+    return redis::read_setting(calls::ask(core_, search_.slot, {"CONFIG", "GET", name}));
   }
 
   // In seconds. A shorter one of the master's own counts; a longer one makes nothing safer.
@@ -151,7 +151,7 @@ class replica_examination {
                     where + ": cannot look at it: " + replica.problem(),
                     "it may be the next master: let it be reached by the same address and login");
     }
-    const asking asks = [&](words what) { return replica.ask(what); };
+    const asking asks = [&](calls::words what) { return replica.ask(what); };
     for (auto& found : examine_replica(asks, search_.as)) {
       if (found.level == severity::ok) continue;
       // Of a server that stands alone, none takes over by itself.

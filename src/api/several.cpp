@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include "api/lock_access.hpp"
 #include "base/mutex.hpp"
 #include "base/printable.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/joint_request.hpp"
+#include "runtime/lock_access.hpp"
 #include "runtime/loss_notice.hpp"
 #include "runtime/tenure.hpp"
 

@@ -5,13 +5,13 @@
 #include <string>
 #include <utility>
 
-#include "api/ask.hpp"
-#include "api/lock_access.hpp"
 #include "api/native_locks.hpp"
-#include "api/once.hpp"
+#include "calls/ask.hpp"
+#include "calls/idempotent_call.hpp"
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/shared_lock.hpp"
 #include "dialects/holdfast/value_block.hpp"
+#include "runtime/lock_access.hpp"
 #include "runtime/tenure.hpp"
 
 namespace holdfast {
@@ -92,11 +92,11 @@ void semaphore::set_permits(std::uint32_t count) const {
     if (foreign == nullptr) return dialects::write_set_permits(key, count, not_after, out);
     foreign->write_set_permits(name(), count, not_after, out);
   };
-  const auto within = api::usual_bound(core);
+  const auto within = calls::usual_bound(core);
   bool done = false;
   while (!done) {
-    const auto answer = api::ask_in_time(core, key.slot(), write, within);
-    done = api::accept(dialects::read_permits_set(key, answer));
+    const auto answer = calls::ask_in_time(core, key.slot(), write, within);
+    done = calls::accept(dialects::read_permits_set(key, answer));
   }
 }
 
@@ -117,9 +117,9 @@ std::string mode_lock::value(const lease& held) const {
   if (!held.held()) throw failure{errc::lost, "the lease had ended before the value was read"};
   const lock_key& key = *tenure->claim().key;
   const auto reply =
-      api::ask_again(*detail::lock_access::core(null_), key.slot(),
-                     [&](resp::writer& out) { dialects::write_value_block_query(key, out); });
-  return api::accept(dialects::read_value_block(key, reply));
+      calls::ask_again(*detail::lock_access::core(null_), key.slot(),
+                       [&](resp::writer& out) { dialects::write_value_block_query(key, out); });
+  return calls::accept(dialects::read_value_block(key, reply));
 }
 
 void mode_lock::set_value(const lease& held, std::string_view bytes) const {
@@ -137,8 +137,8 @@ void mode_lock::set_value(const lease& held, std::string_view bytes) const {
                   "the mode of the lease is being changed, and nobody knows whether it may write"};
   }
   const auto asked = dialects::value_block_write(tenure->claim(), bytes);
-  const auto answer = api::ask_once(*detail::lock_access::core(null_), asked);
-  if (api::accept(dialects::read_value_block_written(answer))) return;
+  const auto answer = calls::ask_once(*detail::lock_access::core(null_), asked);
+  if (calls::accept(dialects::read_value_block_written(answer))) return;
   throw failure{errc::lost, "the lease had ended before the value was written"};
 }
 

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <utility>
 
-#include "api/once.hpp"
-#include "api/wait_till.hpp"
 #include "base/lock_key.hpp"
+#include "calls/idempotent_call.hpp"
+#include "calls/wait_till.hpp"
 #include "dialects/holdfast/layout.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
@@ -20,7 +20,7 @@ namespace {
 // The estimate falls behind while nothing is asked.
 server_time learn_time(runtime::client_core& core, std::uint16_t slot) {
   const auto asked_at = net::now();
-  const auto reply = api::ask_again(core, slot, [](resp::writer& out) {
+  const auto reply = calls::ask_again(core, slot, [](resp::writer& out) {
     out.command(1);
     out.arg("TIME");
   });
@@ -87,7 +87,7 @@ class snowflake_generator::state {
       throw failure{errc::clock_skew, "the server's clock is " + std::to_string(left.count()) +
                                           " ms behind the last id; set the clocks (NTP), or wait"};
     }
-    api::wait_till(net::now() + left / 2 + microseconds{50});
+    calls::wait_till(net::now() + left / 2 + microseconds{50});
   }
 
   const std::shared_ptr<runtime::client_core> core_;

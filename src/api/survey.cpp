@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/ask.hpp"
+#include "calls/ask.hpp"
 
 namespace holdfast::api {
 namespace {
@@ -19,10 +19,10 @@ bool may_pass(errc reason) {
 
 }  // namespace
 
-survey::survey(runtime::client_core& core, const bound& within) : core_(core) {
+survey::survey(runtime::client_core& core, const runtime::bound& within) : core_(core) {
   if (!is_cluster()) return;
   try {
-    ask(core_, 0, {"PING"}, within);
+    calls::ask(core_, 0, {"PING"}, within);
   } catch (const failure& why) {
     if (why.reason() == errc::cancelled) throw;
     // It was sent to the master of slot 0, if that is known.

@@ -3,11 +3,11 @@
 #include <chrono>
 #include <variant>
 
-#include "api/ask.hpp"
-#include "api/lock_access.hpp"
 #include "base/lock_key.hpp"
+#include "calls/ask.hpp"
 #include "dialects/holdfast/quorum.hpp"
 #include "lease/server_clock.hpp"
+#include "runtime/lock_access.hpp"
 
 namespace holdfast::api {
 namespace {
@@ -58,7 +58,7 @@ class vote_trial {
   }
 
  private:
-  resp::value asked(const writing& write) { return ask(core_, key_.slot(), write); }
+  resp::value asked(const calls::writing& write) { return calls::ask(core_, key_.slot(), write); }
 
   runtime::client_core& core_;
   const lock_key key_;

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "api/wait_till.hpp"
+#include "calls/wait_till.hpp"
 #include "faults/each_kind.hpp"
 #include "faults/faulty_server.hpp"
 #include "net/clock.hpp"
@@ -98,7 +98,7 @@ void find_rubbish(const place& here, const std::string& kind) {
 
 // A hundred times a second, somewhere.
 void spoil(const place& here, const std::set<std::string>& keys, const std::stop_token& enough) {
-  for (std::size_t i = 0; !keys.empty() && api::wait_till(net::now() + 10ms, enough); ++i) {
+  for (std::size_t i = 0; !keys.empty() && calls::wait_till(net::now() + 10ms, enough); ++i) {
     here.put(rubbish()[i % rubbish().size()], *std::next(keys.begin(), i % keys.size()));
   }
 }

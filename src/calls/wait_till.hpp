@@ -8,7 +8,7 @@
 #include "base/uncancelled.hpp"
 #include "net/clock.hpp"
 
-namespace holdfast::api {
+namespace holdfast::calls {
 
 // False: stopped before.
 inline bool wait_till(monotonic_time due, const std::stop_token& stop = {}) {
@@ -23,4 +23,4 @@ inline bool wait_till(monotonic_time due, const std::stop_token& stop = {}) {
   return true;
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::calls

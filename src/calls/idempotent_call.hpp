@@ -10,7 +10,7 @@
 #include "runtime/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::calls {
 
 using runtime::bound;
 
@@ -47,4 +47,4 @@ auto accept(Verdict verdict) {
   return std::get<0>(std::move(verdict));
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::calls

@@ -1,4 +1,4 @@
-#include "api/ask.hpp"
+#include "calls/ask.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "net/clock.hpp"
 #include "resp/server_error.hpp"
 
-namespace holdfast::api {
+namespace holdfast::calls {
 namespace {
 
 resp::value ask(runtime::client_core& core, redis::connection& over, const writing& write,
@@ -61,4 +61,4 @@ resp::value answer_to(runtime::client_core& core, redis::connection& over, words
   return not_refused(ask(core, over, what, within));
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::calls

@@ -1,14 +1,14 @@
-#include "api/once.hpp"
+#include "calls/idempotent_call.hpp"
 
 #include <string>
 
-#include "api/wait_till.hpp"
+#include "calls/wait_till.hpp"
 #include "dialects/holdfast/answers.hpp"
 #include "lease/once_machine.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 
-namespace holdfast::api {
+namespace holdfast::calls {
 namespace {
 
 bound shorter(runtime::client_core& core, const bound& within) {
@@ -117,4 +117,4 @@ resp::value ask_in_time(runtime::client_core& core, std::uint16_t slot,
   }
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::calls

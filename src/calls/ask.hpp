@@ -13,7 +13,7 @@
 #include "runtime/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::calls {
 
 using writing = std::function<void(resp::writer&)>;
 using words = std::initializer_list<std::string_view>;
@@ -40,4 +40,4 @@ resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what
 resp::value answer_to(runtime::client_core& core, redis::connection& over, words what,
                       const bound& within = {});
 
-}  // namespace holdfast::api
+}  // namespace holdfast::calls

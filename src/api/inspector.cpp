@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "api/audit.hpp"
-#include "api/diagnosis.hpp"
 #include "api/key_scan.hpp"
 #include "api/lock_names.hpp"
 #include "api/native_status.hpp"
 #include "api/registry.hpp"
 #include "api/survey.hpp"
+#include "doctor/diagnosis.hpp"
 
 namespace holdfast {
 
@@ -56,6 +56,6 @@ lock_status inspector::break_lock(std::string_view name, std::string_view reason
   return broken;
 }
 
-std::vector<finding> inspector::diagnose() const { return api::diagnose(redis_, *redis_.core_); }
+std::vector<finding> inspector::diagnose() const { return doctor::diagnose(redis_, *redis_.core_); }
 
 }  // namespace holdfast

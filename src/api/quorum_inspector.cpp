@@ -7,13 +7,13 @@
 
 #include "api/audit.hpp"
 #include "api/foreign_status.hpp"
-#include "api/quorum_diagnosis.hpp"
 #include "api/quorum_members.hpp"
 #include "api/registry.hpp"
 #include "base/lock_key.hpp"
 #include "calls/ask.hpp"
 #include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/quorum_inspect.hpp"
+#include "doctor/quorum_diagnosis.hpp"
 #include "lease/quorum_machine.hpp"
 #include "runtime/lock_access.hpp"
 
@@ -233,6 +233,8 @@ quorum_status quorum_inspector::break_lock(std::string_view name, std::string_vi
                }));
 }
 
-std::vector<finding> quorum_inspector::diagnose() const { return api::diagnose_quorum(members_); }
+std::vector<finding> quorum_inspector::diagnose() const {
+  return doctor::diagnose_quorum(members_);
+}
 
 }  // namespace holdfast

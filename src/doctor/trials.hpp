@@ -9,7 +9,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/inspector.hpp>
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 // What is asked of `redis`: kinds that a cluster does not have are not tried there.
 enum class deployed : std::uint8_t { one_server, cluster };
@@ -20,4 +20,4 @@ enum class deployed : std::uint8_t { one_server, cluster };
 void try_every_kind(const client& redis, std::string_view name, deployed as,
                     std::vector<finding>& into);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

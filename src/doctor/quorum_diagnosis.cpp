@@ -1,4 +1,4 @@
-#include "api/quorum_diagnosis.hpp"
+#include "doctor/quorum_diagnosis.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,15 +9,15 @@
 #include <holdfast/errc.hpp>
 #include <holdfast/quorum.hpp>
 
-#include "api/clock_reading.hpp"
-#include "api/diagnosis.hpp"
 #include "base/uncancelled.hpp"
 #include "calls/ask.hpp"
+#include "doctor/clock_reading.hpp"
+#include "doctor/diagnosis.hpp"
 #include "lease/quorum_machine.hpp"
 #include "redis/server_reply.hpp"
 #include "runtime/lock_access.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 using severity = finding::severity;
@@ -163,4 +163,4 @@ std::vector<finding> diagnose_quorum(const std::vector<client>& members) {
   return quorum_examination(members).run();
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

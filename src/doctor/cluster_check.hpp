@@ -7,11 +7,11 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "api/deployment.hpp"
-#include "api/replica_check.hpp"
+#include "doctor/deployment.hpp"
+#include "doctor/replica_check.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 struct cluster_master {
   runtime::cluster::share has;
@@ -39,4 +39,4 @@ node_view look_from_node(const asking&);
 // Adds which slots are half moved, or that this is not known.
 void examine_moves(const node_view&, std::vector<finding>& into);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

@@ -1,12 +1,12 @@
-#include "api/topology.hpp"
+#include "doctor/topology.hpp"
 
 #include <utility>
 
-#include "api/cluster_check.hpp"
-#include "api/replica_check.hpp"
-#include "api/sentinel_check.hpp"
+#include "doctor/cluster_check.hpp"
+#include "doctor/replica_check.hpp"
+#include "doctor/sentinel_check.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 using severity = finding::severity;
@@ -49,4 +49,4 @@ void examine_those_who_know(runtime::client_core& core, std::vector<finding>& in
   if (session.sentinels) (void)examine_sentinels(*session.sentinels, patience(session), into);
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

@@ -1,4 +1,4 @@
-#include "api/deployment.hpp"
+#include "doctor/deployment.hpp"
 
 #include <optional>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "redis/server_reply.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 using redis::info_field;
@@ -125,4 +125,4 @@ std::vector<finding> examine_replica(const asking& ask, standing as) {
   return deployment(ask, as).examine(false);
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

@@ -1,4 +1,4 @@
-#include "api/vote_trial.hpp"
+#include "doctor/vote_trial.hpp"
 
 #include <chrono>
 #include <variant>
@@ -9,7 +9,7 @@
 #include "lease/server_clock.hpp"
 #include "runtime/lock_access.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 using namespace std::chrono_literals;
@@ -81,4 +81,4 @@ void try_a_vote(const client& redis, const std::string& name) {
   trial.clean_up();
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

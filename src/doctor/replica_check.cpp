@@ -1,4 +1,4 @@
-#include "api/replica_check.hpp"
+#include "doctor/replica_check.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -12,7 +12,7 @@
 #include "redis/exchange.hpp"
 #include "redis/server_reply.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 using redis::info_field;
@@ -223,4 +223,4 @@ void examine_replicas(runtime::client_core& core, const replica_search& search,
   replica_examination(core, search, into, clocks).run();
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

@@ -7,11 +7,11 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "api/clock_reading.hpp"
-#include "api/deployment.hpp"
+#include "doctor/clock_reading.hpp"
+#include "doctor/deployment.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 // As others than its master know it: the sentinels, or the nodes of a cluster.
 struct known_replica {
@@ -32,4 +32,4 @@ struct replica_search {
 void examine_replicas(runtime::client_core&, const replica_search&, std::vector<finding>& into,
                       std::vector<clock_reading>& clocks);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

@@ -1,4 +1,4 @@
-#include "api/cluster_check.hpp"
+#include "doctor/cluster_check.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -7,7 +7,7 @@
 #include "calls/ask.hpp"
 #include "redis/server_reply.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 using severity = finding::severity;
@@ -156,4 +156,4 @@ void examine_moves(const node_view& seen, std::vector<finding>& into) {
   report(seen.arriving, " being moved here");
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

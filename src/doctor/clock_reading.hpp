@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "api/deployment.hpp"
 #include "base/time.hpp"
+#include "doctor/deployment.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 // A server's clock, beside ours that never steps.
 struct clock_reading {
@@ -48,4 +48,4 @@ struct clock_difference {
 // Between the two that are furthest apart. `read`: one at least.
 clock_difference largest_difference(const std::vector<clock_reading>& read);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

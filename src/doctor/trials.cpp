@@ -1,13 +1,13 @@
-#include "api/trials.hpp"
+#include "doctor/trials.hpp"
 
 #include <chrono>
 #include <utility>
 
 #include <holdfast/all_of.hpp>
 
-#include "api/vote_trial.hpp"
+#include "doctor/vote_trial.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 using namespace std::chrono_literals;
@@ -116,4 +116,4 @@ void try_every_kind(const client& redis, std::string_view name, deployed as,
                   "this user may not use " + joined(denied) + " (see `holdfast acl --kind`)", ""});
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

@@ -6,9 +6,9 @@
 #include <holdfast/client.hpp>
 #include <holdfast/inspector.hpp>
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 // Throws nothing that a server causes. Leaves behind what `diagnose` does.
 std::vector<finding> diagnose_quorum(const std::vector<client>& members);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

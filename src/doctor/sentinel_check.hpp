@@ -6,10 +6,10 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "api/replica_check.hpp"
+#include "doctor/replica_check.hpp"
 #include "redis/sentinel.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 // Adds what each of them says. Returns one that names the master as most do; nothing: none names
 // any. Waits for each as long as `patience` at most.
@@ -21,4 +21,4 @@ std::vector<known_replica> replicas_known_to(const net::endpoint& sentinel,
                                              const redis::sentinel_group& group,
                                              milliseconds patience, std::vector<finding>& into);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

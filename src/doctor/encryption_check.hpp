@@ -9,11 +9,11 @@
 
 #include "net/socket.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 // `wanted`: what the client was told, none: plain. `agreed`: "TLSv1.3, TLS_AES_256_GCM_SHA384",
 // empty where that is not known.
 finding examine_encryption(const net::endpoint& to, const std::optional<tls_options>& wanted,
                            const std::string& agreed);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

@@ -7,10 +7,10 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "api/deployment.hpp"
+#include "doctor/deployment.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 // Whether this host, as it stands in a URL or among a server's settings, is this machine itself.
 bool is_loopback(std::string_view address);
@@ -20,4 +20,4 @@ bool is_loopback(std::string_view address);
 void examine_access(runtime::client_core& core, std::uint16_t slot, const asking& ask,
                     std::vector<finding>& into);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

@@ -1,4 +1,4 @@
-#include "api/access_check.hpp"
+#include "doctor/access_check.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,7 @@
 #include "redis/exchange.hpp"
 #include "redis/server_reply.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 using severity = finding::severity;
@@ -102,4 +102,4 @@ void examine_access(runtime::client_core& core, std::uint16_t slot, const asking
   into.push_back({severity::ok, "access", "a password is asked for", ""});
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

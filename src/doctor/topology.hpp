@@ -6,11 +6,11 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "api/clock_reading.hpp"
-#include "api/deployment.hpp"
+#include "doctor/clock_reading.hpp"
+#include "doctor/deployment.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 // Adds what was found around whoever has the hash slot, who is asked by `ask`, and the clocks of
 // its replicas. Throws nothing that a server causes.
@@ -21,4 +21,4 @@ void examine_topology(runtime::client_core& core, std::uint16_t slot, standing a
 // Where no master answers: what its sentinels say, should there be some.
 void examine_those_who_know(runtime::client_core& core, std::vector<finding>& into);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

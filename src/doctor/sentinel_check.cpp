@@ -1,4 +1,4 @@
-#include "api/sentinel_check.hpp"
+#include "doctor/sentinel_check.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,13 +7,13 @@
 #include <string_view>
 #include <utility>
 
-#include "api/encryption_check.hpp"
 #include "base/number.hpp"
 #include "base/printable.hpp"
+#include "doctor/encryption_check.hpp"
 #include "net/clock.hpp"
 #include "redis/exchange.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 using severity = finding::severity;
@@ -200,4 +200,4 @@ std::vector<known_replica> replicas_known_to(const net::endpoint& sentinel,
   return all;
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

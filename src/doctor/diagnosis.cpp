@@ -1,4 +1,4 @@
-#include "api/diagnosis.hpp"
+#include "doctor/diagnosis.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,24 +10,24 @@
 #include <utility>
 #include <variant>
 
-#include "api/access_check.hpp"
-#include "api/cluster_check.hpp"
-#include "api/encryption_check.hpp"
-#include "api/topology.hpp"
-#include "api/trials.hpp"
 #include "base/printable.hpp"
 #include "base/uncancelled.hpp"
 #include "calls/ask.hpp"
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/holdfast/quorum_inspect.hpp"
+#include "doctor/access_check.hpp"
+#include "doctor/cluster_check.hpp"
+#include "doctor/encryption_check.hpp"
+#include "doctor/topology.hpp"
+#include "doctor/trials.hpp"
 #include "lease/clock_rate.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "redis/server_reply.hpp"
 #include "resp/server_error.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 using redis::info_field;
@@ -368,4 +368,4 @@ std::vector<finding> diagnose(const client& redis, runtime::client_core& core, s
   return found;
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

@@ -1,10 +1,10 @@
-#include "api/encryption_check.hpp"
+#include "doctor/encryption_check.hpp"
 
 #include <variant>
 
-#include "api/access_check.hpp"
+#include "doctor/access_check.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 using severity = finding::severity;
@@ -37,4 +37,4 @@ finding examine_encryption(const net::endpoint& to, const std::optional<tls_opti
           "with tls.ca_file (--tls-ca) instead"};
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

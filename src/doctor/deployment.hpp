@@ -11,7 +11,7 @@
 
 #include "resp/value.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 // What the server is to its locks: all that there is, or one of the members of a quorum, and then
 // of a Sentinel group, whose new master is noticed.
@@ -26,4 +26,4 @@ std::vector<finding> examine_master(const asking&, standing);
 // The same of one that may be the next.
 std::vector<finding> examine_replica(const asking&, standing);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

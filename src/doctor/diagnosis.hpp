@@ -6,14 +6,14 @@
 #include <holdfast/client.hpp>
 #include <holdfast/inspector.hpp>
 
-#include "api/deployment.hpp"
+#include "doctor/deployment.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 // Throws nothing that the server causes. Leaves no key behind but fence counters and
 // what ends by itself.
 std::vector<finding> diagnose(const client& redis, runtime::client_core& core,
                               standing as = standing::alone);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

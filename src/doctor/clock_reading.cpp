@@ -1,4 +1,4 @@
-#include "api/clock_reading.hpp"
+#include "doctor/clock_reading.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 #include "net/clock.hpp"
 #include "redis/server_reply.hpp"
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 namespace {
 
 constexpr microseconds allowed_difference{300'000};
@@ -56,4 +56,4 @@ clock_difference largest_difference(const std::vector<clock_reading>& read) {
   return {&*behind, &*ahead, between, is_allowed};
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

@@ -5,7 +5,7 @@
 
 #include <holdfast/client.hpp>
 
-namespace holdfast::api {
+namespace holdfast::doctor {
 
 // Runs the scripts of a vote with a counter of its own, which goes with it. A member that votes in
 // a hash slot for the first time founds it, and is asked no more whether it has forgotten something
@@ -13,4 +13,4 @@ namespace holdfast::api {
 // run.
 void try_a_vote(const client& redis, const std::string& name);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::doctor

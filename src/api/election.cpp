@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "api/native_locks.hpp"
-#include "api/registry.hpp"
 #include "base/lock_key.hpp"
 #include "calls/ask.hpp"
 #include "dialects/holdfast/layout.hpp"
+#include "inspection/registry.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/lock_access.hpp"
 #include "runtime/observed_keys.hpp"
@@ -28,7 +28,7 @@ std::optional<leader> leader_in(runtime::client_core& core,
   found.token = fencing_token{parts->major * dialects::minors_per_major};
   found.since = dialects::granted_at(parts->major);
   try {
-    api::look_up(core, owner.client, found.who);
+    inspection::look_up(core, owner.client, found.who);
   } catch (const failure&) {
     // That somebody new leads matters more than his name.
   }

@@ -7,10 +7,10 @@
 
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 
 // One entry for each who had it, by the user of this process. What the server refuses, or
 // does not answer, is said in the detail: the lock is broken all the same.
 void record_break(runtime::client_core& core, std::string_view reason, lock_status& broken);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

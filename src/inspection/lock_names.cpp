@@ -1,17 +1,17 @@
-#include "api/lock_names.hpp"
+#include "inspection/lock_names.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "api/key_scan.hpp"
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
 #include "calls/ask.hpp"
 #include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/held_index.hpp"
+#include "inspection/key_scan.hpp"
 #include "redis/server_reply.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 namespace {
 
 // Of about 1,000 names each: no server may go on for ever.
@@ -64,4 +64,4 @@ bool lock_names::read_index(survey& over, const list_options& options) {
   return is_read && cursor == "0";
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

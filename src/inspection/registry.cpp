@@ -1,4 +1,4 @@
-#include "api/registry.hpp"
+#include "inspection/registry.hpp"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 #include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/client_registry.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 
 void look_up(runtime::client_core& core, const std::string& client, holder& owner,
              const runtime::bound& within) {
@@ -43,4 +43,4 @@ holder known_clients::who(const std::string& client, std::string id) {
   return found;
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

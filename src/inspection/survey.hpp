@@ -12,7 +12,7 @@
 #include "runtime/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 
 // One that cannot be looked at hides no other: it is noted, and the survey goes on. Thread safety:
 // one thread.
@@ -52,4 +52,4 @@ class survey {
   bool saw_something_ = false;
 };
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

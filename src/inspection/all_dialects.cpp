@@ -1,4 +1,5 @@
-// Locks of a server, whoever wrote them.
+#include "inspection/all_dialects.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -7,29 +8,27 @@
 #include <span>
 #include <utility>
 
-#include <holdfast/inspector.hpp>
-
-#include "api/foreign_status.hpp"
-#include "api/key_scan.hpp"
-#include "api/lock_names.hpp"
-#include "api/native_status.hpp"
-#include "api/survey.hpp"
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
 #include "calls/ask.hpp"
 #include "calls/idempotent_call.hpp"
 #include "dialects/recognition.hpp"
+#include "inspection/foreign_status.hpp"
+#include "inspection/key_scan.hpp"
+#include "inspection/lock_names.hpp"
+#include "inspection/native_status.hpp"
+#include "inspection/survey.hpp"
 #include "runtime/foreign_place.hpp"
 
-namespace holdfast {
+namespace holdfast::inspection {
 namespace {
 
 // Collects locks of other libraries among keys.
 class collection {
  public:
-  collection(runtime::client_core& core, std::string_view pattern, api::survey& survey,
+  collection(runtime::client_core& core, std::string_view pattern, survey& over,
              const list_options& options)
-      : core_(core), pattern_(pattern), survey_(survey), within_(api::until_stopped(options)) {}
+      : core_(core), pattern_(pattern), survey_(over), within_(until_stopped(options)) {}
 
   void look_at(std::vector<std::string> keys) {
     std::erase_if(keys, [](const auto& key) { return key.starts_with(key_space::without_tenant); });
@@ -68,8 +67,8 @@ class collection {
       auto lock = recognise(one);
       if (!lock) continue;
       if (!known_.emplace(one.key).second) continue;  // SCAN may tell a key twice
-      found_.push_back(api::show_foreign(core_, *lock->layout, std::move(lock->name),
-                                         std::move(lock->holders), within_));
+      found_.push_back(show_foreign(core_, *lock->layout, std::move(lock->name),
+                                    std::move(lock->holders), within_));
       found_.back().dialect = std::move(lock->dialect);
       if (!lock->remark.empty()) found_.back().detail = std::move(lock->remark);
     }
@@ -83,7 +82,7 @@ class collection {
 
   runtime::client_core& core_;
   const std::string_view pattern_;
-  api::survey& survey_;
+  survey& survey_;
   const runtime::bound within_;  // of each round trip
   std::set<std::string, std::less<>> named_;
   std::set<std::string> known_;  // keys of what was found
@@ -92,25 +91,24 @@ class collection {
 
 }  // namespace
 
-lock_listing inspector::list_all_dialects(std::string_view pattern,
-                                          const list_options& options) const {
-  auto& core = *redis_.core_;
+lock_listing list_all_dialects(runtime::client_core& core, std::string_view pattern,
+                               const list_options& options) {
   runtime::refuse_for_tenant(core);
-  api::check_stop(options);
-  api::survey survey{core, api::until_stopped(options)};
-  api::lock_names ours{core, pattern};
-  api::shown_locks found{core, survey, options};
-  collection others{core, pattern, survey, options};
-  api::key_scan scan{core, survey, options};
+  check_stop(options);
+  survey all{core, until_stopped(options)};
+  lock_names ours{core, pattern};
+  shown_locks found{core, all, options};
+  collection others{core, pattern, all, options};
+  key_scan scan{core, all, options};
   // Of those that we may have, so many may be ours.
   const auto left = [&] { return options.most - std::min(options.most, others.found().size()); };
   lock_listing listing;
   const bool is_large = scan.count() > options.most_scanned;
-  if (api::is_one_name(pattern)) {
+  if (is_one_name(pattern)) {
     ours.add(std::string{pattern});
     others.look_at_name();
   } else {
-    listing.indexed = is_large && ours.read_index(survey, options);
+    listing.indexed = is_large && ours.read_index(all, options);
   }
   listing.cut_short = !scan.walk("*", [&](std::vector<std::string> keys) {
     for (const auto& key : keys) ours.add_key(key);
@@ -120,8 +118,8 @@ lock_listing inspector::list_all_dialects(std::string_view pattern,
   found.look_at(ours, options.most);
   listing.locks = std::move(found.all());
   std::ranges::move(others.found(), std::back_inserter(listing.locks));
-  api::finish(listing, options, survey);
+  finish(listing, options, all);
   return listing;
 }
 
-}  // namespace holdfast
+}  // namespace holdfast::inspection

@@ -1,4 +1,4 @@
-#include "api/native_status.hpp"
+#include "inspection/native_status.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -6,13 +6,13 @@
 
 #include <holdfast/errc.hpp>
 
-#include "api/key_scan.hpp"
 #include "calls/ask.hpp"
 #include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/holdfast/layout.hpp"
+#include "inspection/key_scan.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 namespace {
 
 using wall_time = std::chrono::system_clock::time_point;
@@ -101,7 +101,7 @@ void describe(dialects::lock_queue queue, known_clients& known, lock_status& sta
 
 }  // namespace
 
-lock_status take_away(runtime::client_core& core, const lock_key& key) {
+lock_status break_native(runtime::client_core& core, const lock_key& key) {
   lock_status broken;
   broken.name = key.name();
   known_clients known(core);
@@ -194,4 +194,4 @@ void finish(lock_listing& listing, const list_options& options, survey& over) {
   listing.complete = !listing.cut_short && !listing.indexed;
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

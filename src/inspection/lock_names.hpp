@@ -8,10 +8,10 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "api/survey.hpp"
+#include "inspection/survey.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 
 // Whether the pattern can match one name only, and is that name.
 bool is_one_name(std::string_view pattern) noexcept;
@@ -41,4 +41,4 @@ class lock_names {
   std::vector<std::string> untaken_;
 };
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

@@ -1,4 +1,4 @@
-#include "api/key_scan.hpp"
+#include "inspection/key_scan.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 
 #include "calls/ask.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 namespace {
 
 constexpr std::size_t longest_step = 1000;
@@ -67,4 +67,4 @@ bool key_scan::walk(redis::connection& at, std::string_view match, const taking&
   return false;
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

@@ -9,10 +9,10 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "api/survey.hpp"
+#include "inspection/survey.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 
 // Throws failure{cancelled} when the search is to stop.
 void check_stop(const list_options& options);
@@ -48,4 +48,4 @@ class key_scan {
   std::size_t keys_ = 0;
 };
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

@@ -1,4 +1,4 @@
-#include "api/audit.hpp"
+#include "inspection/audit.hpp"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "net/host_name.hpp"
 #include "resp/server_error.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 namespace {
 
 std::string who_am_i() {
@@ -42,4 +42,4 @@ void record_break(runtime::client_core& core, std::string_view reason, lock_stat
   }
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

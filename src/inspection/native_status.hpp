@@ -6,21 +6,21 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "api/key_scan.hpp"
-#include "api/lock_names.hpp"
-#include "api/registry.hpp"
-#include "api/survey.hpp"
 #include "base/lock_key.hpp"
+#include "inspection/key_scan.hpp"
+#include "inspection/lock_names.hpp"
+#include "inspection/registry.hpp"
+#include "inspection/survey.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 
 // Throws failure when the server cannot be asked.
 lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known,
                       const runtime::bound& within = {});
 
 // Takes the lock from all who have it: their state. Throws failure also when it is no lock.
-lock_status take_away(runtime::client_core& core, const lock_key& key);
+lock_status break_native(runtime::client_core& core, const lock_key& key);
 
 // Those of the locks with some names that are held or shut. A name says little: an index names
 // locks that are free by now, and a key may hold something else. Thread safety: one thread.
@@ -50,4 +50,4 @@ class shown_locks {
 // Sorts what was found, and shows no more than may be shown.
 void finish(lock_listing& listing, const list_options& options, survey& over);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

@@ -11,7 +11,7 @@
 #include "runtime/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 
 // Adds what the client registry knows; an entry that is gone leaves the fields empty. `client`: see
 // dialects::parse_owner. Throws failure when the server cannot be asked.
@@ -36,4 +36,4 @@ class known_clients {
   std::set<const runtime::master*> silent_;
 };
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

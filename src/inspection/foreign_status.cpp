@@ -1,19 +1,19 @@
-#include "api/foreign_status.hpp"
+#include "inspection/foreign_status.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
-#include "api/registry.hpp"
 #include "base/lock_key.hpp"
 #include "base/number.hpp"
 #include "calls/ask.hpp"
 #include "dialects/holdfast/shared_holders.hpp"
+#include "inspection/registry.hpp"
 #include "resp/server_error.hpp"
 #include "runtime/foreign_place.hpp"
 #include "runtime/lock_access.hpp"
 
-namespace holdfast {
+namespace holdfast::inspection {
 namespace {
 
 constexpr std::size_t most_shown = 100;
@@ -42,8 +42,6 @@ void look_at_counter(runtime::client_core& core, const dialects::foreign_recipe&
 }
 
 }  // namespace
-
-namespace api {
 
 lock_status show_foreign(runtime::client_core& core, const dialects::foreign_recipe& layout,
                          std::string name, dialects::foreign_holders found,
@@ -87,18 +85,11 @@ lock_status foreign_status(runtime::client_core& core, std::string_view name, co
     status.what = lock_status::state::foreign;
     status.detail = why->detail;
   } else if (auto& found = std::get<dialects::foreign_holders>(verdict); !found.empty()) {
-    status = api::show_foreign(core, *layout, key.name(), std::move(found));
+    status = show_foreign(core, *layout, key.name(), std::move(found));
   }
   if (status.what == lock_status::state::free) look_at_counter(core, *layout, key, status);
   status.dialect = how.name();
   return status;
 }
 
-}  // namespace api
-
-lock_status inspector::status(std::string_view name, const dialect& how) const {
-  if (!detail::lock_access::recipe(how)) return status(name);
-  return api::foreign_status(*redis_.core_, name, how);
-}
-
-}  // namespace holdfast
+}  // namespace holdfast::inspection

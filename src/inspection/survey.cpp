@@ -1,11 +1,11 @@
-#include "api/survey.hpp"
+#include "inspection/survey.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "calls/ask.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 namespace {
 
 // Another server may answer all the same.
@@ -103,4 +103,4 @@ std::vector<unseen_locks> survey::unseen() {
   return std::move(unseen_);
 }
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

@@ -10,7 +10,7 @@
 #include "runtime/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
-namespace holdfast::api {
+namespace holdfast::inspection {
 
 // As inspector::status tells it, but for the dialect; somebody has it. Throws failure when the
 // client registry cannot be asked.
@@ -18,9 +18,7 @@ lock_status show_foreign(runtime::client_core& core, const dialects::foreign_rec
                          std::string name, dialects::foreign_holders found,
                          const runtime::bound& within = {});
 
-// inspector::status and inspector::break_lock in a dialect that is another library's.
+// inspector::status in a dialect that is another library's.
 lock_status foreign_status(runtime::client_core& core, std::string_view name, const dialect& how);
-lock_status break_foreign(runtime::client_core& core, std::string_view name,
-                          std::string_view reason, const dialect& how);
 
-}  // namespace holdfast::api
+}  // namespace holdfast::inspection

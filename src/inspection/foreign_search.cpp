@@ -1,0 +1,53 @@
+#include "inspection/foreign_search.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <holdfast/errc.hpp>
+
+#include "base/lock_key.hpp"
+#include "calls/ask.hpp"
+#include "dialects/recognition.hpp"
+#include "inspection/foreign_status.hpp"
+
+namespace holdfast::inspection {
+namespace {
+
+// Nothing where no lock can be, or where we may not look.
+std::optional<dialects::kept> look_at(runtime::client_core& core,
+                                      const std::vector<std::string>& key) {
+  try {
+    auto seen = dialects::read_look(
+        key, calls::ask(core, hash_slot(key[0]),
+                        [&](resp::writer& out) { dialects::write_look(key, out); }));
+    auto* const there = std::get_if<std::vector<dialects::kept>>(&seen);
+    if (there != nullptr && !there->empty()) return std::move(there->front());
+  } catch (const failure& why) {
+    // Another node of a cluster has that key.
+    if (!core.engine().is_cluster() || why.reason() == errc::forked) throw;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<lock_status> find_foreign(runtime::client_core& core, std::string_view name) {
+  std::vector<lock_status> found;
+  if (!core.engine().space().tenant().empty()) return found;  // no other library knows of tenants
+  for (const auto& key : dialects::keys_of(name)) {
+    const std::vector<std::string> one{key};  // what is found there points to it
+    const auto there = look_at(core, one);
+    if (!there) continue;
+    auto lock = dialects::recognise_for(name, *there);
+    if (!lock) continue;
+    found.push_back(
+        show_foreign(core, *lock->layout, std::move(lock->name), std::move(lock->holders)));
+    found.back().dialect = std::move(lock->dialect);
+    found.back().detail = std::move(lock->remark);
+  }
+  return found;
+}
+
+}  // namespace holdfast::inspection

@@ -1,19 +1,15 @@
-#include <holdfast/client.hpp>
 #include <holdfast/counter.hpp>
+
 #include <utility>
+
+#include <holdfast/client.hpp>
 
 #include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/counter.hpp"
+#include "values/counted_change.hpp"
 
 namespace holdfast {
-namespace {
-
-dialects::counted change(runtime::client_core& core, const dialects::value_key& key,
-                         const dialects::once_call& asked) {
-  return calls::accept(dialects::read_counted(key, calls::ask_once(core, asked)));
-}
-
-}  // namespace
+using values::change;
 
 counter client::counter(std::string_view name) const { return {core_, name}; }
 

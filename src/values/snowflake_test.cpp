@@ -1,8 +1,8 @@
-#include "base/snowflake.hpp"
+#include "values/snowflake.hpp"
 
 #include <gtest/gtest.h>
 
-namespace holdfast {
+namespace holdfast::values {
 namespace {
 
 using namespace std::chrono_literals;
@@ -57,4 +57,4 @@ TEST(Snowflake, LastsUntil2089) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::values

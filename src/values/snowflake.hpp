@@ -6,7 +6,7 @@
 
 #include "base/time.hpp"
 
-namespace holdfast {
+namespace holdfast::values {
 
 // Thread safety: none.
 class snowflake {
@@ -47,4 +47,4 @@ class snowflake {
   std::int64_t used_ = ids_in_a_millisecond;  // numbers of that time
 };
 
-}  // namespace holdfast
+}  // namespace holdfast::values

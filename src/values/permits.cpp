@@ -1,0 +1,111 @@
+#include "values/permits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <holdfast/errc.hpp>
+
+#include "calls/idempotent_call.hpp"
+#include "calls/wait_till.hpp"
+#include "net/clock.hpp"
+
+namespace holdfast::values {
+namespace {
+
+// Longer than anybody waits, and exact in the scripts.
+constexpr milliseconds longest_wait = std::chrono::hours(10 * 365 * 24);
+
+void require(bool good, const char* what) {
+  if (!good) throw failure{errc::invalid_argument, what};
+}
+
+void check_number(std::uint32_t n, const rate_limit& limit) {
+  require(n >= 1 && n <= limit.burst, "1 to `burst` permits can be taken");
+}
+
+nanoseconds time_of(double n, const rate_limit& limit) {
+  return nanoseconds{std::llround(n * 1e9 / limit.rate)};
+}
+
+struct reservation {
+  rate_verdict verdict;  // taken: `wait` is how long until the permits may be used
+  server_time due{};
+};
+
+reservation reserve(const permits& from, std::uint32_t n, microseconds longest,
+                    const runtime::bound& within = {}) {
+  const auto reply =
+      calls::ask_once(from.core,
+                      dialects::rate_take(from.key, time_of(n, from.limit),
+                                          time_of(from.limit.burst, from.limit), longest),
+                      within);
+  auto verdict = dialects::read_rate(from.key, reply);
+  if (const auto* exceeded = std::get_if<dialects::rate_exceeded>(&verdict)) {
+    return {{false, exceeded->wait}};
+  }
+  const auto due = calls::accept(std::move(verdict)).due;
+  return {{true, std::max(due - reply.now, microseconds{0})}, due};
+}
+
+// Waits no longer for that than for one answer: its caller has been called off.
+void give_back(const permits& to, std::uint32_t n, server_time due) {
+  const auto reply =
+      calls::ask_once(to.core,
+                      dialects::rate_give_back(to.key, time_of(n, to.limit),
+                                               time_of(to.limit.burst, to.limit), due),
+                      {net::now() + to.core.engine().options().response_timeout});
+  (void)calls::accept(dialects::read_given_back(to.key, reply));
+}
+
+}  // namespace
+
+void check_limit(const rate_limit& limit) {
+  constexpr double month = 30.0 * 86'400;
+  require(limit.rate > 0 && limit.rate <= 1e6, "rate must be above 0 and at most a million");
+  require(limit.burst >= 1 && limit.burst <= 1'000'000, "burst must be 1 to a million");
+  require(limit.burst / limit.rate <= month, "burst / rate must be at most 30 days");
+}
+
+rate_verdict permits::take(std::uint32_t n) const {
+  check_number(n, limit);
+  auto verdict = reserve(*this, n, microseconds{0}).verdict;
+  if (verdict.taken) verdict.wait = {};
+  return verdict;
+}
+
+void permits::wait_for(std::uint32_t n, const acquire_options& options,
+                       const std::stop_token& stop) const {
+  check_number(n, limit);
+  const auto timeout = options.timeout.value_or(core.engine().options().default_timeout);
+  require(timeout >= milliseconds{0}, "timeout must be 0 or more");
+  if (stop.stop_requested()) throw failure{errc::cancelled};
+  const auto ends = timeout < longest_wait ? net::now() + timeout : monotonic_time::max();
+  // Without time to wait it asks once.
+  const bool waits = timeout > milliseconds{0};
+  const auto [verdict, due] =
+      reserve(*this, n, std::min(timeout, longest_wait),
+              {waits ? ends : monotonic_time::max(), stop, errc::timed_out});
+  if (!verdict.taken) {
+    throw failure{errc::timed_out,
+                  "the permits will be there in " +
+                      std::to_string(std::chrono::ceil<milliseconds>(verdict.wait).count()) +
+                      " ms, which is longer than the timeout"};
+  }
+  const auto usable = net::now() + verdict.wait;
+  // The server does not know how long its answer was under way, and what came before.
+  const auto late = core.engine().options().response_timeout;
+  const bool is_in_time = ends == monotonic_time::max() || usable <= ends + late;
+  if (is_in_time && calls::wait_till(usable, stop)) return;
+  try {
+    give_back(*this, n, due);
+  } catch (const failure&) {
+    // They come back with time.
+  }
+  if (is_in_time) throw failure{errc::cancelled};
+  throw failure{errc::timed_out, "the server's answer came too late to wait for the permits"};
+}
+
+}  // namespace holdfast::values

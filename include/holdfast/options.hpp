@@ -3,10 +3,11 @@
 ///
 /// The options of locks and acquisitions own nothing: they are trivially destructible. So they may
 /// be written where a coroutine awaits, although GCC 12 destroys such a temporary twice. A
-/// `std::stop_token` and a `dialect` own memory, so each is an argument of its own. With GCC 12,
-/// two things need a line of their own before the line that awaits. One is a client that is made
-/// with options in braces. The other is locks of a list in braces (`all_of({a, b})`, which GCC 12
-/// does not compile there).
+/// `std::stop_token` and a `dialect` own memory, so each is an argument of its own.
+///
+/// Two things need a line of their own before the line that awaits. With GCC 12, one is a client
+/// that is made with options in braces. With GCC 12 and 13, the other is locks of a list in braces
+/// (`all_of({a, b})`), which neither compiles there.
 #pragma once
 
 #include <chrono>

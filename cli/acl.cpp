@@ -44,7 +44,7 @@ int show(const context& shared, const arguments& given) {
   if (user.find(' ') != user.npos || printable(user) != user) {
     throw complaint{
         usage, "usage",
-        "the name of a server's user has no spaces, and nothing that cannot be printed"};
+        "the name of a server's user cannot have spaces, or bytes that cannot be printed"};
   }
   const auto rights = rights_of(given, shared.connection.tenant);
   const auto rule = fmt::format("ACL SETUSER {} reset on {} {}", user, password_place,
@@ -67,24 +67,24 @@ void add_acl(CLI::App& program, context& shared) {
   command
       ->add_option(
           "pattern", given->pattern,
-          "Glob over the names of locks ('orders:*'), one like -x* after --; of fenced writes, "
-          "over keys")
+          "Glob over the names of locks ('orders:*'), or over the keys of fenced writes; put one "
+          "like -x* after --")
       ->type_name("PATTERN");
   command
       ->add_option(
           "--kind", given->kinds,
           "A kind of Holdfast's own as `holdfast capabilities` names it, or `operator` (status, "
-          "ls, watch, semaphore, release --force, doctor), or beside others `cluster`, for nodes "
-          "of a Redis Cluster, `replicas`, for --min-replicas, and `deadlocks`, for clients that "
-          "look for them; more than once [all locks]")
+          "ls, watch, semaphore, release --force, doctor). Beside others: `cluster` for nodes of "
+          "a Redis Cluster, `replicas` for --min-replicas, `deadlocks` for clients that look for "
+          "them. May be given several times [all locks]")
       ->type_name("KIND")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->footer(
-      "Read off the scripts that are really sent: nothing can be left out. The user is that of\n"
-      "--user, or `holdfast`. With --tenant the line is for that tenant's locks alone. Put the "
-      "SHA-256 of the password, or >PASSWORD, in the place that is\n"
-      "kept for it. --json tells as well what is tried but not needed. Asks no server.\n\n"
+      "The rights are read off the scripts that clients really send, so none is missing. The user\n"
+      "is that of --user, or `holdfast`. With --tenant the line is for that tenant's locks alone.\n"
+      "Put # and the SHA-256 of the password, or >PASSWORD, in the place of #SHA256-OF-PASSWORD.\n"
+      "--json also tells which rights are tried but not needed. Asks no server.\n\n"
       "Example:\n"
       "  hash=$(printf %s \"$password\" | sha256sum | cut -d' ' -f1)\n"
       "  holdfast acl 'orders:*' --user worker | sed \"s/#SHA256-OF-PASSWORD/#$hash/\" | "

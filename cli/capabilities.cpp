@@ -55,13 +55,13 @@ int show(const context& shared) {
 
 void add_capabilities(CLI::App& program, context& shared) {
   auto* const command = program.add_subcommand(
-      "capabilities", "Show what every kind of lock can do, and what it costs");
+      "capabilities", "Show the abilities of every kind of lock, and its cost");
   command->footer(
       "token: every grant has a fencing token. fair: strict order of arrival among all processes.\n"
-      "told: who waits hears of a release; otherwise it asks again and again.\n"
-      "handed over: who leaves makes the next one go on in the same trip. passed on: the threads\n"
-      "of one client pass it on among themselves without the server. commands: to acquire and to\n"
-      "release when nobody else wants it. Asks no server.\n\n"
+      "told: a release notifies a waiter; otherwise the waiter asks again and again.\n"
+      "handed over: a release makes the first waiter the holder in the same trip. passed on: the\n"
+      "threads of one client hand it over among themselves without the server. commands: to\n"
+      "acquire and to release when no other client wants it. Asks no server.\n\n"
       "Example:\n"
       "  holdfast capabilities --json | jq -r '.kinds[] | select(.fair).kind'");
   command->callback([&shared] { shared.action = [&shared] { return show(shared); }; });

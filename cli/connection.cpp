@@ -61,8 +61,8 @@ std::string first_line(const std::string& path) {
 void check_failover(const failover_arguments& given) {
   if (!given.replicas_fsync || given.min_replicas > 0) return;
   throw complaint{usage, "usage",
-                  "--replicas-fsync says where replicas must have a grant; say with --min-replicas "
-                  "how many, 1 or more"};
+                  "--replicas-fsync needs --min-replicas, which says how many replicas must have a "
+                  "grant, 1 or more"};
 }
 
 // A file is read again at each log-in. What is none, as a pipe, can be read once only.

@@ -67,10 +67,11 @@ void add_counter(CLI::App& program, context& shared) {
   const auto words = std::make_shared<std::vector<std::string>>();
   add_names(*command, *words, 4);
   command->get_option("NAME")->description(
-      "The counter, then get, add N, sub N, set N or cas A B; what begins with - after --");
+      "The counter, then get, add N, sub N, set N or cas A B; put words that begin with - after "
+      "--");
   command->footer(
-      "Prints what the counter is then. Exit code 1 when nothing was changed: sub would have gone "
-      "below zero, or it was not A.\n\n"
+      "Prints the counter's value afterwards. Exit code 1 when the command changes nothing: sub\n"
+      "would have gone below zero, or the counter was not A.\n\n"
       "Examples:\n"
       "  holdfast counter stock set 100\n"
       "  holdfast counter stock sub 2 && echo sold\n"

@@ -151,10 +151,8 @@ dialect parse(const said& what) {
     if (one.name != name || (has_detail && !one.takes_detail)) continue;
     if (what.retry && !one.takes_retry) {
       throw CLI::ValidationError("--retry-interval",
-                                 "is for locks whose release nobody is told of, which those of " +
-                                     std::string(name) +
-                                     " are not, or have an interval of their "
-                                     "own");
+                                 "does not go with " + std::string(name) +
+                                     ": its release notifies waiters, or its interval is fixed");
     }
     return one.make(std::string(has_detail ? word.substr(name.size() + 1) : ""), what.retry);
   }
@@ -181,7 +179,8 @@ CLI::Option* add_dialect(CLI::App& command, dialect& how, const std::shared_ptr<
             both->word = word;
             how = make({.word = word});
           },
-          "Of whose locks: holdfast, redisson, redisson_spin, redisson_fenced, redisson_expirable, "
+          "The library that writes the locks: holdfast, redisson, redisson_spin, redisson_fenced, "
+          "redisson_expirable, "
           "go_zero, redis_py, token[:PREFIX[,SUFFIX]], python_redis_lock, "
           "reentrant_thread_local, redlock, redlock_node[:RESOURCE,...], "
           "rueidislock[:PREFIX], shedlock[:ENVIRONMENT], symfony[:PREFIX], "
@@ -213,8 +212,8 @@ void add_dialect_to_wait_for(CLI::App& command, dialect& how) {
             }
             how = make(*both);
           },
-          "How long to wait before asking again for a lock whose release nobody is told of, or up "
-          "to twice as long [as its library does]")
+          "How long to wait, or up to twice as long, before asking again for a lock whose release "
+          "notifies nobody [as its library does]")
       ->type_name("DURATION");
 }
 
@@ -223,7 +222,7 @@ void tell_of_foreign(const inspector& look, const std::string& name, const conte
     const auto what =
         found.detail.empty() ? "a lock of the dialect " + found.dialect : found.detail;
     note(shared, "foreign",
-         fmt::format("there is another library's lock, it seems: {}, held by {}; ask for it by "
+         fmt::format("another library seems to have a lock there: {}, held by {}; ask for it by "
                      "--dialect {} {}",
                      what, show_owner(found), found.dialect, found.name));
   }

@@ -81,9 +81,10 @@ void add_doctor(CLI::App& program, context& shared) {
   const auto quorum = std::make_shared<quorum_choice>();
   add_members(*command, *quorum);
   command->footer(
-      "Connects, logs in, runs every script, publishes; versions, latency, memory, persistence.\n"
-      "Of the members of a quorum also what they are together: a majority, different servers, an "
-      "odd number, clocks.\n"
+      "Connects, logs in, runs every script and publishes; shows versions, latency, memory and\n"
+      "persistence. Checks also that the members of a quorum are a majority, different servers "
+      "and\n"
+      "an odd number, and compares their clocks.\n"
       "Exit code 1 when a problem was found.\n\n"
       "Example:\n"
       "  holdfast doctor --member redis://a --member redis://b --member redis://c");

@@ -71,10 +71,9 @@ void add_elect(CLI::App& program, context& shared) {
   add_options(*command, *options);
   command->footer(
       "Waits until it leads, in the order in which the candidates came. When the command ends by\n"
-      "itself, its exit code is passed on and the next candidate leads. When the lead is lost, "
-      "the\n"
-      "command is terminated and it campaigns again; with --once it ends with 76.\n"
-      "HOLDFAST_TOKEN, HOLDFAST_TOKENS, HOLDFAST_NAME and HOLDFAST_HELD are set.\n\n"
+      "itself, this program passes its exit code on, and the next candidate leads. When the lead\n"
+      "is lost, it terminates the command and campaigns again; with --once it ends with 76. The\n"
+      "command gets HOLDFAST_TOKEN, HOLDFAST_TOKENS, HOLDFAST_NAME and HOLDFAST_HELD.\n\n"
       "Examples:\n"
       "  holdfast elect scheduler -- ./scheduler\n"
       "  holdfast elect --lease 5s --grace 1s scheduler -- ./scheduler --verbose");

@@ -129,8 +129,8 @@ void add_process_options(CLI::App& command, run_options& options) {
       .add_option_function<std::string>(
           "--signal",
           [&options](const std::string& whom) { options.signals_command_only = whom == "command"; },
-          "Who gets the signals that are sent to holdfast: the command alone, or its whole process "
-          "group. A lost lock ends the whole group in any case")
+          "The receiver of the signals that are sent to holdfast: the command alone, or its whole "
+          "process group. A lost lock ends the whole group in any case")
       ->check(CLI::IsMember({"command", "group"}))
       ->type_name("WHOM")
       ->default_str("group");

@@ -133,7 +133,7 @@ void take_names(lock_choice& choice, const std::vector<std::string>& names) {
   if (choice.of != choice_kind::all_of) {
     choice.names = all_names(names, {}, 1);
   } else if (!names.empty()) {
-    throw CLI::ValidationError("--all-of", "names the locks: there can be no NAME besides");
+    throw CLI::ValidationError("--all-of", "names the locks already: leave NAME out");
   }
 }
 

@@ -108,14 +108,14 @@ void add_ls(CLI::App& program, context& shared) {
   const auto options = std::make_shared<ls_options>();
   command
       ->add_option("PATTERN", options->pattern,
-                   "Names to show: *, ? and [...] as in a shell; one like -x* after --")
+                   "Names to show: *, ? and [...] as in a shell; put one like -x* after --")
       ->type_name("");
   command->add_option("--limit", options->limit, "Show at most this many locks")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str()
       ->type_name("N");
   command->add_flag("--all-dialects", options->all_dialects,
-                    "Also locks of other libraries, recognised by what stands at their keys");
+                    "Also locks of other libraries, recognised by their keys and contents");
   command->add_flag(
       "--scan", options->scan,
       "Look at every key of the server, however many, instead of the index of held locks");

@@ -39,11 +39,11 @@ void add_tls(CLI::App& program, tls_arguments& into, const tls_words& words) {
   add("-cert", into.certificate, "Our own certificate [" + words.variable + "_CERT]", "FILE");
   add("-key", into.key, "Its key [" + words.variable + "_KEY, else in the same file]", "FILE");
   add("-server-name", into.server_name,
-      "Whom the " + words.peer + "'s certificate must name [" + words.variable +
+      "The name that the " + words.peer + "'s certificate must have [" + words.variable +
           "_SERVER_NAME, else the host of the URL]",
       "NAME");
   program.add_flag(words.option + "-insecure-accept-any-certificate", into.accept_any_certificate,
-                   "Do not check who the " + words.peer + " is: anybody on the way can be it");
+                   "Do not check who the " + words.peer + " is: anybody on the way can pose as it");
 }
 
 void add_failover(CLI::App& program, failover_arguments& into) {
@@ -55,10 +55,11 @@ void add_failover(CLI::App& program, failover_arguments& into) {
       ->check(CLI::Range(0, 100));
   program.add_flag("--replicas-fsync", into.replicas_fsync,
                    "With --min-replicas: they must have it on their disks (Redis 7.2, Valkey)");
-  add_duration(program, "--quarantine", into.quarantine,
-               "For how long nothing is granted after a failover that was noticed while waiting; "
-               "the same for all, the longest lease in use",
-               {0ms, 24h});
+  add_duration(
+      program, "--quarantine", into.quarantine,
+      "How long nothing is granted after a failover that this program notices: the longest "
+      "lease in use, the same for all",
+      {0ms, 24h});
 }
 
 void add_connection(CLI::App& program, connection_arguments& into) {
@@ -74,8 +75,8 @@ void add_connection(CLI::App& program, connection_arguments& into) {
   program.add_option("--user", into.username, "User name [HOLDFAST_USER]")->type_name("NAME");
   program
       .add_option("--tenant", into.tenant,
-                  "Whose locks, where several tenants share a server: all keys and channels begin "
-                  "with hf:@NAME: then [HOLDFAST_TENANT, else none, and hf:]")
+                  "The tenant to which the locks belong, if several share a server: all its keys "
+                  "and channels begin with hf:@NAME: [HOLDFAST_TENANT, else none, and hf:]")
       ->type_name("NAME");
   program
       .add_option("--password-file", into.password_file,
@@ -83,12 +84,12 @@ void add_connection(CLI::App& program, connection_arguments& into) {
       ->type_name("FILE");
   program
       .add_option("--sentinel-password-file", into.sentinel_password_file,
-                  "The same for the sentinels [else HOLDFAST_SENTINEL_PASSWORD]")
+                  "File with the password for the sentinels [else HOLDFAST_SENTINEL_PASSWORD]")
       ->type_name("FILE");
   add_tls(program, into.tls, {"--tls", "HOLDFAST_TLS", "With rediss://", "server"});
   add_tls(program, into.sentinel_tls,
           {"--sentinel-tls", "HOLDFAST_SENTINEL_TLS",
-           "TLS to the sentinels apart from their servers (any of these five)", "sentinel"});
+           "TLS to the sentinels apart from their servers, by any of these five", "sentinel"});
   program.add_flag("--insecure-plain-sentinels", into.plain_sentinels,
                    "With rediss+sentinel://: no TLS to the sentinels, so that anybody on the way "
                    "can name the server");

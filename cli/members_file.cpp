@@ -27,7 +27,7 @@ complaint wrong(const std::string& path, const std::string& why) {
 client connect_as_it_says(std::string_view url, connection_options how) {
   if (url.find_first_of(blanks) != std::string_view::npos) {
     throw failure{errc::invalid_url,
-                  "there is a blank in it; a line has one URL and nothing behind it (a blank in a "
+                  "it contains a blank; write one URL and nothing behind it (a blank in a "
                   "password is %20)"};
   }
   if (has_password(url)) how.forget_login();

@@ -24,16 +24,16 @@ void add_members(CLI::App& command, quorum_choice& choice) {
   auto* const one =
       command
           .add_option("--member", choice.members,
-                      "A server of a quorum, once for each: independent servers that vote on a "
-                      "lock, instead of --url")
+                      "A server of a quorum, instead of --url; give it once for each of the "
+                      "independent servers that vote on a lock")
           ->type_name("URL")
           ->expected(1)
           ->allow_extra_args(false)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       .add_option("--members-file", choice.members_file,
-                  "A file with the URL of each of them in a line of its own, where passwords "
-                  "may stand, too")
+                  "A file with the URL of each member in a line of its own; the URLs may contain "
+                  "passwords")
       ->type_name("FILE")
       ->excludes(one);
 }
@@ -42,8 +42,8 @@ void add_longest_lease(CLI::App& command, quorum_choice& choice) {
   using namespace std::chrono_literals;
   add_duration(
       command, "--longest-lease", choice.longest_lease,
-      "The longest lease that anybody takes of the quorum, the same for all its users: for "
-      "so long a member that has lost its memory gives no vote",
+      "The longest lease that any client takes of the quorum, the same for all its users: a "
+      "member that has lost its memory gives no vote for so long",
       {10ms, 24h})
       ->each([&choice](const std::string&) { choice.longest_lease_given = true; });
 }
@@ -51,7 +51,7 @@ void add_longest_lease(CLI::App& command, quorum_choice& choice) {
 void check_longest_lease(const quorum_choice& choice) {
   if (choice.given() || !choice.longest_lease_given) return;
   throw CLI::ValidationError("--longest-lease",
-                             "is that of a quorum: name its members by --member or --members-file");
+                             "needs a quorum: name its members by --member or --members-file");
 }
 
 }  // namespace holdfast::cli

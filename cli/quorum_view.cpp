@@ -111,7 +111,7 @@ void tell_of_foreign_votes(const std::vector<client>& members, const std::string
   }
   if (votes == 0) return;
   note(shared, "foreign",
-       fmt::format("{} of {} members have another library's vote for {}, it seems: ask for it by "
+       fmt::format("{} of {} members seem to have another library's vote for {}: ask for it by "
                    "--dialect redlock",
                    votes, members.size(), name));
 }

@@ -96,7 +96,7 @@ void check(const release_options& options) {
 }  // namespace
 
 void add_release(CLI::App& program, context& shared) {
-  auto* const command = program.add_subcommand("release", "Take a lock away from whoever holds it");
+  auto* const command = program.add_subcommand("release", "Take a lock away from its holder");
   const auto options = std::make_shared<release_options>();
   add_names(*command, options->names, 1);
   command->add_flag("--force", options->force, "Needed: the holder is not asked and may go on");
@@ -105,9 +105,8 @@ void add_release(CLI::App& program, context& shared) {
   add_dialect(*command, options->how);
   add_members(*command, options->quorum);
   command->footer(
-      "The broken holder's fencing token can never come again: what checks tokens refuses it. A "
-      "lock of another\n"
-      "library (--dialect) has none.\n\n"
+      "The broken holder's fencing token can never come again, so a resource that checks tokens\n"
+      "refuses it. A lock of another library (--dialect) has none.\n\n"
       "Example:\n"
       "  holdfast release nightly --force --reason 'host db3 is on fire'\n"
       "  holdfast release --dialect redis_py nightly --force --reason 'left without an end'");

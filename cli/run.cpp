@@ -104,11 +104,12 @@ void add_run(CLI::App& program, context& shared) {
   add_names(*command, *names, 1);
   add_options(*command, *options);
   command->footer(
-      "The command's exit code is passed on; 75: the lock was not obtained in time (or as\n"
-      "--busy-exit-code says), 76: it was lost while the command ran, 69: no server.\n"
-      "HOLDFAST_NAME and HOLDFAST_TOKEN are set, of several locks the names with commas between\n"
-      "them and the largest token; HOLDFAST_TOKENS is NAME=TOKEN of each, HOLDFAST_HELD those of\n"
-      "all commands around this one. No shell reads the command: for && and the like run sh -c.\n\n"
+      "The exit code is the command's. 75: the lock was not obtained in time (--busy-exit-code\n"
+      "chooses another code). 76: it was lost while the command ran. 69: no server answers.\n"
+      "The command gets HOLDFAST_NAME and HOLDFAST_TOKEN; for several locks these are the names\n"
+      "with commas between them, and the largest token. HOLDFAST_TOKENS is NAME=TOKEN of each.\n"
+      "HOLDFAST_HELD also has the locks of all commands around this one.\n"
+      "No shell reads the command: for && and the like run sh -c.\n\n"
       "Examples:\n"
       "  holdfast run nightly -- ./backup.sh\n"
       "  holdfast run --nonblock nightly -- ./backup.sh || echo 'runs elsewhere'\n"

@@ -75,11 +75,13 @@ void add_semaphore(CLI::App& program, context& shared) {
       program.add_subcommand("semaphore", "Show or set how many permits a semaphore has");
   const auto words = std::make_shared<std::vector<std::string>>();
   add_names(*command, *words, 3);
-  command->get_option("NAME")->description("get NAME, or set NAME N; what begins with - after --");
+  command->get_option("NAME")->description(
+      "get NAME, or set NAME N; put words that begin with - after --");
   command->footer(
-      "What is set holds for everybody, while the semaphore is in use, too: what is in use stays\n"
-      "so, and who waits comes in when there are more. 0: nobody sets it any more, and each goes\n"
-      "by the number that he names himself.\n\n"
+      "The number holds for everybody, while the semaphore is in use, too. Permits in use stay "
+      "so,\n"
+      "and waiters come in when there are more. With 0 the number is no longer set, and each\n"
+      "client goes by the number that it names itself.\n\n"
       "Examples:\n"
       "  holdfast semaphore set licences 4\n"
       "  holdfast semaphore get licences --json | jq .in_use");

@@ -130,8 +130,8 @@ result<lease> acquire_or_say_why_not(const lock& target, const run_setting& sett
 
 CLI::Option* add_wait_for_server(CLI::App& command, run_options& options) {
   return command.add_flag("--wait-for-server", options.waits_for_server,
-                          "Wait as well when no server answers at first, as when all is started "
-                          "together; else that ends the program at once");
+                          "Wait as well when no server answers at first, as when a machine boots; "
+                          "otherwise the program ends at once");
 }
 
 int report_interruption(const context& shared, int signal) {

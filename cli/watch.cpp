@@ -203,11 +203,10 @@ void add_watch(CLI::App& program, context& shared) {
       ->check(CLI::Range(0, 1'000'000'000))
       ->type_name("N");
   command->footer(
-      "The server tells at once when a mutex changes hands; what else changes is seen at the next "
-      "look.\n"
-      "Of changes that follow each other within 20 ms, one may not be seen. When the server goes "
-      "away,\n"
-      "it says so and looks on.\n"
+      "When a mutex changes hands, the server notifies this command at once. It sees other "
+      "changes\n"
+      "at its next look. It may miss one of several changes within 20 ms. When the server goes\n"
+      "away, it says so and looks on.\n\n"
       "Examples:\n"
       "  holdfast watch nightly\n"
       "  holdfast watch nightly --json --interval 100ms\n"

@@ -7,18 +7,18 @@ _holdfast() {
   common=(
     '--url[server address]:address:(redis\:// rediss\:// redis+sentinel\:// rediss+sentinel\:// redis+cluster\:// rediss+cluster\:// unix\:// embedded\:)'
     '--user[user name]:name:'
-    '--tenant[whose locks]:name:'
+    '--tenant[tenant to which the locks belong]:name:'
     '--password-file[file with the password in its first line]:file:_files'
     '--sentinel-password-file[the same for the sentinels]:file:_files'
     '--tls-ca[authorities to trust]:path:_files'
     '--tls-cert[our own certificate]:file:_files'
     '--tls-key[its key]:file:_files'
-    '--tls-server-name[whom the certificate must name]:name:'
+    '--tls-server-name[name that the certificate must have]:name:'
     '--tls-insecure-accept-any-certificate[do not check who the server is]'
     '--sentinel-tls-ca[authorities to trust for the sentinels]:path:_files'
     '--sentinel-tls-cert[our own certificate for them]:file:_files'
     '--sentinel-tls-key[its key]:file:_files'
-    '--sentinel-tls-server-name[whom their certificate must name]:name:'
+    '--sentinel-tls-server-name[name that their certificate must have]:name:'
     '--sentinel-tls-insecure-accept-any-certificate[do not check who they are]'
     '--insecure-plain-sentinels[no TLS to the sentinels]'
     '--connect-timeout[how long connecting may take]:duration:'
@@ -60,7 +60,7 @@ _holdfast() {
             '*--member[a server of a quorum]:url:' \
             '--members-file[file with all of them]:file:_files' \
             '--longest-lease[longest lease of the quorum]:duration:' \
-            "--dialect[whose lock it is]:library:($dialects)" \
+            "--dialect[library that writes the lock]:library:($dialects)" \
             '--wait[how long to wait for the lock]:duration:' \
             '--nonblock[ask once]' \
             '--wait-for-server[wait for a server that never answered]' \
@@ -68,7 +68,7 @@ _holdfast() {
             '--lease[how long the lock outlives this process]:duration:' \
             '--pass-passwords[leave passwords in the environment of the command]' \
             '--on-lost[what to do when the lock is lost]:action:(terminate warn)' \
-            '--signal[who gets signals]:whom:(command group)' \
+            '--signal[receiver of signals]:whom:(command group)' \
             '--retry-interval[pause before asking again]:duration:' \
             '--grace[between SIGTERM and SIGKILL]:duration:' \
             '1:lock:' '*::command:_normal'
@@ -79,14 +79,14 @@ _holdfast() {
             '--grace[between SIGTERM and SIGKILL]:duration:' \
             '--once[do not campaign again]' \
             '--wait-for-server[wait for a server that never answered]' \
-            '--signal[who gets signals]:whom:(command group)' \
+            '--signal[receiver of signals]:whom:(command group)' \
             '--pass-passwords[leave passwords in the environment of the command]' \
             '1:election:' '*::command:_normal'
           ;;
         status)
           _arguments $common '*--member[a server of a quorum]:url:' \
             '--members-file[file with all of them]:file:_files' \
-            "--dialect[whose lock it is]:library:($dialects)" '*:lock:'
+            "--dialect[library that writes the lock]:library:($dialects)" '*:lock:'
           ;;
         ls)
           _arguments $common '--limit[most locks to list]:number:' \
@@ -94,13 +94,13 @@ _holdfast() {
           ;;
         watch)
           _arguments $common \
-            "--dialect[whose lock it is]:library:($dialects)" \
+            "--dialect[library that writes the lock]:library:($dialects)" \
             '--interval[how often to look]:duration:' \
             '--count[end after so many lines]:number:' '1:lock:'
           ;;
         release)
           _arguments $common '--force[needed]' '--reason[why]:text:' \
-            "--dialect[whose lock it is]:library:($dialects)" \
+            "--dialect[library that writes the lock]:library:($dialects)" \
             '*--member[a server of a quorum]:url:' \
             '--members-file[file with all of them]:file:_files' '1:lock:'
           ;;

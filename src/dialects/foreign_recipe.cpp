@@ -56,7 +56,7 @@ void check_longest_lease(const foreign_recipe& layout, milliseconds lease) {
   if (longest == milliseconds{0} || lease <= longest) return;
   throw failure{errc::invalid_argument,
                 "a lease of the dialect " + std::string(layout.usual().name) + " lasts " +
-                    std::to_string(longest.count()) + " ms at most: others end it then"};
+                    std::to_string(longest.count()) + " ms at most: other users end it then"};
 }
 
 std::string with_hyphens(std::string digits) {

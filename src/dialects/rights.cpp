@@ -84,8 +84,8 @@ const beside& known_of(std::string_view kind) {
   const auto is_asked = [&](const catalog_entry& row) { return row.what.kind == kind; };
   if (std::ranges::any_of(catalog(), is_asked)) {
     throw failure{errc::invalid_argument, "'" + printable(kind) +
-                                              "' is of another library, whose keys are its own: "
-                                              "only the rights of Holdfast's kinds are known"};
+                                              "' is a lock of another library: only the rights "
+                                              "of Holdfast's own kinds are known"};
   }
   throw failure{errc::invalid_argument, "there is no kind '" + printable(kind) + "'"};
 }

@@ -98,7 +98,7 @@ resolved look_up_aside(const tcp_endpoint& where, const connect_limits& limits) 
   const auto job = all.join(where.host, std::to_string(where.port));
   if (!job) {
     return {nullptr, "the host name '" + where.host +
-                         "' cannot be looked up: too many others are being looked up"};
+                         "' cannot be looked up: too many other names are being looked up"};
   }
   if (!wait_ready(job->done.fd(), POLLIN, limits)) {
     return {nullptr, "looking up the host name '" + where.host + "' took too long"};

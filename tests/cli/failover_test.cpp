@@ -79,7 +79,7 @@ TEST(FailoverOptions, AreRefusedWhereTheyWouldDoNothing) {
     options.emplace_back("--replicas-fsync");
     const auto said = refusal(options, nowhere);
     EXPECT_EQ(said.how, exited(64));
-    EXPECT_THAT(said.errors, HasSubstr("say with --min-replicas how many"));
+    EXPECT_THAT(said.errors, HasSubstr("--replicas-fsync needs --min-replicas"));
   }
   const auto too_long = refusal({"--quarantine", "25h"}, nowhere);
   EXPECT_EQ(too_long.how, exited(64));

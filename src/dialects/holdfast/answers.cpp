@@ -78,8 +78,8 @@ std::optional<refused> read_other_family(const resp::value& v) {
     return std::nullopt;
   }
   return refused{errc::foreign_key, false,
-                 v.items[1].text == "s" ? "the name is that of a semaphore"
-                                        : "the name is that of a lock with modes"};
+                 v.items[1].text == "s" ? "the name belongs to a semaphore"
+                                        : "the name belongs to a lock with modes"};
 }
 
 refused refused_by_server(std::string_view error) {

@@ -36,7 +36,7 @@ std::variant<fence_passed, fence_stale, refused> read_fenced(const once_answer& 
   }
   if (answer.word == "failed") {
     refused why = refused_by_server(answer.rest);
-    why.detail = "the write was let through and failed: " + why.detail;
+    why.detail = "the server accepted the token, but the write failed: " + why.detail;
     return why;
   }
   if (answer.word == "foreign") {

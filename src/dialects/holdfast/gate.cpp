@@ -9,8 +9,7 @@ namespace holdfast::dialects {
 refused not_a_gate(const lock_key& key) {
   return {errc::foreign_key, false,
           "the key " + printable(key.value_key()) +
-              " holds something else than what was asked for; choose another name or remove that "
-              "key"};
+              " holds something of another kind; choose another name or remove that key"};
 }
 
 acquire_verdict gate_recipe::read_acquire(const claim& wanted, const resp::value& v) const {
@@ -24,12 +23,12 @@ acquire_verdict gate_recipe::read_acquire(const claim& wanted, const resp::value
   if (word == "gone") {
     return refused{
         errc::lost, false,
-        "this party was not heard of for long, and the others may have gone on without it"};
+        "this party did not ask for too long, and the others may have gone on without it"};
   }
   if (word == "parties" && v.items.size() == 2 && v.items[1].is_text()) {
     return refused{errc::invalid_argument, false,
                    "others wait there for " + printable(v.items[1].text) +
-                       " parties in all: everybody must say the same number"};
+                       " parties in all: every party must give the same number"};
   }
   return native_recipe::read_acquire(wanted, v);
 }

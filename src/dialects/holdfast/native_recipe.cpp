@@ -33,9 +33,10 @@ std::optional<refused> read_not_granted_to_several(const resp::value& v) {
     return refused{errc::lost, false, "the lease that was to be changed had ended before"};
   }
   if (word == "deadlock") {
-    return refused{errc::would_deadlock, false,
-                   "another holder waits to change what he holds until this one gives up what it "
-                   "has: one of the two must release first"};
+    return refused{
+        errc::would_deadlock, false,
+        "another holder waits for this one to leave, so that it can change its own mode: "
+        "one of the two must release first"};
   }
   if (word == "never" && v.items.size() == 2 && v.items[1].is_text()) {
     return refused{errc::invalid_argument, false,
@@ -79,8 +80,8 @@ acquire_verdict read_array(const claim& wanted, const resp::value& v) {
   if (word == "more") return unfinished{};
   if (word == "full" && v.items.size() == 2 && v.items[1].is_text()) {
     return refused{errc::queue_full, false,
-                   printable(v.items[1].text) +
-                       " requests wait for it already, and that is the limit that this lock sets"};
+                   "the queue has reached the lock's limit: " + printable(v.items[1].text) +
+                       " requests wait already"};
   }
   if (auto too_late = read_late(v)) return *too_late;
   if (auto why = read_not_ours(v, wanted.key->value_key())) return *std::move(why);
@@ -96,7 +97,7 @@ acquire_verdict read_array(const claim& wanted, const resp::value& v) {
     return refused{errc::clock_skew, false,
                    "the fence counter " + wanted.key->fence_key() + " holds " +
                        printable(v.items[1].text) +
-                       ", which no Holdfast has written; find out who did, then remove it: the "
+                       ", which no Holdfast has written; find its writer, then remove the key: the "
                        "server's clock replaces it"};
   }
   return not_understood("acquire", v);

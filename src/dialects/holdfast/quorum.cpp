@@ -61,7 +61,8 @@ std::optional<refused> read_unusable(const quorum_claim& wanted, const resp::val
   if (word == "counter") {
     return refused{errc::clock_skew, false,
                    "the fence counter " + quorum_fence_key(*wanted.key) +
-                       " holds what no Holdfast has written; find out who did, then remove it"};
+                       " holds a text that no Holdfast has written; find its writer, then remove "
+                       "the key"};
   }
   return std::nullopt;
 }

@@ -91,7 +91,7 @@ problem check_combination(const tls_options& options) {
   const bool authorities = !options.ca_file.empty() || !options.ca_directory.empty();
   if (options.insecure_accept_any_certificate && authorities) {
     return refuse(
-        "insecure_accept_any_certificate makes ca_file and ca_directory void: "
+        "insecure_accept_any_certificate does not go with ca_file or ca_directory: "
         "give one or the other");
   }
   if (options.certificate_file.empty() && !options.key_file.empty()) {

@@ -26,7 +26,7 @@ std::optional<leader> leader_in(runtime::client_core& core,
   leader found;
   found.who.id = owner.shortened;
   found.token = fencing_token{parts->major * dialects::minors_per_major};
-  found.since = dialects::granted_at(parts->major);
+  found.since = dialects::granted_at(parts->major, server_time::max(), {});
   try {
     inspection::look_up(core, owner.client, found.who);
   } catch (const failure&) {

@@ -24,11 +24,12 @@ lock_share show(const dialects::share& share) {
   return {.mode = std::string(dialects::name_of_mode(share.mode))};
 }
 
-lock_holding grant_of(dialects::token_major major, holder who, server_time now) {
+lock_holding grant_of(dialects::token_major major, holder who, server_time now,
+                      dialects::counted_grant last) {
   lock_holding grant{.who = std::move(who)};
   if (major == 0) return grant;
   grant.token = fencing_token{major * dialects::minors_per_major};
-  grant.since = dialects::granted_at(major, now);
+  grant.since = dialects::granted_at(major, now, last);
   return grant;
 }
 
@@ -44,7 +45,7 @@ void add(lock_holding grant, lock_status& status) {
 }
 
 void describe(const dialects::lock_held& held, known_clients& known, lock_status& status) {
-  auto grant = grant_of(held.major, known.who(held.client, held.owner), held.now);
+  auto grant = grant_of(held.major, known.who(held.client, held.owner), held.now, held.last);
   grant.remaining = held.ttl;
   status.of = lock_status::kind::mutex;
   status.holding = 1;
@@ -52,8 +53,8 @@ void describe(const dialects::lock_held& held, known_clients& known, lock_status
 }
 
 void describe(const dialects::shared_holder& held, known_clients& known, lock_status& status,
-              server_time now = server_time::max()) {
-  auto grant = grant_of(held.major, known.who(held.client, held.owner), now);
+              server_time now = server_time::max(), dialects::counted_grant last = {}) {
+  auto grant = grant_of(held.major, known.who(held.client, held.owner), now, last);
   grant.has = show(held.has);
   add(std::move(grant), status);
 }
@@ -64,7 +65,7 @@ lock_status::kind kind_of(char family) {
 
 void describe(const dialects::lock_shared& held, known_clients& known, lock_status& status) {
   for (const auto& one : held.holders) {
-    describe(one, known, status, held.now);
+    describe(one, known, status, held.now, held.last);
     status.holders.back().remaining =
         std::chrono::duration_cast<std::chrono::milliseconds>(one.until - held.now);
   }
@@ -114,7 +115,8 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
                                  .client = was->client,
                                  .owner = was->owner,
                                  .ttl = std::nullopt,
-                                 .now = server_time::max()},
+                                 .now = server_time::max(),
+                                 .last = {}},
              known, broken);
     return broken;
   }

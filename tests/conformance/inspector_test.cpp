@@ -89,6 +89,7 @@ TEST_P(Inspector, HeldLockTellsItsHolder) {
   ASSERT_TRUE(found.since);
   EXPECT_GE(seconds_of(*found.since), before);
   EXPECT_LE(seconds_of(*found.since), server_seconds());
+  EXPECT_EQ(look().status("a").since, found.since);
 }
 
 // Nothing is written meanwhile.

@@ -27,6 +27,17 @@ TEST_P(OperatorScripts, InspectAHeldLock) {
   EXPECT_EQ(redis().contents(), before);
 }
 
+TEST_P(OperatorScripts, TellWhenTheFirstGrantOfASlotWasMade) {
+  const server_time before{microseconds(static_cast<std::int64_t>(redis().micros()))};
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  const auto held = std::get<lock_held>(redis().inspect(key));
+  EXPECT_GT(held.major, redis().micros()) << "a counter begins ahead of the clock";
+  EXPECT_EQ(held.last.major, held.major);
+  EXPECT_GE(held.last.at, before);
+  EXPECT_LE(held.last.at, held.now);
+}
+
 TEST_P(OperatorScripts, InspectWhatIsForeign) {
   redis().command({"SET", key.value_key(), std::string(10'000'000, 'x')});
   EXPECT_TRUE(std::holds_alternative<lock_foreign>(redis().inspect(key)));

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t audit_entries = 1000;
 constexpr std::size_t most_shown = 100;
+constexpr std::size_t reply_size = 8;  // of inspect
 
 std::string audit_key(const key_space& space) { return space.named("audit"); }
 
@@ -38,10 +39,10 @@ server_time read_ticket(const std::string& text) {
 }
 
 // `{summary, fields, {field, value, ...}}`, of a hash.
-inspect_verdict read_shared(const resp::value& v, server_time now) {
+inspect_verdict read_shared(const resp::value& v, server_time now, counted_grant last) {
   if (!v.is(resp::type::array) || v.items.size() != 3) return unquoted_not_understood("inspect", v);
   const std::string_view summary = v.items[0].text;
-  lock_shared found{.family = family_of(summary), .now = now};
+  lock_shared found{.family = family_of(summary), .now = now, .last = last};
   if (found.family == 0) {
     if (summary.size() > 1 && summary[0] >= '2' && summary[0] <= '9') {
       return lock_foreign{errc::layout_version,
@@ -73,19 +74,21 @@ lock_foreign describe_foreign(std::string_view type, std::string_view text) {
 }
 
 void write_inspect(const lock_key& key, resp::writer& out) {
-  out.call(scripts::holdfast_inspect, 3, 0);
+  out.call(scripts::holdfast_inspect, 4, 0);
   write_key(key, "", out);
   write_key(key, ":w", out);
   write_key(key, ":n", out);
+  out.arg(key.fence_key());
 }
 
 inspect_verdict read_inspect(const resp::value& v) {
   const std::string_view type = leading_word(v);
-  if (type.empty() || v.items.size() != 7) return unquoted_not_understood("inspect", v);
+  if (type.empty() || v.items.size() != reply_size) return unquoted_not_understood("inspect", v);
   const resp::value& text = v.items[1];
   const auto now = read_time(v.items[3]);
   if (type == "none") return lock_free{};
-  if (type == "hash" && now) return read_shared(text, *now);
+  const auto last = parse_counter(v.items[7].text);
+  if (type == "hash" && now) return read_shared(text, *now, last);
   if (type != "string") return describe_foreign(type, {});
   if (!text.is_text() || !now) return unquoted_not_understood("inspect", v);
   const auto value = parse_lock_value(text.text);
@@ -98,12 +101,13 @@ inspect_verdict read_inspect(const resp::value& v) {
                    .client = std::move(owner.client),
                    .owner = std::move(owner.shortened),
                    .ttl = read_ttl(v.items[2]),
-                   .now = *now};
+                   .now = *now,
+                   .last = last};
 }
 
 lock_queue read_queue(const resp::value& v) {
   lock_queue queue;
-  if (!v.is(resp::type::array) || v.items.size() != 7) return queue;
+  if (!v.is(resp::type::array) || v.items.size() != reply_size) return queue;
   const auto count = read_major(v.items[4]);
   queue.waiting = count.value_or(0);
   const auto permits = read_major(v.items[6]);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/lock_key.hpp"
+#include "dialects/holdfast/layout.hpp"
 #include "dialects/holdfast/shared_holders.hpp"
 #include "dialects/recipe.hpp"
 
@@ -23,6 +24,7 @@ struct lock_held {
   std::string owner;      // the request id, shortened: for people
   std::optional<milliseconds> ttl;  // none: somebody took its expiry away
   server_time now{};                // when the server looked
+  counted_grant last{};             // of its hash slot
   friend bool operator==(const lock_held&, const lock_held&) = default;
 };
 struct lock_foreign {
@@ -41,6 +43,7 @@ struct lock_shared {
   std::uint64_t count = 0;   // of all; about, when there are hundreds
   std::uint64_t in_use = 0;  // permits of all holders that were seen
   server_time now{};
+  counted_grant last{};  // as in lock_held
   friend bool operator==(const lock_shared&, const lock_shared&) = default;
 };
 

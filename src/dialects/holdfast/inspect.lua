@@ -2,9 +2,11 @@
 -- KEYS  1 the lock's value or its holders
 --       2 its queue
 --       3 how many permits there are, where an operator has said it
+--       4 the fence counter of its hash slot
 -- Returns {type, value, remaining ms (-1: no expiry), server time in us, how many wait, {waiter,
--- ticket, waiter, ticket, ...}: the first 100 of them, permits or nil}. The value is the beginning
--- of a string; of a hash {summary or nil, number of fields, {field, value, ...}: of many a part}.
+-- ticket, waiter, ticket, ...}: the first 100 of them, permits or nil, counter or nil}. The value
+-- is the beginning of a string; of a hash {summary or nil, number of fields, {field, value, ...}:
+-- of many a part}.
 local kind = redis.call('TYPE', KEYS[1]).ok
 local value = false
 if kind == 'string' then
@@ -21,6 +23,8 @@ if redis.call('TYPE', KEYS[2]).ok == 'zset' then
   waiting = redis.call('ZCARD', KEYS[2])
   first = redis.call('ZRANGE', KEYS[2], 0, 99, 'WITHSCORES')
 end
-local permits = redis.call('TYPE', KEYS[3]).ok == 'string' and redis.call('GET', KEYS[3])
+local function text_at(key)
+  return redis.call('TYPE', key).ok == 'string' and redis.call('GET', key)
+end
 return {kind, value, redis.call('PTTL', KEYS[1]), time[1] * 1000000 + time[2], waiting, first,
-  permits}
+  text_at(KEYS[3]), text_at(KEYS[4])}

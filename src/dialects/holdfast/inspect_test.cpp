@@ -21,8 +21,8 @@ const std::string client = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
 constexpr std::int64_t now = 1795240014867674;
 
 resp::value looked(const char* type, resp::value value, std::int64_t ttl) {
-  return array(
-      {bulk(type), std::move(value), integer(ttl), integer(now), integer(0), array({}), null()});
+  return array({bulk(type), std::move(value), integer(ttl), integer(now), integer(0), array({}),
+                null(), null()});
 }
 
 resp::value looked(resp::value summary, resp::value fields) {
@@ -34,9 +34,10 @@ TEST(inspect, asks_the_script) {
   std::string bytes;
   resp::writer out{bytes};
   write_inspect(key, out);
-  EXPECT_EQ(bytes, "*6\r\n$7\r\nEVALSHA\r\n$40\r\n" + std::string{scripts::holdfast_inspect.sha1} +
-                       "\r\n$1\r\n3\r\n$14\r\nhf:{orders:42}\r\n$16\r\nhf:{orders:42}:w\r\n" +
-                       "$16\r\nhf:{orders:42}:n\r\n");
+  EXPECT_EQ(bytes, "*7\r\n$7\r\nEVALSHA\r\n$40\r\n" + std::string{scripts::holdfast_inspect.sha1} +
+                       "\r\n$1\r\n4\r\n$14\r\nhf:{orders:42}\r\n$16\r\nhf:{orders:42}:w\r\n" +
+                       "$16\r\nhf:{orders:42}:n\r\n$" + std::to_string(key.fence_key().size()) +
+                       "\r\n" + key.fence_key() + "\r\n");
 }
 
 TEST(inspect, tells_who_holds_a_lock) {
@@ -47,6 +48,17 @@ TEST(inspect, tells_who_holds_a_lock) {
                            .ttl = milliseconds(1500),
                            .now = server_time(microseconds(now))};
   EXPECT_EQ(verdict, inspect_verdict(expected));
+}
+
+TEST(inspect, tells_when_the_last_grant_was_made_if_its_major_is_ahead_of_the_clock) {
+  auto answer = looked("string", bulk("1:17:" + client + "-2a"), 1500);
+  EXPECT_EQ(std::get<lock_held>(read_inspect(answer)).last, counted_grant{});
+  answer.items[7] = bulk("17 5");
+  const counted_grant last{17, server_time(microseconds(5))};
+  EXPECT_EQ(std::get<lock_held>(read_inspect(answer)).last, last);
+  answer = looked(bulk("1m:5:9:0:0:0:1:0:0:0:0"), array({bulk("a"), bulk("r1:2:1895240014867")}));
+  answer.items[7] = bulk("17 5");
+  EXPECT_EQ(std::get<lock_shared>(read_inspect(answer)).last, last);
 }
 
 TEST(inspect, tells_a_lock_without_expiry_and_one_of_another_program) {

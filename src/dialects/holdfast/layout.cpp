@@ -39,6 +39,17 @@ std::optional<lock_value_parts> parse_lock_value(std::string_view text) noexcept
   return parts;
 }
 
+counted_grant parse_counter(std::string_view text) noexcept {
+  const char* const end = text.data() + text.size();
+  token_major major = 0;
+  const auto number = std::from_chars(text.data(), end, major);
+  if (number.ec != std::errc{} || number.ptr == end || *number.ptr != ' ') return {};
+  std::int64_t micros = 0;
+  const auto time = std::from_chars(number.ptr + 1, end, micros);
+  if (time.ec != std::errc{} || time.ptr != end) return {};
+  return {major, server_time{microseconds{micros}}};
+}
+
 std::optional<std::string_view> other_layout_version(std::string_view text) noexcept {
   constexpr std::size_t most_digits = 3;
   const std::size_t digits = text.substr(0, most_digits + 1).find(':');

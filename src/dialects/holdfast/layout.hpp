@@ -24,11 +24,22 @@ inline constexpr token_major largest_major = std::uint64_t{1} << 52;
 // set back. The scripts have the same number (parts/count_on).
 inline constexpr microseconds longest_lead = std::chrono::seconds(10);
 
-// About when a grant with this major was made, by the server's clock, from which majors are drawn:
-// not later than `now`, though a major may be ahead of the clock.
-constexpr std::chrono::system_clock::time_point granted_at(
-    token_major major, server_time now = server_time::max()) noexcept {
-  const server_time drawn{microseconds{static_cast<std::int64_t>(major)}};
+// The last grant of a hash slot, when its major is ahead of the server's clock: then the counter
+// also says when it was drawn.
+struct counted_grant {
+  token_major major = 0;  // 0: the counter says no time
+  server_time at{};
+  friend bool operator==(const counted_grant&, const counted_grant&) = default;
+};
+counted_grant parse_counter(std::string_view text) noexcept;
+
+// About when a grant with this major was made, by the server's clock, from which majors are drawn.
+// A major may be ahead of the clock: when the counter does not say its time, the grant was made not
+// later than `now`.
+constexpr std::chrono::system_clock::time_point granted_at(token_major major, server_time now,
+                                                           counted_grant last) noexcept {
+  const server_time drawn =
+      major == last.major ? last.at : server_time{microseconds{static_cast<std::int64_t>(major)}};
   return std::chrono::system_clock::time_point{std::min(drawn, now).time_since_epoch()};
 }
 

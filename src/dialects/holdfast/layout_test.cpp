@@ -32,6 +32,27 @@ TEST(lock_value, is_nothing_else) {
   }
 }
 
+TEST(parse_counter, reads_the_last_grant_that_was_ahead_of_the_clock) {
+  EXPECT_EQ(parse_counter("17 5"), (counted_grant{17, server_time{microseconds{5}}}));
+  for (const char* text : {"", "17", "17 ", "17 x", "17 5 ", "17:5", "x 5", " 5", "-1 5",
+                           "99999999999999999999 5", "17 99999999999999999999"}) {
+    EXPECT_EQ(parse_counter(text), counted_grant{}) << text;
+  }
+}
+
+TEST(granted_at, is_the_major_unless_it_was_ahead_of_the_clock) {
+  const auto at = [](std::int64_t us) { return server_time{microseconds{us}}; };
+  const auto shown = [&](std::int64_t us) {
+    return std::chrono::system_clock::time_point{at(us).time_since_epoch()};
+  };
+  EXPECT_EQ(granted_at(17, at(20), {}), shown(17));
+  EXPECT_EQ(granted_at(17, at(15), {}), shown(15));
+  const counted_grant last{17, at(5)};
+  EXPECT_EQ(granted_at(17, at(15), last), shown(5));
+  EXPECT_EQ(granted_at(17, at(20), last), shown(5)) << "also when the clock has caught up";
+  EXPECT_EQ(granted_at(12, at(20), last), shown(12)) << "of an earlier grant it says nothing";
+}
+
 TEST(other_layout_version, is_a_short_number_before_a_colon) {
   EXPECT_EQ(other_layout_version("2:anything"), "2");
   EXPECT_EQ(other_layout_version("999:"), "999");

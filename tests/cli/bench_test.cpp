@@ -1,9 +1,8 @@
 // holdfast bench: what it measures and what it leaves behind.
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
+#include "embedded/directories.hpp"
 #include "support/found_server.hpp"
 
 namespace holdfast::cli_tests {
@@ -70,14 +69,12 @@ TEST_P(CommandLine, BenchThatIsInterruptedLeavesNothing) {
 
 TEST_P(CommandLine, BenchMeasuresASharedEmbeddedServer) {
   const support::found_server found(GetParam());
-  std::string directory = ::testing::TempDir() + "holdfast-bench-test-XXXXXX";
-  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
-  const auto done =
-      support::run(call({"bench", "--seconds", "1", "--url", "embedded:" + directory + "/server"},
-                        {"HOLDFAST_EMBEDDED_LINGER=0", "PATH=" + found.path()}));
+  const embedded::private_directory own;
+  const auto url = "embedded:" + (own.path() / "server").string();
+  const auto done = support::run(call({"bench", "--seconds", "1", "--url", url},
+                                      {"HOLDFAST_EMBEDDED_LINGER=0", "PATH=" + found.path()}));
   EXPECT_EQ(done.how, exited(0)) << done.errors;
   EXPECT_THAT(done.output, HasSubstr("Holdfast / plain socket"));
-  std::filesystem::remove_all(directory);
 }
 
 TEST_P(CommandLine, BenchTakesTheAddressesOfOneServerInAnyCase) {

@@ -1,6 +1,5 @@
 // holdfast demo: what it shows, and what it leaves behind.
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -8,6 +7,7 @@
 #include <sstream>
 
 #include "cli/program.hpp"
+#include "embedded/directories.hpp"
 #include "support/eventually.hpp"
 #include "support/found_server.hpp"
 
@@ -56,30 +56,6 @@ int workers_of(pid_t demo) {
   }
   return found;
 }
-
-// A directory of one's own for the picture.
-class folder {
- public:
-  folder() {
-    std::string name = fs::temp_directory_path() / "holdfast-demo-test-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  ~folder() {
-    // A shared server that ends by itself may take its files away at the same time.
-    EXPECT_TRUE(support::eventually([this] {
-      std::error_code problem;
-      fs::remove_all(path_, problem);
-      return !problem;
-    }));
-  }
-  folder(const folder&) = delete;
-  folder& operator=(const folder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 void expect_exact(const json& sale) {
   EXPECT_EQ(sale["exact"], true);
@@ -157,7 +133,7 @@ void expect_table(const std::string& shown) {
 
 TEST_P(CommandLine, DemoShowsBothFaultsAndTwoExactSales) {
   const auto server = start();
-  const folder own;
+  const embedded::private_directory own;
   const auto picture = own.path() / "sale.svg";
   auto arguments = small_sale({"--svg", picture});
   arguments.insert(arguments.begin(), "--json");
@@ -269,7 +245,7 @@ TEST_P(CommandLine, DemoWhoseServerDiesSaysSoAndLeavesNoWorkers) {
 }
 
 TEST_P(CommandLine, DemoRunsOnASharedEmbeddedServer) {
-  const folder own;
+  const embedded::private_directory own;
   const support::found_server found(GetParam());
   const auto url = "embedded:" + (own.path() / "server").string();
   const auto done = support::run(call(small_sale({"--no-svg", "--url", url}),

@@ -2,7 +2,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -42,7 +41,9 @@ words keys_left(const private_server& server) {
 
 std::string content(const fs::path& path) {
   std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream all;
+  all << file.rdbuf();  // does not throw where the process ends whose file this is
+  return all.str();
 }
 
 // The living processes that the demo with this id has started.

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -197,7 +196,8 @@ TEST_P(CommandLine, JobInTheBackgroundStopsUntilItIsInFront) {
 
 bool is_stopped(const child_process& program) {
   std::ifstream file("/proc/" + std::to_string(program.pid()) + "/stat");
-  const std::string all{std::istreambuf_iterator<char>(file), {}};
+  std::string all;
+  std::getline(file, all);
   return all.find(") T ") != std::string::npos;
 }
 

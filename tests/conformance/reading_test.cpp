@@ -1,6 +1,7 @@
 // Who reads the answers, and how he waits for them.
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <ctime>
 #include <filesystem>
@@ -52,27 +53,33 @@ static_assert(CLOCKS_PER_SEC == 1'000'000);  // as POSIX has it
 using Reading = mutex_test;
 HOLDFAST_ON_EACH_SERVER(Reading);
 
+// On a busy machine a caller that does not get its turn in time is read for, and then for a while.
+// If the background thread never left off, no part would be without that.
 TEST_P(Reading, IsTheCallersOwnAgainWhenACrowdHasGone) {
-  constexpr int pairs = 1000;
+  constexpr int parts = 10, pairs = 100;
   const auto take_turns = [this](int number) {
     const auto own = redis().mutex("lock " + std::to_string(number));
     for (int i = 0; i < pairs; ++i) own.acquire().release().value();
+  };
+  const auto sleeps_meanwhile = [&] {
+    const auto before = sleeps_in_background();
+    take_turns(0);
+    return sleeps_in_background() - before;
   };
   std::atomic<int> busy{15};
   std::vector<std::thread> crowd;
   for (int i = busy; i > 0; --i) {
     crowd.emplace_back([&, i] {
-      take_turns(i);
+      for (int part = 0; part < 2; ++part) take_turns(i);
       --busy;
     });
   }
   // This one never pauses: between the crowd and it alone nothing is quiet.
   while (busy > 0) take_turns(0);
-  const auto before = sleeps_in_background();
-  take_turns(0);
-  const auto after = sleeps_in_background();
+  auto fewest = sleeps_meanwhile();
+  for (int part = 1; part < parts; ++part) fewest = std::min(fewest, sleeps_meanwhile());
   for (auto& one : crowd) one.join();
-  EXPECT_LT(after - before, pairs / 4);
+  EXPECT_LT(fewest, pairs / 2);
 }
 
 // On two cores a background thread that reads for 8 threads is faster; on one it only takes time.

@@ -13,9 +13,11 @@ using ::testing::Not;
 
 HOLDFAST_ON_EACH_SERVER(CommandLine);
 
-// More than a search looks at, unless it must look at all.
+// More than a search looks at, unless it must look at all. They are no locks by their names: what
+// may be another library's costs a look at each.
 void fill(const private_server& server) {
-  server.command({"EVAL", "for i = 1, 260000 do redis.call('SET', 'foreign ' .. i, '') end", "0"});
+  server.command(
+      {"EVAL", "for i = 1, 260000 do redis.call('SET', 'hf:counter:{' .. i .. '}', '1') end", "0"});
 }
 
 TEST_P(CommandLine, ListsHeldLocksAmongManyKeysFromTheirIndex) {
@@ -86,8 +88,11 @@ TEST_P(CommandLine, LooksAtEveryKeyWhenItIsAskedTo) {
   EXPECT_EQ(listed.how, exited(0)) << "nothing that it set out to look at is missing";
   const auto told = json::parse(holdfast_at(server, {"ls", "--json"}).output);
   EXPECT_EQ(told["complete"], false);
-  EXPECT_THAT(holdfast_at(server, {"ls", "--scan"}).output, HasSubstr("hidden"));
-  EXPECT_THAT(holdfast_at(server, {"ls", "--all-dialects"}).output, HasSubstr("hidden"));
+  for (const auto* const search : {"--scan", "--all-dialects"}) {
+    const auto all = holdfast_at(server, {"ls", search});
+    EXPECT_THAT(all.output, HasSubstr("hidden")) << search;
+    EXPECT_EQ(all.how, exited(0)) << search << " was cut short";
+  }
 }
 
 }  // namespace

@@ -128,8 +128,8 @@ TEST_P(Waiting, ThreadsOfAClientPassTheLockOnWithGrowingTokens) {
   EXPECT_LT(scripts_called() - before, 4000) << "most hand-overs need no server";
 }
 
-// Which of its turn a hold is, its token tells. Each is a round trip at least: few fit into some
-// milliseconds.
+// Which of its turn a hold is, its token tells. Each is a round trip at least: few fit into the 5
+// ms of a turn, and without that end nearly all would be of one.
 TEST_P(Waiting, ThreadsOfAClientPassTheLockOnForAWhileOnly) {
   constexpr std::uint64_t minors = 2048;
   const auto lock = redis().mutex("a");
@@ -138,7 +138,7 @@ TEST_P(Waiting, ThreadsOfAClientPassTheLockOnForAWhileOnly) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
-      for (int round = 0; round < 1000; ++round) {
+      for (int round = 0; round < 100; ++round) {
         const auto held = lock.acquire();
         std::ignore = look.status("b");
         longest = std::max(longest.load(), held.token().value() % minors);
@@ -147,7 +147,7 @@ TEST_P(Waiting, ThreadsOfAClientPassTheLockOnForAWhileOnly) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_GT(longest, 0U);
-  EXPECT_LT(longest, minors / 2);
+  EXPECT_LT(longest, 500U);
 }
 
 TEST_P(Waiting, WhoGivesUpLeavesTheQueueAndTheNextIsServed) {

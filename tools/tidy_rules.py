@@ -1,6 +1,7 @@
 """The rules of tools/tidy. Each takes a Project and yields Violations; its docstring says why."""
 
 import ast
+import fnmatch
 import itertools
 import pathlib
 import re
@@ -272,6 +273,21 @@ def mutants_fit(project):
                 yield source.violation(number, "what it changes is not there any more")
 
 
+def mutants_name_tests(project):
+    """Each filter in the first line of a patch of tests/mutants/ is that of a test."""
+    tests = [f"{suite}.{test}" for source in project.sources if source.is_test
+             for suite, test in re.findall(r"\bTEST(?:_[FP])?\(\s*(\w+),\s*(\w+)", source.text)]
+    for source in project.sources:
+        if not source.is_under("tests/mutants") or source.suffix != ".patch":
+            continue
+        caught_by = source.lines[0].partition("caught by: ")[2]
+        for wanted in re.findall(r"[^\s;:]*\w[^\s;:]*", re.sub(r"(^|;) *\S+", ";", caught_by)):
+            # `Each/Suite.Test/kind` of a test with parameters
+            plain = re.sub(r"^[^./]*/", "", re.sub(r"/[^./]*$", "", wanted.lstrip("-")))
+            if not fnmatch.filter(tests, plain):
+                yield source.violation(1, f"there is no test {wanted}")
+
+
 def named_by_key_space(project):
     """Keys and channels are named through a key_space, so that none is the same for all tenants."""
     where = re.compile(r"src/(base/(key_space|lock_key)\.[ch]pp|resp/sample_replies\.hpp|"
@@ -293,4 +309,4 @@ def named_by_key_space(project):
 RULES = (room_direction, outside_headers, public_includes, file_length, function_length,
          line_length, banned_words, host_names, header_hygiene, thread_safety,
          documented_snippets, changelog, api_diff, errors_documented, version, mutants_fit,
-         named_by_key_space)
+         mutants_name_tests, named_by_key_space)

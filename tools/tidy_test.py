@@ -53,7 +53,7 @@ if (true) {
 ```
 """
 
-PATCH = """# Nobody holds anything; caught by: docs_test
+PATCH = """# Nobody holds anything; caught by: net_test *Locks.AreHeld*
 --- a/docs/errors.md
 +++ b/docs/errors.md
 @@ -1,1 +1,1 @@
@@ -70,6 +70,7 @@ CLEAN = {
     "src/base/name.hpp": "// A name.\n#pragma once\n",
     "src/runtime/run.cpp": '#include "base/name.hpp"\n#include "net/clock.hpp"\n',
     "src/net/clock.hpp": "#pragma once\n",
+    "src/net/clock_test.cpp": "TEST_F(Locks, AreHeld) {}\n",
     "src/net/clock.cpp": "int f() { return clock_gettime(0, nullptr); }  // steady_clock::now\n",
     "include/holdfast/client.hpp": CLIENT,
     "include/holdfast/errc.hpp": "#pragma once\nenum class errc {\n  busy = 1,  ///< Held.\n};\n",
@@ -139,6 +140,9 @@ BROKEN = {
     "mutants_fit": [
         ("docs/errors.md", "`busy`: taken.\n", "not there any more"),
         ("tests/mutants/held.patch", PATCH.replace("errors", "error"), "not there any more")],
+    "mutants_name_tests": [
+        ("tests/mutants/held.patch", PATCH.replace("Locks.AreHeld", "Locks.WereHeld"),
+         "no test *Locks.WereHeld*")],
     "named_by_key_space": [
         ("src/net/a.cpp", 'auto key = "hf:{" + name + "}";\n', "for no tenant"),
         ("src/net/a.cpp", "const lock_key key{name};\n", "for no tenant"),

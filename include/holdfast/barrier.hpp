@@ -30,7 +30,9 @@ namespace holdfast {
 ///
 /// Cost: one command for each arrival, two for one that gives up. While waiting, each party asks
 /// again after 2 s (the first) to 60 s. The keys end when nobody waits. At most 10,000 parties that
-/// have passed are remembered, with about 150 bytes each.
+/// have passed are remembered, with about 150 bytes each. The last arrival lets all parties go on
+/// in one step, in which the server serves nobody else: under 1 ms for 100 parties, and 6 to 40 ms
+/// for 1,000, the most there may be.
 ///
 /// What can be lost:
 ///

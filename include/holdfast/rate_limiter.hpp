@@ -35,7 +35,9 @@ struct rate_verdict {
 };
 
 /// A token bucket on the server, on the server's clock. In any time t no more than `burst + rate t`
-/// permits are given out, to all processes together. Permits are not given back after use.
+/// permits are given out, to all processes together. (t in microseconds, rounded up. How long one
+/// permit takes to come back is rounded up to a nanosecond: 900,000 a second are 899,280.) Permits
+/// are not given back after use.
 ///
 /// A call that waits takes its permits at once, and is told from when on it may use them. So nobody
 /// polls, and the order is that of asking. All processes that share a name should use the same rate

@@ -26,8 +26,8 @@ void check_number(std::uint32_t n, const rate_limit& limit) {
   require(n >= 1 && n <= limit.burst, "1 to `burst` permits can be taken");
 }
 
-nanoseconds time_of(double n, const rate_limit& limit) {
-  return nanoseconds{std::llround(n * 1e9 / limit.rate)};
+nanoseconds time_of(std::uint32_t n, const rate_limit& limit) {
+  return n * time_of_one(limit.rate);
 }
 
 struct reservation {
@@ -67,6 +67,10 @@ void check_limit(const rate_limit& limit) {
   require(limit.rate > 0 && limit.rate <= 1e6, "rate must be above 0 and at most a million");
   require(limit.burst >= 1 && limit.burst <= 1'000'000, "burst must be 1 to a million");
   require(limit.burst / limit.rate <= month, "burst / rate must be at most 30 days");
+}
+
+nanoseconds time_of_one(double rate) {
+  return nanoseconds{static_cast<nanoseconds::rep>(std::ceil(1e9 / rate))};
 }
 
 rate_verdict permits::take(std::uint32_t n) const {

@@ -23,6 +23,9 @@ struct permits {
   void wait_for(std::uint32_t n, const acquire_options& options, const std::stop_token& stop) const;
 };
 
+// How long one permit takes to come back at `rate` in a second: never less, by no more than 1 ns.
+nanoseconds time_of_one(double rate);
+
 // Throws failure{errc::invalid_argument} unless there can be such a rate.
 void check_limit(const rate_limit& limit);
 

@@ -58,6 +58,12 @@ class RateScript : public support::server_test {
   void expect_wait(double seconds, const std::variant<microseconds, rate_exceeded, refused>& got) {
     EXPECT_NEAR(wait_of(got), seconds, 2.0);
   }
+  // When all permits are there, less a time that is the same for all.
+  nanoseconds full_at() {
+    const auto text = redis().get(limiter.key);
+    const auto point = text.find('.');
+    return microseconds{std::stoll(text)} + nanoseconds{std::stoll(text.substr(point + 1, 3))};
+  }
   void set_clock(nanoseconds ahead) { clock.set(ahead, *server_); }
   request_id next() { return {client_, ++requests_}; }
 
@@ -81,6 +87,25 @@ TEST_P(RateScript, GivesTheBurstAtOnceAndThenOneAtATime) {
   set_clock(103s);
   EXPECT_EQ(wait_of(take(one)), 0);
   expect_wait(-97, take(one));
+}
+
+// What one permit costs at some rates. Where less is charged, by however little, more are given out
+// than the rate allows for as long as somebody takes them.
+TEST_P(RateScript, ChargesToTheNanosecond) {
+  for (const auto cost : {333'334ns, 100'101ns, 10'102ns, 1'112ns, 1'001ns, 1ns}) {
+    redis().command({"DEL", limiter.key});
+    EXPECT_EQ(wait_of(take(4 * one)), 0);
+    const auto before = full_at();
+    constexpr int permits = 300;
+    for (int i = 0; i < permits; ++i) EXPECT_EQ(wait_of(take(cost)), 0);
+    EXPECT_EQ(full_at() - before, permits * cost);
+  }
+}
+
+TEST_P(RateScript, ReservesNoFurtherThanItCanCount) {
+  const auto answer = send(microseconds{1LL << 43}, microseconds{1LL << 50}, next());
+  EXPECT_EQ(answer.word, "due") << "101 days";
+  EXPECT_EQ(send(microseconds{1LL << 43}, microseconds{1LL << 50}, next()).word, "wait");
 }
 
 TEST_P(RateScript, TakesSeveralAtOnce) {

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 constexpr nanoseconds each = 20ms;
 constexpr std::uint64_t burst = 5;
 constexpr nanoseconds all = burst * each;
-// The server counts in quarters of a microsecond.
-constexpr nanoseconds inexact = 2us;
+// When permits are due is said in whole microseconds.
+constexpr nanoseconds inexact = 1us;
 constexpr nanoseconds longest_wait = 400ms;
 
 class rate_watch final : public change_watch {

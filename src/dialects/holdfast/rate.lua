@@ -1,7 +1,8 @@
 -- Takes permits of a rate limiter, or gives them back. What is kept is when all permits will be
 -- there again, so that a limiter that has rested has no key.
 -- KEYS  1 where the answer is remembered
---       2 the limiter: `<when all permits are there> <when that was written>`, in us
+--       2 the limiter: `<when all permits are there> <when that was written>`, in us; the first
+--         with three decimals
 -- ARGV  1 not-after
 --       2 how long these permits take to come back, in ns; negative: they are given back
 --       3 how long all permits take, in ns
@@ -13,27 +14,35 @@
 --   kept           not given back, since somebody has asked later and was told when his are due:
 --                  they would come on top of his
 --   late, foreign  not executed: after not-after; the key holds no limiter
+-- A double holds the time in us exactly, and not in ns. So this counts the ns that are `left` from
+-- now until all permits are there, a whole number.
 --@include once
-local held, full = call('GET', KEYS[2]), now
+local held, left = call('GET', KEYS[2]), 0
 if held then
-  local ready, written = string.match(held, '^(%d+%.%d+) (%d+)$')
-  if not ready then return {'foreign', now} end
+  local whole, rest, written = string.match(held, '^(%d+)%.(%d%d%d) (%d+)$')
+  if not whole then return {'foreign', now} end
   -- A clock that stepped back must not make anybody wait for it.
-  full = math.max(now, ready - math.max(0, written - now))
+  left = math.max(0, (whole - math.max(now, written + 0)) * 1000 + rest)
 end
-local cost, all = ARGV[2] / 1000, ARGV[3] / 1000
-local gives_back, last_due = cost < 0, math.ceil(full - all)
-full = full + cost
-local wait = math.max(0, math.ceil(full - all - now))
+-- So many whole us, rounded up.
+local function in_us(ns)
+  local rest = math.fmod(ns, 1000)
+  return (ns - rest) / 1000 + (rest > 0 and 1 or 0)
+end
+local cost, all = ARGV[2] + 0, ARGV[3] + 0
+local gives_back, last_due = cost < 0, now + in_us(left - all)
+left = left + cost
+local wait = math.max(0, in_us(left - all))
 local answer
 if gives_back and last_due ~= ARGV[4] + 0 then
   answer = 'kept'
-elseif not gives_back and wait > ARGV[4] + 0 then
+elseif not gives_back and (wait > ARGV[4] + 0 or left >= 9007199254740992) then
   answer = string.format('wait %.0f', wait)
 else
-  if full > now then
-    call('SET', KEYS[2], string.format('%.3f %.0f', full, now), 'PXAT',
-      string.format('%.0f', math.ceil(full / 1000)))
+  if left > 0 then
+    local rest = math.fmod(left, 1000)
+    call('SET', KEYS[2], string.format('%.0f.%03d %.0f', now + (left - rest) / 1000, rest, now),
+      'PXAT', string.format('%.0f', math.ceil((now + in_us(left)) / 1000)))
   else
     --@include may_remember
     call('DEL', KEYS[2])

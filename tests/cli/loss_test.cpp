@@ -114,7 +114,7 @@ TEST_P(CommandLine, HolderStoppedPastTheLeaseTerminatesTheGroupWhenItGoesOn) {
       server, {"run", "--lease", "500ms", "--grace", "100ms", "a", "--", "sh", "-c", stubborn}));
   ASSERT_TRUE(program.wait_for_output("."));
   const auto [child, grandchild] = ids(program.output());
-  program.signal(SIGSTOP);
+  support::freeze(program.pid());
   EXPECT_EQ(holdfast_at(server, {"run", "--wait", "30s", "a", "--", "true"}).how, exited(0))
       << "the lease ends at the server";
   EXPECT_FALSE(support::is_gone(child));

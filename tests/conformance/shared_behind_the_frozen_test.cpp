@@ -35,7 +35,7 @@ TEST_P(SharedBehindTheFrozen, AReaderComesInBesideAReader) {
   auto writer = somebody_who_wants([](const client& own) { return own.rw("a").exclusive(); });
   (void)writer.heard();
   ASSERT_TRUE(waits("a", 1));
-  writer.signal(SIGSTOP);
+  writer.freeze();
   const auto before = net::now();
   const auto second = another_client().rw("a").shared().try_acquire({.timeout = generous});
   EXPECT_TRUE(second);
@@ -48,7 +48,7 @@ TEST_P(SharedBehindTheFrozen, AWriterThatThawsIsServed) {
   auto writer = somebody_who_wants([](const client& own) { return own.rw("a").exclusive(); });
   (void)writer.heard();
   ASSERT_TRUE(waits("a", 1));
-  writer.signal(SIGSTOP);
+  writer.freeze();
   {
     const auto second = another_client().rw("a").shared().try_acquire({.timeout = generous});
     EXPECT_TRUE(second);
@@ -66,7 +66,7 @@ TEST_P(SharedBehindTheFrozen, APermitIsGivenPastOneThatWantsMore) {
       [](const client& own) { return own.semaphore("a", {.permits = 3}).permits(3); });
   (void)greedy.heard();
   ASSERT_TRUE(waits("a", 1));
-  greedy.signal(SIGSTOP);
+  greedy.freeze();
   const auto before = net::now();
   EXPECT_TRUE(licences.try_acquire({.timeout = generous}));
   EXPECT_LT(net::now() - before, soon);
@@ -101,7 +101,7 @@ TEST_P(SharedBehindTheFrozen, AChangeIsMadePastAnotherOne) {
   }};
   (void)changing.heard();
   ASSERT_TRUE(waits("a", 1));
-  changing.signal(SIGSTOP);
+  changing.freeze();
   const auto before = net::now();
   EXPECT_TRUE(another_client()
                   .mode_lock("a")

@@ -110,14 +110,17 @@ TEST_P(WaitingBehindTheDead, AFrozenWaiterCostsOneClaim) {
     EXPECT_TRUE(waits(name, 1));
     std::thread next{[&] { (void)another_client().mutex(name).acquire({.timeout = 30s}); }};
     EXPECT_TRUE(waits(name, 2));
-    frozen.signal(SIGSTOP);
+    frozen.freeze();
     const auto before = net::now();
     EXPECT_TRUE(held.release());
     const auto claimed = server().command({"PTTL", "hf:{" + name + "}"}).number;
     next.join();
+    const auto took = net::now() - before;
     // Else the claim had ended, and it was free or the next one's already.
     const bool was_claimed = claimed > 0 && claimed <= 1000;
-    return was_claimed ? nanoseconds{net::now() - before} : shows_nothing;
+    if (!was_claimed) return shows_nothing;
+    EXPECT_GT(took, 900ms) << "the frozen one had the lock";
+    return nanoseconds{took};
   };
   EXPECT_TRUE(is_once_within(1900ms, round)) << "a claim of a second, but not two";
 }

@@ -335,7 +335,7 @@ TEST_P(Waiting, AFrozenKeeperCostsOneLease) {
     parent.sleep_until_killed();
   }};
   (void)keeper.heard();
-  keeper.signal(SIGSTOP);
+  keeper.freeze();
   EXPECT_EQ(server().command({"EXISTS", "hf:{a}"}).number, 1) << "else nothing was tested";
   const auto before = net::now();
   EXPECT_TRUE(another_client().mutex("a").try_acquire({.timeout = 30s}));

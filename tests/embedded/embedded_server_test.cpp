@@ -110,7 +110,7 @@ TEST_P(EmbeddedServer, IsNoChildThatWaitFinds) {
 TEST_P(EmbeddedServer, EndsEvenWhenFrozen) {
   std::optional<embedded_server> server(std::in_place, options());
   const auto pid = server->pid();
-  ::kill(pid, SIGSTOP);
+  support::freeze(pid);
   server.reset();
   EXPECT_TRUE(is_gone(pid));
 }

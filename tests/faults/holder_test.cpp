@@ -7,6 +7,7 @@
 #include "faults/fenced_register.hpp"
 #include "support/child_process.hpp"
 #include "support/fault_proxy.hpp"
+#include "support/forked.hpp"
 #include "support/no_thread_left.hpp"
 
 namespace holdfast::faults {
@@ -40,7 +41,7 @@ class holder_process {
     EXPECT_THAT(answer, ::testing::StartsWith("token "));
     return fencing_token{answer.starts_with("token ") ? std::stoull(answer.substr(6)) : 0};
   }
-  void freeze() const { process_.signal(SIGSTOP); }
+  void freeze() const { support::freeze(process_.pid()); }
   void thaw() const { process_.signal(SIGCONT); }
   support::child_process& process() { return process_; }
 

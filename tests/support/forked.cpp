@@ -14,6 +14,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include "net/socket.hpp"
 
@@ -35,6 +37,16 @@ std::optional<std::string> work_of_other_threads() {
     }
   }
   return work;
+}
+
+// Of a process or a thread; X when there is none (any more).
+char state_of(const std::filesystem::path& which) {
+  std::ifstream status(which / "stat");
+  std::string text;
+  std::getline(status, text);
+  // "pid (name) state ...", and the name may contain anything.
+  const auto name_end = text.rfind(") ");
+  return name_end == std::string::npos ? 'X' : text[name_end + 2];
 }
 
 // Returns when no other thread has run for 10 ms, or after 2 s when they never rest.
@@ -100,6 +112,8 @@ void forked::signal(int number) const {
   if (status_ < 0) ::kill(pid_, number);
 }
 
+void forked::freeze() const { support::freeze(pid_); }
+
 void forked::kill9() {
   signal(SIGKILL);
   wait();
@@ -115,12 +129,22 @@ int forked::wait() {
 }
 
 bool is_gone(pid_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(status, text);
-  // "pid (name) state ...", and the name may contain anything.
-  const auto name_end = text.rfind(") ");
-  return name_end == std::string::npos || text[name_end + 2] == 'Z' || text[name_end + 2] == 'X';
+  const char state = state_of("/proc/" + std::to_string(pid));
+  return state == 'Z' || state == 'X';
+}
+
+void freeze(pid_t pid) {
+  ::kill(pid, SIGSTOP);
+  const bool stopped = eventually([threads = "/proc/" + std::to_string(pid) + "/task"] {
+    std::error_code is_over;
+    for (const auto& thread : std::filesystem::directory_iterator(threads, is_over)) {
+      if (std::string_view{"TtZX"}.find(state_of(thread.path())) == std::string_view::npos) {
+        return false;
+      }
+    }
+    return true;
+  });
+  if (!stopped) throw std::runtime_error("a process does not stop");
 }
 
 }  // namespace holdfast::support

@@ -42,6 +42,7 @@ class forked {
   pid_t pid() const noexcept { return pid_; }
   std::string heard();  // the next line; throws when none comes in time
   void signal(int number) const;
+  void freeze() const;
   void kill9();
 
   // The exit status: 0 when the function returned, 1 when it threw, 128 + n when killed by signal
@@ -58,5 +59,9 @@ class forked {
 // True when no process with this id runs any more. (A dead one whose parent has not noticed counts
 // as gone: in a container nobody may ever notice.)
 bool is_gone(pid_t pid);
+
+// SIGSTOP to a process, which need not be a child. Returns when none of its threads runs any more:
+// kill() returns when the first of them knows, and others may run on for some milliseconds.
+void freeze(pid_t pid);
 
 }  // namespace holdfast::support

@@ -229,7 +229,7 @@ std::string private_server::log() const { return state_->log(); }
 
 std::string private_server::tcp_url() const { return state_->tcp_url(); }
 
-void private_server::freeze() { ::kill(pid(), SIGSTOP); }
+void private_server::freeze() { support::freeze(pid()); }
 void private_server::thaw() { ::kill(pid(), SIGCONT); }
 
 void private_server::restart() {

@@ -1,24 +1,16 @@
 #include "faults/runs/crew.hpp"
 
-#include <sys/wait.h>
-
-#include <cerrno>
 #include <csignal>
 #include <stdexcept>
 #include <utility>
+
+#include "support/forked.hpp"
 
 namespace holdfast::faults {
 
 namespace {
 constexpr std::size_t processes = 4;
 constexpr milliseconds longest_end{60'000};
-
-// All its threads. It has not ended: that would not be told here.
-void wait_until_stopped(pid_t process) {
-  siginfo_t how{};
-  while (::waitid(P_PID, id_t(process), &how, WSTOPPED) < 0 && errno == EINTR) {
-  }
-}
 
 }  // namespace
 
@@ -60,8 +52,7 @@ void crew::kill(std::size_t which) {
 void crew::freeze(std::size_t which) {
   const auto& one = workers_.at(which);
   const auto before = time_now();
-  one->signal(SIGSTOP);
-  wait_until_stopped(one->pid());
+  support::freeze(one->pid());
   log_.record(
       {.time = before, .what = history::kind::frozen, .process = one->pid(), .until = time_now()});
 }

@@ -109,7 +109,7 @@ class pair_round {
   }
 
   void play() {
-    const auto state = run_.below(6);
+    const auto state = run_.below(7);
     const bool same = std::string(first_.family) == other_.family;
     if ((state < 2 || state == 3) && same) return;
     switch (state) {
@@ -121,6 +121,8 @@ class pair_round {
         return latch_or_barrier_there();
       case 3:
         return just_expired(false);
+      case 4:
+        return just_opened();
       default:
         return just_expired(true);
     }

@@ -244,6 +244,25 @@ TEST_P(QueueScript, GivesALockThatEndedToTheFirstWhoeverAsks) {
   EXPECT_TRUE(owns(first));
 }
 
+// As when the first two are frozen, so that the one that was told to ask has not.
+TEST_P(QueueScript, LetsOneThatFindsALockFreeAskNext) {
+  claim mine = claims.next();
+  redis().must_acquire(mine);
+  const auto channel = listen(2);
+  std::vector<claim> frozen;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    frozen.push_back(next_waiting(others));
+    EXPECT_EQ(must_wait(frozen.back()).place, i);
+  }
+  claim last = next_waiting(claims, wakeup_way::poll);
+  EXPECT_EQ(must_wait(last).place, 5U);
+  end_the_lease();
+  const auto told = must_wait(last);
+  EXPECT_TRUE(owns(frozen[0]));
+  EXPECT_EQ(told.place, 1U);
+  EXPECT_EQ(told.remaining, longest_claim);
+}
+
 // He asks because the lease of the owner has ended, and is alone.
 TEST_P(QueueScript, GivesALockThatEndedToTheFirstWhenHeAsks) {
   claim mine = claims.next();

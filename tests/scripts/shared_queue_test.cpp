@@ -134,6 +134,59 @@ TEST_P(SharedQueue, PassesEachOfSeveralAfterItsOwnTime) {
   EXPECT_TRUE(granted_to(next_one));
 }
 
+// Several of one process freeze together, so after the first all must prove at once that they live.
+TEST_P(SharedQueue, PassesManyThatDoNotAnswerInAFewOfTheirTimes) {
+  claim reader = in_mode('r'), next_one = waiting(in_mode('r'));
+  ASSERT_TRUE(granted_to(reader));
+  std::vector<claim> writers;
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    writers.push_back(frozen(in_mode('x'), milliseconds{200}));
+    ASSERT_EQ(place_of(writers.back()), i);
+  }
+  ASSERT_EQ(place_of(next_one), 40U);
+  int rounds = 0;
+  while (!granted_to(next_one)) {
+    ASSERT_LE(++rounds, 4);
+    outlast(milliseconds{200});
+    auto answer = shared().acquire(next_one);
+    while (std::holds_alternative<unfinished>(answer)) answer = shared().acquire(next_one);
+    if (const auto* const where = std::get_if<queued>(&answer)) {
+      EXPECT_EQ(where->place, 1U) << "it leaves nobody who is silent time to ask first";
+    }
+  }
+}
+
+// Those that fit may be frozen, too: each of them is told, and leaves those before it time to ask.
+TEST_P(SharedQueue, TellsEachThatFitsWhenToAsk) {
+  claim writer = in_mode('p'), null = in_mode('c'), first = frozen(in_mode('x')),
+        second = waiting(in_mode('r'), wakeup_way::channel),
+        third = waiting(in_mode('r'), wakeup_way::channel);
+  ASSERT_TRUE(granted_to(writer) && granted_to(null));
+  ASSERT_EQ(place_of(first), 0U);
+  ASSERT_EQ(place_of(second), 1U);
+  ASSERT_EQ(place_of(third), 2U);
+  shared().release(writer);
+  EXPECT_EQ(heard(), next(second, "500"));
+  EXPECT_EQ(heard(), next(third, "520"));
+}
+
+// One that is too far back to be seen asks by itself, and need not wait once more then.
+TEST_P(SharedQueue, AsksForTheProofWhereManyWaitBehind) {
+  claim writer = in_mode('p'), null = in_mode('c');
+  ASSERT_TRUE(granted_to(writer) && granted_to(null));
+  std::vector<claim> writers;
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    writers.push_back(frozen(in_mode('x')));
+    ASSERT_EQ(place_of(writers.back()), i);
+  }
+  claim last = waiting(in_mode('r'));
+  ASSERT_EQ(place_of(last), 20U);
+  shared().release(writer);
+  EXPECT_EQ(heard_by_the_frozen(), next(writers[0], "0"));
+  outlast(writers[0].lease);
+  EXPECT_EQ(place_of(last), 1U) << "the first has had its time";
+}
+
 // Otherwise those behind it would wait twice for one that is frozen: until its time to prove that
 // it lives is over, and until its provisional grant is, if it fits meanwhile.
 TEST_P(SharedQueue, GrantsAWaiterThatDoesNotAnswerWhatIsLeftOfItsTime) {

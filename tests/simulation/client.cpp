@@ -120,10 +120,12 @@ void client::plan_mishaps() {
   }
 }
 
-void client::freeze(nanoseconds most) {
+void client::freeze(nanoseconds most) { stop_for(world_.chance().time_up_to(most)); }
+
+void client::stop_for(nanoseconds time) {
   world_.count(fault::frozen);
   disturb();
-  frozen_until_ = world_.now() + world_.chance().time_up_to(most);
+  frozen_until_ = world_.now() + time;
   tell({.what = history::kind::frozen});
   later(frozen_until_, [this] {
     tell({.what = history::kind::thawed});

@@ -31,6 +31,7 @@ class client {
   void cancel();
   void disturb();
   void freeze(nanoseconds most);
+  void stop_for(nanoseconds time);
   void break_connection();
   // The way between it and the server, alone, is not what it was.
   void afflict(trouble what, monotonic_time until);

@@ -26,7 +26,9 @@ constexpr nanoseconds prompt = prompt_for(0);
 // L2: on top of the time for which a waiter may stay silent, since his clock may be slow.
 constexpr nanoseconds slack = 100ms;
 // Of so many in front of the queue it is looked at when they should come in.
-constexpr std::size_t most_turns = 16;
+constexpr std::size_t most_turns = 40;
+// L1: each of those before it that are gone costs a provisional grant, and one who asks then.
+constexpr nanoseconds each_that_is_gone = dialects::longest_claim + prompt_for(1);
 
 }  // namespace
 
@@ -133,7 +135,7 @@ void promises::reconsider(monotonic_time now) {
   std::uint32_t dead = 0;
   for (std::size_t i = 0; i < std::min(queue_.size(), most_turns); ++i) {
     const auto& one = queue_[i];
-    turn next{.owner = one.owner, .dead = dead};
+    turn next{.owner = one.owner, .dead = dead, .place = i};
     const auto opens = opens_in(one, ahead);
     if (opens) next.opens_at = looked_at_ + *opens;
     if (next.opens_at <= now) {
@@ -143,6 +145,7 @@ void promises::reconsider(monotonic_time now) {
         next.since = before->open_since();
         next.by_expiry = before->was_opened_by_expiry();
         next.dead = std::max(dead, before->dead);
+        next.place = before->place;
       } else if (next.opens_at > looked_at_) {
         next.since = next.opens_at;
         next.by_expiry = true;
@@ -399,9 +402,9 @@ void promises::waits(const place& where, monotonic_time now) {
                            where.told_at - where.asked_at <= round_trip &&
                            granted_last_at_ <= where.asked_at &&
                            !is_disrupted_since(where.asked_at) && !is_set_since(where.asked_at);
-  nanoseconds bound =
-      undisturbed ? prompt_for(where.before) : leasing::ask_bound(where.before) + slack;
-  bound += dialects::longest_claim * static_cast<milliseconds::rep>(own->dead);
+  const auto place = own->dead > 0 ? std::max(where.before, own->place) : where.before;
+  nanoseconds bound = undisturbed ? prompt_for(where.before) : leasing::ask_bound(place) + slack;
+  bound += each_that_is_gone * static_cast<milliseconds::rep>(own->dead);
   if (now - std::max(own->open_since(), undisturbed ? where.told_at : where.calm_since) <= bound) {
     return;
   }

@@ -187,7 +187,8 @@ class promises {
     monotonic_time opens_at = monotonic_time::max();
     std::optional<monotonic_time> since{};
     bool by_expiry = false;
-    std::uint32_t dead = 0;  // who stood ahead of it meanwhile
+    std::uint32_t dead = 0;   // who stood ahead of it meanwhile
+    std::uint64_t place = 0;  // when it could come in
 
     bool is_open(monotonic_time now) const { return since || now > opens_at; }
     monotonic_time open_since() const { return since ? *since : opens_at; }

@@ -26,6 +26,8 @@ struct scenario {
   // Clients' clocks are faster or slower than the server's by up to so many millionths: all that is
   // allowed for.
   std::int64_t drift = 10'000;
+  // When so many wait, all but the last are frozen for longer than any wait may take.
+  std::uint64_t freezes_a_row_of = 0;
   // This client is told to stop when so many events have happened.
   struct stop {
     std::uint64_t client = 0;

@@ -149,6 +149,20 @@ TEST_P(SimulationOf, IsNotMisledByReplicas) {
   EXPECT_GT(repeated, seeds / 4);
 }
 
+// Several of one process freeze together, and the living one behind them may be too far back for
+// anybody to tell it.
+TEST_P(SimulationOf, PassesARowOfFrozenWaiters) {
+  for (std::uint64_t seed = 1; seed <= usually(40); ++seed) {
+    const auto row = 2 + seed % 29;
+    const auto result = simulation::simulate({.seed = seed,
+                                              .of = GetParam(),
+                                              .faults = false,
+                                              .clients = row + 4,
+                                              .freezes_a_row_of = row});
+    ASSERT_EQ(result.violation, "") << "seed " << seed;
+  }
+}
+
 // Three clients who want the lock once. Each of them is stopped after each event of the run, and
 // all must be served all the same.
 TEST_P(SimulationOf, BearsACancellationAtEveryEvent) {

@@ -20,6 +20,7 @@ constexpr nanoseconds fault_phase = 8s;
 constexpr std::uint64_t most_clients = 5, most_in_a_crowd = 50;
 constexpr microseconds longest_step = 5s;
 constexpr nanoseconds long_use = 10s;
+constexpr nanoseconds freeze_of_a_row = 200s;
 
 // In the healing phase nobody dies any more, so each waiter is served after all of these before
 // it: whoever has the lock keeps it for a lease (3 s; a clock set back makes it last longer) and a
@@ -193,6 +194,19 @@ void world::freeze_the_first() {
       clients_, [&](const auto& one) { return is_in_the_way && one->lives_as(queue[0].owner); });
   if (first == clients_.end()) return at(now_ + 20ms, [this] { freeze_the_first(); });
   (*first)->freeze(longest_freeze());
+}
+
+void world::freeze_a_row() {
+  const auto& queue = promises_.queue();
+  if (queue.size() < scenario_.freezes_a_row_of) {
+    if (!is_over()) at(now_ + 20ms, [this] { freeze_a_row(); });
+    return;
+  }
+  for (std::size_t i = 0; i + 1 < queue.size(); ++i) {
+    for (const auto& one : clients_) {
+      if (one->lives_as(queue[i].owner)) one->stop_for(freeze_of_a_row);
+    }
+  }
 }
 
 void world::trouble_a_link() {
@@ -462,7 +476,11 @@ outcome world::run() {
     at(begin_of_time + dice_.time_up_to(50ms), [one = clients_.back().get()] { one->begin(); });
   }
   plan_faults();
-  const auto end = faults_end_ + healing_phase(std::max(count, most_clients), longest_use());
+  auto end = faults_end_ + healing_phase(std::max(count, most_clients), longest_use());
+  if (scenario_.freezes_a_row_of > 0) {
+    at(begin_of_time, [this] { freeze_a_row(); });
+    end += freeze_of_a_row;
+  }
   while (!is_over() && events_.next_due() <= end) step();
   finish();
   return result_;

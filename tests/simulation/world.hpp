@@ -87,6 +87,7 @@ class world {
   void trouble_a_link();
   void refuse_writes();
   void freeze_the_first();
+  void freeze_a_row();
   void damage_the_counter();
   void mend_the_counter();
   void fail_over();

@@ -17,8 +17,9 @@
 --   major > 0                   granted, for the lease asked for
 --   -n <= 0                     somebody else holds it for another n ms
 --   {"queued", place, ms, ticket, server time, new}
---                               the same, and the request waits behind `place` others; new is 1
---                               where it had no place until now
+--                               the same, and the request waits behind `place` others, or behind
+--                               as many as may ask before it, where others should have and have
+--                               not; new is 1 where it had no place until now
 --   {"mine", major, ms}         this request has been granted before; ms are in force now
 --   {"more"}                    so many who waited are gone that finding the next takes another try
 --   {"full", limit}             too many wait already
@@ -109,7 +110,9 @@ if queued and not refusal then
       call('HDEL', KEYS[3], member)
       return {'full', ARGV[7]}
     end
-    return {'queued', call('ZRANK', KEYS[2], member) or 0, claim + 0, ticket, now, new}
+    -- Those before it should have found the lock free, and have not asked: it asks next.
+    place = math.min(call('ZRANK', KEYS[2], member) or 0, 1)
+    return {'queued', place, claim + 0, ticket, now, new}
   end
 end
 if queued and ARGV[5] and not winner then

@@ -132,7 +132,7 @@ if waits then
   waiting = true
 end
 
-local granted, more, grace = major, false, nil
+local granted, more, grace, overdue = major, false, nil, false
 local comes_in = not granted and fits(mode, weight, limit, old)
 if waiting then
   --@include pass_on
@@ -174,4 +174,6 @@ if full and call('ZCARD', KEYS[2]) > ARGV[11] + 0 then
 end
 if ticket < 0 then ticket = ticket + 4503599627370496 end
 local place = call('ZRANK', KEYS[2], member) or 0
+-- It need not leave those before it time to ask, but for the first.
+if overdue then place = math.min(place, 1) end
 return {'queued', place, remaining, string.format('%.0f', ticket), now, new}

@@ -30,7 +30,7 @@ call('UNLINK', KEYS[1])
 for mode in pairs(held) do held[mode] = 0 end
 summary, sweep, earliest, latest = nil, nil, 0, 0
 local me, lease, comes_in = nil, nil, false
-local more, grace = false, nil
+local more, grace, overdue = false, nil, false
 --@include fits
 --@include put
 --@include draw

@@ -25,7 +25,7 @@ if entry and not changed then
   end
 end
 local me, lease, comes_in = nil, nil, false
-local more, grace = false, nil
+local more, grace, overdue = false, nil, false
 --@include server_time
 local now_ms = math.floor(now / 1000)
 -- Passes when memory is short, and lets what follows pass.

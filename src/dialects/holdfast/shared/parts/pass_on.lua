@@ -2,8 +2,9 @@
 -- of its own. Stops at the first that must wait. Needs `now`, and draw's `time_text`; `me`, a
 -- request that need not be told and gets its whole `lease`, or nil; and `comes_in`, whether `me`
 -- fits what is held. Sets `mine` to the answer for `me` when it is among them, `more` when this
--- gave up looking to keep the script short, `refusal` as draw does, and `grace`: for how many ms
--- the first that must wait may still prove that it lives. `more` and `grace` must be there before.
+-- gave up looking to keep the script short, `refusal` as draw does, `grace`: for how many ms the
+-- first that must wait may still prove that it lives, and `overdue`: those in front of `me` should
+-- have asked before it. `more`, `grace` and `overdue` must be there before.
 --
 -- A waiter that does not fit keeps others waiting that do, and nobody knows whether it lives: its
 -- connection may outlast a process that is frozen. So it is told to ask at once, and when that was
@@ -11,9 +12,14 @@
 -- provisional grant lasts, it leaves the queue. Should it live after all, it comes back to its old
 -- place, with its ticket. Where it fits before that, its provisional grant ends with that time, so
 -- that those behind it wait for one and not for two.
+--
+-- Waiters that could pass may be frozen as well, so each of the first 20 that fits is told when to
+-- ask. And waiters of one process freeze together: where one has been silent for too long, all of
+-- the first 20 must prove at once that they live.
 --@include channels
 local looked, raised, major = 0, false, nil
 local mine, refusal = nil, nil
+local heirs = nil  -- of the first, until somebody comes in
 -- What stands in the queue: request, mode, weight, limit, what it replaces, claim, way, proof.
 local function read_waiter(member)
   local request, mode, weight, limit, replaced, claim, way, proof = string.match(member,
@@ -22,14 +28,39 @@ local function read_waiter(member)
   if mode == 's' then limit = redis.pcall('GET', KEYS[5]) or limit end
   return request, mode, weight + 0, tonumber(limit) or 0, replaced, claim, way, proof
 end
--- Of the few behind the first, one that fits what is held: its request, where it can be told.
-local function find_heir()
-  for _, member in ipairs(redis.pcall('ZRANGE', KEYS[2], '1', '8')) do
+-- Asks a waiter to prove that it lives. Returns how many heard it; no number: we may not publish.
+local function ask_for_proof(member, request, heard)
+  local channel = channels .. string.sub(request, 1, 32)
+  local listeners = redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 0')
+  if type(listeners) == 'number' then
+    redis.pcall('HSET', KEYS[3], member, heard .. ':' .. time_text)
+    redis.pcall('PEXPIRE', KEYS[3], '180000')  -- it may have been lost
+  end
+  return listeners
+end
+-- Of the few behind the first, the requests that fit what is held; '' stands for a poller. Those
+-- that do not fit are asked for a proof where some are overdue.
+local function find_heirs()
+  local found = {}
+  for _, member in ipairs(redis.pcall('ZRANGE', KEYS[2], '1', '19')) do
     local request, mode, weight, limit, replaced, _, way = read_waiter(member)
     local old = request and replaced ~= '' and living(replaced) or nil
     local has_all = request and (replaced == '' or old)
-    if has_all and fits(mode, weight, limit, old) then return request, way end
+    if has_all and fits(mode, weight, limit, old) then
+      found[#found + 1] = way == '-' and request or ''
+    elseif overdue and way == '-' and request ~= me then
+      local heard = redis.pcall('HGET', KEYS[3], member)
+      if type(heard) == 'string' and not string.find(heard, ':', 1, true) then
+        ask_for_proof(member, request, heard)
+      end
+    end
   end
+  return found
+end
+-- Whether somebody behind the first could come in past it. Who stands further back than this looks
+-- perhaps could: it asks by itself before as many seconds have passed.
+local function is_waited_for()
+  return comes_in or call('ZCARD', KEYS[2]) > 20 or #find_heirs() > 0
 end
 -- How many ms of its provisional grant a waiter has had already, since it has not proved that it
 -- lives, and how many that is in all, without a lock_delay.
@@ -107,28 +138,26 @@ while true do
         more = true
         break
       end
+    elseif used > 0 and used >= whole and is_waited_for() then
+      overdue, heirs = true, nil  -- it has had its time
     elseif not fits(mode, weight, limit, old) then
       local is_news = told and (looked > 1 or not me)
       if request == me then break end
       local ends = earliest > now_ms and earliest - now_ms or 60000
-      local heir, heir_way, left, listeners = comes_in and me, nil, nil, 1
-      if not me then heir, heir_way = find_heir() end
+      local left, listeners = nil, 1
+      heirs = heirs or (not me or overdue) and find_heirs() or {}
+      local must_prove = comes_in or not me and (#heirs > 0 or call('ZCARD', KEYS[2]) > 20)
       if way == 'p' then
-        left = heir and 1000 - math.floor((now - heard) / 1000)
+        left = must_prove and whole - used
       elseif poked ~= '' then
-        left = heir and math.min(claim, 1000) - math.floor((now - poked) / 1000)
+        left = must_prove and whole - used
         listeners = is_news and redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 0') or
           redis.pcall('PUBSUB', 'NUMSUB', channel)[2]
-      elseif heir then
-        listeners = redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 0')
-        if type(listeners) == 'number' then
-          left = math.min(claim, 1000)
-          redis.pcall('HSET', KEYS[3], member, heard .. ':' .. time_text)
-          redis.pcall('PEXPIRE', KEYS[3], '180000')  -- it may have been lost
-        else
-          -- We may not publish: those in front ask every 2 s.
-          left = 3000 - math.floor((now - heard) / 1000)
-        end
+      elseif must_prove then
+        listeners = ask_for_proof(member, request, heard)
+        left = math.min(claim, 1000)
+        -- We may not publish: those in front ask every 2 s.
+        if type(listeners) ~= 'number' then left = 3000 - math.floor((now - heard) / 1000) end
       elseif is_news then
         -- It is told when the first lease of those in its way ends, since that may be new.
         listeners = redis.pcall('PUBLISH', channel, 'next ' .. request .. ' ' .. ends)
@@ -137,14 +166,14 @@ while true do
       end
       if listeners ~= 0 and not (left and left <= 0) then
         grace = left or nil
-        if heir_way == '-' then
-          redis.pcall('PUBLISH', channels .. string.sub(heir, 1, 32),
-            'next ' .. heir .. ' ' .. math.min(left, ends))
+        for i, heir in ipairs(left and not me and heirs or {}) do
+          if heir ~= '' then
+            redis.pcall('PUBLISH', channels .. string.sub(heir, 1, 32),
+              'next ' .. heir .. ' ' .. math.min(left + 20 * (i - 1), ends))
+          end
         end
         break
       end
-    elseif used > 0 and used >= whole and (comes_in or find_heir()) then
-      -- It has had its time, and somebody behind it has waited for that.
     else
       if used > 0 and used < whole then claim = claim - used end
       if major then
@@ -173,6 +202,8 @@ while true do
       if listeners > 0 then
         local lasts = request == me and lease or claim
         local until_ms = put(request, mode, weight, text, now_ms + lasts, replaced, old)
+        heirs = nil
+        overdue = overdue or told and comes_in
         if request == me then mine = old and {'mine', text, until_ms - now_ms} or major end
       end
     end

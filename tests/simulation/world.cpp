@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dialects/catalog.hpp"
+#include "lease/waiting_times.hpp"
 #include "simulation/client.hpp"
 #include "simulation/meddling.hpp"
 #include "simulation/telling.hpp"
@@ -202,10 +203,34 @@ void world::freeze_a_row() {
     if (!is_over()) at(now_ + 20ms, [this] { freeze_a_row(); });
     return;
   }
+  row_.last = queue.back().owner;
+  row_.since = now_;
   for (std::size_t i = 0; i + 1 < queue.size(); ++i) {
+    row_.frozen.push_back(queue[i].owner);
     for (const auto& one : clients_) {
       if (one->lives_as(queue[i].owner)) one->stop_for(freeze_of_a_row);
     }
+  }
+}
+
+// L1: each of the row costs no more than a provisional grant and one that asks then; where several
+// may hold the lock, 20 of them cost no more after the first. Before that the last may be silent
+// for as long as its place says, unless it is near enough to be told.
+void world::look_behind_the_row() {
+  const auto& queue = promises_.queue();
+  const auto last = std::ranges::find(queue, row_.last, &waiter::owner);
+  if (row_.frozen.empty() || last == queue.end()) return;
+  const bool others_hold = std::ranges::any_of(promises_.holders(), [&](const holder& one) {
+    return std::ranges::find(row_.frozen, one.owner) == row_.frozen.end();
+  });
+  if (others_hold && !promises_.fits(*last)) row_.since = now_;
+  const auto many = row_.frozen.size();
+  const bool is_shared = kind_.name != "mutex";
+  const auto silent = is_shared && many < 20 ? milliseconds{2s} : leasing::ask_bound(many);
+  const auto grants = is_shared ? std::min(many, 3 + many / 20) : many;
+  const auto each = dialects::longest_claim + 60ms;
+  if (now_ - row_.since > silent + 1s + each * static_cast<milliseconds::rep>(grants)) {
+    promises_.violated("L1: those that are frozen cost more than a provisional grant each");
   }
 }
 
@@ -429,6 +454,7 @@ void world::step() {
   if (scenario_.cancel && scenario_.cancel->after == result_.events) {
     clients_.at(scenario_.cancel->client)->cancel();
   }
+  look_behind_the_row();
   for (const auto& one : clients_) {
     if (const auto& where = one->stands_at()) promises_.waits(*where, now_);
     if (const auto& since = one->keeps_since()) promises_.kept(*since, now_);

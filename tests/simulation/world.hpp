@@ -88,6 +88,7 @@ class world {
   void refuse_writes();
   void freeze_the_first();
   void freeze_a_row();
+  void look_behind_the_row();
   void damage_the_counter();
   void mend_the_counter();
   void fail_over();
@@ -127,6 +128,13 @@ class world {
   promises promises_;
   event_queue events_;
   std::vector<std::unique_ptr<client>> clients_;
+  // The requests that were frozen, the one behind them, and since when none but these keep it
+  // waiting.
+  struct {
+    std::vector<std::string> frozen{};
+    std::string last{};
+    monotonic_time since{};
+  } row_;
   std::vector<std::string> messages_;  // of one command
   outcome result_;
 };

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "conformance/conformance.hpp"
 #include "support/forked.hpp"
@@ -41,6 +42,25 @@ TEST_P(SharedBehindTheFrozen, AReaderComesInBesideAReader) {
   EXPECT_TRUE(second);
   EXPECT_LT(net::now() - before, soon);
   EXPECT_TRUE(reading.held());
+}
+
+TEST_P(SharedBehindTheFrozen, AReaderComesInPastARowOfWriters) {
+  constexpr int many = 12;
+  const auto reading = redis().rw("a", {.fair = true}).shared().acquire();
+  support::forked writers{[&](const auto& parent) {
+    const client own{server().url()};
+    const auto target = own.rw("a", {.fair = true}).exclusive();
+    std::vector<std::thread> waiting;
+    for (int i = 0; i < many; ++i) waiting.emplace_back([&] { (void)target.acquire(); });
+    parent.tell("waits");
+    parent.sleep_until_killed();
+  }};
+  (void)writers.heard();
+  ASSERT_TRUE(waits("a", many));
+  writers.freeze();
+  const auto before = net::now();
+  EXPECT_TRUE(another_client().rw("a").shared().try_acquire({.timeout = generous}));
+  EXPECT_LT(net::now() - before, soon) << "two provisional grants, and not twelve";
 }
 
 TEST_P(SharedBehindTheFrozen, AWriterThatThawsIsServed) {

@@ -46,16 +46,13 @@ tls_options as_options(const tls_arguments& given) {
   return options;
 }
 
-std::string first_line(const std::string& path) {
-  auto file = open_text(path, "password_file", "password file");
+std::string password_in(const std::string& path) {
+  auto line = read_text(path, "password_file", "password file", extent::first_line);
   refuse_if_readable_by_all(path, "password_file", "password file");
-  std::string line;
-  if (!std::getline(file, line) || line.empty()) {
-    throw complaint{bad_configuration, "password_file",
-                    fmt::format("the first line of the password file '{}' is empty", path)};
-  }
-  if (line.back() == '\r') line.pop_back();
-  return line;
+  if (line.ends_with('\r')) line.pop_back();
+  if (!line.empty()) return line;
+  throw complaint{bad_configuration, "password_file",
+                  fmt::format("the first line of the password file '{}' is empty", path)};
 }
 
 void check_failover(const failover_arguments& given) {
@@ -155,12 +152,12 @@ connection_options resolve(const connection_arguments& given) {
   options.tenant = given_or(given.tenant, "HOLDFAST_TENANT");
   options.password_file = if_read_again(given.password_file);
   options.password = given.password_file.empty() ? environment("HOLDFAST_PASSWORD")
-                                                 : first_line(given.password_file);
+                                                 : password_in(given.password_file);
   options.sentinel_username = environment("HOLDFAST_SENTINEL_USER");
   options.sentinel_password_file = if_read_again(given.sentinel_password_file);
   options.sentinel_password = given.sentinel_password_file.empty()
                                   ? environment("HOLDFAST_SENTINEL_PASSWORD")
-                                  : first_line(given.sentinel_password_file);
+                                  : password_in(given.sentinel_password_file);
   options.login_given = !given.username.empty() || !given.password_file.empty();
   options.tls = given.tls;
   options.sentinel_tls = given.sentinel_tls;

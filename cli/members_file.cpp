@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
 #include <string_view>
 
 #include <holdfast/errc.hpp>
@@ -20,10 +21,6 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(begin, line.find_last_not_of(blanks) + 1 - begin);
 }
 
-complaint wrong(const std::string& path, const std::string& why) {
-  return {bad_configuration, "members_file", fmt::format("the members file '{}'{}", path, why)};
-}
-
 client connect_as_it_says(std::string_view url, connection_options how) {
   if (url.find_first_of(blanks) != std::string_view::npos) {
     throw failure{errc::invalid_url,
@@ -37,10 +34,10 @@ client connect_as_it_says(std::string_view url, connection_options how) {
 }  // namespace
 
 std::vector<client> connect_to_listed(const std::string& path, const connection_options& how) {
-  auto file = open_text(path, "members_file", "members file");
+  std::istringstream lines(read_text(path, "members_file", "members file", extent::all));
   std::vector<client> all;
   std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
+  for (int number = 1; std::getline(lines, line); ++number) {
     const auto url = trimmed(line);
     if (url.empty() || url.starts_with('#')) continue;
     if (has_password(url)) refuse_if_readable_by_all(path, "members_file", "members file");
@@ -52,10 +49,11 @@ std::vector<client> connect_to_listed(const std::string& path, const connection_
           fmt::format("line {} of the members file '{}': {}", number, path, why.what())};
     }
   }
-  // Whoever has only heard of some of the members would vote in another quorum than the others.
-  if (file.bad()) throw wrong(path, " cannot be read to its end");
-  if (all.empty()) throw wrong(path, " names no member: it needs a line with the URL of each");
-  return all;
+  if (!all.empty()) return all;
+  throw complaint{
+      bad_configuration, "members_file",
+      fmt::format("the members file '{}' names no member: it needs a line with the URL of each",
+                  path)};
 }
 
 }  // namespace holdfast::cli

@@ -1,14 +1,17 @@
 // Files that people write for the program.
 #pragma once
 
-#include <fstream>
 #include <string>
 
 namespace holdfast::cli {
 
-// Throws `complaint` when the file cannot be read, or other users can write it; `name` is its in
-// JSON, and `what` is the file's for people.
-std::ifstream open_text(const std::string& path, const char* name, const char* what);
+// What is read of a file: a password file has one line, and more may follow as long as it likes.
+enum class extent { first_line, all };
+
+// Throws `complaint` when the file cannot be read, is too long, or other users can write it, and
+// when it is a pipe into which nobody writes; `name` is its in JSON, and `what` is the file's for
+// people.
+std::string read_text(const std::string& path, const char* name, const char* what, extent);
 
 // For files with passwords. Throws `complaint` when every user of this machine can read it, and
 // that can be mended: not where it is another's, or mounted as it is.

@@ -53,6 +53,12 @@ inline finished holdfast_at(const private_server& server, words arguments) {
   return support::run(call_at(server, std::move(arguments)));
 }
 
+// `url` with this login.
+inline std::string logged_in(const std::string& url, const std::string& login) {
+  const auto host = url.find("://") + 3;
+  return url.substr(0, host) + login + "@" + url.substr(host);
+}
+
 inline constexpr ending exited(int code) { return {.exit_code = code, .signal = 0}; }
 
 // The program, which holds a lock until this is destroyed.

@@ -158,12 +158,6 @@ TEST_P(QuorumCommandLine, LongestLeaseIsThatOfTheFleet) {
   EXPECT_THAT(alone.errors, HasSubstr("--member"));
 }
 
-// `url` with this login.
-std::string logged_in(const std::string& url, const std::string& login) {
-  const auto host = url.find("://") + 3;
-  return url.substr(0, host) + login + "@" + url.substr(host);
-}
-
 TEST_P(QuorumCommandLine, MembersOfAFileMayHavePasswordsOfTheirOwn) {
   make(1);
   server(0).command({"ACL", "SETUSER", "shop", "on", ">secret-1", "~*", "&*", "+@all"});

@@ -1,9 +1,12 @@
 // Wrong arguments, addresses, servers and rights: the exit code, the message, and no secret in it.
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
+#include "embedded/directories.hpp"
 #include "support/fake_server.hpp"
 #include "support/listener.hpp"
 
@@ -152,6 +155,47 @@ TEST(Refusals, PasswordFilesThatCannotBeRead) {
   EXPECT_THAT(said.errors, HasSubstr("'/nowhere/at all' cannot be read: No such file"));
   EXPECT_THAT(holdfast({"status", "a", "--password-file", "/dev/null"}).errors,
               HasSubstr("the first line of the password file '/dev/null' is empty"));
+}
+
+TEST(Refusals, FilesThatWouldNeverEnd) {
+  const embedded::private_directory folder;
+  const auto fifo = (folder.path() / "fifo").string();
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  for (const words& option :
+       {words{"--url", "redis://127.0.0.1:1", "--password-file"}, words{"--members-file"}}) {
+    const auto refusal = [&](const std::string& file) {
+      words arguments = {"status", "a"};
+      arguments.insert(arguments.end(), option.begin(), option.end());
+      arguments.push_back(file);
+      const auto said = holdfast(arguments);
+      EXPECT_EQ(said.how, exited(78)) << option.back() << file;
+      return said.errors;
+    };
+    EXPECT_THAT(refusal("/dev/zero"), HasSubstr("'/dev/zero' is longer than 64 KiB"));
+    EXPECT_THAT(refusal(fifo), HasSubstr("fifo' is a pipe that nobody writes to"));
+  }
+}
+
+// As a shell makes them of `<(command)`. One command takes longer than a FIFO waits for a writer.
+TEST_P(CommandLine, FilesMayBePipes) {
+  const auto server = start({.arguments = {"--requirepass", secret}});
+  net::descriptor listener;
+  const auto deaf = at_port(support::listen_on_loopback(listener));
+  const auto said = [&](const std::string& arguments) {
+    auto shell = call({"-c", "exec \"$0\" status a " + arguments, HOLDFAST_PROGRAM});
+    shell.program = "bash";
+    return support::run(shell);
+  };
+  const auto url = " --url " + server.url();
+  const auto echo = "echo " + std::string(secret);
+  for (const auto& arguments :
+       {"--password-file <(" + echo + ")" + url,
+        "--password-file <(\"$0\" status b --url " + deaf + " --connect-timeout 2500ms; " + echo +
+            ")" + url,
+        "--members-file <(echo " + logged_in(server.url(), ":" + std::string(secret)) + ")"}) {
+    const auto seen = said(arguments);
+    EXPECT_EQ(seen.how, exited(0)) << arguments << seen.errors;
+  }
 }
 
 TEST(Refusals, UsersThatWouldBreakTheLineThatIsPrinted) {

@@ -8,7 +8,7 @@ namespace holdfast::cli {
 enum exit_code : int {
   success = 0,
   problem_found = 1,    // doctor or demo found one, release found nobody, counter changed nothing
-  incomplete_list = 3,  // ls was cut short, or ls or status could not look at some locks
+  incomplete_list = 3,  // ls was cut short, or ls or status could not see some locks
   usage = 64,           // bad arguments (EX_USAGE)
   foreign_data = 65,    // under the name stands something else (EX_DATAERR)
   no_server = 69,       // no usable server (EX_UNAVAILABLE)

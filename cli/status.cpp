@@ -71,6 +71,18 @@ int show_status(const std::vector<std::string>& names, const dialect& how, const
   return seen.code();
 }
 
+// Members that do not answer may have the votes of somebody's majority.
+bool tell_of_unknown(const std::vector<quorum_status>& locks, const context& shared) {
+  bool any = false;
+  for (const auto& lock : locks) {
+    if (lock.what != quorum_status::state::unknown) continue;
+    any = true;
+    note(shared, name_of(errc::unavailable),
+         lock.name + " may be held: too few members answer to see whether a majority has voted");
+  }
+  return any;
+}
+
 int show_votes(const std::vector<std::string>& names, const quorum_choice& quorum,
                const dialect& how, const context& shared) {
   const auto members = quorum.connect(shared.connection);
@@ -88,7 +100,7 @@ int show_votes(const std::vector<std::string>& names, const quorum_choice& quoru
       tell_of_foreign_votes(members, lock.name, shared);
     }
   }
-  return seen.code();
+  return tell_of_unknown(seen.locks, shared) ? incomplete_list : seen.code();
 }
 
 }  // namespace

@@ -121,9 +121,11 @@ TEST_P(QuorumCommandLine, StatusTellsTheVotesAndReleaseTakesThem) {
   server(2).command({"SET", "hf:q:{q}", "1:77:somebody", "PX", "60000"});
   EXPECT_THAT(of_the_quorum({"status", "q"}).output, HasSubstr("q     free\n"));
   replace(1, "unix:///nowhere/a");
-  const auto unsure = of_the_quorum({"status", "q"}).output;
-  EXPECT_THAT(unsure, HasSubstr("q     unknown\n"));
-  EXPECT_THAT(unsure, HasSubstr("no answer: "));
+  const auto unsure = of_the_quorum({"status", "q"});
+  EXPECT_EQ(unsure.how, exited(3));
+  EXPECT_THAT(unsure.output, HasSubstr("q     unknown\n"));
+  EXPECT_THAT(unsure.output, HasSubstr("no answer: "));
+  EXPECT_THAT(unsure.errors, HasSubstr("q may be held: too few members answer"));
   const auto single = of_the_quorum(release);
   EXPECT_EQ(single.how, exited(1));
   EXPECT_EQ(single.output, "no majority held q; the votes of 1 of 3 members were taken away\n");

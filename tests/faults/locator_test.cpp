@@ -123,11 +123,16 @@ TEST_F(Locator, AsksASilentSentinelOnceInASearch) {
   const fake_server one(naming(nobody));
   const fake_server other(naming(nobody));
   ask({one.port(), frozen.port(), other.port()});
-  for (const std::size_t searches : {1, 2}) {
-    EXPECT_THAT(search(), ::testing::HasSubstr("which is 127.0.0.1:1 as the sentinels say"));
-    EXPECT_EQ(frozen.connections(), searches);
-  }
-  EXPECT_GE(one.received("SENTINEL") + other.received("SENTINEL"), 6 * questions);
+  const auto asked = [&] { return one.received("SENTINEL") + other.received("SENTINEL"); };
+  std::size_t searches = 0;
+  const auto others_are_asked_again = [&] {
+    const auto before = asked();
+    search();
+    EXPECT_LE(frozen.connections(), ++searches);
+    return searches > 1 && asked() - before > 2 * questions;
+  };
+  EXPECT_TRUE(eventually(others_are_asked_again));
+  EXPECT_GT(frozen.connections(), 0U);
 }
 
 TEST_F(Locator, WaitsForASlowSentinelWhenAnotherHasNeverHeardOfTheService) {
@@ -157,6 +162,7 @@ TEST_F(Locator, PassesOverWhoHasNotHeardOfAFailover) {
   fake_server first(naming(master_.port(), 5));
   const fake_server stale(naming(successor.port(), 4));
   const fake_server third(naming(master_.port(), 5));
+  settings_.connect_timeout = support::generous;
   ask({first.port(), stale.port(), third.port()});
   EXPECT_EQ(search(), place_of(master_.port()));
   first.on(silent);
@@ -205,8 +211,10 @@ TEST_F(Locator, BelievesAMajorityThatWasSetUpAnewBesideOneThatLeadsNowhere) {
   fake_server first(naming(nobody, 7));
   fake_server second(naming(nobody, 7)), third(naming(nobody, 7));
   ask({first.port(), second.port(), third.port()});
-  settings_.connect_timeout = 1s;
-  EXPECT_THAT(search(), ::testing::HasSubstr("which is 127.0.0.1:1 as the sentinels say"));
+  settings_.connect_timeout = 2s;
+  EXPECT_TRUE(eventually([&] {
+    return search().find("which is 127.0.0.1:1 as the sentinels say") != std::string::npos;
+  }));
   second.on(naming(master_.port(), 1));
   third.on(naming(master_.port(), 1));
   std::string found;

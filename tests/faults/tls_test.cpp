@@ -36,7 +36,7 @@ class OverTls : public fault_test {
   }
 
   client_options trusting() const {
-    client_options options;
+    auto options = patient();
     options.tls.ca_file = authority_.file();
     options.password =
         password;  // the servers have none: it is not asked for, but must not be seen
@@ -77,7 +77,7 @@ TEST_P(OverTls, AuthoritiesMayLieInADirectory) {
   const auto server = start_with(certificate_order{});
   const auto folder = std::filesystem::path(authority_.file()).parent_path() / "authorities";
   std::filesystem::create_directory(folder);
-  client_options options;
+  auto options = patient();
   options.tls.ca_directory = folder;
   expect_refusal(server, options, errc::untrusted_server, folder.string());
   std::filesystem::copy(authority_.file(), folder / "our.pem");
@@ -87,10 +87,10 @@ TEST_P(OverTls, AuthoritiesMayLieInADirectory) {
 
 TEST_P(OverTls, AuthorityThatIsNotTrustedIsRefused) {
   const auto server = start_with(certificate_order{});
-  expect_refusal(server, {}, errc::untrusted_server,
+  expect_refusal(server, patient(), errc::untrusted_server,
                  "issued by 'CN=Holdfast Test Authority', which is no authority that this system");
   const certificate_authority other("Somebody Else");
-  client_options options;
+  auto options = patient();
   options.tls.ca_file = other.file();
   expect_refusal(server, options, errc::untrusted_server, "--tls-ca");
 }
@@ -135,7 +135,7 @@ TEST_P(OverTls, RefusedServerIsNotStormedAndAnswersAtOnce) {
 
 TEST_P(OverTls, AnyCertificateIsTakenOnlyWhenAskedFor) {
   const auto server = start_with({.hosts = {"elsewhere"}, .valid = -1h});
-  client_options options;
+  auto options = patient();
   options.tls.insecure_accept_any_certificate = true;
   expect_works(server.tls_url(), options);
   const auto findings = inspector{client{server.tls_url(), options}}.diagnose();

@@ -27,6 +27,9 @@ namespace {
 
 using support::fake_server;
 
+// Between two texts some programs may begin and end, one after the other.
+constexpr auto patience = 3 * support::generous;
+
 constexpr const char* ctrl_c = "\x03";
 constexpr const char* ctrl_z = "\x1a";
 
@@ -61,7 +64,7 @@ class shell_on_terminal {
   }
 
   bool shows(std::string_view text) {
-    const auto deadline = net::now() + support::generous;
+    const auto deadline = net::now() + patience;
     while (screen_.find(text) == std::string::npos) {
       if (!receive(deadline)) return false;
     }
@@ -70,7 +73,7 @@ class shell_on_terminal {
 
   // What stands on the screen when all have left it.
   const std::string& last_screen() {
-    const auto deadline = net::now() + support::generous;
+    const auto deadline = net::now() + patience;
     while (receive(deadline)) {
     }
     return screen_;
@@ -138,7 +141,7 @@ TEST_P(CommandLine, SaysWhoIsWaitedFor) {
   EXPECT_TRUE(shell.shows(std::to_string(holder.pid())));
   holder.close_input();
   EXPECT_TRUE(shell.shows("then it is ours.")) << shell.screen();
-  EXPECT_TRUE(shell.shows("code 0"));
+  EXPECT_TRUE(shell.shows("code 0")) << shell.screen();
 }
 
 TEST_P(CommandLine, InterruptReachesTheCommandOnce) {

@@ -1,16 +1,13 @@
-// Sending: commands from many threads become few writes.
 #include "redis/connection.hpp"
 
-#include <sched.h>
+#include <poll.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "base/uncancelled.hpp"
-#include "net/clock.hpp"
-#include "net/socket.hpp"
-#include "redis/connection_ping.hpp"
+#include "redis/answers.hpp"
+#include "redis/late_wake_ups.hpp"
 
 namespace holdfast::redis {
 
@@ -19,206 +16,226 @@ connection::connection(session_settings settings, connection_tuning tuning,
                        std::atomic<std::uint64_t>* positions)
     : settings_(std::move(settings)),
       tuning_(tuning),
-      helper_(helper),
       observer_(watching),
-      positions_(positions),
-      locator_(settings_, [this](const std::string& address) { leave_for(address); }),
-      ever_reached_(settings_.is_known),
-      ping_(std::make_unique<ping_request>(*this)) {}
+      line_(settings_, tuning_, helper),
+      connector_(line_, watching),
+      reader_(line_, connector_, watching, positions),
+      ping_(connector_) {}
 
-connection::~connection() = default;
-
-void connection::write_down(request& r, monotonic_time now) {
-  r.sent_at_ = now;
-  resp::writer out(out_, r.form_, &scripts_);
-  r.write(out, now);
+void connection::submit(request& r, delivery how) noexcept {
+  line_.submit(r, nullptr, reachable(r, how));
 }
-
-void connection::await(request& r) noexcept {
-  in_flight_.push(r);
-  ++unsent_;
-}
-
-void connection::enqueue(request& r, monotonic_time now) {
-  write_down(r, now);
-  await(r);
-}
-
-// False: there is no memory for them, and no part of either may be sent.
-bool connection::try_enqueue(request& first, request* second) noexcept {
-  const auto sent_before = out_.size();
-  const auto now = net::now();
-  try {
-    write_down(first, now);
-    if (second != nullptr) write_down(*second, now);
-  } catch (const std::bad_alloc&) {
-    out_.resize(sent_before);
-    return false;
-  }
-  await(first);
-  if (second != nullptr) await(*second);
-  return true;
-}
-
-// What waited for the connection, or for memory.
-void connection::enqueue_pending(monotonic_time now) {
-  for (auto waiting = pending_.take(); !waiting.empty();) enqueue(*waiting.pop(), now);
-}
-
-void connection::submit(request& r, delivery how) noexcept { submit(r, nullptr, how); }
 
 void connection::submit(request& first, request& second, delivery how) noexcept {
-  submit(first, &second, how);
+  how = reachable(first, how);
+  line_.submit(first, &second, reachable(second, how));
 }
 
 // A thread that drives another connection neither sends nor reads here.
-connection::delivery connection::reachable(request& r, delivery how) {
-  if (r.sleeper_ == nullptr || r.sleeper_->home() == this) return how;
-  r.sleeper_ = nullptr;
+connection::delivery connection::reachable(request& r, delivery how) const noexcept {
+  if (r.sleeper() == nullptr || r.sleeper()->home() == this) return how;
+  r.set_sleeper(nullptr);
   return how == delivery::driven ? delivery::prompt : how;
 }
 
-void connection::submit(request& first, request* second, delivery how) noexcept {
-  bool wake = true;
-  {
-    const scoped_mutex lock(mutex_);
-    how = reachable(first, how);
-    if (second != nullptr) how = reachable(*second, how);
-    first.how_ = how;
-    if (second != nullptr) second->how_ = how;
-    if (!up_ || !try_enqueue(first, second)) {
-      pending_.push(first);
-      if (second != nullptr) pending_.push(*second);
-    } else {
-      // Its thread may compute for long before it is back here.
-      const bool may_lie =
-          how == delivery::driven && first.sleeper_ != nullptr && first.sleeper_->is_executor();
-      wake = attract_reader(how);
-      if (may_lie) look_within(tuning_.patience);
+void connection::prepare_to_drive() {
+  answers::prepare();
+  late_wake_ups::prepare();
+}
+
+void connection::drive(waiter& w) noexcept {
+  const uncancelled meanwhile;
+  while (!w.is_finished() || w.was_offered_role()) {
+    bool leads = false;
+    bool wake = false;
+    {
+      const late_wake_ups woken;
+      const scoped_mutex lock(line_.guard);
+      if (line_.is_up() && !line_.out.empty()) {
+        wake = line_.role.is_in_background() || line_.flush();
+      }
+      leads = take_role(w, wake);
+      // Nobody can ask it to read: what it waits for names no thread.
+      if (!leads && w.has_companion() && !w.is_finished()) line_.hurry_watched(delivery::prompt);
+      if (w.is_executor() && line_.role.is_in_background()) line_.role.claim(w);
+    }
+    if (wake) line_.helper.wake();
+    if (leads) {
+      reader_.lead(w);
+    } else if (!w.is_finished()) {
+      w.sleep();
     }
   }
-  if (wake) helper_.wake();
+  w.expect_longer(nanoseconds{0});
 }
 
-// Sees to it that what was enqueued is sent and its answer read. True: wake the background thread.
-bool connection::attract_reader(delivery how) {
-  if (role_ == role::background) {
-    // It also sends, what has come together in one go. But the server shall not be idle until all
-    // of a crowd have asked.
-    if (unsent_ >= 2 && 3 * unsent_ >= in_flight_.size()) flush();
-    return true;
-  }
-  if (how == delivery::driven) return false;
-  const bool wake = flush();  // unlocks meanwhile
-  if (role_ != role::none || !up_) return wake;
-  if (how == delivery::watched || how == delivery::lazy) {
-    const bool may_lie_longer = how == delivery::watched;
-    look_within(may_lie_longer ? settings_.response_timeout / 2 : tuning_.grace);
-    return wake;
-  }
-  role_ = role::background;
-  return true;
-}
-
-// The background thread looks whether anything lies.
-void connection::look_within(microseconds time) {
-  const auto at = net::now() + time;
-  if (look_at_ <= at) return;
-  look_at_ = at;
-  progress_seen_ = progress_;
-  helper_.wake_at(look_at_);
-}
-
-// How long the answers under way may lie, if all may.
-std::optional<microseconds> connection::may_all_lie() const {
-  auto least = tuning_.patience;
-  for (const request* r = in_flight_.first(); r != nullptr; r = request_queue::after(*r)) {
-    if (r->how_ == delivery::driven || r->how_ == delivery::prompt) return std::nullopt;
-    if (r->how_ == delivery::lazy) least = tuning_.grace;
-  }
-  return least;
-}
-
-void connection::look_soon() {
-  const scoped_mutex lock(mutex_);
-  in_flight_.hurry_watched(delivery::lazy);
-  pending_.hurry_watched(delivery::lazy);
-  if (up_ && role_ == role::none && !in_flight_.empty()) look_within(tuning_.grace);
-}
-
-void connection::let_lie() {
-  const scoped_mutex lock(mutex_);
-  if (up_ && role_ == role::none && !in_flight_.empty()) look_within(tuning_.patience);
-}
-
-// Sends what is in out_; one thread at a time. True: wake the background thread.
-bool connection::flush() {
-  if (writing_ || blocked_ || out_.empty()) return false;
-  const uncancelled meanwhile;
-  writing_ = true;
-  // Others are busy here too: letting them run once brings more commands into one write. Not where
-  // most of them wait for a message: what they are to send when it has come would lie until then.
-  // Nor where nobody waits for what else is under way, as for the release before, or for votes.
-  const bool others_are_busy =
-      in_flight_.awaited() > 0 && in_flight_.size() > 1 + listeners_.size() && !one_waits();
-  if (others_are_busy && role_ != role::background) {
-    mutex_.unlock();
-    sched_yield();
-    mutex_.lock();
-  }
-  auto outcome = link::outcome::data;
-  while (outcome == link::outcome::data && !out_.empty()) {
-    sending_.clear();
-    sending_.swap(out_);
-    unsent_ = 0;
-    sent_ = 0;
-    mutex_.unlock();
-    outcome = link_.send(sending_, sent_);
-    mutex_.lock();
-  }
-  writing_ = false;
-  if (outcome == link::outcome::data) return false;
-  if (outcome == link::outcome::would_block) {
-    blocked_ = true;
-    if (keep_unsent()) return true;
-  }
-  net::shut_down(link_.socket());  // whoever reads sees the end and cleans up
-  if (role_ == role::none) role_ = role::background;
-  return true;
-}
-
-// What the socket did not take comes first. False: there is no memory for what others have written
-// behind it meanwhile.
-bool connection::keep_unsent() {
-  try {
-    sending_.append(out_);
-  } catch (const std::bad_alloc&) {
+// True: it reads from now on. It may be done when the role is offered to it: then it passes it on.
+bool connection::take_role(waiter& w, bool& wake) {
+  if (!line_.take_role(w)) return false;
+  if (w.is_finished()) {
+    wake = line_.pass_role(w, 0, reader_.crowd()) || wake;
     return false;
   }
-  sending_.erase(0, sent_);
-  out_.swap(sending_);
+  reader_.begin(w, line_.in_flight);
   return true;
-}
-
-bool connection::is_up() {
-  const scoped_mutex lock(mutex_);
-  return up_;
 }
 
 void connection::forget(const waiter& w) {
   bool wake = false;
   {
-    const scoped_mutex lock(mutex_);
-    if (claimant_ == &w) claimant_ = nullptr;
-    in_flight_.forget(w);
-    pending_.forget(w);
+    const scoped_mutex lock(line_.guard);
+    line_.role.forget(w);
+    line_.in_flight.forget(w);
+    line_.pending.forget(w);
     // It may have been finished before it drove anything, and nobody else sends what it submitted.
-    if (up_ && !in_flight_.empty()) {
-      wake = attract_reader(delivery::lazy);
-      if (role_ == role::none) look_within(tuning_.grace);
+    if (line_.is_up() && !line_.in_flight.empty()) {
+      wake = line_.attract_reader(delivery::lazy);
+      if (line_.role.is_free()) line_.look_within(tuning_.grace);
     }
   }
-  if (wake) helper_.wake();
+  if (wake) line_.helper.wake();
+}
+
+void connection::listen(waiter* who) {
+  bool wake = false;
+  {
+    const late_wake_ups woken;
+    const scoped_mutex lock(line_.guard);
+    line_.role.listen(who);
+    if (line_.is_up() && line_.role.is_free() && !line_.role.offer_to_listener(nullptr)) {
+      line_.role.take_in_background();
+      wake = true;
+    }
+  }
+  if (wake) line_.helper.wake();
+}
+
+void connection::unlisten(const waiter* who) {
+  const scoped_mutex lock(line_.guard);
+  line_.role.unlisten(who);
+}
+
+void connection::look_soon() {
+  const scoped_mutex lock(line_.guard);
+  line_.hurry_watched(delivery::lazy);
+  if (line_.answers_lie()) line_.look_within(tuning_.grace);
+}
+
+void connection::let_lie() {
+  const scoped_mutex lock(line_.guard);
+  if (line_.answers_lie()) line_.look_within(tuning_.patience);
+}
+
+bool connection::is_up() {
+  const scoped_mutex lock(line_.guard);
+  return line_.is_up();
+}
+
+bool connection::is_wanted() const {
+  return !line_.pending.empty() || (line_.where.was_reached() && observer_.needs_connection());
+}
+
+net::attendant::interest connection::wants(monotonic_time now) {
+  const scoped_mutex lock(line_.guard);
+  interest wanted;
+  if (!line_.is_up()) {
+    if (line_.where.may_set_out() && is_wanted()) wanted.at = line_.pauses.next_attempt();
+    return wanted;
+  }
+  wanted.fd = line_.over.fd();
+  if (line_.out.is_blocked()) wanted.events |= POLLOUT;
+  if (line_.role.is_in_background()) {
+    wanted.events |= POLLIN;
+    const auto due = reader_.due(line_.in_flight);
+    const bool may_send = !line_.out.empty() && !line_.out.is_blocked();
+    wanted.at = may_send ? now : std::min(due, line_.silence.at());
+  } else {
+    // What comes is for the thread that reads. The end is for those that have nothing to ask: what
+    // they hold may be lost with the server. Data does not wake a poll for the end only.
+    if (!line_.where.has_ended()) wanted.events |= POLLRDHUP;
+    wanted.at = std::min(line_.unread.at(), line_.silence.at());
+  }
+  if (!line_.pending.empty()) wanted.at = now;
+  if (wanted.events == 0) wanted.fd = -1;
+  return wanted;
+}
+
+void connection::attend(short events, monotonic_time now) {
+  scoped_mutex lock(line_.guard);
+  if (!line_.is_up()) {
+    if (!line_.where.may_set_out() || now < line_.pauses.next_attempt() || !is_wanted()) return;
+    line_.where.set_out();
+    lock.unlock();
+    return connector_.start();
+  }
+  send_what_waits(events, now);  // unlocks meanwhile
+  if (!line_.is_up()) return;
+  if ((events & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
+    line_.where.see_end();
+    line_.role.take_in_background_if_free();  // else the caller that reads sees it
+  }
+  const bool lay = now >= line_.unread.at() && take_what_lies();  // unlocks meanwhile
+  if (!line_.is_up()) return;
+  ping_if_silent(now);
+  const bool reads = line_.role.is_in_background();
+  lock.unlock();
+  // Nobody waits for what lay here.
+  if (reads) reader_.read_in_background(lay ? microseconds{0} : tuning_.background_spin);
+}
+
+void connection::send_what_waits(short events, monotonic_time now) {
+  if ((events & POLLOUT) != 0) {
+    line_.out.unblock();
+    line_.flush();  // unlocks meanwhile
+  }
+  if (line_.is_up() && !line_.pending.empty()) {  // there was no memory for it
+    line_.enqueue_pending(now);
+    line_.attract_reader(delivery::prompt);
+  }
+}
+
+// True: the background thread reads what nobody has read since it was asked to look.
+bool connection::take_what_lies() {
+  line_.unread.cancel();
+  if (!line_.role.is_in_background()) line_.flush();  // unlocks meanwhile
+  if (!line_.is_up() || !line_.role.is_free() || line_.nothing_to_read()) return false;
+  if (line_.unread.found_nobody_reading(line_.batches)) {
+    line_.role.take_in_background();
+    return true;
+  }
+  line_.look_within(tuning_.grace);
+  return false;
+}
+
+void connection::ping_if_silent(monotonic_time now) {
+  if (now < line_.silence.at()) return;
+  const bool silent = line_.silence.was_silent(now, line_.batches) && line_.in_flight.empty();
+  if (!silent) return;
+  if (line_.role.nobody_listens() && observer_.is_dispensable()) return line_.hang_up();
+  if (!ping_.is_free()) return;
+  ping_.use();
+  line_.enqueue(ping_, now);
+  if (line_.attract_reader(delivery::prompt)) line_.helper.wake();
+}
+
+void connection::shut_down() {
+  connector_.stop();
+  {
+    const scoped_mutex lock(line_.guard);
+    line_.where.close();
+    line_.over.socket().reset();
+  }
+  // A request that fails may be followed by another one at once, to give back what it may have got.
+  for (auto failed = take_all(); !failed.empty(); failed = take_all()) {
+    failed.conclude(fate::unknown, {errc::unavailable, "the client was closed"});
+  }
+}
+
+request_queue connection::take_all() {
+  const scoped_mutex lock(line_.guard);
+  auto all = line_.in_flight.take();
+  all.append(line_.pending.take());
+  return all;
 }
 
 }  // namespace holdfast::redis

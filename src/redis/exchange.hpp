@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "net/socket.hpp"
+#include "redis/breakdown.hpp"
 #include "redis/link.hpp"
-#include "redis/request.hpp"
 #include "redis/session.hpp"
 
 namespace holdfast::redis {

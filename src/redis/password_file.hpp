@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "redis/breakdown.hpp"
 #include "redis/credentials.hpp"
-#include "redis/request.hpp"
 
 namespace holdfast::redis {
 

@@ -1,53 +1,18 @@
-// One command under way, and the queue of those that wait for their answers.
+// One command under way: what it says, who waits for it, and how its answer is known.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <new>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include <holdfast/errc.hpp>
-
 #include "base/time.hpp"
-#include "net/socket.hpp"
-#include "redis/waiter.hpp"
+#include "redis/breakdown.hpp"
 #include "resp/value.hpp"
 #include "resp/writer.hpp"
 
 namespace holdfast::redis {
 
-// What is known about a command without an answer.
-enum class fate : std::uint8_t {
-  not_sent,     // it never left this process
-  unreachable,  // the same, and this client has never reached the server at all
-  unknown,      // it may or may not have been executed
-};
-
-// Why a connection could not be made or broke.
-struct breakdown {
-  errc code = errc::unavailable;
-  std::string detail;
-  bool reached = true;  // false: no connection could be made at all
-  // There somebody hung up at what is not TLS: it may be what is spoken there.
-  std::optional<net::endpoint> may_speak_tls{};
-
-  // Asking again is pointless until somebody changes the configuration.
-  bool is_permanent() const noexcept {
-    return code == errc::authentication || code == errc::permission_denied ||
-           code == errc::not_redis || code == errc::untrusted_server;
-  }
-};
-
-// Without its text, where there is no memory for that.
-inline breakdown copy(const breakdown& why) noexcept {
-  try {
-    return why;
-  } catch (const std::bad_alloc&) {
-    return {.code = why.code, .detail = {}, .reached = why.reached};
-  }
-}
+class waiter;
 
 // How soon somebody must look for the answer.
 enum class delivery : std::uint8_t {
@@ -85,6 +50,50 @@ class request {
   // How often it was sent on to another server since it was last answered, with this time.
   int count_redirection() noexcept { return ++redirections_; }
 
+  // The rest is for the connection that it was submitted to.
+
+  waiter* sleeper() const noexcept { return sleeper_; }
+  delivery how() const noexcept { return how_; }
+  void set_how(delivery how) noexcept { how_ = how; }
+
+  void write_down(std::string& out, resp::loaded_scripts& scripts, monotonic_time now) {
+    sent_at_ = now;
+    resp::writer to(out, form_, &scripts);
+    write(to, now);
+  }
+
+  bool is_answered_by(const resp::value& said) const noexcept {
+    if (answered_by_ == answered_by::time) return said.is(resp::type::array);
+    if (!said.is(resp::type::push)) return true;
+    return !said.items.empty() && said.items.front().text == message();
+  }
+
+  // Whether it may come before the answer.
+  bool is_preceded_by(const resp::value& said) const noexcept {
+    if (said.is(resp::type::push)) return true;
+    return answered_by_ == answered_by::time && said.is(resp::type::error) &&
+           refuses_parting_only(said.text);
+  }
+
+  void arrived(std::uint64_t position) noexcept { position_ = position; }
+
+  // The server has forgotten the script (or never had it): from now on its text is sent.
+  bool needs_text_after(std::string_view error) noexcept {
+    if (form_ != resp::writer::scripts::by_sha1 || !error.starts_with("NOSCRIPT")) return false;
+    form_ = resp::writer::scripts::by_text;
+    return true;
+  }
+
+  // Afterwards it may be gone, or submitted again.
+  void conclude(resp::value& reply) {
+    start_anew();
+    on_reply(reply);
+  }
+  void conclude(fate what, const breakdown& why) {
+    start_anew();
+    on_failed(what, why);
+  }
+
  protected:
   // Of what was sent within another request.
   void take_from(const request& outer) noexcept {
@@ -102,20 +111,11 @@ class request {
   request& operator=(const request&) = delete;
 
  private:
-  friend class connection;
   friend class request_queue;
 
-  bool is_answered_by(const resp::value& said) const noexcept {
-    if (answered_by_ == answered_by::time) return said.is(resp::type::array);
-    if (!said.is(resp::type::push)) return true;
-    return !said.items.empty() && said.items.front().text == message();
-  }
-
-  // Whether it may come before the answer.
-  bool is_preceded_by(const resp::value& said) const noexcept {
-    if (said.is(resp::type::push)) return true;
-    return answered_by_ == answered_by::time && said.is(resp::type::error) &&
-           refuses_parting_only(said.text);
+  void start_anew() noexcept {
+    form_ = resp::writer::scripts::by_sha1;
+    redirections_ = 0;
   }
 
   // A refusal of SUNSUBSCRIBE which TIME cannot meet with. Of another one nobody could say which of
@@ -153,79 +153,6 @@ class request {
   const answered_by answered_by_;
   std::uint8_t redirections_ = 0;  // since it was last answered
   delivery how_ = delivery::prompt;
-};
-
-// First in, first out; links the requests themselves, allocates nothing.
-class request_queue {
- public:
-  bool empty() const noexcept { return first_ == nullptr; }
-  std::size_t size() const noexcept { return size_; }
-  // Of them those for which a thread waits.
-  std::size_t awaited() const noexcept { return awaited_; }
-  request* first() const noexcept { return first_; }
-  request* last() const noexcept { return last_; }
-  static const request* after(const request& r) noexcept { return r.next_; }
-
-  // From now on what is watched must be looked for so soon.
-  void hurry_watched(delivery how) noexcept {
-    for (request* r = first_; r != nullptr; r = r->next_) {
-      if (r->how_ == delivery::watched) r->how_ = how;
-    }
-  }
-
-  void push(request& r) noexcept {
-    r.next_ = nullptr;
-    (first_ == nullptr ? first_ : last_->next_) = &r;
-    last_ = &r;
-    ++size_;
-    if (r.sleeper_ == nullptr) return;
-    r.next_awaited_ = nullptr;
-    (first_awaited_ == nullptr ? first_awaited_ : last_awaited_->next_awaited_) = &r;
-    last_awaited_ = &r;
-    ++awaited_;
-  }
-
-  request* pop() noexcept {
-    request* r = first_;
-    first_ = r->next_;
-    if (first_ == nullptr) last_ = nullptr;
-    --size_;
-    if (r == first_awaited_) {
-      first_awaited_ = r->next_awaited_;
-      --awaited_;
-    }
-    return r;
-  }
-
-  // Takes time for what threads wait for, not for all that was given up and is still unanswered.
-  void forget(const waiter& leaving) noexcept {
-    request* before = nullptr;
-    for (request* r = first_awaited_; r != nullptr; r = r->next_awaited_) {
-      if (r->sleeper_ != &leaving) {
-        before = r;
-        continue;
-      }
-      r->sleeper_ = nullptr;
-      r->how_ = delivery::lazy;
-      (before == nullptr ? first_awaited_ : before->next_awaited_) = r->next_awaited_;
-      if (last_awaited_ == r) last_awaited_ = before;
-      --awaited_;
-    }
-  }
-
-  request_queue take() noexcept {
-    request_queue all = *this;
-    *this = request_queue{};
-    return all;
-  }
-
- private:
-  request* first_ = nullptr;
-  request* last_ = nullptr;
-  request* first_awaited_ = nullptr;  // those with a thread that waits, in the same order
-  request* last_awaited_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t awaited_ = 0;
 };
 
 }  // namespace holdfast::redis

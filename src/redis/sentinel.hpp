@@ -13,10 +13,10 @@
 
 #include "net/socket.hpp"
 #include "net/tls_peer.hpp"
+#include "redis/breakdown.hpp"
 #include "redis/credentials.hpp"
 #include "redis/link.hpp"
 #include "redis/newest_epoch.hpp"
-#include "redis/request.hpp"
 #include "resp/value.hpp"
 
 namespace holdfast::redis {

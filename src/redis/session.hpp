@@ -9,9 +9,9 @@
 
 #include "base/time.hpp"
 #include "net/socket.hpp"
+#include "redis/breakdown.hpp"
 #include "redis/credentials.hpp"
 #include "redis/link.hpp"
-#include "redis/request.hpp"
 #include "redis/sentinel.hpp"
 #include "resp/writer.hpp"
 

@@ -1,19 +1,14 @@
-#include "redis/request.hpp"
+#include "redis/request_queue.hpp"
 
 #include <gtest/gtest.h>
 
 #include <ctime>
 #include <deque>
 
+#include "redis/questions.hpp"
+
 namespace holdfast::redis {
 namespace {
-
-struct question final : request {
-  explicit question(waiter* who = nullptr) { set_sleeper(who); }
-  void write(resp::writer&, monotonic_time) override {}
-  void on_reply(resp::value&) override {}
-  void on_failed(fate, const breakdown&) override {}
-};
 
 class RequestQueue : public testing::Test {
  protected:

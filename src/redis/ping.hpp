@@ -1,16 +1,19 @@
 // Asks a silent server whether it is still there, and still a master.
 #pragma once
 
-#include "redis/connection.hpp"
+#include <atomic>
+
+#include "redis/connector.hpp"
+#include "redis/request.hpp"
 #include "redis/server_reply.hpp"
 
 namespace holdfast::redis {
 
 // Any answer will do; without one the response time-out ends the connection. A master that became a
-// replica refuses nothing while it is asked nothing: those who only wait would stay with it.
-class connection::ping_request final : public request {
+// replica refuses nothing while it is asked nothing: those that only wait would stay with it.
+class ping final : public request {
  public:
-  explicit ping_request(connection& of) : of_(of) {}
+  explicit ping(connector& connecting) noexcept : connector_(connecting) {}
 
   void write(resp::writer& out, monotonic_time) override {
     out.command(2);
@@ -19,7 +22,7 @@ class connection::ping_request final : public request {
   }
   void on_reply(resp::value& said) override {
     answered_.store(true, std::memory_order_release);
-    if (said.is_text() && info_field(said.text, "role") == "slave") of_.leave_demoted();
+    if (said.is_text() && info_field(said.text, "role") == "slave") connector_.leave_demoted();
   }
   void on_failed(fate, const breakdown&) override {
     answered_.store(true, std::memory_order_release);
@@ -30,7 +33,7 @@ class connection::ping_request final : public request {
   void use() noexcept { answered_.store(false, std::memory_order_relaxed); }
 
  private:
-  connection& of_;
+  connector& connector_;
   std::atomic<bool> answered_{true};
 };
 

@@ -31,7 +31,7 @@ void background_thread::stop() noexcept {
 
 void background_thread::add(attendant& newcomer) {
   {
-    const std::lock_guard lock(newcomers_guard_);
+    const scoped_mutex lock(newcomers_guard_);
     newcomers_.push_back(&newcomer);
     has_newcomers_.store(true, std::memory_order_relaxed);
   }
@@ -39,7 +39,7 @@ void background_thread::add(attendant& newcomer) {
 }
 
 void background_thread::wake_at(monotonic_time when) noexcept {
-  const std::lock_guard lock(alarm_guard_);
+  const scoped_mutex lock(alarm_guard_);
   if (when >= alarm_at_) return;
   alarm_at_ = when;
   alarm_.set(when);
@@ -54,13 +54,13 @@ void background_thread::set_own_alarm(monotonic_time when) noexcept {
 
 void background_thread::end_alarm() noexcept {
   own_alarm_at_ = monotonic_time::max();
-  const std::lock_guard lock(alarm_guard_);
+  const scoped_mutex lock(alarm_guard_);
   alarm_at_ = monotonic_time::max();
   alarm_.clear();
 }
 
 void background_thread::admit_newcomers() {
-  const std::lock_guard lock(newcomers_guard_);
+  const scoped_mutex lock(newcomers_guard_);
   attended_.insert(attended_.end(), newcomers_.begin(), newcomers_.end());
   newcomers_.clear();
   has_newcomers_.store(false, std::memory_order_relaxed);

@@ -5,10 +5,10 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/time.hpp"
 #include "net/alarm_clock.hpp"
 #include "net/wake_up.hpp"
@@ -70,15 +70,15 @@ class background_thread {
 
   wake_up wake_up_;
   alarm_clock alarm_;
-  std::mutex alarm_guard_;
-  monotonic_time alarm_at_ = monotonic_time::max();      // guarded by alarm_guard_
+  mutex alarm_guard_;
+  monotonic_time alarm_at_ HOLDFAST_GUARDED_BY(alarm_guard_) = monotonic_time::max();
   monotonic_time own_alarm_at_ = monotonic_time::max();  // of the thread: not before alarm_at_
   std::atomic<bool> signalled_{false};
   std::atomic<bool> asleep_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> has_newcomers_{false};
-  std::mutex newcomers_guard_;
-  std::vector<attendant*> newcomers_;  // guarded by newcomers_guard_
+  mutex newcomers_guard_;
+  std::vector<attendant*> newcomers_ HOLDFAST_GUARDED_BY(newcomers_guard_);
   std::vector<attendant*> attended_;
   std::vector<short> events_;   // of the last sleep, one for each attendant
   std::vector<pollfd> polled_;  // by sleep()

@@ -3,11 +3,11 @@
 #include <poll.h>
 
 #include <atomic>
-#include <mutex>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/uncancelled.hpp"
 #include "net/clock.hpp"
 #include "net/own_to_process.hpp"
@@ -21,9 +21,9 @@ namespace {
 constexpr std::chrono::seconds longest_wait_at_exit{3};
 
 struct closings {
-  std::mutex guard;
-  std::vector<std::function<void()>> waiting;  // guarded by `guard`
-  std::atomic<int> under_way{0};               // threads
+  mutex guard;
+  std::vector<std::function<void()>> waiting HOLDFAST_GUARDED_BY(guard);
+  std::atomic<int> under_way{0};  // threads
   wake_up one_ended;
 };
 
@@ -33,7 +33,7 @@ void close_waiting() {
   for (;;) {
     std::function<void()> next;
     {
-      const std::lock_guard lock(all().guard);
+      const scoped_mutex lock(all().guard);
       if (all().waiting.empty()) return;
       next = std::move(all().waiting.back());
       all().waiting.pop_back();
@@ -71,7 +71,7 @@ void close_aside(std::function<void()> body) {
 #pragma clang diagnostic pop
 #endif
   {
-    const std::lock_guard lock(all().guard);
+    const scoped_mutex lock(all().guard);
     all().waiting.push_back(std::move(body));
   }
   ++all().under_way;

@@ -2,10 +2,10 @@
 
 #include <poll.h>
 
-#include <mutex>
 #include <system_error>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "net/own_to_process.hpp"
 #include "net/quiet_thread.hpp"
 
@@ -44,7 +44,7 @@ class look_ups {
  public:
   // The one for this host, or a new one. Null: there are too many.
   std::shared_ptr<look_up> join(const std::string& host, const std::string& port) {
-    const std::lock_guard lock(guard_);
+    const scoped_mutex lock(guard_);
     for (const auto& one : all_) {
       if (one->host == host && one->port == port) return one;
     }
@@ -68,18 +68,18 @@ class look_ups {
 
   // When it is done.
   resolved answer(const look_up& one) {
-    const std::lock_guard lock(guard_);  // since when it was forgotten it has not changed
+    const scoped_mutex lock(guard_);  // since when it was forgotten it has not changed
     return one.found;
   }
 
  private:
   void forget(const std::shared_ptr<look_up>& one) {
-    const std::lock_guard lock(guard_);
+    const scoped_mutex lock(guard_);
     std::erase(all_, one);
   }
 
-  std::mutex guard_;
-  std::vector<std::shared_ptr<look_up>> all_;
+  mutex guard_;
+  std::vector<std::shared_ptr<look_up>> all_ HOLDFAST_GUARDED_BY(guard_);
 };
 
 // Numeric addresses need no look-up and no thread.

@@ -10,6 +10,7 @@
 #include "runtime/joint_request.hpp"
 #include "runtime/lock_access.hpp"
 #include "runtime/lock_site.hpp"
+#include "runtime/take_together.hpp"
 
 namespace holdfast {
 namespace {
@@ -63,7 +64,7 @@ class all_of_source final : public runtime::lock_source {
       api::gathered got{*parts_};
       if (together) {
         lock_access::core(parts_->front())->check_process();
-        auto outcome = runtime::lock_site::take_together(sites_, patience, stop);
+        auto outcome = runtime::take_together(sites_, patience, stop);
         if (auto* const all = std::get_if<0>(&outcome)) {
           got.add(std::move(*all));
         } else if (ends(std::get<1>(outcome), patience)) {

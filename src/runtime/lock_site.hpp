@@ -8,8 +8,6 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <variant>
-#include <vector>
 
 #include <holdfast/fencing_token.hpp>
 
@@ -59,12 +57,6 @@ class lock_site final : public lock_source,
   const std::string& name() const noexcept override { return spec_.key.name(); }
   acquired wait(leasing::patience patience, std::stop_token stop) override;
   std::unique_ptr<acquisition> ask() override;
-
-  // Asks for all of them at once, and once: all of one client, that joint_request can have. The
-  // first code that is not `busy` says why there is nothing; `timed_out` or `cancelled`, that the
-  // answer was not waited for, and that what is granted meanwhile goes back.
-  static std::variant<std::vector<grant>, leasing::outcome> take_together(
-      const std::vector<lock_site*>& all, const leasing::patience& patience, std::stop_token stop);
 
   const lock_spec& spec() const noexcept { return spec_; }
   engine& owner() const noexcept { return engine_; }

@@ -1,4 +1,5 @@
-// Several locks that are asked for at once, with one command.
+#include "runtime/take_together.hpp"
+
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -83,10 +84,11 @@ bool is_watched(deadlock_watch* watch, const std::vector<grant>& got) noexcept {
 
 }  // namespace
 
-std::variant<std::vector<grant>, leasing::outcome> lock_site::take_together(
-    const std::vector<lock_site*>& all, const leasing::patience& patience, std::stop_token stop) {
-  auto& engine = all.front()->engine_;
-  auto& connection = engine.connection(all.front()->spec_.key.slot());
+std::variant<std::vector<grant>, leasing::outcome> take_together(const std::vector<lock_site*>& all,
+                                                                 const leasing::patience& patience,
+                                                                 std::stop_token stop) {
+  auto& engine = all.front()->owner();
+  auto& connection = engine.connection(all.front()->spec().key.slot());
   redis::connection::prepare_to_drive();
   redis::waiter self{redis::waiter::kind::caller, &connection};
   const auto patience_ends = std::make_shared<end_of_patience>(engine);

@@ -9,6 +9,7 @@
 #include "base/time.hpp"
 #include "dialects/foreign_recipe.hpp"
 #include "lease/back_off.hpp"
+#include "lease/local_turns.hpp"
 
 namespace holdfast::runtime {
 
@@ -25,10 +26,8 @@ inline leasing::pauses pauses_of(const dialects::foreign_recipe::habits& usual) 
   return {2 * usual.retry, std::max(2 * usual.retry, usual.longest_retry)};
 }
 
-// How long and how often what the server granted is passed on or shared among those of one client
-// before others get their turn. Each has a minor of its own.
-inline constexpr milliseconds local_turn{5};
-inline constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
+using leasing::last_minor;
+using leasing::local_turn;
 
 // Immutable; shared by all copies of a lock and by its leases.
 struct lock_spec {

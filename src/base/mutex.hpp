@@ -14,6 +14,7 @@
 #define HOLDFAST_GUARDED_BY(m) HOLDFAST_ANNOTATE(guarded_by(m))
 #define HOLDFAST_REQUIRES(...) HOLDFAST_ANNOTATE(requires_capability(__VA_ARGS__))
 #define HOLDFAST_EXCLUDES(...) HOLDFAST_ANNOTATE(locks_excluded(__VA_ARGS__))
+#define HOLDFAST_ASSERTS(m) HOLDFAST_ANNOTATE(assert_capability(m))
 
 namespace holdfast {
 

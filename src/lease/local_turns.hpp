@@ -85,8 +85,9 @@ class local_turns {
 
   explicit local_turns(const settings& how) noexcept : settings_(how) {}
 
-  bool is_asking() const noexcept { return state_ == state::asking; }
   bool is_held() const noexcept { return state_ == state::held; }
+  // One of this client's own holds it, or asks the server for it.
+  bool is_taken() const noexcept { return state_ == state::asking || is_held(); }
   // The client has the lock, and nobody holds it.
   bool is_idle() const noexcept { return state_ == state::offered || state_ == state::retained; }
   bool is_wanted() const noexcept { return !line_.empty(); }

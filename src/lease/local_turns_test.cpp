@@ -220,7 +220,7 @@ TEST(LocalTurns, AreFreeWhenTheyAreClosed) {
   client_of_three client{.turns = local_turns{{.enough = enough}}};
   for (const auto& event : held) client.play(event);
   client.turns.close();
-  EXPECT_FALSE(client.turns.is_held());
+  EXPECT_FALSE(client.turns.is_taken());
   EXPECT_FALSE(client.turns.is_idle());
 }
 

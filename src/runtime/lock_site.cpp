@@ -1,27 +1,27 @@
 #include "runtime/lock_site.hpp"
 
-#include <sched.h>
-
-#include <algorithm>
 #include <new>
 #include <utility>
 
-#include "base/at_exit.hpp"
-#include "base/printable.hpp"
 #include "net/clock.hpp"
+#include "runtime/acquire_blocking.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/site_acquisition.hpp"
 
 namespace holdfast::runtime {
+
+using leasing::local_turns;
+
 namespace {
 
-constexpr microseconds slice{10};
+constexpr local_turns::glance unseen{.left = nanoseconds::max()};
 
 }  // namespace
 
 lock_site::lock_site(engine& owner, lock_spec spec)
     : engine_(owner),
       spec_(std::move(spec)),
+      turns_({.enough = spec_.enough(), .retains = spec_.is_retained()}),
       inside_(spec_.recursive ? std::make_unique<insider>() : nullptr),
       readers_(spec_.joins ? std::make_unique<reader_group>(owner, spec_) : nullptr) {}
 
@@ -32,82 +32,18 @@ lock_site::~lock_site() {
 }
 
 acquired lock_site::wait(leasing::patience patience, std::stop_token stop) {
-  // A blocking call there would stop the very thread that others need to go on.
-  if (patience.waits && engine_.callbacks().is_this_thread()) {
-    throw failure{errc::would_deadlock,
-                  "waiting for a lock in a callback would stop all callbacks; use async_acquire"};
-  }
-  auto* const watch = engine_.deadlocks();
-  if (watch == nullptr) return block(patience, std::move(stop), this_thread());
-  return block_watched(*watch, patience, std::move(stop), this_thread());
+  return acquire_blocking(*this, patience, std::move(stop));
 }
 
-acquired lock_site::block_watched(deadlock_watch& watch, leasing::patience patience,
-                                  std::stop_token stop, identity thread) {
-  std::optional<deadlock_watch::wait> waiting;
-  if (patience.waits && deadlock_watch::follows(spec_)) {
-    stop = waiting.emplace(watch, spec_, thread, std::move(stop)).stop();
-  }
-  auto outcome = block(patience, std::move(stop), thread);
-  if (const auto* const got = std::get_if<grant>(&outcome)) {
-    keep_or_give_back(*got,
-                      [&] { watch.acquired(thread, std::static_pointer_cast<tenure>(got->of)); });
-  } else if (waiting) {
-    if (auto report = waiting->report()) return *std::move(report);
-  }
-  return outcome;
-}
-
-acquired lock_site::block(leasing::patience patience, std::stop_token stop, identity thread) {
-  if (!stop.stop_requested()) {
-    if (auto at_hand = try_take(thread)) return *std::move(at_hand);
-  }
-  if (patience.waits) {
-    check_reentry(thread);
-    // Who has just given it back would only be in the way of those who get it before him.
-    if (was_queued_.load(std::memory_order_relaxed)) sched_yield();
-  }
-  redis::connection::prepare_to_drive();
-  redis::waiter self{redis::waiter::kind::caller, &engine_.connection(spec_.key.slot())};
-  site_acquisition wanted{shared_from_this()};
-  bool ended = wanted.begin(patience, std::move(stop), {.sleeper = &self});
-  bool has_it = false;
-  // Whatever it throws from here on: others know that this thread waits.
-  auto leave = [&]() noexcept {
-    auto& sleeper = wanted.sleeper();
-    auto& connection = *sleeper.home();
-    // It may have been asked to read for everybody while it looked.
-    sleeper.done();
-    connection.drive(sleeper);
-    // If the attempt was given up, its command may still be under way.
-    if (!has_it) connection.forget(sleeper);
-  };
-  const at_exit leaves(leave);
-  for (;; ended = false) {
-    if (!ended) wanted.sleeper().home()->drive(wanted.sleeper());
-    if (auto outcome = wanted.look()) {
-      has_it = std::holds_alternative<grant>(*outcome);
-      return *std::move(outcome);
-    }
-    // It is ours next. Unless it is we who ask: what we ask is not sent yet.
-    if (!wanted.asks_server()) wanted.sleeper().spin(engine_.options().spin);
-  }
-}
-
-// A thread that has the lock would wait for itself.
-void lock_site::check_reentry(identity thread) {
-  if (thread_.load(std::memory_order_relaxed) != thread || !spec_.watches_reentry()) return;
+std::shared_ptr<tenure> lock_site::held_by(identity thread) {
+  if (thread_.load(std::memory_order_relaxed) != thread) return nullptr;
   std::shared_ptr<tenure> has;
   {
     const scoped_mutex lock(mutex_);
-    if (thread_.load(std::memory_order_relaxed) != thread) return;  // it had it
-    has = state_ == state::held ? tenure_ : latest_.lock();
+    if (thread_.load(std::memory_order_relaxed) != thread) return nullptr;  // it had it
+    has = turns_.is_held() ? tenure_ : latest_.lock();
   }
-  if (!has || !has->held()) return;
-  throw failure{errc::would_deadlock,
-                "this thread has the lock '" + printable(name()) +
-                    "' already and would wait for itself: use a recursive_mutex, or "
-                    "reentry::waits if another thread releases it"};
+  return has && has->held() ? has : nullptr;
 }
 
 std::unique_ptr<acquisition> lock_site::ask() {
@@ -127,22 +63,16 @@ lock_site::entry lock_site::enter(leasing::patience patience, identity thread, b
   if (readers_) return enter_to_read(patience, thread, may_stop);
   if (!spec_.stays_here()) return {.asks = new_tenure(patience, may_stop)};
   scoped_mutex lock(mutex_);
-  switch (state_) {
-    case state::idle:
-      if (may_pass_on(net::now())) return {.got = take(thread)};
-      break;
-    case state::free:
-      break;
-    case state::asking:
-    case state::held:
-      if (!patience.waits) return {};
-      return {.waits = std::make_shared<local_waiter>(shared_from_this(), patience, thread)};
+  if (turns_.is_idle()) {
+    if (const auto minor = turns_.take(seen())) return {.got = hold(thread, minor)};
+  } else if (turns_.is_taken()) {
+    if (!patience.waits) return {};
+    return {.waits = std::make_shared<local_waiter>(shared_from_this(), patience, thread)};
   }
   auto asks = new_tenure(patience, may_stop);
   // An idle lock that may not be used any more goes back first.
   const auto spent = std::exchange(tenure_, nullptr);
-  state_ = state::asking;
-  revoked_ = false;
+  turns_.ask();
   lock.unlock();
   if (spent) give_back(*spent, {});
   return {.asks = std::move(asks)};
@@ -151,34 +81,29 @@ lock_site::entry lock_site::enter(leasing::patience patience, identity thread, b
 std::optional<grant> lock_site::try_take(identity thread) {
   if (readers_) return readers_->join();
   const scoped_mutex lock(mutex_);
-  if (state_ != state::idle || !may_pass_on(net::now())) return std::nullopt;
-  return take(thread);
+  if (!turns_.is_idle()) return std::nullopt;
+  const auto minor = turns_.take(seen());
+  if (minor == 0) return std::nullopt;
+  return hold(thread, minor);
 }
 
-bool lock_site::may_pass_on(monotonic_time now) const {
-  // A floor is one of tokens: without any, no resource can refuse them.
-  const bool is_above_floor = !spec_.fenced || tenure_->major() > floor_;
-  return !revoked_ && minor_ < last_minor && is_above_floor &&
-         spec_.is_enough(tenure_->remaining(now));
+local_turns::glance lock_site::seen() const {
+  const auto now = net::now();
+  return {now, tenure_ ? tenure_->remaining(now) : nanoseconds{0}};
 }
 
-std::uint64_t lock_site::token(const tenure& of, std::uint32_t minor) const {
-  return spec_.token(of.major(), minor);
-}
-
-grant lock_site::take(identity thread) {
+grant lock_site::hold(identity thread, std::uint32_t minor) {
   thread_.store(thread, std::memory_order_relaxed);
-  state_ = state::held;
-  ++minor_;
-  return {tenure_, token(*tenure_, minor_)};
+  return {tenure_, spec_.token(tenure_->major(), minor)};
 }
 
 grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
   if (readers_) return obtained_to_read(std::move(by));
-  grant whole{by, token(*by, 0)};
+  grant whole{by, spec_.token(by->major(), 0)};
   if (auto* const held = spec_.changes()) held->on_replaced();
   if (spec_.is_gate) by->on_replaced();
-  was_queued_.store(by->claim().ticket != 0, std::memory_order_relaxed);
+  const bool was_queued = by->claim().ticket != 0;
+  was_queued_.store(was_queued, std::memory_order_relaxed);
   const bool stays = spec_.stays_here();
   if (!stays && !spec_.watches_reentry()) return whole;
   scoped_mutex lock(mutex_);
@@ -188,17 +113,13 @@ grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
     return whole;
   }
   if (!by->held()) {  // lost already; who got it will see that
-    const auto next = promote_next();
+    const auto todo = obey({.asks = turns_.ask_next()});
     lock.unlock();
-    if (next) next->ask(false);
+    carry_out(todo);
     return whole;
   }
-  state_ = state::held;
+  turns_.on_granted(by->major(), was_queued, net::now());
   tenure_ = std::move(by);
-  const auto now = net::now();
-  begin_slice(now);
-  turn_ends_ = now + local_turn;
-  minor_ = 0;
   return whole;
 }
 
@@ -207,48 +128,20 @@ void lock_site::failed(const tenure& by) {
   const bool asked_for_all = readers_ ? readers_->has_asked(by) : spec_.stays_here();
   if (!asked_for_all) return;
   scoped_mutex lock(mutex_);
-  const auto next = promote_next();
+  const auto todo = obey({.asks = turns_.ask_next()});
   lock.unlock();
-  if (next) next->ask(false);
-}
-
-// The next of us shall ask the server; the caller must let him, without the mutex. A waiter for
-// which there is no memory to ask fails, and no other.
-std::shared_ptr<local_waiter> lock_site::promote_next() noexcept {
-  while (!waiters_.empty()) {
-    auto next = std::move(waiters_.front());
-    waiters_.pop_front();
-    try {
-      next->asks_ = new_tenure(next->patience_, next->stop_.stop_possible());
-    } catch (const std::bad_alloc&) {
-      next->fail();
-      continue;
-    }
-    next->state_ = local_waiter::state::asking;
-    if (readers_) readers_->asks(*next->asks_);
-    state_ = state::asking;
-    revoked_ = false;
-    return next;
-  }
-  state_ = state::free;
-  return nullptr;
+  carry_out(todo);
 }
 
 void lock_site::lost(const tenure& what) {
   if (readers_) return readers_->lost(what);
   scoped_mutex lock(mutex_);
   if (tenure_.get() != &what) return;
-  // Whoever is inside gives it back when he comes out; of what is idle nobody ever would.
-  const bool is_unused = state_ == state::idle;
-  const auto ended = std::exchange(tenure_, nullptr);
-  const auto next = promote_next();
+  const auto todo = obey(turns_.on_lost());
+  const auto in_use = std::exchange(tenure_, nullptr);  // its holder gives it back when it is done
   lock.unlock();
-  if (is_unused) {
-    give_back(*ended, {});
-  } else if (spec_.is_retained()) {
-    engine_.waiting().keep_no_more(what.claim().owner);
-  }
-  if (next) next->ask(false);
+  if (in_use && spec_.is_retained()) engine_.waiting().keep_no_more(what.claim().owner);
+  carry_out(todo);
 }
 
 bool lock_site::release(tenure& mine, const listener& who) {
@@ -260,41 +153,14 @@ bool lock_site::release(tenure& mine, const listener& who) {
     lock.unlock();
     return give_back(mine, who);
   }
-  const auto next = hand_on(who);
+  // What has ended meanwhile goes back where somebody is told so; else the next one looks.
+  const bool must_look = turns_.is_wanted() || who.exists();
+  const auto step = turns_.on_released(must_look ? seen() : unseen);
+  if (!step.gives_back) mine.change_hands();
+  if (step == local_turns::step{}) return false;
+  const auto todo = obey(step);
   lock.unlock();
-  return carry_out(next, who);
-}
-
-// Nobody uses the lock that we have: another of us gets it, or it is kept, or goes back.
-lock_site::succession lock_site::hand_on(const listener& who) {
-  if (waiters_.empty()) {
-    // Who stood in the queue is not told whether others stand behind him, and keeps nothing. What
-    // has ended meanwhile goes back where somebody is told so; else the next one looks.
-    if (spec_.is_retained() && tenure_->claim().ticket == 0 && !revoked_ && minor_ < last_minor &&
-        (!who.exists() || tenure_->held())) {
-      keep();
-      return {};
-    }
-  } else if (const auto now = net::now(); may_pass_on(now) && now < turn_ends_) {
-    return {.woken = pass_on(now)};
-  }
-  return {.spent = std::exchange(tenure_, nullptr), .asks = promote_next()};
-}
-
-bool lock_site::carry_out(const succession& next, const listener& who) {
-  next.woken.wake();
-  if (!next.spent) return false;
-  const bool will_be_told = give_back(*next.spent, who);
-  if (next.asks) {
-    next.asks->ask(will_be_told && who.drives(engine_.connection(spec_.key.slot())));
-  }
-  return will_be_told;
-}
-
-// The client has it no more; the caller must give it back, without the mutex.
-std::shared_ptr<tenure> lock_site::detach() {
-  state_ = state::free;
-  return std::exchange(tenure_, nullptr);
+  return carry_out(todo, who);
 }
 
 bool lock_site::give_back(tenure& mine, const listener& who) {
@@ -302,90 +168,189 @@ bool lock_site::give_back(tenure& mine, const listener& who) {
   return mine.release(who);
 }
 
-// To the one that waited longest. If that is a thread that still sleeps, or the slice of those who
-// are running is not over, the lock is free for any of us until then.
-lock_site::sleepers lock_site::pass_on(monotonic_time now) {
-  tenure_->change_hands();
-  local_waiter& first = *waiters_.front();
-  const bool is_thread = first.listener_.sleeper != nullptr;
-  if (is_thread && (!first.ready_ || now < slice_ends_)) {
-    state_ = state::idle;
-    // He may have gone to sleep again; nobody else would ever wake him.
-    if (std::exchange(first.ready_, false)) first.woken_ = false;
-    return {.next = rouse_first()};
+// ---- those that wait here ----------------------------------------------------------------------
+
+void lock_site::join(local_waiter& who) noexcept {
+  scoped_mutex lock(mutex_);
+  who.assert_held();
+  if (!who.is_waiting()) return who.tell();  // stopped before it began
+  who.enter_line();
+  const auto todo = obey(turns_.on_joined(who, seen()));
+  lock.unlock();
+  carry_out(todo, {}, &who);
+}
+
+local_waiter::news lock_site::look(local_waiter& who) {
+  scoped_mutex lock(mutex_);
+  who.assert_held();
+  errands todo;
+  if (who.is_waiting()) {
+    who.sleeper().clear_done();
+    todo = obey(turns_.on_looked(who, seen()));
   }
-  first.got_ = take(first.thread_);
-  first.state_ = local_waiter::state::granted;
-  begin_slice(now);
-  auto alive = std::move(waiters_.front());
-  waiters_.pop_front();
-  if (!is_thread) {
-    alive->listener_.tell(engine_);
-    alive.reset();
+  auto news = who.take_news();
+  lock.unlock();
+  carry_out(todo, {}, &who);
+  return news;
+}
+
+void lock_site::give_up(local_waiter& who, leasing::outcome why) {
+  scoped_mutex lock(mutex_);
+  who.assert_held();
+  if (!who.is_waiting()) return;
+  const auto alive = who.end(std::move(why));
+  if (!who.is_in_line()) return;
+  const auto todo = obey(turns_.on_left(who, seen()));
+  who.tell();
+  lock.unlock();
+  carry_out(todo);
+}
+
+local_waiter::news lock_site::abandon(local_waiter& who) {
+  scoped_mutex lock(mutex_);
+  who.assert_held();
+  if (!who.is_waiting()) return who.take_news();
+  const auto alive = who.end(leasing::outcome{});
+  errands todo;
+  if (who.is_in_line()) todo = obey(turns_.on_left(who, seen()));
+  lock.unlock();
+  carry_out(todo);
+  return {};
+}
+
+lock_site::errands lock_site::obey(const local_turns::step& step) noexcept {
+  errands todo;
+  if (step.holds != nullptr) {
+    auto& next = static_cast<local_waiter&>(*step.holds);
+    next.assert_held();
+    todo.holds = next.end(hold(next.thread(), step.minor));
+    if (next.thread() == 0) next.tell();  // under the mutex: it may be gone afterwards
   }
-  return {.owner = std::move(alive), .next = rouse_first()};
+  if (step.wakes != nullptr) {
+    todo.wakes = static_cast<local_waiter*>(step.wakes)->shared_from_this();
+  }
+  if (step.gives_back) todo.spent = std::exchange(tenure_, nullptr);
+  if (step.sets_timer) engine_.timers().arm(*this, net::now() + nanoseconds{spec_.retain} / 2);
+  let_ask(step.asks, todo);
+  return todo;
 }
 
-void lock_site::begin_slice(monotonic_time now) { slice_ends_ = now + slice; }
-
-std::shared_ptr<local_waiter> lock_site::rouse_first() {
-  if (waiters_.empty()) return nullptr;
-  local_waiter& first = *waiters_.front();
-  const bool sleeps = first.listener_.sleeper != nullptr && !std::exchange(first.woken_, true);
-  return sleeps ? waiters_.front() : nullptr;
+// A waiter for which there is no memory to ask fails, and no other.
+void lock_site::let_ask(local_turns::waiter* next, errands& todo) noexcept {
+  for (; next != nullptr; next = turns_.ask_next()) {
+    auto& who = static_cast<local_waiter&>(*next);
+    who.assert_held();
+    try {
+      todo.asks = new_tenure(who.patience(), who.may_stop());
+    } catch (const std::bad_alloc&) {
+      const auto alive = who.end(local_waiter::out_of_memory{});
+      who.tell();
+      continue;
+    }
+    if (readers_) readers_->asks(*todo.asks);
+    todo.asker = who.end(todo.asks);
+    return;
+  }
 }
 
-void lock_site::sleepers::wake() const {
-  if (owner) owner->sleeper_.done();
-  if (next) next->sleeper_.done();
+// Without the mutex. `caller`: goes on to drive, if it is the one that asks.
+bool lock_site::carry_out(const errands& todo, const listener& who, const local_waiter* caller) {
+  if (todo.holds) todo.holds->sleeper().done();
+  if (todo.wakes) todo.wakes->sleeper().done();
+  const bool is_told = todo.spent && give_back(*todo.spent, who);
+  if (todo.asker) {
+    const bool drives = todo.asker.get() == caller
+                            ? caller->drives()
+                            : is_told && who.drives(engine_.connection(spec_.key.slot()));
+    todo.asker->ask(*todo.asks, drives);
+  }
+  return is_told;
 }
 
-// ---- keeping a lock that nobody uses -----------------------------------------------------------
-
-// Without a look at the clock, a fifth of what it all costs: the timer finds out whether the lock
-// was used meanwhile. So it is kept for half of the time that it may be, or up to all of it.
-void lock_site::keep() {
-  tenure_->change_hands();
-  state_ = state::idle;
-  used_ = true;
-  if (!timer_runs_) look_again();
-}
-
-void lock_site::look_again() {
-  used_ = false;
-  timer_runs_ = true;
-  engine_.timers().arm(*this, net::now() + nanoseconds{spec_.retain} / 2);
-}
+// ---- a lock that nobody uses -------------------------------------------------------------------
 
 void lock_site::on_timer(monotonic_time) {
   scoped_mutex lock(mutex_);
-  timer_runs_ = false;
-  if (state_ != state::idle || !waiters_.empty()) return;
-  if (!revoked_ && used_) return look_again();
-  const auto kept = detach();
+  const auto todo = obey(turns_.on_timer());
   lock.unlock();
-  give_back(*kept, {});
-}
-
-void lock_site::raise_floor(dialects::token_major seen) {
-  if (readers_) return readers_->raise_floor(seen);
-  const scoped_mutex lock(mutex_);
-  floor_ = std::max(floor_, seen);
+  carry_out(todo);
 }
 
 void lock_site::revoke() {
   scoped_mutex lock(mutex_);
-  revoked_ = true;
-  if (state_ != state::idle || !waiters_.empty()) return;
-  const auto kept = detach();
+  const auto todo = obey(turns_.on_revoked());
   lock.unlock();
-  give_back(*kept, {});
+  carry_out(todo);
+}
+
+void lock_site::raise_floor(dialects::token_major seen) {
+  if (readers_) return readers_->raise_floor(seen);
+  if (!spec_.fenced) return;  // no resource can refuse what has no token
+  const scoped_mutex lock(mutex_);
+  turns_.raise_floor(seen);
 }
 
 void lock_site::on_shut_down() noexcept {
   const scoped_mutex lock(mutex_);
-  state_ = state::free;
+  turns_.close();
   tenure_.reset();  // it keeps this alive
+}
+
+// ---- readers that join each other: one asks the server for all that come meanwhile -------------
+
+lock_site::entry lock_site::enter_to_read(leasing::patience patience, identity thread,
+                                          bool may_stop) {
+  if (auto joined = readers_->join()) return {.got = std::move(joined)};
+  if (!patience.waits) return {.asks = new_tenure(patience, may_stop)};
+  const scoped_mutex lock(mutex_);
+  if (turns_.is_taken()) {
+    return {.waits = std::make_shared<local_waiter>(shared_from_this(), patience, thread)};
+  }
+  auto asks = new_tenure(patience, may_stop);
+  readers_->asks(*asks);
+  turns_.ask();
+  return {.asks = std::move(asks)};
+}
+
+// All that wait here come in with the one that asked; if there are too many for one grant, the next
+// of them asks again. They are told under the mutex: a waiter that gives up finds either that it
+// still waits, or what it was told, to withdraw it. Where this throws, the grant goes back.
+grant lock_site::obtained_to_read(std::shared_ptr<tenure> by) {
+  const bool asked_for_all = readers_->has_asked(*by);
+  std::optional<grant> whole;
+  try {
+    whole = readers_->obtained(by);
+  } catch (const std::bad_alloc&) {
+    by->release({});
+  }
+  {
+    scoped_mutex lock(mutex_);
+    while (whole && admit_first()) continue;
+    errands todo;
+    if (asked_for_all) let_ask(turns_.ask_next(), todo);
+    lock.unlock();
+    carry_out(todo);
+  }
+  if (!whole) throw std::bad_alloc();
+  return *std::move(whole);
+}
+
+// False: nobody waits, or the first waiter cannot join.
+bool lock_site::admit_first() noexcept {
+  if (!turns_.is_wanted()) return false;
+  local_waiter::news joins = local_waiter::out_of_memory{};
+  try {
+    auto joined = readers_->join();
+    if (!joined) return false;
+    joins = *std::move(joined);
+  } catch (const std::bad_alloc&) {
+  }
+  auto& who = static_cast<local_waiter&>(*turns_.first());
+  who.assert_held();
+  turns_.on_left(who, unseen);
+  const auto alive = who.end(std::move(joins));
+  who.tell();
+  return true;
 }
 
 }  // namespace holdfast::runtime

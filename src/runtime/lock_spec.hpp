@@ -9,7 +9,6 @@
 #include "base/time.hpp"
 #include "dialects/foreign_recipe.hpp"
 #include "lease/back_off.hpp"
-#include "lease/local_turns.hpp"
 
 namespace holdfast::runtime {
 
@@ -25,9 +24,6 @@ struct change : dialects::demand {
 inline leasing::pauses pauses_of(const dialects::foreign_recipe::habits& usual) noexcept {
   return {2 * usual.retry, std::max(2 * usual.retry, usual.longest_retry)};
 }
-
-using leasing::last_minor;
-using leasing::local_turn;
 
 // Immutable; shared by all copies of a lock and by its leases.
 struct lock_spec {
@@ -52,10 +48,10 @@ struct lock_spec {
   // may hold it, or when another library must see each grant.
   bool stays_here() const noexcept { return renews && !fair && is_alone() && !is_seen(); }
 
-  // Whoever gets of this client's grant what is left of it shall have it for a while, also while it
-  // is only claimed.
-  bool is_enough(nanoseconds left) const noexcept {
-    return left > nanoseconds{std::min<milliseconds>(lease, dialects::longest_claim)} / 4;
+  // Whoever gets what is left of this client's lease shall have it for longer than that, also while
+  // the grant is provisional.
+  nanoseconds enough() const noexcept {
+    return nanoseconds{std::min<milliseconds>(lease, dialects::longest_claim)} / 4;
   }
 
   // Whether a thread that has it may block for it is looked at.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lease/local_turns.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/loss_notice.hpp"
@@ -71,11 +72,11 @@ class reader_group::reading final : public holding {
 
 // As with a mutex, what is nearly over is left alone.
 bool reader_group::may_join(monotonic_time now) const {
-  if (!current_ || current_->minor == last_minor) return false;
+  if (!current_ || current_->minor == leasing::last_minor) return false;
   if (current_->of->major() <= floor_) return false;
-  const bool is_turn = now < turn_ends_ && current_->minor < last_minor / 2;
-  if (!is_turn && !(asker_ != nullptr && now < turn_ends_ + local_turn)) return false;
-  return spec_.is_enough(current_->of->remaining(now));
+  const bool is_turn = now < turn_ends_ && current_->minor < leasing::last_minor / 2;
+  if (!is_turn && !(asker_ != nullptr && now < turn_ends_ + leasing::local_turn)) return false;
+  return current_->of->remaining(now) > spec_.enough();
 }
 
 grant reader_group::admit(share& to, std::shared_ptr<reading> who) {
@@ -97,7 +98,7 @@ grant reader_group::obtained(std::shared_ptr<tenure> by) {
   auto mine = std::make_shared<reading>(*this, made);
   const scoped_mutex lock(mutex_);
   current_ = all_.emplace_back(std::move(made));
-  turn_ends_ = net::now() + local_turn;
+  turn_ends_ = net::now() + leasing::local_turn;
   return admit(*current_, std::move(mine));
 }
 

@@ -35,10 +35,11 @@ std::optional<acquired> site_acquisition::look() {
   if (ended_) return std::exchange(ended_, std::nullopt);
   if (waits_ && !asks_) {
     auto news = waits_->look();
-    if (news.got) return *std::move(news.got);
-    if (news.over) return *std::move(news.over);
-    asks_ = std::move(news.asks);
-    if (!asks_) return std::nullopt;
+    if (auto* const got = std::get_if<grant>(&news)) return std::move(*got);
+    if (auto* const over = std::get_if<leasing::outcome>(&news)) return std::move(*over);
+    auto* const asks = std::get_if<std::shared_ptr<tenure>>(&news);
+    if (asks == nullptr) return std::nullopt;
+    asks_ = std::move(*asks);
   }
   // He may have been told something else than the answer: that he is the one who asks now.
   if (sleeper_ != nullptr) sleeper_->clear_done();

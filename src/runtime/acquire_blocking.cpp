@@ -1,0 +1,96 @@
+#include "runtime/acquire_blocking.hpp"
+
+#include <sched.h>
+
+#include <optional>
+#include <utility>
+
+#include "base/at_exit.hpp"
+#include "base/printable.hpp"
+#include "runtime/deadlock_watch.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/lock_site.hpp"
+#include "runtime/site_acquisition.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+void check_reentry(lock_site& site, identity thread) {
+  const auto& spec = site.spec();
+  if (!spec.watches_reentry() || !site.held_by(thread)) return;
+  throw failure{errc::would_deadlock,
+                "this thread has the lock '" + printable(spec.key.name()) +
+                    "' already and would wait for itself: use a recursive_mutex, or "
+                    "reentry::waits if another thread releases it"};
+}
+
+acquired block(lock_site& site, leasing::patience patience, std::stop_token stop) {
+  const auto thread = this_thread();
+  if (!stop.stop_requested()) {
+    if (auto at_hand = site.try_take(thread)) return *std::move(at_hand);
+  }
+  if (patience.waits) {
+    check_reentry(site, thread);
+    // A thread that has just given it back would only be in the way of those that get it first.
+    if (site.was_queued()) sched_yield();
+  }
+  auto& engine = site.owner();
+  redis::connection::prepare_to_drive();
+  redis::waiter self{redis::waiter::kind::caller, &engine.connection(site.spec().key.slot())};
+  site_acquisition wanted{site.shared_from_this()};
+  bool ended = wanted.begin(patience, std::move(stop), {.sleeper = &self});
+  bool has_it = false;
+  // Whatever it throws from here on: others know that this thread waits.
+  auto leave = [&]() noexcept {
+    auto& sleeper = wanted.sleeper();
+    auto& connection = *sleeper.home();
+    // It may have been asked to read for everybody while it looked.
+    sleeper.done();
+    connection.drive(sleeper);
+    // If the attempt was given up, its command may still be under way.
+    if (!has_it) connection.forget(sleeper);
+  };
+  const at_exit leaves(leave);
+  for (;; ended = false) {
+    if (!ended) wanted.sleeper().home()->drive(wanted.sleeper());
+    if (auto outcome = wanted.look()) {
+      has_it = std::holds_alternative<grant>(*outcome);
+      return *std::move(outcome);
+    }
+    // It is ours next. Unless it is we who ask: what we ask is not sent yet.
+    if (!wanted.asks_server()) wanted.sleeper().spin(engine.options().spin);
+  }
+}
+
+acquired block_watched(deadlock_watch& watch, lock_site& site, leasing::patience patience,
+                       std::stop_token stop) {
+  const auto thread = this_thread();
+  std::optional<deadlock_watch::wait> waiting;
+  if (patience.waits && deadlock_watch::follows(site.spec())) {
+    stop = waiting.emplace(watch, site.spec(), thread, std::move(stop)).stop();
+  }
+  auto outcome = block(site, patience, std::move(stop));
+  if (const auto* const got = std::get_if<grant>(&outcome)) {
+    keep_or_give_back(*got,
+                      [&] { watch.acquired(thread, std::static_pointer_cast<tenure>(got->of)); });
+  } else if (waiting) {
+    if (auto report = waiting->report()) return *std::move(report);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+acquired acquire_blocking(lock_site& site, leasing::patience patience, std::stop_token stop) {
+  auto& engine = site.owner();
+  // A blocking call there would stop the very thread that others need to go on.
+  if (patience.waits && engine.callbacks().is_this_thread()) {
+    throw failure{errc::would_deadlock,
+                  "waiting for a lock in a callback would stop all callbacks; use async_acquire"};
+  }
+  auto* const watch = engine.deadlocks();
+  if (watch == nullptr) return block(site, patience, std::move(stop));
+  return block_watched(*watch, site, patience, std::move(stop));
+}
+
+}  // namespace holdfast::runtime

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "lease/local_turns.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/loss_notice.hpp"
@@ -11,7 +10,7 @@
 
 namespace holdfast::runtime {
 
-// One reader's. He is told of a loss while he reads and not afterwards, whoever reads on.
+// One reader's. It is told of a loss while it reads and not afterwards, whichever others read on.
 class reader_group::reading final : public holding {
  public:
   reading(reader_group& group, std::shared_ptr<share> under)
@@ -54,11 +53,13 @@ class reader_group::reading final : public holding {
 
  private:
   friend class reader_group;
+  // Tells the analysis that the mutex of the group, which is this one, is held.
+  void assert_held() const noexcept HOLDFAST_ASSERTS(group_.mutex_) {}
   tenure& of() const noexcept { return *under_->of; }
-  // What must go back, if he was the last.
+  // What must go back, if it was the last one.
   std::shared_ptr<tenure> leave() {
     was_lost_ = !of().held();
-    return group_.leave(*under_, *this) ? under_->of : nullptr;
+    return group_.leave(*under_, *this);
   }
   static result<void> loss() {
     return failure{errc::lost, "the lease had ended before it was released"};
@@ -66,73 +67,69 @@ class reader_group::reading final : public holding {
 
   reader_group& group_;  // the tenure keeps its site alive
   const std::shared_ptr<share> under_;
-  std::stop_source lost_{std::nostopstate};  // guarded by the group
+  std::stop_source lost_ HOLDFAST_GUARDED_BY(group_.mutex_){std::nostopstate};
   bool was_lost_ = false;
 };
 
-// As with a mutex, what is nearly over is left alone.
-bool reader_group::may_join(monotonic_time now) const {
-  if (!current_ || current_->minor == leasing::last_minor) return false;
-  if (current_->of->major() <= floor_) return false;
-  const bool is_turn = now < turn_ends_ && current_->minor < leasing::last_minor / 2;
-  if (!is_turn && !(asker_ != nullptr && now < turn_ends_ + leasing::local_turn)) return false;
-  return current_->of->remaining(now) > spec_.enough();
-}
-
-grant reader_group::admit(share& to, std::shared_ptr<reading> who) {
-  ++to.readers;
-  return {std::move(who), spec_.token(to.of->major(), to.minor)};
+grant reader_group::admitted(const share& to, std::uint32_t minor,
+                             std::shared_ptr<reading> who) const {
+  return {std::move(who), spec_.token(to.major, minor)};
 }
 
 std::optional<grant> reader_group::join() {
   const scoped_mutex lock(mutex_);
-  if (!may_join(net::now())) return std::nullopt;
+  if (all_.empty()) return std::nullopt;
+  const auto& last = all_.back();
+  const auto now = net::now();
+  if (!turns_.may_join({now, last->of->remaining(now)})) return std::nullopt;
   // One allocation: a reader is told of a loss, and has left, by itself.
-  auto mine = std::make_shared<reading>(*this, current_);
-  ++current_->minor;
-  return admit(*current_, std::move(mine));
+  auto mine = std::make_shared<reading>(*this, last);
+  return admitted(*last, turns_.join(), std::move(mine));
 }
 
 grant reader_group::obtained(std::shared_ptr<tenure> by) {
-  auto made = std::make_shared<share>(share{.of = std::move(by)});
+  auto made = std::make_shared<share>();
+  made->major = by->major();
+  made->of = std::move(by);
   auto mine = std::make_shared<reading>(*this, made);
   const scoped_mutex lock(mutex_);
-  current_ = all_.emplace_back(std::move(made));
-  turn_ends_ = net::now() + leasing::local_turn;
-  return admit(*current_, std::move(mine));
+  all_.push_back(made);
+  turns_.on_granted(*made, net::now());
+  return admitted(*made, 0, std::move(mine));
 }
 
 void reader_group::asks(const tenure& who) {
   const scoped_mutex lock(mutex_);
-  asker_ = &who;
+  turns_.ask(&who);
 }
 
 bool reader_group::has_asked(const tenure& who) {
   const scoped_mutex lock(mutex_);
-  if (asker_ != &who) return false;
-  asker_ = nullptr;
-  return true;
+  return turns_.has_asked(&who);
 }
 
-bool reader_group::leave(share& from, const reading& who) {
+std::shared_ptr<tenure> reader_group::leave(share& from, const reading& who) {
   const scoped_mutex lock(mutex_);
   std::erase(from.listening, &who);
-  if (--from.readers > 0) return false;
-  if (current_.get() == &from) current_ = nullptr;
+  if (!turns_.on_left(from)) return nullptr;
+  auto spent = from.of;
   std::erase_if(all_, [&](const auto& one) { return one.get() == &from; });
-  return true;
+  return spent;
 }
 
 void reader_group::raise_floor(dialects::token_major seen) {
   const scoped_mutex lock(mutex_);
-  floor_ = std::max(floor_, seen);
+  turns_.raise_floor(seen);
 }
 
 void reader_group::lost(const tenure& what) {
   const scoped_mutex lock(mutex_);
   for (const auto& one : all_) {
     if (one->of.get() != &what) continue;
-    for (const auto* who : one->listening) engine_.callbacks().post(*new loss_notice{who->lost_});
+    for (const auto* who : one->listening) {
+      who->assert_held();
+      engine_.callbacks().post(*new loss_notice{who->lost_});
+    }
     one->listening.clear();
   }
 }

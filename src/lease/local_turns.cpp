@@ -37,7 +37,7 @@ local_turns::step local_turns::on_lost() noexcept {
 
 local_turns::step local_turns::on_joined(waiter& who, const glance& seen) noexcept {
   line_.splice(line_.end(), who.place_);
-  if (state_ == state::free) return {.asks = ask_next()};
+  if (state_ == state::free) return on_failed();
   if (!is_idle()) return {};
   return may_hand_on(seen) ? hand_to_first(seen.now) : give_back();
 }

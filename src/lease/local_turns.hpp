@@ -100,9 +100,9 @@ class local_turns {
   // A caller asks the server; what was idle goes back first.
   void ask() noexcept;
   void on_granted(dialects::token_major major, bool was_queued, monotonic_time now) noexcept;
-  // The one that asked has not got the lock, or not for the others as well. The waiter that asks
-  // next; null: nobody waits. Again when that one cannot ask.
-  waiter* ask_next() noexcept;
+  // The one that asked has not got the lock, or others cannot share what it has got. Comes again
+  // when the waiter that should ask then cannot.
+  step on_failed() noexcept { return {.asks = ask_next()}; }
 
   // The holder is done. While nobody waits, the driver need not look at the clock.
   step on_released(const glance& seen) noexcept {
@@ -153,6 +153,7 @@ class local_turns {
     timer_ = timer::unused;
     return {.sets_timer = true};
   }
+  waiter* ask_next() noexcept;
   step give_back() noexcept { return {.gives_back = true, .asks = ask_next()}; }
   step hand_over(const glance& seen) noexcept;
   step hand_to_first(monotonic_time now) noexcept;

@@ -32,7 +32,7 @@ struct client_of_three {
     if (event == "asks") return turns.ask(), "";
     if (event == "granted") return turns.on_granted(8, false, now), "";
     if (event == "granted in the queue") return turns.on_granted(8, true, now), "";
-    if (event == "failed") return said({.asks = turns.ask_next()});
+    if (event == "failed") return said(turns.on_failed());
     if (event == "take") {
       const auto minor = turns.take(seen());
       return minor == 0 ? "-" : "minor " + std::to_string(minor);

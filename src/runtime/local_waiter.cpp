@@ -47,7 +47,8 @@ local_waiter::news local_waiter::look() {
 
 void local_waiter::abandon() {
   stop_callback_.reset();
-  const auto had = site_->abandon(*this);
+  if (site_->leave(*this, {}, false)) return;
+  const auto had = site_->look(*this);
   if (const auto* const got = std::get_if<grant>(&had); got != nullptr && got->of) {
     got->of->give_back({});
   } else if (const auto* const asks = std::get_if<std::shared_ptr<tenure>>(&had)) {
@@ -73,7 +74,7 @@ void local_waiter::on_timer(monotonic_time) {
 
 void local_waiter::give_up(leasing::outcome why) {
   if (!site_->owner().is_in_its_process()) return;
-  if (const auto alive = weak_from_this().lock()) site_->give_up(*this, std::move(why));
+  if (const auto alive = weak_from_this().lock()) site_->leave(*this, std::move(why), true);
 }
 
 }  // namespace holdfast::runtime

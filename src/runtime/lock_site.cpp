@@ -113,7 +113,7 @@ grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
     return whole;
   }
   if (!by->held()) {  // lost already; who got it will see that
-    const auto todo = obey({.asks = turns_.ask_next()});
+    const auto todo = obey(turns_.on_failed());
     lock.unlock();
     carry_out(todo);
     return whole;
@@ -126,11 +126,7 @@ grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
 void lock_site::failed(const tenure& by) {
   if (spec_.is_retained()) engine_.waiting().keep_no_more(by.claim().owner);
   const bool asked_for_all = readers_ ? readers_->has_asked(by) : spec_.stays_here();
-  if (!asked_for_all) return;
-  scoped_mutex lock(mutex_);
-  const auto todo = obey({.asks = turns_.ask_next()});
-  lock.unlock();
-  carry_out(todo);
+  if (asked_for_all) follow(&local_turns::on_failed);
 }
 
 void lock_site::lost(const tenure& what) {
@@ -194,28 +190,26 @@ local_waiter::news lock_site::look(local_waiter& who) {
   return news;
 }
 
-void lock_site::give_up(local_waiter& who, leasing::outcome why) {
+bool lock_site::leave(local_waiter& who, leasing::outcome why, bool is_told) {
   scoped_mutex lock(mutex_);
   who.assert_held();
-  if (!who.is_waiting()) return;
+  if (!who.is_waiting()) return false;
   const auto alive = who.end(std::move(why));
-  if (!who.is_in_line()) return;
+  if (!who.is_in_line()) return true;
   const auto todo = obey(turns_.on_left(who, seen()));
-  who.tell();
+  if (is_told) who.tell();
   lock.unlock();
   carry_out(todo);
+  return true;
 }
 
-local_waiter::news lock_site::abandon(local_waiter& who) {
+// ---- what the turns want -----------------------------------------------------------------------
+
+void lock_site::follow(local_turns::step (local_turns::*event)() noexcept) {
   scoped_mutex lock(mutex_);
-  who.assert_held();
-  if (!who.is_waiting()) return who.take_news();
-  const auto alive = who.end(leasing::outcome{});
-  errands todo;
-  if (who.is_in_line()) todo = obey(turns_.on_left(who, seen()));
+  const auto todo = obey((turns_.*event)());
   lock.unlock();
   carry_out(todo);
-  return {};
 }
 
 lock_site::errands lock_site::obey(const local_turns::step& step) noexcept {
@@ -237,7 +231,7 @@ lock_site::errands lock_site::obey(const local_turns::step& step) noexcept {
 
 // A waiter for which there is no memory to ask fails, and no other.
 void lock_site::let_ask(local_turns::waiter* next, errands& todo) noexcept {
-  for (; next != nullptr; next = turns_.ask_next()) {
+  for (; next != nullptr; next = turns_.on_failed().asks) {
     auto& who = static_cast<local_waiter&>(*next);
     who.assert_held();
     try {
@@ -269,19 +263,9 @@ bool lock_site::carry_out(const errands& todo, const listener& who, const local_
 
 // ---- a lock that nobody uses -------------------------------------------------------------------
 
-void lock_site::on_timer(monotonic_time) {
-  scoped_mutex lock(mutex_);
-  const auto todo = obey(turns_.on_timer());
-  lock.unlock();
-  carry_out(todo);
-}
+void lock_site::on_timer(monotonic_time) { follow(&local_turns::on_timer); }
 
-void lock_site::revoke() {
-  scoped_mutex lock(mutex_);
-  const auto todo = obey(turns_.on_revoked());
-  lock.unlock();
-  carry_out(todo);
-}
+void lock_site::revoke() { follow(&local_turns::on_revoked); }
 
 void lock_site::raise_floor(dialects::token_major seen) {
   if (readers_) return readers_->raise_floor(seen);
@@ -327,7 +311,7 @@ grant lock_site::obtained_to_read(std::shared_ptr<tenure> by) {
     scoped_mutex lock(mutex_);
     while (whole && admit_first()) continue;
     errands todo;
-    if (asked_for_all) let_ask(turns_.ask_next(), todo);
+    if (asked_for_all) todo = obey(turns_.on_failed());
     lock.unlock();
     carry_out(todo);
   }

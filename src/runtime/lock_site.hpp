@@ -95,9 +95,8 @@ class lock_site final : public lock_source,
   mutex& guard() noexcept HOLDFAST_ANNOTATE(lock_returned(mutex_)) { return mutex_; }
   void join(local_waiter& who) noexcept HOLDFAST_EXCLUDES(mutex_);
   local_waiter::news look(local_waiter& who) HOLDFAST_EXCLUDES(mutex_);
-  void give_up(local_waiter& who, leasing::outcome why) HOLDFAST_EXCLUDES(mutex_);
-  // What it had by then.
-  local_waiter::news abandon(local_waiter& who) HOLDFAST_EXCLUDES(mutex_);
+  // It gives up. False: something had come of its waiting before.
+  bool leave(local_waiter& who, leasing::outcome why, bool is_told) HOLDFAST_EXCLUDES(mutex_);
 
  private:
   // What must be done without the mutex.
@@ -121,6 +120,8 @@ class lock_site final : public lock_source,
 
   leasing::local_turns::glance seen() const HOLDFAST_REQUIRES(mutex_);
   grant hold(identity thread, std::uint32_t minor) HOLDFAST_REQUIRES(mutex_);
+  void follow(leasing::local_turns::step (leasing::local_turns::*event)() noexcept)
+      HOLDFAST_EXCLUDES(mutex_);
   errands obey(const leasing::local_turns::step& step) noexcept HOLDFAST_REQUIRES(mutex_);
   void let_ask(leasing::local_turns::waiter* next, errands& todo) noexcept
       HOLDFAST_REQUIRES(mutex_);

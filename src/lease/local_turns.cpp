@@ -14,7 +14,7 @@ void local_turns::on_granted(dialects::token_major major, bool was_queued,
   state_ = state::held;
   major_ = major;
   minor_ = 0;
-  keeps_ = settings_.retains && !was_queued;
+  was_queued_ = was_queued;
   slice_ends_ = now + local_slice;
   turn_ends_ = now + local_turn;
 }

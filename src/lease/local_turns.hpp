@@ -1,6 +1,7 @@
 // Which of one client's threads and coroutines has a lock next. No clock, mutex or thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <string>
@@ -17,6 +18,12 @@ inline constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
 
 // How long a thread that is running may take the lock again while the first waiter wakes up.
 inline constexpr microseconds local_slice{10};
+
+// Whoever gets what is left of a lease shall have it for longer than that, also while its grant is
+// provisional.
+constexpr nanoseconds enough_of(milliseconds lease) noexcept {
+  return nanoseconds{std::min(lease, dialects::longest_claim)} / 4;
+}
 
 // One request stands at the server for all callers of a client. The caller that asked is the first
 // holder. Then they hand the lock to each other, each with the next minor of its token.
@@ -42,7 +49,7 @@ inline constexpr microseconds local_slice{10};
 class local_turns {
  public:
   struct settings {
-    nanoseconds enough;  // the lock is handed on while its lease lasts longer than that
+    milliseconds lease;
     bool retains = false;
   };
 
@@ -83,7 +90,8 @@ class local_turns {
     friend bool operator==(const step&, const step&) = default;
   };
 
-  explicit local_turns(const settings& how) noexcept : settings_(how) {}
+  explicit local_turns(const settings& how) noexcept
+      : enough_(enough_of(how.lease)), retains_(how.retains) {}
 
   bool is_held() const noexcept { return state_ == state::held; }
   // One of this client's own holds it, or asks the server for it.
@@ -135,10 +143,11 @@ class local_turns {
 
   bool may_hand_on(const glance& seen) const noexcept {
     const bool is_above_floor = floor_ == 0 || major_ > floor_;
-    return !revoked_ && minor_ < last_minor && is_above_floor && seen.left > settings_.enough;
+    return !revoked_ && minor_ < last_minor && is_above_floor && seen.left > enough_;
   }
   bool may_retain(const glance& seen) const noexcept {
-    return keeps_ && !revoked_ && minor_ < last_minor && seen.left > nanoseconds{0};
+    return retains_ && !was_queued_ && !revoked_ && minor_ < last_minor &&
+           seen.left > nanoseconds{0};
   }
   std::uint32_t hold() noexcept {
     state_ = state::held;
@@ -161,7 +170,7 @@ class local_turns {
   waiter* wake_first() noexcept;
   void leave(waiter& who) noexcept { who.place_.splice(who.place_.begin(), line_, who.self_); }
 
-  settings settings_;
+  nanoseconds enough_;
   std::list<waiter*> line_;
   monotonic_time slice_ends_{};
   monotonic_time turn_ends_{};
@@ -170,8 +179,9 @@ class local_turns {
   std::uint32_t minor_ = 0;
   state state_ = state::free;
   timer timer_ = timer::off;
+  bool retains_;
+  bool was_queued_ = false;  // it stood in the server's queue for this grant
   bool revoked_ = false;
-  bool keeps_ = false;
 };
 
 // For messages and test failures, e.g. "gives back; asks".

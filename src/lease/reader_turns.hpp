@@ -31,7 +31,7 @@ class reader_turns {
     std::uint32_t minor = 0;  // of the last of them
   };
 
-  explicit reader_turns(nanoseconds enough) noexcept : enough_(enough) {}
+  explicit reader_turns(milliseconds lease) noexcept : enough_(enough_of(lease)) {}
 
   // `seen`: the lease of the last share.
   bool may_join(const local_turns::glance& seen) const noexcept;
@@ -50,7 +50,7 @@ class reader_turns {
   void raise_floor(dialects::token_major seen) noexcept;
 
  private:
-  nanoseconds enough_;  // as in local_turns
+  nanoseconds enough_;
   share* last_ = nullptr;
   monotonic_time turn_ends_{};
   dialects::token_major floor_ = 0;

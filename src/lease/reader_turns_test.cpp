@@ -5,7 +5,8 @@
 namespace holdfast::leasing {
 namespace {
 
-constexpr nanoseconds enough_left = milliseconds(250);
+constexpr milliseconds lease_of_readers{1000};
+constexpr nanoseconds enough_left = lease_of_readers / 4;
 constexpr monotonic_time granted_at{std::chrono::seconds(1)};
 constexpr monotonic_time in_first_turn = granted_at + local_turn / 2;
 constexpr monotonic_time in_second_turn = in_first_turn + local_turn;
@@ -20,13 +21,13 @@ class ReaderTurns : public testing::Test {
     return turns_.may_join({now, left});
   }
 
-  reader_turns turns_{enough_left};
+  reader_turns turns_{lease_of_readers};
   reader_turns::share share_{.major = 8};
   const int request_ = 0, other_request_ = 0;
 };
 
 TEST_F(ReaderTurns, FollowTheirTable) {
-  EXPECT_FALSE(reader_turns{enough_left}.may_join({granted_at, std::chrono::seconds(10)}));
+  EXPECT_FALSE(reader_turns{lease_of_readers}.may_join({granted_at, std::chrono::seconds(10)}));
   EXPECT_TRUE(may_join(in_first_turn));
   EXPECT_FALSE(may_join(in_second_turn));
   EXPECT_FALSE(may_join(later));

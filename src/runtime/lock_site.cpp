@@ -21,7 +21,7 @@ constexpr local_turns::glance unseen{.left = nanoseconds::max()};
 lock_site::lock_site(engine& owner, lock_spec spec)
     : engine_(owner),
       spec_(std::move(spec)),
-      turns_({.enough = spec_.enough(), .retains = spec_.is_retained()}),
+      turns_({.lease = spec_.lease, .retains = spec_.is_retained()}),
       inside_(spec_.recursive ? std::make_unique<insider>() : nullptr),
       readers_(spec_.joins ? std::make_unique<reader_group>(owner, spec_) : nullptr) {}
 

@@ -48,12 +48,6 @@ struct lock_spec {
   // may hold it, or when another library must see each grant.
   bool stays_here() const noexcept { return renews && !fair && is_alone() && !is_seen(); }
 
-  // Whoever gets what is left of this client's lease shall have it for longer than that, also while
-  // the grant is provisional.
-  nanoseconds enough() const noexcept {
-    return nanoseconds{std::min<milliseconds>(lease, dialects::longest_claim)} / 4;
-  }
-
   // Whether a thread that has it may block for it is looked at.
   bool watches_reentry() const noexcept { return refuses_reentry && is_alone(); }
 

@@ -24,7 +24,7 @@ class reader_group {
  public:
   // `spec` outlives this.
   reader_group(engine& owner, const lock_spec& spec)
-      : engine_(owner), spec_(spec), turns_(spec.enough()) {}
+      : engine_(owner), spec_(spec), turns_(spec.lease) {}
 
   // Nothing: there are none that it could join.
   std::optional<grant> join() HOLDFAST_EXCLUDES(mutex_);

@@ -153,7 +153,7 @@ void client::crash() {
   releases_then_ = false;
   holding_.reset();
   releasing_.reset();
-  keeps_ = false;
+  turns_.close();
   id_ = id_of(number_, life_);
   clock_of_server_ = {};
   floor_ = 0;

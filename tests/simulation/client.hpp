@@ -10,6 +10,7 @@
 #include "base/request_id.hpp"
 #include "lease/acquire_machine.hpp"
 #include "lease/hold_machine.hpp"
+#include "lease/local_turns.hpp"
 #include "lease/release_machine.hpp"
 #include "lease/server_clock.hpp"
 #include "simulation/drifting_clock.hpp"
@@ -115,8 +116,9 @@ class client {
   void check_loss() const;
 
   // client_keeping.cpp
-  bool may_keep() const;
-  void keep();
+  leasing::local_turns::glance seen() const;
+  void retain();
+  void obey(const leasing::local_turns::step& step);
   void asked_for();
 
   // client_changing.cpp
@@ -165,7 +167,8 @@ class client {
   bool knows_from_elsewhere_ = false;  // its floor is that of another server
   bool renews_ = true, undisturbed_ = false, lost_ = false;
   milliseconds retain_{};
-  bool hears_all_ = false, revoked_ = false, keeps_ = false;
+  leasing::local_turns turns_{{}};
+  bool hears_all_ = false;
   std::optional<monotonic_time> keeps_since_;
   monotonic_time granted_at_{};  // on its own clock
   std::uint64_t timer_ = 0, tenure_ = 0;

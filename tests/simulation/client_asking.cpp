@@ -53,7 +53,7 @@ dialects::token_major client::draw_floor() {
 void client::begin() {
   auto& dice = world_.chance();
   ++tenure_;
-  served_ = lost_ = change_is_unclear_ = revoked_ = false;
+  served_ = lost_ = change_is_unclear_ = false;
   connect();
   const bool retains = world_.varies() && world_.of().is_kept && dice.chance(25);
   retain_ = retains ? 1ms + milliseconds(dice.up_to(longest_keeping.count() - 1)) : 0ms;
@@ -66,6 +66,8 @@ void client::begin() {
             .way = way(),
             .proof = proof_of(requests_)};
   draw_options(claim_);
+  turns_ = leasing::local_turns{{.lease = claim_.lease, .retains = retains}};
+  turns_.ask();
   renews_ = dice.chance(75);
   hears_all_ = !deaf_ && !wire_.stalls();
   const auto patience = draw_patience();

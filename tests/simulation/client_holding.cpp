@@ -14,6 +14,7 @@ void client::hold(const leasing::acquire_outcome& got) {
   claim_ = acquiring_->claim();
   acquiring_.reset();
   served_ = true;
+  turns_.on_granted(got.grant.major, claim_.ticket != 0, now());
   take(got, history::kind::won);
   if (world_.faults() && dice.chance(10)) freeze(world_.longest_freeze());
   obey(holding_->start());
@@ -26,7 +27,9 @@ void client::use_it() {
   const auto used = dice.time_up_to(dice.chance(world_.short_uses()) ? 5ms : world_.longest_use());
   later(world_.now() + used, [this, mine = tenure_] {
     if (mine != tenure_ || !holding_) return;
-    return may_keep() ? keep() : release();
+    if (lost_) return release();
+    obey(turns_.on_released(seen()));
+    if (turns_.is_idle()) retain();
   });
 }
 
@@ -65,7 +68,7 @@ void client::obey(const leasing::hold_step& step) {
   tell({.what = history::kind::lost});
   lost_ = true;
   check_loss();
-  if (keeps_) return release();
+  if (turns_.is_idle()) return obey(turns_.on_lost());
   // A change that was under way already may reach the server when it has ended there as well.
   if (changing_ || !world_.is_harsh() || !world_.chance().chance(20)) return;
   later(world_.now() + world_.chance().time_up_to(50ms), [this, mine = tenure_] {
@@ -129,7 +132,6 @@ void client::release() {
   if (now() >= deadline && !lost_ && world_.now() > std::max(frozen_until_, belief_.deadline)) {
     world_.check().violated("S4: the end of a lease was not reported");
   }
-  keeps_ = false;
   keeps_since_.reset();
   tell({.what = history::kind::releasing});
   holding_->on_released();

@@ -1,35 +1,38 @@
-// A client that keeps the lock although it does not use it, as runtime/lock_site.cpp does.
+// A client that retains the lock although it does not use it, as its turns say.
 #include "simulation/client.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
 
-// Who stood in the queue was not told whether others stand behind him.
-bool client::may_keep() const {
-  return retain_ > milliseconds{0} && claim_.ticket == 0 && !revoked_ && !lost_;
+leasing::local_turns::glance client::seen() const {
+  return {now(), holding_ ? holding_->deadline() - now() : nanoseconds{0}};
 }
 
-// Then it is used again, while things go wrong, or given back.
-void client::keep() {
+// While things go wrong it may be used again.
+void client::retain() {
   world_.kept();
-  keeps_ = true;
   if (hears_all_) keeps_since_ = world_.now();
   auto& dice = world_.chance();
-  const bool again = world_.faults() && dice.chance(50);
-  later(world_.now() + dice.time_up_to(retain_), [this, again, mine = tenure_] {
-    if (mine != tenure_ || !keeps_) return;
-    if (!again || revoked_ || !believes()) return release();
-    keeps_ = false;
+  if (!world_.faults() || !dice.chance(50)) return;
+  later(world_.now() + dice.time_up_to(retain_), [this, mine = tenure_] {
+    if (mine != tenure_ || !turns_.is_idle()) return;
+    if (turns_.take(seen()) == 0) return release();
     keeps_since_.reset();
     use_it();
   });
 }
 
+void client::obey(const leasing::local_turns::step& step) {
+  if (step.gives_back) return release();
+  if (!step.sets_timer) return;
+  later_here(now() + nanoseconds{retain_} / 2, [this, mine = tenure_] {
+    if (mine == tenure_) obey(turns_.on_timer());
+  });
+}
+
 void client::asked_for() {
-  revoked_ = true;
-  if (!keeps_) return;
-  world_.asked_for();
-  release();
+  if (turns_.is_idle()) world_.asked_for();
+  obey(turns_.on_revoked());
 }
 
 }  // namespace holdfast::simulation

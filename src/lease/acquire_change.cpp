@@ -3,7 +3,7 @@
 
 namespace holdfast::leasing {
 
-step acquire_machine::on_not_undone(moment now) {
+step acquire_machine::on_not_undone(monotonic_time now) {
   step next = told_ ? give_back(now)
                     : tell(errc::lost,
                            "the lease was changed, the answer came too late to be believed, and "

@@ -21,31 +21,31 @@ TEST(AcquireEdges, AsksRarelyWhenItHearsOfReleases) {
   acquire_machine machine = started(for_ever);
   EXPECT_FALSE(machine.is_polling());
   machine.on_tuned_in(true, start);
-  machine.on_reply(say("busy"), local_start, start);
-  EXPECT_EQ(machine.on_reply(say("busy"), local_start, start),
+  machine.on_acquired(say("busy"), local_start, start);
+  EXPECT_EQ(machine.on_acquired(say("busy"), local_start, start),
             step{.wake_at = local_start + ask_bound(0)});
   EXPECT_TRUE(machine.is_polling());
   machine.on_tuned_in(false, start);
-  const step next = machine.on_reply(say("busy"), local_start, start);
+  const step next = machine.on_acquired(say("busy"), local_start, start);
   EXPECT_LE(next.wake_at.value(), local_start + milliseconds(64));
 }
 
 TEST(AcquireEdges, AsksAgainAsACopyWhatTheServerDidNotFinish) {
-  EXPECT_EQ(started(once).on_reply(say("more"), local_start, start),
+  EXPECT_EQ(started(once).on_acquired(say("more"), local_start, start),
             (step{.send = ask::acquire, .resend = true}));
   const monotonic_time end = local_start + seconds(1);
-  expect_done(started(until(end)).on_reply(say("more"), local_start, at(end)), errc::timed_out);
+  expect_done(started(until(end)).on_acquired(say("more"), local_start, end), errc::timed_out);
 }
 
 TEST(AcquireEdges, HoldsAlsoWithoutATokenAndNotWithOneBelowTheFloor) {
-  const step held = started(once).on_reply(say_granted(lease, 0), local_start, start);
+  const step held = started(once).on_acquired(say_granted(lease, 0), local_start, start);
   ASSERT_TRUE(held.done);
   EXPECT_FALSE(held.done->code);
   auto above = test_claim(lease);
-  above.floor = fake_recipe::major;
+  above.floor = usual_major;
   acquire_machine machine = started(once, 1, above);
-  expect_done(machine.on_reply(say("granted", lease.count()), local_start, start), errc::timed_out,
-              "a grant whose token is not above those before it");
+  expect_done(machine.on_acquired(say("granted", lease.count()), local_start, start),
+              errc::timed_out, "a grant whose token is not above those before it");
 }
 
 TEST(AcquireEdges, AsksOnceWithoutAPlaceWhenTheServerGaveItNone) {
@@ -53,11 +53,11 @@ TEST(AcquireEdges, AsksOnceWithoutAPlaceWhenTheServerGaveItNone) {
   queues.waits = true;
   const monotonic_time end = local_start + seconds(1);
   acquire_machine machine = started(until(end), 1, queues);
-  EXPECT_EQ(machine.on_reply(say("busy"), local_start, start),
+  EXPECT_EQ(machine.on_acquired(say("busy"), local_start, start),
             (step{.send = ask::acquire, .resend = true, .wake_at = end}));
-  EXPECT_EQ(machine.on_reply(say("busy"), local_start, start).send, ask::nothing);
+  EXPECT_EQ(machine.on_acquired(say("busy"), local_start, start).send, ask::nothing);
   acquire_machine late = started(until(end), 1, queues);
-  expect_done(late.on_reply(say("busy"), local_start, at(end)), errc::timed_out);
+  expect_done(late.on_acquired(say("busy"), local_start, end), errc::timed_out);
 }
 
 TEST(AcquireEdges, AsksAtOnceWhenTheHoldersLeaseIsOver) {
@@ -65,7 +65,7 @@ TEST(AcquireEdges, AsksAtOnceWhenTheHoldersLeaseIsOver) {
     for (const milliseconds left : {milliseconds(0), milliseconds(-5)}) {
       acquire_machine machine = started(for_ever, seed);
       for (int i = 0; i < 4; ++i) {
-        const step next = machine.on_reply(say("busy for", left.count()), local_start, start);
+        const step next = machine.on_acquired(say("busy for", left.count()), local_start, start);
         EXPECT_LE(next.wake_at.value(), local_start + milliseconds(2));
         machine.on_timer(start);
       }
@@ -76,27 +76,26 @@ TEST(AcquireEdges, AsksAtOnceWhenTheHoldersLeaseIsOver) {
 TEST(AcquireEdges, GivesBackOnceMoreWhatTheServerDidNotFinish) {
   acquire_machine machine = started(for_ever);
   const monotonic_time later = local_start + seconds(60);
-  machine.on_reply(say("granted", lease.count()), local_start, at(later));
-  EXPECT_EQ(machine.on_reply(say("more"), later, at(later)).send, ask::release);
-  ASSERT_TRUE(machine.on_reply(say("released"), later, at(later)).wake_at);
+  machine.on_acquired(say("granted", lease.count()), local_start, later);
+  EXPECT_EQ(machine.on_given_back(say_back("more"), later).send, ask::release);
+  ASSERT_TRUE(machine.on_given_back(say_back("released"), later).wake_at);
   // What it gives back the next time is a place in the queue.
-  machine.on_timer(at(later + seconds(1)));
-  machine.on_stop(at(later + seconds(1)));
-  const step next = machine.on_reply(say_queued(0, lease), later, at(later + seconds(1)));
+  machine.on_timer(later + seconds(1));
+  machine.on_stop(later + seconds(1));
+  const step next = machine.on_acquired(say_queued(0, lease), later, later + seconds(1));
   EXPECT_EQ(next.send, ask::withdraw);
 }
 
 TEST(AcquireEdges, TellsOnceThatItMayBeHeldAlthoughItIsGivenBackAgainAndAgain) {
   acquire_machine machine = started(for_ever);
   const monotonic_time later = local_start + milliseconds(1);
-  machine.on_reply(say_granted(milliseconds(1), 0), local_start, at(later));
+  machine.on_acquired(say_granted(milliseconds(1), 0), local_start, later);
   const step next =
-      machine.on_missing(missing::unknown, outcome{errc::unavailable, "no route"}, at(later));
+      machine.on_missing(missing::unknown, outcome{errc::unavailable, "no route"}, later);
   ASSERT_TRUE(next.done);
-  machine.on_timer(at(*next.wake_at));
+  machine.on_timer(*next.wake_at);
   EXPECT_FALSE(
-      machine
-          .on_missing(missing::unknown, outcome{errc::unavailable, "no route"}, at(*next.wake_at))
+      machine.on_missing(missing::unknown, outcome{errc::unavailable, "no route"}, *next.wake_at)
           .done);
 }
 

@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "lease/deadline.hpp"
-#include "lease/server_clock.hpp"
 #include "lease/waiting_times.hpp"
 
 namespace holdfast::leasing {
@@ -39,55 +38,41 @@ std::string busy_detail(const dialects::busy& held) {
 
 }  // namespace
 
-acquire_machine::acquire_machine(const dialects::recipe& recipe, dialects::claim& claim,
-                                 patience how_long, const settings& with)
-    : recipe_(&recipe),
-      claim_(&claim),
+acquire_machine::acquire_machine(dialects::claim& claim, patience how_long, const settings& with)
+    : claim_(&claim),
       patience_(how_long),
       response_timeout_(with.response_timeout),
       while_busy_(with.while_busy),
       retries_(with.seed) {}
 
-step acquire_machine::start(moment now) { return ask_for_it(now); }
+step acquire_machine::start(monotonic_time now) { return ask_for_it(now); }
 
-step acquire_machine::on_reply(const resp::value& reply, monotonic_time sent_at, moment now,
-                               std::uint64_t position) {
+step acquire_machine::on_acquired(const dialects::acquire_verdict& verdict, monotonic_time sent_at,
+                                  monotonic_time now, std::uint64_t position) {
   answered_at_ = position;
-  if (state_ == state::asking) return asked(recipe_->read_acquire(*claim_, reply), sent_at, now);
-  if (state_ != state::withdrawing) return {};
-  // Giving back begins when no acquire is in doubt any more, so what was sent before that is one.
-  if (giving_back() && sent_at >= doubtful_until_) {
-    return on_given_back(recipe_->read_release(reply), now);
-  }
-  return on_unwanted(recipe_->read_acquire(*claim_, reply), now);
+  if (state_ == state::asking) return asked(verdict, sent_at, now);
+  return state_ == state::withdrawing ? on_unwanted(verdict, now) : step{};
 }
 
-step acquire_machine::on_missing(missing how, const outcome& why, moment now) {
-  switch (std::exchange(under_way_, ask::nothing)) {
-    case ask::nothing:
-      return {};
-    case ask::acquire:
-      return acquire_missing(how, why, now);
-    case ask::release:
-    case ask::lone_release:
-    case ask::withdraw:
-      return give_back_missing(how, why, now);
-  }
-  return {};
+step acquire_machine::on_missing(missing how, const outcome& why, monotonic_time now) {
+  const ask unanswered = std::exchange(under_way_, ask::nothing);
+  if (unanswered == ask::nothing) return {};
+  return unanswered == ask::acquire ? acquire_missing(how, why, now)
+                                    : give_back_missing(how, why, now);
 }
 
-step acquire_machine::on_woken(moment now) {
+step acquire_machine::on_woken(monotonic_time now) {
   woken_ = state_ == state::asking;
   if (state_ != state::waiting) return {};
   return is_over(now) ? tell_patience_is_over(now) : ask_for_it(now);
 }
 
-step acquire_machine::on_tuned_in(bool hears, moment now) {
+step acquire_machine::on_tuned_in(bool hears, monotonic_time now) {
   tuned_in_ = hears;
   return on_woken(now);
 }
 
-step acquire_machine::on_timer(moment now) {
+step acquire_machine::on_timer(monotonic_time now) {
   if (state_ == state::done) return {};
   if (!told_ && is_over(now)) return tell_patience_is_over(now);
   if (under_way_ != ask::nothing) return wake(monotonic_time::max(), now);
@@ -95,36 +80,21 @@ step acquire_machine::on_timer(moment now) {
     case state::waiting:
       return ask_for_it(now);
     case state::doubting:
-      return now.local < doubtful_until_ ? wake(doubtful_until_, now) : ask_for_it(now);
+      return now < doubtful_until_ ? wake(doubtful_until_, now) : ask_for_it(now);
     default:
       return give_back(now);
   }
 }
 
-step acquire_machine::on_stop(moment now) {
+step acquire_machine::on_stop(monotonic_time now) {
   if (told_) return {};
   return tell(errc::cancelled, {}, now);
-}
-
-void acquire_machine::write(resp::writer& out) const {
-  switch (under_way_) {
-    case ask::nothing:
-      return;
-    case ask::acquire:
-      return recipe_->write_acquire(*claim_, maybe_ours_ || asked_plainly_, not_after_, out);
-    case ask::release:
-      return recipe_->write_release(*claim_, out);
-    case ask::lone_release:
-      return recipe_->write_lone_release(*claim_, out);
-    case ask::withdraw:
-      return recipe_->write_withdraw(*claim_, out);
-  }
 }
 
 // ---- what the server answered to an acquire whose outcome the caller still awaits
 
 step acquire_machine::asked(const dialects::acquire_verdict& verdict, monotonic_time sent_at,
-                            moment now) {
+                            monotonic_time now) {
   settled(now);
   if (const auto* grant = std::get_if<dialects::granted>(&verdict)) {
     return on_granted(*grant, sent_at, now);
@@ -141,11 +111,11 @@ step acquire_machine::asked(const dialects::acquire_verdict& verdict, monotonic_
 }
 
 step acquire_machine::on_granted(const dialects::granted& grant, monotonic_time sent_at,
-                                 moment now) {
+                                 monotonic_time now) {
   claim_->granted = grant.major;
   const monotonic_time deadline = deadline_of(grant, sent_at);
   const bool in_order = grant.major == 0 || grant.major > claim_->floor;
-  if (now.local < deadline && in_order) return hold(grant, sent_at, deadline);
+  if (now < deadline && in_order) return hold(grant, sent_at, deadline);
   maybe_ours_ = true;
   to_give_back_ = way_back();
   remember(answer::refusal, in_order ? "a grant, so late that its lease could have ended"
@@ -154,7 +124,7 @@ step acquire_machine::on_granted(const dialects::granted& grant, monotonic_time 
   return give_back(now);
 }
 
-step acquire_machine::on_busy(const dialects::busy& held, moment now) {
+step acquire_machine::on_busy(const dialects::busy& held, monotonic_time now) {
   maybe_ours_ = false;
   if (!patience_.waits) return tell(errc::busy, busy_detail(held), now);
   remember(answer::busy, {});
@@ -170,20 +140,20 @@ step acquire_machine::on_busy(const dialects::busy& held, moment now) {
 }
 
 // The request needed longer to the server than its not-after allowed.
-step acquire_machine::on_late(const dialects::late& server, moment now) {
+step acquire_machine::on_late(const dialects::late& server, monotonic_time now) {
   step next;
   if (is_over(now)) {
     next = tell_patience_is_over(now);
   } else if (++late_in_a_row_ > most_late_in_a_row) {
     next = tell(errc::clock_skew, "the server finds every request too old", now);
   } else {
-    next = ask_for_it({now.local, server.now});
+    next = ask_for_it(now);
   }
   next.learned = server.now;
   return next;
 }
 
-step acquire_machine::on_refused(const dialects::refused& refusal, moment now) {
+step acquire_machine::on_refused(const dialects::refused& refusal, monotonic_time now) {
   if (!refusal.passing || !patience_.waits) return tell(refusal.code, refusal.detail, now);
   remember(answer::refusal, refusal.detail);
   return wait(retries_.next(while_busy_), now);
@@ -192,7 +162,7 @@ step acquire_machine::on_refused(const dialects::refused& refusal, moment now) {
 // ---- what comes while withdrawing
 
 // An answer to an acquire that is not wanted any more.
-step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, moment now) {
+step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, monotonic_time now) {
   if (const auto* grant = std::get_if<dialects::granted>(&verdict)) {
     claim_->granted = grant->major;
     to_give_back_ = way_back();
@@ -211,7 +181,8 @@ step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, mome
   return next;
 }
 
-step acquire_machine::on_given_back(const dialects::release_verdict& verdict, moment now) {
+step acquire_machine::on_given_back(const dialects::release_verdict& verdict, monotonic_time now) {
+  if (!giving_back()) return {};
   const bool grant_crossed_it = std::exchange(under_way_, ask::nothing) != to_give_back_;
   if (std::holds_alternative<dialects::unfinished>(verdict)) return give_back(now);
   if (std::holds_alternative<dialects::not_undone>(verdict)) return on_not_undone(now);
@@ -224,7 +195,7 @@ step acquire_machine::on_given_back(const dialects::release_verdict& verdict, mo
 
 // ---- no answer
 
-step acquire_machine::acquire_missing(missing how, const outcome& why, moment now) {
+step acquire_machine::acquire_missing(missing how, const outcome& why, monotonic_time now) {
   if (how != missing::unknown) {
     settled(now);
   } else {
@@ -245,7 +216,7 @@ step acquire_machine::acquire_missing(missing how, const outcome& why, moment no
   return wake(doubtful_until_, now);
 }
 
-step acquire_machine::give_back_missing(missing how, const outcome& why, moment now) {
+step acquire_machine::give_back_missing(missing how, const outcome& why, monotonic_time now) {
   // A release that names no token could, executed later, free what we are granted next.
   const bool names_it = claim_->granted != 0 && way_back() == ask::release;
   const bool could_hit_next_grant = how == missing::unknown && !names_it;
@@ -258,7 +229,7 @@ step acquire_machine::give_back_missing(missing how, const outcome& why, moment 
 
 // ---- what to do next
 
-step acquire_machine::ask_for_it(moment now) {
+step acquire_machine::ask_for_it(monotonic_time now) {
   if (deaf_ && claim_->way == dialects::wakeup_way::channel) {
     // One who polls has a place of his own in the queue: first the other is given up.
     if (maybe_ours_) return give_back(now);
@@ -268,23 +239,22 @@ step acquire_machine::ask_for_it(moment now) {
   under_way_ = ask::acquire;
   woken_ = false;
   kept_.reset();
-  not_after_ = not_after(now, response_timeout_);
-  doubtful_until_ = too_late_from(now.local, response_timeout_);
+  doubtful_until_ = too_late_from(now, response_timeout_);
   step next = wake(monotonic_time::max(), now);
   next.send = ask::acquire;
   next.resend = maybe_ours_ || asked_plainly_;
   return next;
 }
 
-step acquire_machine::wait(nanoseconds pause, moment now) {
+step acquire_machine::wait(nanoseconds pause, monotonic_time now) {
   if (is_over(now)) return tell_patience_is_over(now);
   state_ = state::waiting;
-  asks_at_ = now.local + pause;
+  asks_at_ = now + pause;
   return wake(asks_at_, now);
 }
 
 // Tells the caller that he does not get the lock, and cleans up after the attempt.
-step acquire_machine::tell(errc code, std::string detail, moment now) {
+step acquire_machine::tell(errc code, std::string detail, monotonic_time now) {
   told_ = true;
   retries_.reset();
   step next;
@@ -297,7 +267,7 @@ step acquire_machine::tell(errc code, std::string detail, moment now) {
   return next;
 }
 
-step acquire_machine::tell_patience_is_over(moment now) {
+step acquire_machine::tell_patience_is_over(monotonic_time now) {
   switch (last_) {
     case answer::none:
       return tell(errc::timed_out, "the server has not answered yet", now);
@@ -313,10 +283,10 @@ step acquire_machine::tell_patience_is_over(moment now) {
 
 // Nothing is under way. Gives back what may be ours, then ends or, if the caller still waits, goes
 // on. Comes back here after each answer.
-step acquire_machine::give_back(moment now) {
+step acquire_machine::give_back(monotonic_time now) {
   if (maybe_ours_) {
     state_ = state::withdrawing;
-    if (now.local < doubtful_until_) return wake(doubtful_until_, now);
+    if (now < doubtful_until_) return wake(doubtful_until_, now);
     under_way_ = to_give_back_;
     step next = wake(monotonic_time::max(), now);
     next.send = to_give_back_;
@@ -331,20 +301,20 @@ step acquire_machine::give_back(moment now) {
   return {.finished = true};
 }
 
-step acquire_machine::give_back_later(moment now) {
-  if (now.local >= ends_by_itself_at()) {
+step acquire_machine::give_back_later(monotonic_time now) {
+  if (now >= ends_by_itself_at()) {
     maybe_ours_ = false;
     unclear_ = true;
     return give_back(now);
   }
-  return wake(std::min(now.local + retries_.next(while_unreachable), ends_by_itself_at()), now);
+  return wake(std::min(now + retries_.next(while_unreachable), ends_by_itself_at()), now);
 }
 
 // A timer, but not later than the caller is willing to wait. None at all if that is for ever.
-step acquire_machine::wake(monotonic_time at, moment now) const {
+step acquire_machine::wake(monotonic_time at, monotonic_time now) const {
   if (!told_) at = std::min(at, give_up_at());
   if (at == monotonic_time::max()) return {};
-  return {.wake_at = std::max(at, now.local)};
+  return {.wake_at = std::max(at, now)};
 }
 
 // ---- small questions
@@ -361,9 +331,9 @@ monotonic_time acquire_machine::executable_until() const noexcept {
 }
 
 // The acquire under way was answered or was never sent, so no copy of it is left.
-void acquire_machine::settled(moment now) noexcept {
+void acquire_machine::settled(monotonic_time now) noexcept {
   under_way_ = ask::nothing;
-  doubtful_until_ = std::min(doubtful_until_, now.local);
+  doubtful_until_ = std::min(doubtful_until_, now);
 }
 
 bool acquire_machine::giving_back() const noexcept {
@@ -376,7 +346,7 @@ monotonic_time acquire_machine::deadline_of(const dialects::granted& grant,
   return lease_deadline(granted_at, grant.ttl, dialects::asked_time(*claim_));
 }
 
-bool acquire_machine::is_over(moment now) const noexcept { return now.local >= give_up_at(); }
+bool acquire_machine::is_over(monotonic_time now) const noexcept { return now >= give_up_at(); }
 
 monotonic_time acquire_machine::give_up_at() const noexcept {
   return patience_.waits ? patience_.give_up_at : monotonic_time::max();

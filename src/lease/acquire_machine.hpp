@@ -60,36 +60,34 @@ class acquire_machine {
   };
 
   // The claim is the caller's; the machine changes it only while none of its requests is under way.
-  acquire_machine(const dialects::recipe& recipe, dialects::claim& claim, patience how_long,
-                  const settings& with);
+  acquire_machine(dialects::claim& claim, patience how_long, const settings& with);
 
-  step start(moment now);
+  step start(monotonic_time now);
+  // What the server has answered to an acquire, or to a release or withdraw.
   // `sent_at`: when the answered request was handed to the connection, not before the `now` of the
   // step that asked for it. `position`: of the answer, among all that the server has sent, which
   // may be heard in another order.
-  step on_reply(const resp::value& reply, monotonic_time sent_at, moment now,
-                std::uint64_t position = 0);
-  // The runtime gives this, or a reply, for every request that a step asks to send. `why.code`
+  step on_acquired(const dialects::acquire_verdict& verdict, monotonic_time sent_at,
+                   monotonic_time now, std::uint64_t position = 0);
+  step on_given_back(const dialects::release_verdict& verdict, monotonic_time now);
+  // The runtime gives this, or a verdict, for every request that a step asks to send. `why.code`
   // tells reasons that waiting can mend from those that it cannot.
-  step on_missing(missing how, const outcome& why, moment now);
-  step on_woken(moment now);
+  step on_missing(missing how, const outcome& why, monotonic_time now);
+  step on_woken(monotonic_time now);
   // From now on, or no more, on_woken is called when somebody gives the lock back.
-  step on_tuned_in(bool hears, moment now);
+  step on_tuned_in(bool hears, monotonic_time now);
   // The server said that it has handed the lock to this request: dialects::is_for and is_plausible
   // have looked at what was said. `granted_at`: when that was, on
   // our clock, and rather too early than too late (server_clock::earliest).
-  step on_handed_over(const dialects::granted& grant, monotonic_time granted_at, moment now,
+  step on_handed_over(const dialects::granted& grant, monotonic_time granted_at, monotonic_time now,
                       std::uint64_t position = 0);
   // The server said that this request is the first in the queue now, and for how long the lock is
   // another's. Anybody can say that: it never puts off the next question.
-  step on_first_in_line(nanoseconds owner_has, moment now, std::uint64_t position = 0);
+  step on_first_in_line(nanoseconds owner_has, monotonic_time now, std::uint64_t position = 0);
   // There is no channel: from now on it polls, once it has left the queue as one who listens.
-  step on_deaf(moment now);
-  step on_timer(moment now);
-  step on_stop(moment now);
-
-  // Writes what the last step asked to send.
-  void write(resp::writer& out) const;
+  step on_deaf(monotonic_time now);
+  step on_timer(monotonic_time now);
+  step on_stop(monotonic_time now);
 
   // It stands in the queue, and waits for the message that the lock was handed to it.
   bool hears_messages() const noexcept {
@@ -121,47 +119,44 @@ class acquire_machine {
     monotonic_time granted_at{};
   };
 
-  step asked(const dialects::acquire_verdict& verdict, monotonic_time sent_at, moment now);
-  step on_granted(const dialects::granted& grant, monotonic_time sent_at, moment now);
-  step hear(const message& said, moment now);
-  step judge(const message& said, moment now);
-  step on_busy(const dialects::busy& held, moment now);
-  step on_queued(const dialects::queued& where, moment now);
-  step on_late(const dialects::late& server, moment now);
+  step asked(const dialects::acquire_verdict& verdict, monotonic_time sent_at, monotonic_time now);
+  step on_granted(const dialects::granted& grant, monotonic_time sent_at, monotonic_time now);
+  step hear(const message& said, monotonic_time now);
+  step judge(const message& said, monotonic_time now);
+  step on_busy(const dialects::busy& held, monotonic_time now);
+  step on_queued(const dialects::queued& where, monotonic_time now);
+  step on_late(const dialects::late& server, monotonic_time now);
   step hold(const dialects::granted& grant, monotonic_time granted_at, monotonic_time deadline);
-  step on_refused(const dialects::refused& refusal, moment now);
-  step on_unwanted(const dialects::acquire_verdict& verdict, moment now);
-  step on_given_back(const dialects::release_verdict& verdict, moment now);
-  step on_not_undone(moment now);
-  step acquire_missing(missing how, const outcome& why, moment now);
-  step give_back_missing(missing how, const outcome& why, moment now);
+  step on_refused(const dialects::refused& refusal, monotonic_time now);
+  step on_unwanted(const dialects::acquire_verdict& verdict, monotonic_time now);
+  step on_not_undone(monotonic_time now);
+  step acquire_missing(missing how, const outcome& why, monotonic_time now);
+  step give_back_missing(missing how, const outcome& why, monotonic_time now);
 
-  step ask_for_it(moment now);
-  step wait(nanoseconds pause, moment now);
-  step tell(errc code, std::string detail, moment now);
-  step tell_patience_is_over(moment now);
-  step give_back(moment now);
-  step give_back_later(moment now);
-  step wake(monotonic_time at, moment now) const;
+  step ask_for_it(monotonic_time now);
+  step wait(nanoseconds pause, monotonic_time now);
+  step tell(errc code, std::string detail, monotonic_time now);
+  step tell_patience_is_over(monotonic_time now);
+  step give_back(monotonic_time now);
+  step give_back_later(monotonic_time now);
+  step wake(monotonic_time at, monotonic_time now) const;
 
   void remember(answer last, std::string_view detail);
   std::string last_detail() const { return last_detail_ ? *last_detail_ : std::string{}; }
-  void settled(moment now) noexcept;
+  void settled(monotonic_time now) noexcept;
   ask way_back() const noexcept;
   bool giving_back() const noexcept;
   monotonic_time deadline_of(const dialects::granted& grant,
                              monotonic_time granted_at) const noexcept;
-  bool is_over(moment now) const noexcept;
+  bool is_over(monotonic_time now) const noexcept;
   monotonic_time give_up_at() const noexcept;
   monotonic_time ends_by_itself_at() const noexcept;
 
-  const dialects::recipe* recipe_;
   dialects::claim* claim_;
   patience patience_;
   milliseconds response_timeout_;
   pauses while_busy_;
   back_off retries_;
-  server_time not_after_{};          // of the last acquire
   monotonic_time doubtful_until_{};  // no copy of an acquire is executed after this
   monotonic_time asks_at_{};         // while waiting
   // On the heap, since they are rare and there may be many attempts.

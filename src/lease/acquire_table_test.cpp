@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lease/acquire_machine.hpp"
-#include "lease/fake_recipe.hpp"
+#include "lease/answers.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -16,7 +16,6 @@ namespace {
 using std::chrono::seconds;
 
 constexpr monotonic_time give_up_at = local_start + seconds(3600);
-const fake_recipe recipe;
 
 std::string name_of(errc code) {
   switch (code) {
@@ -58,7 +57,7 @@ std::string gist(const step& what) {
 class attempt {
  public:
   explicit attempt(bool waits)
-      : machine_(recipe, new_claim(), {waits, give_up_at}, {.seed = 5}), now_(local_start) {}
+      : machine_(new_claim(), {waits, give_up_at}, {.seed = 5}), now_(local_start) {}
 
   step play(std::string_view event) {
     if (event == "timer" && wake_at_) {
@@ -68,14 +67,20 @@ class attempt {
     } else {
       now_ += milliseconds(1);
     }
-    const step next = deliver(event, {now_, server_start + milliseconds(1)});
-    if (next.send != ask::nothing) sent_at_ = now_;
+    const step next = deliver(event, now_);
+    if (next.send != ask::nothing) {
+      sent_ = next.send;
+      sent_at_ = now_;
+    }
     if (next.wake_at) wake_at_ = next.wake_at;
     return next;
   }
 
+  // The next answer is one to this.
+  void answer_to(ask what) { sent_ = what; }
+
  private:
-  step deliver(std::string_view event, moment now) {
+  step deliver(std::string_view event, monotonic_time now) {
     const outcome why{errc::unavailable, "no route"};
     if (event == "start") return machine_.start(now);
     if (event == "woken") return machine_.on_woken(now);
@@ -89,19 +94,23 @@ class attempt {
     if (event == "no log-in") {
       return machine_.on_missing(missing::not_sent, {errc::authentication, ""}, now);
     }
-    return machine_.on_reply(reply(event), sent_at_, now);
+    if (sent_ != ask::acquire) {
+      return machine_.on_given_back(say_back(event, errc::permission_denied), now);
+    }
+    return machine_.on_acquired(answer(event), sent_at_, now);
   }
 
-  static resp::value reply(std::string_view event) {
+  static dialects::acquire_verdict answer(std::string_view event) {
     if (event == "granted") return say("granted", 10'000);
     if (event == "granted too late") return say("granted", 1);
     if (event == "passing") return say("passing", errc::out_of_memory);
     if (event == "refused") return say("refused", errc::permission_denied);
-    return say(std::string(event));
+    return say(event);
   }
 
   acquire_machine machine_;
   monotonic_time now_;
+  ask sent_ = ask::nothing;
   monotonic_time sent_at_{};
   std::optional<monotonic_time> wake_at_;
 };
@@ -130,6 +139,7 @@ void check(const std::vector<situation>& table) {
       for (const std::string_view event : group) {
         attempt machine(one.waits);
         for (const std::string_view before : one.path) machine.play(before);
+        machine.answer_to(&one.replies == &to_acquire ? ask::acquire : ask::withdraw);
         const auto cell = one.expected.find(event);
         found += cell != one.expected.end();
         EXPECT_EQ(gist(machine.play(event)), cell == one.expected.end() ? "-" : cell->second)

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "lease/acquire_machine.hpp"
+#include "lease/answers.hpp"
 #include "lease/deadline.hpp"
-#include "lease/fake_recipe.hpp"
 #include "lease/waiting_times.hpp"
 
 namespace holdfast::leasing {
@@ -13,13 +13,12 @@ using std::chrono::seconds;
 
 constexpr milliseconds claim_length{1000};
 constexpr dialects::token_major old_major = 41, new_major = 59;
-const fake_recipe recipe;
 
 class AcquireWaiting : public ::testing::Test {
  protected:
   AcquireWaiting() : AcquireWaiting(dialects::wakeup_way::channel) {}
   explicit AcquireWaiting(dialects::wakeup_way way)
-      : machine_(recipe, new_claim(claim(way)), patience_, {}) {
+      : machine_(new_claim(claim(way)), patience_, {}) {
     sent(machine_.start(now()));
   }
 
@@ -30,17 +29,21 @@ class AcquireWaiting : public ::testing::Test {
     wanted.way = way;
     return wanted;
   }
-  moment now() const { return {local_, server_start}; }
+  monotonic_time now() const { return local_; }
   void pass(nanoseconds time) { local_ += time; }
   step sent(step next) {
     if (next.send != ask::nothing) sent_at_ = local_;
     return next;
   }
-  step answer(const resp::value& reply, std::uint64_t position = 0) {
+  step answer(const dialects::acquire_verdict& verdict, std::uint64_t position = 0) {
     pass(milliseconds(1));
-    return sent(machine_.on_reply(reply, sent_at_, now(), position));
+    return sent(machine_.on_acquired(verdict, sent_at_, now(), position));
   }
-  step queued(std::int64_t place, milliseconds remaining, std::uint64_t position = 0) {
+  step answer_back(std::string_view word) {
+    pass(milliseconds(1));
+    return sent(machine_.on_given_back(say_back(word), now()));
+  }
+  step queued(std::uint64_t place, milliseconds remaining, std::uint64_t position = 0) {
     return answer(say_queued(place, remaining), position);
   }
   // The server handed the lock over `age` ago, as far as our clock can tell.
@@ -199,7 +202,7 @@ TEST_F(AcquireWaiting, LeavesTheQueueWhenItGivesUp) {
   EXPECT_EQ(next.done->code, errc::cancelled);
   EXPECT_EQ(next.send, ask::withdraw);
   EXPECT_EQ(told(new_major, milliseconds(1)), step{}) << "the withdraw passes it on";
-  EXPECT_TRUE(answer(say("released")).finished);
+  EXPECT_TRUE(answer_back("released").finished);
 }
 
 TEST_F(AcquireWaiting, LeavesTheQueueThatItJoinedAfterItGaveUp) {
@@ -215,7 +218,7 @@ TEST_F(AcquireWaiting, LeavesTheQueueThatTheServerDidNotFinishAfterItGaveUp) {
 TEST_F(AcquireWaiting, AsksAgainWhenItsConnectionBrokeWithItsOldTicket) {
   queued(1, seconds(30));
   EXPECT_EQ(sent(machine_.on_woken(now())).send, ask::acquire);
-  EXPECT_EQ(machine_.claim().ticket, fake_recipe::ticket);
+  EXPECT_EQ(machine_.claim().ticket, usual_ticket);
 }
 
 TEST_F(AcquireWaiting, AsksAtOnceWhenTheServerDidNotFinish) {
@@ -227,12 +230,12 @@ TEST_F(AcquireWaiting, GivesUpItsPlaceBeforeItPollsWhenThereIsNoChannel) {
   queued(0, seconds(30));
   EXPECT_EQ(sent(machine_.on_deaf(now())).send, ask::withdraw);
   EXPECT_EQ(machine_.claim().way, dialects::wakeup_way::channel) << "the place is found by it";
-  auto next = answer(say("not mine"));
+  auto next = answer_back("not mine");
   EXPECT_FALSE(next.done);
   local_ = next.wake_at.value();
   EXPECT_EQ(sent(machine_.on_timer(now())).send, ask::acquire);
   EXPECT_EQ(machine_.claim().way, dialects::wakeup_way::poll);
-  EXPECT_EQ(machine_.claim().ticket, fake_recipe::ticket);
+  EXPECT_EQ(machine_.claim().ticket, usual_ticket);
   next = queued(0, seconds(30));
   EXPECT_LE(next.wake_at.value() - local_, milliseconds(64));
 }

@@ -8,10 +8,12 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "lease/acquire_machine.hpp"
+#include "lease/answers.hpp"
 #include "lease/deadline.hpp"
-#include "lease/fake_recipe.hpp"
+#include "lease/server_clock.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -21,7 +23,6 @@ using std::chrono::seconds;
 constexpr int sequences = 100'000;
 constexpr milliseconds response_timeout{200};
 constexpr milliseconds lease{1000};
-const fake_recipe recipe;
 
 // How often what happened in all the worlds together.
 using tally = std::map<std::string, int>;
@@ -34,19 +35,19 @@ class world {
         seen_(seen),
         fencing_(upto(1) != 0),
         patience_(some_patience()),
-        machine_(recipe, new_claim(test_claim(lease)), patience_,
+        machine_(new_claim(test_claim(lease)), patience_,
                  {.response_timeout = response_timeout, .seed = seed}) {}
 
   std::string run() {
-    obey(machine_.start(now()));
-    if (chance(40)) at(now_ + upto(seconds(3)), [this] { obey(machine_.on_stop(now())); });
+    obey(machine_.start(now_));
+    if (chance(40)) at(now_ + upto(seconds(3)), [this] { obey(machine_.on_stop(now_)); });
     for (auto n = upto(5); n > 0; --n) {
-      at(now_ + upto(seconds(3)), [this] { obey(machine_.on_woken(now())); });
+      at(now_ + upto(seconds(3)), [this] { obey(machine_.on_woken(now_)); });
     }
     // Whoever waits for ever is stopped at last, in a world without faults.
     at(local_start + seconds(20), [this] {
       calm_ = true;
-      obey(machine_.on_stop(now()));
+      obey(machine_.on_stop(now_));
     });
     while (!agenda_.empty() && problem_.empty()) {
       const auto next = agenda_.begin();
@@ -74,8 +75,8 @@ class world {
     return server_start + std::chrono::floor<microseconds>(now_ - local_start);
   }
   // The estimate is up to 20 ms behind the server.
-  moment now() {
-    return {now_, server_now() - std::chrono::floor<microseconds>(upto(milliseconds(20)))};
+  server_time estimate() {
+    return server_now() - std::chrono::floor<microseconds>(upto(milliseconds(20)));
   }
   patience some_patience() {
     switch (upto(2)) {
@@ -132,7 +133,7 @@ class world {
     at(when + oversleeps, [this, when] {
       if (timer_ != when) return;
       timer_.reset();
-      obey(machine_.on_timer(now()));
+      obey(machine_.on_timer(now_));
       if (!told_ && patience_.waits && now_ >= patience_.give_up_at) {
         complain("not told when the patience is over", {});
       }
@@ -144,11 +145,9 @@ class world {
   void send(const step& next) {
     under_way_ = true;
     const monotonic_time sent_at = now_;
-    std::string bytes;
-    resp::writer out(bytes);
-    machine_.write(out);
-    const auto executed = [this, what = next.send, number = number_in(bytes)] {
-      return execute(what, number);
+    const auto not_after = leasing::not_after({now_, estimate()}, response_timeout);
+    const auto executed = [this, what = next.send, not_after, names = machine_.claim().granted] {
+      return what == ask::acquire ? heard{acquired(not_after)} : heard{given_back(what, names)};
     };
     if (chance(10)) return missing_at(now_ + upto(milliseconds(50)), missing::not_sent);
     if (chance(10)) return missing_at(now_ + upto(response_timeout), missing::unknown);
@@ -164,10 +163,12 @@ class world {
     const nanoseconds there = upto(chance(10) ? nanoseconds(response_timeout) * 2 : seconds(0));
     const nanoseconds back = upto(chance(5) ? nanoseconds(seconds(2)) : milliseconds(1));
     at(now_ + there, [this, executed, sent_at, back] {
-      const resp::value reply = executed();
-      at(now_ + back, [this, reply, sent_at] {
+      at(now_ + back, [this, verdict = executed(), sent_at] {
         under_way_ = false;
-        obey(machine_.on_reply(reply, sent_at, now()));
+        const auto* const got = std::get_if<dialects::acquire_verdict>(&verdict);
+        obey(got != nullptr
+                 ? machine_.on_acquired(*got, sent_at, now_)
+                 : machine_.on_given_back(std::get<dialects::release_verdict>(verdict), now_));
       });
     });
   }
@@ -175,7 +176,7 @@ class world {
   void missing_at(monotonic_time when, missing how) {
     at(when, [this, how] {
       under_way_ = false;
-      obey(machine_.on_missing(how, {errc::unavailable, "lost"}, now()));
+      obey(machine_.on_missing(how, {errc::unavailable, "lost"}, now_));
     });
   }
 
@@ -186,20 +187,28 @@ class world {
     return holder_;
   }
 
-  // `number`: the not-after of an acquire, the token of a release.
-  resp::value execute(ask what, std::int64_t number) {
-    if (chance(10)) return say("passing", errc::loading);
-    // Somebody else comes and goes.
+  using heard = std::variant<dialects::acquire_verdict, dialects::release_verdict>;
+
+  // Somebody else comes and goes.
+  void let_others_in() {
     if (holder() == owner::nobody && chance(50)) hold(owner::other, milliseconds(upto(300)));
-    if (what != ask::acquire) {
-      if (holder() != owner::us || (what == ask::release && number != token_)) {
-        return say("not mine");
-      }
-      if (now_ < held_until_) complain("our lock is freed while we hold it", {});
-      holder_ = owner::nobody;
-      return say("released");
+  }
+
+  dialects::release_verdict given_back(ask what, dialects::token_major names) {
+    if (chance(10)) return say_back("passing", errc::loading);
+    let_others_in();
+    if (holder() != owner::us || (what == ask::release && names != token_)) {
+      return say_back("not mine");
     }
-    if (server_now() > server_time(microseconds(number))) {
+    if (now_ < held_until_) complain("our lock is freed while we hold it", {});
+    holder_ = owner::nobody;
+    return say_back("released");
+  }
+
+  dialects::acquire_verdict acquired(server_time not_after) {
+    if (chance(10)) return say("passing", errc::loading);
+    let_others_in();
+    if (server_now() > not_after) {
       return say("late", server_now().time_since_epoch().count());
     }
     if (chance(1)) return say("refused", errc::foreign_key);
@@ -209,18 +218,12 @@ class world {
     }
     if (fencing_ && holder() != owner::us) ++token_;
     hold(owner::us, lease);
-    return say_granted(lease, static_cast<dialects::token_major>(token_));
+    return say_granted(lease, token_);
   }
 
   void hold(owner who, milliseconds how_long) {
     holder_ = who;
     expires_at_ = now_ + how_long;
-  }
-
-  // The last argument of what `fake_recipe` writes.
-  static std::int64_t number_in(const std::string& command) {
-    const std::size_t number = command.rfind("\r\n", command.size() - 3) + 2;
-    return command.find("withdraw") == std::string::npos ? std::stoll(command.substr(number)) : 0;
   }
 
   // ---- promises
@@ -243,9 +246,9 @@ class world {
     if (!problem_.empty()) return;
     if (!finished_ || !told_) complain("never ends", {});
     for (const step& late :
-         {machine_.on_timer(now()), machine_.on_stop(now()), machine_.on_woken(now()),
-          machine_.on_missing(missing::unknown, {}, now()),
-          machine_.on_reply(say("granted", 1000), now_, now())}) {
+         {machine_.on_timer(now_), machine_.on_stop(now_), machine_.on_woken(now_),
+          machine_.on_missing(missing::unknown, {}, now_),
+          machine_.on_acquired(say("granted", 1000), now_, now_)}) {
       if (late != step{}) complain("something after the end", late);
     }
   }
@@ -268,8 +271,8 @@ class world {
 
   owner holder_ = owner::nobody;
   monotonic_time expires_at_{};
-  std::int64_t token_ = 0;  // stays 0 without fencing
-  int copies_ = 0;          // requests that were given up and may still be executed
+  dialects::token_major token_ = 0;  // stays 0 without fencing
+  int copies_ = 0;                   // requests that were given up and may still be executed
 
   bool under_way_ = false;
   std::optional<monotonic_time> timer_;

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "lease/answers.hpp"
 #include "lease/deadline.hpp"
-#include "lease/fake_recipe.hpp"
 
 namespace holdfast::leasing {
 

@@ -8,7 +8,7 @@
 #include <new>
 
 #include "lease/acquire_machine.hpp"
-#include "lease/fake_recipe.hpp"
+#include "lease/answers.hpp"
 #include "lease/hold_machine.hpp"
 #include "lease/release_machine.hpp"
 
@@ -29,27 +29,21 @@ namespace holdfast::leasing {
 namespace {
 
 TEST(HotPath, LockAndUnlockAllocateNothing) {
-  const fake_recipe recipe;
   dialects::claim claim = test_claim();
-  const resp::value granted = say("granted", 10'000);
-  const resp::value released = say("released");
-  const moment now{local_start, server_start};
-  std::string bytes;
-  bytes.reserve(1000);
-  resp::writer out(bytes);
+  const auto granted = say("granted", 10'000);
+  const auto released = say_back("released");
+  const auto now = local_start;
 
   const long before = allocations;
-  acquire_machine acquire(recipe, claim, {true, local_start + milliseconds(60'000)}, {});
+  acquire_machine acquire(claim, {true, local_start + milliseconds(60'000)}, {});
   const step ask = acquire.start(now);
-  acquire.write(out);
-  const step held = acquire.on_reply(granted, now.local, now);
-  hold_machine hold(claim.lease, true, claim.lease, now.local, held.done->deadline);
+  const step held = acquire.on_acquired(granted, now, now);
+  hold_machine hold(claim.lease, true, claim.lease, now, held.done->deadline);
   const hold_step timer = hold.start();
   hold.on_released();
-  release_machine release(recipe, acquire.claim(), hold.deadline());
-  const release_step give_back = release.start(now.local);
-  release.write(out);
-  const release_step over = release.on_reply(released, now.local);
+  release_machine release(acquire.claim(), hold.deadline());
+  const release_step give_back = release.start(now);
+  const release_step over = release.on_given_back(released, now);
   const long after = allocations;
 
   EXPECT_EQ(after - before, 0);

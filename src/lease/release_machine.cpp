@@ -8,22 +8,16 @@
 
 namespace holdfast::leasing {
 
-release_machine::release_machine(const dialects::recipe& recipe, const dialects::claim& claim,
-                                 monotonic_time deadline, std::uint64_t seed, milliseconds patience,
-                                 milliseconds longer)
-    : recipe_(&recipe),
-      claim_(&claim),
-      deadline_(deadline),
-      retries_(seed),
-      patience_(patience),
-      longer_(longer) {}
+release_machine::release_machine(const dialects::claim& claim, monotonic_time deadline,
+                                 std::uint64_t seed, milliseconds patience, milliseconds longer)
+    : claim_(&claim), deadline_(deadline), retries_(seed), patience_(patience), longer_(longer) {}
 
 // Asks even when the deadline has passed: the server may keep the lock a little longer than that.
 release_step release_machine::start(monotonic_time now) { return send(now); }
 
-release_step release_machine::on_reply(const resp::value& reply, monotonic_time now) {
+release_step release_machine::on_given_back(const dialects::release_verdict& verdict,
+                                            monotonic_time now) {
   if (state_ != state::asking) return {};
-  const dialects::release_verdict verdict = recipe_->read_release(reply);
   if (const auto* refusal = std::get_if<dialects::refused>(&verdict)) {
     if (!refusal->passing) return conclude({refusal->code, refusal->detail});
     last_refusal_ = refusal->detail;
@@ -48,10 +42,6 @@ release_step release_machine::on_missing(missing how, monotonic_time now) {
 release_step release_machine::on_timer(monotonic_time now) {
   if (state_ != state::waiting) return {};
   return now < (told_ ? gone_at() : deadline_) ? send(now) : retry(now);
-}
-
-void release_machine::write(resp::writer& out) const {
-  alone_ ? recipe_->write_lone_release(*claim_, out) : recipe_->write_release(*claim_, out);
 }
 
 release_step release_machine::send(monotonic_time now) {

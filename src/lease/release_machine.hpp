@@ -35,16 +35,13 @@ class release_machine {
  public:
   // The claim is the caller's. `seed`: of the jitter between retries. `patience`: with a move.
   // `longer`: than the claim says the server may keep it.
-  release_machine(const dialects::recipe& recipe, const dialects::claim& claim,
-                  monotonic_time deadline, std::uint64_t seed = 0,
+  release_machine(const dialects::claim& claim, monotonic_time deadline, std::uint64_t seed = 0,
                   milliseconds patience = longest_move, milliseconds longer = {});
 
   release_step start(monotonic_time now);
-  release_step on_reply(const resp::value& reply, monotonic_time now);
+  release_step on_given_back(const dialects::release_verdict& verdict, monotonic_time now);
   release_step on_missing(missing how, monotonic_time now);
   release_step on_timer(monotonic_time now);
-
-  void write(resp::writer& out) const;
 
   // The server's words when it refused last; empty when it did not.
   const std::string& last_refusal() const noexcept { return last_refusal_; }
@@ -59,7 +56,6 @@ class release_machine {
   // No later than this the server ends the lock by itself.
   monotonic_time gone_at() const noexcept;
 
-  const dialects::recipe* recipe_;
   const dialects::claim* claim_;
   monotonic_time deadline_;
   back_off retries_;

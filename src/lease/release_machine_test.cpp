@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lease/answers.hpp"
 #include "lease/deadline.hpp"
-#include "lease/fake_recipe.hpp"
 
 namespace holdfast::leasing {
 
@@ -19,9 +19,8 @@ namespace {
 using std::chrono::seconds;
 
 constexpr monotonic_time deadline = local_start + seconds(30);
-const fake_recipe recipe;
 
-release_machine fresh() { return {recipe, new_claim(), deadline, 1}; }
+release_machine fresh() { return {new_claim(), deadline, 1}; }
 
 // The machine after these events, each one second after the other.
 struct scene {
@@ -37,8 +36,8 @@ struct scene {
     if (event == "unreachable") return machine.on_missing(missing::unreachable, now);
     if (event == "unknown") return machine.on_missing(missing::unknown, now);
     const bool passing = event == "passing";
-    return machine.on_reply(
-        say(std::string(event), passing ? errc::out_of_memory : errc::permission_denied), now);
+    return machine.on_given_back(
+        say_back(event, passing ? errc::out_of_memory : errc::permission_denied), now);
   }
 
   release_machine machine = fresh();
@@ -127,7 +126,7 @@ TEST(ReleaseMachine, IsUnavailableWhenNoAnswerComesBeforeTheDeadline) {
 TEST(ReleaseMachine, GoesOnAskingForAsLongAsTheServerMayKeepTheLock) {
   dialects::claim mine = test_claim();
   mine.delay = short_milliseconds{60'000};
-  release_machine machine(recipe, mine, deadline);
+  release_machine machine(mine, deadline);
   const milliseconds kept = milliseconds{mine.lease} + mine.delay;
   const monotonic_time gone_at = deadline + kept + clock_allowance(kept);
   EXPECT_EQ(gist(machine.start(deadline)), "send");
@@ -139,7 +138,7 @@ TEST(ReleaseMachine, GoesOnAskingForAsLongAsTheServerMayKeepTheLock) {
 }
 
 TEST(ReleaseMachine, GoesOnAskingForWhatElseTheServerMayHaveBeenAskedFor) {
-  release_machine machine(recipe, new_claim(), deadline, 1, longest_move, seconds(3600));
+  release_machine machine(new_claim(), deadline, 1, longest_move, seconds(3600));
   const milliseconds kept = test_claim().lease + milliseconds(3'600'000);
   const monotonic_time gone_at = deadline + kept + clock_allowance(kept);
   machine.start(deadline);
@@ -154,15 +153,15 @@ TEST(ReleaseMachine, TellsNothingMoreOfWhatIsConfirmedAfterTheDeadline) {
     machine.start(local_start);
     machine.on_missing(missing::unknown, deadline);
     machine.on_timer(deadline + seconds(1));
-    const auto reply = say(std::string(answer), errc::permission_denied);
-    EXPECT_EQ(machine.on_reply(reply, deadline + seconds(1)), release_step{.finished = true});
+    const auto reply = say_back(answer, errc::permission_denied);
+    EXPECT_EQ(machine.on_given_back(reply, deadline + seconds(1)), release_step{.finished = true});
   }
 }
 
 TEST(ReleaseMachine, QuotesTheLastRefusalAtTheDeadline) {
   release_machine machine = fresh();
   machine.start(local_start);
-  machine.on_reply(say("passing", errc::no_replicas), local_start);
+  machine.on_given_back(say_back("passing", errc::no_replicas), local_start);
   const release_step last = machine.on_timer(deadline);
   ASSERT_TRUE(last.done);
   EXPECT_NE(last.done->detail.find("the server said so"), std::string::npos);
@@ -173,28 +172,28 @@ TEST(ReleaseMachine, AResentReleaseThatFindsNotMineAfterTheDeadlineIsLost) {
   machine.start(local_start);
   const release_step retry = machine.on_missing(missing::unknown, local_start);
   machine.on_timer(*retry.wake_at);
-  EXPECT_EQ(machine.on_reply(say("not mine"), deadline).done->code, errc::lost);
+  EXPECT_EQ(machine.on_given_back(say_back("not mine"), deadline).done->code, errc::lost);
 }
 
 TEST(ReleaseMachine, AServerThatIsNotDoneYetIsAskedAgainAtOnce) {
   release_machine machine = fresh();
   machine.start(local_start);
-  EXPECT_EQ(gist(machine.on_reply(say("more"), local_start)), "send again");
-  EXPECT_EQ(gist(machine.on_reply(say("more"), deadline)), "send again");
-  EXPECT_EQ(gist(machine.on_reply(say("released"), deadline)), "ok finished");
+  EXPECT_EQ(gist(machine.on_given_back(say_back("more"), local_start)), "send again");
+  EXPECT_EQ(gist(machine.on_given_back(say_back("more"), deadline)), "send again");
+  EXPECT_EQ(gist(machine.on_given_back(say_back("released"), deadline)), "ok finished");
 }
 
 TEST(ReleaseMachine, AsksOnceEvenAfterTheDeadline) {
   release_machine machine = fresh();
   EXPECT_EQ(machine.start(deadline + seconds(1)), release_step{.send = ask::release});
-  EXPECT_EQ(machine.on_reply(say("released"), deadline + seconds(1)),
+  EXPECT_EQ(machine.on_given_back(say_back("released"), deadline + seconds(1)),
             (release_step{.done = outcome{}, .finished = true}));
 }
 
 // What it is asked for until it does not ask for the whole any more, and when that was.
 monotonic_time told_of_a_move(release_machine& machine, monotonic_time now) {
   for (;;) {
-    const auto next = machine.on_reply(say("divided", errc::server_busy), now);
+    const auto next = machine.on_given_back(say_back("divided", errc::server_busy), now);
     EXPECT_TRUE(next.wake_at);
     EXPECT_LE(*next.wake_at - now, milliseconds(160)) << "it looks whether the move is over";
     now = *next.wake_at;
@@ -203,24 +202,18 @@ monotonic_time told_of_a_move(release_machine& machine, monotonic_time now) {
 }
 
 TEST(ReleaseMachine, GivesUpTheLocksOwnKeyWhenAMoveOfItsSlotGoesOn) {
-  dialects::claim mine = test_claim();
-  mine.granted = 9;
-  release_machine machine(recipe, mine, deadline, 1, milliseconds(300));
+  release_machine machine(new_claim(), deadline, 1, milliseconds(300));
   machine.start(local_start);
   const auto alone_from = told_of_a_move(machine, local_start);
   EXPECT_EQ(alone_from, local_start + milliseconds(300));
-  std::string written;
-  resp::writer out(written);
-  machine.write(out);
-  EXPECT_EQ(written, "*2\r\n$12\r\nlone release\r\n$1\r\n9\r\n");
-  EXPECT_EQ(gist(machine.on_reply(say("released"), alone_from)), "ok finished");
+  EXPECT_EQ(gist(machine.on_given_back(say_back("released"), alone_from)), "ok finished");
 }
 
 // An answer was waited for meanwhile: who looks at the time that is named must not find the past.
 TEST(ReleaseMachine, NamesNoTimeInThePastWhenAMoveHasGoneOn) {
   release_machine machine = fresh();
   machine.start(local_start);
-  const auto told = machine.on_reply(say("divided", errc::server_busy), local_start);
+  const auto told = machine.on_given_back(say_back("divided", errc::server_busy), local_start);
   EXPECT_EQ(machine.on_timer(*told.wake_at).send, ask::release);
   const auto late = local_start + seconds(2);
   EXPECT_EQ(machine.on_missing(missing::unknown, late).wake_at, late);
@@ -228,48 +221,37 @@ TEST(ReleaseMachine, NamesNoTimeInThePastWhenAMoveHasGoneOn) {
 }
 
 TEST(ReleaseMachine, ALoneReleaseIsResentAsOne) {
-  release_machine machine(recipe, new_claim(), deadline, 1, milliseconds(300));
+  release_machine machine(new_claim(), deadline, 1, milliseconds(300));
   machine.start(local_start);
   const auto alone_from = told_of_a_move(machine, local_start);
   const auto next = machine.on_missing(missing::unknown, alone_from);
   ASSERT_TRUE(next.wake_at);
   EXPECT_EQ(machine.on_timer(*next.wake_at),
             (release_step{.send = ask::lone_release, .resend = true}));
-  EXPECT_EQ(gist(machine.on_reply(say("not mine"), *next.wake_at)), "ok finished");
+  EXPECT_EQ(gist(machine.on_given_back(say_back("not mine"), *next.wake_at)), "ok finished");
 }
 
 TEST(ReleaseMachine, GivesUpAllWhenTheMoveIsSoonOver) {
   release_machine machine = fresh();
   machine.start(local_start);
-  const auto next = machine.on_reply(say("divided", errc::server_busy), local_start);
+  const auto next = machine.on_given_back(say_back("divided", errc::server_busy), local_start);
   ASSERT_TRUE(next.wake_at);
   EXPECT_EQ(machine.on_timer(*next.wake_at).send, ask::release);
-  EXPECT_EQ(gist(machine.on_reply(say("released"), *next.wake_at)), "ok finished");
-}
-
-TEST(ReleaseMachine, WritesTheReleaseOfItsGrant) {
-  dialects::claim mine = test_claim();
-  mine.granted = 9;
-  release_machine machine(recipe, mine, deadline);
-  machine.start(local_start);
-  std::string written;
-  resp::writer out(written);
-  machine.write(out);
-  EXPECT_EQ(written, "*2\r\n$7\r\nrelease\r\n$1\r\n9\r\n");
+  EXPECT_EQ(gist(machine.on_given_back(say_back("released"), *next.wake_at)), "ok finished");
 }
 
 // A lone release is for keys that are at two nodes, and only after a while.
 TEST(ReleaseMachine, KeepsToTheWholeReleaseWhileItIsRefusedInPassing) {
-  release_machine machine{recipe, new_claim(), deadline, 1, seconds(1)};
+  release_machine machine{new_claim(), deadline, 1, seconds(1)};
   machine.start(local_start);
-  machine.on_reply(say("passing", errc::out_of_memory), local_start);
+  machine.on_given_back(say_back("passing", errc::out_of_memory), local_start);
   EXPECT_EQ(machine.on_timer(local_start + seconds(2)).send, ask::release);
 }
 
 TEST(ReleaseMachine, PausesAlsoBetweenLoneReleases) {
-  release_machine machine{recipe, new_claim(), deadline, 1, seconds(1)};
+  release_machine machine{new_claim(), deadline, 1, seconds(1)};
   machine.start(local_start);
-  machine.on_reply(say("divided", errc::unavailable), local_start);
+  machine.on_given_back(say_back("divided", errc::unavailable), local_start);
   const auto now = local_start + seconds(2);
   ASSERT_EQ(machine.on_timer(now).send, ask::lone_release);
   EXPECT_GT(machine.on_missing(missing::not_sent, now).wake_at.value(), now);

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "lease/fake_recipe.hpp"
+#include "lease/answers.hpp"
 
 namespace holdfast::leasing {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "lease/acquire_machine.hpp"
-#include "lease/fake_recipe.hpp"
+#include "lease/answers.hpp"
 
 namespace holdfast::leasing {
 
@@ -14,17 +14,11 @@ constexpr patience until(monotonic_time end) { return {true, end}; }
 inline constexpr milliseconds response_timeout{2000};
 inline constexpr milliseconds lease{10'000};
 
-inline const fake_recipe recipe;
-
-inline moment at(monotonic_time local) {
-  return {local, server_start + std::chrono::floor<microseconds>(local - local_start)};
-}
-inline const moment start = at(local_start);
+inline constexpr monotonic_time start = local_start;
 
 inline acquire_machine machine_of(patience how_long, std::uint64_t seed = 1,
                                   const dialects::claim& wanted = test_claim(lease)) {
-  return {
-      recipe, new_claim(wanted), how_long, {.response_timeout = response_timeout, .seed = seed}};
+  return {new_claim(wanted), how_long, {.response_timeout = response_timeout, .seed = seed}};
 }
 
 // Its first request left at the start.

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "lease/answers.hpp"
 #include "lease/deadline.hpp"
-#include "lease/fake_recipe.hpp"
 #include "lease/hold_machine.hpp"
 
 namespace holdfast::leasing {

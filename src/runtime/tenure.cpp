@@ -56,7 +56,7 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
       spec_(std::move(spec)),
       site_(site),
       claim_(claim_of(owner, *spec_, patience)),
-      machine_(std::in_place_type<acquiring>, *spec_->recipe, claim_, patience,
+      machine_(std::in_place_type<acquiring>, claim_, patience,
                acquiring::settings{.response_timeout = owner.options().response_timeout,
                                    .while_busy = spec_->pauses(),
                                    .seed = owner.next_seed()}),
@@ -95,9 +95,8 @@ void tenure::acquire(std::stop_token stop, listener who, bool drives) noexcept {
   if (!begin_change()) return tell();
   begun_ = beginning::begun;
   set_busy(true);
-  const moment now = present();
   driven_ = drives;
-  obey(std::get<acquiring>(machine_).start(now));
+  obey(std::get<acquiring>(machine_).start(present()));
   driven_ = false;
   listener_.together = nullptr;
 }
@@ -186,8 +185,8 @@ bool tenure::begin_release(listener who) {
   // The last renewal may come late, or have been an extension.
   const auto longer = engine_.options().response_timeout +
                       std::max(milliseconds{0}, machine->may_be_extended_by() - claim_.lease);
-  auto& giving_back = machine_.emplace<releasing>(*spec_->recipe, claim_, deadline,
-                                                  engine_.next_seed(), patience, longer);
+  auto& giving_back =
+      machine_.emplace<releasing>(claim_, deadline, engine_.next_seed(), patience, longer);
   if (was_lost_) {
     conclude(ending::releasing, errc::lost, "the lease had ended before it was released");
     tell();
@@ -299,29 +298,35 @@ void tenure::write(resp::writer& out, monotonic_time sent_at) {
 
 void tenure::hear_reply(resp::value& reply) {
   const scoped_mutex lock(mutex_);
-  const moment now = present();
+  const auto now = present();
+  const auto& recipe = *spec_->recipe;
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {
     if (spec_->changes() != nullptr) note_what_is_changed();
-    obey(outgoing_.held_back ? machine->on_missing(leasing::missing::not_sent, in_quarantine(), now)
-                             : machine->on_reply(reply, sent_at(), now, position()));
+    if (outgoing_.held_back) {
+      obey(machine->on_missing(leasing::missing::not_sent, in_quarantine(), now));
+    } else if (outgoing_.what == leasing::ask::acquire) {
+      obey(machine->on_acquired(recipe.read_acquire(claim_, reply), sent_at(), now, position()));
+    } else {
+      obey(machine->on_given_back(recipe.read_release(reply), now));
+    }
     // The machine may have ended just now, or by a message that had come before.
     if (hears_messages()) stand_in_line();
     if (hears_messages()) listen_in_slot();
     const auto* const asking = std::get_if<acquiring>(&machine_);
     if (asking != nullptr && spec_->foreign && asking->is_polling()) tune_in();
   } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
-    obey(giving_back->on_reply(reply, now.local));
+    obey(giving_back->on_given_back(recipe.read_release(reply), now));
   }
 }
 
 void tenure::on_failed(redis::fate what, const redis::breakdown& why) {
   const auto alive = shared_from_this();
   const scoped_mutex lock(mutex_);
-  const moment now = present();
+  const auto now = present();
   if (auto* const machine = std::get_if<acquiring>(&machine_)) {
     obey(machine->on_missing(to_missing(what), {why.code, why.detail}, now));
   } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
-    obey(giving_back->on_missing(to_missing(what), now.local));
+    obey(giving_back->on_missing(to_missing(what), now));
   }
 }
 
@@ -331,7 +336,7 @@ void tenure::on_timer(monotonic_time at) {
     const scoped_mutex lock(mutex_);
     if (auto* const machine = std::get_if<acquiring>(&machine_)) {
       list_gate_when_due(at);
-      obey(machine->on_timer({at, leasing::far_future}));
+      obey(machine->on_timer(at));
     } else if (auto* const held = std::get_if<holding>(&machine_)) {
       list_when_due(at);
       obey(held->on_timer(at));

@@ -112,9 +112,11 @@ class tenure final : public holding,
   struct outgoing {
     leasing::ask what = leasing::ask::nothing;
     bool resend = false;
-    bool held_back = false;      // not asked after all: the client is in quarantine
-    bool in_doubt = false;       // another server has come in the place of the one that is asked
-    monotonic_time not_after{};  // on our clock; the server's is known when it is written
+    bool held_back = false;  // not asked after all: the client is in quarantine
+    bool in_doubt = false;   // another server has come in the place of the one that is asked
+    // On our clock. A request may wait for its connection: the server's is known when it is
+    // written.
+    monotonic_time not_after{};
   };
   // What has ended; how is in failed_. Between asking and that may be `replicating`: it is
   // granted and does not count yet; then perhaps `refused`: it never did, and is given back.
@@ -136,9 +138,7 @@ class tenure final : public holding,
   void on_shut_down() noexcept override HOLDFAST_EXCLUDES(mutex_);
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
-  // The machines' own not-after is not used here: a request may wait for its connection, so write()
-  // reckons it from when the request is really sent.
-  static moment present() noexcept;
+  static monotonic_time present() noexcept;
   std::uint16_t slot() const noexcept { return spec_->key.slot(); }
 
   void obey(const leasing::step& step) HOLDFAST_REQUIRES(mutex_);

@@ -25,7 +25,7 @@ monotonic_time together(monotonic_time at, milliseconds lease) noexcept {
 
 }  // namespace
 
-moment tenure::present() noexcept { return {follow_clock_rate(net::now()), leasing::far_future}; }
+monotonic_time tenure::present() noexcept { return follow_clock_rate(net::now()); }
 
 bool tenure::held() const noexcept { return remaining() > nanoseconds{0}; }
 

@@ -173,8 +173,8 @@ void client::break_connection() {
   if (!asks) return;
   later(world_.now() + world_.chance().time_up_to(20ms), [this, mine = tenure_] {
     if (mine != tenure_) return;
-    if (acquiring_) return obey(acquiring_->on_woken(present()));
-    if (changing_) obey_change(changing_->on_woken(present()));
+    if (acquiring_) return obey(acquiring_->on_woken(now()));
+    if (changing_) obey_change(changing_->on_woken(now()));
   });
 }
 

@@ -71,7 +71,6 @@ class client {
 
  private:
   monotonic_time now() const;
-  moment present() const { return {now(), leasing::far_future}; }
   dialects::wakeup_way way() const noexcept {
     return deaf_ ? dialects::wakeup_way::poll : dialects::wakeup_way::channel;
   }
@@ -101,6 +100,7 @@ class client {
   void ask_answered(std::optional<leasing::acquire_machine>& asks, const dialects::claim& claim,
                     const resp::value& reply, const utterance& when,
                     void (client::*follow)(const leasing::step&));
+  void note_place(const dialects::queued& where, const request_id& of, const utterance& when);
   void give_back(const request_id& left, dialects::token_major major);
   void wake_at(monotonic_time local);
 
@@ -158,8 +158,9 @@ class client {
   bool change_is_unclear_ = false;  // nobody has said how one of this tenure has ended
   bool mode_is_unclear_ = false;    // the same, and no renewal has shown it since
 
-  bool told_ = false;            // what has come of its call
-  monotonic_time give_up_at_{};  // on its own clock
+  leasing::ask asked_ = leasing::ask::nothing;  // last, of the request
+  bool told_ = false;                           // what has come of its call
+  monotonic_time give_up_at_{};                 // on its own clock
   std::optional<place> place_;
   belief belief_;
   std::optional<monotonic_time> answer_sent_at_;  // of the answer being heard; the world's time

@@ -74,19 +74,19 @@ void client::begin() {
   give_up_at_ = patience.give_up_at;
   told_ = false;
   acquiring_.emplace(
-      *world_.of().recipe, claim_, patience,
+      claim_, patience,
       leasing::acquire_machine::settings{.response_timeout = response_timeout, .seed = requests_});
   operation_ = claim_.owner.counter();
   tell({.what = history::kind::called, .lease = claim_.lease});
   plan_mishaps();
-  obey(acquiring_->start(present()));
+  obey(acquiring_->start(now()));
 }
 
 void client::cancel() {
   if (!acquiring_ && !changing_) return;
   world_.count(fault::cancelled);
-  if (!acquiring_) return obey_change(changing_->on_stop(present()));
-  obey(acquiring_->on_stop(present()));
+  if (!acquiring_) return obey_change(changing_->on_stop(now()));
+  obey(acquiring_->on_stop(now()));
   if (!told_) world_.check().violated("I10: who was stopped was not told so at once");
 }
 
@@ -121,12 +121,13 @@ void client::wake_at(monotonic_time local) {
     if (mine != timer_ || tenure != tenure_) return;
     if (holding_) return obey(holding_->on_timer(now()));
     if (releasing_) return obey(releasing_->on_timer(now()));
-    if (acquiring_) obey(acquiring_->on_timer(present()));
+    if (acquiring_) obey(acquiring_->on_timer(now()));
   });
 }
 
 void client::send(leasing::ask what, bool resend) {
   connect();
+  asked_ = what;
   const auto& recipe = *world_.of().recipe;
   parcel sent;
   resp::writer out{sent.bytes};
@@ -163,7 +164,7 @@ void client::answered(use what, const utterance& when, const resp::value& reply)
   if (what == use::renewal) {
     if (holding_) renewed(reply, when.asked_at);
   } else if (releasing_) {
-    obey(releasing_->on_reply(reply, now()));
+    obey(releasing_->on_given_back(world_.of().recipe->read_release(reply), now()));
   } else if (acquiring_) {
     ask_answered(acquiring_, claim_, reply, when, &client::obey);
   } else if (changing_) {
@@ -175,23 +176,33 @@ void client::answered(use what, const utterance& when, const resp::value& reply)
 void client::ask_answered(std::optional<leasing::acquire_machine>& asks,
                           const dialects::claim& claim, const resp::value& reply,
                           const utterance& when, void (client::*follow)(const leasing::step&)) {
-  const auto verdict = world_.of().recipe->read_acquire(claim, reply);
-  granted_by_answer_ = std::holds_alternative<dialects::granted>(verdict);
-  // Set before the machine goes on: what it asks next may be disturbed.
-  const auto* const where = std::get_if<dialects::queued>(&verdict);
-  if (where != nullptr && !wire_.stalls()) {
-    const auto calm_since = place_ ? place_->calm_since : world_.now();
-    place_ = place{.request = std::string{claim.owner.text()},
-                   .before = where->place,
-                   .asked_at = when.asked_at,
-                   .told_at = world_.now(),
-                   .calm_since = calm_since};
+  const auto& recipe = *world_.of().recipe;
+  if (asked_ == leasing::ask::acquire) {
+    const auto verdict = recipe.read_acquire(claim, reply);
+    granted_by_answer_ = std::holds_alternative<dialects::granted>(verdict);
+    // Before the machine goes on: what it asks next may be disturbed.
+    if (const auto* where = std::get_if<dialects::queued>(&verdict)) {
+      note_place(*where, claim.owner, when);
+    }
+    const auto sent_at = clock_.local(when.asked_at);
+    (this->*follow)(asks->on_acquired(verdict, sent_at, now(), when.position));
+    granted_by_answer_ = false;
+  } else {
+    (this->*follow)(asks->on_given_back(recipe.read_release(reply), now()));
   }
-  const auto sent_at = clock_.local(when.asked_at);
-  (this->*follow)(asks->on_reply(reply, sent_at, present(), when.position));
-  granted_by_answer_ = false;
-  if (deaf_ && asks && asks->hears_messages()) (this->*follow)(asks->on_deaf(present()));
+  if (deaf_ && asks && asks->hears_messages()) (this->*follow)(asks->on_deaf(now()));
   if (!asks || !asks->hears_messages()) place_.reset();
+}
+
+void client::note_place(const dialects::queued& where, const request_id& of,
+                        const utterance& when) {
+  if (wire_.stalls()) return;
+  const auto calm_since = place_ ? place_->calm_since : world_.now();
+  place_ = place{.request = std::string{of.text()},
+                 .before = where.place,
+                 .asked_at = when.asked_at,
+                 .told_at = world_.now(),
+                 .calm_since = calm_since};
 }
 
 void client::unanswered(use what, leasing::missing how) {
@@ -200,9 +211,9 @@ void client::unanswered(use what, leasing::missing how) {
   } else if (what == use::request && releasing_) {
     obey(releasing_->on_missing(how, now()));
   } else if (what == use::request && acquiring_) {
-    obey(acquiring_->on_missing(how, {errc::unavailable, "lost"}, present()));
+    obey(acquiring_->on_missing(how, {errc::unavailable, "lost"}, now()));
   } else if (what == use::request && changing_) {
-    obey_change(changing_->on_missing(how, {errc::unavailable, "lost"}, present()));
+    obey_change(changing_->on_missing(how, {errc::unavailable, "lost"}, now()));
   }
 }
 
@@ -223,7 +234,7 @@ void client::heard(const resp::value& push, const utterance& when) {
                      .calm_since = place_->calm_since};
     }
     auto& machine = acquires ? *acquiring_ : *changing_;
-    const auto next = machine.on_first_in_line(first->owner_has, present(), when.position);
+    const auto next = machine.on_first_in_line(first->owner_has, now(), when.position);
     return acquires ? obey(next) : obey_change(next);
   }
   if (const auto* const by_others = std::get_if<dialects::wanted>(&*said)) {
@@ -241,8 +252,8 @@ void client::heard(const resp::value& push, const utterance& when) {
     auto& machine = acquires ? *acquiring_ : *changing_;
     const auto next = dialects::is_plausible(*grant, claim)
                           ? machine.on_handed_over({grant->major, grant->claim - claim.delay},
-                                                   *granted_at, present(), when.position)
-                          : machine.on_woken(present());
+                                                   *granted_at, now(), when.position)
+                          : machine.on_woken(now());
     return acquires ? obey(next) : obey_change(next);
   }
   if (holding_ && grant->request == claim_.owner.counter()) return;

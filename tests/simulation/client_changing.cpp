@@ -38,9 +38,9 @@ void client::begin_change() {
   belief_.has.mode = weaker_of(belief_.has.mode, to);
   if (believes()) tell_belief(history::kind::believed);
   changing_.emplace(
-      *world_.of().recipe, change_claim_, draw_patience(),
+      change_claim_, draw_patience(),
       leasing::acquire_machine::settings{.response_timeout = response_timeout, .seed = requests_});
-  obey_change(changing_->start(present()));
+  obey_change(changing_->start(now()));
 }
 
 void client::obey_change(const leasing::step& step) {
@@ -50,7 +50,7 @@ void client::obey_change(const leasing::step& step) {
   if (step.learned && answer_sent_at_) learn(*answer_sent_at_, *step.learned);
   if (step.wake_at) {
     later_here(*step.wake_at, [this, mine = ++change_timer_] {
-      if (mine == change_timer_ && changing_) obey_change(changing_->on_timer(present()));
+      if (mine == change_timer_ && changing_) obey_change(changing_->on_timer(now()));
     });
   }
   if (step.cannot_undo && holding_) {
@@ -89,6 +89,7 @@ void client::settle(bool is_unclear) {
 
 void client::send_change(leasing::ask what, bool resend) {
   connect();
+  asked_ = what;
   // A renewal may have made longer what it is to replace.
   if (believes()) {
     const auto left = std::chrono::ceil<short_milliseconds>(holding_->deadline() - now());
@@ -137,7 +138,7 @@ void client::refuse_change(const leasing::acquire_outcome& got) {
   releases_then_ = false;
   tell({.what = history::kind::unchanged, .note = "lost"});
   holding_.reset();
-  releasing_.emplace(*world_.of().recipe, claim_, got.deadline, requests_);
+  releasing_.emplace(claim_, got.deadline, requests_);
   obey(releasing_->start(now()));
 }
 

@@ -124,7 +124,7 @@ void client::release() {
   if (changing_) {
     releases_then_ = true;
     if (world_.faults() && world_.chance().chance(50)) {
-      obey_change(changing_->on_stop(present()));
+      obey_change(changing_->on_stop(now()));
     }
     return;
   }
@@ -137,7 +137,7 @@ void client::release() {
   holding_->on_released();
   holding_.reset();
   wire_.forget(use::renewal);
-  releasing_.emplace(*world_.of().recipe, claim_, deadline, requests_);
+  releasing_.emplace(claim_, deadline, requests_);
   obey(releasing_->start(now()));
 }
 

@@ -100,7 +100,7 @@ void walker::break_connection(bool noticed) {
   for (const auto& [flight, heard] : lost) heard(nullptr, world_.now(), 0);
   later(world_.now() + world_.chance().time_up_to(20ms), [this, mine = calls_] {
     connect();
-    if (mine == calls_ && asks_) obey(asks_->on_woken(present()));
+    if (mine == calls_ && asks_) obey(asks_->on_woken(now()));
   });
 }
 
@@ -130,8 +130,8 @@ void walker::hear(const resp::value& push, std::uint64_t position) {
   by_message_ = true;
   obey(dialects::is_plausible(*grant, claim_)
            ? asks_->on_handed_over({grant->major, grant->claim}, *server_clock_.earliest(grant->at),
-                                   present(), position)
-           : asks_->on_woken(present()));
+                                   now(), position)
+           : asks_->on_woken(now()));
   by_message_ = false;
 }
 

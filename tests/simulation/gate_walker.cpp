@@ -64,7 +64,7 @@ void walker::plan_mishaps() {
   plan(10, 500ms, [this] {
     if (is_told_) return;
     world_.count(fault::cancelled);
-    obey(asks_->on_stop(present()));
+    obey(asks_->on_stop(now()));
   });
   plan(5, 1s, [this] { freeze(); });
   plan(5, 1s, [this] { crash(); });
@@ -129,7 +129,7 @@ bool walker::rests() const noexcept {
 }
 
 void walker::stop() {
-  if (asks_) obey(asks_->on_stop(present()));
+  if (asks_) obey(asks_->on_stop(now()));
 }
 
 leasing::patience walker::draw_patience() {
@@ -160,10 +160,10 @@ void walker::call() {
   called_at_ = calm_since_ = world_.now();
   world_.watch().called(request());
   asks_.emplace(
-      world_.watch().how(), claim_, patience,
+      claim_, patience,
       leasing::acquire_machine::settings{.response_timeout = response_timeout, .seed = requests_});
   plan_mishaps();
-  obey(asks_->start(present()));
+  obey(asks_->start(now()));
 }
 
 void walker::obey(const leasing::step& step) {
@@ -195,11 +195,12 @@ void walker::told(const leasing::acquire_outcome& what) {
 
 void walker::wake_at(monotonic_time local) {
   later_here(local, [this, mine = ++timer_] {
-    if (mine == timer_ && asks_) obey(asks_->on_timer(present()));
+    if (mine == timer_ && asks_) obey(asks_->on_timer(now()));
   });
 }
 
 void walker::request_it(leasing::ask what, bool resend) {
+  asked_ = what;
   errand sent{.request = request()};
   resp::writer out{sent.bytes};
   const auto& how = world_.watch().how();
@@ -219,17 +220,22 @@ void walker::request_it(leasing::ask what, bool resend) {
 
 void walker::answered(const resp::value* reply, monotonic_time sent_at, std::uint64_t position) {
   if (reply == nullptr) {
-    return obey(
-        asks_->on_missing(leasing::missing::unknown, {errc::unavailable, "lost"}, present()));
+    return obey(asks_->on_missing(leasing::missing::unknown, {errc::unavailable, "lost"}, now()));
   }
   answer_sent_at_ = sent_at;
-  const auto verdict = world_.watch().how().read_acquire(claim_, *reply);
-  if (const auto* const where = std::get_if<dialects::queued>(&verdict)) place_ = where->place;
-  obey(asks_->on_reply(*reply, clock_.local(sent_at), present(), position));
-  if (asks_ && claim_.ticket != 0 && std::holds_alternative<dialects::queued>(verdict)) {
-    world_.watch().told_to_wait(request(), sent_at);
+  const auto& how = world_.watch().how();
+  if (asked_ == ask::acquire) {
+    const auto verdict = how.read_acquire(claim_, *reply);
+    const auto* const where = std::get_if<dialects::queued>(&verdict);
+    if (where != nullptr) place_ = where->place;
+    obey(asks_->on_acquired(verdict, clock_.local(sent_at), now(), position));
+    if (asks_ && claim_.ticket != 0 && where != nullptr) {
+      world_.watch().told_to_wait(request(), sent_at);
+    }
+  } else {
+    obey(asks_->on_given_back(how.read_release(*reply), now()));
   }
-  if (deaf_ && asks_ && asks_->hears_messages()) obey(asks_->on_deaf(present()));
+  if (deaf_ && asks_ && asks_->hears_messages()) obey(asks_->on_deaf(now()));
   answer_sent_at_.reset();
 }
 

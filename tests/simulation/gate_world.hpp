@@ -133,7 +133,6 @@ class walker {
 
  private:
   monotonic_time now() const { return clock_.local(world_.now()); }
-  moment present() const { return {now(), leasing::far_future}; }
   moment sending() const { return {now(), server_clock_.estimate(now())}; }
   void learn(monotonic_time sent_at, server_time said);
   void later(monotonic_time when, std::function<void()> what);
@@ -187,6 +186,7 @@ class walker {
 
   dialects::claim claim_{.owner = request_id{id_, 0}};
   std::optional<leasing::acquire_machine> asks_;
+  leasing::ask asked_ = leasing::ask::nothing;    // last
   std::optional<monotonic_time> answer_sent_at_;  // of the answer being heard; the world's time
   monotonic_time called_at_ = timeline::begin;
   std::uint64_t place_ = 0, timer_ = 0, calls_ = 0;

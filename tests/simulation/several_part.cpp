@@ -13,48 +13,51 @@ part::part(customer& of, const lock_key& key, milliseconds lease, leasing::patie
       life_(of.life()),
       claim_{.key = &key, .owner = of.next_request(), .lease = lease, .waits = patience.waits} {
   claim_.proof = proof_of(claim_.owner.counter());
-  asks_.emplace(how(), claim_, patience,
+  asks_.emplace(claim_, patience,
                 leasing::acquire_machine::settings{.response_timeout = response_timeout,
                                                    .seed = claim_.owner.counter()});
 }
 
 bool part::believes() const { return holds_ && holds_->held(of_.now()); }
 
-void part::start() { obey(asks_->start(of_.present())); }
+void part::start() { obey(asks_->start(of_.now())); }
 
 void part::stop() {
-  if (asks_) obey(asks_->on_stop(of_.present()));
+  if (asks_) obey(asks_->on_stop(of_.now()));
 }
 
 void part::woken() {
-  if (asks_) obey(asks_->on_woken(of_.present()));
+  if (asks_) obey(asks_->on_woken(of_.now()));
 }
 
 void part::give_back() {
   if (!holds_) return;
   const auto deadline = holds_->deadline();
   holds_.reset();
-  gives_back_.emplace(how(), claim_, deadline, claim_.owner.counter());
+  gives_back_.emplace(claim_, deadline, claim_.owner.counter());
   obey(gives_back_->start(of_.now()));
 }
 
 void part::answered(const resp::value* reply, monotonic_time sent_at) {
   const auto alive = shared_from_this();
-  const auto now = of_.present();
+  const auto now = of_.now();
   answered_ = reply != nullptr;
-  if (asks_) {
-    obey(reply != nullptr
-             ? asks_->on_reply(*reply, of_.clock().local(sent_at), now)
-             : asks_->on_missing(leasing::missing::unknown, {errc::unavailable, "lost"}, now));
+  if (asks_ && reply == nullptr) {
+    obey(asks_->on_missing(leasing::missing::unknown, {errc::unavailable, "lost"}, now));
+  } else if (asks_ && asked_ == ask::acquire) {
+    const auto verdict = how().read_acquire(claim_, *reply);
+    obey(asks_->on_acquired(verdict, of_.clock().local(sent_at), now));
+  } else if (asks_) {
+    obey(asks_->on_given_back(how().read_release(*reply), now));
   } else if (gives_back_) {
-    obey(reply != nullptr ? gives_back_->on_reply(*reply, now.local)
-                          : gives_back_->on_missing(leasing::missing::unknown, now.local));
+    obey(reply != nullptr ? gives_back_->on_given_back(how().read_release(*reply), now)
+                          : gives_back_->on_missing(leasing::missing::unknown, now));
   }
   answered_ = false;
 }
 
 void part::heard(const dialects::first_in_line& what) {
-  if (asks_) obey(asks_->on_first_in_line(what.owner_has, of_.present()));
+  if (asks_) obey(asks_->on_first_in_line(what.owner_has, of_.now()));
 }
 
 void part::heard(const dialects::handed_over& what) {
@@ -64,8 +67,8 @@ void part::heard(const dialects::handed_over& what) {
   if (!dialects::is_for(what, how().queue_family(), claim_)) return;
   const auto next =
       dialects::is_plausible(what, claim_)
-          ? asks_->on_handed_over({what.major, what.claim}, *of_.earliest(what.at), of_.present())
-          : asks_->on_woken(of_.present());
+          ? asks_->on_handed_over({what.major, what.claim}, *of_.earliest(what.at), of_.now())
+          : asks_->on_woken(of_.now());
   obey(next);
 }
 
@@ -119,6 +122,7 @@ void part::finished() {
 }
 
 void part::send(ask what, bool resend) {
+  asked_ = what;
   if (of_.joins(shared_from_this())) return;
   std::string bytes;
   resp::writer out{bytes};
@@ -154,9 +158,9 @@ void part::renewed(const resp::value* reply, monotonic_time sent_at) {
 void part::wake_at(monotonic_time local) {
   of_.later(of_.clock().world(local), [self = shared_from_this(), mine = ++timer_] {
     if (mine != self->timer_) return;
-    const auto now = self->of_.present();
-    if (self->holds_) return self->obey(self->holds_->on_timer(now.local));
-    if (self->gives_back_) return self->obey(self->gives_back_->on_timer(now.local));
+    const auto now = self->of_.now();
+    if (self->holds_) return self->obey(self->holds_->on_timer(now));
+    if (self->gives_back_) return self->obey(self->gives_back_->on_timer(now));
     if (self->asks_) self->obey(self->asks_->on_timer(now));
   });
 }

@@ -119,6 +119,7 @@ class part : public std::enable_shared_from_this<part> {
   std::optional<leasing::acquire_machine> asks_;
   std::optional<leasing::hold_machine> holds_;
   std::optional<leasing::release_machine> gives_back_;
+  leasing::ask asked_ = leasing::ask::nothing;  // last
   std::uint64_t timer_ = 0;
   bool told_ = false;      // the customer has its outcome
   bool answered_ = false;  // this is heard in an answer
@@ -139,7 +140,6 @@ class customer {
   market& where() noexcept { return market_; }
   const drifting_clock& clock() const noexcept { return clock_; }
   monotonic_time now() const { return clock_.local(market_.now()); }
-  moment present() const { return {now(), leasing::far_future}; }
   server_time not_after() const {
     return leasing::not_after({now(), server_clock_.estimate(now())}, response_timeout);
   }

@@ -40,10 +40,11 @@ std::string busy_detail(const dialects::busy& held) {
 
 acquire_machine::acquire_machine(dialects::claim& claim, patience how_long, const settings& with)
     : claim_(&claim),
-      patience_(how_long),
-      response_timeout_(with.response_timeout),
+      give_up_at_(how_long.waits ? how_long.give_up_at : monotonic_time::max()),
+      retries_(with.seed),
       while_busy_(with.while_busy),
-      retries_(with.seed) {}
+      response_timeout_(with.response_timeout),
+      waits_(how_long.waits) {}
 
 step acquire_machine::start(monotonic_time now) { return ask_for_it(now); }
 
@@ -120,13 +121,13 @@ step acquire_machine::on_granted(const dialects::granted& grant, monotonic_time 
   to_give_back_ = way_back();
   remember(answer::refusal, in_order ? "a grant, so late that its lease could have ended"
                                      : "a grant whose token is not above those before it");
-  if (!patience_.waits || is_over(now)) return tell_patience_is_over(now);
+  if (!waits_ || is_over(now)) return tell_patience_is_over(now);
   return give_back(now);
 }
 
 step acquire_machine::on_busy(const dialects::busy& held, monotonic_time now) {
   maybe_ours_ = false;
-  if (!patience_.waits) return tell(errc::busy, busy_detail(held), now);
+  if (!waits_) return tell(errc::busy, busy_detail(held), now);
   remember(answer::busy, {});
   if (claim_->waits && !std::exchange(asked_plainly_, true) && !is_over(now))
     return ask_for_it(now);
@@ -154,7 +155,7 @@ step acquire_machine::on_late(const dialects::late& server, monotonic_time now) 
 }
 
 step acquire_machine::on_refused(const dialects::refused& refusal, monotonic_time now) {
-  if (!refusal.passing || !patience_.waits) return tell(refusal.code, refusal.detail, now);
+  if (!refusal.passing || !waits_) return tell(refusal.code, refusal.detail, now);
   remember(answer::refusal, refusal.detail);
   return wait(retries_.next(while_busy_), now);
 }
@@ -206,11 +207,11 @@ step acquire_machine::acquire_missing(missing how, const outcome& why, monotonic
   late_in_a_row_ = 0;
   const errc code = why.code.value_or(errc::unavailable);
   const bool hopeless = how == missing::unreachable || is_permanent(code);
-  if (how != missing::unknown && (!patience_.waits || hopeless)) {
+  if (how != missing::unknown && (!waits_ || hopeless)) {
     return tell(code, why.detail, now);
   }
   remember(answer::unreachable, why.detail);
-  if (!patience_.waits || is_over(now)) return tell_patience_is_over(now);
+  if (!waits_ || is_over(now)) return tell_patience_is_over(now);
   if (how != missing::unknown) return wait(retries_.next(while_unreachable), now);
   state_ = state::doubting;
   return wake(doubtful_until_, now);
@@ -312,7 +313,7 @@ step acquire_machine::give_back_later(monotonic_time now) {
 
 // A timer, but not later than the caller is willing to wait. None at all if that is for ever.
 step acquire_machine::wake(monotonic_time at, monotonic_time now) const {
-  if (!told_) at = std::min(at, give_up_at());
+  if (!told_) at = std::min(at, give_up_at_);
   if (at == monotonic_time::max()) return {};
   return {.wake_at = std::max(at, now)};
 }
@@ -346,11 +347,7 @@ monotonic_time acquire_machine::deadline_of(const dialects::granted& grant,
   return lease_deadline(granted_at, grant.ttl, dialects::asked_time(*claim_));
 }
 
-bool acquire_machine::is_over(monotonic_time now) const noexcept { return now >= give_up_at(); }
-
-monotonic_time acquire_machine::give_up_at() const noexcept {
-  return patience_.waits ? patience_.give_up_at : monotonic_time::max();
-}
+bool acquire_machine::is_over(monotonic_time now) const noexcept { return now >= give_up_at_; }
 
 // A lock that was granted at the last possible moment has ended by then, whatever we do.
 monotonic_time acquire_machine::ends_by_itself_at() const noexcept {

@@ -149,26 +149,26 @@ class acquire_machine {
   monotonic_time deadline_of(const dialects::granted& grant,
                              monotonic_time granted_at) const noexcept;
   bool is_over(monotonic_time now) const noexcept;
-  monotonic_time give_up_at() const noexcept;
   monotonic_time ends_by_itself_at() const noexcept;
 
   dialects::claim* claim_;
-  patience patience_;
-  milliseconds response_timeout_;
-  pauses while_busy_;
+  monotonic_time give_up_at_;
   back_off retries_;
+  pauses while_busy_;
   monotonic_time doubtful_until_{};  // no copy of an acquire is executed after this
   monotonic_time asks_at_{};         // while waiting
   // On the heap, since they are rare and there may be many attempts.
   std::unique_ptr<const message> kept_;  // came while asking
   std::uint64_t answered_at_ = 0;  // position of the last answer: what was said before is obsolete
   std::unique_ptr<const std::string> last_detail_;  // of the last refusal, or why no answer came
+  short_milliseconds response_timeout_;
   answer last_ = answer::none;
   state state_ = state::asking;
   ask under_way_ = ask::nothing;      // sent, and neither answered nor missing
   ask to_give_back_ = ask::withdraw;  // perhaps `release` once the grant is known
   std::uint8_t late_in_a_row_ = 0;
   bool asked_plainly_ = false;   // the request was sent in a form that cannot join the queue
+  bool waits_ : 1;               // the caller does; otherwise it asks once
   bool told_ : 1 = false;        // the caller has his outcome
   bool unclear_ : 1 = false;     // nobody has said what has become of it
   bool maybe_ours_ : 1 = false;  // the server may hold the lock for us, without our hearing it
@@ -180,6 +180,6 @@ class acquire_machine {
   bool proof_is_known_ : 1 = false;
 };
 
-static_assert(sizeof(acquire_machine) <= 128, "memory of every waiting attempt");
+static_assert(sizeof(acquire_machine) <= 96, "memory of every waiting attempt");
 
 }  // namespace holdfast::leasing

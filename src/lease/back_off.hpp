@@ -10,8 +10,8 @@ namespace holdfast::leasing {
 
 // The first and the longest pause.
 struct pauses {
-  milliseconds first;
-  milliseconds longest;
+  short_milliseconds first;
+  short_milliseconds longest;
   friend bool operator==(const pauses&, const pauses&) = default;
 };
 

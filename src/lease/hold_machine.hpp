@@ -69,6 +69,7 @@ class hold_machine {
   void on_released();
 
   bool held(monotonic_time now) const noexcept { return !over_ && now < deadline_; }
+  bool is_over() const noexcept { return over_; }  // lost or closed
   // No renewal has succeeded for so long that the server is not likely to answer anything else.
   bool is_overdue(monotonic_time now) const noexcept {
     return renews_ && !claiming_ && deadline_ - now < nanoseconds(lease_) / 3;

@@ -20,7 +20,7 @@ release_step release_machine::on_given_back(const dialects::release_verdict& ver
   if (state_ != state::asking) return {};
   if (const auto* refusal = std::get_if<dialects::refused>(&verdict)) {
     if (!refusal->passing) return conclude({refusal->code, refusal->detail});
-    last_refusal_ = refusal->detail;
+    last_refusal_ = std::make_unique<const std::string>(refusal->detail);
     if (refusal->divided) alone_from_ = std::min(alone_from_, now + patience_);
     return retry(now);
   }
@@ -54,7 +54,7 @@ release_step release_machine::retry(monotonic_time now) {
   release_step next;
   if (now >= deadline_) {
     std::string detail = "the release was not confirmed before the lease ended";
-    if (!last_refusal_.empty()) detail += " (" + last_refusal_ + ")";
+    if (!last_refusal().empty()) detail += " (" + std::string{last_refusal()} + ")";
     next.done = tell({errc::unavailable, std::move(detail)});
   }
   next.finished = now >= gone_at();

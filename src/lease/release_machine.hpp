@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "lease/back_off.hpp"
 #include "lease/step.hpp"
@@ -44,7 +46,9 @@ class release_machine {
   release_step on_timer(monotonic_time now);
 
   // The server's words when it refused last; empty when it did not.
-  const std::string& last_refusal() const noexcept { return last_refusal_; }
+  std::string_view last_refusal() const noexcept {
+    return last_refusal_ ? std::string_view{*last_refusal_} : std::string_view{};
+  }
 
  private:
   enum class state : std::uint8_t { asking, waiting, done };
@@ -59,9 +63,9 @@ class release_machine {
   const dialects::claim* claim_;
   monotonic_time deadline_;
   back_off retries_;
-  std::string last_refusal_;
-  milliseconds patience_;
-  milliseconds longer_;
+  std::unique_ptr<const std::string> last_refusal_;  // they are rare
+  short_milliseconds patience_;
+  short_milliseconds longer_;
   monotonic_time alone_from_ = monotonic_time::max();
   state state_ = state::asking;
   bool alone_ = false;   // gives up the lock's own key alone

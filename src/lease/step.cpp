@@ -1,5 +1,6 @@
 #include "lease/step.hpp"
 
+#include <new>
 #include <string_view>
 
 namespace holdfast::leasing {
@@ -58,6 +59,15 @@ std::string text_of_step(const basic_step<Outcome>& what) {
 }
 
 }  // namespace
+
+outcome failed(errc code, std::string_view why) noexcept {
+  outcome how{code, {}};
+  try {
+    how.detail = why;
+  } catch (const std::bad_alloc&) {
+  }
+  return how;
+}
 
 std::string to_string(const step& what) { return text_of_step(what); }
 std::string to_string(const release_step& what) { return text_of_step(what); }

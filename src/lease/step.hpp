@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <holdfast/errc.hpp>
 
@@ -28,6 +29,9 @@ struct outcome {
   std::string detail{};
   friend bool operator==(const outcome&, const outcome&) = default;
 };
+
+// The reason is left out where there is no memory for it: that it failed matters more.
+outcome failed(errc code, std::string_view why) noexcept;
 
 // What became of an acquisition. `code` is unset when the lock is held.
 struct acquire_outcome {

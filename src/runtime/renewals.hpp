@@ -1,6 +1,7 @@
 // Renewals that are due together share a command.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -19,6 +20,15 @@ class renewals final : public net::attendant {
   renewals(engine& owner, net::background_thread& helper) : engine_(owner), helper_(helper) {}
 
   void add(std::shared_ptr<tenure> due);
+
+  // Those that are due at about the same time share a command, so their times are rounded up a
+  // little: to 1/256 of the lease, at most 100 ms.
+  static monotonic_time together(monotonic_time at, milliseconds lease) noexcept {
+    const nanoseconds grain =
+        std::clamp<nanoseconds>(lease / 256, milliseconds{1}, milliseconds{100});
+    const auto since = at.time_since_epoch();
+    return monotonic_time{(since + grain - nanoseconds{1}) / grain * grain};
+  }
 
   interest wants(monotonic_time now) override;
   void attend(short events, monotonic_time now) override;

@@ -4,11 +4,10 @@
 #include <new>
 #include <utility>
 
-#include "dialects/nothing.hpp"
-#include "lease/server_clock.hpp"
 #include "net/clock.hpp"
-#include "runtime/blocking_request.hpp"
+#include "runtime/clock_rate.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/extending.hpp"
 #include "runtime/joint_request.hpp"
 #include "runtime/lock_site.hpp"
 
@@ -16,37 +15,12 @@ namespace holdfast::runtime {
 namespace {
 
 leasing::missing to_missing(redis::fate what) noexcept {
-  switch (what) {
-    case redis::fate::not_sent:
-      return leasing::missing::not_sent;
-    case redis::fate::unreachable:
-      return leasing::missing::unreachable;
-    case redis::fate::unknown:
-      return leasing::missing::unknown;
-  }
+  if (what == redis::fate::not_sent) return leasing::missing::not_sent;
+  if (what == redis::fate::unreachable) return leasing::missing::unreachable;
   return leasing::missing::unknown;
 }
 
-leasing::outcome in_quarantine() {
-  return {errc::unavailable,
-          "the server is another one than before, and client_options::quarantine keeps this client "
-          "from taking new locks for a while"};
-}
-
-dialects::claim claim_of(engine& owner, const lock_spec& spec, const leasing::patience& patience) {
-  const bool may_queue = patience.waits && spec.has_queue();
-  const auto request = owner.next_request(spec.is_retained());
-  return {.key = &spec.key,
-          .wants = spec.wants.get(),
-          .owner = request,
-          .lease = spec.lease,
-          .delay = spec.delay,
-          .floor = spec.is_counted() ? owner.floor(spec.key.slot()) : 0,
-          .waits = may_queue,
-          .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,
-          .queue_limit = spec.queue_limit,
-          .proof = may_queue ? owner.proof_of(request.counter()) : 0};
-}
+monotonic_time present() noexcept { return follow_clock_rate(net::now()); }
 
 }  // namespace
 
@@ -56,10 +30,7 @@ tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::pa
       spec_(std::move(spec)),
       site_(site),
       claim_(claim_of(owner, *spec_, patience)),
-      machine_(std::in_place_type<acquiring>, claim_, patience,
-               acquiring::settings{.response_timeout = owner.options().response_timeout,
-                                   .while_busy = spec_->pauses(),
-                                   .seed = owner.next_seed()}),
+      session_(claim_, patience, terms_of(owner, *spec_), spec_->pauses(), owner.next_seed()),
       stop_callback_(may_stop ? std::make_unique<stop_callback>() : nullptr) {
   if (auto* const held = spec_->changes()) ++held->changes_;
 }
@@ -70,7 +41,7 @@ tenure::~tenure() {
   if (is_armed() && engine_.is_in_its_process()) engine_.timers().disarm(*this);
 }
 
-// ---- acquiring ---------------------------------------------------------------------------------
+// ---- what callers want -------------------------------------------------------------------------
 
 // All that it needs has been made with it: from here on, what must not be half done takes no memory
 // that could fail, or ends the process.
@@ -84,53 +55,27 @@ void tenure::acquire(std::stop_token stop, listener who, bool drives) noexcept {
     if (stops) stops->emplace(std::move(stop), stopper{this});  // it may be called here
   }
   const scoped_mutex lock(mutex_);
-  if (begun_ == beginning::abandoned) return;  // just now: who would be told is gone
+  if (session_.is_told()) return;  // abandoned just now: whoever would be told is gone
   // Before the attempt begins: it may end, and the callback be destroyed, while this still runs.
   stop_callback_ = std::move(stops);
-  listener_ = who;
-  if (begun_ == beginning::stopped) {
-    conclude(ending::asking, errc::cancelled, {});
-    return tell();
-  }
-  if (!begin_change()) return tell();
-  begun_ = beginning::begun;
-  set_busy(true);
-  driven_ = drives;
-  obey(std::get<acquiring>(machine_).start(present()));
-  driven_ = false;
-  listener_.together = nullptr;
+  caller_.who = who;
+  obey(session().begin(present()), drives);
+  caller_.who.together = nullptr;
 }
 
-bool tenure::has_answer() {
-  const scoped_mutex lock(mutex_);
-  return ended_ == ending::asking || ended_ == ending::refused;
-}
-
-leasing::outcome tenure::take_acquired() {
-  stop_callback_.reset();
-  const scoped_mutex lock(mutex_);
-  const auto why = std::exchange(why_failed_, nullptr);
-  const auto code = std::exchange(failed_, errc{});
-  if (code == errc{}) return {};
-  return {code, why ? std::move(*why) : std::string{}};
-}
-
-bool tenure::leave_unheard() {
+bool tenure::abandon() noexcept {
   // Ends outside of the mutex, for which a callback that is running may wait.
   std::unique_ptr<stop_callback> stops;
-  const scoped_mutex lock(mutex_);
-  stops = std::move(stop_callback_);
-  const bool untold = listener_.exists();
-  listener_ = {};
-  if (begun_ != beginning::begun) {
-    begun_ = beginning::abandoned;
-  } else if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-    obey(machine->on_stop(present()));
-  } else {
-    // What it has changed goes with it, and the server forgets both.
-    if (auto* const changed = spec_->changes()) changed->cannot_stay();
-    begin_release({});
+  auto* const changed = spec_->changes();
+  const bool was_held = changed != nullptr && changed->wants_renewal();
+  bool untold = false;
+  {
+    const scoped_mutex lock(mutex_);
+    stops = std::move(stop_callback_);
+    untold = std::exchange(caller_.who, {}).exists();
+    obey(session().abandon(present()));
   }
+  if (changed != nullptr) changed->tell_site(was_held);
   return untold;
 }
 
@@ -139,64 +84,32 @@ void tenure::on_stop() noexcept {
   const auto alive = weak_from_this().lock();
   if (!alive) return;
   const scoped_mutex lock(mutex_);
-  if (begun_ == beginning::not_yet) begun_ = beginning::stopped;
-  if (begun_ != beginning::begun) return;
-  if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-    obey(machine->on_stop(present()));
-  } else if (ended_ == ending::replicating) {
-    refuse({errc::cancelled, {}});
-  }
+  obey(session().on_stop(present()));
 }
 
-void tenure::obey(const leasing::step& step) {
-  if (step.learned) engine_.clock(slot()).learn(sent_at(), net::now(), *step.learned);
-  if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
-  if (spec_->changes() != nullptr) settle_change(step);
-  if (step.send != leasing::ask::nothing) send(step.send, step.resend);
-  if (step.done) {
-    leave_line();
-    tune_out();
-    if (!step.done->code) return hold(*step.done);
-    conclude(ending::asking, step.done->code, step.done->detail);
-    tell();
+// Requests that are to change it ask behind its release.
+bool tenure::release(listener who) noexcept {
+  const bool had_changes = is_being_changed();
+  const auto alive = had_changes ? shared_from_this() : nullptr;
+  bool is_released = false;
+  {
+    const scoped_mutex lock(mutex_);
+    is_released = session_.can_be_released();
+    if (is_released) {
+      caller_.who = who;
+      obey(session_.release(net::now()), who.drives());
+      caller_.who.together = nullptr;
+    }
   }
-  if (step.finished) finish();
+  if (had_changes) engine_.waiting().wake_changes_of(*this);
+  return is_released;
 }
 
-// ---- releasing ---------------------------------------------------------------------------------
-
-bool tenure::begin_release(listener who) {
-  auto* const machine = std::get_if<holding>(&machine_);
-  if (machine == nullptr || was_replaced_) return false;
-  if (ended_ == ending::replicating) ended_ = ending::none;
-  leave_room();
-  const auto now = net::now();
-  const auto deadline = machine->deadline();
-  delay_closing(machine->held(now) && !machine->is_overdue(now));
-  machine->on_released();
-  held_.store(false, std::memory_order_release);
-  engine_.timers().disarm(*this);
-  listener_ = who;
-  if (is_listed()) list_no_longer(now);
-  next_at_ = now + engine_.options().response_timeout;
-  set_busy(true);
-  // Before whoever waits is told that it cannot be done.
-  const auto patience = std::min(leasing::longest_move, engine_.options().response_timeout / 2);
-  // The last renewal may come late, or have been an extension.
-  const auto longer = engine_.options().response_timeout +
-                      std::max(milliseconds{0}, machine->may_be_extended_by() - claim_.lease);
-  auto& giving_back =
-      machine_.emplace<releasing>(claim_, deadline, engine_.next_seed(), patience, longer);
-  if (was_lost_) {
-    conclude(ending::releasing, errc::lost, "the lease had ended before it was released");
-    tell();
-  }
-  // Whoever has been told already drives nothing.
-  driven_ = listener_.drives();
-  obey(giving_back.start(now));
-  driven_ = false;
-  listener_.together = nullptr;
-  return true;
+result<void> tenure::take_released() {
+  const scoped_mutex lock(mutex_);
+  if (!session_.is_released()) return failure{errc::unavailable, session_.why_unconfirmed()};
+  if (caller_.code == errc{}) return {};
+  return failure{caller_.code, caller_.detail ? *caller_.detail : std::string{}};
 }
 
 bool tenure::give_back(const listener& who) { return site_->release(*this, who); }
@@ -212,187 +125,271 @@ result<void> tenure::give_back_and_wait() {
   return outcome;
 }
 
-void tenure::obey(const leasing::release_step& step) {
-  if (step.wake_at) engine_.timers().arm(*this, *step.wake_at);
-  if (step.send != leasing::ask::nothing) send(step.send, step.resend);
-  if (step.done && ended_ != ending::releasing) {
-    conclude(ending::releasing, step.done->code, step.done->detail);
-    tell();
-  }
-  if (step.done && !step.finished) delay_closing(false);
-  // It is tried again until the lease ends or longer, but whoever waits is not kept so long.
-  const auto goes_on_at = step.resend ? std::optional{net::now()} : step.wake_at;
-  if (goes_on_at && *goes_on_at >= next_at_) tell();
-  if (step.finished) finish();
-}
-
-result<void> tenure::take_released() {
-  const scoped_mutex lock(mutex_);
-  if (ended_ != ending::releasing) {
-    std::string detail =
-        "the server has not confirmed the release; it is tried again until the server "
-        "must have ended it";
-    const auto* const machine = std::get_if<releasing>(&machine_);
-    if (machine != nullptr && !machine->last_refusal().empty()) {
-      detail += " (" + machine->last_refusal() + ")";
-    }
-    return failure{errc::unavailable, detail};
-  }
-  if (failed_ == errc{}) return {};
-  return failure{failed_, why_failed_ ? *why_failed_ : std::string{}};
-}
-
-// ---- what both ends share ----------------------------------------------------------------------
-
-void tenure::send(leasing::ask what, bool resend) {
-  if (spec_->changes() != nullptr && machine_.index() == 0) note_what_is_changed();
-  // Each time: who waits for long shall not be forgotten by those who look at the lock.
-  if (what == leasing::ask::acquire) engine_.register_client(spec_->lease);
-  // An earlier copy may stand in the queue, unheard: a message that it was granted must find us, or
-  // the grant would be passed on while the answer to this one says that it is ours.
-  const bool may_be_granted = what == leasing::ask::acquire && resend && claim_.waits;
-  if (may_be_granted && line_ == nullptr && !std::exchange(is_known_, true)) {
-    (void)engine_.waiting().enter(claim_.owner.counter(), shared_from_this());
-  }
-  // As the machine counts it, which may have been called late: with the time of a timer.
-  const auto* const machine = std::get_if<acquiring>(&machine_);
-  outgoing_ = {.what = what, .resend = resend};
-  if (machine != nullptr) outgoing_.not_after = machine->executable_until();
-  if (auto* const all = std::exchange(listener_.together, nullptr)) {
-    return all->add(shared_from_this());
-  }
-  set_sleeper(listener_.sleeper != nullptr    ? listener_.sleeper
-              : listener_.executor != nullptr ? &listener_.executor->waiter()
-                                              : nullptr);
-  using delivery = redis::connection::delivery;
-  engine_.connection(slot()).submit(*this, driven_              ? delivery::driven
-                                           : listener_.exists() ? delivery::prompt
-                                                                : delivery::lazy);
-}
-
-void tenure::write(resp::writer& out, monotonic_time sent_at) {
-  const auto& recipe = *spec_->recipe;
-  switch (outgoing_.what) {
-    case leasing::ask::nothing:
-      return;
-    case leasing::ask::acquire: {
-      // Nobody knew before there was a connection whether messages come through it.
-      const bool is_first = !outgoing_.resend && claim_.ticket == 0;
-      if (is_first && !engine_.hears()) claim_.way = dialects::wakeup_way::poll;
-      outgoing_.held_back = sent_at < engine_.quarantine_ends();
-      if (outgoing_.held_back) return dialects::write_nothing(out);
-      // What waited is given less.
-      const auto left = std::max(nanoseconds{0}, outgoing_.not_after - sent_at);
-      const auto sent = engine_.clock(slot()).at(sent_at);
-      const auto whole = std::chrono::duration_cast<milliseconds>(left);
-      return recipe.write_acquire(claim_, outgoing_.resend, leasing::not_after(sent, whole), out);
-    }
-    case leasing::ask::release:
-      return recipe.write_release(claim_, out);
-    case leasing::ask::lone_release:
-      return recipe.write_lone_release(claim_, out);
-    case leasing::ask::withdraw:
-      return recipe.write_withdraw(claim_, out);
-  }
-}
-
-void tenure::hear_reply(resp::value& reply) {
-  const scoped_mutex lock(mutex_);
-  const auto now = present();
-  const auto& recipe = *spec_->recipe;
-  if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-    if (spec_->changes() != nullptr) note_what_is_changed();
-    if (outgoing_.held_back) {
-      obey(machine->on_missing(leasing::missing::not_sent, in_quarantine(), now));
-    } else if (outgoing_.what == leasing::ask::acquire) {
-      obey(machine->on_acquired(recipe.read_acquire(claim_, reply), sent_at(), now, position()));
-    } else {
-      obey(machine->on_given_back(recipe.read_release(reply), now));
-    }
-    // The machine may have ended just now, or by a message that had come before.
-    if (hears_messages()) stand_in_line();
-    if (hears_messages()) listen_in_slot();
-    const auto* const asking = std::get_if<acquiring>(&machine_);
-    if (asking != nullptr && spec_->foreign && asking->is_polling()) tune_in();
-  } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
-    obey(giving_back->on_given_back(recipe.read_release(reply), now));
-  }
-}
-
-void tenure::on_failed(redis::fate what, const redis::breakdown& why) {
-  const auto alive = shared_from_this();
-  const scoped_mutex lock(mutex_);
-  const auto now = present();
-  if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-    obey(machine->on_missing(to_missing(what), {why.code, why.detail}, now));
-  } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
-    obey(giving_back->on_missing(to_missing(what), now));
-  }
-}
-
-void tenure::on_timer(monotonic_time at) {
-  const bool was_held = held_.load(std::memory_order_acquire);
+result<void> tenure::extend(milliseconds duration) {
+  if (spec_->foreign) dialects::check_longest_lease(*spec_->foreign, duration);
+  engine_.register_client(duration);
   {
     const scoped_mutex lock(mutex_);
-    if (auto* const machine = std::get_if<acquiring>(&machine_)) {
-      list_gate_when_due(at);
-      obey(machine->on_timer(at));
-    } else if (auto* const held = std::get_if<holding>(&machine_)) {
-      list_when_due(at);
-      obey(held->on_timer(at));
-    } else if (auto* const giving_back = std::get_if<releasing>(&machine_)) {
-      obey(giving_back->on_timer(at));
-    }
+    session_.on_extending(duration);
+  }
+  const auto answer = ask_for_extension(engine_, *spec_, claim_, *this, duration);
+  if (!answer) return answer.error();
+  if (duration > noted_every / 2) note_soon(answer->answered_at);
+  leasing::outcome how;
+  happen([&](leasing::lock_session& its) {
+    auto said = its.on_extended(answer->verdict, duration, answer->sent_at, is_being_changed(),
+                                answer->answered_at);
+    how = std::move(said.how);
+    return said.then;
+  });
+  if (how.code) return failure{*how.code, how.detail};
+  return {};
+}
+
+// ---- what happens ------------------------------------------------------------------------------
+
+template <typename Tell>
+void tenure::happen(Tell tell) {
+  const auto alive = shared_from_this();
+  const bool was_held = wants_renewal();
+  {
+    const scoped_mutex lock(mutex_);
+    obey(tell(session()));
   }
   tell_site(was_held);
 }
 
-void tenure::conclude(ending what, std::optional<errc> code, std::string_view detail) noexcept {
-  if (ended_ == ending::refused) return;  // how the way back ends, nobody asks
-  ended_ = what;
-  failed_ = code.value_or(errc{});
-  why_failed_.reset();
-  if (!code || detail.empty()) return;
-  try {
-    why_failed_ = std::make_unique<std::string>(detail);
-  } catch (const std::bad_alloc&) {  // that it failed matters more than why
+// It knows what has become of the lease that it changes.
+leasing::lock_session& tenure::session() {
+  if (const auto* const held = spec_->changes()) {
+    using leasing::lock_session;
+    session_.note_changed(held->wants_renewal() ? held->remaining() : lock_session::none_left);
   }
+  return session_;
 }
 
-// Whoever waits may be gone, and this with him, as soon as he is told.
-void tenure::tell() {
-  const auto who = std::exchange(listener_, {});
-  who.tell(engine_);
-}
-
-void tenure::finish() {
-  leave_room();
-  engine_.timers().disarm(*this);
-  set_busy(false);
-}
-
-// While busy it keeps itself alive, and keeps the client from being closed over it: but not over
-// giving back a lease that has ended, or that the server has left without an answer.
-void tenure::set_busy(bool busy) {
-  if (busy == (self_ != nullptr)) return;
-  if (busy) {
-    self_ = shared_from_this();
-    if (delays_closing_) engine_.began();
-  } else {
-    if (delays_closing_) engine_.ended();
-    self_.reset();  // every caller keeps a reference of his own
+void tenure::on_reply(resp::value& reply) {
+  const auto alive = shared_from_this();
+  auto* const changed = spec_->changes();
+  const bool was_held = changed != nullptr && changed->wants_renewal();
+  {
+    const scoped_mutex lock(mutex_);
+    obey(heard(reply));
+    listen();
   }
+  if (changed != nullptr) changed->tell_site(was_held);
 }
 
-// It may be busy already: its grant waits for replicas.
-void tenure::delay_closing(bool does) {
-  if (self_ != nullptr && delays_closing_ && !does) engine_.ended();
-  delays_closing_ = does;
+leasing::effects tenure::heard(const resp::value& reply) {
+  const auto now = present();
+  const auto& recipe = *spec_->recipe;
+  if (outgoing_.held_back) {
+    return session().on_missing(leasing::missing::not_sent, outgoing::in_quarantine(), now);
+  }
+  if (outgoing_.what == leasing::ask::acquire) {
+    const auto verdict = recipe.read_acquire(claim_, reply);
+    return session().on_acquired(verdict, sent_at(), now, position());
+  }
+  return session().on_given_back(recipe.read_release(reply), now);
+}
+
+// It may have ended just now, or by a message that had come before.
+void tenure::listen() {
+  if (session_.hears_messages() && !engine_.hears()) obey(session().on_deaf(present()));
+  if (session_.hears_messages()) {
+    if (const auto said = line_.enter(*this, caller_.who.sleeper)) obey(hear(*said));
+  }
+  if (session_.hears_messages()) line_.listen_in_slot(*this);
+  if (!spec_->foreign || !session_.is_polling() || !line_.tune_in(*this)) return;
+  obey(session().on_tuned_in(true, present()));
+}
+
+leasing::effects tenure::hear(const line_message& message) {
+  // As if it had been lost: it is asked again when the quarantine is over.
+  const auto ends = engine_.quarantine_ends();
+  if (ends != monotonic_time{} && net::now() < ends) return {};
+  const auto now = present();
+  const auto position = message.position;
+  if (const auto* const first = std::get_if<dialects::first_in_line>(&message.what)) {
+    return session().on_first_in_line(first->owner_has, now, position);
+  }
+  const auto& grant = std::get<dialects::handed_over>(message.what);
+  if (!dialects::is_for(grant, spec_->recipe->queue_family(), claim_)) return {};
+  const auto granted_at = engine_.clock(slot()).earliest(grant.at);
+  if (!granted_at || !dialects::is_plausible(grant, claim_)) return session().on_woken(now);
+  const milliseconds ours = grant.claim - claim_.delay;
+  return session().on_handed_over({grant.major, ours}, *granted_at, now, position);
+}
+
+// The same message of another node is no news.
+void tenure::on_message(const master& from, const line_message& message) {
+  if (&engine_.at(slot()) != &from) return;
+  if (std::holds_alternative<dialects::first_in_line>(message.what)) {
+    engine_.connection(slot()).expect_push();
+  }
+  const auto alive = shared_from_this();
+  const scoped_mutex lock(mutex_);
+  obey(hear(message));
+}
+
+void tenure::on_failed(redis::fate what, const redis::breakdown& why) {
+  happen([&](auto& its) {
+    return its.on_missing(to_missing(what), {why.code, why.detail}, present());
+  });
+}
+
+void tenure::on_timer(monotonic_time at) {
+  note_when_due(at);
+  happen([at](auto& its) { return its.on_timer(at); });
+}
+
+void tenure::on_woken() {
+  happen([](auto& its) { return its.on_woken(present()); });
+}
+
+void tenure::on_tuned_in(bool hears) {
+  if (!spec_->foreign) return;
+  happen([hears](auto& its) { return its.on_tuned_in(hears, present()); });
+}
+
+void tenure::on_replicated(std::optional<leasing::outcome> refusal) {
+  const auto alive = shared_from_this();
+  const scoped_mutex lock(mutex_);
+  obey(session().on_replicated(refusal, net::now()));
+}
+
+void tenure::on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at) {
+  happen(
+      [&](auto& its) { return its.on_renewed(verdict, sent_at, is_being_changed(), present()); });
+}
+
+void tenure::on_renewal_missing() {
+  happen([](auto& its) { return its.on_renewal_missing(net::now()); });
+}
+
+// A request that the old server did not answer is sent at once; those in line are told by the
+// waiting room. The index may not know of a lease.
+void tenure::on_other_server(const redis::slot_set& of) {
+  if (!of[slot()]) return;
+  note_soon(net::now());
+  happen([](auto& its) { return its.on_doubt(net::now()); });
+  const scoped_mutex lock(mutex_);
+  if (!line_.is_entered()) obey(session().on_woken(present()));
+}
+
+void tenure::on_change(leasing::change_news what, char other) {
+  const scoped_mutex lock(mutex_);
+  obey(session_.on_change(what, other, net::now()));
+}
+
+void tenure::on_replaced() {
+  {
+    const scoped_mutex lock(mutex_);
+    obey(session_.on_replaced());
+  }
+  if (site_ != nullptr) site_->lost(*this);
 }
 
 void tenure::on_shut_down() noexcept {
   const scoped_mutex lock(mutex_);
-  set_busy(false);
+  if (std::exchange(is_counted_, false)) engine_.ended();
+  self_.reset();
+}
+
+// ---- what is done about it ---------------------------------------------------------------------
+
+// Whoever is told may be gone, and this with it: every caller of this keeps a reference.
+void tenure::obey(const leasing::effects& all, bool drives) {
+  if (all.learned) engine_.clock(slot()).learn(sent_at(), net::now(), *all.learned);
+  if (all.to_changed != leasing::change_news::none) {
+    spec_->changes()->on_change(all.to_changed, spec_->wants->mode);
+  }
+  stay();
+  if (all.granted) {
+    if (spec_->is_counted()) engine_.raise_floor(slot(), claim_.granted);
+    indexed_.begin(engine_, *spec_, *all.granted);
+  }
+  if (all.gives_back) indexed_.end(engine_, *spec_, net::now());
+  const auto until = session_.has_lease() ? session_.deadline() : monotonic_time{};
+  deadline_.store(until.time_since_epoch().count(), std::memory_order_release);
+  if (all.wake_at) {
+    set_timer(*all.wake_at);
+  } else if (all.stops_timer) {
+    engine_.timers().disarm(*this);
+  }
+  if (!session_.is_asking()) {
+    line_.leave();
+    line_.tune_out(*this);
+  }
+  if (!session_.may_hear_of_its_grant()) line_.expect_no_grant(*this);
+  if (all.lost) loss_.fire(engine_.callbacks());
+  if (all.renew) engine_.renewals().add(shared_from_this());
+  if (all.replicate) engine_.replicas_of(slot())->confirm(shared_from_this());
+  if (all.ended) caller_.note(*all.ended);
+  const auto told = all.tell && all.unheard ? std::exchange(caller_.who, {}) : listener{};
+  if (all.send != leasing::ask::nothing) send(all, drives && !all.unheard);
+  if (all.tell) (all.unheard ? told : std::exchange(caller_.who, {})).tell(engine_);
+  go();
+}
+
+void tenure::set_timer(monotonic_time at) {
+  if (session_.has_lease()) {
+    const auto shared = renewals::together(at, spec_->lease);
+    at = std::min(shared < session_.deadline() ? shared : at, indexed_.due_at());
+  }
+  engine_.timers().arm(*this, at);
+}
+
+void tenure::send(const leasing::effects& what, bool drives) {
+  // Each time: those who wait for long shall not be forgotten by those who look at the lock.
+  const bool acquires = what.send == leasing::ask::acquire;
+  if (acquires) engine_.register_client(spec_->lease);
+  if (acquires && what.resend && claim_.waits) line_.expect_grant(*this);
+  outgoing_ = {.what = what.send, .resend = what.resend};
+  // As the session counts it, which may have been told late: with the time of a timer.
+  if (acquires) outgoing_.not_after = session_.executable_until();
+  auto& who = caller_.who;
+  if (auto* const all = std::exchange(who.together, nullptr)) return all->add(shared_from_this());
+  set_sleeper(who.sleeper != nullptr    ? who.sleeper
+              : who.executor != nullptr ? &who.executor->waiter()
+                                        : nullptr);
+  using delivery = redis::connection::delivery;
+  engine_.connection(slot()).submit(*this, drives         ? delivery::driven
+                                           : who.exists() ? delivery::prompt
+                                                          : delivery::lazy);
+}
+
+// While something is under way it keeps itself alive, and the client from being closed over it.
+void tenure::stay() {
+  if (session_.is_under_way() && self_ == nullptr) self_ = shared_from_this();
+  if (session_.delays_closing() && !std::exchange(is_counted_, true)) engine_.began();
+}
+
+void tenure::go() {
+  if (is_counted_ && !session_.delays_closing()) {
+    is_counted_ = false;
+    engine_.ended();
+  }
+  if (!session_.is_under_way()) self_.reset();
+}
+
+void tenure::note_when_due(monotonic_time now) {
+  const scoped_mutex lock(mutex_);
+  if (session_.has_lease()) indexed_.note_when_due(engine_, *spec_, remaining(now), now);
+  if (session_.is_asking()) indexed_.note_gate_when_due(engine_, *spec_, now);
+}
+
+void tenure::note_soon(monotonic_time now) {
+  const scoped_mutex lock(mutex_);
+  if (session_.has_lease()) indexed_.note_soon(*spec_, now);
+}
+
+// Those who wait for another thread to release a lock, or to change it, need not wait when it is
+// lost.
+void tenure::tell_site(bool was_held) {
+  if (!was_held || wants_renewal()) return;
+  if (site_ != nullptr) site_->lost(*this);
+  if (is_being_changed()) engine_.waiting().wake_changes_of(*this);
 }
 
 }  // namespace holdfast::runtime

@@ -1,0 +1,255 @@
+// What a session wants done: the effects behind the table in lock_session.hpp.
+#include "lease/lock_session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "lease/answers.hpp"
+#include "lease/deadline.hpp"
+
+namespace holdfast::leasing {
+namespace {
+
+using std::chrono::seconds;
+using state = lock_session::state;
+
+constexpr patience for_ever{.waits = true, .give_up_at = monotonic_time::max()};
+constexpr milliseconds lease{10'000};
+const outcome cut{errc::unavailable, "cut"};
+
+class LockSession : public ::testing::Test {
+ protected:
+  void begin(const lock_session::terms& terms = {}, patience how_long = for_ever) {
+    session_.emplace(claim_, how_long, terms);
+    session_->begin(now_);
+  }
+  effects be_granted() { return session_->on_acquired(say("granted", lease.count()), now_, now_); }
+  void hold(const lock_session::terms& terms = {}) {
+    begin(terms);
+    be_granted();
+  }
+  void change() {
+    claim_.wants = &wanted_;
+    session_.emplace(claim_, for_ever, lock_session::terms{});
+    session_->note_changed(seconds(5));
+  }
+
+  dialects::demand wanted_{.mode = 'r', .replaced = test_claim().owner};
+  dialects::claim claim_ = test_claim(lease);
+  std::optional<lock_session> session_;
+  monotonic_time now_ = local_start;
+};
+
+TEST_F(LockSession, TellsItsCallerOfAGrantAndGoesOnByTimer) {
+  begin();
+  const auto all = be_granted();
+  EXPECT_EQ(all.granted, now_);
+  EXPECT_TRUE(all.tell);
+  EXPECT_EQ(all.ended, outcome{});
+  EXPECT_TRUE(all.wake_at);
+  EXPECT_TRUE(session_->has_lease());
+  EXPECT_EQ(session_->deadline(), lease_deadline(now_, lease));
+  EXPECT_EQ(claim_.granted, usual_major);
+}
+
+TEST_F(LockSession, AGrantCountsOnlyWhenReplicasHaveIt) {
+  begin({.needs_replicas = true});
+  const auto all = be_granted();
+  EXPECT_TRUE(all.replicate);
+  EXPECT_FALSE(all.tell);
+  EXPECT_TRUE(session_->has_lease()) << "it is renewed meanwhile";
+  EXPECT_FALSE(session_->is_told());
+  EXPECT_EQ(session_->on_replicated({}, now_), (effects{.tell = true, .ended = outcome{}}));
+}
+
+TEST_F(LockSession, AGrantThatTooFewReplicasHaveIsOnItsWayBackBeforeItsCallerHears) {
+  hold({.needs_replicas = true});
+  const auto all = session_->on_replicated(cut, now_);
+  EXPECT_TRUE(all.gives_back);
+  EXPECT_EQ(all.send, ask::release);
+  EXPECT_TRUE(all.unheard);
+  EXPECT_TRUE(all.tell);
+  EXPECT_EQ(all.ended, cut);
+  const auto over = session_->on_given_back(say_back("not mine"), now_);
+  EXPECT_FALSE(over.ended) << "how the way back ends, nobody asks";
+}
+
+// It may know of the lease no more.
+TEST_F(LockSession, WhatWasGrantedByAServerThatHasBeenReplacedIsConfirmedAtOnce) {
+  begin();
+  session_->on_doubt(now_);
+  EXPECT_TRUE(be_granted().renew);
+}
+
+TEST_F(LockSession, AReleaseOfALostLeaseSaysSoAtOnceAndIsStillSent) {
+  hold();
+  session_->on_renewed(dialects::not_mine{}, now_, false, now_);
+  EXPECT_TRUE(session_->was_lost());
+  const auto all = session_->release(now_);
+  EXPECT_EQ(all.ended->code, errc::lost);
+  EXPECT_TRUE(all.unheard);
+  EXPECT_EQ(all.send, ask::release);
+  EXPECT_FALSE(session_->delays_closing());
+}
+
+TEST_F(LockSession, ClosingWaitsForAReleaseUntilItsLeaseHasEnded) {
+  hold();
+  session_->release(now_);
+  EXPECT_TRUE(session_->delays_closing());
+  now_ += lease;
+  session_->on_missing(missing::unknown, cut, now_);
+  EXPECT_FALSE(session_->delays_closing());
+  EXPECT_TRUE(session_->is_under_way()) << "it is still tried";
+}
+
+// A lease whose renewals fail has a server that answers nothing else either.
+TEST_F(LockSession, ClosingDoesNotWaitForALeaseWhoseRenewalsAreOverdue) {
+  hold();
+  session_->release(now_ + lease * 3 / 4);
+  EXPECT_FALSE(session_->delays_closing());
+}
+
+TEST_F(LockSession, NoCallerWaitsLongerForAReleaseThanForAnAnswer) {
+  hold({.response_timeout = short_milliseconds{500}});
+  session_->release(now_);
+  EXPECT_FALSE(session_->on_missing(missing::not_sent, cut, now_).tell);
+  const auto late = session_->on_timer(now_ + seconds(1));
+  EXPECT_EQ(late.send, ask::release);
+  const auto all = session_->on_missing(missing::not_sent, cut, now_ + seconds(1));
+  EXPECT_TRUE(all.tell);
+  EXPECT_FALSE(session_->is_released());
+  EXPECT_NE(session_->why_unconfirmed(), "");
+}
+
+TEST_F(LockSession, CountsOnNoMoreThanTheLeaseWhereTheServerKeepsItLonger) {
+  claim_.delay = short_milliseconds{3000};
+  hold();
+  now_ += seconds(1);
+  session_->on_renewed(dialects::renewed{lease + seconds(3)}, now_, false, now_);
+  EXPECT_EQ(session_->deadline(), lease_deadline(now_, lease));
+}
+
+TEST_F(LockSession, ARenewalThatAChangeHasOvertakenProvesNoLoss) {
+  hold();
+  EXPECT_FALSE(session_->on_renewed(dialects::not_mine{}, now_, true, now_).lost);
+  EXPECT_TRUE(session_->has_lease());
+  const auto how = session_->on_extended(dialects::not_mine{}, lease, now_, true, now_).how;
+  EXPECT_EQ(how.code, errc::busy);
+  EXPECT_TRUE(session_->has_lease());
+}
+
+TEST_F(LockSession, AnExtensionSaysWhatCameOfIt) {
+  hold();
+  const auto more =
+      session_->on_extended(dialects::renewed{lease * 2}, lease * 2, now_, false, now_);
+  EXPECT_EQ(more.how, outcome{});
+  EXPECT_EQ(session_->deadline(), lease_deadline(now_, lease * 2));
+  EXPECT_EQ(
+      session_->on_extended(refusal("refused", errc::read_only).value(), lease, now_, false, now_)
+          .how.code,
+      errc::read_only);
+  const auto gone = session_->on_extended(dialects::not_mine{}, lease, now_, false, now_);
+  EXPECT_EQ(gone.how.code, errc::lost);
+  EXPECT_TRUE(gone.then.lost);
+}
+
+// ---- a request that changes a lease, and that lease
+
+TEST_F(LockSession, AChangeOfWhatHasEndedIsNotAskedFor) {
+  change();
+  session_->note_changed(nanoseconds{0});
+  const auto all = session_->begin(now_);
+  EXPECT_EQ(all.send, ask::nothing);
+  EXPECT_EQ(all.ended->code, errc::lost);
+}
+
+TEST_F(LockSession, AChangeSaysFirstThatTheLeaseMayBecomeAnother) {
+  change();
+  const auto all = session_->begin(now_);
+  EXPECT_EQ(all.to_changed, change_news::may_become);
+  EXPECT_EQ(all.send, ask::acquire);
+  EXPECT_EQ(claim_.replaced_lease, short_milliseconds{lease_with_deadline_in(seconds(5))});
+  EXPECT_FALSE(claim_.forsakes);
+}
+
+TEST_F(LockSession, AChangeThatIsRefusedLeavesTheLeaseAsItWas) {
+  change();
+  session_->begin(now_);
+  const auto all = session_->on_acquired(say("refused", errc::permission_denied), now_, now_);
+  EXPECT_EQ(all.to_changed, change_news::stays);
+}
+
+TEST_F(LockSession, AChangeThatNobodyAnswersLeavesItOpenWhatTheLeaseIs) {
+  change();
+  session_->begin(now_);
+  session_->on_stop(now_);
+  effects all;
+  for (int i = 0; i < 1000 && session_->is_under_way(); ++i) {
+    now_ = all.wake_at.value_or(now_ + seconds(1));
+    all = all.send != ask::nothing || i == 0 ? session_->on_missing(missing::unknown, cut, now_)
+                                             : session_->on_timer(now_);
+  }
+  EXPECT_EQ(session_->present_state(), state::over);
+  EXPECT_EQ(all.to_changed, change_news::may_stay);
+}
+
+// Others have come in beside what the change was granted, and its answer was never heard.
+TEST_F(LockSession, ALeaseCannotStayWhereItsChangeCannotBeUndone) {
+  change();
+  session_->begin(now_);
+  session_->on_stop(now_);
+  session_->on_missing(missing::unknown, cut, now_);
+  now_ += seconds(3);
+  ASSERT_EQ(session_->on_timer(now_).send, ask::withdraw);
+  const auto all = session_->on_given_back(say_back("not undone"), now_);
+  EXPECT_EQ(all.to_changed, change_news::cannot_stay);
+  EXPECT_EQ(all.send, ask::withdraw);
+  EXPECT_EQ(session_->on_given_back(say_back("released"), now_).to_changed, change_news::stays);
+}
+
+TEST_F(LockSession, ALeaseCannotStayWhatAnAbandonedChangeHasReplaced) {
+  change();
+  session_->begin(now_);
+  be_granted();
+  const auto all = session_->abandon(now_);
+  EXPECT_EQ(all.to_changed, change_news::cannot_stay);
+  EXPECT_EQ(all.send, ask::release);
+}
+
+TEST_F(LockSession, AChangeDoesNotBringBackALeaseThatWasLostMeanwhile) {
+  change();
+  session_->begin(now_);
+  session_->note_changed(lock_session::none_left);
+  const auto all = be_granted();
+  EXPECT_EQ(all.ended->code, errc::lost);
+  EXPECT_TRUE(all.gives_back);
+  EXPECT_TRUE(claim_.forsakes);
+  EXPECT_EQ(session_->present_state(), state::taken_back);
+}
+
+TEST_F(LockSession, ALeaseIsGoodForWhatBothModesAllowUntilARenewalShowsWhichItHas) {
+  const dialects::demand exclusive{.mode = 'x'};
+  claim_.wants = &exclusive;
+  hold();
+  session_->on_change(change_news::may_become, 'r', now_);
+  EXPECT_EQ(session_->mode(), 'r');
+  EXPECT_TRUE(session_->on_change(change_news::may_stay, 'r', now_).renew);
+  session_->on_renewed(dialects::renewed{lease}, now_, false, now_);
+  EXPECT_EQ(session_->mode(), 'x');
+}
+
+TEST_F(LockSession, ALeaseThatCannotStayIsLost) {
+  hold();
+  EXPECT_TRUE(session_->on_change(change_news::cannot_stay, 'r', now_).lost);
+  EXPECT_FALSE(session_->has_lease());
+}
+
+TEST_F(LockSession, AReplacedLeaseHasNothingToGiveBack) {
+  hold();
+  EXPECT_EQ(session_->on_replaced(), effects{.stops_timer = true});
+  EXPECT_FALSE(session_->can_be_released());
+}
+
+}  // namespace
+}  // namespace holdfast::leasing

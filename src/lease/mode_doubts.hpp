@@ -1,0 +1,54 @@
+// In which modes a lease may be while requests change it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "dialects/common_mode.hpp"
+
+namespace holdfast::leasing {
+
+// A request that is to change the lease may have been carried out from when it is first sent. Until
+// its end is known, the lease is good for no more than both modes allow. When nobody can ever say
+// how the request has ended, the lease's next confirmed renewal shows it: what a renewal finds
+// under this request and token is what was granted.
+class mode_doubts {
+ public:
+  void may_become(char other) noexcept {
+    ++open_;
+    modes_ |= bit(other);
+  }
+  // One of those requests has ended without a change.
+  void stays() noexcept { close(1); }
+  // Nobody knows how one of them has ended.
+  void may_stay() noexcept { ++unclear_; }
+  // A renewal has shown how those have ended.
+  void confirmed() noexcept {
+    close(unclear_);
+    unclear_ = 0;
+  }
+
+  // What a lease granted in `mode` is good for.
+  char good_for(char mode) const noexcept {
+    for (std::uint16_t i = 0; i < every_mode.size(); ++i) {
+      if ((modes_ >> i & 1U) != 0) mode = dialects::common_mode(mode, every_mode[i]);
+    }
+    return mode;
+  }
+
+ private:
+  static constexpr std::string_view every_mode = "ncdrpxu";
+  static std::uint16_t bit(char mode) noexcept {
+    return static_cast<std::uint16_t>(1U << every_mode.find(mode));
+  }
+  void close(std::uint16_t ended) noexcept {
+    open_ = static_cast<std::uint16_t>(open_ - ended);
+    if (open_ == 0) modes_ = 0;
+  }
+
+  std::uint16_t modes_ = 0;    // a bit for each
+  std::uint16_t open_ = 0;     // requests whose end is not known, with those that are unclear
+  std::uint16_t unclear_ = 0;  // of these: nobody will say how they have ended
+};
+
+}  // namespace holdfast::leasing

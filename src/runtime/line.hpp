@@ -1,0 +1,51 @@
+// Where a request that waits for its lock listens.
+#pragma once
+
+#include <optional>
+
+#include "redis/connection.hpp"
+#include "runtime/listener.hpp"
+#include "runtime/waiting_room.hpp"
+
+namespace holdfast::runtime {
+
+class tenure;
+
+// In the server's queue it hears what comes on its client's channel, which the waiting room hands
+// out. Another library's lock has a channel, or a key, of its own. Every call is for the same
+// request, and under its mutex.
+class line {
+ public:
+  // The server has answered that somebody else holds the lock: now its messages concern the
+  // request. In a cluster it may be another server than the one whose messages did so far. Returns
+  // the last message that came already.
+  std::optional<line_message> enter(tenure& who, redis::waiter* sleeper);
+  bool is_entered() const noexcept { return server_ != nullptr; }
+  // It listens no more; a message that it has the lock is still its own.
+  void leave();
+
+  // An earlier copy of the request may stand in the queue, unheard: a message that it was granted
+  // must find it, or the grant would be passed on while the answer to the next copy says that the
+  // lock is ours.
+  void expect_grant(tenure& who);
+  // From now on such a message is for a request that has left. Not before: the message may come
+  // after the answer that said the same, and the lock is ours.
+  void expect_no_grant(const tenure& who);
+
+  // In a cluster the messages about the lock need not come through every node, once the server
+  // knows that we listen within its hash slot. Until then they do.
+  void listen_in_slot(tenure& who);
+
+  // Another library's lock is held by somebody, of whom we may hear when it is given back. True: it
+  // may have been given back before this began to listen.
+  bool tune_in(tenure& who);
+  void tune_out(const tenure& who);
+
+ private:
+  redis::connection* server_ = nullptr;  // null: not in the waiting room, or it listens no more
+  redis::waiter* sleeper_ = nullptr;     // the thread that does
+  bool is_known_ = false;                // in the waiting room, but listens no more
+  bool is_tuned_in_ = false;             // among those of a channel or key
+};
+
+}  // namespace holdfast::runtime

@@ -80,8 +80,8 @@ bool client::lives_as(std::string_view request) const {
   if (world_.now() < frozen_until_) return false;
   // The server cannot know that it does not hear the answers.
   if (wire_.stalls() && !wire_.has_just_asked()) return false;
-  if (acquiring_ && claim_.owner.text() == request) return true;
-  return changing_ && change_claim_.owner.text() == request;
+  if (waits() && mine_->claim.owner.text() == request) return true;
+  return change_ && change_->claim.owner.text() == request;
 }
 
 // Perhaps the connection breaks, and only one side notices.
@@ -129,7 +129,7 @@ void client::stop_for(nanoseconds time) {
   tell({.what = history::kind::frozen});
   later(frozen_until_, [this] {
     tell({.what = history::kind::thawed});
-    if (holding_ && !believes()) world_.count(fault::frozen_past_lease);
+    if (has_lock() && !believes()) world_.count(fault::frozen_past_lease);
     world_.reconsider();
   });
 }
@@ -148,11 +148,9 @@ void client::crash() {
   tell({.what = history::kind::killed});
   ++life_;
   ++tenure_;
-  acquiring_.reset();
-  changing_.reset();
+  mine_.reset();
+  change_.reset();
   releases_then_ = false;
-  holding_.reset();
-  releasing_.reset();
   turns_.close();
   id_ = id_of(number_, life_);
   clock_of_server_ = {};
@@ -166,15 +164,13 @@ void client::crash() {
 void client::break_connection() {
   if (connection() < 0) return;
   disturb();
-  const bool asks = acquiring_ || changing_;
+  const bool waited = waits() || change_;
   wire_.cut();
   unanswered(use::renewal);
   unanswered(use::request);
-  if (!asks) return;
+  if (!waited) return;
   later(world_.now() + world_.chance().time_up_to(20ms), [this, mine = tenure_] {
-    if (mine != tenure_) return;
-    if (acquiring_) return obey(acquiring_->on_woken(now()));
-    if (changing_) obey_change(changing_->on_woken(now()));
+    if (mine == tenure_ && asks()) obey(*asks(), session(*asks()).on_woken(now()));
   });
 }
 
@@ -197,8 +193,7 @@ void client::subscribe() {
 
 // In the end once is enough for each.
 void client::rest() {
-  acquiring_.reset();
-  releasing_.reset();
+  mine_.reset();
   place_.reset();
   rests_ = served_ && !world_.faults();
   ++tenure_;

@@ -1,17 +1,16 @@
 // One process with one lock: it acquires it, holds it for a while, releases it, again and again.
-// Runs the machines as src/runtime does, on a clock of its own that is a little fast or slow.
+// Obeys a lock_session as src/runtime does, on a clock of its own that is a little fast or slow.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/request_id.hpp"
-#include "lease/acquire_machine.hpp"
-#include "lease/hold_machine.hpp"
 #include "lease/local_turns.hpp"
-#include "lease/release_machine.hpp"
+#include "lease/lock_session.hpp"
 #include "lease/server_clock.hpp"
 #include "simulation/drifting_clock.hpp"
 #include "simulation/promises.hpp"
@@ -39,7 +38,7 @@ class client {
   // Whoever waits for a change may have been granted it, so that he cannot renew what he had.
   // And whoever keeps a lock does not hear that others want it.
   void message_lost() {
-    undisturbed_ = undisturbed_ && !changing_;
+    undisturbed_ = undisturbed_ && !change_;
     hears_all_ = false;
     keeps_since_.reset();
   }
@@ -63,13 +62,34 @@ class client {
   bool is_calm_as(std::string_view request) const {
     return place_ && !wire_.stalls() && lives_as(request);
   }
-  bool believes() const { return holding_ && holding_->held(now()); }
+  bool believes() const {
+    return mine_ && mine_->session.has_lease() && now() < mine_->session.deadline();
+  }
   const belief& believed() const noexcept { return belief_; }
   const std::optional<place>& stands_at() const noexcept { return place_; }
   // Since when it has the lock without using it, if nothing has happened to it meanwhile.
   const std::optional<monotonic_time>& keeps_since() const noexcept { return keeps_since_; }
 
  private:
+  // One request for the lock, from asking to given back.
+  struct request {
+    request(const dialects::claim& wanted, leasing::patience patience, bool renews)
+        : claim(wanted),
+          session(claim, patience,
+                  {.response_timeout = short_milliseconds{response_timeout}, .renews = renews},
+                  leasing::while_busy, wanted.owner.counter()) {}
+    std::string name() const { return std::string{claim.owner.text()}; }
+    bool is(std::uint64_t counter) const { return claim.owner.counter() == counter; }
+
+    dialects::claim claim;
+    leasing::lock_session session;
+    dialects::demand changes_into{};             // what the claim wants, where it is a change
+    leasing::ask asked = leasing::ask::nothing;  // last
+    std::uint64_t timer = 0;
+    bool told = false;  // its caller has been
+    bool was_held = false;
+  };
+
   monotonic_time now() const;
   dialects::wakeup_way way() const noexcept {
     return deaf_ ? dialects::wakeup_way::poll : dialects::wakeup_way::channel;
@@ -93,22 +113,25 @@ class client {
   milliseconds draw_lease();
   dialects::token_major draw_floor();
   void draw_options(dialects::claim& wanted);
-  void told();
-  void obey(const leasing::step& step);
-  void send(leasing::ask what, bool resend);
-  // An answer to one of those who ask; `follow` does what its machine says then.
-  void ask_answered(std::optional<leasing::acquire_machine>& asks, const dialects::claim& claim,
-                    const resp::value& reply, const utterance& when,
-                    void (client::*follow)(const leasing::step&));
-  void note_place(const dialects::queued& where, const request_id& of, const utterance& when);
+  bool waits() const noexcept { return mine_ && !mine_->was_held; }
+  // Who hears the next answer; null: nobody.
+  request* asks() noexcept { return change_ ? change_.get() : mine_.get(); }
+  request* waits_as(std::uint64_t counter) noexcept;
+  void told(const leasing::outcome& how);
+  void send(request& one, leasing::ask what, bool resend);
+  void note_place(const dialects::queued& where, const request& of, const utterance& when);
   void give_back(const request_id& left, dialects::token_major major);
-  void wake_at(monotonic_time local);
+  void wake_at(request& one, monotonic_time local);
+
+  // client_obeying.cpp
+  leasing::lock_session& session(request& one);
+  void obey(request& one, const leasing::effects& all);
+  void ended(request& one);
 
   // client_holding.cpp
-  void hold(const leasing::acquire_outcome& got);
-  void take(const leasing::acquire_outcome& got, history::kind how);
-  void obey(const leasing::hold_step& step);
-  void obey(const leasing::release_step& step);
+  bool has_lock() const noexcept { return mine_ && mine_->session.can_be_released(); }
+  void take(request& got, monotonic_time granted_at, history::kind how);
+  void lost();
   void renewed(const resp::value& reply, monotonic_time sent_at);
   void send_renewal();
   void use_it();
@@ -124,11 +147,10 @@ class client {
   // client_changing.cpp
   void plan_change();
   void begin_change();
-  void obey_change(const leasing::step& step);
-  void send_change(leasing::ask what, bool resend);
-  void settle(bool is_unclear);
-  void changed(const leasing::acquire_outcome& got);
-  void refuse_change(const leasing::acquire_outcome& got);
+  void hear_of_change(leasing::change_news what);
+  void follow_mode();
+  void replace(bool in_vain);
+  void change_ended();
 
   world& world_;
   const std::uint16_t number_;
@@ -143,24 +165,14 @@ class client {
   monotonic_time sampled_at_{};  // the world's time
   dialects::token_major floor_ = 0;
 
-  dialects::claim claim_{.owner = request_id{id_, 0}};
-  std::optional<leasing::acquire_machine> acquiring_;
-  std::optional<leasing::hold_machine> holding_;
-  std::optional<leasing::release_machine> releasing_;
-
-  // What it has becomes something else.
-  dialects::demand has_, wanted_;
-  dialects::claim change_claim_{.owner = request_id{id_, 0}};
-  std::optional<leasing::acquire_machine> changing_;
-  std::uint64_t change_timer_ = 0;
+  std::shared_ptr<request> mine_;
+  std::shared_ptr<request> change_;  // what it has becomes something else
+  std::uint64_t timers_ = 0;
   std::uint64_t withdrawn_change_ = 0;  // the last request that the server has undone
   bool releases_then_ = false;
   bool change_is_unclear_ = false;  // nobody has said how one of this tenure has ended
-  bool mode_is_unclear_ = false;    // the same, and no renewal has shown it since
 
-  leasing::ask asked_ = leasing::ask::nothing;  // last, of the request
-  bool told_ = false;                           // what has come of its call
-  monotonic_time give_up_at_{};                 // on its own clock
+  monotonic_time give_up_at_{};  // on its own clock
   std::optional<place> place_;
   belief belief_;
   std::optional<monotonic_time> answer_sent_at_;  // of the answer being heard; the world's time
@@ -172,7 +184,7 @@ class client {
   bool hears_all_ = false;
   std::optional<monotonic_time> keeps_since_;
   monotonic_time granted_at_{};  // on its own clock
-  std::uint64_t timer_ = 0, tenure_ = 0;
+  std::uint64_t tenure_ = 0;
   monotonic_time frozen_until_{};  // the world's time
   bool served_ = false, rests_ = false;
 };

@@ -5,7 +5,7 @@
 namespace holdfast::simulation {
 
 leasing::local_turns::glance client::seen() const {
-  return {now(), holding_ ? holding_->deadline() - now() : nanoseconds{0}};
+  return {now(), has_lock() ? mine_->session.deadline() - now() : nanoseconds{0}};
 }
 
 // While things go wrong it may be used again.

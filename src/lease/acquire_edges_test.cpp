@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "lease/started_attempt.hpp"
+#include "lease/step_text.hpp"
 #include "lease/waiting_times.hpp"
 
 namespace holdfast::leasing {

@@ -9,6 +9,7 @@
 
 #include "lease/deadline.hpp"
 #include "lease/started_attempt.hpp"
+#include "lease/step_text.hpp"
 
 namespace holdfast::leasing {
 

@@ -14,6 +14,7 @@
 #include "lease/answers.hpp"
 #include "lease/deadline.hpp"
 #include "lease/server_clock.hpp"
+#include "lease/step_text.hpp"
 
 namespace holdfast::leasing {
 namespace {

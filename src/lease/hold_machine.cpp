@@ -108,14 +108,4 @@ void hold_machine::prolong(milliseconds ttl, milliseconds asked, monotonic_time 
   deadline_ = std::max(deadline_, lease_deadline(sent_at, ttl, std::max(lease_, asked)));
 }
 
-std::string to_string(const hold_step& what) {
-  std::string text = what.renew ? "renew" : "";
-  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (what.wake_at) {
-    add("wake at " + std::to_string(what.wake_at->time_since_epoch().count()) + " ns");
-  }
-  if (what.lost) add("lost");
-  return text.empty() ? "nothing" : text;
-}
-
 }  // namespace holdfast::leasing

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "base/time.hpp"
 #include "dialects/recipe.hpp"
@@ -18,9 +17,6 @@ struct hold_step {
   bool lost = false;                        // tell the owner, once
   friend bool operator==(const hold_step&, const hold_step&) = default;
 };
-
-// For messages and test failures, e.g. "renew; wake at 12000000 ns".
-std::string to_string(const hold_step&);
 
 //   state \ event | timer         | renewed        | not mine | unanswered | late         | doubt
 //   held          | due: renewing | deadline grows | lost     | -          | -            | (3)
@@ -49,8 +45,8 @@ class hold_machine {
   using beat = std::optional<std::uint16_t>;
   static constexpr int beats = 1 << 14;
 
-  // What acquire_outcome says of the grant.
-  hold_machine(milliseconds lease, bool renews, milliseconds granted, monotonic_time granted_at,
+  // `length`: of the whole lease. The rest is what acquire_outcome says of the grant.
+  hold_machine(milliseconds length, bool renews, milliseconds granted, monotonic_time granted_at,
                monotonic_time deadline, beat together = {}, bool by_message = false);
 
   hold_step start();

@@ -9,6 +9,7 @@
 
 #include "lease/answers.hpp"
 #include "lease/deadline.hpp"
+#include "lease/step_text.hpp"
 
 namespace holdfast::leasing {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,7 +32,14 @@ struct outcome {
 };
 
 // The reason is left out where there is no memory for it: that it failed matters more.
-outcome failed(errc code, std::string_view why) noexcept;
+inline outcome failed(errc code, std::string_view why) noexcept {
+  outcome how{code, {}};
+  try {
+    how.detail = why;
+  } catch (const std::bad_alloc&) {
+  }
+  return how;
+}
 
 // What became of an acquisition. `code` is unset when the lock is held.
 struct acquire_outcome {
@@ -61,9 +69,5 @@ struct basic_step {
 
 using step = basic_step<acquire_outcome>;
 using release_step = basic_step<outcome>;
-
-// For messages and test failures, e.g. "send acquire again; wake at 12000000 ns".
-std::string to_string(const step&);
-std::string to_string(const release_step&);
 
 }  // namespace holdfast::leasing

@@ -5,6 +5,7 @@
 #include "lease/answers.hpp"
 #include "lease/deadline.hpp"
 #include "lease/hold_machine.hpp"
+#include "lease/step_text.hpp"
 
 namespace holdfast::leasing {
 namespace {

@@ -1,12 +1,15 @@
-#include "lease/step.hpp"
+// For the unit tests of this room: steps as text, e.g. "send acquire again; wake at 12000000 ns".
+#pragma once
 
-#include <new>
+#include <string>
 #include <string_view>
 
-namespace holdfast::leasing {
-namespace {
+#include "lease/hold_machine.hpp"
+#include "lease/step.hpp"
 
-std::string_view name_of(ask what) noexcept {
+namespace holdfast::leasing {
+
+inline std::string_view name_of(ask what) noexcept {
   switch (what) {
     case ask::nothing:
       return "nothing";
@@ -22,7 +25,7 @@ std::string_view name_of(ask what) noexcept {
   return "?";
 }
 
-std::string in_nanoseconds(monotonic_time time) {
+inline std::string in_nanoseconds(monotonic_time time) {
   return std::to_string(time.time_since_epoch().count()) + " ns";
 }
 
@@ -32,9 +35,11 @@ std::string failure_text(const Outcome& ended) {
   return ended.detail.empty() ? text : ended.detail + ": " + text;
 }
 
-std::string text_of(const outcome& ended) { return ended.code ? failure_text(ended) : "released"; }
+inline std::string text_of(const outcome& ended) {
+  return ended.code ? failure_text(ended) : "released";
+}
 
-std::string text_of(const acquire_outcome& ended) {
+inline std::string text_of(const acquire_outcome& ended) {
   if (ended.code) return failure_text(ended);
   return "held until " + in_nanoseconds(ended.deadline) + ", major " +
          std::to_string(ended.grant.major) + ", ttl " + std::to_string(ended.grant.ttl.count()) +
@@ -58,18 +63,17 @@ std::string text_of_step(const basic_step<Outcome>& what) {
   return text.empty() ? "nothing" : text;
 }
 
-}  // namespace
+inline std::string to_string(const step& what) { return text_of_step(what); }
+inline std::string to_string(const release_step& what) { return text_of_step(what); }
 
-outcome failed(errc code, std::string_view why) noexcept {
-  outcome how{code, {}};
-  try {
-    how.detail = why;
-  } catch (const std::bad_alloc&) {
+inline std::string to_string(const hold_step& what) {
+  std::string text = what.renew ? "renew" : "";
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (what.wake_at) {
+    add("wake at " + std::to_string(what.wake_at->time_since_epoch().count()) + " ns");
   }
-  return how;
+  if (what.lost) add("lost");
+  return text.empty() ? "nothing" : text;
 }
-
-std::string to_string(const step& what) { return text_of_step(what); }
-std::string to_string(const release_step& what) { return text_of_step(what); }
 
 }  // namespace holdfast::leasing

@@ -21,7 +21,7 @@ namespace holdfast::leasing {
 // What the session of a lease is to be told of a request that changes the lease.
 enum class change_news : std::uint8_t { none, may_become, stays, may_stay, cannot_stay };
 
-// What the driver must do, in the order of these members. Empty: go on, the timer stays set.
+// What the driver must do; `tell` comes last. Empty: go on as before, the timer stays set.
 struct effects {
   std::optional<server_time> learned{};        // a sample of the server's time
   std::optional<monotonic_time> wake_at{};     // call on_timer then; replaces what was set before
@@ -48,11 +48,10 @@ struct effects {
 //   asking  |             | held (1)   | over    |            | leaving | leaving
 //   leaving |             | leaving    | over    | over       |         |
 //
-//   state      | enough (1) | too few    | stop       | abandon    | not mine | replaced | release
-//   confirming | held       | taken_back | taken_back | taken_back | (2)      |          |
-//   returning held       |            |            |            | taken_back | lost     | replaced
-//   | returning lost       |            |            |            | taken_back |          | |
-//   returned
+//   state      | enough | too few    | stop       | abandon    | not mine | replaced | release
+//   confirming | held   | taken_back | taken_back | taken_back | (2)      |          | returning
+//   held       |        |            |            | taken_back | lost     | replaced | returning
+//   lost       |        |            |            | taken_back |          |          | returned
 //
 //   state      | given back | refused for good | not confirmed in time
 //   returning  | over       | over             | returned
@@ -100,8 +99,7 @@ class lock_session {
   static constexpr nanoseconds none_left{-1};
 
   // The claim is the caller's; the session changes it only while none of its requests, and no
-  // renewal, is under way.
-  // `pause`, `seed`: for an acquire that waits in no queue; of the jitter.
+  // renewal, is under way. `pause`: for an acquire that waits in no queue. `seed`: of the jitter.
   lock_session(dialects::claim& claim, patience how_long, const terms& with,
                const pauses& pause = while_busy, std::uint64_t seed = 0);
 

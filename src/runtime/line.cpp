@@ -27,11 +27,12 @@ std::optional<line_message> line::enter(tenure& who, redis::waiter* sleeper) {
   return came_already;
 }
 
-void line::leave() {
-  auto* const listened = std::exchange(server_, nullptr);
-  if (listened == nullptr) return;
-  listened->unlisten(sleeper_);
-  is_known_ = true;
+void line::leave(const tenure& who) {
+  if (auto* const listened = std::exchange(server_, nullptr)) {
+    listened->unlisten(sleeper_);
+    is_known_ = true;
+  }
+  tune_out(who);
 }
 
 void line::expect_grant(tenure& who) {

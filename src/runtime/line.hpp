@@ -22,7 +22,7 @@ class line {
   std::optional<line_message> enter(tenure& who, redis::waiter* sleeper);
   bool is_entered() const noexcept { return server_ != nullptr; }
   // It listens no more; a message that it has the lock is still its own.
-  void leave();
+  void leave(const tenure& who);
 
   // An earlier copy of the request may stand in the queue, unheard: a message that it was granted
   // must find it, or the grant would be passed on while the answer to the next copy says that the
@@ -39,9 +39,13 @@ class line {
   // Another library's lock is held by somebody, of whom we may hear when it is given back. True: it
   // may have been given back before this began to listen.
   bool tune_in(tenure& who);
-  void tune_out(const tenure& who);
+
+  // Something of the above is to be undone.
+  bool is_used() const noexcept { return server_ != nullptr || is_known_ || is_tuned_in_; }
 
  private:
+  void tune_out(const tenure& who);
+
   redis::connection* server_ = nullptr;  // null: not in the waiting room, or it listens no more
   redis::waiter* sleeper_ = nullptr;     // the thread that does
   bool is_known_ = false;                // in the waiting room, but listens no more

@@ -298,13 +298,16 @@ void tenure::on_shut_down() noexcept {
 
 // ---- what is done about it ---------------------------------------------------------------------
 
+// While something is under way it keeps itself alive, and the client from being closed over it.
 // Whoever is told may be gone, and this with it: every caller of this keeps a reference.
 void tenure::obey(const leasing::effects& all, bool drives) {
   if (all.learned) engine_.clock(slot()).learn(sent_at(), net::now(), *all.learned);
   if (all.to_changed != leasing::change_news::none) {
     spec_->changes()->on_change(all.to_changed, spec_->wants->mode);
   }
-  stay();
+  const bool is_under_way = session_.is_under_way(), delays_closing = session_.delays_closing();
+  if (is_under_way && self_ == nullptr) self_ = shared_from_this();
+  if (delays_closing && !std::exchange(is_counted_, true)) engine_.began();
   if (all.granted) {
     if (spec_->is_counted()) engine_.raise_floor(slot(), claim_.granted);
     indexed_.begin(engine_, *spec_, *all.granted);
@@ -317,19 +320,24 @@ void tenure::obey(const leasing::effects& all, bool drives) {
   } else if (all.stops_timer) {
     engine_.timers().disarm(*this);
   }
-  if (!session_.is_asking()) {
-    line_.leave();
-    line_.tune_out(*this);
+  if (line_.is_used()) {
+    if (!session_.is_asking()) line_.leave(*this);
+    if (!session_.may_hear_of_its_grant()) line_.expect_no_grant(*this);
   }
-  if (!session_.may_hear_of_its_grant()) line_.expect_no_grant(*this);
   if (all.lost) loss_.fire(engine_.callbacks());
   if (all.renew) engine_.renewals().add(shared_from_this());
   if (all.replicate) engine_.replicas_of(slot())->confirm(shared_from_this());
   if (all.ended) caller_.note(*all.ended);
-  const auto told = all.tell && all.unheard ? std::exchange(caller_.who, {}) : listener{};
-  if (all.send != leasing::ask::nothing) send(all, drives && !all.unheard);
-  if (all.tell) (all.unheard ? told : std::exchange(caller_.who, {})).tell(engine_);
-  go();
+  if (all.unheard) {
+    const auto who = std::exchange(caller_.who, {});
+    send(all, false);
+    who.tell(engine_);
+  } else {
+    if (all.send != leasing::ask::nothing) send(all, drives);
+    if (all.tell) std::exchange(caller_.who, {}).tell(engine_);
+  }
+  if (!delays_closing && std::exchange(is_counted_, false)) engine_.ended();
+  if (!is_under_way) self_.reset();
 }
 
 void tenure::set_timer(monotonic_time at) {
@@ -357,20 +365,6 @@ void tenure::send(const leasing::effects& what, bool drives) {
   engine_.connection(slot()).submit(*this, drives         ? delivery::driven
                                            : who.exists() ? delivery::prompt
                                                           : delivery::lazy);
-}
-
-// While something is under way it keeps itself alive, and the client from being closed over it.
-void tenure::stay() {
-  if (session_.is_under_way() && self_ == nullptr) self_ = shared_from_this();
-  if (session_.delays_closing() && !std::exchange(is_counted_, true)) engine_.began();
-}
-
-void tenure::go() {
-  if (is_counted_ && !session_.delays_closing()) {
-    is_counted_ = false;
-    engine_.ended();
-  }
-  if (!session_.is_under_way()) self_.reset();
 }
 
 void tenure::note_when_due(monotonic_time now) {

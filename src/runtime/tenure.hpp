@@ -154,8 +154,6 @@ class tenure final : public holding,
   void obey(const leasing::effects& all, bool drives = false) HOLDFAST_REQUIRES(mutex_);
   void send(const leasing::effects& what, bool drives) HOLDFAST_REQUIRES(mutex_);
   void set_timer(monotonic_time at) HOLDFAST_REQUIRES(mutex_);
-  void stay() HOLDFAST_REQUIRES(mutex_);
-  void go() HOLDFAST_REQUIRES(mutex_);
   void listen() HOLDFAST_REQUIRES(mutex_);
   // For the index of held locks.
   void note_when_due(monotonic_time now) HOLDFAST_EXCLUDES(mutex_);

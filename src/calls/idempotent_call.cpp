@@ -17,12 +17,6 @@ bound shorter(runtime::client_core& core, const bound& within) {
   return {usual, within.stop};
 }
 
-leasing::missing to_missing(redis::fate what) noexcept {
-  if (what == redis::fate::not_sent) return leasing::missing::not_sent;
-  if (what == redis::fate::unreachable) return leasing::missing::unreachable;
-  return leasing::missing::unknown;
-}
-
 [[noreturn]] void fail(const leasing::outcome& how, const bound& within) {
   const bool is_over = how.code == errc::unavailable && net::now() >= within.ends;
   throw failure{is_over ? within.at_end : *how.code, how.detail};
@@ -46,8 +40,7 @@ resp::value answer(runtime::client_core& core, std::uint16_t slot, runtime::bloc
     }
     if (reply) return *std::move(reply);
     const auto& why = copy.breakdown();
-    const auto end =
-        machine.on_missing(to_missing(copy.fate()), {why.code, why.detail}, net::now());
+    const auto end = machine.on_missing(copy.why_unanswered(), {why.code, why.detail}, net::now());
     if (end) fail(*end, within);
   }
 }

@@ -92,17 +92,17 @@ TEST(AcquireEdges, TellsOnceThatItMayBeHeldAlthoughItIsGivenBackAgainAndAgain) {
   const monotonic_time later = local_start + milliseconds(1);
   machine.on_acquired(say_granted(milliseconds(1), 0), local_start, later);
   const step next =
-      machine.on_missing(missing::unknown, outcome{errc::unavailable, "no route"}, later);
+      machine.on_missing(no_answer::unknown, outcome{errc::unavailable, "no route"}, later);
   ASSERT_TRUE(next.done);
   machine.on_timer(*next.wake_at);
   EXPECT_FALSE(
-      machine.on_missing(missing::unknown, outcome{errc::unavailable, "no route"}, *next.wake_at)
+      machine.on_missing(no_answer::unknown, outcome{errc::unavailable, "no route"}, *next.wake_at)
           .done);
 }
 
 TEST(AcquireEdges, NeedsNoDetailOfWhatWentMissing) {
   acquire_machine machine = started(once);
-  const step last = machine.on_missing(missing::unknown, {errc::unavailable, {}}, start);
+  const step last = machine.on_missing(no_answer::unknown, {errc::unavailable, {}}, start);
   expect_done(last, errc::unavailable);
   EXPECT_EQ(last.done->detail, "");
 }

@@ -55,7 +55,7 @@ step acquire_machine::on_acquired(const dialects::acquire_verdict& verdict, mono
   return state_ == state::withdrawing ? on_unwanted(verdict, now) : step{};
 }
 
-step acquire_machine::on_missing(missing how, const outcome& why, monotonic_time now) {
+step acquire_machine::on_missing(no_answer how, const outcome& why, monotonic_time now) {
   const ask unanswered = std::exchange(under_way_, ask::nothing);
   if (unanswered == ask::nothing) return {};
   return unanswered == ask::acquire ? acquire_missing(how, why, now)
@@ -196,8 +196,8 @@ step acquire_machine::on_given_back(const dialects::release_verdict& verdict, mo
 
 // ---- no answer
 
-step acquire_machine::acquire_missing(missing how, const outcome& why, monotonic_time now) {
-  if (how != missing::unknown) {
+step acquire_machine::acquire_missing(no_answer how, const outcome& why, monotonic_time now) {
+  if (how != no_answer::unknown) {
     settled(now);
   } else {
     proof_is_known_ = proof_is_known_ || maybe_ours_;
@@ -206,21 +206,21 @@ step acquire_machine::acquire_missing(missing how, const outcome& why, monotonic
   if (told_) return give_back(now);
   late_in_a_row_ = 0;
   const errc code = why.code.value_or(errc::unavailable);
-  const bool hopeless = how == missing::unreachable || is_permanent(code);
-  if (how != missing::unknown && (!waits_ || hopeless)) {
+  const bool hopeless = how == no_answer::unreachable || is_permanent(code);
+  if (how != no_answer::unknown && (!waits_ || hopeless)) {
     return tell(code, why.detail, now);
   }
   remember(answer::unreachable, why.detail);
   if (!waits_ || is_over(now)) return tell_patience_is_over(now);
-  if (how != missing::unknown) return wait(retries_.next(while_unreachable), now);
+  if (how != no_answer::unknown) return wait(retries_.next(while_unreachable), now);
   state_ = state::doubting;
   return wake(doubtful_until_, now);
 }
 
-step acquire_machine::give_back_missing(missing how, const outcome& why, monotonic_time now) {
+step acquire_machine::give_back_missing(no_answer how, const outcome& why, monotonic_time now) {
   // A release that names no token could, executed later, free what we are granted next.
   const bool names_it = claim_->granted != 0 && way_back() == ask::release;
-  const bool could_hit_next_grant = how == missing::unknown && !names_it;
+  const bool could_hit_next_grant = how == no_answer::unknown && !names_it;
   if (told_ || !could_hit_next_grant) return give_back_later(now);
   told_ = true;
   step next = give_back_later(now);

@@ -72,7 +72,7 @@ class acquire_machine {
   step on_given_back(const dialects::release_verdict& verdict, monotonic_time now);
   // The runtime gives this, or a verdict, for every request that a step asks to send. `why.code`
   // tells reasons that waiting can mend from those that it cannot.
-  step on_missing(missing how, const outcome& why, monotonic_time now);
+  step on_missing(no_answer how, const outcome& why, monotonic_time now);
   step on_woken(monotonic_time now);
   // From now on, or no more, on_woken is called when somebody gives the lock back.
   step on_tuned_in(bool hears, monotonic_time now);
@@ -130,8 +130,8 @@ class acquire_machine {
   step on_refused(const dialects::refused& refusal, monotonic_time now);
   step on_unwanted(const dialects::acquire_verdict& verdict, monotonic_time now);
   step on_not_undone(monotonic_time now);
-  step acquire_missing(missing how, const outcome& why, monotonic_time now);
-  step give_back_missing(missing how, const outcome& why, monotonic_time now);
+  step acquire_missing(no_answer how, const outcome& why, monotonic_time now);
+  step give_back_missing(no_answer how, const outcome& why, monotonic_time now);
 
   step ask_for_it(monotonic_time now);
   step wait(nanoseconds pause, monotonic_time now);

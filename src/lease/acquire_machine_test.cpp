@@ -113,7 +113,7 @@ TEST(AcquireMachine, StillGivesUpInTimeWhileItGivesBackAGrantThatCameTooLate) {
   const monotonic_time end = local_start + seconds(1);
   acquire_machine machine = started(until(end));
   machine.on_acquired(say("granted", 1), local_start, start);
-  const step retry = machine.on_missing(missing::not_sent, no_route, start);
+  const step retry = machine.on_missing(no_answer::not_sent, no_route, start);
   EXPECT_EQ(machine.on_timer(*retry.wake_at), (step{.send = ask::release, .wake_at = end}));
   expect_done(machine.on_timer(end), errc::timed_out);
 }
@@ -122,7 +122,7 @@ TEST(AcquireMachine, WillNotReuseItsIdAfterAReleaseWithoutTokenWentMissing) {
   acquire_machine machine = started(for_ever);
   const monotonic_time later = local_start + milliseconds(1);
   machine.on_acquired(say_granted(milliseconds(1), 0), local_start, later);
-  const step next = machine.on_missing(missing::unknown, no_route, later);
+  const step next = machine.on_missing(no_answer::unknown, no_route, later);
   expect_done(next, errc::unavailable, "no route");
   EXPECT_FALSE(next.finished);
   EXPECT_EQ(machine.on_timer(*next.wake_at).send, ask::release);
@@ -280,7 +280,7 @@ TEST(AcquireMachine, ALateAnswerIsForgottenWhenSomethingElseHappens) {
   for (int i = 0; i < 10; ++i) {
     for (int j = 0; j < 3; ++j) machine.on_acquired(say("late"), local_start, start);
     ASSERT_TRUE((i % 2 == 0 ? machine.on_acquired(say("busy"), local_start, start)
-                            : machine.on_missing(missing::not_sent, no_route, start))
+                            : machine.on_missing(no_answer::not_sent, no_route, start))
                     .wake_at);
     machine.on_woken(start);
   }
@@ -302,7 +302,7 @@ TEST(AcquireMachine, RetriesAnUnreachableServerFrom10To500Milliseconds) {
   machine.on_acquired(say("busy"), local_start, start);
   machine.on_woken(start);
   for (const int whole : {10, 20, 40, 80, 160, 320, 500, 500}) {
-    const step next = machine.on_missing(missing::not_sent, no_route, start);
+    const step next = machine.on_missing(no_answer::not_sent, no_route, start);
     ASSERT_TRUE(next.wake_at);
     EXPECT_GE(*next.wake_at, local_start + milliseconds(whole) / 2);
     EXPECT_LE(*next.wake_at, local_start + milliseconds(whole));
@@ -315,7 +315,7 @@ TEST(AcquireMachine, RetriesAnUnreachableServerFrom10To500Milliseconds) {
 TEST(AcquireMachine, AnUnreachableServerIsUnavailableWhenThePatienceEnds) {
   const monotonic_time end = local_start + microseconds(10);
   acquire_machine machine = started(until(end));
-  EXPECT_EQ(machine.on_missing(missing::not_sent, no_route, start), step{.wake_at = end});
+  EXPECT_EQ(machine.on_missing(no_answer::not_sent, no_route, start), step{.wake_at = end});
   expect_done(machine.on_timer(end), errc::unavailable, "no route");
 }
 
@@ -324,18 +324,18 @@ TEST(AcquireMachine, ReasonsThatWaitingDoesNotMendEndTheWaiting) {
        {errc::authentication, errc::permission_denied, errc::not_redis, errc::invalid_argument,
         errc::invalid_url, errc::unsupported, errc::forked, errc::would_deadlock,
         errc::embedded_server, errc::untrusted_server}) {
-    const step last = started(for_ever).on_missing(missing::not_sent, {code, "because"}, start);
+    const step last = started(for_ever).on_missing(no_answer::not_sent, {code, "because"}, start);
     expect_done(last, code, "because");
     EXPECT_TRUE(last.finished);
   }
   for (const errc code : {errc::unavailable, errc::loading, errc::server_busy, errc::misconfigured,
                           errc::server_error}) {
-    EXPECT_TRUE(started(for_ever).on_missing(missing::not_sent, {code, ""}, start).wake_at);
+    EXPECT_TRUE(started(for_ever).on_missing(no_answer::not_sent, {code, ""}, start).wake_at);
   }
 }
 
 TEST(AcquireMachine, DoesNotWaitForAServerThatWasNeverReached) {
-  const step last = started(for_ever).on_missing(missing::unreachable, no_route, start);
+  const step last = started(for_ever).on_missing(no_answer::unreachable, no_route, start);
   expect_done(last, errc::unavailable, "no route");
   EXPECT_TRUE(last.finished);
 }
@@ -345,7 +345,7 @@ TEST(AcquireMachine, CountsUntilWhenARequestMayBeExecutedFromWhenItWasToldToAsk)
   acquire_machine machine = machine_of(for_ever);
   machine.start(start);
   EXPECT_EQ(machine.executable_until(), local_start + response_timeout);
-  machine.on_missing(missing::unknown, no_route, local_start + seconds(1));
+  machine.on_missing(no_answer::unknown, no_route, local_start + seconds(1));
   const auto later = local_start + seconds(9);
   EXPECT_EQ(machine.on_timer(later).send, ask::acquire);
   EXPECT_EQ(machine.executable_until(), later + response_timeout);
@@ -353,7 +353,7 @@ TEST(AcquireMachine, CountsUntilWhenARequestMayBeExecutedFromWhenItWasToldToAsk)
 
 TEST(AcquireMachine, ResendsOnlyWhenTheEarlierCopyWouldBeRefused) {
   acquire_machine machine = started(for_ever);
-  EXPECT_EQ(machine.on_missing(missing::unknown, no_route, start), step{.wake_at = doubt_ends});
+  EXPECT_EQ(machine.on_missing(no_answer::unknown, no_route, start), step{.wake_at = doubt_ends});
   EXPECT_EQ(machine.on_timer(doubt_ends - nanoseconds(1)), step{.wake_at = doubt_ends});
   EXPECT_EQ(machine.on_timer(doubt_ends), (step{.send = ask::acquire, .resend = true}));
 }
@@ -361,13 +361,13 @@ TEST(AcquireMachine, ResendsOnlyWhenTheEarlierCopyWouldBeRefused) {
 TEST(AcquireMachine, AnAnswerThatMissesAfterTheDoubtIsResentAtOnce) {
   acquire_machine machine = started(for_ever);
   const monotonic_time later = doubt_ends + seconds(1);
-  EXPECT_EQ(machine.on_missing(missing::unknown, no_route, later), step{.wake_at = later});
+  EXPECT_EQ(machine.on_missing(no_answer::unknown, no_route, later), step{.wake_at = later});
 }
 
 TEST(AcquireMachine, DoubtsNoLongerThanThePatience) {
   const monotonic_time end = local_start + seconds(1);
   acquire_machine machine = started(until(end));
-  EXPECT_EQ(machine.on_missing(missing::unknown, no_route, start), step{.wake_at = end});
+  EXPECT_EQ(machine.on_missing(no_answer::unknown, no_route, start), step{.wake_at = end});
   const step told = machine.on_timer(end);
   expect_done(told, errc::unavailable, "no route");
   EXPECT_EQ(told.wake_at, doubt_ends);
@@ -376,14 +376,14 @@ TEST(AcquireMachine, DoubtsNoLongerThanThePatience) {
 
 TEST(AcquireMachine, AnAnswerThatMissesAfterThePatienceEndsTheAttempt) {
   acquire_machine machine = started(until(local_start + seconds(1)));
-  const step told = machine.on_missing(missing::unknown, no_route, local_start + seconds(1));
+  const step told = machine.on_missing(no_answer::unknown, no_route, local_start + seconds(1));
   expect_done(told, errc::unavailable, "no route");
   EXPECT_EQ(told.wake_at, doubt_ends);
 }
 
 TEST(AcquireMachine, ABusyAnswerProvesThatNoEarlierCopyWasGranted) {
   acquire_machine machine = started(for_ever);
-  machine.on_missing(missing::unknown, no_route, start);
+  machine.on_missing(no_answer::unknown, no_route, start);
   ASSERT_TRUE(machine.on_timer(doubt_ends).resend);
   machine.on_acquired(say("busy"), doubt_ends, doubt_ends);
   EXPECT_EQ(machine.on_woken(doubt_ends), step{.send = ask::acquire});
@@ -393,7 +393,7 @@ TEST(AcquireMachine, ABusyAnswerProvesThatNoEarlierCopyWasGranted) {
 
 TEST(AcquireMachine, AskingOnceWithoutAnswerWithdrawsUntilTheLockHasEndedByItself) {
   acquire_machine machine = started(once);
-  const step told = machine.on_missing(missing::unknown, no_route, start);
+  const step told = machine.on_missing(no_answer::unknown, no_route, start);
   expect_done(told, errc::unavailable, "no route");
   ASSERT_EQ(told.wake_at, doubt_ends);
   const monotonic_time ended = doubt_ends + lease + lease / 100 + milliseconds(2);
@@ -402,7 +402,7 @@ TEST(AcquireMachine, AskingOnceWithoutAnswerWithdrawsUntilTheLockHasEndedByItsel
   while (true) {
     ASSERT_EQ(machine.on_timer(now), step{.send = ask::withdraw});
     ASSERT_LT(++tries, 100);
-    const step next = machine.on_missing(missing::unknown, no_route, now);
+    const step next = machine.on_missing(no_answer::unknown, no_route, now);
     if (next.finished) break;
     ASSERT_TRUE(next.wake_at);
     ASSERT_GT(*next.wake_at, now);
@@ -414,7 +414,7 @@ TEST(AcquireMachine, AskingOnceWithoutAnswerWithdrawsUntilTheLockHasEndedByItsel
 
 TEST(AcquireMachine, AGrantThatCrossesTheWithdrawIsReleasedAfterIt) {
   acquire_machine machine = started(once);
-  machine.on_missing(missing::unknown, no_route, start);
+  machine.on_missing(no_answer::unknown, no_route, start);
   ASSERT_EQ(machine.on_timer(doubt_ends).send, ask::withdraw);
   EXPECT_EQ(machine.on_acquired(say("granted", 10'000), local_start, doubt_ends), step{});
   EXPECT_EQ(machine.on_given_back(say_back("not mine"), doubt_ends), step{.send = ask::release});
@@ -423,10 +423,10 @@ TEST(AcquireMachine, AGrantThatCrossesTheWithdrawIsReleasedAfterIt) {
 
 TEST(AcquireMachine, AGrantThatCrossesAFailingWithdrawIsReleasedToo) {
   acquire_machine machine = started(once);
-  machine.on_missing(missing::unknown, no_route, start);
+  machine.on_missing(no_answer::unknown, no_route, start);
   machine.on_timer(doubt_ends);
   machine.on_acquired(say("granted", 10'000), local_start, doubt_ends);
-  const step retry = machine.on_missing(missing::unknown, no_route, doubt_ends);
+  const step retry = machine.on_missing(no_answer::unknown, no_route, doubt_ends);
   EXPECT_EQ(machine.on_timer(*retry.wake_at), step{.send = ask::release});
 }
 
@@ -438,7 +438,7 @@ TEST(AcquireMachine, GivingBackBeginsItsOwnBackOff) {
   }
   machine.on_stop(start);
   ASSERT_EQ(machine.on_acquired(say("granted", 10'000), local_start, start).send, ask::release);
-  EXPECT_LE(*machine.on_missing(missing::not_sent, no_route, start).wake_at,
+  EXPECT_LE(*machine.on_missing(no_answer::not_sent, no_route, start).wake_at,
             local_start + milliseconds(10));
 }
 
@@ -474,7 +474,7 @@ acquire_machine changing(patience how_long) {
 TEST(AcquireMachine, SaysThatAChangeCannotBeUndoneBeforeItGivesItBackForGood) {
   acquire_machine machine = changing(once);
   machine.start(start);
-  machine.on_missing(missing::unknown, no_route, start);
+  machine.on_missing(no_answer::unknown, no_route, start);
   ASSERT_EQ(machine.on_timer(doubt_ends).send, ask::withdraw);
   const step told = machine.on_given_back(say_back("not undone"), doubt_ends);
   EXPECT_EQ(told, (step{.send = ask::withdraw, .cannot_undo = true}));
@@ -499,12 +499,12 @@ TEST(AcquireMachine, TellsACallerThatStillWaitsThatItHasLostWhatItWantedToChange
 TEST(AcquireMachine, IsUnclearWhenNobodySaysWhatHasBecomeOfAChange) {
   acquire_machine machine = changing(once);
   machine.start(start);
-  machine.on_missing(missing::unknown, no_route, start);
+  machine.on_missing(no_answer::unknown, no_route, start);
   auto now = doubt_ends;
   step next = machine.on_timer(now);
   for (int i = 0; i < 1000 && !next.finished; ++i) {
     if (next.send != ask::nothing) {
-      next = machine.on_missing(missing::unknown, no_route, now);
+      next = machine.on_missing(no_answer::unknown, no_route, now);
       continue;
     }
     now = *next.wake_at;

@@ -88,11 +88,11 @@ class attempt {
       return machine_.on_timer(now);
     }
     if (event == "stop") return machine_.on_stop(now);
-    if (event == "not sent") return machine_.on_missing(missing::not_sent, why, now);
-    if (event == "unknown") return machine_.on_missing(missing::unknown, why, now);
-    if (event == "unreachable") return machine_.on_missing(missing::unreachable, why, now);
+    if (event == "not sent") return machine_.on_missing(no_answer::not_sent, why, now);
+    if (event == "unknown") return machine_.on_missing(no_answer::unknown, why, now);
+    if (event == "unreachable") return machine_.on_missing(no_answer::unreachable, why, now);
     if (event == "no log-in") {
-      return machine_.on_missing(missing::not_sent, {errc::authentication, ""}, now);
+      return machine_.on_missing(no_answer::not_sent, {errc::authentication, ""}, now);
     }
     if (sent_ != ask::acquire) {
       return machine_.on_given_back(say_back(event, errc::permission_denied), now);

@@ -167,7 +167,7 @@ TEST_F(AcquireWaiting, BelievesNoMessageWhenItCameIntoTheQueueAgain) {
 TEST_F(AcquireWaiting, BelievesNoMessageWhenTheAnswerToWhoIsInTheQueueWasLost) {
   queued(0, seconds(30));
   EXPECT_EQ(sent(machine_.on_woken(now())).send, ask::acquire);
-  auto next = machine_.on_missing(missing::unknown, {errc::unavailable, "cut"}, now());
+  auto next = machine_.on_missing(no_answer::unknown, {errc::unavailable, "cut"}, now());
   local_ = next.wake_at.value();
   EXPECT_EQ(sent(machine_.on_timer(now())).send, ask::acquire);
   queued(0, seconds(30));
@@ -261,7 +261,7 @@ TEST_F(AcquireWaiting, GivesAGrantBackWhoseTokenIsNotAboveTheFloor) {
 
 // The first copy of its request may have come into the queue, and have been told.
 TEST_F(AcquireWaiting, BelievesNoMessageWhenTheFirstCopyOfItsRequestWasLost) {
-  const auto next = machine_.on_missing(missing::unknown, {errc::unavailable, "cut"}, now());
+  const auto next = machine_.on_missing(no_answer::unknown, {errc::unavailable, "cut"}, now());
   local_ = next.wake_at.value();
   EXPECT_EQ(sent(machine_.on_timer(now())).send, ask::acquire);
   answer(say_queued(0, seconds(30), true));

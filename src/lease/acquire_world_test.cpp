@@ -150,11 +150,11 @@ class world {
     const auto executed = [this, what = next.send, not_after, names = machine_.claim().granted] {
       return what == ask::acquire ? heard{acquired(not_after)} : heard{given_back(what, names)};
     };
-    if (chance(10)) return missing_at(now_ + upto(milliseconds(50)), missing::not_sent);
-    if (chance(10)) return missing_at(now_ + upto(response_timeout), missing::unknown);
+    if (chance(10)) return missing_at(now_ + upto(milliseconds(50)), no_answer::not_sent);
+    if (chance(10)) return missing_at(now_ + upto(response_timeout), no_answer::unknown);
     if (chance(20)) {
       ++copies_;
-      missing_at(now_ + upto(response_timeout), missing::unknown);
+      missing_at(now_ + upto(response_timeout), no_answer::unknown);
       return at(now_ + upto(response_timeout * 3), [this, executed] {
         --copies_;
         executed();
@@ -174,7 +174,7 @@ class world {
     });
   }
 
-  void missing_at(monotonic_time when, missing how) {
+  void missing_at(monotonic_time when, no_answer how) {
     at(when, [this, how] {
       under_way_ = false;
       obey(machine_.on_missing(how, {errc::unavailable, "lost"}, now_));
@@ -248,7 +248,7 @@ class world {
     if (!finished_ || !told_) complain("never ends", {});
     for (const step& late :
          {machine_.on_timer(now_), machine_.on_stop(now_), machine_.on_woken(now_),
-          machine_.on_missing(missing::unknown, {}, now_),
+          machine_.on_missing(no_answer::unknown, {}, now_),
           machine_.on_acquired(say("granted", 1000), now_, now_)}) {
       if (late != step{}) complain("something after the end", late);
     }

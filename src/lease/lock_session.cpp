@@ -48,7 +48,7 @@ effects lock_session::on_given_back(const dialects::release_verdict& verdict, mo
   return is_returning() ? follow(returns().machine.on_given_back(verdict, now), now) : effects{};
 }
 
-effects lock_session::on_missing(missing how, const outcome& why, monotonic_time now) {
+effects lock_session::on_missing(no_answer how, const outcome& why, monotonic_time now) {
   if (is_acquiring()) return follow(asks().on_missing(how, why, now), now);
   return is_returning() ? follow(returns().machine.on_missing(how, now), now) : effects{};
 }

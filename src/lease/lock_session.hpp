@@ -110,7 +110,7 @@ class lock_session {
   effects on_acquired(const dialects::acquire_verdict& verdict, monotonic_time sent_at,
                       monotonic_time now, std::uint64_t position = 0);
   effects on_given_back(const dialects::release_verdict& verdict, monotonic_time now);
-  effects on_missing(missing how, const outcome& why, monotonic_time now);
+  effects on_missing(no_answer how, const outcome& why, monotonic_time now);
   // See acquire_machine.
   effects on_woken(monotonic_time now);
   effects on_tuned_in(bool hears, monotonic_time now);

@@ -39,14 +39,14 @@ class request {
     if (event == "refused") {
       return session_.on_acquired(say("refused", errc::permission_denied), now_, now_);
     }
-    if (event == "unanswered") return session_.on_missing(missing::unknown, unknown, now_);
+    if (event == "unanswered") return session_.on_missing(no_answer::unknown, unknown, now_);
     if (event == "given back") return session_.on_given_back(say_back("released"), now_);
     if (event == "refused for good") {
       return session_.on_given_back(say_back("refused", errc::permission_denied), now_);
     }
     if (event == "too late") {
       now_ += seconds(15);
-      return session_.on_missing(missing::unknown, unknown, now_);
+      return session_.on_missing(no_answer::unknown, unknown, now_);
     }
     if (event == "stop") return session_.on_stop(now_);
     if (event == "abandon") return session_.abandon(now_);

@@ -98,7 +98,7 @@ TEST_F(LockSession, ClosingWaitsForAReleaseUntilItsLeaseHasEnded) {
   session_->release(now_);
   EXPECT_TRUE(session_->delays_closing());
   now_ += lease;
-  session_->on_missing(missing::unknown, cut, now_);
+  session_->on_missing(no_answer::unknown, cut, now_);
   EXPECT_FALSE(session_->delays_closing());
   EXPECT_TRUE(session_->is_under_way()) << "it is still tried";
 }
@@ -113,10 +113,10 @@ TEST_F(LockSession, ClosingDoesNotWaitForALeaseWhoseRenewalsAreOverdue) {
 TEST_F(LockSession, NoCallerWaitsLongerForAReleaseThanForAnAnswer) {
   hold({.response_timeout = short_milliseconds{500}});
   session_->release(now_);
-  EXPECT_FALSE(session_->on_missing(missing::not_sent, cut, now_).tell);
+  EXPECT_FALSE(session_->on_missing(no_answer::not_sent, cut, now_).tell);
   const auto late = session_->on_timer(now_ + seconds(1));
   EXPECT_EQ(late.send, ask::release);
-  const auto all = session_->on_missing(missing::not_sent, cut, now_ + seconds(1));
+  const auto all = session_->on_missing(no_answer::not_sent, cut, now_ + seconds(1));
   EXPECT_TRUE(all.tell);
   EXPECT_FALSE(session_->is_released());
   EXPECT_NE(session_->why_unconfirmed(), "");
@@ -187,7 +187,7 @@ TEST_F(LockSession, AChangeThatNobodyAnswersLeavesItOpenWhatTheLeaseIs) {
   effects all;
   for (int i = 0; i < 1000 && session_->is_under_way(); ++i) {
     now_ = all.wake_at.value_or(now_ + seconds(1));
-    all = all.send != ask::nothing || i == 0 ? session_->on_missing(missing::unknown, cut, now_)
+    all = all.send != ask::nothing || i == 0 ? session_->on_missing(no_answer::unknown, cut, now_)
                                              : session_->on_timer(now_);
   }
   EXPECT_EQ(session_->present_state(), state::over);
@@ -199,7 +199,7 @@ TEST_F(LockSession, ALeaseCannotStayWhereItsChangeCannotBeUndone) {
   change();
   session_->begin(now_);
   session_->on_stop(now_);
-  session_->on_missing(missing::unknown, cut, now_);
+  session_->on_missing(no_answer::unknown, cut, now_);
   now_ += seconds(3);
   ASSERT_EQ(session_->on_timer(now_).send, ask::withdraw);
   const auto all = session_->on_given_back(say_back("not undone"), now_);

@@ -28,9 +28,9 @@ std::optional<once_machine::end> once_machine::on_verdict(dialects::once_verdict
   return std::nullopt;
 }
 
-std::optional<outcome> once_machine::on_missing(missing how, outcome why, monotonic_time now) {
-  doubtful_ = doubtful_ || how == missing::unknown;
-  const bool hopeless = why.code != errc::unavailable || how == missing::unreachable;
+std::optional<outcome> once_machine::on_missing(no_answer how, outcome why, monotonic_time now) {
+  doubtful_ = doubtful_ || how == no_answer::unknown;
+  const bool hopeless = why.code != errc::unavailable || how == no_answer::unreachable;
   if (hopeless || now >= give_up_at_) return failed(std::move(why));
   return std::nullopt;
 }

@@ -30,7 +30,7 @@ class once_machine {
   // What came of the copy. Nothing: send it again.
   using end = std::variant<dialects::once_answer, outcome>;
   std::optional<end> on_verdict(dialects::once_verdict verdict, monotonic_time now);
-  std::optional<outcome> on_missing(missing how, outcome why, monotonic_time now);
+  std::optional<outcome> on_missing(no_answer how, outcome why, monotonic_time now);
 
  private:
   outcome failed(outcome why) const;

@@ -32,7 +32,7 @@ TEST(OnceMachine, AnAnswerIsTheEnd) {
   for (const bool doubtful : {false, true}) {
     once_machine machine{give_up_at};
     if (doubtful) {
-      EXPECT_FALSE(machine.on_missing(missing::unknown, broken, start));
+      EXPECT_FALSE(machine.on_missing(no_answer::unknown, broken, start));
     }
     EXPECT_EQ(machine.on_verdict(answer, give_up_at + 1s), once_machine::end{answer});
   }
@@ -41,7 +41,7 @@ TEST(OnceMachine, AnAnswerIsTheEnd) {
 TEST(OnceMachine, AllCopiesCarryOneNotAfter) {
   once_machine machine{give_up_at};
   EXPECT_EQ(machine.not_after({start + 2s, noon}), noon + 4s);
-  EXPECT_FALSE(machine.on_missing(missing::unknown, broken, start + 3s));
+  EXPECT_FALSE(machine.on_missing(no_answer::unknown, broken, start + 3s));
   EXPECT_EQ(machine.not_after({start + 3s, noon + 2s}), noon + 4s);
 }
 
@@ -56,14 +56,14 @@ TEST(OnceMachine, ATimeThatIsNotKnownIsNotKept) {
 TEST(OnceMachine, BeginsAnewWhenItsIdeaOfTheTimeWasBehind) {
   once_machine machine{give_up_at};
   EXPECT_EQ(machine.not_after({start, noon - 1h}), noon - 1h + 6s);
-  EXPECT_FALSE(machine.on_missing(missing::not_sent, broken, start));
+  EXPECT_FALSE(machine.on_missing(no_answer::not_sent, broken, start));
   EXPECT_FALSE(machine.on_verdict(late{noon}, start + 1s));
   EXPECT_EQ(machine.not_after({start + 1s, noon}), noon + 5s);
 }
 
 TEST(OnceMachine, LateIsTheEndWhileAnotherCopyMayHaveBeenExecuted) {
   once_machine machine{give_up_at};
-  EXPECT_FALSE(machine.on_missing(missing::unknown, broken, start));
+  EXPECT_FALSE(machine.on_missing(no_answer::unknown, broken, start));
   const auto end = machine.on_verdict(late{noon}, start + 1s);
   EXPECT_EQ(code_of(end), errc::unavailable);
   EXPECT_TRUE(says_doubt(std::get<outcome>(*end)));
@@ -78,30 +78,30 @@ TEST(OnceMachine, ARefusalIsTheEndAndSaysTheDoubt) {
   const auto end = machine.on_verdict(no, start);
   EXPECT_EQ(end, once_machine::end(outcome{errc::out_of_memory, "no memory"}));
   once_machine doubtful{give_up_at};
-  EXPECT_FALSE(doubtful.on_missing(missing::unknown, broken, start));
+  EXPECT_FALSE(doubtful.on_missing(no_answer::unknown, broken, start));
   const auto unsure = doubtful.on_verdict(no, start);
   EXPECT_EQ(code_of(unsure), errc::out_of_memory);
   EXPECT_TRUE(says_doubt(std::get<outcome>(*unsure)));
 }
 
 TEST(OnceMachine, WithoutAnAnswerAsksAgainUntilItGivesUp) {
-  for (const auto how : {missing::not_sent, missing::unknown}) {
+  for (const auto how : {no_answer::not_sent, no_answer::unknown}) {
     once_machine machine{give_up_at};
     EXPECT_FALSE(machine.on_missing(how, broken, start));
     EXPECT_FALSE(machine.on_missing(how, broken, give_up_at - 1ns));
     const auto end = machine.on_missing(how, broken, give_up_at);
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code, errc::unavailable);
-    EXPECT_EQ(says_doubt(*end), how == missing::unknown);
+    EXPECT_EQ(says_doubt(*end), how == no_answer::unknown);
   }
 }
 
 TEST(OnceMachine, DoesNotAskAgainWhereThatIsNoUse) {
   once_machine nobody{give_up_at};
-  EXPECT_EQ(nobody.on_missing(missing::unreachable, broken, start), broken);
+  EXPECT_EQ(nobody.on_missing(no_answer::unreachable, broken, start), broken);
   once_machine forbidden{give_up_at};
   const outcome why{errc::authentication, "wrong password"};
-  EXPECT_EQ(forbidden.on_missing(missing::not_sent, why, start), why);
+  EXPECT_EQ(forbidden.on_missing(no_answer::not_sent, why, start), why);
 }
 
 }  // namespace

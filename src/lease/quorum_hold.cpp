@@ -128,14 +128,14 @@ quorum_release_step quorum_release_machine::on_released(std::size_t member,
   return settle(now);
 }
 
-quorum_release_step quorum_release_machine::on_missing(std::size_t member, missing how,
+quorum_release_step quorum_release_machine::on_missing(std::size_t member, no_answer how,
                                                        monotonic_time now) {
   seat& from = of(member);
   from.was_tried = true;
   from.said = answer::missing;
-  if (how == missing::unknown) from.maybe_done = true;
+  if (how == no_answer::unknown) from.maybe_done = true;
   // What was under way by the same connection was lost as well.
-  if (how != missing::unreachable) from.in_doubt = true;
+  if (how != no_answer::unreachable) from.in_doubt = true;
   return settle(now);
 }
 

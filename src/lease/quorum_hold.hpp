@@ -116,7 +116,7 @@ class quorum_release_machine {
   quorum_release_step start();
   quorum_release_step on_released(std::size_t member, const dialects::release_verdict& said,
                                   monotonic_time now);
-  quorum_release_step on_missing(std::size_t member, missing how, monotonic_time now);
+  quorum_release_step on_missing(std::size_t member, no_answer how, monotonic_time now);
   quorum_release_step on_timer(monotonic_time now);
 
  private:

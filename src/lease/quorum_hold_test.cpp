@@ -185,8 +185,8 @@ TEST(QuorumRelease, is_done_when_a_majority_has_done_it) {
 
 TEST(QuorumRelease, is_done_when_most_of_those_who_answer_had_it) {
   auto machine = giving_back();
-  machine.on_missing(0, missing::unknown, start);
-  machine.on_missing(1, missing::not_sent, start);
+  machine.on_missing(0, no_answer::unknown, start);
+  machine.on_missing(1, no_answer::not_sent, start);
   const auto step = machine.on_released(2, released{}, start);
   EXPECT_EQ(step.done, outcome{});
   EXPECT_FALSE(step.finished);
@@ -204,7 +204,7 @@ TEST(QuorumRelease, finds_out_that_it_was_lost) {
 
 TEST(QuorumRelease, tries_again_where_there_was_no_answer_until_all_is_over) {
   auto machine = giving_back({1});
-  const auto step = machine.on_missing(1, missing::unknown, start);
+  const auto step = machine.on_missing(1, no_answer::unknown, start);
   ASSERT_TRUE(step.done);
   EXPECT_EQ(step.done->code, errc::unavailable);
   ASSERT_TRUE(step.wake_at);
@@ -214,14 +214,14 @@ TEST(QuorumRelease, tries_again_where_there_was_no_answer_until_all_is_over) {
   EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{.wake_at = late});
 
   auto silent = giving_back({1});
-  silent.on_missing(1, missing::unknown, start);
+  silent.on_missing(1, no_answer::unknown, start);
   EXPECT_TRUE(silent.on_timer(deadline).finished);
 }
 
 // Where the answer was lost, the first copy may have done it: so the second says nothing about who
 // had the lock. Where it was not even sent, it was lost before.
 TEST(QuorumRelease, takes_for_its_own_deed_what_it_finds_done_after_a_lost_answer) {
-  const auto told_after = [](missing how) {
+  const auto told_after = [](no_answer how) {
     auto machine = giving_back();
     const auto retry = machine.on_missing(0, how, start).wake_at.value();
     EXPECT_EQ(machine.on_timer(retry).send, (std::vector<std::size_t>{0}));
@@ -229,15 +229,15 @@ TEST(QuorumRelease, takes_for_its_own_deed_what_it_finds_done_after_a_lost_answe
     machine.on_released(1, not_mine{}, retry);
     return machine.on_released(2, released{}, retry).done.value().code;
   };
-  EXPECT_EQ(told_after(missing::unknown), std::nullopt);
-  EXPECT_EQ(told_after(missing::not_sent), errc::lost);
+  EXPECT_EQ(told_after(no_answer::unknown), std::nullopt);
+  EXPECT_EQ(told_after(no_answer::not_sent), errc::lost);
 }
 
 // One that has not answered, and one whose vote may come yet.
 TEST(QuorumRelease, goes_on_until_the_last_vote_is_back) {
   auto machine = giving_back({0, 1}, {1});
   machine.on_released(1, not_mine{}, start);
-  EXPECT_FALSE(machine.on_missing(0, missing::not_sent, start).finished);
+  EXPECT_FALSE(machine.on_missing(0, no_answer::not_sent, start).finished);
 }
 
 // Two members that fail in turns, again and again, and one that never answers.
@@ -246,14 +246,14 @@ TEST(QuorumRelease, tells_its_caller_in_time_though_there_is_always_one_that_has
     auto machine = giving_back();
     if (one_did_it) machine.on_released(2, released{}, start);
     auto wake_at = late;
-    auto step = machine.on_missing(0, missing::not_sent, start);
+    auto step = machine.on_missing(0, no_answer::not_sent, start);
     while (!step.done) {
       wake_at = step.wake_at.value_or(wake_at);
       ASSERT_LE(wake_at, late);
       step = machine.on_timer(wake_at);
       if (step.done) break;
       wake_at = step.wake_at.value_or(wake_at);
-      if (!step.send.empty()) step = machine.on_missing(0, missing::not_sent, wake_at);
+      if (!step.send.empty()) step = machine.on_missing(0, no_answer::not_sent, wake_at);
     }
     EXPECT_EQ(step.done->code, one_did_it ? std::nullopt : std::optional{errc::unavailable});
     EXPECT_FALSE(step.finished) << "it is tried on";
@@ -262,10 +262,10 @@ TEST(QuorumRelease, tells_its_caller_in_time_though_there_is_always_one_that_has
 
 TEST(QuorumRelease, tells_its_caller_when_each_member_was_tried_once) {
   auto machine = giving_back();
-  const auto first = machine.on_missing(0, missing::not_sent, start);
+  const auto first = machine.on_missing(0, no_answer::not_sent, start);
   EXPECT_EQ(machine.on_timer(*first.wake_at).send, (std::vector<std::size_t>{0}));
-  EXPECT_FALSE(machine.on_missing(1, missing::unknown, late - seconds(1)).done);
-  EXPECT_TRUE(machine.on_missing(2, missing::unknown, late - seconds(1)).done)
+  EXPECT_FALSE(machine.on_missing(1, no_answer::unknown, late - seconds(1)).done);
+  EXPECT_TRUE(machine.on_missing(2, no_answer::unknown, late - seconds(1)).done)
       << "the other one is asked for the second time";
 }
 
@@ -290,14 +290,14 @@ TEST(QuorumRelease, asks_no_more_where_the_vote_has_come) {
 TEST(QuorumRelease, tries_again_where_there_was_no_answer_before_it_is_late) {
   auto machine = giving_back({0, 1}, {1});
   EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{});
-  const auto soon = machine.on_missing(0, missing::not_sent, start).wake_at;
+  const auto soon = machine.on_missing(0, no_answer::not_sent, start).wake_at;
   ASSERT_TRUE(soon);
   EXPECT_LT(*soon, late);
   EXPECT_EQ(machine.on_timer(*soon).send, (std::vector<std::size_t>{0}));
   EXPECT_EQ(machine.on_released(0, released{}, *soon), quorum_release_step{.wake_at = late});
   EXPECT_EQ(machine.on_timer(late).send, (std::vector<std::size_t>{1}));
   // Sent when it was too late for anything else: what is lost now is only the release.
-  machine.on_missing(1, missing::unreachable, late);
+  machine.on_missing(1, no_answer::unreachable, late);
   EXPECT_TRUE(machine.on_timer(deadline).finished);
 }
 

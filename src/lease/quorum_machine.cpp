@@ -110,12 +110,12 @@ quorum_step quorum_machine::on_agreed(std::uint32_t attempt, std::size_t member,
   return decide(now);
 }
 
-quorum_step quorum_machine::on_missing(std::uint32_t attempt, std::size_t member, missing how,
+quorum_step quorum_machine::on_missing(std::uint32_t attempt, std::size_t member, no_answer how,
                                        std::string_view why, monotonic_time now) {
   seat& from = seats_[member];
   const bool is_present = attempt == attempt_ && !is_done() && state_ != state::waiting;
   if (!is_present || (from.said != answer::none && from.said != answer::unsettled)) return {};
-  if (from.said == answer::none) from.may_have_voted = from.in_doubt = how == missing::unknown;
+  if (from.said == answer::none) from.may_have_voted = from.in_doubt = how == no_answer::unknown;
   from.said = answer::silent;
   from.detail = why;
   return decide(now);

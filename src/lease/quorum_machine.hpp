@@ -118,7 +118,7 @@ class quorum_machine {
                       monotonic_time sent_at, monotonic_time now);
   quorum_step on_agreed(std::uint32_t attempt, std::size_t member,
                         const dialects::renew_verdict& said, monotonic_time now);
-  quorum_step on_missing(std::uint32_t attempt, std::size_t member, missing how,
+  quorum_step on_missing(std::uint32_t attempt, std::size_t member, no_answer how,
                          std::string_view why, monotonic_time now);
   quorum_step on_hint(monotonic_time now);
   quorum_step on_timer(monotonic_time now);

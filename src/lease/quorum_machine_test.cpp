@@ -186,7 +186,7 @@ TEST_F(QuorumMachine, chooses_anew_when_who_was_asked_to_agree_is_gone) {
     vote(machine, 1, second);
     vote(machine, 2, granted{999, lease});
     const auto gone_at = after(2 * trip) + member_timeout;
-    const auto again = is_told ? machine.on_missing(1, 1, missing::unknown, "gone", gone_at)
+    const auto again = is_told ? machine.on_missing(1, 1, no_answer::unknown, "gone", gone_at)
                                : machine.on_timer(gone_at);
     EXPECT_EQ(again.send, asks({0}, what::agree));
     expect_held(agree(machine, 0));
@@ -261,8 +261,8 @@ TEST_F(QuorumMachine, takes_back_also_what_was_not_answered) {
 // Who has lost the question may execute it when the release has been there.
 TEST_F(QuorumMachine, says_where_a_vote_may_come_though_it_was_taken_back) {
   auto machine = begun(5);
-  machine.on_missing(1, 3, missing::unknown, "gone", start);
-  machine.on_missing(1, 4, missing::not_sent, "gone", start);
+  machine.on_missing(1, 3, no_answer::unknown, "gone", start);
+  machine.on_missing(1, 4, no_answer::not_sent, "gone", start);
   const auto end = vote(machine, 0, elsewhere);
   expect_failed(end, errc::busy);
   EXPECT_EQ(end.take_back, (std::vector<std::size_t>{1, 2, 3}));
@@ -271,8 +271,8 @@ TEST_F(QuorumMachine, says_where_a_vote_may_come_though_it_was_taken_back) {
 
 TEST_F(QuorumMachine, says_where_a_vote_may_come_though_it_is_held) {
   auto machine = begun(5);
-  machine.on_missing(1, 0, missing::unknown, "gone", start);
-  machine.on_missing(1, 1, missing::not_sent, "gone", start);
+  machine.on_missing(1, 0, no_answer::unknown, "gone", start);
+  machine.on_missing(1, 1, no_answer::not_sent, "gone", start);
   for (const std::size_t member : {2U, 3U}) vote(machine, member, first);
   const auto held = vote(machine, 4, first);
   expect_held(held);
@@ -281,7 +281,7 @@ TEST_F(QuorumMachine, says_where_a_vote_may_come_though_it_is_held) {
 
 TEST_F(QuorumMachine, needs_no_answer_of_a_minority) {
   auto machine = begun(3);
-  EXPECT_EQ(machine.on_missing(1, 0, missing::unreachable, "refused", start), quorum_step{});
+  EXPECT_EQ(machine.on_missing(1, 0, no_answer::unreachable, "refused", start), quorum_step{});
   vote(machine, 1, first);
   expect_held(vote(machine, 2, first));
 }
@@ -309,7 +309,7 @@ TEST_F(QuorumMachine, waits_for_a_silent_member_where_there_is_no_majority_witho
 TEST_F(QuorumMachine, names_the_members_when_a_majority_is_unavailable) {
   auto machine = begun(3);
   vote(machine, 0, first);
-  machine.on_missing(1, 1, missing::unreachable, "connection refused", start);
+  machine.on_missing(1, 1, no_answer::unreachable, "connection refused", start);
   const auto step = machine.on_timer(start + member_timeout);
   expect_failed(step, errc::unavailable);
   EXPECT_EQ(step.done->detail,
@@ -394,8 +394,8 @@ TEST_F(QuorumMachine, sends_those_away_who_have_lost_their_memory) {
 TEST_F(QuorumMachine, sends_nobody_away_who_may_be_new_like_those_that_are_not_there) {
   auto machine = begun(3);
   vote(machine, 0, without_memory{});
-  machine.on_missing(1, 1, missing::unreachable, "refused", start);
-  const auto step = machine.on_missing(1, 2, missing::unreachable, "refused", start);
+  machine.on_missing(1, 1, no_answer::unreachable, "refused", start);
+  const auto step = machine.on_missing(1, 2, no_answer::unreachable, "refused", start);
   expect_failed(step, errc::unavailable);
   EXPECT_TRUE(step.send.empty());
 }
@@ -417,7 +417,7 @@ TEST_F(QuorumMachine, does_without_the_votes_of_those_who_stay_out) {
 TEST_F(QuorumMachine, names_those_who_had_not_answered_when_it_failed) {
   auto machine = begun(3);
   vote(machine, 0, staying_out{milliseconds(900)});
-  const auto end = machine.on_missing(1, 2, missing::unreachable, "refused", start);
+  const auto end = machine.on_missing(1, 2, no_answer::unreachable, "refused", start);
   expect_failed(end, errc::unavailable);
   EXPECT_NE(end.done->detail.find("; b: it has not answered yet; c: refused"), std::string::npos)
       << end.done->detail;
@@ -482,7 +482,7 @@ TEST_F(WaitingQuorumMachine, pauses_at_random_when_votes_were_split) {
   vote(machine, 1, first);
   vote(machine, 2, elsewhere);
   vote(machine, 3, elsewhere);
-  const auto step = machine.on_missing(1, 4, missing::not_sent, "refused", after(trip));
+  const auto step = machine.on_missing(1, 4, no_answer::not_sent, "refused", after(trip));
   EXPECT_EQ(step.take_back, (std::vector<std::size_t>{0, 1}));
   ASSERT_TRUE(step.wake_at);
   EXPECT_LE(*step.wake_at, after(trip + milliseconds(64)));
@@ -526,7 +526,7 @@ TEST_F(WaitingQuorumMachine, asks_no_sooner_than_is_usual_there) {
   machine.start(start);
   vote(machine, 0, granted{0, lease});
   vote(machine, 1, elsewhere);
-  auto step = machine.on_missing(machine.attempt(), 2, missing::unknown, "gone", after(trip));
+  auto step = machine.on_missing(machine.attempt(), 2, no_answer::unknown, "gone", after(trip));
   EXPECT_EQ(step.take_back, (std::vector<std::size_t>{0, 2}));
   ASSERT_TRUE(step.wake_at);
   EXPECT_GE(*step.wake_at, after(trip + milliseconds(100)));
@@ -559,7 +559,7 @@ TEST_F(WaitingQuorumMachine, blames_nobody_who_had_no_time_to_answer) {
 TEST_F(WaitingQuorumMachine, is_unavailable_when_it_was_so_as_long_as_there_was_time) {
   auto machine = begun(3, waiting);
   for (std::size_t i = 0; i < 2; ++i) {
-    machine.on_missing(1, i, missing::unreachable, "connection refused", start);
+    machine.on_missing(1, i, no_answer::unreachable, "connection refused", start);
   }
   EXPECT_TRUE(machine.on_timer(waiting.give_up_at - nanoseconds(1)).new_request);
   const auto end = machine.on_timer(waiting.give_up_at);
@@ -569,8 +569,8 @@ TEST_F(WaitingQuorumMachine, is_unavailable_when_it_was_so_as_long_as_there_was_
 
 TEST_F(WaitingQuorumMachine, is_unavailable_when_it_was_so_to_the_end) {
   auto machine = begun(3, waiting);
-  machine.on_missing(1, 0, missing::unreachable, "connection refused", start);
-  EXPECT_FALSE(machine.on_missing(1, 1, missing::unreachable, "connection refused", start).done);
+  machine.on_missing(1, 0, no_answer::unreachable, "connection refused", start);
+  EXPECT_FALSE(machine.on_missing(1, 1, no_answer::unreachable, "connection refused", start).done);
   expect_failed(machine.on_timer(waiting.give_up_at), errc::unavailable);
 }
 

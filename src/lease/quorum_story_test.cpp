@@ -151,10 +151,10 @@ class story {
     if (what == "refused") return refusal(said);
     return dialects::renewed{what == "renewed" ? milliseconds(10'000) : in_ms(what)};
   }
-  static missing how(const words& said) {
-    return said.at(2) == "unknown"    ? missing::unknown
-           : said.at(2) == "not-sent" ? missing::not_sent
-                                      : missing::unreachable;
+  static no_answer how(const words& said) {
+    return said.at(2) == "unknown"    ? no_answer::unknown
+           : said.at(2) == "not-sent" ? no_answer::not_sent
+                                      : no_answer::unreachable;
   }
 
   std::string make_hold(const words& said) {

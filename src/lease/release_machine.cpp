@@ -33,9 +33,9 @@ release_step release_machine::on_given_back(const dialects::release_verdict& ver
   return conclude({errc::lost, "the release found that the lock was no longer ours"});
 }
 
-release_step release_machine::on_missing(missing how, monotonic_time now) {
+release_step release_machine::on_missing(no_answer how, monotonic_time now) {
   if (state_ != state::asking) return {};
-  if (how == missing::unknown) resent_ = true;
+  if (how == no_answer::unknown) resent_ = true;
   return retry(now);
 }
 

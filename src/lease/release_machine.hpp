@@ -42,7 +42,7 @@ class release_machine {
 
   release_step start(monotonic_time now);
   release_step on_given_back(const dialects::release_verdict& verdict, monotonic_time now);
-  release_step on_missing(missing how, monotonic_time now);
+  release_step on_missing(no_answer how, monotonic_time now);
   release_step on_timer(monotonic_time now);
 
   // The server's words when it refused last; empty when it did not.

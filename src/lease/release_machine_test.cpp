@@ -33,9 +33,9 @@ struct scene {
     now += seconds(1);
     if (event == "start") return machine.start(now);
     if (event == "timer") return machine.on_timer(now);
-    if (event == "not sent") return machine.on_missing(missing::not_sent, now);
-    if (event == "unreachable") return machine.on_missing(missing::unreachable, now);
-    if (event == "unknown") return machine.on_missing(missing::unknown, now);
+    if (event == "not sent") return machine.on_missing(no_answer::not_sent, now);
+    if (event == "unreachable") return machine.on_missing(no_answer::unreachable, now);
+    if (event == "unknown") return machine.on_missing(no_answer::unknown, now);
     const bool passing = event == "passing";
     return machine.on_given_back(
         say_back(event, passing ? errc::out_of_memory : errc::permission_denied), now);
@@ -95,7 +95,7 @@ TEST(ReleaseMachine, RetriesAfterTenMillisecondsDoublingToHalfASecond) {
   release_machine machine = fresh();
   machine.start(local_start);
   for (const int whole : {10, 20, 40, 80, 160, 320, 500, 500}) {
-    const release_step next = machine.on_missing(missing::not_sent, local_start);
+    const release_step next = machine.on_missing(no_answer::not_sent, local_start);
     ASSERT_TRUE(next.wake_at);
     EXPECT_GE(*next.wake_at, local_start + milliseconds(whole) / 2);
     EXPECT_LE(*next.wake_at, local_start + milliseconds(whole));
@@ -107,7 +107,7 @@ TEST(ReleaseMachine, SaysAtTheDeadlineThatItIsUnavailable) {
   release_machine machine = fresh();
   machine.start(local_start);
   const monotonic_time just_before = deadline - milliseconds(1);
-  EXPECT_EQ(machine.on_missing(missing::unknown, just_before), release_step{.wake_at = deadline});
+  EXPECT_EQ(machine.on_missing(no_answer::unknown, just_before), release_step{.wake_at = deadline});
   const release_step told = machine.on_timer(deadline);
   EXPECT_EQ(gist(told), "wake failed");
   EXPECT_EQ(told.done->code, errc::unavailable);
@@ -117,7 +117,7 @@ TEST(ReleaseMachine, SaysAtTheDeadlineThatItIsUnavailable) {
 TEST(ReleaseMachine, IsUnavailableWhenNoAnswerComesBeforeTheDeadline) {
   release_machine machine = fresh();
   machine.start(local_start);
-  const release_step told = machine.on_missing(missing::unknown, deadline);
+  const release_step told = machine.on_missing(no_answer::unknown, deadline);
   EXPECT_EQ(gist(told), "wake failed");
   EXPECT_EQ(told.done->code, errc::unavailable);
 }
@@ -131,10 +131,10 @@ TEST(ReleaseMachine, GoesOnAskingForAsLongAsTheServerMayKeepTheLock) {
   const milliseconds kept = milliseconds{mine.lease} + mine.delay;
   const monotonic_time gone_at = deadline + kept + clock_allowance(kept);
   EXPECT_EQ(gist(machine.start(deadline)), "send");
-  EXPECT_EQ(gist(machine.on_missing(missing::unknown, deadline)), "wake failed");
+  EXPECT_EQ(gist(machine.on_missing(no_answer::unknown, deadline)), "wake failed");
   EXPECT_EQ(gist(machine.on_timer(deadline + seconds(1))), "send again");
   const monotonic_time just_before = gone_at - milliseconds(1);
-  EXPECT_EQ(machine.on_missing(missing::unknown, just_before), release_step{.wake_at = gone_at});
+  EXPECT_EQ(machine.on_missing(no_answer::unknown, just_before), release_step{.wake_at = gone_at});
   EXPECT_EQ(machine.on_timer(gone_at), release_step{.finished = true}) << "and told it only once";
 }
 
@@ -144,7 +144,7 @@ TEST(ReleaseMachine, GoesOnAskingForWhatElseTheServerMayHaveBeenAskedFor) {
   const monotonic_time gone_at = deadline + kept + clock_allowance(kept);
   machine.start(deadline);
   const monotonic_time just_before = gone_at - milliseconds(1);
-  EXPECT_FALSE(machine.on_missing(missing::unknown, just_before).finished);
+  EXPECT_FALSE(machine.on_missing(no_answer::unknown, just_before).finished);
   EXPECT_TRUE(machine.on_timer(gone_at).finished);
 }
 
@@ -152,7 +152,7 @@ TEST(ReleaseMachine, TellsNothingMoreOfWhatIsConfirmedAfterTheDeadline) {
   for (const std::string_view answer : {"released", "not mine", "refused"}) {
     release_machine machine = fresh();
     machine.start(local_start);
-    machine.on_missing(missing::unknown, deadline);
+    machine.on_missing(no_answer::unknown, deadline);
     machine.on_timer(deadline + seconds(1));
     const auto reply = say_back(answer, errc::permission_denied);
     EXPECT_EQ(machine.on_given_back(reply, deadline + seconds(1)), release_step{.finished = true});
@@ -171,7 +171,7 @@ TEST(ReleaseMachine, QuotesTheLastRefusalAtTheDeadline) {
 TEST(ReleaseMachine, AResentReleaseThatFindsNotMineAfterTheDeadlineIsLost) {
   release_machine machine = fresh();
   machine.start(local_start);
-  const release_step retry = machine.on_missing(missing::unknown, local_start);
+  const release_step retry = machine.on_missing(no_answer::unknown, local_start);
   machine.on_timer(*retry.wake_at);
   EXPECT_EQ(machine.on_given_back(say_back("not mine"), deadline).done->code, errc::lost);
 }
@@ -217,7 +217,7 @@ TEST(ReleaseMachine, NamesNoTimeInThePastWhenAMoveHasGoneOn) {
   const auto told = machine.on_given_back(say_back("divided", errc::server_busy), local_start);
   EXPECT_EQ(machine.on_timer(*told.wake_at).send, ask::release);
   const auto late = local_start + seconds(2);
-  EXPECT_EQ(machine.on_missing(missing::unknown, late).wake_at, late);
+  EXPECT_EQ(machine.on_missing(no_answer::unknown, late).wake_at, late);
   EXPECT_EQ(machine.on_timer(late).send, ask::lone_release);
 }
 
@@ -225,7 +225,7 @@ TEST(ReleaseMachine, ALoneReleaseIsResentAsOne) {
   release_machine machine(new_claim(), deadline, 1, milliseconds(300));
   machine.start(local_start);
   const auto alone_from = told_of_a_move(machine, local_start);
-  const auto next = machine.on_missing(missing::unknown, alone_from);
+  const auto next = machine.on_missing(no_answer::unknown, alone_from);
   ASSERT_TRUE(next.wake_at);
   EXPECT_EQ(machine.on_timer(*next.wake_at),
             (release_step{.send = ask::lone_release, .resend = true}));
@@ -255,13 +255,13 @@ TEST(ReleaseMachine, PausesAlsoBetweenLoneReleases) {
   machine.on_given_back(say_back("divided", errc::unavailable), local_start);
   const auto now = local_start + seconds(2);
   ASSERT_EQ(machine.on_timer(now).send, ask::lone_release);
-  EXPECT_GT(machine.on_missing(missing::not_sent, now).wake_at.value(), now);
+  EXPECT_GT(machine.on_missing(no_answer::not_sent, now).wake_at.value(), now);
 }
 
 TEST(ReleaseMachine, TriesOnWhenTheLeaseHasJustEndedAndThenEnds) {
   release_machine machine = fresh();
   machine.start(local_start);
-  const auto next = machine.on_missing(missing::not_sent, deadline);
+  const auto next = machine.on_missing(no_answer::not_sent, deadline);
   ASSERT_TRUE(next.done);
   EXPECT_EQ(next.done->detail, "the release was not confirmed before the lease ended");
   EXPECT_GT(next.wake_at.value(), deadline);

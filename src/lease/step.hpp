@@ -9,6 +9,7 @@
 
 #include <holdfast/errc.hpp>
 
+#include "base/no_answer.hpp"
 #include "base/time.hpp"
 #include "dialects/recipe.hpp"
 
@@ -16,13 +17,6 @@ namespace holdfast::leasing {
 
 // Which command to write for the machine's claim.
 enum class ask : std::uint8_t { nothing, acquire, release, lone_release, withdraw };
-
-// Why no answer came.
-enum class missing : std::uint8_t {
-  not_sent,     // it never left: nothing can have happened at the server
-  unreachable,  // the same, and the server has never been reached at all: waiting is no use
-  unknown,      // it may or may not have been executed
-};
 
 // How something ended, for the caller. `code` is unset when it went well.
 struct outcome {

@@ -1,7 +1,6 @@
-// Why there is no answer, or no connection.
+// Why a connection could not be made, or broke.
 #pragma once
 
-#include <cstdint>
 #include <new>
 #include <optional>
 #include <string>
@@ -12,14 +11,6 @@
 
 namespace holdfast::redis {
 
-// What is known about a command without an answer.
-enum class fate : std::uint8_t {
-  not_sent,     // it never left this process
-  unreachable,  // the same, and this client has never reached the server at all
-  unknown,      // it may or may not have been executed
-};
-
-// Why a connection could not be made or broke.
 struct breakdown {
   errc code = errc::unavailable;
   std::string detail;

@@ -227,7 +227,7 @@ void connection::shut_down() {
   }
   // A request that fails may be followed by another one at once, to give back what it may have got.
   for (auto failed = take_all(); !failed.empty(); failed = take_all()) {
-    failed.conclude(fate::unknown, {errc::unavailable, "the client was closed"});
+    failed.conclude(no_answer::unknown, {errc::unavailable, "the client was closed"});
   }
 }
 

@@ -60,12 +60,12 @@ std::optional<breakdown> connector::log_in(link& made, session_facts& facts) {
 
 void connector::fail(const breakdown& why) {
   request_queue failed;
-  auto what = fate::not_sent;
+  auto what = no_answer::not_sent;
   {
     const scoped_mutex lock(line_.guard);
     line_.pauses.on_not_connected(net::now(), why.is_permanent());
     line_.where.fail(why.reached);
-    if (!line_.where.was_reached()) what = fate::unreachable;
+    if (!line_.where.was_reached()) what = no_answer::unreachable;
     failed = line_.pending.take();
   }
   observer_.on_not_connected();

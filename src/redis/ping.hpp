@@ -24,7 +24,7 @@ class ping final : public request {
     answered_.store(true, std::memory_order_release);
     if (said.is_text() && info_field(said.text, "role") == "slave") connector_.leave_demoted();
   }
-  void on_failed(fate, const breakdown&) override {
+  void on_failed(no_answer, const breakdown&) override {
     answered_.store(true, std::memory_order_release);
   }
 

@@ -11,7 +11,7 @@ struct question : request {
   }
   void write(resp::writer&, monotonic_time) override {}
   void on_reply(resp::value&) override {}
-  void on_failed(fate, const breakdown&) override {}
+  void on_failed(no_answer, const breakdown&) override {}
 };
 
 }  // namespace holdfast::redis

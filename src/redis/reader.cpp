@@ -195,7 +195,7 @@ void reader::tear_down(const breakdown& why) {
     }
     failed = line_.break_off();
   }
-  failed.conclude(fate::unknown, why);
+  failed.conclude(no_answer::unknown, why);
   observer_.on_broken();
   line_.helper.wake();
 }

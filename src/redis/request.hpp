@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/no_answer.hpp"
 #include "base/time.hpp"
 #include "redis/breakdown.hpp"
 #include "resp/value.hpp"
@@ -36,7 +37,7 @@ class request {
   virtual void on_reply(resp::value& reply) = 0;
 
   // There is no answer. On the background thread or the one that noticed, with no lock held.
-  virtual void on_failed(fate what, const breakdown& why) = 0;
+  virtual void on_failed(no_answer what, const breakdown& why) = 0;
 
   monotonic_time sent_at() const noexcept { return sent_at_; }
 
@@ -89,7 +90,7 @@ class request {
     start_anew();
     on_reply(reply);
   }
-  void conclude(fate what, const breakdown& why) {
+  void conclude(no_answer what, const breakdown& why) {
     start_anew();
     on_failed(what, why);
   }

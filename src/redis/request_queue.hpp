@@ -81,7 +81,7 @@ class request_queue {
   }
 
   // Tells all that there is no answer. Each may be gone, or submitted again, when it was told.
-  void conclude(fate what, const breakdown& why) {
+  void conclude(no_answer what, const breakdown& why) {
     while (!empty()) pop()->conclude(what, why);
   }
 

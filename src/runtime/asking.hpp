@@ -12,7 +12,7 @@ class asking final : public redis::request {
     out.arg("ASKING");
   }
   void on_reply(resp::value&) override { delete this; }
-  void on_failed(redis::fate, const redis::breakdown&) override { delete this; }
+  void on_failed(no_answer, const redis::breakdown&) override { delete this; }
 };
 
 }  // namespace holdfast::runtime

@@ -46,15 +46,15 @@ class blocking_request::copy final : public redis::request {
     if (waiter_ == nullptr) return false;
     waiter_ = nullptr;
     is_given_up_ = true;
-    fate_ = was_sent_ ? redis::fate::unknown : redis::fate::not_sent;
+    why_unanswered_ = was_sent_ ? no_answer::unknown : no_answer::not_sent;
     return true;
   }
 
   // After its run; nobody else changes them then.
   resp::value take_reply() noexcept { return std::move(reply_); }
   std::optional<redis::breakdown>& broken() noexcept { return broken_; }
-  redis::fate fate() const noexcept { return fate_; }
-  void never_sent() noexcept { fate_ = redis::fate::not_sent; }
+  no_answer why_unanswered() const noexcept { return why_unanswered_; }
+  void never_sent() noexcept { why_unanswered_ = no_answer::not_sent; }
 
  private:
   void write(resp::writer& out, monotonic_time sent_at) override HOLDFAST_EXCLUDES(mutex_) {
@@ -68,9 +68,9 @@ class blocking_request::copy final : public redis::request {
     end([&] { reply_ = std::move(reply); });
   }
 
-  void on_failed(redis::fate what, const redis::breakdown& why) override {
+  void on_failed(no_answer what, const redis::breakdown& why) override {
     end([&] {
-      fate_ = what;
+      why_unanswered_ = what;
       broken_ = redis::copy(why);
     });
   }
@@ -97,7 +97,7 @@ class blocking_request::copy final : public redis::request {
   bool was_sent_ HOLDFAST_GUARDED_BY(mutex_) = false;
   resp::value reply_;
   std::optional<redis::breakdown> broken_;
-  redis::fate fate_ = redis::fate::not_sent;
+  no_answer why_unanswered_ = no_answer::not_sent;
 };
 
 blocking_request::blocking_request(writing how) : copy_(std::make_shared<copy>(std::move(how))) {}
@@ -139,7 +139,7 @@ result<resp::value> blocking_request::run(redis::connection& over, const bound& 
 
 monotonic_time blocking_request::sent_at() const noexcept { return copy_->sent_at(); }
 
-redis::fate blocking_request::fate() const noexcept { return copy_->fate(); }
+no_answer blocking_request::why_unanswered() const noexcept { return copy_->why_unanswered(); }
 
 const redis::breakdown& blocking_request::breakdown() const noexcept { return *copy_->broken(); }
 

@@ -34,7 +34,7 @@ class blocking_request final {
   monotonic_time sent_at() const noexcept;
 
   // After a run without an answer: what is known about the command, and why there is none.
-  redis::fate fate() const noexcept;
+  no_answer why_unanswered() const noexcept;
   const redis::breakdown& breakdown() const noexcept;
 
  private:

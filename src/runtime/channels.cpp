@@ -42,7 +42,7 @@ class channels::subscription final : public redis::request {
     const std::unique_ptr<subscription> self(this);
     of_.on_answered(to_, reply);
   }
-  void on_failed(redis::fate, const redis::breakdown&) override {
+  void on_failed(no_answer, const redis::breakdown&) override {
     const std::unique_ptr<subscription> self(this);
     of_.on_failed(to_);
   }
@@ -69,7 +69,7 @@ class channels::parting final : public redis::request {
     out.arg("TIME");
   }
   void on_reply(resp::value&) override { delete this; }
-  void on_failed(redis::fate, const redis::breakdown&) override { delete this; }
+  void on_failed(no_answer, const redis::breakdown&) override { delete this; }
 
  private:
   const engine& engine_;

@@ -117,7 +117,7 @@ class cluster::slots_query final : public redis::request {
     ask_the_next();
   }
 
-  void on_failed(redis::fate, const redis::breakdown&) override { ask_the_next(); }
+  void on_failed(no_answer, const redis::breakdown&) override { ask_the_next(); }
 
   void ask_the_next() {
     {

@@ -202,7 +202,7 @@ void deadlock_watch::command::write(resp::writer& out, monotonic_time) {
   dialects::write_confirm(of_.engine_.space(), found.cycle, found.noted_until, out);
 }
 
-void deadlock_watch::command::on_failed(redis::fate, const redis::breakdown&) {
+void deadlock_watch::command::on_failed(no_answer, const redis::breakdown&) {
   const scoped_mutex lock(of_.mutex_);
   if (const auto* const noted = std::get_if<note>(&of_.under_way_)) of_.say_again(*noted);
   of_.under_way_ = {};

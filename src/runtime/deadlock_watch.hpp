@@ -90,7 +90,7 @@ class deadlock_watch final : private timed {
    private:
     void write(resp::writer& out, monotonic_time) override;
     void on_reply(resp::value& reply) override { of_.on_reply(reply); }
-    void on_failed(redis::fate, const redis::breakdown&) override;
+    void on_failed(no_answer, const redis::breakdown&) override;
     deadlock_watch& of_;
   };
   struct note {

@@ -79,7 +79,7 @@ void held_index::on_reply(resp::value& reply) {
   end(is_forbidden ? net::now() + quiet_after_refusal : monotonic_time{});
 }
 
-void held_index::on_failed(redis::fate, const redis::breakdown&) { end({}); }
+void held_index::on_failed(no_answer, const redis::breakdown&) { end({}); }
 
 void held_index::end(monotonic_time quiet_until) {
   {

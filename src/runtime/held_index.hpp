@@ -51,7 +51,7 @@ class held_index final : public net::attendant, private redis::request {
  private:
   void write(resp::writer& out, monotonic_time sent_at) override;
   void on_reply(resp::value& reply) override HOLDFAST_EXCLUDES(mutex_);
-  void on_failed(redis::fate what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
+  void on_failed(no_answer what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
   void add(const lock_key& lock, milliseconds at_most, bool is_released) noexcept
       HOLDFAST_EXCLUDES(mutex_);
   void take_sample(const lock_key& lock, monotonic_time now) HOLDFAST_EXCLUDES(mutex_);

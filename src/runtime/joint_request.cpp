@@ -36,7 +36,7 @@ std::uint16_t joint_request::slot() const noexcept { return members_.front()->sl
 
 void joint_request::cancel() {
   for (const auto& member : members_) {
-    member->on_failed(redis::fate::not_sent, {errc::busy, {}});
+    member->on_failed(no_answer::not_sent, {errc::busy, {}});
   }
   members_.clear();
 }
@@ -77,7 +77,7 @@ void joint_request::on_reply(resp::value& reply) {
   }
 }
 
-void joint_request::on_failed(redis::fate what, const redis::breakdown& why) {
+void joint_request::on_failed(no_answer what, const redis::breakdown& why) {
   const std::unique_ptr<joint_request> self(this);
   for (const auto& member : members_) member->on_failed(what, why);
 }

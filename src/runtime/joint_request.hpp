@@ -40,7 +40,7 @@ class joint_request final : private redis::request {
   std::uint16_t slot() const noexcept;
   void write(resp::writer& out, monotonic_time sent_at) override;
   void on_reply(resp::value& reply) override;
-  void on_failed(redis::fate what, const redis::breakdown& why) override;
+  void on_failed(no_answer what, const redis::breakdown& why) override;
 
   engine& engine_;
   std::vector<std::shared_ptr<tenure>> members_;

@@ -57,7 +57,7 @@ class observed_key final : public std::enable_shared_from_this<observed_key>, pr
     command(observed_key& of, kind what) : of_(of), what_(what) {}
     void write(resp::writer& out, monotonic_time) override;
     void on_reply(resp::value& reply) override { of_.on_reply(what_, reply); }
-    void on_failed(redis::fate, const redis::breakdown&) override { of_.on_failed(); }
+    void on_failed(no_answer, const redis::breakdown&) override { of_.on_failed(); }
 
    private:
     observed_key& of_;

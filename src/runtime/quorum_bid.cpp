@@ -168,7 +168,7 @@ void quorum_bid::on_answer(const quorum_call::question& asked, const resp::value
   }
 }
 
-void quorum_bid::on_missing(const quorum_call::question& asked, leasing::missing how,
+void quorum_bid::on_missing(const quorum_call::question& asked, no_answer how,
                             const redis::breakdown& why) {
   const scoped_mutex lock(mutex_);
   if (asked.attempt == machine_.attempt()) reader_.answered(asked.member);

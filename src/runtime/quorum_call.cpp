@@ -12,12 +12,6 @@ namespace {
 // Who answers so soon is worth waiting for.
 constexpr microseconds soon{1000};
 
-leasing::missing to_missing(redis::fate what) noexcept {
-  if (what == redis::fate::not_sent) return leasing::missing::not_sent;
-  if (what == redis::fate::unreachable) return leasing::missing::unreachable;
-  return leasing::missing::unknown;
-}
-
 // The server's time, where a refusal tells it.
 std::optional<server_time> time_in(const resp::value& reply) {
   const bool is_late = reply.is(resp::type::array) && reply.items.size() == 2 &&
@@ -76,10 +70,10 @@ void quorum_call::on_reply(resp::value& reply) {
   if (const auto who = who_.lock()) who->on_answer(asks_, reply, sent_at());
 }
 
-void quorum_call::on_failed(redis::fate fate, const redis::breakdown& why) {
+void quorum_call::on_failed(no_answer how, const redis::breakdown& why) {
   const std::unique_ptr<quorum_call> self(this);
   group().set_silent(asks_.member, true);
-  if (const auto who = who_.lock()) who->on_missing(asks_, to_missing(fate), why);
+  if (const auto who = who_.lock()) who->on_missing(asks_, how, why);
 }
 
 }  // namespace holdfast::runtime

@@ -27,8 +27,7 @@ class quorum_call final : private redis::request {
    public:
     virtual void on_answer(const question& asked, const resp::value& reply,
                            monotonic_time sent_at) = 0;
-    virtual void on_missing(const question& asked, leasing::missing how,
-                            const redis::breakdown& why) = 0;
+    virtual void on_missing(const question& asked, no_answer how, const redis::breakdown& why) = 0;
 
    protected:
     ~asker() = default;
@@ -46,7 +45,7 @@ class quorum_call final : private redis::request {
 
   void write(resp::writer& out, monotonic_time sent_at) override;
   void on_reply(resp::value& reply) override;
-  void on_failed(redis::fate fate, const redis::breakdown& why) override;
+  void on_failed(no_answer how, const redis::breakdown& why) override;
   quorum_group& group() const noexcept { return *asks_.spec->group; }
   engine& at() const noexcept { return group().at(asks_.member); }
   redis::connection& connection() const noexcept { return at().connection(slot()); }

@@ -109,7 +109,7 @@ void quorum_return::on_answer(const quorum_call::question& asked, const resp::va
   tell(told);
 }
 
-void quorum_return::on_missing(const quorum_call::question& asked, leasing::missing how,
+void quorum_return::on_missing(const quorum_call::question& asked, no_answer how,
                                const redis::breakdown&) {
   std::optional<leasing::outcome> told;
   {

@@ -102,7 +102,7 @@ void quorum_tenure::on_answer(const quorum_call::question& asked, const resp::va
   obey(machine_.on_kept(asked.member, verdict, sent_at, follow_clock_rate(net::now())));
 }
 
-void quorum_tenure::on_missing(const quorum_call::question& asked, leasing::missing,
+void quorum_tenure::on_missing(const quorum_call::question& asked, no_answer,
                                const redis::breakdown&) {
   const scoped_mutex lock(mutex_);
   obey(machine_.on_missing(asked.member, net::now()));

@@ -48,7 +48,7 @@ class quorum_tenure final : public holding,
  private:
   void on_answer(const quorum_call::question& asked, const resp::value& reply,
                  monotonic_time sent_at) override HOLDFAST_EXCLUDES(mutex_);
-  void on_missing(const quorum_call::question& asked, leasing::missing how,
+  void on_missing(const quorum_call::question& asked, no_answer how,
                   const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
   void on_shut_down() noexcept override {}

@@ -35,7 +35,7 @@ class registration {
    protected:
     ~notice() override = default;
     void on_reply(resp::value&) override { under_way_.store(false, std::memory_order_release); }
-    void on_failed(redis::fate, const redis::breakdown&) override {
+    void on_failed(no_answer, const redis::breakdown&) override {
       of_.fresh_until_.store(0, std::memory_order_relaxed);
       under_way_.store(false, std::memory_order_release);
     }

@@ -54,7 +54,7 @@ class renewal_batch final : public redis::request {
     }
   }
 
-  void on_failed(redis::fate, const redis::breakdown&) override {
+  void on_failed(no_answer, const redis::breakdown&) override {
     const std::unique_ptr<renewal_batch> self(this);
     for (const auto& member : members_) member->on_renewal_missing();
   }

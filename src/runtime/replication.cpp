@@ -58,8 +58,8 @@ class replication::confirmation final : public redis::request,
 
   // A connection that nobody used may have ended long ago, and says so only when it is used: that
   // costs nobody his grant. In the next round it is renewed over another one.
-  void on_broken(redis::fate what, const std::string& why) {
-    if (what != redis::fate::unknown || !try_again()) tell(not_asked(why));
+  void on_broken(no_answer what, const std::string& why) {
+    if (what != no_answer::unknown || !try_again()) tell(not_asked(why));
   }
 
  private:
@@ -137,7 +137,7 @@ class replication::confirmation final : public redis::request,
                           "the server that should replicate it does not know the lock"});
   }
 
-  void on_failed(redis::fate what, const redis::breakdown& why) override {
+  void on_failed(no_answer what, const redis::breakdown& why) override {
     auto& asked_by = *of_.load();
     on_broken(what, why.detail);
     asked_by.on_asked();
@@ -269,13 +269,13 @@ void replication::on_reply(resp::value& reply) {
     if (one->is_asked_over(*this, session_)) {
       one->tell(refusal);
     } else if (one->is_renewed_by(*this)) {
-      one->on_broken(redis::fate::unknown, "the connection broke meanwhile");
+      one->on_broken(no_answer::unknown, "the connection broke meanwhile");
     }
   }
   end_round();
 }
 
-void replication::on_failed(redis::fate what, const redis::breakdown& why) {
+void replication::on_failed(no_answer what, const redis::breakdown& why) {
   is_waiting_ = false;
   for (const auto& one : asked_) {
     if (one->is_renewed_by(*this)) one->on_broken(what, why.detail);

@@ -59,7 +59,7 @@ class replication final : private redis::connection::observer, private redis::re
   // Of redis::request: the round's WAIT.
   void write(resp::writer& out, monotonic_time sent_at) override;
   void on_reply(resp::value& reply) override HOLDFAST_EXCLUDES(mutex_);
-  void on_failed(redis::fate what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
+  void on_failed(no_answer what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
 
   // Of redis::connection::observer.
   void on_connected(const redis::session_facts& facts) override HOLDFAST_EXCLUDES(mutex_);

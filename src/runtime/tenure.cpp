@@ -14,10 +14,10 @@
 namespace holdfast::runtime {
 namespace {
 
-leasing::missing to_missing(redis::fate what) noexcept {
-  if (what == redis::fate::not_sent) return leasing::missing::not_sent;
-  if (what == redis::fate::unreachable) return leasing::missing::unreachable;
-  return leasing::missing::unknown;
+no_answer to_missing(no_answer what) noexcept {
+  if (what == no_answer::not_sent) return no_answer::not_sent;
+  if (what == no_answer::unreachable) return no_answer::unreachable;
+  return no_answer::unknown;
 }
 
 monotonic_time present() noexcept { return follow_clock_rate(net::now()); }
@@ -184,7 +184,7 @@ leasing::effects tenure::heard(const resp::value& reply) {
   const auto now = present();
   const auto& recipe = *spec_->recipe;
   if (outgoing_.held_back) {
-    return session().on_missing(leasing::missing::not_sent, outgoing::in_quarantine(), now);
+    return session().on_missing(no_answer::not_sent, outgoing::in_quarantine(), now);
   }
   if (outgoing_.what == leasing::ask::acquire) {
     const auto verdict = recipe.read_acquire(claim_, reply);
@@ -232,7 +232,7 @@ void tenure::on_message(const master& from, const line_message& message) {
   obey(hear(message));
 }
 
-void tenure::on_failed(redis::fate what, const redis::breakdown& why) {
+void tenure::on_failed(no_answer what, const redis::breakdown& why) {
   happen([&](auto& its) {
     return its.on_missing(to_missing(what), {why.code, why.detail}, present());
   });

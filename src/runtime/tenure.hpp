@@ -135,7 +135,7 @@ class tenure final : public holding,
     outgoing_.write(engine_, *spec_, claim_, out, sent_at);
   }
   void on_reply(resp::value& reply) override HOLDFAST_EXCLUDES(mutex_);
-  void on_failed(redis::fate what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
+  void on_failed(no_answer what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
   void on_other_server(const redis::slot_set& of) override HOLDFAST_EXCLUDES(mutex_);
   void on_shut_down() noexcept override HOLDFAST_EXCLUDES(mutex_);

@@ -54,7 +54,7 @@ class return_to_sender final : public redis::request {
     recipe_.write_withdraw(claim_, out);
   }
   void on_reply(resp::value&) override { delete this; }
-  void on_failed(redis::fate, const redis::breakdown&) override { delete this; }
+  void on_failed(no_answer, const redis::breakdown&) override { delete this; }
 
  private:
   waiting_room& room_;

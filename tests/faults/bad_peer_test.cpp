@@ -407,7 +407,7 @@ TEST_P(HalfOpen, IsNoticedByNobodyToo) {
       out.arg("PING");
     }
     void on_reply(resp::value&) override { answered = true; }
-    void on_failed(redis::fate, const redis::breakdown&) override {}
+    void on_failed(no_answer, const redis::breakdown&) override {}
   };
   const auto server = start();
   fault_proxy proxy{net::unix_endpoint{server.socket()}};

@@ -61,7 +61,7 @@ class word final : public redis::request {
     read_by = std::this_thread::get_id();
     end();
   }
-  void on_failed(redis::fate, const redis::breakdown&) override { end(); }
+  void on_failed(no_answer, const redis::breakdown&) override { end(); }
   void end() {
     auto* const who = who_;
     ended = true;

@@ -45,7 +45,7 @@ class client {
 
   // For its wire.
   void answered(use what, const utterance& when, const resp::value& reply);
-  void unanswered(use what, leasing::missing how = leasing::missing::unknown);
+  void unanswered(use what, no_answer how = no_answer::unknown);
   void heard(const resp::value& push, const utterance& when);
   // A frozen process does nothing until it runs again; a crashed one nothing any more.
   void later(monotonic_time when, std::function<void()> what);

@@ -192,7 +192,7 @@ void client::note_place(const dialects::queued& where, const request& of, const 
                  .calm_since = calm_since};
 }
 
-void client::unanswered(use what, leasing::missing how) {
+void client::unanswered(use what, no_answer how) {
   if (what == use::renewal) {
     if (mine_) obey(*mine_, mine_->session.on_renewal_missing(now()));
   } else if (what == use::request && asks()) {

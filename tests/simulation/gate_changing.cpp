@@ -45,7 +45,7 @@ void walker::send_change() {
 void walker::change_answered(const resp::value* reply, monotonic_time sent_at) {
   if (reply == nullptr) {
     const auto end =
-        wish_->machine.on_missing(leasing::missing::unknown, {errc::unavailable, "lost"}, now());
+        wish_->machine.on_missing(no_answer::unknown, {errc::unavailable, "lost"}, now());
     if (end) return changed(*end);
   } else {
     auto verdict = dialects::read_once(*reply);

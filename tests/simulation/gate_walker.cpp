@@ -220,7 +220,7 @@ void walker::request_it(leasing::ask what, bool resend) {
 
 void walker::answered(const resp::value* reply, monotonic_time sent_at, std::uint64_t position) {
   if (reply == nullptr) {
-    return obey(asks_->on_missing(leasing::missing::unknown, {errc::unavailable, "lost"}, now()));
+    return obey(asks_->on_missing(no_answer::unknown, {errc::unavailable, "lost"}, now()));
   }
   answer_sent_at_ = sent_at;
   const auto& how = world_.watch().how();

@@ -31,7 +31,7 @@ void wire::send(std::string bytes, heard tell) {
     // Refused at once, or nobody answers.
     const auto known = where_.now() + (weather_.refuses ? one_way : response_timeout);
     return whose_.later(known, [sent_at = whose_.now(), tell = std::move(tell)] {
-      tell(nullptr, sent_at, leasing::missing::not_sent);
+      tell(nullptr, sent_at, no_answer::not_sent);
     });
   }
   const auto number = ++asked_;
@@ -105,7 +105,7 @@ void wire::break_off() {
   if (connection_ < 0) return;
   where_.server(at_).disconnect(std::exchange(connection_, -1));
   for (const auto& one : std::exchange(open_, {})) {
-    one.tell(nullptr, one.sent_at, leasing::missing::unknown);
+    one.tell(nullptr, one.sent_at, no_answer::unknown);
   }
 }
 

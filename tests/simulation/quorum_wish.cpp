@@ -88,7 +88,7 @@ void wish::ask(const leasing::member_ask& what) {
   of_.to(i).send(std::move(bytes), [self = shared_from_this(), i, wanted, asks = what.asks,
                                     attempt = asks_.attempt()](const resp::value* reply,
                                                                monotonic_time sent_at,
-                                                               leasing::missing how) {
+                                                               no_answer how) {
     const auto now = self->of_.now();
     if (reply == nullptr) {
       return self->obey(self->asks_.on_missing(attempt, i, how, "lost", now));
@@ -125,8 +125,8 @@ void wish::renew(std::size_t i) {
   resp::writer out{bytes};
   write_quorum_keep(claim(), true, longest_lease, of_.not_after(i), out);
   of_.to(i).send(
-      std::move(bytes), [self = shared_from_this(), i](const resp::value* reply,
-                                                       monotonic_time sent_at, leasing::missing) {
+      std::move(bytes),
+      [self = shared_from_this(), i](const resp::value* reply, monotonic_time sent_at, no_answer) {
         if (!self->holds_) return;
         const auto now = self->of_.now();
         if (reply == nullptr) return self->obey(self->holds_->on_missing(i, now));
@@ -185,9 +185,10 @@ void giving_back::obey(const leasing::quorum_release_step& step) {
     std::string bytes;
     resp::writer out{bytes};
     write_quorum_release(asks, listeners_.empty(), out);
-    of_.to(i).send(std::move(bytes), [self = shared_from_this(), i](
-                                         const resp::value* reply, monotonic_time,
-                                         leasing::missing how) { self->answered(i, reply, how); });
+    of_.to(i).send(std::move(bytes), [self = shared_from_this(), i](const resp::value* reply,
+                                                                    monotonic_time, no_answer how) {
+      self->answered(i, reply, how);
+    });
   }
   if (!step.wake_at) return;
   of_.later(of_.clock().world(*step.wake_at), [self = shared_from_this(), mine = ++timer_] {
@@ -195,7 +196,7 @@ void giving_back::obey(const leasing::quorum_release_step& step) {
   });
 }
 
-void giving_back::answered(std::size_t i, const resp::value* reply, leasing::missing how) {
+void giving_back::answered(std::size_t i, const resp::value* reply, no_answer how) {
   const auto now = of_.now();
   if (reply == nullptr) return obey(machine_.on_missing(i, how, now));
   obey(machine_.on_released(i, dialects::read_quorum_release(*reply), now));

@@ -129,7 +129,7 @@ class wire {
  public:
   // Without a reply: `how` says why.
   using heard =
-      std::function<void(const resp::value* reply, monotonic_time sent_at, leasing::missing how)>;
+      std::function<void(const resp::value* reply, monotonic_time sent_at, no_answer how)>;
 
   wire(assembly& where, candidate& whose, std::size_t at) : where_(where), whose_(whose), at_(at) {}
 
@@ -174,7 +174,7 @@ class giving_back : public std::enable_shared_from_this<giving_back> {
 
  private:
   void obey(const leasing::quorum_release_step& step);
-  void answered(std::size_t i, const resp::value* reply, leasing::missing how);
+  void answered(std::size_t i, const resp::value* reply, no_answer how);
 
   candidate& of_;
   const std::uint64_t life_;

@@ -43,7 +43,7 @@ void part::answered(const resp::value* reply, monotonic_time sent_at) {
   const auto now = of_.now();
   answered_ = reply != nullptr;
   if (asks_ && reply == nullptr) {
-    obey(asks_->on_missing(leasing::missing::unknown, {errc::unavailable, "lost"}, now));
+    obey(asks_->on_missing(no_answer::unknown, {errc::unavailable, "lost"}, now));
   } else if (asks_ && asked_ == ask::acquire) {
     const auto verdict = how().read_acquire(claim_, *reply);
     obey(asks_->on_acquired(verdict, of_.clock().local(sent_at), now));
@@ -51,7 +51,7 @@ void part::answered(const resp::value* reply, monotonic_time sent_at) {
     obey(asks_->on_given_back(how().read_release(*reply), now));
   } else if (gives_back_) {
     obey(reply != nullptr ? gives_back_->on_given_back(how().read_release(*reply), now)
-                          : gives_back_->on_missing(leasing::missing::unknown, now));
+                          : gives_back_->on_missing(no_answer::unknown, now));
   }
   answered_ = false;
 }

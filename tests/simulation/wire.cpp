@@ -73,9 +73,8 @@ void wire::transmit(parcel what) {
   auto& dice = world_.chance();
   const auto flight = under_way_[static_cast<std::size_t>(what.what)] = ++flights_;
   if (connection_ < 0) {
-    client_.later(world_.now() + dice.time_up_to(50ms), [this, flight, use = what.what] {
-      fail(use, flight, leasing::missing::not_sent);
-    });
+    client_.later(world_.now() + dice.time_up_to(50ms),
+                  [this, flight, use = what.what] { fail(use, flight, no_answer::not_sent); });
     return;
   }
   const auto how = draw_fate(what);
@@ -129,7 +128,7 @@ void wire::travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t
       auto& current = under_way_[static_cast<std::size_t>(use)];
       if (current != flight) return;
       if (sent_elsewhere(reply)) {
-        fail(use, flight, leasing::missing::not_sent);
+        fail(use, flight, no_answer::not_sent);
       } else {
         current = 0;
         client_.answered(use, when, reply);
@@ -147,7 +146,7 @@ void wire::leave_if_refused(const resp::value& reply) {
   if (is_refused && !stays) client_.break_connection();
 }
 
-void wire::fail(use what, std::uint64_t flight, leasing::missing how) {
+void wire::fail(use what, std::uint64_t flight, no_answer how) {
   auto& current = under_way_[static_cast<std::size_t>(what)];
   if (flight == 0 || current != flight) return;
   current = 0;

@@ -68,7 +68,7 @@ class wire {
   enum class fate : std::uint8_t { fine, lost, unanswered, late, repeated };
   fate draw_fate(const parcel& what);
   void travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t flight);
-  void fail(use what, std::uint64_t flight, leasing::missing how = leasing::missing::unknown);
+  void fail(use what, std::uint64_t flight, no_answer how = no_answer::unknown);
   bool is_shut_to_requests() const;
   bool is_shut_to_answers() const;
   void stall();

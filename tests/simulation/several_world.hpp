@@ -15,9 +15,7 @@
 #include "base/lock_key.hpp"
 #include "dialects/catalog.hpp"
 #include "dialects/holdfast/waiting.hpp"
-#include "lease/acquire_machine.hpp"
-#include "lease/hold_machine.hpp"
-#include "lease/release_machine.hpp"
+#include "lease/lock_session.hpp"
 #include "lease/server_clock.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/drifting_clock.hpp"
@@ -90,7 +88,7 @@ class part : public std::enable_shared_from_this<part> {
   void start();
   void stop();
   void give_back();
-  bool is_wanted() const noexcept { return asks_.has_value() && !told_; }
+  bool is_wanted() const noexcept { return !session_.is_told(); }
   bool believes() const;
   const dialects::claim& claim() const noexcept { return claim_; }
   std::string owner() const { return std::string{claim_.owner.text()}; }
@@ -103,10 +101,7 @@ class part : public std::enable_shared_from_this<part> {
   void woken();
 
  private:
-  void obey(const leasing::step& step);
-  void obey(const leasing::hold_step& step);
-  void obey(const leasing::release_step& step);
-  void hold(const leasing::acquire_outcome& got);
+  void obey(const leasing::effects& all);
   void send(leasing::ask what, bool resend);
   void renew();
   void renewed(const resp::value* reply, monotonic_time sent_at);
@@ -116,12 +111,11 @@ class part : public std::enable_shared_from_this<part> {
   customer& of_;
   const std::uint64_t life_;
   dialects::claim claim_;
-  std::optional<leasing::acquire_machine> asks_;
-  std::optional<leasing::hold_machine> holds_;
-  std::optional<leasing::release_machine> gives_back_;
+  leasing::lock_session session_;
   leasing::ask asked_ = leasing::ask::nothing;  // last
   std::uint64_t timer_ = 0;
-  bool told_ = false;      // the customer has its outcome
+  bool told_ = false;  // the customer has its outcome
+  bool is_over_ = false;
   bool answered_ = false;  // this is heard in an answer
 };
 

@@ -7,26 +7,22 @@
 #include "cli/printable.hpp"
 
 namespace holdfast::cli {
-namespace {
-
-using kind = lock_status::kind;
-
-}  // namespace
+namespace {}  // namespace
 
 std::string show_kind(const lock_status& lock) {
-  switch (lock.of) {
-    case kind::unknown:
+  switch (lock.kind) {
+    case lock_kind::unknown:
       break;
-    case kind::mutex:
+    case lock_kind::mutex:
       return "mutex";
-    case kind::mode_lock:
+    case lock_kind::mode_lock:
       return "mode lock";
-    case kind::semaphore:
+    case lock_kind::semaphore:
       return fmt::format("semaphore {}{}", lock.permits_in_use,
                          lock.permits ? fmt::format("/{}", *lock.permits) : "");
-    case kind::latch:
+    case lock_kind::latch:
       return fmt::format("latch {}", lock.count);
-    case kind::barrier:
+    case lock_kind::barrier:
       return fmt::format("barrier {}/{}", lock.waiting, lock.count);
   }
   return {};
@@ -47,15 +43,15 @@ namespace {
 
 std::vector<std::string> row(const lock_status& lock) {
   const auto name = printable(lock.name);
-  switch (lock.what) {
-    case lock_status::state::free:
+  switch (lock.state) {
+    case lock_state::free:
       return {name, "free"};
-    case lock_status::state::foreign:
+    case lock_state::foreign:
       return {name, "not a Holdfast lock: " + printable(lock.detail)};
-    case lock_status::state::shut:
+    case lock_state::shut:
       return {
           name, "shut", show_kind(lock), "", "", "", "", "", "", "", std::to_string(lock.waiting)};
-    case lock_status::state::held:
+    case lock_state::held:
       break;
   }
   std::vector<std::string> cells = {name, "held", show_kind(lock), std::to_string(lock.holding)};
@@ -84,7 +80,7 @@ std::string holders_table(const lock_status& lock) {
 
 std::string queue_table(const lock_status& lock) {
   table rows({"PLACE", "WANTS", "HOST", "PID", "PROGRAM", "WAITS SINCE"});
-  const bool is_shut = lock.what == lock_status::state::shut;  // nobody wants to have it
+  const bool is_shut = lock.state == lock_state::shut;  // nobody wants to have it
   std::size_t place = 0;
   for (const auto& one : lock.queue) {
     std::vector<std::string> cells = {std::to_string(++place),
@@ -120,7 +116,7 @@ std::string dialect_table(const std::vector<lock_status>& locks) {
 }
 
 std::string lock_details(const lock_status& lock) {
-  const bool by_several = lock.of == kind::mode_lock || lock.of == kind::semaphore;
+  const bool by_several = lock.kind == lock_kind::mode_lock || lock.kind == lock_kind::semaphore;
   return (by_several && !lock.holders.empty() ? holders_table(lock) : "") +
          (lock.waiting > 0 ? queue_table(lock) : "");
 }

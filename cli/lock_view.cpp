@@ -14,8 +14,8 @@ namespace {
 lock_status as_one(const quorum_status& votes) {
   lock_status one;
   one.name = votes.name;
-  if (votes.what != quorum_status::state::held) return one;
-  one.what = lock_status::state::held;
+  if (votes.state != quorum_state::held) return one;
+  one.state = lock_state::held;
   one.owner = votes.owner;
   one.token = votes.token;
   one.holders.push_back({.who = votes.owner, .token = votes.token});
@@ -34,7 +34,7 @@ std::optional<lock_status> lock_view::status(const std::string& name) const {
   for (const auto& each : servers_) {
     try {
       auto status = inspector{each}.status(name, lock_.how);
-      if (status.what == lock_status::state::held) return status;
+      if (status.state == lock_state::held) return status;
       found = std::move(status);
     } catch (const failure&) {
       // Another may know more; if none does, only the message is poorer.
@@ -46,7 +46,7 @@ std::optional<lock_status> lock_view::status(const std::string& name) const {
 std::optional<lock_status> lock_view::of_quorum(const std::string& name) const {
   try {
     const auto votes = quorum_inspector{servers_}.status(name);
-    if (votes.what == quorum_status::state::unknown) return std::nullopt;
+    if (votes.state == quorum_state::unknown) return std::nullopt;
     return as_one(votes);
   } catch (const failure&) {
     return std::nullopt;
@@ -57,7 +57,7 @@ std::string lock_view::holders() const {
   std::string text;
   for (const auto& name : lock_.names) {
     const auto found = status(name);
-    if (!found || found->what != lock_status::state::held) continue;
+    if (!found || found->state != lock_state::held) continue;
     text += fmt::format("{}'{}' is held by {}", text.empty() ? "" : ", ", name, show_owner(*found));
   }
   return text;

@@ -41,33 +41,33 @@ std::string what_to_do(const context& shared, const failure& error) {
       at.url, error.what());
 }
 
-const char* name_of(lock_status::state what) {
+const char* name_of(lock_state what) {
   switch (what) {
-    case lock_status::state::free:
+    case lock_state::free:
       return "free";
-    case lock_status::state::held:
+    case lock_state::held:
       return "held";
-    case lock_status::state::shut:
+    case lock_state::shut:
       return "shut";
-    case lock_status::state::foreign:
+    case lock_state::foreign:
       return "foreign";
   }
   return "unknown";
 }
 
-const char* name_of(lock_status::kind of) {
+const char* name_of(lock_kind of) {
   switch (of) {
-    case lock_status::kind::unknown:
+    case lock_kind::unknown:
       break;
-    case lock_status::kind::mutex:
+    case lock_kind::mutex:
       return "mutex";
-    case lock_status::kind::mode_lock:
+    case lock_kind::mode_lock:
       return "mode lock";
-    case lock_status::kind::semaphore:
+    case lock_kind::semaphore:
       return "semaphore";
-    case lock_status::kind::latch:
+    case lock_kind::latch:
       return "latch";
-    case lock_status::kind::barrier:
+    case lock_kind::barrier:
       return "barrier";
   }
   return "unknown";
@@ -160,12 +160,12 @@ ordered_json to_json(const holder& who) {
 ordered_json to_json(const lock_status& status) {
   ordered_json object;
   add_text(object, "name", status.name);
-  object["state"] = name_of(status.what);
+  object["state"] = name_of(status.state);
   if (!status.detail.empty()) add_text(object, "detail", status.detail);
-  if (status.of != lock_status::kind::unknown) object["kind"] = name_of(status.of);
+  if (status.kind != lock_kind::unknown) object["kind"] = name_of(status.kind);
   if (status.permits) object["permits"] = *status.permits;
-  if (status.of == lock_status::kind::latch) object["to_count_down"] = status.count;
-  if (status.of == lock_status::kind::barrier) object["parties"] = status.count;
+  if (status.kind == lock_kind::latch) object["to_count_down"] = status.count;
+  if (status.kind == lock_kind::barrier) object["parties"] = status.count;
   object["waiting"] = status.waiting;
   for (const auto& one : status.queue) {
     auto entry = to_json(one.who);
@@ -173,13 +173,13 @@ ordered_json to_json(const lock_status& status) {
     if (const auto since = show_time(one.since); !since.empty()) entry["since"] = since;
     object["queue"].push_back(std::move(entry));
   }
-  if (status.what != lock_status::state::held) return object;
+  if (status.state != lock_state::held) return object;
   object["owner"] = to_json(status.owner);
   if (status.token) object["token"] = status.token.to_string();
   if (const auto since = show_since(status); !since.empty()) object["since"] = since;
   if (status.remaining) object["remaining_ms"] = status.remaining->count();
   object["holding"] = status.holding;
-  if (status.of == lock_status::kind::semaphore) object["permits_in_use"] = status.permits_in_use;
+  if (status.kind == lock_kind::semaphore) object["permits_in_use"] = status.permits_in_use;
   for (const auto& grant : status.holders) object["holders"].push_back(grant_json(grant));
   return object;
 }

@@ -13,13 +13,13 @@
 namespace holdfast::cli {
 namespace {
 
-const char* name_of(quorum_status::state state) {
+const char* name_of(quorum_state state) {
   switch (state) {
-    case quorum_status::state::free:
+    case quorum_state::free:
       return "free";
-    case quorum_status::state::held:
+    case quorum_state::held:
       return "held";
-    case quorum_status::state::unknown:
+    case quorum_state::unknown:
       break;
   }
   return "unknown";
@@ -34,9 +34,9 @@ std::size_t waiting(const quorum_status& lock) {
 
 std::string show_vote(const quorum_vote& vote) {
   if (!vote.unavailable.empty()) return "no answer: " + printable_message(vote.unavailable);
-  if (vote.lock.what == lock_status::state::foreign)
+  if (vote.lock.state == lock_state::foreign)
     return "no vote: " + printable_message(vote.lock.detail);
-  if (vote.lock.what == lock_status::state::held) return "voted";
+  if (vote.lock.state == lock_state::held) return "voted";
   if (vote.stays_out.count() > 0) return "stays out for " + show_duration(vote.stays_out);
   return "no vote";
 }
@@ -58,8 +58,8 @@ nlohmann::ordered_json vote_json(const quorum_vote& vote) {
 std::string quorum_table(const std::vector<quorum_status>& locks) {
   table rows({"NAME", "STATE", "VOTES", "HOST", "PID", "PROGRAM", "TOKEN", "TIME LEFT", "WAITING"});
   for (const auto& lock : locks) {
-    std::vector<std::string> cells = {printable(lock.name), name_of(lock.what)};
-    if (lock.what == quorum_status::state::held) {
+    std::vector<std::string> cells = {printable(lock.name), name_of(lock.state)};
+    if (lock.state == quorum_state::held) {
       cells.push_back(fmt::format("{}/{}", lock.votes, lock.members.size()));
       add_who(lock.owner, cells);
       cells.insert(cells.end(), {lock.token.to_string(), show_remaining(lock.remaining),
@@ -74,7 +74,7 @@ std::string votes_table(const quorum_status& lock) {
   table rows({"MEMBER", "VOTE", "HOST", "PID", "PROGRAM", "TOKEN", "TIME LEFT"});
   for (const auto& vote : lock.members) {
     std::vector<std::string> cells = {printable(vote.member), show_vote(vote)};
-    if (vote.lock.what == lock_status::state::held) {
+    if (vote.lock.state == lock_state::held) {
       add_who(vote.lock.owner, cells);
       cells.insert(cells.end(), {vote.lock.token.to_string(), show_remaining(vote.lock.remaining)});
     }
@@ -86,9 +86,9 @@ std::string votes_table(const quorum_status& lock) {
 nlohmann::ordered_json to_json(const quorum_status& lock) {
   nlohmann::ordered_json object;
   add_text(object, "name", lock.name);
-  object["state"] = name_of(lock.what);
+  object["state"] = name_of(lock.state);
   object["waiting"] = waiting(lock);
-  if (lock.what == quorum_status::state::held) {
+  if (lock.state == quorum_state::held) {
     object["owner"] = cli::to_json(lock.owner);
     object["token"] = lock.token.to_string();
     if (lock.remaining) object["remaining_ms"] = lock.remaining->count();

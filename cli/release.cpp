@@ -30,7 +30,7 @@ struct release_options {
 int break_lock(const std::string& name, const release_options& options, const context& shared) {
   const inspector look{shared.connection.connect()};
   const auto broken = look.break_lock(name, options.reason, options.how);
-  const bool was_held = broken.what == lock_status::state::held;
+  const bool was_held = broken.state == lock_state::held;
   if (shared.json) {
     print_json({{"broken", was_held}, {"was", to_json(broken)}});
   } else if (was_held) {
@@ -46,7 +46,7 @@ int break_lock(const std::string& name, const release_options& options, const co
 
 std::size_t votes_taken(const quorum_status& broken) {
   return static_cast<std::size_t>(std::ranges::count_if(
-      broken.members, [](const auto& one) { return one.lock.what == lock_status::state::held; }));
+      broken.members, [](const auto& one) { return one.lock.state == lock_state::held; }));
 }
 
 // What each member has to say beside that.
@@ -63,7 +63,7 @@ int break_votes(const std::string& name, const release_options& options, const c
   const auto servers = options.quorum.connect(shared.connection);
   const quorum_inspector look{servers};
   const auto broken = look.break_lock(name, options.reason, options.how);
-  const bool was_held = broken.what == quorum_status::state::held;
+  const bool was_held = broken.state == quorum_state::held;
   const auto taken = votes_taken(broken);
   const auto members = broken.members.size();
   if (taken == 0 && options.how == dialect{}) tell_of_foreign_votes(servers, name, shared);

@@ -49,9 +49,8 @@ void show(const lock_status& found, const context& shared) {
 
 lock_status look_at(const inspector& look, const std::string& name) {
   auto found = look.status(name);
-  const bool is_other =
-      found.what == lock_status::state::foreign ||
-      (found.of != lock_status::kind::unknown && found.of != lock_status::kind::semaphore);
+  const bool is_other = found.state == lock_state::foreign ||
+                        (found.kind != lock_kind::unknown && found.kind != lock_kind::semaphore);
   if (!is_other) return found;
   throw complaint{foreign_data, "not_a_semaphore", fmt::format("'{}' is not a semaphore", name)};
 }

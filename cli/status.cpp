@@ -65,7 +65,7 @@ int show_status(const std::vector<std::string>& names, const dialect& how, const
     for (const auto& lock : seen.locks) print(lock_details(lock));
   }
   for (const auto& lock : seen.locks) {
-    const bool may_be_foreign = how == dialect{} && lock.what == lock_status::state::free;
+    const bool may_be_foreign = how == dialect{} && lock.state == lock_state::free;
     if (may_be_foreign) tell_of_foreign(look, lock.name, shared);
   }
   return seen.code();
@@ -75,7 +75,7 @@ int show_status(const std::vector<std::string>& names, const dialect& how, const
 bool tell_of_unknown(const std::vector<quorum_status>& locks, const context& shared) {
   bool any = false;
   for (const auto& lock : locks) {
-    if (lock.what != quorum_status::state::unknown) continue;
+    if (lock.state != quorum_state::unknown) continue;
     any = true;
     note(shared, name_of(errc::unavailable),
          lock.name + " may be held: too few members answer to see whether a majority has voted");
@@ -96,7 +96,7 @@ int show_votes(const std::vector<std::string>& names, const quorum_choice& quoru
     for (const auto& lock : seen.locks) print(votes_table(lock));
   }
   for (const auto& lock : seen.locks) {
-    if (how == dialect{} && lock.what == quorum_status::state::free) {
+    if (how == dialect{} && lock.state == quorum_state::free) {
       tell_of_foreign_votes(members, lock.name, shared);
     }
   }

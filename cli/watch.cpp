@@ -54,7 +54,7 @@ bool differs(const lock_status& a, const lock_status& b) {
   const auto is_same = [](const waiter& one, const waiter& other) {
     return one.who.id == other.who.id;
   };
-  return a.what != b.what || grants(a) != grants(b) || a.holding != b.holding ||
+  return a.state != b.state || grants(a) != grants(b) || a.holding != b.holding ||
          a.waiting != b.waiting || !std::ranges::equal(a.queue, b.queue, is_same) ||
          a.permits != b.permits || a.count != b.count;
 }
@@ -62,14 +62,14 @@ bool differs(const lock_status& a, const lock_status& b) {
 std::string line_of(const lock_status& lock) {
   const auto at = show_time(wall_time());
   const auto waiting = fmt::format("{} waiting", lock.waiting);
-  switch (lock.what) {
-    case lock_status::state::free:
+  switch (lock.state) {
+    case lock_state::free:
       return fmt::format("{}  free, {}\n", at, waiting);
-    case lock_status::state::foreign:
+    case lock_state::foreign:
       return fmt::format("{}  not a Holdfast lock: {}\n", at, printable(lock.detail));
-    case lock_status::state::shut:
+    case lock_state::shut:
       return fmt::format("{}  {}, {}\n", at, show_kind(lock), waiting);
-    case lock_status::state::held:
+    case lock_state::held:
       break;
   }
   return fmt::format("{}  held by {}, token {}, {}\n", at, show_owner(lock), lock.token.to_string(),
@@ -103,8 +103,8 @@ std::optional<int> pause(std::chrono::milliseconds time, signal_watch& signals,
 constexpr auto shortest_pause = 20ms;
 
 bool is_mutex_or_free(const lock_status& lock) {
-  const bool is_free = lock.what == lock_status::state::free;
-  return lock.dialect == "holdfast" && (is_free || lock.of == lock_status::kind::mutex);
+  const bool is_free = lock.state == lock_state::free;
+  return lock.dialect == "holdfast" && (is_free || lock.kind == lock_kind::mutex);
 }
 
 // What goes by without us: the server is started again, for example.

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   const auto third = nightly.acquire();
   const auto status = holdfast::inspector{redis}.status("nightly", jobs);
   std::cout << "token: " << first.token().to_string() << ", nightly "
-            << (status.what == holdfast::lock_status::state::held ? "held" : "free") << " by "
+            << (status.state == holdfast::lock_state::held ? "held" : "free") << " by "
             << status.owner.id.size() << " digits shown\n";
   return second.held() && third.held() ? 0 : 1;
 }

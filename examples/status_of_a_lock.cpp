@@ -16,5 +16,5 @@ int main(int argc, char** argv) {
               << lock.remaining.value().count() << " ms left\n";
   }
   const auto status = look.status("nightly");
-  return status.what == holdfast::lock_status::state::held && status.token == held.token() ? 0 : 1;
+  return status.state == holdfast::lock_state::held && status.token == held.token() ? 0 : 1;
 }

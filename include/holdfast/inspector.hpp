@@ -40,19 +40,22 @@ struct lock_holding {
   std::optional<std::chrono::system_clock::time_point> since{};
 };
 
+/// Whether a lock was held.
+enum class lock_state {
+  free,     ///< No key.
+  held,     ///< Held in a layout that this version understands.
+  shut,     ///< A latch that is not open, or a barrier where somebody waits.
+  foreign,  ///< The key holds something else; `lock_status::detail` says what.
+};
+
+/// The kind of lock that a key tells of. Read-write locks are mode locks.
+enum class lock_kind { unknown, mutex, mode_lock, semaphore, latch, barrier };
+
 /// What a lock looked like on the server at one moment.
 struct lock_status {
-  enum class state {
-    free,     ///< No key.
-    held,     ///< Held in a layout that this version understands.
-    shut,     ///< A latch that is not open, or a barrier where somebody waits.
-    foreign,  ///< The key holds something else; `detail` says what.
-  };
-  /// The kind that its key tells. Read-write locks are mode locks.
-  enum class kind { unknown, mutex, mode_lock, semaphore, latch, barrier };
   std::string name;
-  state what = state::free;
-  kind of = kind::unknown;  ///< Known when held or shut, and mostly when somebody waits.
+  lock_state state = lock_state::free;
+  lock_kind kind = lock_kind::unknown;  ///< Known when held or shut; mostly when somebody waits.
   std::string detail;
   holder owner;         ///< Only when held: the holder that has held it longest.
   fencing_token token;  ///< The owner's, when held with a token.

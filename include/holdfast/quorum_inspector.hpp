@@ -27,15 +27,17 @@ struct quorum_vote {
   std::string unavailable;  ///< Why nothing is known of it; empty when it answered.
 };
 
+/// Whether a lock of a quorum was held.
+enum class quorum_state {
+  free,     ///< Nobody has the votes of a majority.
+  held,     ///< A majority has voted for the owner.
+  unknown,  ///< So many members did not answer that somebody may have a majority.
+};
+
 /// What a lock of a quorum looked like. The members were asked one after the other.
 struct quorum_status {
-  enum class state {
-    free,     ///< Nobody has the votes of a majority.
-    held,     ///< A majority has voted for the owner.
-    unknown,  ///< So many members did not answer that somebody may have a majority.
-  };
   std::string name;
-  state what = state::free;
+  quorum_state state = quorum_state::free;
   holder owner;         ///< Only when held, as are the next three.
   fencing_token token;  ///< The largest token among the owner's votes.
   std::optional<std::chrono::milliseconds> remaining{};  ///< How long a majority keeps them.

@@ -37,10 +37,10 @@ lock_status break_foreign(runtime::client_core& core, std::string_view name,
   // Between the look and the break another may have been granted it: that one is looked at then.
   for (int attempt = 0; attempt < 10; ++attempt) {
     auto status = foreign_status(core, name, how);
-    if (status.what == lock_status::state::foreign) {
+    if (status.state == lock_state::foreign) {
       throw failure{errc::foreign_key, status.detail};
     }
-    if (status.what != lock_status::state::held) return status;
+    if (status.state != lock_state::held) return status;
     const lock_key key(name, layout->key_of(name));
     const auto end = take_away(core, *layout, key, status.owner.foreign_text);
     if (end == dialects::break_end::changed) continue;

@@ -22,9 +22,9 @@ std::chrono::milliseconds time_left(const dialects::foreign_holder& who) {
   return who.remaining.value_or(std::chrono::milliseconds::max());
 }
 
-lock_status::kind kind_of(const dialects::foreign_holder& who) {
-  if (who.mode == 's') return lock_status::kind::semaphore;
-  return who.mode == 0 ? lock_status::kind::mutex : lock_status::kind::mode_lock;
+lock_kind kind_of(const dialects::foreign_holder& who) {
+  if (who.mode == 's') return lock_kind::semaphore;
+  return who.mode == 0 ? lock_kind::mutex : lock_kind::mode_lock;
 }
 
 // Nobody has permits: there may be no semaphore either, but something else under its name.
@@ -36,7 +36,7 @@ void look_at_counter(runtime::client_core& core, const dialects::foreign_recipe&
       found.is(resp::type::error) && resp::classify(found.text).code == errc::foreign_key;
   const bool is_no_count = found.is_text() && !parse_number<std::int64_t>(found.text);
   if (!is_of_another_type && !is_no_count) return;
-  status.what = lock_status::state::foreign;
+  status.state = lock_state::foreign;
   status.detail =
       is_no_count ? "a text that is no count of permits" : "a key of a type that no such lock has";
 }
@@ -51,19 +51,19 @@ lock_status show_foreign(runtime::client_core& core, const dialects::foreign_rec
   known_clients known(core, within);
   lock_status status;
   status.name = std::move(name);
-  status.what = lock_status::state::held;
-  status.of = kind_of(found.front());
+  status.state = lock_state::held;
+  status.kind = kind_of(found.front());
   status.holding = found.size();
   for (const auto& one : found) {
     if (status.holders.size() == most_shown) break;
     auto who = known.who(layout.client_of(one.owner), std::string(layout.shown(one.owner)));
     who.foreign_text = one.owner;
     lock_share has{.mode = std::string(dialects::name_of_mode(one.mode))};
-    if (status.of == lock_status::kind::semaphore) has.permits = 1;
+    if (status.kind == lock_kind::semaphore) has.permits = 1;
     status.holders.push_back(
         {.who = std::move(who), .has = std::move(has), .remaining = one.remaining});
   }
-  if (status.of == lock_status::kind::semaphore) status.permits_in_use = found.size();
+  if (status.kind == lock_kind::semaphore) status.permits_in_use = found.size();
   status.owner = status.holders.front().who;
   status.remaining = status.holders.front().remaining;
   if (const auto holds = found.front().holds; holds != 1) {
@@ -82,12 +82,12 @@ lock_status foreign_status(runtime::client_core& core, std::string_view name, co
   status.name = key.name();
   if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
     if (why->code != errc::foreign_key) throw failure{why->code, why->detail};
-    status.what = lock_status::state::foreign;
+    status.state = lock_state::foreign;
     status.detail = why->detail;
   } else if (auto& found = std::get<dialects::foreign_holders>(verdict); !found.empty()) {
     status = show_foreign(core, *layout, key.name(), std::move(found));
   }
-  if (status.what == lock_status::state::free) look_at_counter(core, *layout, key, status);
+  if (status.state == lock_state::free) look_at_counter(core, *layout, key, status);
   status.dialect = how.name();
   return status;
 }

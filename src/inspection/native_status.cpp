@@ -35,7 +35,7 @@ lock_holding grant_of(dialects::token_major major, holder who, server_time now,
 
 void add(lock_holding grant, lock_status& status) {
   if (status.holders.empty()) {
-    status.what = lock_status::state::held;
+    status.state = lock_state::held;
     status.owner = grant.who;
     status.token = grant.token;
     status.remaining = grant.remaining;
@@ -47,7 +47,7 @@ void add(lock_holding grant, lock_status& status) {
 void describe(const dialects::lock_held& held, known_clients& known, lock_status& status) {
   auto grant = grant_of(held.major, known.who(held.client, held.owner), held.now, held.last);
   grant.remaining = held.ttl;
-  status.of = lock_status::kind::mutex;
+  status.kind = lock_kind::mutex;
   status.holding = 1;
   add(std::move(grant), status);
 }
@@ -59,8 +59,8 @@ void describe(const dialects::shared_holder& held, known_clients& known, lock_st
   add(std::move(grant), status);
 }
 
-lock_status::kind kind_of(char family) {
-  return family == 's' ? lock_status::kind::semaphore : lock_status::kind::mode_lock;
+lock_kind kind_of(char family) {
+  return family == 's' ? lock_kind::semaphore : lock_kind::mode_lock;
 }
 
 void describe(const dialects::lock_shared& held, known_clients& known, lock_status& status) {
@@ -70,7 +70,7 @@ void describe(const dialects::lock_shared& held, known_clients& known, lock_stat
         std::chrono::duration_cast<std::chrono::milliseconds>(one.until - held.now);
   }
   status.remaining = status.holders.front().remaining;
-  status.of = kind_of(held.family);
+  status.kind = kind_of(held.family);
   status.holding = held.count;
   status.permits_in_use = held.in_use;
 }
@@ -83,20 +83,20 @@ void describe(dialects::lock_queue queue, known_clients& known, lock_status& sta
                wall_time{place.since.time_since_epoch()}, show(place.wants)};
     status.queue.push_back(std::move(one));
   }
-  if (status.of != lock_status::kind::unknown || queue.first.empty()) return;
+  if (status.kind != lock_kind::unknown || queue.first.empty()) return;
   switch (queue.whose) {
     case dialects::family::latch:
-      status.of = lock_status::kind::latch;
+      status.kind = lock_kind::latch;
       return;
     case dialects::family::barrier:
-      status.of = lock_status::kind::barrier;
+      status.kind = lock_kind::barrier;
       return;
     case dialects::family::several:
-      status.of = kind_of(queue.first.front().wants.mode);
+      status.kind = kind_of(queue.first.front().wants.mode);
       return;
     case dialects::family::mutex:
     case dialects::family::none:
-      status.of = lock_status::kind::mutex;
+      status.kind = lock_kind::mutex;
   }
 }
 
@@ -134,7 +134,7 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
     for (const auto& one : was->holders) {
       if (broken.holders.size() == most) break;
       describe(one, known, broken);
-      broken.of = kind_of(one.has.mode);
+      broken.kind = kind_of(one.has.mode);
       broken.permits_in_use += broken.holders.back().has.permits;
     }
     broken.holding = was->count;
@@ -151,15 +151,15 @@ lock_status status_of(runtime::client_core& core, const lock_key& key, known_cli
   lock_status status;
   status.name = key.name();
   if (const auto* foreign = std::get_if<dialects::lock_foreign>(&verdict)) {
-    status.what = lock_status::state::foreign;
+    status.state = lock_state::foreign;
     status.detail = foreign->detail;
   } else if (const auto* held = std::get_if<dialects::lock_held>(&verdict)) {
     describe(*held, known, status);
   } else if (const auto* shared = std::get_if<dialects::lock_shared>(&verdict)) {
     describe(*shared, known, status);
   } else if (const auto* gate = std::get_if<dialects::lock_gate>(&verdict)) {
-    status.what = lock_status::state::shut;
-    status.of = gate->family == 'l' ? lock_status::kind::latch : lock_status::kind::barrier;
+    status.state = lock_state::shut;
+    status.kind = gate->family == 'l' ? lock_kind::latch : lock_kind::barrier;
     status.count = gate->count;
   }
   describe(dialects::read_queue(answer), known, status);
@@ -173,8 +173,7 @@ void shown_locks::look_at(lock_names& names, std::size_t most) {
     const auto key = core_.engine().key_of(name);
     survey_.look(name, key.slot(), [&] {
       auto found = status_of(core_, key, known_, until_stopped(options_));
-      const bool is_shown =
-          found.what == lock_status::state::held || found.what == lock_status::state::shut;
+      const bool is_shown = found.state == lock_state::held || found.state == lock_state::shut;
       if (is_shown) locks_.push_back(std::move(found));
     });
   }

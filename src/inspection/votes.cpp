@@ -42,8 +42,8 @@ void show(const std::string& client, lock_holding grant, dialects::token_major m
   vote.request = request_of(client, grant.who.id);
   vote.major = major;
   auto& lock = vote.shown.lock;
-  lock.what = lock_status::state::held;
-  lock.of = lock_status::kind::mutex;
+  lock.state = lock_state::held;
+  lock.kind = lock_kind::mutex;
   lock.owner = grant.who;
   lock.token = grant.token;
   lock.remaining = grant.remaining;
@@ -52,7 +52,7 @@ void show(const std::string& client, lock_holding grant, dialects::token_major m
 }
 
 void show_foreign(std::string detail, counted_vote& vote) {
-  vote.shown.lock.what = lock_status::state::foreign;
+  vote.shown.lock.state = lock_state::foreign;
   vote.shown.lock.detail = std::move(detail);
 }
 
@@ -100,7 +100,7 @@ void check_votes(const dialect& how) {
 
 // The text is the same at all members, and no other holder's.
 void show_foreign(lock_status seen, counted_vote& vote) {
-  if (seen.what == lock_status::state::held) vote.request = seen.owner.foreign_text;
+  if (seen.state == lock_state::held) vote.request = seen.owner.foreign_text;
   vote.shown.lock = std::move(seen);
 }
 
@@ -163,7 +163,7 @@ void show_winner(const std::string& winner, const votes& all, quorum_status& sta
     // He is registered where he was heard of lately.
     if (status.owner.host.empty()) status.owner = lock.owner;
   }
-  status.what = quorum_status::state::held;
+  status.state = quorum_state::held;
   status.votes = times.size();
   status.remaining = kept_by(leasing::majority_of(all.size()), std::move(times));
 }
@@ -179,7 +179,7 @@ quorum_status count(const std::string& name, votes all) {
   if (got >= needed) {
     show_winner(winner, all, status);
   } else if (got + all.size() - answered(all) >= needed) {
-    status.what = quorum_status::state::unknown;
+    status.state = quorum_state::unknown;
   }
   for (auto& one : all) status.members.push_back(std::move(one.shown));
   return status;

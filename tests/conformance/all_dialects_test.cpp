@@ -13,7 +13,7 @@ class AllDialects : public mutex_test {
   std::map<std::string, std::string> found(std::string_view pattern = "*") {
     std::map<std::string, std::string> all;
     for (const auto& lock : inspector{redis()}.list_all_dialects(pattern).locks) {
-      EXPECT_EQ(lock.what, lock_status::state::held);
+      EXPECT_EQ(lock.state, lock_state::held);
       EXPECT_TRUE(all.emplace(lock.name, lock.dialect).second) << lock.name;
     }
     return all;

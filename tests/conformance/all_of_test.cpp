@@ -23,7 +23,7 @@ class AllOf : public mutex_test {
   void expect_free(const std::vector<std::string>& names) {
     for (const auto& name : names) {
       EXPECT_TRUE(eventually([&] {
-        return inspector{redis()}.status(name).what == lock_status::state::free;
+        return inspector{redis()}.status(name).state == lock_state::free;
       })) << name;
       EXPECT_TRUE(waits(name, 0)) << name;
     }
@@ -197,8 +197,8 @@ TEST_P(AllOf, BeginsAgainWhenAPartIsLostWhileItWaits) {
       EXPECT_TRUE(held.held());
     }};
     EXPECT_TRUE(waits("b", 1));
-    EXPECT_TRUE(eventually(
-        [&] { return inspector{redis()}.status("a").what == lock_status::state::free; }));
+    EXPECT_TRUE(
+        eventually([&] { return inspector{redis()}.status("a").state == lock_state::free; }));
     EXPECT_TRUE(theirs.release());
     waiter.join();
     expect_free({"a", "b"});

@@ -20,7 +20,6 @@ namespace {
 using namespace std::string_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using state = lock_status::state;
 
 class Inspector : public mutex_test {
  protected:
@@ -59,7 +58,7 @@ std::int64_t seconds_of(Time time) {
 TEST_P(Inspector, FreeLockIsFree) {
   const auto found = look().status("a");
   EXPECT_EQ(found.name, "a");
-  EXPECT_EQ(found.what, state::free);
+  EXPECT_EQ(found.state, lock_state::free);
   EXPECT_FALSE(found.token);
   EXPECT_FALSE(found.remaining);
   EXPECT_FALSE(found.since);
@@ -75,7 +74,7 @@ TEST_P(Inspector, HeldLockTellsItsHolder) {
   const auto before = server_seconds();
   const auto held = billing.mutex("a", {.lease = 60s}).acquire();
   const auto found = look().status("a");
-  EXPECT_EQ(found.what, state::held);
+  EXPECT_EQ(found.state, lock_state::held);
   EXPECT_EQ(found.token, held.token());
   EXPECT_EQ(found.owner.pid, ::getpid());
   EXPECT_EQ(found.owner.program, "billing");
@@ -109,7 +108,7 @@ TEST_P(Inspector, TheHolderOfALongLeaseIsKnownToItsEnd) {
 TEST_P(Inspector, LockWithoutTokenIsHeldToo) {
   const auto held = redis().mutex("a", {.fencing = fencing::off}).acquire();
   const auto found = look().status("a");
-  EXPECT_EQ(found.what, state::held);
+  EXPECT_EQ(found.state, lock_state::held);
   EXPECT_FALSE(found.token);
   EXPECT_FALSE(found.since);
   EXPECT_EQ(found.owner.pid, ::getpid());
@@ -120,7 +119,7 @@ TEST_P(Inspector, ForeignKeyIsToldAndCannotBeBroken) {
   server().command({"RPUSH", "hf:{list}", "something else"});
   for (const auto& name : {"text"s, "list"s}) {
     const auto found = look().status(name);
-    EXPECT_EQ(found.what, state::foreign) << name;
+    EXPECT_EQ(found.state, lock_state::foreign) << name;
     EXPECT_FALSE(found.detail.empty());
     const auto why = thrown_by([&] { look().break_lock(name, "a test"); });
     EXPECT_EQ(why.reason(), errc::foreign_key) << why.what();
@@ -134,22 +133,22 @@ TEST_P(Inspector, ForeignKeyIsToldAndCannotBeBroken) {
 
 TEST_P(Inspector, LatchesAndBarriersAreShutAndListed) {
   const auto latch = redis().latch("ready");
-  EXPECT_EQ(look().status("ready").what, state::free);
+  EXPECT_EQ(look().status("ready").state, lock_state::free);
   ASSERT_TRUE(latch.try_set(3));
   const auto shut = look().status("ready");
-  EXPECT_EQ(shut.what, state::shut);
-  EXPECT_EQ(shut.of, lock_status::kind::latch);
+  EXPECT_EQ(shut.state, lock_state::shut);
+  EXPECT_EQ(shut.kind, lock_kind::latch);
   EXPECT_EQ(shut.count, 3U);
   EXPECT_EQ(shut.waiting, 0U);
   // Counted down by somebody who tells nobody: the queue alone says what it is.
   server().command({"ZADD", "hf:{left}:w", "1", std::string(32, '0') + "-1:l1000:-0"});
-  EXPECT_EQ(look().status("left").of, lock_status::kind::latch);
+  EXPECT_EQ(look().status("left").kind, lock_kind::latch);
 
   std::jthread party{[&] { redis().barrier("round", 2).arrive_and_wait(); }};
   ASSERT_TRUE(waits("round", 1));
   const auto round = look().status("round");
-  EXPECT_EQ(round.what, state::shut);
-  EXPECT_EQ(round.of, lock_status::kind::barrier);
+  EXPECT_EQ(round.state, lock_state::shut);
+  EXPECT_EQ(round.kind, lock_kind::barrier);
   EXPECT_EQ(round.count, 2U);
   ASSERT_EQ(round.queue.size(), 1U);
   EXPECT_EQ(round.queue[0].who.pid, ::getpid());
@@ -158,8 +157,8 @@ TEST_P(Inspector, LatchesAndBarriersAreShutAndListed) {
 
   redis().barrier("round", 2).arrive_and_wait();
   latch.count_down(3);
-  EXPECT_EQ(look().status("ready").what, state::free);
-  EXPECT_EQ(look().status("round").what, state::free);
+  EXPECT_EQ(look().status("ready").state, lock_state::free);
+  EXPECT_EQ(look().status("round").state, lock_state::free);
 }
 
 TEST_P(Inspector, BadNamesAreRefused) {
@@ -187,7 +186,7 @@ TEST_P(Inspector, ListsAreSortedAndMatchPatterns) {
   const auto listing = look().list();
   EXPECT_TRUE(listing.complete);
   for (const auto& lock : listing.locks) {
-    EXPECT_EQ(lock.what, state::held);
+    EXPECT_EQ(lock.state, lock_state::held);
     EXPECT_EQ(lock.owner.pid, ::getpid());
   }
 }
@@ -253,7 +252,7 @@ TEST_P(Inspector, ListsAmongManyKeysAreReadFromTheIndex) {
   EXPECT_FALSE(look().list("*").indexed);
   // What is free now is not shown, though the index names it.
   all.erase(all.begin() + 1, all.end());
-  EXPECT_TRUE(eventually([&] { return look().status("x299").what == state::free; }));
+  EXPECT_TRUE(eventually([&] { return look().status("x299").state == lock_state::free; }));
   EXPECT_THAT(names(listed("*")), ElementsAre("ready", "x0", "{shared}"));
 }
 
@@ -326,10 +325,10 @@ TEST_P(Inspector, BreakingTellsWhoHadItAndIsRecorded) {
   const auto held = redis().mutex("a").acquire();
   const auto broken = inspector{another_client()}.break_lock("a", "it hangs\r\n\xff");
   EXPECT_EQ(broken.name, "a");
-  EXPECT_EQ(broken.what, state::held);
+  EXPECT_EQ(broken.state, lock_state::held);
   EXPECT_EQ(broken.token, held.token());
   EXPECT_EQ(broken.owner.pid, ::getpid());
-  EXPECT_EQ(look().status("a").what, state::free);
+  EXPECT_EQ(look().status("a").state, lock_state::free);
   const auto next = another_client().mutex("a").acquire();
   EXPECT_GT(next.token(), held.token());
 
@@ -345,10 +344,10 @@ TEST_P(Inspector, BreakingTellsWhoHadItAndIsRecorded) {
 TEST_P(Inspector, BreakingALockWithoutATokenIsRecordedToo) {
   const auto held = redis().mutex("a", {.fencing = fencing::off}).acquire();
   const auto broken = look().break_lock("a", "a test");
-  EXPECT_EQ(broken.what, state::held);
+  EXPECT_EQ(broken.state, lock_state::held);
   EXPECT_FALSE(broken.token);
   EXPECT_EQ(broken.detail, "");
-  EXPECT_EQ(look().status("a").what, state::free);
+  EXPECT_EQ(look().status("a").state, lock_state::free);
   const auto entries = server().command({"XRANGE", "hf:audit", "-", "+"}).items;
   ASSERT_EQ(entries.size(), 1U);
   const auto& fields = entries[0].items.at(1).items;
@@ -358,7 +357,7 @@ TEST_P(Inspector, BreakingALockWithoutATokenIsRecordedToo) {
 }
 
 TEST_P(Inspector, BreakingWhatIsFreeChangesNothing) {
-  EXPECT_EQ(look().break_lock("a", "a test").what, state::free);
+  EXPECT_EQ(look().break_lock("a", "a test").state, lock_state::free);
   EXPECT_EQ(keys_left(), std::set<std::string>{});
 }
 
@@ -378,8 +377,8 @@ TEST_P(Inspector, ReadersAreAllShownAndBrokenTogether) {
   const auto one = lock.shared().acquire();
   const auto two = another_client().rw("a").shared().acquire();
   const auto found = look().status("a");
-  EXPECT_EQ(found.what, state::held);
-  EXPECT_EQ(found.of, lock_status::kind::mode_lock);
+  EXPECT_EQ(found.state, lock_state::held);
+  EXPECT_EQ(found.kind, lock_kind::mode_lock);
   EXPECT_EQ(found.holding, 2U);
   ASSERT_EQ(found.holders.size(), 2U);
   EXPECT_EQ(found.token, one.token());
@@ -393,7 +392,7 @@ TEST_P(Inspector, ReadersAreAllShownAndBrokenTogether) {
   EXPECT_THAT(names(look().list()), ElementsAre("a"));
   EXPECT_EQ(look().break_lock("a", "a test").holders.size(), 2U);
   EXPECT_EQ(server().command({"XLEN", "hf:audit"}).number, 2);
-  EXPECT_EQ(look().status("a").what, state::free);
+  EXPECT_EQ(look().status("a").state, lock_state::free);
   EXPECT_GT(lock.exclusive().acquire().token(), two.token());
 }
 
@@ -405,7 +404,7 @@ TEST_P(Inspector, SemaphoreTellsItsPermitsAndWhatIsWanted) {
       [&] { (void)another_client().semaphore("a").permits(2).acquire({.timeout = generous}); }};
   EXPECT_TRUE(waits("a", 1));
   const auto found = look().status("a");
-  EXPECT_EQ(found.of, lock_status::kind::semaphore);
+  EXPECT_EQ(found.kind, lock_kind::semaphore);
   EXPECT_EQ(found.permits_in_use, 3U);
   EXPECT_EQ(found.permits, 4U);
   EXPECT_EQ(found.holders.at(0).has.permits, 3U);

@@ -11,8 +11,6 @@
 namespace holdfast::conformance {
 namespace {
 
-using state = quorum_status::state;
-
 class QuorumInspector : public support::server_test {
  protected:
   void SetUp() override {
@@ -47,22 +45,22 @@ HOLDFAST_ON_EACH_SERVER(QuorumInspector);
 
 TEST_P(QuorumInspector, WhatIsFreeIsFree) {
   const auto seen = look().status("leader");
-  EXPECT_EQ(seen.what, state::free);
+  EXPECT_EQ(seen.state, quorum_state::free);
   EXPECT_EQ(seen.name, "leader");
   ASSERT_EQ(seen.members.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(seen.members[i].member, client(server(i).url()).url());
-    EXPECT_EQ(seen.members[i].lock.what, lock_status::state::free);
+    EXPECT_EQ(seen.members[i].lock.state, lock_state::free);
     EXPECT_EQ(seen.members[i].unavailable, "");
   }
-  EXPECT_EQ(look().break_lock("leader", "a test").what, state::free);
+  EXPECT_EQ(look().break_lock("leader", "a test").state, quorum_state::free);
 }
 
 TEST_P(QuorumInspector, WhatIsHeldTellsItsHolderAndTheVotes) {
   const auto held = nodes().mutex("leader", {.lease = 3s}).acquire();
   ASSERT_TRUE(is_settled(held.token()));
   const auto seen = look().status("leader");
-  EXPECT_EQ(seen.what, state::held);
+  EXPECT_EQ(seen.state, quorum_state::held);
   EXPECT_EQ(seen.owner.pid, ::getpid());
   EXPECT_EQ(seen.token, held.token());
   EXPECT_EQ(seen.votes, 3U);
@@ -78,13 +76,13 @@ TEST_P(QuorumInspector, WhatIsHeldTellsItsHolderAndTheVotes) {
 TEST_P(QuorumInspector, VotesOfAMinorityHoldNothing) {
   server(1).command({"SET", "hf:q:{leader}", "1:77:somebody", "PX", "60000"});
   auto seen = look().status("leader");
-  EXPECT_EQ(seen.what, state::free);
+  EXPECT_EQ(seen.state, quorum_state::free);
   EXPECT_EQ(seen.votes, 0U);
-  EXPECT_EQ(seen.members[1].lock.what, lock_status::state::held);
+  EXPECT_EQ(seen.members[1].lock.state, lock_state::held);
   server(2).command({"SET", "hf:q:{leader}", "1:78:another", "PX", "60000"});
-  EXPECT_EQ(look().status("leader").what, state::free);
+  EXPECT_EQ(look().status("leader").state, quorum_state::free);
   server(0).kill9();
-  EXPECT_EQ(look().status("leader").what, state::unknown);
+  EXPECT_EQ(look().status("leader").state, quorum_state::unknown);
 }
 
 TEST_P(QuorumInspector, MissingMembersAreToldUntilNobodyAnswers) {
@@ -92,16 +90,16 @@ TEST_P(QuorumInspector, MissingMembersAreToldUntilNobodyAnswers) {
   ASSERT_TRUE(is_settled(held.token()));
   server(2).kill9();
   auto seen = look().status("leader");
-  EXPECT_EQ(seen.what, state::held);
+  EXPECT_EQ(seen.state, quorum_state::held);
   EXPECT_EQ(seen.votes, 2U);
   EXPECT_NE(seen.members[2].unavailable, "");
   server(1).kill9();
   seen = look().status("leader");
-  EXPECT_EQ(seen.what, state::unknown);
-  EXPECT_EQ(seen.members[0].lock.what, lock_status::state::held);
+  EXPECT_EQ(seen.state, quorum_state::unknown);
+  EXPECT_EQ(seen.members[0].lock.state, lock_state::held);
   const auto why = thrown_by([&] { look().break_lock("leader", "a test"); });
   EXPECT_EQ(why.reason(), errc::unavailable);
-  EXPECT_EQ(look().status("leader").members[0].lock.what, lock_status::state::held);
+  EXPECT_EQ(look().status("leader").members[0].lock.state, lock_state::held);
   server(0).kill9();
   EXPECT_EQ(thrown_by([&] { (void)look().status("leader"); }).reason(), errc::unavailable);
 }
@@ -111,7 +109,7 @@ TEST_P(QuorumInspector, BrokenLockIsLostAndGoesToAnother) {
   const auto held = here.mutex("leader", {.lease = 1s}).acquire();
   ASSERT_TRUE(is_settled(held.token()));
   const auto broken = look().break_lock("leader", "a test");
-  EXPECT_EQ(broken.what, state::held);
+  EXPECT_EQ(broken.state, quorum_state::held);
   EXPECT_EQ(broken.votes, 3U);
   EXPECT_EQ(broken.owner.pid, ::getpid());
   EXPECT_EQ(broken.token, held.token());
@@ -135,9 +133,8 @@ TEST_P(QuorumInspector, MemberThatStaysOutSaysSo) {
 
 TEST_P(QuorumInspector, WhatIsNoVoteIsLeftAlone) {
   server(0).command({"SET", "hf:q:{leader}", "theirs"});
-  EXPECT_EQ(look().status("leader").members[0].lock.what, lock_status::state::foreign);
-  EXPECT_EQ(look().break_lock("leader", "a test").members[0].lock.what,
-            lock_status::state::foreign);
+  EXPECT_EQ(look().status("leader").members[0].lock.state, lock_state::foreign);
+  EXPECT_EQ(look().break_lock("leader", "a test").members[0].lock.state, lock_state::foreign);
   EXPECT_EQ(server(0).command({"GET", "hf:q:{leader}"}).text, "theirs");
 }
 

@@ -176,7 +176,7 @@ TEST_P(RedissonLatch, IsNotShown) {
   ASSERT_TRUE(here().try_set(1));
   const inspector look{redis()};
   const auto shown = look.status("start", dialect::redisson());
-  EXPECT_EQ(shown.what, lock_status::state::foreign);
+  EXPECT_EQ(shown.state, lock_state::foreign);
   EXPECT_EQ(shown.detail, "a key of a type that no such lock has");
   EXPECT_TRUE(look.list_all_dialects().locks.empty());
 }

@@ -182,8 +182,8 @@ TEST_P(RedissonReadWrite, IsShownWithAllItsHolders) {
   const auto mine = orders().shared().acquire();
   const inspector look{redis()};
   auto status = look.status("orders", dialect::redisson());
-  EXPECT_EQ(status.what, lock_status::state::held);
-  EXPECT_EQ(status.of, lock_status::kind::mode_lock);
+  EXPECT_EQ(status.state, lock_state::held);
+  EXPECT_EQ(status.kind, lock_kind::mode_lock);
   EXPECT_EQ(status.holding, 2U);
   ASSERT_EQ(status.holders.size(), 2U);
   std::size_t ours = 0;

@@ -157,8 +157,8 @@ TEST_P(RedissonSemaphore, OfWhichOnlyTheExpirableKnowsHowManyThereAre) {
     all.set_permits(0);
     EXPECT_EQ(free(), "-2");
     const auto status = inspector{redis()}.status("seats", how.how);
-    EXPECT_EQ(status.what, lock_status::state::held);
-    EXPECT_EQ(status.of, lock_status::kind::semaphore);
+    EXPECT_EQ(status.state, lock_state::held);
+    EXPECT_EQ(status.kind, lock_kind::semaphore);
     EXPECT_EQ(status.permits_in_use, 2U);
     EXPECT_EQ(status.dialect, "redisson");
   });

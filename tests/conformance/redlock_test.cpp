@@ -68,7 +68,7 @@ TEST_P(Redlock, IsTheSameTextAtEachServerWithoutAToken) {
       values.insert(server(i).command({"GET", "orders"}).text);
       EXPECT_LE(server(i).command({"PTTL", "orders"}).number, 8'000);
       const auto shown = inspector{client{server(i).url()}}.status("orders", how);
-      EXPECT_EQ(shown.what, lock_status::state::held);
+      EXPECT_EQ(shown.state, lock_state::held);
     }
     EXPECT_EQ(values.size(), 1U);
     held.release().value();

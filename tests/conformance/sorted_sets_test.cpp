@@ -97,7 +97,7 @@ TEST_P(SortedSets, OfPermitsAreSharedWithTheLibrary) {
   EXPECT_GT(held.remaining(), 25s) << "the lease is their timeout";
   expect_reason(seats.try_acquire(), errc::busy);
   const auto status = inspector{redis()}.status("seats", permits);
-  EXPECT_EQ(status.of, lock_status::kind::semaphore);
+  EXPECT_EQ(status.kind, lock_kind::semaphore);
   EXPECT_EQ(status.permits_in_use, 3U);
   server().command({"ZREM", "semaphore:seats", "theirs_0", "theirs_1"});
   EXPECT_TRUE(seats.permits(2).try_acquire({.timeout = generous}));
@@ -130,9 +130,9 @@ TEST_P(SortedSets, OfPermitsAreNoMutexAndNobodySetsHowMany) {
 // The name alone is nobody's key.
 TEST_P(SortedSets, OfPermitsAreFreeWhateverStandsAtTheirName) {
   server().command({"SET", "seats", "something"});
-  EXPECT_EQ(inspector{redis()}.status("seats", permits).what, lock_status::state::free);
+  EXPECT_EQ(inspector{redis()}.status("seats", permits).state, lock_state::free);
   server().command({"SET", "semaphore:seats", "something"});
-  EXPECT_EQ(inspector{redis()}.status("seats", permits).what, lock_status::state::foreign);
+  EXPECT_EQ(inspector{redis()}.status("seats", permits).state, lock_state::foreign);
 }
 
 }  // namespace

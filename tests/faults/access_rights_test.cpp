@@ -156,14 +156,14 @@ TEST_P(AccessRights, OfAnOperatorSufficeToLookAndToBreak) {
   const client redis{here.server().url(), workplace::as_worker()};
   const auto held = redis.mutex("a").acquire();
   const inspector look{redis};
-  EXPECT_EQ(look.status("a").what, lock_status::state::held);
+  EXPECT_EQ(look.status("a").state, lock_state::held);
   EXPECT_EQ(look.list("a*").locks.size(), 1U);
-  EXPECT_EQ(look.break_lock("a", "a test").what, lock_status::state::held);
+  EXPECT_EQ(look.break_lock("a", "a test").state, lock_state::held);
   here.server().command({"SET", "hf:q:{a}", "1:77:somebody", "PX", "60000"});
   const quorum_inspector at_the_member{{redis}};
-  EXPECT_EQ(at_the_member.status("a").what, quorum_status::state::held);
+  EXPECT_EQ(at_the_member.status("a").state, quorum_state::held);
   const auto broken = at_the_member.break_lock("a", "a test");
-  EXPECT_EQ(broken.what, quorum_status::state::held);
+  EXPECT_EQ(broken.state, quorum_state::held);
   EXPECT_EQ(broken.members.front().lock.detail, "");
   for (const auto& found : look.diagnose()) {
     EXPECT_NE(found.level, finding::severity::problem) << found.check << ": " << found.detail;

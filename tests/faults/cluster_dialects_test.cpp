@@ -61,7 +61,7 @@ TEST_P(DialectsOnCluster, AreWhereTheirKeysAre) {
     const auto& node = servers().node(servers().master_of(hash_slot(one)));
     EXPECT_EQ(node.command({"HLEN", one}).number, 1) << one;
     EXPECT_EQ(other.mutex(one, {}, redisson).try_acquire().error().reason(), errc::busy);
-    EXPECT_EQ(look.status(one, dialect::redisson()).what, lock_status::state::held);
+    EXPECT_EQ(look.status(one, dialect::redisson()).state, lock_state::held);
     EXPECT_TRUE(held.back().extend(std::chrono::seconds{60}));
   }
   EXPECT_EQ(look.list_all_dialects().locks.size(), held.size());

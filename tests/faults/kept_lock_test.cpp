@@ -115,7 +115,7 @@ TEST_P(KeptLock, ReleaseOfWhatWasBrokenIsASuccessUntilARenewalTells) {
   const auto kept = redis.mutex("a", {.lease = 3s, .retain = 1h});
   auto held = kept.acquire();
   const auto before = held.token();
-  EXPECT_EQ(inspector{other}.break_lock("a", "tried").what, lock_status::state::held);
+  EXPECT_EQ(inspector{other}.break_lock("a", "tried").state, lock_state::held);
   EXPECT_TRUE(held.release());
   const auto next = other.mutex("a").try_acquire();
   ASSERT_TRUE(next) << why_not(next);

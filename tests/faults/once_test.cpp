@@ -268,7 +268,7 @@ TEST_P(Once, AServerWhoseClockJumpsForwardIsAskedAgain) {
   redis.semaphore("seats").set_permits(4);
   EXPECT_EQ(jumping.command({"GET", "hf:{seats}:n"}).text, "4");
   clock.set(120s);
-  EXPECT_EQ(inspector{redis}.break_lock("a", "a test").what, lock_status::state::free);
+  EXPECT_EQ(inspector{redis}.break_lock("a", "a test").state, lock_state::free);
 }
 
 }  // namespace

@@ -126,8 +126,8 @@ class barrier_round {
     std::erase_if(waiting_, [](const wait_call& one) { return !one.expected.empty(); });
     const auto seen = run_.on().looks().status(name_);
     const bool shut = !waiting_.empty();
-    if ((seen.what == lock_status::state::shut) != shut) return "status: another state";
-    if (shut && (seen.count != parties_ || seen.of != lock_status::kind::barrier)) {
+    if ((seen.state == lock_state::shut) != shut) return "status: another state";
+    if (shut && (seen.count != parties_ || seen.kind != lock_kind::barrier)) {
       return "status: " + std::to_string(seen.count) + " parties";
     }
     if (seen.waiting != waiting_.size()) {

@@ -164,7 +164,7 @@ void play_crowd(run& choices) {
   choices.expect(support::eventually(
                      [&] {
                        const auto seen = choices.on().looks().status(name);
-                       return seen.what == lock_status::state::free && seen.waiting == 0;
+                       return seen.state == lock_state::free && seen.waiting == 0;
                      },
                      milliseconds{10'000}),
                  promises::gone, "not free when all have gone");

@@ -31,7 +31,7 @@ class held_kind {
   virtual ~held_kind() = default;
 
   virtual std::string family() const = 0;
-  virtual lock_status::kind shown() const = 0;
+  virtual lock_kind shown() const = 0;
   virtual want any(run& choices) = 0;
   virtual bool admits(const std::vector<want>& held, const want& asked) const = 0;
   virtual lock to_hold(const client& by, const std::string& name, const want& asked,

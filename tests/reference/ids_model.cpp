@@ -96,7 +96,7 @@ void play_snowflake(run& choices) {
       live.erase(live.begin());
       const auto lock = name + ":machine:" + std::to_string(number);
       choices.expect(support::eventually([&] {
-                       return choices.on().looks().status(lock).what == lock_status::state::free;
+                       return choices.on().looks().status(lock).state == lock_state::free;
                      }),
                      machines, "the number of a generator that is gone is not free");
       choices.did("a generator ends");

@@ -131,9 +131,9 @@ class latch_round {
     }
     std::erase_if(waiting_, [](const wait_call& one) { return !one.expected.empty(); });
     const auto seen = run_.on().looks().status(name_);
-    const auto state = left_ > 0 ? lock_status::state::shut : lock_status::state::free;
-    if (seen.what != state) return "status: another state";
-    if (left_ > 0 && (seen.count != left_ || seen.of != lock_status::kind::latch)) {
+    const auto state = left_ > 0 ? lock_state::shut : lock_state::free;
+    if (seen.state != state) return "status: another state";
+    if (left_ > 0 && (seen.count != left_ || seen.kind != lock_kind::latch)) {
       return "status: count " + std::to_string(seen.count);
     }
     if (seen.waiting != waiting_.size()) {

@@ -17,7 +17,7 @@ namespace {
 class mode_lock_rules final : public held_kind {
  public:
   std::string family() const override { return "read-write"; }  // the same lock
-  lock_status::kind shown() const override { return lock_status::kind::mode_lock; }
+  lock_kind shown() const override { return lock_kind::mode_lock; }
   want any(run& choices) override { return {mode{choices.below(6)}, 0}; }
   bool admits(const std::vector<want>& held, const want& asked) const override {
     return all_go_together(held, asked);

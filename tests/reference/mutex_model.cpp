@@ -22,7 +22,7 @@ namespace {
 class mutex_rules : public held_kind {
  public:
   std::string family() const override { return "mutex"; }
-  lock_status::kind shown() const override { return lock_status::kind::mutex; }
+  lock_kind shown() const override { return lock_kind::mutex; }
   want any(run&) override { return {mode::ex, 0}; }
   bool admits(const std::vector<want>& held, const want&) const override { return held.empty(); }
   lock to_hold(const client& by, const std::string& name, const want&,

@@ -193,7 +193,7 @@ class pair_round {
     refuse_gates();
     const auto after = run_.on().looks().status(name_);
     run_.expect(has->look().held() && after.token == before.token &&
-                    after.waiting == before.waiting && after.of == before.of,
+                    after.waiting == before.waiting && after.kind == before.kind,
                 untouched, "what was refused has changed something");
     sees_.check();
     has->drop();
@@ -230,9 +230,8 @@ class pair_round {
       one.begin([here = run_.of(0).barrier(name_, 2)](const std::stop_token& stop) {
         return outcome_of(here.try_arrive_and_wait({.timeout = milliseconds{20'000}}, stop));
       });
-      run_.expect(support::eventually([&] {
-                    return run_.on().looks().status(name_).what == lock_status::state::shut;
-                  }),
+      run_.expect(support::eventually(
+                      [&] { return run_.on().looks().status(name_).state == lock_state::shut; }),
                   promises::shown, "a barrier where somebody waits is not shown");
     }
     run_.did(is_latch ? "a latch is set" : "a party waits at a barrier");

@@ -21,7 +21,7 @@ namespace {
 class read_write_rules final : public held_kind {
  public:
   std::string family() const override { return "read-write"; }
-  lock_status::kind shown() const override { return lock_status::kind::mode_lock; }
+  lock_kind shown() const override { return lock_kind::mode_lock; }
 
   want any(run& choices) override {
     static const std::vector<mode> modes{mode::pr, mode::pr, mode::pr, mode::ex, mode::u, mode::u};

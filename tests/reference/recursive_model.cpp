@@ -126,9 +126,8 @@ class recursive_round {
       run_.expect(!each->look().held(), one_hold, "one lease of the hold is left");
     }
     leases_.clear();
-    run_.expect(support::eventually([&] {
-                  return run_.on().looks().status(name_).what == lock_status::state::free;
-                }),
+    run_.expect(support::eventually(
+                    [&] { return run_.on().looks().status(name_).state == lock_state::free; }),
                 promises::gone, "still held at the server");
   }
 

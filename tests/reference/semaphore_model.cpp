@@ -20,7 +20,7 @@ class semaphore_rules final : public held_kind {
   explicit semaphore_rules(std::uint32_t permits) : own_(permits), now_(permits) {}
 
   std::string family() const override { return "semaphore"; }
-  lock_status::kind shown() const override { return lock_status::kind::semaphore; }
+  lock_kind shown() const override { return lock_kind::semaphore; }
   want any(run& choices) override {
     return {mode::ex, static_cast<std::uint32_t>(choices.between(1, std::max(1U, now_)))};
   }

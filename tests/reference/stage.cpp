@@ -252,12 +252,11 @@ std::string stage::differs_from_server() {
 std::string stage::differs(const lock_status& seen, monotonic_time before, monotonic_time after) {
   const bool kept = holders_.empty() && keeper_;
   if (holders_.empty()) {
-    if (!kept && seen.what != lock_status::state::free)
-      return "status: it is not free: " + seen.detail;
+    if (!kept && seen.state != lock_state::free) return "status: it is not free: " + seen.detail;
     return differs_in_queue(seen);
   }
-  if (seen.what != lock_status::state::held) return "status: nobody holds it";
-  if (seen.of != kind_.shown()) return "status: it is of another kind";
+  if (seen.state != lock_state::held) return "status: nobody holds it";
+  if (seen.kind != kind_.shown()) return "status: it is of another kind";
   if (seen.holding != holders_.size() || seen.holders.size() != holders_.size()) {
     return "status: " + std::to_string(seen.holding) +
            " hold it, and should: " + std::to_string(holders_.size());
@@ -268,7 +267,7 @@ std::string stage::differs(const lock_status& seen, monotonic_time before, monot
     const auto token = one.at->token();
     const auto shown = std::ranges::find_if(seen.holders, [&](const lock_holding& each) {
       const bool same =
-          kind_.shown() == lock_status::kind::mutex || shown_share(each.has) == text_of(one.has);
+          kind_.shown() == lock_kind::mutex || shown_share(each.has) == text_of(one.has);
       // docs/kinds.md: "If a client had to wait for a mutex without tokens, the queue grants it and
       // numbers the grant. `status` shows that number". Nor does one say what is shown where a kept
       // lock was taken again without the server.
@@ -301,7 +300,7 @@ std::string stage::differs_in_queue(const lock_status& seen) const {
   for (const bool changes : {true, false}) {
     for (const auto& one : waiters_) {
       if (one.granted == 0 && one.changes.has_value() == changes) {
-        expected.push_back(kind_.shown() == lock_status::kind::mutex ? "" : text_of(one.asked));
+        expected.push_back(kind_.shown() == lock_kind::mutex ? "" : text_of(one.asked));
       }
     }
   }

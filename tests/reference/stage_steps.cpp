@@ -431,7 +431,7 @@ void stage::break_it() {
   observer_.excuse(name_);
   const auto seen = run_.on().looks().break_lock(name_, "the reference says so");
   run_.did("break_lock");
-  run_.expect(!all_certain() || seen.what == lock_status::state::held, promises::broken,
+  run_.expect(!all_certain() || seen.state == lock_state::held, promises::broken,
               "broke what nobody had");
   for (const auto& one : holders_) {
     one.at->ends();

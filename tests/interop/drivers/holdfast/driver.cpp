@@ -175,7 +175,7 @@ class driver {
     if (called_ == "redisson_multi") return "unknown";
     const auto votes = std::ranges::count_if(servers_, [&](const holdfast::client& each) {
       const auto status = holdfast::inspector{each}.status(name, dialect_);
-      return status.what == holdfast::lock_status::state::held;
+      return status.state == holdfast::lock_state::held;
     });
     return static_cast<std::size_t>(votes) > servers_.size() / 2 ? "yes" : "no";
   }

@@ -9,6 +9,9 @@
 /// The completion handler is posted to its associated executor, never run by the initiating
 /// function. Until then the executor has outstanding work, so `io_context::run()` goes on. The
 /// execution context must live as long.
+///
+/// A bridge to another asynchronous world is written in the same way: a coroutine awaits one of the
+/// verbs, and hands on what came of it. Nothing here needs more than what `lock` and `lease` offer.
 #pragma once
 
 #include <stop_token>
@@ -67,16 +70,21 @@ void asio_post(Handler&& handler, Outcome&& outcome) {
   });
 }
 
+enum class asio_verb { acquire, try_acquire };
+
 // The frames of these coroutines are what an operation keeps on the heap until its handler runs.
 template <typename Handler>
 detached asio_acquire_then(Handler handler, lock target, acquire_options options,
-                           std::stop_token callers, acquire_operation::patience when_unset) {
+                           std::stop_token callers, asio_verb verb) {
   const auto work = boost::asio::make_work_guard(handler);
   const asio_stop stop{std::move(callers), handler};
   result<lease> outcome = errc::cancelled;
   try {
-    outcome = co_await try_acquire_awaitable{
-        acquire_operation{std::move(target), options, stop.token(), when_unset}};
+    if (verb == asio_verb::acquire) {
+      outcome = co_await target.async_acquire(options, stop.token());
+    } else {
+      outcome = co_await target.async_try_acquire(options, stop.token());
+    }
   } catch (const failure& refused) {
     outcome = refused;
   }
@@ -96,14 +104,13 @@ detached asio_release_then(Handler handler, lease held) {
 }
 
 template <typename Token>
-auto asio_acquire(lock target, acquire_options options, std::stop_token stop,
-                  acquire_operation::patience when_unset, Token& token) {
+auto asio_acquire(lock target, acquire_options options, std::stop_token stop, asio_verb verb,
+                  Token& token) {
   return boost::asio::async_initiate<Token, void(result<lease>)>(
-      [](auto handler, lock to_get, acquire_options how, std::stop_token until,
-         acquire_operation::patience patience) {
-        asio_acquire_then(std::move(handler), std::move(to_get), how, std::move(until), patience);
+      [](auto handler, lock to_get, acquire_options how, std::stop_token until, asio_verb by) {
+        asio_acquire_then(std::move(handler), std::move(to_get), how, std::move(until), by);
       },
-      token, std::move(target), options, std::move(stop), when_unset);
+      token, std::move(target), options, std::move(stop), verb);
 }
 
 }  // namespace detail
@@ -116,7 +123,7 @@ template <typename CompletionToken>
 auto asio_acquire(lock target, acquire_options options, CompletionToken&& token,
                   std::stop_token stop = {}) {
   return detail::asio_acquire(std::move(target), options, std::move(stop),
-                              acquire_operation::patience::waits, token);
+                              detail::asio_verb::acquire, token);
 }
 
 /// The same for `lock::try_acquire`: an unset timeout asks once.
@@ -125,7 +132,7 @@ template <typename CompletionToken>
 auto asio_try_acquire(lock target, acquire_options options, CompletionToken&& token,
                       std::stop_token stop = {}) {
   return detail::asio_acquire(std::move(target), options, std::move(stop),
-                              acquire_operation::patience::asks_once, token);
+                              detail::asio_verb::try_acquire, token);
 }
 
 /// Releases a lease as `lease::async_release` does. Completes with a `result<void>`.

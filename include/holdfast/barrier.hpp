@@ -9,7 +9,6 @@
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/result.hpp>
-#include <holdfast/wait_awaitable.hpp>
 
 namespace holdfast {
 
@@ -68,9 +67,9 @@ class barrier {
                                             std::stop_token stop = {}) const;
 
   /// The same two for coroutines, which `co_await` them. Nothing happens before that.
-  [[nodiscard]] wait_awaitable<std::uint64_t> async_arrive_and_wait(
-      acquire_options options = {}, std::stop_token stop = {}) const;
-  [[nodiscard]] wait_awaitable<result<std::uint64_t>> async_try_arrive_and_wait(
+  detail::acquire_awaitable<std::uint64_t> async_arrive_and_wait(acquire_options options = {},
+                                                                 std::stop_token stop = {}) const;
+  detail::acquire_awaitable<result<std::uint64_t>> async_try_arrive_and_wait(
       acquire_options options = {}, std::stop_token stop = {}) const;
 
  private:

@@ -34,4 +34,3 @@
 #include <holdfast/semaphore.hpp>
 #include <holdfast/task.hpp>
 #include <holdfast/version.hpp>
-#include <holdfast/wait_awaitable.hpp>

@@ -9,7 +9,6 @@
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/result.hpp>
-#include <holdfast/wait_awaitable.hpp>
 
 namespace holdfast {
 
@@ -63,10 +62,10 @@ class latch {
   result<void> try_wait(const acquire_options& options = {}, std::stop_token stop = {}) const;
 
   /// The same two for coroutines, which `co_await` them. Nothing happens before that.
-  [[nodiscard]] wait_awaitable<void> async_wait(acquire_options options = {},
-                                                std::stop_token stop = {}) const;
-  [[nodiscard]] wait_awaitable<result<void>> async_try_wait(acquire_options options = {},
-                                                            std::stop_token stop = {}) const;
+  detail::acquire_awaitable<void> async_wait(acquire_options options = {},
+                                             std::stop_token stop = {}) const;
+  detail::acquire_awaitable<result<void>> async_try_wait(acquire_options options = {},
+                                                         std::stop_token stop = {}) const;
 
  private:
   friend class client;

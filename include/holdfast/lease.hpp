@@ -3,13 +3,12 @@
 #pragma once
 
 #include <chrono>
-#include <coroutine>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
 
-#include <holdfast/detail/completion.hpp>
+#include <holdfast/detail/release_operation.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/lease_mode.hpp>
 #include <holdfast/result.hpp>
@@ -23,10 +22,9 @@ struct grant;
 }  // namespace runtime
 
 namespace detail {
+class acquire_operation;
 struct lock_access;
-}
-
-class release_awaitable;
+}  // namespace detail
 
 /// A held lock. The code that has this object holds the lock until the lease is released, lost or
 /// destroyed.
@@ -98,8 +96,10 @@ class [[nodiscard]] lease {
   result<void> release();
 
   /// The same for coroutines: `co_await held.async_release()` gives `result<void>`. What `release`
-  /// throws is thrown by awaiting it.
-  release_awaitable async_release();
+  /// throws is thrown by awaiting it. Nothing is released before it is awaited; until then the
+  /// lease must stay where it is. Once awaited, the awaitable must not be destroyed before the
+  /// coroutine is resumed, which takes at most about `response_timeout`.
+  detail::release_awaitable async_release();
 
   /// Makes the lease last at least `duration` from now; never shortens it. Waits for the answer at
   /// most `connect_timeout` and `response_timeout`.
@@ -121,8 +121,8 @@ class [[nodiscard]] lease {
 
  private:
   friend class lock;
-  friend class acquire_operation;
-  friend class release_awaitable;
+  friend class detail::acquire_operation;
+  friend class detail::release_operation;
   friend struct detail::lock_access;
   lease(std::shared_ptr<runtime::client_core> core, runtime::grant&& got) noexcept;
   void give_up() noexcept;
@@ -132,24 +132,6 @@ class [[nodiscard]] lease {
   std::shared_ptr<runtime::holding> holding_;  // null once moved away
   std::uint64_t token_ = 0;
   bool released_ = false;
-};
-
-/// What `lease::async_release()` returns; await it. Any coroutine type can await it. If it is not
-/// awaited, it releases when it is destroyed. Once awaited, it must not be destroyed before it has
-/// been resumed, which takes at most about `response_timeout`. Thread safety: used by one
-/// coroutine.
-class [[nodiscard("co_await it")]] release_awaitable final : private detail::resumption {
- public:
-  explicit release_awaitable(lease& held) noexcept;
-  ~release_awaitable();
-  [[nodiscard]] bool await_ready() const noexcept { return false; }
-  bool await_suspend(std::coroutine_handle<> coroutine);
-  result<void> await_resume();
-
- private:
-  std::shared_ptr<runtime::client_core> core_;
-  std::shared_ptr<runtime::holding> holding_;
-  bool begun_ = false;
 };
 
 }  // namespace holdfast

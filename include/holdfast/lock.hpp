@@ -3,13 +3,11 @@
 #pragma once
 
 #include <chrono>
-#include <coroutine>
 #include <memory>
 #include <stop_token>
 #include <string>
-#include <utility>
 
-#include <holdfast/detail/completion.hpp>
+#include <holdfast/detail/acquire_operation.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/result.hpp>
@@ -17,17 +15,13 @@
 namespace holdfast {
 
 namespace runtime {
-class acquisition;
-class executor;
+class client_core;
 class lock_source;
 }  // namespace runtime
 
 namespace detail {
 struct lock_access;  // what the library's own sources see of locks and leases
 }
-
-class acquire_awaitable;
-class try_acquire_awaitable;
 
 /// A named lock on a server: its kind, its name and its options. The object itself holds nothing:
 /// acquire it to get a `lease`.
@@ -37,8 +31,8 @@ class try_acquire_awaitable;
 /// - `acquire` waits. It throws a `failure` if it does not get the lock.
 /// - `try_acquire` asks once (or waits as long as told) and returns busy, timed out and cancelled
 ///   as values.
-/// - `async_acquire` and `async_try_acquire` do the same for a coroutine, which awaits them. They
-///   do not block the thread.
+/// - `async_acquire` and `async_try_acquire` do the same for a coroutine of any type, which awaits
+///   their result, once. They do not block the thread. Nothing happens before it is awaited.
 ///
 /// Defaults: if a call names no timeout, `acquire` and `async_acquire` wait for the client's
 /// `default_timeout`, the other two ask once. A request to `stop` ends the waiting of each verb
@@ -71,20 +65,19 @@ class lock {
   [[nodiscard]] result<lease> try_acquire(const acquire_options& options = {},
                                           std::stop_token stop = {}) const;
 
-  /// `co_await` it for a `lease`. It throws as `acquire` does. Nothing happens before it is
-  /// awaited.
-  [[nodiscard]] acquire_awaitable async_acquire(acquire_options options = {},
-                                                std::stop_token stop = {}) const;
+  /// `co_await` it for a `lease`. It throws as `acquire` does.
+  detail::acquire_awaitable<lease> async_acquire(acquire_options options = {},
+                                                 std::stop_token stop = {}) const;
 
-  /// `co_await` it for a `result<lease>`. Nothing happens before it is awaited.
-  [[nodiscard]] try_acquire_awaitable async_try_acquire(acquire_options options = {},
-                                                        std::stop_token stop = {}) const;
+  /// `co_await` it for a `result<lease>`.
+  detail::acquire_awaitable<result<lease>> async_try_acquire(acquire_options options = {},
+                                                             std::stop_token stop = {}) const;
 
   /// The name with which it was made.
   [[nodiscard]] const std::string& name() const noexcept;
 
  private:
-  friend class acquire_operation;
+  friend class detail::acquire_operation;
   friend struct detail::lock_access;
   [[nodiscard]] result<lease> wait_for_lease(std::stop_token stop,
                                              std::chrono::milliseconds timeout) const;
@@ -92,72 +85,6 @@ class lock {
 
   std::shared_ptr<runtime::client_core> core_;
   std::shared_ptr<runtime::lock_source> source_;
-};
-
-/// One running acquisition, for bridges to other asynchronous worlds (see `asio.hpp`).
-///
-/// `start()` begins it. The completion runs once; from then on `finish()` may be called. If the
-/// operation is destroyed before that, the completion does not run, and a lock that is granted
-/// after all is given back.
-///
-/// Thread safety: used by one thread at a time. The caller must not destroy it while the completion
-/// runs on another thread: cancel it through the stop token instead.
-class acquire_operation {
- public:
-  /// What an unset timeout means: the client's default, as in `acquire`, or to ask once.
-  enum class patience { waits, asks_once };
-
-  acquire_operation(lock target, acquire_options options, std::stop_token stop,
-                    patience when_unset);
-  ~acquire_operation();
-  acquire_operation(acquire_operation&&) noexcept;
-  acquire_operation& operator=(acquire_operation&&) = delete;
-
-  void start(detail::completion& when_done);
-  [[nodiscard]] result<lease> finish();
-
- private:
-  lock target_;
-  acquire_options options_;
-  std::stop_token stop_;
-  patience when_unset_;
-  std::unique_ptr<runtime::acquisition> running_;
-  detail::completion* when_done_ = nullptr;
-  runtime::executor* executor_ = nullptr;  // where that runs; null: the client's callback thread
-};
-
-/// What `lock::async_try_acquire` returns. Any coroutine type can await it, once. Thread safety:
-/// used by one coroutine.
-class [[nodiscard("co_await it, or nothing is locked")]] try_acquire_awaitable final
-    : private detail::resumption {
- public:
-  explicit try_acquire_awaitable(acquire_operation operation) : operation_(std::move(operation)) {}
-  [[nodiscard]] bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> coroutine) {
-    waiting = coroutine;
-    operation_.start(*this);
-  }
-  [[nodiscard]] result<lease> await_resume() { return operation_.finish(); }
-
- private:
-  acquire_operation operation_;
-};
-
-/// What `lock::async_acquire` returns. Any coroutine type can await it, once. Thread safety: used
-/// by one coroutine.
-class [[nodiscard("co_await it, or nothing is locked")]] acquire_awaitable final
-    : private detail::resumption {
- public:
-  explicit acquire_awaitable(acquire_operation operation) : operation_(std::move(operation)) {}
-  [[nodiscard]] bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> coroutine) {
-    waiting = coroutine;
-    operation_.start(*this);
-  }
-  [[nodiscard]] lease await_resume() { return operation_.finish().value(); }
-
- private:
-  acquire_operation operation_;
 };
 
 }  // namespace holdfast

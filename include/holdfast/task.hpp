@@ -220,8 +220,8 @@ inline gathered gather_one(task<> one, gathering& all) {
 ///
 /// The thread itself does the I/O of what it waits for. So this is the fast way to run many
 /// coroutines on one thread. An operation may have been started meanwhile that nobody waits for (a
-/// coroutine of another type, an `acquire_operation`). It must have ended or been destroyed when
-/// this returns, since it would be resumed here.
+/// coroutine of another type). It must have ended or been destroyed when this returns, since it
+/// would be resumed here.
 ///
 /// Thread safety: may be called from any thread but a client's callback thread. There it throws
 /// `failure{errc::would_deadlock}` before anything has run.

@@ -18,26 +18,26 @@ barrier client::barrier(std::string_view name, std::uint32_t parties) const {
 }
 
 std::uint64_t barrier::arrive_and_wait(const acquire_options& options, std::stop_token stop) const {
-  return detail::passed_as<std::uint64_t>(gate_.acquire(options, std::move(stop)));
+  return detail::outcome_as<std::uint64_t>(gate_.acquire(options, std::move(stop)));
 }
 
 result<std::uint64_t> barrier::try_arrive_and_wait(const acquire_options& options,
                                                    std::stop_token stop) const {
-  return detail::passed_as<result<std::uint64_t>>(gate_.try_acquire(options, std::move(stop)));
+  return detail::outcome_as<result<std::uint64_t>>(gate_.try_acquire(options, std::move(stop)));
 }
 
-wait_awaitable<std::uint64_t> barrier::async_arrive_and_wait(acquire_options options,
-                                                             std::stop_token stop) const {
-  using patience = acquire_operation::patience;
-  return wait_awaitable<std::uint64_t>{
-      acquire_operation{gate_, options, std::move(stop), patience::waits}};
-}
-
-wait_awaitable<result<std::uint64_t>> barrier::async_try_arrive_and_wait(
+detail::acquire_awaitable<std::uint64_t> barrier::async_arrive_and_wait(
     acquire_options options, std::stop_token stop) const {
-  using patience = acquire_operation::patience;
-  return wait_awaitable<result<std::uint64_t>>{
-      acquire_operation{gate_, options, std::move(stop), patience::asks_once}};
+  using patience = detail::acquire_operation::patience;
+  return detail::acquire_awaitable<std::uint64_t>{
+      detail::acquire_operation{gate_, options, std::move(stop), patience::waits}};
+}
+
+detail::acquire_awaitable<result<std::uint64_t>> barrier::async_try_arrive_and_wait(
+    acquire_options options, std::stop_token stop) const {
+  using patience = detail::acquire_operation::patience;
+  return detail::acquire_awaitable<result<std::uint64_t>>{
+      detail::acquire_operation{gate_, options, std::move(stop), patience::asks_once}};
 }
 
 }  // namespace holdfast

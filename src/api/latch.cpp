@@ -108,19 +108,21 @@ void latch::wait(const acquire_options& options, std::stop_token stop) const {
 }
 
 result<void> latch::try_wait(const acquire_options& options, std::stop_token stop) const {
-  return detail::passed_as<result<void>>(gate_.try_acquire(options, std::move(stop)));
+  return detail::outcome_as<result<void>>(gate_.try_acquire(options, std::move(stop)));
 }
 
-wait_awaitable<void> latch::async_wait(acquire_options options, std::stop_token stop) const {
-  using patience = acquire_operation::patience;
-  return wait_awaitable<void>{acquire_operation{gate_, options, std::move(stop), patience::waits}};
+detail::acquire_awaitable<void> latch::async_wait(acquire_options options,
+                                                  std::stop_token stop) const {
+  using patience = detail::acquire_operation::patience;
+  return detail::acquire_awaitable<void>{
+      detail::acquire_operation{gate_, options, std::move(stop), patience::waits}};
 }
 
-wait_awaitable<result<void>> latch::async_try_wait(acquire_options options,
-                                                   std::stop_token stop) const {
-  using patience = acquire_operation::patience;
-  return wait_awaitable<result<void>>{
-      acquire_operation{gate_, options, std::move(stop), patience::asks_once}};
+detail::acquire_awaitable<result<void>> latch::async_try_wait(acquire_options options,
+                                                              std::stop_token stop) const {
+  using patience = detail::acquire_operation::patience;
+  return detail::acquire_awaitable<result<void>>{
+      detail::acquire_operation{gate_, options, std::move(stop), patience::asks_once}};
 }
 
 }  // namespace holdfast

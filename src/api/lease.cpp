@@ -5,7 +5,6 @@
 #include "api/checks.hpp"
 #include "base/never_destroyed.hpp"
 #include "runtime/client_core.hpp"
-#include "runtime/executor.hpp"
 #include "runtime/holding.hpp"
 
 namespace holdfast {
@@ -73,41 +72,15 @@ result<void> lease::release() {
   return holding_->give_back_and_wait();
 }
 
-release_awaitable lease::async_release() { return release_awaitable{*this}; }
+detail::release_awaitable lease::async_release() {
+  return detail::release_awaitable{detail::release_operation{*this}};
+}
 
 result<void> lease::extend(std::chrono::milliseconds duration) {
   api::check_lease(duration, "the duration");
   if (!is_ours()) return errc::lost;
   core_->check_process();
   return holding_->extend(duration);
-}
-
-release_awaitable::release_awaitable(lease& held) noexcept
-    : core_(held.core_), holding_(held.is_ours() ? held.holding_ : nullptr) {
-  held.released_ = true;
-}
-
-release_awaitable::~release_awaitable() {
-  if (holding_ && !begun_ && core_->engine().is_in_its_process()) holding_->give_back({});
-}
-
-bool release_awaitable::await_suspend(std::coroutine_handle<> coroutine) {
-  waiting = coroutine;
-  if (!holding_) return false;
-  core_->check_process();
-  auto* const executor = runtime::executor::current();
-  if (executor != nullptr) executor->will_drive(core_);
-  begun_ = true;
-  // The coroutine may go on elsewhere, and end with the last handle of the client.
-  const auto core = core_;
-  const auto alive = holding_;
-  if (alive->give_back({.completion = this, .executor = executor})) return true;
-  holding_.reset();  // no answer is needed
-  return false;
-}
-
-result<void> release_awaitable::await_resume() {
-  return holding_ ? holding_->take_released() : result<void>{};
 }
 
 }  // namespace holdfast

@@ -60,48 +60,55 @@ result<lease> lock::try_acquire(const acquire_options& options, std::stop_token 
   return wait_for_lease(std::move(stop), options.timeout.value_or(milliseconds{0}));
 }
 
-acquire_awaitable lock::async_acquire(acquire_options options, std::stop_token stop) const {
-  return acquire_awaitable{
-      acquire_operation{*this, options, std::move(stop), acquire_operation::patience::waits}};
+detail::acquire_awaitable<lease> lock::async_acquire(acquire_options options,
+                                                     std::stop_token stop) const {
+  using operation = detail::acquire_operation;
+  return detail::acquire_awaitable<lease>{
+      operation{*this, options, std::move(stop), operation::patience::waits}};
 }
 
-try_acquire_awaitable lock::async_try_acquire(acquire_options options, std::stop_token stop) const {
-  return try_acquire_awaitable{
-      acquire_operation{*this, options, std::move(stop), acquire_operation::patience::asks_once}};
+detail::acquire_awaitable<result<lease>> lock::async_try_acquire(acquire_options options,
+                                                                 std::stop_token stop) const {
+  using operation = detail::acquire_operation;
+  return detail::acquire_awaitable<result<lease>>{
+      operation{*this, options, std::move(stop), operation::patience::asks_once}};
 }
 
-acquire_operation::acquire_operation(lock target, acquire_options options, std::stop_token stop,
-                                     patience when_unset)
-    : target_(std::move(target)),
+namespace detail {
+
+acquire_operation::acquire_operation(const lock& target, acquire_options options,
+                                     std::stop_token stop, patience when_unset)
+    : core_(target.core_),
+      source_(target.source_),
       options_(options),
       stop_(std::move(stop)),
       when_unset_(when_unset) {}
 
 acquire_operation::~acquire_operation() {
   if (!running_) return;
-  if (!target_.core_->engine().is_in_its_process()) {
+  if (!core_->engine().is_in_its_process()) {
     (void)running_.release();  // something of the parent's may have been at work on it
     return;
   }
   running_->abandon();
   // It may have ended, and the completion wait for its turn.
   const runtime::listener who{.completion = when_done_, .executor = executor_};
-  who.withdraw(target_.core_->engine());
+  who.withdraw(core_->engine());
 }
 
 acquire_operation::acquire_operation(acquire_operation&&) noexcept = default;
 
-void acquire_operation::start(detail::completion& when_done) {
+void acquire_operation::start(completion& when_done) {
   // This object may be gone, with the coroutine around it and the last handle of the client, as
   // soon as the attempt has begun.
-  const auto core = target_.core_;
+  const auto core = core_;
   const auto unset =
       when_unset_ == patience::waits ? core->engine().options().default_timeout : milliseconds{0};
   const auto how_long = patience_for(options_.timeout.value_or(unset));
   core->check_process();
   auto* const executor = runtime::executor::current();
   if (executor != nullptr) executor->will_drive(core);
-  running_ = target_.source_->ask();
+  running_ = source_->ask();
   when_done_ = &when_done;
   executor_ = executor;
   const runtime::listener who{.completion = &when_done, .executor = executor};
@@ -113,9 +120,10 @@ result<lease> acquire_operation::finish() {
   const auto running = std::exchange(running_, nullptr);
   auto outcome = running->finish();
   if (auto* const got = std::get_if<runtime::grant>(&outcome)) {
-    return lease{target_.core_, std::move(*got)};
+    return lease{core_, std::move(*got)};
   }
-  return failure_of(std::get<leasing::outcome>(outcome), target_.name());
+  return failure_of(std::get<leasing::outcome>(outcome), source_->name());
 }
 
+}  // namespace detail
 }  // namespace holdfast

@@ -102,10 +102,10 @@ TEST_P(AllOf, GivesBackWhatComesToNobody) {
   } listener;
   auto theirs = another_client().mutex("b").acquire();
   {
-    acquire_operation left{all_of({redis().mutex("a"), redis().mutex("b")}),
-                           {},
-                           {},
-                           acquire_operation::patience::waits};
+    detail::acquire_operation left{all_of({redis().mutex("a"), redis().mutex("b")}),
+                                   {},
+                                   {},
+                                   detail::acquire_operation::patience::waits};
     left.start(listener);
     EXPECT_TRUE(waits("b", 1));
   }
@@ -125,7 +125,8 @@ TEST_P(AllOf, IsReleasedOnACallbackThreadOfOneOfItsClients) {
   const auto other = another_client();
   releasing act;
   act.held.emplace(all_of({redis().mutex("a"), other.mutex("b")}).acquire());
-  acquire_operation asks{redis().mutex("c"), {}, {}, acquire_operation::patience::waits};
+  detail::acquire_operation asks{
+      redis().mutex("c"), {}, {}, detail::acquire_operation::patience::waits};
   asks.start(act);
   auto done = act.done.get_future();
   ASSERT_EQ(done.wait_for(generous), std::future_status::ready);

@@ -122,11 +122,11 @@ TEST_P(Capabilities, OnlyWhatIsPassedOnWaitsOnceForAllOfAClient) {
     const auto& blocker = rival_of(what.kind);
     const auto held = blocker(other, name).acquire();
     nothing told[3];
-    std::vector<std::unique_ptr<acquire_operation>> waiting;
+    std::vector<std::unique_ptr<detail::acquire_operation>> waiting;
     for (auto& one : told) {
-      waiting.push_back(std::make_unique<acquire_operation>(make(redis(), name), acquire_options{},
-                                                            std::stop_token{},
-                                                            acquire_operation::patience::waits));
+      waiting.push_back(std::make_unique<detail::acquire_operation>(
+          make(redis(), name), acquire_options{}, std::stop_token{},
+          detail::acquire_operation::patience::waits));
       waiting.back()->start(one);
     }
     EXPECT_TRUE(waits(name, what.passed_on ? 1 : 3)) << inspector{redis()}.status(name).waiting;

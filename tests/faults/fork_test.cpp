@@ -242,12 +242,12 @@ TEST_P(Fork, ChildMayStopAndEndWhatTheParentWaitsFor) {
   const client other(server.url(), patient());
   const auto theirs = other.mutex("z").acquire();
   std::stop_source stop;
-  std::vector<std::unique_ptr<acquire_operation>> pending;
+  std::vector<std::unique_ptr<detail::acquire_operation>> pending;
   const auto& redis = busy.redis();
   for (const auto& wanted : {redis.mutex("z"), all_of({redis.mutex("a"), redis.mutex("z")}),
                              redis.rw("z").shared(), redis.mutex("busy 0")}) {
-    pending.push_back(std::make_unique<acquire_operation>(
-        wanted, acquire_options{}, stop.get_token(), acquire_operation::patience::waits));
+    pending.push_back(std::make_unique<detail::acquire_operation>(
+        wanted, acquire_options{}, stop.get_token(), detail::acquire_operation::patience::waits));
     pending.back()->start(listeners[pending.size() - 1]);
   }
   for (int i = 0; i < 20; ++i) {

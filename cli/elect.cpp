@@ -38,7 +38,7 @@ std::optional<int> lead_once(const election& office, const elect_options& option
 int elect(const elect_options& options, const context& shared) {
   signal_watch signals;
   const auto redis = shared.connection.connect();
-  const auto office = redis.elect(options.name, {.lease = options.lease});
+  const auto office = redis.election(options.name, {.lease = options.lease});
   const lock_choice choice{.names = {options.name}};
   const lock_view view({redis}, choice);
   const run_setting setting{options, shared, view, signals};

@@ -55,8 +55,7 @@ auto* add_word(CLI::App& command, const char* name, const char* type, const char
 
 lock make_mutex(const std::vector<client>& servers, const lock_choice& choice,
                 const std::string& name, std::chrono::milliseconds lease) {
-  const lock_options options{.lease = lease};
-  if (!choice.quorum.given()) return servers.front().mutex(name, options, choice.how);
+  if (!choice.quorum.given()) return servers.front().mutex(name, {.lease = lease}, choice.how);
   quorum_options of_all{.longest_lease = choice.quorum.longest_lease};
   if (choice.how != dialect{}) {
     // Only Holdfast's own members must know the longest lease of others.
@@ -68,7 +67,7 @@ lock make_mutex(const std::vector<client>& servers, const lock_choice& choice,
                     "for all who use the quorum",
                     show_duration(lease), show_duration(of_all.longest_lease))};
   }
-  return quorum{servers, of_all}.mutex(name, options, choice.how);
+  return quorum{servers, of_all}.mutex(name, {.lease = lease}, choice.how);
 }
 
 void check_quorum(const lock_choice& choice) {
@@ -152,9 +151,9 @@ lock make_lock(const std::vector<client>& servers, const lock_choice& choice,
     case choice_kind::fair:
       return redis.mutex(name, {.lease = lease, .fair = true}, choice.how);
     case choice_kind::shared:
-      return redis.rw(name, {.lease = lease}, choice.how).shared();
+      return redis.read_write_lock(name, {.lease = lease}, choice.how).shared();
     case choice_kind::exclusive:
-      return redis.rw(name, {.lease = lease}, choice.how).exclusive();
+      return redis.read_write_lock(name, {.lease = lease}, choice.how).exclusive();
     case choice_kind::permits:
       return redis.semaphore(name, {.permits = choice.permits, .lease = lease}, choice.how)
           .permits(choice.wanted);

@@ -156,7 +156,7 @@ class observer {
   // Until it is told of the first change: a lock may change more often than anybody wants to hear.
   // To elect is to acquire a mutex.
   void observe() {
-    told_ = redis_.elect(last_->name)
+    told_ = redis_.election(last_->name)
                 .observe([this, id = last_->owner.id, token = last_->token](const auto& leads) {
                   const bool is_same =
                       leads ? leads->who.id == id && leads->token == token : id.empty();

@@ -9,7 +9,7 @@
 
 int main(int argc, char** argv) {
   const holdfast::client redis{server_url(argc, argv)};
-  const auto scheduler = redis.elect("scheduler");
+  const auto scheduler = redis.election("scheduler");
   auto first = scheduler.campaign();
   // [snippet observe]
   std::promise<void> changed;

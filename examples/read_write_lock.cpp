@@ -14,8 +14,8 @@ int main(int argc, char** argv) {
   int price = 10;
 
   // [snippet rw]
-  const auto prices = redis.rw("prices");
-  auto reader = redis.rw("prices").shared().acquire();
+  const auto prices = redis.read_write_lock("prices");
+  auto reader = redis.read_write_lock("prices").shared().acquire();
   auto editor = prices.upgradeable().acquire();  // reads beside the reader
   const int seen = price;
   reader.release().value();
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   price = seen + 1;                                               // what was read still holds
   auto again = prices.downgrade(writer).acquire();                // readers come in at once
   // [snippet end]
-  const auto other = redis.rw("prices").shared().try_acquire();
+  const auto other = redis.read_write_lock("prices").shared().try_acquire();
   std::cout << "read " << seen << ", wrote " << price << ", token "
             << (writer.token() > reader.token() ? "grew" : "did not grow") << '\n';
   return other && again.held() && !editor.held() ? 0 : 1;

@@ -22,7 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // The library's threads, with a client for each process.
-contest::work with_clients(const setting& with, const lock_options& options) {
+contest::work with_clients(const setting& with, const mutex_options& options) {
   return [url = with.redis.url(), options](tally& all, int process, int threads) {
     const client own(url);
     contend(all, process, threads, [&](int /*me*/) {

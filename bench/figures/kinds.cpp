@@ -23,7 +23,7 @@ std::vector<kind> locks_of(const client& redis) {
   const auto pairs_of = [](const lock& wanted) {
     return [wanted] { wanted.acquire().release().value(); };
   };
-  const auto rw = redis.rw("bench-rw");
+  const auto rw = redis.read_write_lock("bench-rw");
   const auto permits = redis.semaphore("bench-semaphore", {.permits = 10});
   const auto modes = redis.mode_lock("bench-mode");
   return {
@@ -33,7 +33,7 @@ std::vector<kind> locks_of(const client& redis) {
       {"recursive_mutex",
        [wanted = redis.recursive_mutex("bench-recursive")] { wanted.acquire().release().value(); }},
       {"two_mutexes", pairs_of(all_of({redis.mutex("bench-1"), redis.mutex("bench-2")})), false},
-      {"election", pairs_of(redis.elect("bench-office"))},
+      {"election", pairs_of(redis.election("bench-office"))},
       {"reader", pairs_of(rw.shared())},
       {"upgradeable_reader", pairs_of(rw.upgradeable())},
       {"writer", pairs_of(rw.exclusive())},
@@ -88,7 +88,7 @@ void uncontended_pairs(const setting& with) {
 void readers_together(const setting& with) {
   constexpr int threads = 64;
   const holdfast::client client(with.redis.url());
-  const auto reader = client.rw("bench-rw").shared();
+  const auto reader = client.read_write_lock("bench-rw").shared();
   std::vector<lock> own;
   for (int i = 0; i < threads; ++i) own.push_back(client.mutex("bench-" + std::to_string(i)));
   const auto figures = run_by_turns(

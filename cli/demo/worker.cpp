@@ -56,8 +56,8 @@ class shop {
   }
 
  private:
-  lock_options options() const {
-    lock_options chosen;
+  mutex_options options() const {
+    mutex_options chosen;
     if (what_ == scenario::fenced) chosen.lease = fenced_lease;
     return chosen;
   }

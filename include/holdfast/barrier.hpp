@@ -53,7 +53,7 @@ namespace holdfast {
 class barrier {
  public:
   [[nodiscard]] const std::string& name() const noexcept { return gate_.name(); }
-  [[nodiscard]] std::uint32_t parties() const noexcept { return parties_; }
+  [[nodiscard]] std::uint32_t parties() const noexcept;
 
   /// Waits until all parties have arrived. Returns the generation: the same number for all of them,
   /// and greater than those of the generations before (but not by one). Throws `failure` for
@@ -74,10 +74,9 @@ class barrier {
 
  private:
   friend class client;
-  barrier(lock gate, std::uint32_t parties) : gate_(std::move(gate)), parties_(parties) {}
+  explicit barrier(lock gate) noexcept : gate_(std::move(gate)) {}
 
   lock gate_;
-  std::uint32_t parties_;
 };
 
 }  // namespace holdfast

@@ -73,29 +73,29 @@ class client {
   /// A lock that one holder at a time can have.
   ///
   /// `name`: 1 to 512 bytes of any value. `how`: the layout in Redis. A dialect writes the lock as
-  /// another library does, so that it is shared with that library's users. `fencing` then means
-  /// nothing. Every dialect has mutexes, except `redis_semaphore` and
-  /// `redisson(redisson_lock::expirable)`; see `dialect` for the options that it refuses.
+  /// another library does, so that it is shared with that library's users. Every dialect has
+  /// mutexes, except `redis_semaphore` and `redisson(redisson_lock::expirable)`; see `dialect` for
+  /// the options that it refuses.
   ///
   /// Throws `failure`: `invalid_name`, `invalid_argument`, `unsupported`.
-  [[nodiscard]] lock mutex(std::string_view name, const lock_options& options = {},
+  [[nodiscard]] lock mutex(std::string_view name, const mutex_options& options = {},
                            const dialect& how = {}) const;
 
-  /// A mutex that its holder may acquire again. The option `reentry` means nothing here. It has the
-  /// same dialects as `mutex`, and throws as `mutex` does.
-  [[nodiscard]] holdfast::recursive_mutex recursive_mutex(std::string_view name,
-                                                          const lock_options& options = {},
-                                                          const dialect& how = {}) const;
+  /// A mutex that its holder may acquire again. It has the same dialects as `mutex`, and throws as
+  /// `mutex` does.
+  [[nodiscard]] holdfast::recursive_mutex recursive_mutex(
+      std::string_view name, const recursive_mutex_options& options = {},
+      const dialect& how = {}) const;
 
   /// A lock that many readers or one writer can hold.
   ///
-  /// The options `fencing` and `retain` mean nothing here: tokens are always given, and an unused
-  /// lock is not retained. Two dialects have read-write locks, without tokens and without an order
-  /// of arrival, and refuse `retain`: `redisson()` (Redisson's `RReadWriteLock`) and `symfony()`.
+  /// Two dialects have read-write locks, without tokens and without an order of arrival:
+  /// `redisson()` (Redisson's `RReadWriteLock`) and `symfony()`.
   ///
   /// Throws as `mutex` does; and `unsupported` with any other dialect.
-  [[nodiscard]] read_write_lock rw(std::string_view name, const lock_options& options = {},
-                                   const dialect& how = {}) const;
+  [[nodiscard]] holdfast::read_write_lock read_write_lock(std::string_view name,
+                                                          const read_write_options& options = {},
+                                                          const dialect& how = {}) const;
 
   /// A lock with permits.
   ///
@@ -108,10 +108,10 @@ class client {
                                               const semaphore_options& options = {},
                                               const dialect& how = {}) const;
 
-  /// A lock with the six modes of the classic lock managers. The options `fencing` and `retain`
-  /// mean nothing, as in `rw`. No dialect has mode locks. Throws as `mutex` does.
+  /// A lock with the six modes of the classic lock managers. No dialect has mode locks. Throws as
+  /// `mutex` does.
   [[nodiscard]] holdfast::mode_lock mode_lock(std::string_view name,
-                                              const lock_options& options = {}) const;
+                                              const mode_lock_options& options = {}) const;
 
   /// A number that any number of processes change. `name` as for a lock; the two never meet.
   /// Throws `failure`: `invalid_name`.
@@ -170,7 +170,8 @@ class client {
   void raise_floor(std::string_view lock_name, fencing_token last) const;
 
   /// An election: its holder leads. No dialect has elections. Throws as `mutex` does.
-  [[nodiscard]] election elect(std::string_view name, election_options options = {}) const;
+  [[nodiscard]] holdfast::election election(std::string_view name,
+                                            election_options options = {}) const;
 
   /// A number that is counted down to zero, and its waiters.
   ///

@@ -6,16 +6,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast {
-
-namespace runtime {
-class client_core;
-}
-namespace dialects {
-struct value_key;
-}
 
 /// What became of a change that has a condition.
 struct counter_change {
@@ -47,7 +41,7 @@ struct counter_change {
 /// block.
 class counter {
  public:
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::string& name() const noexcept;
 
   [[nodiscard]] std::int64_t get() const;
 
@@ -79,11 +73,10 @@ class counter {
 
  private:
   friend class client;
-  counter(std::shared_ptr<runtime::client_core> core, std::string_view name);
+  struct state;
+  explicit counter(std::shared_ptr<const state> one) noexcept : state_(std::move(one)) {}
 
-  std::shared_ptr<runtime::client_core> core_;
-  std::shared_ptr<const dialects::value_key> key_;
-  std::string name_;
+  std::shared_ptr<const state> state_;
 };
 
 }  // namespace holdfast

@@ -150,10 +150,11 @@ struct redis_semaphore_layout {
 ///
 /// Such a layout has no place for some things. They are refused (`errc::unsupported`):
 ///
-/// - `lock_options::retain`, `lock_delay` and `queue_limit`.
-/// - `lock_options::fair`, except for a mutex of `redisson()`, which is then Redisson's
+/// - The options `retain`, `lock_delay` and `queue_limit`.
+/// - The option `fair`, except for a mutex of `redisson()`, which is then Redisson's
 ///   `RFairLock`.
-/// - Kinds other than `client::mutex` and `recursive_mutex`. The exceptions: `client::rw` of
+/// - Kinds other than `client::mutex` and `recursive_mutex`. The exceptions:
+/// `client::read_write_lock` of
 ///   `redisson()` and `symfony()`; `client::semaphore` of `redisson()`,
 ///   `redisson(redisson_lock::expirable)` and `redis_semaphore()`; `client::latch` of `redisson()`.
 /// - A mutex of `redisson(redisson_lock::expirable)` and of `redis_semaphore()`.
@@ -161,8 +162,8 @@ struct redis_semaphore_layout {
 /// - Any dialect for a client of a tenant (`client_options::tenant`).
 /// - In a cluster, a layout in which the keys of this lock have several hash slots.
 ///
-/// Leases have no fencing token, whatever `lock_options::fencing` says. There are two exceptions:
-/// the layout has one (`redisson_lock::fenced`), or `with_fence_counter` adds it.
+/// Leases have no fencing token. There are two exceptions: the layout has one
+/// (`redisson_lock::fenced`), or `with_fence_counter` adds it. Then `fencing::off` is refused.
 ///
 /// Locks whose dialects are copies of one object are one lock to this client, with local hand-over
 /// among its threads. Otherwise they meet on the server only.
@@ -175,10 +176,10 @@ class dialect {
   /// Redisson's `RLock`: a hash, a counter of holds, a message when it is released. Lease: 30 s.
   /// Waiters here are notified as Redisson's own waiters are.
   ///
-  /// With `plain`, `client::rw` is its `RReadWriteLock`, a mutex with `fair` its `RFairLock`,
-  /// `client::semaphore` its `RSemaphore`, and `client::latch` its `RCountDownLatch`. The token of
-  /// a `fenced` lock is Redisson's, the same counter for all users of the lock. Such a lock has no
-  /// local hand-over.
+  /// With `plain`, `client::read_write_lock` is its `RReadWriteLock`, a mutex with `fair` its
+  /// `RFairLock`, `client::semaphore` its `RSemaphore`, and `client::latch` its `RCountDownLatch`.
+  /// The token of a `fenced` lock is Redisson's, the same counter for all users of the lock. Such a
+  /// lock has no local hand-over.
   static dialect redisson(redisson_lock which = redisson_lock::plain);
 
   /// go-zero's `RedisLock`, which the server keeps for 500 ms longer than it says. A waiter asks
@@ -226,10 +227,10 @@ class dialect {
   static dialect rueidislock(const rueidis_locker& locker = {});
 
   /// Symfony's `RedisStore`, of symfony/lock 5.2 and later. `client::mutex` and the writer of
-  /// `client::rw` are its `acquire()`, a reader is its `acquireRead()`. Lease: 300 s, as that of a
-  /// Symfony lock whose maker said nothing. Changes between reader and writer, which Symfony has,
-  /// are refused. A lock of Symfony before 5.2 is a `token`. It keeps these locks out, too.
-  /// Throws `failure`: `invalid_argument`.
+  /// `client::read_write_lock` are its `acquire()`, a reader is its `acquireRead()`. Lease: 300 s,
+  /// as that of a Symfony lock whose maker said nothing. Changes between reader and writer, which
+  /// Symfony has, are refused. A lock of Symfony before 5.2 is a `token`. It keeps these locks out,
+  /// too. Throws `failure`: `invalid_argument`.
   static dialect symfony(const symfony_store& store = {});
 
   /// `Semaphore` and `MultiSemaphore` of the npm package redis-semaphore, of one server, for

@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <utility>
 
+#include <holdfast/acquirable.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/holder.hpp>
 #include <holdfast/lock.hpp>
@@ -23,7 +24,7 @@ class observed_key;
 
 /// How an election behaves. The lease says how long a leader that has died stays leader.
 struct election_options {
-  std::optional<std::chrono::milliseconds> lease{};  ///< As in `lock_options`.
+  std::optional<std::chrono::milliseconds> lease{};  ///< As in `mutex_options`.
   std::uint32_t queue_limit = 100'000;               ///< How many candidates may wait.
 };
 
@@ -56,7 +57,7 @@ class [[nodiscard("destroying it ends the observation")]] observation {
   std::shared_ptr<runtime::observed_key> key_;
 };
 
-/// An election. Made by `client::elect()`.
+/// An election. Made by `client::election()`.
 ///
 /// It is a fair mutex. To hold it is to lead. Candidates wait in the order in which they came. The
 /// lease is renewed while the leader lives, and its `lost()` tells the leader that it must stop.
@@ -75,9 +76,9 @@ class [[nodiscard("destroying it ends the observation")]] observation {
 ///   lease, and one for each new leader, to know who that is. And two every 5 s in any case.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class election : public lock {
+class election : public acquirable {
  public:
-  /// Waits until it leads. The same as `acquire`; the other verbs of `lock` campaign as well.
+  /// Waits until it leads. The same as `acquire`; the other verbs campaign as well.
   [[nodiscard]] lease campaign(const acquire_options& options = {},
                                std::stop_token stop = {}) const {
     return acquire(options, std::move(stop));
@@ -100,7 +101,7 @@ class election : public lock {
 
  private:
   friend class client;
-  explicit election(lock candidacy) : lock(std::move(candidacy)) {}
+  explicit election(lock candidacy) noexcept : acquirable(std::move(candidacy)) {}
 };
 
 }  // namespace holdfast

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <holdfast/access_rights.hpp>
+#include <holdfast/acquirable.hpp>
 #include <holdfast/all_of.hpp>
 #include <holdfast/barrier.hpp>
 #include <holdfast/capabilities.hpp>

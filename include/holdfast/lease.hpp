@@ -80,7 +80,7 @@ class [[nodiscard]] lease {
 
   /// Releases and waits for the answer, at most about the client's `response_timeout`.
   ///
-  /// The client may keep the lock for itself: retained (`lock_options::retain`), or handed over to
+  /// The client may keep the lock for itself: retained (`mutex_options::retain`), or handed over to
   /// another of its threads. Then it does not ask the server. Success then says that no loss was
   /// known, not that nobody has broken the lock since the last renewal.
   ///

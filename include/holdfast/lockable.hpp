@@ -2,7 +2,10 @@
 /// Adapts a lock to code that expects a standard mutex.
 #pragma once
 
-#include <optional>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include <holdfast/lock.hpp>
@@ -15,31 +18,60 @@ namespace holdfast {
 /// guards pass on. This interface cannot report a lost lease: ask `held_lease().held()` inside.
 /// Prefer `lock::acquire()` where the code is yours.
 ///
-/// Thread safety: like `std::mutex`, except that one `lockable` belongs to one thread at a time.
-/// Give each thread its own over the same `holdfast::lock`; they exclude each other.
+/// Each thread has leases of its own. If a thread's lease is lost while the thread is inside,
+/// another thread may lock. What either does then leaves the lease of the other alone.
+///
+/// Thread safety: like `std::mutex`: one object may be used from any number of threads, and the
+/// thread that has locked it unlocks it.
 class lockable {
  public:
   explicit lockable(holdfast::lock target) : target_(std::move(target)) {}
+  lockable(const lockable&) = delete;
+  lockable& operator=(const lockable&) = delete;
 
-  void lock() { lease_.emplace(target_.acquire()); }
+  void lock() { keep(target_.acquire()); }
 
   /// False when another holder has it.
   /// Throws `failure` when it cannot be known.
   bool try_lock() {
     auto got = target_.try_acquire();
-    if (got) return lease_.emplace(std::move(*got)), true;
+    if (got) return keep(*std::move(got)), true;
     if (got.error().reason() == errc::busy) return false;
     throw got.error();
   }
 
-  void unlock() noexcept { lease_.reset(); }
+  /// Releases what the calling thread has locked last.
+  void unlock() noexcept {
+    std::unique_lock guard(guard_);
+    const auto mine = latest();
+    if (mine == inside_.end()) return;
+    const auto given_back = inside_.extract(mine);
+    guard.unlock();  // before the lease is released
+  }
 
-  /// The lease while locked; undefined otherwise.
-  [[nodiscard]] lease& held_lease() noexcept { return *lease_; }
+  /// The lease of the calling thread while it is inside; undefined otherwise.
+  [[nodiscard]] lease& held_lease() noexcept {
+    const std::lock_guard guard(guard_);
+    return latest()->second;
+  }
 
  private:
-  holdfast::lock target_;
-  std::optional<lease> lease_;
+  using leases = std::multimap<std::thread::id, lease>;
+
+  void keep(lease got) {
+    const std::lock_guard guard(guard_);
+    inside_.emplace(std::this_thread::get_id(), std::move(got));
+  }
+
+  // Of this thread; the end if it has none. Equal keys stand in the order in which they were added.
+  leases::iterator latest() noexcept {
+    const auto [first, behind] = inside_.equal_range(std::this_thread::get_id());
+    return first == behind ? inside_.end() : std::prev(behind);
+  }
+
+  const holdfast::lock target_;
+  std::mutex guard_;
+  leases inside_;
 };
 
 }  // namespace holdfast

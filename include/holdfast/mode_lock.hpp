@@ -2,6 +2,9 @@
 /// A lock with the six modes of the classic lock managers.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +31,17 @@ enum class lock_mode : char {
   protected_read = 'r',    ///< PR: reads, nobody writes
   protected_write = 'p',   ///< PW: writes, others only read unprotected
   exclusive = 'x',         ///< EX: alone
+};
+
+/// How a mode lock behaves: each option as in `mutex_options`. Tokens are always given. `reentry`
+/// is about holders in EX.
+struct mode_lock_options {
+  std::optional<std::chrono::milliseconds> lease{};
+  holdfast::renewal renewal = holdfast::renewal::automatic;
+  bool fair = false;
+  std::uint32_t queue_limit = 100'000;
+  std::chrono::milliseconds lock_delay{0};
+  holdfast::reentry reentry = holdfast::reentry::refused;
 };
 
 /// A lock that is held in a mode, and whose mode can be changed while it is held. Made by

@@ -1,5 +1,6 @@
 /// \file
-/// The options of clients, locks and acquisitions: plain structs with documented defaults.
+/// The options of clients, mutexes and acquisitions: plain structs with documented defaults. Each
+/// other kind has options of its own, in its header: those that it can honour, and no others.
 ///
 /// The options of locks and acquisitions own nothing: they are trivially destructible. So they may
 /// be written where a coroutine awaits, although GCC 12 destroys such a temporary twice. A
@@ -202,8 +203,8 @@ enum class reentry {
   waits,    ///< It waits: another thread, which was given the lease, may release it.
 };
 
-/// How a lock behaves.
-struct lock_options {
+/// How a mutex behaves.
+struct mutex_options {
   /// How long the server keeps the lock without hearing from us: 10 ms to 24 h. Unset: the client's
   /// `default_lease`.
   std::optional<std::chrono::milliseconds> lease{};

@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include <holdfast/client.hpp>
 #include <holdfast/dialect.hpp>
+#include <holdfast/options.hpp>
 
 namespace holdfast {
 
@@ -22,6 +24,18 @@ struct quorum_options {
   /// 24 h. A member that has lost its memory gives no vote for that long, since it may have voted
   /// for a holder that still counts on it.
   std::chrono::milliseconds longest_lease{30'000};
+};
+
+/// How a lock of a quorum behaves: each option as in `mutex_options`.
+///
+/// The others are not possible over servers that know nothing of each other. Each would have a
+/// queue of its own, with another head (`fair`, `queue_limit`), and would have to ask for the lock
+/// back (`retain`). Tokens cost nothing (`fencing`).
+struct quorum_mutex_options {
+  std::optional<std::chrono::milliseconds> lease{};
+  holdfast::renewal renewal = holdfast::renewal::automatic;
+  std::chrono::milliseconds lock_delay{0};
+  holdfast::reentry reentry = holdfast::reentry::refused;
 };
 
 /// Independent servers that vote on the holder of a lock (Redlock, with tokens that stay ordered).
@@ -56,20 +70,16 @@ class quorum {
   /// that algorithm promises: no token, no order, and no waiter is notified (docs/wire/redlock.md).
   ///
   /// Throws `failure` as `client::mutex` does; `invalid_argument` for a lease and `lock_delay` that
-  /// together are longer than `quorum_options::longest_lease`; and `unsupported` for what servers
-  /// that know nothing of each other cannot give:
-  ///
-  /// - `fair` and `queue_limit`: each member would have a queue of its own, with another head.
-  /// - `retain`: each member would have to ask for the lock back.
-  /// - `fencing::off`: tokens cost nothing.
-  /// - Dialects of libraries that lock on one server.
-  [[nodiscard]] lock mutex(std::string_view name, lock_options options = {},
+  /// together are longer than `quorum_options::longest_lease`; and `unsupported` for dialects of
+  /// libraries that lock on one server, and for `lock_delay` in any dialect.
+  [[nodiscard]] lock mutex(std::string_view name, const quorum_mutex_options& options = {},
                            const dialect& how = {}) const;
 
   /// These are unsound over a quorum, so they do not exist. The compiler shows the reason.
   void semaphore(...) const = delete;  ///< Of two permits three could each have a majority.
-  void rw(...) const = delete;         ///< A member votes for one holder, and readers are several.
-  void mode_lock(...) const = delete;  ///< A member votes for one holder, and here are several.
+  /// A member votes for one holder, and readers are several.
+  void read_write_lock(...) const = delete;
+  void mode_lock(...) const = delete;     ///< A member votes for one holder, and here are several.
   void rate_limiter(...) const = delete;  ///< Each member would count on its own.
   void counter(...) const = delete;       ///< Each member would count on its own.
   void id_generator(...) const = delete;  ///< Each member would give out the same ids.

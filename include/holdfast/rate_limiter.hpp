@@ -8,17 +8,11 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <holdfast/options.hpp>
 
 namespace holdfast {
-
-namespace runtime {
-class client_core;
-}
-namespace dialects {
-struct value_key;
-}
 
 /// How fast permits come back, and how many there are when nobody has taken one for long.
 struct rate_limit {
@@ -60,7 +54,7 @@ struct rate_verdict {
 /// block.
 class rate_limiter {
  public:
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::string& name() const noexcept;
 
   /// Takes `n` permits (1 to `burst`) if they are there now.
   [[nodiscard]] rate_verdict try_acquire(std::uint32_t n = 1) const;
@@ -82,12 +76,10 @@ class rate_limiter {
 
  private:
   friend class client;
-  rate_limiter(std::shared_ptr<runtime::client_core> core, std::string_view name, rate_limit limit);
+  class state;
+  explicit rate_limiter(std::shared_ptr<const state> one) noexcept : state_(std::move(one)) {}
 
-  std::shared_ptr<runtime::client_core> core_;
-  std::shared_ptr<const dialects::value_key> key_;
-  std::string name_;
-  rate_limit limit_;
+  std::shared_ptr<const state> state_;
 };
 
 }  // namespace holdfast

@@ -2,20 +2,34 @@
 /// A lock that many readers or one writer can hold.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include <holdfast/lock.hpp>
+#include <holdfast/options.hpp>
 
 namespace holdfast {
 
-/// A read-write lock: any number of readers, or one writer. Made by `client::rw()`.
+/// How a read-write lock behaves: each option as in `mutex_options`. Tokens are always given.
+/// `reentry` is about its writer.
+struct read_write_options {
+  std::optional<std::chrono::milliseconds> lease{};
+  holdfast::renewal renewal = holdfast::renewal::automatic;
+  bool fair = false;
+  std::uint32_t queue_limit = 100'000;
+  std::chrono::milliseconds lock_delay{0};
+  holdfast::reentry reentry = holdfast::reentry::refused;
+};
+
+/// A read-write lock: any number of readers, or one writer. Made by
+/// `client::read_write_lock()`.
 ///
 /// Waiters get the lock in the order of arrival. All readers in front of the next writer come in
 /// together. So neither readers nor writers starve. Readers of one client join each other without
-/// asking the server, for 5 to 10 ms at a time, unless `lock_options::fair` asks for strict order.
+/// asking the server, for 5 to 10 ms at a time, unless `fair` asks for strict order.
 ///
 /// Every reader has a fencing token of its own. It is above that of every earlier writer and below
 /// that of every later one. Where readers join each other, their tokens say nothing of each other's
@@ -37,9 +51,9 @@ namespace holdfast {
 class read_write_lock {
  public:
   /// Together with other readers and one upgradeable holder.
-  [[nodiscard]] lock shared() const noexcept { return shared_; }
+  [[nodiscard]] lock shared() const noexcept;
   /// Alone.
-  [[nodiscard]] lock exclusive() const noexcept { return exclusive_; }
+  [[nodiscard]] lock exclusive() const noexcept;
   /// Together with readers, and able to become the writer. In another library's layout this,
   /// `upgrade` and `downgrade` throw `failure`: `unsupported`.
   [[nodiscard]] lock upgradeable() const;
@@ -62,14 +76,10 @@ class read_write_lock {
 
  private:
   friend class client;
-  read_write_lock(lock shared, std::optional<lock> upgradeable, lock exclusive)
-      : shared_(std::move(shared)),
-        upgradeable_(std::move(upgradeable)),
-        exclusive_(std::move(exclusive)) {}
+  struct ways;
+  explicit read_write_lock(std::shared_ptr<const ways> all) noexcept : ways_(std::move(all)) {}
 
-  lock shared_;
-  std::optional<lock> upgradeable_;  // not in every layout
-  lock exclusive_;
+  std::shared_ptr<const ways> ways_;
 };
 
 }  // namespace holdfast

@@ -2,17 +2,28 @@
 /// A lock that its holder may acquire again.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
+#include <utility>
 
+#include <holdfast/acquirable.hpp>
 #include <holdfast/lock.hpp>
+#include <holdfast/options.hpp>
 
 namespace holdfast {
 
-namespace runtime {
-class lock_site;
-}
+/// How a recursive mutex behaves: each option as in `mutex_options`.
+struct recursive_mutex_options {
+  std::optional<std::chrono::milliseconds> lease{};
+  holdfast::renewal renewal = holdfast::renewal::automatic;
+  holdfast::fencing fencing = holdfast::fencing::on;
+  bool fair = false;
+  std::chrono::milliseconds retain{0};
+  std::uint32_t queue_limit = 100'000;
+  std::chrono::milliseconds lock_delay{0};
+};
 
 /// An owner may enter a recursive mutex again. It stands for a task, for example, that moves
 /// between threads. It is used by one thread at a time, as is what it stands for. Thread safety: a
@@ -29,7 +40,7 @@ class owner {
 };
 
 /// A mutex that its holder may acquire again, without asking the server. Made by
-/// `client::recursive_mutex()`. As a `lock` it is held by the thread that blocks for it.
+/// `client::recursive_mutex()`. Its own verbs acquire it for the thread that blocks.
 ///
 /// Each acquisition gives a lease; the last one that is released gives the lock back. All leases of
 /// one hold have the same token and the same deadline, and are lost together; after a loss,
@@ -46,13 +57,8 @@ class owner {
 /// Cost: as the plain mutex for the first acquisition and the last release, no command in between.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class recursive_mutex : public lock {
+class recursive_mutex : public acquirable {
  public:
-  recursive_mutex(const recursive_mutex&) = default;
-  recursive_mutex(recursive_mutex&&) noexcept = default;
-  recursive_mutex& operator=(recursive_mutex other) noexcept;
-  ~recursive_mutex() = default;
-
   /// The same mutex, acquired by `who` in place of the calling thread.
   [[nodiscard]] lock of(const owner& who) const;
 
@@ -63,10 +69,7 @@ class recursive_mutex : public lock {
 
  private:
   friend class client;
-  recursive_mutex(lock of_threads, std::shared_ptr<runtime::lock_site> site)
-      : lock(std::move(of_threads)), site_(std::move(site)) {}
-
-  std::shared_ptr<runtime::lock_site> site_;
+  explicit recursive_mutex(lock of_threads) noexcept : acquirable(std::move(of_threads)) {}
 };
 
 }  // namespace holdfast

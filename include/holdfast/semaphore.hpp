@@ -5,8 +5,9 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <utility>
 
+#include <holdfast/acquirable.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 
@@ -19,14 +20,14 @@ struct semaphore_options {
   /// number.
   std::uint32_t permits = 1;
 
-  /// As in `lock_options`.
+  /// These three as in `mutex_options`.
   std::optional<std::chrono::milliseconds> lease{};
   holdfast::renewal renewal = holdfast::renewal::automatic;
   std::uint32_t queue_limit = 100'000;
 };
 
 /// A counting semaphore whose permits are leased: the permits of a dead holder come back when its
-/// lease ends. Made by `client::semaphore()`. It is a `lock` for one permit.
+/// lease ends. Made by `client::semaphore()`. Its own verbs acquire one permit.
 ///
 /// Waiters get their permits in the order of arrival, whatever they ask for. So a waiter that wants
 /// many permits is not overtaken for ever by waiters that want one. Never are more permits in use
@@ -52,7 +53,7 @@ struct semaphore_options {
 /// Cost: one command to acquire, one to release; two in all when it waits.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class semaphore : public lock {
+class semaphore : public acquirable {
  public:
   /// A lock for this many permits at once, held and released together.
   /// Throws `failure{invalid_argument}` unless 1 <= count <= 1,000,000, or 1,000 in another
@@ -74,9 +75,7 @@ class semaphore : public lock {
 
  private:
   friend class client;
-  semaphore(lock one, std::uint32_t permits) : lock(std::move(one)), permits_(permits) {}
-
-  std::uint32_t permits_;
+  explicit semaphore(lock one) noexcept : acquirable(std::move(one)) {}
 };
 
 }  // namespace holdfast

@@ -14,8 +14,11 @@ barrier client::barrier(std::string_view name, std::uint32_t parties) const {
   }
   auto wants =
       std::make_shared<const dialects::demand>(dialects::demand{.mode = 'b', .limit = parties});
-  return {api::make_gate(core_, name, dialects::native_barrier(), std::move(wants)), parties};
+  return holdfast::barrier{
+      api::make_gate(core_, name, dialects::native_barrier(), std::move(wants))};
 }
+
+std::uint32_t barrier::parties() const noexcept { return api::demand_of(gate_).limit; }
 
 std::uint64_t barrier::arrive_and_wait(const acquire_options& options, std::stop_token stop) const {
   return detail::outcome_as<std::uint64_t>(gate_.acquire(options, std::move(stop)));

@@ -85,7 +85,7 @@ void check_cluster(const client_options& options) {
          "deadlocks cannot be detected over a cluster: its locks have no common server");
 }
 
-void check_retain(const lock_options& options) {
+void check_retain(const mutex_options& options) {
   require(options.retain >= milliseconds{0} && options.retain <= std::chrono::hours{1}, "retain",
           "0 to 1 h");
   const bool can_be_kept = !options.fair && options.renewal == renewal::automatic;
@@ -93,7 +93,7 @@ void check_retain(const lock_options& options) {
           "0 with fair or renewal::none: such a lock goes back at every release");
 }
 
-void check_foreign(const lock_options& options, const dialect& how) {
+void check_foreign(const mutex_options& options, const dialect& how) {
   const auto refuse = [&](bool wanted, const char* what, const char* why) {
     if (!wanted) return;
     throw failure{errc::unsupported, std::string(what) + " is nothing that a lock of the dialect " +
@@ -103,7 +103,7 @@ void check_foreign(const lock_options& options, const dialect& how) {
   refuse(options.retain > milliseconds{0}, "retain",
          "its other users cannot ask to have a lock back that is only kept");
   refuse(options.lock_delay > milliseconds{0}, "lock_delay", "its layout has no place for one");
-  refuse(options.queue_limit != lock_options{}.queue_limit, "queue_limit",
+  refuse(options.queue_limit != mutex_options{}.queue_limit, "queue_limit",
          "no queue at the server has one there");
 }
 

@@ -30,11 +30,11 @@ void check_cluster(const client_options& options);
 void check_tls(bool tls, const tls_options& options);
 
 // Throws failure{errc::invalid_argument} unless the lock can be kept after its release.
-void check_retain(const lock_options& options);
+void check_retain(const mutex_options& options);
 
 // Throws failure{errc::unsupported} when a lock in the layout of another library cannot have what
 // is wanted.
-void check_foreign(const lock_options& options, const dialect& how);
+void check_foreign(const mutex_options& options, const dialect& how);
 
 // Throws failure{errc::unsupported} when the lock is wanted in another library's layout.
 void check_native(const dialect& how);

@@ -64,7 +64,7 @@ client::client(std::string_view url, client_options options) {
       std::make_shared<runtime::client_core>(std::move(engine), parsed.shown, std::move(server));
 }
 
-lock client::mutex(std::string_view name, const lock_options& options, const dialect& how) const {
+lock client::mutex(std::string_view name, const mutex_options& options, const dialect& how) const {
   return api::make_mutex(core_, name, options, how);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/native_locks.hpp"
+#include "api/options_in_full.hpp"
 #include "base/lock_key.hpp"
 #include "calls/ask.hpp"
 #include "dialects/holdfast/layout.hpp"
@@ -37,14 +38,14 @@ std::optional<leader> leader_in(runtime::client_core& core,
 
 }  // namespace
 
-election client::elect(std::string_view name, election_options options) const {
-  return election{api::make_mutex(
-      core_, name, {.lease = options.lease, .fair = true, .queue_limit = options.queue_limit},
-      dialect{})};
+election client::election(std::string_view name, election_options options) const {
+  auto candidacy = api::in_full(options);
+  candidacy.fair = true;
+  return holdfast::election{api::make_mutex(core_, name, candidacy, dialect{})};
 }
 
 std::optional<leader> election::leader() const {
-  auto& core = *lock_access::core(*this);
+  auto& core = *lock_access::core(inner());
   const auto key = core.engine().key_of(name());
   const auto answer = calls::answer_to(core, key.slot(), {"GET", key.value_key()});
   return leader_in(core, answer.is_text() ? std::optional{answer.text} : std::nullopt);
@@ -52,7 +53,7 @@ std::optional<leader> election::leader() const {
 
 observation election::observe(
     std::function<void(const std::optional<holdfast::leader>&)> tell) const {
-  const auto& core = lock_access::core(*this);
+  const auto& core = lock_access::core(inner());
   core->check_process();
   // The observation keeps the core alive, and this is not called after its end.
   auto key = core->engine().observed().observe(

@@ -19,7 +19,7 @@ namespace {
 using detail::lock_access;
 
 runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
-                           const lock_options& options) {
+                           const mutex_options& options) {
   core.check_process();
   const auto lease = options.lease.value_or(core.engine().options().default_lease);
   check_lease(lease, "lease");
@@ -52,10 +52,12 @@ void write_as(std::shared_ptr<const dialects::foreign_recipe> foreign, runtime::
 
 // Of a lock that is written in this way.
 runtime::lock_spec spec_in_layout(runtime::client_core& core, std::string_view name,
-                                  lock_options options, const dialect& how,
+                                  mutex_options options, const dialect& how,
                                   std::shared_ptr<const dialects::foreign_recipe> foreign) {
   check_foreign(options, how);
   const auto& usual = foreign->usual();
+  refuse(options.fencing == fencing::off && usual.has_tokens,
+         "fencing::off is not possible in a layout that has tokens: all its users get them");
   if (!options.lease) options.lease = usual.lease;
   options.fencing = usual.has_tokens ? fencing::on : fencing::off;
   auto spec = spec_of(core, name, options);
@@ -70,7 +72,7 @@ runtime::lock_spec spec_in_layout(runtime::client_core& core, std::string_view n
 
 // Of a lock that only one can hold.
 runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view name,
-                                   lock_options options, const dialect& how) {
+                                   mutex_options options, const dialect& how) {
   const auto& foreign = lock_access::recipe(how);
   if (!foreign) return spec_of(core, name, options);
   if (foreign->is_semaphore()) {
@@ -92,14 +94,8 @@ lock site_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_sp
 
 // A lock that several can hold.
 runtime::lock_spec shared_spec(runtime::client_core& core, std::string_view name,
-                               const lock_options& options, dialects::demand wants) {
-  auto spec = spec_of(core, name,
-                      {.lease = options.lease,
-                       .renewal = options.renewal,
-                       .fair = options.fair,
-                       .queue_limit = options.queue_limit,
-                       .lock_delay = options.lock_delay,
-                       .reentry = options.reentry});
+                               const mutex_options& options, dialects::demand wants) {
+  auto spec = spec_of(core, name, options);
   spec.recipe = &dialects::native_shared_lock();
   spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
   return spec;
@@ -121,7 +117,7 @@ const runtime::lock_spec& spec_of(const lock& of) {
 
 // In this layout, or else in Holdfast's own.
 lock make_shared_in(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                    const lock_options& options, const dialect& how,
+                    const mutex_options& options, const dialect& how,
                     std::shared_ptr<const dialects::foreign_recipe> foreign,
                     dialects::demand wants) {
   if (!foreign) {
@@ -136,13 +132,13 @@ lock make_shared_in(const std::shared_ptr<runtime::client_core>& core, std::stri
 }  // namespace
 
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                const lock_options& options, const dialect& how) {
+                const mutex_options& options, const dialect& how) {
   return site_of(core, spec_in_dialect(*core, name, options, how));
 }
 
 std::shared_ptr<runtime::lock_site> make_recursive_site(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-    const lock_options& options, const dialect& how) {
+    const mutex_options& options, const dialect& how) {
   auto spec = spec_in_dialect(*core, name, options, how);
   spec.refuses_reentry = false;
   spec.recursive = true;
@@ -151,7 +147,7 @@ std::shared_ptr<runtime::lock_site> make_recursive_site(
 }
 
 lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                 const lock_options& options, const dialect& how) {
+                 const mutex_options& options, const dialect& how) {
   const auto& of = lock_access::recipe(how);
   auto foreign = of ? of->read_write() : nullptr;
   if (!foreign) {
@@ -165,16 +161,18 @@ lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_
 }
 
 lock make_semaphore(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                    const lock_options& options, const dialect& how, dialects::demand wants) {
+                    const mutex_options& options, const dialect& how, dialects::demand wants) {
   const auto& of = lock_access::recipe(how);
   auto foreign = of && !of->is_semaphore() ? of->semaphore() : of;
   return make_shared_in(core, name, options, how, std::move(foreign), std::move(wants));
 }
 
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                      const lock_options& options, dialects::demand wants) {
+                      const mutex_options& options, dialects::demand wants) {
   return site_of(core, shared_spec(*core, name, options, std::move(wants)));
 }
+
+const dialects::demand& demand_of(const lock& which) { return *spec_of(which).wants; }
 
 const lock_key& key_of(const lock& which) { return spec_of(which).key; }
 

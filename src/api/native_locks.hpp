@@ -19,25 +19,28 @@ namespace holdfast::api {
 
 // The lock that only one can hold. Throws failure{invalid_name, invalid_argument, forked}.
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                const lock_options& options, const dialect& how);
+                const mutex_options& options, const dialect& how);
 
 // What a recursive mutex is made of; all handles of the same mutex get the same. Throws as above.
 std::shared_ptr<runtime::lock_site> make_recursive_site(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-    const lock_options& options, const dialect& how);
+    const mutex_options& options, const dialect& how);
 
 // The reader of a read-write lock, also in a layout that has some. Throws also
 // failure{unsupported}.
 lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                 const lock_options& options, const dialect& how);
+                 const mutex_options& options, const dialect& how);
 
 // Permits of a semaphore, also in a layout that has some. Throws also failure{unsupported}.
 lock make_semaphore(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                    const lock_options& options, const dialect& how, dialects::demand wants);
+                    const mutex_options& options, const dialect& how, dialects::demand wants);
 
-// A lock that several can hold, wanted in this way. `fair`, `retain` and `fencing` mean nothing.
+// A lock that several can hold, wanted in this way: without `retain` and with tokens.
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                      const lock_options& options, dialects::demand wants);
+                      const mutex_options& options, dialects::demand wants);
+
+// How one of several that can hold it wants it, or a barrier's parties. Lives as long as the lock.
+const dialects::demand& demand_of(const lock& which);
 
 // Its name, and in which hash slot it is kept. Lives as long as the lock.
 const lock_key& key_of(const lock& which);

@@ -4,6 +4,7 @@
 
 #include "api/checks.hpp"
 #include "api/native_locks.hpp"
+#include "api/options_in_full.hpp"
 #include "api/quorum_members.hpp"
 #include "runtime/foreign_place.hpp"
 #include "runtime/lock_access.hpp"
@@ -13,28 +14,14 @@
 namespace holdfast {
 namespace {
 
-using api::refuse;
-
-void check_supported(const lock_options& options) {
-  refuse(options.fair,
-         "fair is not possible over a quorum: each member would have a queue of its own, and their "
-         "heads would split the votes");
-  refuse(options.queue_limit != lock_options{}.queue_limit,
-         "queue_limit is not possible over a quorum: its members keep no queue");
-  refuse(options.retain != std::chrono::milliseconds{0},
-         "retain is not possible over a quorum: no member knows who must be asked to give it back");
-  refuse(options.fencing == fencing::off,
-         "fencing::off is not possible over a quorum: its votes carry tokens in any case");
-}
-
 // Of a lock in another library's way.
-void check_votes(const lock_options& options, const dialect& how) {
+void check_votes(const quorum_mutex_options& options, const dialect& how) {
   if (!detail::lock_access::recipe(how)->usual().votes) {
     throw failure{errc::unsupported, "a lock of the dialect " + std::string(how.name()) +
                                          " is not possible over a quorum: its library locks on "
                                          "one server; redlock is"};
   }
-  api::check_foreign(options, how);
+  api::check_foreign(api::in_full(options), how);
 }
 
 }  // namespace
@@ -45,18 +32,18 @@ quorum::quorum(std::vector<client> members, quorum_options options) {
       std::make_unique<runtime::quorum_group>(api::members_of(members), options.longest_lease));
 }
 
-lock quorum::mutex(std::string_view name, lock_options options, const dialect& how) const {
+lock quorum::mutex(std::string_view name, const quorum_mutex_options& options,
+                   const dialect& how) const {
   const auto& group = handle_->group();
   group->home_client()->check_process();
   const auto& foreign = detail::lock_access::recipe(how);
   if (foreign) {
     check_votes(options, how);
     runtime::refuse_for_tenant(*group->home_client());
-    if (!options.lease) options.lease = foreign->usual().lease;
-  } else {
-    check_supported(options);
   }
-  const auto lease = options.lease.value_or(group->home().options().default_lease);
+  const auto usual = foreign ? foreign->usual().lease : std::nullopt;
+  const auto lease =
+      options.lease ? *options.lease : usual.value_or(group->home().options().default_lease);
   api::check_lease(lease, "lease");
   api::check_lock_delay(options.lock_delay);
   if (lease + options.lock_delay > group->longest_lease()) {

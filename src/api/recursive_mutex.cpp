@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/native_locks.hpp"
+#include "api/options_in_full.hpp"
 #include "base/identity.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/lock_access.hpp"
@@ -134,6 +135,7 @@ class recursive_source final : public runtime::lock_source {
       : site_(std::move(site)), who_(who) {}
 
   const std::string& name() const noexcept override { return site_->name(); }
+  const std::shared_ptr<runtime::lock_site>& site() const noexcept { return site_; }
 
   runtime::acquired wait(leasing::patience patience, std::stop_token stop) override {
     const identity who = who_ != 0 ? who_ : this_thread();
@@ -161,6 +163,10 @@ std::size_t count_of(runtime::lock_site& site, identity who) {
   return has ? has->count() : 0;
 }
 
+const std::shared_ptr<runtime::lock_site>& site_of(const lock& one) {
+  return static_cast<const recursive_source&>(*detail::lock_access::source(one)).site();
+}
+
 lock wanted_by(const std::shared_ptr<runtime::client_core>& core,
                const std::shared_ptr<runtime::lock_site>& site, identity who) {
   return detail::lock_access::make(core, std::make_shared<recursive_source>(site, who));
@@ -170,27 +176,23 @@ lock wanted_by(const std::shared_ptr<runtime::client_core>& core,
 
 owner::owner() noexcept : id_(new_identity()) {}
 
-recursive_mutex client::recursive_mutex(std::string_view name, const lock_options& options,
+recursive_mutex client::recursive_mutex(std::string_view name,
+                                        const recursive_mutex_options& options,
                                         const dialect& how) const {
-  auto site = api::make_recursive_site(core_, name, options, how);
-  auto of_threads = wanted_by(core_, site, 0);
-  return {std::move(of_threads), std::move(site)};
+  return holdfast::recursive_mutex{
+      wanted_by(core_, api::make_recursive_site(core_, name, api::in_full(options), how), 0)};
 }
 
 lock recursive_mutex::of(const owner& who) const {
-  return wanted_by(detail::lock_access::core(*this), site_, who.id_);
+  return wanted_by(detail::lock_access::core(inner()), site_of(inner()), who.id_);
 }
 
-recursive_mutex& recursive_mutex::operator=(recursive_mutex other) noexcept {
-  site_ = std::move(other.site_);  // before its client goes, as in lock
-  lock::operator=(std::move(other));
-  return *this;
+std::size_t recursive_mutex::hold_count() const {
+  return count_of(*site_of(inner()), this_thread());
 }
-
-std::size_t recursive_mutex::hold_count() const { return count_of(*site_, this_thread()); }
 
 std::size_t recursive_mutex::hold_count(const owner& who) const {
-  return count_of(*site_, who.id_);
+  return count_of(*site_of(inner()), who.id_);
 }
 
 }  // namespace holdfast

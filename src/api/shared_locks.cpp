@@ -1,11 +1,13 @@
 // The locks that several can hold.
 #include <holdfast/client.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "api/native_locks.hpp"
+#include "api/options_in_full.hpp"
 #include "calls/ask.hpp"
 #include "calls/idempotent_call.hpp"
 #include "dialects/catalog.hpp"
@@ -29,17 +31,28 @@ void check_permits(std::uint32_t count, std::uint32_t least, const char* what) {
 
 }  // namespace
 
-read_write_lock client::rw(std::string_view name, const lock_options& options,
-                           const dialect& how) const {
-  auto shared = api::make_reader(core_, name, options, how);
-  std::optional<lock> upgradeable;
-  if (!api::foreign_of(shared)) upgradeable = api::make_alike(shared, {.mode = 'u'});
-  auto exclusive = api::make_alike(shared, {.mode = 'x'});
-  return {std::move(shared), std::move(upgradeable), std::move(exclusive)};
+struct read_write_lock::ways {
+  lock shared;
+  lock exclusive;
+  std::optional<lock> upgradeable{};  // not in every layout
+};
+
+read_write_lock client::read_write_lock(std::string_view name, const read_write_options& options,
+                                        const dialect& how) const {
+  const auto shared = api::make_reader(core_, name, api::in_full(options), how);
+  holdfast::read_write_lock::ways all{.shared = shared,
+                                      .exclusive = api::make_alike(shared, {.mode = 'x'})};
+  if (!api::foreign_of(shared)) all.upgradeable = api::make_alike(shared, {.mode = 'u'});
+  return holdfast::read_write_lock{
+      std::make_shared<const holdfast::read_write_lock::ways>(std::move(all))};
 }
 
+lock read_write_lock::shared() const noexcept { return ways_->shared; }
+
+lock read_write_lock::exclusive() const noexcept { return ways_->exclusive; }
+
 lock read_write_lock::upgradeable() const {
-  if (upgradeable_) return *upgradeable_;
+  if (ways_->upgradeable) return *ways_->upgradeable;
   throw failure{
       errc::unsupported,
       "another library's read-write lock has readers and a writer only, who cannot become "
@@ -48,39 +61,37 @@ lock read_write_lock::upgradeable() const {
 
 lock read_write_lock::upgrade(const lease& held) const {
   (void)upgradeable();
-  return api::make_change(exclusive_, held, "u", 'x');
+  return api::make_change(ways_->exclusive, held, "u", 'x');
 }
 
 lock read_write_lock::downgrade(const lease& held) const {
   (void)upgradeable();
-  return api::make_change(shared_, held, "ux", 'r');
+  return api::make_change(ways_->shared, held, "ux", 'r');
 }
 
 semaphore client::semaphore(std::string_view name, const semaphore_options& options,
                             const dialect& how) const {
   check_permits(options.permits, 1, "permits");
-  const lock_options behaviour{
-      .lease = options.lease, .renewal = options.renewal, .queue_limit = options.queue_limit};
-  auto one =
-      api::make_semaphore(core_, name, behaviour, how, {.mode = 's', .limit = options.permits});
-  return {std::move(one), options.permits};
+  return holdfast::semaphore{api::make_semaphore(core_, name, api::in_full(options), how,
+                                                 {.mode = 's', .limit = options.permits})};
 }
 
 lock semaphore::permits(std::uint32_t count) const {
   check_permits(count, 1, "the number of permits asked for");
-  if (api::foreign_of(*this) && count > most_of_another_library) {
+  if (api::foreign_of(inner()) && count > most_of_another_library) {
     throw failure{errc::invalid_argument,
                   "at most 1,000 permits of another library can be held as one"};
   }
-  return api::make_alike(*this, {.mode = 's', .weight = count, .limit = permits_});
+  return api::make_alike(inner(),
+                         {.mode = 's', .weight = count, .limit = api::demand_of(inner()).limit});
 }
 
 void semaphore::set_permits(std::uint32_t count) const {
   check_permits(count, 0, "permits");
-  auto& core = *detail::lock_access::core(*this);
+  auto& core = *detail::lock_access::core(inner());
   core.check_process();
-  const lock_key& key = api::key_of(*this);
-  const auto* const foreign = api::foreign_of(*this);
+  const lock_key& key = api::key_of(inner());
+  const auto* const foreign = api::foreign_of(inner());
   if (foreign != nullptr && !foreign->sets_permits()) {
     throw failure{errc::unsupported,
                   foreign->counts_free_permits()
@@ -100,8 +111,9 @@ void semaphore::set_permits(std::uint32_t count) const {
   }
 }
 
-mode_lock client::mode_lock(std::string_view name, const lock_options& options) const {
-  return holdfast::mode_lock{api::make_shared_lock(core_, name, options, {.mode = 'n'})};
+mode_lock client::mode_lock(std::string_view name, const mode_lock_options& options) const {
+  return holdfast::mode_lock{
+      api::make_shared_lock(core_, name, api::in_full(options), {.mode = 'n'})};
 }
 
 lock mode_lock::in(lock_mode mode) const {

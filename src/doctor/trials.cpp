@@ -42,7 +42,7 @@ constexpr trial trials[] = {
     {"mutex of a quorum", try_a_vote, true},
     {"reader and writer",
      [](const client& redis, const std::string& name) {
-       const auto book = redis.rw(name + " rw");
+       const auto book = redis.read_write_lock(name + " rw");
        use(book.shared().acquire(in_time));
        use(book.exclusive().acquire(in_time));
      }},

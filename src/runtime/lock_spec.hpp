@@ -33,7 +33,7 @@ struct lock_spec {
   std::shared_ptr<const dialects::demand> wants{};  // null where one at a time can have it
   short_milliseconds lease;
   short_milliseconds retain;
-  short_milliseconds delay{};  // see lock_options::lock_delay
+  short_milliseconds delay{};  // see mutex_options::lock_delay
   std::uint32_t queue_limit;
   bool renews;
   bool fair;

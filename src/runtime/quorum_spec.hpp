@@ -19,7 +19,7 @@ struct quorum_spec {
   std::shared_ptr<const lock_key> key;
   std::shared_ptr<const dialects::quorum_recipe> recipe;
   milliseconds lease;
-  milliseconds delay;  // see lock_options::lock_delay
+  milliseconds delay;  // see mutex_options::lock_delay
   bool renews;
   bool refuses_reentry;
   // Of a lock of another library, whose members tell nobody that it is free: who waits asks again

@@ -22,27 +22,35 @@ void require(bool good, const char* what) {
   if (!good) throw failure{errc::invalid_argument, what};
 }
 
-void check_number(std::uint32_t n, const rate_limit& limit) {
-  require(n >= 1 && n <= limit.burst, "1 to `burst` permits can be taken");
+void check(const rate_limit& limit) {
+  constexpr double month = 30.0 * 86'400;
+  require(limit.rate > 0 && limit.rate <= 1e6, "rate must be above 0 and at most a million");
+  require(limit.burst >= 1 && limit.burst <= 1'000'000, "burst must be 1 to a million");
+  require(limit.burst / limit.rate <= month, "burst / rate must be at most 30 days");
 }
 
-nanoseconds time_of(std::uint32_t n, const rate_limit& limit) {
-  return n * time_of_one(limit.rate);
+}  // namespace
+
+permits::permits(std::shared_ptr<runtime::client_core> core, std::string_view name,
+                 const rate_limit& limit)
+    : core_(std::move(core)),
+      key_(core_->engine().space(), "rate", name),
+      name_(name),
+      limit_(limit) {
+  check(limit);
 }
 
-struct reservation {
-  rate_verdict verdict;  // taken: `wait` is how long until the permits may be used
-  server_time due{};
-};
+nanoseconds permits::time_of(std::uint32_t n) const { return n * time_of_one(limit_.rate); }
 
-reservation reserve(const permits& from, std::uint32_t n, microseconds longest,
-                    const runtime::bound& within = {}) {
-  const auto reply =
-      calls::ask_once(from.core,
-                      dialects::rate_take(from.key, time_of(n, from.limit),
-                                          time_of(from.limit.burst, from.limit), longest),
-                      within);
-  auto verdict = dialects::read_rate(from.key, reply);
+void permits::check_number(std::uint32_t n) const {
+  require(n >= 1 && n <= limit_.burst, "1 to `burst` permits can be taken");
+}
+
+permits::reservation permits::reserve(std::uint32_t n, microseconds longest,
+                                      const runtime::bound& within) const {
+  const auto reply = calls::ask_once(
+      *core_, dialects::rate_take(key_, time_of(n), time_of(limit_.burst), longest), within);
+  auto verdict = dialects::read_rate(key_, reply);
   if (const auto* exceeded = std::get_if<dialects::rate_exceeded>(&verdict)) {
     return {{false, exceeded->wait}};
   }
@@ -51,22 +59,11 @@ reservation reserve(const permits& from, std::uint32_t n, microseconds longest,
 }
 
 // Waits no longer for that than for one answer: its caller has been called off.
-void give_back(const permits& to, std::uint32_t n, server_time due) {
-  const auto reply =
-      calls::ask_once(to.core,
-                      dialects::rate_give_back(to.key, time_of(n, to.limit),
-                                               time_of(to.limit.burst, to.limit), due),
-                      {net::now() + to.core.engine().options().response_timeout});
-  (void)calls::accept(dialects::read_given_back(to.key, reply));
-}
-
-}  // namespace
-
-void check_limit(const rate_limit& limit) {
-  constexpr double month = 30.0 * 86'400;
-  require(limit.rate > 0 && limit.rate <= 1e6, "rate must be above 0 and at most a million");
-  require(limit.burst >= 1 && limit.burst <= 1'000'000, "burst must be 1 to a million");
-  require(limit.burst / limit.rate <= month, "burst / rate must be at most 30 days");
+void permits::give_back(std::uint32_t n, server_time due) const {
+  const auto reply = calls::ask_once(
+      *core_, dialects::rate_give_back(key_, time_of(n), time_of(limit_.burst), due),
+      {net::now() + core_->engine().options().response_timeout});
+  (void)calls::accept(dialects::read_given_back(key_, reply));
 }
 
 nanoseconds time_of_one(double rate) {
@@ -74,23 +71,23 @@ nanoseconds time_of_one(double rate) {
 }
 
 rate_verdict permits::take(std::uint32_t n) const {
-  check_number(n, limit);
-  auto verdict = reserve(*this, n, microseconds{0}).verdict;
+  check_number(n);
+  auto verdict = reserve(n, microseconds{0}).verdict;
   if (verdict.taken) verdict.wait = {};
   return verdict;
 }
 
 void permits::wait_for(std::uint32_t n, const acquire_options& options,
                        const std::stop_token& stop) const {
-  check_number(n, limit);
-  const auto timeout = options.timeout.value_or(core.engine().options().default_timeout);
+  check_number(n);
+  const auto timeout = options.timeout.value_or(core_->engine().options().default_timeout);
   require(timeout >= milliseconds{0}, "timeout must be 0 or more");
   if (stop.stop_requested()) throw failure{errc::cancelled};
   const auto ends = timeout < longest_wait ? net::now() + timeout : monotonic_time::max();
   // Without time to wait it asks once.
   const bool waits = timeout > milliseconds{0};
   const auto [verdict, due] =
-      reserve(*this, n, std::min(timeout, longest_wait),
+      reserve(n, std::min(timeout, longest_wait),
               {waits ? ends : monotonic_time::max(), stop, errc::timed_out});
   if (!verdict.taken) {
     throw failure{errc::timed_out,
@@ -100,11 +97,11 @@ void permits::wait_for(std::uint32_t n, const acquire_options& options,
   }
   const auto usable = net::now() + verdict.wait;
   // The server does not know how long its answer was under way, and what came before.
-  const auto late = core.engine().options().response_timeout;
+  const auto late = core_->engine().options().response_timeout;
   const bool is_in_time = ends == monotonic_time::max() || usable <= ends + late;
   if (is_in_time && calls::wait_till(usable, stop)) return;
   try {
-    give_back(*this, n, due);
+    give_back(n, due);
   } catch (const failure&) {
     // They come back with time.
   }

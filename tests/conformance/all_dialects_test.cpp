@@ -44,7 +44,7 @@ TEST_P(AllDialects, AreListedTogether) {
     held.push_back(redis().mutex(name, {}, each).acquire());
     wanted.emplace(name, called);
   }
-  held.push_back(redis().rw("of readers", {}, how::symfony()).shared().acquire());
+  held.push_back(redis().read_write_lock("of readers", {}, how::symfony()).shared().acquire());
   wanted.emplace("of readers", "symfony");
   held.push_back(
       redis().semaphore("of some", {.permits = 3}, how::redis_semaphore()).permits(2).acquire());

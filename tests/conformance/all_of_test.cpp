@@ -33,7 +33,8 @@ HOLDFAST_ON_EACH_SERVER(AllOf);
 
 TEST_P(AllOf, HoldsAllPartsAndTellsThem) {
   const auto other = another_client();
-  auto held = all_of({redis().mutex("b"), redis().rw("c").shared(), other.mutex("a")}).acquire();
+  auto held = all_of({redis().mutex("b"), redis().read_write_lock("c").shared(), other.mutex("a")})
+                  .acquire();
   EXPECT_EQ(held.name(), "a, b, c");
   const auto all = parts(held);
   ASSERT_EQ(all.size(), 3u);
@@ -44,8 +45,9 @@ TEST_P(AllOf, HoldsAllPartsAndTellsThem) {
     EXPECT_LE(one.token, held.token());
     expect_reason(another_client().mutex("a").try_acquire(), errc::busy);
   }
-  EXPECT_TRUE(another_client().rw("c").shared().try_acquire()) << "that part is shared";
-  expect_reason(another_client().rw("c").exclusive().try_acquire(), errc::busy);
+  EXPECT_TRUE(another_client().read_write_lock("c").shared().try_acquire())
+      << "that part is shared";
+  expect_reason(another_client().read_write_lock("c").exclusive().try_acquire(), errc::busy);
   EXPECT_TRUE(held.release());
   expect_free({"a", "b"});
   const auto single = redis().mutex("a").acquire();
@@ -208,7 +210,7 @@ TEST_P(AllOf, BeginsAgainWhenAPartIsLostWhileItWaits) {
 }
 
 TEST_P(AllOf, ExtendsAllParts) {
-  const lock_options fixed{.lease = 1s, .renewal = renewal::none};
+  const mutex_options fixed{.lease = 1s, .renewal = renewal::none};
   auto held = all_of({redis().mutex("a", fixed), redis().mutex("b", fixed)}).acquire();
   EXPECT_LE(held.remaining(), 1s);
   EXPECT_TRUE(held.extend(20s));
@@ -229,7 +231,7 @@ TEST_P(AllOf, CostsTwoCommandsWhereOneClientHasPlainLocks) {
   EXPECT_TRUE(held.held());
   EXPECT_TRUE(held.release());
   EXPECT_EQ(called("evalsha"), before + 2);
-  const auto mixed = all_of({locks[0], locks[1], redis().rw("reader").shared()});
+  const auto mixed = all_of({locks[0], locks[1], redis().read_write_lock("reader").shared()});
   mixed.acquire().release().value();
   before = called("evalsha");
   mixed.acquire().release().value();
@@ -282,7 +284,7 @@ TEST_P(AllOf, RefusesWhatNobodyCanMean) {
   EXPECT_EQ(reason({}), errc::invalid_argument);
   EXPECT_EQ(reason({a, b, a}), errc::invalid_argument);
   EXPECT_EQ(reason({a, another_client().mutex("a")}), errc::invalid_argument);
-  const auto rw = redis().rw("c");
+  const auto rw = redis().read_write_lock("c");
   EXPECT_EQ(reason({rw.shared(), rw.exclusive()}), errc::invalid_argument);
   EXPECT_EQ(reason({all_of({a, b}), b}), errc::invalid_argument) << "parts of parts are parts";
   const auto held = rw.upgradeable().acquire();

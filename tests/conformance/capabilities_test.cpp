@@ -95,13 +95,13 @@ TEST_P(Capabilities, WaitingCostsOneCommandMoreAtMost) {
 
 TEST_P(Capabilities, ChangesCostOneCommandAndWhoLeadsTwo) {
   const auto calls = [&] { return called("evalsha") + called("get") + called("hgetall"); };
-  const auto office = redis().elect("office");
+  const auto office = redis().election("office");
   const auto leads = office.campaign();
   ASSERT_TRUE(office.leader());
   auto before = calls();
   ASSERT_TRUE(office.leader());
   EXPECT_EQ(calls() - before, 2);
-  const auto doc = redis().rw("doc");
+  const auto doc = redis().read_write_lock("doc");
   auto upgradeable = doc.upgradeable().acquire();
   before = called("evalsha");
   auto writes = doc.upgrade(upgradeable).acquire();

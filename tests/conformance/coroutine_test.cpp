@@ -273,7 +273,9 @@ TEST_P(Coroutine, MayHaveTheLastHandleOfItsClient) {
 // Temporaries of an awaited expression: GCC 12 destroys those twice that are aggregates.
 template <typename... Options>
 constexpr bool own_nothing = (std::is_trivially_destructible_v<Options> && ...);
-static_assert(own_nothing<acquire_options, lock_options, semaphore_options, election_options>);
+static_assert(
+    own_nothing<acquire_options, mutex_options, recursive_mutex_options, read_write_options,
+                mode_lock_options, semaphore_options, election_options, quorum_mutex_options>);
 static_assert(own_nothing<id_options, snowflake_options, rate_limit>);
 static_assert(own_nothing<token_layout, spring_registry, shedlock_provider>);
 static_assert(own_nothing<redlock_layout, rueidis_locker>);
@@ -300,7 +302,7 @@ task<> await_with_options(client redis, std::stop_source stop) {
       .async_wait({.timeout = generous}, stop.get_token());
   EXPECT_TRUE(co_await redis.barrier("f", 1).async_try_arrive_and_wait({.timeout = generous},
                                                                        stop.get_token()));
-  const auto leads = co_await redis.elect("g", {.lease = 5s})
+  const auto leads = co_await redis.election("g", {.lease = 5s})
                          .async_try_acquire({.timeout = generous}, stop.get_token());
   EXPECT_TRUE(leads);
 }
@@ -466,9 +468,9 @@ struct joining final : detail::completion {
 
 TEST_P(Coroutine, AReaderThatIsDestroyedWhileHeIsLetInIsNotCompleted) {
   const auto other = another_client();
-  const auto reads = redis().rw("a").shared();
+  const auto reads = redis().read_write_lock("a").shared();
   for (int round = 0; round < 1000; ++round) {
-    auto writer = other.rw("a").exclusive().acquire();
+    auto writer = other.read_write_lock("a").exclusive().acquire();
     recorded first(reads, detail::acquire_operation::patience::waits);
     first.then = [&] { EXPECT_TRUE(first.asks->finish()); };
     first.asks->start(first);

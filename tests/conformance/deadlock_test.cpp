@@ -139,8 +139,9 @@ TEST_P(Deadlock, IsFoundBetweenFairAndRecursiveLocksAndPartsOfSeveral) {
 TEST_P(Deadlock, IsFoundBetweenReadersAndWriters) {
   const auto one = detecting(), other = detecting();
   EXPECT_EQ(
-      interlocked({{one.rw("a").shared(), one.mode_lock("b").in(lock_mode::protected_read)},
-                   {other.mode_lock("b").in(lock_mode::exclusive), other.rw("a").exclusive()}})
+      interlocked(
+          {{one.read_write_lock("a").shared(), one.mode_lock("b").in(lock_mode::protected_read)},
+           {other.mode_lock("b").in(lock_mode::exclusive), other.read_write_lock("a").exclusive()}})
           .size(),
       1u);
 }
@@ -148,9 +149,9 @@ TEST_P(Deadlock, IsFoundBetweenReadersAndWriters) {
 TEST_P(Deadlock, IsNotWhatEndsByItself) {
   const auto one = detecting(), other = detecting();
   // An upgrade waits for the other reader, not for what it replaces.
-  const auto doc = one.rw("doc");
+  const auto doc = one.read_write_lock("doc");
   const auto upgradeable = doc.upgradeable().acquire();
-  auto reader = other.rw("doc").shared().acquire();
+  auto reader = other.read_write_lock("doc").shared().acquire();
   std::thread upgrades{
       [&] { EXPECT_TRUE(doc.upgrade(upgradeable).try_acquire({.timeout = generous})); }};
   EXPECT_TRUE(eventually([&] { return is_noted(); }));

@@ -254,7 +254,7 @@ TEST_P(Dialects, OfARecursiveMutexCountHoldsHere) {
 
 TEST_P(Dialects, RefuseWhatTheirLayoutsCannotHave) {
   for_each([&](const layout& how) {
-    const auto reason = [&](const lock_options& options) {
+    const auto reason = [&](const mutex_options& options) {
       return thrown_by([&] { (void)redis().mutex("orders", options, how.how); }).reason();
     };
     EXPECT_EQ(reason({.retain = 1s}), errc::unsupported);
@@ -262,7 +262,7 @@ TEST_P(Dialects, RefuseWhatTheirLayoutsCannotHave) {
     EXPECT_EQ(reason({.queue_limit = 3}), errc::unsupported);
     if (how.how != dialect::redisson()) {
       EXPECT_EQ(reason({.fair = true}), errc::unsupported);
-      const auto of_rw = thrown_by([&] { (void)redis().rw("orders", {}, how.how); });
+      const auto of_rw = thrown_by([&] { (void)redis().read_write_lock("orders", {}, how.how); });
       EXPECT_EQ(of_rw.reason(), errc::unsupported);
     }
   });

@@ -48,10 +48,10 @@ HOLDFAST_ON_EACH_SERVER(Election);
 constexpr auto at_once = 3s;  // the server's word comes in a millisecond, asking again takes 5 s
 
 TEST_P(Election, OneLeadsAndTheNextFollows) {
-  const auto office = redis().elect("scheduler");
+  const auto office = redis().election("scheduler");
   EXPECT_EQ(office.leader(), std::nullopt);
   auto first = office.campaign();
-  expect_reason(another_client().elect("scheduler").try_acquire(), errc::busy);
+  expect_reason(another_client().election("scheduler").try_acquire(), errc::busy);
   const auto leads = office.leader();
   ASSERT_TRUE(leads);
   EXPECT_EQ(leads->token, first.token());
@@ -59,7 +59,7 @@ TEST_P(Election, OneLeadsAndTheNextFollows) {
   EXPECT_FALSE(leads->who.id.empty());
   fencing_token next;
   std::jthread candidate{[&] {
-    const auto term = another_client().elect("scheduler").campaign();
+    const auto term = another_client().election("scheduler").campaign();
     next = term.token();
   }};
   ASSERT_TRUE(waits("scheduler", 1));
@@ -72,9 +72,9 @@ TEST_P(Election, OneLeadsAndTheNextFollows) {
 TEST_P(Election, TellsEveryChangeAtOnce) {
   audience audience;
   const auto other = another_client();
-  const auto watching = other.elect("scheduler").observe(audience.ear());
+  const auto watching = other.election("scheduler").observe(audience.ear());
   EXPECT_TRUE(audience.hears_of(std::nullopt));
-  const auto office = redis().elect("scheduler");
+  const auto office = redis().election("scheduler");
   for (int i = 0; i < 3; ++i) {
     auto term = office.campaign();
     EXPECT_TRUE(audience.hears_of(term.token(), at_once));
@@ -87,7 +87,7 @@ TEST_P(Election, TellsEveryChangeAtOnce) {
 
 TEST_P(Election, TellsTheCandidateOfTheSameClient) {
   audience audience;
-  const auto office = redis().elect("scheduler");
+  const auto office = redis().election("scheduler");
   const auto watching = office.observe(audience.ear());
   const auto term = office.campaign();
   EXPECT_TRUE(audience.hears_of(term.token(), at_once));
@@ -95,7 +95,7 @@ TEST_P(Election, TellsTheCandidateOfTheSameClient) {
 
 TEST_P(Election, TellsOfARenewedLeaderOnce) {
   audience audience;
-  const auto office = redis().elect("scheduler", {.lease = 100ms});
+  const auto office = redis().election("scheduler", {.lease = 100ms});
   const auto watching = office.observe(audience.ear());
   const auto term = office.campaign();
   ASSERT_TRUE(audience.hears_of(term.token()));
@@ -109,12 +109,12 @@ TEST_P(Election, TellsOfARenewedLeaderOnce) {
 TEST_P(Election, ReadsAgainAfterTheConnectionBroke) {
   audience audience;
   const auto other = another_client();
-  const auto watching = other.elect("scheduler").observe(audience.ear());
+  const auto watching = other.election("scheduler").observe(audience.ear());
   ASSERT_TRUE(audience.hears_of(std::nullopt));
   for (int i = 0; i < 3; ++i) {
     server().command({"CLIENT", "KILL", "TYPE", "pubsub"});
     server().command({"CLIENT", "KILL", "TYPE", "normal"});
-    const auto term = redis().elect("scheduler").campaign();
+    const auto term = redis().election("scheduler").campaign();
     EXPECT_TRUE(audience.hears_of(term.token(), at_once));
   }
   EXPECT_TRUE(audience.hears_of(std::nullopt, at_once)) << "the new connection is told, too";
@@ -125,9 +125,9 @@ TEST_P(Election, PollsWhereItIsNotTold) {
   polls.wakeup = wakeup::poll;
   audience audience;
   const client other{server().url(), polls};
-  const auto watching = other.elect("scheduler").observe(audience.ear());
+  const auto watching = other.election("scheduler").observe(audience.ear());
   ASSERT_TRUE(audience.hears_of(std::nullopt));
-  const auto term = redis().elect("scheduler").campaign();
+  const auto term = redis().election("scheduler").campaign();
   EXPECT_TRUE(audience.hears_of(term.token()));
   EXPECT_EQ(called("client|tracking"), 0);
 }
@@ -136,19 +136,19 @@ TEST_P(Election, PollsWhereTrackingIsForbidden) {
   server().command({"ACL", "SETUSER", "default", "-client"});
   audience audience;
   const auto other = another_client();
-  const auto watching = other.elect("scheduler").observe(audience.ear());
+  const auto watching = other.election("scheduler").observe(audience.ear());
   ASSERT_TRUE(audience.hears_of(std::nullopt));
-  const auto term = redis().elect("scheduler").campaign();
+  const auto term = redis().election("scheduler").campaign();
   EXPECT_TRUE(audience.hears_of(term.token()));
 }
 
 TEST_P(Election, ObservingCostsNothingWhileNothingHappens) {
   audience audience;
   const auto other = another_client();
-  const auto watching = other.elect("scheduler").observe(audience.ear());
+  const auto watching = other.election("scheduler").observe(audience.ear());
   ASSERT_TRUE(audience.hears_of(std::nullopt));
   const auto before = called("get");
-  const auto term = redis().elect("scheduler").campaign();
+  const auto term = redis().election("scheduler").campaign();
   ASSERT_TRUE(audience.hears_of(term.token()));
   // The candidate's script does not GET a key that is not there.
   EXPECT_LE(called("get") - before, 2);
@@ -157,7 +157,7 @@ TEST_P(Election, ObservingCostsNothingWhileNothingHappens) {
 
 TEST_P(Election, TellsNobodyAfterTheEnd) {
   audience audience;
-  const auto office = redis().elect("scheduler");
+  const auto office = redis().election("scheduler");
   {
     auto watching = office.observe(audience.ear());
     ASSERT_TRUE(audience.hears_of(std::nullopt));
@@ -177,7 +177,7 @@ TEST_P(Election, AnObservationMayEndInItsOwnCall) {
   std::atomic<bool> ended{false};
   {
     const std::lock_guard lock(guard);
-    watching.emplace(redis().elect("scheduler").observe([&](const auto&) {
+    watching.emplace(redis().election("scheduler").observe([&](const auto&) {
       const std::lock_guard in(guard);
       watching.reset();
       ended = true;
@@ -192,7 +192,7 @@ TEST_P(Election, AnObservationMayOwnItsClient) {
   std::optional<client> own{std::in_place, server.url()};
   audience audience;
   std::optional watching{
-      own->elect("scheduler").observe([client = *own, ear = audience.ear()](const auto& leader) {
+      own->election("scheduler").observe([client = *own, ear = audience.ear()](const auto& leader) {
         ear(leader);
       })};
   ASSERT_TRUE(audience.hears_of(std::nullopt));
@@ -203,13 +203,14 @@ TEST_P(Election, AnObservationMayOwnItsClient) {
 }
 
 TEST_P(Election, RefusesWhatNobodyCanMean) {
-  EXPECT_EQ(thrown_by([&] { (void)redis().elect(""); }).reason(), errc::invalid_name);
-  EXPECT_EQ(thrown_by([&] { (void)redis().elect("a", {.lease = 1ms}); }).reason(),
+  EXPECT_EQ(thrown_by([&] { (void)redis().election(""); }).reason(), errc::invalid_name);
+  EXPECT_EQ(thrown_by([&] { (void)redis().election("a", {.lease = 1ms}); }).reason(),
             errc::invalid_argument);
   server().command({"RPUSH", "hf:{list}", "x"});
-  EXPECT_EQ(thrown_by([&] { (void)redis().elect("list").leader(); }).reason(), errc::foreign_key);
+  EXPECT_EQ(thrown_by([&] { (void)redis().election("list").leader(); }).reason(),
+            errc::foreign_key);
   audience audience;
-  const auto watching = redis().elect("list").observe(audience.ear());
+  const auto watching = redis().election("list").observe(audience.ear());
   EXPECT_TRUE(audience.hears_of(std::nullopt)) << "what holds no leader has none";
 }
 
@@ -221,14 +222,14 @@ TEST_P(ElectionProcesses, ALeaderThatDiesIsFollowed) {
   const auto server = start();
   support::forked dies{[&](const support::forked::teller& parent) {
     const client mine{server.url()};
-    const auto term = mine.elect("scheduler", {.lease = 300ms}).campaign();
+    const auto term = mine.election("scheduler", {.lease = 300ms}).campaign();
     parent.tell(term.token().to_string());
     parent.sleep_until_killed();
   }};
   const auto old = dies.heard();
   const client redis{server.url()};
   audience audience;
-  const auto office = redis.elect("scheduler");
+  const auto office = redis.election("scheduler");
   const auto watching = office.observe(audience.ear());
   dies.kill9();
   const auto term = office.campaign({.timeout = generous});

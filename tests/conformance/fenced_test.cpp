@@ -133,7 +133,7 @@ TEST_P(Fenced, NobodyIsPassedOnATokenBelowTheFloor) {
   const auto kept = redis().mutex("a", {.retain = 1min});
   next_is_above_the_floor(kept);
   next_is_above_the_floor(kept);
-  const auto reader = redis().rw("b").shared();
+  const auto reader = redis().read_write_lock("b").shared();
   const auto reads = reader.acquire();
   next_is_above_the_floor(reader);
 }

@@ -21,7 +21,7 @@ class Input : public mutex_test {
  protected:
   // Fails the test unless options like these are refused, with a message that names the one that is
   // wrong and its range.
-  void expect_refused(const lock_options& options, const std::string& why) const {
+  void expect_refused(const mutex_options& options, const std::string& why) const {
     expect_invalid([&] { (void)redis().mutex("a", options); }, why);
   }
   void expect_refused(const client_options& options, const std::string& why) const {
@@ -185,7 +185,7 @@ TEST_P(Input, LeaseIsTenMillisecondsToADay) {
   for (const auto bad : {9ms, 0ms, -1ms, milliseconds{24h + 1ms}, milliseconds{25h},
                          milliseconds::min(), milliseconds::max()}) {
     SCOPED_TRACE(bad.count());
-    expect_refused(lock_options{.lease = bad}, "lease must be 10 ms to 24 h");
+    expect_refused(mutex_options{.lease = bad}, "lease must be 10 ms to 24 h");
     expect_refused(held, bad, "the duration must be 10 ms to 24 h");
     client_options options;
     options.default_lease = bad;
@@ -232,11 +232,11 @@ TEST_P(Input, HugeTimeoutsAreAsGoodAsNone) {
 }
 
 TEST_P(Input, RetainHasItsRangeAndItsCompany) {
-  expect_refused(lock_options{.retain = -1ms}, "retain must be 0 to 1 h");
-  expect_refused(lock_options{.retain = 1h + 1ms}, "retain must be 0 to 1 h");
+  expect_refused(mutex_options{.retain = -1ms}, "retain must be 0 to 1 h");
+  expect_refused(mutex_options{.retain = 1h + 1ms}, "retain must be 0 to 1 h");
   const auto alone = "retain must be 0 with fair or renewal::none";
-  expect_refused(lock_options{.fair = true, .retain = 1ms}, alone);
-  expect_refused(lock_options{.renewal = renewal::none, .retain = 1ms}, alone);
+  expect_refused(mutex_options{.fair = true, .retain = 1ms}, alone);
+  expect_refused(mutex_options{.renewal = renewal::none, .retain = 1ms}, alone);
   EXPECT_TRUE(redis().mutex("a", {.fair = true}).try_acquire());
   EXPECT_TRUE(redis().mutex("b", {.retain = 1h}).try_acquire());
 }
@@ -268,7 +268,7 @@ TEST_P(Input, ClientOptionsHaveTheirRanges) {
 
 TEST_P(Input, LockDelayIsAtMostAnHour) {
   for (const auto bad : {-1ms, milliseconds{1h + 1ms}, milliseconds::max()}) {
-    expect_refused(lock_options{.lock_delay = bad}, "lock_delay must be 0 to 1 h");
+    expect_refused(mutex_options{.lock_delay = bad}, "lock_delay must be 0 to 1 h");
   }
 }
 

@@ -234,7 +234,7 @@ TEST_P(Inspector, ListsAmongManyKeysAreReadFromTheIndex) {
   add_foreign_keys(20'000);
   std::vector<lease> all;
   for (int i = 0; i < 300; ++i) all.push_back(redis().mutex("x" + std::to_string(i)).acquire());
-  const auto several = redis().rw("{shared}").shared().acquire();
+  const auto several = redis().read_write_lock("{shared}").shared().acquire();
   ASSERT_TRUE(redis().latch("ready").try_set(1));
   const auto listed = [&](const std::string& pattern) {
     return look().list(pattern, {.most_scanned = 5'000});
@@ -373,9 +373,9 @@ TEST_P(Inspector, BrokenLockGoesToTheNextInTheQueue) {
 }
 
 TEST_P(Inspector, ReadersAreAllShownAndBrokenTogether) {
-  const auto lock = redis().rw("a");
+  const auto lock = redis().read_write_lock("a");
   const auto one = lock.shared().acquire();
-  const auto two = another_client().rw("a").shared().acquire();
+  const auto two = another_client().read_write_lock("a").shared().acquire();
   const auto found = look().status("a");
   EXPECT_EQ(found.state, lock_state::held);
   EXPECT_EQ(found.kind, lock_kind::mode_lock);
@@ -506,7 +506,7 @@ TEST_P(Inspector, WithoutTokenAnAcquisitionIsOnePlainSet) {
 TEST_P(Inspector, NothingIsLeftOnceAllIsReleased) {
   {
     const auto other = another_client();
-    const std::vector<lock_options> kinds{
+    const std::vector<mutex_options> kinds{
         {}, {.fair = true}, {.retain = 20ms}, {.fencing = fencing::off}, {.lease = 300ms}};
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < 2 * kinds.size(); ++i) {

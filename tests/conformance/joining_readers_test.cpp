@@ -29,7 +29,7 @@ HOLDFAST_ON_EACH_SERVER(JoiningReaders);
 
 TEST_P(JoiningReaders, AskTheServerSeldomAndHaveTokensOfTheirOwn) {
   constexpr int readers = 1000;
-  const auto reader = redis().rw("a").shared();
+  const auto reader = redis().read_write_lock("a").shared();
   std::vector<lease> all;
   all.push_back(reader.acquire());
   const auto before = called("evalsha");
@@ -37,7 +37,7 @@ TEST_P(JoiningReaders, AskTheServerSeldomAndHaveTokensOfTheirOwn) {
   EXPECT_LT(called("evalsha") - before, readers / 2);
   const auto token = [](const lease& one) { return one.token(); };
   EXPECT_TRUE(std::ranges::is_sorted(all, std::less_equal<>{}, token)) << "none twice";
-  const auto writer = another_client().rw("a").exclusive();
+  const auto writer = another_client().read_write_lock("a").exclusive();
   expect_reason(writer.try_acquire(), errc::busy);
   const auto last = all.back().token();
   all.clear();
@@ -45,9 +45,9 @@ TEST_P(JoiningReaders, AskTheServerSeldomAndHaveTokensOfTheirOwn) {
 }
 
 TEST_P(JoiningReaders, KeepTheLockUntilTheLastOfThemLeaves) {
-  const auto writer = another_client().rw("a").exclusive();
+  const auto writer = another_client().read_write_lock("a").exclusive();
   for (const bool in_order : {true, false}) {
-    auto both = two_together(redis().rw("a").shared());
+    auto both = two_together(redis().read_write_lock("a").shared());
     if (!in_order) std::swap(both.first, both.second);
     EXPECT_TRUE(both.first.release());
     EXPECT_FALSE(both.first.held());
@@ -59,9 +59,10 @@ TEST_P(JoiningReaders, KeepTheLockUntilTheLastOfThemLeaves) {
 }
 
 TEST_P(JoiningReaders, DoNotKeepAWriterOutForEver) {
-  const auto reader = redis().rw("a").shared();
+  const auto reader = redis().read_write_lock("a").shared();
   auto first = reader.acquire();
-  std::jthread writer([&] { const auto held = another_client().rw("a").exclusive().acquire(); });
+  std::jthread writer(
+      [&] { const auto held = another_client().read_write_lock("a").exclusive().acquire(); });
   ASSERT_TRUE(waits("a", 1));
   EXPECT_TRUE(eventually([&] { return !reader.try_acquire(); })) << "they stand behind him now";
   EXPECT_TRUE(first.release());
@@ -71,9 +72,9 @@ TEST_P(JoiningReaders, DoNotKeepAWriterOutForEver) {
 
 TEST_P(JoiningReaders, ComeInTogetherWithHimWhoAsked) {
   constexpr int readers = 8;
-  const auto both = redis().rw("a");
+  const auto both = redis().read_write_lock("a");
   for (int round = 0; round < 2; ++round) {
-    auto writer = another_client().rw("a").exclusive().acquire();
+    auto writer = another_client().read_write_lock("a").exclusive().acquire();
     std::atomic<int> inside{0};
     std::vector<std::jthread> threads;
     for (int i = 0; i < readers; ++i) {
@@ -96,7 +97,7 @@ TEST_P(JoiningReaders, NeverMeetAWriter) {
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 8; ++i) {
-      threads.emplace_back([&, i, reader = redis().rw("a").shared()] {
+      threads.emplace_back([&, i, reader = redis().read_write_lock("a").shared()] {
         for (int round = 0; round < 200; ++round) {
           const auto patience = (i + round) % 4 == 0 ? milliseconds{round % 3} : generous;
           const auto held = reader.try_acquire({.timeout = patience});
@@ -114,21 +115,21 @@ TEST_P(JoiningReaders, NeverMeetAWriter) {
       });
     }
     for (int round = 0; round < 50; ++round) {
-      const auto held = other.rw("a").exclusive().acquire();
+      const auto held = other.read_write_lock("a").exclusive().acquire();
       EXPECT_FALSE(writing.exchange(true));
       EXPECT_EQ(reading, 0);
       writing = false;
     }
   }
   EXPECT_GT(reads, gave_up);
-  EXPECT_TRUE(other.rw("a").exclusive().try_acquire({.timeout = generous}));
+  EXPECT_TRUE(other.read_write_lock("a").exclusive().try_acquire({.timeout = generous}));
   EXPECT_TRUE(eventually([&] { return server().command({"KEYS", "hf:{*"}).items.empty(); }));
 }
 
 task<result<void>> released(lease& held) { co_return co_await held.async_release(); }
 
 TEST_P(JoiningReaders, AreEachToldOfALossUnlessTheyHaveLeft) {
-  const auto reader = redis().rw("a", {.lease = 400ms}).shared();
+  const auto reader = redis().read_write_lock("a", {.lease = 400ms}).shared();
   auto [one, two] = two_together(reader);
   auto left = reader.acquire();
   const auto unheard = left.lost();
@@ -145,7 +146,7 @@ TEST_P(JoiningReaders, AreEachToldOfALossUnlessTheyHaveLeft) {
 }
 
 TEST_P(JoiningReaders, AreEachToldOfALossThatOneOfThemFoundWhenExtending) {
-  auto [one, two] = two_together(redis().rw("a").shared());
+  auto [one, two] = two_together(redis().read_write_lock("a").shared());
   const auto first = one.lost(), second = two.lost();
   server().command({"FLUSHALL"});
   expect_reason(one.extend(10s), errc::lost);
@@ -163,15 +164,15 @@ TEST_P(JoiningReaders, AreCoroutinesToo) {
     EXPECT_TRUE(co_await second.async_release());
     co_return joined;
   };
-  const auto reader = redis().rw("a").shared();
+  const auto reader = redis().read_write_lock("a").shared();
   EXPECT_TRUE(eventually([&] { return sync_wait(together(reader)); }));
-  EXPECT_TRUE(another_client().rw("a").exclusive().try_acquire());
+  EXPECT_TRUE(another_client().read_write_lock("a").exclusive().try_acquire());
 }
 
 TEST_P(JoiningReaders, DoNotWhereTheOrderIsStrictOrTheLeaseFixed) {
-  for (const lock_options& strict :
-       {lock_options{.fair = true}, lock_options{.renewal = renewal::none}}) {
-    const auto reader = redis().rw("a", strict).shared();
+  for (const read_write_options& strict :
+       {read_write_options{.fair = true}, read_write_options{.renewal = renewal::none}}) {
+    const auto reader = redis().read_write_lock("a", strict).shared();
     const auto first = reader.acquire();
     const auto before = called("evalsha");
     const auto second = reader.acquire(), third = reader.acquire();
@@ -180,7 +181,7 @@ TEST_P(JoiningReaders, DoNotWhereTheOrderIsStrictOrTheLeaseFixed) {
 }
 
 TEST_P(JoiningReaders, CannotBeChangedIntoAnythingElse) {
-  const auto held = redis().rw("a").shared().acquire();
+  const auto held = redis().read_write_lock("a").shared().acquire();
   const auto change = [&] { (void)redis().mode_lock("a").change(held, lock_mode::null); };
   EXPECT_EQ(thrown_by(change).reason(), errc::invalid_argument);
 }

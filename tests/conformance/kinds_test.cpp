@@ -6,18 +6,17 @@
 #include <vector>
 
 #include "conformance/conformance.hpp"
+#include "support/options_for.hpp"
 
 namespace holdfast::conformance {
 namespace {
 
 struct kind {
   const char* name;
-  std::function<lock(const client&, const std::string&, lock_options)> make;
+  std::function<lock(const client&, const std::string&, mutex_options)> make;
 };
 
-semaphore_options one_permit(const lock_options& like) {
-  return {.permits = 1, .lease = like.lease, .renewal = like.renewal};
-}
+using support::options_for;
 
 const std::vector<kind>& kinds() {
   static const std::vector<kind> all = {
@@ -33,23 +32,31 @@ const std::vector<kind>& kinds() {
        }},
       {"recursive_mutex",  // each time by another owner
        [](auto& redis, auto& name, auto options) {
-         return redis.recursive_mutex(name, options).of(owner{});
+         return redis.recursive_mutex(name, options_for<recursive_mutex_options>(options))
+             .of(owner{});
        }},
       {"writer",
-       [](auto& redis, auto& name, auto options) { return redis.rw(name, options).exclusive(); }},
+       [](auto& redis, auto& name, auto options) {
+         return redis.read_write_lock(name, options_for<read_write_options>(options)).exclusive();
+       }},
       {"upgradeable_reader",
-       [](auto& redis, auto& name, auto options) { return redis.rw(name, options).upgradeable(); }},
-      {"single_permit", [](auto& redis, auto& name,
-                           auto options) { return redis.semaphore(name, one_permit(options)); }},
+       [](auto& redis, auto& name, auto options) {
+         return redis.read_write_lock(name, options_for<read_write_options>(options)).upgradeable();
+       }},
+      {"single_permit",
+       [](auto& redis, auto& name, auto options) {
+         return redis.semaphore(name, options_for<semaphore_options>(options));
+       }},
       {"all_permits",
        [](auto& redis, auto& name, auto options) {
-         auto limits = one_permit(options);
+         auto limits = options_for<semaphore_options>(options);
          limits.permits = 3;
          return redis.semaphore(name, limits).permits(3);
        }},
       {"protected_write",
        [](auto& redis, auto& name, auto options) {
-         return redis.mode_lock(name, options).in(lock_mode::protected_write);
+         return redis.mode_lock(name, options_for<mode_lock_options>(options))
+             .in(lock_mode::protected_write);
        }},
   };
   return all;
@@ -60,11 +67,11 @@ class Kinds : public mutex_test {
  protected:
   // Runs `check` for each kind on a name of its own.
   void for_each_kind(
-      const std::function<void(const std::function<lock(const client&, lock_options)>&)>& check) {
+      const std::function<void(const std::function<lock(const client&, mutex_options)>&)>& check) {
     for (const kind& one : kinds()) {
       SCOPED_TRACE(one.name);
       const std::string name = std::string{"lock of "} + one.name;
-      check([&](const client& redis, lock_options options) {
+      check([&](const client& redis, mutex_options options) {
         return one.make(redis, name, options);
       });
       EXPECT_EQ(left_over(), std::vector<std::string>{}) << "a key outlived its use";

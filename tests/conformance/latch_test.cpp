@@ -132,7 +132,7 @@ TEST_P(Latch, KeepsTheKindsApart) {
   expect_reason(redis().latch("a").try_wait(), errc::foreign_key);
   ASSERT_TRUE(redis().latch("b").try_set(1));
   expect_reason(redis().mutex("b").try_acquire(), errc::foreign_key);
-  expect_reason(redis().rw("b").shared().try_acquire(), errc::foreign_key);
+  expect_reason(redis().read_write_lock("b").shared().try_acquire(), errc::foreign_key);
 }
 
 TEST_P(Latch, RefusesWhatNobodyCanMean) {

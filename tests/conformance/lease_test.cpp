@@ -100,7 +100,7 @@ TEST_P(Lease, RunWhileHeldReturnsThrowsAndTellsLoss) {
 }
 
 TEST_P(Lease, NobodyGetsTheLockForAWhileAfterItWasLost) {
-  const lock_options delayed{
+  const mutex_options delayed{
       .lease = 200ms, .renewal = renewal::none, .lock_delay = std::chrono::milliseconds{600}};
   const auto asked = net::now();
   auto held = redis().mutex("a", delayed).acquire();

@@ -1,6 +1,7 @@
 // The adapter to the standard guards, and what may not be done on the callback thread.
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -44,6 +45,85 @@ TEST_P(Lockable, GuardHoldsTheLockForItsScope) {
     EXPECT_TRUE(mine.held_lease().token());
     expect_reason(another_client().mutex("a").try_acquire(), errc::busy);
   }
+  EXPECT_TRUE(another_client().mutex("a").try_acquire({.timeout = generous}));
+}
+
+TEST_P(Lockable, IsSharedByThreadsAsAMutexIs) {
+  constexpr int threads = 8;
+  constexpr int rounds = 50;
+  lockable shared{redis().mutex("a")};
+  int visits = 0;  // what it protects
+  std::atomic<int> tried{0};
+  {
+    std::vector<std::jthread> running;
+    for (int i = 0; i < threads; ++i) {
+      running.emplace_back([&, i] {
+        for (int round = 0; round < rounds; ++round) {
+          std::unique_lock guard{shared, std::defer_lock};
+          if ((i + round) % 4 != 0) {
+            guard.lock();
+          } else if (!guard.try_lock()) {
+            ++tried;
+            continue;
+          }
+          EXPECT_TRUE(shared.held_lease().held());
+          ++visits;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(visits + tried, threads * rounds);
+  EXPECT_TRUE(another_client().mutex("a").try_acquire({.timeout = generous}));
+}
+
+TEST_P(Lockable, OfReadersIsHeldByAsManyThreads) {
+  lockable shared{redis().read_write_lock("a").shared()};
+  std::barrier inside{3};
+  const auto read = [&] {
+    const std::lock_guard guard{shared};
+    EXPECT_TRUE(shared.held_lease().held());
+    inside.arrive_and_wait();
+    EXPECT_TRUE(shared.held_lease().held());
+  };
+  { const std::jthread one{read}, two{read}, three{read}; }
+  EXPECT_TRUE(another_client().read_write_lock("a").exclusive().try_acquire({.timeout = generous}));
+}
+
+TEST_P(Lockable, OfARecursiveMutexIsHeldUntilTheLastUnlock) {
+  lockable mine{redis().recursive_mutex("a")};
+  const auto others = another_client().mutex("a");
+  {
+    const std::lock_guard outer{mine};
+    { const std::lock_guard inner{mine}; }
+    EXPECT_TRUE(mine.held_lease().held());
+    expect_reason(others.try_acquire(), errc::busy);
+  }
+  EXPECT_TRUE(others.try_acquire({.timeout = generous}));
+}
+
+// The first thread still believes that it is inside when the second has locked.
+TEST_P(Lockable, AThreadThatHasLostItLeavesTheLeaseOfTheNextAlone) {
+  lockable shared{redis().mutex("a", {.lease = 300ms})};
+  const inspector look{redis()};
+  std::promise<void> is_locked, has_unlocked;
+  std::jthread next;
+  {
+    const std::lock_guard guard{shared};
+    auto& lost = shared.held_lease();
+    EXPECT_EQ(look.break_lock("a", "a test").state, lock_state::held);
+    next = std::jthread{[&] {
+      const std::lock_guard second{shared};
+      is_locked.set_value();
+      has_unlocked.get_future().wait();
+      EXPECT_TRUE(shared.held_lease().held());
+      EXPECT_TRUE(look.status("a").token == shared.held_lease().token());
+    }};
+    is_locked.get_future().wait();
+    EXPECT_EQ(&lost, &shared.held_lease());
+    EXPECT_FALSE(lost.held());
+  }
+  has_unlocked.set_value();
+  next.join();
   EXPECT_TRUE(another_client().mutex("a").try_acquire({.timeout = generous}));
 }
 

@@ -27,10 +27,11 @@ inline all_makers native_makers() {
          return all_of({redis.mutex(name), redis.mutex("with " + name)});
        }},
       {"mutex of a quorum", [](auto& redis, auto& name) { return quorum{{redis}}.mutex(name); }},
-      {"election", [](auto& redis, auto& name) { return redis.elect(name); }},
-      {"reader", [](auto& redis, auto& name) { return redis.rw(name).shared(); }},
-      {"upgradeable reader", [](auto& redis, auto& name) { return redis.rw(name).upgradeable(); }},
-      {"writer", [](auto& redis, auto& name) { return redis.rw(name).exclusive(); }},
+      {"election", [](auto& redis, auto& name) { return redis.election(name); }},
+      {"reader", [](auto& redis, auto& name) { return redis.read_write_lock(name).shared(); }},
+      {"upgradeable reader",
+       [](auto& redis, auto& name) { return redis.read_write_lock(name).upgradeable(); }},
+      {"writer", [](auto& redis, auto& name) { return redis.read_write_lock(name).exclusive(); }},
       {"semaphore", [](auto& redis, auto& name) { return redis.semaphore(name); }},
       {"mode lock, NL to PW",
        [](auto& redis, auto& name) {
@@ -41,12 +42,8 @@ inline all_makers native_makers() {
   };
 }
 
-inline all_makers foreign_makers() {
+inline all_makers redisson_makers() {
   return {
-      {"plain lock, as redis-py's",
-       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::redis_py()); }},
-      {"go-zero's RedisLock",
-       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::go_zero()); }},
       {"Redisson's RLock",
        [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::redisson()); }},
       {"Redisson's RFairLock",
@@ -62,15 +59,28 @@ inline all_makers foreign_makers() {
          return redis.mutex(name, {}, dialect::redisson(redisson_lock::fenced));
        }},
       {"Redisson's RReadWriteLock, reader",
-       [](auto& redis, auto& name) { return redis.rw(name, {}, dialect::redisson()).shared(); }},
+       [](auto& redis, auto& name) {
+         return redis.read_write_lock(name, {}, dialect::redisson()).shared();
+       }},
       {"Redisson's RReadWriteLock, writer",
-       [](auto& redis, auto& name) { return redis.rw(name, {}, dialect::redisson()).exclusive(); }},
+       [](auto& redis, auto& name) {
+         return redis.read_write_lock(name, {}, dialect::redisson()).exclusive();
+       }},
       {"Redisson's RSemaphore",
        [](auto& redis, auto& name) { return redis.semaphore(name, {}, dialect::redisson()); }},
       {"Redisson's RPermitExpirableSemaphore",
        [](auto& redis, auto& name) {
          return redis.semaphore(name, {}, dialect::redisson(redisson_lock::expirable));
        }},
+  };
+}
+
+inline all_makers foreign_makers() {
+  return {
+      {"plain lock, as redis-py's",
+       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::redis_py()); }},
+      {"go-zero's RedisLock",
+       [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::go_zero()); }},
       {"Spring's registry, SPIN_LOCK",
        [](auto& redis, auto& name) {
          return redis.mutex(name, {}, dialect::spring_integration({"a"}));
@@ -96,9 +106,13 @@ inline all_makers foreign_makers() {
       {"Symfony's lock",
        [](auto& redis, auto& name) { return redis.mutex(name, {}, dialect::symfony()); }},
       {"Symfony's lock, reader",
-       [](auto& redis, auto& name) { return redis.rw(name, {}, dialect::symfony()).shared(); }},
+       [](auto& redis, auto& name) {
+         return redis.read_write_lock(name, {}, dialect::symfony()).shared();
+       }},
       {"Symfony's lock, writer",
-       [](auto& redis, auto& name) { return redis.rw(name, {}, dialect::symfony()).exclusive(); }},
+       [](auto& redis, auto& name) {
+         return redis.read_write_lock(name, {}, dialect::symfony()).exclusive();
+       }},
       {"redis-semaphore's Semaphore",
        [](auto& redis, auto& name) {
          return redis.semaphore(name, {}, dialect::redis_semaphore());
@@ -111,6 +125,7 @@ inline all_makers foreign_makers() {
 inline const all_makers& makers() {
   static const all_makers all = [] {
     auto every = native_makers();
+    every.merge(redisson_makers());
     every.merge(foreign_makers());
     return every;
   }();

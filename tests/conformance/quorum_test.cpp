@@ -134,13 +134,6 @@ TEST_P(Quorum, RefusesWhatItsMembersCannotGive) {
   make(1);
   const client one{server(0).url()};
   const quorum alone{{one}};
-  const lock_options unsupported[] = {
-      {.fair = true}, {.queue_limit = 1}, {.retain = 1s}, {.fencing = fencing::off}};
-  for (const auto& options : unsupported) {
-    const auto why = thrown_by([&] { (void)alone.mutex("x", options); });
-    EXPECT_EQ(why.reason(), errc::unsupported);
-    EXPECT_NE(std::string{why.what()}.find("over a quorum"), std::string::npos) << why.what();
-  }
   const auto reason = [](auto&& act) { return thrown_by(act).reason(); };
   EXPECT_EQ(reason([&] { (void)alone.mutex("x", {.lease = 31s}); }), errc::invalid_argument);
   EXPECT_EQ(reason([&] { (void)alone.mutex(""); }), errc::invalid_name);
@@ -336,7 +329,7 @@ TEST_P(Quorum, KeepsOutAMemberThatHasForgottenItsVote) {
 // could decide, but each client waits for it only until it has noticed it.
 TEST_P(Quorum, DoesNotWaitForAFrozenMemberWhereVotesAreSplit) {
   make(3);
-  const lock_options lock{.lease = 16s};
+  const quorum_mutex_options lock{.lease = 16s};
   constexpr auto member_timeout = 2s;  // the response time-out, which is less than a quarter lease
   const client_options of_each{.response_timeout = member_timeout};
   const auto here = nodes({}, of_each), there = nodes({}, of_each);

@@ -137,7 +137,7 @@ TEST_P(RecursiveMutex, DoesNotEnterWhenStopped) {
 }
 
 TEST_P(RecursiveMutex, RefusesWhatTheMutexRefuses) {
-  const auto reason = [&](const std::string& name, const lock_options& options) {
+  const auto reason = [&](const std::string& name, const recursive_mutex_options& options) {
     return thrown_by([&] { (void)redis().recursive_mutex(name, options); }).reason();
   };
   EXPECT_EQ(reason("", {}), errc::invalid_name);
@@ -162,8 +162,8 @@ class Reentry : public mutex_test {
 HOLDFAST_ON_EACH_SERVER(Reentry);
 
 TEST_P(Reentry, IsRefusedToTheThreadThatHasTheLock) {
-  for (const lock_options& options :
-       {lock_options{}, {.fair = true}, {.renewal = renewal::none}, {.retain = 1s}}) {
+  for (const mutex_options& options :
+       {mutex_options{}, {.fair = true}, {.renewal = renewal::none}, {.retain = 1s}}) {
     const auto mutex = redis().mutex("a", options);
     auto held = mutex.acquire();
     expect_refused(redis().mutex("a", options));
@@ -172,7 +172,7 @@ TEST_P(Reentry, IsRefusedToTheThreadThatHasTheLock) {
     expect_refused(mutex);
     EXPECT_TRUE(held.release());
   }
-  const auto writer = redis().rw("b").exclusive();
+  const auto writer = redis().read_write_lock("b").exclusive();
   const auto held = writer.acquire();
   expect_refused(writer);
 }

@@ -14,7 +14,7 @@ const std::string channel = "redisson_rwlock:{orders}";
 class RedissonReadWrite : public mutex_test {
  protected:
   static read_write_lock orders_of(const client& of, milliseconds lease = 30s) {
-    return of.rw("orders", {.lease = lease}, dialect::redisson());
+    return of.read_write_lock("orders", {.lease = lease}, dialect::redisson());
   }
   read_write_lock orders() const { return orders_of(redis()); }
 
@@ -138,8 +138,8 @@ TEST_P(RedissonReadWrite, RefusesWhatItsLayoutCannotHave) {
   EXPECT_EQ(reason([&] { (void)lock.upgradeable(); }), errc::unsupported);
   EXPECT_EQ(reason([&] { (void)lock.upgrade(held); }), errc::unsupported);
   EXPECT_EQ(reason([&] { (void)lock.downgrade(held); }), errc::unsupported);
-  const auto made = [&](const lock_options& options, const dialect& how) {
-    return reason([&] { (void)redis().rw("orders", options, how); });
+  const auto made = [&](const read_write_options& options, const dialect& how) {
+    return reason([&] { (void)redis().read_write_lock("orders", options, how); });
   };
   EXPECT_EQ(made({.fair = true}, dialect::redisson()), errc::unsupported);
   EXPECT_EQ(made({.lock_delay = 1s}, dialect::redisson()), errc::unsupported);

@@ -175,7 +175,7 @@ TEST_P(RedissonSemaphore, RefusesWhatItCannotHave) {
   const auto expirable = dialect::redisson(redisson_lock::expirable);
   EXPECT_EQ(thrown_by([&] { (void)redis().mutex("seats", {}, expirable); }).reason(),
             errc::unsupported);
-  EXPECT_EQ(thrown_by([&] { (void)redis().rw("seats", {}, expirable); }).reason(),
+  EXPECT_EQ(thrown_by([&] { (void)redis().read_write_lock("seats", {}, expirable); }).reason(),
             errc::unsupported);
   for (const auto& other : {dialect::go_zero(), dialect::redisson(redisson_lock::spin)}) {
     EXPECT_EQ(thrown_by([&] { (void)redis().semaphore("seats", {}, other); }).reason(),

@@ -32,13 +32,15 @@ class SharedBehindTheFrozen : public mutex_test {
 HOLDFAST_ON_EACH_SERVER(SharedBehindTheFrozen);
 
 TEST_P(SharedBehindTheFrozen, AReaderComesInBesideAReader) {
-  const auto reading = redis().rw("a", {.fair = true}).shared().acquire();
-  auto writer = somebody_who_wants([](const client& own) { return own.rw("a").exclusive(); });
+  const auto reading = redis().read_write_lock("a", {.fair = true}).shared().acquire();
+  auto writer =
+      somebody_who_wants([](const client& own) { return own.read_write_lock("a").exclusive(); });
   (void)writer.heard();
   ASSERT_TRUE(waits("a", 1));
   writer.freeze();
   const auto before = net::now();
-  const auto second = another_client().rw("a").shared().try_acquire({.timeout = generous});
+  const auto second =
+      another_client().read_write_lock("a").shared().try_acquire({.timeout = generous});
   EXPECT_TRUE(second);
   EXPECT_LT(net::now() - before, soon);
   EXPECT_TRUE(reading.held());
@@ -46,10 +48,10 @@ TEST_P(SharedBehindTheFrozen, AReaderComesInBesideAReader) {
 
 TEST_P(SharedBehindTheFrozen, AReaderComesInPastARowOfWriters) {
   constexpr int many = 12;
-  const auto reading = redis().rw("a", {.fair = true}).shared().acquire();
+  const auto reading = redis().read_write_lock("a", {.fair = true}).shared().acquire();
   support::forked writers{[&](const auto& parent) {
     const client own{server().url()};
-    const auto target = own.rw("a", {.fair = true}).exclusive();
+    const auto target = own.read_write_lock("a", {.fair = true}).exclusive();
     std::vector<std::thread> waiting;
     for (int i = 0; i < many; ++i) waiting.emplace_back([&] { (void)target.acquire(); });
     parent.tell("waits");
@@ -59,18 +61,20 @@ TEST_P(SharedBehindTheFrozen, AReaderComesInPastARowOfWriters) {
   ASSERT_TRUE(waits("a", many));
   writers.freeze();
   const auto before = net::now();
-  EXPECT_TRUE(another_client().rw("a").shared().try_acquire({.timeout = generous}));
+  EXPECT_TRUE(another_client().read_write_lock("a").shared().try_acquire({.timeout = generous}));
   EXPECT_LT(net::now() - before, soon) << "two provisional grants, and not twelve";
 }
 
 TEST_P(SharedBehindTheFrozen, AWriterThatThawsIsServed) {
-  auto reading = redis().rw("a", {.fair = true}).shared().acquire();
-  auto writer = somebody_who_wants([](const client& own) { return own.rw("a").exclusive(); });
+  auto reading = redis().read_write_lock("a", {.fair = true}).shared().acquire();
+  auto writer =
+      somebody_who_wants([](const client& own) { return own.read_write_lock("a").exclusive(); });
   (void)writer.heard();
   ASSERT_TRUE(waits("a", 1));
   writer.freeze();
   {
-    const auto second = another_client().rw("a").shared().try_acquire({.timeout = generous});
+    const auto second =
+        another_client().read_write_lock("a").shared().try_acquire({.timeout = generous});
     EXPECT_TRUE(second);
   }
   writer.signal(SIGCONT);

@@ -15,7 +15,7 @@ HOLDFAST_ON_EACH_SERVER(SharedLocks);
 
 TEST_P(SharedLocks, ReadersHoldTogetherAndAWriterAlone) {
   const auto other = another_client();
-  const auto mine = redis().rw("a"), others = other.rw("a");
+  const auto mine = redis().read_write_lock("a"), others = other.read_write_lock("a");
   auto one = mine.shared().acquire(), two = others.shared().acquire();
   EXPECT_LT(one.token(), two.token());
   expect_reason(others.exclusive().try_acquire(), errc::busy);
@@ -29,21 +29,22 @@ TEST_P(SharedLocks, ReadersHoldTogetherAndAWriterAlone) {
 
 // A part of the lock must not refer to what it was asked of: that is often a temporary.
 TEST_P(SharedLocks, APartOutlivesTheWhole) {
-  const auto& reader = redis().rw("a").shared();
-  const auto& second = redis().rw("a").upgradeable();
-  const auto& writer = redis().rw("a").exclusive();
-  static_assert(!std::is_reference_v<decltype(redis().rw("a").shared())>);
-  static_assert(!std::is_reference_v<decltype(redis().rw("a").upgradeable())>);
-  static_assert(!std::is_reference_v<decltype(redis().rw("a").exclusive())>);
+  const auto& reader = redis().read_write_lock("a").shared();
+  const auto& second = redis().read_write_lock("a").upgradeable();
+  const auto& writer = redis().read_write_lock("a").exclusive();
+  static_assert(!std::is_reference_v<decltype(redis().read_write_lock("a").shared())>);
+  static_assert(!std::is_reference_v<decltype(redis().read_write_lock("a").upgradeable())>);
+  static_assert(!std::is_reference_v<decltype(redis().read_write_lock("a").exclusive())>);
   EXPECT_TRUE(reader.try_acquire());
   EXPECT_TRUE(second.try_acquire());
   EXPECT_TRUE(writer.try_acquire());
 }
 
 TEST_P(SharedLocks, AWriterIsNotOvertakenByReaders) {
-  const auto lock = redis().rw("a", {.fair = true});
+  const auto lock = redis().read_write_lock("a", {.fair = true});
   auto reader = lock.shared().acquire();
-  std::thread writer{[&] { const auto held = another_client().rw("a").exclusive().acquire(); }};
+  std::thread writer{
+      [&] { const auto held = another_client().read_write_lock("a").exclusive().acquire(); }};
   ASSERT_TRUE(waits("a", 1));
   expect_reason(lock.shared().try_acquire(), errc::busy);
   EXPECT_TRUE(reader.release());
@@ -53,12 +54,12 @@ TEST_P(SharedLocks, AWriterIsNotOvertakenByReaders) {
 
 TEST_P(SharedLocks, AReleasedWriterWakesAllReadersTogether) {
   constexpr int readers = 6;
-  auto writer = redis().rw("a").exclusive().acquire();
+  auto writer = redis().read_write_lock("a").exclusive().acquire();
   std::atomic<int> inside{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < readers; ++i) {
     threads.emplace_back([&] {
-      const auto held = another_client().rw("a").shared().acquire();
+      const auto held = another_client().read_write_lock("a").shared().acquire();
       ++inside;
       EXPECT_TRUE(eventually([&] { return inside == readers; })) << "all of them at the same time";
     });
@@ -69,9 +70,9 @@ TEST_P(SharedLocks, AReleasedWriterWakesAllReadersTogether) {
 }
 
 TEST_P(SharedLocks, AReaderThatDiesIsAloneInItsLoss) {
-  const auto lock = redis().rw("a", {.lease = 200ms, .renewal = renewal::none});
+  const auto lock = redis().read_write_lock("a", {.lease = 200ms, .renewal = renewal::none});
   const auto brief = lock.shared().acquire();
-  auto staying = redis().rw("a").shared().acquire();
+  auto staying = redis().read_write_lock("a").shared().acquire();
   EXPECT_TRUE(triggered(brief.lost()));
   EXPECT_TRUE(staying.held());
   expect_reason(lock.exclusive().try_acquire(), errc::busy);
@@ -80,8 +81,8 @@ TEST_P(SharedLocks, AReaderThatDiesIsAloneInItsLoss) {
 }
 
 TEST_P(SharedLocks, UpgradesWithoutLettingAnybodyWriteInBetween) {
-  const auto lock = redis().rw("a");
-  auto reader = another_client().rw("a").shared().acquire();
+  const auto lock = redis().read_write_lock("a");
+  auto reader = another_client().read_write_lock("a").shared().acquire();
   auto held = lock.upgradeable().acquire();
   expect_reason(lock.upgradeable().try_acquire(), errc::busy);
   expect_reason(lock.upgrade(held).try_acquire({.timeout = 50ms}), errc::timed_out);
@@ -96,16 +97,16 @@ TEST_P(SharedLocks, UpgradesWithoutLettingAnybodyWriteInBetween) {
   EXPECT_FALSE(held.held());
   EXPECT_FALSE(held.lost().stop_requested());
   EXPECT_GT(writer.token(), held.token());
-  expect_reason(another_client().rw("a").shared().try_acquire(), errc::busy);
+  expect_reason(another_client().read_write_lock("a").shared().try_acquire(), errc::busy);
   auto again = lock.downgrade(writer).acquire();
-  EXPECT_TRUE(another_client().rw("a").shared().try_acquire());
+  EXPECT_TRUE(another_client().read_write_lock("a").shared().try_acquire());
   EXPECT_EQ(thrown_by([&] { (void)lock.upgrade(again); }).reason(), errc::invalid_argument);
 }
 
 // That the server knows it no more may mean that it knows the writer in its place.
 TEST_P(SharedLocks, AnUpgradeableLeaseIsNotLostByExtendingItDuringAnUpgrade) {
-  const auto lock = redis().rw("a");
-  const auto reader = another_client().rw("a").shared().acquire();
+  const auto lock = redis().read_write_lock("a");
+  const auto reader = another_client().read_write_lock("a").shared().acquire();
   auto held = lock.upgradeable().acquire();
   std::stop_source stop;
   std::jthread upgrading{[&] {
@@ -121,7 +122,7 @@ TEST_P(SharedLocks, AnUpgradeableLeaseIsNotLostByExtendingItDuringAnUpgrade) {
 
 // The server shortens nothing, and what it says is left is what is believed.
 TEST_P(SharedLocks, AChangeIsBelievedForAsLongAsTheServerKeepsIt) {
-  const auto lock = redis().rw("a", {.lease = 300ms, .renewal = renewal::none});
+  const auto lock = redis().read_write_lock("a", {.lease = 300ms, .renewal = renewal::none});
   auto held = lock.upgradeable().acquire();
   ASSERT_TRUE(held.extend(30s));
   auto writer = lock.upgrade(held).acquire();
@@ -130,12 +131,12 @@ TEST_P(SharedLocks, AChangeIsBelievedForAsLongAsTheServerKeepsIt) {
   EXPECT_GT(reader.remaining(), 20s);
   EXPECT_FALSE(eventually([&] { return !reader.held(); }, 400ms));
   EXPECT_TRUE(reader.release());
-  EXPECT_TRUE(another_client().rw("a").exclusive().try_acquire());
+  EXPECT_TRUE(another_client().read_write_lock("a").exclusive().try_acquire());
 }
 
 TEST_P(SharedLocks, AChangeThatHadToWaitIsBelievedAsLong) {
-  const auto lock = redis().rw("a", {.lease = 300ms, .renewal = renewal::none});
-  auto reader = another_client().rw("a").shared().acquire();
+  const auto lock = redis().read_write_lock("a", {.lease = 300ms, .renewal = renewal::none});
+  auto reader = another_client().read_write_lock("a").shared().acquire();
   auto held = lock.upgradeable().acquire();
   ASSERT_TRUE(held.extend(30s));
   std::thread leaving{[&] {
@@ -149,9 +150,9 @@ TEST_P(SharedLocks, AChangeThatHadToWaitIsBelievedAsLong) {
 }
 
 TEST_P(SharedLocks, ALeaseThatHasEndedIsChangedIntoNothing) {
-  const auto lock = redis().rw("a", {.lease = 300ms, .renewal = renewal::none});
+  const auto lock = redis().read_write_lock("a", {.lease = 300ms, .renewal = renewal::none});
   const auto held = lock.upgradeable().acquire();
-  const auto staying = redis().rw("a").shared().acquire();
+  const auto staying = redis().read_write_lock("a").shared().acquire();
   ASSERT_TRUE(eventually([&] { return !held.held(); }));
   expect_reason(lock.upgrade(held).try_acquire(), errc::lost);
   expect_reason(lock.downgrade(held).try_acquire({.timeout = 5s}), errc::lost);
@@ -162,7 +163,7 @@ TEST_P(SharedLocks, ALeaseThatHasEndedIsChangedIntoNothing) {
 }
 
 TEST_P(SharedLocks, ALeaseTellsInWhichModeItIsHeld) {
-  const auto lock = redis().rw("a");
+  const auto lock = redis().read_write_lock("a");
   auto held = lock.upgradeable().acquire();
   EXPECT_EQ(held.mode(), lease_mode::upgradeable);
   EXPECT_EQ(lock.shared().acquire().mode(), lease_mode::shared);
@@ -178,14 +179,14 @@ TEST_P(SharedLocks, ALeaseTellsInWhichModeItIsHeld) {
         lock_mode::protected_read, lock_mode::protected_write, lock_mode::exclusive}) {
     EXPECT_EQ(static_cast<char>(modes.in(mode).acquire().mode()), static_cast<char>(mode));
   }
-  const auto both = all_of({redis().mutex("f"), redis().rw("g").shared()}).acquire();
+  const auto both = all_of({redis().mutex("f"), redis().read_write_lock("g").shared()}).acquire();
   EXPECT_EQ(both.mode(), lease_mode::several);
   EXPECT_EQ(parts(both).at(0).mode, lease_mode::exclusive);
   EXPECT_EQ(parts(both).at(1).mode, lease_mode::shared);
 }
 
 TEST_P(SharedLocks, AnUpgradedLeaseIsRenewedAndItsPredecessorIsNot) {
-  const auto lock = redis().rw("a", {.lease = 150ms});
+  const auto lock = redis().read_write_lock("a", {.lease = 150ms});
   auto held = lock.upgradeable().acquire();
   const auto was_lost = held.lost();
   const auto writer = lock.upgrade(held).acquire();
@@ -197,7 +198,7 @@ TEST_P(SharedLocks, AnUpgradedLeaseIsRenewedAndItsPredecessorIsNot) {
 
 // Nothing is lost: what was held went over into another lease, and was given back with that.
 TEST_P(SharedLocks, ALeaseThatWasChangedIsReleasedWithoutALoss) {
-  const auto lock = redis().rw("a");
+  const auto lock = redis().read_write_lock("a");
   EXPECT_NO_THROW(run_while_held(lock.upgradeable(), [&](const lease& held) {
     const auto writer = lock.upgrade(held).acquire();
     EXPECT_FALSE(held.held());
@@ -389,7 +390,7 @@ TEST_P(SharedLocks, AWriterLeavesAValueForThoseWhoComeAfter) {
 }
 
 TEST_P(SharedLocks, KindsDoNotMix) {
-  const auto reader = redis().rw("a").shared().acquire();
+  const auto reader = redis().read_write_lock("a").shared().acquire();
   expect_reason(redis().mutex("a").try_acquire(), errc::foreign_key);
   expect_reason(redis().semaphore("a").try_acquire(), errc::foreign_key);
   EXPECT_TRUE(redis().mode_lock("a").in(lock_mode::concurrent_read).try_acquire());
@@ -404,9 +405,9 @@ TEST_P(SharedLocks, RefuseWhatNobodyCanMean) {
             errc::invalid_argument);
   expect_reason(redis().semaphore("a", {.permits = 2}).permits(3).try_acquire({.timeout = 1s}),
                 errc::invalid_argument);
-  EXPECT_EQ(thrown_by([&] { (void)redis().rw(""); }).reason(), errc::invalid_name);
-  const auto elsewhere = redis().rw("b").upgradeable().acquire();
-  EXPECT_EQ(thrown_by([&] { (void)redis().rw("a").upgrade(elsewhere); }).reason(),
+  EXPECT_EQ(thrown_by([&] { (void)redis().read_write_lock(""); }).reason(), errc::invalid_name);
+  const auto elsewhere = redis().read_write_lock("b").upgradeable().acquire();
+  EXPECT_EQ(thrown_by([&] { (void)redis().read_write_lock("a").upgrade(elsewhere); }).reason(),
             errc::invalid_argument);
 }
 

@@ -40,9 +40,9 @@ TEST_P(SortedSets, AreWaitedForUntilTheLibraryGivesThemBack) {
 }
 
 TEST_P(SortedSets, OfSymfonyHaveReadersAndAWriter) {
-  const auto lock = redis().rw("orders", {}, symfony);
+  const auto lock = redis().read_write_lock("orders", {}, symfony);
   auto one = lock.shared().acquire();
-  const auto other = another_client().rw("orders", {}, symfony).shared().acquire();
+  const auto other = another_client().read_write_lock("orders", {}, symfony).shared().acquire();
   EXPECT_EQ(count("orders"), 2);
   EXPECT_FALSE(one.token());
   EXPECT_GT(one.remaining(), 290s);
@@ -57,7 +57,7 @@ TEST_P(SortedSets, OfSymfonyHaveReadersAndAWriter) {
 
 // It is refused, since nothing in the layout is between the two.
 TEST_P(SortedSets, OfSymfonyAreNotChangedFromReaderToWriter) {
-  const auto lock = redis().rw("orders", {}, symfony);
+  const auto lock = redis().read_write_lock("orders", {}, symfony);
   const auto held = lock.shared().acquire();
   EXPECT_EQ(thrown_by([&] { (void)lock.upgradeable(); }).reason(), errc::unsupported);
   EXPECT_EQ(thrown_by([&] { (void)lock.upgrade(held); }).reason(), errc::unsupported);
@@ -68,7 +68,7 @@ TEST_P(SortedSets, OfSymfonyAreNotChangedFromReaderToWriter) {
 // As a Symfony lock that its holder promotes, which adds its mark.
 TEST_P(SortedSets, KeepReadersOutOfALockThatWasPromoted) {
   put("orders", 60'000, token);
-  const auto reader = redis().rw("orders", {}, symfony).shared();
+  const auto reader = redis().read_write_lock("orders", {}, symfony).shared();
   reader.acquire().release().value();  // beside a reader nobody is promoted
   put("orders", 60'000, "__write__");
   expect_reason(reader.try_acquire(), errc::busy);
@@ -120,7 +120,8 @@ TEST_P(SortedSets, OfPermitsHaveNoLeaseThatIsLongerThanOthersWait) {
 TEST_P(SortedSets, OfPermitsAreNoMutexAndNobodySetsHowMany) {
   const auto mutex = [&] { (void)redis().mutex("seats", {}, permits); };
   EXPECT_EQ(thrown_by(mutex).reason(), errc::unsupported);
-  EXPECT_EQ(thrown_by([&] { (void)redis().rw("seats", {}, permits); }).reason(), errc::unsupported);
+  EXPECT_EQ(thrown_by([&] { (void)redis().read_write_lock("seats", {}, permits); }).reason(),
+            errc::unsupported);
   const auto seats = redis().semaphore("seats", {.permits = 3}, permits);
   EXPECT_EQ(thrown_by([&] { seats.set_permits(4); }).reason(), errc::unsupported);
   EXPECT_EQ(thrown_by([&] { (void)redis().semaphore("seats", {.permits = 3}, symfony); }).reason(),

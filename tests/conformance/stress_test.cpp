@@ -55,8 +55,8 @@ class Stress : public mutex_test {
   std::atomic<int> gave_up_{0};
 
  private:
-  const std::array<lock_options, 3> options_{lock_options{}, lock_options{.fair = true},
-                                             lock_options{.retain = 20ms}};
+  const std::array<mutex_options, 3> options_{mutex_options{}, mutex_options{.fair = true},
+                                              mutex_options{.retain = 20ms}};
   std::vector<client> clients_;
 };
 HOLDFAST_ON_EACH_SERVER(Stress);

@@ -183,21 +183,23 @@ struct over_quorum {
   quorum_maker made{};
 };
 
-quorum_maker mutex_with(const lock_options& options, const dialect& how = {}) {
-  return [=](auto& voters, auto& name) { return voters.mutex(name, options, how); };
+quorum_maker mutex_in(const dialect& how) {
+  return [=](auto& voters, auto& name) { return voters.mutex(name, {}, how); };
 }
 over_quorum had(quorum_maker made) { return {over_quorum::fate::had, std::move(made)}; }
-over_quorum refused(const lock_options& options, const dialect& how = {}) {
-  return {over_quorum::fate::refused, mutex_with(options, how)};
-}
+over_quorum refused(const dialect& how) { return {over_quorum::fate::refused, mutex_in(how)}; }
 
 // One for each, so that a misspelt one is noticed: a client has it.
 template <typename T>
+concept has_fencing = requires(const T& it) { it.mutex("a", {.fencing = fencing::off}); };
+template <typename T>
+concept has_fair = requires(const T& it) { it.mutex("a", {.fair = true}); };
+template <typename T>
 concept has_recursive_mutex = requires(const T& it) { it.recursive_mutex("a"); };
 template <typename T>
-concept has_election = requires(const T& it) { it.elect("a"); };
+concept has_election = requires(const T& it) { it.election("a"); };
 template <typename T>
-concept has_rw = requires(const T& it) { it.rw("a"); };
+concept has_rw = requires(const T& it) { it.read_write_lock("a"); };
 template <typename T>
 concept has_semaphore = requires(const T& it) { it.semaphore("a"); };
 template <typename T>
@@ -227,13 +229,13 @@ all_over_quorum native_over_quorum() {
   const auto no_rw = absent<has_rw<client>, has_rw<quorum>>();
   const auto no_mode_lock = absent<has_mode_lock<client>, has_mode_lock<quorum>>();
   return {
-      {"mutex", had(mutex_with({}))},
-      {"mutex of a quorum", had(mutex_with({}))},
+      {"mutex", had(mutex_in({}))},
+      {"mutex of a quorum", had(mutex_in({}))},
       {"several mutexes", had([](auto& voters, auto& name) {
          return all_of({voters.mutex(name), voters.mutex("with " + name)});
        })},
-      {"mutex without tokens", refused({.fencing = fencing::off})},
-      {"fair mutex", refused({.fair = true})},
+      {"mutex without tokens", absent<has_fencing<client>, has_fencing<quorum>>()},
+      {"fair mutex", absent<has_fair<client>, has_fair<quorum>>()},
       {"recursive mutex", absent<has_recursive_mutex<client>, has_recursive_mutex<quorum>>()},
       {"election", absent<has_election<client>, has_election<quorum>>()},
       {"reader", no_rw},
@@ -252,7 +254,7 @@ all_over_quorum native_over_quorum() {
 }
 
 all_over_quorum foreign_over_quorum() {
-  const auto redsync = had(mutex_with({}, dialect::redlock()));
+  const auto redsync = had(mutex_in(dialect::redlock()));
   const auto node_redlock = dialect::redlock({redlock_library::node_redlock});
   const spring_registry told{.registry_key = "b", .mode = registry_mode::pub_sub};
   const auto no_rw = absent<has_rw<client>, has_rw<quorum>>();
@@ -260,24 +262,24 @@ all_over_quorum foreign_over_quorum() {
   return {
       {"redsync's Mutex", redsync},
       {"Redlock over a quorum", redsync},
-      {"node-redlock's Lock", had(mutex_with({}, node_redlock))},
-      {"plain lock, as redis-py's", refused({}, dialect::redis_py())},
-      {"go-zero's RedisLock", refused({}, dialect::go_zero())},
-      {"Redisson's RLock", refused({}, dialect::redisson())},
-      {"Redisson's RFairLock", refused({.fair = true}, dialect::redisson())},
-      {"Redisson's RSpinLock", refused({}, dialect::redisson(redisson_lock::spin))},
-      {"Redisson's RFencedLock", refused({}, dialect::redisson(redisson_lock::fenced))},
+      {"node-redlock's Lock", had(mutex_in(node_redlock))},
+      {"plain lock, as redis-py's", refused(dialect::redis_py())},
+      {"go-zero's RedisLock", refused(dialect::go_zero())},
+      {"Redisson's RLock", refused(dialect::redisson())},
+      {"Redisson's RFairLock", absent<has_fair<client>, has_fair<quorum>>()},
+      {"Redisson's RSpinLock", refused(dialect::redisson(redisson_lock::spin))},
+      {"Redisson's RFencedLock", refused(dialect::redisson(redisson_lock::fenced))},
       {"Redisson's RReadWriteLock, reader", no_rw},
       {"Redisson's RReadWriteLock, writer", no_rw},
       {"Redisson's RSemaphore", no_semaphore},
       {"Redisson's RPermitExpirableSemaphore", no_semaphore},
       {"Redisson's RCountDownLatch", absent<has_latch<client>, has_latch<quorum>>()},
-      {"Spring's registry, SPIN_LOCK", refused({}, dialect::spring_integration({"a"}))},
-      {"Spring's registry, PUB_SUB_LOCK", refused({}, dialect::spring_integration(told))},
-      {"python-redis-lock's Lock", refused({}, dialect::python_redis_lock())},
-      {"ShedLock's lock of a job", refused({}, dialect::shedlock())},
-      {"rueidislock's lock", refused({}, dialect::rueidislock())},
-      {"Symfony's lock", refused({}, dialect::symfony())},
+      {"Spring's registry, SPIN_LOCK", refused(dialect::spring_integration({"a"}))},
+      {"Spring's registry, PUB_SUB_LOCK", refused(dialect::spring_integration(told))},
+      {"python-redis-lock's Lock", refused(dialect::python_redis_lock())},
+      {"ShedLock's lock of a job", refused(dialect::shedlock())},
+      {"rueidislock's lock", refused(dialect::rueidislock())},
+      {"Symfony's lock", refused(dialect::symfony())},
       {"Symfony's lock, reader", no_rw},
       {"Symfony's lock, writer", no_rw},
       {"redis-semaphore's Semaphore", no_semaphore},

@@ -204,7 +204,7 @@ TEST_P(Waiting, WorksWithoutMessages) {
 }
 
 TEST_P(Waiting, AFullQueueIsARefusal) {
-  const lock_options one_waiter{.fair = true, .queue_limit = 1};
+  const mutex_options one_waiter{.fair = true, .queue_limit = 1};
   auto held = redis().mutex("a", one_waiter).acquire();
   expect_reason(another_client().mutex("a", {.queue_limit = 0}).try_acquire({.timeout = 30s}),
                 errc::queue_full);
@@ -230,7 +230,7 @@ TEST_P(Waiting, ALostLockKeepsNobodyOfTheClientWaiting) {
 // Who gives up may be the one who was woken to take the lock, and did not come to look.
 TEST_P(Waiting, WhoGivesUpAfterHeWasWokenLeavesTheLockToTheNext) {
   const auto other = another_client();
-  for (const auto& options : {lock_options{}, lock_options{.retain = 10ms}}) {
+  for (const auto& options : {mutex_options{}, mutex_options{.retain = 10ms}}) {
     const auto lock = redis().mutex("a", options);
     for (int round = 0; round < 20; ++round) {
       const bool has_next = round % 2 == 0;

@@ -144,8 +144,9 @@ TEST_P(AccessRights, WhoMayTakeNobodyOffTheQueueIsToldSoAtOnce) {
   auto fewer = access_rights_for("a*", {"reader"}).needed;
   std::erase(fewer, "+zrem");
   here.restrict_to(fewer);
-  here.work(
-      [&](const crew& us) { use(us, us.one.rw("a").exclusive(), us.two.rw("a").exclusive()); });
+  here.work([&](const crew& us) {
+    use(us, us.one.read_write_lock("a").exclusive(), us.two.read_write_lock("a").exclusive());
+  });
   EXPECT_GT(here.times_refused("zrem"), 0);
   EXPECT_LT(here.times_refused("zrem"), 100);
 }

@@ -81,11 +81,12 @@ TEST_P(Callbacks, OfTwoClientsMayEndEachOthersLeaseOfSeveralLocks) {
 TEST_P(Callbacks, OfTwoObservationsMayEndEachOther) {
   for (int i = 0; i < 2; ++i) {
     auto& mine = sides_->all[i];
-    mine.observed.emplace(mine.redis->elect("leader").observe([of = sides_.get(), i](const auto&) {
-      of->begun.arrive_and_wait();
-      of->all[1 - i].observed.reset();
-      ++of->ended;
-    }));
+    mine.observed.emplace(
+        mine.redis->election("leader").observe([of = sides_.get(), i](const auto&) {
+          of->begun.arrive_and_wait();
+          of->all[1 - i].observed.reset();
+          ++of->ended;
+        }));
   }
   sides_->begun.arrive_and_wait();
   EXPECT_TRUE(both_end());
@@ -96,14 +97,14 @@ TEST_P(Callbacks, OfAnObservationHaveEndedWhenAnotherClientsCallbackHasEndedIt) 
   auto& observed = sides_->all[0].observed;
   std::latch may_end{2};
   std::atomic<bool> has_ended{false}, had_ended{false};
-  const auto elected = sides_->all[0].redis->elect("leader");
+  const auto elected = sides_->all[0].redis->election("leader");
   observed.emplace(elected.observe([&](const auto&) {
     sides_->begun.arrive_and_wait();
     may_end.arrive_and_wait();
     has_ended = true;
     ++sides_->ended;
   }));
-  const auto ends = sides_->all[1].redis->elect("leader").observe([&](const auto&) {
+  const auto ends = sides_->all[1].redis->election("leader").observe([&](const auto&) {
     sides_->begun.arrive_and_wait();
     may_end.count_down();
     observed.reset();

@@ -89,7 +89,7 @@ TEST_P(Cancellation, IsPutOffWhereverTheLibraryCouldBeEndedByIt) {
     const client redis(server.url(), patient());
     use_everything(redis);
     (void)inspector{redis}.diagnose();
-    const auto observed = redis.elect("leader").observe([](const auto&) {});
+    const auto observed = redis.election("leader").observe([](const auto&) {});
   }
   wait_for_what_another_has(client{server.url(), patient()}, client{server.url(), patient()});
 #ifndef HOLDFAST_SANITIZED
@@ -112,7 +112,7 @@ TEST_P(Cancellation, IsPutOffOnTheThreadOfCallbacksAndWhileCoroutinesRun) {
   const client redis(server.url(), patient());
   std::atomic<int> told{0};
   const auto observed =
-      redis.elect("leader").observe([&](const auto&) { told = is_put_off() ? 1 : 2; });
+      redis.election("leader").observe([&](const auto&) { told = is_put_off() ? 1 : 2; });
   EXPECT_TRUE(support::eventually([&] { return told != 0; }));
   EXPECT_EQ(told, 1);
   EXPECT_TRUE(sync_wait(is_put_off_in_a_coroutine(redis)));

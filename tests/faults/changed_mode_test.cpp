@@ -38,13 +38,13 @@ HOLDFAST_ON_EACH_SERVER(ChangedMode);
 
 // The writer's token must not be good beside a reader, and the writer must learn that it is lost.
 TEST_P(ChangedMode, AWriterWhoseDowngradeIsNotAnsweredIsNoWriterBesideAReader) {
-  const auto rw = far().rw("a", {.lease = 3s});
+  const auto rw = far().read_write_lock("a", {.lease = 3s});
   const auto writer = rw.exclusive().acquire();
   EXPECT_EQ(writer.mode(), lease_mode::exclusive);
   proxy().stall(toward::client);
   std::thread downgrading{
       [&] { EXPECT_FALSE(rw.downgrade(writer).try_acquire({.timeout = 100ms})); }};
-  auto reader = near().rw("a").shared().acquire();
+  auto reader = near().read_write_lock("a").shared().acquire();
   EXPECT_EQ(reader.mode(), lease_mode::shared);
   EXPECT_NE(writer.mode(), lease_mode::exclusive);
   downgrading.join();
@@ -58,7 +58,7 @@ TEST_P(ChangedMode, AWriterWhoseDowngradeIsNotAnsweredIsNoWriterBesideAReader) {
 }
 
 TEST_P(ChangedMode, AWriterWhoseDowngradeIsTakenBackIsAWriterAgain) {
-  const auto rw = far().rw("a", {.lease = 30s});
+  const auto rw = far().read_write_lock("a", {.lease = 30s});
   auto writer = rw.exclusive().acquire();
   proxy().stall(toward::client);
   std::thread downgrading{
@@ -69,20 +69,21 @@ TEST_P(ChangedMode, AWriterWhoseDowngradeIsTakenBackIsAWriterAgain) {
   proxy().heal();
   EXPECT_TRUE(eventually([&] { return writer.mode() == lease_mode::exclusive; }));
   EXPECT_TRUE(writer.held());
-  EXPECT_FALSE(near().rw("a").shared().try_acquire());
+  EXPECT_FALSE(near().read_write_lock("a").shared().try_acquire());
   EXPECT_TRUE(writer.extend(40s)) << "under the request and token that it had";
   EXPECT_TRUE(writer.release());
 }
 
 // A change to what is stronger takes nothing from what is believed.
 TEST_P(ChangedMode, AnUpgradeThatIsNotAnsweredLeavesAReader) {
-  const auto rw = far().rw("a", {.lease = 30s});
+  const auto rw = far().read_write_lock("a", {.lease = 30s});
   auto held = rw.upgradeable().acquire();
   proxy().stall(toward::client);
   EXPECT_FALSE(rw.upgrade(held).try_acquire({.timeout = 100ms}));
   EXPECT_EQ(held.mode(), lease_mode::upgradeable);
   proxy().heal();
-  EXPECT_TRUE(eventually([&] { return near().rw("a").shared().try_acquire().has_value(); }));
+  EXPECT_TRUE(
+      eventually([&] { return near().read_write_lock("a").shared().try_acquire().has_value(); }));
   EXPECT_TRUE(held.release());
 }
 
@@ -148,7 +149,7 @@ TEST_P(ChangedMode, AWriterWhoseChangeIsTakenBackWritesAgain) {
 
 // Given up by its holder while nobody knows what it is: nothing comes back.
 TEST_P(ChangedMode, WhatIsReleasedDuringAChangeIsNotBroughtBackByIt) {
-  const auto rw = far().rw("a", {.lease = 30s});
+  const auto rw = far().read_write_lock("a", {.lease = 30s});
   auto writer = std::make_optional(rw.exclusive().acquire());
   proxy().stall(toward::client);
   EXPECT_FALSE(rw.downgrade(*writer).try_acquire({.timeout = 100ms}));

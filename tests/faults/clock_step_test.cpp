@@ -70,7 +70,7 @@ TEST_P(ClockStep, AHolderBelievesNoLongerThanItAskedFor) {
   add("redisson", 6s, redis.mutex("c", {.lease = 6s}, dialect::redisson()));
   add("redis-py", 6s, redis.mutex("d", {.lease = 6s}, dialect::redis_py()));
   add("redlock-rs", 6s, redis.mutex("e", {.lease = 6s}, dialect::redlock()));
-  const auto both = redis.rw("f", {.lease = 6s});
+  const auto both = redis.read_write_lock("f", {.lease = 6s});
   const auto writer = both.exclusive().acquire();
   auto extended = redis.mutex("g", {.lease = 6s}).acquire();
   ASSERT_TRUE(extended.extend(20s));

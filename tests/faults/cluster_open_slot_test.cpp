@@ -81,7 +81,7 @@ TEST_P(OnCluster, LocksOfASlotAreRenewedWhileTheyAreAtTwoNodes) {
 std::vector<lock> some_locks(const client& redis, const std::string& name) {
   return {redis.mutex(name, {.lease = 300s}),
           redis.mutex(name, {.lease = 300s, .fencing = fencing::off}),
-          redis.rw(name, {.lease = 300s}).exclusive(),
+          redis.read_write_lock(name, {.lease = 300s}).exclusive(),
           redis.semaphore(name, {.permits = 3, .lease = 300s})};
 }
 

@@ -218,7 +218,7 @@ TEST_P(CoTenant, MakesAWaiterAskOnceForEachMessage) {
 // asked anyway.
 TEST_P(CoTenant, CannotKeepAWaiterFromAsking) {
   const auto bank = client_of("bank"), app = client_of("app");
-  const lock_options fixed{.lease = 1s, .renewal = renewal::none};
+  const mutex_options fixed{.lease = 1s, .renewal = renewal::none};
   const auto dead = bank.mutex("payments:1", fixed).acquire();
   const auto order = app.mutex("orders:1").acquire();
   auto waiting = begin_to_wait(app);

@@ -71,7 +71,7 @@ class CutConnection : public fault_test {
                 line.proxy.forwarded(toward::client) - reply + longer_numbers);
   }
   static lease acquire(const bad_line& line) { return line.redis.mutex(line.name).acquire(); }
-  std::vector<cutting> every_cut_of_acquire(lock_options how = {}) {
+  std::vector<cutting> every_cut_of_acquire(mutex_options how = {}) {
     const auto other = [](const auto& line) { return line.redis.mutex("other").acquire(); };
     return every_cut_of(other, [how](const auto& line, lease& held) {
       held = line.redis.mutex(line.name, how).acquire();
@@ -198,7 +198,7 @@ TEST_P(CutConnection, ANewcomerGetsInWhereverItsLogInIsCut) {
 
 // A plain SET NX cannot tell its own earlier copy from somebody else's: the resend must.
 TEST_P(CutConnection, PatientAcquireWithoutTokenSucceeds) {
-  const lock_options off{.fencing = fencing::off};
+  const mutex_options off{.fencing = fencing::off};
   const auto all = every_cut_of_acquire(off);
   try_all(all, [&](bad_line& line, const cutting& one) {
     line.proxy.cut_after(one.where, one.bytes, one.how);

@@ -65,8 +65,8 @@ void outlive(const lock& brief, const lock& lasting) {
 void use_modes(const crew& us) {
   const auto first = us.one.mode_lock("a"), second = us.two.mode_lock("a");
   use(us, first.in(lock_mode::exclusive), second.in(lock_mode::protected_read));
-  outlive(us.one.rw("a", {.lease = 50ms, .renewal = renewal::none}).shared(),
-          us.two.rw("a").shared());
+  outlive(us.one.read_write_lock("a", {.lease = 50ms, .renewal = renewal::none}).shared(),
+          us.two.read_write_lock("a").shared());
   if (const auto held = first.in(lock_mode::exclusive).try_acquire({.timeout = 300ms})) {
     first.set_value(*held, "left behind");
     first.set_value(*held, "");
@@ -75,7 +75,7 @@ void use_modes(const crew& us) {
 }
 
 void use_upgrades(const crew& us) {
-  const auto first = us.one.rw("a"), second = us.two.rw("a");
+  const auto first = us.one.read_write_lock("a"), second = us.two.read_write_lock("a");
   const auto reads = second.shared().try_acquire({.timeout = 300ms});
   if (const auto held = first.upgradeable().try_acquire({.timeout = 300ms})) {
     (void)first.upgrade(*held).try_acquire({.timeout = 50ms});
@@ -131,8 +131,8 @@ void use_fenced(const crew& us) {
 }
 
 void use_election(const crew& us) {
-  const auto leads = us.one.elect("a");
-  use(us, leads, us.two.elect("a"));
+  const auto leads = us.one.election("a");
+  use(us, leads, us.two.election("a"));
   (void)leads.leader();
 }
 
@@ -152,9 +152,9 @@ const std::vector<group>& groups() {
       {{"mutex of a quorum"}, {with([](const client& of) { return quorum{{of}}.mutex("a"); })}},
       {{"reader", "upgradeable reader", "writer", "semaphore", "mode lock, NL to PW",
         "mode lock, EX"},
-       {with([](const client& of) { return of.rw("a").exclusive(); }), use_upgrades,
-        with([](const client& of) { return of.rw("a").exclusive(); }), use_permits, use_modes,
-        use_modes}},
+       {with([](const client& of) { return of.read_write_lock("a").exclusive(); }), use_upgrades,
+        with([](const client& of) { return of.read_write_lock("a").exclusive(); }), use_permits,
+        use_modes, use_modes}},
       {{"latch"}, {use_latch}},
       {{"barrier"}, {use_barrier}},
       {{"counter", "block of ids"},

@@ -33,9 +33,9 @@ inline void use_dialects(const client& redis) {
   for (const auto& one : all) {
     (void)redis.mutex("theirs " + std::to_string(++number), {}, one).acquire();
   }
-  (void)redis.rw("their readers", {}, dialect::redisson()).shared().acquire();
+  (void)redis.read_write_lock("their readers", {}, dialect::redisson()).shared().acquire();
   (void)redis.semaphore("their permits", {.permits = 2}, dialect::redisson()).acquire();
-  (void)redis.rw("readers of a set", {}, dialect::symfony()).shared().acquire();
+  (void)redis.read_write_lock("readers of a set", {}, dialect::symfony()).shared().acquire();
   (void)redis.semaphore("permits of a set", {.permits = 2}, dialect::redis_semaphore()).acquire();
   (void)redis.latch("their latch", dialect::redisson()).count();
 }
@@ -51,12 +51,12 @@ inline void use_everything(const client& redis) {
   (void)redis.latch("ready").try_set(1);
   redis.latch("ready").count_down();
   redis.barrier("round", 1).arrive_and_wait();
-  (void)redis.rw("report").exclusive().acquire();
+  (void)redis.read_write_lock("report").exclusive().acquire();
   (void)redis.mode_lock("table").in(lock_mode::exclusive).acquire();
   (void)redis.recursive_mutex("again").acquire();
   (void)all_of({redis.mutex("one"), redis.mutex("two")}).acquire();
   (void)quorum{{redis}}.mutex("vote").acquire();
-  (void)redis.elect("leader").leader();
+  (void)redis.election("leader").leader();
   (void)inspector{redis}.list();
   use_dialects(redis);
   sync_wait(coroutine(redis));

@@ -245,7 +245,7 @@ TEST_P(Fork, ChildMayStopAndEndWhatTheParentWaitsFor) {
   std::vector<std::unique_ptr<detail::acquire_operation>> pending;
   const auto& redis = busy.redis();
   for (const auto& wanted : {redis.mutex("z"), all_of({redis.mutex("a"), redis.mutex("z")}),
-                             redis.rw("z").shared(), redis.mutex("busy 0")}) {
+                             redis.read_write_lock("z").shared(), redis.mutex("busy 0")}) {
     pending.push_back(std::make_unique<detail::acquire_operation>(
         wanted, acquire_options{}, stop.get_token(), detail::acquire_operation::patience::waits));
     pending.back()->start(listeners[pending.size() - 1]);

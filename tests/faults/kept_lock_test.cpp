@@ -24,7 +24,7 @@ class KeptLock : public fault_test {
     }));
   }
 
-  static inline const lock_options delayed{.lease = 1s, .retain = 1h, .lock_delay = 1h};
+  static inline const mutex_options delayed{.lease = 1s, .retain = 1h, .lock_delay = 1h};
 };
 HOLDFAST_ON_EACH_SERVER(KeptLock);
 

@@ -153,7 +153,7 @@ TEST_P(MovingName, IsNotHeardFromTheOldServerAsOneWhoGrantsMutexes) {
 
 TEST_P(MovingName, IsNotHeardFromTheOldServerAsOneWhoGrantsSharedLocks) {
   check_who_listens_at_the_old_server(
-      [](const client& redis) { return redis.rw("held").exclusive(); });
+      [](const client& redis) { return redis.read_write_lock("held").exclusive(); });
 }
 
 TEST_P(MovingName, IsLookedUpAgainAtMostTwiceASecondWhereItLeadsToAReplica) {

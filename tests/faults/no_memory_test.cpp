@@ -189,15 +189,15 @@ TEST_P(NoMemory, InSeveralLocks) {
 
 TEST_P(NoMemory, InSeveralLocksOfDifferentKinds) {
   try_each([&](const std::string& name) {
-    return all_of({redis().mutex(name), redis().rw(name + " 2").shared()});
+    return all_of({redis().mutex(name), redis().read_write_lock(name + " 2").shared()});
   });
 }
 
 TEST_P(NoMemory, InASharedLock) {
-  try_each([&](const std::string& name) { return redis().rw(name).shared(); });
+  try_each([&](const std::string& name) { return redis().read_write_lock(name).shared(); });
 }
 TEST_P(NoMemory, InAnExclusiveLock) {
-  try_each([&](const std::string& name) { return redis().rw(name).exclusive(); });
+  try_each([&](const std::string& name) { return redis().read_write_lock(name).exclusive(); });
 }
 TEST_P(NoMemory, InASemaphore) {
   try_each([&](const std::string& name) { return redis().semaphore(name, {.permits = 2}); });
@@ -259,7 +259,7 @@ TEST_P(NoMemory, InAChangeOfTheMode) {
 TEST_P(NoMemory, InAnUpgrade) {
   std::optional<lease> held;
   try_each([&](const std::string& name) -> std::pair<call, lock> {
-    const auto rw = redis().rw(name);
+    const auto rw = redis().read_write_lock(name);
     held.emplace(rw.upgradeable().acquire());
     return {[=, &held] { (void)rw.upgrade(*held).try_acquire(); }, rw.shared()};
   });
@@ -294,7 +294,7 @@ TEST_P(NoMemory, InABarrier) {
 }
 TEST_P(NoMemory, InTermsOfOffice) {
   try_each([&](const std::string& name) -> std::pair<call, lock> {
-    const auto office = redis().elect(name, {.lease = 30s});
+    const auto office = redis().election(name, {.lease = 30s});
     return {[=] { const auto term = office.campaign({.timeout = generous}); }, office};
   });
 }
@@ -322,7 +322,7 @@ TEST_P(NoMemory, InIdsOfAMachine) {
 }
 TEST_P(NoMemory, InAnObservation) {
   try_each([&](const std::string& name) -> std::pair<call, lock> {
-    auto wanted = redis().elect(name);
+    auto wanted = redis().election(name);
     return {[=] { const auto seen = wanted.observe([](const auto&) {}); }, wanted};
   });
 }

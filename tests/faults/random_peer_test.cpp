@@ -243,13 +243,13 @@ task<result<lease>> ask(lock wanted) {
 void use_locks(const caller& it, const client& redis) {
   it.use("mutex", redis.mutex("a"));
   it.use("fair mutex", redis.mutex("a2", {.fair = true}));
-  it.use("writer", redis.rw("b").exclusive());
-  it.use("reader", redis.rw("b").shared());
+  it.use("writer", redis.read_write_lock("b").exclusive());
+  it.use("reader", redis.read_write_lock("b").shared());
   it.use("semaphore", redis.semaphore("s", {.permits = 2}));
   it.use("mode", redis.mode_lock("m").in(lock_mode::exclusive));
   it.use("all of", all_of({redis.mutex("x"), redis.mutex("y")}));
   it.use("dialect", redis.mutex("z", {}, dialect::redisson()));
-  it.use("election", redis.elect("e"));
+  it.use("election", redis.election("e"));
   it.expect_end("once", trip, [&] { (void)redis.mutex("once").try_acquire(); });
   it.expect_end("coroutine", waiting + silence, [&] { (void)sync_wait(ask(redis.mutex("co"))); });
   it.expect_end("latch wait", waiting,
@@ -280,7 +280,7 @@ void use_values(const caller& it, const client& redis) {
 
 void inspect(const caller& it, const client& redis) {
   const inspector sees{redis};
-  it.expect_end("leader", trip, [&] { (void)redis.elect("e").leader(); });
+  it.expect_end("leader", trip, [&] { (void)redis.election("e").leader(); });
   it.expect_end("status", 3 * trip, [&] { (void)sees.status("a"); });
   it.expect_end("its status", 3 * trip, [&] { (void)sees.status("a", dialect::redisson()); });
   it.expect_end("list", 20 * trip, [&] { (void)sees.list("*", {.most = 10}); });

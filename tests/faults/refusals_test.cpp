@@ -101,11 +101,10 @@ TEST_P(Refusals, ReplicaConfirmsNoLease) {
   const client redis{server.url(), impatient()};
   std::vector<lease> all;
   const auto take = [&](const lock& what) { all.push_back(what.acquire()); };
-  const lock_options long_lease{.lease = 10s};
-  take(redis.mutex("mutex", long_lease));
+  take(redis.mutex("mutex", {.lease = 10s}));
   take(redis.mutex("no token", {.lease = 10s, .fencing = fencing::off}));
-  take(redis.rw("rw", long_lease).shared());
-  take(redis.mode_lock("modes", long_lease).in(lock_mode::concurrent_write));
+  take(redis.read_write_lock("rw", {.lease = 10s}).shared());
+  take(redis.mode_lock("modes", {.lease = 10s}).in(lock_mode::concurrent_write));
   take(redis.semaphore("permits", {.permits = 2, .lease = 10s}).permits(1));
   using how = dialect;
   const std::vector<dialect> dialects{how::redisson(),
@@ -120,13 +119,13 @@ TEST_P(Refusals, ReplicaConfirmsNoLease) {
                                       how::rueidislock(),
                                       how::spring_integration({"app"})};
   for (const auto& each : dialects) {
-    take(redis.mutex("of " + std::to_string(all.size()), long_lease, each));
+    take(redis.mutex("of " + std::to_string(all.size()), {.lease = 10s}, each));
   }
   take(redis.mutex("in turn", {.lease = 10s, .fair = true}, how::redisson()));
   for (const auto& each : {how::redisson(), how::symfony()}) {
-    take(redis.rw("rw " + std::to_string(all.size()), long_lease, each).shared());
+    take(redis.read_write_lock("rw " + std::to_string(all.size()), {.lease = 10s}, each).shared());
   }
-  take(redis.rw("written", long_lease, how::redisson()).exclusive());
+  take(redis.read_write_lock("written", {.lease = 10s}, how::redisson()).exclusive());
   take(redis.semaphore("some", {.permits = 2, .lease = 10s}, how::redis_semaphore()).permits(1));
   take(redis.semaphore("more", {.permits = 2, .lease = 10s}, how::redisson()).permits(1));
   ASSERT_EQ(server.command({"REPLICAOF", "127.0.0.1", "1"}).text, "OK");

@@ -12,7 +12,7 @@ class ReplicasOfMany : public replicas_test {
   using answer = std::future<result<lease>>;
 
   // A thread that asks; what it was granted waits for the replica when the master knows it.
-  static answer ask(const client& redis, const std::string& name, const lock_options& how = {},
+  static answer ask(const client& redis, const std::string& name, const mutex_options& how = {},
                     std::stop_token stop = {}) {
     return std::async(std::launch::async,
                       [lock = redis.mutex(name, how), stop] { return lock.try_acquire({}, stop); });
@@ -31,7 +31,7 @@ class ReplicasOfMany : public replicas_test {
     EXPECT_TRUE(eventually([&] { return is_asked(); }));
     return first;
   }
-  answer ask_next(const client& redis, const std::string& name, const lock_options& how = {},
+  answer ask_next(const client& redis, const std::string& name, const mutex_options& how = {},
                   std::stop_token stop = {}) {
     answer next = ask(redis, name, how, std::move(stop));
     EXPECT_TRUE(eventually([&] { return knows(master(), name) || is_there(next); }));
@@ -91,7 +91,7 @@ TEST_P(ReplicasOfMany, ThatWriteToDiskOncePerSecondServeAllThreads) {
 TEST_P(ReplicasOfMany, AreWaitedForAtMostHalfAShortLease) {
   const client redis{master().url(), demanding()};
   auto first = ask_first(redis, "a");
-  const lock_options brief{.lease = 6s, .renewal = renewal::none};
+  const mutex_options brief{.lease = 6s, .renewal = renewal::none};
   expect_failure(ask_next(redis, "b", brief).get(), errc::no_replicas, "half its lease, 3000 ms");
   EXPECT_FALSE(is_there(first));
   EXPECT_TRUE(eventually([&] { return !knows(master(), "b"); }));

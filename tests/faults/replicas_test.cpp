@@ -81,7 +81,7 @@ TEST_P(Replicas, ThatAreMissedForLongerThanTheLeaseDelayNoClosing) {
   options.response_timeout = 4s;
   replica().freeze();
   std::optional<client> redis{std::in_place, master().url(), options};
-  const lock_options brief{.lease = 10ms, .renewal = renewal::none};
+  const mutex_options brief{.lease = 10ms, .renewal = renewal::none};
   EXPECT_FALSE(redis->mutex("a", brief).try_acquire());
   const auto from = net::now();
   redis.reset();

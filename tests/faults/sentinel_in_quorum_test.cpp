@@ -13,7 +13,7 @@ namespace {
 
 using support::sentinel_group;
 
-const lock_options brief{.lease = 6s};  // renewed every two seconds
+const quorum_mutex_options brief{.lease = 6s};  // renewed every two seconds
 constexpr milliseconds longest_lease_time{16'000};
 
 class SentinelInQuorum : public fault_test {

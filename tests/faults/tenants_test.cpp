@@ -125,12 +125,12 @@ class full_house {
   full_house(const client& of, const client& other)
       : first(of),
         holds(of.mutex("mutex").acquire()),
-        reads(of.rw("rw").shared().acquire()),
+        reads(of.read_write_lock("rw").shared().acquire()),
         pool(of.semaphore("semaphore", {.permits = 3})),
         permit(pool.permits(2).acquire()),
         vote(quorum{{of}}.mutex("quorum").acquire()),
         gate(of.latch("latch")),
-        leads(of.elect("election").acquire()) {
+        leads(of.election("election").acquire()) {
     pool.set_permits(2);
     (void)gate.try_set(2);
     of.mode_lock("value").set_value(of.mode_lock("value").in(lock_mode::exclusive).acquire(), "x");
@@ -141,7 +141,8 @@ class full_house {
     (void)of.mutex("broken").acquire();
     const auto broken = of.mutex("broken").acquire();
     (void)inspector{of}.break_lock("broken", "a test");
-    for (const auto& one : {other.mutex("mutex"), of.rw("rw").exclusive(), pool.permits(1)}) {
+    for (const auto& one :
+         {other.mutex("mutex"), of.read_write_lock("rw").exclusive(), pool.permits(1)}) {
       waits.emplace_back(
           [one, stop = stop.get_token()] { (void)one.try_acquire({.timeout = forever}, stop); });
     }
@@ -310,13 +311,13 @@ TEST_P(Tenants, HearOfDeadlocksByTheNamesOfTheirLocks) {
 
 TEST_P(Tenants, ObserveTheirOwnElection) {
   const auto blue = client_of("blue"), green = client_of("green");
-  const auto leads = blue.elect("a").acquire();
-  ASSERT_TRUE(blue.elect("a").leader());
-  EXPECT_EQ(blue.elect("a").leader()->token, leads.token());
-  EXPECT_FALSE(green.elect("a").leader());
+  const auto leads = blue.election("a").acquire();
+  ASSERT_TRUE(blue.election("a").leader());
+  EXPECT_EQ(blue.election("a").leader()->token, leads.token());
+  EXPECT_FALSE(green.election("a").leader());
   std::promise<bool> told;
-  const auto seen =
-      blue.elect("a").observe([&](const std::optional<leader>& who) { told.set_value(bool{who}); });
+  const auto seen = blue.election("a").observe(
+      [&](const std::optional<leader>& who) { told.set_value(bool{who}); });
   EXPECT_TRUE(told.get_future().get());
 }
 
@@ -354,7 +355,7 @@ TEST_P(Tenants, HaveNoLocksOfOtherLibraries) {
   refused([&] { (void)blue.mutex("a", {}, theirs); });
   refused([&] { (void)blue.mutex("a", {}, dialect::redis_py()); });
   refused([&] { (void)blue.recursive_mutex("a", {}, theirs); });
-  refused([&] { (void)blue.rw("a", {}, theirs); });
+  refused([&] { (void)blue.read_write_lock("a", {}, theirs); });
   refused([&] { (void)blue.semaphore("a", {}, theirs); });
   refused([&] { (void)blue.latch("a", theirs); });
   refused([&] {

@@ -81,7 +81,7 @@ class several_round {
     if (parts_[at].is == sort::permits) {
       return run_.of(by).semaphore(name, {.permits = permits}).permits(asked.permits);
     }
-    const auto rw = run_.of(by).rw(name, {.fair = true});
+    const auto rw = run_.of(by).read_write_lock(name, {.fair = true});
     return asked.in == mode::pr ? rw.shared() : rw.exclusive();
   }
 
@@ -98,7 +98,7 @@ class several_round {
     const auto none = outcome_of_call([] { (void)holdfast::all_of({}); });
     const auto twice = outcome_of_call([&] {
       (void)holdfast::all_of(
-          {run_.of(0).mutex(parts_[0].name), run_.of(1).rw(parts_[0].name).shared()});
+          {run_.of(0).mutex(parts_[0].name), run_.of(1).read_write_lock(parts_[0].name).shared()});
     });
     run_.expect(none == "invalid_argument" && twice == "invalid_argument", refused,
                 "none: " + none + "; twice: " + twice);

@@ -19,7 +19,7 @@ class election_rules final : public held_kind {
   bool passed_on(const want&, const terms&) const override { return false; }
   lock to_hold(const client& by, const std::string& name, const want&,
                const terms& how) const override {
-    return by.elect(name, {.lease = how.lease, .queue_limit = how.queue_limit});
+    return by.election(name, {.lease = how.lease, .queue_limit = how.queue_limit});
   }
 };
 

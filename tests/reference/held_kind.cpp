@@ -9,7 +9,7 @@ lock held_kind::to_change(const client&, const std::string&, const lease&, const
   throw std::logic_error("nothing of this kind is changed in place");
 }
 
-lock_options options_of(const terms& how) {
+mutex_options options_of(const terms& how) {
   return {.lease = how.lease,
           .renewal = how.fixed ? renewal::none : renewal::automatic,
           .fair = how.fair,

@@ -58,7 +58,7 @@ class held_kind {
   virtual void resize(std::uint32_t) {}
 };
 
-lock_options options_of(const terms& how);
+mutex_options options_of(const terms& how);
 
 // For locks that go by the table of modes.
 bool all_go_together(const std::vector<want>& held, const want& asked);

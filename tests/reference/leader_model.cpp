@@ -27,7 +27,7 @@ void play_leader(run& choices) {
   const auto name = choices.fresh_name();
   std::mutex guard;
   std::vector<fencing_token> told;  // no token: nobody
-  const auto watching = choices.of(0).elect(name).observe([&](const std::optional<leader>& now) {
+  const auto watching = choices.of(0).election(name).observe([&](const std::optional<leader>& now) {
     const std::lock_guard lock(guard);
     told.push_back(now ? now->token : fencing_token{});
   });
@@ -41,7 +41,7 @@ void play_leader(run& choices) {
       choices.expect(said == "ok", promises::released, "a release said " + said);
       held.reset();
     } else {
-      auto got = choices.of(by).elect(name).try_acquire();
+      auto got = choices.of(by).election(name).try_acquire();
       choices.did("client " + std::to_string(by) + " campaigns: " + outcome_of(got));
       choices.expect(static_cast<bool>(got), promises::once, "nobody leads, and it is busy");
       choices.expect(got->token() > largest, promises::tokens, "a smaller token");
@@ -49,7 +49,7 @@ void play_leader(run& choices) {
       held.emplace(std::move(*got));
     }
     const auto expected = held ? held->token() : fencing_token{};
-    const auto now = choices.of(by).elect(name).leader();
+    const auto now = choices.of(by).election(name).leader();
     choices.expect((now ? now->token : fencing_token{}) == expected, leads,
                    "leader() says another");
     choices.expect(support::eventually(

@@ -11,6 +11,7 @@
 #include "reference/promises.hpp"
 #include "reference/wait_call.hpp"
 #include "support/eventually.hpp"
+#include "support/options_for.hpp"
 
 namespace holdfast::reference {
 namespace {
@@ -20,10 +21,15 @@ constexpr sentence nobody{"include/holdfast/options.hpp, lock_delay",
                           "release [...]. A release hands over at once, as always"};
 
 lock delayed(run& choices, std::size_t by, const std::string& name, int form,
-             const lock_options& o) {
+             const mutex_options& o) {
   if (form == 0) return choices.of(by).mutex(name, o);
-  if (form == 1) return choices.of(by).rw(name, o).exclusive();
-  return choices.of(by).mode_lock(name, o).in(lock_mode::exclusive);
+  if (form == 1)
+    return choices.of(by)
+        .read_write_lock(name, support::options_for<read_write_options>(o))
+        .exclusive();
+  return choices.of(by)
+      .mode_lock(name, support::options_for<mode_lock_options>(o))
+      .in(lock_mode::exclusive);
 }
 
 }  // namespace
@@ -33,7 +39,8 @@ void play_lock_delay(run& choices) {
   const auto form = static_cast<int>(choices.below(3));
   const milliseconds lasts{choices.between(60, 200)}, delay{choices.between(100, 300)};
   const bool releases = choices.chance(40), fair = choices.chance(50);
-  lock_options options{.lease = lasts, .renewal = renewal::none, .fair = fair, .lock_delay = delay};
+  mutex_options options{
+      .lease = lasts, .renewal = renewal::none, .fair = fair, .lock_delay = delay};
   std::optional held =
       delayed(choices, 0, name, form, options).acquire({.timeout = milliseconds{5'000}});
   choices.did("form " + std::to_string(form) + ", lease " + std::to_string(lasts.count()) +

@@ -10,6 +10,7 @@
 //     then asks for more than it has, neither could go on [...]. So the second is told
 //     `would_deadlock` at once." "A holder that wants less than it has waits for nobody."
 #include "reference/held_kind.hpp"
+#include "support/options_for.hpp"
 
 namespace holdfast::reference {
 namespace {
@@ -27,7 +28,8 @@ class mode_lock_rules final : public held_kind {
   }
   lock to_hold(const client& by, const std::string& name, const want& asked,
                const terms& how) const override {
-    return by.mode_lock(name, options_of(how)).in(public_mode(asked.in));
+    return by.mode_lock(name, support::options_for<mode_lock_options>(options_of(how)))
+        .in(public_mode(asked.in));
   }
   std::vector<want> changes_of(const want& from) const override {
     std::vector<want> all;
@@ -38,7 +40,8 @@ class mode_lock_rules final : public held_kind {
   }
   lock to_change(const client& by, const std::string& name, const lease& held, const want&,
                  const want& to, const terms& how) const override {
-    return by.mode_lock(name, options_of(how)).change(held, public_mode(to.in));
+    return by.mode_lock(name, support::options_for<mode_lock_options>(options_of(how)))
+        .change(held, public_mode(to.in));
   }
 };
 

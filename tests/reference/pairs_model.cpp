@@ -77,11 +77,11 @@ const std::vector<held_form>& held_forms() {
        }},
       {"election", "mutex",
        [](const client& c, const std::string& n, milliseconds l, bool) -> lock {
-         return c.elect(n, {.lease = l});
+         return c.election(n, {.lease = l});
        }},
       {"writer", "read-write",
        [](const client& c, const std::string& n, milliseconds l, bool f) -> lock {
-         return c.rw(n, {.lease = l, .renewal = renewed(f)}).exclusive();
+         return c.read_write_lock(n, {.lease = l, .renewal = renewed(f)}).exclusive();
        }},
       {"EX", "read-write",
        [](const client& c, const std::string& n, milliseconds l, bool f) -> lock {

@@ -14,6 +14,7 @@
 //     never waits."
 //   kinds.md: "With `fair`, `renewal::none` or `detect_deadlocks` each reader asks for itself."
 #include "reference/held_kind.hpp"
+#include "support/options_for.hpp"
 
 namespace holdfast::reference {
 namespace {
@@ -40,7 +41,8 @@ class read_write_rules final : public held_kind {
 
   lock to_hold(const client& by, const std::string& name, const want& asked,
                const terms& how) const override {
-    const auto rw = by.rw(name, options_of(how));
+    const auto rw =
+        by.read_write_lock(name, support::options_for<read_write_options>(options_of(how)));
     if (asked.in == mode::pr) return rw.shared();
     return asked.in == mode::ex ? rw.exclusive() : rw.upgradeable();
   }
@@ -58,7 +60,8 @@ class read_write_rules final : public held_kind {
 
   lock to_change(const client& by, const std::string& name, const lease& held, const want&,
                  const want& to, const terms& how) const override {
-    const auto rw = by.rw(name, options_of(how));
+    const auto rw =
+        by.read_write_lock(name, support::options_for<read_write_options>(options_of(how)));
     return to.in == mode::ex ? rw.upgrade(held) : rw.downgrade(held);
   }
 };

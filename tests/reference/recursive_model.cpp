@@ -37,7 +37,7 @@ class recursive_round {
   explicit recursive_round(run& choices)
       : run_(choices), name_(choices.fresh_name()), sees_(choices) {
     fixed_ = run_.chance(50);
-    const lock_options options{
+    const recursive_mutex_options options{
         .lease = milliseconds{fixed_ ? (run_.chance(50) ? 200 : 20'000) : 10'000},
         .renewal = fixed_ ? renewal::none : renewal::automatic};
     for (std::size_t i = 0; i < clients; ++i) {

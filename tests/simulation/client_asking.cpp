@@ -29,7 +29,7 @@ milliseconds client::draw_lease() {
   return 200ms + milliseconds(world_.chance().up_to(longest_lease.count() - 200));
 }
 
-// What lock_options and client_options say besides.
+// What mutex_options and client_options say besides.
 void client::draw_options(dialects::claim& wanted) {
   if (!world_.varies()) return;
   auto& dice = world_.chance();

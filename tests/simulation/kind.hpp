@@ -49,7 +49,7 @@ struct kind {
   std::uint32_t (*limit)(simulated_server&, const lock_key&) = nullptr;
   // To which mode one changes who has this; 0: he keeps it. Null: nobody can change what he has.
   char (*change)(dice&, char has) = nullptr;
-  // It may be kept by who does not use it (lock_options::retain).
+  // It may be kept by who does not use it (mutex_options::retain).
   bool is_kept = false;
   // A command that an operator gives while things go wrong, or when they do no more; null: none.
   std::string (*operate)(dice&, const lock_key&, bool faults) = nullptr;

@@ -59,7 +59,7 @@ void crew::stop() {
 
 std::vector<crew::way> crew::ways_of(const client& redis) const {
   const auto a = redis.mutex("a"), b = redis.mutex("b");
-  const auto both = redis.rw("shared");
+  const auto both = redis.read_write_lock("shared");
   return {{a, {{&a_, 1}}},
           {b, {{&b_, 1}}},
           {all_of({a, b}), {{&a_, 1}, {&b_, 1}}},

@@ -52,7 +52,7 @@ class leader_tale : public tale {
 
  private:
   void lead(const std::string& who) {
-    const auto office = at_.redis.elect(at_.data.lock_name(), {.lease = frozen_lease});
+    const auto office = at_.redis.election(at_.data.lock_name(), {.lease = frozen_lease});
     const auto term = office.campaign({.timeout = forever});
     write_fenced("begin " + who, term.token());
     at_.data.freeze_if_ordered();

@@ -4,18 +4,20 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "embedded/directories.hpp"
 #include "faults/runs/contender.hpp"
 #include "support/history/checker.hpp"
+#include "support/options_for.hpp"
 #include "support/private_server.hpp"
 
 namespace holdfast::faults {
 
 struct named {
   std::string name;
-  lock_options options;
+  mutex_options options;
   milliseconds least_hold{};
 };
 
@@ -24,7 +26,12 @@ template <typename Redis>
 std::vector<contended> mutexes(const Redis& of, const std::vector<named>& wanted) {
   std::vector<contended> all;
   for (const auto& [name, options, least_hold] : wanted) {
-    all.push_back({name, options, {{of.mutex(name, options)}}, least_hold});
+    if constexpr (std::is_same_v<Redis, quorum>) {
+      const auto known = support::options_for<quorum_mutex_options>(options);
+      all.push_back({name, options, {{of.mutex(name, known)}}, least_hold});
+    } else {
+      all.push_back({name, options, {{of.mutex(name, options)}}, least_hold});
+    }
   }
   return all;
 }

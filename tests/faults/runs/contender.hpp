@@ -40,7 +40,7 @@ struct access {
 
 struct contended {
   std::string name;
-  lock_options options;
+  mutex_options options;
   std::vector<access> ways;
   milliseconds least_hold{};  // who has it keeps it so long, while faults may happen
 };

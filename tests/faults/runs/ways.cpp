@@ -4,6 +4,8 @@
 #include <optional>
 #include <random>
 
+#include "support/options_for.hpp"
+
 namespace holdfast::faults {
 
 std::vector<access> by_mutex(const clients& redis, const contested& what) {
@@ -16,7 +18,8 @@ std::vector<access> by_polling(const clients& redis, const contested& what) {
 }
 
 std::vector<access> by_readers(const clients& redis, const contested& what) {
-  const auto both = redis.told.rw(what.name, what.options);
+  const auto both =
+      redis.told.read_write_lock(what.name, support::options_for<read_write_options>(what.options));
   const access reader{.target = both.shared(), .joins = true};
   return {reader, reader, reader, {both.exclusive()}};
 }
@@ -25,7 +28,8 @@ using support::mode;
 
 // Upgradeable readers become either. A plain reader can become nothing else.
 std::vector<access> by_roles(const clients& redis, const contested& what) {
-  const auto both = redis.told.rw(what.name, what.options);
+  const auto both =
+      redis.told.read_write_lock(what.name, support::options_for<read_write_options>(what.options));
   const auto change = [both](const lease& held, std::mt19937_64& any) -> std::optional<change_of> {
     const auto has = mode_of(held);
     if (has == mode::u && any() % 2 == 0) return change_of{both.upgrade(held), mode::ex};
@@ -43,7 +47,8 @@ std::vector<access> by_modes(const clients& redis, const contested& what) {
   constexpr std::array modes{
       lock_mode::null,           lock_mode::concurrent_read, lock_mode::concurrent_write,
       lock_mode::protected_read, lock_mode::protected_write, lock_mode::exclusive};
-  const auto target = redis.told.mode_lock(what.name, what.options);
+  const auto target =
+      redis.told.mode_lock(what.name, support::options_for<mode_lock_options>(what.options));
   const auto change = [=](const lease& held, std::mt19937_64& any) -> std::optional<change_of> {
     const auto has = mode_of(held);
     const auto to = modes.at(any() % modes.size());

@@ -16,7 +16,7 @@ struct clients {
 
 struct contested {
   std::string name;
-  lock_options options;
+  mutex_options options;
   std::vector<access> (*ways)(const clients&, const contested&);
 };
 

@@ -14,10 +14,12 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include "support/options_for.hpp"
 #include "support/raw_connection.hpp"
 
 namespace {
 
+using holdfast::support::options_for;
 using holdfast::support::raw_connection;
 using milliseconds = std::chrono::milliseconds;
 
@@ -239,7 +241,7 @@ class driver {
   }
 
  private:
-  holdfast::lock_options as_called() const { return {.fair = called_ == "redisson_fair"}; }
+  holdfast::mutex_options as_called() const { return {.fair = called_ == "redisson_fair"}; }
 
   const holdfast::client& redis() const { return servers_.front(); }
   holdfast::latch latch_of(const std::string& name) const { return redis().latch(name, dialect_); }
@@ -255,7 +257,7 @@ class driver {
   }
 
   // NAME+OTHER is several resources, and several locks are NAME.1 and NAME.2.
-  holdfast::lock lock_of(const std::string& name, const holdfast::lock_options& options,
+  holdfast::lock lock_of(const std::string& name, const holdfast::mutex_options& options,
                          holdfast::dialect how) const {
     if (has_modes() || has_permits()) return part(name, options, how);
     if (called_ == "redisson_multi") {
@@ -266,24 +268,28 @@ class driver {
     if (resources.size() > 1) {
       how = dialect_of(called_, {}, {resources.begin() + 1, resources.end()});
     }
-    if (is_alone()) return redis().recursive_mutex(resources.front(), options, how);
-    return holdfast::quorum{servers_}.mutex(resources.front(), options, how);
+    if (is_alone())
+      return redis().recursive_mutex(resources.front(),
+                                     options_for<holdfast::recursive_mutex_options>(options), how);
+    return holdfast::quorum{servers_}.mutex(
+        resources.front(), options_for<holdfast::quorum_mutex_options>(options), how);
   }
 
   // Of a read-write lock NAME is the writer, and NAME/read a reader; of a semaphore of three
   // permits NAME/N are N.
-  holdfast::lock part(const std::string& word, const holdfast::lock_options& options,
+  holdfast::lock part(const std::string& word, const holdfast::mutex_options& options,
                       const holdfast::dialect& how) const {
     const auto slash = word.find('/');
     const auto name = word.substr(0, slash);
     if (has_modes()) {
-      const auto lock = redis().rw(name, options, how);
+      const auto lock =
+          redis().read_write_lock(name, options_for<holdfast::read_write_options>(options), how);
       return slash == word.npos ? lock.exclusive() : lock.shared();
     }
     const auto count = static_cast<std::uint32_t>(std::stoi(word.substr(slash + 1)));
-    return redis()
-        .semaphore(name, {.permits = 3, .lease = options.lease, .renewal = options.renewal}, how)
-        .permits(count);
+    auto of_three = options_for<holdfast::semaphore_options>(options);
+    of_three.permits = 3;
+    return redis().semaphore(name, of_three, how).permits(count);
   }
 
   static bool is_busy(const holdfast::failure& why) {

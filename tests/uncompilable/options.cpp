@@ -19,14 +19,14 @@ consteval bool knows(bool renewal, bool fencing, bool fair, bool retain, bool qu
 constexpr bool yes = true, no = false;
 
 // clang-format off
-//                                           renewal fencing fair retain queue_limit lock_delay reentry
-static_assert(knows<mutex_options>          (yes,    yes,    yes, yes,   yes,        yes,       yes));
-static_assert(knows<recursive_mutex_options>(yes,    yes,    yes, yes,   yes,        yes,       no));
-static_assert(knows<read_write_options>     (yes,    no,     yes, no,    yes,        yes,       yes));
-static_assert(knows<mode_lock_options>      (yes,    no,     yes, no,    yes,        yes,       yes));
-static_assert(knows<semaphore_options>      (yes,    no,     no,  no,    yes,        no,        no));
-static_assert(knows<election_options>       (no,     no,     no,  no,    yes,        no,        no));
-static_assert(knows<quorum_mutex_options>   (yes,    no,     no,  no,    no,         yes,       yes));
+//                                           renewal fencing fair retain queue delay reentry
+static_assert(knows<mutex_options>          (yes,    yes,    yes, yes,   yes,  yes,  yes));
+static_assert(knows<recursive_mutex_options>(yes,    yes,    yes, yes,   yes,  yes,  no));
+static_assert(knows<read_write_options>     (yes,    no,     yes, no,    yes,  yes,  yes));
+static_assert(knows<mode_lock_options>      (yes,    no,     yes, no,    yes,  yes,  yes));
+static_assert(knows<semaphore_options>      (yes,    no,     no,  no,    yes,  no,   no));
+static_assert(knows<election_options>       (no,     no,     no,  no,    yes,  no,   no));
+static_assert(knows<quorum_mutex_options>   (yes,    no,     no,  no,    no,   yes,  yes));
 // clang-format on
 
 // As a user writes it: no kind takes the options of another.

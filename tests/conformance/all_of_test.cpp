@@ -2,6 +2,7 @@
 #include <atomic>
 #include <future>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "conformance/conformance.hpp"
@@ -52,6 +53,23 @@ TEST_P(AllOf, HoldsAllPartsAndTellsThem) {
   expect_free({"a", "b"});
   const auto single = redis().mutex("a").acquire();
   EXPECT_EQ(parts(single).front().token, single.token());
+}
+
+// Nobody outside can copy what they have in common.
+static_assert(!std::is_copy_constructible_v<acquirable>);
+static_assert(std::is_convertible_v<semaphore, lock> && !std::is_base_of_v<lock, semaphore>);
+
+TEST_P(AllOf, TakesKindsThatAreMoreThanALock) {
+  const auto journal = redis().recursive_mutex("journal");
+  const auto seats = redis().semaphore("seats", {.permits = 2});
+  const auto outer = journal.acquire();
+  {
+    const auto held = all_of({seats, journal, redis().election("leader")}).acquire();
+    EXPECT_EQ(journal.hold_count(), 2u);
+    EXPECT_EQ(inspector{redis()}.status("seats").permits_in_use, 1u);
+    EXPECT_TRUE(redis().election("leader").leader());
+  }
+  EXPECT_TRUE(outer.held());
 }
 
 TEST_P(AllOf, OutlivesTheHandlesOfItsClients) {

@@ -260,6 +260,9 @@ TEST_P(Dialects, RefuseWhatTheirLayoutsCannotHave) {
     EXPECT_EQ(reason({.retain = 1s}), errc::unsupported);
     EXPECT_EQ(reason({.lock_delay = 1s}), errc::unsupported);
     EXPECT_EQ(reason({.queue_limit = 3}), errc::unsupported);
+    if (redis().mutex("orders", {}, how.how).acquire().token()) {
+      EXPECT_EQ(reason({.fencing = fencing::off}), errc::unsupported);
+    }
     if (how.how != dialect::redisson()) {
       EXPECT_EQ(reason({.fair = true}), errc::unsupported);
       const auto of_rw = thrown_by([&] { (void)redis().read_write_lock("orders", {}, how.how); });

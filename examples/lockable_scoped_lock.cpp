@@ -12,11 +12,9 @@ namespace {
 int from = 100;
 int to = 0;
 
-// One lockable per thread over locks that all share.
-void transfer(const holdfast::lock& first, const holdfast::lock& second) {
+void transfer(holdfast::lockable& first, holdfast::lockable& second) {
   for (int i = 0; i < 10; ++i) {
-    holdfast::lockable a{first}, b{second};
-    std::scoped_lock guard{a, b};
+    const std::scoped_lock guard{first, second};
     --from, ++to;
   }
 }
@@ -25,8 +23,8 @@ void transfer(const holdfast::lock& first, const holdfast::lock& second) {
 
 int main(int argc, char** argv) {
   const holdfast::client redis{server_url(argc, argv)};
-  const auto a = redis.mutex("account:a");
-  const auto b = redis.mutex("account:b");
+  holdfast::lockable a{redis.mutex("account:a")};
+  holdfast::lockable b{redis.mutex("account:b")};
   {
     std::jthread one{[&] { transfer(a, b); }};
     std::jthread other{[&] { transfer(b, a); }};

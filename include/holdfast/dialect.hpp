@@ -154,9 +154,9 @@ struct redis_semaphore_layout {
 /// - The option `fair`, except for a mutex of `redisson()`, which is then Redisson's
 ///   `RFairLock`.
 /// - Kinds other than `client::mutex` and `recursive_mutex`. The exceptions:
-/// `client::read_write_lock` of
-///   `redisson()` and `symfony()`; `client::semaphore` of `redisson()`,
-///   `redisson(redisson_lock::expirable)` and `redis_semaphore()`; `client::latch` of `redisson()`.
+///   `client::read_write_lock` of `redisson()` and `symfony()`; `client::semaphore` of
+///   `redisson()`, `redisson(redisson_lock::expirable)` and `redis_semaphore()`; `client::latch` of
+///   `redisson()`.
 /// - A mutex of `redisson(redisson_lock::expirable)` and of `redis_semaphore()`.
 /// - `quorum::mutex`, except of `redlock()`.
 /// - Any dialect for a client of a tenant (`client_options::tenant`).
@@ -230,7 +230,8 @@ class dialect {
   /// `client::read_write_lock` are its `acquire()`, a reader is its `acquireRead()`. Lease: 300 s,
   /// as that of a Symfony lock whose maker said nothing. Changes between reader and writer, which
   /// Symfony has, are refused. A lock of Symfony before 5.2 is a `token`. It keeps these locks out,
-  /// too. Throws `failure`: `invalid_argument`.
+  /// too.
+  /// Throws `failure`: `invalid_argument`.
   static dialect symfony(const symfony_store& store = {});
 
   /// `Semaphore` and `MultiSemaphore` of the npm package redis-semaphore, of one server, for

@@ -33,8 +33,8 @@ enum class lock_mode : char {
   exclusive = 'x',         ///< EX: alone
 };
 
-/// How a mode lock behaves: each option as in `mutex_options`. Tokens are always given. `reentry`
-/// is about holders in EX.
+/// How a mode lock behaves: each option as in `mutex_options`. Every grant has a token.
+/// `reentry` is about holders in EX.
 struct mode_lock_options {
   std::optional<std::chrono::milliseconds> lease{};
   holdfast::renewal renewal = holdfast::renewal::automatic;

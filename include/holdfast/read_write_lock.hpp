@@ -13,8 +13,8 @@
 
 namespace holdfast {
 
-/// How a read-write lock behaves: each option as in `mutex_options`. Tokens are always given.
-/// `reentry` is about its writer.
+/// How a read-write lock behaves: each option as in `mutex_options`. Every grant has a
+/// token (but see `dialect`). `reentry` is about the writer.
 struct read_write_options {
   std::optional<std::chrono::milliseconds> lease{};
   holdfast::renewal renewal = holdfast::renewal::automatic;

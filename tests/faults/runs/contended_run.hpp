@@ -24,14 +24,12 @@ struct named {
 // A mutex of each, of a client or a quorum.
 template <typename Redis>
 std::vector<contended> mutexes(const Redis& of, const std::vector<named>& wanted) {
+  using known =
+      std::conditional_t<std::is_same_v<Redis, quorum>, quorum_mutex_options, mutex_options>;
   std::vector<contended> all;
   for (const auto& [name, options, least_hold] : wanted) {
-    if constexpr (std::is_same_v<Redis, quorum>) {
-      const auto known = support::options_for<quorum_mutex_options>(options);
-      all.push_back({name, options, {{of.mutex(name, known)}}, least_hold});
-    } else {
-      all.push_back({name, options, {{of.mutex(name, options)}}, least_hold});
-    }
+    all.push_back(
+        {name, options, {{of.mutex(name, support::options_for<known>(options))}}, least_hold});
   }
   return all;
 }

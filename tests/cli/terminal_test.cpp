@@ -27,9 +27,6 @@ namespace {
 
 using support::fake_server;
 
-// Between two texts some programs may begin and end, one after the other.
-constexpr auto patience = 3 * support::generous;
-
 constexpr const char* ctrl_c = "\x03";
 constexpr const char* ctrl_z = "\x1a";
 
@@ -64,7 +61,7 @@ class shell_on_terminal {
   }
 
   bool shows(std::string_view text) {
-    const auto deadline = net::now() + patience;
+    const auto deadline = net::now() + support::for_a_program;
     while (screen_.find(text) == std::string::npos) {
       if (!receive(deadline)) return false;
     }
@@ -73,7 +70,7 @@ class shell_on_terminal {
 
   // What stands on the screen when all have left it.
   const std::string& last_screen() {
-    const auto deadline = net::now() + patience;
+    const auto deadline = net::now() + support::for_a_program;
     while (receive(deadline)) {
     }
     return screen_;

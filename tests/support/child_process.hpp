@@ -28,6 +28,10 @@ struct ending {
   friend bool operator==(const ending&, const ending&) = default;
 };
 
+// In so long a program does what it is asked, also where it begins others and a busy machine lets
+// each of them wait.
+inline constexpr milliseconds for_a_program = 3 * generous;
+
 // A running program. Its output is collected while one of the waiting members runs. It is killed
 // with this object, its whole group when it has one. What goes wrong is thrown as
 // std::runtime_error.
@@ -47,10 +51,10 @@ class child_process {
   void close_input() { input_.reset(); }
 
   // Waits for the end; throws when it does not come in time. Leaves the input open.
-  ending wait(milliseconds bound = generous);
+  ending wait(milliseconds bound = for_a_program);
   // Waits until the standard output (or error output) contains this text; false when it never will.
-  bool wait_for_output(std::string_view text, milliseconds bound = generous);
-  bool wait_for_errors(std::string_view text, milliseconds bound = generous);
+  bool wait_for_output(std::string_view text, milliseconds bound = for_a_program);
+  bool wait_for_errors(std::string_view text, milliseconds bound = for_a_program);
 
   const std::string& output() const noexcept { return output_.text; }
   const std::string& errors() const noexcept { return errors_.text; }
@@ -79,7 +83,8 @@ struct finished {
   std::string output;
   std::string errors;
 };
-finished run(const program_call& call, std::string_view input = {}, milliseconds bound = generous);
+finished run(const program_call& call, std::string_view input = {},
+             milliseconds bound = for_a_program);
 
 // For test failures.
 std::ostream& operator<<(std::ostream& out, const ending& how);

@@ -17,25 +17,15 @@ connection::connection(session_settings settings, connection_tuning tuning,
     : settings_(std::move(settings)),
       tuning_(tuning),
       observer_(watching),
-      line_(settings_, tuning_, helper),
+      line_(*this, settings_, tuning_, helper),
       connector_(line_, watching),
       reader_(line_, connector_, watching, positions),
       ping_(connector_) {}
 
-void connection::submit(request& r, delivery how) noexcept {
-  line_.submit(r, nullptr, reachable(r, how));
-}
+void connection::submit(request& r, delivery how) noexcept { line_.submit(r, nullptr, how); }
 
 void connection::submit(request& first, request& second, delivery how) noexcept {
-  how = reachable(first, how);
-  line_.submit(first, &second, reachable(second, how));
-}
-
-// A thread that drives another connection neither sends nor reads here.
-connection::delivery connection::reachable(request& r, delivery how) const noexcept {
-  if (r.sleeper() == nullptr || r.sleeper()->home() == this) return how;
-  r.set_sleeper(nullptr);
-  return how == delivery::driven ? delivery::prompt : how;
+  line_.submit(first, &second, how);
 }
 
 void connection::prepare_to_drive() {

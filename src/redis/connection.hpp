@@ -79,7 +79,6 @@ class connection final : public net::attendant {
   void attend(short events, monotonic_time now) override HOLDFAST_EXCLUDES(line_.guard);
 
  private:
-  delivery reachable(request& r, delivery how) const noexcept;
   bool take_role(waiter& w, bool& wake) HOLDFAST_REQUIRES(line_.guard);
   bool is_wanted() const HOLDFAST_REQUIRES(line_.guard);
   void send_what_waits(short events, monotonic_time now) HOLDFAST_REQUIRES(line_.guard);

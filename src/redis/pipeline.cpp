@@ -12,22 +12,25 @@ constexpr milliseconds moment{1};
 
 }  // namespace
 
-pipeline::pipeline(const session_settings& session, const connection_tuning& figures,
-                   net::background_thread& background)
+pipeline::pipeline(const connection& owner, const session_settings& session,
+                   const connection_tuning& figures, net::background_thread& background)
     : settings(session),
       tuning(figures),
       helper(background),
       where(settings.is_known),
       pauses(settings.asks_slots),
       role(tuning.calm),
-      silence(tuning.ping_after) {}
+      silence(tuning.ping_after),
+      home_(owner) {}
 
 void pipeline::submit(request& first, request* second, delivery how) noexcept {
-  first.set_how(how);
-  if (second != nullptr) second->set_how(how);
   bool wake = true;
   {
     const scoped_mutex lock(guard);
+    how = reachable(first, how);
+    if (second != nullptr) how = reachable(*second, how);
+    first.set_how(how);
+    if (second != nullptr) second->set_how(how);
     if (!is_up() || !out.try_add(first, second, net::now())) {
       pending.push(first);
       if (second != nullptr) pending.push(*second);
@@ -42,6 +45,15 @@ void pipeline::submit(request& first, request* second, delivery how) noexcept {
     }
   }
   if (wake) helper.wake();
+}
+
+// A thread that drives another connection neither sends nor reads here. Asked under `guard`, since
+// a waiter moves home first, and is forgotten under it then: either the new home is seen here, or
+// the request is found there.
+delivery pipeline::reachable(request& r, delivery how) const noexcept {
+  if (r.sleeper() == nullptr || r.sleeper()->home() == &home_) return how;
+  r.set_sleeper(nullptr);
+  return how == delivery::driven ? delivery::prompt : how;
 }
 
 bool pipeline::nothing_to_read() const { return in_flight.empty() && role.nobody_listens(); }

@@ -23,8 +23,9 @@ namespace holdfast::redis {
 // What callers, the reader, the connector and the background thread share, under one mutex. It is
 // never held while calling a request, except for request::write.
 struct pipeline {
-  pipeline(const session_settings& settings, const connection_tuning& tuning,
-           net::background_thread& helper);
+  // `owner`: the home of the threads that it is driven by.
+  pipeline(const connection& owner, const session_settings& settings,
+           const connection_tuning& tuning, net::background_thread& helper);
 
   // Cannot fail: what there is no memory to write down now, the background thread sends. `second`
   // may be null; no other command comes between the two.
@@ -84,8 +85,11 @@ struct pipeline {
   std::uint64_t batches HOLDFAST_GUARDED_BY(guard) = 0;  // of answers that were read
 
  private:
+  delivery reachable(request& r, delivery how) const noexcept HOLDFAST_REQUIRES(guard);
   bool lets_others_add() const HOLDFAST_REQUIRES(guard);
   std::optional<microseconds> may_all_lie() const HOLDFAST_REQUIRES(guard);
+
+  const connection& home_;
 };
 
 }  // namespace holdfast::redis

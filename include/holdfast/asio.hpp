@@ -73,6 +73,8 @@ void asio_post(Handler&& handler, Outcome&& outcome) {
 enum class asio_verb { acquire, try_acquire };
 
 // The frames of these coroutines are what an operation keeps on the heap until its handler runs.
+// Their parameters outlive `work`, and so maybe the context and what its owner has: the lock and
+// the lease are moved to where they end before the handler is posted.
 template <typename Handler>
 detached asio_acquire_then(Handler handler, lock target, acquire_options options,
                            std::stop_token callers, asio_verb verb) {
@@ -80,10 +82,11 @@ detached asio_acquire_then(Handler handler, lock target, acquire_options options
   const asio_stop stop{std::move(callers), handler};
   result<lease> outcome = errc::cancelled;
   try {
+    const lock wanted = std::move(target);
     if (verb == asio_verb::acquire) {
-      outcome = co_await target.async_acquire(options, stop.token());
+      outcome = co_await wanted.async_acquire(options, stop.token());
     } else {
-      outcome = co_await target.async_try_acquire(options, stop.token());
+      outcome = co_await wanted.async_try_acquire(options, stop.token());
     }
   } catch (const failure& refused) {
     outcome = refused;
@@ -96,7 +99,8 @@ detached asio_release_then(Handler handler, lease held) {
   const auto work = boost::asio::make_work_guard(handler);
   result<void> outcome;
   try {
-    outcome = co_await held.async_release();
+    lease mine = std::move(held);
+    outcome = co_await mine.async_release();
   } catch (const failure& refused) {
     outcome = refused;
   }

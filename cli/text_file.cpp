@@ -51,10 +51,10 @@ class text_file {
       const std::string_view read(some.data(), got);
       const auto end = how_far == extent::first_line ? read.find('\n') : read.npos;
       text += read.substr(0, end);
-      if (end != read.npos) break;
       if (text.size() > most_bytes) {
         throw wrong(fmt::format("is longer than {} KiB: name another file", most_bytes / 1024));
       }
+      if (end != read.npos) break;
     }
     return text;
   }

@@ -63,7 +63,8 @@ local function is_waited_for()
   return comes_in or call('ZCARD', KEYS[2]) > 20 or #find_heirs() > 0
 end
 -- How many ms of its provisional grant a waiter has had already, since it has not proved that it
--- lives, and how many that is in all, without a lock_delay.
+-- lives, and how many that is in all, without a lock_delay. After nine tenths it has had its time:
+-- a waiter that lives, and missed the message, could hardly confirm a grant in less than the rest.
 local function time_used(claim, way, heard, poked)
   local whole = math.min(claim, way == 'p' and 250 or 1000)
   if way == 'p' then return math.floor((now - heard) / 1000) - 1000 + whole, whole end
@@ -138,7 +139,7 @@ while true do
         more = true
         break
       end
-    elseif used > 0 and used >= whole and is_waited_for() then
+    elseif used > 0 and used >= 0.9 * whole and is_waited_for() then
       overdue, heirs = true, nil  -- it has had its time
     elseif not fits(mode, weight, limit, old) then
       local is_news = told and (looked > 1 or not me)
@@ -175,7 +176,7 @@ while true do
         break
       end
     else
-      if used > 0 and used < whole then claim = claim - used end
+      if used > 0 and used < 0.9 * whole then claim = claim - used end
       if major then
         major, raised = major + 1, true
         text = string.format('%.0f', major)

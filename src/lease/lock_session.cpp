@@ -252,16 +252,20 @@ lock_session::extension lock_session::on_extended(dialects::renew_verdict verdic
   if (!is_holding()) return {{}, {errc::lost, "the lease was released meanwhile"}};
   if (got == nullptr) {
     return {follow(holds().on_renewed(verdict, sent_at, now)),
-            {errc::lost, "the server has given the lock to somebody else"}};
+            failed(errc::lost, "the server has given the lock to somebody else")};
   }
   extension all{follow(holds().on_extended(got->ttl - claim_->delay, asked, sent_at, now)), {}};
-  if (!holds().held(now)) all.how = {errc::lost, "the lease had ended before it was extended"};
+  if (!holds().held(now)) {
+    all.how = failed(errc::lost, "the lease had ended before it was extended");
+  }
   return all;
 }
 
 // The server has put another request of ours in the place of this one.
 effects lock_session::on_replaced() {
-  if (state_ != state::held) return {};
+  // A lost lease is still to be released; what has passed a gate too late is not.
+  const bool ends = state_ == state::held || (terms_.is_gate && state_ == state::lost);
+  if (!ends) return {};
   holds().on_released();
   state_ = state::replaced;
   return {.stops_timer = true};

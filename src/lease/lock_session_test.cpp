@@ -245,6 +245,23 @@ TEST_F(LockSession, ALeaseThatCannotStayIsLost) {
   EXPECT_FALSE(session_->has_lease());
 }
 
+// Nobody releases what has passed a gate, so it would be kept for messages for ever.
+TEST_F(LockSession, WhatHasPassedAGateTooLateHasNothingToGiveBackEither) {
+  hold({.renews = false, .is_gate = true});
+  now_ = session_->deadline();
+  EXPECT_TRUE(session_->on_timer(now_).lost);
+  EXPECT_EQ(session_->on_replaced(), effects{.stops_timer = true});
+  EXPECT_FALSE(session_->may_hear_of_its_grant());
+}
+
+TEST_F(LockSession, ALostLeaseIsStillToBeReleasedWhenItIsReplaced) {
+  hold({.renews = false});
+  now_ = session_->deadline();
+  EXPECT_TRUE(session_->on_timer(now_).lost);
+  EXPECT_EQ(session_->on_replaced(), effects{});
+  EXPECT_TRUE(session_->can_be_released());
+}
+
 TEST_F(LockSession, AReplacedLeaseHasNothingToGiveBack) {
   hold();
   EXPECT_EQ(session_->on_replaced(), effects{.stops_timer = true});

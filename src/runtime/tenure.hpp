@@ -83,6 +83,8 @@ class tenure final : public holding,
 
   lease_mode mode() const noexcept override HOLDFAST_EXCLUDES(mutex_) {
     if (!spec_->wants) return lease_mode::exclusive;
+    // In a forked child a thread of the parent may have the mutex for ever.
+    if (!engine_.is_in_its_process()) return lease_mode::none;
     const scoped_mutex lock(mutex_);
     return static_cast<lease_mode>(session_.mode());
   }

@@ -23,7 +23,8 @@ void client::retain() {
 }
 
 void client::obey(const leasing::local_turns::step& step) {
-  if (step.gives_back) return release();
+  // Or it is on its way back already.
+  if (step.gives_back && has_lock()) return release();
   if (!step.sets_timer) return;
   later_here(now() + nanoseconds{retain_} / 2, [this, mine = tenure_] {
     if (mine == tenure_) obey(turns_.on_timer());

@@ -5,7 +5,8 @@
 
 namespace holdfast::cli {
 
-// What is read of a file: a password file has one line, and more may follow as long as it likes.
+// How much of a file the program reads. A password stands in the first line, and whatever follows
+// is not read.
 enum class extent { first_line, all };
 
 // Throws `complaint` when the file cannot be read, is too long, or other users can write it, and

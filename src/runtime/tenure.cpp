@@ -1,7 +1,6 @@
 #include "runtime/tenure.hpp"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "net/clock.hpp"
@@ -13,12 +12,6 @@
 
 namespace holdfast::runtime {
 namespace {
-
-no_answer to_missing(no_answer what) noexcept {
-  if (what == no_answer::not_sent) return no_answer::not_sent;
-  if (what == no_answer::unreachable) return no_answer::unreachable;
-  return no_answer::unknown;
-}
 
 monotonic_time present() noexcept { return follow_clock_rate(net::now()); }
 
@@ -233,9 +226,7 @@ void tenure::on_message(const master& from, const line_message& message) {
 }
 
 void tenure::on_failed(no_answer what, const redis::breakdown& why) {
-  happen([&](auto& its) {
-    return its.on_missing(to_missing(what), {why.code, why.detail}, present());
-  });
+  happen([&](auto& its) { return its.on_missing(what, {why.code, why.detail}, present()); });
 }
 
 void tenure::on_timer(monotonic_time at) {

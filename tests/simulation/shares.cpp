@@ -35,17 +35,6 @@ share share_of(const dialects::demand* wanted) {
   return {wanted->mode, wanted->weight};
 }
 
-char weaker_of(char one, char other) {
-  const auto goes_with_all_of = [](char weak, char strong) {
-    for (const char friend_of_it : friends_of(strong)) {
-      if (friends_of(weak).find(friend_of_it) == std::string_view::npos) return false;
-    }
-    return true;
-  };
-  if (goes_with_all_of(one, other)) return one;
-  return goes_with_all_of(other, one) ? other : 'c';
-}
-
 bool go_together(std::span<const share> all, std::uint32_t limit) {
   std::uint64_t permits = 0;
   const bool of_permits = !all.empty() && all.front().mode == 's';

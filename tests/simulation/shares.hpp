@@ -14,10 +14,6 @@ using dialects::share;
 // A lock that one at a time can have is wanted in the mode x.
 share share_of(const dialects::demand* wanted);
 
-// What can be relied on by one who had one of these and asked for the other, and does not know yet
-// which of the two he has.
-char weaker_of(char one, char other);
-
 // So many permits there are, where it is about permits.
 bool go_together(std::span<const share> all, std::uint32_t limit);
 

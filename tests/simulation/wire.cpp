@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "redis/demotion.hpp"
 #include "simulation/client.hpp"
 #include "simulation/world.hpp"
 
@@ -18,11 +19,6 @@ constexpr nanoseconds stay_at_a_replica = 500ms;
 // A node of a cluster says where to ask; then nothing was done.
 bool sent_elsewhere(const resp::value& reply) {
   return reply.is(resp::type::error) && reply.text.starts_with("MOVED");
-}
-
-bool refuses(const resp::value& one) {
-  return sent_elsewhere(one) || one.text.starts_with("READONLY") ||
-         one.text.starts_with("-READONLY");
 }
 
 }  // namespace
@@ -142,7 +138,7 @@ void wire::travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t
 void wire::leave_if_refused(const resp::value& reply) {
   if (!is_at_replica_) return;
   const bool stays = !sent_elsewhere(reply) && world_.now() < connected_at_ + stay_at_a_replica;
-  const bool is_refused = refuses(reply) || std::ranges::any_of(reply.items, refuses);
+  const bool is_refused = sent_elsewhere(reply) || redis::tells_of_demotion(reply);
   if (is_refused && !stays) client_.break_connection();
 }
 

@@ -63,12 +63,18 @@ local function is_waited_for()
   return comes_in or call('ZCARD', KEYS[2]) > 20 or #find_heirs() > 0
 end
 -- How many ms of its provisional grant a waiter has had already, since it has not proved that it
--- lives, and how many that is in all, without a lock_delay. After nine tenths it has had its time:
--- a waiter that lives, and missed the message, could hardly confirm a grant in less than the rest.
+-- lives, how many that is in all, without a lock_delay, and whether that time is spent. It is after
+-- nine tenths: a waiter that lives, and missed the message, could hardly confirm a grant in the
+-- rest.
 local function time_used(claim, way, heard, poked)
   local whole = math.min(claim, way == 'p' and 250 or 1000)
-  if way == 'p' then return math.floor((now - heard) / 1000) - 1000 + whole, whole end
-  return poked ~= '' and math.floor((now - poked) / 1000) or 0, whole
+  local used = 0
+  if way == 'p' then
+    used = math.floor((now - heard) / 1000) - 1000 + whole
+  elseif poked ~= '' then
+    used = math.floor((now - poked) / 1000)
+  end
+  return used, whole, used > 0 and used >= 0.9 * whole
 end
 -- Where this stops looking, or can draw no token: the one that asks may have been granted the lock,
 -- and then nobody but the first of the queue goes on. Whose client does not listen is gone.
@@ -127,7 +133,7 @@ while true do
   if not silent then
     local channel = channels .. string.sub(request, 1, 32)
     local told = way == '-' and request ~= me
-    local used, whole = time_used(claim, way, heard, poked)
+    local used, whole, is_spent = time_used(claim, way, heard, poked)
     if mode == 's' and weight > limit then
       -- There are no longer so many permits. It is told when it asks, and blocks nobody.
       if told then redis.pcall('PUBLISH', channel, 'next ' .. request .. ' 0') end
@@ -139,7 +145,7 @@ while true do
         more = true
         break
       end
-    elseif used > 0 and used >= 0.9 * whole and is_waited_for() then
+    elseif is_spent and is_waited_for() then
       overdue, heirs = true, nil  -- it has had its time
     elseif not fits(mode, weight, limit, old) then
       local is_news = told and (looked > 1 or not me)
@@ -176,7 +182,7 @@ while true do
         break
       end
     else
-      if used > 0 and used < 0.9 * whole then claim = claim - used end
+      if used > 0 and not is_spent then claim = claim - used end
       if major then
         major, raised = major + 1, true
         text = string.format('%.0f', major)

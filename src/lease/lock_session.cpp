@@ -300,7 +300,8 @@ effects lock_session::release(monotonic_time now) {
 
 void lock_session::give_back(effects& all, state next, monotonic_time now) {
   const auto& held = holds();
-  const bool ended_before = was_lost();
+  // Also before the timer has come: the owner may have seen held() turn false.
+  const bool ended_before = was_lost() || !held.held(now);
   const auto deadline = held.deadline();
   const bool delays_closing = held.held(now) && !held.is_overdue(now);
   // Before a caller that waits is told that it cannot be done.

@@ -49,8 +49,8 @@ struct effects {
 //   leaving |             | leaving    | over    | over       |         |
 //
 //   state      | enough | too few    | stop       | abandon    | not mine | replaced | release
-//   confirming | held   | taken_back | taken_back | taken_back | (2)      |          | returning
-//   held       |        |            |            | taken_back | lost     | replaced | returning
+//   confirming | held   | taken_back | taken_back | taken_back | (2)      |          | (3)
+//   held       |        |            |            | taken_back | lost     | replaced | (3)
 //   lost       |        |            |            | taken_back |          |          | returned
 //
 //   state      | given back | refused for good | not confirmed in time
@@ -67,7 +67,8 @@ struct effects {
 //
 // (1) A grant is confirming where replicas are asked, and taken_back at once where it is to replace
 // a lease that was lost meanwhile: a change does not bring it back. (2) Its loss is told, and it
-// becomes lost instead of held.
+// becomes lost instead of held. (3) Returning; returned at once where its deadline is over, though
+// no timer has said so.
 class lock_session {
  public:
   enum class state : std::uint8_t {

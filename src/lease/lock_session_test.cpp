@@ -93,6 +93,16 @@ TEST_F(LockSession, AReleaseOfALostLeaseSaysSoAtOnceAndIsStillSent) {
   EXPECT_FALSE(session_->delays_closing());
 }
 
+TEST_F(LockSession, AReleaseThatComesBeforeTheTimerTellsThatTheLeaseHasEnded) {
+  hold();
+  const auto deadline = session_->deadline();
+  EXPECT_EQ(session_->release(deadline).ended->code, errc::lost);
+  EXPECT_TRUE(session_->is_released());
+
+  hold();
+  EXPECT_FALSE(session_->release(deadline - nanoseconds(1)).ended);
+}
+
 TEST_F(LockSession, ClosingWaitsForAReleaseUntilItsLeaseHasEnded) {
   hold();
   session_->release(now_);

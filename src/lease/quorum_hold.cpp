@@ -9,14 +9,14 @@ namespace holdfast::leasing {
 
 using std::chrono::seconds;
 
-quorum_hold_machine::quorum_hold_machine(const settings& with,
-                                         std::vector<monotonic_time> deadlines,
-                                         monotonic_time asked_at)
+quorum_hold_machine::quorum_hold_machine(const settings& with, const quorum_outcome& won)
     : settings_(with),
       longest_(with.lease),
-      deadline_(majority_deadline(deadlines)),
-      renew_at_(asked_at + nanoseconds(with.lease) / 3) {
-  for (const auto each : deadlines) seats_.push_back({each});
+      deadline_(majority_deadline(won.deadlines)),
+      renew_at_(won.asked_at + nanoseconds(with.lease) / 3),
+      answered_by_(too_late_from(won.won_at, with.response_timeout)) {
+  for (const auto each : won.deadlines) seats_.push_back({each});
+  for (const auto member : won.in_doubt) seats_[member].in_doubt = true;
 }
 
 quorum_hold_step quorum_hold_machine::start() const { return wait(); }
@@ -41,6 +41,7 @@ quorum_hold_step quorum_hold_machine::extend(milliseconds duration, monotonic_ti
 }
 
 quorum_hold_step quorum_hold_machine::confirm(std::size_t member) {
+  seats_[member].in_doubt = false;
   if (over_) return {};
   ++seats_[member].unanswered;
   return {.renew = {member}};
@@ -98,10 +99,22 @@ std::size_t quorum_hold_machine::unanswered() const noexcept {
       std::ranges::count_if(seats_, [](const seat& each) { return each.unanswered > 0; }));
 }
 
+std::vector<std::size_t> quorum_hold_machine::in_doubt(monotonic_time now) const {
+  std::vector<std::size_t> which;
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    if (is_in_doubt(i, now)) which.push_back(i);
+  }
+  return which;
+}
+
 // ---- giving back -------------------------------------------------------------------------------
 
 quorum_release_machine::quorum_release_machine(const scope& with, std::uint64_t seed)
-    : members_(with.members), late_from_(with.late_from), until_(with.until), retries_(seed) {
+    : members_(with.members),
+      renewed_(with.renewed),
+      late_from_(with.late_from),
+      until_(with.until),
+      retries_(seed) {
   for (const auto member : with.at) seats_.push_back({member});
   for (const auto member : with.in_doubt) of(member).in_doubt = true;
 }
@@ -123,7 +136,7 @@ quorum_release_step quorum_release_machine::on_released(std::size_t member,
   } else {
     const bool did = std::holds_alternative<dialects::released>(said);
     from.said = did || from.maybe_done ? answer::released : answer::not_mine;
-    if (did) from.in_doubt = false;  // the question has been there
+    if (did && !renewed_) from.in_doubt = false;  // the question has been there
   }
   return settle(now);
 }

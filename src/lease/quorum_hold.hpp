@@ -34,12 +34,11 @@ class quorum_hold_machine {
  public:
   struct settings {
     milliseconds lease{};
+    milliseconds response_timeout{2000};
     bool renews = true;
   };
 
-  // What quorum_outcome says.
-  quorum_hold_machine(const settings& with, std::vector<monotonic_time> deadlines,
-                      monotonic_time asked_at);
+  quorum_hold_machine(const settings& with, const quorum_outcome& won);
 
   quorum_hold_step start() const;
   quorum_hold_step on_timer(monotonic_time now);
@@ -62,10 +61,19 @@ class quorum_hold_machine {
   monotonic_time deadline() const noexcept { return deadline_; }
   bool is_over() const noexcept { return over_; }
 
+  // The question for this member's vote was not answered, and may arrive yet.
+  bool is_in_doubt(std::size_t member, monotonic_time now) const noexcept {
+    return seats_[member].in_doubt && now < answered_by_;
+  }
+  // For quorum_release_machine.
+  std::vector<std::size_t> in_doubt(monotonic_time now) const;
+  bool has_renewed() const noexcept { return round_ != monotonic_time{}; }
+
  private:
   struct seat {
     monotonic_time deadline;
     std::uint32_t unanswered = 0;  // questions
+    bool in_doubt = false;
   };
 
   quorum_hold_step begin_round(monotonic_time now);
@@ -77,7 +85,8 @@ class quorum_hold_machine {
   milliseconds longest_;  // that was ever asked for
   monotonic_time deadline_;
   monotonic_time renew_at_;
-  monotonic_time round_{};  // when the last one began
+  monotonic_time answered_by_;  // no question for a vote is executed after this
+  monotonic_time round_{};      // when the last one began
   std::size_t renewed_ = 0;
   bool over_ = false;
 };
@@ -99,12 +108,14 @@ std::string to_string(const quorum_release_step&);
 //
 // A question for the vote that was lost with its connection may be executed after the release,
 // which came by another one: a vote for nobody. So a member that may see that is asked again,
-// though it had no vote, when it is too late for that question.
+// though it had no vote, when it is too late for that question. A vote that is found there comes of
+// the question, unless a renewal may have made the member vote.
 class quorum_release_machine {
  public:
   struct scope {
     std::vector<std::size_t> at{};        // the members that may have voted
     std::vector<std::size_t> in_doubt{};  // of those: the question may arrive yet
+    bool renewed = false;                 // members were asked to vote again
     std::size_t members = 0;
     // Nothing is executed any more that was asked before, and the caller has waited long enough.
     monotonic_time late_from{};
@@ -140,6 +151,7 @@ class quorum_release_machine {
 
   std::vector<seat> seats_;
   std::size_t members_;
+  bool renewed_;
   monotonic_time late_from_, until_;
   back_off retries_;
   monotonic_time wake_at_ = monotonic_time::max();  // no timer is set

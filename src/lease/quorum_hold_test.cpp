@@ -26,7 +26,8 @@ constexpr monotonic_time third = start + seconds(4);
 constexpr monotonic_time no_vote = monotonic_time::min();
 
 quorum_hold_machine held(bool renews = true) {
-  return {{lease, renews}, {deadline, deadline, no_vote}, start};
+  return {{.lease = lease, .renews = renews},
+          {.deadlines = {deadline, deadline, no_vote}, .asked_at = start}};
 }
 quorum_hold_machine renewing() {
   auto machine = held();
@@ -164,6 +165,26 @@ TEST(QuorumHold, says_nothing_after_its_release) {
   EXPECT_EQ(machine.on_kept(0, not_mine{}, third, third), quorum_hold_step{});
 }
 
+// The question for a vote may arrive until its not-after, unless the vote came.
+TEST(QuorumHold, doubts_what_was_not_answered_when_it_was_won) {
+  const auto won_at = start + milliseconds(5);
+  quorum_hold_machine machine{{.lease = lease, .response_timeout = seconds(2)},
+                              {.deadlines = {deadline, deadline, no_vote, no_vote, deadline},
+                               .asked_at = start,
+                               .won_at = won_at,
+                               .in_doubt = {2, 3}}};
+  const auto answered_by = too_late_from(won_at, seconds(2));
+  EXPECT_EQ(machine.in_doubt(answered_by - nanoseconds(1)), (std::vector<std::size_t>{2, 3}));
+  EXPECT_TRUE(machine.is_in_doubt(3, start));
+  EXPECT_FALSE(machine.is_in_doubt(1, start));
+  EXPECT_TRUE(machine.in_doubt(answered_by).empty());
+  machine.confirm(2);
+  EXPECT_EQ(machine.in_doubt(start), std::vector<std::size_t>{3});
+  EXPECT_FALSE(machine.has_renewed()) << "what was confirmed has voted before";
+  machine.on_timer(third);
+  EXPECT_TRUE(machine.has_renewed());
+}
+
 // ---- giving back
 
 constexpr monotonic_time late = start + seconds(2);
@@ -284,6 +305,22 @@ TEST(QuorumRelease, asks_no_more_where_the_vote_has_come) {
   auto machine = giving_back({1}, {1});
   EXPECT_EQ(machine.on_released(1, released{}, start),
             (quorum_release_step{.done = outcome{}, .finished = true}));
+}
+
+// The vote that is found there came of the renewal, and the question comes when the release has
+// been there.
+TEST(QuorumRelease, asks_again_where_a_renewal_may_have_voted) {
+  quorum_release_machine machine({.at = {1},
+                                  .in_doubt = {1},
+                                  .renewed = true,
+                                  .members = 3,
+                                  .late_from = late,
+                                  .until = deadline},
+                                 7);
+  machine.start();
+  EXPECT_EQ(machine.on_released(1, released{}, start), quorum_release_step{.done = outcome{}});
+  EXPECT_EQ(machine.on_timer(late), quorum_release_step{.send = {1}});
+  EXPECT_EQ(machine.on_released(1, released{}, late), quorum_release_step{.finished = true});
 }
 
 // What is tried again sooner does not put it off, nor hurry it.

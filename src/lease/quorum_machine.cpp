@@ -184,7 +184,7 @@ quorum_step quorum_machine::choose_anew(monotonic_time now) {
 }
 
 quorum_step quorum_machine::hold(monotonic_time now) {
-  quorum_outcome got{.asked_at = asked_at_};
+  quorum_outcome got{.asked_at = asked_at_, .won_at = now};
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     const seat& each = seats_[i];
     got.deadlines.push_back(each.said == answer::agreed ? each.deadline : monotonic_time::min());

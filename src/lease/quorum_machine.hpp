@@ -41,6 +41,7 @@ struct quorum_outcome {
   std::string detail{};
   std::vector<monotonic_time> deadlines{};  // when held: of each member's vote; min(): it has none
   monotonic_time asked_at{};                // when held: before the first vote was asked for
+  monotonic_time won_at{};                  // when held: after the last one was
   std::vector<std::size_t> in_doubt{};      // when held: members that may vote for it yet
   friend bool operator==(const quorum_outcome&, const quorum_outcome&) = default;
 };

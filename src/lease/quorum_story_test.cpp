@@ -164,7 +164,8 @@ class story {
     for (std::size_t i = 2; i < said.size(); ++i) {
       deadlines.push_back(said[i] == "-" ? monotonic_time::min() : time(said[i]));
     }
-    hold_.emplace(quorum_hold_machine::settings{.lease = in_ms(said.at(1))}, deadlines, begin);
+    hold_.emplace(quorum_hold_machine::settings{.lease = in_ms(said.at(1))},
+                  quorum_outcome{.deadlines = std::move(deadlines), .asked_at = begin});
     return shown(hold_->start());
   }
   std::string on_hold(const words& said) {

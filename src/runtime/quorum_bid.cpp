@@ -110,9 +110,10 @@ void quorum_bid::ask(const leasing::member_ask& what) {
 void quorum_bid::take_back(const leasing::quorum_step& step) {
   if (step.take_back.empty()) return;
   const auto kept = spec_->kept_time() + group().response_timeout();
-  quorum_return::start(spec_, {step.take_back, step.in_doubt},
-                       {.key = spec_->key.get(), .owner = owner_, .lease = spec_->kept_time()},
-                       step.leaves ? listeners_ : std::vector<request_id>{}, net::now() + kept, {});
+  quorum_return::start(
+      spec_, {.at = step.take_back, .in_doubt = step.in_doubt, .until = net::now() + kept},
+      {.key = spec_->key.get(), .owner = owner_, .lease = spec_->kept_time()},
+      step.leaves ? listeners_ : std::vector<request_id>{}, {});
 }
 
 void quorum_bid::conclude(const leasing::quorum_outcome& how) {

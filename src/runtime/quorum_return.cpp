@@ -7,31 +7,35 @@
 
 namespace holdfast::runtime {
 
+namespace {
+
+quorum_return::scope whole(quorum_return::scope where, const quorum_group& of) {
+  where.members = of.size();
+  where.late_from = leasing::too_late_from(net::now(), of.response_timeout());
+  return where;
+}
+
+}  // namespace
+
 std::shared_ptr<quorum_return> quorum_return::start(std::shared_ptr<const quorum_spec> spec,
-                                                    const places& where,
+                                                    scope where,
                                                     const dialects::quorum_claim& claim,
-                                                    std::vector<request_id> listeners,
-                                                    monotonic_time until, teller tell,
+                                                    std::vector<request_id> listeners, teller tell,
                                                     redis::waiter* sleeper) {
-  auto made = std::make_shared<quorum_return>(std::move(spec), where, claim, std::move(listeners),
-                                              until, std::move(tell));
+  auto made = std::make_shared<quorum_return>(std::move(spec), std::move(where), claim,
+                                              std::move(listeners), std::move(tell));
   made->begin(sleeper);
   return made;
 }
 
-quorum_return::quorum_return(std::shared_ptr<const quorum_spec> spec, const places& where,
+quorum_return::quorum_return(std::shared_ptr<const quorum_spec> spec, scope where,
                              const dialects::quorum_claim& claim, std::vector<request_id> listeners,
-                             monotonic_time until, teller tell)
+                             teller tell)
     : spec_(std::move(spec)),
       claim_(claim),
       listeners_(std::move(listeners)),
       tell_(std::move(tell)),
-      machine_({.at = where.at,
-                .in_doubt = where.in_doubt,
-                .members = group().size(),
-                .late_from = leasing::too_late_from(net::now(), group().response_timeout()),
-                .until = until},
-               group().home().next_seed()),
+      machine_(whole(std::move(where), group()), group().home().next_seed()),
       reader_(mutex_, group(), *spec_->key) {}
 
 quorum_return::~quorum_return() {

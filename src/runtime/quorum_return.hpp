@@ -22,24 +22,20 @@ class quorum_return final : public std::enable_shared_from_this<quorum_return>,
                             private quorum_call::asker,
                             private timed {
  public:
-  // Members that may have voted; of those, where the question for the vote may arrive yet.
-  struct places {
-    std::vector<std::size_t> at{}, in_doubt{};
-  };
+  using scope = leasing::quorum_release_machine::scope;
   // With no lock held, once.
   using teller = std::function<void(const leasing::outcome&)>;
 
-  // `claim` without a listener; `listeners`: of each member, who wants to hear nothing any more, or
-  // empty. `sleeper`: a thread that will call drive().
-  static std::shared_ptr<quorum_return> start(std::shared_ptr<const quorum_spec> spec,
-                                              const places& where,
+  // `where`: how many members there are, and from when on it is late, need not be said. `claim`
+  // without a listener; `listeners`: of each member, the request that wants to hear nothing any
+  // more, or empty. `sleeper`: a thread that will call drive().
+  static std::shared_ptr<quorum_return> start(std::shared_ptr<const quorum_spec> spec, scope where,
                                               const dialects::quorum_claim& claim,
-                                              std::vector<request_id> listeners,
-                                              monotonic_time until, teller tell,
+                                              std::vector<request_id> listeners, teller tell,
                                               redis::waiter* sleeper = nullptr);
-  quorum_return(std::shared_ptr<const quorum_spec> spec, const places& where,
+  quorum_return(std::shared_ptr<const quorum_spec> spec, scope where,
                 const dialects::quorum_claim& claim, std::vector<request_id> listeners,
-                monotonic_time until, teller tell);
+                teller tell);
   ~quorum_return();
 
   void abandon() override HOLDFAST_EXCLUDES(mutex_);

@@ -20,9 +20,7 @@ quorum_tenure::quorum_tenure(std::shared_ptr<quorum_handle> handle,
       owner_(owner),
       token_(token),
       listeners_(std::move(listeners)),
-      in_doubt_(won.in_doubt),
-      answered_by_(leasing::too_late_from(won.asked_at, group().response_timeout())),
-      machine_({spec_->lease, spec_->renews}, won.deadlines, won.asked_at),
+      machine_({spec_->lease, group().response_timeout(), spec_->renews}, won),
       wanted_(spec_->kept_time()),
       longest_(wanted_) {}
 
@@ -58,12 +56,8 @@ std::stop_token quorum_tenure::lost() {
 
 // ---- renewing ----------------------------------------------------------------------------------
 
-// It may be about to say that the hash slot is new to it, and to be invited in. A renewal that
-// comes before must not have it stay out, as one that has lost its memory.
-bool quorum_tenure::is_unheard(std::size_t member, monotonic_time now) const {
-  return now < answered_by_ && std::ranges::count(in_doubt_, member) > 0;
-}
-
+// A member in doubt may be about to say that the hash slot is new to it, and to be invited in. A
+// renewal that comes before must not have it stay out, as one that has lost its memory.
 void quorum_tenure::obey(const leasing::quorum_hold_step& step) {
   for (const auto member : step.renew) {
     group().at(member).register_client(wanted_);
@@ -76,7 +70,7 @@ void quorum_tenure::obey(const leasing::quorum_hold_step& step) {
                                    .owner = owner_,
                                    .lease = wanted_,
                                    .token = token_,
-                                   .is_unheard = is_unheard(member, net::now())}},
+                                   .is_unheard = machine_.is_in_doubt(member, net::now())}},
                         redis::connection::delivery::prompt);
   }
   if (step.wake_at) group().home().timers().arm(*this, *step.wake_at);
@@ -156,12 +150,15 @@ result<void> quorum_tenure::extend(milliseconds duration) {
 
 std::shared_ptr<quorum_return> quorum_tenure::begin_release(const listener& who,
                                                             redis::waiter* sleeper) {
-  monotonic_time until;
+  leasing::quorum_release_machine::scope where;
   bool was_lost = false;
   {
     const scoped_mutex lock(mutex_);
     if (std::exchange(released_, true)) return nullptr;
-    was_lost = was_lost_;
+    // Also before the timer has come: the owner may have seen held() turn false.
+    was_lost = !machine_.held(net::now());
+    where.in_doubt = machine_.in_doubt(net::now());
+    where.renewed = machine_.has_renewed();
     machine_.on_released();
     note_deadline();
     group().home().timers().disarm(*this);
@@ -169,19 +166,18 @@ std::shared_ptr<quorum_return> quorum_tenure::begin_release(const listener& who,
     listener_ = who;
     if (was_lost) outcome_ = {errc::lost, "the lease had ended before it was released"};
     // A renewal may be on its way.
-    until = std::max(machine_.deadline(), net::now() + group().response_timeout() + longest_);
+    where.until = std::max(machine_.deadline(), net::now() + group().response_timeout() + longest_);
   }
-  std::vector<std::size_t> all(group().size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  for (std::size_t i = 0; i < group().size(); ++i) where.at.push_back(i);
   const bool tells = who.exists() || sleeper != nullptr;
   quorum_return::teller tell;
   if (tells) {
     tell = [self = shared_from_this()](const leasing::outcome& how) { self->on_released(how); };
   }
   return quorum_return::start(
-      spec_, {std::move(all), in_doubt_},
+      spec_, std::move(where),
       {.key = spec_->key.get(), .owner = owner_, .lease = spec_->kept_time(), .token = token_},
-      listeners_, until, std::move(tell), sleeper);
+      listeners_, std::move(tell), sleeper);
 }
 
 void quorum_tenure::on_released(const leasing::outcome& how) {

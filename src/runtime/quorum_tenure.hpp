@@ -54,7 +54,6 @@ class quorum_tenure final : public holding,
   void on_shut_down() noexcept override {}
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
-  bool is_unheard(std::size_t member, monotonic_time now) const;
   void obey(const leasing::quorum_hold_step& step) HOLDFAST_REQUIRES(mutex_);
   void note_deadline() HOLDFAST_REQUIRES(mutex_);
   // Null: it was given back before.
@@ -68,9 +67,7 @@ class quorum_tenure final : public holding,
   const request_id owner_;
   const dialects::token_major token_;
   const std::vector<request_id> listeners_;
-  const std::vector<std::size_t> in_doubt_;  // members that had not answered when it was won
-  const monotonic_time answered_by_;         // they have then, or the question executes no more
-  std::atomic<std::int64_t> deadline_{0};    // nanoseconds of boot_clock; 0: not held
+  std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock; 0: not held
 
   mutex mutex_;
   leasing::quorum_hold_machine machine_ HOLDFAST_GUARDED_BY(mutex_);

@@ -111,7 +111,8 @@ TEST_P(QuorumCommandLine, StatusTellsTheVotesAndReleaseTakesThem) {
   const words release = {"release", "q", "--force", "--reason", "a test"};
   const auto broken = of_the_quorum(release);
   EXPECT_EQ(broken.how, exited(0)) << broken.errors;
-  EXPECT_THAT(broken.output, HasSubstr(" at 3 of 3 members"));
+  EXPECT_THAT(broken.output, ::testing::ContainsRegex(" at [23] of 3 members"))
+      << "a holder that finds a majority gone gives back the last vote itself";
   EXPECT_THAT(broken.output, HasSubstr(":" + std::to_string(holds.pid()) + " holdfast"));
   EXPECT_EQ(holds.wait(), exited(76)) << "its next renewal tells it";
   const auto again = of_the_quorum(release);

@@ -46,7 +46,8 @@ void wish::obey(const leasing::quorum_step& step) {
   if (!step.take_back.empty()) {
     auto returned = claim();
     returned.token = 0;
-    std::make_shared<giving_back>(of_, step.take_back, step.in_doubt, returned,
+    leasing::quorum_release_machine::scope where{.at = step.take_back, .in_doubt = step.in_doubt};
+    std::make_shared<giving_back>(of_, std::move(where), returned,
                                   step.leaves ? listeners_ : std::vector<request_id>{},
                                   of_.now() + lease_ + response_timeout)
         ->start();
@@ -105,10 +106,8 @@ void wish::ask(const leasing::member_ask& what) {
 
 void wish::hold(const leasing::quorum_outcome& won) {
   of_.raise_floors(asks_.token());
-  holds_.emplace(leasing::quorum_hold_machine::settings{lease_, renews_}, won.deadlines,
-                 won.asked_at);
+  holds_.emplace(leasing::quorum_hold_machine::settings{lease_, response_timeout, renews_}, won);
   of_.where().granted(asks_.token(), last_before_, asked_at_);
-  in_doubt_ = won.in_doubt;
   obey(holds_->start());
   of_.got();
 }
@@ -139,11 +138,11 @@ void wish::give_back() {
   if (!holds_) return;
   const auto until = std::max(holds_->deadline(), of_.now() + longest_lease);
   holds_->on_released();
+  leasing::quorum_release_machine::scope where{.in_doubt = holds_->in_doubt(of_.now()),
+                                               .renewed = holds_->has_renewed()};
+  for (std::size_t i = 0; i < of_.where().size(); ++i) where.at.push_back(i);
   holds_.reset();
-  std::vector<std::size_t> all(of_.where().size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  std::make_shared<giving_back>(of_, std::move(all), in_doubt_, claim(), listeners_, until)
-      ->start();
+  std::make_shared<giving_back>(of_, std::move(where), claim(), listeners_, until)->start();
 }
 
 void wish::wake_at(monotonic_time local) {
@@ -157,20 +156,27 @@ void wish::wake_at(monotonic_time local) {
 
 // ---- giving back -------------------------------------------------------------------------------
 
-giving_back::giving_back(candidate& of, std::vector<std::size_t> at,
-                         std::vector<std::size_t> in_doubt, const dialects::quorum_claim& claim,
-                         std::vector<request_id> listeners, monotonic_time until)
+namespace {
+
+leasing::quorum_release_machine::scope whole(leasing::quorum_release_machine::scope where,
+                                             candidate& of, monotonic_time until) {
+  where.members = of.where().size();
+  where.late_from = leasing::too_late_from(of.now(), response_timeout);
+  where.until = until;
+  return where;
+}
+
+}  // namespace
+
+giving_back::giving_back(candidate& of, leasing::quorum_release_machine::scope where,
+                         const dialects::quorum_claim& claim, std::vector<request_id> listeners,
+                         monotonic_time until)
     : of_(of),
       life_(of.life()),
       claim_(claim),
       listeners_(std::move(listeners)),
       until_(until),
-      machine_({.at = std::move(at),
-                .in_doubt = std::move(in_doubt),
-                .members = of.where().size(),
-                .late_from = leasing::too_late_from(of.now(), response_timeout),
-                .until = until},
-               of.where().chance().roll()) {}
+      machine_(whole(std::move(where), of, until), of.where().chance().roll()) {}
 
 void giving_back::start() {
   of_.where().returning(claim_.owner);

@@ -167,7 +167,7 @@ class wire {
 // The votes for one request are taken back: as runtime::quorum_return.
 class giving_back : public std::enable_shared_from_this<giving_back> {
  public:
-  giving_back(candidate& of, std::vector<std::size_t> at, std::vector<std::size_t> in_doubt,
+  giving_back(candidate& of, leasing::quorum_release_machine::scope where,
               const dialects::quorum_claim& claim, std::vector<request_id> listeners,
               monotonic_time until);
   void start();
@@ -218,7 +218,6 @@ class wish : public std::enable_shared_from_this<wish> {
   request_id owner_;
   monotonic_time asked_at_{};              // its votes
   dialects::token_major last_before_ = 0;  // then
-  std::vector<std::size_t> in_doubt_;
   std::vector<request_id> listeners_;
   std::uint64_t timer_ = 0;
 };

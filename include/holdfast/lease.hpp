@@ -70,7 +70,9 @@ class [[nodiscard]] lease {
   ///
   /// A change of mode (`read_write_lock::downgrade`, `mode_lock::change`) may have been carried out
   /// by the server though no answer came. So from the moment at which the change is asked for,
-  /// until it has failed for good, this is what the old and the new mode have in common.
+  /// until it has failed for good, this is what the old and the new mode have in common. When
+  /// another server takes over later, it is that again: the server may not know that the change was
+  /// given up.
   [[nodiscard]] lease_mode mode() const noexcept;
 
   /// Fires when the lease is lost, at the latest when it could end on the server. It does not fire

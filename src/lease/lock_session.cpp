@@ -232,6 +232,7 @@ effects lock_session::on_renewal_missing(monotonic_time now) {
 // It is held as far as the server before knew, or is about to be: its answer may be under way.
 effects lock_session::on_doubt(monotonic_time now) {
   doubted_ = true;
+  doubts_.moved();
   return is_holding() ? follow(holds().on_doubt(now)) : effects{};
 }
 

@@ -232,9 +232,10 @@ class lock_session {
   std::variant<acquire_machine, hold_machine, giving_back> part_;
   nanoseconds changed_left_ = none_left;
   terms terms_;
-  mode_doubts doubts_;
-  state state_ = state::idle;
-  bool doubted_ = false;  // another server has come since the last request
+  // These three fill one word (sizeof of a held lock).
+  [[no_unique_address]] mode_doubts doubts_;
+  state state_ : 7 = state::idle;
+  bool doubted_ : 1 = false;  // another server has come since the last request
 };
 
 }  // namespace holdfast::leasing

@@ -249,6 +249,19 @@ TEST_F(LockSession, ALeaseIsGoodForWhatBothModesAllowUntilARenewalShowsWhichItHa
   EXPECT_EQ(session_->mode(), 'x');
 }
 
+// It may still stand in the queue there.
+TEST_F(LockSession, ALeaseIsGoodForLessWhenAnotherServerMayNotKnowThatAChangeWasGivenUp) {
+  const dialects::demand exclusive{.mode = 'x'};
+  claim_.wants = &exclusive;
+  hold();
+  session_->on_change(change_news::may_become, 'r', now_);
+  session_->on_change(change_news::stays, 'r', now_);
+  ASSERT_EQ(session_->mode(), 'x');
+  session_->on_doubt(now_);
+  session_->on_renewed(dialects::renewed{lease}, now_, false, now_);
+  EXPECT_EQ(session_->mode(), 'r');
+}
+
 TEST_F(LockSession, ALeaseThatCannotStayIsLost) {
   hold();
   EXPECT_TRUE(session_->on_change(change_news::cannot_stay, 'r', now_).lost);

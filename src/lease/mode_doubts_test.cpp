@@ -49,5 +49,20 @@ TEST(ModeDoubts, ARenewalSaysNothingOfARequestThatIsUnderWay) {
   EXPECT_EQ(doubts.good_for('x'), 'x');
 }
 
+TEST(ModeDoubts, AnotherServerMayGrantWhatWasGivenUpBefore) {
+  mode_doubts doubts;
+  doubts.may_become('r');
+  doubts.stays();
+  doubts.moved();
+  EXPECT_EQ(doubts.good_for('d'), 'c');
+  doubts.may_become('n');
+  doubts.stays();
+  EXPECT_EQ(doubts.good_for('d'), 'c') << "that was asked of the new server";
+  doubts.confirmed();
+  EXPECT_EQ(doubts.good_for('d'), 'c') << "a place in a queue shows in no renewal";
+  doubts.moved();
+  EXPECT_EQ(doubts.good_for('d'), 'n');
+}
+
 }  // namespace
 }  // namespace holdfast::leasing

@@ -154,6 +154,7 @@ void client::crash() {
   turns_.close();
   id_ = id_of(number_, life_);
   clock_of_server_ = {};
+  connected_ = 0;
   floor_ = 0;
   frozen_until_ = {};
   served_ = false;
@@ -179,6 +180,20 @@ void client::connect() {
   subscribe();
   const auto said = ask_time([&](auto& bytes) { return world_.execute(connection(), bytes); });
   learn(world_.now(), said);
+  doubt_if_other_server();
+}
+
+// Later: it may connect while a request does something else.
+void client::doubt_if_other_server() {
+  const auto now_at = world_.identity(wire_.is_at_replica());
+  const auto before = std::exchange(connected_, now_at);
+  if (before == 0 || before == now_at) return;
+  later(world_.now(), [this, mine = tenure_] {
+    if (mine != tenure_ || !mine_) return;
+    obey(*mine_, mine_->session.on_doubt(now()));
+    follow_mode();
+    if (change_) obey(*change_, session(*change_).on_doubt(now()));
+  });
 }
 
 // Perhaps the server does not allow it, or no longer.

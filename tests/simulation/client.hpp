@@ -105,6 +105,7 @@ class client {
   void plan_mishaps();
   void crash();
   void connect();
+  void doubt_if_other_server();
   void subscribe();
   void rest();
 
@@ -156,7 +157,8 @@ class client {
   const std::uint16_t number_;
   const drifting_clock clock_;
   simulation::wire wire_;
-  bool deaf_ = false;  // no messages come over its present connection
+  bool deaf_ = false;            // no messages come over its present connection
+  std::uint64_t connected_ = 0;  // to which server last; 0: to none yet
   std::uint64_t life_ = 0;
   client_id id_;
   std::uint64_t requests_ = 0;

@@ -298,6 +298,7 @@ void world::fail_over() {
   at(when, [this, copy = server_.copy_of_keys(), heard = promises_.heard(now_)]() mutable {
     count(fault::failed_over);
     synchronize();
+    ++masters_;
     const bool leaves = leaves_a_replica();
     if (leaves) {
       leave_behind(std::move(copy));
@@ -393,6 +394,7 @@ void world::empty_the_server() {
   } else {
     count(fault::restarted_empty);
     server_.restart_empty();
+    ++masters_;
     knows_scripts_ = false;
     for (const auto& one : clients_) one->break_connection();
   }

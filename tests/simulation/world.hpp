@@ -61,6 +61,10 @@ class world {
   int connect();
   // Perhaps to a master of before, which is a replica now; true: it is.
   std::pair<int, bool> connect_by_name();
+  // What the server says that it is. A replica was the master before.
+  std::uint64_t identity(bool of_the_replica) const noexcept {
+    return of_the_replica ? masters_ - 1 : masters_;
+  }
   resp::value execute(int connection, const std::string& bytes);
   void believes(const client& who, const belief& what, bool by_message);
   // Whether what was said then was said of another lock.
@@ -125,6 +129,7 @@ class world {
   std::uint64_t strangers_ = 0, neighbours_ = 0;
   monotonic_time misled_at_ = monotonic_time::min();
   bool knows_scripts_ = false;
+  std::uint64_t masters_ = 1;  // so far; each names the server that it was
   promises promises_;
   event_queue events_;
   std::vector<std::unique_ptr<client>> clients_;

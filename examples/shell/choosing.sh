@@ -1,5 +1,5 @@
 #!/bin/sh
-# The shell lines of docs/choosing.md, on shared private servers. Also a test: it fails when one does.
+# The lines of docs/choosing.md, on shared private servers. Also a test: it fails when a line does.
 set -eu
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT

@@ -67,10 +67,11 @@ void once_per_release(const holdfast::client& redis) {
 }
 
 void waits_for_others(const holdfast::client& redis) {
+  if (!redis.latch("ready").try_set(1)) return;
   // [snippet wait]
-  const auto ready = redis.latch("ready");
-  if (ready.try_set(1)) ready.count_down();  // in each part, when it is ready
-  ready.wait();                              // goes on when all have counted
+  const auto ready = redis.latch("ready");  // set by one of them: try_set(3)
+  ready.count_down();                       // each part, when it is ready
+  ready.wait();                             // goes on when all three have counted
   // [snippet end]
 }
 

@@ -1,5 +1,5 @@
 // A table that refuses late writers: the token stands in the row, and one UPDATE checks and changes
-// it. Arguments: how to reach PostgreSQL ("host=/run/postgresql dbname=shop"), and the lock server.
+// it. PGHOST, PGUSER and PGDATABASE lead to PostgreSQL; the argument names the lock server.
 #include <libpq-fe.h>
 
 #include <array>
@@ -19,7 +19,7 @@ using answer = std::unique_ptr<PGresult, decltype(&PQclear)>;
 // A report, and the largest token that it was written with.
 class report_table {
  public:
-  explicit report_table(const char* where) : database_(PQconnectdb(where), &PQfinish) {
+  report_table() : database_(PQconnectdb(""), &PQfinish) {
     run("SET client_min_messages = warning");
     run("DROP TABLE IF EXISTS holdfast_report");
     run("CREATE TABLE holdfast_report (id int PRIMARY KEY, body text, fence bigint NOT NULL)");
@@ -65,8 +65,8 @@ class report_table {
 }  // namespace
 
 int main(int argc, char** argv) {
-  report_table table{argc > 1 ? argv[1] : ""};
-  const auto url = server_url(argc - 1, argv + 1);
+  report_table table;
+  const auto url = server_url(argc, argv);
   const holdfast::client one{url}, another{url};  // in earnest, on two machines
 
   const auto slow = one.mutex("report").acquire();

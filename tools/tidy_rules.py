@@ -202,8 +202,12 @@ SNIPPET = re.compile(r"<!-- snippet (?P<path>\S+) (?P<name>[\w-]+) -->\n```\w*\n
                      re.S | re.M)
 
 
+CUT = {"```cpp": "C++", "```ini": "a unit", "```yaml": "a manifest", "```dockerfile": "an image"}
+
+
 def documented_snippets(project):
-    """C++ in documents is a marked piece of a compiled example, word for word."""
+    """C++ in documents is a marked piece of a compiled example, word for word. So are units,
+    manifests and images: tests give them to what reads them."""
     for source in project.sources:
         if source.suffix != ".md":
             continue
@@ -219,8 +223,9 @@ def documented_snippets(project):
             elif piece != match.group("code").splitlines():
                 yield source.violation(line, f"differs from {match.group('path')}")
         for number, text in enumerate(source.lines, 1):
-            if text.strip() == "```cpp" and number not in quoted:
-                yield source.violation(number, "C++ that is not cut from examples/")
+            if text.strip() in CUT and number not in quoted:
+                yield source.violation(number,
+                                       f"{CUT[text.strip()]} that is not cut from examples/")
 
 
 def changelog(project):

@@ -133,7 +133,8 @@ BROKEN = {
     "documented_snippets": [
         ("README.md", README.replace("work", "rest"), "differs"),
         ("README.md", README.replace("cpp first", "cpp second"), "no snippet second"),
-        ("README.md", "```cpp\nint x;\n```\n", "not cut")],
+        ("README.md", "```cpp\nint x;\n```\n", "C++ that is not cut"),
+        ("README.md", "```yaml\nkind: Job\n```\n", "a manifest that is not cut")],
     "changelog": [("CHANGELOG.md", "# Changes\n\n## 1.2.3\n", "Unreleased")],
     "api_diff": [("docs/api.txt", "other\n", "differs")],
     "errors_documented": [("docs/errors.md", "nothing\n", "`busy`")],

@@ -74,9 +74,9 @@ TEST(Units, AreUnderstoodBySystemd) {
       {.program = "sh",
        .arguments = {"-c",
                      "set -e; d=$(mktemp -d); trap 'rm -r $d' EXIT; "
-                     "for unit in " HOLDFAST_SOURCES "/examples/systemd/*; do "
+                     "for unit in " HOLDFAST_SOURCES "/examples/deploy/systemd/*; do "
                      "sed 's#/usr/local/bin/holdfast#/bin/true#' $unit >$d/${unit##*/}; done; "
-                     "systemd-analyze verify --man=no $d/*.service $d/*.socket"}});
+                     "systemd-analyze verify --man=no $d/*"}});
   EXPECT_EQ(said.how, exited(0));
   EXPECT_THAT(said.errors, IsEmpty());
   EXPECT_THAT(said.output, IsEmpty());

@@ -35,6 +35,7 @@ VARIES = (
     (re.compile(rf"\b{re.escape(socket.gethostname())}(?=[: ])"), "alpha"),
     (re.compile(r"(?<=alpha)[: ]+\d+\b"), " PID"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
+    (re.compile(r"(?<=^holdfast )\d+\.\d+\.\d+$", re.M), "VERSION"),
     (re.compile(r"\b\d{15,}\b"), "TOKEN"),
     (re.compile(r"\b\d+(\.\d+)? ?(us|ms|s)\b"), "DURATION"),
     (re.compile(r"[ \t]+"), " "),

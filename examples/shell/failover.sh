@@ -5,7 +5,7 @@
 set -eu
 directory=$(mktemp -d)
 address=127.1.$(($$ / 250 % 250 + 1)).$(($$ % 250 + 1))
-trap 'kill $(cat "$directory"/*.pid) 2>/dev/null || true; rm -rf "$directory"' EXIT
+trap 'kill -KILL $(cat "$directory"/*.pid) 2>/dev/null || true; rm -rf "$directory"' EXIT
 trap 'exit 1' HUP INT TERM
 if command -v redis-server >/dev/null; then family=redis; else family=valkey; fi
 ask() { "$family-cli" -h "$address" -p "$@"; }

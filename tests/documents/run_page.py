@@ -3,8 +3,10 @@
 
     run_page.py PAGE        PATH has the program `holdfast`
 
-- Each block ```sh is run by one and the same shell. A block ```text behind it is what it prints.
-- A comment `<!-- in tests: COMMAND -->` in front of a block: COMMAND is run in its place.
+- Each block ```sh is run by one and the same shell. A block ```text behind it is what it prints;
+  without one it prints nothing.
+- A comment `<!-- in tests: COMMAND -->` in front of a block: COMMAND is run in its place. Then what
+  it prints counts only if the page says it.
 - A file that the page shows (`<!-- snippet examples/... -->`) lies in the directory.
 - `...` stands for any text. What differs from run to run is compared by its form: see VARIES.
 - A block that only looks, behind one that has started something, is run until it prints what the
@@ -46,7 +48,7 @@ OF_THE_SHELL = re.compile(r"^\S+: line \d+: +\d+ (Killed|Terminated)\b.*\n", re.
 
 @dataclasses.dataclass
 class Step:
-    """A block of commands, and what the page says that they print (None: it does not say)."""
+    """A block of commands, and what the page says that they print (None: that does not count)."""
 
     line: int
     commands: str
@@ -67,8 +69,9 @@ def steps_of(page):
         if note.startswith("snippet "):
             files.append(note.split()[1])
         elif match.group("language") == "sh":
-            instead = note.removeprefix("in tests: ") + "\n" if note else body
-            steps.append(Step(page.count("\n", 0, match.start("body")), instead))
+            line = page.count("\n", 0, match.start("body"))
+            instead = note.removeprefix("in tests: ") + "\n"
+            steps.append(Step(line, instead) if note else Step(line, body, ""))
             end = match.end()
         elif match.group("language") == "text" and follows:
             steps[-1].output = body
@@ -86,6 +89,15 @@ def agrees(expected, printed):
     return re.fullmatch(pattern, form_of(printed)) is not None
 
 
+def members_of(session):
+    """The processes of a session that have not ended."""
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, its_session = stat.read_text().rpartition(")")[2].split()[:4]
+            if int(its_session) == session and state not in "ZX":
+                yield int(stat.parent.name)
+
+
 class Shell:
     """A shell that reads one file of commands after the other."""
 
@@ -93,7 +105,7 @@ class Shell:
         self.directory = directory
         environment = {"HOME": str(directory), "LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
         environment |= {name: value for name, value in os.environ.items() if name.startswith("PG")}
-        environment |= {"SOURCES": str(ROOT), "EXAMPLES": os.environ.get("EXAMPLES", "")}
+        environment["EXAMPLES"] = os.environ.get("EXAMPLES", "")
         self.process = subprocess.Popen(
             ["bash", "--norc", "-c", 'while read -r next; do . "$next" </dev/null; echo "$?$next";'
              " done"], cwd=directory, env=environment, stdin=subprocess.PIPE,
@@ -115,11 +127,10 @@ class Shell:
 
     def close(self):
         self.process.stdin.close()
-        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-            with contextlib.suppress(OSError):
-                fields = stat.read_text().rpartition(")")[2].split()
-                if int(fields[3]) == self.process.pid:  # the session
-                    os.kill(int(stat.parent.name), signal.SIGKILL)
+        while left := list(members_of(session=self.process.pid)):
+            for process in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
         self.process.wait()
 
 

@@ -36,7 +36,10 @@ class Pages(unittest.TestCase):
         self.assertEqual(0, wrong_in(block("echo one", "one"), block("printf two", "two")))
 
     def test_prints_something_else(self):
-        self.assertEqual(1, wrong_in(block("echo one", "two"), block("echo one")))
+        self.assertEqual(1, wrong_in(block("echo one", "two"), block("true")))
+
+    def test_prints_what_it_does_not_say(self):
+        self.assertEqual(1, wrong_in(block("echo one"), block("true")))
 
     def test_numbers_count_unless_they_differ_from_run_to_run(self):
         self.assertEqual(1, wrong_in(block("echo exit code 75", "exit code 76")))
@@ -55,7 +58,7 @@ class Pages(unittest.TestCase):
                                      block("echo on", "on")))
 
     def test_an_output_belongs_to_the_block_right_before_it(self):
-        self.assertEqual(0, wrong_in(block("echo one"), "Of another machine:", block("true"),
+        self.assertEqual(0, wrong_in(block("echo one", "one"), "Of another machine:", block("true"),
                                      "It says:\n\n```text\ntwo\n```\n"))
 
     def test_a_look_is_repeated_until_it_shows_what_the_page_says(self):
@@ -73,7 +76,7 @@ class Pages(unittest.TestCase):
         with tempfile.NamedTemporaryFile("r") as file:
             self.assertEqual(0, wrong_in(block(f"sleep 1000 & echo $! >{file.name}")))
             status = pathlib.Path("/proc", file.read().strip(), "status")
-        with contextlib.suppress(OSError):  # it is gone, or its parent has not looked yet
+        with contextlib.suppress(OSError):  # it is gone, or nobody has waited for it yet
             self.assertIn("State:\tZ", status.read_text())
 
 

@@ -26,7 +26,11 @@ INITIALISERS = re.compile(r"(\)[\w ]*)\s: \w+\([^\n]*;$", re.M)
 
 
 def normalised(text):
-    code = blank_comments(DETAIL.sub("", text))
+    return without_bodies(blank_comments(DETAIL.sub("", text)))
+
+
+def without_bodies(code):
+    """Without what a declaration does not need: bodies, private members, empty lines."""
     code = re.sub(r"^ *#.*", "", code, flags=re.M)
     code = re.sub(r"[ \t]+$", "", code, flags=re.M)
     code = re.sub(r"\n{2,}", "\n", code).strip("\n") + "\n"

@@ -6,7 +6,9 @@ import itertools
 import pathlib
 import re
 
+from api_reference import undocumented
 from api_snapshot import snapshot
+from draw_rooms import arrows, arrows_in, rooms
 from tidy_source import (blank_comments, functions, includes, line_of, snippets, Violation)
 
 # The banned words stand in these files as patterns and samples.
@@ -15,22 +17,9 @@ GENERATED_FOR = {"holdfast_scripts.hpp": "src/dialects/", "completion_scripts.hp
                  "bench_scripts.hpp": "cli/"}
 
 
-def rooms(project):
-    """Room -> the rooms it may include: the closure of USES in src/CMakeLists.txt."""
-    closure = {}
-    for match in re.finditer(r"^holdfast_room\((\w+)([^)]*)\)", project.text("src/CMakeLists.txt"),
-                             re.M):
-        words = match.group(2).split()
-        uses = words[words.index("USES") + 1:] if "USES" in words else []
-        uses = uses[:uses.index("LINKS")] if "LINKS" in uses else uses
-        closure[match.group(1)] = {match.group(1)}.union(*(closure.get(room, {room})
-                                                           for room in uses))
-    return closure
-
-
 def room_direction(project):
     """Includes between rooms point only where src/CMakeLists.txt says."""
-    allowed = rooms(project)
+    allowed = rooms(project.text("src/CMakeLists.txt"))
     for source in project.cpp("src"):
         room = source.path.split("/")[1]
         for include in includes(source):
@@ -42,6 +31,12 @@ def room_direction(project):
             elif include.quoted and target not in allowed and not is_generated(source, include):
                 yield source.violation(
                     include.line, f'"{include.name}" is in no room: name it "ROOM/FILE"')
+
+
+def rooms_drawn(project):
+    """docs/rooms.svg shows the arrows of src/CMakeLists.txt."""
+    if arrows_in(project.text("docs/rooms.svg")) != arrows(project.text("src/CMakeLists.txt")):
+        yield Violation("docs/rooms.svg", 1, "differs from USES: tools/draw_rooms.py")
 
 
 def is_generated(source, include):
@@ -198,6 +193,15 @@ def thread_safety(project):
                     line_of(public, match.start("head")), f"class {head}: no `Thread safety:`")
 
 
+def documented_names(project):
+    """Every public name has a comment: the site's API reference is made of them."""
+    for source in project.cpp("include/holdfast"):
+        if not source.is_under("include/holdfast/detail"):
+            for name, declaration in undocumented(source.text):
+                yield source.violation(line_of(source.text, source.text.find(declaration)),
+                                       f"{name} has no comment")
+
+
 SNIPPET = re.compile(r"<!-- snippet (?P<path>\S+) (?P<name>[\w-]+) -->\n```\w*\n(?P<code>.*?)^```",
                      re.S | re.M)
 
@@ -311,7 +315,7 @@ def named_by_key_space(project):
                                    "is named for no tenant: use the key_space of the client")
 
 
-RULES = (room_direction, outside_headers, public_includes, file_length, function_length,
-         line_length, banned_words, host_names, header_hygiene, thread_safety,
-         documented_snippets, changelog, api_diff, errors_documented, version, mutants_fit,
-         mutants_name_tests, named_by_key_space)
+RULES = (room_direction, rooms_drawn, outside_headers, public_includes, file_length,
+         function_length, line_length, banned_words, host_names, header_hygiene, thread_safety,
+         documented_names, documented_snippets, changelog, api_diff, errors_documented, version,
+         mutants_fit, mutants_name_tests, named_by_key_space)

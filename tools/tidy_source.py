@@ -74,7 +74,7 @@ class Project:
         for path in self.root.rglob("*"):
             inside = path.relative_to(self.root).parts
             if IGNORED_FOLDERS.isdisjoint(inside) and "corpus" not in inside and path.is_file():
-                if path.suffix not in {".pyc", ".svg", ".png"}:
+                if path.suffix not in {".pyc", ".png"}:
                     yield path
 
     def text(self, path):
@@ -96,9 +96,12 @@ COMMENT = r"//[^\n]*|/\*.*?\*/"
 TOKENS = re.compile("|".join([RAW_STRING, STRING, CHARACTER, f"(?P<comment>{COMMENT})"]), re.S)
 
 
-def blank_comments(text):
-    """C++ text with its comments replaced by spaces."""
-    return TOKENS.sub(lambda m: _blank(m) if m.group("comment") else m.group(), text)
+def blank_comments(text, but="\0"):
+    """C++ text with its comments replaced by spaces, except those that begin with `but`."""
+    def replaced(match):
+        comment = match.group("comment")
+        return _blank(match) if comment and not comment.startswith(but) else match.group()
+    return TOKENS.sub(replaced, text)
 
 
 def blank_literals(text):

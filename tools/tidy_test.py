@@ -26,7 +26,7 @@ namespace holdfast {
 /// Thread safety: a value type.
 class client {
  public:
-  int one() const { return 1; }  // why
+  int one() const { return 1; }  ///< Always.
  private:
   int secret_;
 };
@@ -72,6 +72,8 @@ CLEAN = {
     "src/net/clock.hpp": "#pragma once\n",
     "src/net/clock_test.cpp": "TEST_F(Locks, AreHeld) {}\n",
     "src/net/clock.cpp": "int f() { return clock_gettime(0, nullptr); }  // steady_clock::now\n",
+    "docs/rooms.svg": "".join(f"<title>{a}&#45;&gt;{b}</title>" for a, b in (
+        ("net", "base"), ("runtime", "net"), ("cli", "headers"), ("api", "headers"))),
     "include/holdfast/client.hpp": CLIENT,
     "include/holdfast/errc.hpp": "#pragma once\nenum class errc {\n  busy = 1,  ///< Held.\n};\n",
     "include/holdfast/version.hpp": '#pragma once\nconstexpr const char* version = "1.2.3";\n',
@@ -92,6 +94,9 @@ BROKEN = {
         ("src/base/name.cpp", '#include "net/clock.hpp"\n', "base may not include net"),
         ("src/base/name.cpp", '#include "clock.hpp"\n', "in no room"),
         ("src/base/name.cpp", '#include "holdfast_scripts.hpp"\n', "in no room")],
+    "rooms_drawn": [
+        ("src/CMakeLists.txt", "holdfast_room(net)\nholdfast_room(api USES net)\n", "USES"),
+        ("docs/rooms.svg", "<svg/>", "USES")],
     "outside_headers": [
         ("src/base/name.cpp", "#include <boost/asio.hpp>\n", "<boost/asio.hpp>"),
         ("src/base/name.cpp", "#include <gtest/gtest.h>\n", "<gtest/gtest.h>"),
@@ -130,6 +135,13 @@ BROKEN = {
         ("src/base/name.hpp", "#pragma once\nusing namespace std;\n", "using namespace")],
     "thread_safety": [
         ("include/holdfast/client.hpp", "/// A client.\nclass client {\n};\n", "class client")],
+    "documented_names": [
+        ("include/holdfast/client.hpp", CLIENT.replace("///<", "//"), "client::one has no comment"),
+        ("include/holdfast/client.hpp", CLIENT.replace(" private:", "  client(int);\n private:"),
+         "client::client has no comment"),
+        ("include/holdfast/client.hpp",
+         CLIENT.replace(" private:", "  /// One.\n  enum x {\n    a,\n  };\n private:"),
+         "x::a has no comment")],
     "documented_snippets": [
         ("README.md", README.replace("work", "rest"), "differs"),
         ("README.md", README.replace("cpp first", "cpp second"), "no snippet second"),

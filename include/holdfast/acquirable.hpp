@@ -46,6 +46,7 @@ class acquirable {
   /// The name with which it was made.
   [[nodiscard]] const std::string& name() const noexcept { return lock_.name(); }
 
+  /// The lock that the verbs acquire.
   operator lock() const noexcept { return lock_; }
 
  protected:

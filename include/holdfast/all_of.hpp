@@ -37,8 +37,8 @@ namespace holdfast {
 
 /// One of several locks that a lease holds.
 struct held_part {
-  std::string name;
-  fencing_token token;
+  std::string name;                    ///< That of the lock.
+  fencing_token token;                 ///< As `lease::token()`.
   lease_mode mode = lease_mode::none;  ///< As `lease::mode()`.
 };
 

@@ -52,8 +52,9 @@ namespace holdfast {
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class barrier {
  public:
+  /// The name with which it was made.
   [[nodiscard]] const std::string& name() const noexcept { return gate_.name(); }
-  [[nodiscard]] std::uint32_t parties() const noexcept;
+  [[nodiscard]] std::uint32_t parties() const noexcept;  ///< How many parties must arrive.
 
   /// Waits until all parties have arrived. Returns the generation: the same number for all of them,
   /// and greater than those of the generations before (but not by one). Throws `failure` for
@@ -66,9 +67,10 @@ class barrier {
   result<std::uint64_t> try_arrive_and_wait(const acquire_options& options = {},
                                             std::stop_token stop = {}) const;
 
-  /// The same two for coroutines, which `co_await` them. Nothing happens before that.
+  /// As `arrive_and_wait`, for coroutines: `co_await` it. Nothing happens before that.
   detail::acquire_awaitable<std::uint64_t> async_arrive_and_wait(acquire_options options = {},
                                                                  std::stop_token stop = {}) const;
+  /// As `try_arrive_and_wait`, for coroutines.
   detail::acquire_awaitable<result<std::uint64_t>> async_try_arrive_and_wait(
       acquire_options options = {}, std::stop_token stop = {}) const;
 

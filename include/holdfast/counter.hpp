@@ -15,6 +15,7 @@ namespace holdfast {
 struct counter_change {
   bool changed = false;    ///< False: the condition did not hold, and nothing was changed.
   std::int64_t value = 0;  ///< What the counter is now.
+  /// Whether it was changed.
   explicit operator bool() const noexcept { return changed; }
 };
 
@@ -41,9 +42,9 @@ struct counter_change {
 /// block.
 class counter {
  public:
-  [[nodiscard]] const std::string& name() const noexcept;
+  [[nodiscard]] const std::string& name() const noexcept;  ///< The name with which it was made.
 
-  [[nodiscard]] std::int64_t get() const;
+  [[nodiscard]] std::int64_t get() const;  ///< What the counter is now. Changes nothing.
 
   /// Adds `n`, which may be negative; returns the sum.
   /// Throws `invalid_argument` when the sum would have more than 64 bits.

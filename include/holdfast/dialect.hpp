@@ -35,10 +35,10 @@ enum class token_form {
 /// The texts that this layout or any layout below names are copied when the dialect is made from
 /// it. They must live until then.
 struct token_layout {
-  std::string_view key_prefix{};  ///< Stands before the lock's name,
-  std::string_view key_suffix{};  ///< and this behind it; all together are the key.
-  token_form value = token_form::hex;
-  std::string_view value_prefix{};  ///< Stands before a drawn value.
+  std::string_view key_prefix{};       ///< Stands before the lock's name,
+  std::string_view key_suffix{};       ///< and this behind it; all together are the key.
+  token_form value = token_form::hex;  ///< How a drawn value is written.
+  std::string_view value_prefix{};     ///< Stands before a drawn value.
 
   /// The whole value to write, where a drawn one will not do; empty (the default): it is drawn. All
   /// that write the same value are one holder for the server. So a release may free what another of
@@ -72,7 +72,7 @@ enum class registry_mode {
 /// A `RedisLockRegistry` of Spring Integration, as all users of its locks have set it up.
 struct spring_registry {
   std::string_view registry_key{};  ///< Stands before the lock's name, and a colon. Not empty.
-  registry_mode mode = registry_mode::spin;
+  registry_mode mode = registry_mode::spin;  ///< The `RedisLockType` of the registry.
 
   /// Spring's `idleBetweenTries`: a waiter that cannot be notified asks again after this time, or
   /// up to twice as long. 1 ms to 1 h.
@@ -82,7 +82,7 @@ struct spring_registry {
 /// The Redis lock provider of ShedLock, and how long its locks last.
 struct shedlock_provider {
   std::string_view environment = "default";  ///< The key is KEY_PREFIX:ENVIRONMENT:NAME.
-  std::string_view key_prefix = "job-lock";
+  std::string_view key_prefix = "job-lock";  ///< Stands first in the key.
 
   /// `lockAtLeastFor`: zero (the default) to 24 h, and not longer than the lease, which is
   /// `lockAtMostFor`. If the lock is given back sooner after it was acquired, it stays locked for
@@ -102,7 +102,7 @@ enum class redlock_library {
 
 /// A lock of Redlock's algorithm: the same text on a majority of independent servers, or on one.
 struct redlock_layout {
-  redlock_library library = redlock_library::redsync;
+  redlock_library library = redlock_library::redsync;  ///< The library that the other users have.
 
   /// What is locked together with the lock's name, all or nothing, in one script on each server, as
   /// node-redlock's `acquire([...])` does: fewer than 100, and none twice. All are keys as they
@@ -263,6 +263,7 @@ class dialect {
   /// The longest lease that such a lock can have; a longer one is refused. Nothing: as all locks.
   [[nodiscard]] std::optional<std::chrono::milliseconds> longest_lease() const noexcept;
 
+  /// Copies of one object are equal, and so are all of Holdfast's own.
   friend bool operator==(const dialect&, const dialect&) noexcept = default;
 
  private:

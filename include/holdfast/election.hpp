@@ -30,9 +30,10 @@ struct election_options {
 
 /// The leader of an election.
 struct leader {
-  holder who;
-  fencing_token token;
+  holder who;           ///< The client that leads.
+  fencing_token token;  ///< The token of its lead: each leader has a larger one.
   std::chrono::system_clock::time_point since;  ///< By the server's clock.
+  /// Whether both are the same lead: their tokens are equal.
   friend bool operator==(const leader& a, const leader& b) { return a.token == b.token; }
 };
 
@@ -43,9 +44,9 @@ struct leader {
 /// Thread safety: a handle of one thread.
 class [[nodiscard("destroying it ends the observation")]] observation {
  public:
-  ~observation();
-  observation(observation&&) noexcept;
-  observation& operator=(observation&&) noexcept;
+  ~observation();                                  ///< Ends the observation.
+  observation(observation&&) noexcept;             ///< The other observes nothing then.
+  observation& operator=(observation&&) noexcept;  ///< Ends what was observed before.
 
  private:
   friend class election;

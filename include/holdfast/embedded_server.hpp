@@ -37,13 +37,16 @@ class embedded_server {
   /// package); `invalid_argument`.
   embedded_server();
   explicit embedded_server(const embedded_options& options);
-  ~embedded_server();
-  embedded_server(embedded_server&&) noexcept;
+  ~embedded_server();                           ///< Ends the server, and removes its directory.
+  embedded_server(embedded_server&&) noexcept;  ///< Takes the server over. It goes on running.
+  /// Ends the server that was here before.
   embedded_server& operator=(embedded_server&&) noexcept;
 
   /// The URL for `client`: `unix:///.../server.sock`.
   [[nodiscard]] const std::string& url() const noexcept;
+  /// The unix socket at which it answers.
   [[nodiscard]] const std::filesystem::path& socket() const noexcept;
+  /// The directory that was made for it.
   [[nodiscard]] const std::filesystem::path& directory() const noexcept;
 
   /// The server's process id, for tests that stop or kill it.

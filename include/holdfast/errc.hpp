@@ -52,7 +52,7 @@ std::error_code make_error_code(errc code) noexcept;
 /// or a whole request id. Thread safety: a value type; distinct objects are independent.
 class failure : public std::system_error {
  public:
-  explicit failure(errc code);
+  explicit failure(errc code);  ///< Says what the code means, and `detail` where it is given.
   failure(errc code, const std::string& detail);
 
   /// The same as `code()`, as the enumeration.

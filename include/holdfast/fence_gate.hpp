@@ -17,6 +17,7 @@ namespace holdfast {
 struct [[nodiscard]] fence_verdict {
   bool accepted = false;  ///< False: stale, a newer token was accepted before.
   fencing_token last;     ///< The largest token accepted, also when it is this one.
+  /// Whether the write was let through.
   explicit operator bool() const noexcept { return accepted; }
 };
 

@@ -20,6 +20,7 @@ class fencing_token {
  public:
   /// No token: what a lock with `fencing::off` has. Compares below every real token.
   constexpr fencing_token() noexcept = default;
+  /// A token that was kept as a number, by a resource for example. Zero: no token.
   constexpr explicit fencing_token(std::uint64_t value) noexcept : value_(value) {}
 
   /// False when the lock has no token (`fencing::off`, or a layout without tokens).
@@ -32,6 +33,7 @@ class fencing_token {
   /// Decimal text; "none" when there is no token.
   [[nodiscard]] std::string to_string() const;
 
+  /// The later grant has the larger token.
   friend constexpr auto operator<=>(fencing_token, fencing_token) noexcept = default;
 
  private:

@@ -36,7 +36,7 @@ struct id_options {
 /// thread that finds the block used up fetches the next while the others wait.
 class id_generator {
  public:
-  [[nodiscard]] const std::string& name() const noexcept;
+  [[nodiscard]] const std::string& name() const noexcept;  ///< The name with which it was made.
 
   /// The next id. Blocks when a block must be fetched.
   std::int64_t next() const;
@@ -73,7 +73,7 @@ struct snowflake_options {
 /// Thread safety: copies share a machine number; one object may be used from any number of threads.
 class snowflake_generator {
  public:
-  [[nodiscard]] const std::string& name() const noexcept;
+  [[nodiscard]] const std::string& name() const noexcept;  ///< The name with which it was made.
 
   /// The machine number: below `machines`.
   [[nodiscard]] std::uint32_t machine() const noexcept;

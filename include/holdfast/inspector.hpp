@@ -25,15 +25,15 @@ struct lock_share {
 
 /// One request that waits for a lock.
 struct waiter {
-  holder who;
+  holder who;                                   ///< The client that waits.
   std::chrono::system_clock::time_point since;  ///< About when it joined, by the server's clock.
-  lock_share wants{};
+  lock_share wants{};                           ///< What it waits for.
 };
 
 /// One grant of a lock.
 struct lock_holding {
-  holder who;
-  lock_share has{};
+  holder who;                                            ///< The client that holds it.
+  lock_share has{};                                      ///< What it holds of the lock.
   fencing_token token{};                                 ///< Only when granted with a token.
   std::optional<std::chrono::milliseconds> remaining{};  ///< Time left on the server.
   /// When it was granted, by the server's clock; only with a token.
@@ -53,10 +53,10 @@ enum class lock_kind { unknown, mutex, mode_lock, semaphore, latch, barrier };
 
 /// What a lock looked like on the server at one moment.
 struct lock_status {
-  std::string name;
-  lock_state state = lock_state::free;
+  std::string name;                     ///< That of the lock.
+  lock_state state = lock_state::free;  ///< Whether somebody held it.
   lock_kind kind = lock_kind::unknown;  ///< Known when held or shut; mostly when somebody waits.
-  std::string detail;
+  std::string detail;   ///< What the key holds instead, when `foreign`. Empty otherwise.
   holder owner;         ///< Only when held: the holder that has held it longest.
   fencing_token token;  ///< The owner's, when held with a token.
   std::optional<std::chrono::milliseconds> remaining;  ///< The owner's time left on the server.
@@ -83,7 +83,7 @@ struct lock_status {
 struct unseen_locks {
   std::string name{};    ///< Of the lock.
   std::string server{};  ///< "host:port".
-  std::string why{};
+  std::string why{};     ///< Why it could not be looked at.
 };
 
 /// How locks are listed.
@@ -117,16 +117,17 @@ struct lock_listing {
   ///   before the server lost its data.
   /// - latches without waiters that were set more than a day ago, or before such a loss.
   bool indexed = false;
-  std::vector<unseen_locks> unseen;
+  std::vector<unseen_locks> unseen;  ///< What could not be looked at.
 };
 
 /// One thing that `inspector::diagnose` looked at.
 struct finding {
+  /// Good, worth a look, or in the way of safe locks.
   enum class severity { ok, warning, problem };
-  severity level = severity::ok;
-  std::string check;   ///< A short fixed name: "connect", "scripts", "persistence", ...
-  std::string detail;  ///< What was found.
-  std::string remedy;  ///< What to do about it; empty when nothing is wrong.
+  severity level = severity::ok;  ///< How bad it is.
+  std::string check;              ///< A short fixed name: "connect", "scripts", "persistence", ...
+  std::string detail;             ///< What was found.
+  std::string remedy;             ///< What to do about it; empty when nothing is wrong.
 };
 
 /// Reads the state of locks, breaks one, and checks whether a server is fit for Holdfast.
@@ -139,6 +140,7 @@ struct finding {
 /// Thread safety: one object may be used from any number of threads.
 class inspector {
  public:
+  /// Looks through this client, as its user and in its tenant. Sends nothing yet.
   explicit inspector(client redis);
 
   /// The state of one lock. Cost: one round trip, and one for each client that holds it or waits.

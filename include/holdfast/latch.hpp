@@ -42,6 +42,7 @@ namespace holdfast {
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class latch {
  public:
+  /// The name with which it was made.
   [[nodiscard]] const std::string& name() const noexcept { return gate_.name(); }
 
   /// Sets it to `count` if it is open. False: it is set already, and stays as it is.
@@ -61,9 +62,10 @@ class latch {
   /// Asks once (`errc::busy`: not open), or waits up to `options.timeout`.
   result<void> try_wait(const acquire_options& options = {}, std::stop_token stop = {}) const;
 
-  /// The same two for coroutines, which `co_await` them. Nothing happens before that.
+  /// As `wait`, for coroutines: `co_await` it. Nothing happens before that.
   detail::acquire_awaitable<void> async_wait(acquire_options options = {},
                                              std::stop_token stop = {}) const;
+  /// As `try_wait`, for coroutines.
   detail::acquire_awaitable<result<void>> async_try_wait(acquire_options options = {},
                                                          std::stop_token stop = {}) const;
 

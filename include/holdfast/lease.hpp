@@ -48,7 +48,7 @@ class [[nodiscard]] lease {
   /// the background. Never throws.
   ~lease();
 
-  lease(lease&&) noexcept;
+  lease(lease&&) noexcept;             ///< The other lease holds nothing then.
   lease& operator=(lease&&) noexcept;  ///< Releases what was held before.
 
   /// The name of the lock. Empty for a lease that was moved away.

@@ -54,7 +54,7 @@ class lock {
  public:
   lock(const lock&) = default;
   lock(lock&&) noexcept = default;
-  lock& operator=(lock other) noexcept;
+  lock& operator=(lock other) noexcept;  ///< Names the other lock from now on.
   ~lock() = default;
 
   /// Waits for the lock. Throws `failure` for everything but success.

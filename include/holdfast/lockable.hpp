@@ -25,10 +25,12 @@ namespace holdfast {
 /// thread that has locked it unlocks it.
 class lockable {
  public:
+  /// Adapts this lock. Sends nothing yet.
   explicit lockable(holdfast::lock target) : target_(std::move(target)) {}
   lockable(const lockable&) = delete;
   lockable& operator=(const lockable&) = delete;
 
+  /// Waits for the client's `default_timeout`. Throws `failure` if it does not get the lock.
   void lock() { keep(target_.acquire()); }
 
   /// False when another holder has it.

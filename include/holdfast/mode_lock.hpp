@@ -36,12 +36,12 @@ enum class lock_mode : char {
 /// How a mode lock behaves: each option as in `mutex_options`. Every grant has a token.
 /// `reentry` is about holders in EX.
 struct mode_lock_options {
-  std::optional<std::chrono::milliseconds> lease{};
-  holdfast::renewal renewal = holdfast::renewal::automatic;
-  bool fair = false;
-  std::uint32_t queue_limit = 100'000;
-  std::chrono::milliseconds lock_delay{0};
-  holdfast::reentry reentry = holdfast::reentry::refused;
+  std::optional<std::chrono::milliseconds> lease{};  ///< 10 ms to 24 h. Unset: the client's.
+  holdfast::renewal renewal = holdfast::renewal::automatic;  ///< Whether the lease is renewed.
+  bool fair = false;                                         ///< Strict order of arrival.
+  std::uint32_t queue_limit = 100'000;                       ///< How many may wait at the server.
+  std::chrono::milliseconds lock_delay{0};                   ///< After a loss: zero to 1 h.
+  holdfast::reentry reentry = holdfast::reentry::refused;    ///< Of a thread that holds it.
 };
 
 /// A lock that is held in a mode, and whose mode can be changed while it is held. Made by

@@ -41,12 +41,12 @@ struct tls_options {
   /// are empty, the client trusts those of the system, or of the environment's SSL_CERT_FILE and
   /// SSL_CERT_DIR.
   std::string ca_file{};
-  std::string ca_directory{};
+  std::string ca_directory{};  ///< The same, as a directory.
 
   /// The client's own certificate, for servers that demand one, with those of the authorities
   /// between. The key has no passphrase. Without `key_file` the key stands in the same file.
   std::string certificate_file{};
-  std::string key_file{};
+  std::string key_file{};  ///< The key of that certificate.
 
   /// What the certificate must name instead of the URL's host, for example behind a tunnel.
   std::string server_name{};
@@ -55,7 +55,7 @@ struct tls_options {
   /// locks. For experiments only.
   bool insecure_accept_any_certificate = false;
 
-  bool operator==(const tls_options&) const = default;
+  bool operator==(const tls_options&) const = default;  ///< Whether all options are equal.
 };
 
 /// How a client talks to its server. A value out of its range is refused when the client is made
@@ -92,7 +92,7 @@ struct client_options {
   /// User name and password. Where not empty, they win over those in the URL, which other programs
   /// can often see. They are never shown in any message.
   std::string username{};
-  std::string password{};
+  std::string password{};  ///< Goes with `username`.
 
   /// A file with the password in its first line. The client reads it again at every log-in, so the
   /// password can be changed while the program runs. Where not empty, it wins over `password` and
@@ -109,7 +109,7 @@ struct client_options {
   /// User name and password of the sentinels in a `redis+sentinel://` URL, which has only those of
   /// the server. They are never shown in any message.
   std::string sentinel_username{};
-  std::string sentinel_password{};
+  std::string sentinel_password{};  ///< Goes with `sentinel_username`.
 
   /// The same as `password_file`, for the sentinels. The client reads it again whenever it connects
   /// to a sentinel. It wins over `sentinel_password`.

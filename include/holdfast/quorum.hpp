@@ -32,10 +32,10 @@ struct quorum_options {
 /// queue of its own, with another head (`fair`, `queue_limit`), and would have to ask for the lock
 /// back (`retain`). Tokens cost nothing (`fencing`).
 struct quorum_mutex_options {
-  std::optional<std::chrono::milliseconds> lease{};
-  holdfast::renewal renewal = holdfast::renewal::automatic;
-  std::chrono::milliseconds lock_delay{0};
-  holdfast::reentry reentry = holdfast::reentry::refused;
+  std::optional<std::chrono::milliseconds> lease{};  ///< 10 ms to 24 h. Unset: the client's.
+  holdfast::renewal renewal = holdfast::renewal::automatic;  ///< Whether the lease is renewed.
+  std::chrono::milliseconds lock_delay{0};                   ///< After a loss: zero to 1 h.
+  holdfast::reentry reentry = holdfast::reentry::refused;    ///< Of a thread that holds it.
 };
 
 /// Independent servers that vote on the holder of a lock (Redlock, with tokens that stay ordered).

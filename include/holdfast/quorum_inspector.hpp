@@ -36,10 +36,10 @@ enum class quorum_state {
 
 /// What a lock of a quorum looked like. The members were asked one after the other.
 struct quorum_status {
-  std::string name;
-  quorum_state state = quorum_state::free;
-  holder owner;         ///< Only when held, as are the next three.
-  fencing_token token;  ///< The largest token among the owner's votes.
+  std::string name;                         ///< That of the lock.
+  quorum_state state = quorum_state::free;  ///< Whether somebody held it.
+  holder owner;                             ///< Only when held, as are the next three.
+  fencing_token token;                      ///< The largest token among the owner's votes.
   std::optional<std::chrono::milliseconds> remaining{};  ///< How long a majority keeps them.
   std::size_t votes = 0;             ///< How many members have voted for the owner.
   std::vector<quorum_vote> members;  ///< In the order in which they were named.

@@ -23,8 +23,9 @@ struct rate_limit {
 
 /// Whether permits were taken. Thread safety: a value type.
 struct rate_verdict {
-  bool taken = false;
+  bool taken = false;                ///< False: not enough of them were there.
   std::chrono::microseconds wait{};  ///< When not: how long it would take until they are there.
+  /// Whether they were taken.
   explicit operator bool() const noexcept { return taken; }
 };
 
@@ -54,7 +55,7 @@ struct rate_verdict {
 /// block.
 class rate_limiter {
  public:
-  [[nodiscard]] const std::string& name() const noexcept;
+  [[nodiscard]] const std::string& name() const noexcept;  ///< The name with which it was made.
 
   /// Takes `n` permits (1 to `burst`) if they are there now.
   [[nodiscard]] rate_verdict try_acquire(std::uint32_t n = 1) const;

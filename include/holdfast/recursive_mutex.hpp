@@ -16,13 +16,13 @@ namespace holdfast {
 
 /// How a recursive mutex behaves: each option as in `mutex_options`.
 struct recursive_mutex_options {
-  std::optional<std::chrono::milliseconds> lease{};
-  holdfast::renewal renewal = holdfast::renewal::automatic;
-  holdfast::fencing fencing = holdfast::fencing::on;
-  bool fair = false;
-  std::chrono::milliseconds retain{0};
-  std::uint32_t queue_limit = 100'000;
-  std::chrono::milliseconds lock_delay{0};
+  std::optional<std::chrono::milliseconds> lease{};  ///< 10 ms to 24 h. Unset: the client's.
+  holdfast::renewal renewal = holdfast::renewal::automatic;  ///< Whether the lease is renewed.
+  holdfast::fencing fencing = holdfast::fencing::on;         ///< Whether grants carry a token.
+  bool fair = false;                                         ///< Strict order of arrival.
+  std::chrono::milliseconds retain{0};      ///< Kept so long after use: zero to 1 h.
+  std::uint32_t queue_limit = 100'000;      ///< How many may wait at the server.
+  std::chrono::milliseconds lock_delay{0};  ///< After a loss: zero to 1 h.
 };
 
 /// An owner may enter a recursive mutex again. It stands for a task, for example, that moves
@@ -32,6 +32,7 @@ class owner {
  public:
   /// Unlike all others of this process; its copies are the same owner.
   owner() noexcept;
+  /// Whether both stand for the same owner.
   friend bool operator==(const owner&, const owner&) noexcept = default;
 
  private:

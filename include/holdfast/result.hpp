@@ -16,11 +16,15 @@ namespace holdfast {
 template <typename T>
 class [[nodiscard]] result {
  public:
+  /// A success. Implicit, so that functions can `return` the value.
   result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  /// No value, for this reason.
   result(failure reason) : state_(std::in_place_index<1>, std::move(reason)) {}
   result(errc reason) : state_(std::in_place_index<1>, failure{reason}) {}
 
+  /// Whether it is a success.
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+  /// The same as `has_value()`.
   explicit operator bool() const noexcept { return has_value(); }
 
   /// The value. Throws the stored `failure` when there is none.
@@ -32,6 +36,7 @@ class [[nodiscard]] result {
   T& operator*() & noexcept { return *std::get_if<0>(&state_); }
   const T& operator*() const& noexcept { return *std::get_if<0>(&state_); }
   T&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+  /// A member of the value; undefined when there is none.
   T* operator->() noexcept { return std::get_if<0>(&state_); }
   const T* operator->() const noexcept { return std::get_if<0>(&state_); }
 
@@ -50,11 +55,14 @@ class [[nodiscard]] result {
 template <>
 class [[nodiscard]] result<void> {
  public:
-  result() = default;
+  result() = default;  ///< A success.
+  /// No success, for this reason.
   result(failure reason) : state_(std::in_place_index<1>, std::move(reason)) {}
   result(errc reason) : state_(std::in_place_index<1>, failure{reason}) {}
 
+  /// Whether it is a success.
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+  /// The same as `has_value()`.
   explicit operator bool() const noexcept { return has_value(); }
 
   /// Throws the stored `failure` when this is not a success.

@@ -20,10 +20,10 @@ struct semaphore_options {
   /// number.
   std::uint32_t permits = 1;
 
-  /// These three as in `mutex_options`.
+  /// As in `mutex_options`: 10 ms to 24 h. Unset: the client's `default_lease`.
   std::optional<std::chrono::milliseconds> lease{};
-  holdfast::renewal renewal = holdfast::renewal::automatic;
-  std::uint32_t queue_limit = 100'000;
+  holdfast::renewal renewal = holdfast::renewal::automatic;  ///< Whether the lease is renewed.
+  std::uint32_t queue_limit = 100'000;                       ///< How many may wait at the server.
 };
 
 /// A counting semaphore whose permits are leased: the permits of a dead holder come back when its

@@ -83,18 +83,23 @@ class task_promise<void> final : public task_promise_base {
 template <typename T = void>
 class [[nodiscard("co_await it, or nothing runs")]] task {
  public:
-  using promise_type = detail::task_promise<T>;
+  using promise_type = detail::task_promise<T>;  ///< What the compiler needs of a coroutine type.
 
+  /// Made by the compiler, from a coroutine that has not started.
   explicit task(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
+  /// The other is empty then.
   task(task&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
+  /// The two change places.
   task& operator=(task&& other) noexcept {
     std::swap(coroutine_, other.coroutine_);
     return *this;
   }
+  /// Ends the coroutine where it is suspended.
   ~task() {
     if (coroutine_) coroutine_.destroy();
   }
 
+  /// Starts it. Gives what it returns, or throws what it throws.
   auto operator co_await() && noexcept {
     struct awaiter {
       std::coroutine_handle<promise_type> coroutine;

@@ -16,7 +16,7 @@ from tidy_source import blank_comments
 NAMESPACE = re.compile(r"^namespace holdfast \{\n(.*)^\}  // namespace holdfast$", re.S | re.M)
 FORWARD = re.compile(r"^namespace \w+ \{\n(?:(?:class|struct) \w+;\n)+\}\n", re.M)
 BEHIND = re.compile(r"^( *)(\S.*?) *///< (.*)$", re.M)
-NAME = re.compile(r"(?:class|struct|enum|enum class|concept|using) ([\w<>]+)"
+NAME = re.compile(r"(?:enum class|enum|class|struct|using) ([\w<>]+)"
                   r"|(operator\W+?|operator \w+|~?\w+)\("
                   r"|(\w+)(?: = [^;]*|\{.*\})?[;,]", re.S)
 NOT_SHOWN = re.compile(r"friend (class|struct)|(template <[^\n]*>\n)?(class|struct) \w+;")

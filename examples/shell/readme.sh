@@ -37,15 +37,17 @@ holdfast run nightly --nonblock -- ./backup.sh     # 75 when somebody else has t
 holdfast run deploy --wait 10s --lease 30s -- sh -c 'echo "my token is $HOLDFAST_TOKEN"'
 holdfast run --shared prices -- ./report.sh        # also --exclusive, --permits 1/4, --fair
 holdfast run --all-of account:1,account:2 -- ./transfer.sh
+holdfast run lock1 --dialect redisson -- ./job.sh  # a lock that a Java service uses, too
+holdfast run --tenant blue nightly -- ./backup.sh  # another lock than everybody else's `nightly`
+# [snippet end]
+# [snippet others]
 holdfast semaphore set licences 6                  # how many may hold it at once, from now on
 holdfast status nightly                            # who has it, who waits, since when
 holdfast ls 'night*' --json                        # all that are held
-holdfast run lock1 --dialect redisson -- ./job.sh  # a lock that a Java service uses, too
 holdfast counter sold add 3                        # counted once, also when the answer is lost
 holdfast watch nightly                             # a line for each change that it sees
 holdfast release nightly --force --reason "its machine is gone"
 holdfast acl 'night*' --user jobs                  # the smallest access list of such a user
-holdfast run --tenant blue nightly -- ./backup.sh  # another lock than everybody else's `nightly`
 holdfast doctor                                    # is this server fit for locks?
 holdfast capabilities                              # what each kind of lock can do and costs
 holdfast demo                                      # why a lock, and why this one

@@ -2,9 +2,8 @@
 
 import re
 
-from api_reference import entries
+from api_reference import about, entries
 
-ABOUT = re.compile(r"\A/// \\file\n((?:///[^\n]*\n)+)")
 INDEX = """# The C++ API
 
 All names are in the namespace `holdfast`. `#include <holdfast/holdfast.hpp>` has all of them but
@@ -17,32 +16,33 @@ the bridge to Asio.
 
 def pages(project):
     """Path in the site -> text."""
-    headers = {source.path.split("/")[-1][:-4]: source
+    headers = {source.path.split("/")[-1].removesuffix(".hpp"): source.text
                for source in project.cpp("include/holdfast")
-               if not source.is_under("include/holdfast/detail") and entries(source.text)}
-    found = {f"api/{name}.md": entries(source.text) for name, source in headers.items()}
+               if not source.is_under("include/holdfast/detail")}
+    declared = {name: entries(text) for name, text in headers.items()}
     targets = {}
-    for page, among in found.items():
-        _name_anchors(page, among, "", targets)
-    index = INDEX
-    for name, source in headers.items():
-        page = f"api/{name}.md"
-        about = re.sub(r"^/// ?", "", ABOUT.match(source.text).group(1), flags=re.M)
-        index += f"| [{name}.hpp]({name}.md) | {' '.join(about.split(chr(10) * 2)[0].split())} |\n"
-        parts = [f"# {name}.hpp", f"```cpp\n#include <holdfast/{name}.hpp>\n```",
-                 _linked(about, "", targets)]
-        found[page] = "\n\n".join([*parts, *_sections(found[page], "", targets)]) + "\n"
+    for name, among in declared.items():
+        _name_anchors(f"{name}.md", among, "", targets)
+    found, index = {}, INDEX
+    for name, text in headers.items():
+        says = _linked(about(text), "", targets)
+        first = says.partition("\n\n")[0].replace("\n", " ")
+        index += f"| [{name}.hpp]({name}.md) | {first} |\n"
+        found[f"api/{name}.md"] = "\n\n".join(
+            [f"# {name}.hpp", f"```cpp\n#include <holdfast/{name}.hpp>\n```", says,
+             *_sections(declared[name], "", targets)])
     return {**found, "api/index.md": index}
 
 
 def _name_anchors(page, among, owner, targets):
-    """Gives each entry an anchor of its own, and notes where a name leads."""
+    """Gives each entry an anchor of its own, and notes where its name leads."""
     for entry in among:
         entry.full_name = f"{owner}::{entry.name}".removeprefix("::")
-        plain = re.sub(r"\W+", "-", entry.full_name).strip("-").lower()
-        taken = sum(target.startswith(f"{page[4:]}#{plain}") for target in targets.values())
-        entry.anchor = f"{plain}_{taken}" if taken else plain
-        targets.setdefault(entry.full_name, f"{page[4:]}#{entry.anchor}")
+        key = entry.full_name
+        while key in targets:
+            key += "-2"
+        entry.anchor = re.sub(r"\W", "-", key.replace("::", "-")).lower()
+        targets[key] = f"{page}#{entry.anchor}"
         _name_anchors(page, entry.members, entry.full_name, targets)
 
 

@@ -2,7 +2,8 @@
 
 Every public name has a comment: `///` before it, or `///<` behind it. Overloads that follow each
 other share one, and members that are defaulted or deleted need none. Like api_snapshot, this
-relies on the layout that clang-format gives.
+relies on the layout that clang-format gives. So it needs no Doxygen, which would want a comment for
+each overload, and would write pages that look and search unlike the rest of the site.
 """
 
 import dataclasses
@@ -13,6 +14,7 @@ import textwrap
 from api_snapshot import DETAIL, without_bodies
 from tidy_source import blank_comments
 
+ABOUT = re.compile(r"\A/// \\file\n((?:///[^\n]*\n)+)")
 NAMESPACE = re.compile(r"^namespace holdfast \{\n(.*)^\}  // namespace holdfast$", re.S | re.M)
 FORWARD = re.compile(r"^namespace \w+ \{\n(?:(?:class|struct) \w+;\n)+\}\n", re.M)
 BEHIND = re.compile(r"^( *)(\S.*?) *///< (.*)$", re.M)
@@ -30,10 +32,18 @@ class Entry:
     code: str
     comment: str
     members: list
+    full_name: str = ""  # these two are for pages
+    anchor: str = ""
 
     @property
     def is_enum(self):
         return self.code.startswith("enum")
+
+
+def about(text):
+    """What a header says of itself."""
+    match = ABOUT.match(text)
+    return re.sub(r"^/// ?", "", match.group(1), flags=re.M) if match else ""
 
 
 def entries(text):
@@ -87,6 +97,9 @@ def _add(found, code, comment, members):
 
 def undocumented(text):
     """The names in a header that have no comment, with the declaration of each."""
+    if not about(text):
+        yield "the header", ""
+
     def look(among, owner):
         for entry in among:
             special = entry.name in {"operator=", owner, "~" + owner}
@@ -94,4 +107,4 @@ def undocumented(text):
             if not entry.comment and not (special and given):
                 yield f"{owner}::{entry.name}".removeprefix("::"), entry.code.split("\n")[0]
             yield from look(entry.members, entry.name.partition("<")[0])
-    return list(look(entries(text), ""))
+    yield from look(entries(text), "")

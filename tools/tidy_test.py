@@ -15,6 +15,7 @@ from tidy_headers import compile_alone, is_first_elsewhere  # noqa: E402
 from tidy_source import Project, functions  # noqa: E402
 
 CLIENT = """/// \\file
+/// A client.
 #pragma once
 
 #include <string>
@@ -61,6 +62,8 @@ PATCH = """# Nobody holds anything; caught by: net_test *Locks.AreHeld*
 +`busy`: free.
 """
 
+ABOUT = "/// \\file\n/// A header.\n#pragma once\n"
+
 # A project in which every rule is kept.
 CLEAN = {
     "CMakeLists.txt": "project(holdfast VERSION 1.2.3 LANGUAGES CXX)\n",
@@ -75,9 +78,9 @@ CLEAN = {
     "docs/rooms.svg": "".join(f"<title>{a}&#45;&gt;{b}</title>" for a, b in (
         ("net", "base"), ("runtime", "net"), ("cli", "headers"), ("api", "headers"))),
     "include/holdfast/client.hpp": CLIENT,
-    "include/holdfast/errc.hpp": "#pragma once\nenum class errc {\n  busy = 1,  ///< Held.\n};\n",
-    "include/holdfast/version.hpp": '#pragma once\nconstexpr const char* version = "1.2.3";\n',
-    "include/holdfast/asio.hpp": "#pragma once\n#include <boost/asio/post.hpp>\n",
+    "include/holdfast/errc.hpp": ABOUT + "enum class errc {\n  busy = 1,  ///< Held.\n};\n",
+    "include/holdfast/version.hpp": ABOUT + 'constexpr const char* version = "1.2.3";\n',
+    "include/holdfast/asio.hpp": ABOUT + "#include <boost/asio/post.hpp>\n",
     "cli/main.cpp": '#include "cli/run.hpp"\n#include <CLI/CLI.hpp>\n',
     "cli/run.hpp": "#pragma once\n#include <holdfast/client.hpp>\n",
     "examples/first.cpp": EXAMPLE,
@@ -136,6 +139,7 @@ BROKEN = {
     "thread_safety": [
         ("include/holdfast/client.hpp", "/// A client.\nclass client {\n};\n", "class client")],
     "documented_names": [
+        ("include/holdfast/client.hpp", "#pragma once\n", "the header has no comment"),
         ("include/holdfast/client.hpp", CLIENT.replace("///<", "//"), "client::one has no comment"),
         ("include/holdfast/client.hpp", CLIENT.replace(" private:", "  client(int);\n private:"),
          "client::client has no comment"),

@@ -1,28 +1,19 @@
 #!/usr/bin/env python3
 """Draws the rooms of src/ and their arrows (USES in src/CMakeLists.txt) into docs/rooms.svg.
 
-    tools/draw_rooms.py         needs graphviz
-
-Leaves out an arrow that others imply. tools/tidy compares the arrows in the drawing, which are
-titles there, with those of src/CMakeLists.txt, and needs no graphviz.
+    tools/draw_rooms.py         needs Graphviz's dot; tools/tidy, which looks whether the drawing is
+                                that of src/CMakeLists.txt, does not
 """
 
 import pathlib
 import re
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Colours that can be read on white and on black: the page does not say which it is.
-LOOK = """
-  bgcolor=transparent; ranksep=0.35; nodesep=0.25;
-  node [shape=box style="filled,rounded" color="#5c6bc0" fillcolor="#e8eaf6" fontcolor="#1a237e"
-        fontname="Helvetica,Arial,sans-serif" fontsize=15 height=0.4];
-  edge [color="#7986cb" arrowsize=0.7];
-  cli; headers [label="include/holdfast"]; node [fillcolor="#c5cae9"];
-"""
+from draw_graph import draw  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def rooms(cmake):
@@ -43,16 +34,24 @@ def arrows(cmake):
             } | {("cli", "headers"), ("api", "headers")}
 
 
-def arrows_in(drawing):
-    return set(re.findall(r"<title>(\w+)&#45;&gt;(\w+)</title>", drawing))
+def graph(cmake):
+    among = sorted(arrows(cmake))
+    lines = "".join(f"  {room} -> {used};\n" for room, used in among)
+    spoken = ", ".join(f"{room} to {used}" for room, used in among)
+    return f"""// title: The rooms of src/
+// desc: Each arrow leads from a room to one that it may include, as does each way along arrows:
+// desc: {spoken}.
+digraph rooms {{
+  ranksep=0.35; nodesep=0.25; margin=0.05; pad=0.05;
+  node [shape=box, style=rounded, fontname="DejaVu Sans", fontsize=14, margin="0.12,0.07"];
+  edge [arrowsize=0.8];
+  cli; headers [label="include/holdfast"];
+{lines}}}
+"""
 
 
 def main():
-    lines = [f"{room} -> {used};" for room, used in
-             sorted(arrows((ROOT / "src/CMakeLists.txt").read_text()))]
-    graph = "digraph rooms {" + LOOK + "\n".join(lines) + "}"
-    svg = subprocess.run(["dot", "-Tsvg"], input=graph, capture_output=True, text=True, check=True)
-    (ROOT / "docs/rooms.svg").write_text(svg.stdout[svg.stdout.index("<svg"):])
+    (ROOT / "docs/rooms.svg").write_text(draw(graph((ROOT / "src/CMakeLists.txt").read_text())))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import tidy_rules  # noqa: E402
 from api_snapshot import normalised  # noqa: E402
+from draw_graph import checksum  # noqa: E402
+from draw_rooms import graph  # noqa: E402
 from tidy_headers import compile_alone, is_first_elsewhere  # noqa: E402
 from tidy_source import Project, functions  # noqa: E402
 
@@ -64,19 +66,22 @@ PATCH = """# Nobody holds anything; caught by: net_test *Locks.AreHeld*
 
 ABOUT = "/// \\file\n/// A header.\n#pragma once\n"
 
+ROOMS = """holdfast_room(base)
+holdfast_room(net USES base)
+holdfast_room(runtime USES net LINKS x)
+"""
+
 # A project in which every rule is kept.
 CLEAN = {
     "CMakeLists.txt": "project(holdfast VERSION 1.2.3 LANGUAGES CXX)\n",
-    "src/CMakeLists.txt": "holdfast_room(base)\nholdfast_room(net USES base)\n"
-                          "holdfast_room(runtime USES net LINKS x)\n",
+    "src/CMakeLists.txt": ROOMS,
     "src/base/name.cpp": '#include "base/name.hpp"\n\n#include <sys/socket.h>\n',
     "src/base/name.hpp": "// A name.\n#pragma once\n",
     "src/runtime/run.cpp": '#include "base/name.hpp"\n#include "net/clock.hpp"\n',
     "src/net/clock.hpp": "#pragma once\n",
     "src/net/clock_test.cpp": "TEST_F(Locks, AreHeld) {}\n",
     "src/net/clock.cpp": "int f() { return clock_gettime(0, nullptr); }  // steady_clock::now\n",
-    "docs/rooms.svg": "".join(f"<title>{a}&#45;&gt;{b}</title>" for a, b in (
-        ("net", "base"), ("runtime", "net"), ("cli", "headers"), ("api", "headers"))),
+    "docs/rooms.svg": checksum(graph(ROOMS)),
     "include/holdfast/client.hpp": CLIENT,
     "include/holdfast/errc.hpp": ABOUT + "enum class errc {\n  busy = 1,  ///< Held.\n};\n",
     "include/holdfast/version.hpp": ABOUT + 'constexpr const char* version = "1.2.3";\n',

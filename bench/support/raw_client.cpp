@@ -34,18 +34,18 @@ raw_client::raw_client(std::unique_ptr<carrier> by, microseconds spin)
     : by_(std::move(by)), spin_(spin), id_(random_id()) {}
 
 void raw_client::pair(const dialects::recipe& recipe, const lock_key& key) {
-  dialects::claim claim{.key = &key,
-                        .owner = request_id(id_, ++requests_),
-                        .lease = std::chrono::seconds(30),
-                        .floor = 0,
-                        .granted = 0};
+  substrate::claim claim{.key = &key,
+                         .owner = request_id(id_, ++requests_),
+                         .lease = std::chrono::seconds(30),
+                         .floor = 0,
+                         .granted = 0};
   out_.clear();
   resp::writer acquiring(out_);
   recipe.write_acquire(claim, false, never_late, acquiring);
   by_->send(out_);
   next();
   const auto verdict = recipe.read_acquire(claim, answer_);
-  const auto* const grant = std::get_if<dialects::granted>(&verdict);
+  const auto* const grant = std::get_if<substrate::granted>(&verdict);
   if (grant == nullptr) throw std::runtime_error("raw acquire: " + resp::to_string(answer_));
   claim.granted = grant->major;
   out_.clear();
@@ -53,7 +53,7 @@ void raw_client::pair(const dialects::recipe& recipe, const lock_key& key) {
   recipe.write_release(claim, releasing);
   by_->send(out_);
   next();
-  if (!std::holds_alternative<dialects::released>(recipe.read_release(answer_))) {
+  if (!std::holds_alternative<substrate::released>(recipe.read_release(answer_))) {
     throw std::runtime_error("raw release: " + resp::to_string(answer_));
   }
 }

@@ -13,7 +13,7 @@ barrier client::barrier(std::string_view name, std::uint32_t parties) const {
     throw failure{errc::invalid_argument, "parties must be 1 to 1,000"};
   }
   auto wants =
-      std::make_shared<const dialects::demand>(dialects::demand{.mode = 'b', .limit = parties});
+      std::make_shared<const substrate::demand>(substrate::demand{.mode = 'b', .limit = parties});
   return holdfast::barrier{
       api::make_gate(core_, name, dialects::native_barrier(), std::move(wants))};
 }

@@ -26,7 +26,7 @@ std::optional<leader> leader_in(runtime::client_core& core,
   const auto owner = dialects::parse_owner(parts->owner);
   leader found;
   found.who.id = owner.shortened;
-  found.token = fencing_token{parts->major * dialects::minors_per_major};
+  found.token = fencing_token{parts->major * substrate::minors_per_major};
   found.since = dialects::granted_at(parts->major, server_time::max(), {});
   try {
     inspection::look_up(core, owner.client, found.who);

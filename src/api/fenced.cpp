@@ -42,7 +42,7 @@ fenced_reply client::fenced_eval(std::string_view script, const std::vector<std:
 void client::raise_floor(std::string_view lock_name, fencing_token last) const {
   core_->check_process();
   const auto key = core_->engine().key_of(lock_name);
-  const auto seen = last.value() / dialects::minors_per_major;
+  const auto seen = last.value() / substrate::minors_per_major;
   core_->engine().raise_floor(key.slot(), seen);
   core_->engine().sites().raise_floor(key.name(), seen);
 }

@@ -94,10 +94,10 @@ lock site_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_sp
 
 // A lock that several can hold.
 runtime::lock_spec shared_spec(runtime::client_core& core, std::string_view name,
-                               const mutex_options& options, dialects::demand wants) {
+                               const mutex_options& options, substrate::demand wants) {
   auto spec = spec_of(core, name, options);
   spec.recipe = &dialects::native_shared_lock();
-  spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
+  spec.wants = std::make_shared<const substrate::demand>(std::move(wants));
   return spec;
 }
 
@@ -119,13 +119,13 @@ const runtime::lock_spec& spec_of(const lock& of) {
 lock make_shared_in(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                     const mutex_options& options, const dialect& how,
                     std::shared_ptr<const dialects::foreign_recipe> foreign,
-                    dialects::demand wants) {
+                    substrate::demand wants) {
   if (!foreign) {
     check_native(how);
     return make_shared_lock(core, name, options, std::move(wants));
   }
   auto spec = spec_in_layout(*core, name, options, how, std::move(foreign));
-  spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
+  spec.wants = std::make_shared<const substrate::demand>(std::move(wants));
   return site_of(core, std::move(spec));
 }
 
@@ -161,18 +161,18 @@ lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_
 }
 
 lock make_semaphore(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                    const mutex_options& options, const dialect& how, dialects::demand wants) {
+                    const mutex_options& options, const dialect& how, substrate::demand wants) {
   const auto& of = lock_access::recipe(how);
   auto foreign = of && !of->is_semaphore() ? of->semaphore() : of;
   return make_shared_in(core, name, options, how, std::move(foreign), std::move(wants));
 }
 
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                      const mutex_options& options, dialects::demand wants) {
+                      const mutex_options& options, substrate::demand wants) {
   return site_of(core, shared_spec(*core, name, options, std::move(wants)));
 }
 
-const dialects::demand& demand_of(const lock& which) { return *spec_of(which).wants; }
+const substrate::demand& demand_of(const lock& which) { return *spec_of(which).wants; }
 
 const lock_key& key_of(const lock& which) { return spec_of(which).key; }
 
@@ -180,10 +180,10 @@ const dialects::foreign_recipe* foreign_of(const lock& which) {
   return spec_of(which).foreign.get();
 }
 
-lock make_alike(const lock& like, dialects::demand wants) {
+lock make_alike(const lock& like, substrate::demand wants) {
   auto spec = spec_of(like);
   spec.joins = false;
-  spec.wants = std::make_shared<const dialects::demand>(std::move(wants));
+  spec.wants = std::make_shared<const substrate::demand>(std::move(wants));
   return site_of(lock_access::core(like), std::move(spec));
 }
 
@@ -202,7 +202,7 @@ lock make_change(const lock& like, const lease& held, std::string_view from, cha
   const auto tenure = tenure_of(like, held, from, " in a mode that can be changed so");
   auto spec = spec_of(like);
   spec.joins = false;
-  const dialects::demand wants{.mode = to, .replaced = tenure->claim().owner};
+  const substrate::demand wants{.mode = to, .replaced = tenure->claim().owner};
   spec.wants = std::make_shared<const runtime::change>(runtime::change{wants, tenure});
   const auto& core = lock_access::core(like);
   return lock_access::make(core,
@@ -221,7 +221,7 @@ lock make_latch(const std::shared_ptr<runtime::client_core>& core, std::string_v
 }
 
 lock make_gate(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-               const dialects::recipe& how, std::shared_ptr<const dialects::demand> wants) {
+               const dialects::recipe& how, std::shared_ptr<const substrate::demand> wants) {
   auto spec = gate_spec(*core, name, how);
   spec.wants = std::move(wants);
   return site_of(core, std::move(spec));

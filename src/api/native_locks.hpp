@@ -33,14 +33,14 @@ lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_
 
 // Permits of a semaphore, also in a layout that has some. Throws also failure{unsupported}.
 lock make_semaphore(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                    const mutex_options& options, const dialect& how, dialects::demand wants);
+                    const mutex_options& options, const dialect& how, substrate::demand wants);
 
 // A lock that several can hold, wanted in this way: without `retain` and with tokens.
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-                      const mutex_options& options, dialects::demand wants);
+                      const mutex_options& options, substrate::demand wants);
 
 // How one of several that can hold it wants it, or a barrier's parties. Lives as long as the lock.
-const dialects::demand& demand_of(const lock& which);
+const substrate::demand& demand_of(const lock& which);
 
 // Its name, and in which hash slot it is kept. Lives as long as the lock.
 const lock_key& key_of(const lock& which);
@@ -49,7 +49,7 @@ const lock_key& key_of(const lock& which);
 const dialects::foreign_recipe* foreign_of(const lock& which);
 
 // The same lock as `like`, wanted in this way.
-lock make_alike(const lock& like, dialects::demand wants);
+lock make_alike(const lock& like, substrate::demand wants);
 
 // What `held` is made of. Throws failure{invalid_argument} when it is not a lease of the lock
 // `like` in one of the modes `in`; `which` ends the sentence that says so.
@@ -67,6 +67,6 @@ lock make_latch(const std::shared_ptr<runtime::client_core>& core, std::string_v
 
 // What is waited for and not held: a latch, a barrier. Its leases are over when they are given.
 lock make_gate(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
-               const dialects::recipe& how, std::shared_ptr<const dialects::demand> wants = {});
+               const dialects::recipe& how, std::shared_ptr<const substrate::demand> wants = {});
 
 }  // namespace holdfast::api

@@ -9,7 +9,7 @@ namespace {
 
 // The server's part of the token: what all who pass a barrier together are told.
 std::uint64_t generation_of(const lease& passed) {
-  return passed.token().value() / dialects::minors_per_major;
+  return passed.token().value() / substrate::minors_per_major;
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ resp::value ask_again(runtime::client_core& core, std::uint16_t slot,
   return answer(core, slot, copy, machine, limit);
 }
 
-dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked,
-                               const bound& within) {
+substrate::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked,
+                                const bound& within) {
   core.check_process();
   auto& engine = core.engine();
   const request_id request = engine.next_request();
@@ -82,7 +82,7 @@ dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_
     auto end = machine.on_verdict(std::move(verdict), now);
     if (!end) continue;
     if (const auto* failed = std::get_if<leasing::outcome>(&*end)) fail(*failed, limit);
-    return std::get<dialects::once_answer>(*std::move(end));
+    return std::get<substrate::once_answer>(*std::move(end));
   }
 }
 

@@ -29,8 +29,8 @@ resp::value ask_again(runtime::client_core& core, std::uint16_t slot,
 // The server executes at most one of the copies, and none after this has returned or thrown. Only
 // after a stop it may still execute one, until `within` would have ended. The failure says when a
 // copy may have been executed. Throws also what the server refuses.
-dialects::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked,
-                               const bound& within = {});
+substrate::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked,
+                                const bound& within = {});
 
 // For what is said once and has no id. The server executes it `response_timeout` after it was sent
 // at the latest, or refuses it as late (parts/only_in_time.lua), and then it is sent again; not
@@ -43,7 +43,7 @@ resp::value ask_in_time(runtime::client_core& core, std::uint16_t slot,
 // The value of what a reader returned; throws failure for a refusal.
 template <typename Verdict>
 auto accept(Verdict verdict) {
-  if (auto* why = std::get_if<dialects::refused>(&verdict)) throw failure{why->code, why->detail};
+  if (auto* why = std::get_if<substrate::refused>(&verdict)) throw failure{why->code, why->detail};
   return std::get<0>(std::move(verdict));
 }
 

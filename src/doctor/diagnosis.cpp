@@ -234,13 +234,13 @@ class examination {
   bool about_the_scripts() {
     const auto key = instruments();
     slot_ = key.slot();
-    dialects::claim claim{.key = &key, .owner = owner_, .lease = std::chrono::seconds{10}};
+    substrate::claim claim{.key = &key, .owner = owner_, .lease = std::chrono::seconds{10}};
     const auto& recipe = dialects::native_mutex(fencing::on);
     const auto* const only = &claim;
     const auto acquired = answer(
         [&](resp::writer& out) { recipe.write_acquire(claim, false, leasing::far_future, out); });
     const auto verdict = recipe.read_acquire(claim, acquired);
-    const auto* const grant = std::get_if<dialects::granted>(&verdict);
+    const auto* const grant = std::get_if<substrate::granted>(&verdict);
     if (grant == nullptr) return script_failed("acquire", acquired);
     claim.granted = grant->major;
     const auto not_after = leasing::not_after(core_.engine().clock(slot_).at(net::now()),

@@ -19,7 +19,7 @@ constexpr milliseconds longest_lease = 30s;
 template <typename Wanted, typename Verdict>
 Wanted expect(const Verdict& got) {
   if (const auto* const wanted = std::get_if<Wanted>(&got)) return *wanted;
-  if (const auto* const why = std::get_if<dialects::refused>(&got)) {
+  if (const auto* const why = std::get_if<substrate::refused>(&got)) {
     throw failure{why->code, why->detail};
   }
   throw failure{errc::server_error, "the server answered as if the trial's lock were another's"};
@@ -39,22 +39,22 @@ class vote_trial {
 
   void run() {
     const auto vote = asked([&](resp::writer& out) {
-      write_quorum_acquire(claim_, dialects::newcomer::joins, longest_lease, leasing::far_future,
-                           out);
+      dialects::write_quorum_acquire(claim_, substrate::newcomer::joins, longest_lease,
+                                     leasing::far_future, out);
     });
-    claim_.token = expect<dialects::granted>(read_vote(claim_, vote)).major;
+    claim_.token = expect<substrate::granted>(dialects::read_vote(claim_, vote)).major;
     const auto kept = asked([&](resp::writer& out) {
-      write_quorum_keep(claim_, true, longest_lease, leasing::far_future, out);
+      dialects::write_quorum_keep(claim_, true, longest_lease, leasing::far_future, out);
     });
-    expect<dialects::renewed>(dialects::read_quorum_keep(kept));
+    expect<substrate::renewed>(dialects::read_quorum_keep(kept));
     const auto released =
-        asked([&](resp::writer& out) { write_quorum_release(claim_, false, out); });
-    expect<dialects::released>(dialects::read_quorum_release(released));
+        asked([&](resp::writer& out) { dialects::write_quorum_release(claim_, false, out); });
+    expect<substrate::released>(dialects::read_quorum_release(released));
   }
 
   // A refusal was told before.
   void clean_up() {
-    (void)asked([&](resp::writer& out) { write_end_of_trial(claim_, out); });
+    (void)asked([&](resp::writer& out) { dialects::write_end_of_trial(claim_, out); });
   }
 
  private:
@@ -62,7 +62,7 @@ class vote_trial {
 
   runtime::client_core& core_;
   const lock_key key_;
-  dialects::quorum_claim claim_;
+  substrate::quorum_claim claim_;
 };
 
 }  // namespace

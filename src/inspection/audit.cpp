@@ -25,7 +25,7 @@ void record_break(runtime::client_core& core, std::string_view reason, lock_stat
   const auto by = who_am_i();
   const auto& space = core.engine().space();
   for (const auto& grant : broken.holders) {
-    const auto major = grant.token ? grant.token.value() / dialects::minors_per_major : 0;
+    const auto major = grant.token ? grant.token.value() / substrate::minors_per_major : 0;
     try {
       const auto kept = calls::ask(core, dialects::audit_slot(space), [&](resp::writer& out) {
         dialects::write_audit(space, {broken.name, grant.who.id, major, by, reason}, out);

@@ -80,7 +80,7 @@ lock_status foreign_status(runtime::client_core& core, std::string_view name, co
       calls::ask(core, key.slot(), [&](resp::writer& out) { layout->write_inspect(name, out); }));
   lock_status status;
   status.name = key.name();
-  if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
+  if (const auto* why = std::get_if<substrate::refused>(&verdict)) {
     if (why->code != errc::foreign_key) throw failure{why->code, why->detail};
     status.state = lock_state::foreign;
     status.detail = why->detail;

@@ -51,7 +51,7 @@ bool lock_names::read_index(survey& over, const list_options& options) {
       const auto query = [&](resp::writer& out) { dialects::write_held_query(place, cursor, out); };
       auto answer = calls::ask(core_, place.slot, query, until_stopped(options));
       auto said = dialects::read_held(std::move(answer), now.value_or(server_time{}));
-      if (const auto* const why = std::get_if<dialects::refused>(&said)) {
+      if (const auto* const why = std::get_if<substrate::refused>(&said)) {
         throw failure{why->code,
                       "the index of held locks, " + place.key + ", cannot be read: " + why->detail};
       }

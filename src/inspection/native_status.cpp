@@ -17,18 +17,18 @@ namespace {
 
 using wall_time = std::chrono::system_clock::time_point;
 
-[[noreturn]] void refuse(const dialects::refused& why) { throw failure{why.code, why.detail}; }
+[[noreturn]] void refuse(const substrate::refused& why) { throw failure{why.code, why.detail}; }
 
 lock_share show(const dialects::share& share) {
   if (share.mode == 's') return {.mode = {}, .permits = share.weight};
   return {.mode = std::string(dialects::name_of_mode(share.mode))};
 }
 
-lock_holding grant_of(dialects::token_major major, holder who, server_time now,
+lock_holding grant_of(substrate::token_major major, holder who, server_time now,
                       dialects::counted_grant last) {
   lock_holding grant{.who = std::move(who)};
   if (major == 0) return grant;
-  grant.token = fencing_token{major * dialects::minors_per_major};
+  grant.token = fencing_token{major * substrate::minors_per_major};
   grant.since = dialects::granted_at(major, now, last);
   return grant;
 }
@@ -85,17 +85,17 @@ void describe(dialects::lock_queue queue, known_clients& known, lock_status& sta
   }
   if (status.kind != lock_kind::unknown || queue.first.empty()) return;
   switch (queue.whose) {
-    case dialects::family::latch:
+    case substrate::family::latch:
       status.kind = lock_kind::latch;
       return;
-    case dialects::family::barrier:
+    case substrate::family::barrier:
       status.kind = lock_kind::barrier;
       return;
-    case dialects::family::several:
+    case substrate::family::several:
       status.kind = kind_of(queue.first.front().wants.mode);
       return;
-    case dialects::family::mutex:
-    case dialects::family::none:
+    case substrate::family::mutex:
+    case substrate::family::none:
       status.kind = lock_kind::mutex;
   }
 }
@@ -120,7 +120,7 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
              known, broken);
     return broken;
   }
-  const auto* why = std::get_if<dialects::refused>(&plain);
+  const auto* why = std::get_if<substrate::refused>(&plain);
   if (why == nullptr) return broken;
   // A key that is no mutex may be a lock that several hold.
   if (why->code != errc::foreign_key) refuse(*why);
@@ -128,7 +128,7 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
       key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         dialects::write_break_shared(key, not_after, out);
       }));
-  if (const auto* refusal = std::get_if<dialects::refused>(&shared)) refuse(*refusal);
+  if (const auto* refusal = std::get_if<substrate::refused>(&shared)) refuse(*refusal);
   if (const auto* was = std::get_if<dialects::shared_broken>(&shared)) {
     constexpr std::size_t most = 100;
     for (const auto& one : was->holders) {
@@ -147,7 +147,7 @@ lock_status status_of(runtime::client_core& core, const lock_key& key, known_cli
   const auto query = [&](resp::writer& out) { dialects::write_inspect(key, out); };
   const auto answer = calls::ask(core, key.slot(), query, within);
   const auto verdict = dialects::read_inspect(answer);
-  if (const auto* why = std::get_if<dialects::refused>(&verdict)) refuse(*why);
+  if (const auto* why = std::get_if<substrate::refused>(&verdict)) refuse(*why);
   lock_status status;
   status.name = key.name();
   if (const auto* foreign = std::get_if<dialects::lock_foreign>(&verdict)) {

@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 struct counted_vote {
   quorum_vote shown;
   std::string request{};
-  dialects::token_major major = 0;
+  substrate::token_major major = 0;
 };
 using votes = std::vector<counted_vote>;
 
@@ -35,10 +35,10 @@ std::string request_of(const std::string& client, const std::string& shortened) 
   return client + " " + shortened;
 }
 
-void show(const std::string& client, lock_holding grant, dialects::token_major major,
+void show(const std::string& client, lock_holding grant, substrate::token_major major,
           counted_vote& vote) {
   // Its major is a count, which says nothing of when it was given.
-  grant.token = fencing_token{major * dialects::minors_per_major};
+  grant.token = fencing_token{major * substrate::minors_per_major};
   vote.request = request_of(client, grant.who.id);
   vote.major = major;
   auto& lock = vote.shown.lock;
@@ -59,7 +59,7 @@ void show_foreign(std::string detail, counted_vote& vote) {
 void look_at(runtime::client_core& core, const lock_key& key, counted_vote& vote) {
   const auto seen = dialects::read_quorum_inspect(calls::ask(
       core, key.slot(), [&](resp::writer& out) { dialects::write_quorum_inspect(key, out); }));
-  if (const auto* why = std::get_if<dialects::refused>(&seen.what)) {
+  if (const auto* why = std::get_if<substrate::refused>(&seen.what)) {
     throw failure{why->code, why->detail};
   }
   vote.shown.stays_out = seen.stays_out;
@@ -72,13 +72,13 @@ void look_at(runtime::client_core& core, const lock_key& key, counted_vote& vote
   }
 }
 
-void take_from(runtime::client_core& core, const lock_key& key, dialects::token_major largest,
+void take_from(runtime::client_core& core, const lock_key& key, substrate::token_major largest,
                std::string_view reason, counted_vote& vote) {
   const auto said = dialects::read_quorum_break(
       key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         dialects::write_quorum_break(key, largest, not_after, out);
       }));
-  if (const auto* why = std::get_if<dialects::refused>(&said)) {
+  if (const auto* why = std::get_if<substrate::refused>(&said)) {
     if (why->code != errc::foreign_key && why->code != errc::layout_version) {
       throw failure{why->code, why->detail};
     }

@@ -31,14 +31,14 @@ bool is_permanent(errc code) noexcept {
   }
 }
 
-std::string busy_detail(const dialects::busy& held) {
+std::string busy_detail(const substrate::busy& held) {
   if (!held.remaining) return {};
   return "the holder's lease runs for another " + std::to_string(held.remaining->count()) + " ms";
 }
 
 }  // namespace
 
-acquire_machine::acquire_machine(dialects::claim& claim, patience how_long, const settings& with)
+acquire_machine::acquire_machine(substrate::claim& claim, patience how_long, const settings& with)
     : claim_(&claim),
       give_up_at_(how_long.waits ? how_long.give_up_at : monotonic_time::max()),
       retries_(with.seed),
@@ -48,7 +48,7 @@ acquire_machine::acquire_machine(dialects::claim& claim, patience how_long, cons
 
 step acquire_machine::start(monotonic_time now) { return ask_for_it(now); }
 
-step acquire_machine::on_acquired(const dialects::acquire_verdict& verdict, monotonic_time sent_at,
+step acquire_machine::on_acquired(const substrate::acquire_verdict& verdict, monotonic_time sent_at,
                                   monotonic_time now, std::uint64_t position) {
   answered_at_ = position;
   if (state_ == state::asking) return asked(verdict, sent_at, now);
@@ -94,24 +94,24 @@ step acquire_machine::on_stop(monotonic_time now) {
 
 // ---- what the server answered to an acquire whose outcome the caller still awaits
 
-step acquire_machine::asked(const dialects::acquire_verdict& verdict, monotonic_time sent_at,
+step acquire_machine::asked(const substrate::acquire_verdict& verdict, monotonic_time sent_at,
                             monotonic_time now) {
   settled(now);
-  if (const auto* grant = std::get_if<dialects::granted>(&verdict)) {
+  if (const auto* grant = std::get_if<substrate::granted>(&verdict)) {
     return on_granted(*grant, sent_at, now);
   }
-  if (const auto* server = std::get_if<dialects::late>(&verdict)) return on_late(*server, now);
+  if (const auto* server = std::get_if<substrate::late>(&verdict)) return on_late(*server, now);
   late_in_a_row_ = 0;
-  if (const auto* held = std::get_if<dialects::busy>(&verdict)) return on_busy(*held, now);
-  if (const auto* where = std::get_if<dialects::queued>(&verdict)) return on_queued(*where, now);
-  if (std::holds_alternative<dialects::unfinished>(verdict)) {
+  if (const auto* held = std::get_if<substrate::busy>(&verdict)) return on_busy(*held, now);
+  if (const auto* where = std::get_if<substrate::queued>(&verdict)) return on_queued(*where, now);
+  if (std::holds_alternative<substrate::unfinished>(verdict)) {
     maybe_ours_ = true;
     return is_over(now) ? tell_patience_is_over(now) : ask_for_it(now);
   }
-  return on_refused(std::get<dialects::refused>(verdict), now);
+  return on_refused(std::get<substrate::refused>(verdict), now);
 }
 
-step acquire_machine::on_granted(const dialects::granted& grant, monotonic_time sent_at,
+step acquire_machine::on_granted(const substrate::granted& grant, monotonic_time sent_at,
                                  monotonic_time now) {
   claim_->granted = grant.major;
   const monotonic_time deadline = deadline_of(grant, sent_at);
@@ -125,7 +125,7 @@ step acquire_machine::on_granted(const dialects::granted& grant, monotonic_time 
   return give_back(now);
 }
 
-step acquire_machine::on_busy(const dialects::busy& held, monotonic_time now) {
+step acquire_machine::on_busy(const substrate::busy& held, monotonic_time now) {
   maybe_ours_ = false;
   if (!waits_) return tell(errc::busy, busy_detail(held), now);
   remember(answer::busy, {});
@@ -141,7 +141,7 @@ step acquire_machine::on_busy(const dialects::busy& held, monotonic_time now) {
 }
 
 // The request needed longer to the server than its not-after allowed.
-step acquire_machine::on_late(const dialects::late& server, monotonic_time now) {
+step acquire_machine::on_late(const substrate::late& server, monotonic_time now) {
   step next;
   if (is_over(now)) {
     next = tell_patience_is_over(now);
@@ -154,7 +154,7 @@ step acquire_machine::on_late(const dialects::late& server, monotonic_time now) 
   return next;
 }
 
-step acquire_machine::on_refused(const dialects::refused& refusal, monotonic_time now) {
+step acquire_machine::on_refused(const substrate::refused& refusal, monotonic_time now) {
   if (!refusal.passing || !waits_) return tell(refusal.code, refusal.detail, now);
   remember(answer::refusal, refusal.detail);
   return wait(retries_.next(while_busy_), now);
@@ -163,8 +163,8 @@ step acquire_machine::on_refused(const dialects::refused& refusal, monotonic_tim
 // ---- what comes while withdrawing
 
 // An answer to an acquire that is not wanted any more.
-step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, monotonic_time now) {
-  if (const auto* grant = std::get_if<dialects::granted>(&verdict)) {
+step acquire_machine::on_unwanted(const substrate::acquire_verdict& verdict, monotonic_time now) {
+  if (const auto* grant = std::get_if<substrate::granted>(&verdict)) {
     claim_->granted = grant->major;
     to_give_back_ = way_back();
     maybe_ours_ = true;
@@ -172,22 +172,22 @@ step acquire_machine::on_unwanted(const dialects::acquire_verdict& verdict, mono
   // Only one request at a time: a release follows the answer to the withdraw.
   if (giving_back()) return {};
   settled(now);
-  if (std::holds_alternative<dialects::busy>(verdict)) maybe_ours_ = false;
-  if (std::holds_alternative<dialects::queued>(verdict) ||
-      std::holds_alternative<dialects::unfinished>(verdict)) {
+  if (std::holds_alternative<substrate::busy>(verdict)) maybe_ours_ = false;
+  if (std::holds_alternative<substrate::queued>(verdict) ||
+      std::holds_alternative<substrate::unfinished>(verdict)) {
     maybe_ours_ = true;  // a place in the queue
   }
   step next = give_back(now);
-  if (const auto* server = std::get_if<dialects::late>(&verdict)) next.learned = server->now;
+  if (const auto* server = std::get_if<substrate::late>(&verdict)) next.learned = server->now;
   return next;
 }
 
-step acquire_machine::on_given_back(const dialects::release_verdict& verdict, monotonic_time now) {
+step acquire_machine::on_given_back(const substrate::release_verdict& verdict, monotonic_time now) {
   if (!giving_back()) return {};
   const bool grant_crossed_it = std::exchange(under_way_, ask::nothing) != to_give_back_;
-  if (std::holds_alternative<dialects::unfinished>(verdict)) return give_back(now);
-  if (std::holds_alternative<dialects::not_undone>(verdict)) return on_not_undone(now);
-  const auto* refusal = std::get_if<dialects::refused>(&verdict);
+  if (std::holds_alternative<substrate::unfinished>(verdict)) return give_back(now);
+  if (std::holds_alternative<substrate::not_undone>(verdict)) return on_not_undone(now);
+  const auto* refusal = std::get_if<substrate::refused>(&verdict);
   if (refusal != nullptr && refusal->passing) return give_back_later(now);
   maybe_ours_ = grant_crossed_it && refusal == nullptr;
   if (refusal != nullptr && !told_) return tell(refusal->code, refusal->detail, now);
@@ -231,10 +231,10 @@ step acquire_machine::give_back_missing(no_answer how, const outcome& why, monot
 // ---- what to do next
 
 step acquire_machine::ask_for_it(monotonic_time now) {
-  if (deaf_ && claim_->way == dialects::wakeup_way::channel) {
+  if (deaf_ && claim_->way == substrate::wakeup_way::channel) {
     // One who polls has a place of his own in the queue: first the other is given up.
     if (maybe_ours_) return give_back(now);
-    claim_->way = dialects::wakeup_way::poll;
+    claim_->way = substrate::wakeup_way::poll;
   }
   state_ = state::asking;
   under_way_ = ask::acquire;
@@ -341,17 +341,17 @@ bool acquire_machine::giving_back() const noexcept {
   return under_way_ == ask::release || under_way_ == ask::withdraw;
 }
 
-monotonic_time acquire_machine::deadline_of(const dialects::granted& grant,
+monotonic_time acquire_machine::deadline_of(const substrate::granted& grant,
                                             monotonic_time granted_at) const noexcept {
   if (grant.for_good) return lease_deadline(granted_at, grant.ttl);
-  return lease_deadline(granted_at, grant.ttl, dialects::asked_time(*claim_));
+  return lease_deadline(granted_at, grant.ttl, substrate::asked_time(*claim_));
 }
 
 bool acquire_machine::is_over(monotonic_time now) const noexcept { return now >= give_up_at_; }
 
 // A lock that was granted at the last possible moment has ended by then, whatever we do.
 monotonic_time acquire_machine::ends_by_itself_at() const noexcept {
-  const milliseconds kept = dialects::kept_time(*claim_);
+  const milliseconds kept = substrate::kept_time(*claim_);
   return doubtful_until_ + kept + clock_allowance(kept);
 }
 

@@ -9,6 +9,8 @@
 
 #include "lease/back_off.hpp"
 #include "lease/step.hpp"
+#include "substrate/claim.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 
@@ -60,16 +62,16 @@ class acquire_machine {
   };
 
   // The claim is the caller's; the machine changes it only while none of its requests is under way.
-  acquire_machine(dialects::claim& claim, patience how_long, const settings& with);
+  acquire_machine(substrate::claim& claim, patience how_long, const settings& with);
 
   step start(monotonic_time now);
   // What the server has answered to an acquire, or to a release or withdraw.
   // `sent_at`: when the answered request was handed to the connection, not before the `now` of the
   // step that asked for it. `position`: of the answer, among all that the server has sent, which
   // may be heard in another order.
-  step on_acquired(const dialects::acquire_verdict& verdict, monotonic_time sent_at,
+  step on_acquired(const substrate::acquire_verdict& verdict, monotonic_time sent_at,
                    monotonic_time now, std::uint64_t position = 0);
-  step on_given_back(const dialects::release_verdict& verdict, monotonic_time now);
+  step on_given_back(const substrate::release_verdict& verdict, monotonic_time now);
   // The runtime gives this, or a verdict, for every request that a step asks to send. `why.code`
   // tells reasons that waiting can mend from those that it cannot.
   step on_missing(no_answer how, const outcome& why, monotonic_time now);
@@ -79,8 +81,8 @@ class acquire_machine {
   // The server said that it has handed the lock to this request: dialects::is_for and is_plausible
   // have looked at what was said. `granted_at`: when that was, on
   // our clock, and rather too early than too late (server_clock::earliest).
-  step on_handed_over(const dialects::granted& grant, monotonic_time granted_at, monotonic_time now,
-                      std::uint64_t position = 0);
+  step on_handed_over(const substrate::granted& grant, monotonic_time granted_at,
+                      monotonic_time now, std::uint64_t position = 0);
   // The server said that this request is the first in the queue now, and for how long the lock is
   // another's. Anybody can say that: it never puts off the next question.
   step on_first_in_line(nanoseconds owner_has, monotonic_time now, std::uint64_t position = 0);
@@ -91,7 +93,7 @@ class acquire_machine {
 
   // It stands in the queue, and waits for the message that the lock was handed to it.
   bool hears_messages() const noexcept {
-    return claim_->ticket != 0 && claim_->way == dialects::wakeup_way::channel && !deaf_ && !told_;
+    return claim_->ticket != 0 && claim_->way == substrate::wakeup_way::channel && !deaf_ && !told_;
   }
 
   // It waits without a place in a queue.
@@ -105,7 +107,7 @@ class acquire_machine {
   bool is_unclear() const noexcept { return unclear_; }
 
   // Names the grant once there is one.
-  const dialects::claim& claim() const noexcept { return *claim_; }
+  const substrate::claim& claim() const noexcept { return *claim_; }
 
  private:
   enum class state : std::uint8_t { asking, waiting, doubting, withdrawing, done };
@@ -115,20 +117,20 @@ class acquire_machine {
   struct message {
     std::uint64_t position = 0;
     monotonic_time heard_at{};
-    dialects::granted grant{};  // major 0: no grant, but the first place; another has it for `ttl`
+    substrate::granted grant{};  // major 0: no grant, but the first place; another has it for `ttl`
     monotonic_time granted_at{};
   };
 
-  step asked(const dialects::acquire_verdict& verdict, monotonic_time sent_at, monotonic_time now);
-  step on_granted(const dialects::granted& grant, monotonic_time sent_at, monotonic_time now);
+  step asked(const substrate::acquire_verdict& verdict, monotonic_time sent_at, monotonic_time now);
+  step on_granted(const substrate::granted& grant, monotonic_time sent_at, monotonic_time now);
   step hear(const message& said, monotonic_time now);
   step judge(const message& said, monotonic_time now);
-  step on_busy(const dialects::busy& held, monotonic_time now);
-  step on_queued(const dialects::queued& where, monotonic_time now);
-  step on_late(const dialects::late& server, monotonic_time now);
-  step hold(const dialects::granted& grant, monotonic_time granted_at, monotonic_time deadline);
-  step on_refused(const dialects::refused& refusal, monotonic_time now);
-  step on_unwanted(const dialects::acquire_verdict& verdict, monotonic_time now);
+  step on_busy(const substrate::busy& held, monotonic_time now);
+  step on_queued(const substrate::queued& where, monotonic_time now);
+  step on_late(const substrate::late& server, monotonic_time now);
+  step hold(const substrate::granted& grant, monotonic_time granted_at, monotonic_time deadline);
+  step on_refused(const substrate::refused& refusal, monotonic_time now);
+  step on_unwanted(const substrate::acquire_verdict& verdict, monotonic_time now);
   step on_not_undone(monotonic_time now);
   step acquire_missing(no_answer how, const outcome& why, monotonic_time now);
   step give_back_missing(no_answer how, const outcome& why, monotonic_time now);
@@ -146,12 +148,12 @@ class acquire_machine {
   void settled(monotonic_time now) noexcept;
   ask way_back() const noexcept;
   bool giving_back() const noexcept;
-  monotonic_time deadline_of(const dialects::granted& grant,
+  monotonic_time deadline_of(const substrate::granted& grant,
                              monotonic_time granted_at) const noexcept;
   bool is_over(monotonic_time now) const noexcept;
   monotonic_time ends_by_itself_at() const noexcept;
 
-  dialects::claim* claim_;
+  substrate::claim* claim_;
   monotonic_time give_up_at_;
   back_off retries_;
   pauses while_busy_;

@@ -40,7 +40,7 @@ TEST(AcquireMachine, CountsTheLeaseFromTheSendingOfTheAnsweredRequest) {
   ASSERT_TRUE(held.done);
   EXPECT_FALSE(held.done->code);
   EXPECT_EQ(held.done->deadline, lease_deadline(sent_at, lease));
-  EXPECT_EQ(held.done->grant, (dialects::granted{usual_major, lease}));
+  EXPECT_EQ(held.done->grant, (substrate::granted{usual_major, lease}));
   EXPECT_EQ(machine.claim().granted, usual_major);
   EXPECT_TRUE(held.finished);
 }
@@ -454,8 +454,8 @@ TEST(AcquireMachine, AGrantAfterTheStopIsReleasedByItsToken) {
 
 // Releasing would end what is held, which its owner still counts on.
 TEST(AcquireMachine, AGrantedChangeThatIsNotWantedAnyMoreIsWithdrawn) {
-  static const dialects::demand upgrade{.mode = 'x', .replaced = test_claim().owner};
-  dialects::claim& changes = new_claim(test_claim(lease));
+  static const substrate::demand upgrade{.mode = 'x', .replaced = test_claim().owner};
+  substrate::claim& changes = new_claim(test_claim(lease));
   changes.wants = &upgrade;
   acquire_machine machine{changes, for_ever, {.response_timeout = response_timeout}};
   machine.start(start);
@@ -464,7 +464,7 @@ TEST(AcquireMachine, AGrantedChangeThatIsNotWantedAnyMoreIsWithdrawn) {
 }
 
 acquire_machine changing(patience how_long) {
-  static const dialects::demand down{.mode = 'r', .replaced = test_claim().owner};
+  static const substrate::demand down{.mode = 'r', .replaced = test_claim().owner};
   auto change = test_claim(lease);
   change.wants = &down;
   return {new_claim(change), how_long, {.response_timeout = response_timeout, .seed = 1}};

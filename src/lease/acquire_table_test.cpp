@@ -9,6 +9,7 @@
 
 #include "lease/acquire_machine.hpp"
 #include "lease/answers.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -100,7 +101,7 @@ class attempt {
     return machine_.on_acquired(answer(event), sent_at_, now);
   }
 
-  static dialects::acquire_verdict answer(std::string_view event) {
+  static substrate::acquire_verdict answer(std::string_view event) {
     if (event == "granted") return say("granted", 10'000);
     if (event == "granted too late") return say("granted", 1);
     if (event == "passing") return say("passing", errc::out_of_memory);

@@ -5,6 +5,8 @@
 #include "lease/acquire_machine.hpp"
 #include "lease/deadline.hpp"
 #include "lease/waiting_times.hpp"
+#include "substrate/claim.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -14,7 +16,7 @@ constexpr milliseconds ask_jitter{10};
 }  // namespace
 
 // It has a place in the queue, which must be given up should it leave.
-step acquire_machine::on_queued(const dialects::queued& where, monotonic_time now) {
+step acquire_machine::on_queued(const substrate::queued& where, monotonic_time now) {
   const bool has_stood_here = maybe_ours_ || claim_->ticket != 0;
   proof_is_known_ = proof_is_known_ || (where.is_new && has_stood_here);
   maybe_ours_ = true;
@@ -30,7 +32,7 @@ step acquire_machine::on_queued(const dialects::queued& where, monotonic_time no
     next = judge(*heard, now);
   } else if (woken_) {
     next = ask_for_it(now);
-  } else if (claim_->way == dialects::wakeup_way::poll) {
+  } else if (claim_->way == substrate::wakeup_way::poll) {
     next = wait(std::min<nanoseconds>(retries_.next(while_busy_), until_turn(where)), now);
   } else {
     next = wait(until_turn(where) + retries_.up_to(ask_jitter), now);
@@ -39,7 +41,7 @@ step acquire_machine::on_queued(const dialects::queued& where, monotonic_time no
   return next;
 }
 
-step acquire_machine::on_handed_over(const dialects::granted& grant, monotonic_time granted_at,
+step acquire_machine::on_handed_over(const substrate::granted& grant, monotonic_time granted_at,
                                      monotonic_time now, std::uint64_t position) {
   return hear({position, now, grant, granted_at}, now);
 }
@@ -80,7 +82,7 @@ step acquire_machine::judge(const message& said, monotonic_time now) {
   return next;
 }
 
-step acquire_machine::hold(const dialects::granted& grant, monotonic_time granted_at,
+step acquire_machine::hold(const substrate::granted& grant, monotonic_time granted_at,
                            monotonic_time deadline) {
   state_ = state::done;
   told_ = true;

@@ -5,6 +5,8 @@
 #include "lease/answers.hpp"
 #include "lease/deadline.hpp"
 #include "lease/waiting_times.hpp"
+#include "substrate/claim.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -12,17 +14,17 @@ namespace {
 using std::chrono::seconds;
 
 constexpr milliseconds claim_length{1000};
-constexpr dialects::token_major old_major = 41, new_major = 59;
+constexpr substrate::token_major old_major = 41, new_major = 59;
 
 class AcquireWaiting : public ::testing::Test {
  protected:
-  AcquireWaiting() : AcquireWaiting(dialects::wakeup_way::channel) {}
-  explicit AcquireWaiting(dialects::wakeup_way way)
+  AcquireWaiting() : AcquireWaiting(substrate::wakeup_way::channel) {}
+  explicit AcquireWaiting(substrate::wakeup_way way)
       : machine_(new_claim(claim(way)), patience_, {}) {
     sent(machine_.start(now()));
   }
 
-  static dialects::claim claim(dialects::wakeup_way way) {
+  static substrate::claim claim(substrate::wakeup_way way) {
     auto wanted = test_claim(seconds(30));
     wanted.floor = old_major;
     wanted.waits = true;
@@ -35,7 +37,7 @@ class AcquireWaiting : public ::testing::Test {
     if (next.send != ask::nothing) sent_at_ = local_;
     return next;
   }
-  step answer(const dialects::acquire_verdict& verdict, std::uint64_t position = 0) {
+  step answer(const substrate::acquire_verdict& verdict, std::uint64_t position = 0) {
     pass(milliseconds(1));
     return sent(machine_.on_acquired(verdict, sent_at_, now(), position));
   }
@@ -47,7 +49,7 @@ class AcquireWaiting : public ::testing::Test {
     return answer(say_queued(place, remaining), position);
   }
   // The server handed the lock over `age` ago, as far as our clock can tell.
-  step told(dialects::token_major major, nanoseconds age, std::uint64_t position = 0) {
+  step told(substrate::token_major major, nanoseconds age, std::uint64_t position = 0) {
     return sent(machine_.on_handed_over({major, claim_length}, local_ - age, now(), position));
   }
   step told_first(std::uint64_t position = 0) {
@@ -137,7 +139,7 @@ TEST_F(AcquireWaiting, BelievesAFreshMessage) {
   const auto next = told(new_major, milliseconds(2));
   ASSERT_TRUE(next.done);
   EXPECT_FALSE(next.done->code);
-  EXPECT_EQ(next.done->grant, (dialects::granted{new_major, claim_length}));
+  EXPECT_EQ(next.done->grant, (substrate::granted{new_major, claim_length}));
   EXPECT_EQ(next.done->granted_at, local_ - milliseconds(2));
   EXPECT_EQ(next.done->deadline, lease_deadline(local_ - milliseconds(2), claim_length));
   EXPECT_TRUE(next.finished);
@@ -229,12 +231,12 @@ TEST_F(AcquireWaiting, AsksAtOnceWhenTheServerDidNotFinish) {
 TEST_F(AcquireWaiting, GivesUpItsPlaceBeforeItPollsWhenThereIsNoChannel) {
   queued(0, seconds(30));
   EXPECT_EQ(sent(machine_.on_deaf(now())).send, ask::withdraw);
-  EXPECT_EQ(machine_.claim().way, dialects::wakeup_way::channel) << "the place is found by it";
+  EXPECT_EQ(machine_.claim().way, substrate::wakeup_way::channel) << "the place is found by it";
   auto next = answer_back("not mine");
   EXPECT_FALSE(next.done);
   local_ = next.wake_at.value();
   EXPECT_EQ(sent(machine_.on_timer(now())).send, ask::acquire);
-  EXPECT_EQ(machine_.claim().way, dialects::wakeup_way::poll);
+  EXPECT_EQ(machine_.claim().way, substrate::wakeup_way::poll);
   EXPECT_EQ(machine_.claim().ticket, usual_ticket);
   next = queued(0, seconds(30));
   EXPECT_LE(next.wake_at.value() - local_, milliseconds(64));
@@ -250,7 +252,7 @@ TEST_F(AcquireWaiting, GivesUpItsPlaceAlsoWhenItLearnsWhileAskingThatThereIsNoCh
 TEST_F(AcquireWaiting, PollsAtOnceWhenItHasNoPlaceYet) {
   EXPECT_EQ(machine_.on_deaf(now()), step{});
   EXPECT_EQ(answer(say("late", 0)).send, ask::acquire);
-  EXPECT_EQ(machine_.claim().way, dialects::wakeup_way::poll);
+  EXPECT_EQ(machine_.claim().way, substrate::wakeup_way::poll);
 }
 
 TEST_F(AcquireWaiting, GivesAGrantBackWhoseTokenIsNotAboveTheFloor) {
@@ -327,7 +329,7 @@ TEST_F(AcquireWaiting, BelievesNoKeptMessageWhoseClaimIsOver) {
 // A lock of the kind that nobody else can get before it was given back.
 TEST_F(AcquireWaiting, BelievesTheWholeTimeOfAGrantForGood) {
   queued(0, seconds(30));
-  dialects::granted grant{new_major, milliseconds(3'600'000)};
+  substrate::granted grant{new_major, milliseconds(3'600'000)};
   grant.for_good = true;
   const auto next = machine_.on_handed_over(grant, local_, now());
   ASSERT_TRUE(next.done);

@@ -15,6 +15,8 @@
 #include "lease/deadline.hpp"
 #include "lease/server_clock.hpp"
 #include "lease/step_text.hpp"
+#include "substrate/claim.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -166,10 +168,10 @@ class world {
     at(now_ + there, [this, executed, sent_at, back] {
       at(now_ + back, [this, verdict = executed(), sent_at] {
         under_way_ = false;
-        const auto* const got = std::get_if<dialects::acquire_verdict>(&verdict);
+        const auto* const got = std::get_if<substrate::acquire_verdict>(&verdict);
         obey(got != nullptr
                  ? machine_.on_acquired(*got, sent_at, now_)
-                 : machine_.on_given_back(std::get<dialects::release_verdict>(verdict), now_));
+                 : machine_.on_given_back(std::get<substrate::release_verdict>(verdict), now_));
       });
     });
   }
@@ -188,14 +190,14 @@ class world {
     return holder_;
   }
 
-  using heard = std::variant<dialects::acquire_verdict, dialects::release_verdict>;
+  using heard = std::variant<substrate::acquire_verdict, substrate::release_verdict>;
 
   // Somebody else comes and goes.
   void let_others_in() {
     if (holder() == owner::nobody && chance(50)) hold(owner::other, milliseconds(upto(300)));
   }
 
-  dialects::release_verdict given_back(ask what, dialects::token_major names) {
+  substrate::release_verdict given_back(ask what, substrate::token_major names) {
     if (chance(10)) return say_back("passing", errc::loading);
     let_others_in();
     if (holder() != owner::us || (what == ask::release && names != token_)) {
@@ -206,7 +208,7 @@ class world {
     return say_back("released");
   }
 
-  dialects::acquire_verdict acquired(server_time not_after) {
+  substrate::acquire_verdict acquired(server_time not_after) {
     if (chance(10)) return say("passing", errc::loading);
     let_others_in();
     if (server_now() > not_after) {
@@ -272,8 +274,8 @@ class world {
 
   owner holder_ = owner::nobody;
   monotonic_time expires_at_{};
-  dialects::token_major token_ = 0;  // stays 0 without fencing
-  int copies_ = 0;                   // requests that were given up and may still be executed
+  substrate::token_major token_ = 0;  // stays 0 without fencing
+  int copies_ = 0;                    // requests that were given up and may still be executed
 
   bool under_way_ = false;
   std::optional<monotonic_time> timer_;

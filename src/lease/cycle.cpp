@@ -11,9 +11,9 @@
 namespace holdfast::leasing {
 namespace {
 
-using dialects::held_lock;
-using dialects::known_wait;
-using dialects::link_of_cycle;
+using substrate::held_lock;
+using substrate::known_wait;
+using substrate::link_of_cycle;
 
 // Who has what, and the way on which the search came to each wait.
 class search {
@@ -74,7 +74,7 @@ std::string name_of(std::string_view key) {
 
 }  // namespace
 
-bool must_wait_for(const dialects::lock_in_mode& wanted, const held_lock& held) noexcept {
+bool must_wait_for(const substrate::lock_in_mode& wanted, const held_lock& held) noexcept {
   if (wanted.key != held.key || wanted.mode == 'n' || held.mode == 'n') return false;
   return wanted.mode == 'x' || held.mode == 'x';
 }

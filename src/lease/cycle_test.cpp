@@ -5,7 +5,7 @@
 namespace holdfast::leasing {
 namespace {
 
-using dialects::known_wait;
+using substrate::known_wait;
 
 std::string key(const std::string& name) { return "hf:{" + name + "}"; }
 

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "lease/deadline.hpp"
+#include "substrate/claim.hpp"
 
 namespace holdfast::leasing {
 
@@ -29,11 +30,11 @@ hold_step hold_machine::on_timer(monotonic_time now) {
   return wait();
 }
 
-hold_step hold_machine::on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at,
+hold_step hold_machine::on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at,
                                    monotonic_time now) {
   if (over_) return {};
-  if (now >= deadline_ || std::holds_alternative<dialects::not_mine>(verdict)) return lose();
-  if (const auto* more = std::get_if<dialects::renewed>(&verdict)) {
+  if (now >= deadline_ || std::holds_alternative<substrate::not_mine>(verdict)) return lose();
+  if (const auto* more = std::get_if<substrate::renewed>(&verdict)) {
     if (grows()) prolong(more->ttl, extending_, sent_at);
     renewing_ = was_late_ = claiming_ = false;
     if (sent_at < doubted_at_) return renew();  // the server before has answered
@@ -42,7 +43,7 @@ hold_step hold_machine::on_renewed(const dialects::renew_verdict& verdict, monot
     return wait();
   }
   if (!renewing_) return {};
-  if (std::holds_alternative<dialects::late>(verdict) && !was_late_) {
+  if (std::holds_alternative<substrate::late>(verdict) && !was_late_) {
     was_late_ = true;
     return renew();
   }
@@ -93,7 +94,7 @@ monotonic_time hold_machine::due_after(monotonic_time sent_at) const noexcept {
 
 hold_step hold_machine::retry_soon(monotonic_time now) {
   renewing_ = false;
-  const nanoseconds pause = claiming_ ? nanoseconds(dialects::longest_claim) : nanoseconds(lease_);
+  const nanoseconds pause = claiming_ ? nanoseconds(substrate::longest_claim) : nanoseconds(lease_);
   renew_at_ = now + std::min<nanoseconds>(pause / 12, seconds(1));
   return wait();
 }

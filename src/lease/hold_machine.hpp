@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/time.hpp"
-#include "dialects/recipe.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 
@@ -51,7 +51,7 @@ class hold_machine {
 
   hold_step start();
   hold_step on_timer(monotonic_time now);
-  hold_step on_renewed(const dialects::renew_verdict&, monotonic_time sent_at, monotonic_time now);
+  hold_step on_renewed(const substrate::renew_verdict&, monotonic_time sent_at, monotonic_time now);
   hold_step on_missing(monotonic_time now);
   // The server may be another than the one that granted it, and never have heard of it.
   hold_step on_doubt(monotonic_time now);

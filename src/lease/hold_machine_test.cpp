@@ -10,6 +10,7 @@
 #include "lease/answers.hpp"
 #include "lease/deadline.hpp"
 #include "lease/step_text.hpp"
+#include "substrate/claim.hpp"
 
 namespace holdfast::leasing {
 
@@ -17,11 +18,11 @@ void PrintTo(const hold_step& what, std::ostream* out) { *out << to_string(what)
 
 namespace {
 
-using dialects::late;
-using dialects::not_mine;
-using dialects::refused;
-using dialects::renewed;
 using std::chrono::seconds;
+using substrate::late;
+using substrate::not_mine;
+using substrate::refused;
+using substrate::renewed;
 
 constexpr milliseconds lease{12'000};
 constexpr monotonic_time deadline = lease_deadline(local_start, lease);
@@ -225,11 +226,11 @@ TEST(HoldMachine, RetriesAShortLeaseAfterATwelfthOfIt) {
 }
 
 TEST(HoldMachine, RetriesAClaimAfterATwelfthOfIt) {
-  hold_machine machine(lease, true, dialects::longest_claim, local_start,
-                       lease_deadline(local_start, dialects::longest_claim));
+  hold_machine machine(lease, true, substrate::longest_claim, local_start,
+                       lease_deadline(local_start, substrate::longest_claim));
   const monotonic_time due = *machine.start().wake_at;
   ASSERT_TRUE(machine.on_timer(due).renew);
-  EXPECT_EQ(machine.on_missing(due), wake(due + nanoseconds(dialects::longest_claim) / 12));
+  EXPECT_EQ(machine.on_missing(due), wake(due + nanoseconds(substrate::longest_claim) / 12));
 }
 
 TEST(HoldMachine, RetriesALongLeaseAfterASecond) {
@@ -424,7 +425,7 @@ TEST(HoldMachine, MakesAClaimTheWholeLeaseAtAThirdOfIt) {
   const auto due = local_start + nanoseconds(claim) / 3;
   EXPECT_EQ(machine.start(), wake(due));
   EXPECT_TRUE(machine.on_timer(due).renew);
-  machine.on_renewed(dialects::renewed{lease}, due, due + milliseconds(1));
+  machine.on_renewed(substrate::renewed{lease}, due, due + milliseconds(1));
   EXPECT_EQ(machine.deadline(), lease_deadline(due, lease));
 }
 
@@ -436,7 +437,7 @@ TEST(HoldMachine, ConfirmsAClaimAsLongAsTheLease) {
   EXPECT_EQ(renewed.start(), wake(local_start + nanoseconds(claim) / 3));
   hold_machine fixed(claim, false, claim, local_start, until, {}, true);
   EXPECT_TRUE(fixed.start().renew);
-  EXPECT_TRUE(fixed.on_renewed(dialects::not_mine{}, local_start, local_start).lost);
+  EXPECT_TRUE(fixed.on_renewed(substrate::not_mine{}, local_start, local_start).lost);
 }
 
 TEST(HoldMachine, ConfirmsAClaimOfAFixedLeaseAtOnceAndNeverAgain) {
@@ -444,7 +445,7 @@ TEST(HoldMachine, ConfirmsAClaimOfAFixedLeaseAtOnceAndNeverAgain) {
   hold_machine machine(lease, false, claim, local_start, lease_deadline(local_start, claim));
   EXPECT_TRUE(machine.start().renew);
   const auto next =
-      machine.on_renewed(dialects::renewed{lease}, local_start, local_start + milliseconds(1));
+      machine.on_renewed(substrate::renewed{lease}, local_start, local_start + milliseconds(1));
   EXPECT_EQ(next, wake(lease_deadline(local_start, lease)));
   EXPECT_FALSE(machine.on_timer(local_start + nanoseconds(lease) / 2).renew);
 }

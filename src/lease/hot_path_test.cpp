@@ -11,6 +11,7 @@
 #include "lease/answers.hpp"
 #include "lease/hold_machine.hpp"
 #include "lease/release_machine.hpp"
+#include "substrate/claim.hpp"
 
 namespace {
 std::atomic<long> allocations{0};
@@ -29,7 +30,7 @@ namespace holdfast::leasing {
 namespace {
 
 TEST(HotPath, LockAndUnlockAllocateNothing) {
-  dialects::claim claim = test_claim();
+  substrate::claim claim = test_claim();
   const auto granted = say("granted", 10'000);
   const auto released = say_back("released");
   const auto now = local_start;

@@ -9,7 +9,7 @@ void local_turns::ask() noexcept {
   revoked_ = false;
 }
 
-void local_turns::on_granted(dialects::token_major major, bool was_queued,
+void local_turns::on_granted(substrate::token_major major, bool was_queued,
                              monotonic_time now) noexcept {
   state_ = state::held;
   major_ = major;
@@ -100,7 +100,7 @@ local_turns::step local_turns::on_timer() noexcept {
   return was_used ? retain() : give_back();
 }
 
-void local_turns::raise_floor(dialects::token_major seen) noexcept {
+void local_turns::raise_floor(substrate::token_major seen) noexcept {
   floor_ = std::max(floor_, seen);
 }
 

@@ -7,14 +7,14 @@
 #include <string>
 
 #include "base/time.hpp"
-#include "dialects/recipe.hpp"
+#include "substrate/claim.hpp"
 
 namespace holdfast::leasing {
 
 // For so long, and so often, a client hands a lock from one of its own to the next, or lets them
 // share it, before other clients get their turn. Each has a minor of its own.
 inline constexpr milliseconds local_turn{5};
-inline constexpr std::uint32_t last_minor = dialects::minors_per_major - 1;
+inline constexpr std::uint32_t last_minor = substrate::minors_per_major - 1;
 
 // How long a thread that is running may take the lock again while the first waiter wakes up.
 inline constexpr microseconds local_slice{10};
@@ -22,7 +22,7 @@ inline constexpr microseconds local_slice{10};
 // Whoever gets what is left of a lease shall have it for longer than that, also while its grant is
 // provisional.
 constexpr nanoseconds enough_of(milliseconds lease) noexcept {
-  return nanoseconds{std::min(lease, dialects::longest_claim)} / 4;
+  return nanoseconds{std::min(lease, substrate::longest_claim)} / 4;
 }
 
 // One request stands at the server for all callers of a client. The caller that asked is the first
@@ -107,7 +107,7 @@ class local_turns {
   }
   // A caller asks the server; what was idle goes back first.
   void ask() noexcept;
-  void on_granted(dialects::token_major major, bool was_queued, monotonic_time now) noexcept;
+  void on_granted(substrate::token_major major, bool was_queued, monotonic_time now) noexcept;
   // The one that asked has not got the lock, or others cannot share what it has got. Comes again
   // when the waiter that should ask then cannot.
   step on_failed() noexcept { return {.asks = ask_next()}; }
@@ -130,7 +130,7 @@ class local_turns {
   step on_revoked() noexcept;
   step on_timer() noexcept;
   // A resource refuses the tokens of grants up to this major.
-  void raise_floor(dialects::token_major seen) noexcept;
+  void raise_floor(substrate::token_major seen) noexcept;
   // The client has ended.
   void close() noexcept { state_ = state::free; }
 
@@ -174,8 +174,8 @@ class local_turns {
   std::list<waiter*> line_;
   monotonic_time slice_ends_{};
   monotonic_time turn_ends_{};
-  dialects::token_major floor_ = 0;  // 0: none
-  dialects::token_major major_ = 0;
+  substrate::token_major floor_ = 0;  // 0: none
+  substrate::token_major major_ = 0;
   std::uint32_t minor_ = 0;
   state state_ = state::free;
   timer timer_ = timer::off;

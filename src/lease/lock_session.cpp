@@ -7,7 +7,7 @@
 
 namespace holdfast::leasing {
 
-lock_session::lock_session(dialects::claim& claim, patience how_long, const terms& with,
+lock_session::lock_session(substrate::claim& claim, patience how_long, const terms& with,
                            const pauses& pause, std::uint64_t seed)
     : claim_(&claim),
       part_(std::in_place_type<acquire_machine>, claim, how_long,
@@ -33,14 +33,14 @@ effects lock_session::begin(monotonic_time now) {
   return all;
 }
 
-effects lock_session::on_acquired(const dialects::acquire_verdict& verdict, monotonic_time sent_at,
+effects lock_session::on_acquired(const substrate::acquire_verdict& verdict, monotonic_time sent_at,
                                   monotonic_time now, std::uint64_t position) {
   if (!is_acquiring()) return {};
   note_in_claim();
   return follow(asks().on_acquired(verdict, sent_at, now, position), now);
 }
 
-effects lock_session::on_given_back(const dialects::release_verdict& verdict, monotonic_time now) {
+effects lock_session::on_given_back(const substrate::release_verdict& verdict, monotonic_time now) {
   if (is_acquiring()) {
     note_in_claim();
     return follow(asks().on_given_back(verdict, now), now);
@@ -65,7 +65,7 @@ effects lock_session::on_deaf(monotonic_time now) {
   return is_acquiring() ? follow(asks().on_deaf(now), now) : effects{};
 }
 
-effects lock_session::on_handed_over(const dialects::granted& grant, monotonic_time granted_at,
+effects lock_session::on_handed_over(const substrate::granted& grant, monotonic_time granted_at,
                                      monotonic_time now, std::uint64_t position) {
   if (!is_acquiring()) return {};
   return follow(asks().on_handed_over(grant, granted_at, now, position), now);
@@ -211,13 +211,13 @@ void lock_session::merge(effects& all, const hold_step& next) {
   if (state_ == state::held) state_ = state::lost;
 }
 
-effects lock_session::on_renewed(dialects::renew_verdict verdict, monotonic_time sent_at,
+effects lock_session::on_renewed(substrate::renew_verdict verdict, monotonic_time sent_at,
                                  bool is_changed, monotonic_time now) {
-  if (is_changed && std::holds_alternative<dialects::not_mine>(verdict)) {
+  if (is_changed && std::holds_alternative<substrate::not_mine>(verdict)) {
     return on_renewal_missing(now);
   }
   if (!is_holding()) return {};
-  auto* const more = std::get_if<dialects::renewed>(&verdict);
+  auto* const more = std::get_if<substrate::renewed>(&verdict);
   // The server keeps it longer than is counted on.
   if (more != nullptr) more->ttl -= claim_->delay;
   auto all = follow(holds().on_renewed(verdict, sent_at, now));
@@ -240,13 +240,13 @@ void lock_session::on_extending(milliseconds duration) noexcept {
   if (is_holding()) holds().on_extending(duration);
 }
 
-lock_session::extension lock_session::on_extended(dialects::renew_verdict verdict,
+lock_session::extension lock_session::on_extended(substrate::renew_verdict verdict,
                                                   milliseconds asked, monotonic_time sent_at,
                                                   bool is_changed, monotonic_time now) {
-  if (const auto* const no = std::get_if<dialects::refused>(&verdict)) {
+  if (const auto* const no = std::get_if<substrate::refused>(&verdict)) {
     return {{}, {no->code, no->detail}};
   }
-  const auto* const got = std::get_if<dialects::renewed>(&verdict);
+  const auto* const got = std::get_if<substrate::renewed>(&verdict);
   if (got == nullptr && is_changed) {
     return {{}, {errc::busy, "the lease is being changed into another"}};
   }
@@ -286,7 +286,7 @@ effects lock_session::on_change(change_news what, char other, monotonic_time now
       doubts_.may_stay();
       return is_holding() && holds().held(now) ? follow(holds().on_doubt(now)) : effects{};
     case change_news::cannot_stay:
-      return is_holding() ? follow(holds().on_renewed(dialects::not_mine{}, now, now)) : effects{};
+      return is_holding() ? follow(holds().on_renewed(substrate::not_mine{}, now, now)) : effects{};
   }
   return {};
 }

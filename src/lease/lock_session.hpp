@@ -9,12 +9,13 @@
 #include <variant>
 
 #include "base/time.hpp"
-#include "dialects/recipe.hpp"
 #include "lease/acquire_machine.hpp"
 #include "lease/hold_machine.hpp"
 #include "lease/mode_doubts.hpp"
 #include "lease/release_machine.hpp"
 #include "lease/step.hpp"
+#include "substrate/claim.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 
@@ -101,22 +102,22 @@ class lock_session {
 
   // The claim is the caller's; the session changes it only while none of its requests, and no
   // renewal, is under way. `pause`: for an acquire that waits in no queue. `seed`: of the jitter.
-  lock_session(dialects::claim& claim, patience how_long, const terms& with,
+  lock_session(substrate::claim& claim, patience how_long, const terms& with,
                const pauses& pause = while_busy, std::uint64_t seed = 0);
 
   // ---- asking
 
   effects begin(monotonic_time now);
   // What the server has answered to an acquire; to a release or a withdraw; nothing.
-  effects on_acquired(const dialects::acquire_verdict& verdict, monotonic_time sent_at,
+  effects on_acquired(const substrate::acquire_verdict& verdict, monotonic_time sent_at,
                       monotonic_time now, std::uint64_t position = 0);
-  effects on_given_back(const dialects::release_verdict& verdict, monotonic_time now);
+  effects on_given_back(const substrate::release_verdict& verdict, monotonic_time now);
   effects on_missing(no_answer how, const outcome& why, monotonic_time now);
   // See acquire_machine.
   effects on_woken(monotonic_time now);
   effects on_tuned_in(bool hears, monotonic_time now);
   effects on_deaf(monotonic_time now);
-  effects on_handed_over(const dialects::granted& grant, monotonic_time granted_at,
+  effects on_handed_over(const substrate::granted& grant, monotonic_time granted_at,
                          monotonic_time now, std::uint64_t position = 0);
   effects on_first_in_line(nanoseconds owner_has, monotonic_time now, std::uint64_t position = 0);
   effects on_timer(monotonic_time now);
@@ -130,7 +131,7 @@ class lock_session {
 
   // `is_changed`: another request is to come in its place. It may have done so unheard: then a
   // renewal that does not find this one proves no loss.
-  effects on_renewed(dialects::renew_verdict verdict, monotonic_time sent_at, bool is_changed,
+  effects on_renewed(substrate::renew_verdict verdict, monotonic_time sent_at, bool is_changed,
                      monotonic_time now);
   effects on_renewal_missing(monotonic_time now);
   // The server may be another than the one that was asked last.
@@ -141,8 +142,8 @@ class lock_session {
     effects then{};
     outcome how{};
   };
-  extension on_extended(dialects::renew_verdict verdict, milliseconds asked, monotonic_time sent_at,
-                        bool is_changed, monotonic_time now);
+  extension on_extended(substrate::renew_verdict verdict, milliseconds asked,
+                        monotonic_time sent_at, bool is_changed, monotonic_time now);
   effects on_replaced();
 
   // News of a request that is to change this lease. `other`: its mode.
@@ -228,7 +229,7 @@ class lock_session {
   void refuse(effects& all, outcome why, monotonic_time now);
   void give_back(effects& all, state next, monotonic_time now);
 
-  dialects::claim* claim_;
+  substrate::claim* claim_;
   std::variant<acquire_machine, hold_machine, giving_back> part_;
   nanoseconds changed_left_ = none_left;
   terms terms_;

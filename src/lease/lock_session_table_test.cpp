@@ -10,6 +10,8 @@
 
 #include "lease/answers.hpp"
 #include "lease/lock_session.hpp"
+#include "substrate/claim.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -52,7 +54,7 @@ class request {
     if (event == "abandon") return session_.abandon(now_);
     if (event == "enough") return session_.on_replicated({}, now_);
     if (event == "too few") return session_.on_replicated(unknown, now_);
-    if (event == "not mine") return session_.on_renewed(dialects::not_mine{}, now_, false, now_);
+    if (event == "not mine") return session_.on_renewed(substrate::not_mine{}, now_, false, now_);
     if (event == "replaced") return session_.on_replaced();
     if (event == "release") return session_.release(now_);
     ADD_FAILURE() << "no such event: " << event;
@@ -63,7 +65,7 @@ class request {
   const lock_session& session() const { return session_; }
 
  private:
-  dialects::claim claim_ = test_claim();
+  substrate::claim claim_ = test_claim();
   lock_session session_;
   monotonic_time now_ = local_start;
 };

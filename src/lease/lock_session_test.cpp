@@ -35,8 +35,8 @@ class LockSession : public ::testing::Test {
     session_->note_changed(seconds(5));
   }
 
-  dialects::demand wanted_{.mode = 'r', .replaced = test_claim().owner};
-  dialects::claim claim_ = test_claim(lease);
+  substrate::demand wanted_{.mode = 'r', .replaced = test_claim().owner};
+  substrate::claim claim_ = test_claim(lease);
   std::optional<lock_session> session_;
   monotonic_time now_ = local_start;
 };
@@ -84,7 +84,7 @@ TEST_F(LockSession, WhatWasGrantedByAServerThatHasBeenReplacedIsConfirmedAtOnce)
 
 TEST_F(LockSession, AReleaseOfALostLeaseSaysSoAtOnceAndIsStillSent) {
   hold();
-  session_->on_renewed(dialects::not_mine{}, now_, false, now_);
+  session_->on_renewed(substrate::not_mine{}, now_, false, now_);
   EXPECT_TRUE(session_->was_lost());
   const auto all = session_->release(now_);
   EXPECT_EQ(all.ended->code, errc::lost);
@@ -136,15 +136,15 @@ TEST_F(LockSession, CountsOnNoMoreThanTheLeaseWhereTheServerKeepsItLonger) {
   claim_.delay = short_milliseconds{3000};
   hold();
   now_ += seconds(1);
-  session_->on_renewed(dialects::renewed{lease + seconds(3)}, now_, false, now_);
+  session_->on_renewed(substrate::renewed{lease + seconds(3)}, now_, false, now_);
   EXPECT_EQ(session_->deadline(), lease_deadline(now_, lease));
 }
 
 TEST_F(LockSession, ARenewalThatAChangeHasOvertakenProvesNoLoss) {
   hold();
-  EXPECT_FALSE(session_->on_renewed(dialects::not_mine{}, now_, true, now_).lost);
+  EXPECT_FALSE(session_->on_renewed(substrate::not_mine{}, now_, true, now_).lost);
   EXPECT_TRUE(session_->has_lease());
-  const auto how = session_->on_extended(dialects::not_mine{}, lease, now_, true, now_).how;
+  const auto how = session_->on_extended(substrate::not_mine{}, lease, now_, true, now_).how;
   EXPECT_EQ(how.code, errc::busy);
   EXPECT_TRUE(session_->has_lease());
 }
@@ -152,14 +152,14 @@ TEST_F(LockSession, ARenewalThatAChangeHasOvertakenProvesNoLoss) {
 TEST_F(LockSession, AnExtensionSaysWhatCameOfIt) {
   hold();
   const auto more =
-      session_->on_extended(dialects::renewed{lease * 2}, lease * 2, now_, false, now_);
+      session_->on_extended(substrate::renewed{lease * 2}, lease * 2, now_, false, now_);
   EXPECT_EQ(more.how, outcome{});
   EXPECT_EQ(session_->deadline(), lease_deadline(now_, lease * 2));
   EXPECT_EQ(
       session_->on_extended(refusal("refused", errc::read_only).value(), lease, now_, false, now_)
           .how.code,
       errc::read_only);
-  const auto gone = session_->on_extended(dialects::not_mine{}, lease, now_, false, now_);
+  const auto gone = session_->on_extended(substrate::not_mine{}, lease, now_, false, now_);
   EXPECT_EQ(gone.how.code, errc::lost);
   EXPECT_TRUE(gone.then.lost);
 }
@@ -239,26 +239,26 @@ TEST_F(LockSession, AChangeDoesNotBringBackALeaseThatWasLostMeanwhile) {
 }
 
 TEST_F(LockSession, ALeaseIsGoodForWhatBothModesAllowUntilARenewalShowsWhichItHas) {
-  const dialects::demand exclusive{.mode = 'x'};
+  const substrate::demand exclusive{.mode = 'x'};
   claim_.wants = &exclusive;
   hold();
   session_->on_change(change_news::may_become, 'r', now_);
   EXPECT_EQ(session_->mode(), 'r');
   EXPECT_TRUE(session_->on_change(change_news::may_stay, 'r', now_).renew);
-  session_->on_renewed(dialects::renewed{lease}, now_, false, now_);
+  session_->on_renewed(substrate::renewed{lease}, now_, false, now_);
   EXPECT_EQ(session_->mode(), 'x');
 }
 
 // It may still stand in the queue there.
 TEST_F(LockSession, ALeaseIsGoodForLessWhenAnotherServerMayNotKnowThatAChangeWasGivenUp) {
-  const dialects::demand exclusive{.mode = 'x'};
+  const substrate::demand exclusive{.mode = 'x'};
   claim_.wants = &exclusive;
   hold();
   session_->on_change(change_news::may_become, 'r', now_);
   session_->on_change(change_news::stays, 'r', now_);
   ASSERT_EQ(session_->mode(), 'x');
   session_->on_doubt(now_);
-  session_->on_renewed(dialects::renewed{lease}, now_, false, now_);
+  session_->on_renewed(substrate::renewed{lease}, now_, false, now_);
   EXPECT_EQ(session_->mode(), 'r');
 }
 

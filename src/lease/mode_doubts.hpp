@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "dialects/common_mode.hpp"
+#include "substrate/common_mode.hpp"
 
 namespace holdfast::leasing {
 
@@ -37,7 +37,7 @@ class mode_doubts {
   // What a lease granted in `mode` is good for.
   char good_for(char mode) const noexcept {
     for (std::uint8_t i = 0; i < every_mode.size(); ++i) {
-      if (((modes_ | lasting_) >> i & 1U) != 0) mode = dialects::common_mode(mode, every_mode[i]);
+      if (((modes_ | lasting_) >> i & 1U) != 0) mode = substrate::common_mode(mode, every_mode[i]);
     }
     return mode;
   }

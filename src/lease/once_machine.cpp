@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lease/server_clock.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 
@@ -15,10 +16,10 @@ server_time once_machine::not_after(moment now) noexcept {
   return *not_after_;
 }
 
-std::optional<once_machine::end> once_machine::on_verdict(dialects::once_verdict verdict,
+std::optional<once_machine::end> once_machine::on_verdict(substrate::once_verdict verdict,
                                                           monotonic_time now) {
-  if (auto* answer = std::get_if<dialects::once_answer>(&verdict)) return std::move(*answer);
-  if (auto* why = std::get_if<dialects::refused>(&verdict)) {
+  if (auto* answer = std::get_if<substrate::once_answer>(&verdict)) return std::move(*answer);
+  if (auto* why = std::get_if<substrate::refused>(&verdict)) {
     return failed({why->code, std::move(why->detail)});
   }
   if (doubtful_ || now >= give_up_at_) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <variant>
 
-#include "dialects/holdfast/once.hpp"
 #include "lease/step.hpp"
+#include "substrate/once_verdict.hpp"
 
 namespace holdfast::leasing {
 
@@ -28,8 +28,8 @@ class once_machine {
   server_time not_after(moment now) noexcept;
 
   // What came of the copy. Nothing: send it again.
-  using end = std::variant<dialects::once_answer, outcome>;
-  std::optional<end> on_verdict(dialects::once_verdict verdict, monotonic_time now);
+  using end = std::variant<substrate::once_answer, outcome>;
+  std::optional<end> on_verdict(substrate::once_verdict verdict, monotonic_time now);
   std::optional<outcome> on_missing(no_answer how, outcome why, monotonic_time now);
 
  private:

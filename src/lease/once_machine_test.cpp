@@ -3,14 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "lease/server_clock.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 namespace {
 
 using namespace std::chrono_literals;
-using dialects::late;
-using dialects::once_answer;
-using dialects::refused;
+using substrate::late;
+using substrate::once_answer;
+using substrate::refused;
 
 constexpr monotonic_time start{1h};
 constexpr monotonic_time give_up_at = start + 6s;

@@ -57,16 +57,16 @@ quorum_hold_step quorum_hold_machine::begin_round(monotonic_time now) {
 }
 
 quorum_hold_step quorum_hold_machine::on_kept(std::size_t member,
-                                              const dialects::renew_verdict& said,
+                                              const substrate::renew_verdict& said,
                                               monotonic_time sent_at, monotonic_time now) {
   seat& of = seats_[member];
   --of.unanswered;
   // Before its answer is looked at: the owner may have seen held() turn false.
   if (over_ || now >= deadline_) return settle(now);
-  if (const auto* kept = std::get_if<dialects::renewed>(&said)) {
+  if (const auto* kept = std::get_if<substrate::renewed>(&said)) {
     of.deadline = std::max(of.deadline, lease_deadline(sent_at, kept->ttl, longest_));
     if (sent_at >= round_) ++renewed_;
-  } else if (std::holds_alternative<dialects::not_mine>(said)) {
+  } else if (std::holds_alternative<substrate::not_mine>(said)) {
     of.deadline = monotonic_time::min();
   }
   if (renewed_ == majority_of(seats_.size())) {
@@ -127,14 +127,14 @@ quorum_release_step quorum_release_machine::start() {
 }
 
 quorum_release_step quorum_release_machine::on_released(std::size_t member,
-                                                        const dialects::release_verdict& said,
+                                                        const substrate::release_verdict& said,
                                                         monotonic_time now) {
   seat& from = of(member);
   from.was_tried = true;
-  if (std::holds_alternative<dialects::refused>(said)) {
+  if (std::holds_alternative<substrate::refused>(said)) {
     from.said = answer::missing;
   } else {
-    const bool did = std::holds_alternative<dialects::released>(said);
+    const bool did = std::holds_alternative<substrate::released>(said);
     from.said = did || from.maybe_done ? answer::released : answer::not_mine;
     if (did && !renewed_) from.in_doubt = false;  // the question has been there
   }

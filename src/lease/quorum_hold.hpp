@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lease/quorum_machine.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 
@@ -45,7 +46,7 @@ class quorum_hold_machine {
   // This member has voted when the lock was held already.
   quorum_hold_step confirm(std::size_t member);
   // `ttl` of the verdict: that is counted on.
-  quorum_hold_step on_kept(std::size_t member, const dialects::renew_verdict& said,
+  quorum_hold_step on_kept(std::size_t member, const substrate::renew_verdict& said,
                            monotonic_time sent_at, monotonic_time now);
   quorum_hold_step on_missing(std::size_t member, monotonic_time now);
   // By the user: a round that is not a usual renewal, also where one is under way. It asks for
@@ -125,7 +126,7 @@ class quorum_release_machine {
   quorum_release_machine(const scope& of, std::uint64_t seed);
 
   quorum_release_step start();
-  quorum_release_step on_released(std::size_t member, const dialects::release_verdict& said,
+  quorum_release_step on_released(std::size_t member, const substrate::release_verdict& said,
                                   monotonic_time now);
   quorum_release_step on_missing(std::size_t member, no_answer how, monotonic_time now);
   quorum_release_step on_timer(monotonic_time now);

@@ -13,11 +13,11 @@ void PrintTo(const quorum_release_step& what, std::ostream* out) { *out << to_st
 
 namespace {
 
-using dialects::not_mine;
-using dialects::refused;
-using dialects::released;
-using dialects::renewed;
 using std::chrono::seconds;
+using substrate::not_mine;
+using substrate::refused;
+using substrate::released;
+using substrate::renewed;
 
 constexpr milliseconds lease{12'000};
 constexpr monotonic_time start{std::chrono::hours(1)};

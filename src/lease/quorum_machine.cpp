@@ -8,7 +8,7 @@
 
 namespace holdfast::leasing {
 
-using dialects::vote;
+using substrate::vote;
 
 monotonic_time majority_deadline(std::span<const monotonic_time> deadlines) {
   std::vector<monotonic_time> latest_first(deadlines.begin(), deadlines.end());
@@ -53,31 +53,31 @@ quorum_step quorum_machine::on_vote(std::uint32_t attempt, std::size_t member, c
   if (is_done()) return hear_late(member, said);
   if (state_ == state::waiting) return {};
   from.may_have_voted = false;
-  if (const auto* given = std::get_if<dialects::granted>(&said)) {
+  if (const auto* given = std::get_if<substrate::granted>(&said)) {
     from.said = token_ == 0 || given->major < token_ ? answer::voted
                 : given->major == token_             ? answer::agreed
                                                      : answer::above;
     from.may_have_voted = true;
     from.major = given->major;
     from.deadline = lease_deadline(sent_at, settings_.lease);
-  } else if (const auto* other = std::get_if<dialects::busy>(&said)) {
+  } else if (const auto* other = std::get_if<substrate::busy>(&said)) {
     from.said = answer::busy;
     from.remaining = other->remaining;
-  } else if (std::holds_alternative<dialects::without_memory>(said)) {
+  } else if (std::holds_alternative<substrate::without_memory>(said)) {
     from.said = answer::blank;
-  } else if (const auto* stays = std::get_if<dialects::staying_out>(&said)) {
+  } else if (const auto* stays = std::get_if<substrate::staying_out>(&said)) {
     from.said = answer::out;
     from.remaining = stays->remaining;
     from.detail = "it has lost its memory, or has a new master, and does not vote for another " +
                   std::to_string(stays->remaining.count()) + " ms";
-  } else if (std::holds_alternative<dialects::late>(said)) {
+  } else if (std::holds_alternative<substrate::late>(said)) {
     from.detail = "the server finds the request too old";
     if (!std::exchange(from.was_late, true)) {
       from.may_have_voted = true;
       return {.send = {{member, founding_ ? member_ask::what::join : member_ask::what::vote}}};
     }
     from.said = answer::silent;
-  } else if (const auto* no = std::get_if<dialects::refused>(&said)) {
+  } else if (const auto* no = std::get_if<substrate::refused>(&said)) {
     from.said = answer::refused;
     from.code = no->code;
     from.passing = no->passing;
@@ -95,17 +95,17 @@ quorum_step quorum_machine::on_vote(std::uint32_t attempt, std::size_t member, c
 }
 
 quorum_step quorum_machine::on_agreed(std::uint32_t attempt, std::size_t member,
-                                      const dialects::renew_verdict& said, monotonic_time now) {
+                                      const substrate::renew_verdict& said, monotonic_time now) {
   seat& from = seats_[member];
   if (attempt != attempt_ || state_ != state::agreeing || from.said != answer::unsettled) return {};
-  if (std::holds_alternative<dialects::renewed>(said)) {
+  if (std::holds_alternative<substrate::renewed>(said)) {
     from.said = answer::agreed;
-  } else if (std::holds_alternative<dialects::late>(said) && !std::exchange(from.was_late, true)) {
+  } else if (std::holds_alternative<substrate::late>(said) && !std::exchange(from.was_late, true)) {
     return {.send = {{member, member_ask::what::agree}}};
   } else {
     from.said = answer::changed;
     from.detail = "its vote had run out before it could be confirmed";
-    if (const auto* no = std::get_if<dialects::refused>(&said)) from.detail = no->detail;
+    if (const auto* no = std::get_if<substrate::refused>(&said)) from.detail = no->detail;
   }
   return decide(now);
 }
@@ -223,13 +223,13 @@ quorum_step quorum_machine::found(monotonic_time now) {
 
 quorum_step quorum_machine::hear_late(std::size_t member, const vote& said) {
   if (!is_held_) return {};
-  if (std::holds_alternative<dialects::granted>(said)) {
+  if (std::holds_alternative<substrate::granted>(said)) {
     seats_[member].said = answer::voted;
     return {.send = {{member, member_ask::what::confirm}}};
   }
   // The lock's hash slot is new to all members, also to this one. Its vote would come too late: it
   // may be released already.
-  if (!founding_ || !std::holds_alternative<dialects::without_memory>(said)) return {};
+  if (!founding_ || !std::holds_alternative<substrate::without_memory>(said)) return {};
   seats_[member].said = answer::blank;
   return {.send = {{member, member_ask::what::enter}}};
 }

@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "dialects/holdfast/quorum.hpp"
 #include "lease/acquire_machine.hpp"
 #include "lease/back_off.hpp"
+#include "substrate/claim.hpp"
+#include "substrate/verdict.hpp"
+#include "substrate/vote.hpp"
 
 namespace holdfast::leasing {
 
@@ -115,10 +117,10 @@ class quorum_machine {
 
   quorum_step start(monotonic_time now);
   // `attempt`: attempt() when it was asked; what is late is ignored, since it was taken back.
-  quorum_step on_vote(std::uint32_t attempt, std::size_t member, const dialects::vote& said,
+  quorum_step on_vote(std::uint32_t attempt, std::size_t member, const substrate::vote& said,
                       monotonic_time sent_at, monotonic_time now);
   quorum_step on_agreed(std::uint32_t attempt, std::size_t member,
-                        const dialects::renew_verdict& said, monotonic_time now);
+                        const substrate::renew_verdict& said, monotonic_time now);
   quorum_step on_missing(std::uint32_t attempt, std::size_t member, no_answer how,
                          std::string_view why, monotonic_time now);
   quorum_step on_hint(monotonic_time now);
@@ -127,7 +129,7 @@ class quorum_machine {
 
   std::uint32_t attempt() const noexcept { return attempt_; }
   // Chosen with the first votes of a majority; 0 before.
-  dialects::token_major token() const noexcept { return token_; }
+  substrate::token_major token() const noexcept { return token_; }
   bool is_done() const noexcept { return state_ == state::done; }
   bool is_waiting() const noexcept { return state_ == state::waiting; }
 
@@ -151,7 +153,7 @@ class quorum_machine {
     bool was_late = false;
     bool may_have_voted = false;
     bool in_doubt = false;  // its question was lost
-    dialects::token_major major = 0;
+    substrate::token_major major = 0;
     monotonic_time deadline = monotonic_time::min();
     std::optional<milliseconds> remaining{};  // busy, where that ends; out
     errc code{};                              // refused
@@ -165,7 +167,7 @@ class quorum_machine {
   quorum_step choose_anew(monotonic_time now);
   quorum_step hold(monotonic_time now);
   quorum_step found(monotonic_time now);
-  quorum_step hear_late(std::size_t member, const dialects::vote& said);
+  quorum_step hear_late(std::size_t member, const substrate::vote& said);
   quorum_step fail(monotonic_time now);
   quorum_step pause(monotonic_time now);
   nanoseconds pause_length();
@@ -194,7 +196,7 @@ class quorum_machine {
   std::vector<bool> silent_;  // of members: did not answer when asked last
   back_off split_retries_;
   back_off polls_;
-  dialects::token_major token_ = 0;
+  substrate::token_major token_ = 0;
   monotonic_time asked_at_{};
   monotonic_time wake_at_{};
   std::uint32_t attempt_ = 0;

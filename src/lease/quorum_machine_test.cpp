@@ -13,15 +13,15 @@ void PrintTo(const quorum_step& what, std::ostream* out) { *out << to_string(wha
 
 namespace {
 
-using dialects::busy;
-using dialects::granted;
-using dialects::late;
-using dialects::not_mine;
-using dialects::refused;
-using dialects::renewed;
-using dialects::staying_out;
-using dialects::voted_before;
-using dialects::without_memory;
+using substrate::busy;
+using substrate::granted;
+using substrate::late;
+using substrate::not_mine;
+using substrate::refused;
+using substrate::renewed;
+using substrate::staying_out;
+using substrate::voted_before;
+using substrate::without_memory;
 using what = member_ask::what;
 
 constexpr milliseconds lease{10'000};
@@ -54,12 +54,12 @@ class QuorumMachine : public ::testing::Test {
     EXPECT_EQ(machine.start(start).send.size(), members);
     return machine;
   }
-  quorum_step vote(quorum_machine& machine, std::size_t member, const dialects::vote& said,
+  quorum_step vote(quorum_machine& machine, std::size_t member, const substrate::vote& said,
                    monotonic_time now = after(trip)) {
     return machine.on_vote(machine.attempt(), member, said, start, now);
   }
   quorum_step agree(quorum_machine& machine, std::size_t member,
-                    const dialects::renew_verdict& said = renewed{lease},
+                    const substrate::renew_verdict& said = renewed{lease},
                     monotonic_time now = after(2 * trip)) {
     return machine.on_agreed(machine.attempt(), member, said, now);
   }

@@ -34,6 +34,8 @@
 
 #include "lease/quorum_hold.hpp"
 #include "lease/quorum_machine.hpp"
+#include "substrate/verdict.hpp"
+#include "substrate/vote.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -125,31 +127,31 @@ class story {
     return shown(machine.on_missing(attempt, member, how(said), "no answer", now_));
   }
 
-  static dialects::refused refusal(const words& said) {
+  static substrate::refused refusal(const words& said) {
     const bool passes = said.size() < 4 || said[3] == "passing";
     const auto code =
         said.size() > 4 && said[4] == "no-right" ? errc::permission_denied : errc::clock_skew;
     return {.code = code, .passing = passes, .detail = "it says no"};
   }
-  static dialects::vote vote(const words& said) {
+  static substrate::vote vote(const words& said) {
     const auto& what = said.at(2);
     if (what == "granted") {
-      return dialects::granted{std::stoull(said.at(3)), milliseconds(10'000)};
+      return substrate::granted{std::stoull(said.at(3)), milliseconds(10'000)};
     }
-    if (what == "busy" && said.size() == 3) return dialects::busy{};
-    if (what == "busy") return dialects::busy{in_ms(said[3])};
-    if (what == "blank") return dialects::without_memory{};
-    if (what == "out") return dialects::staying_out{in_ms(said.at(3))};
-    if (what == "late") return dialects::late{};
-    if (what == "before") return dialects::voted_before{};
+    if (what == "busy" && said.size() == 3) return substrate::busy{};
+    if (what == "busy") return substrate::busy{in_ms(said[3])};
+    if (what == "blank") return substrate::without_memory{};
+    if (what == "out") return substrate::staying_out{in_ms(said.at(3))};
+    if (what == "late") return substrate::late{};
+    if (what == "before") return substrate::voted_before{};
     return refusal(said);
   }
-  static dialects::renew_verdict renewal(const words& said) {
+  static substrate::renew_verdict renewal(const words& said) {
     const auto& what = said.at(2);
-    if (what == "not-mine") return dialects::not_mine{};
-    if (what == "late") return dialects::late{};
+    if (what == "not-mine") return substrate::not_mine{};
+    if (what == "late") return substrate::late{};
     if (what == "refused") return refusal(said);
-    return dialects::renewed{what == "renewed" ? milliseconds(10'000) : in_ms(what)};
+    return substrate::renewed{what == "renewed" ? milliseconds(10'000) : in_ms(what)};
   }
   static no_answer how(const words& said) {
     return said.at(2) == "unknown"    ? no_answer::unknown
@@ -196,8 +198,8 @@ class story {
     if (what == "timer") return shown(release_->on_timer(now_));
     const auto member = std::stoul(said.at(1));
     if (what == "missing") return shown(release_->on_missing(member, how(said), now_));
-    dialects::release_verdict verdict = dialects::released{};
-    if (said.at(2) == "not-mine") verdict = dialects::not_mine{};
+    substrate::release_verdict verdict = substrate::released{};
+    if (said.at(2) == "not-mine") verdict = substrate::not_mine{};
     if (said.at(2) == "refused") verdict = refusal(said);
     return shown(release_->on_released(member, verdict, now_));
   }

@@ -34,7 +34,7 @@ bool reader_turns::has_asked(const void* request) noexcept {
   return true;
 }
 
-void reader_turns::raise_floor(dialects::token_major seen) noexcept {
+void reader_turns::raise_floor(substrate::token_major seen) noexcept {
   floor_ = std::max(floor_, seen);
 }
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/time.hpp"
-#include "dialects/recipe.hpp"
 #include "lease/local_turns.hpp"
+#include "substrate/claim.hpp"
 
 namespace holdfast::leasing {
 
@@ -26,7 +26,7 @@ class reader_turns {
  public:
   // The readers under one grant.
   struct share {
-    dialects::token_major major = 0;
+    substrate::token_major major = 0;
     std::uint32_t readers = 0;
     std::uint32_t minor = 0;  // of the last of them
   };
@@ -47,13 +47,13 @@ class reader_turns {
   bool has_asked(const void* request) noexcept;
 
   // A resource refuses the tokens of grants up to this major.
-  void raise_floor(dialects::token_major seen) noexcept;
+  void raise_floor(substrate::token_major seen) noexcept;
 
  private:
   nanoseconds enough_;
   share* last_ = nullptr;
   monotonic_time turn_ends_{};
-  dialects::token_major floor_ = 0;
+  substrate::token_major floor_ = 0;
   const void* asker_ = nullptr;
 };
 

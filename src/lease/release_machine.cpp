@@ -8,28 +8,29 @@
 
 namespace holdfast::leasing {
 
-release_machine::release_machine(const dialects::claim& claim, monotonic_time deadline,
+release_machine::release_machine(const substrate::claim& claim, monotonic_time deadline,
                                  std::uint64_t seed, milliseconds patience, milliseconds longer)
     : claim_(&claim), deadline_(deadline), retries_(seed), patience_(patience), longer_(longer) {}
 
 // Asks even when the deadline has passed: the server may keep the lock a little longer than that.
 release_step release_machine::start(monotonic_time now) { return send(now); }
 
-release_step release_machine::on_given_back(const dialects::release_verdict& verdict,
+release_step release_machine::on_given_back(const substrate::release_verdict& verdict,
                                             monotonic_time now) {
   if (state_ != state::asking) return {};
-  if (const auto* refusal = std::get_if<dialects::refused>(&verdict)) {
+  if (const auto* refusal = std::get_if<substrate::refused>(&verdict)) {
     if (!refusal->passing) return conclude({refusal->code, refusal->detail});
     last_refusal_ = std::make_unique<const std::string>(refusal->detail);
     if (refusal->divided) alone_from_ = std::min(alone_from_, now + patience_);
     return retry(now);
   }
-  if (std::holds_alternative<dialects::unfinished>(verdict)) {
+  if (std::holds_alternative<substrate::unfinished>(verdict)) {
     resent_ = true;  // where several hold it, ours was given back already
     return send(now);
   }
   const bool first_copy_did_it = resent_ && now < deadline_;
-  if (std::holds_alternative<dialects::released>(verdict) || first_copy_did_it) return conclude({});
+  if (std::holds_alternative<substrate::released>(verdict) || first_copy_did_it)
+    return conclude({});
   return conclude({errc::lost, "the release found that the lock was no longer ours"});
 }
 
@@ -76,7 +77,7 @@ std::optional<outcome> release_machine::tell(outcome how) {
 }
 
 monotonic_time release_machine::gone_at() const noexcept {
-  const milliseconds kept = dialects::kept_time(*claim_) + longer_;
+  const milliseconds kept = substrate::kept_time(*claim_) + longer_;
   return deadline_ + kept + clock_allowance(kept);
 }
 

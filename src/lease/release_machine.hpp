@@ -9,6 +9,8 @@
 
 #include "lease/back_off.hpp"
 #include "lease/step.hpp"
+#include "substrate/claim.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 
@@ -37,11 +39,11 @@ class release_machine {
  public:
   // The claim is the caller's. `seed`: of the jitter between retries. `patience`: with a move.
   // `longer`: than the claim says the server may keep it.
-  release_machine(const dialects::claim& claim, monotonic_time deadline, std::uint64_t seed = 0,
+  release_machine(const substrate::claim& claim, monotonic_time deadline, std::uint64_t seed = 0,
                   milliseconds patience = longest_move, milliseconds longer = {});
 
   release_step start(monotonic_time now);
-  release_step on_given_back(const dialects::release_verdict& verdict, monotonic_time now);
+  release_step on_given_back(const substrate::release_verdict& verdict, monotonic_time now);
   release_step on_missing(no_answer how, monotonic_time now);
   release_step on_timer(monotonic_time now);
 
@@ -60,7 +62,7 @@ class release_machine {
   // No later than this the server ends the lock by itself.
   monotonic_time gone_at() const noexcept;
 
-  const dialects::claim* claim_;
+  const substrate::claim* claim_;
   monotonic_time deadline_;
   back_off retries_;
   std::unique_ptr<const std::string> last_refusal_;  // they are rare

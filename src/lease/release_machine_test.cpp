@@ -125,7 +125,7 @@ TEST(ReleaseMachine, IsUnavailableWhenNoAnswerComesBeforeTheDeadline) {
 // A renewal whose answer was lost may have prolonged the lease there, and what others must wait
 // after it does.
 TEST(ReleaseMachine, GoesOnAskingForAsLongAsTheServerMayKeepTheLock) {
-  dialects::claim mine = test_claim();
+  substrate::claim mine = test_claim();
   mine.delay = short_milliseconds{60'000};
   release_machine machine(mine, deadline);
   const milliseconds kept = milliseconds{mine.lease} + mine.delay;

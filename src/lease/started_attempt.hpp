@@ -5,6 +5,7 @@
 
 #include "lease/acquire_machine.hpp"
 #include "lease/answers.hpp"
+#include "substrate/claim.hpp"
 
 namespace holdfast::leasing {
 
@@ -17,13 +18,13 @@ inline constexpr milliseconds lease{10'000};
 inline constexpr monotonic_time start = local_start;
 
 inline acquire_machine machine_of(patience how_long, std::uint64_t seed = 1,
-                                  const dialects::claim& wanted = test_claim(lease)) {
+                                  const substrate::claim& wanted = test_claim(lease)) {
   return {new_claim(wanted), how_long, {.response_timeout = response_timeout, .seed = seed}};
 }
 
 // Its first request left at the start.
 inline acquire_machine started(patience how_long, std::uint64_t seed = 1,
-                               const dialects::claim& wanted = test_claim(lease)) {
+                               const substrate::claim& wanted = test_claim(lease)) {
   acquire_machine machine = machine_of(how_long, seed, wanted);
   machine.start(start);
   return machine;

@@ -11,7 +11,7 @@
 
 #include "base/no_answer.hpp"
 #include "base/time.hpp"
-#include "dialects/recipe.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 
@@ -40,7 +40,7 @@ struct acquire_outcome {
   std::optional<errc> code{};
   std::string detail{};
   // When held: the grant, from when its time is counted, and until when it certainly lasts.
-  dialects::granted grant{};
+  substrate::granted grant{};
   monotonic_time granted_at{};
   monotonic_time deadline{};
   bool by_message = false;  // no answer to a question of ours has said so yet

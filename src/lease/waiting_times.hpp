@@ -5,7 +5,8 @@
 #include <cstdint>
 
 #include "base/time.hpp"
-#include "dialects/recipe.hpp"
+#include "substrate/claim.hpp"
+#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 
@@ -30,12 +31,12 @@ constexpr milliseconds ask_bound(std::uint64_t place) noexcept {
 constexpr milliseconds time_to_ask{20};
 constexpr std::uint64_t most_that_ask_soon = 16;
 
-constexpr milliseconds until_turn(const dialects::queued& where) noexcept {
+constexpr milliseconds until_turn(const substrate::queued& where) noexcept {
   const milliseconds bound = ask_bound(where.place);
   if (where.place >= 60) return bound;
   const auto soon = static_cast<milliseconds::rep>(std::min(where.place, most_that_ask_soon));
   const auto later = static_cast<milliseconds::rep>(where.place) - soon;
-  return std::min(bound, where.remaining + time_to_ask * soon + dialects::longest_claim * later);
+  return std::min(bound, where.remaining + time_to_ask * soon + substrate::longest_claim * later);
 }
 
 }  // namespace holdfast::leasing

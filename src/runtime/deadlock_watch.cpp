@@ -78,7 +78,7 @@ std::optional<leasing::outcome> deadlock_watch::wait::report() const {
 
 std::string deadlock_watch::next_id() {
   const scoped_mutex lock(mutex_);
-  const auto way = engine_.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll;
+  const auto way = engine_.hears() ? substrate::wakeup_way::channel : substrate::wakeup_way::poll;
   return dialects::wait_id(id_, ++counted_, way);
 }
 
@@ -98,7 +98,7 @@ void deadlock_watch::released(const tenure& what) {
 std::string deadlock_watch::record_of(const wait& one) {
   const auto& wants = one.wants_;
   const bool waits_for_itself = wants.refuses_reentry && wants.changes() == nullptr;
-  dialects::known_wait known;
+  substrate::known_wait known;
   known.who = who_;
   known.wants = {mode_of(wants), wants.key.value_key()};
   for (const auto& [place, entry] : has_) {
@@ -232,13 +232,13 @@ void deadlock_watch::on_reply(resp::value& reply) {
 deadlock_watch::stops deadlock_watch::on_noted(const resp::value& reply, monotonic_time now) {
   const auto noted = std::get<note>(std::exchange(under_way_, {}));
   auto verdict = dialects::read_note(engine_.space(), reply);
-  if (const auto* const too_late = std::get_if<dialects::late>(&verdict)) {
+  if (const auto* const too_late = std::get_if<substrate::late>(&verdict)) {
     engine_.clock(0).learn(command_.sent_at(), now, too_late->now);
     say_again(noted);
     again_at_ = now;
     return {};
   }
-  if (const auto* const why = std::get_if<dialects::refused>(&verdict)) {
+  if (const auto* const why = std::get_if<substrate::refused>(&verdict)) {
     if (why->passing) say_again(noted);
     return refuse(*why, now);
   }
@@ -275,7 +275,7 @@ void deadlock_watch::look_for_a_cycle() {
 deadlock_watch::stops deadlock_watch::on_confirmed(const resp::value& reply, monotonic_time now) {
   const auto found = std::get<suspicion>(std::exchange(under_way_, {}));
   const auto verdict = dialects::read_confirm(reply);
-  if (const auto* const why = std::get_if<dialects::refused>(&verdict)) return refuse(*why, now);
+  if (const auto* const why = std::get_if<substrate::refused>(&verdict)) return refuse(*why, now);
   again_at_ = std::min(again_at_, now + looked_again_after);
   if (!std::get<bool>(verdict)) {
     // Of one of them something else is true by now, which the next pass tells.
@@ -289,7 +289,7 @@ deadlock_watch::stops deadlock_watch::on_confirmed(const resp::value& reply, mon
 }
 
 // Who asked for it shall not believe that it works.
-deadlock_watch::stops deadlock_watch::refuse(const dialects::refused& why, monotonic_time now) {
+deadlock_watch::stops deadlock_watch::refuse(const substrate::refused& why, monotonic_time now) {
   again_at_ = pause_ends_ = now + looked_again_after;
   stops over;
   if (why.passing) return over;

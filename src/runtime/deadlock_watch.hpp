@@ -98,13 +98,13 @@ class deadlock_watch final : private timed {
     server_time not_after;
   };
   struct suspicion {
-    std::vector<dialects::known_wait> all;
-    std::vector<dialects::link_of_cycle> cycle;  // points into `all`
-    server_time noted_until;                     // of the first of them
+    std::vector<substrate::known_wait> all;
+    std::vector<substrate::link_of_cycle> cycle;  // points into `all`
+    server_time noted_until;                      // of the first of them
   };
   // Of any client, as it was told in this pass through all of them.
   struct told {
-    dialects::known_wait what;
+    substrate::known_wait what;
     std::uint64_t pass;
   };
   struct had {
@@ -129,7 +129,7 @@ class deadlock_watch final : private timed {
   using stops = std::vector<std::stop_source>;
   stops on_noted(const resp::value& reply, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   stops on_confirmed(const resp::value& reply, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
-  stops refuse(const dialects::refused& why, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
+  stops refuse(const substrate::refused& why, monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   std::string record_of(const wait& one) HOLDFAST_REQUIRES(mutex_);
   void rest(monotonic_time now) HOLDFAST_REQUIRES(mutex_);
   void plan(monotonic_time at) HOLDFAST_REQUIRES(mutex_);

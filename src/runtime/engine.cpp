@@ -43,7 +43,7 @@ engine::engine(const redis::session_settings& session, const client_options& opt
       id_(random_bits<std::array<std::uint8_t, 16>>()),
       proofs_(random_bits<siphash_key>()),
       seed_(random_bits<std::uint64_t>()),
-      floors_(std::make_unique<std::atomic<dialects::token_major>[]>(redis::hash_slots)),
+      floors_(std::make_unique<std::atomic<substrate::token_major>[]>(redis::hash_slots)),
       only_(with_channel(session, space_, id_, options), with_options(tuning, options), helper_,
             *this, session.asks_slots ? &positions_ : nullptr),
       cluster_(session.asks_slots ? std::make_unique<cluster>(
@@ -96,11 +96,11 @@ std::vector<master*> engine::masters() {
   return cluster_ == nullptr ? std::vector<master*>{&only_} : cluster_->masters();
 }
 
-dialects::token_major engine::floor(std::uint16_t slot) const noexcept {
+substrate::token_major engine::floor(std::uint16_t slot) const noexcept {
   return floors_[slot].load(std::memory_order_relaxed);
 }
 
-void engine::raise_floor(std::uint16_t slot, dialects::token_major seen) noexcept {
+void engine::raise_floor(std::uint16_t slot, substrate::token_major seen) noexcept {
   auto known = floors_[slot].load(std::memory_order_relaxed);
   while (known < seen && !floors_[slot].compare_exchange_weak(known, seen)) {
   }

@@ -97,8 +97,8 @@ class engine final : private redis::connection::observer {
   bool hears() const noexcept { return hears_.load(std::memory_order_relaxed); }
 
   // The largest major that this client knows for a hash slot.
-  dialects::token_major floor(std::uint16_t slot) const noexcept;
-  void raise_floor(std::uint16_t slot, dialects::token_major seen) noexcept;
+  substrate::token_major floor(std::uint16_t slot) const noexcept;
+  void raise_floor(std::uint16_t slot, substrate::token_major seen) noexcept;
 
   // Until then no new grant may be asked for or believed: the server is not the one it was.
   monotonic_time quarantine_ends() const noexcept {
@@ -140,7 +140,7 @@ class engine final : private redis::connection::observer {
   const siphash_key proofs_;
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::uint64_t> seed_;
-  std::unique_ptr<std::atomic<dialects::token_major>[]> floors_;
+  std::unique_ptr<std::atomic<substrate::token_major>[]> floors_;
 
   std::atomic<monotonic_time::rep> quarantine_ends_{0};
   std::atomic<std::size_t> under_way_{0};

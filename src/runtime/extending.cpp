@@ -12,12 +12,12 @@
 namespace holdfast::runtime {
 
 result<extension_answer> ask_for_extension(engine& owner, const lock_spec& spec,
-                                           const dialects::claim& claim, const holding& held,
+                                           const substrate::claim& claim, const holding& held,
                                            milliseconds duration) {
   const auto slot = spec.key.slot();
-  dialects::claim longer = claim;
+  substrate::claim longer = claim;
   longer.lease = duration;
-  const dialects::claim* const only = &longer;
+  const substrate::claim* const only = &longer;
   const auto timeout = owner.options().response_timeout;
   const bound within{net::now() + owner.options().connect_timeout + timeout};
   blocking_request asked([&](resp::writer& out, monotonic_time sent_at) {
@@ -30,7 +30,7 @@ result<extension_answer> ask_for_extension(engine& owner, const lock_spec& spec,
     if (!answer) return answer.error();
     const auto verdict = spec.recipe->read_renew(*answer, 0);
     const auto now = follow_clock_rate(net::now());
-    const auto* const late = std::get_if<dialects::late>(&verdict);
+    const auto* const late = std::get_if<substrate::late>(&verdict);
     if (late == nullptr) return extension_answer{verdict, asked.sent_at(), now};
     owner.clock(slot).learn(asked.sent_at(), now, late->now);
     if (!again) return failure{errc::clock_skew, "the server finds the request too old"};

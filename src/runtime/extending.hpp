@@ -13,7 +13,7 @@ class engine;
 class holding;
 
 struct extension_answer {
-  dialects::renew_verdict verdict;
+  substrate::renew_verdict verdict;
   monotonic_time sent_at;
   monotonic_time answered_at;
 };
@@ -21,7 +21,7 @@ struct extension_answer {
 // Asks the server to let `held` last for `duration` from then on. Never answered with `late`: it is
 // asked twice, and then the request has failed.
 result<extension_answer> ask_for_extension(engine& owner, const lock_spec& spec,
-                                           const dialects::claim& claim, const holding& held,
+                                           const substrate::claim& claim, const holding& held,
                                            milliseconds duration);
 
 }  // namespace holdfast::runtime

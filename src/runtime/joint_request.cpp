@@ -42,7 +42,7 @@ void joint_request::cancel() {
 }
 
 void joint_request::write(resp::writer& out, monotonic_time sent_at) {
-  std::vector<const dialects::claim*> claims;
+  std::vector<const substrate::claim*> claims;
   auto left = nanoseconds::max();
   for (const auto& member : members_) {
     claims.push_back(&member->claim_);

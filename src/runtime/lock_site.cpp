@@ -267,7 +267,7 @@ void lock_site::on_timer(monotonic_time) { follow(&local_turns::on_timer); }
 
 void lock_site::revoke() { follow(&local_turns::on_revoked); }
 
-void lock_site::raise_floor(dialects::token_major seen) {
+void lock_site::raise_floor(substrate::token_major seen) {
   if (readers_) return readers_->raise_floor(seen);
   if (!spec_.fenced) return;  // no resource can refuse what has no token
   const scoped_mutex lock(mutex_);

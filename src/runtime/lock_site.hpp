@@ -79,7 +79,7 @@ class lock_site final : public lock_source,
   void lost(const tenure& what) HOLDFAST_EXCLUDES(mutex_);
 
   // A grant of no larger major is not handed on: callers ask the server.
-  void raise_floor(dialects::token_major seen) HOLDFAST_EXCLUDES(mutex_);
+  void raise_floor(substrate::token_major seen) HOLDFAST_EXCLUDES(mutex_);
 
   // Another client wants the lock, which may be retained here.
   void revoke() HOLDFAST_EXCLUDES(mutex_);

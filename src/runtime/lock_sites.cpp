@@ -58,7 +58,7 @@ void lock_sites::revoke_all() {
   for (const auto& site : alive()) site->revoke();
 }
 
-void lock_sites::raise_floor(std::string_view name, dialects::token_major seen) {
+void lock_sites::raise_floor(std::string_view name, substrate::token_major seen) {
   for (const auto& site : alive()) {
     if (site->name() == name) site->raise_floor(seen);
   }

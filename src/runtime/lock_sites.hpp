@@ -25,7 +25,7 @@ class lock_sites {
   void revoke_all() HOLDFAST_EXCLUDES(mutex_);
 
   // Whoever wants a lock of this name from now on gets a major above that.
-  void raise_floor(std::string_view name, dialects::token_major seen) HOLDFAST_EXCLUDES(mutex_);
+  void raise_floor(std::string_view name, substrate::token_major seen) HOLDFAST_EXCLUDES(mutex_);
 
  private:
   struct hash {

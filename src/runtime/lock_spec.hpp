@@ -15,7 +15,7 @@ namespace holdfast::runtime {
 class tenure;
 
 // A demand that changes what is held: the only kind of demand that replaces a request.
-struct change : dialects::demand {
+struct change : substrate::demand {
   std::shared_ptr<tenure> held;
 };
 
@@ -30,7 +30,7 @@ struct lock_spec {
   lock_key key;
   const dialects::recipe* recipe;
   std::shared_ptr<const dialects::foreign_recipe> foreign{};  // the same, of another library's lock
-  std::shared_ptr<const dialects::demand> wants{};  // null where one at a time can have it
+  std::shared_ptr<const substrate::demand> wants{};  // null where one at a time can have it
   short_milliseconds lease;
   short_milliseconds retain;
   short_milliseconds delay{};  // see mutex_options::lock_delay
@@ -64,9 +64,9 @@ struct lock_spec {
 
   // The token of a grant, of which one is drawn by the server and passed on `minor` times since. In
   // another library's layout it is that library's own.
-  std::uint64_t token(dialects::token_major major, std::uint32_t minor) const noexcept {
+  std::uint64_t token(substrate::token_major major, std::uint32_t minor) const noexcept {
     if (!fenced) return 0;
-    return foreign ? major : major * dialects::minors_per_major + minor;
+    return foreign ? major : major * substrate::minors_per_major + minor;
   }
 
   // What is held until this is granted in its place, if it is such a lock.

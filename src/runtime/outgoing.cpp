@@ -9,7 +9,7 @@
 
 namespace holdfast::runtime {
 
-dialects::claim claim_of(engine& owner, const lock_spec& spec, const leasing::patience& patience) {
+substrate::claim claim_of(engine& owner, const lock_spec& spec, const leasing::patience& patience) {
   const bool may_queue = patience.waits && spec.has_queue();
   const auto request = owner.next_request(spec.is_retained());
   return {.key = &spec.key,
@@ -19,7 +19,7 @@ dialects::claim claim_of(engine& owner, const lock_spec& spec, const leasing::pa
           .delay = spec.delay,
           .floor = spec.is_counted() ? owner.floor(spec.key.slot()) : 0,
           .waits = may_queue,
-          .way = owner.hears() ? dialects::wakeup_way::channel : dialects::wakeup_way::poll,
+          .way = owner.hears() ? substrate::wakeup_way::channel : substrate::wakeup_way::poll,
           .queue_limit = spec.queue_limit,
           .proof = may_queue ? owner.proof_of(request.counter()) : 0};
 }
@@ -41,8 +41,8 @@ leasing::outcome outgoing::in_quarantine() {
           "from taking new locks for a while"};
 }
 
-void outgoing::write(engine& from, const lock_spec& spec, dialects::claim& claim, resp::writer& out,
-                     monotonic_time sent_at) {
+void outgoing::write(engine& from, const lock_spec& spec, substrate::claim& claim,
+                     resp::writer& out, monotonic_time sent_at) {
   const auto& recipe = *spec.recipe;
   switch (what) {
     case leasing::ask::nothing:
@@ -50,7 +50,7 @@ void outgoing::write(engine& from, const lock_spec& spec, dialects::claim& claim
     case leasing::ask::acquire: {
       // Nobody knew before there was a connection whether messages come through it.
       const bool is_first = !resend && claim.ticket == 0;
-      if (is_first && !from.hears()) claim.way = dialects::wakeup_way::poll;
+      if (is_first && !from.hears()) claim.way = substrate::wakeup_way::poll;
       held_back = sent_at < from.quarantine_ends();
       if (held_back) return dialects::write_nothing(out);
       // What waited is given less.

@@ -19,13 +19,13 @@ struct outgoing {
   // On our clock. A request may wait for its connection: the server's is known when it is written.
   monotonic_time not_after{};
 
-  void write(engine& from, const lock_spec& spec, dialects::claim& claim, resp::writer& out,
+  void write(engine& from, const lock_spec& spec, substrate::claim& claim, resp::writer& out,
              monotonic_time sent_at);
   static leasing::outcome in_quarantine();
 };
 
 // What is asked for, and how the session of that behaves.
-dialects::claim claim_of(engine& owner, const lock_spec& spec, const leasing::patience& patience);
+substrate::claim claim_of(engine& owner, const lock_spec& spec, const leasing::patience& patience);
 leasing::lock_session::terms terms_of(engine& owner, const lock_spec& spec);
 
 }  // namespace holdfast::runtime

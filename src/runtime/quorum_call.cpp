@@ -43,7 +43,7 @@ void quorum_call::write(resp::writer& out, monotonic_time sent_at) {
   const auto& claim = asks_.claim;
   const auto longest = group().longest_lease();
   const auto& recipe = *asks_.spec->recipe;
-  using dialects::newcomer;
+  using substrate::newcomer;
   switch (asks_.asks) {
     case what::vote:
       return recipe.write_acquire(claim, newcomer::tells, longest, not_after, out);

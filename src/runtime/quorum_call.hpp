@@ -20,7 +20,7 @@ class quorum_call final : private redis::request {
     what asks = what::vote;
     std::uint32_t attempt = 0;
     std::shared_ptr<const quorum_spec> spec;
-    dialects::quorum_claim claim;  // of its key
+    substrate::quorum_claim claim;  // of its key
   };
   // Is told once for each call, with no lock held, unless it is gone.
   class asker {

@@ -19,7 +19,7 @@ quorum_return::scope whole(quorum_return::scope where, const quorum_group& of) {
 
 std::shared_ptr<quorum_return> quorum_return::start(std::shared_ptr<const quorum_spec> spec,
                                                     scope where,
-                                                    const dialects::quorum_claim& claim,
+                                                    const substrate::quorum_claim& claim,
                                                     std::vector<request_id> listeners, teller tell,
                                                     redis::waiter* sleeper) {
   auto made = std::make_shared<quorum_return>(std::move(spec), std::move(where), claim,
@@ -29,8 +29,8 @@ std::shared_ptr<quorum_return> quorum_return::start(std::shared_ptr<const quorum
 }
 
 quorum_return::quorum_return(std::shared_ptr<const quorum_spec> spec, scope where,
-                             const dialects::quorum_claim& claim, std::vector<request_id> listeners,
-                             teller tell)
+                             const substrate::quorum_claim& claim,
+                             std::vector<request_id> listeners, teller tell)
     : spec_(std::move(spec)),
       claim_(claim),
       listeners_(std::move(listeners)),

@@ -30,11 +30,11 @@ class quorum_return final : public std::enable_shared_from_this<quorum_return>,
   // without a listener; `listeners`: of each member, the request that wants to hear nothing any
   // more, or empty. `sleeper`: a thread that will call drive().
   static std::shared_ptr<quorum_return> start(std::shared_ptr<const quorum_spec> spec, scope where,
-                                              const dialects::quorum_claim& claim,
+                                              const substrate::quorum_claim& claim,
                                               std::vector<request_id> listeners, teller tell,
                                               redis::waiter* sleeper = nullptr);
   quorum_return(std::shared_ptr<const quorum_spec> spec, scope where,
-                const dialects::quorum_claim& claim, std::vector<request_id> listeners,
+                const substrate::quorum_claim& claim, std::vector<request_id> listeners,
                 teller tell);
   ~quorum_return();
 
@@ -61,7 +61,7 @@ class quorum_return final : public std::enable_shared_from_this<quorum_return>,
   quorum_group& group() const noexcept { return *spec_->group; }
 
   const std::shared_ptr<const quorum_spec> spec_;
-  const dialects::quorum_claim claim_;
+  const substrate::quorum_claim claim_;
   const std::vector<request_id> listeners_;
 
   mutex mutex_;

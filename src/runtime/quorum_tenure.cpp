@@ -13,7 +13,7 @@ namespace holdfast::runtime {
 
 quorum_tenure::quorum_tenure(std::shared_ptr<quorum_handle> handle,
                              std::shared_ptr<const quorum_spec> spec, const request_id& owner,
-                             dialects::token_major token, std::vector<request_id> listeners,
+                             substrate::token_major token, std::vector<request_id> listeners,
                              const leasing::quorum_outcome& won)
     : handle_(std::move(handle)),
       spec_(std::move(spec)),
@@ -91,7 +91,7 @@ void quorum_tenure::on_answer(const quorum_call::question& asked, const resp::va
                               monotonic_time sent_at) {
   auto verdict = spec_->recipe->read_keep(reply);
   // The member keeps it longer than we count on.
-  if (auto* const kept = std::get_if<dialects::renewed>(&verdict)) kept->ttl -= spec_->delay;
+  if (auto* const kept = std::get_if<substrate::renewed>(&verdict)) kept->ttl -= spec_->delay;
   const scoped_mutex lock(mutex_);
   obey(machine_.on_kept(asked.member, verdict, sent_at, follow_clock_rate(net::now())));
 }

@@ -28,7 +28,7 @@ class quorum_tenure final : public holding,
   // `handle`: null when nobody has one any more. `owner`, `token`: of the request that won.
   // `listeners`: of each member, who waited; or empty.
   quorum_tenure(std::shared_ptr<quorum_handle> handle, std::shared_ptr<const quorum_spec> spec,
-                const request_id& owner, dialects::token_major token,
+                const request_id& owner, substrate::token_major token,
                 std::vector<request_id> listeners, const leasing::quorum_outcome& won);
   ~quorum_tenure() override;
   void start() HOLDFAST_EXCLUDES(mutex_);
@@ -65,7 +65,7 @@ class quorum_tenure final : public holding,
   const std::shared_ptr<quorum_handle> handle_;
   const std::shared_ptr<const quorum_spec> spec_;
   const request_id owner_;
-  const dialects::token_major token_;
+  const substrate::token_major token_;
   const std::vector<request_id> listeners_;
   std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock; 0: not held
 

@@ -117,7 +117,7 @@ std::shared_ptr<tenure> reader_group::leave(share& from, const reading& who) {
   return spent;
 }
 
-void reader_group::raise_floor(dialects::token_major seen) {
+void reader_group::raise_floor(substrate::token_major seen) {
   const scoped_mutex lock(mutex_);
   turns_.raise_floor(seen);
 }

@@ -37,7 +37,7 @@ class reader_group {
   bool has_asked(const tenure& who) HOLDFAST_EXCLUDES(mutex_);
 
   // Nobody joins those that read under no larger major.
-  void raise_floor(dialects::token_major seen) HOLDFAST_EXCLUDES(mutex_);
+  void raise_floor(substrate::token_major seen) HOLDFAST_EXCLUDES(mutex_);
 
   // All that read under it are told.
   void lost(const tenure& what) HOLDFAST_EXCLUDES(mutex_);

@@ -47,7 +47,7 @@ class renewal_batch final : public redis::request {
     const auto received_at = net::now();
     for (std::size_t i = 0; i < asked_.size(); ++i) {
       const auto verdict = recipe().read_renew(reply, i);
-      if (const auto* late = std::get_if<dialects::late>(&verdict); late != nullptr && i == 0) {
+      if (const auto* late = std::get_if<substrate::late>(&verdict); late != nullptr && i == 0) {
         engine_.clock(slot()).learn(sent_at(), received_at, late->now);
       }
       asked_[i]->on_renewed(verdict, sent_at());
@@ -71,7 +71,7 @@ class renewal_batch final : public redis::request {
   engine& engine_;
   const std::vector<std::shared_ptr<tenure>> members_;
   std::vector<tenure*> asked_;
-  std::vector<const dialects::claim*> claims_;
+  std::vector<const substrate::claim*> claims_;
 };
 
 }  // namespace

@@ -105,9 +105,9 @@ class replication::confirmation final : public redis::request,
     const auto& spec = granted_->spec();
     const auto sent = of_.load()->clock_.at(sent_at);
     // By a little more than was granted a moment ago, or there might be nothing to write.
-    dialects::claim longer = granted_->claim();
+    substrate::claim longer = granted_->claim();
     longer.lease += milliseconds{1};
-    const dialects::claim* const only = &longer;
+    const substrate::claim* const only = &longer;
     const auto timeout = engine_.options().response_timeout;
     spec.recipe->write_renew({&only, 1}, leasing::not_after(sent, timeout), out);
   }
@@ -122,13 +122,13 @@ class replication::confirmation final : public redis::request,
     asked_by.on_asked();
   }
 
-  void on_verdict(const dialects::renew_verdict& verdict) {
-    is_renewed_ = std::holds_alternative<dialects::renewed>(verdict);
+  void on_verdict(const substrate::renew_verdict& verdict) {
+    is_renewed_ = std::holds_alternative<substrate::renewed>(verdict);
     if (is_renewed_) return;
-    if (const auto* no = std::get_if<dialects::refused>(&verdict)) {
+    if (const auto* no = std::get_if<substrate::refused>(&verdict)) {
       return tell(leasing::outcome{no->code, no->detail});
     }
-    if (const auto* late = std::get_if<dialects::late>(&verdict)) {
+    if (const auto* late = std::get_if<substrate::late>(&verdict)) {
       of_.load()->clock_.learn(sent_at_, net::now(), late->now);
       if (try_again()) return;
       return tell(leasing::outcome{errc::clock_skew, "the server finds the request too old"});

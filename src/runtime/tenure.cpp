@@ -249,7 +249,7 @@ void tenure::on_replicated(std::optional<leasing::outcome> refusal) {
   obey(session().on_replicated(refusal, net::now()));
 }
 
-void tenure::on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at) {
+void tenure::on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at) {
   happen(
       [&](auto& its) { return its.on_renewed(verdict, sent_at, is_being_changed(), present()); });
 }

@@ -98,7 +98,7 @@ class tenure final : public holding,
     const monotonic_time until{nanoseconds{deadline_.load(std::memory_order_acquire)}};
     return std::max(nanoseconds{0}, until - now);
   }
-  dialects::token_major major() const noexcept { return claim_.granted; }
+  substrate::token_major major() const noexcept { return claim_.granted; }
 
   std::stop_token lost() override HOLDFAST_EXCLUDES(mutex_) {
     const scoped_mutex lock(mutex_);
@@ -123,10 +123,10 @@ class tenure final : public holding,
   void on_tuned_in(bool hears) HOLDFAST_EXCLUDES(mutex_);
 
   // For renewals: what they write and what came of it.
-  const dialects::claim& claim() const noexcept { return claim_; }
+  const substrate::claim& claim() const noexcept { return claim_; }
   // It has a lease, or had one until a moment ago.
   bool wants_renewal() const noexcept { return deadline_.load(std::memory_order_acquire) != 0; }
-  void on_renewed(const dialects::renew_verdict& verdict, monotonic_time sent_at)
+  void on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at)
       HOLDFAST_EXCLUDES(mutex_);
   void on_renewal_missing() HOLDFAST_EXCLUDES(mutex_);
 
@@ -166,8 +166,8 @@ class tenure final : public holding,
   engine& engine_;
   const std::shared_ptr<const lock_spec> spec_;  // keeps the site alive
   lock_site* const site_;
-  dialects::claim claim_;  // changes only while no request and no renewal is under way
-  outgoing outgoing_;      // the same
+  substrate::claim claim_;  // changes only while no request and no renewal is under way
+  outgoing outgoing_;       // the same
   // Until when it is held, in nanoseconds of boot_clock; 0: it is not.
   std::atomic<std::int64_t> deadline_{0};
   // Without unique addresses: what follows each of the two fits behind it (sizeof).

@@ -28,7 +28,7 @@ std::uint16_t slot_of(const dialects::handed_over& grant) {
 
 // What has gone on at a latch or a barrier holds nothing that others could have.
 bool is_returned(const dialects::handed_over& grant) noexcept {
-  const bool holds = grant.of == dialects::family::mutex || grant.of == dialects::family::several;
+  const bool holds = grant.of == substrate::family::mutex || grant.of == substrate::family::several;
   // What names no grant could, executed late, free what the same request has been granted since.
   return holds && grant.major != 0;
 }
@@ -40,8 +40,8 @@ class return_to_sender final : public redis::request {
                    const dialects::handed_over& what)
       : room_(room),
         key_(space, what.name),
-        recipe_(what.of == dialects::family::several ? dialects::native_shared_lock()
-                                                     : dialects::native_mutex(fencing::on)),
+        recipe_(what.of == substrate::family::several ? dialects::native_shared_lock()
+                                                      : dialects::native_mutex(fencing::on)),
         claim_{.key = &key_,
                .owner = request_id{id, what.request, what.revocable},
                .granted = what.major} {}
@@ -60,7 +60,7 @@ class return_to_sender final : public redis::request {
   waiting_room& room_;
   const lock_key key_;
   const dialects::recipe& recipe_;
-  const dialects::claim claim_;
+  const substrate::claim claim_;
 };
 
 }  // namespace

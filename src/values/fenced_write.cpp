@@ -33,7 +33,7 @@ fenced_reply write_fenced(runtime::client_core& core, const dialects::composed_s
   check_keys(keys);
   const auto asked = dialects::fenced_write(core.engine().space(), script, keys, args, token);
   auto verdict = dialects::read_fenced(calls::ask_once(core, asked));
-  if (const auto* why = std::get_if<dialects::refused>(&verdict)) {
+  if (const auto* why = std::get_if<substrate::refused>(&verdict)) {
     throw failure{why->code, why->detail};
   }
   if (const auto* stale = std::get_if<dialects::fence_stale>(&verdict)) {

@@ -34,7 +34,7 @@ server_time learn_time(runtime::client_core& core, std::uint16_t slot) {
 // that: majors are drawn from the clock and never fall, and they are hardly more than this ahead of
 // it.
 server_time no_id_before(fencing_token granted, server_time after_grant) {
-  const auto major = granted.value() / dialects::minors_per_major;
+  const auto major = granted.value() / substrate::minors_per_major;
   const server_time drawn{microseconds(static_cast<std::int64_t>(major))};
   return std::max(after_grant, drawn - dialects::longest_lead);
 }

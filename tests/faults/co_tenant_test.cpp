@@ -160,7 +160,7 @@ TEST_P(CoTenant, CannotForgeAGrant) {
   EXPECT_GT(got->token(), before);
   // A counter that is new begins so far ahead.
   const auto latest = micros() + 1'000'000 + dialects::longest_lead.count();
-  EXPECT_LT(got->token().value(), latest * dialects::minors_per_major);
+  EXPECT_LT(got->token().value(), latest * substrate::minors_per_major);
 }
 
 // The message is what the server would say, but for the proof. So is the last one, which has the
@@ -277,7 +277,7 @@ TEST_P(CoTenant, CanMakeTokensJump) {
   const auto far = micros() * 2;
   EXPECT_EQ(attack({"SET", counter, std::to_string(far)}).text, "OK");
   auto held = mine.acquire();
-  EXPECT_GT(held.token().value(), far * dialects::minors_per_major);
+  EXPECT_GT(held.token().value(), far * substrate::minors_per_major);
   EXPECT_TRUE(held.release());
   EXPECT_TRUE(mine.acquire().release());
   EXPECT_EQ(attack({"DEL", counter}).number, 1);

@@ -15,7 +15,7 @@ const dialects::recipe& barrier_watch::how() const { return dialects::native_bar
 
 void barrier_watch::called(const std::string& request) { calls_.insert_or_assign(request, call{}); }
 
-void barrier_watch::asks(const std::string& request, dialects::wakeup_way way) {
+void barrier_watch::asks(const std::string& request, substrate::wakeup_way way) {
   calls_[request].way = way;
 }
 
@@ -24,7 +24,7 @@ void barrier_watch::executed(const std::string& request) {
   auto& server = world_.server();
   const auto* const gone_on = server.look_at_sorted_set(world_.key().value_key() + ":g");
   const auto last =
-      gone_on == nullptr ? 0 : static_cast<dialects::token_major>(gone_on->back().first);
+      gone_on == nullptr ? 0 : static_cast<substrate::token_major>(gone_on->back().first);
   if (last != 0 && last != last_) opened(*gone_on, request);
   last_ = last;
   if (const auto found = calls_.find(request); found != calls_.end()) {
@@ -35,7 +35,7 @@ void barrier_watch::executed(const std::string& request) {
 void barrier_watch::opened(const keyspace::sorted_set& gone_on, const std::string& by) {
   ++world_.result().openings;
   const auto score = gone_on.back().first;
-  const auto generation = static_cast<dialects::token_major>(score);
+  const auto generation = static_cast<substrate::token_major>(score);
   if (std::exchange(counter_lost_, false) && is_out_of_reach(newest_, world_.server().now())) {
     newest_ = 0;
   }
@@ -60,7 +60,7 @@ void barrier_watch::opened(const keyspace::sorted_set& gone_on, const std::strin
   }
 }
 
-void barrier_watch::went_on(const std::string& party, dialects::token_major generation,
+void barrier_watch::went_on(const std::string& party, substrate::token_major generation,
                             const std::string& by) {
   if (party != by && is_gone(party)) world_.violated("B4: one who is gone is counted: " + party);
   if (left_.contains(party) && !set_back_) world_.violated("B4: who has left is counted: " + party);
@@ -78,11 +78,11 @@ bool barrier_watch::is_gone(const std::string& party) const {
   if (found == calls_.end()) return true;
   const auto& [way, asked_at] = found->second;
   const auto silent = world_.server().now() - asked_at;
-  if (way == dialects::wakeup_way::poll) return silent > 5s;
+  if (way == substrate::wakeup_way::poll) return silent > 5s;
   return silent > 120s || !world_.is_connected(party);
 }
 
-void barrier_watch::passed(const std::string& request, dialects::token_major generation) {
+void barrier_watch::passed(const std::string& request, substrate::token_major generation) {
   const auto found = passages_.find(request);
   if (found == passages_.end()) {
     return world_.violated("B1: somebody went on of a generation that is not whole");

@@ -31,12 +31,12 @@ class barrier_watch final : public gate_watch {
       : world_(of), wants_{.mode = 'b', .limit = parties} {}
 
   const dialects::recipe& how() const override;
-  const dialects::demand* wants() const override { return &wants_; }
+  const substrate::demand* wants() const override { return &wants_; }
   void called(const std::string& request) override;
-  void asks(const std::string& request, dialects::wakeup_way way) override;
+  void asks(const std::string& request, substrate::wakeup_way way) override;
   void told_to_wait(const std::string&, monotonic_time) override {}
   void executed(const std::string& request) override;
-  void passed(const std::string& request, dialects::token_major generation) override;
+  void passed(const std::string& request, substrate::token_major generation) override;
   void failed(const std::string& request, errc why, bool calm) override;
   void left(const std::string& request) override { left_.insert(request); }
   void happened(fault what) override;
@@ -44,23 +44,23 @@ class barrier_watch final : public gate_watch {
 
  private:
   struct call {
-    dialects::wakeup_way way{};
+    substrate::wakeup_way way{};
     microseconds asked_at{};  // the server's time
   };
   struct passage {
-    dialects::token_major generation = 0;
+    substrate::token_major generation = 0;
     monotonic_time at{};
   };
 
   void opened(const keyspace::sorted_set& gone_on, const std::string& by);
-  void went_on(const std::string& party, dialects::token_major generation, const std::string& by);
+  void went_on(const std::string& party, substrate::token_major generation, const std::string& by);
   bool may_forget(const std::string& party, std::size_t known) const;
   bool is_gone(const std::string& party) const;
 
   world& world_;
-  const dialects::demand wants_;
-  dialects::token_major last_ = 0;  // generation, as the server has it; 0: it has none
-  dialects::token_major newest_ = 0;
+  const substrate::demand wants_;
+  substrate::token_major last_ = 0;  // generation, as the server has it; 0: it has none
+  substrate::token_major newest_ = 0;
   monotonic_time emptied_at_ = monotonic_time::min();
   bool set_back_ = false, counter_lost_ = false;
   std::map<std::string, call, std::less<>> calls_;

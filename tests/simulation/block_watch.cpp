@@ -39,7 +39,7 @@ class block_watch final : public change_watch {
 
  private:
   struct write {
-    dialects::claim by;
+    substrate::claim by;
     std::string bytes;
   };
 
@@ -52,17 +52,17 @@ class block_watch final : public change_watch {
   }
 
   void ask_for_the_lock() {
-    static const std::array modes{dialects::demand{.mode = 'x'}, dialects::demand{.mode = 'p'},
-                                  dialects::demand{.mode = 'r'}};
-    dialects::claim wanted{.key = &in().key(),
-                           .wants = &modes.at(in().chance().up_to(modes.size() - 1)),
-                           .owner = request_id{client_id{{0xff}}, ++asked_},
-                           .lease = lease};
+    static const std::array modes{substrate::demand{.mode = 'x'}, substrate::demand{.mode = 'p'},
+                                  substrate::demand{.mode = 'r'}};
+    substrate::claim wanted{.key = &in().key(),
+                            .wants = &modes.at(in().chance().up_to(modes.size() - 1)),
+                            .owner = request_id{client_id{{0xff}}, ++asked_},
+                            .lease = lease};
     std::string bytes;
     resp::writer out{bytes};
     how_.write_acquire(wanted, false, never, out);
     const auto verdict = how_.read_acquire(wanted, ask(bytes));
-    if (const auto* const grant = std::get_if<dialects::granted>(&verdict)) {
+    if (const auto* const grant = std::get_if<substrate::granted>(&verdict)) {
       wanted.granted = grant->major;
     }
     owners_.push_back(wanted);  // also who did not get it
@@ -77,7 +77,7 @@ class block_watch final : public change_watch {
 
   std::string look() override { return text_at(block_); }
 
-  bool may_write(const dialects::claim& who) {
+  bool may_write(const substrate::claim& who) {
     std::vector<holder> holders;
     shared_holders(in().server(), in().key(), holders);
     return std::ranges::any_of(holders, [&](const auto& one) {
@@ -86,7 +86,7 @@ class block_watch final : public change_watch {
     });
   }
 
-  void done(const std::string& request, const dialects::once_answer& answer,
+  void done(const std::string& request, const substrate::once_answer& answer,
             const std::string& after) override {
     const auto& what = writes_.at(request);
     const bool may = may_write(what.by);
@@ -109,9 +109,9 @@ class block_watch final : public change_watch {
   const dialects::recipe& how_ = dialects::native_shared_lock();
   const std::string block_ = in().key().value_key() + ":v";
   std::uint64_t asked_ = 0;
-  std::vector<dialects::claim> owners_;
+  std::vector<substrate::claim> owners_;
   std::map<std::string, write, std::less<>> writes_;
-  dialects::token_major newest_ = 0;
+  substrate::token_major newest_ = 0;
 };
 
 }  // namespace

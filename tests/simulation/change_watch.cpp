@@ -15,7 +15,7 @@ std::string change_watch::text_at(const std::string& key) const {
 void change_watch::executed(const std::string& request, const resp::value& reply) {
   const auto verdict = dialects::read_once(reply);
   const auto after = look();
-  const auto* const answer = std::get_if<dialects::once_answer>(&verdict);
+  const auto* const answer = std::get_if<substrate::once_answer>(&verdict);
   const bool undone = answer == nullptr || is_undone(request, *answer);
   const auto earlier = effects_.find(request);
   const bool was_done = earlier != effects_.end();
@@ -48,7 +48,7 @@ void change_watch::ended(const std::string& request, const leasing::once_machine
     if (was_done && !doubtful) {
       world_.violated("O2: a change was executed whose caller was told that it was not");
     }
-  } else if (!was_done && !is_undone(request, std::get<dialects::once_answer>(how))) {
+  } else if (!was_done && !is_undone(request, std::get<substrate::once_answer>(how))) {
     world_.violated("O2: what was answered was never done");
   }
 }

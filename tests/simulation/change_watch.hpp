@@ -31,7 +31,7 @@ class change_watch {
   // What somebody asks for next, under this request id.
   virtual dialects::once_call draw(const std::string& request) = 0;
   // What must follow this answer at once, under the request id `next`.
-  virtual std::optional<dialects::once_call> follow(const dialects::once_answer&,
+  virtual std::optional<dialects::once_call> follow(const substrate::once_answer&,
                                                     const std::string& /*next*/) {
     return std::nullopt;
   }
@@ -62,10 +62,10 @@ class change_watch {
   // All that a change can change.
   virtual std::string look() = 0;
   // The first copy, which has made `after` of before().
-  virtual void done(const std::string& request, const dialects::once_answer& answer,
+  virtual void done(const std::string& request, const substrate::once_answer& answer,
                     const std::string& after) = 0;
   // Whether this answer is not remembered: nothing was done that a copy must not do.
-  virtual bool is_undone(const std::string&, const dialects::once_answer&) const { return false; }
+  virtual bool is_undone(const std::string&, const substrate::once_answer&) const { return false; }
 
  private:
   struct effect {

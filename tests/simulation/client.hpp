@@ -73,7 +73,7 @@ class client {
  private:
   // One request for the lock, from asking to given back.
   struct request {
-    request(const dialects::claim& wanted, leasing::patience patience, bool renews)
+    request(const substrate::claim& wanted, leasing::patience patience, bool renews)
         : claim(wanted),
           session(claim, patience,
                   {.response_timeout = short_milliseconds{response_timeout}, .renews = renews},
@@ -81,9 +81,9 @@ class client {
     std::string name() const { return std::string{claim.owner.text()}; }
     bool is(std::uint64_t counter) const { return claim.owner.counter() == counter; }
 
-    dialects::claim claim;
+    substrate::claim claim;
     leasing::lock_session session;
-    dialects::demand changes_into{};             // what the claim wants, where it is a change
+    substrate::demand changes_into{};            // what the claim wants, where it is a change
     leasing::ask asked = leasing::ask::nothing;  // last
     std::uint64_t timer = 0;
     bool told = false;  // its caller has been
@@ -91,8 +91,8 @@ class client {
   };
 
   monotonic_time now() const;
-  dialects::wakeup_way way() const noexcept {
-    return deaf_ ? dialects::wakeup_way::poll : dialects::wakeup_way::channel;
+  substrate::wakeup_way way() const noexcept {
+    return deaf_ ? substrate::wakeup_way::poll : substrate::wakeup_way::channel;
   }
   moment sending() const { return {now(), clock_of_server_.estimate(now())}; }
   void tell(history::event what);
@@ -112,16 +112,16 @@ class client {
   // client_asking.cpp
   leasing::patience draw_patience();
   milliseconds draw_lease();
-  dialects::token_major draw_floor();
-  void draw_options(dialects::claim& wanted);
+  substrate::token_major draw_floor();
+  void draw_options(substrate::claim& wanted);
   bool waits() const noexcept { return mine_ && !mine_->was_held; }
   // Who hears the next answer; null: nobody.
   request* asks() noexcept { return change_ ? change_.get() : mine_.get(); }
   request* waits_as(std::uint64_t counter) noexcept;
   void told(const leasing::outcome& how);
   void send(request& one, leasing::ask what, bool resend);
-  void note_place(const dialects::queued& where, const request& of, const utterance& when);
-  void give_back(const request_id& left, dialects::token_major major);
+  void note_place(const substrate::queued& where, const request& of, const utterance& when);
+  void give_back(const request_id& left, substrate::token_major major);
   void wake_at(request& one, monotonic_time local);
 
   // client_obeying.cpp
@@ -165,7 +165,7 @@ class client {
   std::uint64_t operation_ = 0;  // of a tenure, for the history: its first request
   leasing::server_clock clock_of_server_;
   monotonic_time sampled_at_{};  // the world's time
-  dialects::token_major floor_ = 0;
+  substrate::token_major floor_ = 0;
 
   std::shared_ptr<request> mine_;
   std::shared_ptr<request> change_;  // what it has becomes something else

@@ -30,10 +30,10 @@ milliseconds client::draw_lease() {
 }
 
 // What mutex_options and client_options say besides.
-void client::draw_options(dialects::claim& wanted) {
+void client::draw_options(substrate::claim& wanted) {
   if (!world_.varies()) return;
   auto& dice = world_.chance();
-  if (dice.chance(10)) wanted.way = dialects::wakeup_way::poll;
+  if (dice.chance(10)) wanted.way = substrate::wakeup_way::poll;
   if (dice.chance(15)) wanted.delay = short_milliseconds(dice.up_to(longest_delay.count()));
   if (world_.faults() && dice.chance(10)) {
     wanted.queue_limit = static_cast<std::uint32_t>(1 + dice.up_to(1));
@@ -41,14 +41,14 @@ void client::draw_options(dialects::claim& wanted) {
 }
 
 // Of two servers behind one name, or of one whose clock was wrong, it may have seen larger tokens.
-dialects::token_major client::draw_floor() {
+substrate::token_major client::draw_floor() {
   auto& dice = world_.chance();
   knows_from_elsewhere_ = world_.is_harsh() && world_.faults() && dice.chance(2);
   if (!knows_from_elsewhere_) return floor_;
   world_.count(fault::foreign_floor);
   const auto ahead = dice.time_up_to(dice.chance(50) ? nanoseconds{20s} : nanoseconds{23h});
   const auto now = world_.server().now() + std::chrono::floor<microseconds>(ahead);
-  return std::max(floor_, static_cast<dialects::token_major>(now.count()));
+  return std::max(floor_, static_cast<substrate::token_major>(now.count()));
 }
 
 void client::begin() {
@@ -58,14 +58,14 @@ void client::begin() {
   connect();
   const bool retains = world_.varies() && world_.of().is_kept && dice.chance(25);
   retain_ = retains ? 1ms + milliseconds(dice.up_to(longest_keeping.count() - 1)) : 0ms;
-  dialects::claim wanted{.key = &world_.key(),
-                         .wants = world_.of().want(dice),
-                         .owner = request_id{id_, ++requests_, retains},
-                         .lease = draw_lease(),
-                         .floor = draw_floor(),
-                         .waits = true,
-                         .way = way(),
-                         .proof = proof_of(requests_)};
+  substrate::claim wanted{.key = &world_.key(),
+                          .wants = world_.of().want(dice),
+                          .owner = request_id{id_, ++requests_, retains},
+                          .lease = draw_lease(),
+                          .floor = draw_floor(),
+                          .waits = true,
+                          .way = way(),
+                          .proof = proof_of(requests_)};
   draw_options(wanted);
   turns_ = leasing::local_turns{{.lease = wanted.lease, .retains = retains}};
   turns_.ask();
@@ -125,8 +125,8 @@ void client::send(request& one, leasing::ask what, bool resend) {
     sent.executed = [this, mine = tenure_, changes,
                      self = changes ? change_ : mine_](const resp::value& reply) {
       const auto verdict = world_.of().recipe->read_acquire(self->claim, reply);
-      const bool changed = std::holds_alternative<dialects::granted>(verdict) ||
-                           std::holds_alternative<dialects::queued>(verdict);
+      const bool changed = std::holds_alternative<substrate::granted>(verdict) ||
+                           std::holds_alternative<substrate::queued>(verdict);
       if (!changed) return;
       const bool is_wanted = changes ? self == change_ : mine == tenure_;
       if (!is_wanted) world_.check().late_copy_executed();
@@ -144,8 +144,8 @@ void client::send(request& one, leasing::ask what, bool resend) {
     sent.repeatable = names_the_grant && !changes;
     sent.executed = [this, counter = claim.owner.counter(), changes](const resp::value& reply) {
       const auto verdict = world_.of().recipe->read_release(reply);
-      const bool released = std::holds_alternative<dialects::released>(verdict);
-      const bool gone = released || std::holds_alternative<dialects::not_mine>(verdict);
+      const bool released = std::holds_alternative<substrate::released>(verdict);
+      const bool gone = released || std::holds_alternative<substrate::not_mine>(verdict);
       if (changes && gone) withdrawn_change_ = std::max(withdrawn_change_, counter);
       if (released) world_.check().gave_back(world_.now());
     };
@@ -162,9 +162,9 @@ void client::answered(use what, const utterance& when, const resp::value& reply)
     if (mine_) renewed(reply, when.asked_at);
   } else if (one && one->asked == leasing::ask::acquire) {
     const auto verdict = recipe.read_acquire(one->claim, reply);
-    granted_by_answer_ = std::holds_alternative<dialects::granted>(verdict);
+    granted_by_answer_ = std::holds_alternative<substrate::granted>(verdict);
     // Before the session goes on: what it asks next may be disturbed.
-    if (const auto* where = std::get_if<dialects::queued>(&verdict)) {
+    if (const auto* where = std::get_if<substrate::queued>(&verdict)) {
       note_place(*where, *one, when);
     }
     const auto sent_at = clock_.local(when.asked_at);
@@ -182,7 +182,7 @@ void client::answered(use what, const utterance& when, const resp::value& reply)
   answer_sent_at_.reset();
 }
 
-void client::note_place(const dialects::queued& where, const request& of, const utterance& when) {
+void client::note_place(const substrate::queued& where, const request& of, const utterance& when) {
   if (wire_.stalls()) return;
   const auto calm_since = place_ ? place_->calm_since : world_.now();
   place_ = place{.request = of.name(),
@@ -244,7 +244,7 @@ void client::heard(const resp::value& push, const utterance& when) {
 }
 
 // A grant came for a request that has left: it is passed on.
-void client::give_back(const request_id& left, dialects::token_major major) {
+void client::give_back(const request_id& left, substrate::token_major major) {
   connect();
   parcel sent{.what = use::courtesy};
   resp::writer out{sent.bytes};

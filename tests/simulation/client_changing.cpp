@@ -24,13 +24,13 @@ void client::begin_change() {
   auto& dice = world_.chance();
   const char to = world_.of().change(dice, mine_->claim.wants->mode);
   if (to == 0) return;
-  const dialects::claim wanted{.key = &world_.key(),
-                               .owner = request_id{id_, ++requests_},
-                               .lease = draw_lease(),
-                               .floor = floor_,
-                               .waits = true,
-                               .way = way(),
-                               .proof = proof_of(requests_)};
+  const substrate::claim wanted{.key = &world_.key(),
+                                .owner = request_id{id_, ++requests_},
+                                .lease = draw_lease(),
+                                .floor = floor_,
+                                .waits = true,
+                                .way = way(),
+                                .proof = proof_of(requests_)};
   tell({.what = history::kind::changing, .lease = wanted.lease, .mode = support::mode_of(to)});
   change_ = std::make_shared<request>(wanted, draw_patience(), renews_);
   change_->changes_into = {.mode = to, .replaced = mine_->claim.owner};

@@ -40,7 +40,7 @@ void client::take(request& got, monotonic_time granted_at, history::kind how) {
   tell_belief(how);
   world_.believes(*this, belief_, !granted_by_answer_);
   if (granted_by_answer_) {
-    world_.check().believed_no_less(belief_, dialects::asked_time(claim), claim.delay,
+    world_.check().believed_no_less(belief_, substrate::asked_time(claim), claim.delay,
                                     world_.now());
   }
 }
@@ -71,7 +71,7 @@ void client::send_renewal() {
   connect();
   parcel sent{.what = use::renewal, .repeatable = true};
   resp::writer out{sent.bytes};
-  const dialects::claim* const only = &mine_->claim;
+  const substrate::claim* const only = &mine_->claim;
   world_.of().recipe->write_renew({&only, 1}, leasing::not_after(sending(), response_timeout), out);
   sent.executed = [](const resp::value&) {};
   wire_.transmit(std::move(sent));
@@ -80,7 +80,7 @@ void client::send_renewal() {
 void client::renewed(const resp::value& reply, monotonic_time sent_at) {
   if (!has_lock()) return;
   const auto verdict = world_.of().recipe->read_renew(reply, 0);
-  if (const auto* late = std::get_if<dialects::late>(&verdict)) learn(sent_at, late->now);
+  if (const auto* late = std::get_if<substrate::late>(&verdict)) learn(sent_at, late->now);
   auto& session = mine_->session;
   const auto before = session.deadline();
   const auto all = session.on_renewed(verdict, clock_.local(sent_at), change_ != nullptr, now());

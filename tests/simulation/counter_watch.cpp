@@ -102,7 +102,7 @@ class counter_watch final : public change_watch {
     return updates ? sum(held, what.number) : expectation{"ok", held};
   }
 
-  void done(const std::string& request, const dialects::once_answer& answer,
+  void done(const std::string& request, const substrate::once_answer& answer,
             const std::string& now) override {
     const auto wanted = after(changes_.at(request), number_in(before()));
     const auto text = std::to_string(wanted.number);

@@ -55,7 +55,7 @@ class fence_watch final : public change_watch {
     return all;
   }
 
-  void done(const std::string& request, const dialects::once_answer& answer,
+  void done(const std::string& request, const substrate::once_answer& answer,
             const std::string& after) override {
     const auto& [token, keys] = writes_.at(request);
     const auto stale = std::ranges::find_if(

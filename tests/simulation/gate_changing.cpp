@@ -62,7 +62,7 @@ void walker::changed(const leasing::once_machine::end& how) {
   auto& changes = *world_.changes();
   changes.ended(std::string{wish_->id.text()}, how);
   wish_.reset();
-  if (const auto* const answer = std::get_if<dialects::once_answer>(&how)) {
+  if (const auto* const answer = std::get_if<substrate::once_answer>(&how)) {
     const request_id next{id_, ++requests_};
     if (auto call = changes.follow(*answer, std::string{next.text()})) {
       return change_to(next, *std::move(call));

@@ -153,7 +153,7 @@ void walker::call() {
             .lease = dialects::gate_lease,
             .floor = floor_,
             .waits = patience.waits,
-            .way = polls ? dialects::wakeup_way::poll : dialects::wakeup_way::channel,
+            .way = polls ? substrate::wakeup_way::poll : substrate::wakeup_way::channel,
             .proof = requests_ * 0x9e3779b97f4a7c15};
   place_ = 0;
   is_told_ = false;
@@ -226,7 +226,7 @@ void walker::answered(const resp::value* reply, monotonic_time sent_at, std::uin
   const auto& how = world_.watch().how();
   if (asked_ == ask::acquire) {
     const auto verdict = how.read_acquire(claim_, *reply);
-    const auto* const where = std::get_if<dialects::queued>(&verdict);
+    const auto* const where = std::get_if<substrate::queued>(&verdict);
     if (where != nullptr) place_ = where->place;
     obey(asks_->on_acquired(verdict, clock_.local(sent_at), now(), position));
     if (asks_ && claim_.ticket != 0 && where != nullptr) {

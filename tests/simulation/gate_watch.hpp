@@ -17,17 +17,17 @@ class gate_watch {
   virtual ~gate_watch() = default;
 
   virtual const dialects::recipe& how() const = 0;
-  virtual const dialects::demand* wants() const { return nullptr; }
+  virtual const substrate::demand* wants() const { return nullptr; }
 
   // ---- what happened. Each may find a breach. A call is known by its request.
   virtual void called(const std::string& request) = 0;
   // He asks, now to be told in this way.
-  virtual void asks(const std::string& request, dialects::wakeup_way way) = 0;
+  virtual void asks(const std::string& request, substrate::wakeup_way way) = 0;
   // He has heard that he waits; the server was asked then.
   virtual void told_to_wait(const std::string& request, monotonic_time asked_at) = 0;
   // The server executed something of this call, or of nobody's.
   virtual void executed(const std::string& request) = 0;
-  virtual void passed(const std::string& request, dialects::token_major major) = 0;
+  virtual void passed(const std::string& request, substrate::token_major major) = 0;
   // `calm`: nothing has happened to him since he called.
   virtual void failed(const std::string& request, errc why, bool calm) = 0;
   // He has left, which the server has confirmed.

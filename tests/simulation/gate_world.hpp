@@ -175,7 +175,7 @@ class walker {
   client_id id_;
   std::uint64_t requests_ = 0;
   leasing::server_clock server_clock_;
-  dialects::token_major floor_ = 0;
+  substrate::token_major floor_ = 0;
   monotonic_time frozen_until_ = timeline::begin, calm_since_ = timeline::begin;
 
   int connection_ = -1;
@@ -184,7 +184,7 @@ class walker {
   std::map<std::uint64_t, decltype(errand::heard)> under_way_;
   monotonic_time heard_until_ = timeline::begin;  // what was sent first is heard first
 
-  dialects::claim claim_{.owner = request_id{id_, 0}};
+  substrate::claim claim_{.owner = request_id{id_, 0}};
   std::optional<leasing::acquire_machine> asks_;
   leasing::ask asked_ = leasing::ask::nothing;    // last
   std::optional<monotonic_time> answer_sent_at_;  // of the answer being heard; the world's time

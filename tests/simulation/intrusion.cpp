@@ -108,14 +108,14 @@ bool intrusion::is_by_a_stranger(std::string_view request) { return request.star
 bool intrusion::came_in(const resp::value& answer) const {
   if (as_ == stranger::latch) {
     const auto verdict = dialects::read_once(answer);
-    const auto* const said = std::get_if<dialects::once_answer>(&verdict);
+    const auto* const said = std::get_if<substrate::once_answer>(&verdict);
     return said != nullptr && (said->word == "ok" || said->word == "opened");
   }
   const auto verdict =
       recipe_of(as_ == stranger::open_latch, as_ == stranger::barrier, as_ == stranger::mutex)
           .read_acquire(claim_, answer);
-  return std::holds_alternative<dialects::granted>(verdict) ||
-         std::holds_alternative<dialects::queued>(verdict);
+  return std::holds_alternative<substrate::granted>(verdict) ||
+         std::holds_alternative<substrate::queued>(verdict);
 }
 
 }  // namespace holdfast::simulation

@@ -31,9 +31,9 @@ class intrusion {
 
   const lock_key& key_;
   stranger as_;
-  dialects::demand wants_{};
+  substrate::demand wants_{};
   client_id client_;
-  dialects::claim claim_;
+  substrate::claim claim_;
 };
 
 }  // namespace holdfast::simulation

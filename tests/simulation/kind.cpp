@@ -54,7 +54,7 @@ const kind& mutex_kind() {
   static const kind one{
       .name = "mutex",
       .recipe = &dialects::native_mutex(fencing::on),
-      .want = [](dice&) -> const dialects::demand* { return nullptr; },
+      .want = [](dice&) -> const substrate::demand* { return nullptr; },
       .holders = owner_of_mutex,
       .queue = queue_of_mutex,
       .is_kept = true,

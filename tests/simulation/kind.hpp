@@ -22,7 +22,7 @@ inline constexpr server_time whenever = leasing::far_future - microseconds{1};
 // What the server knows of one who has the lock.
 struct holder {
   std::string owner;  // his request id
-  dialects::token_major token = 0;
+  substrate::token_major token = 0;
   // Until when the server keeps the lock for him, from now on: more than 0.
   microseconds remaining{};
   share has{'x', 1};
@@ -42,7 +42,7 @@ struct kind {
   std::string_view name;
   const dialects::recipe* recipe;
   // What an acquisition asks for. One that lives for ever; null: the lock alone.
-  const dialects::demand* (*want)(dice&);
+  const substrate::demand* (*want)(dice&);
   void (*holders)(simulated_server&, const lock_key&, std::vector<holder>&);
   void (*queue)(simulated_server&, const lock_key&, std::vector<waiter>&);
   // How many permits there are now; null: it has none.

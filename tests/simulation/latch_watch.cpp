@@ -16,7 +16,7 @@ std::string latch_watch::look() {
   const auto name = in().key().value_key();
   const auto held = in().server().look(std::array<std::string_view, 2>{"GET", name});
   const auto left = dialects::read_latch(in().key(), held);
-  if (std::holds_alternative<dialects::refused>(left)) {
+  if (std::holds_alternative<substrate::refused>(left)) {
     in().violated("G2: what stands there is no latch: " + held.text);
     return "0";
   }
@@ -57,7 +57,7 @@ std::optional<monotonic_time> latch_watch::open_since(const std::string& request
   return found->second.opened_at;
 }
 
-void latch_watch::passed(const std::string& request, dialects::token_major) {
+void latch_watch::passed(const std::string& request, substrate::token_major) {
   const auto found = calls_.find(request);
   if (found == calls_.end() || !found->second.may_pass) {
     in().violated("G1: somebody went on although the latch was set all the time");
@@ -85,7 +85,7 @@ dialects::once_call latch_watch::draw(const std::string& request) {
 }
 
 // Where not all who wait were told yet, the rest is.
-std::optional<dialects::once_call> latch_watch::follow(const dialects::once_answer& answer,
+std::optional<dialects::once_call> latch_watch::follow(const substrate::once_answer& answer,
                                                        const std::string& next) {
   const auto verdict = dialects::read_latch_change(in().key(), answer);
   const auto* const change = std::get_if<dialects::latch_change>(&verdict);
@@ -95,11 +95,12 @@ std::optional<dialects::once_call> latch_watch::follow(const dialects::once_answ
 }
 
 // It was to be set, but first all must hear that it is open.
-bool latch_watch::is_undone(const std::string& request, const dialects::once_answer& answer) const {
+bool latch_watch::is_undone(const std::string& request,
+                            const substrate::once_answer& answer) const {
   return wishes_.at(request).sets && answer.word == "opened";
 }
 
-void latch_watch::done(const std::string& request, const dialects::once_answer& answer,
+void latch_watch::done(const std::string& request, const substrate::once_answer& answer,
                        const std::string& after) {
   const auto [sets, number] = wishes_.at(request);
   std::uint32_t expected = left_;

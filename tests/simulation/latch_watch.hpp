@@ -26,17 +26,17 @@ class latch_watch final : public gate_watch, public change_watch {
 
   const dialects::recipe& how() const override;
   void called(const std::string& request) override;
-  void asks(const std::string&, dialects::wakeup_way) override {}
+  void asks(const std::string&, substrate::wakeup_way) override {}
   void told_to_wait(const std::string& request, monotonic_time asked_at) override;
   void executed(const std::string& request) override;
-  void passed(const std::string& request, dialects::token_major) override;
+  void passed(const std::string& request, substrate::token_major) override;
   void failed(const std::string& request, errc why, bool calm) override;
   void left(const std::string&) override {}
   std::optional<monotonic_time> open_since(const std::string& request) const override;
 
   using change_watch::executed;
   dialects::once_call draw(const std::string& request) override;
-  std::optional<dialects::once_call> follow(const dialects::once_answer& answer,
+  std::optional<dialects::once_call> follow(const substrate::once_answer& answer,
                                             const std::string& next) override;
   bool lasts(std::string_view key) const override;
   void happened(fault what) override;  // to both
@@ -54,9 +54,9 @@ class latch_watch final : public gate_watch, public change_watch {
   };
 
   std::string look() override;
-  void done(const std::string& request, const dialects::once_answer& answer,
+  void done(const std::string& request, const substrate::once_answer& answer,
             const std::string& after) override;
-  bool is_undone(const std::string& request, const dialects::once_answer& answer) const override;
+  bool is_undone(const std::string& request, const substrate::once_answer& answer) const override;
   void became(std::uint32_t left);
 
   std::uint32_t left_ = 0;

@@ -28,7 +28,7 @@ constexpr nanoseconds slack = 100ms;
 // Of so many in front of the queue it is looked at when they should come in.
 constexpr std::size_t most_turns = 40;
 // L1: each of those before it that are gone costs a provisional grant, and one who asks then.
-constexpr nanoseconds each_that_is_gone = dialects::longest_claim + prompt_for(1);
+constexpr nanoseconds each_that_is_gone = substrate::longest_claim + prompt_for(1);
 
 }  // namespace
 
@@ -45,20 +45,20 @@ void promises::look_at_counter() {
   const auto text = server_.look(std::array<std::string_view, 2>{"GET", key}).text;
   const std::string_view words = text;
   const auto space = words.find(' ');
-  counter_.shown = parse_number<dialects::token_major>(words.substr(0, space)).value_or(0);
+  counter_.shown = parse_number<substrate::token_major>(words.substr(0, space)).value_or(0);
   counter_.written = server_.now();
   if (space == words.npos) return;
   const auto written = parse_number<std::int64_t>(words.substr(space + 1));
   if (written) counter_.written = microseconds{*written};
 }
 
-dialects::token_major promises::furthest_token() const {
+substrate::token_major promises::furthest_token() const {
   // One command may draw several, one for each to whom it gives the lock.
-  constexpr dialects::token_major several = 1000;
+  constexpr substrate::token_major several = 1000;
   const auto begun_anew = server_.now() + dialects::longest_lead;
   const auto grown = std::max(0us, (server_.now() - counter_.written) / 2);
-  return several + std::max(static_cast<dialects::token_major>(begun_anew.count()),
-                            counter_.shown + static_cast<dialects::token_major>(grown.count()));
+  return several + std::max(static_cast<substrate::token_major>(begun_anew.count()),
+                            counter_.shown + static_cast<substrate::token_major>(grown.count()));
 }
 
 const holder* promises::find(std::string_view owner) const {
@@ -77,7 +77,7 @@ std::optional<monotonic_time> promises::next_end() const {
   return looked_at_ + std::ranges::min(holders_, {}, &holder::remaining).remaining;
 }
 
-const promises::grant* promises::find_grant(dialects::token_major token) const {
+const promises::grant* promises::find_grant(substrate::token_major token) const {
   const grant* last = nullptr;
   for (auto it = grants_.lower_bound({token, {}}); it != grants_.end(); ++it) {
     if (it->first.first != token) break;
@@ -86,12 +86,12 @@ const promises::grant* promises::find_grant(dialects::token_major token) const {
   return last;
 }
 
-monotonic_time promises::granted_at(dialects::token_major token) const {
+monotonic_time promises::granted_at(substrate::token_major token) const {
   const auto* const found = find_grant(token);
   return found == nullptr ? monotonic_time::min() : found->at;
 }
 
-monotonic_time promises::evidence_for(dialects::token_major token, monotonic_time sampled_at,
+monotonic_time promises::evidence_for(substrate::token_major token, monotonic_time sampled_at,
                                       monotonic_time now) const {
   const auto* const found = find_grant(token);
   const auto at = found == nullptr ? now : found->at;
@@ -277,7 +277,7 @@ void promises::gave_back(monotonic_time) {
   }
 }
 
-void promises::asked_above(dialects::token_major floor, monotonic_time now) {
+void promises::asked_above(substrate::token_major floor, monotonic_time now) {
   if (floor > newest_ && microseconds{floor} >= server_.now()) jumped_at_ = now;
 }
 
@@ -358,7 +358,7 @@ void promises::believed_no_less(const belief& what, nanoseconds asked, nanosecon
 // What counts is how many permits there were when the last of them was granted some.
 void promises::believed_together(std::span<const belief* const> all) {
   shares_.clear();
-  dialects::token_major last = 0;
+  substrate::token_major last = 0;
   for (const auto* const one : all) {
     if (is_disrupted_since(one->evidence) || changed_unheard_.contains(one->owner)) continue;
     shares_.push_back(one->has);

@@ -61,7 +61,7 @@ namespace holdfast::simulation {
 // What a client believes of the lock, in the world's time.
 struct belief {
   std::string owner;
-  dialects::token_major token = 0;
+  substrate::token_major token = 0;
   share has{};
   monotonic_time deadline{};
   // It rests on what the server said or did then.
@@ -80,14 +80,14 @@ struct place {
 // What a replica knows that has heard all up to then.
 struct heard_so_far {
   monotonic_time at{};
-  dialects::token_major newest = 0;
+  substrate::token_major newest = 0;
   std::optional<microseconds> counter_lost_at{};
   bool no_token_can_be_drawn = false;
   bool set_back_since_last_token = false;
 };
 
 // Whether a counter that is lost now begins below this token.
-inline bool is_out_of_reach(dialects::token_major token, microseconds clock) {
+inline bool is_out_of_reach(substrate::token_major token, microseconds clock) {
   return microseconds{token} >= clock + dialects::longest_lead;
 }
 
@@ -117,7 +117,7 @@ class promises {
                         monotonic_time now);
   void believed_together(std::span<const belief* const> all);
   // A request is about to be executed whose token shall be above this.
-  void asked_above(dialects::token_major floor, monotonic_time now);
+  void asked_above(substrate::token_major floor, monotonic_time now);
   void counter_lost(monotonic_time now);
   // It is lost, and none can be begun where what is there is of another type.
   void counter_damaged(bool of_another_type, monotonic_time now);
@@ -149,11 +149,11 @@ class promises {
   // ---- questions
   bool is_disrupted_since(monotonic_time then) const noexcept { return disrupted_at_ >= then; }
   bool is_set_since(monotonic_time then) const noexcept { return clock_set_at_ >= then; }
-  monotonic_time granted_at(dialects::token_major token) const;
+  monotonic_time granted_at(substrate::token_major token) const;
   // Of a message: it says when the lock was handed over, and when that was here rests on the last
   // sample of the server's clock, taken then, should the clock have been set since. Nothing excuses
   // a grant that the server has not made.
-  monotonic_time evidence_for(dialects::token_major token, monotonic_time sampled_at,
+  monotonic_time evidence_for(substrate::token_major token, monotonic_time sampled_at,
                               monotonic_time now) const;
   // When the lease ends that ends next; nothing: nobody has the lock.
   std::optional<monotonic_time> next_end() const;
@@ -195,13 +195,13 @@ class promises {
     bool was_opened_by_expiry() const { return since ? by_expiry : true; }
   };
   // The last one with this token: where an excuse let it be smaller, there may be several.
-  const grant* find_grant(dialects::token_major token) const;
+  const grant* find_grant(substrate::token_major token) const;
   const turn* find_turn(const std::vector<turn>& of, std::string_view owner) const;
 
   void look(monotonic_time now);
   void look_at_counter();
   // The largest token that the next command may draw.
-  dialects::token_major furthest_token() const;
+  substrate::token_major furthest_token() const;
   const holder* find(std::string_view owner) const;
   // Also if he has changed it since.
   const holder* find_heir(std::string_view owner) const;
@@ -227,10 +227,10 @@ class promises {
   std::vector<waiter> queue_, queue_before_;
   std::uint32_t limit_ = std::numeric_limits<std::uint32_t>::max();  // of permits
   std::vector<share> shares_;
-  std::map<std::pair<dialects::token_major, std::string>, grant> grants_;  // by token and owner
+  std::map<std::pair<substrate::token_major, std::string>, grant> grants_;  // by token and owner
   std::map<std::string, double, std::less<>> tickets_;  // of all who ever stood in the queue
   // Of all, and of those that this server has heard of.
-  dialects::token_major newest_ = 0, newest_here_ = 0;
+  substrate::token_major newest_ = 0, newest_here_ = 0;
   std::vector<turn> turns_, turns_before_;
   monotonic_time granted_last_at_ = monotonic_time::min();
   std::optional<monotonic_time> waited_for_since_;
@@ -239,7 +239,7 @@ class promises {
   std::set<std::string, std::less<>> unconfirmed_, changed_unheard_;
   // What the counter says after the last command: how far it has come, and when that was written.
   struct {
-    dialects::token_major shown = 0;
+    substrate::token_major shown = 0;
     microseconds written{};
   } counter_;
   // By its clock; no token was drawn since that we know of.

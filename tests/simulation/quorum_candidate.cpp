@@ -46,7 +46,7 @@ void candidate::learn_if_late(std::size_t i, monotonic_time sent_at, const resp:
   if (is_late) learn(i, sent_at, server_time{microseconds{reply.items[1].number}});
 }
 
-void candidate::raise_floors(dialects::token_major token) {
+void candidate::raise_floors(substrate::token_major token) {
   for (auto& floor : floors_) floor = std::max(floor, token);
 }
 

@@ -35,7 +35,7 @@ void wish::start() { obey(asks_.start(of_.now())); }
 void wish::hint() { obey(asks_.on_hint(of_.now())); }
 void wish::stop() { obey(asks_.on_stop(of_.now())); }
 
-dialects::quorum_claim wish::claim() const {
+substrate::quorum_claim wish::claim() const {
   return {.key = &of_.where().key(), .owner = owner_, .lease = lease_, .token = asks_.token()};
 }
 
@@ -76,15 +76,15 @@ void wish::ask(const leasing::member_ask& what) {
   }
   std::string bytes;
   resp::writer out{bytes};
-  using dialects::newcomer;
+  using substrate::newcomer;
   if (what.asks == asked::agree) {
-    write_quorum_keep(wanted, false, longest_lease, of_.not_after(i), out);
+    dialects::write_quorum_keep(wanted, false, longest_lease, of_.not_after(i), out);
   } else {
     const auto how = what.asks == asked::vote    ? newcomer::tells
                      : what.asks == asked::join  ? newcomer::joins
                      : what.asks == asked::enter ? newcomer::enters
                                                  : newcomer::waits;
-    write_quorum_acquire(wanted, how, longest_lease, of_.not_after(i), out);
+    dialects::write_quorum_acquire(wanted, how, longest_lease, of_.not_after(i), out);
   }
   of_.to(i).send(std::move(bytes), [self = shared_from_this(), i, wanted, asks = what.asks,
                                     attempt = asks_.attempt()](const resp::value* reply,
@@ -122,7 +122,7 @@ void wish::obey(const leasing::quorum_hold_step& step) {
 void wish::renew(std::size_t i) {
   std::string bytes;
   resp::writer out{bytes};
-  write_quorum_keep(claim(), true, longest_lease, of_.not_after(i), out);
+  dialects::write_quorum_keep(claim(), true, longest_lease, of_.not_after(i), out);
   of_.to(i).send(
       std::move(bytes),
       [self = shared_from_this(), i](const resp::value* reply, monotonic_time sent_at, no_answer) {
@@ -169,7 +169,7 @@ leasing::quorum_release_machine::scope whole(leasing::quorum_release_machine::sc
 }  // namespace
 
 giving_back::giving_back(candidate& of, leasing::quorum_release_machine::scope where,
-                         const dialects::quorum_claim& claim, std::vector<request_id> listeners,
+                         const substrate::quorum_claim& claim, std::vector<request_id> listeners,
                          monotonic_time until)
     : of_(of),
       life_(of.life()),
@@ -190,7 +190,7 @@ void giving_back::obey(const leasing::quorum_release_step& step) {
     if (!listeners_.empty()) asks.listener = listeners_[i];
     std::string bytes;
     resp::writer out{bytes};
-    write_quorum_release(asks, listeners_.empty(), out);
+    dialects::write_quorum_release(asks, listeners_.empty(), out);
     of_.to(i).send(std::move(bytes), [self = shared_from_this(), i](const resp::value* reply,
                                                                     monotonic_time, no_answer how) {
       self->answered(i, reply, how);

@@ -116,7 +116,7 @@ milliseconds assembly::vote_ends_in(std::size_t i) {
 
 // If a clock is set forward meanwhile, a vote may be gone before the others of its majority are
 // there: of two who asked at the same time the later to get the lock may have the smaller token.
-void assembly::granted(dialects::token_major token, dialects::token_major before_it_asked,
+void assembly::granted(substrate::token_major token, substrate::token_major before_it_asked,
                        monotonic_time asked_at) {
   const auto below = set_forward_ >= asked_at ? before_it_asked : last_token();
   if (token <= below) violated("S2: a token is not above the last one");

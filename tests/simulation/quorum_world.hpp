@@ -70,10 +70,10 @@ class assembly : public timeline {
   std::string vote_of(std::size_t i);
   milliseconds vote_ends_in(std::size_t i);  // 0: there is none
   // The largest token that anybody got.
-  dialects::token_major last_token() const noexcept {
+  substrate::token_major last_token() const noexcept {
     return tokens_.empty() ? 0 : *tokens_.rbegin();
   }
-  void granted(dialects::token_major token, dialects::token_major before_it_asked,
+  void granted(substrate::token_major token, substrate::token_major before_it_asked,
                monotonic_time asked_at);
   // From the first to the second its votes are taken back, and then all members have answered that
   // they have none; it may be done twice.
@@ -109,9 +109,9 @@ class assembly : public timeline {
   std::vector<std::unique_ptr<member>> members_;
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<candidate>> candidates_;
-  std::set<dialects::token_major> tokens_;  // that were given out
-  std::set<std::string> killed_;            // clients
-  std::map<std::string, int> returns_;      // of requests: those that have not ended
+  std::set<substrate::token_major> tokens_;  // that were given out
+  std::set<std::string> killed_;             // clients
+  std::map<std::string, int> returns_;       // of requests: those that have not ended
   quorum_outcome result_;
 };
 
@@ -168,7 +168,7 @@ class wire {
 class giving_back : public std::enable_shared_from_this<giving_back> {
  public:
   giving_back(candidate& of, leasing::quorum_release_machine::scope where,
-              const dialects::quorum_claim& claim, std::vector<request_id> listeners,
+              const substrate::quorum_claim& claim, std::vector<request_id> listeners,
               monotonic_time until);
   void start();
 
@@ -178,7 +178,7 @@ class giving_back : public std::enable_shared_from_this<giving_back> {
 
   candidate& of_;
   const std::uint64_t life_;
-  const dialects::quorum_claim claim_;
+  const substrate::quorum_claim claim_;
   const std::vector<request_id> listeners_;
   const monotonic_time until_;
   leasing::quorum_release_machine machine_;
@@ -206,7 +206,7 @@ class wish : public std::enable_shared_from_this<wish> {
   void renew(std::size_t i);
   void hold(const leasing::quorum_outcome& won);
   void wake_at(monotonic_time local);
-  dialects::quorum_claim claim() const;
+  substrate::quorum_claim claim() const;
 
   candidate& of_;
   const std::uint64_t life_;
@@ -216,8 +216,8 @@ class wish : public std::enable_shared_from_this<wish> {
   leasing::quorum_machine asks_;
   std::optional<leasing::quorum_hold_machine> holds_;
   request_id owner_;
-  monotonic_time asked_at_{};              // its votes
-  dialects::token_major last_before_ = 0;  // then
+  monotonic_time asked_at_{};               // its votes
+  substrate::token_major last_before_ = 0;  // then
   std::vector<request_id> listeners_;
   std::uint64_t timer_ = 0;
 };
@@ -248,8 +248,8 @@ class candidate {
   server_time not_after(std::size_t i);
   void learn(std::size_t i, monotonic_time sent_at, server_time said);
   void learn_if_late(std::size_t i, monotonic_time sent_at, const resp::value& reply);
-  dialects::token_major floor(std::size_t i) const noexcept { return floors_[i]; }
-  void raise_floors(dialects::token_major token);
+  substrate::token_major floor(std::size_t i) const noexcept { return floors_[i]; }
+  void raise_floors(substrate::token_major token);
   void later(monotonic_time when, std::function<void()> what);
   void got();
   void failed();
@@ -270,7 +270,7 @@ class candidate {
   std::vector<wire> wires_;
   std::optional<std::size_t> lost_;  // the member that was out of reach when it asked
   std::vector<leasing::server_clock> server_clocks_;
-  std::vector<dialects::token_major> floors_;
+  std::vector<substrate::token_major> floors_;
   std::shared_ptr<wish> wish_;
   monotonic_time began_{};
   int served_ = 0;

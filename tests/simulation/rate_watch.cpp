@@ -85,7 +85,7 @@ class rate_watch final : public change_watch {
     return true;
   }
 
-  void done(const std::string& request, const dialects::once_answer& answer,
+  void done(const std::string& request, const substrate::once_answer& answer,
             const std::string& after) override {
     const auto& what = wishes_.at(request);
     if (what.gives_back) return given_back(what, answer, after);
@@ -111,7 +111,8 @@ class rate_watch final : public change_watch {
   }
 
   // Copies of what was forgotten cannot be told apart from others with the same time.
-  void given_back(const wish& what, const dialects::once_answer& answer, const std::string& after) {
+  void given_back(const wish& what, const substrate::once_answer& answer,
+                  const std::string& after) {
     const auto verdict = dialects::read_given_back(key_, answer);
     if (!std::holds_alternative<bool>(verdict)) in().violated("R: answered " + answer.word);
     const bool is_back = answer.word == "back";

@@ -81,7 +81,7 @@ bool customer::joins(const std::shared_ptr<part>& one) {
 void customer::submit(ask what) {
   if (joint_.empty()) return;
   const auto all = std::exchange(joint_, {});
-  std::vector<const dialects::claim*> claims;
+  std::vector<const substrate::claim*> claims;
   for (const auto& one : all) claims.push_back(&one->claim());
   std::string bytes;
   resp::writer out{bytes};

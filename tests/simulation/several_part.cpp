@@ -100,7 +100,7 @@ void part::send(ask what, bool resend) {
 void part::renew() {
   std::string bytes;
   resp::writer out{bytes};
-  const dialects::claim* const only = &claim_;
+  const substrate::claim* const only = &claim_;
   how().write_renew({&only, 1}, of_.not_after(), out);
   of_.transmit(std::move(bytes), {},
                [self = shared_from_this()](const resp::value* reply, monotonic_time sent_at) {
@@ -113,7 +113,7 @@ void part::renewed(const resp::value* reply, monotonic_time sent_at) {
   const auto now = of_.now();
   if (reply == nullptr) return obey(session_.on_renewal_missing(now));
   const auto verdict = how().read_renew(*reply, 0);
-  if (const auto* late = std::get_if<dialects::late>(&verdict)) of_.learn(sent_at, late->now);
+  if (const auto* late = std::get_if<substrate::late>(&verdict)) of_.learn(sent_at, late->now);
   obey(session_.on_renewed(verdict, of_.clock().local(sent_at), false, now));
 }
 

@@ -90,7 +90,7 @@ class part : public std::enable_shared_from_this<part> {
   void give_back();
   bool is_wanted() const noexcept { return !session_.is_told(); }
   bool believes() const;
-  const dialects::claim& claim() const noexcept { return claim_; }
+  const substrate::claim& claim() const noexcept { return claim_; }
   std::string owner() const { return std::string{claim_.owner.text()}; }
   const lock_key& key() const noexcept { return *claim_.key; }
 
@@ -110,7 +110,7 @@ class part : public std::enable_shared_from_this<part> {
 
   customer& of_;
   const std::uint64_t life_;
-  dialects::claim claim_;
+  substrate::claim claim_;
   leasing::lock_session session_;
   leasing::ask asked_ = leasing::ask::nothing;  // last
   std::uint64_t timer_ = 0;

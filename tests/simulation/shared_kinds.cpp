@@ -10,7 +10,7 @@
 namespace holdfast::simulation {
 namespace {
 
-using dialects::demand;
+using substrate::demand;
 
 constexpr std::uint32_t usual_permits = 3;
 

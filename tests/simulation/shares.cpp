@@ -30,7 +30,7 @@ std::string_view friends_of(char mode) {
 
 }  // namespace
 
-share share_of(const dialects::demand* wanted) {
+share share_of(const substrate::demand* wanted) {
   if (wanted == nullptr) return {'x', 1};
   return {wanted->mode, wanted->weight};
 }

@@ -12,7 +12,7 @@ namespace holdfast::simulation {
 using dialects::share;
 
 // A lock that one at a time can have is wanted in the mode x.
-share share_of(const dialects::demand* wanted);
+share share_of(const substrate::demand* wanted);
 
 // So many permits there are, where it is about permits.
 bool go_together(std::span<const share> all, std::uint32_t limit);

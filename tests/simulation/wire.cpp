@@ -172,7 +172,7 @@ void wire::stall() {
   until = std::max(until, world_.now()) + world_.chance().time_up_to(700ms);
 }
 
-bool wire::has_just_asked() const { return asked_at_ + dialects::longest_claim >= world_.now(); }
+bool wire::has_just_asked() const { return asked_at_ + substrate::longest_claim >= world_.now(); }
 
 bool wire::stalls() const {
   return is_at_replica_ || is_troubled() || world_.is_refusing() ||

@@ -27,7 +27,7 @@ enum class use : std::uint8_t { request, renewal, courtesy };
 struct parcel {
   use what = use::request;
   std::string bytes{};
-  dialects::token_major floor = 0;
+  substrate::token_major floor = 0;
   bool repeatable = false;  // a second copy, executed after the answer came, must do no harm
   std::function<void(const resp::value& reply)> executed{};  // at the server, heard or not
 };

@@ -228,7 +228,7 @@ void world::look_behind_the_row() {
   const bool is_shared = kind_.name != "mutex";
   const auto silent = is_shared && many < 20 ? milliseconds{2s} : leasing::ask_bound(many);
   const auto grants = is_shared ? std::min(many, 3 + many / 20) : many;
-  const auto each = dialects::longest_claim + 60ms;
+  const auto each = substrate::longest_claim + 60ms;
   if (now_ - row_.since > silent + 1s + each * static_cast<milliseconds::rep>(grants)) {
     promises_.violated("L1: those that are frozen cost more than a provisional grant each");
   }

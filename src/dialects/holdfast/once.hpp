@@ -12,8 +12,12 @@
 #include "base/key_space.hpp"
 #include "base/request_id.hpp"
 #include "dialects/recipe.hpp"
+#include "substrate/once_verdict.hpp"
 
 namespace holdfast::dialects {
+
+using substrate::once_answer;
+using substrate::once_verdict;
 
 // The key of a value: `<kind>:{N}` in its key space, N as for locks.
 struct value_key {
@@ -47,14 +51,6 @@ struct once_id {
 void write_once(const key_space&, const once_call&, const once_id&, server_time not_after,
                 resp::writer&);
 
-// What the request was answered, now or to an earlier copy: `<word> <the rest>`.
-struct once_answer {
-  std::string word;
-  std::string rest;
-  server_time now{};
-  friend bool operator==(const once_answer&, const once_answer&) = default;
-};
-using once_verdict = std::variant<once_answer, late, refused>;
 once_verdict read_once(const resp::value&);
 
 // When the server said it, unless it refused.

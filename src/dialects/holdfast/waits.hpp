@@ -10,42 +10,20 @@
 #include "base/key_space.hpp"
 #include "base/request_id.hpp"
 #include "dialects/recipe.hpp"
+#include "substrate/known_wait.hpp"
 
 namespace holdfast::dialects {
 
-// A lock, and how it is held or wanted: as demand::mode; `x` where one at a time can have it.
-struct lock_in_mode {
-  char mode = 'x';
-  std::string key;  // lock_key::value_key
-  friend bool operator==(const lock_in_mode&, const lock_in_mode&) = default;
-};
-
-struct held_lock : lock_in_mode {
-  std::string request;  // the request that has it
-  friend bool operator==(const held_lock&, const held_lock&) = default;
-};
-
-// One blocked thread, wherever it is.
-struct known_wait {
-  std::string id;   // see wait_id
-  std::string who;  // host:pid
-  lock_in_mode wants;
-  std::vector<held_lock> holds;
-  friend bool operator==(const known_wait&, const known_wait&) = default;
-};
+using substrate::held_lock;
+using substrate::known_wait;
+using substrate::link_of_cycle;
+using substrate::lock_in_mode;
 
 // Never used again for another wait. While a client that listens has no channel, it is dead.
 std::string wait_id(const client_id&, std::uint64_t number, wakeup_way);
 
 // As it stands at the server: lines, since no key and no request id has a line end.
 std::string to_record(const known_wait&);
-
-// One wait of a cycle, and the request that has what it waits for: of the next one, and of the
-// first for the last.
-struct link_of_cycle {
-  const known_wait* waits;
-  const held_lock* blocked_by;
-};
 
 struct wait_record {
   std::string id;

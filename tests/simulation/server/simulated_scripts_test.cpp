@@ -36,7 +36,7 @@ class SimulatedScriptsAndReal : public two_servers {
 
   // Who want this of one lock do what clients do, and what they should not.
   void run_scripts(const dialects::recipe& recipe,
-                   const std::array<const dialects::demand*, clients>& wants) {
+                   const std::array<const substrate::demand*, clients>& wants) {
     recipe_ = &recipe;
     wants_ = wants;
     for (std::size_t i = 0; i < clients; ++i) ask_anew(i);
@@ -97,7 +97,7 @@ class SimulatedScriptsAndReal : public two_servers {
            .lease = 300ms + milliseconds(pick(2000)),
            .floor = pick(10) == 0 ? one.granted : 0,
            .waits = pick(4) != 0,
-           .way = pick(8) == 0 ? dialects::wakeup_way::poll : dialects::wakeup_way::channel};
+           .way = pick(8) == 0 ? substrate::wakeup_way::poll : substrate::wakeup_way::channel};
     if (pick(6) == 0) one.queue_limit = 1;
   }
 
@@ -116,18 +116,18 @@ class SimulatedScriptsAndReal : public two_servers {
     const auto answer =
         ask([&](auto& out) { recipe_->write_acquire(one, asked_before, not_after, out); });
     const auto verdict = recipe_->read_acquire(one, answer);
-    if (const auto* const grant = std::get_if<dialects::granted>(&verdict)) {
+    if (const auto* const grant = std::get_if<substrate::granted>(&verdict)) {
       ++(one.granted == 0 ? saw_.granted : saw_.granted_again);
       one.granted = grant->major;
       if (holders() > 1) ++saw_.shared;
-    } else if (const auto* const place = std::get_if<dialects::queued>(&verdict)) {
+    } else if (const auto* const place = std::get_if<substrate::queued>(&verdict)) {
       ++saw_.queued;
       one.ticket = place->ticket;
-    } else if (const auto* const why = std::get_if<dialects::refused>(&verdict)) {
+    } else if (const auto* const why = std::get_if<substrate::refused>(&verdict)) {
       EXPECT_EQ(why->code, errc::queue_full) << why->detail;
       ++saw_.full;
       ask_anew(who);
-    } else if (std::holds_alternative<dialects::late>(verdict)) {
+    } else if (std::holds_alternative<substrate::late>(verdict)) {
       ++saw_.late;
     }
   }
@@ -139,13 +139,14 @@ class SimulatedScriptsAndReal : public two_servers {
       recipe_->write_renew({&only, 1}, now() + 1s, out);
     });
     const auto verdict = recipe_->read_renew(answer, 0);
-    ++(std::holds_alternative<dialects::renewed>(verdict) ? saw_.renewed : saw_.renewal_of_nothing);
+    ++(std::holds_alternative<substrate::renewed>(verdict) ? saw_.renewed
+                                                           : saw_.renewal_of_nothing);
   }
 
   void release(std::size_t who) {
     const auto answer = ask([&](auto& out) { recipe_->write_release(claims_.at(who), out); });
     const bool given_back =
-        std::holds_alternative<dialects::released>(recipe_->read_release(answer));
+        std::holds_alternative<substrate::released>(recipe_->read_release(answer));
     ++(given_back ? saw_.released : saw_.release_of_nothing);
     if (given_back) ask_anew(who);
   }
@@ -153,7 +154,7 @@ class SimulatedScriptsAndReal : public two_servers {
   void withdraw(std::size_t who) {
     const auto answer = ask([&](auto& out) { recipe_->write_withdraw(claims_.at(who), out); });
     const auto verdict = recipe_->read_release(answer);
-    if (std::holds_alternative<dialects::released>(verdict)) ++saw_.withdrawn_with_grant;
+    if (std::holds_alternative<substrate::released>(verdict)) ++saw_.withdrawn_with_grant;
     if (pick(5) != 0) ask_anew(who);  // otherwise a copy of it may come late
   }
 
@@ -188,9 +189,9 @@ class SimulatedScriptsAndReal : public two_servers {
 
   const lock_key key_{"orders:42"};
   const dialects::recipe* recipe_ = nullptr;
-  std::array<const dialects::demand*, clients> wants_{};
-  std::array<dialects::claim, clients> claims_ = [] {
-    const dialects::claim none{.owner = request_id{id_of(0), 0}};
+  std::array<const substrate::demand*, clients> wants_{};
+  std::array<substrate::claim, clients> claims_ = [] {
+    const substrate::claim none{.owner = request_id{id_of(0), 0}};
     return std::array{none, none, none, none, none};
   }();
   std::uint64_t requests_ = 0;
@@ -210,14 +211,14 @@ TEST_P(SimulatedScriptsAndReal, RunThoseOfMutexesWithoutTokensAlike) {
 }
 
 TEST_P(SimulatedScriptsAndReal, RunThoseOfSharedLocksAlike) {
-  const dialects::demand reads{.mode = 'r'}, may_write{.mode = 'u'}, writes{.mode = 'x'};
+  const substrate::demand reads{.mode = 'r'}, may_write{.mode = 'u'}, writes{.mode = 'x'};
   run_scripts(dialects::native_shared_lock(), {&reads, &reads, &may_write, &writes, &reads});
   expect_all_of_it();
   EXPECT_GT(saw_.shared, 100);
 }
 
 TEST_P(SimulatedScriptsAndReal, RunThoseOfSemaphoresAlike) {
-  const dialects::demand one{.mode = 's', .limit = 3}, two{.mode = 's', .weight = 2, .limit = 3};
+  const substrate::demand one{.mode = 's', .limit = 3}, two{.mode = 's', .weight = 2, .limit = 3};
   run_scripts(dialects::native_shared_lock(), {&one, &one, &two, &two, &one});
   expect_all_of_it();
   EXPECT_GT(saw_.shared, 100);

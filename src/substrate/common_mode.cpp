@@ -1,12 +1,9 @@
-// What two modes of a lock have in common.
-#pragma once
+#include "substrate/common_mode.hpp"
 
-#include <string_view>
+namespace holdfast::substrate {
 
-namespace holdfast::dialects {
-
-// With which modes each does not go together, as in holdfast/shared/parts/fits.lua.
-constexpr std::string_view conflicts_of(char mode) noexcept {
+// As in dialects/holdfast/shared/parts/fits.lua.
+std::string_view conflicts_of(char mode) noexcept {
   switch (mode) {
     case 'c':
       return "x";
@@ -25,9 +22,7 @@ constexpr std::string_view conflicts_of(char mode) noexcept {
   }
 }
 
-// The strongest mode that keeps out nobody but those whom both keep out: what a holder can count on
-// that has one of the two and does not know which.
-constexpr char common_mode(char one, char other) noexcept {
+char common_mode(char one, char other) noexcept {
   const auto is_within = [](std::string_view part, std::string_view whole) {
     for (const char each : part) {
       if (whole.find(each) == whole.npos) return false;
@@ -43,4 +38,4 @@ constexpr char common_mode(char one, char other) noexcept {
   return 'n';
 }
 
-}  // namespace holdfast::dialects
+}  // namespace holdfast::substrate

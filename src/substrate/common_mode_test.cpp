@@ -1,10 +1,10 @@
-#include "dialects/common_mode.hpp"
+#include "substrate/common_mode.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string_view>
 
-namespace holdfast::dialects {
+namespace holdfast::substrate {
 namespace {
 
 constexpr std::string_view modes = "ncdrpxu";
@@ -44,4 +44,4 @@ TEST(CommonMode, IsSaidOfBoth) {
 }
 
 }  // namespace
-}  // namespace holdfast::dialects
+}  // namespace holdfast::substrate

@@ -1,0 +1,15 @@
+// What two modes of a lock have in common.
+#pragma once
+
+#include <string_view>
+
+namespace holdfast::substrate {
+
+// With which modes each does not go together.
+std::string_view conflicts_of(char mode) noexcept;
+
+// The strongest mode that keeps out nobody but those whom both keep out: what a holder can count on
+// that has one of the two and does not know which.
+char common_mode(char one, char other) noexcept;
+
+}  // namespace holdfast::substrate

@@ -89,7 +89,7 @@ void pause(milliseconds most, const std::stop_token& stop) {
   (void)never.wait_for(lock, stop, most, [] { return false; });
 }
 
-// A server that has never answered may be starting up, as we are. The library waits only for one
+// A server that was never reached may be starting up, as we are. The library waits only for one
 // that it knows: an address may be wrong, so who wants to wait must say so.
 result<lease> acquire(const lock& target, const run_setting& setting, const std::stop_token& stop) {
   const auto& options = setting.options;
@@ -130,7 +130,7 @@ result<lease> acquire_or_say_why_not(const lock& target, const run_setting& sett
 
 CLI::Option* add_wait_for_server(CLI::App& command, run_options& options) {
   return command.add_flag("--wait-for-server", options.waits_for_server,
-                          "Wait as well when no server answers at first, as when a machine boots; "
+                          "Wait as well when no server can be reached at first, as at boot; "
                           "otherwise the program ends at once");
 }
 

@@ -63,7 +63,7 @@ _holdfast() {
             "--dialect[library that writes the lock]:library:($dialects)" \
             '--wait[how long to wait for the lock]:duration:' \
             '--nonblock[ask once]' \
-            '--wait-for-server[wait for a server that never answered]' \
+            '--wait-for-server[wait for a server that was never reached]' \
             '--busy-exit-code[exit code when the lock was not obtained]:number:' \
             '--lease[how long the lock outlives this process]:duration:' \
             '--pass-passwords[leave passwords in the environment of the command]' \
@@ -78,7 +78,7 @@ _holdfast() {
             '--lease[how long the lead outlives this process]:duration:' \
             '--grace[between SIGTERM and SIGKILL]:duration:' \
             '--once[do not campaign again]' \
-            '--wait-for-server[wait for a server that never answered]' \
+            '--wait-for-server[wait for a server that was never reached]' \
             '--signal[receiver of signals]:whom:(command group)' \
             '--pass-passwords[leave passwords in the environment of the command]' \
             '1:election:' '*::command:_normal'

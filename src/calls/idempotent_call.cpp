@@ -34,9 +34,10 @@ resp::value answer(runtime::client_core& core, std::uint16_t slot, runtime::bloc
   constexpr milliseconds pause{20};
   for (;;) {
     auto reply = copy.run(core.engine().connection(slot), within);
-    if (reply && will_pass(*reply) && net::now() + pause < within.ends) {
-      wait_till(net::now() + pause, within.stop);
-      continue;
+    if (reply && will_pass(*reply)) {
+      if (net::now() + pause < within.ends) wait_till(net::now() + pause, within.stop);
+      // Sent without time for an answer, it would only hide why it was refused.
+      if (net::now() + pause < within.ends) continue;
     }
     if (reply) return *std::move(reply);
     const auto& why = copy.breakdown();

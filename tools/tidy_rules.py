@@ -1,6 +1,7 @@
 """The rules of tools/tidy. Each takes a Project and yields Violations; its docstring says why."""
 
 import ast
+import collections
 import fnmatch
 import itertools
 import pathlib
@@ -32,6 +33,25 @@ def room_direction(project):
             elif include.quoted and target not in allowed and not is_generated(source, include):
                 yield source.violation(
                     include.line, f'"{include.name}" is in no room: name it "ROOM/FILE"')
+
+
+def is_of_tests(path):
+    return path.endswith(("_test.cpp", "_for_tests.hpp")) or path.startswith(("tests/", "bench/"))
+
+
+def for_tests(project):
+    """A header under src/ that only tests include is named *_for_tests.hpp, and no other is."""
+    users = collections.defaultdict(set)
+    for source in project.cpp("src", "tests", "bench", "cli"):
+        for include in includes(source):
+            users["src/" + include.name].add(source.path)
+    for source in project.cpp("src"):
+        own = source.path.removesuffix(".hpp") + ".cpp"
+        others = users[source.path] - {own}
+        is_marked = source.path.endswith("_for_tests.hpp")
+        if source.is_header and others and is_marked != all(map(is_of_tests, others)):
+            yield source.violation(1, "other code includes it" if is_marked else
+                                   "only tests include it: name it *_for_tests.hpp")
 
 
 def rooms_drawn(project):
@@ -300,7 +320,7 @@ def mutants_name_tests(project):
 
 def named_by_key_space(project):
     """Keys and channels are named through a key_space, so that none is the same for all tenants."""
-    where = re.compile(r"src/(base/(key_space|lock_key)\.[ch]pp|resp/sample_replies\.hpp|"
+    where = re.compile(r"src/(base/(key_space|lock_key)\.[ch]pp|resp/sample_replies_for_tests\.hpp|"
                        r"dialects/holdfast/parts/channels\.lua)")
     for source in project.sources:
         if not source.is_under("src") or source.is_test or where.fullmatch(source.path):
@@ -316,7 +336,7 @@ def named_by_key_space(project):
                                    "is named for no tenant: use the key_space of the client")
 
 
-RULES = (room_direction, rooms_drawn, outside_headers, public_includes, file_length,
+RULES = (room_direction, for_tests, rooms_drawn, outside_headers, public_includes, file_length,
          function_length, line_length, banned_words, host_names, header_hygiene, thread_safety,
          documented_names, documented_snippets, changelog, api_diff, errors_documented, version,
          mutants_fit, mutants_name_tests, named_by_key_space)

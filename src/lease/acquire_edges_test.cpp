@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "lease/started_attempt.hpp"
-#include "lease/step_text.hpp"
+#include "lease/started_attempt_for_tests.hpp"
+#include "lease/step_text_for_tests.hpp"
 #include "lease/waiting_times.hpp"
 
 namespace holdfast::leasing {

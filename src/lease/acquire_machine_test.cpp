@@ -8,8 +8,8 @@
 #include <string>
 
 #include "lease/deadline.hpp"
-#include "lease/started_attempt.hpp"
-#include "lease/step_text.hpp"
+#include "lease/started_attempt_for_tests.hpp"
+#include "lease/step_text_for_tests.hpp"
 
 namespace holdfast::leasing {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lease/acquire_machine.hpp"
-#include "lease/answers.hpp"
+#include "lease/answers_for_tests.hpp"
 #include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lease/acquire_machine.hpp"
-#include "lease/answers.hpp"
+#include "lease/answers_for_tests.hpp"
 #include "lease/deadline.hpp"
 #include "lease/waiting_times.hpp"
 #include "substrate/claim.hpp"

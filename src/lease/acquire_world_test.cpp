@@ -11,10 +11,10 @@
 #include <variant>
 
 #include "lease/acquire_machine.hpp"
-#include "lease/answers.hpp"
+#include "lease/answers_for_tests.hpp"
 #include "lease/deadline.hpp"
 #include "lease/server_clock.hpp"
-#include "lease/step_text.hpp"
+#include "lease/step_text_for_tests.hpp"
 #include "substrate/claim.hpp"
 #include "substrate/verdict.hpp"
 

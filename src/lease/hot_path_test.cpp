@@ -8,7 +8,7 @@
 #include <new>
 
 #include "lease/acquire_machine.hpp"
-#include "lease/answers.hpp"
+#include "lease/answers_for_tests.hpp"
 #include "lease/hold_machine.hpp"
 #include "lease/release_machine.hpp"
 #include "substrate/claim.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lease/answers.hpp"
+#include "lease/answers_for_tests.hpp"
 #include "lease/lock_session.hpp"
 #include "substrate/claim.hpp"
 #include "substrate/verdict.hpp"

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "lease/answers.hpp"
+#include "lease/answers_for_tests.hpp"
 #include "lease/deadline.hpp"
 
 namespace holdfast::leasing {

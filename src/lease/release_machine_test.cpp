@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "lease/answers.hpp"
+#include "lease/answers_for_tests.hpp"
 #include "lease/deadline.hpp"
-#include "lease/step_text.hpp"
+#include "lease/step_text_for_tests.hpp"
 
 namespace holdfast::leasing {
 

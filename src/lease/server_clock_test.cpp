@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "lease/answers.hpp"
+#include "lease/answers_for_tests.hpp"
 
 namespace holdfast::leasing {
 namespace {

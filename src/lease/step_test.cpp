@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "lease/answers.hpp"
+#include "lease/answers_for_tests.hpp"
 #include "lease/deadline.hpp"
 #include "lease/hold_machine.hpp"
-#include "lease/step_text.hpp"
+#include "lease/step_text_for_tests.hpp"
 
 namespace holdfast::leasing {
 namespace {

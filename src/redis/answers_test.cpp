@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "redis/questions.hpp"
+#include "redis/questions_for_tests.hpp"
 
 namespace holdfast::redis {
 namespace {

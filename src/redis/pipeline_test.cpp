@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "redis/connection.hpp"
-#include "redis/questions.hpp"
+#include "redis/questions_for_tests.hpp"
 
 namespace holdfast::redis {
 namespace {

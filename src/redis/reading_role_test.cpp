@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "redis/questions.hpp"
+#include "redis/questions_for_tests.hpp"
 
 namespace holdfast::redis {
 namespace {

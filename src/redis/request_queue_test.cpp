@@ -5,7 +5,7 @@
 #include <ctime>
 #include <deque>
 
-#include "redis/questions.hpp"
+#include "redis/questions_for_tests.hpp"
 
 namespace holdfast::redis {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "resp/sample_replies.hpp"
+#include "resp/sample_replies_for_tests.hpp"
 #include "resp/writer.hpp"
 
 namespace holdfast::resp {

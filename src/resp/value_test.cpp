@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "resp/sample_replies.hpp"
+#include "resp/sample_replies_for_tests.hpp"
 
 namespace holdfast::resp {
 namespace {

@@ -9,7 +9,7 @@
 #include "dialects/holdfast/fenced.hpp"
 #include "dialects/holdfast/latch.hpp"
 #include "dialects/holdfast/rate.hpp"
-#include "resp/sample_replies.hpp"
+#include "resp/sample_replies_for_tests.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

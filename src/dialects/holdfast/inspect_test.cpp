@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "dialects/holdfast/answers.hpp"
-#include "dialects/holdfast/random_replies.hpp"
+#include "dialects/holdfast/random_replies_for_tests.hpp"
 #include "holdfast_scripts.hpp"
-#include "resp/sample_replies.hpp"
+#include "resp/sample_replies_for_tests.hpp"
 
 namespace holdfast::dialects {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "dialects/holdfast/answers.hpp"
-#include "dialects/holdfast/random_replies.hpp"
+#include "dialects/holdfast/random_replies_for_tests.hpp"
 #include "holdfast_scripts.hpp"
-#include "resp/sample_replies.hpp"
+#include "resp/sample_replies_for_tests.hpp"
 
 namespace holdfast::dialects {
 namespace {

@@ -5,9 +5,9 @@
 #include "base/lock_key.hpp"
 #include "dialects/holdfast/counter.hpp"
 #include "dialects/holdfast/fenced.hpp"
-#include "dialects/holdfast/random_replies.hpp"
+#include "dialects/holdfast/random_replies_for_tests.hpp"
 #include "dialects/holdfast/rate.hpp"
-#include "resp/sample_replies.hpp"
+#include "resp/sample_replies_for_tests.hpp"
 
 namespace holdfast::dialects {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "lease/acquire_machine.hpp"
-#include "lease/answers.hpp"
+#include "lease/answers_for_tests.hpp"
 #include "substrate/claim.hpp"
 
 namespace holdfast::leasing {

@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # the test that catches it.
 KINDS = {
     "mutex": ("mutex", r"holdfast/(acquire|release|withdraw|renew)\.lua|/parts/(pass_on|hand_over|"
-              r"draw_major)|src/lease/(acquire|hold|deadline)|waiting|tenure|lock_site\.cpp"),
+              r"draw_major)|src/lease/(acquire|hold|deadline)|waiting|lock_driver|local_lock\.cpp"),
     "mutex without tokens": ("mutex_without_tokens", None),
     "fair mutex": ("fair_mutex", r"QueueScript|queue_messages|AcquireWaiting|next-"),
     "recursive mutex": ("recursive_mutex", r"recursive"),

@@ -7,8 +7,8 @@
 #include "dialects/catalog.hpp"
 #include "redis/url.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/lock_driver.hpp"
 #include "runtime/lock_spec.hpp"
-#include "runtime/tenure.hpp"
 #include "support/measure.hpp"
 #include "support/setting.hpp"
 
@@ -36,18 +36,18 @@ class tuned_client {
 
   // As lock::acquire and lease::release do it.
   void pair(int thread) {
-    const auto tenure = std::make_shared<runtime::tenure>(
+    const auto lock_driver = std::make_shared<runtime::lock_driver>(
         engine_, specs_[static_cast<std::size_t>(thread)],
         leasing::patience{.waits = true, .give_up_at = monotonic_time::max()}, false);
-    auto& connection = engine_.connection(tenure->spec().key.slot());
+    auto& connection = engine_.connection(lock_driver->spec().key.slot());
     redis::waiter acquired{redis::waiter::kind::caller, &connection};
-    tenure->acquire({}, {.sleeper = &acquired}, true);
+    lock_driver->acquire({}, {.sleeper = &acquired}, true);
     connection.drive(acquired);
-    if (tenure->take_acquired().code) throw failure(errc::server_error, "acquire");
+    if (lock_driver->take_acquired().code) throw failure(errc::server_error, "acquire");
     redis::waiter released{redis::waiter::kind::caller, &connection};
-    if (!tenure->release({.sleeper = &released})) throw failure(errc::lost, "release");
+    if (!lock_driver->release({.sleeper = &released})) throw failure(errc::lost, "release");
     connection.drive(released);
-    tenure->take_released().value();
+    lock_driver->take_released().value();
   }
 
  private:

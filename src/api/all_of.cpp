@@ -8,8 +8,8 @@
 #include "base/printable.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/joint_request.hpp"
+#include "runtime/local_lock.hpp"
 #include "runtime/lock_access.hpp"
-#include "runtime/lock_site.hpp"
 #include "runtime/take_together.hpp"
 
 namespace holdfast {
@@ -33,19 +33,19 @@ std::string joined(const api::lock_list& all) {
 }
 
 // Where one command can ask for all of them. Empty: it cannot.
-std::vector<runtime::lock_site*> sites_of(const api::lock_list& all) {
-  std::vector<runtime::lock_site*> sites;
-  if (all.size() < 2 || all.size() > runtime::joint_request::most) return sites;
+std::vector<runtime::local_lock*> locals_of(const api::lock_list& all) {
+  std::vector<runtime::local_lock*> locals;
+  if (all.size() < 2 || all.size() > runtime::joint_request::most) return locals;
   for (const auto& one : all) {
-    auto* const site = dynamic_cast<runtime::lock_site*>(lock_access::source(one).get());
-    const bool joins = site != nullptr && runtime::joint_request::can_have(site->spec()) &&
-                       &site->owner() == &lock_access::core(all.front())->engine() &&
-                       (sites.empty() || !site->owner().is_cluster() ||
-                        site->spec().key.slot() == sites.front()->spec().key.slot());
+    auto* const local = dynamic_cast<runtime::local_lock*>(lock_access::source(one).get());
+    const bool joins = local != nullptr && runtime::joint_request::can_have(local->spec()) &&
+                       &local->owner() == &lock_access::core(all.front())->engine() &&
+                       (locals.empty() || !local->owner().is_cluster() ||
+                        local->spec().key.slot() == locals.front()->spec().key.slot());
     if (!joins) return {};
-    sites.push_back(site);
+    locals.push_back(local);
   }
-  return sites;
+  return locals;
 }
 
 class all_of_source final : public runtime::lock_source {
@@ -53,18 +53,18 @@ class all_of_source final : public runtime::lock_source {
   explicit all_of_source(api::lock_list parts)
       : parts_(std::make_shared<const api::lock_list>(std::move(parts))),
         name_(joined(*parts_)),
-        sites_(sites_of(*parts_)) {}
+        locals_(locals_of(*parts_)) {}
 
   const std::string& name() const noexcept override { return name_; }
   const api::lock_list& parts() const noexcept { return *parts_; }
 
   runtime::acquired wait(leasing::patience patience, std::stop_token stop) override {
-    bool together = !sites_.empty() && !stop.stop_requested();
+    bool together = !locals_.empty() && !stop.stop_requested();
     for (;; together = false) {
       api::gathered got{*parts_};
       if (together) {
         lock_access::core(parts_->front())->check_process();
-        auto outcome = runtime::take_together(sites_, patience, stop);
+        auto outcome = runtime::take_together(locals_, patience, stop);
         if (auto* const all = std::get_if<0>(&outcome)) {
           got.add(std::move(*all));
         } else if (ends(std::get<1>(outcome), patience)) {
@@ -95,7 +95,8 @@ class all_of_source final : public runtime::lock_source {
 
   const std::shared_ptr<const api::lock_list> parts_;
   const std::string name_;
-  const std::vector<runtime::lock_site*> sites_;  // of the parts, where they can be asked together
+  const std::vector<runtime::local_lock*>
+      locals_;  // of the parts, where they can be asked together
 };
 
 // The parts of an all_of are parts like others, so that there is one order.
@@ -105,8 +106,8 @@ void add(api::lock_list& all, lock&& one) {
     all.insert(all.end(), inner->parts().begin(), inner->parts().end());
     return;
   }
-  const auto* site = dynamic_cast<const runtime::lock_site*>(source.get());
-  if (site != nullptr && site->spec().changes() != nullptr) {
+  const auto* local = dynamic_cast<const runtime::local_lock*>(source.get());
+  if (local != nullptr && local->spec().changes() != nullptr) {
     throw failure{errc::invalid_argument, "'" + printable(one.name()) +
                                               "' changes what is held, and could not be given "
                                               "back with the other parts of all_of"};

@@ -44,7 +44,7 @@ void client::raise_floor(std::string_view lock_name, fencing_token last) const {
   const auto key = core_->engine().key_of(lock_name);
   const auto seen = last.value() / substrate::minors_per_major;
   core_->engine().raise_floor(key.slot(), seen);
-  core_->engine().sites().raise_floor(key.name(), seen);
+  core_->engine().local_locks().raise_floor(key.name(), seen);
 }
 
 }  // namespace holdfast

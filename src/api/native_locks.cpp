@@ -9,9 +9,9 @@
 #include "dialects/foreign_latch.hpp"
 #include "dialects/holdfast/gate.hpp"
 #include "runtime/foreign_place.hpp"
+#include "runtime/local_lock.hpp"
 #include "runtime/lock_access.hpp"
-#include "runtime/lock_site.hpp"
-#include "runtime/tenure.hpp"
+#include "runtime/lock_driver.hpp"
 
 namespace holdfast::api {
 namespace {
@@ -89,7 +89,7 @@ runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view 
 
 lock site_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_spec spec) {
   auto& engine = core->engine();
-  return lock_access::make(core, engine.sites().find_or_make(engine, std::move(spec)));
+  return lock_access::make(core, engine.local_locks().find_or_make(engine, std::move(spec)));
 }
 
 // A lock that several can hold.
@@ -112,7 +112,7 @@ runtime::lock_spec gate_spec(runtime::client_core& core, std::string_view name,
 }
 
 const runtime::lock_spec& spec_of(const lock& of) {
-  return static_cast<const runtime::lock_site&>(*lock_access::source(of)).spec();
+  return static_cast<const runtime::local_lock&>(*lock_access::source(of)).spec();
 }
 
 // In this layout, or else in Holdfast's own.
@@ -136,14 +136,14 @@ lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_v
   return site_of(core, spec_in_dialect(*core, name, options, how));
 }
 
-std::shared_ptr<runtime::lock_site> make_recursive_site(
+std::shared_ptr<runtime::local_lock> make_recursive_site(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,
     const mutex_options& options, const dialect& how) {
   auto spec = spec_in_dialect(*core, name, options, how);
   spec.refuses_reentry = false;
   spec.recursive = true;
   auto& engine = core->engine();
-  return engine.sites().find_or_make(engine, std::move(spec));
+  return engine.local_locks().find_or_make(engine, std::move(spec));
 }
 
 lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
@@ -187,26 +187,28 @@ lock make_alike(const lock& like, substrate::demand wants) {
   return site_of(lock_access::core(like), std::move(spec));
 }
 
-std::shared_ptr<runtime::tenure> tenure_of(const lock& like, const lease& held, std::string_view in,
-                                           const char* which) {
-  auto tenure = std::dynamic_pointer_cast<runtime::tenure>(lock_access::holding(held));
+std::shared_ptr<runtime::lock_driver> tenure_of(const lock& like, const lease& held,
+                                                std::string_view in, const char* which) {
+  auto lock_driver = std::dynamic_pointer_cast<runtime::lock_driver>(lock_access::holding(held));
   const auto& spec = spec_of(like);
-  const bool is_of_it = tenure && &tenure->owner() == &lock_access::core(like)->engine() &&
-                        tenure->spec().recipe == spec.recipe && tenure->name() == spec.key.name();
-  if (is_of_it && in.find(tenure->spec().wants->mode) != std::string_view::npos) return tenure;
+  const bool is_of_it =
+      lock_driver && &lock_driver->owner() == &lock_access::core(like)->engine() &&
+      lock_driver->spec().recipe == spec.recipe && lock_driver->name() == spec.key.name();
+  if (is_of_it && in.find(lock_driver->spec().wants->mode) != std::string_view::npos)
+    return lock_driver;
   throw failure{errc::invalid_argument,
                 "the lease is not one of the lock '" + printable(spec.key.name()) + "'" + which};
 }
 
 lock make_change(const lock& like, const lease& held, std::string_view from, char to) {
-  const auto tenure = tenure_of(like, held, from, " in a mode that can be changed so");
+  const auto lock_driver = tenure_of(like, held, from, " in a mode that can be changed so");
   auto spec = spec_of(like);
   spec.joins = false;
-  const substrate::demand wants{.mode = to, .replaced = tenure->claim().owner};
-  spec.wants = std::make_shared<const runtime::change>(runtime::change{wants, tenure});
+  const substrate::demand wants{.mode = to, .replaced = lock_driver->claim().owner};
+  spec.wants = std::make_shared<const runtime::change>(runtime::change{wants, lock_driver});
   const auto& core = lock_access::core(like);
   return lock_access::make(core,
-                           std::make_shared<runtime::lock_site>(core->engine(), std::move(spec)));
+                           std::make_shared<runtime::local_lock>(core->engine(), std::move(spec)));
 }
 
 lock make_latch(const std::shared_ptr<runtime::client_core>& core, std::string_view name,

@@ -12,7 +12,7 @@
 #include "base/lock_key.hpp"
 #include "dialects/foreign_recipe.hpp"
 #include "runtime/client_core.hpp"
-#include "runtime/lock_site.hpp"
+#include "runtime/local_lock.hpp"
 #include "runtime/lock_spec.hpp"
 
 namespace holdfast::api {
@@ -22,7 +22,7 @@ lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_v
                 const mutex_options& options, const dialect& how);
 
 // What a recursive mutex is made of; all handles of the same mutex get the same. Throws as above.
-std::shared_ptr<runtime::lock_site> make_recursive_site(
+std::shared_ptr<runtime::local_lock> make_recursive_site(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,
     const mutex_options& options, const dialect& how);
 
@@ -53,8 +53,8 @@ lock make_alike(const lock& like, substrate::demand wants);
 
 // What `held` is made of. Throws failure{invalid_argument} when it is not a lease of the lock
 // `like` in one of the modes `in`; `which` ends the sentence that says so.
-std::shared_ptr<runtime::tenure> tenure_of(const lock& like, const lease& held, std::string_view in,
-                                           const char* which);
+std::shared_ptr<runtime::lock_driver> tenure_of(const lock& like, const lease& held,
+                                                std::string_view in, const char* which);
 
 // A lock that comes in the place of `held` when it is acquired. Throws
 // failure{invalid_argument} when `held` is not a lease of the lock `like`, in one of the modes

@@ -9,8 +9,8 @@
 #include "api/options_in_full.hpp"
 #include "base/identity.hpp"
 #include "runtime/client_core.hpp"
+#include "runtime/local_lock.hpp"
 #include "runtime/lock_access.hpp"
-#include "runtime/lock_site.hpp"
 
 namespace holdfast {
 namespace {
@@ -18,8 +18,8 @@ namespace {
 // What an owner has as long as he is inside; all his leases share it.
 class hold final : public runtime::holding {
  public:
-  hold(std::shared_ptr<runtime::lock_site> site, const runtime::grant& got)
-      : site_(std::move(site)), whole_(got.of), token_(got.token) {}
+  hold(std::shared_ptr<runtime::local_lock> local, const runtime::grant& got)
+      : local_(std::move(local)), whole_(got.of), token_(got.token) {}
 
   std::uint64_t token() const noexcept { return token_; }
 
@@ -34,7 +34,7 @@ class hold final : public runtime::holding {
     if (leave()) return whole_->give_back(who);
     if (!who.exists() || held()) return false;
     was_lost_ = true;
-    who.tell(site_->owner());
+    who.tell(local_->owner());
     return true;
   }
   result<void> take_released() override {
@@ -56,14 +56,14 @@ class hold final : public runtime::holding {
 
   // True: that was the last one.
   bool leave() {
-    auto& inside = site_->inside();
+    auto& inside = local_->inside();
     const scoped_mutex lock(inside.guard);
     if (--count_ > 0) return false;
     if (inside.hold.lock().get() == this) inside.owner = 0;
     return true;
   }
 
-  const std::shared_ptr<runtime::lock_site> site_;
+  const std::shared_ptr<runtime::local_lock> local_;
   const std::shared_ptr<runtime::holding> whole_;
   const std::uint64_t token_;
   std::size_t count_ = 1;
@@ -72,15 +72,15 @@ class hold final : public runtime::holding {
 
 // What `who` has; null when he has nothing, or has lost it. The caller has the guard, and lets go
 // of this after it.
-std::shared_ptr<hold> hold_of(runtime::insider& inside, identity who)
+std::shared_ptr<hold> hold_of(runtime::recursive_owner& inside, identity who)
     HOLDFAST_REQUIRES(inside.guard) {
   if (inside.owner != who) return nullptr;
   auto has = std::static_pointer_cast<hold>(inside.hold.lock());
   return has && has->held() ? has : nullptr;
 }
 
-std::optional<runtime::grant> enter_again(runtime::lock_site& site, identity who) {
-  auto& inside = site.inside();
+std::optional<runtime::grant> enter_again(runtime::local_lock& local, identity who) {
+  auto& inside = local.inside();
   std::shared_ptr<hold> has;
   const scoped_mutex lock(inside.guard);
   has = hold_of(inside, who);
@@ -90,12 +90,12 @@ std::optional<runtime::grant> enter_again(runtime::lock_site& site, identity who
   return runtime::grant{std::move(has), token};
 }
 
-runtime::acquired enter_first(const std::shared_ptr<runtime::lock_site>& site, identity who,
+runtime::acquired enter_first(const std::shared_ptr<runtime::local_lock>& local, identity who,
                               runtime::acquired outcome) {
   auto* const got = std::get_if<runtime::grant>(&outcome);
   if (got == nullptr) return outcome;
-  runtime::keep_or_give_back(*got, [&] { got->of = std::make_shared<hold>(site, *got); });
-  auto& inside = site->inside();
+  runtime::keep_or_give_back(*got, [&] { got->of = std::make_shared<hold>(local, *got); });
+  auto& inside = local->inside();
   const scoped_mutex lock(inside.guard);
   inside.owner = who;
   inside.hold = got->of;
@@ -104,17 +104,17 @@ runtime::acquired enter_first(const std::shared_ptr<runtime::lock_site>& site, i
 
 class recursive_acquisition final : public runtime::acquisition {
  public:
-  recursive_acquisition(std::shared_ptr<runtime::lock_site> of, identity who)
-      : site_(std::move(of)), who_(who), first_(site_->ask()) {}
+  recursive_acquisition(std::shared_ptr<runtime::local_lock> of, identity who)
+      : local_(std::move(of)), who_(who), first_(local_->ask()) {}
 
   bool begin(leasing::patience patience, std::stop_token stop,
              const runtime::listener& who) override {
-    if (!stop.stop_requested()) again_ = enter_again(*site_, who_);
+    if (!stop.stop_requested()) again_ = enter_again(*local_, who_);
     return again_ || first_->begin(patience, std::move(stop), who);
   }
   runtime::acquired finish() override {
     if (again_) return *std::exchange(again_, std::nullopt);
-    return enter_first(site_, who_, first_->finish());
+    return enter_first(local_, who_, first_->finish());
   }
   void abandon() override {
     if (!again_) return first_->abandon();
@@ -122,7 +122,7 @@ class recursive_acquisition final : public runtime::acquisition {
   }
 
  private:
-  const std::shared_ptr<runtime::lock_site> site_;
+  const std::shared_ptr<runtime::local_lock> local_;
   const identity who_;
   const std::unique_ptr<runtime::acquisition> first_;
   std::optional<runtime::grant> again_;
@@ -131,45 +131,45 @@ class recursive_acquisition final : public runtime::acquisition {
 class recursive_source final : public runtime::lock_source {
  public:
   // `who`: 0 is the thread that blocks.
-  recursive_source(std::shared_ptr<runtime::lock_site> site, identity who)
-      : site_(std::move(site)), who_(who) {}
+  recursive_source(std::shared_ptr<runtime::local_lock> local, identity who)
+      : local_(std::move(local)), who_(who) {}
 
-  const std::string& name() const noexcept override { return site_->name(); }
-  const std::shared_ptr<runtime::lock_site>& site() const noexcept { return site_; }
+  const std::string& name() const noexcept override { return local_->name(); }
+  const std::shared_ptr<runtime::local_lock>& local() const noexcept { return local_; }
 
   runtime::acquired wait(leasing::patience patience, std::stop_token stop) override {
     const identity who = who_ != 0 ? who_ : this_thread();
     if (!stop.stop_requested()) {
-      if (auto again = enter_again(*site_, who)) return *std::move(again);
+      if (auto again = enter_again(*local_, who)) return *std::move(again);
     }
-    return enter_first(site_, who, site_->wait(patience, std::move(stop)));
+    return enter_first(local_, who, local_->wait(patience, std::move(stop)));
   }
   // Whoever does not block has no thread of his own.
   std::unique_ptr<runtime::acquisition> ask() override {
-    return std::make_unique<recursive_acquisition>(site_, who_ != 0 ? who_ : new_identity());
+    return std::make_unique<recursive_acquisition>(local_, who_ != 0 ? who_ : new_identity());
   }
 
  private:
-  const std::shared_ptr<runtime::lock_site> site_;
+  const std::shared_ptr<runtime::local_lock> local_;
   const identity who_;
 };
 
-std::size_t count_of(runtime::lock_site& site, identity who) {
-  if (!site.owner().is_in_its_process()) return 0;
-  auto& inside = site.inside();
+std::size_t count_of(runtime::local_lock& local, identity who) {
+  if (!local.owner().is_in_its_process()) return 0;
+  auto& inside = local.inside();
   std::shared_ptr<hold> has;
   const scoped_mutex lock(inside.guard);
   has = hold_of(inside, who);
   return has ? has->count() : 0;
 }
 
-const std::shared_ptr<runtime::lock_site>& site_of(const lock& one) {
-  return static_cast<const recursive_source&>(*detail::lock_access::source(one)).site();
+const std::shared_ptr<runtime::local_lock>& site_of(const lock& one) {
+  return static_cast<const recursive_source&>(*detail::lock_access::source(one)).local();
 }
 
 lock wanted_by(const std::shared_ptr<runtime::client_core>& core,
-               const std::shared_ptr<runtime::lock_site>& site, identity who) {
-  return detail::lock_access::make(core, std::make_shared<recursive_source>(site, who));
+               const std::shared_ptr<runtime::local_lock>& local, identity who) {
+  return detail::lock_access::make(core, std::make_shared<recursive_source>(local, who));
 }
 
 }  // namespace

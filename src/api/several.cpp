@@ -12,8 +12,8 @@
 #include "runtime/executor.hpp"
 #include "runtime/joint_request.hpp"
 #include "runtime/lock_access.hpp"
+#include "runtime/lock_driver.hpp"
 #include "runtime/loss_notice.hpp"
-#include "runtime/tenure.hpp"
 
 namespace holdfast::api {
 namespace {
@@ -123,7 +123,7 @@ class several final : public runtime::holding, public std::enable_shared_from_th
   struct part final : detail::completion {
     part(several& all, std::shared_ptr<runtime::client_core> whose, const grant& one)
         : of(all), client(std::move(whose)), what(one.of), token(one.token) {
-      const auto* const alone = dynamic_cast<const runtime::tenure*>(what.get());
+      const auto* const alone = dynamic_cast<const runtime::lock_driver*>(what.get());
       joins = alone != nullptr && runtime::joint_request::can_have(alone->spec());
       if (alone != nullptr) slot = alone->spec().key.slot();
     }

@@ -9,35 +9,35 @@
 #include "base/printable.hpp"
 #include "runtime/deadlock_watch.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/lock_site.hpp"
-#include "runtime/site_acquisition.hpp"
+#include "runtime/local_acquisition.hpp"
+#include "runtime/local_lock.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
-void check_reentry(lock_site& site, identity thread) {
-  const auto& spec = site.spec();
-  if (!spec.watches_reentry() || !site.held_by(thread)) return;
+void check_reentry(local_lock& local, identity thread) {
+  const auto& spec = local.spec();
+  if (!spec.watches_reentry() || !local.held_by(thread)) return;
   throw failure{errc::would_deadlock,
                 "this thread has the lock '" + printable(spec.key.name()) +
                     "' already and would wait for itself: use a recursive_mutex, or "
                     "reentry::waits if another thread releases it"};
 }
 
-acquired block(lock_site& site, leasing::patience patience, std::stop_token stop) {
+acquired block(local_lock& local, leasing::patience patience, std::stop_token stop) {
   const auto thread = this_thread();
   if (!stop.stop_requested()) {
-    if (auto at_hand = site.try_take(thread)) return *std::move(at_hand);
+    if (auto at_hand = local.try_take(thread)) return *std::move(at_hand);
   }
   if (patience.waits) {
-    check_reentry(site, thread);
+    check_reentry(local, thread);
     // A thread that has just given it back would only be in the way of those that get it first.
-    if (site.was_queued()) sched_yield();
+    if (local.was_queued()) sched_yield();
   }
-  auto& engine = site.owner();
+  auto& engine = local.owner();
   redis::connection::prepare_to_drive();
-  redis::waiter self{redis::waiter::kind::caller, &engine.connection(site.spec().key.slot())};
-  site_acquisition wanted{site.shared_from_this()};
+  redis::waiter self{redis::waiter::kind::caller, &engine.connection(local.spec().key.slot())};
+  local_acquisition wanted{local.shared_from_this()};
   bool ended = wanted.begin(patience, std::move(stop), {.sleeper = &self});
   bool has_it = false;
   // Whatever it throws from here on: others know that this thread waits.
@@ -62,17 +62,17 @@ acquired block(lock_site& site, leasing::patience patience, std::stop_token stop
   }
 }
 
-acquired block_watched(deadlock_watch& watch, lock_site& site, leasing::patience patience,
+acquired block_watched(deadlock_watch& watch, local_lock& local, leasing::patience patience,
                        std::stop_token stop) {
   const auto thread = this_thread();
   std::optional<deadlock_watch::wait> waiting;
-  if (patience.waits && deadlock_watch::follows(site.spec())) {
-    stop = waiting.emplace(watch, site.spec(), thread, std::move(stop)).stop();
+  if (patience.waits && deadlock_watch::follows(local.spec())) {
+    stop = waiting.emplace(watch, local.spec(), thread, std::move(stop)).stop();
   }
-  auto outcome = block(site, patience, std::move(stop));
+  auto outcome = block(local, patience, std::move(stop));
   if (const auto* const got = std::get_if<grant>(&outcome)) {
-    keep_or_give_back(*got,
-                      [&] { watch.acquired(thread, std::static_pointer_cast<tenure>(got->of)); });
+    keep_or_give_back(
+        *got, [&] { watch.acquired(thread, std::static_pointer_cast<lock_driver>(got->of)); });
   } else if (waiting) {
     if (auto report = waiting->report()) return *std::move(report);
   }
@@ -81,16 +81,16 @@ acquired block_watched(deadlock_watch& watch, lock_site& site, leasing::patience
 
 }  // namespace
 
-acquired acquire_blocking(lock_site& site, leasing::patience patience, std::stop_token stop) {
-  auto& engine = site.owner();
+acquired acquire_blocking(local_lock& local, leasing::patience patience, std::stop_token stop) {
+  auto& engine = local.owner();
   // A blocking call there would stop the very thread that others need to go on.
   if (patience.waits && engine.callbacks().is_this_thread()) {
     throw failure{errc::would_deadlock,
                   "waiting for a lock in a callback would stop all callbacks; use async_acquire"};
   }
   auto* const watch = engine.deadlocks();
-  if (watch == nullptr) return block(site, patience, std::move(stop));
-  return block_watched(*watch, site, patience, std::move(stop));
+  if (watch == nullptr) return block(local, patience, std::move(stop));
+  return block_watched(*watch, local, patience, std::move(stop));
 }
 
 }  // namespace holdfast::runtime

@@ -7,8 +7,8 @@
 
 namespace holdfast::runtime {
 
-class lock_site;
+class local_lock;
 
-acquired acquire_blocking(lock_site& site, leasing::patience patience, std::stop_token stop);
+acquired acquire_blocking(local_lock& local, leasing::patience patience, std::stop_token stop);
 
 }  // namespace holdfast::runtime

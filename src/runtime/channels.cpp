@@ -8,7 +8,7 @@
 #include "net/clock.hpp"
 #include "resp/server_error.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/tenure.hpp"
+#include "runtime/lock_driver.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -77,7 +77,7 @@ class channels::parting final : public redis::request {
   const bool sharded_;
 };
 
-bool channels::join(const std::string& name, kind what, const std::shared_ptr<tenure>& who) {
+bool channels::join(const std::string& name, kind what, const std::shared_ptr<lock_driver>& who) {
   const scoped_mutex lock(mutex_);
   channel unheard;
   unheard.slot = hash_slot(name);
@@ -114,7 +114,7 @@ void channels::listen(channel& what, redis::connection* to) {
 }
 
 void channels::on_answered(const std::string& name, const resp::value& reply) {
-  std::vector<std::shared_ptr<tenure>> told;
+  std::vector<std::shared_ptr<lock_driver>> told;
   {
     const scoped_mutex lock(mutex_);
     const auto found = channels_.find(name);
@@ -147,7 +147,7 @@ void channels::on_failed(const std::string& name) {
   close(found->second, state::off);
 }
 
-void channels::leave(const std::string& name, const tenure& who) {
+void channels::leave(const std::string& name, const lock_driver& who) {
   const scoped_mutex lock(mutex_);
   const auto found = channels_.find(name);
   if (found == channels_.end()) return;
@@ -169,7 +169,7 @@ bool channels::on_push(const resp::value& message) {
 }
 
 bool channels::on_message(const std::string& name) {
-  std::vector<std::shared_ptr<tenure>> told;
+  std::vector<std::shared_ptr<lock_driver>> told;
   {
     const scoped_mutex lock(mutex_);
     const auto found = channels_.find(name);
@@ -183,7 +183,7 @@ bool channels::on_message(const std::string& name) {
 // The server has ended a subscription, because the slot has been moved; or it answers an earlier
 // parting, and then the channel has gone or is asked for again.
 bool channels::on_ended(const std::string& name) {
-  std::vector<std::shared_ptr<tenure>> told;
+  std::vector<std::shared_ptr<lock_driver>> told;
   {
     const scoped_mutex lock(mutex_);
     const auto found = channels_.find(name);
@@ -198,7 +198,7 @@ bool channels::on_ended(const std::string& name) {
 
 // Nobody listens on the next connection: whoever waits asks again, and then joins again.
 void channels::on_broken(const redis::slot_set& of) {
-  std::vector<std::shared_ptr<tenure>> told;
+  std::vector<std::shared_ptr<lock_driver>> told;
   {
     const scoped_mutex lock(mutex_);
     for (auto& [name, one] : channels_) {

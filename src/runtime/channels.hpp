@@ -19,7 +19,7 @@
 namespace holdfast::runtime {
 
 class engine;
-class tenure;
+class lock_driver;
 
 // Listens on a channel while somebody waits there and for a little longer, since the next one may
 // come soon. Whoever waits is told when that begins and ends: only in between need he not ask
@@ -36,9 +36,9 @@ class channels final : private timed {
 
   // Until he leaves, `who` is told when somebody begins or ceases to listen (on_tuned_in), and of
   // every message (on_woken). True: he is new, and somebody listens already. May be called again.
-  bool join(const std::string& name, kind what, const std::shared_ptr<tenure>& who)
+  bool join(const std::string& name, kind what, const std::shared_ptr<lock_driver>& who)
       HOLDFAST_EXCLUDES(mutex_);
-  void leave(const std::string& name, const tenure& who) HOLDFAST_EXCLUDES(mutex_);
+  void leave(const std::string& name, const lock_driver& who) HOLDFAST_EXCLUDES(mutex_);
 
   // True: it was for one who waits here, and concerns nobody else.
   bool on_push(const resp::value& message) HOLDFAST_EXCLUDES(mutex_);
@@ -52,7 +52,7 @@ class channels final : private timed {
   struct channel {
     std::uint16_t slot = 0;
     kind is_a = kind::to_all_nodes;
-    std::vector<std::shared_ptr<tenure>> members{};
+    std::vector<std::shared_ptr<lock_driver>> members{};
     monotonic_time unused_since{};
     state is = state::off;
     redis::connection* at = nullptr;  // while it is asked for or heard: who reads that

@@ -10,7 +10,7 @@
 #include "net/clock.hpp"
 #include "net/host_name.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/tenure.hpp"
+#include "runtime/lock_driver.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -82,13 +82,13 @@ std::string deadlock_watch::next_id() {
   return dialects::wait_id(id_, ++counted_, way);
 }
 
-void deadlock_watch::acquired(identity thread, const std::shared_ptr<tenure>& what) {
+void deadlock_watch::acquired(identity thread, const std::shared_ptr<lock_driver>& what) {
   if (!follows(what->spec())) return;
   const scoped_mutex lock(mutex_);
   has_.insert_or_assign(what.get(), had{thread, what});
 }
 
-void deadlock_watch::released(const tenure& what) {
+void deadlock_watch::released(const lock_driver& what) {
   const scoped_mutex lock(mutex_);
   has_.erase(&what);
 }

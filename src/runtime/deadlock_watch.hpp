@@ -23,7 +23,7 @@
 namespace holdfast::runtime {
 
 class engine;
-class tenure;
+class lock_driver;
 
 // A wait is written down when it has lasted a while, and again while it lasts; each time the client
 // looks for cycles that one of its waits is part of. A cycle is believed when the server has
@@ -79,8 +79,9 @@ class deadlock_watch final : private timed {
   static bool follows(const lock_spec& spec) noexcept;
 
   // What a thread has: from when it got the lock until anybody gives it back.
-  void acquired(identity thread, const std::shared_ptr<tenure>& what) HOLDFAST_EXCLUDES(mutex_);
-  void released(const tenure& what) HOLDFAST_EXCLUDES(mutex_);
+  void acquired(identity thread, const std::shared_ptr<lock_driver>& what)
+      HOLDFAST_EXCLUDES(mutex_);
+  void released(const lock_driver& what) HOLDFAST_EXCLUDES(mutex_);
 
  private:
   class command final : public redis::request {
@@ -109,7 +110,7 @@ class deadlock_watch final : private timed {
   };
   struct had {
     identity thread;
-    std::weak_ptr<tenure> what;
+    std::weak_ptr<lock_driver> what;
   };
 
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
@@ -142,7 +143,7 @@ class deadlock_watch final : private timed {
   std::uint64_t counted_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   std::vector<wait*> waits_ HOLDFAST_GUARDED_BY(mutex_);                 // oldest first
   std::vector<dialects::ended_wait> ended_ HOLDFAST_GUARDED_BY(mutex_);  // written, and over since
-  std::unordered_map<const tenure*, had> has_ HOLDFAST_GUARDED_BY(mutex_);
+  std::unordered_map<const lock_driver*, had> has_ HOLDFAST_GUARDED_BY(mutex_);
   monotonic_time pause_ends_ HOLDFAST_GUARDED_BY(mutex_){};  // the server could not take it
   monotonic_time planned_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();  // of the timer
   monotonic_time again_at_ HOLDFAST_GUARDED_BY(mutex_){};  // when what is written is written again

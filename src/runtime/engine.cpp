@@ -57,7 +57,7 @@ engine::engine(const redis::session_settings& session, const client_options& opt
       waiting_(*this, id_),
       channels_(*this),
       observed_(*this),
-      told_keys_(*this),
+      key_watchers_(*this),
       deadlocks_(options.detect_deadlocks ? std::make_unique<deadlock_watch>(*this, id_) : nullptr),
       hears_(options.wakeup == wakeup::notification) {
   helper_.start({&only_.connection, &timers_, &renewals_, &held_});
@@ -72,9 +72,9 @@ engine::~engine() = default;
 // First the attempts and releases under way may end; what is left then ends by itself at the
 // server, with its lease.
 void engine::shut_down() noexcept {
-  sites_.revoke_all();
+  locals_.revoke_all();
   wait_until_quiet();
-  told_keys_.end();
+  key_watchers_.end();
   registration_.withdraw();
   helper_.stop();
   if (cluster_ != nullptr) cluster_->shut_down();

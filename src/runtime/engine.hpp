@@ -24,13 +24,13 @@
 #include "runtime/cluster.hpp"
 #include "runtime/deadlock_watch.hpp"
 #include "runtime/held_index.hpp"
-#include "runtime/lock_sites.hpp"
+#include "runtime/key_watchers.hpp"
+#include "runtime/local_locks.hpp"
 #include "runtime/observed_keys.hpp"
 #include "runtime/registration.hpp"
 #include "runtime/renewals.hpp"
 #include "runtime/replication.hpp"
 #include "runtime/timers.hpp"
-#include "runtime/told_keys.hpp"
 #include "runtime/waiting_room.hpp"
 
 namespace holdfast::runtime {
@@ -69,8 +69,8 @@ class engine final : private redis::connection::observer {
   callback_thread& callbacks() noexcept { return callbacks_; }
   waiting_room& waiting() noexcept { return waiting_; }
   runtime::channels& channels() noexcept { return channels_; }
-  runtime::told_keys& told_keys() noexcept { return told_keys_; }
-  lock_sites& sites() noexcept { return sites_; }
+  runtime::key_watchers& key_watchers() noexcept { return key_watchers_; }
+  runtime::local_locks& local_locks() noexcept { return locals_; }
   observed_keys& observed() noexcept { return observed_; }
   const client_options& options() const noexcept { return options_; }
   // In which all that this client reads and writes is named, but for locks of other libraries.
@@ -151,7 +151,7 @@ class engine final : private redis::connection::observer {
   // Attempts that were left in what comes below end with it, and locks with them, which strike
   // themselves off these two.
   runtime::timers timers_{helper_};
-  lock_sites sites_;
+  runtime::local_locks locals_;
   std::atomic<std::uint64_t> positions_{0};
   master only_;  // of a cluster: its entry
   const std::unique_ptr<cluster> cluster_;
@@ -162,7 +162,7 @@ class engine final : private redis::connection::observer {
   waiting_room waiting_;
   runtime::channels channels_;
   observed_keys observed_;
-  runtime::told_keys told_keys_;
+  runtime::key_watchers key_watchers_;
   const std::unique_ptr<deadlock_watch> deadlocks_;
   std::atomic<bool> hears_;
 };

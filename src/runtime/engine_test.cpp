@@ -12,8 +12,8 @@
 #include "dialects/catalog.hpp"
 #include "dialects/nothing.hpp"
 #include "redis/session.hpp"
-#include "runtime/lock_site.hpp"
-#include "runtime/tenure.hpp"
+#include "runtime/local_lock.hpp"
+#include "runtime/lock_driver.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -34,14 +34,14 @@ lock_spec a_lock() {
 // locks, from which a lock strikes itself off, is there.
 TEST(Engine, EndsWhatIsStillToBeRenewedBeforeTheListOfLocks) {
   auto client = std::make_unique<engine>(redis::session_settings{}, client_options{});
-  auto site = client->sites().find_or_make(*client, a_lock());
-  const std::weak_ptr<lock_site> known = site;
-  auto due =
-      std::make_shared<tenure>(*client, std::shared_ptr<const lock_spec>(site, &site->spec()),
-                               leasing::patience{}, false, site.get());
+  auto local = client->local_locks().find_or_make(*client, a_lock());
+  const std::weak_ptr<local_lock> known = local;
+  auto due = std::make_shared<lock_driver>(*client,
+                                           std::shared_ptr<const lock_spec>(local, &local->spec()),
+                                           leasing::patience{}, false, local.get());
   client->shut_down();
   client->renewals().add(std::move(due));
-  site.reset();
+  local.reset();
   EXPECT_FALSE(known.expired());
   client.reset();
   EXPECT_TRUE(known.expired());

@@ -8,7 +8,7 @@
 #include "dialects/nothing.hpp"
 #include "lease/server_clock.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/tenure.hpp"
+#include "runtime/lock_driver.hpp"
 
 namespace holdfast::runtime {
 namespace {

@@ -12,10 +12,10 @@
 namespace holdfast::runtime {
 
 class engine;
-class tenure;
+class lock_driver;
 struct lock_spec;
 
-// Tenures that are started with a listener which names it add themselves instead of asking, once;
+// Drivers that are started with a listener which names it add themselves instead of asking, once;
 // each hears the answer as if it had asked alone, and goes on alone. Owns itself once submitted.
 // Thread safety: one thread until it is submitted.
 class joint_request final : private redis::request {
@@ -27,8 +27,8 @@ class joint_request final : private redis::request {
   joint_request(engine& owner, std::size_t parts) : engine_(owner) { members_.reserve(parts); }
 
   bool is_full() const noexcept { return members_.size() >= most; }
-  // Under the tenure's mutex.
-  void add(std::shared_ptr<tenure> member) noexcept { members_.push_back(std::move(member)); }
+  // Under the driver's mutex.
+  void add(std::shared_ptr<lock_driver> member) noexcept { members_.push_back(std::move(member)); }
 
   // Null: nothing is submitted.
   static void submit(std::unique_ptr<joint_request> all, redis::waiter* sleeper,
@@ -43,7 +43,7 @@ class joint_request final : private redis::request {
   void on_failed(no_answer what, const redis::breakdown& why) override;
 
   engine& engine_;
-  std::vector<std::shared_ptr<tenure>> members_;
+  std::vector<std::shared_ptr<lock_driver>> members_;
 };
 
 }  // namespace holdfast::runtime

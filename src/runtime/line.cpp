@@ -3,18 +3,18 @@
 #include <utility>
 
 #include "runtime/engine.hpp"
-#include "runtime/tenure.hpp"
+#include "runtime/lock_driver.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
-std::string channel_in_slot(const tenure& of) {
+std::string channel_in_slot(const lock_driver& of) {
   return dialects::channel_of(of.owner().id(), of.spec().key);
 }
 
 }  // namespace
 
-std::optional<line_message> line::enter(tenure& who, redis::waiter* sleeper) {
+std::optional<line_message> line::enter(lock_driver& who, redis::waiter* sleeper) {
   auto* const here = &who.owner().connection(who.spec().key.slot());
   if (server_ == here) return std::nullopt;
   if (server_ != nullptr) server_->unlisten(sleeper_);
@@ -27,7 +27,7 @@ std::optional<line_message> line::enter(tenure& who, redis::waiter* sleeper) {
   return came_already;
 }
 
-void line::leave(const tenure& who) {
+void line::leave(const lock_driver& who) {
   if (auto* const listened = std::exchange(server_, nullptr)) {
     listened->unlisten(sleeper_);
     is_known_ = true;
@@ -35,22 +35,22 @@ void line::leave(const tenure& who) {
   tune_out(who);
 }
 
-void line::expect_grant(tenure& who) {
+void line::expect_grant(lock_driver& who) {
   if (server_ != nullptr || std::exchange(is_known_, true)) return;
   (void)who.owner().waiting().enter(who.claim().owner.counter(), who.shared_from_this());
 }
 
-void line::expect_no_grant(const tenure& who) {
+void line::expect_no_grant(const lock_driver& who) {
   if (std::exchange(is_known_, false)) who.owner().waiting().leave(who.claim().owner.counter());
 }
 
-void line::listen_in_slot(tenure& who) {
+void line::listen_in_slot(lock_driver& who) {
   if (!who.owner().is_cluster() || !who.owner().hears()) return;
   is_tuned_in_ = true;
   who.owner().channels().join(channel_in_slot(who), channels::kind::ours, who.shared_from_this());
 }
 
-bool line::tune_in(tenure& who) {
+bool line::tune_in(lock_driver& who) {
   const auto& how = *who.spec().foreign;
   const auto place = how.told_at(who.claim());
   if (place.empty()) return false;
@@ -58,16 +58,16 @@ bool line::tune_in(tenure& who) {
   const auto self = who.shared_from_this();
   using enum channels::kind;
   const auto messages = how.shards_messages() ? in_slot : to_all_nodes;
-  return how.is_told_by_key() ? who.owner().told_keys().join(place, self)
+  return how.is_told_by_key() ? who.owner().key_watchers().join(place, self)
                               : who.owner().channels().join(place, messages, self);
 }
 
-void line::tune_out(const tenure& who) {
+void line::tune_out(const lock_driver& who) {
   if (!std::exchange(is_tuned_in_, false)) return;
   if (!who.spec().foreign) return who.owner().channels().leave(channel_in_slot(who), who);
   const auto& how = *who.spec().foreign;
   if (how.is_told_by_key()) {
-    who.owner().told_keys().leave(how.told_at(who.claim()), who);
+    who.owner().key_watchers().leave(how.told_at(who.claim()), who);
   } else {
     who.owner().channels().leave(how.told_at(who.claim()), who);
   }

@@ -17,17 +17,17 @@
 
 namespace holdfast::runtime {
 
-class lock_site;
-class tenure;
+class local_lock;
+class lock_driver;
 
-// Its site says under the site's mutex what has come of the waiting, once: its turn to ask the
+// Its lock says under the lock's mutex what has come of the waiting, once: its turn to ask the
 // server is an end, too.
 class local_waiter final : public leasing::local_turns::waiter,
                            public std::enable_shared_from_this<local_waiter>,
                            private timed {
  public:
   // `thread`: which one waits; 0: a coroutine does.
-  local_waiter(std::shared_ptr<lock_site> at, leasing::patience patience, identity thread);
+  local_waiter(std::shared_ptr<local_lock> at, leasing::patience patience, identity thread);
   ~local_waiter();
 
   // The listener is told when look() is worth it. Once, if it is a continuation.
@@ -36,18 +36,18 @@ class local_waiter final : public leasing::local_turns::waiter,
   struct out_of_memory {};
   // Nothing yet; the lock; it was its turn to ask the server, by this; how it has failed; or there
   // was no memory for what it would have got.
-  using news =
-      std::variant<std::monostate, grant, std::shared_ptr<tenure>, leasing::outcome, out_of_memory>;
+  using news = std::variant<std::monostate, grant, std::shared_ptr<lock_driver>, leasing::outcome,
+                            out_of_memory>;
   // Throws std::bad_alloc when it was out of memory.
   news look();
 
-  // As tenure::abandon.
+  // As lock_driver::abandon.
   void abandon();
 
   // What a thread that waits sleeps on.
   redis::waiter& sleeper() noexcept { return sleeper_; }
 
-  // For its site. Tells the analysis that the site's mutex, which is this one, is held.
+  // For its lock. Tells the analysis that the lock's mutex, which is this one, is held.
   void assert_held() const noexcept HOLDFAST_ASSERTS(mutex_) {}
   identity thread() const noexcept { return thread_; }
   leasing::patience patience() const noexcept { return patience_; }
@@ -61,8 +61,8 @@ class local_waiter final : public leasing::local_turns::waiter,
   news take_news() HOLDFAST_REQUIRES(mutex_) { return std::move(news_); }
   // The listener, that there is something to look at.
   void tell() const;
-  // Begins to ask the server by this. `drives` as in tenure::acquire.
-  void ask(tenure& by, bool drives) const noexcept;
+  // Begins to ask the server by this. `drives` as in lock_driver::acquire.
+  void ask(lock_driver& by, bool drives) const noexcept;
 
  private:
   void on_timer(monotonic_time now) override;
@@ -70,8 +70,8 @@ class local_waiter final : public leasing::local_turns::waiter,
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
   void give_up(leasing::outcome why);
 
-  const std::shared_ptr<lock_site> site_;
-  mutex& mutex_;  // of the site
+  const std::shared_ptr<local_lock> local_;
+  mutex& mutex_;  // of the lock
   const leasing::patience patience_;
   const identity thread_;
   news news_ HOLDFAST_GUARDED_BY(mutex_);

@@ -12,11 +12,11 @@
 
 namespace holdfast::runtime {
 
-class tenure;
+class lock_driver;
 
 // A demand that changes what is held: the only kind of demand that replaces a request.
 struct change : substrate::demand {
-  std::shared_ptr<tenure> held;
+  std::shared_ptr<lock_driver> held;
 };
 
 // Between two questions of one who waits for a lock of another library. Half to all of it is what a
@@ -70,7 +70,7 @@ struct lock_spec {
   }
 
   // What is held until this is granted in its place, if it is such a lock.
-  tenure* changes() const noexcept {
+  lock_driver* changes() const noexcept {
     return wants && wants->replaced ? static_cast<const change&>(*wants).held.get() : nullptr;
   }
 

@@ -5,8 +5,8 @@
 
 #include "net/clock.hpp"
 #include "runtime/clock_rate.hpp"
+#include "runtime/quorum_driver.hpp"
 #include "runtime/quorum_return.hpp"
-#include "runtime/quorum_tenure.hpp"
 
 namespace holdfast::runtime {
 
@@ -126,7 +126,7 @@ void quorum_bid::conclude(const leasing::quorum_outcome& how) {
       group().at(i).raise_floor(spec_->key->slot(), token);
     }
     auto got =
-        std::make_shared<quorum_tenure>(handle_.lock(), spec_, owner_, token, listeners_, how);
+        std::make_shared<quorum_driver>(handle_.lock(), spec_, owner_, token, listeners_, how);
     got->start();
     won_ = got;
     ended_ = grant{std::move(got), token * substrate::minors_per_major};

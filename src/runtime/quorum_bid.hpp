@@ -17,10 +17,10 @@
 
 namespace holdfast::runtime {
 
-class quorum_tenure;
+class quorum_driver;
 
 // Runs the machine against the members and the clock: it hands it what happens and does what it
-// says. Order of locks: mutex_, then those of a quorum_tenure or quorum_return, connections, timers
+// says. Order of locks: mutex_, then those of a quorum_driver or quorum_return, connections, timers
 // and waiting rooms; nothing of the user's runs under any of them. Keeps itself alive (self_) until
 // it has ended; a late answer keeps it alive as well. Thread safety: all members from any thread,
 // unless said otherwise.
@@ -75,14 +75,14 @@ class quorum_bid final : public std::enable_shared_from_this<quorum_bid>,
   bool stopped_early_ HOLDFAST_GUARDED_BY(mutex_) = false;  // before it had begun
   bool begun_ HOLDFAST_GUARDED_BY(mutex_) = false;
   std::optional<acquired> ended_ HOLDFAST_GUARDED_BY(mutex_);
-  std::weak_ptr<quorum_tenure> won_ HOLDFAST_GUARDED_BY(mutex_);
+  std::weak_ptr<quorum_driver> won_ HOLDFAST_GUARDED_BY(mutex_);
   std::shared_ptr<quorum_bid> self_ HOLDFAST_GUARDED_BY(mutex_);
 
   struct stopper {
     quorum_bid* stopped;
     void operator()() const noexcept { stopped->on_stop(); }
   };
-  // As in tenure: destroying it waits for a callback that runs, so not under mutex_.
+  // As in lock_driver: destroying it waits for a callback that runs, so not under mutex_.
   std::unique_ptr<std::stop_callback<stopper>> stop_callback_;
 };
 

@@ -5,8 +5,8 @@
 
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/lock_driver.hpp"
 #include "runtime/loss_notice.hpp"
-#include "runtime/tenure.hpp"
 
 namespace holdfast::runtime {
 
@@ -55,9 +55,9 @@ class reader_group::reading final : public holding {
   friend class reader_group;
   // Tells the analysis that the mutex of the group, which is this one, is held.
   void assert_held() const noexcept HOLDFAST_ASSERTS(group_.mutex_) {}
-  tenure& of() const noexcept { return *under_->of; }
+  lock_driver& of() const noexcept { return *under_->of; }
   // What must go back, if it was the last one.
-  std::shared_ptr<tenure> leave() {
+  std::shared_ptr<lock_driver> leave() {
     was_lost_ = !of().held();
     return group_.leave(*under_, *this);
   }
@@ -65,7 +65,7 @@ class reader_group::reading final : public holding {
     return failure{errc::lost, "the lease had ended before it was released"};
   }
 
-  reader_group& group_;  // the tenure keeps its site alive
+  reader_group& group_;  // the driver keeps its lock alive
   const std::shared_ptr<share> under_;
   std::stop_source lost_ HOLDFAST_GUARDED_BY(group_.mutex_){std::nostopstate};
   bool was_lost_ = false;
@@ -87,7 +87,7 @@ std::optional<grant> reader_group::join() {
   return admitted(*last, turns_.join(), std::move(mine));
 }
 
-grant reader_group::obtained(std::shared_ptr<tenure> by) {
+grant reader_group::obtained(std::shared_ptr<lock_driver> by) {
   auto made = std::make_shared<share>();
   made->major = by->major();
   made->of = std::move(by);
@@ -98,17 +98,17 @@ grant reader_group::obtained(std::shared_ptr<tenure> by) {
   return admitted(*made, 0, std::move(mine));
 }
 
-void reader_group::asks(const tenure& who) {
+void reader_group::asks(const lock_driver& who) {
   const scoped_mutex lock(mutex_);
   turns_.ask(&who);
 }
 
-bool reader_group::has_asked(const tenure& who) {
+bool reader_group::has_asked(const lock_driver& who) {
   const scoped_mutex lock(mutex_);
   return turns_.has_asked(&who);
 }
 
-std::shared_ptr<tenure> reader_group::leave(share& from, const reading& who) {
+std::shared_ptr<lock_driver> reader_group::leave(share& from, const reading& who) {
   const scoped_mutex lock(mutex_);
   std::erase(from.listening, &who);
   if (!turns_.on_left(from)) return nullptr;
@@ -122,7 +122,7 @@ void reader_group::raise_floor(substrate::token_major seen) {
   turns_.raise_floor(seen);
 }
 
-void reader_group::lost(const tenure& what) {
+void reader_group::lost(const lock_driver& what) {
   const scoped_mutex lock(mutex_);
   for (const auto& one : all_) {
     if (one->of.get() != &what) continue;

@@ -18,7 +18,7 @@ class engine;
 
 // Drives the turns of readers: makes what each of them holds, and tells them of a loss.
 //
-// Thread safety: all members from any thread. Calls tenures under its mutex, and they never call it
+// Thread safety: all members from any thread. Calls drivers under its mutex, and they never call it
 // under theirs.
 class reader_group {
  public:
@@ -30,29 +30,29 @@ class reader_group {
   std::optional<grant> join() HOLDFAST_EXCLUDES(mutex_);
 
   // The server has granted it to one of them. Where this throws, it is none of those here.
-  grant obtained(std::shared_ptr<tenure> by) HOLDFAST_EXCLUDES(mutex_);
+  grant obtained(std::shared_ptr<lock_driver> by) HOLDFAST_EXCLUDES(mutex_);
 
   // This one asks the server for all from now on; and was it that one, until now?
-  void asks(const tenure& who) HOLDFAST_EXCLUDES(mutex_);
-  bool has_asked(const tenure& who) HOLDFAST_EXCLUDES(mutex_);
+  void asks(const lock_driver& who) HOLDFAST_EXCLUDES(mutex_);
+  bool has_asked(const lock_driver& who) HOLDFAST_EXCLUDES(mutex_);
 
   // Nobody joins those that read under no larger major.
   void raise_floor(substrate::token_major seen) HOLDFAST_EXCLUDES(mutex_);
 
   // All that read under it are told.
-  void lost(const tenure& what) HOLDFAST_EXCLUDES(mutex_);
+  void lost(const lock_driver& what) HOLDFAST_EXCLUDES(mutex_);
 
  private:
   class reading;
   // What the server has granted, and those that read under it.
   struct share : leasing::reader_turns::share {
-    std::shared_ptr<tenure> of;
+    std::shared_ptr<lock_driver> of;
     std::vector<reading*> listening{};  // those that want to hear of a loss
   };
 
   grant admitted(const share& to, std::uint32_t minor, std::shared_ptr<reading> who) const;
   // What must go back, if that was the last one.
-  std::shared_ptr<tenure> leave(share& from, const reading& who) HOLDFAST_EXCLUDES(mutex_);
+  std::shared_ptr<lock_driver> leave(share& from, const reading& who) HOLDFAST_EXCLUDES(mutex_);
 
   engine& engine_;
   const lock_spec& spec_;

@@ -6,7 +6,7 @@
 #include "dialects/nothing.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/tenure.hpp"
+#include "runtime/lock_driver.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -15,13 +15,13 @@ namespace {
 // Owns itself until answered.
 class renewal_batch final : public redis::request {
  public:
-  static void submit(engine& owner, std::vector<std::shared_ptr<tenure>> members) {
+  static void submit(engine& owner, std::vector<std::shared_ptr<lock_driver>> members) {
     auto& made = *new renewal_batch(owner, std::move(members));
     owner.connection(made.slot()).submit(made, redis::connection::delivery::prompt);
   }
 
  private:
-  renewal_batch(engine& owner, std::vector<std::shared_ptr<tenure>> members)
+  renewal_batch(engine& owner, std::vector<std::shared_ptr<lock_driver>> members)
       : engine_(owner), members_(std::move(members)) {}
 
   // Leases that were released since they became due are left out: there is no renewal after a
@@ -69,14 +69,14 @@ class renewal_batch final : public redis::request {
   const dialects::recipe& recipe() const noexcept { return *members_.front()->spec().recipe; }
 
   engine& engine_;
-  const std::vector<std::shared_ptr<tenure>> members_;
-  std::vector<tenure*> asked_;
+  const std::vector<std::shared_ptr<lock_driver>> members_;
+  std::vector<lock_driver*> asked_;
   std::vector<const substrate::claim*> claims_;
 };
 
 }  // namespace
 
-void renewals::add(std::shared_ptr<tenure> due) {
+void renewals::add(std::shared_ptr<lock_driver> due) {
   {
     const std::lock_guard lock(mutex_);
     due_.push_back(std::move(due));
@@ -92,7 +92,7 @@ net::attendant::interest renewals::wants(monotonic_time now) {
 }
 
 void renewals::attend(short, monotonic_time) {
-  std::vector<std::shared_ptr<tenure>> due;
+  std::vector<std::shared_ptr<lock_driver>> due;
   {
     const std::lock_guard lock(mutex_);
     due.swap(due_);

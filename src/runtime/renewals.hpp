@@ -11,7 +11,7 @@
 namespace holdfast::runtime {
 
 class engine;
-class tenure;
+class lock_driver;
 
 // Collects what is due, as timers, messages and answers find it, and sends it in batches of
 // recipe::renew_batch. Thread safety: add() from any thread; the rest on the background thread.
@@ -19,7 +19,7 @@ class renewals final : public net::attendant {
  public:
   renewals(engine& owner, net::background_thread& helper) : engine_(owner), helper_(helper) {}
 
-  void add(std::shared_ptr<tenure> due);
+  void add(std::shared_ptr<lock_driver> due);
 
   // Those that are due at about the same time share a command, so their times are rounded up a
   // little: to 1/256 of the lease, at most 100 ms.
@@ -37,7 +37,7 @@ class renewals final : public net::attendant {
   engine& engine_;
   net::background_thread& helper_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<tenure>> due_;  // guarded by mutex_
+  std::vector<std::shared_ptr<lock_driver>> due_;  // guarded by mutex_
 };
 
 }  // namespace holdfast::runtime

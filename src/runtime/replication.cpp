@@ -10,7 +10,7 @@
 #include "resp/server_error.hpp"
 #include "runtime/asking.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/tenure.hpp"
+#include "runtime/lock_driver.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -36,7 +36,7 @@ class replication::confirmation final : public redis::request,
                                         public std::enable_shared_from_this<confirmation>,
                                         private timed {
  public:
-  confirmation(replication& of, std::shared_ptr<tenure> granted)
+  confirmation(replication& of, std::shared_ptr<lock_driver> granted)
       : of_(&of), engine_(of.engine_), granted_(std::move(granted)) {}
   ~confirmation() override { timers().disarm(*this); }
 
@@ -154,7 +154,7 @@ class replication::confirmation final : public redis::request,
 
   std::atomic<replication*> of_;  // who asks for it now
   engine& engine_;
-  const std::shared_ptr<tenure> granted_;
+  const std::shared_ptr<lock_driver> granted_;
   std::uint64_t session_ = 0;  // over which the renewal was sent
   monotonic_time sent_at_{};
   bool is_over_ = false;
@@ -172,7 +172,7 @@ replication::replication(engine& owner, shared_clock& clock, redis::session_sett
 
 replication::~replication() = default;
 
-void replication::confirm(std::shared_ptr<tenure> granted) {
+void replication::confirm(std::shared_ptr<lock_driver> granted) {
   auto one = std::make_shared<confirmation>(*this, std::move(granted));
   one->limit();
   join(std::move(one));

@@ -17,7 +17,7 @@
 namespace holdfast::runtime {
 
 class engine;
-class tenure;
+class lock_driver;
 
 // Of one master. Renews what was granted, which proves that this server knows it and makes the
 // server send it to its replicas once more, and waits until enough of them have said that they
@@ -36,9 +36,9 @@ class replication final : private redis::connection::observer, private redis::re
               redis::connection_tuning tuning, net::background_thread& helper);
   ~replication();
 
-  // Calls tenure::on_replicated, later: within half the lease, and within the time of two rounds,
-  // since one may be under way. May do so more than once: the first counts.
-  void confirm(std::shared_ptr<tenure> granted) HOLDFAST_EXCLUDES(mutex_);
+  // Calls lock_driver::on_replicated, later: within half the lease, and within the time of two
+  // rounds, since one may be under way. May do so more than once: the first counts.
+  void confirm(std::shared_ptr<lock_driver> granted) HOLDFAST_EXCLUDES(mutex_);
 
   net::attendant& attended() noexcept { return connection_; }
   // After the background thread has stopped.

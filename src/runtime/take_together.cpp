@@ -7,8 +7,8 @@
 #include "base/mutex.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/joint_request.hpp"
-#include "runtime/lock_site.hpp"
-#include "runtime/site_acquisition.hpp"
+#include "runtime/local_acquisition.hpp"
+#include "runtime/local_lock.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -74,7 +74,7 @@ bool is_watched(deadlock_watch* watch, const std::vector<grant>& got) noexcept {
   if (watch == nullptr) return true;
   try {
     for (const auto& one : got) {
-      watch->acquired(this_thread(), std::static_pointer_cast<tenure>(one.of));
+      watch->acquired(this_thread(), std::static_pointer_cast<lock_driver>(one.of));
     }
     return true;
   } catch (const std::bad_alloc&) {
@@ -84,16 +84,15 @@ bool is_watched(deadlock_watch* watch, const std::vector<grant>& got) noexcept {
 
 }  // namespace
 
-std::variant<std::vector<grant>, leasing::outcome> take_together(const std::vector<lock_site*>& all,
-                                                                 const leasing::patience& patience,
-                                                                 std::stop_token stop) {
+std::variant<std::vector<grant>, leasing::outcome> take_together(
+    const std::vector<local_lock*>& all, const leasing::patience& patience, std::stop_token stop) {
   auto& engine = all.front()->owner();
   auto& connection = engine.connection(all.front()->spec().key.slot());
   redis::connection::prepare_to_drive();
   redis::waiter self{redis::waiter::kind::caller, &connection};
   const auto patience_ends = std::make_shared<end_of_patience>(engine);
   auto joint = std::make_unique<joint_request>(engine, all.size());
-  std::vector<std::unique_ptr<site_acquisition>> parts;
+  std::vector<std::unique_ptr<local_acquisition>> parts;
   parts.reserve(all.size());
   std::vector<grant> got;
   got.reserve(all.size());
@@ -101,7 +100,7 @@ std::variant<std::vector<grant>, leasing::outcome> take_together(const std::vect
   bool out_of_memory = false;
   for (auto it = all.begin(); it != all.end() && free; ++it) {
     try {
-      auto one = std::make_unique<site_acquisition>((*it)->shared_from_this());
+      auto one = std::make_unique<local_acquisition>((*it)->shared_from_this());
       const bool ended = one->begin({}, {}, {.sleeper = &self, .together = joint.get()});
       free = !ended || one->has_grant();
       parts.push_back(std::move(one));

@@ -10,13 +10,12 @@
 
 namespace holdfast::runtime {
 
-class lock_site;
+class local_lock;
 
 // Asks once, for all of them, which joint_request can have; blocks until the answer comes. The
 // first code that is not `busy` says why there is nothing. `timed_out` or `cancelled`: the answer
 // was not waited for, and what is granted meanwhile goes back.
-std::variant<std::vector<grant>, leasing::outcome> take_together(const std::vector<lock_site*>& all,
-                                                                 const leasing::patience& patience,
-                                                                 std::stop_token stop);
+std::variant<std::vector<grant>, leasing::outcome> take_together(
+    const std::vector<local_lock*>& all, const leasing::patience& patience, std::stop_token stop);
 
 }  // namespace holdfast::runtime

@@ -7,8 +7,8 @@
 #include "dialects/nothing.hpp"
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/lock_site.hpp"
-#include "runtime/tenure.hpp"
+#include "runtime/local_lock.hpp"
+#include "runtime/lock_driver.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -68,7 +68,7 @@ class return_to_sender final : public redis::request {
 waiting_room::waiting_room(engine& owner, const client_id& id) : engine_(owner), id_(id) {}
 
 std::optional<line_message> waiting_room::enter(std::uint64_t request,
-                                                std::shared_ptr<tenure> who) {
+                                                std::shared_ptr<lock_driver> who) {
   const scoped_mutex lock(mutex_);
   waiting_.insert_or_assign(request, std::move(who));
   std::optional<line_message> last;
@@ -90,8 +90,8 @@ void waiting_room::leave(std::uint64_t request) {
   waiting_.erase(request);
 }
 
-void waiting_room::wake_changes_of(const tenure& held) {
-  std::vector<std::shared_ptr<tenure>> all;
+void waiting_room::wake_changes_of(const lock_driver& held) {
+  std::vector<std::shared_ptr<lock_driver>> all;
   {
     const scoped_mutex lock(mutex_);
     for (const auto& [request, who] : waiting_) {
@@ -101,7 +101,7 @@ void waiting_room::wake_changes_of(const tenure& held) {
   for (const auto& who : all) who->on_woken();
 }
 
-void waiting_room::keep(const request_id& request, const std::shared_ptr<lock_site>& by) {
+void waiting_room::keep(const request_id& request, const std::shared_ptr<local_lock>& by) {
   auto& connection = engine_.connection(by->spec().key.slot());
   {
     const scoped_mutex lock(mutex_);
@@ -153,11 +153,11 @@ bool waiting_room::on_push(const master& from, const resp::value& message, std::
 }
 
 void waiting_room::deliver(const dialects::wanted& what) {
-  std::shared_ptr<lock_site> keeper;
+  std::shared_ptr<local_lock> keeper;
   {
     const scoped_mutex lock(mutex_);
     if (const auto found = kept_.find(what.request); found != kept_.end()) {
-      keeper = found->second.site.lock();
+      keeper = found->second.local.lock();
     }
   }
   if (keeper) keeper->revoke();
@@ -175,7 +175,7 @@ void waiting_room::deliver(const dialects::freed& what) {
 }
 
 void waiting_room::deliver(const master& from, std::uint64_t request, line_message message) {
-  std::shared_ptr<tenure> addressee;
+  std::shared_ptr<lock_driver> addressee;
   {
     const scoped_mutex lock(mutex_);
     if (const auto found = waiting_.find(request); found != waiting_.end()) {
@@ -190,15 +190,15 @@ void waiting_room::deliver(const master& from, std::uint64_t request, line_messa
 }
 
 void waiting_room::on_broken(const redis::slot_set& of) {
-  std::vector<std::shared_ptr<tenure>> all;
-  std::vector<std::shared_ptr<lock_site>> keepers;
+  std::vector<std::shared_ptr<lock_driver>> all;
+  std::vector<std::shared_ptr<local_lock>> keepers;
   {
     const scoped_mutex lock(mutex_);
     for (const auto& [request, who] : waiting_) {
       if (of[who->claim().key->slot()]) all.push_back(who);
     }
     for (const auto& [request, who] : kept_) {
-      auto keeper = who.site.lock();
+      auto keeper = who.local.lock();
       if (keeper && of[keeper->spec().key.slot()]) keepers.push_back(std::move(keeper));
     }
   }

@@ -20,8 +20,8 @@
 namespace holdfast::runtime {
 
 class engine;
-class lock_site;
-class tenure;
+class local_lock;
+class lock_driver;
 struct master;
 
 // Wants to hear that a lock of a quorum is free at this server. With no lock held, on any thread.
@@ -46,16 +46,16 @@ class waiting_room final : private timed {
 
   // From now on messages for this request are delivered to it. Returns the last that came already:
   // it may overtake the answer that says that the request waits, on another thread.
-  std::optional<line_message> enter(std::uint64_t request, std::shared_ptr<tenure> who)
+  std::optional<line_message> enter(std::uint64_t request, std::shared_ptr<lock_driver> who)
       HOLDFAST_EXCLUDES(mutex_);
   void leave(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
   bool knows(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
 
   // What `held` was is over: requests that were to change it ask again, and hear that it is.
-  void wake_changes_of(const tenure& held) HOLDFAST_EXCLUDES(mutex_);
+  void wake_changes_of(const lock_driver& held) HOLDFAST_EXCLUDES(mutex_);
 
-  // The lock that this request was granted may be kept: its site is told when others want it.
-  void keep(const request_id& request, const std::shared_ptr<lock_site>& by)
+  // The lock that this request was granted may be kept: its local lock is told when others want it.
+  void keep(const request_id& request, const std::shared_ptr<local_lock>& by)
       HOLDFAST_EXCLUDES(mutex_);
   void keep_no_more(const request_id& request) HOLDFAST_EXCLUDES(mutex_);
 
@@ -79,7 +79,7 @@ class waiting_room final : private timed {
   };
 
   struct kept_lock {
-    std::weak_ptr<lock_site> site;
+    std::weak_ptr<local_lock> local;
     redis::connection* listens = nullptr;
   };
 
@@ -94,7 +94,8 @@ class waiting_room final : private timed {
   engine& engine_;
   const client_id id_;
   mutex mutex_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<tenure>> waiting_ HOLDFAST_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, std::shared_ptr<lock_driver>> waiting_
+      HOLDFAST_GUARDED_BY(mutex_);
   std::unordered_map<std::uint64_t, std::weak_ptr<hint_listener>> hearing_
       HOLDFAST_GUARDED_BY(mutex_);
   std::unordered_map<std::uint64_t, kept_lock> kept_ HOLDFAST_GUARDED_BY(mutex_);

@@ -97,23 +97,23 @@ void client::afflict(trouble what, monotonic_time until) {
 void client::plan_mishaps() {
   if (!world_.faults()) return;
   auto& dice = world_.chance();
-  const auto in_this_tenure = [this, mine = tenure_](auto what) {
+  const auto in_this_attempt = [this, mine = attempt_](auto what) {
     return [this, mine, what] {
-      if (mine == tenure_ && world_.faults()) what();
+      if (mine == attempt_ && world_.faults()) what();
     };
   };
   if (dice.chance(15)) {
-    later(world_.now() + dice.time_up_to(500ms), in_this_tenure([this] { cancel(); }));
+    later(world_.now() + dice.time_up_to(500ms), in_this_attempt([this] { cancel(); }));
   }
   if (dice.chance(5)) {
     later(world_.now() + dice.time_up_to(1s),
-          in_this_tenure([this] { freeze(world_.longest_freeze()); }));
+          in_this_attempt([this] { freeze(world_.longest_freeze()); }));
   }
   if (dice.chance(5)) {
-    later(world_.now() + dice.time_up_to(1s), in_this_tenure([this] { crash(); }));
+    later(world_.now() + dice.time_up_to(1s), in_this_attempt([this] { crash(); }));
   }
   if (dice.chance(5)) {
-    later(world_.now() + dice.time_up_to(1s), in_this_tenure([this] {
+    later(world_.now() + dice.time_up_to(1s), in_this_attempt([this] {
             world_.count(fault::connection_broken);
             break_connection();
           }));
@@ -147,7 +147,7 @@ void client::crash() {
   }
   tell({.what = history::kind::killed});
   ++life_;
-  ++tenure_;
+  ++attempt_;
   mine_.reset();
   change_.reset();
   releases_then_ = false;
@@ -170,8 +170,8 @@ void client::break_connection() {
   unanswered(use::renewal);
   unanswered(use::request);
   if (!waited) return;
-  later(world_.now() + world_.chance().time_up_to(20ms), [this, mine = tenure_] {
-    if (mine == tenure_ && asks()) obey(*asks(), session(*asks()).on_woken(now()));
+  later(world_.now() + world_.chance().time_up_to(20ms), [this, mine = attempt_] {
+    if (mine == attempt_ && asks()) obey(*asks(), session(*asks()).on_woken(now()));
   });
 }
 
@@ -188,8 +188,8 @@ void client::doubt_if_other_server() {
   const auto now_at = world_.identity(wire_.is_at_replica());
   const auto before = std::exchange(connected_, now_at);
   if (before == 0 || before == now_at) return;
-  later(world_.now(), [this, mine = tenure_] {
-    if (mine != tenure_ || !mine_) return;
+  later(world_.now(), [this, mine = attempt_] {
+    if (mine != attempt_ || !mine_) return;
     obey(*mine_, mine_->session.on_doubt(now()));
     follow_mode();
     if (change_) obey(*change_, session(*change_).on_doubt(now()));
@@ -211,7 +211,7 @@ void client::rest() {
   mine_.reset();
   place_.reset();
   rests_ = served_ && !world_.faults();
-  ++tenure_;
+  ++attempt_;
   if (rests_) return;
   later(world_.now() + world_.chance().time_up_to(20ms), [this] { begin(); });
 }

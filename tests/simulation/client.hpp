@@ -162,7 +162,7 @@ class client {
   std::uint64_t life_ = 0;
   client_id id_;
   std::uint64_t requests_ = 0;
-  std::uint64_t operation_ = 0;  // of a tenure, for the history: its first request
+  std::uint64_t operation_ = 0;  // of an attempt, for the history: its first request
   leasing::server_clock clock_of_server_;
   monotonic_time sampled_at_{};  // the world's time
   substrate::token_major floor_ = 0;
@@ -172,7 +172,7 @@ class client {
   std::uint64_t timers_ = 0;
   std::uint64_t withdrawn_change_ = 0;  // the last request that the server has undone
   bool releases_then_ = false;
-  bool change_is_unclear_ = false;  // nobody has said how one of this tenure has ended
+  bool change_is_unclear_ = false;  // nobody has said how one of this attempt has ended
 
   monotonic_time give_up_at_{};  // on its own clock
   std::optional<place> place_;
@@ -186,7 +186,7 @@ class client {
   bool hears_all_ = false;
   std::optional<monotonic_time> keeps_since_;
   monotonic_time granted_at_{};  // on its own clock
-  std::uint64_t tenure_ = 0;
+  std::uint64_t attempt_ = 0;
   monotonic_time frozen_until_{};  // the world's time
   bool served_ = false, rests_ = false;
 };

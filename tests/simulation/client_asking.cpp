@@ -53,7 +53,7 @@ substrate::token_major client::draw_floor() {
 
 void client::begin() {
   auto& dice = world_.chance();
-  ++tenure_;
+  ++attempt_;
   served_ = lost_ = change_is_unclear_ = false;
   connect();
   const bool retains = world_.varies() && world_.of().is_kept && dice.chance(25);
@@ -103,8 +103,8 @@ void client::told(const leasing::outcome& how) {
 
 void client::wake_at(request& one, monotonic_time local) {
   one.timer = ++timers_;
-  later_here(local, [this, mine = timers_, tenure = tenure_] {
-    if (tenure != tenure_) return;
+  later_here(local, [this, mine = timers_, lock_driver = attempt_] {
+    if (lock_driver != attempt_) return;
     for (auto* const each : {mine_.get(), change_.get()}) {
       if (each && each->timer == mine) return obey(*each, session(*each).on_timer(now()));
     }
@@ -122,13 +122,13 @@ void client::send(request& one, leasing::ask what, bool resend) {
   if (what == leasing::ask::acquire) {
     recipe.write_acquire(claim, resend, leasing::not_after(sending(), response_timeout), out);
     sent.floor = claim.floor;
-    sent.executed = [this, mine = tenure_, changes,
+    sent.executed = [this, mine = attempt_, changes,
                      self = changes ? change_ : mine_](const resp::value& reply) {
       const auto verdict = world_.of().recipe->read_acquire(self->claim, reply);
       const bool changed = std::holds_alternative<substrate::granted>(verdict) ||
                            std::holds_alternative<substrate::queued>(verdict);
       if (!changed) return;
-      const bool is_wanted = changes ? self == change_ : mine == tenure_;
+      const bool is_wanted = changes ? self == change_ : mine == attempt_;
       if (!is_wanted) world_.check().late_copy_executed();
       if (changes && self->claim.owner.counter() <= withdrawn_change_) {
         world_.check().changed_unheard(self->changes_into.replaced->text());

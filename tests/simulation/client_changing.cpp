@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 void client::plan_change() {
   auto& dice = world_.chance();
   if (world_.of().change == nullptr || !dice.chance(40)) return;
-  later(world_.now() + dice.time_up_to(200ms), [this, mine = tenure_] {
-    if (mine == tenure_) begin_change();
+  later(world_.now() + dice.time_up_to(200ms), [this, mine = attempt_] {
+    if (mine == attempt_) begin_change();
   });
 }
 

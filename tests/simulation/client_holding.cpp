@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 void client::use_it() {
   auto& dice = world_.chance();
   const auto used = dice.time_up_to(dice.chance(world_.short_uses()) ? 5ms : world_.longest_use());
-  later(world_.now() + used, [this, mine = tenure_] {
-    if (mine != tenure_ || !has_lock()) return;
+  later(world_.now() + used, [this, mine = attempt_] {
+    if (mine != attempt_ || !has_lock()) return;
     if (lost_) return release();
     obey(turns_.on_released(seen()));
     if (turns_.is_idle()) retain();
@@ -53,8 +53,8 @@ void client::lost() {
   if (turns_.is_idle()) return obey(turns_.on_lost());
   // A change that was under way already may reach the server when it has ended there as well.
   if (change_ || !world_.is_harsh() || !world_.chance().chance(20)) return;
-  later(world_.now() + world_.chance().time_up_to(50ms), [this, mine = tenure_] {
-    if (mine == tenure_) begin_change();
+  later(world_.now() + world_.chance().time_up_to(50ms), [this, mine = attempt_] {
+    if (mine == attempt_) begin_change();
   });
 }
 

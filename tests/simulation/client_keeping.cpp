@@ -14,8 +14,8 @@ void client::retain() {
   if (hears_all_) keeps_since_ = world_.now();
   auto& dice = world_.chance();
   if (!world_.faults() || !dice.chance(50)) return;
-  later(world_.now() + dice.time_up_to(retain_), [this, mine = tenure_] {
-    if (mine != tenure_ || !turns_.is_idle()) return;
+  later(world_.now() + dice.time_up_to(retain_), [this, mine = attempt_] {
+    if (mine != attempt_ || !turns_.is_idle()) return;
     if (turns_.take(seen()) == 0) return release();
     keeps_since_.reset();
     use_it();
@@ -26,8 +26,8 @@ void client::obey(const leasing::local_turns::step& step) {
   // Or it is on its way back already.
   if (step.gives_back && has_lock()) return release();
   if (!step.sets_timer) return;
-  later_here(now() + nanoseconds{retain_} / 2, [this, mine = tenure_] {
-    if (mine == tenure_) obey(turns_.on_timer());
+  later_here(now() + nanoseconds{retain_} / 2, [this, mine = attempt_] {
+    if (mine == attempt_) obey(turns_.on_timer());
   });
 }
 

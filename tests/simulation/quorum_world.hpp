@@ -185,7 +185,7 @@ class giving_back : public std::enable_shared_from_this<giving_back> {
   std::uint64_t timer_ = 0;
 };
 
-// One wish for the lock, from asking to giving back: as runtime::quorum_bid and quorum_tenure.
+// One wish for the lock, from asking to giving back: as runtime::quorum_bid and quorum_driver.
 class wish : public std::enable_shared_from_this<wish> {
  public:
   wish(candidate& of, milliseconds lease, bool renews, leasing::patience patience);

@@ -80,7 +80,7 @@ class market : public timeline {
   several_outcome result_;
 };
 
-// One lock of one attempt: as runtime::tenure.
+// One lock of one attempt: as runtime::lock_driver.
 class part : public std::enable_shared_from_this<part> {
  public:
   part(customer& of, const lock_key& key, milliseconds lease, leasing::patience patience);

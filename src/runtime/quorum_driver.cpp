@@ -1,4 +1,4 @@
-#include "runtime/quorum_tenure.hpp"
+#include "runtime/quorum_driver.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace holdfast::runtime {
 
-quorum_tenure::quorum_tenure(std::shared_ptr<quorum_handle> handle,
+quorum_driver::quorum_driver(std::shared_ptr<quorum_handle> handle,
                              std::shared_ptr<const quorum_spec> spec, const request_id& owner,
                              substrate::token_major token, std::vector<request_id> listeners,
                              const leasing::quorum_outcome& won)
@@ -24,28 +24,28 @@ quorum_tenure::quorum_tenure(std::shared_ptr<quorum_handle> handle,
       wanted_(spec_->kept_time()),
       longest_(wanted_) {}
 
-quorum_tenure::~quorum_tenure() {
+quorum_driver::~quorum_driver() {
   if (group().is_in_its_process()) group().home().timers().disarm(*this);
 }
 
-void quorum_tenure::start() {
+void quorum_driver::start() {
   const scoped_mutex lock(mutex_);
   note_deadline();
   obey(machine_.start());
 }
 
-void quorum_tenure::confirm(std::size_t member) {
+void quorum_driver::confirm(std::size_t member) {
   const scoped_mutex lock(mutex_);
   obey(machine_.confirm(member));
 }
 
-nanoseconds quorum_tenure::remaining() const noexcept {
+nanoseconds quorum_driver::remaining() const noexcept {
   const auto until = deadline_.load(std::memory_order_acquire);
   if (until == 0 || !group().is_in_its_process()) return {};
   return std::max(nanoseconds{0}, monotonic_time{nanoseconds{until}} - net::now());
 }
 
-std::stop_token quorum_tenure::lost() {
+std::stop_token quorum_driver::lost() {
   const scoped_mutex lock(mutex_);
   if (!lost_.stop_possible()) {
     lost_ = std::stop_source{};
@@ -58,7 +58,7 @@ std::stop_token quorum_tenure::lost() {
 
 // A member in doubt may be about to say that the hash slot is new to it, and to be invited in. A
 // renewal that comes before must not have it stay out, as one that has lost its memory.
-void quorum_tenure::obey(const leasing::quorum_hold_step& step) {
+void quorum_driver::obey(const leasing::quorum_hold_step& step) {
   for (const auto member : step.renew) {
     group().at(member).register_client(wanted_);
     quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this),
@@ -82,12 +82,12 @@ void quorum_tenure::obey(const leasing::quorum_hold_step& step) {
   if (lost_.stop_possible()) group().home().callbacks().post(*new loss_notice{lost_});
 }
 
-void quorum_tenure::note_deadline() {
+void quorum_driver::note_deadline() {
   const auto until = machine_.is_over() ? monotonic_time{} : machine_.deadline();
   deadline_.store(until.time_since_epoch().count(), std::memory_order_release);
 }
 
-void quorum_tenure::on_answer(const quorum_call::question& asked, const resp::value& reply,
+void quorum_driver::on_answer(const quorum_call::question& asked, const resp::value& reply,
                               monotonic_time sent_at) {
   auto verdict = spec_->recipe->read_keep(reply);
   // The member keeps it longer than we count on.
@@ -96,18 +96,18 @@ void quorum_tenure::on_answer(const quorum_call::question& asked, const resp::va
   obey(machine_.on_kept(asked.member, verdict, sent_at, follow_clock_rate(net::now())));
 }
 
-void quorum_tenure::on_missing(const quorum_call::question& asked, no_answer,
+void quorum_driver::on_missing(const quorum_call::question& asked, no_answer,
                                const redis::breakdown&) {
   const scoped_mutex lock(mutex_);
   obey(machine_.on_missing(asked.member, net::now()));
 }
 
-void quorum_tenure::on_timer(monotonic_time now) {
+void quorum_driver::on_timer(monotonic_time now) {
   const scoped_mutex lock(mutex_);
   obey(machine_.on_timer(now));
 }
 
-result<void> quorum_tenure::extend(milliseconds duration) {
+result<void> quorum_driver::extend(milliseconds duration) {
   const auto kept = duration + spec_->delay;
   if (kept > group().longest_lease()) {
     return failure{errc::invalid_argument,
@@ -148,7 +148,7 @@ result<void> quorum_tenure::extend(milliseconds duration) {
 
 // ---- giving back -------------------------------------------------------------------------------
 
-std::shared_ptr<quorum_return> quorum_tenure::begin_release(const listener& who,
+std::shared_ptr<quorum_return> quorum_driver::begin_release(const listener& who,
                                                             redis::waiter* sleeper) {
   leasing::quorum_release_machine::scope where;
   bool was_lost = false;
@@ -180,7 +180,7 @@ std::shared_ptr<quorum_return> quorum_tenure::begin_release(const listener& who,
       listeners_, std::move(tell), sleeper);
 }
 
-void quorum_tenure::on_released(const leasing::outcome& how) {
+void quorum_driver::on_released(const leasing::outcome& how) {
   listener who;
   {
     const scoped_mutex lock(mutex_);
@@ -192,17 +192,17 @@ void quorum_tenure::on_released(const leasing::outcome& how) {
   who.tell(alive->home());
 }
 
-bool quorum_tenure::give_back(const listener& who) {
+bool quorum_driver::give_back(const listener& who) {
   return begin_release(who, nullptr) != nullptr && who.exists();
 }
 
-result<void> quorum_tenure::take_released() {
+result<void> quorum_driver::take_released() {
   const scoped_mutex lock(mutex_);
   if (!outcome_ || !outcome_->code) return {};
   return failure{*outcome_->code, outcome_->detail};
 }
 
-result<void> quorum_tenure::give_back_and_wait() {
+result<void> quorum_driver::give_back_and_wait() {
   const auto alive = shared_from_this();
   redis::waiter self{redis::waiter::kind::caller};
   const auto giving = begin_release({}, &self);

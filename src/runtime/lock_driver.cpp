@@ -1,4 +1,4 @@
-#include "runtime/tenure.hpp"
+#include "runtime/lock_driver.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "runtime/executor.hpp"
 #include "runtime/extending.hpp"
 #include "runtime/joint_request.hpp"
-#include "runtime/lock_site.hpp"
+#include "runtime/local_lock.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -17,18 +17,18 @@ monotonic_time present() noexcept { return follow_clock_rate(net::now()); }
 
 }  // namespace
 
-tenure::tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
-               bool may_stop, lock_site* site)
+lock_driver::lock_driver(engine& owner, std::shared_ptr<const lock_spec> spec,
+                         leasing::patience patience, bool may_stop, local_lock* local)
     : engine_(owner),
       spec_(std::move(spec)),
-      site_(site),
+      local_(local),
       claim_(claim_of(owner, *spec_, patience)),
       session_(claim_, patience, terms_of(owner, *spec_), spec_->pauses(), owner.next_seed()),
       stop_callback_(may_stop ? std::make_unique<stop_callback>() : nullptr) {
   if (auto* const held = spec_->changes()) ++held->changes_;
 }
 
-tenure::~tenure() {
+lock_driver::~lock_driver() {
   if (auto* const held = spec_->changes()) --held->changes_;
   // In a forked child the timers and their mutex are only a picture of the parent's.
   if (is_armed() && engine_.is_in_its_process()) engine_.timers().disarm(*this);
@@ -38,7 +38,7 @@ tenure::~tenure() {
 
 // All that it needs has been made with it: from here on, what must not be half done takes no memory
 // that could fail, or ends the process.
-void tenure::acquire(std::stop_token stop, listener who, bool drives) noexcept {
+void lock_driver::acquire(std::stop_token stop, listener who, bool drives) noexcept {
   std::unique_ptr<stop_callback> stops;
   if (stop.stop_possible()) {
     {
@@ -56,7 +56,7 @@ void tenure::acquire(std::stop_token stop, listener who, bool drives) noexcept {
   caller_.who.together = nullptr;
 }
 
-bool tenure::abandon() noexcept {
+bool lock_driver::abandon() noexcept {
   // Ends outside of the mutex, for which a callback that is running may wait.
   std::unique_ptr<stop_callback> stops;
   auto* const changed = spec_->changes();
@@ -68,11 +68,11 @@ bool tenure::abandon() noexcept {
     untold = std::exchange(caller_.who, {}).exists();
     obey(session().abandon(present()));
   }
-  if (changed != nullptr) changed->tell_site(was_held);
+  if (changed != nullptr) changed->tell_local_lock(was_held);
   return untold;
 }
 
-void tenure::on_stop() noexcept {
+void lock_driver::on_stop() noexcept {
   if (!engine_.is_in_its_process()) return;
   const auto alive = weak_from_this().lock();
   if (!alive) return;
@@ -81,7 +81,7 @@ void tenure::on_stop() noexcept {
 }
 
 // Requests that are to change it ask behind its release.
-bool tenure::release(listener who) noexcept {
+bool lock_driver::release(listener who) noexcept {
   const bool had_changes = is_being_changed();
   const auto alive = had_changes ? shared_from_this() : nullptr;
   bool is_released = false;
@@ -98,16 +98,16 @@ bool tenure::release(listener who) noexcept {
   return is_released;
 }
 
-result<void> tenure::take_released() {
+result<void> lock_driver::take_released() {
   const scoped_mutex lock(mutex_);
   if (!session_.is_released()) return failure{errc::unavailable, session_.why_unconfirmed()};
   if (caller_.code == errc{}) return {};
   return failure{caller_.code, caller_.detail ? *caller_.detail : std::string{}};
 }
 
-bool tenure::give_back(const listener& who) { return site_->release(*this, who); }
+bool lock_driver::give_back(const listener& who) { return local_->release(*this, who); }
 
-result<void> tenure::give_back_and_wait() {
+result<void> lock_driver::give_back_and_wait() {
   const auto alive = shared_from_this();
   auto& connection = engine_.connection(slot());
   redis::waiter self{redis::waiter::kind::caller, &connection};
@@ -118,7 +118,7 @@ result<void> tenure::give_back_and_wait() {
   return outcome;
 }
 
-result<void> tenure::extend(milliseconds duration) {
+result<void> lock_driver::extend(milliseconds duration) {
   if (spec_->foreign) dialects::check_longest_lease(*spec_->foreign, duration);
   engine_.register_client(duration);
   {
@@ -142,18 +142,18 @@ result<void> tenure::extend(milliseconds duration) {
 // ---- what happens ------------------------------------------------------------------------------
 
 template <typename Tell>
-void tenure::happen(Tell tell) {
+void lock_driver::happen(Tell tell) {
   const auto alive = shared_from_this();
   const bool was_held = wants_renewal();
   {
     const scoped_mutex lock(mutex_);
     obey(tell(session()));
   }
-  tell_site(was_held);
+  tell_local_lock(was_held);
 }
 
 // It knows what has become of the lease that it changes.
-leasing::lock_session& tenure::session() {
+leasing::lock_session& lock_driver::session() {
   if (const auto* const held = spec_->changes()) {
     using leasing::lock_session;
     session_.note_changed(held->wants_renewal() ? held->remaining() : lock_session::none_left);
@@ -161,7 +161,7 @@ leasing::lock_session& tenure::session() {
   return session_;
 }
 
-void tenure::on_reply(resp::value& reply) {
+void lock_driver::on_reply(resp::value& reply) {
   const auto alive = shared_from_this();
   auto* const changed = spec_->changes();
   const bool was_held = changed != nullptr && changed->wants_renewal();
@@ -170,10 +170,10 @@ void tenure::on_reply(resp::value& reply) {
     obey(heard(reply));
     listen();
   }
-  if (changed != nullptr) changed->tell_site(was_held);
+  if (changed != nullptr) changed->tell_local_lock(was_held);
 }
 
-leasing::effects tenure::heard(const resp::value& reply) {
+leasing::effects lock_driver::heard(const resp::value& reply) {
   const auto now = present();
   const auto& recipe = *spec_->recipe;
   if (outgoing_.held_back) {
@@ -187,7 +187,7 @@ leasing::effects tenure::heard(const resp::value& reply) {
 }
 
 // It may have ended just now, or by a message that had come before.
-void tenure::listen() {
+void lock_driver::listen() {
   if (session_.hears_messages() && !engine_.hears()) obey(session().on_deaf(present()));
   if (session_.hears_messages()) {
     if (const auto said = line_.enter(*this, caller_.who.sleeper)) obey(hear(*said));
@@ -197,7 +197,7 @@ void tenure::listen() {
   obey(session().on_tuned_in(true, present()));
 }
 
-leasing::effects tenure::hear(const line_message& message) {
+leasing::effects lock_driver::hear(const line_message& message) {
   // As if it had been lost: it is asked again when the quarantine is over.
   const auto ends = engine_.quarantine_ends();
   if (ends != monotonic_time{} && net::now() < ends) return {};
@@ -215,7 +215,7 @@ leasing::effects tenure::hear(const line_message& message) {
 }
 
 // The same message of another node is no news.
-void tenure::on_message(const master& from, const line_message& message) {
+void lock_driver::on_message(const master& from, const line_message& message) {
   if (&engine_.at(slot()) != &from) return;
   if (std::holds_alternative<dialects::first_in_line>(message.what)) {
     engine_.connection(slot()).expect_push();
@@ -225,42 +225,42 @@ void tenure::on_message(const master& from, const line_message& message) {
   obey(hear(message));
 }
 
-void tenure::on_failed(no_answer what, const redis::breakdown& why) {
+void lock_driver::on_failed(no_answer what, const redis::breakdown& why) {
   happen([&](auto& its) { return its.on_missing(what, {why.code, why.detail}, present()); });
 }
 
-void tenure::on_timer(monotonic_time at) {
+void lock_driver::on_timer(monotonic_time at) {
   note_when_due(at);
   happen([at](auto& its) { return its.on_timer(at); });
 }
 
-void tenure::on_woken() {
+void lock_driver::on_woken() {
   happen([](auto& its) { return its.on_woken(present()); });
 }
 
-void tenure::on_tuned_in(bool hears) {
+void lock_driver::on_tuned_in(bool hears) {
   if (!spec_->foreign) return;
   happen([hears](auto& its) { return its.on_tuned_in(hears, present()); });
 }
 
-void tenure::on_replicated(std::optional<leasing::outcome> refusal) {
+void lock_driver::on_replicated(std::optional<leasing::outcome> refusal) {
   const auto alive = shared_from_this();
   const scoped_mutex lock(mutex_);
   obey(session().on_replicated(refusal, net::now()));
 }
 
-void tenure::on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at) {
+void lock_driver::on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at) {
   happen(
       [&](auto& its) { return its.on_renewed(verdict, sent_at, is_being_changed(), present()); });
 }
 
-void tenure::on_renewal_missing() {
+void lock_driver::on_renewal_missing() {
   happen([](auto& its) { return its.on_renewal_missing(net::now()); });
 }
 
 // A request that the old server did not answer is sent at once; those in line are told by the
 // waiting room. The index may not know of a lease.
-void tenure::on_other_server(const redis::slot_set& of) {
+void lock_driver::on_other_server(const redis::slot_set& of) {
   if (!of[slot()]) return;
   note_soon(net::now());
   happen([](auto& its) { return its.on_doubt(net::now()); });
@@ -268,20 +268,20 @@ void tenure::on_other_server(const redis::slot_set& of) {
   if (!line_.is_entered()) obey(session().on_woken(present()));
 }
 
-void tenure::on_change(leasing::change_news what, char other) {
+void lock_driver::on_change(leasing::change_news what, char other) {
   const scoped_mutex lock(mutex_);
   obey(session_.on_change(what, other, net::now()));
 }
 
-void tenure::on_replaced() {
+void lock_driver::on_replaced() {
   {
     const scoped_mutex lock(mutex_);
     obey(session_.on_replaced());
   }
-  if (site_ != nullptr) site_->lost(*this);
+  if (local_ != nullptr) local_->lost(*this);
 }
 
-void tenure::on_shut_down() noexcept {
+void lock_driver::on_shut_down() noexcept {
   const scoped_mutex lock(mutex_);
   if (std::exchange(is_counted_, false)) engine_.ended();
   self_.reset();
@@ -291,7 +291,7 @@ void tenure::on_shut_down() noexcept {
 
 // While something is under way it keeps itself alive, and the client from being closed over it.
 // Whoever is told may be gone, and this with it: every caller of this keeps a reference.
-void tenure::obey(const leasing::effects& all, bool drives) {
+void lock_driver::obey(const leasing::effects& all, bool drives) {
   if (all.learned) engine_.clock(slot()).learn(sent_at(), net::now(), *all.learned);
   if (all.to_changed != leasing::change_news::none) {
     spec_->changes()->on_change(all.to_changed, spec_->wants->mode);
@@ -331,7 +331,7 @@ void tenure::obey(const leasing::effects& all, bool drives) {
   if (!is_under_way) self_.reset();
 }
 
-void tenure::set_timer(monotonic_time at) {
+void lock_driver::set_timer(monotonic_time at) {
   if (session_.has_lease()) {
     const auto shared = renewals::together(at, spec_->lease);
     at = std::min(shared < session_.deadline() ? shared : at, indexed_.due_at());
@@ -339,7 +339,7 @@ void tenure::set_timer(monotonic_time at) {
   engine_.timers().arm(*this, at);
 }
 
-void tenure::send(const leasing::effects& what, bool drives) {
+void lock_driver::send(const leasing::effects& what, bool drives) {
   // Each time: those who wait for long shall not be forgotten by those who look at the lock.
   const bool acquires = what.send == leasing::ask::acquire;
   if (acquires) engine_.register_client(spec_->lease);
@@ -358,22 +358,22 @@ void tenure::send(const leasing::effects& what, bool drives) {
                                                           : delivery::lazy);
 }
 
-void tenure::note_when_due(monotonic_time now) {
+void lock_driver::note_when_due(monotonic_time now) {
   const scoped_mutex lock(mutex_);
   if (session_.has_lease()) indexed_.note_when_due(engine_, *spec_, remaining(now), now);
   if (session_.is_asking()) indexed_.note_gate_when_due(engine_, *spec_, now);
 }
 
-void tenure::note_soon(monotonic_time now) {
+void lock_driver::note_soon(monotonic_time now) {
   const scoped_mutex lock(mutex_);
   if (session_.has_lease()) indexed_.note_soon(*spec_, now);
 }
 
 // Those who wait for another thread to release a lock, or to change it, need not wait when it is
 // lost.
-void tenure::tell_site(bool was_held) {
+void lock_driver::tell_local_lock(bool was_held) {
   if (!was_held || wants_renewal()) return;
-  if (site_ != nullptr) site_->lost(*this);
+  if (local_ != nullptr) local_->lost(*this);
   if (is_being_changed()) engine_.waiting().wake_changes_of(*this);
 }
 

@@ -1,15 +1,15 @@
-#include "runtime/site_acquisition.hpp"
+#include "runtime/local_acquisition.hpp"
 
 #include <utility>
 
 namespace holdfast::runtime {
 
-bool site_acquisition::begin(leasing::patience patience, std::stop_token stop,
-                             const listener& who) {
+bool local_acquisition::begin(leasing::patience patience, std::stop_token stop,
+                              const listener& who) {
   sleeper_ = who.sleeper;
   if (sleeper_ != nullptr) thread_ = this_thread();
   // What the attempt needs is made there, or the exception leaves everything as it was.
-  auto entry = site_->enter(patience, thread_, stop.stop_possible());
+  auto entry = local_->enter(patience, thread_, stop.stop_possible());
   if (entry.got) {
     ended_ = *std::move(entry.got);
     return true;
@@ -31,13 +31,13 @@ bool site_acquisition::begin(leasing::patience patience, std::stop_token stop,
   return false;
 }
 
-std::optional<acquired> site_acquisition::look() {
+std::optional<acquired> local_acquisition::look() {
   if (ended_) return std::exchange(ended_, std::nullopt);
   if (waits_ && !asks_) {
     auto news = waits_->look();
     if (auto* const got = std::get_if<grant>(&news)) return std::move(*got);
     if (auto* const over = std::get_if<leasing::outcome>(&news)) return std::move(*over);
-    auto* const asks = std::get_if<std::shared_ptr<tenure>>(&news);
+    auto* const asks = std::get_if<std::shared_ptr<lock_driver>>(&news);
     if (asks == nullptr) return std::nullopt;
     asks_ = std::move(*asks);
   }
@@ -46,19 +46,19 @@ std::optional<acquired> site_acquisition::look() {
   if (!asks_->has_answer()) return std::nullopt;
   auto answer = asks_->take_acquired();
   const auto asked = std::exchange(asks_, nullptr);
-  if (!answer.code) return site_->obtained(asked, thread_);
-  site_->failed(*asked);
+  if (!answer.code) return local_->obtained(asked, thread_);
+  local_->failed(*asked);
   return answer;
 }
 
-void site_acquisition::abandon() {
+void local_acquisition::abandon() {
   if (ended_) {
     if (auto* const got = std::get_if<grant>(&*ended_)) got->of->give_back({});
   } else if (waits_ && !asks_) {
     waits_->abandon();
   } else if (asks_) {
     asks_->abandon();
-    site_->failed(*asks_);
+    local_->failed(*asks_);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/lock_site.hpp"
+#include "runtime/local_lock.hpp"
 
 #include <new>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "net/clock.hpp"
 #include "runtime/acquire_blocking.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/site_acquisition.hpp"
+#include "runtime/local_acquisition.hpp"
 
 namespace holdfast::runtime {
 
@@ -18,26 +18,26 @@ constexpr local_turns::glance unseen{.left = nanoseconds::max()};
 
 }  // namespace
 
-lock_site::lock_site(engine& owner, lock_spec spec)
+local_lock::local_lock(engine& owner, lock_spec spec)
     : engine_(owner),
       spec_(std::move(spec)),
       turns_({.lease = spec_.lease, .retains = spec_.is_retained()}),
-      inside_(spec_.recursive ? std::make_unique<insider>() : nullptr),
+      inside_(spec_.recursive ? std::make_unique<recursive_owner>() : nullptr),
       readers_(spec_.joins ? std::make_unique<reader_group>(owner, spec_) : nullptr) {}
 
-lock_site::~lock_site() {
+local_lock::~local_lock() {
   if (!engine_.is_in_its_process()) return;
   if (spec_.is_retained()) engine_.timers().disarm(*this);
-  engine_.sites().remove(*this);
+  engine_.local_locks().remove(*this);
 }
 
-acquired lock_site::wait(leasing::patience patience, std::stop_token stop) {
+acquired local_lock::wait(leasing::patience patience, std::stop_token stop) {
   return acquire_blocking(*this, patience, std::move(stop));
 }
 
-std::shared_ptr<tenure> lock_site::held_by(identity thread) {
+std::shared_ptr<lock_driver> local_lock::held_by(identity thread) {
   if (thread_.load(std::memory_order_relaxed) != thread) return nullptr;
-  std::shared_ptr<tenure> has;
+  std::shared_ptr<lock_driver> has;
   {
     const scoped_mutex lock(mutex_);
     if (thread_.load(std::memory_order_relaxed) != thread) return nullptr;  // it had it
@@ -46,20 +46,20 @@ std::shared_ptr<tenure> lock_site::held_by(identity thread) {
   return has && has->held() ? has : nullptr;
 }
 
-std::unique_ptr<acquisition> lock_site::ask() {
-  return std::make_unique<site_acquisition>(shared_from_this());
+std::unique_ptr<acquisition> local_lock::ask() {
+  return std::make_unique<local_acquisition>(shared_from_this());
 }
 
-std::shared_ptr<tenure> lock_site::new_tenure(leasing::patience patience, bool may_stop) {
-  auto made = std::make_shared<tenure>(engine_,
-                                       std::shared_ptr<const lock_spec>(shared_from_this(), &spec_),
-                                       patience, may_stop, this);
+std::shared_ptr<lock_driver> local_lock::new_tenure(leasing::patience patience, bool may_stop) {
+  auto made = std::make_shared<lock_driver>(
+      engine_, std::shared_ptr<const lock_spec>(shared_from_this(), &spec_), patience, may_stop,
+      this);
   // Before anybody can hear of it.
   if (spec_.is_retained()) engine_.waiting().keep(made->claim().owner, shared_from_this());
   return made;
 }
 
-lock_site::entry lock_site::enter(leasing::patience patience, identity thread, bool may_stop) {
+local_lock::entry local_lock::enter(leasing::patience patience, identity thread, bool may_stop) {
   if (readers_) return enter_to_read(patience, thread, may_stop);
   if (!spec_.stays_here()) return {.asks = new_tenure(patience, may_stop)};
   scoped_mutex lock(mutex_);
@@ -78,7 +78,7 @@ lock_site::entry lock_site::enter(leasing::patience patience, identity thread, b
   return {.asks = std::move(asks)};
 }
 
-std::optional<grant> lock_site::try_take(identity thread) {
+std::optional<grant> local_lock::try_take(identity thread) {
   if (readers_) return readers_->join();
   const scoped_mutex lock(mutex_);
   if (!turns_.is_idle()) return std::nullopt;
@@ -87,17 +87,17 @@ std::optional<grant> lock_site::try_take(identity thread) {
   return hold(thread, minor);
 }
 
-local_turns::glance lock_site::seen() const {
+local_turns::glance local_lock::seen() const {
   const auto now = net::now();
   return {now, tenure_ ? tenure_->remaining(now) : nanoseconds{0}};
 }
 
-grant lock_site::hold(identity thread, std::uint32_t minor) {
+grant local_lock::hold(identity thread, std::uint32_t minor) {
   thread_.store(thread, std::memory_order_relaxed);
   return {tenure_, spec_.token(tenure_->major(), minor)};
 }
 
-grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
+grant local_lock::obtained(std::shared_ptr<lock_driver> by, identity thread) {
   if (readers_) return obtained_to_read(std::move(by));
   grant whole{by, spec_.token(by->major(), 0)};
   if (auto* const held = spec_.changes()) held->on_replaced();
@@ -123,13 +123,13 @@ grant lock_site::obtained(std::shared_ptr<tenure> by, identity thread) {
   return whole;
 }
 
-void lock_site::failed(const tenure& by) {
+void local_lock::failed(const lock_driver& by) {
   if (spec_.is_retained()) engine_.waiting().keep_no_more(by.claim().owner);
   const bool asked_for_all = readers_ ? readers_->has_asked(by) : spec_.stays_here();
   if (asked_for_all) follow(&local_turns::on_failed);
 }
 
-void lock_site::lost(const tenure& what) {
+void local_lock::lost(const lock_driver& what) {
   if (readers_) return readers_->lost(what);
   scoped_mutex lock(mutex_);
   if (tenure_.get() != &what) return;
@@ -140,7 +140,7 @@ void lock_site::lost(const tenure& what) {
   carry_out(todo);
 }
 
-bool lock_site::release(tenure& mine, const listener& who) {
+bool local_lock::release(lock_driver& mine, const listener& who) {
   if (auto* const watch = engine_.deadlocks()) watch->released(mine);
   if (spec_.is_gate) return false;
   if (!spec_.stays_here()) return mine.release(who);
@@ -159,14 +159,14 @@ bool lock_site::release(tenure& mine, const listener& who) {
   return carry_out(todo, who);
 }
 
-bool lock_site::give_back(tenure& mine, const listener& who) {
+bool local_lock::give_back(lock_driver& mine, const listener& who) {
   if (spec_.is_retained()) engine_.waiting().keep_no_more(mine.claim().owner);
   return mine.release(who);
 }
 
 // ---- those that wait here ----------------------------------------------------------------------
 
-void lock_site::join(local_waiter& who) noexcept {
+void local_lock::join(local_waiter& who) noexcept {
   scoped_mutex lock(mutex_);
   who.assert_held();
   if (!who.is_waiting()) return who.tell();  // stopped before it began
@@ -176,7 +176,7 @@ void lock_site::join(local_waiter& who) noexcept {
   carry_out(todo, {}, &who);
 }
 
-local_waiter::news lock_site::look(local_waiter& who) {
+local_waiter::news local_lock::look(local_waiter& who) {
   scoped_mutex lock(mutex_);
   who.assert_held();
   errands todo;
@@ -190,7 +190,7 @@ local_waiter::news lock_site::look(local_waiter& who) {
   return news;
 }
 
-bool lock_site::leave(local_waiter& who, leasing::outcome why, bool is_told) {
+bool local_lock::leave(local_waiter& who, leasing::outcome why, bool is_told) {
   scoped_mutex lock(mutex_);
   who.assert_held();
   if (!who.is_waiting()) return false;
@@ -205,14 +205,14 @@ bool lock_site::leave(local_waiter& who, leasing::outcome why, bool is_told) {
 
 // ---- what the turns want -----------------------------------------------------------------------
 
-void lock_site::follow(local_turns::step (local_turns::*event)() noexcept) {
+void local_lock::follow(local_turns::step (local_turns::*event)() noexcept) {
   scoped_mutex lock(mutex_);
   const auto todo = obey((turns_.*event)());
   lock.unlock();
   carry_out(todo);
 }
 
-lock_site::errands lock_site::obey(const local_turns::step& step) noexcept {
+local_lock::errands local_lock::obey(const local_turns::step& step) noexcept {
   errands todo;
   if (step.holds != nullptr) {
     auto& next = static_cast<local_waiter&>(*step.holds);
@@ -230,7 +230,7 @@ lock_site::errands lock_site::obey(const local_turns::step& step) noexcept {
 }
 
 // A waiter for which there is no memory to ask fails, and no other.
-void lock_site::let_ask(local_turns::waiter* next, errands& todo) noexcept {
+void local_lock::let_ask(local_turns::waiter* next, errands& todo) noexcept {
   for (; next != nullptr; next = turns_.on_failed().asks) {
     auto& who = static_cast<local_waiter&>(*next);
     who.assert_held();
@@ -248,7 +248,7 @@ void lock_site::let_ask(local_turns::waiter* next, errands& todo) noexcept {
 }
 
 // Without the mutex. `caller`: goes on to drive, if it is the one that asks.
-bool lock_site::carry_out(const errands& todo, const listener& who, const local_waiter* caller) {
+bool local_lock::carry_out(const errands& todo, const listener& who, const local_waiter* caller) {
   if (todo.holds) todo.holds->sleeper().done();
   if (todo.wakes) todo.wakes->sleeper().done();
   const bool is_told = todo.spent && give_back(*todo.spent, who);
@@ -263,18 +263,18 @@ bool lock_site::carry_out(const errands& todo, const listener& who, const local_
 
 // ---- a lock that nobody uses -------------------------------------------------------------------
 
-void lock_site::on_timer(monotonic_time) { follow(&local_turns::on_timer); }
+void local_lock::on_timer(monotonic_time) { follow(&local_turns::on_timer); }
 
-void lock_site::revoke() { follow(&local_turns::on_revoked); }
+void local_lock::revoke() { follow(&local_turns::on_revoked); }
 
-void lock_site::raise_floor(substrate::token_major seen) {
+void local_lock::raise_floor(substrate::token_major seen) {
   if (readers_) return readers_->raise_floor(seen);
   if (!spec_.fenced) return;  // no resource can refuse what has no token
   const scoped_mutex lock(mutex_);
   turns_.raise_floor(seen);
 }
 
-void lock_site::on_shut_down() noexcept {
+void local_lock::on_shut_down() noexcept {
   const scoped_mutex lock(mutex_);
   turns_.close();
   tenure_.reset();  // it keeps this alive
@@ -282,8 +282,8 @@ void lock_site::on_shut_down() noexcept {
 
 // ---- readers that join each other: one asks the server for all that come meanwhile -------------
 
-lock_site::entry lock_site::enter_to_read(leasing::patience patience, identity thread,
-                                          bool may_stop) {
+local_lock::entry local_lock::enter_to_read(leasing::patience patience, identity thread,
+                                            bool may_stop) {
   if (auto joined = readers_->join()) return {.got = std::move(joined)};
   if (!patience.waits) return {.asks = new_tenure(patience, may_stop)};
   const scoped_mutex lock(mutex_);
@@ -299,7 +299,7 @@ lock_site::entry lock_site::enter_to_read(leasing::patience patience, identity t
 // All that wait here come in with the one that asked; if there are too many for one grant, the next
 // of them asks again. They are told under the mutex: a waiter that gives up finds either that it
 // still waits, or what it was told, to withdraw it. Where this throws, the grant goes back.
-grant lock_site::obtained_to_read(std::shared_ptr<tenure> by) {
+grant local_lock::obtained_to_read(std::shared_ptr<lock_driver> by) {
   const bool asked_for_all = readers_->has_asked(*by);
   std::optional<grant> whole;
   try {
@@ -320,7 +320,7 @@ grant lock_site::obtained_to_read(std::shared_ptr<tenure> by) {
 }
 
 // False: nobody waits, or the first waiter cannot join.
-bool lock_site::admit_first() noexcept {
+bool local_lock::admit_first() noexcept {
   if (!turns_.is_wanted()) return false;
   local_waiter::news joins = local_waiter::out_of_memory{};
   try {

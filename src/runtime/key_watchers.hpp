@@ -13,25 +13,26 @@
 namespace holdfast::runtime {
 
 class engine;
-class tenure;
+class lock_driver;
 
 // Observes a key while somebody waits for it and for a little longer, since the next one may come
 // soon; as `channels` does with channels. Thread safety: all members from any thread.
-class told_keys final : private timed {
+class key_watchers final : private timed {
  public:
-  explicit told_keys(engine& owner) : engine_(owner) {}
+  explicit key_watchers(engine& owner) : engine_(owner) {}
 
   // Until he leaves, `who` is told when the key was read first (on_tuned_in), and of every change
   // (on_woken). True: he is new, and it was read already. May be called again.
-  bool join(const std::string& key, const std::shared_ptr<tenure>& who) HOLDFAST_EXCLUDES(mutex_);
-  void leave(const std::string& key, const tenure& who) HOLDFAST_EXCLUDES(mutex_);
+  bool join(const std::string& key, const std::shared_ptr<lock_driver>& who)
+      HOLDFAST_EXCLUDES(mutex_);
+  void leave(const std::string& key, const lock_driver& who) HOLDFAST_EXCLUDES(mutex_);
 
   // The client is closed: nobody waits any more.
   void end() HOLDFAST_EXCLUDES(mutex_);
 
  private:
   struct told {
-    std::vector<std::shared_ptr<tenure>> members{};
+    std::vector<std::shared_ptr<lock_driver>> members{};
     monotonic_time unused_since{};
     bool is_read = false;
     std::shared_ptr<observed_key> seen{};

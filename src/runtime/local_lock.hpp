@@ -15,16 +15,16 @@
 #include "lease/local_turns.hpp"
 #include "runtime/listener.hpp"
 #include "runtime/local_waiter.hpp"
+#include "runtime/lock_driver.hpp"
 #include "runtime/lock_source.hpp"
 #include "runtime/lock_spec.hpp"
 #include "runtime/reader_group.hpp"
-#include "runtime/tenure.hpp"
 #include "runtime/timers.hpp"
 
 namespace holdfast::runtime {
 
 // Who is inside a recursive mutex: at most one, since the lock itself keeps the others out.
-struct insider {
+struct recursive_owner {
   mutex guard;
   identity owner HOLDFAST_GUARDED_BY(guard) = 0;
   std::weak_ptr<holding> hold HOLDFAST_GUARDED_BY(guard);
@@ -34,13 +34,14 @@ struct insider {
 // gives back. Where joining readers share a grant, it drives their group; where each caller needs a
 // grant of its own, it only passes them on to the server.
 //
-// Thread safety: all members from any thread. A tenure never calls its site under its own mutex.
-class lock_site final : public lock_source,
-                        public std::enable_shared_from_this<lock_site>,
-                        private timed {
+// Thread safety: all members from any thread. A driver never calls its lock under its own
+// mutex.
+class local_lock final : public lock_source,
+                         public std::enable_shared_from_this<local_lock>,
+                         private timed {
  public:
-  lock_site(engine& owner, lock_spec spec);
-  ~lock_site();
+  local_lock(engine& owner, lock_spec spec);
+  ~local_lock();
 
   const std::string& name() const noexcept override { return spec_.key.name(); }
   acquired wait(leasing::patience patience, std::stop_token stop) override;
@@ -51,8 +52,8 @@ class lock_site final : public lock_source,
 
   // What a caller gets that wants the lock.
   struct entry {
-    std::optional<grant> got{};      // it is there
-    std::shared_ptr<tenure> asks{};  // or: this must ask the server, see obtained, failed
+    std::optional<grant> got{};           // it is there
+    std::shared_ptr<lock_driver> asks{};  // or: this must ask the server, see obtained, failed
     std::shared_ptr<local_waiter>
         waits{};  // or: another caller has it. Neither: and it cannot wait
   };
@@ -61,22 +62,22 @@ class lock_site final : public lock_source,
   entry enter(leasing::patience patience, identity thread, bool may_stop) HOLDFAST_EXCLUDES(mutex_);
 
   // The caller that asked the server got the lock, or did not.
-  grant obtained(std::shared_ptr<tenure> by, identity thread) HOLDFAST_EXCLUDES(mutex_);
-  void failed(const tenure& by) HOLDFAST_EXCLUDES(mutex_);
+  grant obtained(std::shared_ptr<lock_driver> by, identity thread) HOLDFAST_EXCLUDES(mutex_);
+  void failed(const lock_driver& by) HOLDFAST_EXCLUDES(mutex_);
 
   // Hands the lock to another caller, retains it, or gives it back to the server. False: nobody
-  // will be told, since no answer is needed. The holder keeps a reference to its tenure.
-  bool release(tenure& mine, const listener& who) HOLDFAST_EXCLUDES(mutex_);
+  // will be told, since no answer is needed. The holder keeps a reference to its driver.
+  bool release(lock_driver& mine, const listener& who) HOLDFAST_EXCLUDES(mutex_);
 
   // Of a recursive lock only.
-  insider& inside() noexcept { return *inside_; }
+  recursive_owner& inside() noexcept { return *inside_; }
 
   // Null when it is being destroyed.
-  std::shared_ptr<lock_site> find_alive() noexcept { return weak_from_this().lock(); }
+  std::shared_ptr<local_lock> find_alive() noexcept { return weak_from_this().lock(); }
 
   // The lease ended although it was not released: its holder cannot keep others waiting. What
   // nobody held is given back, since the server may keep it for much longer.
-  void lost(const tenure& what) HOLDFAST_EXCLUDES(mutex_);
+  void lost(const lock_driver& what) HOLDFAST_EXCLUDES(mutex_);
 
   // A grant of no larger major is not handed on: callers ask the server.
   void raise_floor(substrate::token_major seen) HOLDFAST_EXCLUDES(mutex_);
@@ -87,7 +88,7 @@ class lock_site final : public lock_source,
   // Only what costs nothing: takes a lock that the client has and nobody uses.
   std::optional<grant> try_take(identity thread) HOLDFAST_EXCLUDES(mutex_);
   // What a thread that blocked for the lock has now; null: nothing.
-  std::shared_ptr<tenure> held_by(identity thread) HOLDFAST_EXCLUDES(mutex_);
+  std::shared_ptr<lock_driver> held_by(identity thread) HOLDFAST_EXCLUDES(mutex_);
   // The last holder stood in the server's queue.
   bool was_queued() const noexcept { return was_queued_.load(std::memory_order_relaxed); }
 
@@ -103,9 +104,9 @@ class lock_site final : public lock_source,
   struct errands {
     std::shared_ptr<local_waiter> holds{};  // to be woken, as the next
     std::shared_ptr<local_waiter> wakes{};
-    std::shared_ptr<tenure> spent{};  // to be given back
+    std::shared_ptr<lock_driver> spent{};  // to be given back
     std::shared_ptr<local_waiter> asker{};
-    std::shared_ptr<tenure> asks{};  // by this
+    std::shared_ptr<lock_driver> asks{};  // by this
   };
 
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
@@ -115,7 +116,7 @@ class lock_site final : public lock_source,
   // Where readers join each other.
   entry enter_to_read(leasing::patience patience, identity thread, bool may_stop)
       HOLDFAST_EXCLUDES(mutex_);
-  grant obtained_to_read(std::shared_ptr<tenure> by) HOLDFAST_EXCLUDES(mutex_);
+  grant obtained_to_read(std::shared_ptr<lock_driver> by) HOLDFAST_EXCLUDES(mutex_);
   bool admit_first() noexcept HOLDFAST_REQUIRES(mutex_);
 
   leasing::local_turns::glance seen() const HOLDFAST_REQUIRES(mutex_);
@@ -127,21 +128,21 @@ class lock_site final : public lock_source,
       HOLDFAST_REQUIRES(mutex_);
   bool carry_out(const errands& todo, const listener& who = {},
                  const local_waiter* caller = nullptr) HOLDFAST_EXCLUDES(mutex_);
-  std::shared_ptr<tenure> new_tenure(leasing::patience patience, bool may_stop);
-  bool give_back(tenure& mine, const listener& who);
+  std::shared_ptr<lock_driver> new_tenure(leasing::patience patience, bool may_stop);
+  bool give_back(lock_driver& mine, const listener& who);
 
   engine& engine_;
   const lock_spec spec_;
   mutex mutex_;
-  std::shared_ptr<tenure> tenure_ HOLDFAST_GUARDED_BY(mutex_);  // that is held or idle here
+  std::shared_ptr<lock_driver> tenure_ HOLDFAST_GUARDED_BY(mutex_);  // that is held or idle here
   leasing::local_turns turns_ HOLDFAST_GUARDED_BY(mutex_);
   // The thread that blocked for the lock and got it last. Every thread sees its own writes, so that
   // all others know without the mutex that it is not they.
   std::atomic<identity> thread_{0};
   std::atomic<bool> was_queued_{false};
-  std::weak_ptr<tenure> latest_
+  std::weak_ptr<lock_driver> latest_
       HOLDFAST_GUARDED_BY(mutex_);  // of that one, where tenure_ is unused
-  const std::unique_ptr<insider> inside_;
+  const std::unique_ptr<recursive_owner> inside_;
   const std::unique_ptr<reader_group> readers_;  // where they may join each other
 };
 

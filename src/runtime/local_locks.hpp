@@ -12,14 +12,14 @@
 namespace holdfast::runtime {
 
 class engine;
-class lock_site;
+class local_lock;
 
 // Locks of one name that behave differently are different here; they meet at the server.
 // Thread safety: all members from any thread.
-class lock_sites {
+class local_locks {
  public:
-  std::shared_ptr<lock_site> find_or_make(engine& owner, lock_spec spec) HOLDFAST_EXCLUDES(mutex_);
-  void remove(lock_site& leaving) noexcept HOLDFAST_EXCLUDES(mutex_);
+  std::shared_ptr<local_lock> find_or_make(engine& owner, lock_spec spec) HOLDFAST_EXCLUDES(mutex_);
+  void remove(local_lock& leaving) noexcept HOLDFAST_EXCLUDES(mutex_);
 
   // Gives back what is only kept.
   void revoke_all() HOLDFAST_EXCLUDES(mutex_);
@@ -31,19 +31,19 @@ class lock_sites {
   struct hash {
     using is_transparent = void;
     std::size_t operator()(const lock_spec& spec) const noexcept;
-    std::size_t operator()(const lock_site* site) const noexcept;
+    std::size_t operator()(const local_lock* local) const noexcept;
   };
   struct equal {
     using is_transparent = void;
-    bool operator()(const lock_site* a, const lock_site* b) const noexcept;
-    bool operator()(const lock_site* a, const lock_spec& b) const noexcept;
-    bool operator()(const lock_spec& a, const lock_site* b) const noexcept;
+    bool operator()(const local_lock* a, const local_lock* b) const noexcept;
+    bool operator()(const local_lock* a, const lock_spec& b) const noexcept;
+    bool operator()(const lock_spec& a, const local_lock* b) const noexcept;
   };
 
-  std::vector<std::shared_ptr<lock_site>> alive() HOLDFAST_EXCLUDES(mutex_);
+  std::vector<std::shared_ptr<local_lock>> alive() HOLDFAST_EXCLUDES(mutex_);
 
   mutex mutex_;
-  std::unordered_set<lock_site*, hash, equal> sites_ HOLDFAST_GUARDED_BY(mutex_);
+  std::unordered_set<local_lock*, hash, equal> locals_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace holdfast::runtime

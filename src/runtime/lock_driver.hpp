@@ -26,7 +26,7 @@
 
 namespace holdfast::runtime {
 
-class lock_site;
+class local_lock;
 
 // Drives a lock_session against the connection and the clock: tells it what happens, and carries
 // out its effects. One allocation for a lock's whole way from asking to released.
@@ -35,15 +35,15 @@ class lock_site;
 // under any of them. Keeps itself alive (self_) while a request or timer may still come.
 //
 // Thread safety: all members from any thread, unless said otherwise.
-class tenure final : public holding,
-                     public std::enable_shared_from_this<tenure>,
-                     private redis::request,
-                     private timed {
+class lock_driver final : public holding,
+                          public std::enable_shared_from_this<lock_driver>,
+                          private redis::request,
+                          private timed {
  public:
-  // `site`: hears of a loss; may be null. `may_stop`: acquire() will be given a token that counts.
-  tenure(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
-         bool may_stop, lock_site* site = nullptr);
-  ~tenure() override;
+  // `local`: hears of a loss; may be null. `may_stop`: acquire() will be given a token that counts.
+  lock_driver(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
+              bool may_stop, local_lock* local = nullptr);
+  ~lock_driver() override;
 
   // Begins to ask. The listener is told once, when take_acquired() may be called. `drives`: this
   // thread goes on to drive the connection; otherwise the request is sent at once.
@@ -66,7 +66,7 @@ class tenure final : public holding,
   // take_released() may be called. False: there is nothing (more) to release, nobody is told.
   bool release(listener who) noexcept HOLDFAST_EXCLUDES(mutex_);
   result<void> take_released() override HOLDFAST_EXCLUDES(mutex_);
-  // The same by way of the site, where another of us may get it.
+  // The same by way of the local lock, where another of us may get it.
   bool give_back(const listener& who) override;
   result<void> give_back_and_wait() override;
 
@@ -160,12 +160,12 @@ class tenure final : public holding,
   // For the index of held locks.
   void note_when_due(monotonic_time now) HOLDFAST_EXCLUDES(mutex_);
   void note_soon(monotonic_time now) HOLDFAST_EXCLUDES(mutex_);
-  void tell_site(bool was_held) HOLDFAST_EXCLUDES(mutex_);
+  void tell_local_lock(bool was_held) HOLDFAST_EXCLUDES(mutex_);
   void on_stop() noexcept HOLDFAST_EXCLUDES(mutex_);
 
   engine& engine_;
-  const std::shared_ptr<const lock_spec> spec_;  // keeps the site alive
-  lock_site* const site_;
+  const std::shared_ptr<const lock_spec> spec_;  // keeps the local lock alive
+  local_lock* const local_;
   substrate::claim claim_;  // changes only while no request and no renewal is under way
   outgoing outgoing_;       // the same
   // Until when it is held, in nanoseconds of boot_clock; 0: it is not.
@@ -182,10 +182,10 @@ class tenure final : public holding,
   caller caller_ HOLDFAST_GUARDED_BY(mutex_);
   [[no_unique_address]] line line_ HOLDFAST_GUARDED_BY(mutex_);
   index_entry indexed_ HOLDFAST_GUARDED_BY(mutex_);
-  std::shared_ptr<tenure> self_ HOLDFAST_GUARDED_BY(mutex_);
+  std::shared_ptr<lock_driver> self_ HOLDFAST_GUARDED_BY(mutex_);
 
   struct stopper {
-    tenure* stopped;
+    lock_driver* stopped;
     void operator()() const noexcept { stopped->on_stop(); }
   };
   using stop_callback = std::optional<std::stop_callback<stopper>>;
@@ -194,6 +194,6 @@ class tenure final : public holding,
   std::unique_ptr<stop_callback> stop_callback_;
 };
 
-static_assert(sizeof(tenure) <= 512, "memory of every held lock");
+static_assert(sizeof(lock_driver) <= 512, "memory of every held lock");
 
 }  // namespace holdfast::runtime

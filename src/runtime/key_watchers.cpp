@@ -1,11 +1,11 @@
-#include "runtime/told_keys.hpp"
+#include "runtime/key_watchers.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "net/clock.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/tenure.hpp"
+#include "runtime/lock_driver.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -14,7 +14,7 @@ constexpr milliseconds linger{1000};
 
 }  // namespace
 
-bool told_keys::join(const std::string& key, const std::shared_ptr<tenure>& who) {
+bool key_watchers::join(const std::string& key, const std::shared_ptr<lock_driver>& who) {
   const scoped_mutex lock(mutex_);
   auto& wanted = keys_[key];
   if (wanted.seen == nullptr) {
@@ -26,7 +26,7 @@ bool told_keys::join(const std::string& key, const std::shared_ptr<tenure>& who)
   return wanted.is_read;
 }
 
-void told_keys::leave(const std::string& key, const tenure& who) {
+void key_watchers::leave(const std::string& key, const lock_driver& who) {
   const scoped_mutex lock(mutex_);
   const auto found = keys_.find(key);
   if (found == keys_.end()) return;
@@ -39,8 +39,8 @@ void told_keys::leave(const std::string& key, const tenure& who) {
   }
 }
 
-void told_keys::on_change(const std::string& key) {
-  std::vector<std::shared_ptr<tenure>> members;
+void key_watchers::on_change(const std::string& key) {
+  std::vector<std::shared_ptr<lock_driver>> members;
   bool is_first = false;
   {
     const scoped_mutex lock(mutex_);
@@ -59,7 +59,7 @@ void told_keys::on_change(const std::string& key) {
 }
 
 // What ends is stopped with no lock held: that waits for a call of on_change to end.
-void told_keys::on_timer(monotonic_time now) {
+void key_watchers::on_timer(monotonic_time now) {
   std::vector<std::shared_ptr<observed_key>> ended;
   {
     auto next = monotonic_time::max();
@@ -81,7 +81,7 @@ void told_keys::on_timer(monotonic_time now) {
   for (const auto& one : ended) one->stop();
 }
 
-void told_keys::end() {
+void key_watchers::end() {
   std::unordered_map<std::string, told> ended;
   {
     const scoped_mutex lock(mutex_);

@@ -1,19 +1,19 @@
-// One call that wants the lock of a site, from asking to having it or not.
+// One call that wants a local lock, from asking to having it or not.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <stop_token>
 
-#include "runtime/lock_site.hpp"
+#include "runtime/local_lock.hpp"
 #include "runtime/lock_source.hpp"
 
 namespace holdfast::runtime {
 
 // Thread safety: one thread at a time.
-class site_acquisition final : public acquisition {
+class local_acquisition final : public acquisition {
  public:
-  explicit site_acquisition(std::shared_ptr<lock_site> of) : site_(std::move(of)) {}
+  explicit local_acquisition(std::shared_ptr<local_lock> of) : local_(std::move(of)) {}
 
   // The listener may also be a thread: he is told when look() is worth it.
   bool begin(leasing::patience patience, std::stop_token stop, const listener& who) override;
@@ -33,8 +33,8 @@ class site_acquisition final : public acquisition {
   void abandon() override;
 
  private:
-  std::shared_ptr<lock_site> site_;
-  std::shared_ptr<tenure> asks_;
+  std::shared_ptr<local_lock> local_;
+  std::shared_ptr<lock_driver> asks_;
   std::shared_ptr<local_waiter> waits_;
   std::optional<acquired> ended_;
   redis::waiter* sleeper_ = nullptr;

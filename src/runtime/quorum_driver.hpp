@@ -20,17 +20,17 @@ class quorum_return;
 // Runs the machine against the members and the clock. Order of locks: mutex_, then those of
 // connections, timers and callbacks; nothing of the user's runs under any of them.
 // Thread safety: all members from any thread.
-class quorum_tenure final : public holding,
-                            public std::enable_shared_from_this<quorum_tenure>,
+class quorum_driver final : public holding,
+                            public std::enable_shared_from_this<quorum_driver>,
                             private quorum_call::asker,
                             private timed {
  public:
   // `handle`: null when nobody has one any more. `owner`, `token`: of the request that won.
   // `listeners`: of each member, who waited; or empty.
-  quorum_tenure(std::shared_ptr<quorum_handle> handle, std::shared_ptr<const quorum_spec> spec,
+  quorum_driver(std::shared_ptr<quorum_handle> handle, std::shared_ptr<const quorum_spec> spec,
                 const request_id& owner, substrate::token_major token,
                 std::vector<request_id> listeners, const leasing::quorum_outcome& won);
-  ~quorum_tenure() override;
+  ~quorum_driver() override;
   void start() HOLDFAST_EXCLUDES(mutex_);
   // See quorum_hold_machine.
   void confirm(std::size_t member) HOLDFAST_EXCLUDES(mutex_);

@@ -1,8 +1,11 @@
 // What a holder believes while nobody tells it whether the server has changed its mode.
+#include <algorithm>
 #include <future>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "faults/faulty_server.hpp"
 #include "support/fault_proxy.hpp"
@@ -26,6 +29,7 @@ class ChangedMode : public fault_test {
   const client& far() { return *far_; }
   const client& near() { return *near_; }
   fault_proxy& proxy() { return *proxy_; }
+  private_server& server() { return *server_; }
   // What holds the lock named a, at the server.
   std::size_t holding() const { return inspector{*near_}.status("a").holding; }
 
@@ -97,6 +101,63 @@ TEST_P(ChangedMode, BetweenTwoModesOnlyWhatBothKeepOutIsBelieved) {
   EXPECT_EQ(held.mode(), lease_mode::concurrent_read);
   proxy().heal();
   EXPECT_TRUE(eventually([&] { return held.mode() == lease_mode::shared; }));
+}
+
+// All keys of a server, as they were: what a replica has that heard nothing later.
+class snapshot {
+ public:
+  explicit snapshot(private_server& of) {
+    for (const auto& key : of.command({"KEYS", "*"}).items) {
+      const auto left = of.command({"PTTL", key.text}).number;
+      keys_.push_back({key.text, of.command({"DUMP", key.text}).text, std::max<long>(left, 0)});
+    }
+  }
+  void restore(private_server& to) const {
+    for (const auto& [key, content, left] : keys_) {
+      EXPECT_EQ(to.command({"RESTORE", key, std::to_string(left), content}).text, "OK") << key;
+    }
+  }
+
+ private:
+  struct one {
+    std::string key, content;
+    long left;  // ms; 0: without an end
+  };
+  std::vector<one> keys_;
+};
+
+// The change that was given up still waits there, and is granted when the other holder leaves.
+TEST_P(ChangedMode, AChangeThatComesBackWithAnotherServerIsAllowedFor) {
+  const client other{proxy().url(), impatient()};
+  const auto modes = far().mode_lock("a", {.lease = 60s});
+  const auto held = modes.in(lock_mode::concurrent_write).acquire();
+  auto beside = other.mode_lock("a", {.lease = 60s}).in(lock_mode::concurrent_write).acquire();
+  const auto waiting = [&] { return inspector{near()}.status("a").waiting; };
+  std::stop_source enough;
+  auto changing = std::async(std::launch::async, [&] {
+    return modes.change(held, lock_mode::protected_read)
+        .try_acquire({.timeout = support::generous}, enough.get_token())
+        .has_value();
+  });
+  ASSERT_TRUE(eventually([&] { return waiting() == 1; }));
+  const snapshot before(server());
+  enough.request_stop();
+  EXPECT_FALSE(changing.get());
+  ASSERT_TRUE(eventually([&] { return waiting() == 0; }));
+  EXPECT_TRUE(eventually([&] { return held.mode() == lease_mode::concurrent_write; }));
+
+  proxy().refuse_connections();
+  proxy().disconnect(support::cut::close);
+  server().restart();
+  before.restore(server());
+  proxy().accept_connections();
+  EXPECT_TRUE(eventually([&] { return held.mode() == lease_mode::concurrent_read; }));
+  EXPECT_TRUE(held.held());
+
+  EXPECT_TRUE(beside.release());
+  auto reading = near().mode_lock("a").in(lock_mode::protected_read).acquire();
+  EXPECT_NE(held.mode(), lease_mode::concurrent_write);
+  EXPECT_TRUE(reading.held());
 }
 
 errc reason_of_writing(const mode_lock& table, const lease& held) {

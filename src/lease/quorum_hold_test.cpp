@@ -169,16 +169,16 @@ TEST(QuorumHold, says_nothing_after_its_release) {
 TEST(QuorumHold, doubts_what_was_not_answered_when_it_was_won) {
   const auto won_at = start + milliseconds(5);
   quorum_hold_machine machine{{.lease = lease, .response_timeout = seconds(2)},
-                              {.deadlines = {deadline, deadline, no_vote, no_vote, deadline},
+                              {.deadlines = {no_vote, deadline, deadline, no_vote, deadline},
                                .asked_at = start,
                                .won_at = won_at,
-                               .in_doubt = {2, 3}}};
+                               .in_doubt = {0, 3}}};
   const auto answered_by = too_late_from(won_at, seconds(2));
-  EXPECT_EQ(machine.in_doubt(answered_by - nanoseconds(1)), (std::vector<std::size_t>{2, 3}));
+  EXPECT_EQ(machine.in_doubt(answered_by - nanoseconds(1)), (std::vector<std::size_t>{0, 3}));
   EXPECT_TRUE(machine.is_in_doubt(3, start));
   EXPECT_FALSE(machine.is_in_doubt(1, start));
   EXPECT_TRUE(machine.in_doubt(answered_by).empty());
-  machine.confirm(2);
+  machine.confirm(0);
   EXPECT_EQ(machine.in_doubt(start), std::vector<std::size_t>{3});
   EXPECT_FALSE(machine.has_renewed()) << "what was confirmed has voted before";
   machine.on_timer(third);

@@ -85,6 +85,7 @@ class life {
   };
 
   explicit life(const variant& which) : variant_(which) {
+    left_ = which.changes;
     claim_.key = &key_;
     claim_.delay = short_milliseconds{which.delay};
     claim_.floor = usual_major - 1;
@@ -105,6 +106,7 @@ class life {
   substrate::demand changed_{.mode = 'x', .replaced = request_id(client_id({1, 2, 3}), 9)};
   substrate::claim claim_ = test_claim();
   std::optional<lock_session> session_;
+  std::optional<nanoseconds> left_;  // of the lease that it is to change
   monotonic_time now_ = local_start;
   outcome how_;
 };
@@ -145,6 +147,8 @@ const std::map<std::string_view, happening> ordinary_events{
     {"late", answer(say("late", 5))},
     {"refused", answer(say("refused", errc::permission_denied))},
     {"unanswered", missing(no_answer::unknown)},
+    {"unanswered late", missing(no_answer::unknown)},
+    {"unanswered later", missing(no_answer::unknown)},
     {"not sent", missing(no_answer::not_sent)},
     {"handed over",
      [](auto& its, auto now) {
@@ -175,7 +179,16 @@ const std::map<std::string_view, happening> ordinary_events{
     {"may stay", news(change_news::may_stay)},
     {"cannot stay", news(change_news::cannot_stay)},
     {"release", just(&lock_session::release)},
+    {"back divided", back(say_back("divided", errc::server_busy))},
 };
+
+// How much later than a millisecond some events come.
+const std::map<std::string_view, milliseconds> waits_before{
+    {"timer", seconds(11)}, {"unanswered late", seconds(14)}, {"unanswered later", seconds(30)}};
+
+// What becomes of the lease that is to be changed.
+const std::map<std::string_view, nanoseconds> fates{{"the other ends", nanoseconds(0)},
+                                                    {"the other is lost", lock_session::none_left}};
 
 const std::map<std::string_view, std::pair<substrate::renew_verdict, bool>> extensions{
     {"extended", {substrate::renewed{milliseconds(20'000)}, false}},
@@ -186,7 +199,11 @@ const std::map<std::string_view, std::pair<substrate::renew_verdict, bool>> exte
 };
 
 effects life::happen(std::string_view event) {
-  if (variant_.changes) session_->note_changed(*variant_.changes);
+  if (const auto found = fates.find(event); found != fates.end()) {
+    if (left_) left_ = found->second;
+    return {};
+  }
+  if (left_) session_->note_changed(*left_);
   if (const auto found = extensions.find(event); found != extensions.end()) {
     auto said =
         session_->on_extended(found->second.first, seconds(20), now_, found->second.second, now_);
@@ -198,7 +215,8 @@ effects life::happen(std::string_view event) {
 
 std::string life::play(std::string_view event) {
   how_ = {};
-  now_ += event == "timer" ? nanoseconds(seconds(11)) : nanoseconds(milliseconds(1));
+  const auto waited = waits_before.find(event);
+  now_ += waited == waits_before.end() ? milliseconds(1) : waited->second;
   auto text = in_words(happen(event));
   if (how_.code) text += ", told: " + in_words(how_);
   return text;
@@ -257,6 +275,14 @@ const std::vector<event_list> paths{
     {"begin", "granted", "release"},
     {"begin", "granted", "release", "back refused"},
     {"begin", "granted", "abandon"},
+    {"begin", "the other ends"},
+    {"begin", "the other is lost"},
+    {"begin", "queued", "the other ends"},
+    {"begin", "queued", "the other is lost"},
+    {"begin", "granted", "may become r", "may stay", "doubt"},
+    {"begin", "granted", "release", "unanswered"},
+    {"begin", "granted", "release", "back divided"},
+    {"begin", "granted", "extending", "release", "unanswered"},
 };
 
 // Of one path: what each event does, by its name; that of no event is what has come of the path.

@@ -180,6 +180,7 @@ const std::map<std::string_view, happening> ordinary_events{
     {"cannot stay", news(change_news::cannot_stay)},
     {"release", just(&lock_session::release)},
     {"back divided", back(say_back("divided", errc::server_busy))},
+    {"back unfinished", back(say_back("more"))},
 };
 
 // How much later than a millisecond some events come.

@@ -109,10 +109,11 @@ std::vector<std::size_t> quorum_hold_machine::in_doubt(monotonic_time now) const
 
 // ---- giving back -------------------------------------------------------------------------------
 
-quorum_release_machine::quorum_release_machine(const scope& with, std::uint64_t seed)
-    : members_(with.members),
+quorum_release_machine::quorum_release_machine(const scope& with, std::size_t members,
+                                               monotonic_time late_from, std::uint64_t seed)
+    : members_(members),
       renewed_(with.renewed),
-      late_from_(with.late_from),
+      late_from_(late_from),
       until_(with.until),
       retries_(seed) {
   for (const auto member : with.at) seats_.push_back({member});

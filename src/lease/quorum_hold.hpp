@@ -117,13 +117,13 @@ class quorum_release_machine {
     std::vector<std::size_t> at{};        // the members that may have voted
     std::vector<std::size_t> in_doubt{};  // of those: the question may arrive yet
     bool renewed = false;                 // members were asked to vote again
-    std::size_t members = 0;
-    // Nothing is executed any more that was asked before, and the caller has waited long enough.
-    monotonic_time late_from{};
-    monotonic_time until{};  // all votes have run out by then
+    monotonic_time until{};               // all votes have run out by then
   };
 
-  quorum_release_machine(const scope& of, std::uint64_t seed);
+  // `members`: of the quorum. From `late_from` on nothing is executed any more that was asked
+  // before, and the caller has waited long enough.
+  quorum_release_machine(const scope& of, std::size_t members, monotonic_time late_from,
+                         std::uint64_t seed);
 
   quorum_release_step start();
   quorum_release_step on_released(std::size_t member, const substrate::release_verdict& said,

@@ -191,8 +191,7 @@ constexpr monotonic_time late = start + seconds(2);
 
 quorum_release_machine giving_back(std::vector<std::size_t> at = {0, 1, 2},
                                    std::vector<std::size_t> in_doubt = {}) {
-  quorum_release_machine machine(
-      {.at = at, .in_doubt = in_doubt, .members = 3, .late_from = late, .until = deadline}, 7);
+  quorum_release_machine machine({.at = at, .in_doubt = in_doubt, .until = deadline}, 3, late, 7);
   EXPECT_EQ(machine.start().send, at);
   return machine;
 }
@@ -310,13 +309,8 @@ TEST(QuorumRelease, asks_no_more_where_the_vote_has_come) {
 // The vote that is found there came of the renewal, and the question comes when the release has
 // been there.
 TEST(QuorumRelease, asks_again_where_a_renewal_may_have_voted) {
-  quorum_release_machine machine({.at = {1},
-                                  .in_doubt = {1},
-                                  .renewed = true,
-                                  .members = 3,
-                                  .late_from = late,
-                                  .until = deadline},
-                                 7);
+  quorum_release_machine machine({.at = {1}, .in_doubt = {1}, .renewed = true, .until = deadline},
+                                 3, late, 7);
   machine.start();
   EXPECT_EQ(machine.on_released(1, released{}, start), quorum_release_step{.done = outcome{}});
   EXPECT_EQ(machine.on_timer(late), quorum_release_step{.send = {1}});

@@ -183,14 +183,12 @@ class story {
 
   std::string make_release(const words& said) {
     now_ = begin;
-    quorum_release_machine::scope votes{.members = std::stoul(said.at(1)),
-                                        .late_from = time(said.at(2)),
-                                        .until = time(said.at(3))};
+    quorum_release_machine::scope votes{.until = time(said.at(3))};
     for (std::size_t i = 4; i < said.size(); ++i) {
       votes.at.push_back(std::stoul(said[i]));
       if (said[i].ends_with('?')) votes.in_doubt.push_back(votes.at.back());
     }
-    release_.emplace(votes, 0);
+    release_.emplace(votes, std::stoul(said.at(1)), time(said.at(2)), 0);
     return shown(release_->start());
   }
   std::string on_release(const words& said) {

@@ -175,7 +175,7 @@ std::shared_ptr<quorum_return> quorum_driver::begin_release(const listener& who,
     tell = [self = shared_from_this()](const leasing::outcome& how) { self->on_released(how); };
   }
   return quorum_return::start(
-      spec_, std::move(where),
+      spec_, where,
       {.key = spec_->key.get(), .owner = owner_, .lease = spec_->kept_time(), .token = token_},
       listeners_, std::move(tell), sleeper);
 }

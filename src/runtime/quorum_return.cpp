@@ -7,35 +7,27 @@
 
 namespace holdfast::runtime {
 
-namespace {
-
-quorum_return::scope whole(quorum_return::scope where, const quorum_group& of) {
-  where.members = of.size();
-  where.late_from = leasing::too_late_from(net::now(), of.response_timeout());
-  return where;
-}
-
-}  // namespace
-
 std::shared_ptr<quorum_return> quorum_return::start(std::shared_ptr<const quorum_spec> spec,
-                                                    scope where,
+                                                    const scope& where,
                                                     const substrate::quorum_claim& claim,
                                                     std::vector<request_id> listeners, teller tell,
                                                     redis::waiter* sleeper) {
-  auto made = std::make_shared<quorum_return>(std::move(spec), std::move(where), claim,
-                                              std::move(listeners), std::move(tell));
+  auto made = std::make_shared<quorum_return>(std::move(spec), where, claim, std::move(listeners),
+                                              std::move(tell));
   made->begin(sleeper);
   return made;
 }
 
-quorum_return::quorum_return(std::shared_ptr<const quorum_spec> spec, scope where,
+quorum_return::quorum_return(std::shared_ptr<const quorum_spec> spec, const scope& where,
                              const substrate::quorum_claim& claim,
                              std::vector<request_id> listeners, teller tell)
     : spec_(std::move(spec)),
       claim_(claim),
       listeners_(std::move(listeners)),
       tell_(std::move(tell)),
-      machine_(whole(std::move(where), group()), group().home().next_seed()),
+      machine_(where, group().size(),
+               leasing::too_late_from(net::now(), group().response_timeout()),
+               group().home().next_seed()),
       reader_(mutex_, group(), *spec_->key) {}
 
 quorum_return::~quorum_return() {

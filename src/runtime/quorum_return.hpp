@@ -26,14 +26,14 @@ class quorum_return final : public std::enable_shared_from_this<quorum_return>,
   // With no lock held, once.
   using teller = std::function<void(const leasing::outcome&)>;
 
-  // `where`: how many members there are, and from when on it is late, need not be said. `claim`
-  // without a listener; `listeners`: of each member, the request that wants to hear nothing any
-  // more, or empty. `sleeper`: a thread that will call drive().
-  static std::shared_ptr<quorum_return> start(std::shared_ptr<const quorum_spec> spec, scope where,
+  // `claim` without a listener; `listeners`: of each member, the request that wants to hear nothing
+  // any more, or empty. `sleeper`: a thread that will call drive().
+  static std::shared_ptr<quorum_return> start(std::shared_ptr<const quorum_spec> spec,
+                                              const scope& where,
                                               const substrate::quorum_claim& claim,
                                               std::vector<request_id> listeners, teller tell,
                                               redis::waiter* sleeper = nullptr);
-  quorum_return(std::shared_ptr<const quorum_spec> spec, scope where,
+  quorum_return(std::shared_ptr<const quorum_spec> spec, const scope& where,
                 const substrate::quorum_claim& claim, std::vector<request_id> listeners,
                 teller tell);
   ~quorum_return();

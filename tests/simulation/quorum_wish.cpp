@@ -46,10 +46,12 @@ void wish::obey(const leasing::quorum_step& step) {
   if (!step.take_back.empty()) {
     auto returned = claim();
     returned.token = 0;
-    leasing::quorum_release_machine::scope where{.at = step.take_back, .in_doubt = step.in_doubt};
-    std::make_shared<giving_back>(of_, std::move(where), returned,
-                                  step.leaves ? listeners_ : std::vector<request_id>{},
-                                  of_.now() + lease_ + response_timeout)
+    const leasing::quorum_release_machine::scope where{
+        .at = step.take_back,
+        .in_doubt = step.in_doubt,
+        .until = of_.now() + lease_ + response_timeout};
+    std::make_shared<giving_back>(of_, where, returned,
+                                  step.leaves ? listeners_ : std::vector<request_id>{})
         ->start();
   }
   if (step.new_request && asks_.attempt() > 1) owner_ = of_.next_request();
@@ -136,13 +138,14 @@ void wish::renew(std::size_t i) {
 
 void wish::give_back() {
   if (!holds_) return;
-  const auto until = std::max(holds_->deadline(), of_.now() + longest_lease);
   holds_->on_released();
-  leasing::quorum_release_machine::scope where{.in_doubt = holds_->in_doubt(of_.now()),
-                                               .renewed = holds_->has_renewed()};
+  leasing::quorum_release_machine::scope where{
+      .in_doubt = holds_->in_doubt(of_.now()),
+      .renewed = holds_->has_renewed(),
+      .until = std::max(holds_->deadline(), of_.now() + longest_lease)};
   for (std::size_t i = 0; i < of_.where().size(); ++i) where.at.push_back(i);
   holds_.reset();
-  std::make_shared<giving_back>(of_, std::move(where), claim(), listeners_, until)->start();
+  std::make_shared<giving_back>(of_, where, claim(), listeners_)->start();
 }
 
 void wish::wake_at(monotonic_time local) {
@@ -156,27 +159,15 @@ void wish::wake_at(monotonic_time local) {
 
 // ---- giving back -------------------------------------------------------------------------------
 
-namespace {
-
-leasing::quorum_release_machine::scope whole(leasing::quorum_release_machine::scope where,
-                                             candidate& of, monotonic_time until) {
-  where.members = of.where().size();
-  where.late_from = leasing::too_late_from(of.now(), response_timeout);
-  where.until = until;
-  return where;
-}
-
-}  // namespace
-
-giving_back::giving_back(candidate& of, leasing::quorum_release_machine::scope where,
-                         const substrate::quorum_claim& claim, std::vector<request_id> listeners,
-                         monotonic_time until)
+giving_back::giving_back(candidate& of, const leasing::quorum_release_machine::scope& where,
+                         const substrate::quorum_claim& claim, std::vector<request_id> listeners)
     : of_(of),
       life_(of.life()),
       claim_(claim),
       listeners_(std::move(listeners)),
-      until_(until),
-      machine_(whole(std::move(where), of, until), of.where().chance().roll()) {}
+      until_(where.until),
+      machine_(where, of.where().size(), leasing::too_late_from(of.now(), response_timeout),
+               of.where().chance().roll()) {}
 
 void giving_back::start() {
   of_.where().returning(claim_.owner);

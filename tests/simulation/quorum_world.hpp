@@ -167,9 +167,8 @@ class wire {
 // The votes for one request are taken back: as runtime::quorum_return.
 class giving_back : public std::enable_shared_from_this<giving_back> {
  public:
-  giving_back(candidate& of, leasing::quorum_release_machine::scope where,
-              const substrate::quorum_claim& claim, std::vector<request_id> listeners,
-              monotonic_time until);
+  giving_back(candidate& of, const leasing::quorum_release_machine::scope& where,
+              const substrate::quorum_claim& claim, std::vector<request_id> listeners);
   void start();
 
  private:

@@ -17,6 +17,8 @@
 #include "base/key_space.hpp"
 #include "lease/answers_for_tests.hpp"
 #include "lease/lock_session.hpp"
+#include "lease/session_states_for_tests.hpp"
+#include "lease/step_text_for_tests.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -24,17 +26,9 @@ namespace {
 using std::chrono::seconds;
 using event_list = std::vector<std::string_view>;
 
-constexpr std::string_view states_in_words[] = {"idle",      "stopped",  "asking",     "confirming",
-                                                "leaving",   "held",     "lost",       "replaced",
-                                                "returning", "returned", "taken back", "over"};
-constexpr std::string_view news_in_words[] = {"none", "may become", "stays", "may stay",
-                                              "cannot stay"};
-constexpr std::string_view asks_in_words[] = {"nothing", "acquire", "release", "lone release",
-                                              "withdraw"};
-
-template <typename Names, typename What>
-std::string in_words(const Names& names, What what) {
-  return std::string{names[static_cast<std::size_t>(what)]};
+std::string_view name_of(change_news what) {
+  constexpr std::string_view names[] = {"none", "may become", "stays", "may stay", "cannot stay"};
+  return names[static_cast<std::size_t>(what)];
 }
 
 // In microseconds since the test began.
@@ -53,7 +47,7 @@ std::string in_words(const effects& all) {
   std::vector<std::string> words;
   if (all.learned) words.emplace_back("learn the time");
   if (all.to_changed != change_news::none) {
-    words.push_back("tell the changed one: " + in_words(news_in_words, all.to_changed));
+    words.push_back("tell the changed one: " + std::string{name_of(all.to_changed)});
   }
   if (all.granted) words.push_back("granted " + moment(*all.granted));
   if (all.gives_back) words.emplace_back("given back");
@@ -62,7 +56,7 @@ std::string in_words(const effects& all) {
   if (all.lost) words.emplace_back("lost");
   if (all.renew) words.emplace_back("renew");
   if (all.replicate) words.emplace_back("replicate");
-  if (all.send != ask::nothing) words.push_back("send " + in_words(asks_in_words, all.send));
+  if (all.send != ask::nothing) words.push_back("send " + std::string{name_of(all.send)});
   if (all.resend) words.emplace_back("again");
   if (all.unheard) words.emplace_back("unheard");
   if (all.tell) words.emplace_back("tell the caller");
@@ -187,7 +181,7 @@ const std::map<std::string_view, happening> ordinary_events{
 const std::map<std::string_view, milliseconds> waits_before{
     {"timer", seconds(11)}, {"unanswered late", seconds(14)}, {"unanswered later", seconds(30)}};
 
-// What becomes of the lease that is to be changed.
+// Events: what becomes of the lease that this request is to change.
 const std::map<std::string_view, nanoseconds> fates{{"the other ends", nanoseconds(0)},
                                                     {"the other is lost", lock_session::none_left}};
 
@@ -225,7 +219,7 @@ std::string life::play(std::string_view event) {
 
 std::string life::about() const {
   const auto state = session_->present_state();
-  auto text = in_words(states_in_words, state) + ", mode " + session_->mode();
+  auto text = std::string{name_of(state)} + ", mode " + session_->mode();
   if (session_->has_lease()) text += ", until " + moment(session_->deadline());
   if (session_->delays_closing()) text += ", delays closing";
   if (session_->is_asking()) text += ", until " + moment(session_->executable_until());

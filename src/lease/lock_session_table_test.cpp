@@ -10,6 +10,7 @@
 
 #include "lease/answers_for_tests.hpp"
 #include "lease/lock_session.hpp"
+#include "lease/session_states_for_tests.hpp"
 #include "substrate/claim.hpp"
 #include "substrate/verdict.hpp"
 
@@ -17,14 +18,7 @@ namespace holdfast::leasing {
 namespace {
 
 using std::chrono::seconds;
-using state = lock_session::state;
 using events = std::vector<std::string_view>;
-
-constexpr std::string_view all_states[] = {"idle",      "stopped",  "asking",     "confirming",
-                                           "leaving",   "held",     "lost",       "replaced",
-                                           "returning", "returned", "taken_back", "over"};
-
-std::string_view name_of(state what) { return all_states[static_cast<std::size_t>(what)]; }
 
 // One request and what has happened to it, a millisecond after each other.
 class request {

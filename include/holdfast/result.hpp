@@ -24,7 +24,7 @@ class [[nodiscard]] result {
 
   /// Whether it is a success.
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
-  /// The same as `has_value()`.
+  /// True when it succeeded, as `has_value()`.
   explicit operator bool() const noexcept { return has_value(); }
 
   /// The value. Throws the stored `failure` when there is none.
@@ -62,7 +62,7 @@ class [[nodiscard]] result<void> {
 
   /// Whether it is a success.
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
-  /// The same as `has_value()`.
+  /// True when it succeeded, as `has_value()`.
   explicit operator bool() const noexcept { return has_value(); }
 
   /// Throws the stored `failure` when this is not a success.

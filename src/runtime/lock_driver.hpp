@@ -66,7 +66,7 @@ class lock_driver final : public holding,
   // take_released() may be called. False: there is nothing (more) to release, nobody is told.
   bool release(listener who) noexcept HOLDFAST_EXCLUDES(mutex_);
   result<void> take_released() override HOLDFAST_EXCLUDES(mutex_);
-  // The same by way of the local lock, where another of us may get it.
+  // Releases it by way of the local lock, which may hand it to another thread of this client.
   bool give_back(const listener& who) override;
   result<void> give_back_and_wait() override;
 

@@ -104,10 +104,7 @@ class replication::confirmation final : public redis::request,
     if (is_over_) return dialects::write_nothing(out);
     const auto& spec = granted_->spec();
     const auto sent = of_.load()->clock_.at(sent_at);
-    // By a little more than was granted a moment ago, or there might be nothing to write.
-    substrate::claim longer = granted_->claim();
-    longer.lease += milliseconds{1};
-    const substrate::claim* const only = &longer;
+    const substrate::claim* const only = &granted_->claim();
     const auto timeout = engine_.options().response_timeout;
     spec.recipe->write_renew({&only, 1}, leasing::not_after(sent, timeout), out);
   }

@@ -30,6 +30,12 @@ void expect_nothing_held(const client& other, std::string_view kind, const std::
   EXPECT_TRUE(got->release());
 }
 
+std::int64_t writes_of(const private_server& server) {
+  const auto told = server.command({"INFO", "persistence"}).text;
+  const std::string label = "rdb_changes_since_last_save:";
+  return std::stoll(told.substr(told.find(label) + label.size()));
+}
+
 class ReplicasOfEachKind : public replicas_test {};
 HOLDFAST_ON_EACH_SERVER(ReplicasOfEachKind);
 
@@ -49,6 +55,23 @@ TEST_P(ReplicasOfEachKind, ThatAnswerLetItBeHad) {
   for_each_kind([&](std::string_view kind, const maker& make) {
     auto held = make(redis, "had: " + std::string(kind)).try_acquire();
     ASSERT_TRUE(held) << why_not(held);
+    EXPECT_TRUE(held->release());
+  });
+}
+
+// WAIT speaks of what was written before it. Where a renewal writes nothing it speaks of something
+// older, which a replica may have that has long been silent.
+TEST_P(ReplicasOfEachKind, AreSentEachRenewalAlsoOneThatProlongsNothing) {
+  const client redis{master().url()};
+  for_each_kind([&](std::string_view kind, const maker& make) {
+    auto held = make(redis, "renewed: " + std::string(kind)).try_acquire();
+    ASSERT_TRUE(held) << why_not(held);
+    for (int times = 0; times < 10; ++times) {
+      const auto before = writes_of(master());
+      const auto longer = held->extend(10ms);
+      ASSERT_TRUE(longer) << why_not(longer);
+      EXPECT_GT(writes_of(master()), before);
+    }
     EXPECT_TRUE(held->release());
   });
 }

@@ -10,6 +10,7 @@
 local call = redis.call
 --@include permits_of
 --@include live_on
+--@include write_score
 
 local not_after = ARGV[1]
 --@include refuse_late
@@ -22,7 +23,7 @@ local function renew(key, owner, lease)
   local since = math.max(before, now_ms + math.min(lease, timeout) - timeout)
   -- Takes nothing away: it passes when memory is short, and what follows a write passes too.
   call('ZREM', key, '')
-  for _, permit in ipairs(permits) do call('ZADD', key, 'XX', since, permit) end
+  for _, permit in ipairs(permits) do write_score(key, since, permit) end
   live_on(key, timeout)
   return since + timeout - now_ms
 end

@@ -9,6 +9,7 @@
 --   text     the error of the server; the other keys are not concerned
 local call = redis.call
 --@include permits_of
+--@include write_score
 
 local not_after = ARGV[1]
 --@include refuse_late
@@ -21,7 +22,7 @@ local function renew(key, owner, lease)
   local ends = math.max(held_until, now_ms + lease)
   -- Takes nothing away: it passes when memory is short, and what follows a write passes too.
   call('ZREM', key, '')
-  for _, permit in ipairs(permits) do call('ZADD', key, 'XX', ends, permit) end
+  for _, permit in ipairs(permits) do write_score(key, ends, permit) end
   return ends - now_ms
 end
 

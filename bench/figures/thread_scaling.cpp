@@ -6,8 +6,8 @@
 
 #include "dialects/catalog.hpp"
 #include "redis/url.hpp"
-#include "runtime/engine.hpp"
-#include "runtime/lock_driver.hpp"
+#include "redis_locks/redis_engine.hpp"
+#include "redis_locks/redis_lock.hpp"
 #include "runtime/lock_spec.hpp"
 #include "support/measure.hpp"
 #include "support/setting.hpp"
@@ -36,15 +36,15 @@ class tuned_client {
 
   // As lock::acquire and lease::release do it.
   void pair(int thread) {
-    const auto lock_driver = std::make_shared<runtime::lock_driver>(
+    const auto lock_driver = std::make_shared<redis_locks::redis_lock>(
         engine_, specs_[static_cast<std::size_t>(thread)],
-        leasing::patience{.waits = true, .give_up_at = monotonic_time::max()}, false);
+        leasing::patience{.waits = true, .give_up_at = monotonic_time::max()}, false, nullptr);
     auto& connection = engine_.connection(lock_driver->spec().key.slot());
-    redis::waiter acquired{redis::waiter::kind::caller, &connection};
+    net::waiter acquired{net::waiter::kind::caller, &connection};
     lock_driver->acquire({}, {.sleeper = &acquired}, true);
     connection.drive(acquired);
     if (lock_driver->take_acquired().code) throw failure(errc::server_error, "acquire");
-    redis::waiter released{redis::waiter::kind::caller, &connection};
+    net::waiter released{net::waiter::kind::caller, &connection};
     if (!lock_driver->release({.sleeper = &released})) throw failure(errc::lost, "release");
     connection.drive(released);
     lock_driver->take_released().value();
@@ -63,7 +63,7 @@ class tuned_client {
     return tuning;
   }
 
-  runtime::engine engine_;
+  redis_locks::redis_engine engine_;
   std::vector<std::shared_ptr<const runtime::lock_spec>> specs_;
 };
 

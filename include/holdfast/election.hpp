@@ -18,7 +18,7 @@
 
 namespace holdfast {
 
-namespace runtime {
+namespace redis_locks {
 class observed_key;
 }
 
@@ -51,11 +51,11 @@ class [[nodiscard("destroying it ends the observation")]] observation {
  private:
   friend class election;
   observation(std::shared_ptr<runtime::client_core> core,
-              std::shared_ptr<runtime::observed_key> key) noexcept;
+              std::shared_ptr<redis_locks::observed_key> key) noexcept;
   void end() noexcept;
 
   std::shared_ptr<runtime::client_core> core_;
-  std::shared_ptr<runtime::observed_key> key_;
+  std::shared_ptr<redis_locks::observed_key> key_;
 };
 
 /// An election. Made by `client::election()`.

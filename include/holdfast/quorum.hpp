@@ -14,7 +14,7 @@
 
 namespace holdfast {
 
-namespace runtime {
+namespace redis_locks {
 class quorum_handle;
 }
 
@@ -85,7 +85,7 @@ class quorum {
   void id_generator(...) const = delete;  ///< Each member would give out the same ids.
 
  private:
-  std::shared_ptr<runtime::quorum_handle> handle_;
+  std::shared_ptr<redis_locks::quorum_handle> handle_;
 };
 
 }  // namespace holdfast

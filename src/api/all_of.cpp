@@ -6,11 +6,12 @@
 
 #include "api/several.hpp"
 #include "base/printable.hpp"
+#include "redis_locks/joint_request.hpp"
+#include "redis_locks/redis_engine.hpp"
+#include "redis_locks/take_together.hpp"
 #include "runtime/client_core.hpp"
-#include "runtime/joint_request.hpp"
 #include "runtime/local_lock.hpp"
 #include "runtime/lock_access.hpp"
-#include "runtime/take_together.hpp"
 
 namespace holdfast {
 namespace {
@@ -35,12 +36,14 @@ std::string joined(const api::lock_list& all) {
 // Where one command can ask for all of them. Empty: it cannot.
 std::vector<runtime::local_lock*> locals_of(const api::lock_list& all) {
   std::vector<runtime::local_lock*> locals;
-  if (all.size() < 2 || all.size() > runtime::joint_request::most) return locals;
+  const auto* const at = redis_locks::find_engine(lock_access::core(all.front())->engine());
+  if (all.size() < 2 || all.size() > redis_locks::joint_request::most) return locals;
   for (const auto& one : all) {
     auto* const local = dynamic_cast<runtime::local_lock*>(lock_access::source(one).get());
-    const bool joins = local != nullptr && runtime::joint_request::can_have(local->spec()) &&
+    const bool joins = local != nullptr && at != nullptr &&
+                       redis_locks::joint_request::can_have(local->spec()) &&
                        &local->owner() == &lock_access::core(all.front())->engine() &&
-                       (locals.empty() || !local->owner().is_cluster() ||
+                       (locals.empty() || !at->is_cluster() ||
                         local->spec().key.slot() == locals.front()->spec().key.slot());
     if (!joins) return {};
     locals.push_back(local);
@@ -64,7 +67,7 @@ class all_of_source final : public runtime::lock_source {
       api::gathered got{*parts_};
       if (together) {
         lock_access::core(parts_->front())->check_process();
-        auto outcome = runtime::take_together(locals_, patience, stop);
+        auto outcome = redis_locks::take_together(locals_, patience, stop);
         if (auto* const all = std::get_if<0>(&outcome)) {
           got.add(std::move(*all));
         } else if (ends(std::get<1>(outcome), patience)) {

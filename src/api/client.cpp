@@ -10,6 +10,7 @@
 #include "base/uncancelled.hpp"
 #include "dialects/catalog.hpp"
 #include "redis/url.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast {
@@ -59,7 +60,7 @@ client::client(std::string_view url, client_options options) {
   api::check_sentinel_link(parsed, options);
   if (!parsed.cluster_nodes.empty()) api::check_cluster(options);
   auto server = api::start_private_server(parsed);
-  auto engine = std::make_unique<runtime::engine>(session_of(parsed, options), options);
+  auto engine = std::make_unique<redis_locks::redis_engine>(session_of(parsed, options), options);
   core_ =
       std::make_shared<runtime::client_core>(std::move(engine), parsed.shown, std::move(server));
 }

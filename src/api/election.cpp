@@ -8,9 +8,10 @@
 #include "calls/ask.hpp"
 #include "dialects/holdfast/layout.hpp"
 #include "inspection/registry.hpp"
+#include "redis_locks/observed_keys.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/lock_access.hpp"
-#include "runtime/observed_keys.hpp"
 
 namespace holdfast {
 namespace {
@@ -56,7 +57,7 @@ observation election::observe(
   const auto& core = lock_access::core(inner());
   core->check_process();
   // The observation keeps the core alive, and this is not called after its end.
-  auto key = core->engine().observed().observe(
+  auto key = redis_locks::engine_of(*core).observed().observe(
       core->engine().key_of(name()).value_key(),
       [&core = *core, tell = std::move(tell)](const std::optional<std::string>& value) {
         tell(leader_in(core, value));
@@ -65,7 +66,7 @@ observation election::observe(
 }
 
 observation::observation(std::shared_ptr<runtime::client_core> core,
-                         std::shared_ptr<runtime::observed_key> key) noexcept
+                         std::shared_ptr<redis_locks::observed_key> key) noexcept
     : core_(std::move(core)), key_(std::move(key)) {}
 
 observation::observation(observation&&) noexcept = default;

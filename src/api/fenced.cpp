@@ -4,6 +4,7 @@
 
 #include "base/never_destroyed.hpp"
 #include "dialects/holdfast/fenced.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 #include "values/fenced_write.hpp"
 
@@ -43,7 +44,7 @@ void client::raise_floor(std::string_view lock_name, fencing_token last) const {
   core_->check_process();
   const auto key = core_->engine().key_of(lock_name);
   const auto seen = last.value() / substrate::minors_per_major;
-  core_->engine().raise_floor(key.slot(), seen);
+  redis_locks::engine_of(*core_).raise_floor(key.slot(), seen);
   core_->engine().local_locks().raise_floor(key.name(), seen);
 }
 

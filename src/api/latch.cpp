@@ -22,7 +22,7 @@ const foreign_latch* layout_of(const lock& gate) {
 }
 
 latch_change change(const lock& gate, const lock_key& key, const dialects::once_call& asked,
-                    const runtime::bound& within) {
+                    const redis_locks::bound& within) {
   const auto answer = calls::ask_once(*detail::lock_access::core(gate), asked, within);
   const auto* const other = layout_of(gate);
   return calls::accept(other != nullptr ? other->read_change(key, answer)
@@ -30,7 +30,7 @@ latch_change change(const lock& gate, const lock_key& key, const dialects::once_
 }
 
 latch_change set(const lock& gate, const lock_key& key, std::uint32_t count,
-                 const runtime::bound& within) {
+                 const redis_locks::bound& within) {
   const auto* const other = layout_of(gate);
   return change(gate, key,
                 other != nullptr ? other->set(key, count) : dialects::latch_set(key, count),
@@ -38,7 +38,7 @@ latch_change set(const lock& gate, const lock_key& key, std::uint32_t count,
 }
 
 latch_change down(const lock& gate, const lock_key& key, std::uint32_t by,
-                  const runtime::bound& within) {
+                  const redis_locks::bound& within) {
   const auto* const other = layout_of(gate);
   return change(gate, key,
                 other != nullptr ? other->count_down(key, by) : dialects::latch_count_down(key, by),
@@ -46,12 +46,12 @@ latch_change down(const lock& gate, const lock_key& key, std::uint32_t by,
 }
 
 // It is open, but not all who wait have been told. Only in Holdfast's own layout is each told.
-void tell_the_others(const lock& gate, const lock_key& key, const runtime::bound& within) {
+void tell_the_others(const lock& gate, const lock_key& key, const redis_locks::bound& within) {
   while (change(gate, key, dialects::latch_count_down(key, 0), within).more) continue;
 }
 
 // For people who list locks. It may stay shut for longer, and its client may end at once.
-void list_as_shut(const lock& gate, const lock_key& key, const runtime::bound& within) {
+void list_as_shut(const lock& gate, const lock_key& key, const redis_locks::bound& within) {
   if (layout_of(gate) != nullptr) return;
   auto& core = *detail::lock_access::core(gate);
   const dialects::held_index_place place{core.engine().space()};

@@ -8,7 +8,8 @@
 #include "dialects/catalog.hpp"
 #include "dialects/foreign_latch.hpp"
 #include "dialects/holdfast/gate.hpp"
-#include "runtime/foreign_place.hpp"
+#include "redis_locks/foreign_place.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/local_lock.hpp"
 #include "runtime/lock_access.hpp"
 #include "runtime/lock_driver.hpp"
@@ -41,12 +42,13 @@ runtime::lock_spec spec_of(runtime::client_core& core, std::string_view name,
 void write_as(std::shared_ptr<const dialects::foreign_recipe> foreign, runtime::client_core& core,
               runtime::lock_spec& spec) {
   const std::string& name = spec.key.name();
-  runtime::check_place(core, *foreign, name);
-  if (auto other = core.engine().is_cluster() ? foreign->in_cluster() : nullptr) {
+  redis_locks::check_place(core, *foreign, name);
+  if (auto other = redis_locks::engine_of(core).is_cluster() ? foreign->in_cluster() : nullptr) {
     foreign = std::move(other);
   }
   spec.key = lock_key{name, foreign->key_of(name)};
   spec.recipe = foreign.get();
+  spec.usual = redis_locks::usage_of(*foreign);
   spec.foreign = std::move(foreign);
 }
 

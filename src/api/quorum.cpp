@@ -6,10 +6,10 @@
 #include "api/native_locks.hpp"
 #include "api/options_in_full.hpp"
 #include "api/quorum_members.hpp"
-#include "runtime/foreign_place.hpp"
+#include "redis_locks/foreign_place.hpp"
+#include "redis_locks/quorum_source.hpp"
 #include "runtime/lock_access.hpp"
 #include "runtime/lock_spec.hpp"
-#include "runtime/quorum_source.hpp"
 
 namespace holdfast {
 namespace {
@@ -28,8 +28,8 @@ void check_votes(const quorum_mutex_options& options, const dialect& how) {
 
 quorum::quorum(std::vector<client> members, quorum_options options) {
   api::check_lease(options.longest_lease, "longest_lease");
-  handle_ = std::make_shared<runtime::quorum_handle>(
-      std::make_unique<runtime::quorum_group>(api::members_of(members), options.longest_lease));
+  handle_ = std::make_shared<redis_locks::quorum_handle>(
+      std::make_unique<redis_locks::quorum_group>(api::members_of(members), options.longest_lease));
 }
 
 lock quorum::mutex(std::string_view name, const quorum_mutex_options& options,
@@ -39,7 +39,7 @@ lock quorum::mutex(std::string_view name, const quorum_mutex_options& options,
   const auto& foreign = detail::lock_access::recipe(how);
   if (foreign) {
     check_votes(options, how);
-    runtime::refuse_for_tenant(*group->home_client());
+    redis_locks::refuse_for_tenant(*group->home_client());
   }
   const auto usual = foreign ? foreign->usual().lease : std::nullopt;
   const auto lease =
@@ -50,21 +50,22 @@ lock quorum::mutex(std::string_view name, const quorum_mutex_options& options,
     throw failure{errc::invalid_argument,
                   "lease and lock_delay must not be more than quorum_options::longest_lease"};
   }
-  runtime::quorum_spec spec{.group = group,
-                            .key = std::make_shared<const lock_key>(group->home().space(), name),
-                            .recipe = dialects::native_quorum(),
-                            .lease = lease,
-                            .delay = options.lock_delay,
-                            .renews = options.renewal == renewal::automatic,
-                            .refuses_reentry = options.reentry == reentry::refused};
+  redis_locks::quorum_spec spec{
+      .group = group,
+      .key = std::make_shared<const lock_key>(group->home().space(), name),
+      .recipe = dialects::native_quorum(),
+      .lease = lease,
+      .delay = options.lock_delay,
+      .renews = options.renewal == renewal::automatic,
+      .refuses_reentry = options.reentry == reentry::refused};
   if (foreign) {
     spec.recipe = dialects::foreign_quorum(foreign);
-    spec.asks_after = runtime::pauses_of(foreign->usual());
+    spec.asks_after = redis_locks::usage_of(*foreign).pauses;
   }
   return detail::lock_access::make(
       group->home_client(),
-      std::make_shared<runtime::quorum_source>(
-          handle_, std::make_shared<const runtime::quorum_spec>(std::move(spec))));
+      std::make_shared<redis_locks::quorum_source>(
+          handle_, std::make_shared<const redis_locks::quorum_spec>(std::move(spec))));
 }
 
 }  // namespace holdfast

@@ -6,6 +6,7 @@
 
 #include "api/checks.hpp"
 #include "base/printable.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast::api {
@@ -22,7 +23,7 @@ std::vector<core_pointer> members_of(const std::vector<client>& servers) {
   for (auto one = members.begin(); one != members.end(); ++one) {
     (*one)->check_process();
     refuse(
-        (*one)->engine().is_cluster(),
+        redis_locks::engine_of(**one).is_cluster(),
         "a cluster cannot be a member of a quorum: its masters are no one server that votes, and "
         "each may be replaced by one that does not know its votes");
     refuse((*one)->engine().options().min_replicas > 0,

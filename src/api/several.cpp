@@ -8,9 +8,10 @@
 
 #include "base/mutex.hpp"
 #include "base/printable.hpp"
+#include "redis_locks/joint_request.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/executor.hpp"
-#include "runtime/joint_request.hpp"
 #include "runtime/lock_access.hpp"
 #include "runtime/lock_driver.hpp"
 #include "runtime/loss_notice.hpp"
@@ -19,6 +20,7 @@ namespace holdfast::api {
 namespace {
 
 using detail::lock_access;
+using redis_locks::joint_request;
 using runtime::grant;
 
 failure of_part(const failure& why, const std::string& name) {
@@ -124,7 +126,7 @@ class several final : public runtime::holding, public std::enable_shared_from_th
     part(several& all, std::shared_ptr<runtime::client_core> whose, const grant& one)
         : of(all), client(std::move(whose)), what(one.of), token(one.token) {
       const auto* const alone = dynamic_cast<const runtime::lock_driver*>(what.get());
-      joins = alone != nullptr && runtime::joint_request::can_have(alone->spec());
+      joins = alone != nullptr && joint_request::can_have(alone->spec());
       if (alone != nullptr) slot = alone->spec().key.slot();
     }
     void complete() noexcept override { of.gone(); }
@@ -145,14 +147,16 @@ class several final : public runtime::holding, public std::enable_shared_from_th
   };
 
   static bool share_a_command(const part& a, const part& b) {
-    return a.client == b.client && (a.slot == b.slot || !a.client->engine().is_cluster());
+    const auto* const at = redis_locks::find_engine(a.client->engine());
+    return a.client == b.client && (a.slot == b.slot || (at != nullptr && !at->is_cluster()));
   }
 
-  // Null: there is no memory for it, and each goes back by itself.
-  std::unique_ptr<runtime::joint_request> command_for_all(runtime::engine& of) const noexcept {
+  // Null: there is no memory for it, or no server, and each goes back by itself.
+  std::unique_ptr<joint_request> command_for_all(runtime::engine& where) const noexcept {
+    auto* const at = redis_locks::find_engine(where);
+    const auto most = std::min(parts_.size(), joint_request::most);
     try {
-      return std::make_unique<runtime::joint_request>(
-          of, std::min(parts_.size(), runtime::joint_request::most));
+      return at == nullptr ? nullptr : std::make_unique<joint_request>(*at, most);
     } catch (const std::bad_alloc&) {
       return nullptr;
     }
@@ -160,7 +164,7 @@ class several final : public runtime::holding, public std::enable_shared_from_th
 
   // All of one client in one command, as far as they can be.
   void give_parts_back(const runtime::listener& who) {
-    using redis::connection;
+    using redis::delivery;
     // All are told there, also those of other clients, whose connections this thread does not
     // drive: it may be the callback thread of one of them.
     auto* const here = who.executor;
@@ -174,10 +178,10 @@ class several final : public runtime::holding, public std::enable_shared_from_th
                                            .together = one.joins ? joint.get() : nullptr});
         if (!one.is_told && who.exists()) --left_;
       }
-      runtime::joint_request::submit(std::move(joint), here != nullptr ? &here->waiter() : nullptr,
-                                     here != nullptr ? connection::delivery::driven
-                                     : who.exists()  ? connection::delivery::prompt
-                                                     : connection::delivery::lazy);
+      joint_request::submit(std::move(joint), here != nullptr ? &here->waiter() : nullptr,
+                            here != nullptr ? delivery::driven
+                            : who.exists()  ? delivery::prompt
+                                            : delivery::lazy);
     }
   }
 
@@ -375,10 +379,6 @@ leasing::outcome without(const lock& part, leasing::outcome outcome) {
   const auto of = "'" + printable(part.name()) + "' was not obtained";
   outcome.detail = outcome.detail.empty() ? of : of + ": " + outcome.detail;
   return outcome;
-}
-
-leasing::outcome lost_on_the_way() {
-  return {.code = errc::busy, .detail = "one of them was lost before all were there"};
 }
 
 std::unique_ptr<runtime::acquisition> gather(const std::shared_ptr<const lock_list>& wanted,

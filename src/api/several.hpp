@@ -41,7 +41,9 @@ class gathered {
 // Why there is not everything: `part` was not obtained.
 leasing::outcome without(const lock& part, leasing::outcome outcome);
 // Something was lost before there was everything, and nobody waits.
-leasing::outcome lost_on_the_way();
+inline leasing::outcome lost_on_the_way() {
+  return {.code = errc::busy, .detail = "one of them was lost before all were there"};
+}
 
 // An acquisition that does not block.
 std::unique_ptr<runtime::acquisition> gather(const std::shared_ptr<const lock_list>& wanted,

@@ -1,6 +1,8 @@
 // A lock name and the Redis keys that belong to it in the holdfast layout (docs/wire/holdfast.md).
 #pragma once
 
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +16,8 @@ namespace holdfast {
 // The hash slot of a key (Redis Cluster specification: CRC-16/XMODEM modulo 16384 of the part
 // between the first `{` and the next `}`, or of the whole key).
 std::uint16_t hash_slot(std::string_view key) noexcept;
+inline constexpr std::size_t hash_slots = 16384;
+using slot_set = std::bitset<hash_slots>;
 
 // The shortest decimal number whose text has this hash slot; smallest number first.
 std::uint32_t slot_number(std::uint16_t slot) noexcept;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "net/clock.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "resp/server_error.hpp"
 
 namespace holdfast::calls {
@@ -12,9 +13,9 @@ namespace {
 resp::value ask(runtime::client_core& core, redis::connection& over, const writing& write,
                 const bound& within) {
   core.check_process();
-  const auto& options = core.engine().options();
+  const auto& options = redis_locks::engine_of(core).options();
   const auto trip_ends = net::now() + options.connect_timeout + options.response_timeout;
-  runtime::blocking_request asked([&](resp::writer& out, monotonic_time) { write(out); });
+  redis_locks::blocking_request asked([&](resp::writer& out, monotonic_time) { write(out); });
   return asked.run(over, {std::min(trip_ends, within.ends), within.stop}).value();
 }
 
@@ -28,11 +29,11 @@ resp::value not_refused(resp::value answer) {
 
 resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write,
                 const bound& within) {
-  return ask(core, core.engine().connection(slot), write, within);
+  return ask(core, redis_locks::engine_of(core).connection(slot), write, within);
 }
 
 resp::value ask(runtime::client_core& core, std::uint16_t slot, words what, const bound& within) {
-  return ask(core, core.engine().connection(slot), what, within);
+  return ask(core, redis_locks::engine_of(core).connection(slot), what, within);
 }
 
 resp::value ask(runtime::client_core& core, redis::connection& over, words what,

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "redis_locks/blocking_request.hpp"
 #include "resp/value.hpp"
 #include "resp/writer.hpp"
-#include "runtime/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::calls {
@@ -18,7 +18,7 @@ namespace holdfast::calls {
 using writing = std::function<void(resp::writer&)>;
 using words = std::initializer_list<std::string_view>;
 
-using runtime::bound;
+using redis_locks::bound;
 
 // Sends what `write` writes to whoever has the hash slot, or over this connection, and waits for
 // the answer, for connect_timeout and response_timeout, or for what it is given, if that is less;

@@ -7,6 +7,7 @@
 #include "lease/once_machine.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::calls {
 namespace {
@@ -29,11 +30,12 @@ bool will_pass(const resp::value& reply) {
 }
 
 // Sends copies until one is answered, the machine has enough, or the time is over.
-resp::value answer(runtime::client_core& core, std::uint16_t slot, runtime::blocking_request& copy,
-                   leasing::once_machine& machine, const bound& within) {
+resp::value answer(runtime::client_core& core, std::uint16_t slot,
+                   redis_locks::blocking_request& copy, leasing::once_machine& machine,
+                   const bound& within) {
   constexpr milliseconds pause{20};
   for (;;) {
-    auto reply = copy.run(core.engine().connection(slot), within);
+    auto reply = copy.run(redis_locks::engine_of(core).connection(slot), within);
     if (reply && will_pass(*reply)) {
       if (net::now() + pause < within.ends) wait_till(net::now() + pause, within.stop);
       // Sent without time for an answer, it would only hide why it was refused.
@@ -49,7 +51,7 @@ resp::value answer(runtime::client_core& core, std::uint16_t slot, runtime::bloc
 }  // namespace
 
 bound usual_bound(runtime::client_core& core) {
-  const auto& options = core.engine().options();
+  const auto& options = redis_locks::engine_of(core).options();
   return {net::now() + options.connect_timeout + 2 * options.response_timeout};
 }
 
@@ -58,19 +60,19 @@ resp::value ask_again(runtime::client_core& core, std::uint16_t slot,
   core.check_process();
   const auto limit = shorter(core, within);
   leasing::once_machine machine(limit.ends);
-  runtime::blocking_request copy([&](resp::writer& out, monotonic_time) { write(out); });
+  redis_locks::blocking_request copy([&](resp::writer& out, monotonic_time) { write(out); });
   return answer(core, slot, copy, machine, limit);
 }
 
 substrate::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked,
                                 const bound& within) {
   core.check_process();
-  auto& engine = core.engine();
+  auto& engine = redis_locks::engine_of(core);
   const request_id request = engine.next_request();
   const dialects::once_id id{request, engine.proof_of(request.counter())};
   const auto limit = shorter(core, within);
   leasing::once_machine machine(limit.ends);
-  runtime::blocking_request copy([&](resp::writer& out, monotonic_time sent_at) {
+  redis_locks::blocking_request copy([&](resp::writer& out, monotonic_time sent_at) {
     const auto not_after = machine.not_after(engine.clock(asked.slot).at(sent_at));
     dialects::write_once(engine.space(), asked, id, not_after, out);
   });
@@ -91,10 +93,10 @@ resp::value ask_in_time(runtime::client_core& core, std::uint16_t slot,
                         const std::function<void(resp::writer&, server_time)>& write,
                         const bound& within) {
   core.check_process();
-  auto& engine = core.engine();
+  auto& engine = redis_locks::engine_of(core);
   const auto limit = shorter(core, within);
   leasing::once_machine when_late(limit.ends);
-  runtime::blocking_request asked([&](resp::writer& out, monotonic_time sent_at) {
+  redis_locks::blocking_request asked([&](resp::writer& out, monotonic_time sent_at) {
     const auto sent = engine.clock(slot).at(sent_at);
     write(out, leasing::not_after(sent, engine.options().response_timeout));
   });

@@ -7,12 +7,12 @@
 #include <variant>
 
 #include "dialects/holdfast/once.hpp"
-#include "runtime/blocking_request.hpp"
+#include "redis_locks/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::calls {
 
-using runtime::bound;
+using redis_locks::bound;
 
 // Until connect_timeout and twice response_timeout have passed: of a call that asks several times,
 // all of them together.

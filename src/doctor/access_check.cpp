@@ -9,6 +9,7 @@
 #include "net/clock.hpp"
 #include "redis/exchange.hpp"
 #include "redis/server_reply.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::doctor {
 namespace {
@@ -28,7 +29,7 @@ bool is_local(std::string_view addresses) {
 
 // Tries it, without a login: the rights to look it up would be the right to read the password.
 // Nothing when that failed for another reason.
-std::optional<bool> lets_anybody_in(const runtime::master& server) {
+std::optional<bool> lets_anybody_in(const redis_locks::master& server) {
   const auto& session = server.connection.settings();
   const auto where = server.where();
   const net::connect_limits limits{net::now() + session.connect_timeout, session.response_timeout,
@@ -96,7 +97,7 @@ bool is_loopback(std::string_view address) {
 void examine_access(runtime::client_core& core, std::uint16_t slot, const asking& ask,
                     std::vector<finding>& into) {
   if (core.url().starts_with("embedded:")) return;  // its socket is its user's alone
-  const auto enters = lets_anybody_in(core.engine().at(slot));
+  const auto enters = lets_anybody_in(redis_locks::engine_of(core).at(slot));
   if (!enters) return;
   if (*enters) return access_examination(ask, into).run();
   into.push_back({severity::ok, "access", "a password is asked for", ""});

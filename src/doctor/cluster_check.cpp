@@ -6,6 +6,7 @@
 
 #include "calls/ask.hpp"
 #include "redis/server_reply.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::doctor {
 namespace {
@@ -41,7 +42,7 @@ std::string listed(const std::vector<std::string>& slots) {
 
 std::vector<cluster_master> ask_masters(runtime::client_core& core) {
   std::vector<cluster_master> all;
-  for (auto& share : core.engine().its_cluster()->shares()) {
+  for (auto& share : redis_locks::engine_of(core).its_cluster()->shares()) {
     auto& one = all.emplace_back(cluster_master{std::move(share)});
     try {
       calls::ask(core, one.has.a_slot, {"PING"});
@@ -73,7 +74,7 @@ void examine_masters(const std::vector<cluster_master>& all, std::vector<finding
     return;
   }
   const auto masters = std::to_string(all.size()) + (all.size() == 1 ? " master" : " masters");
-  const auto slots = std::to_string(served) + " of " + std::to_string(redis::hash_slots) + " slots";
+  const auto slots = std::to_string(served) + " of " + std::to_string(hash_slots) + " slots";
   if (answering < all.size()) {
     into.push_back({severity::problem, "cluster",
                     std::to_string(answering) + " of " + masters +
@@ -82,7 +83,7 @@ void examine_masters(const std::vector<cluster_master>& all, std::vector<finding
     return;
   }
   const auto said = masters + (all.size() == 1 ? " has " : " have ") + slots;
-  if (served < redis::hash_slots) {
+  if (served < hash_slots) {
     into.push_back({severity::problem, "cluster", said,
                     "locks of the other slots are not available: see CLUSTER INFO of a node"});
     return;

@@ -9,12 +9,13 @@
 
 #include "doctor/deployment.hpp"
 #include "doctor/replica_check.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::doctor {
 
 struct cluster_master {
-  runtime::cluster::share has;
+  redis_locks::cluster::share has;
   std::string silent{};  // why it does not answer; empty: it does
 };
 

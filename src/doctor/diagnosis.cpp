@@ -25,6 +25,7 @@
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "redis/server_reply.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "resp/server_error.hpp"
 
 namespace holdfast::doctor {
@@ -45,15 +46,16 @@ class examination {
   examination(const client& redis, runtime::client_core& core, standing as)
       : redis_(redis),
         core_(core),
-        standing_(as == standing::member && core.engine().follows_sentinels() ? standing::group
-                                                                              : as) {}
+        standing_(as == standing::member && redis_locks::engine_of(core).follows_sentinels()
+                      ? standing::group
+                      : as) {}
 
   std::vector<finding> run() {
     if (!connects()) {
       examine_those_who_know(core_, findings_);
       return std::move(findings_);
     }
-    if (core_.engine().is_cluster()) {
+    if (redis_locks::engine_of(core_).is_cluster()) {
       about_the_cluster();
     } else {
       about_one_server(core_.url());
@@ -124,7 +126,7 @@ class examination {
     } catch (const failure& broken) {
       why = broken;
     }
-    if (!core_.engine().is_cluster()) return why;
+    if (!redis_locks::engine_of(core_).is_cluster()) return why;
     masters_ = ask_masters(core_);
     for (const auto& [has, silent] : masters_) {
       if (!silent.empty()) continue;
@@ -154,7 +156,7 @@ class examination {
   }
 
   void about_encryption() {
-    const auto& server = core_.engine().at(slot_);
+    const auto& server = redis_locks::engine_of(core_).at(slot_);
     findings_.push_back(
         examine_encryption(server.where(), server.connection.settings().tls, server.tls()));
   }
@@ -243,8 +245,9 @@ class examination {
     const auto* const grant = std::get_if<substrate::granted>(&verdict);
     if (grant == nullptr) return script_failed("acquire", acquired);
     claim.granted = grant->major;
-    const auto not_after = leasing::not_after(core_.engine().clock(slot_).at(net::now()),
-                                              core_.engine().options().response_timeout);
+    const auto not_after =
+        leasing::not_after(redis_locks::engine_of(core_).clock(slot_).at(net::now()),
+                           redis_locks::engine_of(core_).options().response_timeout);
     const std::pair<const char*, std::function<void(resp::writer&)>> rest[] = {
         {"renew",
          [&](auto& o) {
@@ -278,17 +281,17 @@ class examination {
   }
 
   std::string acl_command() const {
-    const auto tenant = std::string{core_.engine().space().tenant()};
+    const auto tenant = std::string{redis_locks::engine_of(core_).space().tenant()};
     return "holdfast acl '*' --kind operator" + (tenant.empty() ? "" : " --tenant " + tenant);
   }
 
   // A name whose lock is at a master that answers.
   lock_key instruments() {
-    const auto& space = core_.engine().space();
+    const auto& space = redis_locks::engine_of(core_).space();
     lock_key key(space, name_);
     const auto is_silent = [&](const cluster_master& one) {
-      return !one.silent.empty() &&
-             &core_.engine().at(one.has.a_slot) == &core_.engine().at(key.slot());
+      return !one.silent.empty() && &redis_locks::engine_of(core_).at(one.has.a_slot) ==
+                                        &redis_locks::engine_of(core_).at(key.slot());
     };
     constexpr int most = 100'000;  // one that answers may have a single slot
     for (int i = 0; i < most && std::ranges::any_of(masters_, is_silent); ++i) {
@@ -305,7 +308,8 @@ class examination {
                     "not tried: their locks may be at a master that does not answer",
                     "ask again when all masters answer");
     }
-    const auto as = core_.engine().is_cluster() ? deployed::cluster : deployed::one_server;
+    const auto as =
+        redis_locks::engine_of(core_).is_cluster() ? deployed::cluster : deployed::one_server;
     try_every_kind(redis_, name_, as, findings_);
   }
 
@@ -319,20 +323,21 @@ class examination {
 
   // Only scripts publish; their rights to channels are those of the user.
   void about_publishing() {
-    const auto& space = core_.engine().space();
+    const auto& space = redis_locks::engine_of(core_).space();
     const auto said = answer(
         {"EVAL", "return redis.call('PUBLISH', ARGV[1], 'hello')", "0", space.named("c:doctor")});
-    const bool listens = core_.engine().options().wakeup == wakeup::notification;
+    const bool listens = redis_locks::engine_of(core_).options().wakeup == wakeup::notification;
     std::string why_not;
     if (said.is(resp::type::error)) {
       why_not = resp::classify(said.text).detail;
-    } else if (listens && !core_.engine().hears() && !speaks_resp3(answer({"HELLO"}))) {
+    } else if (listens && !redis_locks::engine_of(core_).hears() &&
+               !speaks_resp3(answer({"HELLO"}))) {
       return report(
           severity::warning, "publish",
           "who waits is not told of his turn: messages need RESP3, which is not spoken here",
           "connect to the server without a proxy, do not rename HELLO, and leave out "
           "?protocol=2; or know that waiters ask, at least every 64 ms");
-    } else if (listens && !core_.engine().hears()) {
+    } else if (listens && !redis_locks::engine_of(core_).hears()) {
       why_not = "the server lets this user's clients not subscribe";
     } else {
       return report(severity::ok, "publish", "scripts may publish");
@@ -346,7 +351,7 @@ class examination {
   const client& redis_;
   runtime::client_core& core_;
   const standing standing_;
-  const request_id owner_ = core_.engine().next_request();
+  const request_id owner_ = redis_locks::engine_of(core_).next_request();
   const std::string name_ = "holdfast doctor " + owner_.shortened();
   std::uint16_t slot_ = 0;               // whose master is asked
   std::vector<cluster_master> masters_;  // none: it is no cluster

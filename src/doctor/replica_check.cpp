@@ -11,6 +11,7 @@
 #include "net/clock.hpp"
 #include "redis/exchange.hpp"
 #include "redis/server_reply.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::doctor {
 namespace {
@@ -145,7 +146,8 @@ class replica_examination {
 
   // What is in order there is not said.
   void look_at(const std::string& where, const net::tcp_endpoint& at) {
-    replica_connection replica(core_.engine().connection(search_.slot).settings(), at);
+    replica_connection replica(redis_locks::engine_of(core_).connection(search_.slot).settings(),
+                               at);
     if (!replica.problem().empty()) {
       return report(severity::warning, "replica",
                     where + ": cannot look at it: " + replica.problem(),

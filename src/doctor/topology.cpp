@@ -5,6 +5,7 @@
 #include "doctor/cluster_check.hpp"
 #include "doctor/replica_check.hpp"
 #include "doctor/sentinel_check.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::doctor {
 namespace {
@@ -20,7 +21,7 @@ milliseconds patience(const redis::session_settings& session) {
 void examine_topology(runtime::client_core& core, std::uint16_t slot, standing as,
                       const asking& ask, std::vector<finding>& into,
                       std::vector<clock_reading>& clocks) {
-  const auto& session = core.engine().connection(slot).settings();
+  const auto& session = redis_locks::engine_of(core).connection(slot).settings();
   // The replica of a member would be no member.
   const auto replica_as = as == standing::member ? standing::alone : as;
   replica_search search{.slot = slot, .without = severity::ok, .as = replica_as};
@@ -34,7 +35,7 @@ void examine_topology(runtime::client_core& core, std::uint16_t slot, standing a
     search.without = severity::warning;
     auto seen = look_from_node(ask);
     examine_moves(seen, into);
-    examine_coverage(ask, core.engine().masters().size(), into);
+    examine_coverage(ask, redis_locks::engine_of(core).masters().size(), into);
     search.known = std::move(seen.replicas);
   }
   try {
@@ -45,7 +46,7 @@ void examine_topology(runtime::client_core& core, std::uint16_t slot, standing a
 }
 
 void examine_those_who_know(runtime::client_core& core, std::vector<finding>& into) {
-  const auto& session = core.engine().connection(0).settings();
+  const auto& session = redis_locks::engine_of(core).connection(0).settings();
   if (session.sentinels) (void)examine_sentinels(*session.sentinels, patience(session), into);
 }
 

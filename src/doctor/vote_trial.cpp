@@ -7,6 +7,7 @@
 #include "calls/ask.hpp"
 #include "dialects/holdfast/quorum.hpp"
 #include "lease/server_clock.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast::doctor {
@@ -30,11 +31,11 @@ class vote_trial {
  public:
   vote_trial(runtime::client_core& core, const std::string& name)
       : core_(core),
-        key_(core.engine().key_of(name)),
+        key_(redis_locks::engine_of(core).key_of(name)),
         claim_{.key = &key_,
-               .owner = core.engine().next_request(),
+               .owner = redis_locks::engine_of(core).next_request(),
                .lease = 10s,
-               .at_group = core.engine().follows_sentinels(),
+               .at_group = redis_locks::engine_of(core).follows_sentinels(),
                .is_trial = true} {}
 
   void run() {

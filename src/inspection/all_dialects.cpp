@@ -18,7 +18,8 @@
 #include "inspection/lock_names.hpp"
 #include "inspection/native_status.hpp"
 #include "inspection/survey.hpp"
-#include "runtime/foreign_place.hpp"
+#include "redis_locks/foreign_place.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 namespace {
@@ -33,7 +34,7 @@ class collection {
   void look_at(std::vector<std::string> keys) {
     std::erase_if(keys, [](const auto& key) { return key.starts_with(key_space::without_tenant); });
     // Nodes of a cluster answer for keys of one hash slot at a time.
-    const bool is_cluster = core_.engine().is_cluster();
+    const bool is_cluster = redis_locks::engine_of(core_).is_cluster();
     const auto slot_of = [=](const auto& key) { return is_cluster ? hash_slot(key) : 0; };
     if (is_cluster) std::ranges::sort(keys, {}, slot_of);
     for (auto from = keys.begin(); from != keys.end();) {
@@ -83,7 +84,7 @@ class collection {
   runtime::client_core& core_;
   const std::string_view pattern_;
   survey& survey_;
-  const runtime::bound within_;  // of each round trip
+  const redis_locks::bound within_;  // of each round trip
   std::set<std::string, std::less<>> named_;
   std::set<std::string> known_;  // keys of what was found
   std::vector<lock_status> found_;
@@ -93,7 +94,7 @@ class collection {
 
 lock_listing list_all_dialects(runtime::client_core& core, std::string_view pattern,
                                const list_options& options) {
-  runtime::refuse_for_tenant(core);
+  redis_locks::refuse_for_tenant(core);
   check_stop(options);
   survey all{core, until_stopped(options)};
   lock_names ours{core, pattern};

@@ -8,6 +8,7 @@
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/recipe.hpp"
 #include "net/host_name.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "resp/server_error.hpp"
 
 namespace holdfast::inspection {
@@ -23,7 +24,7 @@ std::string who_am_i() {
 
 void record_break(runtime::client_core& core, std::string_view reason, lock_status& broken) {
   const auto by = who_am_i();
-  const auto& space = core.engine().space();
+  const auto& space = redis_locks::engine_of(core).space();
   for (const auto& grant : broken.holders) {
     const auto major = grant.token ? grant.token.value() / substrate::minors_per_major : 0;
     try {

@@ -9,6 +9,7 @@
 #include "calls/idempotent_call.hpp"
 #include "inspection/audit.hpp"
 #include "inspection/foreign_status.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast::inspection {
@@ -31,7 +32,7 @@ lock_status break_foreign(runtime::client_core& core, std::string_view name,
   if (layout->is_semaphore()) {
     throw failure{errc::unsupported, "permits of a semaphore cannot be taken away one by one"};
   }
-  if (core.engine().is_cluster()) {
+  if (redis_locks::engine_of(core).is_cluster()) {
     if (auto other = layout->in_cluster()) layout = std::move(other);
   }
   // Between the look and the break another may have been granted it: that one is looked at then.

@@ -11,6 +11,7 @@
 #include "calls/ask.hpp"
 #include "dialects/recognition.hpp"
 #include "inspection/foreign_status.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 namespace {
@@ -26,7 +27,7 @@ std::optional<dialects::kept> look_at(runtime::client_core& core,
     if (there != nullptr && !there->empty()) return std::move(there->front());
   } catch (const failure& why) {
     // Another node of a cluster has that key.
-    if (!core.engine().is_cluster() || why.reason() == errc::forked) throw;
+    if (!redis_locks::engine_of(core).is_cluster() || why.reason() == errc::forked) throw;
   }
   return std::nullopt;
 }
@@ -35,7 +36,8 @@ std::optional<dialects::kept> look_at(runtime::client_core& core,
 
 std::vector<lock_status> find_foreign(runtime::client_core& core, std::string_view name) {
   std::vector<lock_status> found;
-  if (!core.engine().space().tenant().empty()) return found;  // no other library knows of tenants
+  if (!redis_locks::engine_of(core).space().tenant().empty())
+    return found;  // no other library knows of tenants
   for (const auto& key : dialects::keys_of(name)) {
     const std::vector<std::string> one{key};  // what is found there points to it
     const auto there = look_at(core, one);

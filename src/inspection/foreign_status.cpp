@@ -9,8 +9,8 @@
 #include "calls/ask.hpp"
 #include "dialects/holdfast/shared_holders.hpp"
 #include "inspection/registry.hpp"
+#include "redis_locks/foreign_place.hpp"
 #include "resp/server_error.hpp"
-#include "runtime/foreign_place.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast::inspection {
@@ -45,7 +45,7 @@ void look_at_counter(runtime::client_core& core, const dialects::foreign_recipe&
 
 lock_status show_foreign(runtime::client_core& core, const dialects::foreign_recipe& layout,
                          std::string name, dialects::foreign_holders found,
-                         const runtime::bound& within) {
+                         const redis_locks::bound& within) {
   // First who has it longest from now: until then it is not free.
   std::ranges::stable_sort(found, std::ranges::greater{}, time_left);
   known_clients known(core, within);
@@ -75,7 +75,7 @@ lock_status show_foreign(runtime::client_core& core, const dialects::foreign_rec
 lock_status foreign_status(runtime::client_core& core, std::string_view name, const dialect& how) {
   const auto& layout = detail::lock_access::recipe(how);
   const lock_key key(name, layout->key_of(name));
-  runtime::check_place(core, *layout, key.name());
+  redis_locks::check_place(core, *layout, key.name());
   auto verdict = layout->read_inspect(
       calls::ask(core, key.slot(), [&](resp::writer& out) { layout->write_inspect(name, out); }));
   lock_status status;

@@ -7,7 +7,7 @@
 #include <holdfast/inspector.hpp>
 
 #include "dialects/foreign_recipe.hpp"
-#include "runtime/blocking_request.hpp"
+#include "redis_locks/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::inspection {
@@ -16,7 +16,7 @@ namespace holdfast::inspection {
 // client registry cannot be asked.
 lock_status show_foreign(runtime::client_core& core, const dialects::foreign_recipe& layout,
                          std::string name, dialects::foreign_holders found,
-                         const runtime::bound& within = {});
+                         const redis_locks::bound& within = {});
 
 // inspector::status in a dialect that is another library's.
 lock_status foreign_status(runtime::client_core& core, std::string_view name, const dialect& how);

@@ -21,7 +21,7 @@ void check_stop(const list_options& options) {
   throw failure{errc::cancelled, "the search for locks was stopped"};
 }
 
-runtime::bound until_stopped(const list_options& options) { return {.stop = options.stop}; }
+redis_locks::bound until_stopped(const list_options& options) { return {.stop = options.stop}; }
 
 std::size_t key_scan::count() {
   keys_ = 0;

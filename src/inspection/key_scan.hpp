@@ -17,7 +17,7 @@ namespace holdfast::inspection {
 // Throws failure{cancelled} when the search is to stop.
 void check_stop(const list_options& options);
 // Of one round trip of the search.
-runtime::bound until_stopped(const list_options& options);
+redis_locks::bound until_stopped(const list_options& options);
 
 // Looks at no more than a number of keys, of all servers together. Thread safety: one thread.
 class key_scan {

@@ -8,6 +8,7 @@
 #include "inspection/lock_names.hpp"
 #include "inspection/native_status.hpp"
 #include "inspection/survey.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 
@@ -25,7 +26,7 @@ lock_listing list(runtime::client_core& core, std::string_view pattern,
     listing.indexed = scan.count() > options.most_scanned && names.read_index(all, options);
     // Where there is no index, as far as the search may go.
     const auto search = [&] {
-      return scan.walk(core.engine().space().named("{*}"),
+      return scan.walk(redis_locks::engine_of(core).space().named("{*}"),
                        [&](const std::vector<std::string>& keys) {
                          for (const auto& key : keys) names.add_key(key);
                          return !found.are_more_than(options.most, names);

@@ -10,6 +10,7 @@
 #include "dialects/holdfast/held_index.hpp"
 #include "inspection/key_scan.hpp"
 #include "redis/server_reply.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 namespace {
@@ -36,11 +37,11 @@ std::vector<std::string> lock_names::take() {
 }
 
 void lock_names::add_key(std::string_view key) {
-  if (auto name = name_in(core_.engine().space(), key)) add(*std::move(name));
+  if (auto name = name_in(redis_locks::engine_of(core_).space(), key)) add(*std::move(name));
 }
 
 bool lock_names::read_index(survey& over, const list_options& options) {
-  const dialects::held_index_place place{core_.engine().space()};
+  const dialects::held_index_place place{redis_locks::engine_of(core_).space()};
   std::string cursor = "0";
   const auto read = [&] {
     const auto now =

@@ -11,6 +11,7 @@
 #include "dialects/holdfast/inspect.hpp"
 #include "dialects/holdfast/layout.hpp"
 #include "inspection/key_scan.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 namespace {
@@ -143,7 +144,7 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
 }
 
 lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known,
-                      const runtime::bound& within) {
+                      const redis_locks::bound& within) {
   const auto query = [&](resp::writer& out) { dialects::write_inspect(key, out); };
   const auto answer = calls::ask(core, key.slot(), query, within);
   const auto verdict = dialects::read_inspect(answer);
@@ -170,7 +171,7 @@ void shown_locks::look_at(lock_names& names, std::size_t most) {
   for (const auto& name : names.take()) {
     check_stop(options_);
     if (locks_.size() > most) return;
-    const auto key = core_.engine().key_of(name);
+    const auto key = redis_locks::engine_of(core_).key_of(name);
     survey_.look(name, key.slot(), [&] {
       auto found = status_of(core_, key, known_, until_stopped(options_));
       const bool is_shown = found.state == lock_state::held || found.state == lock_state::shut;

@@ -17,7 +17,7 @@ namespace holdfast::inspection {
 
 // Throws failure when the server cannot be asked.
 lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known,
-                      const runtime::bound& within = {});
+                      const redis_locks::bound& within = {});
 
 // Takes the lock from all who have it: their state. Throws failure also when it is no lock.
 lock_status break_native(runtime::client_core& core, const lock_key& key);

@@ -5,13 +5,14 @@
 #include "calls/ask.hpp"
 #include "calls/idempotent_call.hpp"
 #include "dialects/holdfast/client_registry.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 
 void look_up(runtime::client_core& core, const std::string& client, holder& owner,
-             const runtime::bound& within) {
+             const redis_locks::bound& within) {
   if (client.empty()) return;
-  const dialects::client_place place{core.engine().space(), client};
+  const dialects::client_place place{redis_locks::engine_of(core).space(), client};
   const auto query = [&](resp::writer& out) { dialects::write_client_query(place, out); };
   const auto answer = calls::ask(core, place.slot, query, within);
   const auto entry = calls::accept(dialects::read_client(answer));
@@ -23,7 +24,7 @@ void look_up(runtime::client_core& core, const std::string& client, holder& owne
 }
 
 void known_clients::look(const std::string& client, holder& owner) {
-  auto& engine = core_.engine();
+  auto& engine = redis_locks::engine_of(core_);
   if (!engine.is_cluster() || client.empty()) return look_up(core_, client, owner, within_);
   auto& at = engine.at(dialects::client_place{engine.space(), client}.slot);
   if (silent_.contains(&at)) return;

@@ -8,7 +8,8 @@
 
 #include <holdfast/holder.hpp>
 
-#include "runtime/blocking_request.hpp"
+#include "redis_locks/blocking_request.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::inspection {
@@ -16,14 +17,14 @@ namespace holdfast::inspection {
 // Adds what the client registry knows; an entry that is gone leaves the fields empty. `client`: see
 // dialects::parse_owner. Throws failure when the server cannot be asked.
 void look_up(runtime::client_core& core, const std::string& client, holder& owner,
-             const runtime::bound& within = {});
+             const redis_locks::bound& within = {});
 
 // What the registry knows of clients, each asked for once. In a cluster an entry may be at another
 // node than the lock: if that node cannot be asked, the entry counts as gone, and the node is not
 // asked again.
 class known_clients {
  public:
-  explicit known_clients(runtime::client_core& core, runtime::bound within = {})
+  explicit known_clients(runtime::client_core& core, redis_locks::bound within = {})
       : core_(core), within_(std::move(within)) {}
   holder who(const std::string& client, std::string id);
 
@@ -31,9 +32,9 @@ class known_clients {
   void look(const std::string& client, holder& owner);
 
   runtime::client_core& core_;
-  const runtime::bound within_;  // of each round trip
+  const redis_locks::bound within_;  // of each round trip
   std::map<std::string, holder> known_;
-  std::set<const runtime::master*> silent_;
+  std::set<const redis_locks::master*> silent_;
 };
 
 }  // namespace holdfast::inspection

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "calls/ask.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 namespace {
@@ -19,18 +20,18 @@ bool may_pass(errc reason) {
 
 }  // namespace
 
-survey::survey(runtime::client_core& core, const runtime::bound& within) : core_(core) {
+survey::survey(runtime::client_core& core, const redis_locks::bound& within) : core_(core) {
   if (!is_cluster()) return;
   try {
     calls::ask(core_, 0, {"PING"}, within);
   } catch (const failure& why) {
     if (why.reason() == errc::cancelled) throw;
     // It was sent to the master of slot 0, if that is known.
-    if (core_.engine().its_cluster()->shares().empty()) throw;
+    if (redis_locks::engine_of(core_).its_cluster()->shares().empty()) throw;
   }
 }
 
-const std::string* survey::why_unseen(const runtime::master& server) const {
+const std::string* survey::why_unseen(const redis_locks::master& server) const {
   const auto found = std::ranges::find(silent_, &server, &silent_server::server);
   return found == silent_.end() ? nullptr : &found->why;
 }
@@ -42,7 +43,7 @@ void survey::note(unseen_locks which, const failure& why) {
 }
 
 void survey::each_server(const std::function<void(redis::connection&)>& walk) {
-  const auto all = core_.engine().masters();
+  const auto all = redis_locks::engine_of(core_).masters();
   std::size_t asked = 0;
   for (auto* const one : all) {
     if (why_unseen(*one) != nullptr) continue;
@@ -59,7 +60,7 @@ void survey::each_server(const std::function<void(redis::connection&)>& walk) {
 }
 
 bool survey::look(const std::string& name, std::uint16_t slot, const std::function<void()>& at) {
-  auto& server = core_.engine().at(slot);
+  auto& server = redis_locks::engine_of(core_).at(slot);
   if (const auto* const why = why_unseen(server)) {
     unseen_.push_back({.name = name, .why = *why});
     return false;
@@ -94,10 +95,11 @@ std::vector<unseen_locks> survey::unseen() {
   if (first_ && !saw_something_ && !is_cluster()) throw failure{*first_};
   if (is_cluster()) {
     std::size_t served = 0;
-    for (const auto& one : core_.engine().its_cluster()->shares()) served += one.slots;
-    if (served < redis::hash_slots) {
+    for (const auto& one : redis_locks::engine_of(core_).its_cluster()->shares())
+      served += one.slots;
+    if (served < hash_slots) {
       unseen_.push_back(
-          {.why = std::to_string(redis::hash_slots - served) + " hash slots have no master"});
+          {.why = std::to_string(hash_slots - served) + " hash slots have no master"});
     }
   }
   return std::move(unseen_);

@@ -9,7 +9,8 @@
 #include <holdfast/errc.hpp>
 #include <holdfast/inspector.hpp>
 
-#include "runtime/blocking_request.hpp"
+#include "redis_locks/blocking_request.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::inspection {
@@ -19,7 +20,7 @@ namespace holdfast::inspection {
 class survey {
  public:
   // Asks a node of a cluster for the masters, where they are not known yet.
-  explicit survey(runtime::client_core& core, const runtime::bound& within = {});
+  explicit survey(runtime::client_core& core, const redis_locks::bound& within = {});
 
   // Walks over each server that has keys, but for one that was of no use before. Throws failure if
   // none could be asked.
@@ -35,13 +36,13 @@ class survey {
   std::vector<unseen_locks> unseen();
 
  private:
-  bool is_cluster() const { return core_.engine().is_cluster(); }
+  bool is_cluster() const { return redis_locks::engine_of(core_).is_cluster(); }
   // Asked again it would keep us waiting for as long.
-  const std::string* why_unseen(const runtime::master& server) const;
+  const std::string* why_unseen(const redis_locks::master& server) const;
   void note(unseen_locks which, const failure& why);
 
   struct silent_server {
-    const runtime::master* server;
+    const redis_locks::master* server;
     std::string why;
   };
 

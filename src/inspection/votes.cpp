@@ -14,6 +14,7 @@
 #include "inspection/foreign_status.hpp"
 #include "inspection/registry.hpp"
 #include "lease/quorum_machine.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast::inspection {
@@ -188,7 +189,7 @@ quorum_status count(const std::string& name, votes all) {
 }  // namespace
 
 quorum_status count_votes(const std::vector<client>& members, std::string_view name) {
-  const auto key = detail::lock_access::core(members.front())->engine().key_of(name);
+  const auto key = redis_locks::engine_of(*detail::lock_access::core(members.front())).key_of(name);
   return count(key.name(),
                ask_all(members, key, [&](auto& core, auto& vote) { look_at(core, key, vote); }));
 }
@@ -204,7 +205,7 @@ quorum_status count_votes(const std::vector<client>& members, std::string_view n
 
 quorum_status break_votes(const std::vector<client>& members, std::string_view name,
                           std::string_view reason) {
-  const auto key = detail::lock_access::core(members.front())->engine().key_of(name);
+  const auto key = redis_locks::engine_of(*detail::lock_access::core(members.front())).key_of(name);
   const auto before =
       ask_all(members, key, [&](auto& core, auto& vote) { look_at(core, key, vote); });
   check_majority(before);

@@ -10,7 +10,7 @@ void answers::prepare() { mine().batch_.prepare(); }
 
 void answers::clear() noexcept { batch_.clear(); }
 
-answers::summary answers::match(request_queue& in_flight, const waiter* leader) noexcept {
+answers::summary answers::match(request_queue& in_flight, const net::waiter* leader) noexcept {
   summary found;
   for (std::size_t i = 0; i < batch_.size(); ++i) {
     const auto& said = batch_[i];

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "net/waiter.hpp"
 #include "redis/link.hpp"
 #include "redis/request_queue.hpp"
-#include "redis/waiter.hpp"
 
 namespace holdfast::redis {
 
@@ -28,7 +28,7 @@ class answers {
   void clear() noexcept;
 
   // Takes the requests that are answered from those in flight.
-  summary match(request_queue& in_flight, const waiter* leader) noexcept;
+  summary match(request_queue& in_flight, const net::waiter* leader) noexcept;
   std::size_t matched() const noexcept { return matched_; }
 
   // Gives each push to on_push(value, index), and each answer to on_answer(request, value, index).

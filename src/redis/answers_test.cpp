@@ -25,7 +25,7 @@ constexpr std::string_view unsubscribed = ">3\r\n$11\r\nunsubscribe\r\n$1\r\nc\r
 
 class Answers : public testing::Test {
  protected:
-  answers::summary read(std::string_view bytes, const waiter* leader = nullptr) {
+  answers::summary read(std::string_view bytes, const net::waiter* leader = nullptr) {
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     link over;
@@ -48,7 +48,7 @@ class Answers : public testing::Test {
 
   answers came_;
   request_queue in_flight_;
-  waiter leader_{waiter::kind::caller};
+  net::waiter leader_{net::waiter::kind::caller};
   question lazy_;
   question mine_{&leader_};
 };

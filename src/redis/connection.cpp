@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/uncancelled.hpp"
+#include "net/late_wake_ups.hpp"
 #include "redis/answers.hpp"
-#include "redis/late_wake_ups.hpp"
 
 namespace holdfast::redis {
 
@@ -30,16 +30,16 @@ void connection::submit(request& first, request& second, delivery how) noexcept 
 
 void connection::prepare_to_drive() {
   answers::prepare();
-  late_wake_ups::prepare();
+  net::late_wake_ups::prepare();
 }
 
-void connection::drive(waiter& w) noexcept {
+void connection::drive(net::waiter& w) noexcept {
   const uncancelled meanwhile;
   while (!w.is_finished() || w.was_offered_role()) {
     bool leads = false;
     bool wake = false;
     {
-      const late_wake_ups woken;
+      const net::late_wake_ups woken;
       const scoped_mutex lock(line_.guard);
       if (line_.is_up() && !line_.out.empty()) {
         wake = line_.role.is_in_background() || line_.flush();
@@ -60,7 +60,7 @@ void connection::drive(waiter& w) noexcept {
 }
 
 // True: it reads from now on. It may be done when the role is offered to it: then it passes it on.
-bool connection::take_role(waiter& w, bool& wake) {
+bool connection::take_role(net::waiter& w, bool& wake) {
   if (!line_.take_role(w)) return false;
   if (w.is_finished()) {
     wake = line_.pass_role(w, 0, reader_.crowd()) || wake;
@@ -70,7 +70,7 @@ bool connection::take_role(waiter& w, bool& wake) {
   return true;
 }
 
-void connection::forget(const waiter& w) {
+void connection::forget(const net::waiter& w) {
   bool wake = false;
   {
     const scoped_mutex lock(line_.guard);
@@ -86,10 +86,10 @@ void connection::forget(const waiter& w) {
   if (wake) line_.helper.wake();
 }
 
-void connection::listen(waiter* who) {
+void connection::listen(net::waiter* who) {
   bool wake = false;
   {
-    const late_wake_ups woken;
+    const net::late_wake_ups woken;
     const scoped_mutex lock(line_.guard);
     line_.role.listen(who);
     if (line_.is_up() && line_.role.is_free() && !line_.role.offer_to_listener(nullptr)) {
@@ -100,7 +100,7 @@ void connection::listen(waiter* who) {
   if (wake) line_.helper.wake();
 }
 
-void connection::unlisten(const waiter* who) {
+void connection::unlisten(const net::waiter* who) {
   const scoped_mutex lock(line_.guard);
   line_.role.unlisten(who);
 }

@@ -7,6 +7,7 @@
 
 #include "base/mutex.hpp"
 #include "net/background_thread.hpp"
+#include "net/event_source.hpp"
 #include "redis/connection_observer.hpp"
 #include "redis/connection_tuning.hpp"
 #include "redis/connector.hpp"
@@ -22,7 +23,7 @@ namespace holdfast::redis {
 // here: what callers want of them, and what the background thread looks after.
 //
 // Thread safety: submit, drive and forget from any thread.
-class connection final : public net::attendant {
+class connection final : public net::attendant, public net::event_source {
  public:
   using observer = connection_observer;
   using delivery = redis::delivery;
@@ -42,18 +43,15 @@ class connection final : public net::attendant {
   // thread that cannot wait for its answer must not go away either.
   static void prepare_to_drive();
 
-  // Lends the calling thread until `w`, whose home this is, is done: it sends, reads for everybody,
-  // or sleeps. If the thread is cancelled meanwhile, it ends after that. An exception of whatever
-  // hears an answer here ends the process: others wait for this thread.
-  void drive(waiter& w) noexcept HOLDFAST_EXCLUDES(line_.guard);
-
-  // The waiter goes away although commands that name it may still be in flight.
-  void forget(const waiter& w) HOLDFAST_EXCLUDES(line_.guard);
+  // Of net::event_source. The thread that drives sends, reads for everybody, or sleeps. An
+  // exception of whatever hears an answer here ends the process: others wait for this thread.
+  void drive(net::waiter& w) noexcept override HOLDFAST_EXCLUDES(line_.guard);
+  void forget(const net::waiter& w) override HOLDFAST_EXCLUDES(line_.guard);
 
   // From `listen` to `unlisten` somebody reads the connection also when nothing is in flight, since
   // a push may come. `who` is the thread that waits for it, in drive(); null: none does.
-  void listen(waiter* who) HOLDFAST_EXCLUDES(line_.guard);
-  void unlisten(const waiter* who) HOLDFAST_EXCLUDES(line_.guard);
+  void listen(net::waiter* who) HOLDFAST_EXCLUDES(line_.guard);
+  void unlisten(const net::waiter* who) HOLDFAST_EXCLUDES(line_.guard);
 
   // The caller looks elsewhere for what it has `watched` so far: the answer may lie for `grace`.
   void look_soon() HOLDFAST_EXCLUDES(line_.guard);
@@ -79,7 +77,7 @@ class connection final : public net::attendant {
   void attend(short events, monotonic_time now) override HOLDFAST_EXCLUDES(line_.guard);
 
  private:
-  bool take_role(waiter& w, bool& wake) HOLDFAST_REQUIRES(line_.guard);
+  bool take_role(net::waiter& w, bool& wake) HOLDFAST_REQUIRES(line_.guard);
   bool is_wanted() const HOLDFAST_REQUIRES(line_.guard);
   void send_what_waits(short events, monotonic_time now) HOLDFAST_REQUIRES(line_.guard);
   bool take_what_lies() HOLDFAST_REQUIRES(line_.guard);

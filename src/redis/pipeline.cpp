@@ -12,7 +12,7 @@ constexpr milliseconds moment{1};
 
 }  // namespace
 
-pipeline::pipeline(const connection& owner, const session_settings& session,
+pipeline::pipeline(const net::event_source& owner, const session_settings& session,
                    const connection_tuning& figures, net::background_thread& background)
     : settings(session),
       tuning(figures),
@@ -38,7 +38,7 @@ void pipeline::submit(request& first, request* second, delivery how) noexcept {
       in_flight.push(first);
       if (second != nullptr) in_flight.push(*second);
       // Its thread may compute for long before it is back here.
-      const waiter* const sleeper = first.sleeper();
+      const net::waiter* const sleeper = first.sleeper();
       const bool may_lie = how == delivery::driven && sleeper != nullptr && sleeper->is_executor();
       wake = attract_reader(how);
       if (may_lie) look_within(tuning.patience);
@@ -64,9 +64,9 @@ reading_role::load pipeline::load(std::size_t answered, std::size_t crowd) const
   return {in_flight, answered, crowd};
 }
 
-bool pipeline::take_role(waiter& w) { return role.take(w, is_up() && !nothing_to_read()); }
+bool pipeline::take_role(net::waiter& w) { return role.take(w, is_up() && !nothing_to_read()); }
 
-bool pipeline::pass_role(const waiter& leader, std::size_t answered, std::size_t crowd) {
+bool pipeline::pass_role(const net::waiter& leader, std::size_t answered, std::size_t crowd) {
   role.pass_on(leader, load(answered, crowd));
   if (role.is_free() && !in_flight.empty()) look_within(tuning.grace);
   return role.is_in_background();

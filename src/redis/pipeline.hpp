@@ -7,6 +7,7 @@
 #include "base/mutex.hpp"
 #include "base/time.hpp"
 #include "net/background_thread.hpp"
+#include "net/event_source.hpp"
 #include "redis/connection_tuning.hpp"
 #include "redis/destination.hpp"
 #include "redis/link.hpp"
@@ -24,7 +25,7 @@ namespace holdfast::redis {
 // never held while calling a request, except for request::write.
 struct pipeline {
   // `owner`: the home of the threads that it is driven by.
-  pipeline(const connection& owner, const session_settings& settings,
+  pipeline(const net::event_source& owner, const session_settings& settings,
            const connection_tuning& tuning, net::background_thread& helper);
 
   // Cannot fail: what there is no memory to write down now, the background thread sends. `second`
@@ -38,9 +39,9 @@ struct pipeline {
   reading_role::load load(std::size_t answered, std::size_t crowd) const HOLDFAST_REQUIRES(guard);
 
   // True: the calling thread reads from now on.
-  bool take_role(waiter& w) HOLDFAST_REQUIRES(guard);
+  bool take_role(net::waiter& w) HOLDFAST_REQUIRES(guard);
   // The leader has its answer. True: wake the background thread.
-  bool pass_role(const waiter& leader, std::size_t answered, std::size_t crowd)
+  bool pass_role(const net::waiter& leader, std::size_t answered, std::size_t crowd)
       HOLDFAST_REQUIRES(guard);
   // The background thread has read all there was. False: it keeps the role.
   bool stop_reading_in_background(bool heard) HOLDFAST_REQUIRES(guard);
@@ -89,7 +90,7 @@ struct pipeline {
   bool lets_others_add() const HOLDFAST_REQUIRES(guard);
   std::optional<microseconds> may_all_lie() const HOLDFAST_REQUIRES(guard);
 
-  const connection& home_;
+  const net::event_source& home_;
 };
 
 }  // namespace holdfast::redis

@@ -36,7 +36,7 @@ class Pipeline : public testing::Test {
   deaf_observer observer_;
   connection home_{settings_, tuning_, helper_, observer_};
   pipeline line_{home_, settings_, tuning_, helper_};
-  waiter sleeper_{waiter::kind::executor, &home_};
+  net::waiter sleeper_{net::waiter::kind::executor, &home_};
   question asked_{&sleeper_};
 };
 

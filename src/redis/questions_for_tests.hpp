@@ -6,7 +6,8 @@
 namespace holdfast::redis {
 
 struct question : request {
-  explicit question(waiter* who = nullptr, answered_by how = answered_by::reply) : request(how) {
+  explicit question(net::waiter* who = nullptr, answered_by how = answered_by::reply)
+      : request(how) {
     set_sleeper(who);
   }
   void write(resp::writer&, monotonic_time) override {}

@@ -3,9 +3,9 @@
 #include <sched.h>
 
 #include "net/clock.hpp"
+#include "net/late_wake_ups.hpp"
 #include "net/socket.hpp"
 #include "redis/demotion.hpp"
-#include "redis/late_wake_ups.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -40,18 +40,18 @@ monotonic_time reader::due(const request_queue& in_flight) noexcept {
 }
 
 // What the thread that keeps the role goes by until it hears something.
-void reader::look_who_waits(const waiter* leader, const request_queue& in_flight) noexcept {
+void reader::look_who_waits(const net::waiter* leader, const request_queue& in_flight) noexcept {
   note_due(in_flight);
   alone_ = leader != nullptr && in_flight.awaits_only_the_last() &&
            in_flight.last()->sleeper() == leader;
 }
 
-void reader::begin(const waiter& leader, const request_queue& in_flight) noexcept {
+void reader::begin(const net::waiter& leader, const request_queue& in_flight) noexcept {
   look_who_waits(&leader, in_flight);
   if (in_flight.size() == 1) alone_ = true;  // that is its own, also if it does not say so
 }
 
-void reader::lead(waiter& w) {
+void reader::lead(net::waiter& w) {
   auto& mine = answers::mine();
   for (bool leads = true; leads;) {
     mine.clear();
@@ -74,14 +74,14 @@ void reader::lead(waiter& w) {
 
 // A thread that only listens looks up now and then, since others may have asked something
 // meanwhile.
-link::outcome reader::receive(waiter& w, reply_batch& into) {
+link::outcome reader::receive(net::waiter& w, reply_batch& into) {
   const bool expects_answer = due_ != monotonic_time::max();
   const auto until = expects_answer ? due_ : net::now() + line_.settings.response_timeout;
   return wait_.receive(w, into, {alone_, same_core_, until});
 }
 
-void reader::pass_role(const waiter& leader) {
-  const late_wake_ups woken;
+void reader::pass_role(const net::waiter& leader) {
+  const net::late_wake_ups woken;
   scoped_mutex lock(line_.guard);
   const bool wake = line_.pass_role(leader, 0, crowd());
   lock.unlock();
@@ -113,7 +113,7 @@ void reader::read_in_background(microseconds spin) {
     }
   }
   {
-    const late_wake_ups woken;
+    const net::late_wake_ups woken;
     const scoped_mutex lock(line_.guard);
     note_due(line_.in_flight);
     if (net::now() < due_ && line_.stop_reading_in_background(heard)) return;
@@ -123,14 +123,14 @@ void reader::read_in_background(microseconds spin) {
 
 // Gives the answers in the batch to those that asked. False: the role has been passed on. Not by
 // the background thread if `how` says that they were the last: then it tears down.
-bool reader::process(answers& mine, const waiter* leader, link::outcome how) {
+bool reader::process(answers& mine, const net::waiter* leader, link::outcome how) {
   const auto size = mine.batch().size();
   auto position = received_ + 1;
   received_ += size;
   if (positions_ != nullptr) position = positions_->fetch_add(size) + 1;
   bool leads = true;
   bool wake = false;
-  late_wake_ups woken;
+  net::late_wake_ups woken;
   {
     const scoped_mutex lock(line_.guard);
     if (++line_.batches % core_look == 0) {

@@ -26,9 +26,9 @@ class reader {
   std::size_t crowd() const noexcept;
 
   // The calling thread, which has just taken the role, waits for its own answer.
-  void begin(const waiter& leader, const request_queue& in_flight) noexcept;
+  void begin(const net::waiter& leader, const request_queue& in_flight) noexcept;
   // Reads until this thread no longer has the role.
-  void lead(waiter& w) HOLDFAST_EXCLUDES(line_.guard);
+  void lead(net::waiter& w) HOLDFAST_EXCLUDES(line_.guard);
 
   // When the background thread must read on at the latest, having the role.
   monotonic_time due(const request_queue& in_flight) noexcept;
@@ -41,13 +41,13 @@ class reader {
 
  private:
   void note_due(const request_queue& in_flight) noexcept;
-  void look_who_waits(const waiter* leader, const request_queue& in_flight) noexcept;
-  link::outcome receive(waiter& w, reply_batch& into);
-  bool process(answers& mine, const waiter* leader, link::outcome how)
+  void look_who_waits(const net::waiter* leader, const request_queue& in_flight) noexcept;
+  link::outcome receive(net::waiter& w, reply_batch& into);
+  bool process(answers& mine, const net::waiter* leader, link::outcome how)
       HOLDFAST_EXCLUDES(line_.guard);
   void hand_out(answers& mine, std::uint64_t position) HOLDFAST_EXCLUDES(line_.guard);
   bool sent_again(request& r, std::string& error) HOLDFAST_EXCLUDES(line_.guard);
-  void pass_role(const waiter& leader) HOLDFAST_EXCLUDES(line_.guard);
+  void pass_role(const net::waiter& leader) HOLDFAST_EXCLUDES(line_.guard);
   bool tear_down_if_overdue() HOLDFAST_EXCLUDES(line_.guard);
   void tear_down(const breakdown& why) HOLDFAST_EXCLUDES(line_.guard);
 

@@ -6,7 +6,7 @@ void reading_role::take_in_background_if_free() noexcept {
   if (is_free()) take_in_background();
 }
 
-bool reading_role::take(waiter& w, bool may_take) noexcept {
+bool reading_role::take(net::waiter& w, bool may_take) noexcept {
   if (w.was_offered_role()) {
     w.clear_role();
     return true;
@@ -16,7 +16,7 @@ bool reading_role::take(waiter& w, bool may_take) noexcept {
   return true;
 }
 
-void reading_role::listen(waiter* who) {
+void reading_role::listen(net::waiter* who) {
   if (who != nullptr) {
     listeners_.push_back(who);
   } else {
@@ -24,7 +24,7 @@ void reading_role::listen(waiter* who) {
   }
 }
 
-void reading_role::unlisten(const waiter* who) {
+void reading_role::unlisten(const net::waiter* who) {
   if (who != nullptr) {
     std::erase(listeners_, who);
   } else {
@@ -32,13 +32,13 @@ void reading_role::unlisten(const waiter* who) {
   }
 }
 
-void reading_role::forget(const waiter& leaving) noexcept {
+void reading_role::forget(const net::waiter& leaving) noexcept {
   if (claimant_ == &leaving) claimant_ = nullptr;
 }
 
 // The thread that waited longest will get its message first, and then need not be woken for it.
-bool reading_role::offer_to_listener(const waiter* leader) noexcept {
-  for (waiter* const w : listeners_) {
+bool reading_role::offer_to_listener(const net::waiter* leader) noexcept {
+  for (net::waiter* const w : listeners_) {
     if (w == leader || !w->offer_role()) continue;
     holder_ = holder::caller;
     return true;
@@ -47,9 +47,10 @@ bool reading_role::offer_to_listener(const waiter* leader) noexcept {
 }
 
 // The newest of those that asked has slept least and must be woken anyway.
-bool reading_role::offer_to_newest(const waiter* leader, const request_queue& in_flight) noexcept {
+bool reading_role::offer_to_newest(const net::waiter* leader,
+                                   const request_queue& in_flight) noexcept {
   if (in_flight.empty()) return false;
-  waiter* const newest = in_flight.last()->sleeper();
+  net::waiter* const newest = in_flight.last()->sleeper();
   if (newest == nullptr || newest == leader || !newest->offer_role()) return false;
   holder_ = holder::caller;
   return true;
@@ -57,7 +58,8 @@ bool reading_role::offer_to_newest(const waiter* leader, const request_queue& in
 
 // A thread that waits for a message goes on reading when it has read somebody else's answer; one
 // that asked would have to wake it next.
-bool reading_role::offer_to_callers(const waiter* leader, const request_queue& in_flight) noexcept {
+bool reading_role::offer_to_callers(const net::waiter* leader,
+                                    const request_queue& in_flight) noexcept {
   return offer_to_listener(leader) || offer_to_newest(leader, in_flight);
 }
 
@@ -65,7 +67,7 @@ bool reading_role::nothing_to_read(const load& now) const noexcept {
   return now.in_flight.empty() && nobody_listens();
 }
 
-void reading_role::pass_on(const waiter& leader, const load& now) noexcept {
+void reading_role::pass_on(const net::waiter& leader, const load& now) noexcept {
   if (nothing_to_read(now)) return give_up();
   const bool crowded = !now.in_flight.empty() && now.is_crowd();
   if ((leader.is_executor() || !crowded) && offer_to_callers(&leader, now.in_flight)) return;

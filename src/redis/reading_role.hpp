@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "net/waiter.hpp"
 #include "redis/request_queue.hpp"
-#include "redis/waiter.hpp"
 
 namespace holdfast::redis {
 
@@ -42,23 +42,23 @@ class reading_role {
   void take_in_background() noexcept { holder_ = holder::background; }
   void take_in_background_if_free() noexcept;
   // True: the calling thread has the role from now on. `may_take`: also if it was not offered.
-  bool take(waiter& w, bool may_take) noexcept;
+  bool take(net::waiter& w, bool may_take) noexcept;
 
   // Threads that wait for a push read also when nothing is in flight. Null: something else waits.
-  void listen(waiter* who);
-  void unlisten(const waiter* who);
+  void listen(net::waiter* who);
+  void unlisten(const net::waiter* who);
   bool nobody_listens() const noexcept { return listeners_.empty() && other_listeners_ == 0; }
   std::size_t listening_threads() const noexcept { return listeners_.size(); }
 
   // An executor wants to have the role back: its coroutines are served best by their own thread.
-  void claim(waiter& executor) noexcept { claimant_ = &executor; }
-  void forget(const waiter& leaving) noexcept;
+  void claim(net::waiter& executor) noexcept { claimant_ = &executor; }
+  void forget(const net::waiter& leaving) noexcept;
 
   // True: somebody who listens has the role now.
-  bool offer_to_listener(const waiter* leader) noexcept;
+  bool offer_to_listener(const net::waiter* leader) noexcept;
 
   // The leader has its answer.
-  void pass_on(const waiter& leader, const load& now) noexcept;
+  void pass_on(const net::waiter& leader, const load& now) noexcept;
 
   // The background thread has answers, among them one that a thread waits for if it
   // `answers_thread`. True: it leaves the rest to callers. Where it is slow to look up, there need
@@ -67,14 +67,14 @@ class reading_role {
 
  private:
   bool nothing_to_read(const load& now) const noexcept;
-  bool offer_to_newest(const waiter* leader, const request_queue& in_flight) noexcept;
-  bool offer_to_callers(const waiter* leader, const request_queue& in_flight) noexcept;
+  bool offer_to_newest(const net::waiter* leader, const request_queue& in_flight) noexcept;
+  bool offer_to_callers(const net::waiter* leader, const request_queue& in_flight) noexcept;
 
   const std::size_t calm_enough_;
   holder holder_ = holder::none;
   std::size_t calm_ = 0;  // batches since the last crowd
-  waiter* claimant_ = nullptr;
-  std::vector<waiter*> listeners_;  // threads, the oldest first
+  net::waiter* claimant_ = nullptr;
+  std::vector<net::waiter*> listeners_;  // threads, the oldest first
   std::size_t other_listeners_ = 0;
 };
 

@@ -24,9 +24,9 @@ class ReadingRole : public testing::Test {
 
   reading_role role_{calm};
   request_queue in_flight_;
-  waiter leader_{waiter::kind::caller};
-  waiter follower_{waiter::kind::caller};
-  waiter newest_{waiter::kind::caller};
+  net::waiter leader_{net::waiter::kind::caller};
+  net::waiter follower_{net::waiter::kind::caller};
+  net::waiter newest_{net::waiter::kind::caller};
   question lazy_;
   question followers_{&follower_};
   question newests_{&newest_};
@@ -61,7 +61,7 @@ TEST_F(ReadingRole, GoesToTheNewestThatAsked) {
 }
 
 TEST_F(ReadingRole, GoesToTheOldestListenerFirst) {
-  waiter listener{waiter::kind::caller};
+  net::waiter listener{net::waiter::kind::caller};
   role_.listen(&listener);
   role_.listen(&newest_);
   ask(followers_);
@@ -93,7 +93,7 @@ TEST_F(ReadingRole, GoesToTheBackgroundThreadInACrowd) {
 }
 
 TEST_F(ReadingRole, WaitsForAnExecutorThatWillBeBack) {
-  const waiter executor{waiter::kind::executor};
+  const net::waiter executor{net::waiter::kind::executor};
   ask(lazy_);
   role_.pass_on(executor, load());
   EXPECT_TRUE(role_.is_free());

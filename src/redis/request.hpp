@@ -7,13 +7,12 @@
 
 #include "base/no_answer.hpp"
 #include "base/time.hpp"
+#include "net/waiter.hpp"
 #include "redis/breakdown.hpp"
 #include "resp/value.hpp"
 #include "resp/writer.hpp"
 
 namespace holdfast::redis {
-
-class waiter;
 
 // How soon somebody must look for the answer.
 enum class delivery : std::uint8_t {
@@ -46,14 +45,14 @@ class request {
   std::uint64_t position() const noexcept { return position_; }
 
   // The thread that waits for this command, if one does: its home may ask it to read.
-  void set_sleeper(waiter* sleeper) noexcept { sleeper_ = sleeper; }
+  void set_sleeper(net::waiter* sleeper) noexcept { sleeper_ = sleeper; }
 
   // How often it was sent on to another server since it was last answered, with this time.
   int count_redirection() noexcept { return ++redirections_; }
 
   // The rest is for the connection that it was submitted to.
 
-  waiter* sleeper() const noexcept { return sleeper_; }
+  net::waiter* sleeper() const noexcept { return sleeper_; }
   delivery how() const noexcept { return how_; }
   void set_how(delivery how) noexcept { how_ = how; }
 
@@ -144,7 +143,7 @@ class request {
   }
 
   request* next_ = nullptr;
-  waiter* sleeper_ = nullptr;
+  net::waiter* sleeper_ = nullptr;
   monotonic_time sent_at_{};
   union {                              // one after the other: every held lock has such an object
     request* next_awaited_ = nullptr;  // in the queue

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 
+#include "net/waiter.hpp"
 #include "redis/breakdown.hpp"
 #include "redis/request.hpp"
-#include "redis/waiter.hpp"
 
 namespace holdfast::redis {
 
@@ -55,7 +55,7 @@ class request_queue {
   }
 
   // Takes time for what threads wait for, not for all that was given up and is still unanswered.
-  void forget(const waiter& leaving) noexcept {
+  void forget(const net::waiter& leaving) noexcept {
     request* before = nullptr;
     for (request* r = first_awaited_; r != nullptr; r = r->next_awaited_) {
       if (r->sleeper_ != &leaving) {

@@ -16,8 +16,8 @@ class RequestQueue : public testing::Test {
     for (auto* one : {&lazy_, &mine_, &also_mine_, &others_}) all_.push(*one);
   }
 
-  waiter me_{waiter::kind::caller};
-  waiter other_{waiter::kind::caller};
+  net::waiter me_{net::waiter::kind::caller};
+  net::waiter other_{net::waiter::kind::caller};
   question lazy_;
   question mine_{&me_};
   question also_mine_{&me_};
@@ -76,7 +76,7 @@ TEST(RequestQueueOfAServerThatHangs, IsNotLookedThroughByWhoeverGivesUp) {
   for (auto& one : given_up) all.push(one);
   const auto filled = std::clock();
   for (int i = 0; i < 1'000; ++i) {
-    waiter impatient{waiter::kind::caller};
+    net::waiter impatient{net::waiter::kind::caller};
     all.forget(impatient);
   }
   EXPECT_LT(std::clock() - filled, 20 * (filled - began + 1));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/lock_key.hpp"
 #include "base/number.hpp"
 
 namespace holdfast::redis {

@@ -13,9 +13,6 @@
 
 namespace holdfast::redis {
 
-inline constexpr std::size_t hash_slots = 16384;
-using slot_set = std::bitset<hash_slots>;
-
 // A run of slots and their master.
 struct slot_range {
   std::uint16_t first = 0;

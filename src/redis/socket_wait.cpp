@@ -19,7 +19,7 @@ monotonic_time socket_wait::push_due() const noexcept {
   return monotonic_time{nanoseconds{push_due_.load(std::memory_order_relaxed)}};
 }
 
-link::outcome socket_wait::receive(waiter& w, reply_batch& batch, const limits& within) {
+link::outcome socket_wait::receive(net::waiter& w, reply_batch& batch, const limits& within) {
   const bool spins = within.alone && !within.same_core && tuning_.spin > microseconds{0};
   auto end = push_due();
   if (spins) end = std::max(net::now() + tuning_.spin + w.longer(), end);
@@ -38,7 +38,7 @@ link::outcome socket_wait::receive(waiter& w, reply_batch& batch, const limits& 
   return over_.receive(batch);
 }
 
-void socket_wait::poll(waiter& w, monotonic_time until) {
+void socket_wait::poll(net::waiter& w, monotonic_time until) {
   if (w.start_reading(interrupt_)) {
     pollfd polled[2] = {{over_.fd(), POLLIN, 0}, {interrupt_.fd(), POLLIN, 0}};
     nanoseconds left = until - net::now();

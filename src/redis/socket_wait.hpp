@@ -4,10 +4,10 @@
 #include <atomic>
 
 #include "base/time.hpp"
+#include "net/waiter.hpp"
 #include "net/wake_up.hpp"
 #include "redis/connection_tuning.hpp"
 #include "redis/link.hpp"
-#include "redis/waiter.hpp"
 
 namespace holdfast::redis {
 
@@ -28,10 +28,10 @@ class socket_wait {
   monotonic_time push_due() const noexcept;
 
   // Until something came, the thread is done, or the time is over.
-  link::outcome receive(waiter& w, reply_batch& batch, const limits& within);
+  link::outcome receive(net::waiter& w, reply_batch& batch, const limits& within);
 
  private:
-  void poll(waiter& w, monotonic_time until);
+  void poll(net::waiter& w, monotonic_time until);
 
   link& over_;
   const connection_tuning& tuning_;

@@ -7,7 +7,6 @@
 
 #include "base/at_exit.hpp"
 #include "base/printable.hpp"
-#include "runtime/deadlock_watch.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/local_acquisition.hpp"
 #include "runtime/local_lock.hpp"
@@ -35,20 +34,20 @@ acquired block(local_lock& local, leasing::patience patience, std::stop_token st
     if (local.was_queued()) sched_yield();
   }
   auto& engine = local.owner();
-  redis::connection::prepare_to_drive();
-  redis::waiter self{redis::waiter::kind::caller, &engine.connection(local.spec().key.slot())};
+  engine.prepare_to_drive();
+  net::waiter self{net::waiter::kind::caller, &engine.source_of(local.spec().key.slot())};
   local_acquisition wanted{local.shared_from_this()};
   bool ended = wanted.begin(patience, std::move(stop), {.sleeper = &self});
   bool has_it = false;
   // Whatever it throws from here on: others know that this thread waits.
   auto leave = [&]() noexcept {
     auto& sleeper = wanted.sleeper();
-    auto& connection = *sleeper.home();
+    auto& source = *sleeper.home();
     // It may have been asked to read for everybody while it looked.
     sleeper.done();
-    connection.drive(sleeper);
+    source.drive(sleeper);
     // If the attempt was given up, its command may still be under way.
-    if (!has_it) connection.forget(sleeper);
+    if (!has_it) source.forget(sleeper);
   };
   const at_exit leaves(leave);
   for (;; ended = false) {
@@ -62,13 +61,11 @@ acquired block(local_lock& local, leasing::patience patience, std::stop_token st
   }
 }
 
-acquired block_watched(deadlock_watch& watch, local_lock& local, leasing::patience patience,
+acquired block_watched(wait_watch& watch, local_lock& local, leasing::patience patience,
                        std::stop_token stop) {
   const auto thread = this_thread();
-  std::optional<deadlock_watch::wait> waiting;
-  if (patience.waits && deadlock_watch::follows(local.spec())) {
-    stop = waiting.emplace(watch, local.spec(), thread, std::move(stop)).stop();
-  }
+  const auto waiting = patience.waits ? watch.begin(local.spec(), thread, stop) : nullptr;
+  if (waiting) stop = waiting->stop();
   auto outcome = block(local, patience, std::move(stop));
   if (const auto* const got = std::get_if<grant>(&outcome)) {
     keep_or_give_back(

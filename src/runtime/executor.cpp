@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "net/late_wake_ups.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::runtime {
@@ -15,7 +16,7 @@ thread_local executor* innermost = nullptr;
 }  // namespace
 
 executor::executor() : outer_(innermost) {
-  redis::connection::prepare_to_drive();
+  net::late_wake_ups::prepare();
   static const int registered = ::pthread_atfork(&prepare_fork, &go_on_in_parent, &go_on_in_child);
   (void)registered;
   innermost = this;
@@ -35,7 +36,7 @@ void executor::go_on_in_parent() noexcept {
 // the parent has asked for: the child touches neither.
 void executor::go_on_in_child() noexcept {
   for (auto* one = innermost; one != nullptr; one = one->outer_) {
-    std::construct_at(&one->waiter_, redis::waiter::kind::executor);
+    std::construct_at(&one->waiter_, net::waiter::kind::executor);
     std::construct_at(&one->queue_);
     if (one->end_ != nullptr) one->queue_.push(*one->end_);
     one->mutex_.unlock();
@@ -47,7 +48,7 @@ executor::~executor() {
   innermost = outer_;
 }
 
-void executor::move_to(redis::connection* home) {
+void executor::move_to(net::event_source* home) {
   auto* const former = waiter_.home();
   waiter_.set_home(home);
   if (former != nullptr) former->forget(waiter_);
@@ -57,6 +58,7 @@ executor* executor::current() noexcept { return innermost; }
 
 void executor::will_drive(const std::shared_ptr<client_core>& core) {
   if (core_ == core) return;
+  core->engine().prepare_to_drive();
   move_to(core->engine().home());
   core_ = core;
 }

@@ -5,7 +5,8 @@
 #include <mutex>
 
 #include "base/uncancelled.hpp"
-#include "redis/connection.hpp"
+#include "net/event_source.hpp"
+#include "net/waiter.hpp"
 #include "runtime/callback_thread.hpp"
 
 namespace holdfast::runtime {
@@ -38,18 +39,18 @@ class executor {
   // An operation was started here: the thread drives this client's connection between completions.
   // Not if there are several, as in a cluster: their answers are read in the background then.
   void will_drive(const std::shared_ptr<client_core>& core);
-  redis::waiter& waiter() noexcept { return waiter_; }
+  net::waiter& waiter() noexcept { return waiter_; }
 
  private:
   static void prepare_fork() noexcept;
   static void go_on_in_parent() noexcept;
   static void go_on_in_child() noexcept;
   void push(detail::completion& c, bool is_end) noexcept;
-  void move_to(redis::connection* home);
+  void move_to(net::event_source* home);
   detail::completion* take() noexcept;
 
   const uncancelled meanwhile_;
-  redis::waiter waiter_{redis::waiter::kind::executor};
+  net::waiter waiter_{net::waiter::kind::executor};
   std::shared_ptr<client_core> core_;  // keeps the connection alive while it is driven
   executor* const outer_;
   std::mutex mutex_;

@@ -5,7 +5,7 @@
 
 namespace holdfast::runtime {
 
-bool listener::drives(const redis::connection& which) const noexcept {
+bool listener::drives(const net::event_source& which) const noexcept {
   const auto* const thread = executor != nullptr ? &executor->waiter() : sleeper;
   return thread != nullptr && thread->home() == &which;
 }

@@ -1,26 +1,38 @@
 // Who is told when something has ended.
 #pragma once
 
+#include <memory>
+
 #include <holdfast/detail/completion.hpp>
 
-#include "redis/waiter.hpp"
+#include "net/waiter.hpp"
 
 namespace holdfast::runtime {
 
 class engine;
 class executor;
-class joint_request;
+class lock_driver;
+
+// One command that several drivers become a part of.
+class joint_command {
+ public:
+  // Under the driver's mutex.
+  virtual void add(std::shared_ptr<lock_driver> member) noexcept = 0;
+
+ protected:
+  ~joint_command() = default;
+};
 
 // Either a thread or a continuation, or nobody.
 struct listener {
-  redis::waiter* sleeper = nullptr;          // a thread in connection::drive
+  net::waiter* sleeper = nullptr;            // a thread in event_source::drive
   detail::completion* completion = nullptr;  // or a continuation
   runtime::executor* executor = nullptr;     // where that runs; null: the callback thread
-  joint_request* together = nullptr;         // what the first command becomes a part of
+  joint_command* together = nullptr;         // what the first command becomes a part of
 
   // The thread that registers this will drive the connection.
   bool drives() const noexcept { return sleeper != nullptr || executor != nullptr; }
-  bool drives(const redis::connection& which) const noexcept;  // that one, and not another
+  bool drives(const net::event_source& which) const noexcept;  // that one, and not another
   bool exists() const noexcept { return sleeper != nullptr || completion != nullptr; }
 
   // Who is told may be gone, and whatever he owned with him, before this returns.

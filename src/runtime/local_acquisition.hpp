@@ -28,7 +28,7 @@ class local_acquisition final : public acquisition {
   acquired finish() override { return *look(); }
 
   // What the thread that waits sleeps on.
-  redis::waiter& sleeper() noexcept { return *sleeper_; }
+  net::waiter& sleeper() noexcept { return *sleeper_; }
 
   void abandon() override;
 
@@ -37,7 +37,7 @@ class local_acquisition final : public acquisition {
   std::shared_ptr<lock_driver> asks_;
   std::shared_ptr<local_waiter> waits_;
   std::optional<acquired> ended_;
-  redis::waiter* sleeper_ = nullptr;
+  net::waiter* sleeper_ = nullptr;
   identity thread_ = 0;  // who blocks
 };
 

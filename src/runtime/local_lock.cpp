@@ -41,7 +41,7 @@ std::shared_ptr<lock_driver> local_lock::held_by(identity thread) {
   {
     const scoped_mutex lock(mutex_);
     if (thread_.load(std::memory_order_relaxed) != thread) return nullptr;  // it had it
-    has = turns_.is_held() ? tenure_ : latest_.lock();
+    has = turns_.is_held() ? driver_ : latest_.lock();
   }
   return has && has->held() ? has : nullptr;
 }
@@ -50,18 +50,17 @@ std::unique_ptr<acquisition> local_lock::ask() {
   return std::make_unique<local_acquisition>(shared_from_this());
 }
 
-std::shared_ptr<lock_driver> local_lock::new_tenure(leasing::patience patience, bool may_stop) {
-  auto made = std::make_shared<lock_driver>(
-      engine_, std::shared_ptr<const lock_spec>(shared_from_this(), &spec_), patience, may_stop,
-      this);
+std::shared_ptr<lock_driver> local_lock::new_driver(leasing::patience patience, bool may_stop) {
+  auto made = engine_.make_driver(std::shared_ptr<const lock_spec>(shared_from_this(), &spec_),
+                                  patience, may_stop, this);
   // Before anybody can hear of it.
-  if (spec_.is_retained()) engine_.waiting().keep(made->claim().owner, shared_from_this());
+  if (spec_.is_retained()) engine_.expect_revoke(made->claim().owner, shared_from_this());
   return made;
 }
 
 local_lock::entry local_lock::enter(leasing::patience patience, identity thread, bool may_stop) {
   if (readers_) return enter_to_read(patience, thread, may_stop);
-  if (!spec_.stays_here()) return {.asks = new_tenure(patience, may_stop)};
+  if (!spec_.stays_here()) return {.asks = new_driver(patience, may_stop)};
   scoped_mutex lock(mutex_);
   if (turns_.is_idle()) {
     if (const auto minor = turns_.take(seen())) return {.got = hold(thread, minor)};
@@ -69,9 +68,9 @@ local_lock::entry local_lock::enter(leasing::patience patience, identity thread,
     if (!patience.waits) return {};
     return {.waits = std::make_shared<local_waiter>(shared_from_this(), patience, thread)};
   }
-  auto asks = new_tenure(patience, may_stop);
+  auto asks = new_driver(patience, may_stop);
   // An idle lock that may not be used any more goes back first.
-  const auto spent = std::exchange(tenure_, nullptr);
+  const auto spent = std::exchange(driver_, nullptr);
   turns_.ask();
   lock.unlock();
   if (spent) give_back(*spent, {});
@@ -89,12 +88,12 @@ std::optional<grant> local_lock::try_take(identity thread) {
 
 local_turns::glance local_lock::seen() const {
   const auto now = net::now();
-  return {now, tenure_ ? tenure_->remaining(now) : nanoseconds{0}};
+  return {now, driver_ ? driver_->remaining(now) : nanoseconds{0}};
 }
 
 grant local_lock::hold(identity thread, std::uint32_t minor) {
   thread_.store(thread, std::memory_order_relaxed);
-  return {tenure_, spec_.token(tenure_->major(), minor)};
+  return {driver_, spec_.token(driver_->major(), minor)};
 }
 
 grant local_lock::obtained(std::shared_ptr<lock_driver> by, identity thread) {
@@ -119,12 +118,12 @@ grant local_lock::obtained(std::shared_ptr<lock_driver> by, identity thread) {
     return whole;
   }
   turns_.on_granted(by->major(), was_queued, net::now());
-  tenure_ = std::move(by);
+  driver_ = std::move(by);
   return whole;
 }
 
 void local_lock::failed(const lock_driver& by) {
-  if (spec_.is_retained()) engine_.waiting().keep_no_more(by.claim().owner);
+  if (spec_.is_retained()) engine_.expect_no_revoke(by.claim().owner);
   const bool asked_for_all = readers_ ? readers_->has_asked(by) : spec_.stays_here();
   if (asked_for_all) follow(&local_turns::on_failed);
 }
@@ -132,11 +131,11 @@ void local_lock::failed(const lock_driver& by) {
 void local_lock::lost(const lock_driver& what) {
   if (readers_) return readers_->lost(what);
   scoped_mutex lock(mutex_);
-  if (tenure_.get() != &what) return;
+  if (driver_.get() != &what) return;
   const auto todo = obey(turns_.on_lost());
-  const auto in_use = std::exchange(tenure_, nullptr);  // its holder gives it back when it is done
+  const auto in_use = std::exchange(driver_, nullptr);  // its holder gives it back when it is done
   lock.unlock();
-  if (in_use && spec_.is_retained()) engine_.waiting().keep_no_more(what.claim().owner);
+  if (in_use && spec_.is_retained()) engine_.expect_no_revoke(what.claim().owner);
   carry_out(todo);
 }
 
@@ -145,7 +144,7 @@ bool local_lock::release(lock_driver& mine, const listener& who) {
   if (spec_.is_gate) return false;
   if (!spec_.stays_here()) return mine.release(who);
   scoped_mutex lock(mutex_);
-  if (tenure_.get() != &mine) {  // it was lost
+  if (driver_.get() != &mine) {  // it was lost
     lock.unlock();
     return give_back(mine, who);
   }
@@ -160,7 +159,7 @@ bool local_lock::release(lock_driver& mine, const listener& who) {
 }
 
 bool local_lock::give_back(lock_driver& mine, const listener& who) {
-  if (spec_.is_retained()) engine_.waiting().keep_no_more(mine.claim().owner);
+  if (spec_.is_retained()) engine_.expect_no_revoke(mine.claim().owner);
   return mine.release(who);
 }
 
@@ -223,7 +222,7 @@ local_lock::errands local_lock::obey(const local_turns::step& step) noexcept {
   if (step.wakes != nullptr) {
     todo.wakes = static_cast<local_waiter*>(step.wakes)->shared_from_this();
   }
-  if (step.gives_back) todo.spent = std::exchange(tenure_, nullptr);
+  if (step.gives_back) todo.spent = std::exchange(driver_, nullptr);
   if (step.sets_timer) engine_.timers().arm(*this, net::now() + nanoseconds{spec_.retain} / 2);
   let_ask(step.asks, todo);
   return todo;
@@ -235,7 +234,7 @@ void local_lock::let_ask(local_turns::waiter* next, errands& todo) noexcept {
     auto& who = static_cast<local_waiter&>(*next);
     who.assert_held();
     try {
-      todo.asks = new_tenure(who.patience(), who.may_stop());
+      todo.asks = new_driver(who.patience(), who.may_stop());
     } catch (const std::bad_alloc&) {
       const auto alive = who.end(local_waiter::out_of_memory{});
       who.tell();
@@ -255,7 +254,7 @@ bool local_lock::carry_out(const errands& todo, const listener& who, const local
   if (todo.asker) {
     const bool drives = todo.asker.get() == caller
                             ? caller->drives()
-                            : is_told && who.drives(engine_.connection(spec_.key.slot()));
+                            : is_told && who.drives(engine_.source_of(spec_.key.slot()));
     todo.asker->ask(*todo.asks, drives);
   }
   return is_told;
@@ -277,7 +276,7 @@ void local_lock::raise_floor(substrate::token_major seen) {
 void local_lock::on_shut_down() noexcept {
   const scoped_mutex lock(mutex_);
   turns_.close();
-  tenure_.reset();  // it keeps this alive
+  driver_.reset();  // it keeps this alive
 }
 
 // ---- readers that join each other: one asks the server for all that come meanwhile -------------
@@ -285,12 +284,12 @@ void local_lock::on_shut_down() noexcept {
 local_lock::entry local_lock::enter_to_read(leasing::patience patience, identity thread,
                                             bool may_stop) {
   if (auto joined = readers_->join()) return {.got = std::move(joined)};
-  if (!patience.waits) return {.asks = new_tenure(patience, may_stop)};
+  if (!patience.waits) return {.asks = new_driver(patience, may_stop)};
   const scoped_mutex lock(mutex_);
   if (turns_.is_taken()) {
     return {.waits = std::make_shared<local_waiter>(shared_from_this(), patience, thread)};
   }
-  auto asks = new_tenure(patience, may_stop);
+  auto asks = new_driver(patience, may_stop);
   readers_->asks(*asks);
   turns_.ask();
   return {.asks = std::move(asks)};

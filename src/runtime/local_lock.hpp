@@ -128,20 +128,20 @@ class local_lock final : public lock_source,
       HOLDFAST_REQUIRES(mutex_);
   bool carry_out(const errands& todo, const listener& who = {},
                  const local_waiter* caller = nullptr) HOLDFAST_EXCLUDES(mutex_);
-  std::shared_ptr<lock_driver> new_tenure(leasing::patience patience, bool may_stop);
+  std::shared_ptr<lock_driver> new_driver(leasing::patience patience, bool may_stop);
   bool give_back(lock_driver& mine, const listener& who);
 
   engine& engine_;
   const lock_spec spec_;
   mutex mutex_;
-  std::shared_ptr<lock_driver> tenure_ HOLDFAST_GUARDED_BY(mutex_);  // that is held or idle here
+  std::shared_ptr<lock_driver> driver_ HOLDFAST_GUARDED_BY(mutex_);  // that is held or idle here
   leasing::local_turns turns_ HOLDFAST_GUARDED_BY(mutex_);
   // The thread that blocked for the lock and got it last. Every thread sees its own writes, so that
   // all others know without the mutex that it is not they.
   std::atomic<identity> thread_{0};
   std::atomic<bool> was_queued_{false};
   std::weak_ptr<lock_driver> latest_
-      HOLDFAST_GUARDED_BY(mutex_);  // of that one, where tenure_ is unused
+      HOLDFAST_GUARDED_BY(mutex_);  // of that one, where driver_ is unused
   const std::unique_ptr<recursive_owner> inside_;
   const std::unique_ptr<reader_group> readers_;  // where they may join each other
 };

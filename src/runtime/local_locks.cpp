@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/engine.hpp"
 #include "runtime/local_lock.hpp"
 
 namespace holdfast::runtime {
@@ -27,6 +28,7 @@ bool local_locks::equal::operator()(const lock_spec& a, const local_lock* b) con
 }
 
 std::shared_ptr<local_lock> local_locks::find_or_make(engine& owner, lock_spec spec) {
+  owner.check(spec);
   std::shared_ptr<local_lock> made;  // should it not be told here, it ends when nothing is locked
   const scoped_mutex lock(mutex_);
   const auto known = locals_.find(spec);

@@ -15,8 +15,7 @@ local_waiter::local_waiter(std::shared_ptr<local_lock> at, leasing::patience pat
       mutex_(local_->guard()),
       patience_(patience),
       thread_(thread),
-      sleeper_(redis::waiter::kind::caller,
-               &local_->owner().connection(local_->spec().key.slot())) {}
+      sleeper_(net::waiter::kind::caller, &local_->owner().source_of(local_->spec().key.slot())) {}
 
 local_waiter::~local_waiter() {
   const bool may_have_timer = patience_.give_up_at != monotonic_time::max();

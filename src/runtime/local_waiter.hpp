@@ -10,7 +10,7 @@
 #include "base/mutex.hpp"
 #include "lease/acquire_machine.hpp"
 #include "lease/local_turns.hpp"
-#include "redis/waiter.hpp"
+#include "net/waiter.hpp"
 #include "runtime/holding.hpp"
 #include "runtime/listener.hpp"
 #include "runtime/timers.hpp"
@@ -45,7 +45,7 @@ class local_waiter final : public leasing::local_turns::waiter,
   void abandon();
 
   // What a thread that waits sleeps on.
-  redis::waiter& sleeper() noexcept { return sleeper_; }
+  net::waiter& sleeper() noexcept { return sleeper_; }
 
   // For its lock. Tells the analysis that the lock's mutex, which is this one, is held.
   void assert_held() const noexcept HOLDFAST_ASSERTS(mutex_) {}
@@ -76,7 +76,7 @@ class local_waiter final : public leasing::local_turns::waiter,
   const identity thread_;
   news news_ HOLDFAST_GUARDED_BY(mutex_);
   std::shared_ptr<local_waiter> self_ HOLDFAST_GUARDED_BY(mutex_);  // while it stands in the line
-  redis::waiter sleeper_;
+  net::waiter sleeper_;
   listener listener_;  // these two do not change once it stands in the line
   std::stop_token stop_;
 

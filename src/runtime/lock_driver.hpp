@@ -13,36 +13,29 @@
 #include "base/mutex.hpp"
 #include "lease/lock_session.hpp"
 #include "net/clock.hpp"
-#include "redis/request.hpp"
 #include "runtime/caller.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/holding.hpp"
-#include "runtime/index_entry.hpp"
-#include "runtime/line.hpp"
 #include "runtime/listener.hpp"
 #include "runtime/lock_spec.hpp"
 #include "runtime/loss_signal.hpp"
-#include "runtime/outgoing.hpp"
 
 namespace holdfast::runtime {
 
 class local_lock;
 
-// Drives a lock_session against the connection and the clock: tells it what happens, and carries
-// out its effects. One allocation for a lock's whole way from asking to released.
+// Drives a lock_session against a substrate and the clock: tells it what happens, and carries out
+// its effects. A substrate derives its request from it, so that a lock's whole way from asking to
+// released is one allocation.
 //
-// Order of locks: mutex_, then those of connection, timers and engine; nothing of the user's runs
+// Order of locks: mutex_, then those of substrate, timers and engine; nothing of the user's runs
 // under any of them. Keeps itself alive (self_) while a request or timer may still come.
 //
 // Thread safety: all members from any thread, unless said otherwise.
-class lock_driver final : public holding,
-                          public std::enable_shared_from_this<lock_driver>,
-                          private redis::request,
-                          private timed {
+class lock_driver : public holding,
+                    public std::enable_shared_from_this<lock_driver>,
+                    protected timed {
  public:
-  // `local`: hears of a loss; may be null. `may_stop`: acquire() will be given a token that counts.
-  lock_driver(engine& owner, std::shared_ptr<const lock_spec> spec, leasing::patience patience,
-              bool may_stop, local_lock* local = nullptr);
   ~lock_driver() override;
 
   // Begins to ask. The listener is told once, when take_acquired() may be called. `drives`: this
@@ -74,9 +67,6 @@ class lock_driver final : public holding,
 
   // For a request that is to change what this holds, into the mode `other`.
   void on_change(leasing::change_news what, char other) HOLDFAST_EXCLUDES(mutex_);
-
-  // For replication: enough replicas have the grant, or why that is not known.
-  void on_replicated(std::optional<leasing::outcome> refusal) HOLDFAST_EXCLUDES(mutex_);
 
   // Blocks until the server has answered.
   result<void> extend(milliseconds duration) override HOLDFAST_EXCLUDES(mutex_);
@@ -115,73 +105,100 @@ class lock_driver final : public holding,
   const lock_spec& spec() const noexcept { return *spec_; }
   engine& owner() const noexcept { return engine_; }
 
-  // For the waiting room.
-  void on_message(const master& from, const line_message& message) HOLDFAST_EXCLUDES(mutex_);
-  void on_woken() HOLDFAST_EXCLUDES(mutex_);
-
-  // For the channels: somebody listens there for us, or no more.
-  void on_tuned_in(bool hears) HOLDFAST_EXCLUDES(mutex_);
-
-  // For renewals: what they write and what came of it.
+  // What is asked for, and later held. Changes only while no request and no renewal is under way.
   const substrate::claim& claim() const noexcept { return claim_; }
   // It has a lease, or had one until a moment ago.
   bool wants_renewal() const noexcept { return deadline_.load(std::memory_order_acquire) != 0; }
-  void on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at)
-      HOLDFAST_EXCLUDES(mutex_);
-  void on_renewal_missing() HOLDFAST_EXCLUDES(mutex_);
 
- private:
-  friend class joint_request;
-  // Of redis::request and timed.
-  void write(resp::writer& out, monotonic_time sent_at) override {
-    outgoing_.write(engine_, *spec_, claim_, out, sent_at);
+  // What came of a request for a longer lease.
+  struct extension_answer {
+    substrate::renew_verdict verdict;
+    monotonic_time sent_at;
+    monotonic_time answered_at;
+  };
+
+ protected:
+  // `may_stop`: acquire() will be given a token that counts. `local`: hears of a loss; may be null.
+  struct attempt {
+    std::shared_ptr<const lock_spec> spec;
+    leasing::patience patience;
+    bool may_stop = false;
+    local_lock* local = nullptr;
+  };
+  lock_driver(engine& owner, attempt what, const substrate::claim& claim,
+              const leasing::lock_session::terms& terms);
+
+  // ---- what the substrate tells
+
+  // Something has come: `tell` tells the session, and its effects are carried out. `listens`: it
+  // was an answer, after which the request may have to listen.
+  template <typename Tell>
+  void happen(Tell tell, bool listens = false) HOLDFAST_EXCLUDES(mutex_) {
+    const auto alive = shared_from_this();
+    auto* const changed = spec_->changes();
+    const bool was_held = wants_renewal();
+    const bool changed_was_held = changed != nullptr && changed->wants_renewal();
+    {
+      const scoped_mutex lock(mutex_);
+      obey(tell(session()));
+      if (listens) listen();
+    }
+    tell_local_lock(was_held);
+    if (changed != nullptr) changed->tell_local_lock(changed_was_held);
   }
-  void on_reply(resp::value& reply) override HOLDFAST_EXCLUDES(mutex_);
-  void on_failed(no_answer what, const redis::breakdown& why) override HOLDFAST_EXCLUDES(mutex_);
+  static monotonic_time present() noexcept;
+  bool is_being_changed() const noexcept { return changes_ > 0; }
+  leasing::lock_session& session() HOLDFAST_REQUIRES(mutex_);
+  void obey(const leasing::effects& all, bool drives = false) HOLDFAST_REQUIRES(mutex_);
+
+  // ---- what the substrate does. But for the last under the mutex.
+
+  // Asks for what `what.send` says; `who` waits for it, and goes on to drive if it `drives`.
+  virtual void post(const leasing::effects& what, listener& who, bool drives)
+      HOLDFAST_REQUIRES(mutex_) = 0;
+  // The request was answered. From now on it must hear what the session wants to hear.
+  virtual void listen() HOLDFAST_REQUIRES(mutex_) = 0;
+  // Its part of the effects: to learn the time, to renew, to ask replicas, to listen no more.
+  virtual void carry_out(const leasing::effects& all) HOLDFAST_REQUIRES(mutex_) = 0;
+  // When the timer of a lease that is to fire `at` fires: not later.
+  virtual monotonic_time fires_at(monotonic_time at) const HOLDFAST_REQUIRES(mutex_) = 0;
+  // Asks for a longer lease, and waits for the answer, which is never `late`.
+  virtual result<extension_answer> ask_to_extend(milliseconds duration)
+      HOLDFAST_EXCLUDES(mutex_) = 0;
+
+  // Of timed.
   void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
-  void on_other_server(const redis::slot_set& of) override HOLDFAST_EXCLUDES(mutex_);
   void on_shut_down() noexcept override HOLDFAST_EXCLUDES(mutex_);
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
-  std::uint16_t slot() const noexcept { return spec_->key.slot(); }
-  bool is_being_changed() const noexcept { return changes_ > 0; }
-
-  // Something happens: `tell` tells the session, and its effects are carried out.
-  template <typename Tell>
-  void happen(Tell tell) HOLDFAST_EXCLUDES(mutex_);
-  leasing::lock_session& session() HOLDFAST_REQUIRES(mutex_);
-  leasing::effects heard(const resp::value& reply) HOLDFAST_REQUIRES(mutex_);
-  leasing::effects hear(const line_message& message) HOLDFAST_REQUIRES(mutex_);
-  // `drives`: this thread goes on to drive the connection.
-  void obey(const leasing::effects& all, bool drives = false) HOLDFAST_REQUIRES(mutex_);
-  void send(const leasing::effects& what, bool drives) HOLDFAST_REQUIRES(mutex_);
+ private:
   void set_timer(monotonic_time at) HOLDFAST_REQUIRES(mutex_);
-  void listen() HOLDFAST_REQUIRES(mutex_);
-  // For the index of held locks.
-  void note_when_due(monotonic_time now) HOLDFAST_EXCLUDES(mutex_);
-  void note_soon(monotonic_time now) HOLDFAST_EXCLUDES(mutex_);
   void tell_local_lock(bool was_held) HOLDFAST_EXCLUDES(mutex_);
   void on_stop() noexcept HOLDFAST_EXCLUDES(mutex_);
 
   engine& engine_;
   const std::shared_ptr<const lock_spec> spec_;  // keeps the local lock alive
   local_lock* const local_;
-  substrate::claim claim_;  // changes only while no request and no renewal is under way
-  outgoing outgoing_;       // the same
+
+ protected:
+  substrate::claim claim_;
+
+ private:
   // Until when it is held, in nanoseconds of boot_clock; 0: it is not.
   std::atomic<std::int64_t> deadline_{0};
-  // Without unique addresses: what follows each of the two fits behind it (sizeof).
+  // Without a unique address: what follows fits behind it (sizeof).
   [[no_unique_address]] loss_signal loss_;
   bool is_counted_ HOLDFAST_GUARDED_BY(mutex_) = false;  // the client's closing waits for it
   // Requests that are to come in the place of this one at the server: until they are over, and
   // given back should their callers have left, a renewal that finds this one gone proves no loss.
   std::atomic<std::uint16_t> changes_{0};
-  mutable mutex mutex_;
 
+ protected:
+  mutable mutex mutex_;
   leasing::lock_session session_ HOLDFAST_GUARDED_BY(mutex_);
   caller caller_ HOLDFAST_GUARDED_BY(mutex_);
-  [[no_unique_address]] line line_ HOLDFAST_GUARDED_BY(mutex_);
-  index_entry indexed_ HOLDFAST_GUARDED_BY(mutex_);
+
+ private:
   std::shared_ptr<lock_driver> self_ HOLDFAST_GUARDED_BY(mutex_);
 
   struct stopper {
@@ -193,7 +210,5 @@ class lock_driver final : public holding,
   // that waits for a callback that is running, so it must not happen under mutex_.
   std::unique_ptr<stop_callback> stop_callback_;
 };
-
-static_assert(sizeof(lock_driver) <= 512, "memory of every held lock");
 
 }  // namespace holdfast::runtime

@@ -7,8 +7,13 @@
 
 #include "base/lock_key.hpp"
 #include "base/time.hpp"
-#include "dialects/foreign_recipe.hpp"
 #include "lease/back_off.hpp"
+#include "substrate/claim.hpp"
+
+namespace holdfast::dialects {
+class foreign_recipe;
+class recipe;
+}  // namespace holdfast::dialects
 
 namespace holdfast::runtime {
 
@@ -19,17 +24,23 @@ struct change : substrate::demand {
   std::shared_ptr<lock_driver> held;
 };
 
-// Between two questions of one who waits for a lock of another library. Half to all of it is what a
-// pause lasts.
-inline leasing::pauses pauses_of(const dialects::foreign_recipe::habits& usual) noexcept {
-  return {2 * usual.retry, std::max(2 * usual.retry, usual.longest_retry)};
-}
+// What is usual where another library writes the lock, if it is not as Holdfast has it.
+struct usage {
+  bool has_queue = true;      // at the server; otherwise who waits asks again after `pauses`
+  bool is_counted = true;     // its tokens come from the fence counter of its hash slot
+  bool draws_tokens = false;  // or from a counter of that library's own
+  // It stays locked for a while after its release, or draws a token for each grant.
+  bool is_seen = false;
+  leasing::pauses pauses = leasing::while_busy;
+};
 
 // Immutable; shared by all copies of a lock and by its leases.
 struct lock_spec {
   lock_key key;
+  // How it is written, for the substrate alone; `foreign`: the same, of another library's lock.
   const dialects::recipe* recipe;
-  std::shared_ptr<const dialects::foreign_recipe> foreign{};  // the same, of another library's lock
+  std::shared_ptr<const dialects::foreign_recipe> foreign{};
+  usage usual{};
   std::shared_ptr<const substrate::demand> wants{};  // null where one at a time can have it
   short_milliseconds lease;
   short_milliseconds retain;
@@ -46,7 +57,7 @@ struct lock_spec {
   // A lock that this client has may be passed on between its threads without the server. Not where
   // the order of arrival counts, and not where everybody is promised a whole lease, or when several
   // may hold it, or when another library must see each grant.
-  bool stays_here() const noexcept { return renews && !fair && is_alone() && !is_seen(); }
+  bool stays_here() const noexcept { return renews && !fair && is_alone() && !usual.is_seen; }
 
   // Whether a thread that has it may block for it is looked at.
   bool watches_reentry() const noexcept { return refuses_reentry && is_alone(); }
@@ -54,30 +65,16 @@ struct lock_spec {
   // One at a time can have it, and asking for it changes nothing that is held.
   bool is_alone() const noexcept { return !wants || (wants->mode == 'x' && !wants->replaced); }
 
-  // It stays locked for a while after its release, or draws a token for each grant.
-  bool is_seen() const noexcept {
-    return foreign && (foreign->usual().at_least > milliseconds{0} || foreign->usual().has_tokens);
-  }
-
-  // Its tokens come from the fence counter of its hash slot.
-  bool is_counted() const noexcept { return !foreign || foreign->usual().is_counted; }
-
   // The token of a grant, of which one is drawn by the server and passed on `minor` times since. In
   // another library's layout it is that library's own.
   std::uint64_t token(substrate::token_major major, std::uint32_t minor) const noexcept {
     if (!fenced) return 0;
-    return foreign ? major : major * substrate::minors_per_major + minor;
+    return usual.draws_tokens ? major : major * substrate::minors_per_major + minor;
   }
 
   // What is held until this is granted in its place, if it is such a lock.
   lock_driver* changes() const noexcept {
     return wants && wants->replaced ? static_cast<const change&>(*wants).held.get() : nullptr;
-  }
-
-  // It has a queue at the server; otherwise who waits asks again after `pauses`.
-  bool has_queue() const noexcept { return foreign == nullptr || foreign->has_queue(); }
-  leasing::pauses pauses() const noexcept {
-    return foreign ? pauses_of(foreign->usual()) : leasing::while_busy;
   }
 
   // The client keeps it for a while after the last release.

@@ -41,7 +41,7 @@ bool timers::is_any_armed() const {
   return firing_ != nullptr || !wheel_.is_empty();
 }
 
-void timers::tell_of_other_server(const redis::slot_set& of) {
+void timers::tell_of_doubt(const slot_set& of) {
   std::vector<std::pair<timed*, std::shared_ptr<void>>> told;
   {
     const scoped_mutex lock(mutex_);
@@ -52,7 +52,7 @@ void timers::tell_of_other_server(const redis::slot_set& of) {
     if (firing_ != nullptr && !firing_->is_armed()) told.emplace_back(firing_, firing_->pin());
   }
   for (const auto& [one, alive] : told) {
-    if (alive) one->on_other_server(of);
+    if (alive) one->on_doubt(of);
   }
 }
 

@@ -3,10 +3,10 @@
 
 #include <memory>
 
+#include "base/lock_key.hpp"
 #include "base/mutex.hpp"
 #include "base/time.hpp"
 #include "net/background_thread.hpp"
-#include "redis/slot_map.hpp"
 #include "runtime/timer_wheel.hpp"
 
 namespace holdfast::runtime {
@@ -22,7 +22,7 @@ class timed : public timer_wheel::node {
 
   // Another server than before has the keys of these hash slots: what was known of the old one is
   // in doubt. With no lock held.
-  virtual void on_other_server(const redis::slot_set& /*of*/) {}
+  virtual void on_doubt(const slot_set& /*of*/) {}
 
   // Keeps the object alive while one of these runs; null when it is being destroyed. Must not lock.
   virtual std::shared_ptr<void> pin() noexcept = 0;
@@ -42,7 +42,7 @@ class timers final : public net::attendant {
   bool is_any_armed() const HOLDFAST_EXCLUDES(mutex_);
 
   // Tells all that are armed, and the one that fires at this moment.
-  void tell_of_other_server(const redis::slot_set& of) HOLDFAST_EXCLUDES(mutex_);
+  void tell_of_doubt(const slot_set& of) HOLDFAST_EXCLUDES(mutex_);
 
   // Tells all that are still armed. After the background thread has stopped.
   void shut_down() noexcept HOLDFAST_EXCLUDES(mutex_);

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 struct reminder final : timed {
   void on_timer(monotonic_time) override { when_due(); }
   void on_shut_down() noexcept override {}
-  void on_other_server(const redis::slot_set&) override { ++told; }
+  void on_doubt(const slot_set&) override { ++told; }
   std::shared_ptr<void> pin() noexcept override { return self.lock(); }
 
   std::function<void()> when_due = [] {};
@@ -57,7 +57,7 @@ TEST_F(Timers, BearTheEndOfTime) {
 TEST_F(Timers, TellOfAnotherServerWhoIsArmed) {
   all_.arm(*one_, net::now() + 1h);
   EXPECT_TRUE(all_.is_any_armed());
-  all_.tell_of_other_server({});
+  all_.tell_of_doubt({});
   EXPECT_EQ(one_->told, 1);
 }
 
@@ -66,7 +66,7 @@ TEST_F(Timers, TellOfAnotherServerWhoseTimerFiresAtThatMoment) {
   bool counted = false;
   one_->when_due = [&] {
     counted = all_.is_any_armed();
-    all_.tell_of_other_server({});
+    all_.tell_of_doubt({});
   };
   all_.attend(0, net::now() + 1s);
   EXPECT_EQ(one_->told, 1);
@@ -77,7 +77,7 @@ TEST_F(Timers, TellOnceWhoArmsItselfAgainWhileItFires) {
   all_.arm(*one_, net::now());
   one_->when_due = [&] {
     all_.arm(*one_, net::now() + 1h);
-    all_.tell_of_other_server({});
+    all_.tell_of_doubt({});
   };
   all_.attend(0, net::now() + 1s);
   EXPECT_EQ(one_->told, 1);
@@ -87,7 +87,7 @@ TEST_F(Timers, TellNobodyWhoHasFired) {
   all_.arm(*one_, net::now());
   all_.attend(0, net::now() + 1s);
   EXPECT_FALSE(all_.is_any_armed());
-  all_.tell_of_other_server({});
+  all_.tell_of_doubt({});
   EXPECT_EQ(one_->told, 0);
 }
 

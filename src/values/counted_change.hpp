@@ -11,7 +11,7 @@ namespace holdfast::values {
 // no number.
 inline dialects::counted change(runtime::client_core& core, const dialects::value_key& key,
                                 const dialects::once_call& asked,
-                                const runtime::bound& within = {}) {
+                                const redis_locks::bound& within = {}) {
   return calls::accept(dialects::read_counted(key, calls::ask_once(core, asked, within)));
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/lock_key.hpp"
 #include "calls/idempotent_call.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::values {
 namespace {
@@ -31,7 +32,8 @@ fenced_reply write_fenced(runtime::client_core& core, const dialects::composed_s
                           const std::vector<std::string>& args, fencing_token token) {
   (void)token.value();  // throws when there is none
   check_keys(keys);
-  const auto asked = dialects::fenced_write(core.engine().space(), script, keys, args, token);
+  const auto asked =
+      dialects::fenced_write(redis_locks::engine_of(core).space(), script, keys, args, token);
   auto verdict = dialects::read_fenced(calls::ask_once(core, asked));
   if (const auto* why = std::get_if<substrate::refused>(&verdict)) {
     throw failure{why->code, why->detail};

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "calls/idempotent_call.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "values/counted_change.hpp"
 
 namespace holdfast::values {
@@ -10,7 +11,7 @@ namespace holdfast::values {
 id_block::id_block(std::shared_ptr<runtime::client_core> core, std::string_view name,
                    std::uint32_t size)
     : core_(std::move(core)),
-      key_(core_->engine().space(), "ids", name),
+      key_(redis_locks::engine_of(*core_).space(), "ids", name),
       name_(name),
       size_(size) {}
 
@@ -23,7 +24,7 @@ std::int64_t id_block::next() {
   return ++last_;
 }
 
-void id_block::fetch(const runtime::bound& within) {
+void id_block::fetch(const redis_locks::bound& within) {
   for (;;) {
     const auto [added, value] =
         change(*core_, key_, dialects::counter_add_from(key_, size_, end_), within);

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "dialects/holdfast/counter.hpp"
-#include "runtime/blocking_request.hpp"
+#include "redis_locks/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::values {
@@ -24,7 +24,7 @@ class id_block {
   std::int64_t next();
 
  private:
-  void fetch(const runtime::bound& within);
+  void fetch(const redis_locks::bound& within);
 
   const std::shared_ptr<runtime::client_core> core_;
   const dialects::value_key key_;

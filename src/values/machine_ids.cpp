@@ -12,6 +12,7 @@
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "redis/server_reply.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::values {
 namespace {
@@ -25,7 +26,7 @@ server_time learn_time(runtime::client_core& core, std::uint16_t slot) {
   });
   const auto said = redis::read_time(reply);
   if (!said) throw failure{errc::server_error, "TIME was answered: " + resp::to_string(reply)};
-  core.engine().clock(slot).learn(asked_at, net::now(), *said);
+  redis_locks::engine_of(core).clock(slot).learn(asked_at, net::now(), *said);
   return *said;
 }
 
@@ -56,7 +57,7 @@ std::int64_t machine_ids::next() {
 }
 
 server_time machine_ids::estimate() const {
-  return core_->engine().clock(slot_).estimate(net::now());
+  return redis_locks::engine_of(*core_).clock(slot_).estimate(net::now());
 }
 
 // The slot of a cluster may belong to a server now that has not told us its time yet.

@@ -11,6 +11,7 @@
 #include "calls/idempotent_call.hpp"
 #include "calls/wait_till.hpp"
 #include "net/clock.hpp"
+#include "redis_locks/redis_engine.hpp"
 
 namespace holdfast::values {
 namespace {
@@ -34,7 +35,7 @@ void check(const rate_limit& limit) {
 permits::permits(std::shared_ptr<runtime::client_core> core, std::string_view name,
                  const rate_limit& limit)
     : core_(std::move(core)),
-      key_(core_->engine().space(), "rate", name),
+      key_(redis_locks::engine_of(*core_).space(), "rate", name),
       name_(name),
       limit_(limit) {
   check(limit);
@@ -47,7 +48,7 @@ void permits::check_number(std::uint32_t n) const {
 }
 
 permits::reservation permits::reserve(std::uint32_t n, microseconds longest,
-                                      const runtime::bound& within) const {
+                                      const redis_locks::bound& within) const {
   const auto reply = calls::ask_once(
       *core_, dialects::rate_take(key_, time_of(n), time_of(limit_.burst), longest), within);
   auto verdict = dialects::read_rate(key_, reply);
@@ -62,7 +63,7 @@ permits::reservation permits::reserve(std::uint32_t n, microseconds longest,
 void permits::give_back(std::uint32_t n, server_time due) const {
   const auto reply = calls::ask_once(
       *core_, dialects::rate_give_back(key_, time_of(n), time_of(limit_.burst), due),
-      {net::now() + core_->engine().options().response_timeout});
+      {net::now() + redis_locks::engine_of(*core_).options().response_timeout});
   (void)calls::accept(dialects::read_given_back(key_, reply));
 }
 
@@ -80,7 +81,8 @@ rate_verdict permits::take(std::uint32_t n) const {
 void permits::wait_for(std::uint32_t n, const acquire_options& options,
                        const std::stop_token& stop) const {
   check_number(n);
-  const auto timeout = options.timeout.value_or(core_->engine().options().default_timeout);
+  const auto timeout =
+      options.timeout.value_or(redis_locks::engine_of(*core_).options().default_timeout);
   require(timeout >= milliseconds{0}, "timeout must be 0 or more");
   if (stop.stop_requested()) throw failure{errc::cancelled};
   const auto ends = timeout < longest_wait ? net::now() + timeout : monotonic_time::max();
@@ -97,7 +99,7 @@ void permits::wait_for(std::uint32_t n, const acquire_options& options,
   }
   const auto usable = net::now() + verdict.wait;
   // The server does not know how long its answer was under way, and what came before.
-  const auto late = core_->engine().options().response_timeout;
+  const auto late = redis_locks::engine_of(*core_).options().response_timeout;
   const bool is_in_time = ends == monotonic_time::max() || usable <= ends + late;
   if (is_in_time && calls::wait_till(usable, stop)) return;
   try {

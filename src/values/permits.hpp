@@ -12,7 +12,7 @@
 
 #include "base/time.hpp"
 #include "dialects/holdfast/rate.hpp"
-#include "runtime/blocking_request.hpp"
+#include "redis_locks/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::values {
@@ -37,7 +37,7 @@ class permits {
     server_time due{};
   };
   reservation reserve(std::uint32_t n, microseconds longest,
-                      const runtime::bound& within = {}) const;
+                      const redis_locks::bound& within = {}) const;
   void give_back(std::uint32_t n, server_time due) const;
   void check_number(std::uint32_t n) const;
   nanoseconds time_of(std::uint32_t n) const;

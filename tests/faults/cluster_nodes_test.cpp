@@ -8,8 +8,8 @@
 #include "net/clock.hpp"
 #include "on_cluster.hpp"
 #include "redis/url.hpp"
-#include "runtime/blocking_request.hpp"
-#include "runtime/engine.hpp"
+#include "redis_locks/blocking_request.hpp"
+#include "redis_locks/redis_engine.hpp"
 #include "support/eventually.hpp"
 
 namespace holdfast {
@@ -114,7 +114,7 @@ class often_pinging {
   // Whether whoever has the slot of this name answers.
   bool asks(const std::string& name) {
     const lock_key key{name};
-    runtime::blocking_request exists([&](resp::writer& out, monotonic_time) {
+    redis_locks::blocking_request exists([&](resp::writer& out, monotonic_time) {
       out.command(2);
       out.arg("EXISTS");
       out.arg(key.value_key());
@@ -139,7 +139,7 @@ class often_pinging {
     return often;
   }
 
-  runtime::engine engine_;
+  redis_locks::redis_engine engine_;
 };
 
 // But for the one that asks.

@@ -151,7 +151,7 @@ TEST_P(ClusterReplicas, LoseGrantsInAFailoverUnlessTheyAreWaitedFor) {
 TEST(GrantsInACluster, AreNotSentToAndFroForEverBeforeReplicasAreAsked) {
   using support::fake_server;
   std::string slots, to_one, to_other;
-  constexpr std::string_view longer = "600001";  // by a little: what is asked before a WAIT
+  constexpr std::string_view lease = "600000";  // as the renewal says it that goes before a WAIT
   std::atomic<int> asked_before_replicas{0};
   const auto script_of = [&](const std::string& elsewhere) -> fake_server::script {
     return [&](const fake_server::command& words) -> std::optional<fake_server::reply> {
@@ -165,7 +165,7 @@ TEST(GrantsInACluster, AreNotSentToAndFroForEverBeforeReplicasAreAsked) {
       }
       if (what != "EVALSHA") return std::nullopt;
       if (words.at(2) != "1") return fake_server::answer(":1\r\n");  // granted; given back
-      if (words.back() == longer) ++asked_before_replicas;
+      if (words.back() == lease) ++asked_before_replicas;
       return fake_server::error(elsewhere);
     };
   };

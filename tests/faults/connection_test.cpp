@@ -40,12 +40,12 @@ class counting final : public redis::connection::observer {
 // A command of one word. Its waiter, if it has one, is done with the end.
 class word final : public redis::request {
  public:
-  explicit word(std::string text, redis::waiter* who = nullptr)
+  explicit word(std::string text, net::waiter* who = nullptr)
       : text_(std::move(text)), who_(who) {
     set_sleeper(who);
   }
   // That is done with the end, but not named: nobody can ask it to read.
-  void tell(redis::waiter& who) { who_ = &who; }
+  void tell(net::waiter& who) { who_ = &who; }
 
   std::atomic<bool> answered{false};
   std::atomic<bool> ended{false};
@@ -69,7 +69,7 @@ class word final : public redis::request {
   }
 
   const std::string text_;
-  redis::waiter* who_;
+  net::waiter* who_;
 };
 
 class Connection : public ::testing::Test {
@@ -94,7 +94,7 @@ class Connection : public ::testing::Test {
   }
   // On this thread, as in sync_wait.
   void ask(const std::string& what, delivery how) {
-    redis::waiter self{redis::waiter::kind::executor, &link};
+    net::waiter self{net::waiter::kind::executor, &link};
     word asked(what, &self);
     link.submit(asked, how);
     link.drive(self);
@@ -198,7 +198,7 @@ TEST_F(Connection, IsLeftToWhoAsksNextWhenWhatIsUnderWayMayLie) {
   constexpr int rounds = 20;
   int read_here = 0;  // the background thread may not have left it yet
   for (int i = 0; i < rounds; ++i) {
-    redis::waiter self{redis::waiter::kind::caller, &link};
+    net::waiter self{net::waiter::kind::caller, &link};
     word comes("PING"), waits("WAIT"), next("GO", &self);
     link.submit(comes, delivery::watched);
     link.submit(waits, delivery::watched);
@@ -233,12 +233,12 @@ TEST_F(Connection, NoticesASilentServerThatNobodyLooksAt) {
 // He sleeps since the background thread reads, and what he waits for does not name him. It must not
 // leave off when it has read what came before.
 TEST_F(Connection, IsReadOnForWhoSleepsOverWhatHeWatches) {
-  class nobody final : public redis::waiter::companion {
+  class nobody final : public net::waiter::companion {
     void before_sleep() override {}
   } beside;
   EXPECT_TRUE(say("PING"));
   const auto late_by = [&](bool behind_others) {
-    redis::waiter self{redis::waiter::kind::caller};
+    net::waiter self{net::waiter::kind::caller};
     self.set_companion(&beside);
     word others("WAIT"), mine("WAIT");
     mine.tell(self);
@@ -265,7 +265,7 @@ TEST_F(Connection, IsReadOnForWhoSleepsOverWhatHeWatches) {
 TEST_F(Connection, LetsNothingLieThatSomebodyElseWaitsFor) {
   EXPECT_TRUE(say("PING"));
   const auto after = [&](bool another_leaves_his) {
-    redis::waiter self{redis::waiter::kind::executor, &link};
+    net::waiter self{net::waiter::kind::executor, &link};
     word theirs("PING", &self), asked("PING");
     const auto begin = net::now();
     link.submit(theirs, delivery::driven);

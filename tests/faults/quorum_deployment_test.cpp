@@ -80,14 +80,14 @@ TEST_P(QuorumDeployment, NoCounterOfAHashSlotIsTouchedByLooking) {
                                    "'hf:q:fence:{' .. ARGV[i] .. '}' " +
                                        command + " end return found",
                                    "0"};
-    for (std::uint16_t slot = 0; slot < redis::hash_slots; ++slot) words.push_back(slot_tag(slot));
+    for (std::uint16_t slot = 0; slot < hash_slots; ++slot) words.push_back(slot_tag(slot));
     return server.command(words).number;
   };
   at_each_slot("redis.call('SET', key, '5')");
   (void)diagnose({at(server)});
   const auto untouched =
       at_each_slot("if redis.call('GET', key) == '5' then found = found + 1 end");
-  EXPECT_EQ(untouched, std::int64_t{redis::hash_slots});
+  EXPECT_EQ(untouched, std::int64_t{hash_slots});
 }
 
 TEST_P(QuorumDeployment, MembersThatAreMissing) {

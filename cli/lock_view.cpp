@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <holdfast/quorum_inspector.hpp>
@@ -28,38 +30,50 @@ lock_status as_one(const quorum_status& votes) {
 lock_view::lock_view(std::vector<client> servers, const lock_choice& lock)
     : servers_(std::move(servers)), lock_(lock) {}
 
-std::optional<lock_status> lock_view::status(const std::string& name) const {
+result<lock_status> lock_view::status(const std::string& name) const {
   if (lock_.quorum.given() && lock_.how == dialect{}) return of_quorum(name);
-  std::optional<lock_status> found;
+  std::optional<result<lock_status>> found;
   for (const auto& each : servers_) {
     try {
       auto status = inspector{each}.status(name, lock_.how);
       if (status.state == lock_state::held) return status;
       found = std::move(status);
-    } catch (const failure&) {
-      // Another may know more; if none does, only the message is poorer.
+    } catch (const failure& why) {
+      if (!found) found = why;  // another may know more
     }
   }
-  return found;
+  return *std::move(found);
 }
 
-std::optional<lock_status> lock_view::of_quorum(const std::string& name) const {
+result<lock_status> lock_view::of_quorum(const std::string& name) const {
   try {
     const auto votes = quorum_inspector{servers_}.status(name);
-    if (votes.state == quorum_state::unknown) return std::nullopt;
-    return as_one(votes);
-  } catch (const failure&) {
-    return std::nullopt;
+    if (votes.state != quorum_state::unknown) return as_one(votes);
+    const auto silent = std::ranges::find_if(
+        votes.members, [](const auto& member) { return !member.unavailable.empty(); });
+    return failure{errc::unavailable, silent->member + ": " + silent->unavailable};
+  } catch (const failure& why) {
+    return why;
   }
 }
 
-std::string lock_view::holders() const {
-  std::string text;
+lock_view::sight lock_view::look() const {
+  sight seen;
   for (const auto& name : lock_.names) {
     const auto found = status(name);
+    if (!found) {
+      seen.unseen = fmt::format("'{}' cannot be looked at: {}", name, found.error().what());
+    }
     if (!found || found->state != lock_state::held) continue;
-    text += fmt::format("{}'{}' is held by {}", text.empty() ? "" : ", ", name, show_owner(*found));
+    seen.holders += fmt::format("{}'{}' is held by {}", seen.holders.empty() ? "" : ", ", name,
+                                show_owner(*found));
   }
+  return seen;
+}
+
+std::string lock_view::addresses() const {
+  std::string text;
+  for (const auto& each : servers_) text += (text.empty() ? "" : ", ") + each.url();
   return text;
 }
 

@@ -1,12 +1,12 @@
 // What the servers tell of the locks that a command wants, or has.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <holdfast/client.hpp>
 #include <holdfast/inspector.hpp>
+#include <holdfast/result.hpp>
 
 #include "cli/lock_choice.hpp"
 
@@ -18,16 +18,22 @@ class lock_view {
 
   const lock_choice& lock() const noexcept { return lock_; }
 
-  // Of a quorum, its own or as the first member tells that knows of a holder. Nothing when nobody
+  // Of a quorum, its own or as the first member tells that knows of a holder. A failure when nobody
   // can tell.
-  std::optional<lock_status> status(const std::string& name) const;
+  result<lock_status> status(const std::string& name) const;
 
-  // "'a' is held by web1:4711 backup", of several locks each with a comma between them; empty when
-  // nobody can tell.
-  std::string holders() const;
+  struct sight {
+    // "'a' is held by web1:4711 backup", of several locks each with a comma between them.
+    std::string holders{};
+    std::string unseen{};  // why a lock could not be looked at; empty when each could
+  };
+  sight look() const;
+
+  // Of the servers, with commas between them; without users and passwords.
+  std::string addresses() const;
 
  private:
-  std::optional<lock_status> of_quorum(const std::string& name) const;
+  result<lock_status> of_quorum(const std::string& name) const;
 
   std::vector<client> servers_;
   const lock_choice& lock_;

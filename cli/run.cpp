@@ -24,7 +24,7 @@ struct locked_options : run_options {
 int report_no_lock(const run_setting& setting, const failure& why) {
   const auto reason = why.reason();
   const bool is_held = reason == errc::busy || reason == errc::timed_out;
-  const auto holders = is_held ? setting.view.holders() : std::string{};
+  const auto holders = is_held ? setting.view.look().holders : std::string{};
   if (holders.empty()) {
     report_exception(setting.shared, why);
   } else {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <ctime>
+#include <future>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -23,7 +24,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Reads signals on a thread of its own while the main thread waits for the lock.
+// Reads signals on a thread of its own while the main thread waits for the lock, and says at a
+// terminal what it waits for.
 class interruption {
  public:
   explicit interruption(const run_setting& setting)
@@ -38,6 +40,7 @@ class interruption {
   std::optional<int> finish() {
     finished_.ring();
     if (reader_.joinable()) reader_.join();
+    stop_.request_stop();  // what is seen from now on is no news
     return ended_by_;
   }
 
@@ -45,33 +48,52 @@ class interruption {
   void read() {
     pollfd polled[] = {{setting_.signals.fd(), POLLIN, 0}, {finished_.fd(), POLLIN, 0}};
     // After a second somebody at a terminal wonders; a shorter wait needs no message.
-    int patience_ms = ::isatty(STDERR_FILENO) != 0 ? 1000 : -1;
+    int patience_ms = ::isatty(STDERR_FILENO) != 0 ? a_second : -1;
     while (!ended_by_) {
       const int events = ::poll(polled, 2, patience_ms);
       if (events < 0) continue;
       if (polled[1].revents != 0) return;
-      if (events == 0) {
-        patience_ms = -1;
-        say_who_is_waited_for();
-      }
+      if (events == 0) patience_ms = say_what_is_waited_for();
       ended_by_ = setting_.signals.next_that_ends(reap_orphans);
     }
     stop_.request_stop();
   }
 
-  void say_who_is_waited_for() const noexcept {
+  // Asks the server first; says later that it does not answer. Returns when it wants to be called
+  // again, as poll() counts.
+  int say_what_is_waited_for() noexcept {
     try {
-      const auto holders = setting_.view.holders();
-      if (!holders.empty()) note(setting_.shared, "waiting", "waiting: " + holders);
+      if (!asking_.valid()) {
+        asking_ = std::async(std::launch::async, [this] { look(); });
+        return a_second;
+      }
+      if (asking_.wait_for(milliseconds{0}) == std::future_status::timeout) {
+        say("no answer yet from " + setting_.view.addresses());
+      }
     } catch (const std::exception&) {
       // The waiting does not need it.
     }
+    return -1;
   }
+
+  // On a thread of its own: meanwhile signals are read.
+  void look() const {
+    const auto seen = setting_.view.look();
+    const auto& what = seen.holders.empty() ? seen.unseen : seen.holders;
+    if (!what.empty()) say(what);
+  }
+
+  void say(const std::string& what) const {
+    if (!stop_.stop_requested()) note(setting_.shared, "waiting", "waiting: " + what);
+  }
+
+  static constexpr int a_second = 1000;
 
   const run_setting& setting_;
   std::stop_source stop_;
   std::optional<int> ended_by_;  // the reader's until it is joined
   const bell finished_;
+  std::future<void> asking_;  // the reader's until it is joined
   std::thread reader_;
 };
 

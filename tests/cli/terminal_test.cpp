@@ -99,6 +99,34 @@ class shell_on_terminal {
   std::string screen_;
 };
 
+// A server that accepts connections and never says anything.
+class RunOnTerminal : public ::testing::Test {
+ protected:
+  // With a password, which nobody may see.
+  std::string run_patiently(const std::string& connect_timeout) const {
+    return "HOLDFAST_URL=redis://jobs:secret@127.0.0.1:" + std::to_string(silent_.port()) + " " +
+           HOLDFAST_PROGRAM + " run --connect-timeout " + connect_timeout + " a -- true";
+  }
+  const std::string& address() const { return address_; }
+
+ private:
+  const fake_server silent_{[](const auto&) { return fake_server::silence(); }};
+  const std::string address_ = silent_.url();
+};
+
+TEST_F(RunOnTerminal, SaysWhichServerDoesNotAnswer) {
+  shell_on_terminal shell("exec env " + run_patiently("1m"));
+  EXPECT_TRUE(shell.shows("holdfast: waiting: no answer yet from " + address())) << shell.screen();
+  EXPECT_THAT(shell.screen(), Not(HasSubstr("secret")));
+}
+
+TEST_F(RunOnTerminal, SaysWhyTheLockCannotBeLookedAt) {
+  shell_on_terminal shell("exec env " + run_patiently("10ms"));
+  EXPECT_TRUE(shell.shows("holdfast: waiting: 'a' cannot be looked at: ")) << shell.screen();
+  EXPECT_TRUE(shell.shows("does not answer")) << shell.screen();
+  EXPECT_THAT(shell.screen(), Not(HasSubstr("secret")));
+}
+
 // `holdfast run a -- sh -c 'SCRIPT'`, where the script has no apostrophe.
 std::string locked(const private_server& server, const std::string& script) {
   return std::string(HOLDFAST_PROGRAM) + " run --url " + server.url() + " a -- sh -c '" + script +

@@ -1,6 +1,4 @@
 // holdfast run NAME -- COMMAND...: runs a command under a lock.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 
@@ -20,6 +18,12 @@ struct locked_options : run_options {
   lock_choice lock;
 };
 
+// Behind the holders, who are the reason.
+const char* what_came_of_it(errc reason) {
+  return reason == errc::busy ? "; ask again later or wait for it"
+                              : ": the lock was not obtained in time";
+}
+
 // Here, and not by whoever catches it: the clients would go first, and that may take its time.
 int report_no_lock(const run_setting& setting, const failure& why) {
   const auto reason = why.reason();
@@ -28,8 +32,7 @@ int report_no_lock(const run_setting& setting, const failure& why) {
   if (holders.empty()) {
     report_exception(setting.shared, why);
   } else {
-    report_error(setting.shared.json, cli::name_of(reason),
-                 fmt::format("{}: {}", holders, why.what()));
+    report_error(setting.shared.json, cli::name_of(reason), holders + what_came_of_it(reason));
   }
   const int code = exit_code_for(reason);
   return code == no_lock ? setting.options.busy_exit_code : code;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -42,11 +43,16 @@ class lockable {
     throw got.error();
   }
 
-  /// Releases what the calling thread has locked last.
-  void unlock() noexcept {
+  /// Releases what the calling thread has locked last, also when its lease is lost.
+  /// Throws `std::system_error` (`operation_not_permitted`), as `std::unique_lock` does, when the
+  /// calling thread has not locked it. It leaves the leases of other threads alone.
+  void unlock() {
     std::unique_lock guard(guard_);
     const auto mine = latest();
-    if (mine == inside_.end()) return;
+    if (mine == inside_.end()) {
+      throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
+                              "unlock() of a lock that this thread has not locked");
+    }
     const auto given_back = inside_.extract(mine);
     guard.unlock();  // before the lease is released
   }

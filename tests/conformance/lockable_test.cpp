@@ -4,6 +4,7 @@
 #include <barrier>
 #include <future>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -125,6 +126,24 @@ TEST_P(Lockable, AThreadThatHasLostItLeavesTheLeaseOfTheNextAlone) {
   has_unlocked.set_value();
   next.join();
   EXPECT_TRUE(another_client().mutex("a").try_acquire({.timeout = generous}));
+}
+
+TEST_P(Lockable, RefusesTheUnlockOfAThreadThatHasNotLocked) {
+  lockable shared{redis().mutex("a")};
+  const auto refusal = [&] {
+    try {
+      shared.unlock();
+    } catch (const std::system_error& thrown) {
+      return thrown.code();
+    }
+    return std::error_code{};
+  };
+  EXPECT_EQ(refusal(), std::errc::operation_not_permitted);
+  shared.lock();
+  std::jthread{[&] { EXPECT_EQ(refusal(), std::errc::operation_not_permitted); }}.join();
+  EXPECT_TRUE(shared.held_lease().held());
+  EXPECT_FALSE(refusal());
+  EXPECT_EQ(refusal(), std::errc::operation_not_permitted) << "as it has unlocked already";
 }
 
 TEST_P(Lockable, OppositeOrdersDoNotDeadlock) {

@@ -235,6 +235,24 @@ TEST_P(NoMemory, InAnExtension) {
             wanted};
   });
 }
+// It learns of the loss, in this call or in the next one.
+TEST_P(NoMemory, InAnExtensionOfABrokenLock) {
+  std::optional<lease> held;
+  const auto expect_lost = [&] {
+    if (!held) return;
+    const auto extended = held->extend(60s);
+    ASSERT_FALSE(extended);
+    EXPECT_EQ(extended.error().reason(), errc::lost) << extended.error().what();
+    EXPECT_FALSE(held->held());
+  };
+  try_each([&](const std::string& name) -> std::pair<call, lock> {
+    expect_lost();
+    held.emplace(redis().mutex(name).acquire());
+    inspector(redis()).break_lock(name, "a test");
+    return {[&] { EXPECT_FALSE(held->extend(60s)); }, other().mutex(name)};
+  });
+  expect_lost();
+}
 TEST_P(NoMemory, InACounter) {
   try_each([&](const std::string& name) -> std::pair<call, lock> {
     auto wanted = redis().mutex(name);

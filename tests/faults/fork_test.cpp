@@ -28,6 +28,16 @@ class busy_process {
       renewed_.push_back(redis.mutex("kept " + std::to_string(i), {.lease = 300ms}).acquire());
     }
     for (int i = 0; i < 8; ++i) {
+      read_.push_back(shared_.read_write_lock("read " + std::to_string(i)).shared().acquire());
+    }
+    for (int i = 0; i < 2; ++i) {
+      workers_.emplace_back([this] {
+        while (!enough_) {
+          for (const auto& held : read_) failures_ += held.mode() != lease_mode::shared;
+        }
+      });
+    }
+    for (int i = 0; i < 8; ++i) {
       workers_.emplace_back([this, wanted = shared_.mutex("shared " + std::to_string(i % 3))] {
         while (!enough_) {
           auto held = wanted.acquire();
@@ -46,6 +56,9 @@ class busy_process {
   std::string inherit() {
     for (const auto& held : renewed_) {
       if (held.held()) return "a lease of the parent's is held";
+    }
+    for (const auto& held : read_) {
+      if (held.mode() != lease_mode::none) return "a lease of the parent's has a mode";
     }
     if (!is_forked([&] { static_cast<void>(shared_.mutex("x").try_acquire()); })) return "shared";
     if (!is_forked([&] { static_cast<void>(renewed_[0].release()); })) return "released";
@@ -70,6 +83,7 @@ class busy_process {
   const client shared_;
   std::optional<client> own_;  // with handles in this thread only
   std::vector<lease> renewed_;
+  std::vector<lease> read_;  // whose modes the threads look at
   std::atomic<bool> enough_{false};
   std::atomic<int> failures_{0};
   std::vector<std::thread> workers_;

@@ -72,8 +72,6 @@ hold_step hold_machine::on_extended(milliseconds ttl, milliseconds asked, monoto
   return wait();
 }
 
-void hold_machine::on_released() { over_ = true; }
-
 hold_step hold_machine::wait() const {
   const bool renewal_is_next = is_renewed() && !renewing_;
   return {.wake_at = renewal_is_next ? std::min(renew_at_, deadline_) : deadline_};

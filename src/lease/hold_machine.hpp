@@ -21,10 +21,10 @@ struct hold_step {
 //   state \ event | timer         | renewed        | not mine | unanswered | late         | doubt
 //   held          | due: renewing | deadline grows | lost     | -          | -            | (3)
 //   renewing      | -             | held           | lost     | held (2)   | renewing (1) | -
-//   lost, closed  | -             | -              | -        | -          | -            | -
+//   lost          | -             | -              | -        | -          | -            | -
 //
 // In every state before `lost` any event at or after the deadline means lost: also a renewal that
-// is answered later, since the owner may have seen held() turn false. Released: closed.
+// is answered later, since the owner may have seen held() turn false.
 //
 // A renewal is due at a third of the lease; those of leases that share a `beat` the first time
 // earlier, so that they fall due together from then on. A failed one is tried again after 1/12 of
@@ -62,10 +62,9 @@ class hold_machine {
   // in the rhythm of the usual lease: a renewal never shortens it. `asked`: for what.
   hold_step on_extended(milliseconds ttl, milliseconds asked, monotonic_time sent_at,
                         monotonic_time now);
-  void on_released();
 
   bool held(monotonic_time now) const noexcept { return !over_ && now < deadline_; }
-  bool is_over() const noexcept { return over_; }  // lost or closed
+  bool is_over() const noexcept { return over_; }
   // No renewal has succeeded for so long that the server is not likely to answer anything else.
   bool is_overdue(monotonic_time now) const noexcept {
     return renews_ && !claiming_ && deadline_ - now < nanoseconds(lease_) / 3;
@@ -95,7 +94,7 @@ class hold_machine {
   bool claiming_;          // the whole lease is not in force yet
   bool renewing_ = false;  // a renewal is under way
   bool was_late_ = false;  // the last renewal was refused for its not-after
-  bool over_ = false;      // lost or closed
+  bool over_ = false;      // lost
   beat together_;
 };
 

@@ -45,11 +45,6 @@ hold_machine lost() {
   EXPECT_TRUE(machine.on_timer(deadline).lost);
   return machine;
 }
-hold_machine closed() {
-  hold_machine machine = held();
-  machine.on_released();
-  return machine;
-}
 
 hold_step wake(monotonic_time at) { return {.wake_at = at}; }
 hold_step renew_until(monotonic_time end) { return {.renew = true, .wake_at = end}; }
@@ -159,15 +154,13 @@ TEST(HoldMachine, EveryEventAtTheDeadlineMeansLost) {
   }
 }
 
-TEST(HoldMachine, NothingHappensOnceLostOrClosed) {
+TEST(HoldMachine, NothingHappensOnceLost) {
   for (const event what : all_events) {
-    for (const hold_machine& before : {lost(), closed()}) {
-      for (const monotonic_time at : {local_start, third, deadline, deadline + seconds(60)}) {
-        hold_machine machine = before;
-        EXPECT_EQ(play(machine, what, at), nothing) << static_cast<int>(what);
-        EXPECT_FALSE(machine.held(local_start));
-        EXPECT_EQ(machine.deadline(), deadline);
-      }
+    for (const monotonic_time at : {local_start, third, deadline, deadline + seconds(60)}) {
+      hold_machine machine = lost();
+      EXPECT_EQ(play(machine, what, at), nothing) << static_cast<int>(what);
+      EXPECT_FALSE(machine.held(local_start));
+      EXPECT_EQ(machine.deadline(), deadline);
     }
   }
 }
@@ -398,9 +391,6 @@ TEST(HoldMachine, DoubtChangesNothingWhileARenewalIsUnderWayOrAfterTheEnd) {
   hold_machine machine = renewing();
   EXPECT_EQ(machine.on_doubt(later), nothing);
   EXPECT_EQ(lost().on_doubt(later), nothing);
-  hold_machine released = held();
-  released.on_released();
-  EXPECT_EQ(released.on_doubt(early), nothing);
   EXPECT_EQ(held().on_doubt(deadline), is_lost);
 }
 

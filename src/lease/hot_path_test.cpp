@@ -41,7 +41,6 @@ TEST(HotPath, LockAndUnlockAllocateNothing) {
   const step held = acquire.on_acquired(granted, now, now);
   hold_machine hold(claim.lease, true, claim.lease, now, held.done->deadline);
   const hold_step timer = hold.start();
-  hold.on_released();
   release_machine release(acquire.claim(), hold.deadline());
   const release_step give_back = release.start(now);
   const release_step over = release.on_given_back(released, now);

@@ -117,12 +117,12 @@ effects lock_session::on_replicated(const std::optional<outcome>& refusal, monot
   return all;
 }
 
-// As far as this client knows: extend() may have made it longer, and it may have been released.
-// What was taken off for the clocks is added again, or each change would take it off once more.
+// What is left of it as far as this client knows: extend() may have made it longer, and it may have
+// been released. The longest counts, since the server may have it in force. What was taken off for
+// the clocks is added again, or each change would take it off once more.
 void lock_session::note_in_claim() noexcept {
   if (!changes()) return;
   claim_->forsakes = changed_left_ < nanoseconds{0};
-  if (changed_left_ <= nanoseconds{0}) return;
   const short_milliseconds whole{lease_with_deadline_in(changed_left_)};
   claim_->replaced_lease = std::max(claim_->replaced_lease, whole);
 }
@@ -160,22 +160,19 @@ effects lock_session::follow(step&& next, monotonic_time now) {
 }
 
 void lock_session::hold(effects& all, const acquire_outcome& got, monotonic_time now) {
-  claim_->granted = got.grant.major;
   all.granted = got.granted_at;
-  state_ = state::held;
+  state_ = terms_.needs_replicas ? state::confirming : state::held;
+  note_in_claim();  // it may have been extended while the change waited
   auto& held =
       part_.emplace<hold_machine>(claim_->lease, terms_.renews, got.grant.ttl, got.granted_at,
                                   got.deadline, beat(), got.by_message && !terms_.is_gate);
   held.on_extending(claim_->replaced_lease);
-  // It may have been extended while the change waited.
-  if (changed_left_ > nanoseconds{0}) held.on_extending(lease_with_deadline_in(changed_left_));
-  if (terms_.needs_replicas) state_ = state::confirming;
-  merge(all, held.start());
-  if (doubted_) merge(all, held.on_doubt(now));
   if (changes() && changed_left_ < nanoseconds{0}) {
     return refuse(all, failed(errc::lost, "the lease that was to be changed has ended meanwhile"),
                   now);
   }
+  merge(all, held.start());
+  if (doubted_) merge(all, held.on_doubt(now));
   all.replicate = terms_.needs_replicas;
   if (terms_.needs_replicas) return;
   all.tell = true;
@@ -207,7 +204,6 @@ void lock_session::merge(effects& all, const hold_step& next) {
   if (next.wake_at) all.wake_at = next.wake_at;
   if (!next.lost) return;
   all.lost = all.stops_timer = true;
-  all.wake_at.reset();
   if (state_ == state::held) state_ = state::lost;
 }
 
@@ -267,7 +263,6 @@ effects lock_session::on_replaced() {
   // A lost lease is still to be released; what has passed a gate too late is not.
   const bool ends = state_ == state::held || (terms_.is_gate && state_ == state::lost);
   if (!ends) return {};
-  holds().on_released();
   state_ = state::replaced;
   return {.stops_timer = true};
 }
@@ -316,8 +311,6 @@ void lock_session::give_back(effects& all, state next, monotonic_time now) {
                   now + timeout,
                   delays_closing});
   all.gives_back = all.stops_timer = true;
-  all.renew = false;
-  all.wake_at.reset();
   state_ = next;
   if (ended_before && next == state::returning) {
     state_ = state::returned;
@@ -336,7 +329,7 @@ effects lock_session::follow(release_step&& next, monotonic_time now) {
 // It is tried again until the lease ends or longer, but no caller is kept so long.
 void lock_session::merge(effects& all, release_step&& next, monotonic_time now) {
   auto& back = returns();
-  if (next.wake_at) all.wake_at = next.wake_at;
+  all.wake_at = next.wake_at;
   all.send = next.send;
   all.resend = next.resend;
   if (next.done && !next.finished) back.delays_closing = false;

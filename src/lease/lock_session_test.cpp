@@ -29,6 +29,19 @@ class LockSession : public ::testing::Test {
     begin(terms);
     be_granted();
   }
+  void queue(const lock_session::terms& terms) {
+    begin(terms);
+    stand_in_line();
+  }
+  void stand_in_line() { session_->on_acquired(say_queued(0, lease), now_, now_); }
+  effects be_handed(milliseconds ttl) {
+    return session_->on_handed_over({usual_major, ttl}, now_, now_);
+  }
+  // Until when the lease lasts once the server has answered a renewal.
+  monotonic_time renewed_for(milliseconds ttl) {
+    session_->on_renewed(substrate::renewed{ttl}, now_, false, now_);
+    return session_->deadline();
+  }
   void change() {
     claim_.wants = &wanted_;
     session_.emplace(claim_, for_ever, lock_session::terms{});
@@ -82,54 +95,27 @@ TEST_F(LockSession, WhatWasGrantedByAServerThatHasBeenReplacedIsConfirmedAtOnce)
   EXPECT_TRUE(be_granted().renew);
 }
 
-TEST_F(LockSession, AReleaseOfALostLeaseSaysSoAtOnceAndIsStillSent) {
-  hold();
-  session_->on_renewed(substrate::not_mine{}, now_, false, now_);
-  EXPECT_TRUE(session_->was_lost());
-  const auto all = session_->release(now_);
-  EXPECT_EQ(all.ended->code, errc::lost);
-  EXPECT_TRUE(all.unheard);
-  EXPECT_EQ(all.send, ask::release);
-  EXPECT_FALSE(session_->delays_closing());
+TEST_F(LockSession, WhatTheServerAfterThatHasGrantedNeedsNoConfirmation) {
+  begin();
+  session_->on_doubt(now_);
+  session_->on_missing(no_answer::not_sent, cut, now_);
+  ASSERT_EQ(session_->on_woken(now_).send, ask::acquire);
+  EXPECT_FALSE(be_granted().renew);
 }
 
-TEST_F(LockSession, AReleaseThatComesBeforeTheTimerTellsThatTheLeaseHasEnded) {
-  hold();
-  const auto deadline = session_->deadline();
-  EXPECT_EQ(session_->release(deadline).ended->code, errc::lost);
-  EXPECT_TRUE(session_->is_released());
-
-  hold();
-  EXPECT_FALSE(session_->release(deadline - nanoseconds(1)).ended);
+// Until the server has answered a question, only a message says that it is held.
+TEST_F(LockSession, AFixedLeaseThatWasHandedOverIsConfirmedAtOnceButNotAPassedGate) {
+  for (const bool is_gate : {false, true}) {
+    queue({.renews = false, .is_gate = is_gate});
+    EXPECT_EQ(be_handed(lease).renew, !is_gate);
+  }
 }
 
-TEST_F(LockSession, ClosingWaitsForAReleaseUntilItsLeaseHasEnded) {
-  hold();
-  session_->release(now_);
-  EXPECT_TRUE(session_->delays_closing());
-  now_ += lease;
-  session_->on_missing(no_answer::unknown, cut, now_);
-  EXPECT_FALSE(session_->delays_closing());
-  EXPECT_TRUE(session_->is_under_way()) << "it is still tried";
-}
-
-// A lease whose renewals fail has a server that answers nothing else either.
-TEST_F(LockSession, ClosingDoesNotWaitForALeaseWhoseRenewalsAreOverdue) {
-  hold();
-  session_->release(now_ + lease * 3 / 4);
-  EXPECT_FALSE(session_->delays_closing());
-}
-
-TEST_F(LockSession, NoCallerWaitsLongerForAReleaseThanForAnAnswer) {
-  hold({.response_timeout = short_milliseconds{500}});
-  session_->release(now_);
-  EXPECT_FALSE(session_->on_missing(no_answer::not_sent, cut, now_).tell);
-  const auto late = session_->on_timer(now_ + seconds(1));
-  EXPECT_EQ(late.send, ask::release);
-  const auto all = session_->on_missing(no_answer::not_sent, cut, now_ + seconds(1));
-  EXPECT_TRUE(all.tell);
-  EXPECT_FALSE(session_->is_released());
-  EXPECT_NE(session_->why_unconfirmed(), "");
+TEST_F(LockSession, ADoubtDoesNotTakeTheTimerFromALeaseThatIsBeingConfirmed) {
+  queue({.renews = false});
+  session_->on_doubt(now_);
+  const auto all = be_handed(lease);
+  EXPECT_EQ(all.wake_at, session_->deadline());
 }
 
 TEST_F(LockSession, CountsOnNoMoreThanTheLeaseWhereTheServerKeepsItLonger) {
@@ -227,6 +213,25 @@ TEST_F(LockSession, ALeaseCannotStayWhatAnAbandonedChangeHasReplaced) {
   EXPECT_EQ(all.send, ask::release);
 }
 
+// The server keeps what is left of an extended lease.
+TEST_F(LockSession, AChangeCountsOnAllThatWasLeftWhenItWasAskedFor) {
+  change();
+  session_->note_changed(seconds(60));
+  session_->begin(now_);
+  session_->note_changed(seconds(5));
+  be_granted();
+  EXPECT_EQ(renewed_for(seconds(30)), lease_deadline(now_, seconds(30)));
+}
+
+TEST_F(LockSession, AChangeCountsOnAnExtensionThatCameWhileItWaited) {
+  change();
+  session_->begin(now_);
+  stand_in_line();
+  session_->note_changed(seconds(60));
+  be_handed(seconds(1));
+  EXPECT_EQ(renewed_for(seconds(30)), lease_deadline(now_, seconds(30)));
+}
+
 TEST_F(LockSession, AChangeDoesNotBringBackALeaseThatWasLostMeanwhile) {
   change();
   session_->begin(now_);
@@ -247,6 +252,16 @@ TEST_F(LockSession, ALeaseIsGoodForWhatBothModesAllowUntilARenewalShowsWhichItHa
   EXPECT_TRUE(session_->on_change(change_news::may_stay, 'r', now_).renew);
   session_->on_renewed(substrate::renewed{lease}, now_, false, now_);
   EXPECT_EQ(session_->mode(), 'x');
+}
+
+TEST_F(LockSession, ARenewalThatWasAskedForBeforeDoesNotShowWhichModeItHas) {
+  const substrate::demand exclusive{.mode = 'x'};
+  claim_.wants = &exclusive;
+  hold();
+  session_->on_change(change_news::may_become, 'r', now_);
+  session_->on_change(change_news::may_stay, 'r', now_ + nanoseconds(1));
+  EXPECT_TRUE(session_->on_renewed(substrate::renewed{lease}, now_, false, now_).renew);
+  EXPECT_EQ(session_->mode(), 'r');
 }
 
 // It may still stand in the queue there.

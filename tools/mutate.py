@@ -189,7 +189,7 @@ class Cpp(Language):
         files = sorted((ROOT / "src/lease").iterdir())
         self.mutants = [mutant for file in files
                         if file.suffix in suffixes and wanted(file) and
-                        not file.stem.endswith("_test") and file.stem != "fake_recipe"
+                        not file.stem.endswith(("_test", "_for_tests"))
                         for mutant in mutate_cpp.mutants_of(file)]
 
     def build(self, mutants):

@@ -15,7 +15,6 @@ namespace holdfast::dialects {
 
 // The words of locks, which every recipe uses.
 using substrate::acquire_verdict;
-using substrate::asked_time;
 using substrate::busy;
 using substrate::claim;
 using substrate::claim_time;

@@ -23,15 +23,18 @@ struct client_of_three {
   // the names of the waiters.
   std::string play(const std::string& event) {
     now += microseconds(1);
-    if (event == "time passes") return now += local_slice, "";
-    if (event == "the turn ends") return now += local_turn, "";
+    // The next event comes at the end, to the microsecond.
+    if (event == "the slice ends") return now = granted_at + local_slice - microseconds(1), "";
+    if (event == "the turn ends") return now = granted_at + local_turn - microseconds(1), "";
     if (event == "the lease is nearly over") return left = lease / 4, "";
+    if (event == "a moment of the lease is left") return left = nanoseconds(1), "";
     if (event == "the lease is over") return left = {}, "";
     if (event == "floor 7") return turns.raise_floor(7), "";
     if (event == "floor 8") return turns.raise_floor(8), "";
     if (event == "asks") return turns.ask(), "";
-    if (event == "granted") return turns.on_granted(8, false, now), "";
-    if (event == "granted in the queue") return turns.on_granted(8, true, now), "";
+    if (event == "granted") return granted(8, false);
+    if (event == "granted in the queue") return granted(8, true);
+    if (event == "granted without a token") return granted(0, false);
     if (event == "failed") return said(turns.on_failed());
     if (event == "take") {
       const auto minor = turns.take(seen());
@@ -46,6 +49,12 @@ struct client_of_three {
     if (event.ends_with(" looks")) return said(turns.on_looked(who, seen()));
     if (event.ends_with(" leaves")) return said(turns.on_left(who, seen()));
     ADD_FAILURE() << "no such event: " << event;
+    return {};
+  }
+
+  std::string granted(substrate::token_major major, bool was_queued) {
+    granted_at = now;
+    turns.on_granted(major, was_queued, now);
     return {};
   }
 
@@ -66,7 +75,7 @@ struct client_of_three {
 
   local_turns turns;
   local_turns::waiter a{true}, b{true}, c{false};
-  monotonic_time now{std::chrono::seconds(1)};
+  monotonic_time now{std::chrono::seconds(1)}, granted_at{};
   nanoseconds left = std::chrono::seconds(10);
 };
 
@@ -76,6 +85,14 @@ std::string after(const path& events, const std::string& last, bool retains = fa
   client_of_three client{.turns = local_turns{{.lease = lease, .retains = retains}}};
   for (const auto& event : events) client.play(event);
   return client.play(last);
+}
+
+std::string lock_after(const path& events) {
+  client_of_three client{.turns = local_turns{{.lease = lease, .retains = true}}};
+  for (const auto& event : events) client.play(event);
+  if (client.turns.is_idle()) return "idle";
+  if (!client.turns.is_taken()) return "free";
+  return client.turns.is_held() ? "held" : "asked for";
 }
 
 path operator+(path first, const path& then) {
@@ -112,6 +129,14 @@ TEST(LocalTurns, FollowTheirTable) {
   }
 }
 
+TEST(LocalTurns, SayWhetherTheLockIsTaken) {
+  EXPECT_EQ(lock_after({}), "free");
+  EXPECT_EQ(lock_after({"asks"}), "asked for");
+  EXPECT_EQ(lock_after(held), "held");
+  EXPECT_EQ(lock_after(offered), "idle");
+  EXPECT_EQ(lock_after(retained), "idle");
+}
+
 TEST(LocalTurns, GiveBackWhatNobodyWaitsForUnlessItIsRetained) {
   EXPECT_EQ(after(held, "released"), "back");
   EXPECT_EQ(after(held, "released", true), "set timer");
@@ -128,6 +153,7 @@ TEST(LocalTurns, RetainNothingThatOthersMayWaitFor) {
 
 TEST(LocalTurns, DoNotRetainALeaseThatIsOver) {
   EXPECT_EQ(after(held + path{"the lease is over"}, "released", true), "back");
+  EXPECT_EQ(after(held + path{"a moment of the lease is left"}, "released", true), "set timer");
 }
 
 TEST(LocalTurns, RetainALockForAsLongAsItIsUsed) {
@@ -153,8 +179,10 @@ TEST(LocalTurns, OfferItUntilTheFirstThreadHasWokenUp) {
 TEST(LocalTurns, ArePassedToTheFirstThreadThatIsReadyWhenTheSliceIsOver) {
   const path ready = offered + path{"take", "A looks"};
   EXPECT_EQ(after(ready, "released"), "wake A") << "it may have gone to sleep again";
-  EXPECT_EQ(after(ready + path{"time passes"}, "released"), "A has minor 2");
-  EXPECT_EQ(after(ready + path{"time passes", "B joins"}, "released"), "A has minor 2, wake B");
+  EXPECT_EQ(after(ready + path{"the slice ends"}, "released"), "A has minor 2");
+  const path second = ready + path{"the slice ends", "B joins"};
+  EXPECT_EQ(after(second, "released"), "A has minor 2, wake B");
+  EXPECT_EQ(after(second + path{"released", "B looks"}, "released"), "wake B") << "a new slice";
 }
 
 TEST(LocalTurns, LetOnlyTheFirstInTheLineTakeWhatIsOffered) {
@@ -184,6 +212,12 @@ TEST(LocalTurns, DoNotHandOnATokenThatAResourceRefuses) {
   EXPECT_EQ(after(wanted + path{"floor 7"}, "released"), "wake A");
   EXPECT_EQ(after(wanted + path{"floor 8"}, "released"), "back, A asks");
   EXPECT_EQ(after(wanted + path{"floor 8", "floor 7"}, "released"), "back, A asks");
+  EXPECT_EQ(after({"asks", "granted without a token", "A joins"}, "released"), "wake A");
+}
+
+TEST(LocalTurns, BeginWithTheFirstMinorOfEachGrant) {
+  const path again = retained + path{"take", "released", "revoked", "asks", "granted", "released"};
+  EXPECT_EQ(after(again, "take", true), "minor 1");
 }
 
 TEST(LocalTurns, EndWithTheLastMinor) {
@@ -201,6 +235,7 @@ TEST(LocalTurns, LetTheNextAskWhenTheOneThatAskedHasFailed) {
   EXPECT_EQ(after({"asks", "A joins", "B joins"}, "failed"), "A asks");
   EXPECT_EQ(after({"asks", "A joins", "failed", "B joins"}, "failed"), "B asks");
   EXPECT_EQ(after({"asks", "failed"}, "A joins"), "A asks") << "nobody does";
+  EXPECT_EQ(after({"asks", "failed", "A joins"}, "B joins"), "-") << "A does";
 }
 
 TEST(LocalTurns, DoNotWaitForAHolderThatHasLostTheLease) {

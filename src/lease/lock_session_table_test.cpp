@@ -136,6 +136,38 @@ const std::vector<row> table{
     {"over", {"begin", "granted", "release", "given back"}, false, {}},
 };
 
+// What the driver can ask of it, in the states of the table.
+const std::map<std::string_view, std::string_view> answers{
+    {"idle", ""},
+    {"stopped", ""},
+    {"asking", "under way, may hear of its grant, asking"},
+    {"leaving", "told, under way, may hear of its grant"},
+    {"confirming", "under way, may hear of its grant"},
+    {"held", "told, may hear of its grant"},
+    {"lost", "told, may hear of its grant"},
+    {"replaced", "told"},
+    {"returning", "told, under way"},
+    {"returned", "told, released, under way"},
+    {"taken_back", "told, under way"},
+    {"over", "told, released"},
+};
+
+std::string answers_of(const lock_session& session) {
+  std::string text;
+  const auto say = [&](bool is_so, const std::string& words) {
+    if (is_so) text += (text.empty() ? "" : ", ") + words;
+  };
+  say(session.is_told(), "told");
+  say(session.is_released(), "released");
+  say(session.is_under_way(), "under way");
+  say(session.may_hear_of_its_grant(), "may hear of its grant");
+  say(session.is_asking(), "asking");
+  say(session.hears_messages(), "hears messages");
+  say(session.is_polling(), "polling");
+  say(session.is_unclear(), "unclear");
+  return text;
+}
+
 void play_all(request& who, const events& path) {
   for (const auto event : path) who.play(event);
 }
@@ -159,6 +191,14 @@ TEST(LockSessionTable, HasARowForEveryState) {
     EXPECT_TRUE(std::any_of(table.begin(), table.end(), [&](auto& row) {
       return row.from == name;
     })) << name;
+  }
+}
+
+TEST(LockSessionTable, TellsItsDriverInEachStateWhatIsToCome) {
+  for (const auto& one : table) {
+    request who{one.needs_replicas};
+    play_all(who, one.path);
+    EXPECT_EQ(answers_of(who.session()), answers.at(one.from)) << one.from;
   }
 }
 

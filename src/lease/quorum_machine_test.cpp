@@ -115,6 +115,7 @@ TEST_F(QuorumMachine, holds_when_a_majority_has_voted_with_the_same_token) {
   EXPECT_EQ(step.done->asked_at, start);
   // Later votes are confirmed, and come back with the others.
   EXPECT_EQ(vote(machine, 2, second), (quorum_step{.send = asks({2}, what::confirm)}));
+  EXPECT_EQ(vote(machine, 2, second), quorum_step{}) << "once";
   EXPECT_EQ(vote(machine, 3, elsewhere), quorum_step{});
 }
 

@@ -8,7 +8,8 @@ namespace {
 constexpr milliseconds lease_of_readers{1000};
 constexpr nanoseconds enough_left = lease_of_readers / 4;
 constexpr monotonic_time granted_at{std::chrono::seconds(1)};
-constexpr monotonic_time in_first_turn = granted_at + local_turn / 2;
+// At the beginning of each.
+constexpr monotonic_time in_first_turn = granted_at;
 constexpr monotonic_time in_second_turn = in_first_turn + local_turn;
 constexpr monotonic_time later = in_second_turn + local_turn;
 

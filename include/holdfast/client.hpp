@@ -52,6 +52,10 @@ namespace holdfast {
 /// - `embedded:/path/to/directory`: a server shared by all processes of the user that name this
 ///   directory. After the last of them it lives on for 30,000 ms, or for as many as the environment
 ///   variable HOLDFAST_EMBEDDED_LINGER of the process that started it says.
+/// - `memory:` or `memory:NAME`: no server. The locks are in this process, and all its clients of
+///   the same NAME share them. For tests of a program, which then need nothing else. There are
+///   mutexes, read-write and mode locks, semaphores, `all_of` of them, `inspector::status` and
+///   `break_lock`; all else throws `unsupported`.
 ///
 /// `?protocol=2` at the end (`&protocol=2` behind `?db=N`) is for proxies that do not know HELLO.
 ///

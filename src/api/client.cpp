@@ -9,12 +9,16 @@
 #include "api/sentinel_link.hpp"
 #include "base/uncancelled.hpp"
 #include "dialects/catalog.hpp"
+#include "memory/memory_engine.hpp"
 #include "redis/url.hpp"
 #include "redis_locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast {
 namespace {
+
+// Behind it stands which of the tables of this process is meant, or nothing.
+constexpr std::string_view in_memory = "memory:";
 
 // CLIENT SETNAME refuses spaces, line ends and control bytes.
 std::string connection_name(const std::string& wanted) {
@@ -55,6 +59,12 @@ client::client(std::string_view url, client_options options) {
   api::check_options(options);
   api::make_paths_absolute(options);
   if (options.name.empty()) options.name = program_invocation_short_name;
+  if (url.starts_with(in_memory)) {
+    const std::string table{url.substr(in_memory.size())};
+    auto engine = std::make_unique<memory::memory_engine>(table, options);
+    core_ = std::make_shared<runtime::client_core>(std::move(engine), std::string{url}, nullptr);
+    return;
+  }
   auto parsed = redis::parse_url(url).value();
   api::check_tls(parsed.tls, options.tls);
   api::check_sentinel_link(parsed, options);

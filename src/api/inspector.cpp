@@ -11,6 +11,7 @@
 #include "inspection/listing.hpp"
 #include "inspection/native_status.hpp"
 #include "inspection/registry.hpp"
+#include "memory/status.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast {
@@ -19,6 +20,7 @@ inspector::inspector(client redis) : redis_(std::move(redis)) {}
 
 lock_status inspector::status(std::string_view name) const {
   auto& core = *redis_.core_;
+  if (auto* const here = memory::find_engine(core.engine())) return memory::status_of(*here, name);
   inspection::known_clients known(core);
   return inspection::status_of(core, core.engine().key_of(name), known);
 }
@@ -43,6 +45,9 @@ std::vector<lock_status> inspector::find_foreign(std::string_view name) const {
 
 lock_status inspector::break_lock(std::string_view name, std::string_view reason) const {
   auto& core = *redis_.core_;
+  if (auto* const here = memory::find_engine(core.engine())) {
+    return memory::break_lock(*here, name);
+  }
   auto broken = inspection::break_native(core, core.engine().key_of(name));
   inspection::record_break(core, reason, broken);
   return broken;

@@ -43,6 +43,7 @@ class request_id {
       : client_(client.raw()), counter_(counter), revocable_(revocable) {}
   request_text text() const noexcept { return {client_, counter_, revocable_}; }
   std::uint64_t counter() const noexcept { return counter_; }
+  bool is_revocable() const noexcept { return revocable_; }
   std::string shortened() const;  // first 8 digits of the client, '-', counter
 
   friend bool operator==(const request_id&, const request_id&) = default;

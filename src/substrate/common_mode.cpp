@@ -38,4 +38,25 @@ char common_mode(char one, char other) noexcept {
   return 'n';
 }
 
+std::string_view name_of_mode(char mode) noexcept {
+  switch (mode) {
+    case 'n':
+      return "NL";
+    case 'c':
+      return "CR";
+    case 'd':
+      return "CW";
+    case 'r':
+      return "PR";
+    case 'p':
+      return "PW";
+    case 'x':
+      return "EX";
+    case 'u':
+      return "U";
+    default:
+      return {};
+  }
+}
+
 }  // namespace holdfast::substrate

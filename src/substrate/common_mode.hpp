@@ -1,4 +1,4 @@
-// What two modes of a lock have in common.
+// The modes of locks: their names, and what two have in common.
 #pragma once
 
 #include <string_view>
@@ -11,5 +11,8 @@ std::string_view conflicts_of(char mode) noexcept;
 // The strongest mode that keeps out nobody but those whom both keep out: what a holder can count on
 // that has one of the two and does not know which.
 char common_mode(char one, char other) noexcept;
+
+// "NL", "CR", "CW", "PR", "PW", "EX", "U"; empty for permits.
+std::string_view name_of_mode(char mode) noexcept;
 
 }  // namespace holdfast::substrate

@@ -87,10 +87,18 @@ std::int64_t number_behind(const std::string& label, const std::string& said) {
   return at == said.npos ? 0 : std::stoll(said.substr(at + label.size()));
 }
 
-bool over_cluster() {
+namespace {
+
+bool is_topology(std::string_view which) {
   const char* const topology = std::getenv("HOLDFAST_TEST_TOPOLOGY");
-  return topology != nullptr && std::string_view(topology) == "cluster";
+  return topology != nullptr && topology == which;
 }
+
+}  // namespace
+
+bool over_cluster() { return is_topology("cluster"); }
+
+bool in_memory() { return is_topology("memory"); }
 
 class private_server::state {
  public:
@@ -109,7 +117,8 @@ class private_server::state {
       }
     }
     if (is_cluster) become_cluster();
-    url = settings.url_by_tls ? tls_url()
+    url = in_memory()           ? "memory:" + process->socket().string()
+          : settings.url_by_tls ? tls_url()
           : is_cluster        ? cluster_url()
                               : "unix://" + login + process->socket().string();
   }

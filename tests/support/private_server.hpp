@@ -23,6 +23,8 @@ std::int64_t number_behind(const std::string& label, const std::string& said);
 
 // Whether HOLDFAST_TEST_TOPOLOGY makes a cluster of each private server.
 bool over_cluster();
+// Whether it lets clients keep their locks in this process, whatever server there is.
+bool in_memory();
 
 struct server_settings {
   std::string program{};                   // empty: whichever server is installed
@@ -46,6 +48,8 @@ struct server_settings {
 //
 // With HOLDFAST_TEST_TOPOLOGY=cluster it is a Redis Cluster of one node, and its URLs say so: that
 // keys of one command have one hash slot is seen there too, and the test may ask for any key.
+//
+// With HOLDFAST_TEST_TOPOLOGY=memory url() is `memory:` and a name of its own.
 class private_server {
  public:
   explicit private_server(const server_settings& settings = {});

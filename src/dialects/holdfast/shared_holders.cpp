@@ -36,27 +36,6 @@ std::optional<share> take_share(std::string_view& text) noexcept {
   return got;
 }
 
-std::string_view name_of_mode(char mode) noexcept {
-  switch (mode) {
-    case 'n':
-      return "NL";
-    case 'c':
-      return "CR";
-    case 'd':
-      return "CW";
-    case 'r':
-      return "PR";
-    case 'p':
-      return "PW";
-    case 'x':
-      return "EX";
-    case 'u':
-      return "U";
-    default:
-      return {};
-  }
-}
-
 std::optional<shared_holder> read_holder(std::string_view request, std::string_view entry) {
   const auto has = take_share(entry);
   if (!has || !take(entry, ':')) return std::nullopt;

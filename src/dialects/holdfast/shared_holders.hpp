@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dialects/recipe.hpp"
+#include "substrate/common_mode.hpp"
 
 namespace holdfast::dialects {
 
@@ -20,8 +21,7 @@ struct share {
 // Reads it at the beginning of `text`, and takes it away; nothing when it is none.
 std::optional<share> take_share(std::string_view& text) noexcept;
 
-// "NL", "CR", "CW", "PR", "PW", "EX", "U"; empty for permits.
-std::string_view name_of_mode(char mode) noexcept;
+using substrate::name_of_mode;
 
 struct shared_holder {
   share has;

@@ -1,0 +1,45 @@
+// The request for one lock of this process' memory, and the time that the lock is held.
+#pragma once
+
+#include <memory>
+
+#include "memory/memory_engine.hpp"
+#include "runtime/lock_driver.hpp"
+
+namespace holdfast::memory {
+
+// Asks the table at once, and hears the answer later. Thread safety: all members from any thread.
+class memory_lock final : public runtime::lock_driver {
+ public:
+  memory_lock(memory_engine& owner, const std::shared_ptr<const runtime::lock_spec>& spec,
+              leasing::patience patience, bool may_stop, runtime::local_lock* local);
+
+  // For the table.
+  void hear(const news& what, std::uint64_t position) HOLDFAST_EXCLUDES(mutex_);
+  void on_woken() HOLDFAST_EXCLUDES(mutex_);
+
+ private:
+  // Of runtime::lock_driver.
+  void post(const leasing::effects& what, runtime::listener& who, bool drives) override
+      HOLDFAST_REQUIRES(mutex_);
+  void listen() override {}  // it hears everything from the first question on
+  void carry_out(const leasing::effects& all) override HOLDFAST_REQUIRES(mutex_);
+  monotonic_time fires_at(monotonic_time at) const override { return at; }
+  result<extension_answer> ask_to_extend(milliseconds duration) override HOLDFAST_EXCLUDES(mutex_);
+  // Of runtime::timed. There is never another server.
+  void on_doubt(const slot_set&) override {}
+
+  memory_engine& owner() const noexcept {
+    return static_cast<memory_engine&>(lock_driver::owner());
+  }
+  std::weak_ptr<memory_lock> self() noexcept {
+    return std::static_pointer_cast<memory_lock>(shared_from_this());
+  }
+  // Asks the table, and has the answer told as what comes before all that the table says later.
+  template <typename Ask, typename Tell>
+  void ask(Ask ask, Tell tell);
+
+  std::shared_ptr<ear> ear_ HOLDFAST_GUARDED_BY(mutex_);  // its own, while the table may know it
+};
+
+}  // namespace holdfast::memory

@@ -26,7 +26,7 @@ int main() {
   const auto refused = other.mutex("orders").try_acquire();
   // [snippet end]
   const bool excludes = !refused && refused.error().reason() == holdfast::errc::busy;
-  std::cout << (excludes ? "busy" : "both") << ", "
-            << work(holdfast::client{"memory:another test"}) << '\n';
+  std::cout << (excludes ? "busy" : "both") << ", " << work(holdfast::client{"memory:another test"})
+            << '\n';
   return 0;
 }

@@ -236,9 +236,8 @@ std::shared_ptr<lock_table> lock_table::named(const std::string& name) {
     mutable std::map<std::string, std::weak_ptr<lock_table>> all HOLDFAST_GUARDED_BY(guard);
   };
   static const never_destroyed<tables> of_this_process;
-  const auto& [guard, all] = *of_this_process;
-  const scoped_mutex lock(guard);
-  auto& known = all[name];
+  const scoped_mutex lock((*of_this_process).guard);
+  auto& known = (*of_this_process).all[name];
   auto table = known.lock();
   if (!table) known = table = std::make_shared<lock_table>();
   return table;

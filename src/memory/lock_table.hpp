@@ -1,6 +1,7 @@
 // Locks that live in this process: who holds them and who waits for them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -103,7 +104,7 @@ class lock_record {
 struct lock_table {
   mutex guard;
   substrate::token_major counter HOLDFAST_GUARDED_BY(guard) = 0;
-  std::uint64_t position HOLDFAST_GUARDED_BY(guard) = 0;  // of what was said last
+  std::atomic<std::uint64_t> position{0};  // of what was said last
   std::map<std::string, lock_record> locks HOLDFAST_GUARDED_BY(guard);
 
   // The same for all clients of this process, while any of them lives.

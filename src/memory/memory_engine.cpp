@@ -5,6 +5,7 @@
 #include <holdfast/errc.hpp>
 
 #include "memory/memory_lock.hpp"
+#include "net/descriptor.hpp"
 #include "net/late_wake_ups.hpp"
 #include "net/waiter.hpp"
 #include "runtime/local_lock.hpp"
@@ -19,8 +20,11 @@ void refuse(bool when, const char* what) {
 
 }  // namespace
 
+// The child of a fork has only a picture of its parent's table.
 memory_engine::memory_engine(const std::string& table, const client_options& options)
-    : engine(options), table_(lock_table::named(table)), inbox_(std::make_shared<inbox>(helper())) {
+    : engine(options),
+      table_(lock_table::named(table + '/' + std::to_string(net::process_generation()))),
+      inbox_(std::make_shared<inbox>(helper())) {
   refuse(options.min_replicas > 0, "min_replicas");
   refuse(options.detect_deadlocks, "detect_deadlocks");
   refuse(options.quarantine > milliseconds{0}, "quarantine");

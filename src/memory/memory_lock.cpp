@@ -12,18 +12,18 @@ using runtime::lock_spec;
 class ear_of_a_lock final : public ear {
  public:
   ear_of_a_lock(std::shared_ptr<inbox> in, std::weak_ptr<memory_lock> whose,
-                const std::uint64_t& position)
+                std::atomic<std::uint64_t>& position)
       : inbox_(std::move(in)), whose_(std::move(whose)), position_(position) {}
 
   void hear(const news& what) override {
-    inbox_->push(whose_, [what, at = position_](memory_lock& who) { who.hear(what, at); });
+    inbox_->push(whose_, [what, at = ++position_](memory_lock& who) { who.hear(what, at); });
   }
   bool is_gone() const noexcept override { return whose_.expired(); }
 
  private:
   const std::shared_ptr<inbox> inbox_;
   const std::weak_ptr<memory_lock> whose_;
-  const std::uint64_t& position_;  // of the table, which is locked then
+  std::atomic<std::uint64_t>& position_;  // of the table
 };
 
 substrate::claim claim_of(memory_engine& owner, const lock_spec& spec,
@@ -67,7 +67,7 @@ void memory_lock::post(const leasing::effects& what, runtime::listener&, bool) {
       ear_ = std::make_shared<ear_of_a_lock>(owner().box(), self(), owner().table().position);
     }
     return ask(
-        [&](lock_record& of) { return of.acquire(claim_, ear_, now); },
+        [&, its_ear = ear_](lock_record& of) { return of.acquire(claim_, its_ear, now); },
         [&](substrate::acquire_verdict verdict, std::uint64_t position) {
           owner().box()->push(
               self(), [verdict = std::move(verdict), now, position](memory_lock& who) {

@@ -10,7 +10,6 @@
 namespace holdfast::redis_locks {
 
 class redis_engine;
-class holding;
 
 // Asks the server to let `held` last for `duration` from then on. Never answered with `late`: it is
 // asked twice, and then the request has failed.

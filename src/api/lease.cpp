@@ -67,7 +67,7 @@ std::stop_token lease::lost() const {
 result<void> lease::release() {
   if (!is_ours()) return {};
   core_->check_process();
-  redis::connection::prepare_to_drive();
+  core_->engine().prepare_to_drive();
   released_ = true;
   return holding_->give_back_and_wait();
 }

@@ -27,7 +27,7 @@ net::attendant::interest inbox::wants(monotonic_time now) {
   return wanted;
 }
 
-void inbox::attend(short, monotonic_time) {
+bool inbox::deliver() {
   std::deque<letter> arrived;
   {
     const scoped_mutex lock(mutex_);
@@ -36,6 +36,7 @@ void inbox::attend(short, monotonic_time) {
   for (const auto& one : arrived) {
     if (const auto who = one.to.lock()) one.what(*who);
   }
+  return !arrived.empty();
 }
 
 }  // namespace holdfast::memory

@@ -21,11 +21,13 @@ class inbox final : public net::attendant {
   using message = std::function<void(memory_lock&)>;
   // Dropped when the addressee has gone, or the client.
   void push(std::weak_ptr<memory_lock> to, message what) HOLDFAST_EXCLUDES(mutex_);
+  // On the background thread, or when that has stopped. False: there was nothing.
+  bool deliver() HOLDFAST_EXCLUDES(mutex_);
   // After the background thread has stopped.
   void close() noexcept HOLDFAST_EXCLUDES(mutex_);
 
   interest wants(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
-  void attend(short events, monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+  void attend(short, monotonic_time) override { (void)deliver(); }
 
  private:
   struct letter {

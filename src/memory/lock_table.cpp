@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "base/never_destroyed.hpp"
+#include "net/own_to_process.hpp"
 #include "substrate/common_mode.hpp"
 
 namespace holdfast::memory {
@@ -72,7 +72,7 @@ substrate::renew_verdict lock_record::renew(const claim& held, monotonic_time no
   auto* const mine = find(held.owner);
   if (mine == nullptr || mine->token != held.granted) return substrate::not_mine{};
   mine->until = std::max(mine->until, now + held.lease + held.delay);
-  return substrate::renewed{left_of(mine->until, now, held.delay)};
+  return substrate::renewed{left_of(mine->until, now, milliseconds{0})};  // with the delay
 }
 
 substrate::release_verdict lock_record::release(const claim& held, monotonic_time now) {
@@ -95,7 +95,7 @@ substrate::release_verdict lock_record::withdraw(const claim& wants, monotonic_t
     serve(now);
     return substrate::not_mine{};
   }
-  if (const auto before = mine->before) {
+  if (const auto before = mine->before; before && !wants.forsakes) {
     const auto granted = *mine;
     holder undone = *before;
     undone.how.replaced = granted.owner;
@@ -232,12 +232,13 @@ void lock_record::ask_back() {
 
 std::shared_ptr<lock_table> lock_table::named(const std::string& name) {
   struct tables {
-    mutable mutex guard;
-    mutable std::map<std::string, std::weak_ptr<lock_table>> all HOLDFAST_GUARDED_BY(guard);
+    mutex guard;
+    std::map<std::string, std::weak_ptr<lock_table>> all HOLDFAST_GUARDED_BY(guard);
   };
-  static const never_destroyed<tables> of_this_process;
-  const scoped_mutex lock((*of_this_process).guard);
-  auto& known = (*of_this_process).all[name];
+  auto& ours = net::own_to_process<tables>();
+  const scoped_mutex lock(ours.guard);
+  std::erase_if(ours.all, [](const auto& each) { return each.second.expired(); });
+  auto& known = ours.all[name];
   auto table = known.lock();
   if (!table) known = table = std::make_shared<lock_table>();
   return table;

@@ -65,11 +65,16 @@ class lock_record {
     monotonic_time until{};
     std::shared_ptr<holder> before{};  // which it has replaced
   };
+  struct waiter : request {
+    milliseconds lease{};
+    milliseconds delay{};
+    std::uint64_t ticket = 0;
+  };
   const std::list<holder>& holders(monotonic_time now) {
     drop_ended(now);
     return holders_;
   }
-  std::size_t waiting() const noexcept { return queue_.size(); }
+  const std::deque<waiter>& queue() const noexcept { return queue_; }
   // Takes it from all who have it.
   void free(monotonic_time now) {
     holders_.clear();
@@ -77,12 +82,6 @@ class lock_record {
   }
 
  private:
-  struct waiter : request {
-    milliseconds lease{};
-    milliseconds delay{};
-    std::uint64_t ticket = 0;
-  };
-
   void drop_ended(monotonic_time now);
   holder* find(const request_id& owner) noexcept;
   std::optional<substrate::refused> refusal_of(const substrate::claim& wants) noexcept;

@@ -137,6 +137,24 @@ TEST_F(LockRecord, RestoresWhatAWithdrawnChangeHasReplaced) {
   EXPECT_TRUE(std::holds_alternative<substrate::renewed>(lock_.renew(holder.claim, now_)));
 }
 
+TEST_F(LockRecord, RestoresNothingThatIsNotHeldAnyMore) {
+  auto holder = someone({.mode = 'u'}), next = someone({.mode = 'x'}, false);
+  ASSERT_TRUE(gets(holder));
+  auto change = someone({.mode = 'x', .replaced = holder.claim.owner}, false);
+  ASSERT_TRUE(gets(change));
+  change.claim.forsakes = true;
+  EXPECT_EQ(lock_.withdraw(change.claim, now_), substrate::release_verdict{substrate::released{}});
+  EXPECT_TRUE(gets(next));
+}
+
+TEST_F(LockRecord, TellsOfARenewalHowLongItIsKept) {
+  auto holder = someone();
+  holder.claim.delay = short_milliseconds{5'000};
+  EXPECT_EQ(ask(holder), (substrate::acquire_verdict{granted{1, holder.claim.lease}}));
+  EXPECT_EQ(lock_.renew(holder.claim, now_),
+            substrate::renew_verdict{substrate::renewed{holder.claim.lease + holder.claim.delay}});
+}
+
 TEST_F(LockRecord, CannotRestoreWhatOthersHaveComeInBeside) {
   auto holder = someone({.mode = 'x'}), reader = someone({.mode = 'r'}, false);
   ASSERT_TRUE(gets(holder));

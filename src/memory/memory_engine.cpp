@@ -5,7 +5,6 @@
 #include <holdfast/errc.hpp>
 
 #include "memory/memory_lock.hpp"
-#include "net/descriptor.hpp"
 #include "net/late_wake_ups.hpp"
 #include "net/waiter.hpp"
 #include "runtime/local_lock.hpp"
@@ -20,23 +19,22 @@ void refuse(bool when, const char* what) {
 
 }  // namespace
 
-// The child of a fork has only a picture of its parent's table.
 memory_engine::memory_engine(const std::string& table, const client_options& options)
-    : engine(options),
-      table_(lock_table::named(table + '/' + std::to_string(net::process_generation()))),
-      inbox_(std::make_shared<inbox>(helper())) {
+    : engine(options), table_(lock_table::named(table)), inbox_(std::make_shared<inbox>(helper())) {
   refuse(options.min_replicas > 0, "min_replicas");
   refuse(options.detect_deadlocks, "detect_deadlocks");
   refuse(options.quarantine > milliseconds{0}, "quarantine");
   helper().start({&timers(), inbox_.get()});
 }
 
-memory_engine::~memory_engine() = default;
+// Its thread attends to what is gone afterwards.
+memory_engine::~memory_engine() { helper().stop(); }
 
 void memory_engine::shut_down() noexcept {
   local_locks().revoke_all();
   wait_until_quiet();
   helper().stop();
+  while (inbox_->deliver()) continue;  // answers without which requests would live for ever
   inbox_->close();
   timers().shut_down();
   callbacks().stop();

@@ -8,11 +8,14 @@
 
 namespace holdfast::memory {
 
-// Asks the table at once, and hears the answer later. Thread safety: all members from any thread.
+// Asks the table at once, and hears the answer later. Where there is no memory for that, the
+// process ends: these locks are for tests. Thread safety: all members from any thread.
 class memory_lock final : public runtime::lock_driver {
  public:
   memory_lock(memory_engine& owner, const std::shared_ptr<const runtime::lock_spec>& spec,
               leasing::patience patience, bool may_stop, runtime::local_lock* local);
+
+  ~memory_lock() override { end_timer(); }
 
   // For the table.
   void hear(const news& what, std::uint64_t position) HOLDFAST_EXCLUDES(mutex_);

@@ -11,22 +11,28 @@
 namespace holdfast::memory {
 namespace {
 
-lock_holding show(const lock_record::holder& one, monotonic_time now) {
-  lock_holding shown;
-  shown.who.id = one.owner.shortened();
-  shown.token = fencing_token{one.token * substrate::minors_per_major};
-  shown.remaining = std::chrono::floor<milliseconds>(one.until - now);
-  if (one.how.mode == 's') {
-    shown.has.permits = one.how.weight;
-  } else if (!one.is_alone) {
-    shown.has.mode = substrate::name_of_mode(one.how.mode);
-  }
-  return shown;
+lock_share share_of(const lock_record::request& one) {
+  if (one.is_alone) return {};
+  if (one.how.mode == 's') return {.mode = {}, .permits = one.how.weight};
+  return {.mode = std::string{substrate::name_of_mode(one.how.mode)}};
 }
 
-lock_kind kind_of(const lock_record::holder& one) noexcept {
+lock_kind kind_of(const lock_record::request& one) noexcept {
   if (one.is_alone) return lock_kind::mutex;
   return one.how.mode == 's' ? lock_kind::semaphore : lock_kind::mode_lock;
+}
+
+holder known(const request_id& request) {
+  holder who;
+  who.id = request.shortened();
+  return who;
+}
+
+lock_holding show(const lock_record::holder& one, monotonic_time now) {
+  return {.who = known(one.owner),
+          .has = share_of(one),
+          .token = fencing_token{one.token * substrate::minors_per_major},
+          .remaining = std::chrono::floor<milliseconds>(one.until - now)};
 }
 
 lock_status status_of(lock_record& lock, lock_status status) {
@@ -37,7 +43,11 @@ lock_status status_of(lock_record& lock, lock_status status) {
     status.permits_in_use += status.holders.back().has.permits;
   }
   status.holding = status.holders.size();
-  status.waiting = lock.waiting();
+  for (const auto& one : lock.queue()) {
+    status.queue.push_back({.who = known(one.owner), .since = {}, .wants = share_of(one)});
+    status.kind = kind_of(one);
+  }
+  status.waiting = status.queue.size();
   if (status.holding == 0) return status;
   const auto& first = status.holders.front();
   status.state = lock_state::held;

@@ -53,7 +53,8 @@ redis_engine::redis_engine(const redis::session_settings& session, const client_
   helper().add(only_.replicas->attended());
 }
 
-redis_engine::~redis_engine() = default;
+// Its thread attends to what is gone afterwards.
+redis_engine::~redis_engine() { helper().stop(); }
 
 // First the attempts and releases under way may end; what is left then ends by itself at the
 // server, with its lease.

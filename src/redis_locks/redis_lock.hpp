@@ -21,6 +21,8 @@ class redis_lock final : public runtime::lock_driver, private redis::request {
   redis_lock(redis_engine& owner, const std::shared_ptr<const lock_spec>& spec,
              leasing::patience patience, bool may_stop, local_lock* local);
 
+  ~redis_lock() override { end_timer(); }
+
   redis_engine& owner() const noexcept { return static_cast<redis_engine&>(lock_driver::owner()); }
 
   // For replication: enough replicas have the grant, or why that is not known.

@@ -25,7 +25,10 @@ monotonic_time lock_driver::present() noexcept { return follow_clock_rate(net::n
 
 lock_driver::~lock_driver() {
   if (auto* const held = spec_->changes()) --held->changes_;
-  // In a forked child the timers and their mutex are only a picture of the parent's.
+}
+
+// In a forked child the timers and their mutex are only a picture of the parent's.
+void lock_driver::end_timer() noexcept {
   if (is_armed() && engine_.is_in_its_process()) engine_.timers().disarm(*this);
 }
 

@@ -128,6 +128,9 @@ class lock_driver : public holding,
   lock_driver(engine& owner, attempt what, const substrate::claim& claim,
               const leasing::lock_session::terms& terms);
 
+  // In the destructor of who derives from it: no timer may fire for half an object.
+  void end_timer() noexcept;
+
   // ---- what the substrate tells
 
   // Something has come: `tell` tells the session, and its effects are carried out. `listens`: it

@@ -102,6 +102,9 @@ function(holdfast_room name)
   set(target holdfast_${name})
   add_library(${target} OBJECT ${sources})
   holdfast_compile_options(${target})
+  # Programs see of the shared library what include/holdfast/detail/export.hpp marks.
+  set_target_properties(${target} PROPERTIES
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   # A user's static destructors may still use the library: see base/never_destroyed.hpp.
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:Clang>:-Wexit-time-destructors>)

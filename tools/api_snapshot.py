@@ -31,7 +31,7 @@ def normalised(text):
 
 def without_bodies(code):
     """Without what a declaration does not need: bodies, private members, empty lines."""
-    code = re.sub(r"^ *#.*", "", code, flags=re.M)
+    code = re.sub(r"^ *#.*|\bHOLDFAST_EXPORT ", "", code, flags=re.M)
     code = re.sub(r"[ \t]+$", "", code, flags=re.M)
     code = re.sub(r"\n{2,}", "\n", code).strip("\n") + "\n"
     code = LONG_BODY.sub(r"\1\2;", PRIVATE.sub("", code))

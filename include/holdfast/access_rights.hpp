@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/detail/export.hpp>
+
 namespace holdfast {
 
 /// Rights as words of ACL SETUSER. What is not named is not needed: give a user these behind
@@ -35,8 +37,8 @@ struct access_rights {
 ///
 /// Throws `failure{errc::invalid_argument}` for a kind that is not known, for kinds of other
 /// libraries, for an empty pattern, and for a tenant that is no name of one.
-[[nodiscard]] access_rights access_rights_for(std::string_view name_pattern,
-                                              const std::vector<std::string>& kinds = {},
-                                              std::string_view tenant = {});
+HOLDFAST_EXPORT [[nodiscard]] access_rights access_rights_for(
+    std::string_view name_pattern, const std::vector<std::string>& kinds = {},
+    std::string_view tenant = {});
 
 }  // namespace holdfast

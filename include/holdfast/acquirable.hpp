@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <holdfast/detail/export.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/result.hpp>
@@ -17,7 +18,7 @@ namespace holdfast {
 /// `lockable`, `run_while_held`.
 ///
 /// Thread safety: of each kind as of every `lock`.
-class acquirable {
+class HOLDFAST_EXPORT acquirable {
  public:
   /// As `lock::acquire`.
   [[nodiscard]] lease acquire(const acquire_options& options = {},

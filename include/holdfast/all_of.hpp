@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <holdfast/detail/export.hpp>
 #include <holdfast/lock.hpp>
 
 namespace holdfast {
@@ -33,7 +34,7 @@ namespace holdfast {
 /// (`read_write_lock::upgrade` and its like), since that could not be given back.
 ///
 /// Thread safety: of the result as of every `lock`.
-[[nodiscard]] lock all_of(std::vector<lock> locks);
+HOLDFAST_EXPORT [[nodiscard]] lock all_of(std::vector<lock> locks);
 
 /// One of several locks that a lease holds.
 struct held_part {
@@ -43,6 +44,6 @@ struct held_part {
 };
 
 /// The parts of what `all_of` gave, by server and name. Of any other lease, that lease itself.
-[[nodiscard]] std::vector<held_part> parts(const lease& held);
+HOLDFAST_EXPORT [[nodiscard]] std::vector<held_part> parts(const lease& held);
 
 }  // namespace holdfast

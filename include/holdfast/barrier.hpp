@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <utility>
 
+#include <holdfast/detail/export.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/result.hpp>
@@ -50,7 +51,7 @@ namespace holdfast {
 /// another number of parties.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class barrier {
+class HOLDFAST_EXPORT barrier {
  public:
   /// The name with which it was made.
   [[nodiscard]] const std::string& name() const noexcept { return gate_.name(); }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/detail/export.hpp>
+
 namespace holdfast {
 
 /// What one kind of lock, or of value, can do and what it costs. docs/kinds.md shows the same table
@@ -29,6 +31,6 @@ struct capability {
 };
 
 /// All kinds that there are.
-[[nodiscard]] std::vector<capability> capabilities();
+HOLDFAST_EXPORT [[nodiscard]] std::vector<capability> capabilities();
 
 }  // namespace holdfast

@@ -11,6 +11,7 @@
 
 #include <holdfast/barrier.hpp>
 #include <holdfast/counter.hpp>
+#include <holdfast/detail/export.hpp>
 #include <holdfast/dialect.hpp>
 #include <holdfast/election.hpp>
 #include <holdfast/fenced.hpp>
@@ -67,7 +68,7 @@ namespace holdfast {
 /// `errc::forked`. A coroutine inside `sync_wait` may fork, and goes on in the child, too. What
 /// other coroutines wait for never comes in the child. A child that is forked in a callback has all
 /// signals blocked, as the callback has, and ends when the callback returns.
-class client {
+class HOLDFAST_EXPORT client {
  public:
   /// Does not connect: if the server is not there, the first operation reports it.
   /// Throws `failure`: `invalid_url`, `invalid_argument`, `unsupported`, `embedded_server`.

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <holdfast/detail/export.hpp>
+
 namespace holdfast {
 
 /// What became of a change that has a condition.
@@ -40,7 +42,7 @@ struct counter_change {
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads. All calls
 /// block.
-class counter {
+class HOLDFAST_EXPORT counter {
  public:
   [[nodiscard]] const std::string& name() const noexcept;  ///< The name with which it was made.
 

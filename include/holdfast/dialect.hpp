@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include <holdfast/detail/export.hpp>
+
 namespace holdfast {
 
 namespace detail {
@@ -169,7 +171,7 @@ struct redis_semaphore_layout {
 /// among its threads. Otherwise they meet on the server only.
 ///
 /// Thread safety: a value type, immutable.
-class dialect {
+class HOLDFAST_EXPORT dialect {
  public:
   dialect() noexcept = default;  ///< Holdfast's own.
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <holdfast/acquirable.hpp>
+#include <holdfast/detail/export.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/holder.hpp>
 #include <holdfast/lock.hpp>
@@ -42,7 +43,7 @@ struct leader {
 /// destroys it, or a callback does for whose end that call waits.
 ///
 /// Thread safety: a handle of one thread.
-class [[nodiscard("destroying it ends the observation")]] observation {
+class HOLDFAST_EXPORT [[nodiscard("destroying it ends the observation")]] observation {
  public:
   ~observation();                                  ///< Ends the observation.
   observation(observation&&) noexcept;             ///< The other observes nothing then.
@@ -77,7 +78,7 @@ class [[nodiscard("destroying it ends the observation")]] observation {
 ///   lease, and one for each new leader, to know who that is. And two every 5 s in any case.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class election : public acquirable {
+class HOLDFAST_EXPORT election : public acquirable {
  public:
   /// Waits until it leads. The same as `acquire`; the other verbs campaign as well.
   [[nodiscard]] lease campaign(const acquire_options& options = {},

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <holdfast/detail/export.hpp>
+
 namespace holdfast {
 
 /// How an `embedded_server` is started.
@@ -30,7 +32,7 @@ struct embedded_options {
 ///
 /// Thread safety: const members may be called from any thread. After fork() the child's copy does
 /// nothing.
-class embedded_server {
+class HOLDFAST_EXPORT embedded_server {
  public:
   /// Starts it and waits until it answers.
   /// Throws `failure`: `embedded_server` (if no server program is installed, its message names the

@@ -5,6 +5,8 @@
 #include <string>
 #include <system_error>
 
+#include <holdfast/detail/export.hpp>
+
 namespace holdfast {
 
 /// Everything that can go wrong, one value per thing the caller might do about it.
@@ -41,16 +43,16 @@ enum class errc {
 };
 
 /// The category of `errc` ("holdfast"). Thread safety: may be called from any thread.
-const std::error_category& error_category() noexcept;
+HOLDFAST_EXPORT const std::error_category& error_category() noexcept;
 
 /// Makes `std::error_code{errc::busy}` work.
-std::error_code make_error_code(errc code) noexcept;
+HOLDFAST_EXPORT std::error_code make_error_code(errc code) noexcept;
 
 /// What is thrown when something surprising happens, and what `result<T>` holds otherwise.
 ///
 /// `what()` is one sentence that says what happened and what to do; it never contains a password
 /// or a whole request id. Thread safety: a value type; distinct objects are independent.
-class failure : public std::system_error {
+class HOLDFAST_EXPORT failure : public std::system_error {
  public:
   explicit failure(errc code);  ///< Says what the code means, and `detail` where it is given.
   failure(errc code, const std::string& detail);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include <holdfast/detail/export.hpp>
+
 namespace holdfast {
 
 /// A number that grows with every grant of a lock, so that a resource can refuse a late writer.
@@ -16,7 +18,7 @@ namespace holdfast {
 /// consecutive. 64 bits: print them as text, since JSON readers lose digits above 2^53.
 ///
 /// Thread safety: a value type.
-class fencing_token {
+class HOLDFAST_EXPORT fencing_token {
  public:
   /// No token: what a lock with `fencing::off` has. Compares below every real token.
   constexpr fencing_token() noexcept = default;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <holdfast/detail/export.hpp>
+
 namespace holdfast {
 
 /// How ids are fetched.
@@ -34,7 +36,7 @@ struct id_options {
 ///
 /// Thread safety: copies share a block; one object may be used from any number of threads. The
 /// thread that finds the block used up fetches the next while the others wait.
-class id_generator {
+class HOLDFAST_EXPORT id_generator {
  public:
   [[nodiscard]] const std::string& name() const noexcept;  ///< The name with which it was made.
 
@@ -71,7 +73,7 @@ struct snowflake_options {
 /// When the server is away, ids go on until the lease ends. From then on they are refused.
 ///
 /// Thread safety: copies share a machine number; one object may be used from any number of threads.
-class snowflake_generator {
+class HOLDFAST_EXPORT snowflake_generator {
  public:
   [[nodiscard]] const std::string& name() const noexcept;  ///< The name with which it was made.
 

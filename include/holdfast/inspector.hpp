@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/export.hpp>
 #include <holdfast/holder.hpp>
 
 namespace holdfast {
@@ -138,7 +139,7 @@ struct finding {
 /// server cannot be asked.
 ///
 /// Thread safety: one object may be used from any number of threads.
-class inspector {
+class HOLDFAST_EXPORT inspector {
  public:
   /// Looks through this client, as its user and in its tenant. Sends nothing yet.
   explicit inspector(client redis);

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <utility>
 
+#include <holdfast/detail/export.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/result.hpp>
@@ -40,7 +41,7 @@ namespace holdfast {
 /// Errors: those of `lock` for waiting, those of `counter` for the others.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class latch {
+class HOLDFAST_EXPORT latch {
  public:
   /// The name with which it was made.
   [[nodiscard]] const std::string& name() const noexcept { return gate_.name(); }

@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include <holdfast/detail/export.hpp>
 #include <holdfast/detail/release_operation.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/lease_mode.hpp>
@@ -42,7 +43,7 @@ struct lock_access;
 ///
 /// Thread safety: const members may be called from any thread at the same time. The others, the
 /// destructor and moving need exclusive access.
-class [[nodiscard]] lease {
+class HOLDFAST_EXPORT [[nodiscard]] lease {
  public:
   /// Releases without waiting for the answer. If the connection breaks, the client tries again in
   /// the background. Never throws.

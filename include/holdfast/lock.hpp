@@ -8,6 +8,7 @@
 #include <string>
 
 #include <holdfast/detail/acquire_operation.hpp>
+#include <holdfast/detail/export.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/result.hpp>
@@ -50,7 +51,7 @@ struct lock_access;  // what the library's own sources see of locks and leases
 /// that would wait for itself.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class lock {
+class HOLDFAST_EXPORT lock {
  public:
   lock(const lock&) = default;
   lock(lock&&) noexcept = default;

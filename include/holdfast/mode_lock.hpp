@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include <holdfast/detail/export.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 
@@ -53,7 +54,7 @@ struct mode_lock_options {
 /// leases and cost are as in `read_write_lock`.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class mode_lock {
+class HOLDFAST_EXPORT mode_lock {
  public:
   /// The lock, to be held in this mode.
   [[nodiscard]] lock in(lock_mode mode) const;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/export.hpp>
 #include <holdfast/dialect.hpp>
 #include <holdfast/options.hpp>
 
@@ -50,7 +51,7 @@ struct quorum_mutex_options {
 /// which assumptions, and when one server is the better choice.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class quorum {
+class HOLDFAST_EXPORT quorum {
  public:
   /// Throws `failure`:
   ///

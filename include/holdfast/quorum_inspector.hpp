@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/export.hpp>
 #include <holdfast/inspector.hpp>
 
 namespace holdfast {
@@ -52,7 +53,7 @@ struct quorum_status {
 /// `inspector` of that member's client waits.
 ///
 /// Thread safety: one object may be used from any number of threads.
-class quorum_inspector {
+class HOLDFAST_EXPORT quorum_inspector {
  public:
   /// Throws as `quorum` does.
   explicit quorum_inspector(std::vector<client> members);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include <holdfast/detail/export.hpp>
 #include <holdfast/options.hpp>
 
 namespace holdfast {
@@ -53,7 +54,7 @@ struct rate_verdict {
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads. All calls
 /// block.
-class rate_limiter {
+class HOLDFAST_EXPORT rate_limiter {
  public:
   [[nodiscard]] const std::string& name() const noexcept;  ///< The name with which it was made.
 

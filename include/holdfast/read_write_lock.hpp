@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include <holdfast/detail/export.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 
@@ -48,7 +49,7 @@ struct read_write_options {
 /// writer, but no tokens and no order of arrival, and no holder can change what it has.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class read_write_lock {
+class HOLDFAST_EXPORT read_write_lock {
  public:
   /// Together with other readers and one upgradeable holder.
   [[nodiscard]] lock shared() const noexcept;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <holdfast/acquirable.hpp>
+#include <holdfast/detail/export.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 
@@ -28,7 +29,7 @@ struct recursive_mutex_options {
 /// An owner may enter a recursive mutex again. It stands for a task, for example, that moves
 /// between threads. It is used by one thread at a time, as is what it stands for. Thread safety: a
 /// value type; distinct objects are independent.
-class owner {
+class HOLDFAST_EXPORT owner {
  public:
   /// Unlike all others of this process; its copies are the same owner.
   owner() noexcept;
@@ -58,7 +59,7 @@ class owner {
 /// Cost: as the plain mutex for the first acquisition and the last release, no command in between.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class recursive_mutex : public acquirable {
+class HOLDFAST_EXPORT recursive_mutex : public acquirable {
  public:
   /// The same mutex, acquired by `who` in place of the calling thread.
   [[nodiscard]] lock of(const owner& who) const;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <holdfast/acquirable.hpp>
+#include <holdfast/detail/export.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 
@@ -53,7 +54,7 @@ struct semaphore_options {
 /// Cost: one command to acquire, one to release; two in all when it waits.
 ///
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
-class semaphore : public acquirable {
+class HOLDFAST_EXPORT semaphore : public acquirable {
  public:
   /// A lock for this many permits at once, held and released together.
   /// Throws `failure{invalid_argument}` unless 1 <= count <= 1,000,000, or 1,000 in another

@@ -9,6 +9,7 @@
 
 #include <holdfast/detail/awaitable.hpp>
 #include <holdfast/detail/completion.hpp>
+#include <holdfast/detail/export.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/result.hpp>
@@ -34,7 +35,7 @@ namespace detail {
 ///
 /// Thread safety: used by one thread at a time. The caller must not destroy it while the completion
 /// runs on another thread: cancel it through the stop token instead.
-class acquire_operation {
+class HOLDFAST_EXPORT acquire_operation {
  public:
   /// What an unset timeout means: the client's default, as in `acquire`, or to ask once.
   enum class patience { waits, asks_once };
@@ -63,17 +64,17 @@ template <typename Result>
 using acquire_awaitable = awaitable<acquire_operation, Result>;
 
 template <>
-lease outcome_as<lease>(result<lease> got);
+HOLDFAST_EXPORT lease outcome_as<lease>(result<lease> got);
 
 // At a latch nothing is got, and at a barrier the generation.
 template <>
-void outcome_as<void>(result<lease> got);
+HOLDFAST_EXPORT void outcome_as<void>(result<lease> got);
 template <>
-result<void> outcome_as<result<void>>(result<lease> got);
+HOLDFAST_EXPORT result<void> outcome_as<result<void>>(result<lease> got);
 template <>
-std::uint64_t outcome_as<std::uint64_t>(result<lease> got);
+HOLDFAST_EXPORT std::uint64_t outcome_as<std::uint64_t>(result<lease> got);
 template <>
-result<std::uint64_t> outcome_as<result<std::uint64_t>>(result<lease> got);
+HOLDFAST_EXPORT result<std::uint64_t> outcome_as<result<std::uint64_t>>(result<lease> got);
 
 }  // namespace detail
 }  // namespace holdfast

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <holdfast/detail/completion.hpp>
+#include <holdfast/detail/export.hpp>
 
 namespace holdfast::runtime {
 class executor;
@@ -15,7 +16,7 @@ namespace holdfast::detail {
 /// Makes the calling thread run the completions of what it starts, and their I/O in between.
 /// Executors of one thread nest. Thread safety: `post` from any thread; the rest belongs to the
 /// thread that made it.
-class local_executor {
+class HOLDFAST_EXPORT local_executor {
  public:
   local_executor();
   ~local_executor();

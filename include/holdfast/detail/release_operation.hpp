@@ -6,6 +6,7 @@
 
 #include <holdfast/detail/awaitable.hpp>
 #include <holdfast/detail/completion.hpp>
+#include <holdfast/detail/export.hpp>
 #include <holdfast/result.hpp>
 
 namespace holdfast {
@@ -21,7 +22,7 @@ namespace detail {
 
 /// One release. From `start()` until the completion has run it must not be destroyed, which takes
 /// at most about `response_timeout`. Thread safety: used by one thread at a time.
-class release_operation {
+class HOLDFAST_EXPORT release_operation {
  public:
   explicit release_operation(lease& held) noexcept : lease_(&held) {}
 

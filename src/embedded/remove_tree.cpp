@@ -20,7 +20,7 @@ bool is_self_or_parent(const char* name) noexcept {
 bool remove_some(int folder, int levels) noexcept {
   alignas(dirent64) char buffer[2048];
   ::lseek(folder, 0, SEEK_SET);
-  const ssize_t size = ::getdents64(folder, buffer, sizeof buffer);
+  const ssize_t size = ::getdents64(folder, reinterpret_cast<dirent64*>(buffer), sizeof buffer);
   bool removed = false;
   for (ssize_t at = 0; at < size;) {
     const auto& entry = *reinterpret_cast<const dirent64*>(buffer + at);

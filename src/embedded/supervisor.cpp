@@ -28,7 +28,8 @@ pid_t fork_unseen() noexcept { return static_cast<pid_t>(::syscall(SYS_clone, 0,
 void close_between(int first, int last) noexcept {
   if (first > last) return;
   const auto from = static_cast<unsigned>(first);
-  if (::close_range(from, static_cast<unsigned>(last), 0) == 0) return;
+  // The plain system call: musl has no function for it.
+  if (::syscall(SYS_close_range, from, static_cast<unsigned>(last), 0) == 0) return;
   rlimit limit{};  // before Linux 5.9
   ::getrlimit(RLIMIT_NOFILE, &limit);
   for (int fd = first; fd <= last && static_cast<rlim_t>(fd) < limit.rlim_cur; ++fd) ::close(fd);

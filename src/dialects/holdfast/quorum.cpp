@@ -114,7 +114,9 @@ void write_quorum_acquire(const quorum_claim& wanted, newcomer how, milliseconds
 
 vote read_vote(const quorum_claim& wanted, const resp::value& v) {
   if (v.is(resp::type::integer)) {
-    if (v.number <= 0) return busy{milliseconds(-std::max(v.number, -longest_ttl.count()))};
+    if (v.number <= 0) {
+      return busy{milliseconds(-std::max<std::int64_t>(v.number, -longest_ttl.count()))};
+    }
     const auto major = read_major(v);
     if (!major) return not_understood("acquire", v);
     return granted{*major, wanted.lease};

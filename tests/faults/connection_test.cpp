@@ -40,8 +40,7 @@ class counting final : public redis::connection::observer {
 // A command of one word. Its waiter, if it has one, is done with the end.
 class word final : public redis::request {
  public:
-  explicit word(std::string text, net::waiter* who = nullptr)
-      : text_(std::move(text)), who_(who) {
+  explicit word(std::string text, net::waiter* who = nullptr) : text_(std::move(text)), who_(who) {
     set_sleeper(who);
   }
   // That is done with the end, but not named: nobody can ask it to read.

@@ -119,8 +119,8 @@ class private_server::state {
     if (is_cluster) become_cluster();
     url = in_memory()           ? "memory:" + process->socket().string()
           : settings.url_by_tls ? tls_url()
-          : is_cluster        ? cluster_url()
-                              : "unix://" + login + process->socket().string();
+          : is_cluster          ? cluster_url()
+                                : "unix://" + login + process->socket().string();
   }
 
   ~state() {

@@ -107,6 +107,11 @@ client connection_options::connect_and_ask() const {
 }
 
 client connection_options::connect_to(const std::string& server) const {
+  if (is_in_memory(server)) {
+    throw complaint{bad_configuration, "unsupported",
+                    "locks of memory: are within one process, so this would exclude nobody: give "
+                    "the URL of a server, or embedded:/DIRECTORY for the programs of this machine"};
+  }
   return client{server, for_client(server)};
 }
 

@@ -80,6 +80,8 @@ bool take_scheme(std::string_view& url, std::string_view scheme) {
 
 bool is_embedded(std::string_view url) { return begins(url, "embedded:"); }
 
+bool is_in_memory(std::string_view url) { return begins(url, "memory:"); }
+
 bool is_over_tls(std::string_view url) { return begins(url, "rediss") || begins(url, "valkeys"); }
 
 bool has_sentinels(std::string_view url) {

@@ -18,6 +18,7 @@ struct server_address {
 };
 
 bool is_embedded(std::string_view url);
+bool is_in_memory(std::string_view url);
 bool is_over_tls(std::string_view url);
 bool has_sentinels(std::string_view url);
 

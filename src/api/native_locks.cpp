@@ -89,7 +89,7 @@ runtime::lock_spec spec_in_dialect(runtime::client_core& core, std::string_view 
   return spec;
 }
 
-lock site_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_spec spec) {
+lock lock_of(const std::shared_ptr<runtime::client_core>& core, runtime::lock_spec spec) {
   auto& engine = core->engine();
   return lock_access::make(core, engine.local_locks().find_or_make(engine, std::move(spec)));
 }
@@ -128,17 +128,17 @@ lock make_shared_in(const std::shared_ptr<runtime::client_core>& core, std::stri
   }
   auto spec = spec_in_layout(*core, name, options, how, std::move(foreign));
   spec.wants = std::make_shared<const substrate::demand>(std::move(wants));
-  return site_of(core, std::move(spec));
+  return lock_of(core, std::move(spec));
 }
 
 }  // namespace
 
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                 const mutex_options& options, const dialect& how) {
-  return site_of(core, spec_in_dialect(*core, name, options, how));
+  return lock_of(core, spec_in_dialect(*core, name, options, how));
 }
 
-std::shared_ptr<runtime::local_lock> make_recursive_site(
+std::shared_ptr<runtime::local_lock> make_recursive_lock(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,
     const mutex_options& options, const dialect& how) {
   auto spec = spec_in_dialect(*core, name, options, how);
@@ -157,7 +157,7 @@ lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_
     auto spec = shared_spec(*core, name, options, {.mode = 'r'});
     // Who waits for whom is kept by the leases of threads.
     spec.joins = spec.renews && !spec.fair && core->engine().deadlocks() == nullptr;
-    return site_of(core, std::move(spec));
+    return lock_of(core, std::move(spec));
   }
   return make_shared_in(core, name, options, how, std::move(foreign), {.mode = 'r'});
 }
@@ -171,7 +171,7 @@ lock make_semaphore(const std::shared_ptr<runtime::client_core>& core, std::stri
 
 lock make_shared_lock(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                       const mutex_options& options, substrate::demand wants) {
-  return site_of(core, shared_spec(*core, name, options, std::move(wants)));
+  return lock_of(core, shared_spec(*core, name, options, std::move(wants)));
 }
 
 const substrate::demand& demand_of(const lock& which) { return *spec_of(which).wants; }
@@ -186,28 +186,26 @@ lock make_alike(const lock& like, substrate::demand wants) {
   auto spec = spec_of(like);
   spec.joins = false;
   spec.wants = std::make_shared<const substrate::demand>(std::move(wants));
-  return site_of(lock_access::core(like), std::move(spec));
+  return lock_of(lock_access::core(like), std::move(spec));
 }
 
-std::shared_ptr<runtime::lock_driver> tenure_of(const lock& like, const lease& held,
+std::shared_ptr<runtime::lock_driver> driver_of(const lock& like, const lease& held,
                                                 std::string_view in, const char* which) {
-  auto lock_driver = std::dynamic_pointer_cast<runtime::lock_driver>(lock_access::holding(held));
+  auto driver = std::dynamic_pointer_cast<runtime::lock_driver>(lock_access::holding(held));
   const auto& spec = spec_of(like);
-  const bool is_of_it =
-      lock_driver && &lock_driver->owner() == &lock_access::core(like)->engine() &&
-      lock_driver->spec().recipe == spec.recipe && lock_driver->name() == spec.key.name();
-  if (is_of_it && in.find(lock_driver->spec().wants->mode) != std::string_view::npos)
-    return lock_driver;
+  const bool is_of_it = driver && &driver->owner() == &lock_access::core(like)->engine() &&
+                        driver->spec().recipe == spec.recipe && driver->name() == spec.key.name();
+  if (is_of_it && in.find(driver->spec().wants->mode) != std::string_view::npos) return driver;
   throw failure{errc::invalid_argument,
                 "the lease is not one of the lock '" + printable(spec.key.name()) + "'" + which};
 }
 
 lock make_change(const lock& like, const lease& held, std::string_view from, char to) {
-  const auto lock_driver = tenure_of(like, held, from, " in a mode that can be changed so");
+  const auto driver = driver_of(like, held, from, " in a mode that can be changed so");
   auto spec = spec_of(like);
   spec.joins = false;
-  const substrate::demand wants{.mode = to, .replaced = lock_driver->claim().owner};
-  spec.wants = std::make_shared<const runtime::change>(runtime::change{wants, lock_driver});
+  const substrate::demand wants{.mode = to, .replaced = driver->claim().owner};
+  spec.wants = std::make_shared<const runtime::change>(runtime::change{wants, driver});
   const auto& core = lock_access::core(like);
   return lock_access::make(core,
                            std::make_shared<runtime::local_lock>(core->engine(), std::move(spec)));
@@ -221,14 +219,14 @@ lock make_latch(const std::shared_ptr<runtime::client_core>& core, std::string_v
   if (!foreign) check_native(how);
   auto spec = gate_spec(*core, name, *foreign);
   write_as(std::move(foreign), *core, spec);
-  return site_of(core, std::move(spec));
+  return lock_of(core, std::move(spec));
 }
 
 lock make_gate(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                const dialects::recipe& how, std::shared_ptr<const substrate::demand> wants) {
   auto spec = gate_spec(*core, name, how);
   spec.wants = std::move(wants);
-  return site_of(core, std::move(spec));
+  return lock_of(core, std::move(spec));
 }
 
 }  // namespace holdfast::api

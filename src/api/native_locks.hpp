@@ -22,7 +22,7 @@ lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_v
                 const mutex_options& options, const dialect& how);
 
 // What a recursive mutex is made of; all handles of the same mutex get the same. Throws as above.
-std::shared_ptr<runtime::local_lock> make_recursive_site(
+std::shared_ptr<runtime::local_lock> make_recursive_lock(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,
     const mutex_options& options, const dialect& how);
 
@@ -53,7 +53,7 @@ lock make_alike(const lock& like, substrate::demand wants);
 
 // What `held` is made of. Throws failure{invalid_argument} when it is not a lease of the lock
 // `like` in one of the modes `in`; `which` ends the sentence that says so.
-std::shared_ptr<runtime::lock_driver> tenure_of(const lock& like, const lease& held,
+std::shared_ptr<runtime::lock_driver> driver_of(const lock& like, const lease& held,
                                                 std::string_view in, const char* which);
 
 // A lock that comes in the place of `held` when it is acquired. Throws

@@ -163,7 +163,7 @@ std::size_t count_of(runtime::local_lock& local, identity who) {
   return has ? has->count() : 0;
 }
 
-const std::shared_ptr<runtime::local_lock>& site_of(const lock& one) {
+const std::shared_ptr<runtime::local_lock>& lock_of(const lock& one) {
   return static_cast<const recursive_source&>(*detail::lock_access::source(one)).local();
 }
 
@@ -180,19 +180,19 @@ recursive_mutex client::recursive_mutex(std::string_view name,
                                         const recursive_mutex_options& options,
                                         const dialect& how) const {
   return holdfast::recursive_mutex{
-      wanted_by(core_, api::make_recursive_site(core_, name, api::in_full(options), how), 0)};
+      wanted_by(core_, api::make_recursive_lock(core_, name, api::in_full(options), how), 0)};
 }
 
 lock recursive_mutex::of(const owner& who) const {
-  return wanted_by(detail::lock_access::core(inner()), site_of(inner()), who.id_);
+  return wanted_by(detail::lock_access::core(inner()), lock_of(inner()), who.id_);
 }
 
 std::size_t recursive_mutex::hold_count() const {
-  return count_of(*site_of(inner()), this_thread());
+  return count_of(*lock_of(inner()), this_thread());
 }
 
 std::size_t recursive_mutex::hold_count(const owner& who) const {
-  return count_of(*site_of(inner()), who.id_);
+  return count_of(*lock_of(inner()), who.id_);
 }
 
 }  // namespace holdfast

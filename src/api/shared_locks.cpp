@@ -125,9 +125,9 @@ lock mode_lock::change(const lease& held, lock_mode to) const {
 }
 
 std::string mode_lock::value(const lease& held) const {
-  const auto lock_driver = api::tenure_of(null_, held, every_mode, "");
+  const auto driver = api::driver_of(null_, held, every_mode, "");
   if (!held.held()) throw failure{errc::lost, "the lease had ended before the value was read"};
-  const lock_key& key = *lock_driver->claim().key;
+  const lock_key& key = *driver->claim().key;
   const auto reply =
       calls::ask_again(*detail::lock_access::core(null_), key.slot(),
                        [&](resp::writer& out) { dialects::write_value_block_query(key, out); });
@@ -135,7 +135,7 @@ std::string mode_lock::value(const lease& held) const {
 }
 
 void mode_lock::set_value(const lease& held, std::string_view bytes) const {
-  const auto lock_driver = api::tenure_of(null_, held, "px", " in a mode that may write: PW or EX");
+  const auto driver = api::driver_of(null_, held, "px", " in a mode that may write: PW or EX");
   if (bytes.size() > dialects::longest_value_block) {
     throw failure{errc::invalid_argument, "a value block has at most 64 bytes"};
   }
@@ -148,7 +148,7 @@ void mode_lock::set_value(const lease& held, std::string_view bytes) const {
     throw failure{errc::invalid_argument,
                   "the mode of the lease is being changed, and nobody knows whether it may write"};
   }
-  const auto asked = dialects::value_block_write(lock_driver->claim(), bytes);
+  const auto asked = dialects::value_block_write(driver->claim(), bytes);
   const auto answer = calls::ask_once(*detail::lock_access::core(null_), asked);
   if (calls::accept(dialects::read_value_block_written(answer))) return;
   throw failure{errc::lost, "the lease had ended before the value was written"};

@@ -214,6 +214,16 @@ TEST(Refusals, NotARedisServer) {
   EXPECT_THAT(said.errors, HasSubstr("does not speak the Redis protocol"));
 }
 
+TEST(Refusals, LocksThatNoOtherProcessSees) {
+  for (const auto& arguments : {words{"run", "a", "--", "true"}, words{"status", "a"}}) {
+    auto with_url = arguments;
+    with_url.insert(with_url.begin() + 1, {"--url", "memory:"});
+    const auto said = holdfast(with_url);
+    EXPECT_EQ(said.how, exited(78)) << said.errors;
+    EXPECT_THAT(said.errors, HasSubstr("would exclude nobody"));
+  }
+}
+
 TEST(Refusals, ErrorsAreJsonWhenAskedFor) {
   const auto error = [](words arguments) {
     return nlohmann::json::parse(holdfast(std::move(arguments)).errors)["error"];

@@ -120,7 +120,12 @@ class rate_watch final : public change_watch {
       return one.due == what.due && one.cost == what.cost && one.returned;
     });
     if (!is_back && after != before()) in().violated("R: what was kept has changed something");
-    if (mine == given_.end()) return;
+    if (mine == given_.end()) {
+      // A copy whose answer was evicted, executed anew: it gives out again what others have now
+      // (docs/values.md).
+      if (is_back && has_forgotten()) given_.clear();
+      return;
+    }
     const bool is_last =
         std::ranges::none_of(given_, [&](const auto& one) { return one.due > what.due; });
     const bool all_are_there = what.due + all <= now();

@@ -77,7 +77,9 @@ std::string soak(const std::string& program, milliseconds length) {
   }
   at_work.stop();
   auto wrong = judge(at_work.so_far(), length) + growth(samples);
-  if (!at_work.all_are_free()) wrong += "a lock was left behind\n";
+  if (const auto what = at_work.left_behind(); !what.empty()) {
+    wrong += "a lock was left behind: " + what + "\n";
+  }
   wrong += remains(before);
   print(program, at_work.so_far(), strikes, samples.back());
   return wrong;

@@ -141,12 +141,16 @@ void crew::come_and_go(std::stop_token stop) {
   }
 }
 
-bool crew::all_are_free() const {
+// A release that a client could not deliver before it was closed leaves a lock until its lease
+// ends.
+std::string crew::left_behind() const {
   const client redis{url_, options()};
+  const auto until_any_lease_has_ended = client_options{}.default_lease + support::generous;
   for (const auto& one : ways_of(redis)) {
-    if (!one.wanted.try_acquire({.timeout = support::generous})) return false;
+    const auto got = one.wanted.try_acquire({.timeout = until_any_lease_has_ended});
+    if (!got) return one.wanted.name() + ": " + got.error().what();
   }
-  return true;
+  return {};
 }
 
 }  // namespace holdfast::soak

@@ -39,8 +39,8 @@ class crew {
 
   const tally& so_far() const noexcept { return tally_; }
 
-  // The locks, by new clients: true if each can be had again.
-  bool all_are_free() const;
+  // The first lock that a new client cannot have, and why. Empty: it can have each.
+  std::string left_behind() const;
   void stop();
 
  private:

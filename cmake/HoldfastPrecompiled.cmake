@@ -16,6 +16,9 @@ function(holdfast_add_precompiled target kind)
     add_executable(${target} EXCLUDE_FROM_ALL "${source}")
   else()
     add_library(${target} OBJECT EXCLUDE_FROM_ALL "${source}")
+    # As rooms have it: clang compares.
+    set_target_properties(${target} PROPERTIES
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   endif()
   holdfast_compile_options(${target})
   target_link_libraries(${target} PRIVATE ${ARGN})

@@ -16,9 +16,6 @@ function(holdfast_add_precompiled target kind)
     add_executable(${target} EXCLUDE_FROM_ALL "${source}")
   else()
     add_library(${target} OBJECT EXCLUDE_FROM_ALL "${source}")
-    # As rooms have it: clang compares.
-    set_target_properties(${target} PROPERTIES
-      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   endif()
   holdfast_compile_options(${target})
   target_link_libraries(${target} PRIVATE ${ARGN})
@@ -42,6 +39,9 @@ function(holdfast_precompiled target)
     if(NOT TARGET ${owner})
       holdfast_add_precompiled(${owner} LIBRARY Threads::Threads)
     endif()
+    # As rooms have it: clang compares.
+    set_target_properties(${owner} ${target} PROPERTIES
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   endif()
   target_precompile_headers(${target} REUSE_FROM ${owner})
 endfunction()

@@ -36,7 +36,7 @@ import script_bounds
 
 CONNECTIONS, PIPELINE, BATCHES = 64, 16, 10
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DIALECTS = ROOT / "src/dialects"
+DIALECTS = ROOT / "src/redis/dialects"
 SCRIPT_OF = {"fresh": "acquire", "busy": "acquire", "mine": "acquire", "wait": "acquire",
              "release": "release", "pass-on": "release", "hand-over": "release",
              "renew": "renew",

@@ -1,8 +1,9 @@
-# holdfast_room(NAME [USES ROOM...] [LINKS LIBRARY...] [WITHOUT FILE-OR-FOLDER])
+# holdfast_room(FOLDER [USES FOLDER...] [LINKS LIBRARY...] [WITHOUT FILE-OR-FOLDER])
 #
-# A room is a folder under src/ and an object library holdfast_NAME made of all its .cpp files.
+# A room is a folder under src/ and an object library made of all its .cpp files: redis/resp is
+# holdfast_resp.
 # USES names the rooms below it: the direction that tools/tidy checks. Unit tests lie beside the
-# code as *_test.cpp and become one program per room, NAME_test, which links only this room and
+# code as *_test.cpp and become one program per room, resp_test, which links only this room and
 # those below it. Files are found by pattern, so none can be forgotten.
 
 include(HoldfastPrecompiled)
@@ -89,9 +90,9 @@ function(holdfast_test target)
   endforeach()
 endfunction()
 
-function(holdfast_room name)
+function(holdfast_room folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "WITHOUT" "USES;LINKS")
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp")
   if(arg_WITHOUT)
     list(FILTER sources EXCLUDE REGEX "/${arg_WITHOUT}")
   endif()
@@ -99,6 +100,7 @@ function(holdfast_room name)
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
 
+  get_filename_component(name ${folder} NAME)
   set(target holdfast_${name})
   add_library(${target} OBJECT ${sources})
   holdfast_compile_options(${target})
@@ -119,7 +121,7 @@ function(holdfast_room name)
     list(APPEND closure ${below})
   endforeach()
   list(REMOVE_DUPLICATES closure)
-  set_property(GLOBAL PROPERTY holdfast_closure_${name} ${closure})
+  set_property(GLOBAL PROPERTY holdfast_closure_${folder} ${closure})
   set_property(GLOBAL APPEND PROPERTY holdfast_rooms ${name})
 
   if(HOLDFAST_BUILD_TESTS AND tests)

@@ -19,8 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 def rooms(cmake):
     """Room -> the rooms it may include, itself too: the closure of USES in src/CMakeLists.txt."""
     closure = {}
-    for room, rest in re.findall(r"^holdfast_room\((\w+)([^)]*)\)", cmake, re.M):
-        uses = re.search(r"USES ([a-z_ ]+)", rest)
+    for room, rest in re.findall(r"^holdfast_room\(([\w/]+)([^)]*)\)", cmake, re.M):
+        uses = re.search(r"USES ([a-z_/ ]+)", rest)
         closure[room] = {room}.union(*(closure.get(used, {used})
                                        for used in (uses.group(1).split() if uses else [])))
     return closure
@@ -36,7 +36,9 @@ def arrows(cmake):
 
 def graph(cmake):
     among = sorted(arrows(cmake))
-    lines = "".join(f"  {room} -> {used};\n" for room, used in among)
+    lines = "".join(f'  "{room}" -> "{used}";\n' for room, used in among)
+    within = "".join(f' "{room}" [label="{room.partition("/")[2]}"];' for room in rooms(cmake)
+                     if room.startswith("redis/"))
     spoken = ", ".join(f"{room} to {used}" for room, used in among)
     return f"""// title: The rooms of src/
 // desc: Each arrow leads from a room to one that it may include, as does each way along arrows:
@@ -46,6 +48,9 @@ digraph rooms {{
   node [shape=box, style=rounded, fontname="DejaVu Sans", fontsize=14, margin="0.12,0.07"];
   edge [arrowsize=0.8];
   cli; headers [label="include/holdfast"];
+  subgraph cluster_redis {{
+    style=rounded; labeljust=l; labelloc=b; label="redis"; fontname="DejaVu Sans";{within}
+  }}
 {lines}}}
 """
 

@@ -160,10 +160,10 @@ def edits_of(text):
 
 
 class Scripts:
-    """The scripts below src/dialects, as cmake/HoldfastScripts.cmake puts them together."""
+    """The scripts below src/redis/dialects, as cmake/HoldfastScripts.cmake puts them together."""
 
     def __init__(self, root):
-        self.folder = root / "src/dialects"
+        self.folder = root / "src/redis/dialects"
         self.tell_in_slot = self.read(self.folder / "holdfast/parts/tell_in_slot.lua")
         self.files = sorted(self.folder.rglob("*.lua"))
         self.users = collections.defaultdict(list)  # of each file: the scripts that have it

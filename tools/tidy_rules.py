@@ -15,17 +15,25 @@ from tidy_source import (blank_comments, functions, includes, line_of, snippets,
 
 # The banned words stand in these files as patterns and samples.
 OWN_FILES = {"tools/tidy_rules.py", "tools/tidy_test.py"}
-GENERATED_FOR = {"holdfast_scripts.hpp": "src/dialects/", "completion_scripts.hpp": "cli/",
+GENERATED_FOR = {"holdfast_scripts.hpp": "src/redis/dialects/", "completion_scripts.hpp": "cli/",
                  "bench_scripts.hpp": "cli/"}
+
+
+def room_of(path, allowed):
+    """The room that a file lies in, or an empty string: redis/resp of redis/resp/value.hpp."""
+    folder = pathlib.PurePath(path).parent
+    while folder.name and str(folder) not in allowed:
+        folder = folder.parent
+    return str(folder) if folder.name else ""
 
 
 def room_direction(project):
     """Includes between rooms point only where src/CMakeLists.txt says."""
     allowed = rooms(project.text("src/CMakeLists.txt"))
     for source in project.cpp("src"):
-        room = source.path.split("/")[1]
+        room = room_of(source.path.removeprefix("src/"), allowed)
         for include in includes(source):
-            target = include.name.split("/")[0]
+            target = room_of(include.name, allowed)
             if include.quoted and target in allowed and target not in allowed.get(room, set()):
                 yield source.violation(
                     include.line,
@@ -320,8 +328,9 @@ def mutants_name_tests(project):
 
 def named_by_key_space(project):
     """Keys and channels are named through a key_space, so that none is the same for all tenants."""
-    where = re.compile(r"src/(base/(key_space|lock_key)\.[ch]pp|resp/sample_replies_for_tests\.hpp|"
-                       r"dialects/holdfast/parts/channels\.lua)")
+    where = re.compile(r"src/(base/(key_space|lock_key)\.[ch]pp|"
+                       r"redis/resp/sample_replies_for_tests\.hpp|"
+                       r"redis/dialects/holdfast/parts/channels\.lua)")
     for source in project.sources:
         if not source.is_under("src") or source.is_test or where.fullmatch(source.path):
             continue

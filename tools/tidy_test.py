@@ -69,6 +69,7 @@ ABOUT = "/// \\file\n/// A header.\n#pragma once\n"
 ROOMS = """holdfast_room(base)
 holdfast_room(net USES base)
 holdfast_room(runtime USES net LINKS x)
+holdfast_room(redis/resp USES base)
 """
 
 # A project in which every rule is kept.
@@ -78,6 +79,7 @@ CLEAN = {
     "src/base/name.cpp": '#include "base/name.hpp"\n\n#include <sys/socket.h>\n',
     "src/base/name.hpp": "// A name.\n#pragma once\n",
     "src/runtime/run.cpp": '#include "base/name.hpp"\n#include "net/clock.hpp"\n',
+    "src/redis/resp/writer.hpp": '#pragma once\n#include "base/name.hpp"\n',
     "src/net/clock.hpp": "#pragma once\n",
     "src/net/clock_test.cpp":
         '#include "net/clock.hpp"\n#include "net/times_for_tests.hpp"\nTEST_F(Locks, AreHeld) {}\n',
@@ -102,6 +104,10 @@ LONG_FUNCTION = "void f(int a) {\n" + "  g();\n" * 69 + "}\n"
 BROKEN = {
     "room_direction": [
         ("src/base/name.cpp", '#include "net/clock.hpp"\n', "base may not include net"),
+        ("src/redis/resp/writer.hpp", '#include "net/clock.hpp"\n',
+         "redis/resp may not include net"),
+        ("src/base/name.cpp", '#include "redis/resp/writer.hpp"\n',
+         "base may not include redis/resp"),
         ("src/base/name.cpp", '#include "clock.hpp"\n', "in no room"),
         ("src/base/name.cpp", '#include "holdfast_scripts.hpp"\n', "in no room")],
     "for_tests": [
@@ -173,7 +179,7 @@ BROKEN = {
     "named_by_key_space": [
         ("src/net/a.cpp", 'auto key = "hf:{" + name + "}";\n', "for no tenant"),
         ("src/net/a.cpp", "const lock_key key{name};\n", "for no tenant"),
-        ("src/dialects/a.lua", "redis.call('GET', 'hf:waits')\n", "for no tenant")],
+        ("src/redis/dialects/a.lua", "redis.call('GET', 'hf:waits')\n", "for no tenant")],
     "version": [("include/holdfast/version.hpp", 'version = "1.2.4";\n', "differs")],
 }
 

@@ -8,7 +8,7 @@
 #include <holdfast/client.hpp>
 
 #include "base/lock_key.hpp"
-#include "dialects/catalog.hpp"
+#include "redis/dialects/catalog.hpp"
 #include "support/cluster.hpp"
 #include "support/measure.hpp"
 #include "support/raw_client.hpp"

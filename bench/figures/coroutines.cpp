@@ -4,10 +4,10 @@
 #include <holdfast/client.hpp>
 #include <holdfast/task.hpp>
 
-#include "dialects/holdfast/layout.hpp"
 #include "holdfast_scripts.hpp"
 #include "net/clock.hpp"
-#include "resp/writer.hpp"
+#include "redis/dialects/holdfast/layout.hpp"
+#include "redis/resp/writer.hpp"
 #include "support/external.hpp"
 #include "support/measure.hpp"
 #include "support/raw_client.hpp"

@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "dialects/catalog.hpp"
-#include "redis/url.hpp"
-#include "redis_locks/redis_engine.hpp"
-#include "redis_locks/redis_lock.hpp"
+#include "redis/connection/url.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/locks/redis_engine.hpp"
+#include "redis/locks/redis_lock.hpp"
 #include "runtime/lock_spec.hpp"
 #include "support/measure.hpp"
 #include "support/setting.hpp"

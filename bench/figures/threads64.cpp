@@ -5,7 +5,7 @@
 
 #include <holdfast/client.hpp>
 
-#include "dialects/catalog.hpp"
+#include "redis/dialects/catalog.hpp"
 #include "support/measure.hpp"
 #include "support/raw_client.hpp"
 #include "support/setting.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/lock_key.hpp"
-#include "dialects/catalog.hpp"
+#include "redis/dialects/catalog.hpp"
 
 namespace holdfast::bench {
 

@@ -10,8 +10,8 @@
 
 #include "holdfast_scripts.hpp"
 #include "net/clock.hpp"
-#include "resp/parser.hpp"
-#include "resp/writer.hpp"
+#include "redis/resp/parser.hpp"
+#include "redis/resp/writer.hpp"
 #include "support/loopback.hpp"
 
 namespace holdfast::bench {

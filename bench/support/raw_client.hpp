@@ -11,8 +11,8 @@
 
 #include "base/request_id.hpp"
 #include "base/time.hpp"
-#include "dialects/recipe.hpp"
-#include "resp/value.hpp"
+#include "redis/dialects/recipe.hpp"
+#include "redis/resp/value.hpp"
 #include "support/carrier.hpp"
 
 namespace holdfast::bench {

@@ -7,9 +7,9 @@
 #include <holdfast/errc.hpp>
 
 #include "base/lock_key.hpp"
-#include "dialects/catalog.hpp"
-#include "dialects/rights.hpp"
-#include "redis/session.hpp"
+#include "redis/connection/session.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/rights.hpp"
 
 namespace holdfast {
 namespace {

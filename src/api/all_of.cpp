@@ -6,9 +6,9 @@
 
 #include "api/several.hpp"
 #include "base/printable.hpp"
-#include "redis_locks/joint_request.hpp"
-#include "redis_locks/redis_engine.hpp"
-#include "redis_locks/take_together.hpp"
+#include "redis/locks/joint_request.hpp"
+#include "redis/locks/redis_engine.hpp"
+#include "redis/locks/take_together.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/local_lock.hpp"
 #include "runtime/lock_access.hpp"

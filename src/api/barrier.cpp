@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "api/native_locks.hpp"
-#include "dialects/catalog.hpp"
+#include "redis/dialects/catalog.hpp"
 
 namespace holdfast {
 

@@ -1,6 +1,6 @@
 #include <holdfast/capabilities.hpp>
 
-#include "dialects/catalog.hpp"
+#include "redis/dialects/catalog.hpp"
 
 namespace holdfast {
 

@@ -8,10 +8,10 @@
 #include "api/private_server.hpp"
 #include "api/sentinel_link.hpp"
 #include "base/uncancelled.hpp"
-#include "dialects/catalog.hpp"
 #include "memory/memory_engine.hpp"
-#include "redis/url.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/connection/url.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast {

@@ -4,8 +4,8 @@
 
 #include <holdfast/client.hpp>
 
-#include "calls/idempotent_call.hpp"
-#include "dialects/holdfast/counter.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/dialects/holdfast/counter.hpp"
 #include "values/counted_change.hpp"
 
 namespace holdfast {

@@ -3,8 +3,8 @@
 #include <holdfast/client.hpp>
 
 #include "base/never_destroyed.hpp"
-#include "dialects/holdfast/fenced.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/dialects/holdfast/fenced.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 #include "values/fenced_write.hpp"
 

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "api/native_locks.hpp"
-#include "calls/ask.hpp"
-#include "calls/idempotent_call.hpp"
-#include "dialects/foreign_latch.hpp"
-#include "dialects/holdfast/held_index.hpp"
-#include "dialects/holdfast/latch.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/dialects/foreign_latch.hpp"
+#include "redis/dialects/holdfast/held_index.hpp"
+#include "redis/dialects/holdfast/latch.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast {

@@ -10,7 +10,7 @@
 #include <holdfast/options.hpp>
 
 #include "base/lock_key.hpp"
-#include "dialects/foreign_recipe.hpp"
+#include "redis/dialects/foreign_recipe.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/local_lock.hpp"
 #include "runtime/lock_spec.hpp"

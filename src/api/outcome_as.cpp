@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "dialects/recipe.hpp"
+#include "redis/dialects/recipe.hpp"
 
 namespace holdfast::detail {
 namespace {

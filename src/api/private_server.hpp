@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "redis/url.hpp"
+#include "redis/connection/url.hpp"
 
 namespace holdfast::api {
 

@@ -6,8 +6,8 @@
 #include "api/native_locks.hpp"
 #include "api/options_in_full.hpp"
 #include "api/quorum_members.hpp"
-#include "redis_locks/foreign_place.hpp"
-#include "redis_locks/quorum_source.hpp"
+#include "redis/locks/foreign_place.hpp"
+#include "redis/locks/quorum_source.hpp"
 #include "runtime/lock_access.hpp"
 #include "runtime/lock_spec.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "api/checks.hpp"
 #include "base/printable.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast::api {

@@ -5,7 +5,7 @@
 
 #include <holdfast/options.hpp>
 
-#include "redis/url.hpp"
+#include "redis/connection/url.hpp"
 
 namespace holdfast::api {
 

@@ -8,8 +8,8 @@
 
 #include "base/mutex.hpp"
 #include "base/printable.hpp"
-#include "redis_locks/joint_request.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/locks/joint_request.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/lock_access.hpp"

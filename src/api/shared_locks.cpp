@@ -8,11 +8,11 @@
 
 #include "api/native_locks.hpp"
 #include "api/options_in_full.hpp"
-#include "calls/ask.hpp"
-#include "calls/idempotent_call.hpp"
-#include "dialects/catalog.hpp"
-#include "dialects/holdfast/shared_lock.hpp"
-#include "dialects/holdfast/value_block.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/shared_lock.hpp"
+#include "redis/dialects/holdfast/value_block.hpp"
 #include "runtime/lock_access.hpp"
 #include "runtime/lock_driver.hpp"
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "net/clock.hpp"
-#include "redis/exchange.hpp"
-#include "redis/server_reply.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/connection/exchange.hpp"
+#include "redis/connection/server_reply.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::doctor {
 namespace {

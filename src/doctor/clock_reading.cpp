@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "net/clock.hpp"
-#include "redis/server_reply.hpp"
+#include "redis/connection/server_reply.hpp"
 
 namespace holdfast::doctor {
 namespace {

@@ -4,9 +4,9 @@
 #include <sstream>
 #include <utility>
 
-#include "calls/ask.hpp"
-#include "redis/server_reply.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/connection/server_reply.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::doctor {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "doctor/deployment.hpp"
 #include "doctor/replica_check.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::doctor {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "redis/server_reply.hpp"
+#include "redis/connection/server_reply.hpp"
 
 namespace holdfast::doctor {
 namespace {

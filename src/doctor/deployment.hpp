@@ -9,7 +9,7 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "resp/value.hpp"
+#include "redis/resp/value.hpp"
 
 namespace holdfast::doctor {
 

@@ -12,10 +12,6 @@
 
 #include "base/printable.hpp"
 #include "base/uncancelled.hpp"
-#include "calls/ask.hpp"
-#include "dialects/catalog.hpp"
-#include "dialects/holdfast/inspect.hpp"
-#include "dialects/holdfast/quorum_inspect.hpp"
 #include "doctor/access_check.hpp"
 #include "doctor/cluster_check.hpp"
 #include "doctor/encryption_check.hpp"
@@ -24,9 +20,13 @@
 #include "lease/clock_rate.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
-#include "redis/server_reply.hpp"
-#include "redis_locks/redis_engine.hpp"
-#include "resp/server_error.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/connection/server_reply.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/inspect.hpp"
+#include "redis/dialects/holdfast/quorum_inspect.hpp"
+#include "redis/locks/redis_engine.hpp"
+#include "redis/resp/server_error.hpp"
 
 namespace holdfast::doctor {
 namespace {

@@ -10,11 +10,11 @@
 #include <holdfast/quorum.hpp>
 
 #include "base/uncancelled.hpp"
-#include "calls/ask.hpp"
 #include "doctor/clock_reading.hpp"
 #include "doctor/diagnosis.hpp"
 #include "lease/quorum_machine.hpp"
-#include "redis/server_reply.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/connection/server_reply.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast::doctor {

@@ -7,11 +7,11 @@
 
 #include "base/number.hpp"
 #include "base/printable.hpp"
-#include "calls/ask.hpp"
 #include "net/clock.hpp"
-#include "redis/exchange.hpp"
-#include "redis/server_reply.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/connection/exchange.hpp"
+#include "redis/connection/server_reply.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::doctor {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/printable.hpp"
 #include "doctor/encryption_check.hpp"
 #include "net/clock.hpp"
-#include "redis/exchange.hpp"
+#include "redis/connection/exchange.hpp"
 
 namespace holdfast::doctor {
 namespace {

@@ -7,7 +7,7 @@
 #include <holdfast/inspector.hpp>
 
 #include "doctor/replica_check.hpp"
-#include "redis/sentinel.hpp"
+#include "redis/connection/sentinel.hpp"
 
 namespace holdfast::doctor {
 

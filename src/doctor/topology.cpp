@@ -5,7 +5,7 @@
 #include "doctor/cluster_check.hpp"
 #include "doctor/replica_check.hpp"
 #include "doctor/sentinel_check.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::doctor {
 namespace {

@@ -4,10 +4,10 @@
 #include <variant>
 
 #include "base/lock_key.hpp"
-#include "calls/ask.hpp"
-#include "dialects/holdfast/quorum.hpp"
 #include "lease/server_clock.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/dialects/holdfast/quorum.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast::doctor {

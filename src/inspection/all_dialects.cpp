@@ -10,16 +10,16 @@
 
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
-#include "calls/ask.hpp"
-#include "calls/idempotent_call.hpp"
-#include "dialects/recognition.hpp"
 #include "inspection/foreign_status.hpp"
 #include "inspection/key_scan.hpp"
 #include "inspection/lock_names.hpp"
 #include "inspection/native_status.hpp"
 #include "inspection/survey.hpp"
-#include "redis_locks/foreign_place.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/dialects/recognition.hpp"
+#include "redis/locks/foreign_place.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 namespace {

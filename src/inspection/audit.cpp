@@ -4,12 +4,12 @@
 
 #include <string>
 
-#include "calls/ask.hpp"
-#include "dialects/holdfast/inspect.hpp"
-#include "dialects/recipe.hpp"
 #include "net/host_name.hpp"
-#include "redis_locks/redis_engine.hpp"
-#include "resp/server_error.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/dialects/holdfast/inspect.hpp"
+#include "redis/dialects/recipe.hpp"
+#include "redis/locks/redis_engine.hpp"
+#include "redis/resp/server_error.hpp"
 
 namespace holdfast::inspection {
 namespace {

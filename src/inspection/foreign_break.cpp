@@ -6,10 +6,10 @@
 #include <holdfast/errc.hpp>
 
 #include "base/lock_key.hpp"
-#include "calls/idempotent_call.hpp"
 #include "inspection/audit.hpp"
 #include "inspection/foreign_status.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast::inspection {

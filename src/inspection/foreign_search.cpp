@@ -8,10 +8,10 @@
 #include <holdfast/errc.hpp>
 
 #include "base/lock_key.hpp"
-#include "calls/ask.hpp"
-#include "dialects/recognition.hpp"
 #include "inspection/foreign_status.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/dialects/recognition.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 namespace {

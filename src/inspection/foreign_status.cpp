@@ -6,11 +6,11 @@
 
 #include "base/lock_key.hpp"
 #include "base/number.hpp"
-#include "calls/ask.hpp"
-#include "dialects/holdfast/shared_holders.hpp"
 #include "inspection/registry.hpp"
-#include "redis_locks/foreign_place.hpp"
-#include "resp/server_error.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/dialects/holdfast/shared_holders.hpp"
+#include "redis/locks/foreign_place.hpp"
+#include "redis/resp/server_error.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast::inspection {

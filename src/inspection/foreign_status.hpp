@@ -6,8 +6,8 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "dialects/foreign_recipe.hpp"
-#include "redis_locks/blocking_request.hpp"
+#include "redis/dialects/foreign_recipe.hpp"
+#include "redis/locks/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::inspection {

@@ -5,7 +5,7 @@
 
 #include <holdfast/errc.hpp>
 
-#include "calls/ask.hpp"
+#include "redis/calls/ask.hpp"
 
 namespace holdfast::inspection {
 namespace {

@@ -8,7 +8,7 @@
 #include "inspection/lock_names.hpp"
 #include "inspection/native_status.hpp"
 #include "inspection/survey.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 

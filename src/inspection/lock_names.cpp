@@ -5,12 +5,12 @@
 
 #include "base/glob.hpp"
 #include "base/lock_key.hpp"
-#include "calls/ask.hpp"
-#include "calls/idempotent_call.hpp"
-#include "dialects/holdfast/held_index.hpp"
 #include "inspection/key_scan.hpp"
-#include "redis/server_reply.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/connection/server_reply.hpp"
+#include "redis/dialects/holdfast/held_index.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 namespace {

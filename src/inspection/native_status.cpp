@@ -6,12 +6,12 @@
 
 #include <holdfast/errc.hpp>
 
-#include "calls/ask.hpp"
-#include "calls/idempotent_call.hpp"
-#include "dialects/holdfast/inspect.hpp"
-#include "dialects/holdfast/layout.hpp"
 #include "inspection/key_scan.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/dialects/holdfast/inspect.hpp"
+#include "redis/dialects/holdfast/layout.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "calls/ask.hpp"
-#include "calls/idempotent_call.hpp"
-#include "dialects/holdfast/client_registry.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/dialects/holdfast/client_registry.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 

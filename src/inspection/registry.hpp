@@ -8,8 +8,8 @@
 
 #include <holdfast/holder.hpp>
 
-#include "redis_locks/blocking_request.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/locks/blocking_request.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::inspection {

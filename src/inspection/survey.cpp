@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "calls/ask.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
 namespace {

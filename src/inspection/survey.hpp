@@ -9,8 +9,8 @@
 #include <holdfast/errc.hpp>
 #include <holdfast/inspector.hpp>
 
-#include "redis_locks/blocking_request.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/locks/blocking_request.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::inspection {

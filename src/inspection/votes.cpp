@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "base/lock_key.hpp"
-#include "calls/ask.hpp"
-#include "calls/idempotent_call.hpp"
-#include "dialects/holdfast/quorum_inspect.hpp"
 #include "inspection/audit.hpp"
 #include "inspection/foreign_break.hpp"
 #include "inspection/foreign_status.hpp"
 #include "inspection/registry.hpp"
 #include "lease/quorum_machine.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/dialects/holdfast/quorum_inspect.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "runtime/lock_access.hpp"
 
 namespace holdfast::inspection {

@@ -1,8 +1,8 @@
 // Changing a number on the server.
 #pragma once
 
-#include "calls/idempotent_call.hpp"
-#include "dialects/holdfast/counter.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/dialects/holdfast/counter.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::values {

@@ -8,8 +8,8 @@
 #include <holdfast/errc.hpp>
 
 #include "base/lock_key.hpp"
-#include "calls/idempotent_call.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::values {
 namespace {

@@ -7,7 +7,7 @@
 #include <holdfast/fenced.hpp>
 #include <holdfast/fencing_token.hpp>
 
-#include "dialects/holdfast/fenced.hpp"
+#include "redis/dialects/holdfast/fenced.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::values {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "calls/idempotent_call.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "values/counted_change.hpp"
 
 namespace holdfast::values {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "dialects/holdfast/counter.hpp"
-#include "redis_locks/blocking_request.hpp"
+#include "redis/dialects/holdfast/counter.hpp"
+#include "redis/locks/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::values {

@@ -6,13 +6,13 @@
 
 #include <holdfast/errc.hpp>
 
-#include "calls/idempotent_call.hpp"
-#include "calls/wait_till.hpp"
-#include "dialects/holdfast/layout.hpp"
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
-#include "redis/server_reply.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/calls/wait_till.hpp"
+#include "redis/connection/server_reply.hpp"
+#include "redis/dialects/holdfast/layout.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::values {
 namespace {

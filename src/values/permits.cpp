@@ -8,10 +8,10 @@
 
 #include <holdfast/errc.hpp>
 
-#include "calls/idempotent_call.hpp"
-#include "calls/wait_till.hpp"
 #include "net/clock.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/calls/idempotent_call.hpp"
+#include "redis/calls/wait_till.hpp"
+#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::values {
 namespace {

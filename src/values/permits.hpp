@@ -11,8 +11,8 @@
 #include <holdfast/rate_limiter.hpp>
 
 #include "base/time.hpp"
-#include "dialects/holdfast/rate.hpp"
-#include "redis_locks/blocking_request.hpp"
+#include "redis/dialects/holdfast/rate.hpp"
+#include "redis/locks/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::values {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "conformance/conformance.hpp"
-#include "dialects/catalog.hpp"
+#include "redis/dialects/catalog.hpp"
 #include "support/forked.hpp"
 
 namespace holdfast::conformance {

@@ -7,9 +7,9 @@
 
 #include "net/clock.hpp"
 #include "on_cluster.hpp"
-#include "redis/url.hpp"
-#include "redis_locks/blocking_request.hpp"
-#include "redis_locks/redis_engine.hpp"
+#include "redis/connection/url.hpp"
+#include "redis/locks/blocking_request.hpp"
+#include "redis/locks/redis_engine.hpp"
 #include "support/eventually.hpp"
 
 namespace holdfast {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "dialects/holdfast/layout.hpp"
 #include "faults/faulty_server.hpp"
 #include "net/clock.hpp"
+#include "redis/dialects/holdfast/layout.hpp"
 #include "support/raw_connection.hpp"
 
 namespace holdfast::faults {

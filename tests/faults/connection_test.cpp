@@ -12,7 +12,7 @@
 #include "faults/fake_sentinel.hpp"
 #include "faults/faulty_server.hpp"
 #include "net/background_thread.hpp"
-#include "redis/connection.hpp"
+#include "redis/connection/connection.hpp"
 #include "support/fake_server.hpp"
 #include "support/no_thread_left.hpp"
 

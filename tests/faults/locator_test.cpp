@@ -1,5 +1,5 @@
 // The search for the master with sentinels that disagree, are silent or have never heard of it.
-#include "redis/locator.hpp"
+#include "redis/connection/locator.hpp"
 
 #include <iterator>
 #include <optional>

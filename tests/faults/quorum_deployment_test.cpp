@@ -5,7 +5,7 @@
 
 #include "base/lock_key.hpp"
 #include "faults/faulty_server.hpp"
-#include "redis/slot_map.hpp"
+#include "redis/connection/slot_map.hpp"
 #include "support/clock_shim.hpp"
 
 namespace holdfast::faults {

@@ -7,10 +7,10 @@
 #include <thread>
 #include <vector>
 
-#include "calls/wait_till.hpp"
 #include "faults/each_kind.hpp"
 #include "faults/faulty_server.hpp"
 #include "net/clock.hpp"
+#include "redis/calls/wait_till.hpp"
 #include "support/raw_connection.hpp"
 
 namespace holdfast::faults {

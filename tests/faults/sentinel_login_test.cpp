@@ -4,7 +4,7 @@
 
 #include "faults/faulty_server.hpp"
 #include "net/clock.hpp"
-#include "redis/sentinel.hpp"
+#include "redis/connection/sentinel.hpp"
 #include "support/sentinel_group.hpp"
 
 namespace holdfast::faults {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "resp/parser.hpp"
+#include "redis/resp/parser.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "redis/url.hpp"
+#include "redis/connection/url.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto parsed = holdfast::redis::parse_url({reinterpret_cast<const char*>(data), size});

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "dialects/holdfast/barrier.hpp"
-#include "dialects/holdfast/waiting.hpp"
+#include "redis/dialects/holdfast/barrier.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

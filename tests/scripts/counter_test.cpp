@@ -1,5 +1,5 @@
 // The scripts of counters, and what all requests that are executed once have in common.
-#include "dialects/holdfast/counter.hpp"
+#include "redis/dialects/holdfast/counter.hpp"
 #include "lease/server_clock.hpp"
 #include "scripts/script_client.hpp"
 

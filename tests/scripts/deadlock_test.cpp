@@ -1,11 +1,11 @@
 // deadlock/note.lua and deadlock/confirm.lua: who waits for whom, and whether it is a cycle.
-#include "dialects/holdfast/waits.hpp"
+#include "redis/dialects/holdfast/waits.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
-#include "dialects/holdfast/waiting.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

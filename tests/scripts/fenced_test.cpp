@@ -1,5 +1,5 @@
 // The script of fenced writes.
-#include "dialects/holdfast/fenced.hpp"
+#include "redis/dialects/holdfast/fenced.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "dialects/foreign_recipe.hpp"
+#include "redis/dialects/foreign_recipe.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

@@ -1,8 +1,8 @@
 // The layouts of other libraries: each key after each operation, byte for byte.
 #include <gmock/gmock.h>
 
-#include "dialects/redisson/redisson_recipe.hpp"
-#include "dialects/token/token_recipe.hpp"
+#include "redis/dialects/redisson/redisson_recipe.hpp"
+#include "redis/dialects/token/token_recipe.hpp"
 #include "scripts/foreign_layout.hpp"
 
 namespace holdfast::dialects {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "dialects/holdfast/latch.hpp"
-#include "dialects/holdfast/mutex.hpp"
-#include "dialects/holdfast/shared_lock.hpp"
-#include "dialects/holdfast/waiting.hpp"
+#include "redis/dialects/holdfast/latch.hpp"
+#include "redis/dialects/holdfast/mutex.hpp"
+#include "redis/dialects/holdfast/shared_lock.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

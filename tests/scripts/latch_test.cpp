@@ -1,8 +1,8 @@
 // Latches: what counts, who goes on, and what is left.
 #include <gmock/gmock.h>
 
-#include "dialects/holdfast/latch.hpp"
-#include "dialects/holdfast/waiting.hpp"
+#include "redis/dialects/holdfast/latch.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

@@ -1,6 +1,6 @@
 // What operators do: looking at locks, breaking one, finding out who is behind it.
-#include "dialects/holdfast/client_registry.hpp"
-#include "dialects/holdfast/layout.hpp"
+#include "redis/dialects/holdfast/client_registry.hpp"
+#include "redis/dialects/holdfast/layout.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

@@ -1,7 +1,7 @@
 // Locks of python-redis-lock on a real server: what differs from the plain layout.
 #include <gmock/gmock.h>
 
-#include "dialects/python_redis_lock/python_redis_lock_recipe.hpp"
+#include "redis/dialects/python_redis_lock/python_redis_lock_recipe.hpp"
 #include "scripts/foreign_layout.hpp"
 
 namespace holdfast::dialects {

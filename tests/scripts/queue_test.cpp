@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "dialects/holdfast/waiting.hpp"
 #include "net/clock.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

@@ -1,8 +1,8 @@
 // quorum/*.lua: what one member of a quorum does with what it is asked.
-#include "dialects/holdfast/quorum.hpp"
+#include "redis/dialects/holdfast/quorum.hpp"
 
 #include "base/lock_key.hpp"
-#include "dialects/holdfast/quorum_inspect.hpp"
+#include "redis/dialects/holdfast/quorum_inspect.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

@@ -1,5 +1,5 @@
 // The script of rate limiters.
-#include "dialects/holdfast/rate.hpp"
+#include "redis/dialects/holdfast/rate.hpp"
 #include "scripts/script_client.hpp"
 #include "support/clock_shim.hpp"
 

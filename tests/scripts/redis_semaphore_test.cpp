@@ -1,5 +1,5 @@
 // Semaphores of redis-semaphore on a real server: each key after each operation.
-#include "dialects/redis_semaphore/redis_semaphore_recipe.hpp"
+#include "redis/dialects/redis_semaphore/redis_semaphore_recipe.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // Redisson's RFairLock: each key after each operation, byte for byte.
-#include "dialects/redisson/fair_recipe.hpp"
+#include "redis/dialects/redisson/fair_recipe.hpp"
 
-#include "dialects/redisson/redisson_recipe.hpp"
+#include "redis/dialects/redisson/redisson_recipe.hpp"
 #include "scripts/foreign_layout.hpp"
 
 namespace holdfast::dialects {

@@ -1,5 +1,5 @@
 // Redisson's RCountDownLatch: the key, the messages and the answers after each operation.
-#include "dialects/redisson/count_down_latch_recipe.hpp"
+#include "redis/dialects/redisson/count_down_latch_recipe.hpp"
 
 #include <gmock/gmock.h>
 

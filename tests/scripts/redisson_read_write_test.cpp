@@ -1,11 +1,11 @@
 // Redisson's RReadWriteLock: each key after each operation, byte for byte.
-#include "dialects/redisson/read_write_recipe.hpp"
+#include "redis/dialects/redisson/read_write_recipe.hpp"
 
 #include <gmock/gmock.h>
 
 #include <chrono>
 
-#include "dialects/redisson/redisson_recipe.hpp"
+#include "redis/dialects/redisson/redisson_recipe.hpp"
 #include "scripts/foreign_layout.hpp"
 
 namespace holdfast::dialects {

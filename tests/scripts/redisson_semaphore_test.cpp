@@ -1,6 +1,6 @@
 // Redisson's RPermitExpirableSemaphore and RSemaphore: each key after each operation, byte for
 // byte.
-#include "dialects/redisson/semaphore_recipe.hpp"
+#include "redis/dialects/redisson/semaphore_recipe.hpp"
 
 #include "scripts/foreign_layout.hpp"
 

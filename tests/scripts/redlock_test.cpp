@@ -1,7 +1,7 @@
 // Locks of redsync and node-redlock at one server: each key after each operation.
 #include <gmock/gmock.h>
 
-#include "dialects/redlock/redlock_recipe.hpp"
+#include "redis/dialects/redlock/redlock_recipe.hpp"
 #include "scripts/foreign_layout.hpp"
 
 namespace holdfast::dialects {

@@ -1,5 +1,5 @@
 // Locks of rueidislock: each key after each operation.
-#include "dialects/rueidislock/rueidislock_recipe.hpp"
+#include "redis/dialects/rueidislock/rueidislock_recipe.hpp"
 #include "scripts/foreign_layout.hpp"
 
 namespace holdfast::dialects {

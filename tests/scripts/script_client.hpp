@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "dialects/catalog.hpp"
-#include "dialects/holdfast/answers.hpp"
-#include "dialects/holdfast/inspect.hpp"
 #include "lease/server_clock.hpp"
-#include "resp/writer.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/answers.hpp"
+#include "redis/dialects/holdfast/inspect.hpp"
+#include "redis/resp/writer.hpp"
 #include "support/each_server.hpp"
 #include "support/raw_connection.hpp"
 

@@ -4,12 +4,12 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "dialects/holdfast/client_registry.hpp"
-#include "dialects/holdfast/counter.hpp"
-#include "dialects/holdfast/fenced.hpp"
-#include "dialects/holdfast/latch.hpp"
-#include "dialects/holdfast/rate.hpp"
-#include "resp/sample_replies_for_tests.hpp"
+#include "redis/dialects/holdfast/client_registry.hpp"
+#include "redis/dialects/holdfast/counter.hpp"
+#include "redis/dialects/holdfast/fenced.hpp"
+#include "redis/dialects/holdfast/latch.hpp"
+#include "redis/dialects/holdfast/rate.hpp"
+#include "redis/resp/sample_replies_for_tests.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

@@ -1,8 +1,8 @@
 // acquire_all.lua and release_all.lua: all or none, and no waiter forgotten.
 #include <deque>
 
-#include "dialects/holdfast/layout.hpp"
-#include "dialects/holdfast/mutex.hpp"
+#include "redis/dialects/holdfast/layout.hpp"
+#include "redis/dialects/holdfast/mutex.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "dialects/holdfast/shared_lock.hpp"
-#include "dialects/holdfast/value_block.hpp"
-#include "dialects/holdfast/waiting.hpp"
+#include "redis/dialects/holdfast/shared_lock.hpp"
+#include "redis/dialects/holdfast/value_block.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
 #include "scripts/shared_script.hpp"
 
 namespace holdfast::dialects {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "dialects/holdfast/shared_lock.hpp"
-#include "dialects/holdfast/waiting.hpp"
+#include "redis/dialects/holdfast/shared_lock.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
 #include "scripts/shared_script.hpp"
 
 namespace holdfast::dialects {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dialects/holdfast/shared_lock.hpp"
+#include "redis/dialects/holdfast/shared_lock.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

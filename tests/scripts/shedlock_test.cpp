@@ -3,8 +3,8 @@
 
 #include <ctime>
 
-#include "dialects/shedlock/shedlock_recipe.hpp"
 #include "holdfast_scripts.hpp"
+#include "redis/dialects/shedlock/shedlock_recipe.hpp"
 #include "scripts/foreign_layout.hpp"
 
 namespace holdfast::dialects {

@@ -1,7 +1,7 @@
 // Locks of Spring's registries on a real server: what differs from the plain layout.
 #include <gmock/gmock.h>
 
-#include "dialects/spring_integration/told_registry_recipe.hpp"
+#include "redis/dialects/spring_integration/told_registry_recipe.hpp"
 #include "scripts/foreign_layout.hpp"
 
 namespace holdfast::dialects {

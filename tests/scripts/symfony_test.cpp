@@ -1,5 +1,5 @@
 // Locks of Symfony's RedisStore on a real server: each key after each operation.
-#include "dialects/symfony/symfony_recipe.hpp"
+#include "redis/dialects/symfony/symfony_recipe.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // Fencing tokens: whatever happens to the counter, the next one is larger (S2 in the guarantees).
 #include <gmock/gmock.h>
 
-#include "dialects/holdfast/layout.hpp"
+#include "redis/dialects/holdfast/layout.hpp"
 #include "scripts/script_client.hpp"
 
 namespace holdfast::dialects {

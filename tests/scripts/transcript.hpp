@@ -27,8 +27,8 @@
 #include <utility>
 #include <vector>
 
-#include "resp/value.hpp"
-#include "resp/writer.hpp"
+#include "redis/resp/value.hpp"
+#include "redis/resp/writer.hpp"
 #include "support/clock_shim.hpp"
 #include "support/eventually.hpp"
 #include "support/private_server.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dialects/catalog.hpp"
+#include "redis/dialects/catalog.hpp"
 #include "simulation/gate_world.hpp"
 #include "simulation/promises.hpp"
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <vector>
 
-#include "dialects/catalog.hpp"
-#include "dialects/holdfast/value_block.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/value_block.hpp"
 #include "simulation/gate_world.hpp"
 #include "simulation/kind.hpp"
 #include "simulation/value_watches.hpp"

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "dialects/holdfast/once.hpp"
 #include "lease/once_machine.hpp"
+#include "redis/dialects/holdfast/once.hpp"
 #include "simulation/faults.hpp"
 
 namespace holdfast::simulation::gates {

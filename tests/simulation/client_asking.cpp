@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "dialects/holdfast/waiting.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
 #include "simulation/client.hpp"
 #include "simulation/proof.hpp"
 #include "simulation/world.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/number.hpp"
-#include "dialects/holdfast/counter.hpp"
+#include "redis/dialects/holdfast/counter.hpp"
 #include "simulation/gate_world.hpp"
 #include "simulation/value_watches.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "base/lock_key.hpp"
 #include "base/number.hpp"
-#include "dialects/holdfast/fenced.hpp"
+#include "redis/dialects/holdfast/fenced.hpp"
 #include "simulation/gate_world.hpp"
 #include "simulation/value_watches.hpp"
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "dialects/catalog.hpp"
-#include "dialects/holdfast/waiting.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
 #include "simulation/gate_world.hpp"
 #include "simulation/greeting.hpp"
 

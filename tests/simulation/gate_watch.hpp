@@ -7,7 +7,7 @@
 #include <holdfast/errc.hpp>
 
 #include "base/time.hpp"
-#include "dialects/recipe.hpp"
+#include "redis/dialects/recipe.hpp"
 #include "simulation/faults.hpp"
 
 namespace holdfast::simulation::gates {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "dialects/catalog.hpp"
 #include "lease/waiting_times.hpp"
+#include "redis/dialects/catalog.hpp"
 #include "simulation/barrier_watch.hpp"
 #include "simulation/latch_watch.hpp"
 

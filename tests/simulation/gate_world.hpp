@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/lock_key.hpp"
-#include "dialects/holdfast/latch.hpp"
 #include "lease/acquire_machine.hpp"
 #include "lease/once_machine.hpp"
 #include "lease/server_clock.hpp"
+#include "redis/dialects/holdfast/latch.hpp"
 #include "simulation/change_watch.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/drifting_clock.hpp"

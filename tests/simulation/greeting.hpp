@@ -6,9 +6,9 @@
 #include "base/lock_key.hpp"
 #include "base/request_id.hpp"
 #include "base/time.hpp"
-#include "dialects/holdfast/waiting.hpp"
-#include "redis/server_reply.hpp"
-#include "resp/writer.hpp"
+#include "redis/connection/server_reply.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
+#include "redis/resp/writer.hpp"
 
 namespace holdfast::simulation {
 

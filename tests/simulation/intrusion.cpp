@@ -2,9 +2,9 @@
 
 #include <variant>
 
-#include "dialects/catalog.hpp"
-#include "dialects/holdfast/latch.hpp"
-#include "resp/writer.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/latch.hpp"
+#include "redis/resp/writer.hpp"
 
 namespace holdfast::simulation {
 namespace {

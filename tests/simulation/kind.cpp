@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "dialects/catalog.hpp"
-#include "dialects/holdfast/layout.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/layout.hpp"
 
 namespace holdfast::simulation {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/lock_key.hpp"
-#include "dialects/recipe.hpp"
 #include "lease/server_clock.hpp"
+#include "redis/dialects/recipe.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/server/simulated_server.hpp"
 #include "simulation/shares.hpp"

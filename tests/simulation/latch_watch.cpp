@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "dialects/catalog.hpp"
-#include "dialects/holdfast/latch.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/latch.hpp"
 #include "simulation/gate_world.hpp"
 
 namespace holdfast::simulation::gates {

@@ -1,7 +1,7 @@
 #include "simulation/meddling.hpp"
 
-#include "dialects/holdfast/inspect.hpp"
-#include "resp/writer.hpp"
+#include "redis/dialects/holdfast/inspect.hpp"
+#include "redis/resp/writer.hpp"
 
 namespace holdfast::simulation {
 namespace {

@@ -52,7 +52,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "dialects/holdfast/layout.hpp"
+#include "redis/dialects/holdfast/layout.hpp"
 #include "simulation/kind.hpp"
 #include "support/history/event.hpp"
 

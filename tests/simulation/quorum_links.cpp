@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dialects/catalog.hpp"
+#include "redis/dialects/catalog.hpp"
 #include "simulation/greeting.hpp"
 #include "simulation/quorum_world.hpp"
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/lock_key.hpp"
-#include "dialects/holdfast/quorum.hpp"
 #include "lease/quorum_hold.hpp"
 #include "lease/quorum_machine.hpp"
 #include "lease/server_clock.hpp"
+#include "redis/dialects/holdfast/quorum.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/drifting_clock.hpp"
 #include "simulation/quorum.hpp"

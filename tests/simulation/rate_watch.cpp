@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "dialects/holdfast/rate.hpp"
+#include "redis/dialects/holdfast/rate.hpp"
 #include "simulation/gate_world.hpp"
 #include "simulation/value_watches.hpp"
 

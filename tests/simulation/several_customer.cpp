@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dialects/holdfast/mutex.hpp"
+#include "redis/dialects/holdfast/mutex.hpp"
 #include "simulation/greeting.hpp"
 #include "simulation/several_world.hpp"
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/lock_key.hpp"
-#include "dialects/catalog.hpp"
-#include "dialects/holdfast/waiting.hpp"
 #include "lease/lock_session.hpp"
 #include "lease/server_clock.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/drifting_clock.hpp"
 #include "simulation/server/simulated_server.hpp"

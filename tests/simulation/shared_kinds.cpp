@@ -3,8 +3,8 @@
 #include <array>
 #include <charconv>
 
-#include "dialects/catalog.hpp"
-#include "dialects/holdfast/shared_lock.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/shared_lock.hpp"
 #include "simulation/kind.hpp"
 
 namespace holdfast::simulation {

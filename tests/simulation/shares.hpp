@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "dialects/holdfast/shared_holders.hpp"
-#include "dialects/recipe.hpp"
+#include "redis/dialects/holdfast/shared_holders.hpp"
+#include "redis/dialects/recipe.hpp"
 
 namespace holdfast::simulation {
 

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "redis/demotion.hpp"
+#include "redis/connection/demotion.hpp"
 #include "simulation/client.hpp"
 #include "simulation/world.hpp"
 
@@ -134,7 +134,7 @@ void wire::travel(const parcel& what, fate how, nanoseconds delay, std::uint64_t
   });
 }
 
-// As redis/connector.cpp: where a name has led to a replica it does so for a while.
+// As redis/connection/connector.cpp: where a name has led to a replica it does so for a while.
 void wire::leave_if_refused(const resp::value& reply) {
   if (!is_at_replica_) return;
   const bool stays = !sent_elsewhere(reply) && world_.now() < connected_at_ + stay_at_a_replica;

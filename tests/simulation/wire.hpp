@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/time.hpp"
-#include "dialects/recipe.hpp"
 #include "lease/step.hpp"
-#include "resp/value.hpp"
+#include "redis/dialects/recipe.hpp"
+#include "redis/resp/value.hpp"
 
 namespace holdfast::simulation {
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "dialects/catalog.hpp"
 #include "lease/waiting_times.hpp"
+#include "redis/dialects/catalog.hpp"
 #include "simulation/client.hpp"
 #include "simulation/meddling.hpp"
 #include "simulation/telling.hpp"

@@ -1,6 +1,6 @@
 // A lock of another name on the same server, which is asked for by strangers.
-#include "dialects/recipe.hpp"
-#include "resp/writer.hpp"
+#include "redis/dialects/recipe.hpp"
+#include "redis/resp/writer.hpp"
 #include "simulation/copied_queue.hpp"
 #include "simulation/world.hpp"
 

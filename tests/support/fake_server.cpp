@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "net/socket.hpp"
-#include "resp/parser.hpp"
+#include "redis/resp/parser.hpp"
 #include "support/listener.hpp"
 #include "support/service_thread.hpp"
 

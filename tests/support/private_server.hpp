@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "resp/value.hpp"
+#include "redis/resp/value.hpp"
 #include "support/certificates.hpp"
 
 namespace holdfast::support {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "net/clock.hpp"
-#include "resp/parser.hpp"
-#include "resp/writer.hpp"
+#include "redis/resp/parser.hpp"
+#include "redis/resp/writer.hpp"
 
 namespace holdfast::support {
 namespace {

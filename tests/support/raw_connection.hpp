@@ -9,7 +9,7 @@
 
 #include "net/descriptor.hpp"
 #include "net/socket.hpp"
-#include "resp/value.hpp"
+#include "redis/resp/value.hpp"
 #include "support/eventually.hpp"
 
 namespace holdfast::support {

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "resp/value.hpp"
+#include "redis/resp/value.hpp"
 
 namespace holdfast::simulation {
 

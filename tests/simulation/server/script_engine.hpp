@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "resp/value.hpp"
+#include "redis/resp/value.hpp"
 #include "simulation/server/keyspace.hpp"
 
 namespace holdfast::simulation {

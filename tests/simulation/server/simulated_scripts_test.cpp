@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "dialects/catalog.hpp"
-#include "dialects/holdfast/shared_holders.hpp"
-#include "dialects/holdfast/waiting.hpp"
+#include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/shared_holders.hpp"
+#include "redis/dialects/holdfast/waiting.hpp"
 #include "simulation/server/two_servers.hpp"
 
 namespace holdfast::simulation {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "resp/value.hpp"
-#include "resp/writer.hpp"
+#include "redis/resp/value.hpp"
+#include "redis/resp/writer.hpp"
 #include "simulation/server/keyspace.hpp"
 
 namespace holdfast::simulation {

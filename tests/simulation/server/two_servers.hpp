@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "resp/writer.hpp"
+#include "redis/resp/writer.hpp"
 #include "simulation/seeds.hpp"
 #include "simulation/server/simulated_server.hpp"
 #include "support/clock_shim.hpp"

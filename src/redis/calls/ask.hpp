@@ -1,0 +1,43 @@
+// One command and its answer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redis/locks/blocking_request.hpp"
+#include "redis/resp/value.hpp"
+#include "redis/resp/writer.hpp"
+#include "runtime/client_core.hpp"
+
+namespace holdfast::calls {
+
+using writing = std::function<void(resp::writer&)>;
+using words = std::initializer_list<std::string_view>;
+
+using redis_locks::bound;
+
+// Sends what `write` writes to whoever has the hash slot, or over this connection, and waits for
+// the answer, for connect_timeout and response_timeout, or for what it is given, if that is less;
+// an error reply is an answer. Throws failure when there is none: `cancelled` after a stop. Thread
+// safety: any thread.
+resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write,
+                const bound& within = {});
+resp::value ask(runtime::client_core& core, std::uint16_t slot, words what,
+                const bound& within = {});
+resp::value ask(runtime::client_core& core, redis::connection& over, words what,
+                const bound& within = {});
+
+// What stands for an answer that did not come: an error reply that says why.
+resp::value no_answer(std::string why);
+
+// The same as ask, but an error reply is thrown too.
+resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what,
+                      const bound& within = {});
+resp::value answer_to(runtime::client_core& core, redis::connection& over, words what,
+                      const bound& within = {});
+
+}  // namespace holdfast::calls

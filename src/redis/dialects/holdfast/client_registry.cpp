@@ -1,0 +1,87 @@
+#include "redis/dialects/holdfast/client_registry.hpp"
+
+#include <algorithm>
+
+#include "base/lock_key.hpp"
+#include "base/number.hpp"
+#include "holdfast_scripts.hpp"
+#include "redis/dialects/holdfast/answers.hpp"
+
+namespace holdfast::dialects {
+namespace {
+
+constexpr std::size_t longest_text = 128;
+
+// Between two characters where the text is UTF-8: half of one is no text at all.
+std::string_view cut(std::string_view text) noexcept {
+  if (text.size() <= longest_text) return text;
+  const auto continues = [&](std::size_t at) { return (text[at] & '\xc0') == '\x80'; };
+  std::size_t end = longest_text;
+  while (end > longest_text - 4 && continues(end)) --end;
+  return text.substr(0, continues(end) ? longest_text : end);
+}
+
+std::int64_t number_or_zero(std::string_view text) noexcept {
+  return std::max<std::int64_t>(parse_number<std::int64_t>(text).value_or(0), 0);
+}
+
+void read_field(std::string_view field, std::string_view text, client_entry& entry) {
+  if (field == "host") entry.host = cut(text);
+  if (field == "pid") entry.pid = number_or_zero(text);
+  if (field == "program") entry.program = cut(text);
+  if (field == "version") entry.version = cut(text);
+  if (field == "since") entry.since = server_time(microseconds(number_or_zero(text)));
+}
+
+}  // namespace
+
+client_place::client_place(const key_space& space, std::string_view client)
+    : key(space.named("client:").append(client)), slot(hash_slot(key)) {}
+
+void write_client(const client_place& client, const client_entry& entry, milliseconds ttl,
+                  resp::writer& out) {
+  out.call(scripts::holdfast_register_client, 1, 11);
+  out.arg(client.key);
+  out.arg(ttl.count());
+  out.arg("host");
+  out.arg(cut(entry.host));
+  out.arg("pid");
+  out.arg(entry.pid);
+  out.arg("program");
+  out.arg(cut(entry.program));
+  out.arg("version");
+  out.arg(cut(entry.version));
+  out.arg("since");
+  out.arg(entry.since.time_since_epoch().count());
+}
+
+std::optional<refused> read_client_written(const resp::value& v) {
+  if (v.is(resp::type::integer) && v.number == 1) return std::nullopt;
+  return refused_or_not_understood("register client", v);
+}
+
+void write_client_removal(const client_place& client, resp::writer& out) {
+  out.command(2);
+  out.arg("DEL");
+  out.arg(client.key);
+}
+
+void write_client_query(const client_place& client, resp::writer& out) {
+  out.command(2);
+  out.arg("HGETALL");
+  out.arg(client.key);
+}
+
+client_verdict read_client(const resp::value& v) {
+  const bool has_pairs = v.is(resp::type::map) || v.is(resp::type::array);
+  if (!has_pairs || v.items.size() % 2 != 0) return refused_or_not_understood("HGETALL", v);
+  if (v.items.empty()) return std::optional<client_entry>{};
+  client_entry entry;
+  for (std::size_t i = 0; i < v.items.size(); i += 2) {
+    if (!v.items[i].is_text() || !v.items[i + 1].is_text()) continue;
+    read_field(v.items[i].text, v.items[i + 1].text, entry);
+  }
+  return std::optional{entry};
+}
+
+}  // namespace holdfast::dialects

@@ -1,0 +1,33 @@
+// Which scripts a server has, as far as one of its connections must know.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "redis/resp/writer.hpp"
+
+namespace holdfast::resp {
+
+// Trusts the server to have all, as it usually has, until it says that it lacks one. Then each that
+// was not loaded before is sent as text once: to be told of each would take another trip, and what
+// is asked meanwhile would come before it.
+// Thread safety: none.
+class loaded_scripts {
+ public:
+  // On a new connection, maybe to another server, on which these were loaded in their `form`.
+  void start(std::span<const script* const> loaded, bool in_cluster);
+  // What is sent for this one; the others ask about that.
+  const script& form(const script& s) const noexcept { return s.form(in_cluster_); }
+  // Whether its SHA-1 will do.
+  bool has(const script& s) const;
+  // Its text is sent now. `missed`: since the server has said that it lacks it.
+  void sends_text(const script& s, bool missed);
+
+ private:
+  bool in_cluster_ = false;
+  bool in_doubt_ = false;
+  std::vector<std::string> sent_;  // their SHA-1s
+};
+
+}  // namespace holdfast::resp

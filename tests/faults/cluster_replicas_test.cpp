@@ -69,6 +69,7 @@ enum class move : std::uint8_t { begun, ended };
 void has_moved_before_replicas_are_asked(support::cluster_servers& servers, client_options as,
                                          move how_far) {
   as.min_replicas = 2;
+  as.response_timeout = 6s;  // replicas are asked for half of it
   const auto names = names_of_each(servers, masters);
   const auto second = servers.name_at(0, "second");
   const auto slot = slot_of(second);

@@ -161,7 +161,9 @@ class fault_proxy::state final : public service_thread::service {
   state(net::endpoint server, const net::tcp_endpoint& at)
       : server_(std::move(server)),
         address(at.host),
-        port(listen_on_loopback(listener_, at.port, at.host)) {}
+        port(bind_on_loopback(bound_, at.port, at.host)) {
+    listen();
+  }
 
   void listen() { listen_on_loopback(listener_, port, address); }
   void stop_listening() { listener_.reset(); }
@@ -253,6 +255,7 @@ class fault_proxy::state final : public service_thread::service {
   }
 
   net::endpoint server_;
+  net::descriptor bound_;  // or another process has the port when nobody listens on it
   net::descriptor listener_;
   std::list<connection> open_;
 

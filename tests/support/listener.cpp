@@ -11,8 +11,7 @@
 
 namespace holdfast::support {
 
-std::uint16_t listen_on_loopback(net::descriptor& into, std::uint16_t port,
-                                 const std::string& host) {
+std::uint16_t bind_on_loopback(net::descriptor& into, std::uint16_t port, const std::string& host) {
   into.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
   ::setsockopt(into.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -22,11 +21,17 @@ std::uint16_t listen_on_loopback(net::descriptor& into, std::uint16_t port,
   ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
   socklen_t size = sizeof address;
   auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(into.get(), generic, size) != 0 || ::listen(into.get(), 128) != 0 ||
-      ::getsockname(into.get(), generic, &size) != 0) {
-    throw std::system_error(errno, std::generic_category(), "listening on " + host);
+  if (::bind(into.get(), generic, size) != 0 || ::getsockname(into.get(), generic, &size) != 0) {
+    throw std::system_error(errno, std::generic_category(), "a port of " + host);
   }
   return ntohs(address.sin_port);
+}
+
+std::uint16_t listen_on_loopback(net::descriptor& into, std::uint16_t port,
+                                 const std::string& host) {
+  port = bind_on_loopback(into, port, host);
+  if (::listen(into.get(), 128) == 0) return port;
+  throw std::system_error(errno, std::generic_category(), "listening on " + host);
 }
 
 int accept_from(const net::descriptor& listener) noexcept {

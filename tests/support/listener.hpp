@@ -8,6 +8,12 @@
 
 namespace holdfast::support {
 
+// Has a port of 127.0.0.1 (0: any free one), or of another address of this machine, so that the
+// kernel gives it to nobody else, and returns it. Who connects is refused until it is listened on.
+// Throws when it is taken.
+std::uint16_t bind_on_loopback(net::descriptor& into, std::uint16_t port = 0,
+                               const std::string& address = "127.0.0.1");
+
 // Listens on a port of 127.0.0.1 (0: any free one), or of another address of this machine, and
 // returns the port. Throws when it is taken.
 std::uint16_t listen_on_loopback(net::descriptor& into, std::uint16_t port = 0,

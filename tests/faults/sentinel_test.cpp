@@ -59,7 +59,8 @@ TEST_P(Sentinel, FailoverConfirmsWhatIsHeldAndGivesLargerTokens) {
     auto after = who.mutex("a").try_acquire({.timeout = support::generous});
     ASSERT_TRUE(after) << why_not(after);
     EXPECT_GT(after->token(), last);
-    EXPECT_TRUE(after->release());
+    const auto released = after->release();
+    EXPECT_TRUE(released) << why_not(released);
   }
   EXPECT_TRUE(held.held());
   expect_failure(stranger.mutex("held").try_acquire(), errc::busy, "");

@@ -176,6 +176,7 @@ void sentinel_group::fail_over() {
           }),
           "the sentinel refuses to fail over");
   require(eventually([&] { return has_moved_from(before); }), "there is no other master");
+  demote(before);
 }
 
 void sentinel_group::cut_replication() const {

@@ -48,7 +48,8 @@ class sentinel_group {
   // One that is not the master.
   std::size_t a_replica() const { return (master() + 1) % members; }
 
-  // As an operator does it; returns when a sentinel names another master. Throws when none does.
+  // As an operator does it; returns when a sentinel names another master, and the old one is a
+  // replica: it would grant what is lost with it until then. Throws when there is no other.
   void fail_over();
   // Whether the sentinels name another master than `before`, and it is one.
   bool has_moved_from(std::size_t before) const;

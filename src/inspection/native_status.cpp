@@ -107,6 +107,8 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
   lock_status broken;
   broken.name = key.name();
   known_clients known(core);
+  // First: a holder that hears of the break may end, and the registry knows it no more.
+  (void)status_of(core, key, known);
   const auto plain = dialects::read_break(
       key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         dialects::write_break(key, not_after, out);

@@ -57,7 +57,8 @@ void show_foreign(std::string detail, counted_vote& vote) {
   vote.shown.lock.detail = std::move(detail);
 }
 
-void look_at(runtime::client_core& core, const lock_key& key, counted_vote& vote) {
+void look_at(runtime::client_core& core, const lock_key& key, known_clients& known,
+             counted_vote& vote) {
   const auto seen = dialects::read_quorum_inspect(calls::ask(
       core, key.slot(), [&](resp::writer& out) { dialects::write_quorum_inspect(key, out); }));
   if (const auto* why = std::get_if<substrate::refused>(&seen.what)) {
@@ -68,13 +69,13 @@ void look_at(runtime::client_core& core, const lock_key& key, counted_vote& vote
   if (const auto* other = std::get_if<dialects::lock_foreign>(&seen.what)) {
     show_foreign(other->detail, vote);
   } else if (const auto* held = std::get_if<dialects::lock_held>(&seen.what)) {
-    auto who = known_clients(core).who(held->client, held->owner);
+    auto who = known.who(held->client, held->owner);
     show(held->client, {.who = std::move(who), .remaining = held->ttl}, held->major, vote);
   }
 }
 
-void take_from(runtime::client_core& core, const lock_key& key, substrate::token_major largest,
-               std::string_view reason, counted_vote& vote) {
+void take_from(runtime::client_core& core, const lock_key& key, known_clients& known,
+               substrate::token_major largest, std::string_view reason, counted_vote& vote) {
   const auto said = dialects::read_quorum_break(
       key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         dialects::write_quorum_break(key, largest, not_after, out);
@@ -87,7 +88,7 @@ void take_from(runtime::client_core& core, const lock_key& key, substrate::token
   }
   const auto* const was = std::get_if<dialects::lock_broken>(&said);
   if (was == nullptr) return;
-  auto who = known_clients(core).who(was->client, was->owner);
+  auto who = known.who(was->client, was->owner);
   show(was->client, {.who = std::move(who)}, was->major, vote);
   record_break(core, reason, vote.shown.lock);
 }
@@ -190,8 +191,10 @@ quorum_status count(const std::string& name, votes all) {
 
 quorum_status count_votes(const std::vector<client>& members, std::string_view name) {
   const auto key = redis_locks::engine_of(*detail::lock_access::core(members.front())).key_of(name);
-  return count(key.name(),
-               ask_all(members, key, [&](auto& core, auto& vote) { look_at(core, key, vote); }));
+  return count(key.name(), ask_all(members, key, [&](auto& core, auto& vote) {
+                 known_clients known(core);
+                 look_at(core, key, known, vote);
+               }));
 }
 
 quorum_status count_votes(const std::vector<client>& members, std::string_view name,
@@ -206,13 +209,16 @@ quorum_status count_votes(const std::vector<client>& members, std::string_view n
 quorum_status break_votes(const std::vector<client>& members, std::string_view name,
                           std::string_view reason) {
   const auto key = redis_locks::engine_of(*detail::lock_access::core(members.front())).key_of(name);
-  const auto before =
-      ask_all(members, key, [&](auto& core, auto& vote) { look_at(core, key, vote); });
+  // Of each member, from before: a holder that hears of the break may end, and is known no more.
+  std::map<const runtime::client_core*, known_clients> known;
+  const auto before = ask_all(members, key, [&](auto& core, auto& vote) {
+    look_at(core, key, known.try_emplace(&core, core).first->second, vote);
+  });
   check_majority(before);
   const auto largest =
       std::ranges::max_element(before, {}, [](const auto& one) { return one.major; })->major;
   return count(key.name(), ask_all(members, key, [&](auto& core, auto& vote) {
-                 take_from(core, key, largest, reason, vote);
+                 take_from(core, key, known.at(&core), largest, reason, vote);
                }));
 }
 

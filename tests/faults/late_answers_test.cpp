@@ -1,6 +1,11 @@
 // Answers that come late, requests that come twice.
+#include <unistd.h>
+
 #include <future>
+#include <memory>
 #include <thread>
+
+#include <holdfast/inspector.hpp>
 
 #include "faults/faulty_server.hpp"
 #include "support/fault_proxy.hpp"
@@ -281,6 +286,30 @@ TEST_P(Duplicates, ReleaseDoesNotHitTheNextHolder) {
   const auto next = redis.mutex("a").acquire();
   EXPECT_EQ(server.command(copy).number, 0);
   EXPECT_EQ(token_of(next), token_of(value_of(server, "a")));
+}
+
+// It hears of the break, ends, and is registered no more, before the one who breaks has the answer.
+TEST_P(LateAnswers, BreakTellsWhoHadItAlsoWhenThatOneHasEnded) {
+  const auto server = start();
+  const auto is_registered = [&] { return !server.command({"KEYS", "hf:client:*"}).items.empty(); };
+  for (const bool is_shared : {false, true}) {
+    fault_proxy proxy{net::unix_endpoint{server.socket()}};
+    auto holder = std::make_unique<client>(server.url());
+    std::optional<lease> held =
+        is_shared ? holder->read_write_lock("a").shared().acquire() : holder->mutex("a").acquire();
+    ASSERT_TRUE(eventually(is_registered));
+    proxy.delay(toward::client, 200ms);
+    const inspector look{client{proxy.url()}};
+    auto broken = std::async(std::launch::async, [&] { return look.break_lock("a", "a test"); });
+    const auto is_broken = [&] { return server.command({"EXISTS", value_key("a")}).number == 0; };
+    ASSERT_TRUE(eventually(is_broken));
+    proxy.stall(toward::client);
+    held.reset();
+    holder.reset();
+    ASSERT_TRUE(eventually([&] { return !is_registered(); }));
+    proxy.heal();
+    EXPECT_EQ(broken.get().owner.pid, ::getpid());
+  }
 }
 
 }  // namespace

@@ -159,11 +159,7 @@ struct connection {
 class fault_proxy::state final : public service_thread::service {
  public:
   state(net::endpoint server, const net::tcp_endpoint& at)
-      : server_(std::move(server)),
-        address(at.host),
-        port(bind_on_loopback(bound_, at.port, at.host)) {
-    listen();
-  }
+      : server_(std::move(server)), address(at.host), port(bind_and_listen(at.port)) {}
 
   void listen() { listen_on_loopback(listener_, port, address); }
   void stop_listening() { listener_.reset(); }
@@ -187,6 +183,11 @@ class fault_proxy::state final : public service_thread::service {
   std::size_t cuts = 0;
 
  private:
+  std::uint16_t bind_and_listen(std::uint16_t wanted) {
+    const auto got = bind_on_loopback(bound_, wanted, address);
+    return listen_on_loopback(listener_, got, address);
+  }
+
   void wants(std::vector<pollfd>& descriptors, monotonic_time& at) override {
     const auto now = net::now();
     descriptors.push_back({listener_.get(), POLLIN, 0});

@@ -196,6 +196,17 @@ TEST_P(CutConnection, ANewcomerGetsInWhereverItsLogInIsCut) {
   });
 }
 
+// A server that has hung up is looked at for TLS. One without says nothing then.
+TEST_P(CutConnection, ALogInThatIsCutKeepsNobodyWaitingForTheWholeTimeOut) {
+  auto options = bad_line::options();
+  options.connect_timeout = 8s;
+  bad_line line(server(), 1);
+  line.proxy.cut_after(toward::client, 0, cut::close);
+  const client newcomer{line.proxy.url(), options};
+  const auto held = newcomer.mutex(line.name).try_acquire({.timeout = 7s});
+  if (!held) expect_failure(held, errc::unavailable, "");
+}
+
 // A plain SET NX cannot tell its own earlier copy from somebody else's: the resend must.
 TEST_P(CutConnection, PatientAcquireWithoutTokenSucceeds) {
   const mutex_options off{.fencing = fencing::off};

@@ -1,5 +1,7 @@
 // Requests that must count once: the connection is cut behind every single byte of the request and
 // of its reply, and copies of it come late.
+#include <future>
+#include <optional>
 #include <thread>
 
 #include "faults/faulty_server.hpp"
@@ -220,16 +222,25 @@ TEST_P(Once, TheSameRequestIsSentAgainWhenTheServerIsSilent) {
 }
 
 // What an operator does has no id, but it is not done when the one whom it concerned is gone.
-TEST_P(Once, NoOperatorDisturbsThoseWhoComeLater) {
-  auto slow = start();
-  const client far{slow.url(), impatient()}, redis{slow.url()};
-  const auto breaks = [&](const char* name) { inspector{far}.break_lock(name, "a test"); };
-  const auto sets = [&](std::uint32_t count) { far.semaphore("seats").set_permits(count); };
-  const auto comes_late = [&](auto&& operation) {
-    (void)inspector{far}.status("a");  // it is connected
-    const auto scripts = [&] { return slow.calls("evalsha") + slow.calls("eval"); };
+class OperatorWhoIsLate : public Once {
+ protected:
+  void SetUp() override {
+    Once::SetUp();
+    if (!IsSkipped() && !HasFatalFailure()) slow_.emplace(start());
+  }
+  private_server& slow() { return *slow_; }
+  static client_options far() {
+    auto options = impatient();
+    options.response_timeout = 2500ms;
+    return options;
+  }
+  std::int64_t scripts() { return slow().calls("evalsha") + slow().calls("eval"); }
+
+  // The server is frozen and does not answer the operation; when it thaws, the copy comes.
+  template <typename Operation>
+  void comes_late(Operation&& operation) {
     const auto before = scripts();
-    slow.freeze();
+    slow().freeze();
     try {
       operation();
       ADD_FAILURE() << "nothing was thrown";
@@ -237,17 +248,37 @@ TEST_P(Once, NoOperatorDisturbsThoseWhoComeLater) {
       EXPECT_EQ(why.reason(), errc::unavailable);
       EXPECT_THAT(why.what(), ::testing::HasSubstr("may have been executed"));
     }
-    slow.thaw();
+    slow().thaw();
     EXPECT_TRUE(eventually([&] { return scripts() > before; })) << "the copy never came";
-  };
-  breaks("another");  // the server learns the scripts
-  sets(3);
+  }
+
+ private:
+  std::optional<private_server> slow_;
+};
+HOLDFAST_ON_EACH_SERVER(OperatorWhoIsLate);
+
+TEST_P(OperatorWhoIsLate, SetsNoPermits) {
+  const client redis{slow().url(), impatient()};
+  const auto seats = redis.semaphore("seats");
+  seats.set_permits(3);  // the server learns the script
+  comes_late([&] { seats.set_permits(5); });
+  EXPECT_EQ(slow().command({"GET", "hf:{seats}:n"}).text, "3");
+}
+
+TEST_P(OperatorWhoIsLate, BreaksNoLock) {
+  fault_proxy network{net::unix_endpoint{slow().socket()}};
+  const inspector look{client{network.url(), far()}};
+  look.break_lock("another", "a test");  // the server learns the scripts
+  const client redis{slow().url()};
   const auto later = redis.mutex("a").acquire();
-  comes_late([&] { breaks("a"); });
+  network.delay(toward::server, 1s);
+  const auto looked_up = slow().calls("hgetall");
+  auto breaks = std::async(std::launch::async, [&] { look.break_lock("a", "a test"); });
+  // Who holds it is known now, and the break is under way for a second.
+  ASSERT_TRUE(eventually([&] { return slow().calls("hgetall") > looked_up; }));
+  comes_late([&] { breaks.get(); });
   EXPECT_EQ(inspector{redis}.status("a").token, later.token());
-  comes_late([&] { sets(5); });
-  EXPECT_EQ(slow.command({"GET", "hf:{seats}:n"}).text, "3");
-  EXPECT_EQ(slow.command({"XLEN", "hf:audit"}).number, 0);
+  EXPECT_EQ(slow().command({"XLEN", "hf:audit"}).number, 0);
 }
 
 // The server finds every request late; a new not-after is found from what it says of its time.

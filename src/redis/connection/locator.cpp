@@ -42,9 +42,10 @@ std::optional<breakdown> locator::open(link& into, session_facts& facts) {
 
 // A TLS port hangs up at what is not TLS, and will go on doing so, whereas a server that starts or
 // a proxy without one behind it will let us in. Looked for once, so that nobody is asked twice each
-// time.
+// time; and not for long, since a server without TLS says nothing to its greeting.
 void locator::look_for_tls(breakdown& why, monotonic_time deadline, net::tls_peer peer) {
   if (!why.may_speak_tls || cancelled_) return;
+  deadline = std::min(deadline, net::now() + settings_.connect_timeout / 4);
   const net::connect_limits limits{deadline, settings_.response_timeout, &interrupt_};
   if (!std::exchange(looked_for_tls_, true) && speaks_tls(*why.may_speak_tls, limits)) {
     tls_at_ = why.may_speak_tls;

@@ -101,6 +101,32 @@ void describe(dialects::lock_queue queue, known_clients& known, lock_status& sta
   }
 }
 
+resp::value inspect(runtime::client_core& core, const lock_key& key,
+                    const redis_locks::bound& within = {}) {
+  const auto query = [&](resp::writer& out) { dialects::write_inspect(key, out); };
+  return calls::ask(core, key.slot(), query, within);
+}
+
+lock_status without_queue(const resp::value& answer, const lock_key& key, known_clients& known) {
+  const auto verdict = dialects::read_inspect(answer);
+  if (const auto* why = std::get_if<substrate::refused>(&verdict)) refuse(*why);
+  lock_status status;
+  status.name = key.name();
+  if (const auto* foreign = std::get_if<dialects::lock_foreign>(&verdict)) {
+    status.state = lock_state::foreign;
+    status.detail = foreign->detail;
+  } else if (const auto* held = std::get_if<dialects::lock_held>(&verdict)) {
+    describe(*held, known, status);
+  } else if (const auto* shared = std::get_if<dialects::lock_shared>(&verdict)) {
+    describe(*shared, known, status);
+  } else if (const auto* gate = std::get_if<dialects::lock_gate>(&verdict)) {
+    status.state = lock_state::shut;
+    status.kind = gate->family == 'l' ? lock_kind::latch : lock_kind::barrier;
+    status.count = gate->count;
+  }
+  return status;
+}
+
 }  // namespace
 
 lock_status break_native(runtime::client_core& core, const lock_key& key) {
@@ -108,7 +134,7 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
   broken.name = key.name();
   known_clients known(core);
   // First: a holder that hears of the break may end, and the registry knows it no more.
-  (void)status_of(core, key, known);
+  (void)without_queue(inspect(core, key), key, known);
   const auto plain = dialects::read_break(
       key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         dialects::write_break(key, not_after, out);
@@ -147,24 +173,8 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
 
 lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known,
                       const redis_locks::bound& within) {
-  const auto query = [&](resp::writer& out) { dialects::write_inspect(key, out); };
-  const auto answer = calls::ask(core, key.slot(), query, within);
-  const auto verdict = dialects::read_inspect(answer);
-  if (const auto* why = std::get_if<substrate::refused>(&verdict)) refuse(*why);
-  lock_status status;
-  status.name = key.name();
-  if (const auto* foreign = std::get_if<dialects::lock_foreign>(&verdict)) {
-    status.state = lock_state::foreign;
-    status.detail = foreign->detail;
-  } else if (const auto* held = std::get_if<dialects::lock_held>(&verdict)) {
-    describe(*held, known, status);
-  } else if (const auto* shared = std::get_if<dialects::lock_shared>(&verdict)) {
-    describe(*shared, known, status);
-  } else if (const auto* gate = std::get_if<dialects::lock_gate>(&verdict)) {
-    status.state = lock_state::shut;
-    status.kind = gate->family == 'l' ? lock_kind::latch : lock_kind::barrier;
-    status.count = gate->count;
-  }
+  const auto answer = inspect(core, key, within);
+  auto status = without_queue(answer, key, known);
   describe(dialects::read_queue(answer), known, status);
   return status;
 }

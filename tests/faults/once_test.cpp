@@ -274,7 +274,7 @@ TEST_P(OperatorWhoIsLate, BreaksNoLock) {
   network.delay(toward::server, 1s);
   const auto looked_up = slow().calls("hgetall");
   auto breaks = std::async(std::launch::async, [&] { look.break_lock("a", "a test"); });
-  // Who holds it is known now, and the break is under way for a second.
+  // The holder has been looked up, and the break is under way for a second.
   ASSERT_TRUE(eventually([&] { return slow().calls("hgetall") > looked_up; }));
   comes_late([&] { breaks.get(); });
   EXPECT_EQ(inspector{redis}.status("a").token, later.token());

@@ -9,8 +9,8 @@
 namespace holdfast::support {
 
 // Has a port of 127.0.0.1 (0: any free one), or of another address of this machine, so that the
-// kernel gives it to nobody else, and returns it. Who connects is refused until it is listened on.
-// Throws when it is taken.
+// kernel gives it to nobody else, and returns it. A connection is refused until somebody listens
+// there. Throws when it is taken.
 std::uint16_t bind_on_loopback(net::descriptor& into, std::uint16_t port = 0,
                                const std::string& address = "127.0.0.1");
 

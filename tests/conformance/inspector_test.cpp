@@ -105,6 +105,24 @@ TEST_P(Inspector, TheHolderOfALongLeaseIsKnownToItsEnd) {
   EXPECT_TRUE(eventually([&] { return known_for() > 2h; }));
 }
 
+// Also where a background thread still listens, as it does to another library's channel when nobody
+// waits there any more.
+TEST_P(Inspector, AClientThatHasClosedIsKnownNoLonger) {
+  const auto wait_a_little = [](client of) -> task<void> {
+    const auto got =
+        co_await of.mutex("a", {}, dialect::redisson()).async_try_acquire({.timeout = 5ms});
+    EXPECT_FALSE(got);
+  };
+  const auto held = redis().mutex("a", {}, dialect::redisson()).acquire();
+  const auto known = [&] { return server().command({"KEYS", "hf:client:*"}).items.size(); };
+  ASSERT_TRUE(eventually([&] { return known() == 1; }));
+  for (int i = 0; i < 50; ++i) {
+    const client brief{server().url()};
+    sync_wait(wait_a_little(brief));
+  }
+  EXPECT_TRUE(eventually([&] { return known() == 1; })) << known();
+}
+
 TEST_P(Inspector, LockWithoutTokenIsHeldToo) {
   const auto held = redis().mutex("a", {.fencing = fencing::off}).acquire();
   const auto found = look().status("a");

@@ -212,6 +212,8 @@ void connection::shut_down() {
   connector_.stop();
   {
     const scoped_mutex lock(line_.guard);
+    // What was left to the background thread, which has ended: a farewell is asked of nobody again.
+    line_.flush();  // unlocks meanwhile
     line_.where.close();
     line_.over.socket().reset();
   }

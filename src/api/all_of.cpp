@@ -36,7 +36,8 @@ std::string joined(const api::lock_list& all) {
 // Where one command can ask for all of them. Empty: it cannot.
 std::vector<runtime::local_lock*> locals_of(const api::lock_list& all) {
   std::vector<runtime::local_lock*> locals;
-  const auto* const at = redis_locks::find_engine(lock_access::core(all.front())->engine());
+  const auto* const at =
+      runtime::find_engine<redis_locks::redis_engine>(lock_access::core(all.front())->engine());
   if (all.size() < 2 || all.size() > redis_locks::joint_request::most) return locals;
   for (const auto& one : all) {
     auto* const local = dynamic_cast<runtime::local_lock*>(lock_access::source(one).get());

@@ -147,13 +147,13 @@ class several final : public runtime::holding, public std::enable_shared_from_th
   };
 
   static bool share_a_command(const part& a, const part& b) {
-    const auto* const at = redis_locks::find_engine(a.client->engine());
+    const auto* const at = runtime::find_engine<redis_locks::redis_engine>(a.client->engine());
     return a.client == b.client && (a.slot == b.slot || (at != nullptr && !at->is_cluster()));
   }
 
   // Null: there is no memory for it, or no server, and each goes back by itself.
   std::unique_ptr<joint_request> command_for_all(runtime::engine& where) const noexcept {
-    auto* const at = redis_locks::find_engine(where);
+    auto* const at = runtime::find_engine<redis_locks::redis_engine>(where);
     const auto most = std::min(parts_.size(), joint_request::most);
     try {
       return at == nullptr ? nullptr : std::make_unique<joint_request>(*at, most);

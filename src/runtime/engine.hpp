@@ -112,4 +112,10 @@ class engine {
   callback_thread callbacks_{timers_};
 };
 
+// Of a client whose locks this substrate keeps; null: they are kept elsewhere.
+template <typename Substrate>
+Substrate* find_engine(engine& of) noexcept {
+  return dynamic_cast<Substrate*>(&of);
+}
+
 }  // namespace holdfast::runtime

@@ -181,9 +181,9 @@ class lock_driver : public holding,
 
   engine& engine_;
   const std::shared_ptr<const lock_spec> spec_;  // keeps the local lock alive
-  local_lock* const local_;
 
  protected:
+  local_lock* const local_;
   substrate::claim claim_;
 
  private:

@@ -77,6 +77,17 @@ struct lock_spec {
     return wants && wants->replaced ? static_cast<const change&>(*wants).held.get() : nullptr;
   }
 
+  // What each substrate asks for.
+  substrate::claim claim_of(const request_id& owner, bool waits) const noexcept {
+    return {.key = &key,
+            .wants = wants.get(),
+            .owner = owner,
+            .lease = lease,
+            .delay = delay,
+            .waits = waits,
+            .queue_limit = queue_limit};
+  }
+
   // The client keeps it for a while after the last release.
   bool is_retained() const noexcept { return retain > short_milliseconds{0}; }
 

@@ -12,18 +12,12 @@ namespace holdfast::redis_locks {
 
 substrate::claim claim_of(redis_engine& owner, const lock_spec& spec,
                           const leasing::patience& patience) {
-  const bool may_queue = patience.waits && spec.usual.has_queue;
   const auto request = owner.next_request(spec.is_retained());
-  return {.key = &spec.key,
-          .wants = spec.wants.get(),
-          .owner = request,
-          .lease = spec.lease,
-          .delay = spec.delay,
-          .floor = spec.usual.is_counted ? owner.floor(spec.key.slot()) : 0,
-          .waits = may_queue,
-          .way = owner.hears() ? substrate::wakeup_way::channel : substrate::wakeup_way::poll,
-          .queue_limit = spec.queue_limit,
-          .proof = may_queue ? owner.proof_of(request.counter()) : 0};
+  auto asked = spec.claim_of(request, patience.waits && spec.usual.has_queue);
+  if (spec.usual.is_counted) asked.floor = owner.floor(spec.key.slot());
+  if (!owner.hears()) asked.way = substrate::wakeup_way::poll;
+  if (asked.waits) asked.proof = owner.proof_of(request.counter());
+  return asked;
 }
 
 leasing::lock_session::terms terms_of(redis_engine& owner, const lock_spec& spec) {

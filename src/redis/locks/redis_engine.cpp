@@ -152,10 +152,8 @@ void redis_engine::ask_for_what_was_missed(const slot_set& of) {
   observed_.on_broken(of);
 }
 
-redis_engine* find_engine(runtime::engine& of) noexcept { return dynamic_cast<redis_engine*>(&of); }
-
 redis_engine& engine_of(runtime::client_core& core) {
-  if (auto* const here = find_engine(core.engine())) return *here;
+  if (auto* const here = runtime::find_engine<redis_engine>(core.engine())) return *here;
   throw failure{errc::unsupported, "only a server can do this, and the client '" + core.url() +
                                        "' keeps its locks in this process"};
 }

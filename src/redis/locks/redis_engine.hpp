@@ -134,9 +134,7 @@ class redis_engine final : public runtime::engine, private redis::connection::ob
   std::atomic<bool> hears_;
 };
 
-// Of a client whose locks are there; null: they are kept elsewhere.
-redis_engine* find_engine(runtime::engine& of) noexcept;
-// The same. Throws failure{unsupported} where they are kept elsewhere.
+// Of a client whose locks are there. Throws failure{unsupported} where they are kept elsewhere.
 redis_engine& engine_of(runtime::client_core& core);
 
 }  // namespace holdfast::redis_locks

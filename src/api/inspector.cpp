@@ -21,7 +21,8 @@ inspector::inspector(client redis) : redis_(std::move(redis)) {}
 lock_status inspector::status(std::string_view name) const {
   auto& core = *redis_.core_;
   core.check_process();
-  if (auto* const here = memory::find_engine(core.engine())) return memory::status_of(*here, name);
+  if (auto* const here = runtime::find_engine<memory::memory_engine>(core.engine()))
+    return memory::status_of(*here, name);
   inspection::known_clients known(core);
   return inspection::status_of(core, core.engine().key_of(name), known);
 }
@@ -47,7 +48,7 @@ std::vector<lock_status> inspector::find_foreign(std::string_view name) const {
 lock_status inspector::break_lock(std::string_view name, std::string_view reason) const {
   auto& core = *redis_.core_;
   core.check_process();
-  if (auto* const here = memory::find_engine(core.engine())) {
+  if (auto* const here = runtime::find_engine<memory::memory_engine>(core.engine())) {
     return memory::break_lock(*here, name);
   }
   auto broken = inspection::break_native(core, core.engine().key_of(name));

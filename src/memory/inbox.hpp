@@ -1,42 +1,57 @@
 // What the requests of one client are told by a table of locks, one after the other.
 #pragma once
 
-#include <deque>
 #include <functional>
-#include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/mutex.hpp"
 #include "net/background_thread.hpp"
 
 namespace holdfast::memory {
 
-class memory_lock;
-
 // Delivers on the client's background thread, since whoever causes an answer has a mutex that the
-// addressee may need. Thread safety: push() and close() from any thread.
+// addressee may need. Thread safety: push() from any thread.
 class inbox final : public net::attendant {
  public:
   explicit inbox(net::background_thread& helper) : helper_(&helper) {}
 
-  using message = std::function<void(memory_lock&)>;
-  // Dropped when the addressee has gone, or the client.
-  void push(std::weak_ptr<memory_lock> to, message what) HOLDFAST_EXCLUDES(mutex_);
-  // On the background thread, or when that has stopped. False: there was nothing.
-  bool deliver() HOLDFAST_EXCLUDES(mutex_);
-  // After the background thread has stopped.
-  void close() noexcept HOLDFAST_EXCLUDES(mutex_);
+  using letter = std::function<void()>;
+  void push(letter one) HOLDFAST_EXCLUDES(mutex_) {
+    const scoped_mutex lock(mutex_);
+    if (helper_ == nullptr) return;
+    letters_.push_back(std::move(one));
+    helper_->wake();
+  }
 
-  interest wants(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
+  // When the background thread has stopped: the last letters are delivered, and no more come.
+  void close() HOLDFAST_EXCLUDES(mutex_) {
+    while (deliver()) continue;
+    const scoped_mutex lock(mutex_);
+    helper_ = nullptr;
+  }
+
+  interest wants(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_) {
+    const scoped_mutex lock(mutex_);
+    return letters_.empty() ? interest{} : interest{.at = now};
+  }
   void attend(short, monotonic_time) override { (void)deliver(); }
 
  private:
-  struct letter {
-    std::weak_ptr<memory_lock> to;
-    message what;
-  };
+  // False: there was nothing.
+  bool deliver() HOLDFAST_EXCLUDES(mutex_) {
+    std::vector<letter> arrived;
+    {
+      const scoped_mutex lock(mutex_);
+      arrived.swap(letters_);
+    }
+    for (const auto& one : arrived) one();
+    return !arrived.empty();
+  }
+
   mutex mutex_;
   net::background_thread* helper_ HOLDFAST_GUARDED_BY(mutex_);  // null: closed
-  std::deque<letter> letters_ HOLDFAST_GUARDED_BY(mutex_);
+  std::vector<letter> letters_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace holdfast::memory

@@ -14,18 +14,13 @@ class memory_lock final : public runtime::lock_driver {
  public:
   memory_lock(memory_engine& owner, const std::shared_ptr<const runtime::lock_spec>& spec,
               leasing::patience patience, bool may_stop, runtime::local_lock* local);
-
   ~memory_lock() override { end_timer(); }
-
-  // For the table.
-  void hear(const news& what, std::uint64_t position) HOLDFAST_EXCLUDES(mutex_);
-  void on_woken() HOLDFAST_EXCLUDES(mutex_);
 
  private:
   // Of runtime::lock_driver.
   void post(const leasing::effects& what, runtime::listener& who, bool drives) override
       HOLDFAST_REQUIRES(mutex_);
-  void listen() override {}  // it hears everything from the first question on
+  void listen() override {}  // it hears everything from the first answer on
   void carry_out(const leasing::effects& all) override HOLDFAST_REQUIRES(mutex_);
   monotonic_time fires_at(monotonic_time at) const override { return at; }
   result<extension_answer> ask_to_extend(milliseconds duration) override HOLDFAST_EXCLUDES(mutex_);
@@ -35,14 +30,11 @@ class memory_lock final : public runtime::lock_driver {
   memory_engine& owner() const noexcept {
     return static_cast<memory_engine&>(lock_driver::owner());
   }
-  std::weak_ptr<memory_lock> self() noexcept {
-    return std::static_pointer_cast<memory_lock>(shared_from_this());
-  }
-  // Asks the table, and has the answer told as what comes before all that the table says later.
-  template <typename Ask, typename Tell>
-  void ask(Ask ask, Tell tell);
-
-  std::shared_ptr<ear> ear_ HOLDFAST_GUARDED_BY(mutex_);  // its own, while the table may know it
+  // Has the session told soon; under the table's mutex, so that it hears all in its order.
+  template <typename Tell>
+  void happen_soon(Tell tell);
+  ear its_ear();
+  void hear(news what) HOLDFAST_EXCLUDES(mutex_);
 };
 
 }  // namespace holdfast::memory

@@ -1,5 +1,5 @@
 // One lock in memory, without threads and with a time that is given.
-#include "memory/lock_table.hpp"
+#include "memory/lock_record.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,19 +15,12 @@ using substrate::granted;
 using substrate::queued;
 using substrate::refused;
 
-struct heard final : ear {
-  void hear(const news& what) override { all.push_back(what); }
-  bool is_gone() const noexcept override { return gone; }
-  std::vector<news> all;
-  bool gone = false;
-};
-
 class LockRecord : public ::testing::Test {
  protected:
   struct asker {
     substrate::claim claim;
     std::unique_ptr<substrate::demand> wants{};
-    std::shared_ptr<heard> ear = std::make_shared<heard>();
+    std::shared_ptr<std::vector<news>> heard = std::make_shared<std::vector<news>>();
   };
   asker someone(bool waits = true) {
     asker one{
@@ -41,20 +34,13 @@ class LockRecord : public ::testing::Test {
     return one;
   }
   substrate::acquire_verdict ask(asker& who) {
-    auto verdict = lock_.acquire(who.claim, who.ear, now_);
+    const ear its{who.heard, [to = who.heard.get()](news what) { to->push_back(what); }};
+    auto verdict = lock_.acquire(who.claim, its, now_);
     if (const auto* const got = std::get_if<granted>(&verdict)) who.claim.granted = got->major;
     return verdict;
   }
   bool gets(asker& who) { return std::holds_alternative<granted>(ask(who)); }
-  bool is_told(asker& who) {
-    for (const auto& one : who.ear->all) {
-      if (const auto* const got = std::get_if<handed_over>(&one)) {
-        who.claim.granted = got->grant.major;
-        return true;
-      }
-    }
-    return false;
-  }
+  bool is_told(const asker& who) { return !who.heard->empty(); }
 
   monotonic_time now_{nanoseconds{1}};
   const client_id client_{std::array<std::uint8_t, 16>{}};
@@ -70,11 +56,41 @@ TEST_F(LockRecord, GoesToThoseWhoWaitInTheirOrderForAProvisionalTime) {
   EXPECT_EQ(std::get<queued>(ask(third)).place, 1U);
   EXPECT_EQ(lock_.release(first.claim, now_), substrate::release_verdict{substrate::released{}});
   EXPECT_TRUE(is_told(second));
-  EXPECT_FALSE(is_told(third));
-  EXPECT_GT(second.claim.granted, first.claim.granted);
-  now_ += substrate::longest_claim;  // it says nothing more
+  EXPECT_FALSE(gets(third));
+  now_ += substrate::longest_claim;  // the second says nothing more
   EXPECT_TRUE(gets(third));
-  EXPECT_EQ(lock_.renew(second.claim, now_), substrate::renew_verdict{substrate::not_mine{}});
+  EXPECT_EQ(third.claim.granted, first.claim.granted + 2);
+}
+
+TEST_F(LockRecord, IsKeptForTheWholeLeaseByAWaiterThatAsksAgain) {
+  auto first = someone(), second = someone();
+  ASSERT_TRUE(gets(first));
+  EXPECT_FALSE(gets(second));
+  lock_.release(first.claim, now_);
+  EXPECT_TRUE(is_told(second));
+  EXPECT_TRUE(gets(second));
+  now_ += substrate::longest_claim;
+  EXPECT_EQ(lock_.renew(second.claim, now_),
+            substrate::renew_verdict{substrate::renewed{second.claim.lease}});
+}
+
+TEST_F(LockRecord, AsksForWhatMayBeRetained) {
+  auto holder = someone(), next = someone();
+  holder.claim.owner = request_id{client_, ++requests_, true};
+  ASSERT_TRUE(gets(holder));
+  EXPECT_FALSE(gets(next));
+  EXPECT_EQ(*holder.heard, std::vector{news::wanted});
+}
+
+TEST_F(LockRecord, TellsAChangeWhoseLeaseHasEnded) {
+  auto reader = someone({.mode = 'r'}), other = someone({.mode = 'r'});
+  ASSERT_TRUE(gets(reader));
+  ASSERT_TRUE(gets(other));
+  auto change = someone({.mode = 'x', .replaced = reader.claim.owner});
+  EXPECT_FALSE(gets(change));
+  lock_.release(reader.claim, now_);
+  EXPECT_TRUE(is_told(change));
+  EXPECT_EQ(std::get<refused>(ask(change)).code, errc::lost);
 }
 
 TEST_F(LockRecord, IsNotOvertakenByReadersOfAWaitingWriter) {
@@ -85,7 +101,7 @@ TEST_F(LockRecord, IsNotOvertakenByReadersOfAWaitingWriter) {
   EXPECT_FALSE(gets(late));
   lock_.release(reader.claim, now_);
   EXPECT_TRUE(is_told(writer));
-  EXPECT_FALSE(is_told(late));
+  EXPECT_FALSE(gets(late));
 }
 
 TEST_F(LockRecord, WaitsForNobodyWhoHasLeft) {
@@ -93,7 +109,7 @@ TEST_F(LockRecord, WaitsForNobodyWhoHasLeft) {
   ASSERT_TRUE(gets(holder));
   EXPECT_FALSE(gets(gone));
   EXPECT_FALSE(gets(next));
-  gone.ear->gone = true;
+  gone.heard.reset();
   lock_.release(holder.claim, now_);
   EXPECT_TRUE(is_told(next));
 }
@@ -114,7 +130,7 @@ TEST_F(LockRecord, IsChangedInPlaceBeforeThoseWhoHoldNothing) {
   EXPECT_FALSE(gets(writer));
   auto change = someone({.mode = 'x', .replaced = holder.claim.owner});
   EXPECT_TRUE(gets(change));
-  EXPECT_FALSE(is_told(writer));
+  EXPECT_FALSE(gets(writer));
 }
 
 TEST_F(LockRecord, RefusesTwoChangesThatWaitForEachOther) {

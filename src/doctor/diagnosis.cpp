@@ -3,28 +3,23 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "base/printable.hpp"
 #include "base/uncancelled.hpp"
 #include "doctor/access_check.hpp"
 #include "doctor/cluster_check.hpp"
 #include "doctor/encryption_check.hpp"
+#include "doctor/script_trial.hpp"
 #include "doctor/topology.hpp"
 #include "doctor/trials.hpp"
 #include "lease/clock_rate.hpp"
-#include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "redis/calls/ask.hpp"
 #include "redis/connection/server_reply.hpp"
-#include "redis/dialects/catalog.hpp"
-#include "redis/dialects/holdfast/inspect.hpp"
-#include "redis/dialects/holdfast/quorum_inspect.hpp"
 #include "redis/locks/redis_engine.hpp"
 #include "redis/resp/server_error.hpp"
 
@@ -232,57 +227,12 @@ class examination {
     }
   }
 
-  // Runs every script of the mutex the way it runs in earnest, and those that operators need.
   bool about_the_scripts() {
     const auto key = instruments();
     slot_ = key.slot();
-    substrate::claim claim{.key = &key, .owner = owner_, .lease = std::chrono::seconds{10}};
-    const auto& recipe = dialects::native_mutex(fencing::on);
-    const auto* const only = &claim;
-    const auto acquired = answer(
-        [&](resp::writer& out) { recipe.write_acquire(claim, false, leasing::far_future, out); });
-    const auto verdict = recipe.read_acquire(claim, acquired);
-    const auto* const grant = std::get_if<substrate::granted>(&verdict);
-    if (grant == nullptr) return script_failed("acquire", acquired);
-    claim.granted = grant->major;
-    const auto not_after =
-        leasing::not_after(redis_locks::engine_of(core_).clock(slot_).at(net::now()),
-                           redis_locks::engine_of(core_).options().response_timeout);
-    const std::pair<const char*, std::function<void(resp::writer&)>> rest[] = {
-        {"renew",
-         [&](auto& o) {
-           recipe.write_renew({&only, 1}, leasing::far_future, o);
-         }},
-        {"inspect", [&](auto& o) { dialects::write_inspect(key, o); }},
-        {"withdraw", [&](auto& o) { recipe.write_withdraw(claim, o); }},
-        {"release", [&](auto& o) { recipe.write_release(claim, o); }},
-        {"break", [&](auto& o) { dialects::write_break(key, not_after, o); }},
-        {"break of what several hold",
-         [&](auto& o) { dialects::write_break_shared(key, not_after, o); }},
-        {"inspect of a vote", [&](auto& o) { dialects::write_quorum_inspect(key, o); }},
-        {"break of a vote", [&](auto& o) { dialects::write_quorum_break(key, 0, not_after, o); }},
-    };
-    for (const auto& [name, write] : rest) {
-      const auto said = answer(write);
-      if (said.is(resp::type::error)) return script_failed(name, said);
-    }
-    report(severity::ok, "scripts", "acquire, renew, inspect, withdraw, release and break work");
-    return true;
-  }
-
-  bool script_failed(const std::string& name, const resp::value& said) {
-    const auto error = resp::classify(said.is(resp::type::error) ? said.text : to_string(said));
-    report(severity::problem, "scripts", name + ": " + error.detail,
-           error.code == errc::permission_denied
-               ? "give this user the rights that `" + acl_command() +
-                     "` prints, of which some are doctor's own"
-               : "see docs/server-errors.md");
-    return false;
-  }
-
-  std::string acl_command() const {
-    const auto tenant = std::string{redis_locks::engine_of(core_).space().tenant()};
-    return "holdfast acl '*' --kind operator" + (tenant.empty() ? "" : " --tenant " + tenant);
+    findings_.push_back(try_every_script(
+        core_, key, owner_, [this](const calls::writing& what) { return answer(what); }));
+    return findings_.back().level == severity::ok;
   }
 
   // A name whose lock is at a master that answers.

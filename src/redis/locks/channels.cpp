@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/lock_key.hpp"
-#include "net/clock.hpp"
 #include "redis/dialects/nothing.hpp"
 #include "redis/locks/redis_engine.hpp"
 #include "redis/locks/redis_lock.hpp"
@@ -12,9 +12,6 @@
 
 namespace holdfast::redis_locks {
 namespace {
-
-// For so long somebody listens on after the last who waited has left.
-constexpr milliseconds linger{1000};
 
 // A connection that speaks RESP2 can do nothing else once it listens: it is left alone.
 void write(const redis_engine& owner, std::string_view what, std::string_view channel,
@@ -77,20 +74,21 @@ class channels::parting final : public redis::request {
   const bool sharded_;
 };
 
+channels::channels(redis_engine& owner) : audiences(owner.timers()), engine_(owner) {}
+
 bool channels::join(const std::string& name, kind what, const std::shared_ptr<redis_lock>& who) {
   const scoped_mutex lock(mutex_);
-  channel unheard;
+  channel_audience unheard;
   unheard.slot = hash_slot(name);
   unheard.is_a = what;
-  auto& wanted = channels_.try_emplace(name, std::move(unheard)).first->second;
-  const bool is_new = std::ranges::find(wanted.members, who) == wanted.members.end();
-  if (is_new) wanted.members.push_back(who);
+  auto& wanted = all_.try_emplace(name, std::move(unheard)).first->second;
+  const bool is_new = wanted.admit(who);
   if (wanted.is == state::off && engine_.hears()) open(name, wanted);
   return is_new && wanted.is == state::on;
 }
 
 // Under the mutex, so that what is sent last is what was decided last.
-void channels::open(const std::string& name, channel& what) {
+void channels::open(const std::string& name, channel_audience& what) {
   what.is = state::asking;
   ++open_;
   listen(what, &engine_.connection(what.slot));
@@ -98,13 +96,13 @@ void channels::open(const std::string& name, channel& what) {
                   redis::connection::delivery::prompt);
 }
 
-void channels::close(channel& what, state now) {
+void channels::close(channel_audience& what, state now) {
   if (what.at != nullptr) --open_;
   listen(what, nullptr);
   what.is = now;
 }
 
-void channels::listen(channel& what, redis::connection* to) {
+void channels::listen(channel_audience& what, redis::connection* to) {
   if (what.at == to) return;
   if (what.is_a != kind::ours) {
     if (what.at != nullptr) what.at->unlisten(nullptr);
@@ -117,8 +115,8 @@ void channels::on_answered(const std::string& name, const resp::value& reply) {
   std::vector<std::shared_ptr<redis_lock>> told;
   {
     const scoped_mutex lock(mutex_);
-    const auto found = channels_.find(name);
-    if (found == channels_.end() || found->second.is != state::asking) return;
+    const auto found = all_.find(name);
+    if (found == all_.end() || found->second.is != state::asking) return;
     auto& answered = found->second;
     if (!reply.is(resp::type::push)) {
       // Before Redis 7 the layout's own library listens to the messages for all nodes as well.
@@ -142,22 +140,9 @@ void channels::on_answered(const std::string& name, const resp::value& reply) {
 
 void channels::on_failed(const std::string& name) {
   const scoped_mutex lock(mutex_);
-  const auto found = channels_.find(name);
-  if (found == channels_.end() || found->second.is != state::asking) return;
+  const auto found = all_.find(name);
+  if (found == all_.end() || found->second.is != state::asking) return;
   close(found->second, state::off);
-}
-
-void channels::leave(const std::string& name, const redis_lock& who) {
-  const scoped_mutex lock(mutex_);
-  const auto found = channels_.find(name);
-  if (found == channels_.end()) return;
-  auto& left = found->second;
-  std::erase_if(left.members, [&](const auto& one) { return one.get() == &who; });
-  if (!left.members.empty()) return;
-  left.unused_since = net::now();
-  if (!std::exchange(timer_runs_, true)) {
-    engine_.timers().arm(*this, left.unused_since + linger);
-  }
 }
 
 bool channels::on_push(const resp::value& message) {
@@ -172,8 +157,8 @@ bool channels::on_message(const std::string& name) {
   std::vector<std::shared_ptr<redis_lock>> told;
   {
     const scoped_mutex lock(mutex_);
-    const auto found = channels_.find(name);
-    if (found == channels_.end()) return false;
+    const auto found = all_.find(name);
+    if (found == all_.end()) return false;
     told = found->second.members;
   }
   for (const auto& one : told) one->on_woken();
@@ -186,8 +171,8 @@ bool channels::on_ended(const std::string& name) {
   std::vector<std::shared_ptr<redis_lock>> told;
   {
     const scoped_mutex lock(mutex_);
-    const auto found = channels_.find(name);
-    if (found == channels_.end()) return false;
+    const auto found = all_.find(name);
+    if (found == all_.end()) return false;
     if (found->second.is != state::on) return true;
     close(found->second, state::off);
     told = found->second.members;
@@ -201,40 +186,27 @@ void channels::on_broken(const slot_set& of) {
   std::vector<std::shared_ptr<redis_lock>> told;
   {
     const scoped_mutex lock(mutex_);
-    for (auto& [name, one] : channels_) {
+    for (auto& [name, one] : all_) {
       if (!of[one.slot]) continue;
       close(one, state::off);
       told.insert(told.end(), one.members.begin(), one.members.end());
     }
-    std::erase_if(channels_, [&](const auto& one) {
-      return of[one.second.slot] && one.second.members.empty();
-    });
+    std::erase_if(
+        all_, [&](const auto& one) { return of[one.second.slot] && one.second.members.empty(); });
   }
   for (const auto& one : told) one->on_tuned_in(false);
 }
 
-// A channel whose subscription is under way is left alone: its answer would be taken for that of
-// the next one.
-void channels::on_timer(monotonic_time now) {
-  auto next = monotonic_time::max();
-  const scoped_mutex lock(mutex_);
-  for (auto it = channels_.begin(); it != channels_.end();) {
-    auto& [name, one] = *it;
-    const auto until = (one.is == state::asking ? now : one.unused_since) + linger;
-    if (!one.members.empty() || now < until) {
-      if (one.members.empty()) next = std::min(next, until);
-      ++it;
-      continue;
-    }
-    if (one.is == state::on) {
-      one.at->submit(*new parting{engine_, name, is_sharded(one)},
-                     redis::connection::delivery::lazy);
-    }
-    close(one, state::off);
-    it = channels_.erase(it);
+// While its subscription is under way it is left alone: the answer would be taken for that of the
+// next one.
+bool channels::end(const std::string& name, channel_audience& unused) {
+  if (unused.is == state::asking) return false;
+  if (unused.is == state::on) {
+    unused.at->submit(*new parting{engine_, name, is_sharded(unused)},
+                      redis::connection::delivery::lazy);
   }
-  timer_runs_ = next != monotonic_time::max();
-  if (timer_runs_) engine_.timers().arm(*this, next);
+  close(unused, state::off);
+  return true;
 }
 
 }  // namespace holdfast::redis_locks

@@ -6,39 +6,45 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
 
 #include "base/mutex.hpp"
 #include "redis/connection/connection.hpp"
 #include "redis/connection/request.hpp"
 #include "redis/connection/slot_map.hpp"
-#include "redis/locks/words.hpp"
+#include "redis/locks/audiences.hpp"
 #include "redis/resp/value.hpp"
 
 namespace holdfast::redis_locks {
 
 class redis_engine;
-class redis_lock;
 
-// Listens on a channel while somebody waits there and for a little longer, since the next one may
-// come soon. Whoever waits is told when that begins and ends: only in between need he not ask
-// often. Thread safety: all members from any thread.
-class channels final : private timed {
- public:
+struct channel_audience : audience {
   // Whose messages they are and how they come. `in_slot`: in a cluster they stay within the
   // channel's hash slot (SPUBLISH), where servers know such messages; otherwise they come to every
   // node. `ours`: the same, and beside the client's own channel, so nothing depends on it: they are
   // for the waiting room, and read by who stands in line.
   enum class kind : std::uint8_t { to_all_nodes, in_slot, ours };
+  enum class state : std::uint8_t { off, asking, on, refused };
 
-  explicit channels(redis_engine& owner) : engine_(owner) {}
+  std::uint16_t slot = 0;
+  kind is_a = kind::to_all_nodes;
+  state is = state::off;
+  redis::connection* at = nullptr;  // while it is asked for or heard: who reads that
+};
+
+// Listens on a channel while somebody waits there and for a little longer. Whoever waits is told
+// when that begins and ends: only in between need he not ask often. Thread safety: all members from
+// any thread.
+class channels final : public audiences<channel_audience> {
+ public:
+  using kind = channel_audience::kind;
+
+  explicit channels(redis_engine& owner);
 
   // Until he leaves, `who` is told when somebody begins or ceases to listen (on_tuned_in), and of
   // every message (on_woken). True: he is new, and somebody listens already. May be called again.
   bool join(const std::string& name, kind what, const std::shared_ptr<redis_lock>& who)
       HOLDFAST_EXCLUDES(mutex_);
-  void leave(const std::string& name, const redis_lock& who) HOLDFAST_EXCLUDES(mutex_);
 
   // True: it was for one who waits here, and concerns nobody else.
   bool on_push(const resp::value& message) HOLDFAST_EXCLUDES(mutex_);
@@ -48,33 +54,22 @@ class channels final : private timed {
  private:
   class subscription;
   class parting;
-  enum class state : std::uint8_t { off, asking, on, refused };
-  struct channel {
-    std::uint16_t slot = 0;
-    kind is_a = kind::to_all_nodes;
-    std::vector<std::shared_ptr<redis_lock>> members{};
-    monotonic_time unused_since{};
-    state is = state::off;
-    redis::connection* at = nullptr;  // while it is asked for or heard: who reads that
-  };
+  using state = channel_audience::state;
 
-  static bool is_sharded(const channel& one) noexcept { return one.is_a != kind::to_all_nodes; }
-  void open(const std::string& name, channel& what) HOLDFAST_REQUIRES(mutex_);
-  void close(channel& what, state now) HOLDFAST_REQUIRES(mutex_);
-  void listen(channel& what, redis::connection* to) HOLDFAST_REQUIRES(mutex_);
+  static bool is_sharded(const channel_audience& one) noexcept {
+    return one.is_a != kind::to_all_nodes;
+  }
+  void open(const std::string& name, channel_audience& what) HOLDFAST_REQUIRES(mutex_);
+  void close(channel_audience& what, state now) HOLDFAST_REQUIRES(mutex_);
+  void listen(channel_audience& what, redis::connection* to) HOLDFAST_REQUIRES(mutex_);
   void on_answered(const std::string& name, const resp::value& reply) HOLDFAST_EXCLUDES(mutex_);
   void on_failed(const std::string& name) HOLDFAST_EXCLUDES(mutex_);
   bool on_message(const std::string& name) HOLDFAST_EXCLUDES(mutex_);
   bool on_ended(const std::string& name) HOLDFAST_EXCLUDES(mutex_);
-  void on_timer(monotonic_time now) override HOLDFAST_EXCLUDES(mutex_);
-  void on_shut_down() noexcept override {}
-  std::shared_ptr<void> pin() noexcept override { return {std::shared_ptr<void>{}, this}; }
+  bool end(const std::string& name, channel_audience& unused) override HOLDFAST_REQUIRES(mutex_);
 
   redis_engine& engine_;
   std::atomic<std::size_t> open_{0};  // while none is, no message is looked at
-  mutex mutex_;
-  std::unordered_map<std::string, channel> channels_ HOLDFAST_GUARDED_BY(mutex_);
-  bool timer_runs_ HOLDFAST_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace holdfast::redis_locks

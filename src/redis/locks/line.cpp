@@ -47,7 +47,7 @@ void line::expect_no_grant(const redis_lock& who) {
 void line::listen_in_slot(redis_lock& who) {
   if (!who.owner().is_cluster() || !who.owner().hears()) return;
   is_tuned_in_ = true;
-  who.owner().channels().join(channel_in_slot(who), channels::kind::ours, who.self());
+  who.owner().channels().join(channel_in_slot(who), channel_audience::kind::ours, who.self());
 }
 
 bool line::tune_in(redis_lock& who) {
@@ -56,7 +56,7 @@ bool line::tune_in(redis_lock& who) {
   if (place.empty()) return false;
   is_tuned_in_ = true;
   const auto self = who.self();
-  using enum channels::kind;
+  using enum channel_audience::kind;
   const auto messages = how.shards_messages() ? in_slot : to_all_nodes;
   return how.is_told_by_key() ? who.owner().key_watchers().join(place, self)
                               : who.owner().channels().join(place, messages, self);

@@ -1,5 +1,5 @@
 /* A holder that changes its mode, and answers that never come (shared/acquire.lua with a request to
- * replace, withdraw.lua, parts/give_back.lua; acquire_change.cpp, lock_session.cpp).
+ * replace, withdraw.lua, parts/give_back.lua; withdrawal.hpp, lock_session.cpp).
  *
  * Abstraction: no clock, no tokens, two modes: reader and writer. A holder changes from each to the
  * other, again and again, by a request that stands in the queue until it is granted or withdrawn. An

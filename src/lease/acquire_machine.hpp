@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 
-#include "lease/back_off.hpp"
+#include "lease/acquire_waiting.hpp"
+#include "lease/queue_message.hpp"
 #include "lease/step.hpp"
+#include "lease/withdrawal.hpp"
 #include "substrate/claim.hpp"
 #include "substrate/verdict.hpp"
 
@@ -25,31 +25,32 @@ struct patience {
 //   asking      | held (1) | waiting (3)  | asking   | (notes it)       | -        | withdrawing
 //   waiting     | -        | -            | -        | asking, held (4) | asking   | done (2)
 //   doubting    | -        | -            | -        | -                | asking   | withdrawing
+//   retreating  | release  | waiting (2)  | withdraw | -                | withdraw | withdrawing
 //   withdrawing | release  | finished (2) | finished | -                | withdraw | -
 //   done        | -        | -            | -        | -                | -        | -
 //
 // No answer: asking -> waiting if it was not sent (done where waiting is no use), doubting if that
-// is unknown; withdrawing: tried again later.
+// is unknown; retreating, withdrawing: tried again later.
 //
-// "doubting": an earlier copy may still reach the server; it is refused there after its not-after,
-// so nothing is sent before that has passed. "withdrawing": what the server holds for us, or may
-// hold, is given back. Except in (1) the caller has been told his outcome before, at once when his
-// patience was over or he was stopped.
+// doubting: an earlier copy may still reach the server; it is refused there after its not-after, so
+// nothing is sent before that has passed. retreating, withdrawing: what the server holds for us, or
+// may hold, is given back; then it asks again, or ends. Withdrawing, the caller has been told its
+// outcome before, at once when its patience was over or it was stopped.
 //
-// Those who ask once are told `busy`, a passing refusal or `unavailable` instead of waiting or
+// A caller that asks once is told `busy`, a passing refusal or `unavailable` instead of waiting or
 // doubting, and the machine withdraws. A permanent refusal ends every attempt. `late`, at most
 // three times in a row: the server's time is learned and it is asked again at once.
 //
 // (1) A grant that comes so late that its lease may be over is not believed: it is given back
-// (withdrawing) and, while the patience lasts, asked for again. (2) Withdraws first where an
+// (retreating) and, while the patience lasts, asked for again. (2) Withdraws first where an
 // earlier copy may have been granted unheard, or a place in the queue is ours; "busy" proves that
 // none was. (3) In the queue, where the recipe has one, until told that the lock was handed over;
-// otherwise until the next try. Who learns there that no message can reach him gives up his place
-// (withdrawing), and comes back to it as one who polls. (4) What is said on the channel is believed
-// when its token is above all that we know and its time agrees with ours, and others cannot
-// have heard its proof before; otherwise it is only a
-// reason to ask. What came while asking is judged after the answer. (5) Or refused for a reason
-// that passes. (6) Or told that the lock was handed over. (7) Or his patience is over.
+// otherwise until the next try. A waiter that learns there that no message can reach it gives up
+// its place (retreating), and comes back to it as one that polls. (4) What is said on the channel
+// is believed when its token is above all that we know and its time agrees with ours, and others
+// cannot have heard its proof before; otherwise it is only a reason to ask. What came while asking
+// is judged after the answer. (5) Or refused for a reason that passes. (6) Or told that the lock
+// was handed over. (7) Or its patience is over.
 //
 // A change of what is held whose answer never came is undone by withdrawing. Where it cannot be
 // (step::cannot_undo), its holder must stop believing in what it had; then it withdraws again.
@@ -93,7 +94,8 @@ class acquire_machine {
 
   // It stands in the queue, and waits for the message that the lock was handed to it.
   bool hears_messages() const noexcept {
-    return claim_->ticket != 0 && claim_->way == substrate::wakeup_way::channel && !deaf_ && !told_;
+    return claim_->ticket != 0 && claim_->way == substrate::wakeup_way::channel && !deaf_ &&
+           !is_told();
   }
 
   // It waits without a place in a queue.
@@ -101,85 +103,56 @@ class acquire_machine {
 
   // Until then, on our clock, the server may execute the acquire that the last step asked to send,
   // however late it is sent: doubts end soon after.
-  monotonic_time executable_until() const noexcept;
+  monotonic_time executable_until() const noexcept { return withdrawal_.executable_until(); }
 
   // It has ended without knowing what the server has done for it.
-  bool is_unclear() const noexcept { return unclear_; }
+  bool is_unclear() const noexcept { return withdrawal_.is_unclear(); }
 
   // Names the grant once there is one.
   const substrate::claim& claim() const noexcept { return *claim_; }
 
  private:
-  enum class state : std::uint8_t { asking, waiting, doubting, withdrawing, done };
-  enum class answer : std::uint8_t { none, busy, refusal, unreachable };
-
-  // What was said on the channel.
-  struct message {
-    std::uint64_t position = 0;
-    monotonic_time heard_at{};
-    substrate::granted grant{};  // major 0: no grant, but the first place; another has it for `ttl`
-    monotonic_time granted_at{};
-  };
+  enum class state : std::uint8_t { asking, waiting, doubting, retreating, withdrawing, done };
+  using answer = acquire_waiting::answer;
 
   step asked(const substrate::acquire_verdict& verdict, monotonic_time sent_at, monotonic_time now);
   step on_granted(const substrate::granted& grant, monotonic_time sent_at, monotonic_time now);
-  step hear(const message& said, monotonic_time now);
-  step judge(const message& said, monotonic_time now);
   step on_busy(const substrate::busy& held, monotonic_time now);
   step on_queued(const substrate::queued& where, monotonic_time now);
   step on_late(const substrate::late& server, monotonic_time now);
-  step hold(const substrate::granted& grant, monotonic_time granted_at, monotonic_time deadline);
   step on_refused(const substrate::refused& refusal, monotonic_time now);
+  step hear(const queue_message& said, monotonic_time now);
+  step judge(const queue_message& said, monotonic_time now);
+  step hold(const substrate::granted& grant, monotonic_time granted_at, monotonic_time deadline);
   step on_unwanted(const substrate::acquire_verdict& verdict, monotonic_time now);
   step on_not_undone(monotonic_time now);
   step acquire_missing(no_answer how, const outcome& why, monotonic_time now);
   step give_back_missing(no_answer how, const outcome& why, monotonic_time now);
 
   step ask_for_it(monotonic_time now);
-  step wait(nanoseconds pause, monotonic_time now);
+  step wait(monotonic_time until, monotonic_time now);
   step tell(errc code, std::string detail, monotonic_time now);
   step tell_patience_is_over(monotonic_time now);
   step give_back(monotonic_time now);
   step give_back_later(monotonic_time now);
   step wake(monotonic_time at, monotonic_time now) const;
 
-  void remember(answer last, std::string_view detail);
-  std::string last_detail() const { return last_detail_ ? *last_detail_ : std::string{}; }
-  void settled(monotonic_time now) noexcept;
-  ask way_back() const noexcept;
-  bool giving_back() const noexcept;
+  bool is_told() const noexcept { return state_ >= state::withdrawing; }
+  bool is_over(monotonic_time now) const noexcept { return now >= give_up_at_; }
   monotonic_time deadline_of(const substrate::granted& grant,
                              monotonic_time granted_at) const noexcept;
-  bool is_over(monotonic_time now) const noexcept;
-  monotonic_time ends_by_itself_at() const noexcept;
 
   substrate::claim* claim_;
   monotonic_time give_up_at_;
-  back_off retries_;
-  pauses while_busy_;
-  monotonic_time doubtful_until_{};  // no copy of an acquire is executed after this
-  monotonic_time asks_at_{};         // while waiting
-  // On the heap, since they are rare and there may be many attempts.
-  std::unique_ptr<const message> kept_;  // came while asking
+  acquire_waiting waiting_;
+  withdrawal withdrawal_;
+  std::unique_ptr<const queue_message> kept_;  // came while asking; on the heap, since it is rare
   std::uint64_t answered_at_ = 0;  // position of the last answer: what was said before is obsolete
-  std::unique_ptr<const std::string> last_detail_;  // of the last refusal, or why no answer came
-  short_milliseconds response_timeout_;
-  answer last_ = answer::none;
   state state_ = state::asking;
-  ask under_way_ = ask::nothing;      // sent, and neither answered nor missing
-  ask to_give_back_ = ask::withdraw;  // perhaps `release` once the grant is known
   std::uint8_t late_in_a_row_ = 0;
-  bool asked_plainly_ = false;   // the request was sent in a form that cannot join the queue
-  bool waits_ : 1;               // the caller does; otherwise it asks once
-  bool told_ : 1 = false;        // the caller has his outcome
-  bool unclear_ : 1 = false;     // nobody has said what has become of it
-  bool maybe_ours_ : 1 = false;  // the server may hold the lock for us, without our hearing it
-  bool woken_ : 1 = false;       // a wake-up came while asking
-  bool tuned_in_ : 1 = false;    // we are told when somebody gives the lock back
-  bool deaf_ : 1 = false;        // no message can reach us: the next question says so
-  // The request came into the queue again: it may have been told that it had the lock, and others
-  // have heard its proof.
-  bool proof_is_known_ : 1 = false;
+  bool waits_;                  // the caller does; otherwise it asks once
+  bool deaf_ = false;           // no message can reach us: the next question says so
+  bool asked_plainly_ = false;  // the request was sent in a form that cannot join the queue
 };
 
 static_assert(sizeof(acquire_machine) <= 96, "memory of every waiting attempt");

@@ -1,12 +1,8 @@
-// An attempt that stands in the queue: its place, and the message that its turn has come.
-#include <algorithm>
-#include <utility>
+#include "lease/acquire_waiting.hpp"
 
-#include "lease/acquire_machine.hpp"
-#include "lease/deadline.hpp"
+#include <algorithm>
+
 #include "lease/waiting_times.hpp"
-#include "substrate/claim.hpp"
-#include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
 namespace {
@@ -15,84 +11,62 @@ constexpr milliseconds ask_jitter{10};
 
 }  // namespace
 
-// It has a place in the queue, which must be given up should it leave.
-step acquire_machine::on_queued(const substrate::queued& where, monotonic_time now) {
-  const bool has_stood_here = maybe_ours_ || claim_->ticket != 0;
-  proof_is_known_ = proof_is_known_ || (where.is_new && has_stood_here);
-  maybe_ours_ = true;
-  claim_->ticket = where.ticket;
-  remember(answer::busy, {});
-  const auto heard = std::exchange(kept_, nullptr);
-  step next;
-  if (is_over(now)) {
-    next = tell_patience_is_over(now);
-  } else if (heard && heard->position >= answered_at_) {
-    state_ = state::waiting;
-    asks_at_ = now + until_turn(where);
-    next = judge(*heard, now);
-  } else if (woken_) {
-    next = ask_for_it(now);
-  } else if (claim_->way == substrate::wakeup_way::poll) {
-    next = wait(std::min<nanoseconds>(retries_.next(while_busy_), until_turn(where)), now);
-  } else {
-    next = wait(until_turn(where) + retries_.up_to(ask_jitter), now);
+bool can_pass(errc code) noexcept {
+  switch (code) {
+    case errc::authentication:
+    case errc::permission_denied:
+    case errc::not_redis:
+    case errc::untrusted_server:
+    case errc::invalid_argument:
+    case errc::invalid_url:
+    case errc::unsupported:
+    case errc::forked:
+    case errc::would_deadlock:
+    case errc::embedded_server:
+      return false;
+    default:
+      return true;
   }
-  next.learned = where.now;
-  return next;
 }
 
-step acquire_machine::on_handed_over(const substrate::granted& grant, monotonic_time granted_at,
-                                     monotonic_time now, std::uint64_t position) {
-  return hear({position, now, grant, granted_at}, now);
+void acquire_waiting::remember(answer last, std::string_view detail) {
+  // An unreachable server and a busy lock have pauses of different length.
+  if ((last == answer::unreachable) != (last_ == answer::unreachable)) retries_.reset();
+  last_ = last;
+  last_detail_ = detail.empty() ? nullptr : std::make_unique<const std::string>(detail);
 }
 
-step acquire_machine::on_first_in_line(nanoseconds owner_has, monotonic_time now,
-                                       std::uint64_t position) {
-  const auto whole = std::chrono::ceil<milliseconds>(owner_has);
-  return hear({position, now, {.ttl = whole}, {}}, now);
-}
-
-// On several threads an answer may be heard after what was said later. What was said before it is
-// obsolete, as when a grant was lost with the server's memory and the request waits again.
-step acquire_machine::hear(const message& said, monotonic_time now) {
-  if (state_ == state::asking) kept_ = std::make_unique<const message>(said);
-  if (state_ != state::waiting || said.position < answered_at_) return {};
-  return judge(said, now);
-}
-
-// A message whose proof others may have heard, one that was long under way, or an old one, or one
-// whose time says that the server's clock was set, proves nothing: the answer to a question does.
-step acquire_machine::judge(const message& said, monotonic_time now) {
-  if (is_over(now)) return tell_patience_is_over(now);
-  const auto major = said.grant.major;
-  const auto ttl = said.grant.ttl;
-  if (major == 0) {
-    const auto asks_at = said.heard_at + std::min(ttl, ask_bound(0)) + retries_.up_to(ask_jitter);
-    return wait(std::min(asks_at, asks_at_) - now, now);
+outcome acquire_waiting::out_of_patience() const {
+  const std::string detail = last_detail_ ? *last_detail_ : std::string{};
+  switch (last_) {
+    case answer::none:
+      return {errc::timed_out, "the server has not answered yet"};
+    case answer::busy:
+      return {errc::timed_out, "somebody else still held the lock when last asked"};
+    case answer::refusal:
+      return {errc::timed_out, "the server's last answer was: " + detail};
+    case answer::unreachable:
+      return {errc::unavailable, detail};
   }
-  const monotonic_time deadline = deadline_of(said.grant, said.granted_at);
-  const bool is_new = major > std::max(claim_->floor, claim_->granted);
-  const bool agrees =
-      said.granted_at <= said.heard_at && said.heard_at - said.granted_at <= ttl / 2;
-  const bool is_believed = is_new && agrees && !proof_is_known_;
-  if (!is_believed || now >= deadline) return ask_for_it(now);
-  claim_->granted = major;
-  step next = hold(said.grant, said.granted_at, deadline);
-  next.done->by_message = true;
-  return next;
+  return {};
 }
 
-step acquire_machine::hold(const substrate::granted& grant, monotonic_time granted_at,
-                           monotonic_time deadline) {
-  state_ = state::done;
-  told_ = true;
-  return {.done = acquire_outcome{.grant = grant, .granted_at = granted_at, .deadline = deadline},
-          .finished = true};
+nanoseconds acquire_waiting::pause(const substrate::busy& held) noexcept {
+  const nanoseconds longest = tuned_in_ ? ask_bound(0) : pause();
+  if (!held.remaining) return longest;
+  const nanoseconds until_expiry = std::max(*held.remaining, milliseconds(0));
+  return std::min(longest, until_expiry + retries_.up_to(while_busy_.first));
 }
 
-step acquire_machine::on_deaf(monotonic_time now) {
-  deaf_ = true;
-  return on_woken(now);
+nanoseconds acquire_waiting::pause(const substrate::queued& where,
+                                   substrate::wakeup_way way) noexcept {
+  if (way == substrate::wakeup_way::poll) return std::min<nanoseconds>(pause(), until_turn(where));
+  return until_turn(where) + retries_.up_to(ask_jitter);
+}
+
+monotonic_time acquire_waiting::asks_at(const queue_message& is_first) noexcept {
+  const auto bound = std::min(is_first.grant.ttl, ask_bound(0));
+  return std::min(asks_at_, is_first.heard_at + bound + retries_.up_to(ask_jitter));
 }
 
 }  // namespace holdfast::leasing

@@ -11,17 +11,12 @@
 
 #include "lease/acquire_machine.hpp"
 #include "lease/back_off.hpp"
+#include "lease/ballot.hpp"
 #include "substrate/claim.hpp"
 #include "substrate/verdict.hpp"
 #include "substrate/vote.hpp"
 
 namespace holdfast::leasing {
-
-constexpr std::size_t majority_of(std::size_t members) noexcept { return members / 2 + 1; }
-
-// Until when a majority certainly keeps its votes: of the members' deadlines, the one that a
-// majority reaches. Before it no other request can have a majority, whoever the members are.
-monotonic_time majority_deadline(std::span<const monotonic_time> deadlines);
 
 // One question to one member.
 struct member_ask {
@@ -67,7 +62,7 @@ std::string to_string(const quorum_step&);
 //   asking        | held, agreeing  | waiting, done    | note it | waiting, done (1)| done
 //   agreeing      | held, again (2) | waiting, done    | note it | waiting, done    | done
 //   waiting       | -               | -                | asking  | asking, done     | done
-//   done          | -               | -                | -       | -                | -
+//   held, done    | -               | -                | -       | -                | -
 //
 // Every member is asked at once, with one request id; a new attempt has a new one. Enough are n/2+1
 // votes. The token is the largest major among them; where they differ, those below it are asked to
@@ -112,8 +107,8 @@ class quorum_machine {
   quorum_machine(patience how_long, const settings& with);
 
   // This member did not answer when it was asked last, as others have noticed.
-  void mark_silent(std::size_t member) { silent_[member] = true; }
-  bool is_silent(std::size_t member) const { return silent_[member]; }
+  void mark_silent(std::size_t member) { ballot_.seats[member].was_silent = true; }
+  bool is_silent(std::size_t member) const { return ballot_.seats[member].was_silent; }
 
   quorum_step start(monotonic_time now);
   // `attempt`: attempt() when it was asked; what is late is ignored, since it was taken back.
@@ -129,37 +124,14 @@ class quorum_machine {
 
   std::uint32_t attempt() const noexcept { return attempt_; }
   // Chosen with the first votes of a majority; 0 before.
-  substrate::token_major token() const noexcept { return token_; }
-  bool is_done() const noexcept { return state_ == state::done; }
+  substrate::token_major token() const noexcept { return ballot_.token; }
+  bool is_done() const noexcept { return state_ >= state::held; }
   bool is_waiting() const noexcept { return state_ == state::waiting; }
 
  private:
-  enum class state : std::uint8_t { asking, agreeing, waiting, done };
-  enum class answer : std::uint8_t {
-    none,       // asked
-    voted,      // with a major below the token, or the token is not chosen
-    agreed,     // its counter has reached the token while its vote was ours, from not above it
-    above,      // its vote came after the token was chosen, and is above it
-    unsettled,  // asked to agree
-    busy,       // it has voted for another
-    blank,      // it remembers nothing
-    out,        // it does not vote
-    refused,
-    silent,
-    changed,  // its vote was not ours any more when asked to agree
-  };
-  struct seat {
-    answer said = answer::none;
-    bool was_late = false;
-    bool may_have_voted = false;
-    bool in_doubt = false;  // its question was lost
-    substrate::token_major major = 0;
-    monotonic_time deadline = monotonic_time::min();
-    std::optional<milliseconds> remaining{};  // busy, where that ends; out
-    errc code{};                              // refused
-    bool passing = true;                      // the same
-    std::string detail{};
-  };
+  enum class state : std::uint8_t { asking, agreeing, waiting, held, done };
+  using answer = ballot::answer;
+  using seat = ballot::seat;
 
   quorum_step ask(monotonic_time now);
   quorum_step decide(monotonic_time now);
@@ -169,40 +141,24 @@ class quorum_machine {
   quorum_step found(monotonic_time now);
   quorum_step hear_late(std::size_t member, const substrate::vote& said);
   quorum_step fail(monotonic_time now);
-  quorum_step pause(monotonic_time now);
   nanoseconds pause_length();
   quorum_step conclude(quorum_step so_far, errc code, std::string detail);
-  void take_votes_back(quorum_step& into) const;
+  quorum_step take_votes_back() const;
   void send_away_blank(quorum_step& into) const;
   void give_up_on_silent();
-
-  std::size_t count(answer which) const noexcept;
-  std::size_t ours() const noexcept {
-    return count(answer::voted) + count(answer::agreed) + count(answer::above) +
-           count(answer::unsettled);
+  monotonic_time give_up_at() const noexcept {
+    return patience_.waits ? patience_.give_up_at : monotonic_time::max();
   }
-  std::size_t needed() const noexcept { return majority_of(seats_.size()); }
-  bool can_succeed() const noexcept;
-  bool is_split_beside_silent() const noexcept;
-  errc reason() const noexcept;
-  std::string explain() const;
-  std::optional<milliseconds> enough_free_after() const;
-  monotonic_time give_up_at() const noexcept;
   monotonic_time bounded(monotonic_time at) const noexcept { return std::min(at, give_up_at()); }
 
   patience patience_;
   settings settings_;
-  std::vector<seat> seats_;
-  std::vector<bool> silent_;  // of members: did not answer when asked last
+  ballot ballot_;
   back_off split_retries_;
   back_off polls_;
-  substrate::token_major token_ = 0;
-  monotonic_time asked_at_{};
   monotonic_time wake_at_{};
   std::uint32_t attempt_ = 0;
   state state_ = state::asking;
-  bool founding_ = false;
-  bool is_held_ = false;
   bool hinted_ = false;     // while asking
   bool was_split_ = false;  // the last attempt got votes, but too few
   bool cut_short_ = false;  // not all have had the time to answer

@@ -60,20 +60,4 @@ std::string to_string(const quorum_release_step& what) {
   return said.text();
 }
 
-std::string quorum_machine::explain() const {
-  std::string text = "it takes the votes of " + std::to_string(needed()) + " of " +
-                     std::to_string(seats_.size()) + " members";
-  const auto busy = count(answer::busy);
-  if (busy > 0) text += "; " + std::to_string(busy) + " have voted for another";
-  for (std::size_t i = 0; i < seats_.size(); ++i) {
-    const seat& each = seats_[i];
-    const bool is_awaited = each.said == answer::none && busy < needed();
-    const std::string why = each.said == answer::blank ? "it remembers nothing"
-                            : is_awaited               ? "it has not answered yet"
-                                                       : each.detail;
-    if (!why.empty()) text += "; " + settings_.names[i] + ": " + why;
-  }
-  return text;
-}
-
 }  // namespace holdfast::leasing

@@ -45,12 +45,12 @@ effects lock_session::on_given_back(const substrate::release_verdict& verdict, m
     note_in_claim();
     return follow(asks().on_given_back(verdict, now), now);
   }
-  return is_returning() ? follow(returns().machine.on_given_back(verdict, now), now) : effects{};
+  return is_returning() ? follow(returns().on_given_back(verdict, now), now) : effects{};
 }
 
 effects lock_session::on_missing(no_answer how, const outcome& why, monotonic_time now) {
   if (is_acquiring()) return follow(asks().on_missing(how, why, now), now);
-  return is_returning() ? follow(returns().machine.on_missing(how, now), now) : effects{};
+  return is_returning() ? follow(returns().on_missing(how, now), now) : effects{};
 }
 
 effects lock_session::on_woken(monotonic_time now) {
@@ -80,7 +80,7 @@ effects lock_session::on_first_in_line(nanoseconds owner_has, monotonic_time now
 effects lock_session::on_timer(monotonic_time now) {
   if (is_acquiring()) return follow(asks().on_timer(now), now);
   if (is_holding()) return follow(holds().on_timer(now));
-  return is_returning() ? follow(returns().machine.on_timer(now), now) : effects{};
+  return is_returning() ? follow(returns().on_timer(now), now) : effects{};
 }
 
 effects lock_session::on_stop(monotonic_time now) {
@@ -295,21 +295,10 @@ effects lock_session::release(monotonic_time now) {
 }
 
 void lock_session::give_back(effects& all, state next, monotonic_time now) {
-  const auto& held = holds();
   // Also before the timer has come: the owner may have seen held() turn false.
-  const bool ended_before = was_lost() || !held.held(now);
-  const auto deadline = held.deadline();
-  const bool delays_closing = held.held(now) && !held.is_overdue(now);
-  // Before a caller that waits is told that it cannot be done.
-  const milliseconds timeout = terms_.response_timeout;
-  const auto patience = std::min(longest_move, timeout / 2);
-  // The last renewal may come late, or have been an extension.
-  const auto longer =
-      timeout + std::max(milliseconds{0}, held.may_be_extended_by() - claim_->lease);
-  auto& back = part_.emplace<giving_back>(
-      giving_back{{*claim_, deadline, claim_->owner.counter(), patience, longer},
-                  now + timeout,
-                  delays_closing});
+  const bool ended_before = was_lost() || !holds().held(now);
+  auto& back =
+      part_.emplace<giving_back>(giving_back{*claim_, holds(), terms_.response_timeout, now});
   all.gives_back = all.stops_timer = true;
   state_ = next;
   if (ended_before && next == state::returning) {
@@ -317,7 +306,7 @@ void lock_session::give_back(effects& all, state next, monotonic_time now) {
     all.unheard = all.tell = true;
     all.ended = failed(errc::lost, "the lease had ended before it was released");
   }
-  merge(all, back.machine.start(now), now);
+  merge(all, back.start(now), now);
 }
 
 effects lock_session::follow(release_step&& next, monotonic_time now) {
@@ -326,15 +315,11 @@ effects lock_session::follow(release_step&& next, monotonic_time now) {
   return all;
 }
 
-// It is tried again until the lease ends or longer, but no caller is kept so long.
 void lock_session::merge(effects& all, release_step&& next, monotonic_time now) {
-  auto& back = returns();
   all.wake_at = next.wake_at;
   all.send = next.send;
   all.resend = next.resend;
-  if (next.done && !next.finished) back.delays_closing = false;
-  const auto goes_on_at = next.resend ? std::optional{now} : next.wake_at;
-  if (goes_on_at && *goes_on_at >= back.tell_at) all.tell = true;
+  if (returns().outlasts_caller(next, now)) all.tell = true;
   if (next.done && state_ == state::returning) {
     state_ = state::returned;
     all.tell = true;
@@ -350,7 +335,7 @@ std::string lock_session::why_unconfirmed() const {
       "the server has not confirmed the release; it is tried again until the server must have "
       "ended it";
   if (!is_returning()) return why;
-  const auto said = std::get<giving_back>(part_).machine.last_refusal();
+  const auto said = std::get<giving_back>(part_).last_refusal();
   if (!said.empty()) why += " (" + std::string{said} + ")";
   return why;
 }

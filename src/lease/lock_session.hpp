@@ -10,9 +10,9 @@
 
 #include "base/time.hpp"
 #include "lease/acquire_machine.hpp"
+#include "lease/giving_back.hpp"
 #include "lease/hold_machine.hpp"
 #include "lease/mode_doubts.hpp"
-#include "lease/release_machine.hpp"
 #include "lease/step.hpp"
 #include "substrate/claim.hpp"
 #include "substrate/verdict.hpp"
@@ -168,10 +168,9 @@ class lock_session {
   bool is_under_way() const noexcept {
     return is_acquiring() || is_returning() || state_ == state::confirming;
   }
-  // The client must not be closed over it. That is no lease whose server has left it without an
-  // answer, nor one that has ended.
+  // The client must not be closed over it.
   bool delays_closing() const noexcept {
-    return is_returning() ? std::get<giving_back>(part_).delays_closing : is_under_way();
+    return is_returning() ? std::get<giving_back>(part_).delays_closing() : is_under_way();
   }
   // A message that this request has the lock may come, even after the answer that said the same.
   bool may_hear_of_its_grant() const noexcept { return is_acquiring() || is_holding(); }
@@ -194,12 +193,6 @@ class lock_session {
   }
 
  private:
-  struct giving_back {
-    release_machine machine;
-    monotonic_time tell_at;  // no caller waits longer
-    bool delays_closing;
-  };
-
   // What is at work follows from the state.
   bool is_acquiring() const noexcept { return state_ == state::asking || state_ == state::leaving; }
   bool is_holding() const noexcept {

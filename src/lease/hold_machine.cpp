@@ -1,6 +1,7 @@
 #include "lease/hold_machine.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "lease/deadline.hpp"
@@ -24,25 +25,24 @@ hold_machine::hold_machine(milliseconds lease, bool renews, milliseconds granted
 hold_step hold_machine::start() { return claiming_ && !renews_ ? renew() : wait(); }
 
 hold_step hold_machine::on_timer(monotonic_time now) {
-  if (over_) return {};
-  if (now >= deadline_) return lose();
-  if (is_renewed() && !renewing_ && now >= renew_at_) return renew();
+  if (!held(now)) return lose();
+  if (is_renewed() && state_ == state::held && now >= renew_at_) return renew();
   return wait();
 }
 
 hold_step hold_machine::on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at,
                                    monotonic_time now) {
-  if (over_) return {};
-  if (now >= deadline_ || std::holds_alternative<substrate::not_mine>(verdict)) return lose();
+  if (!held(now) || std::holds_alternative<substrate::not_mine>(verdict)) return lose();
   if (const auto* more = std::get_if<substrate::renewed>(&verdict)) {
     if (grows()) prolong(more->ttl, extending_, sent_at);
-    renewing_ = was_late_ = claiming_ = false;
+    state_ = state::held;
+    was_late_ = claiming_ = false;
     if (sent_at < doubted_at_) return renew();  // the server before has answered
     doubted_at_ = never;
     renew_at_ = due_after(sent_at);
     return wait();
   }
-  if (!renewing_) return {};
+  if (state_ != state::renewing) return {};
   if (std::holds_alternative<substrate::late>(verdict) && !was_late_) {
     was_late_ = true;
     return renew();
@@ -51,34 +51,31 @@ hold_step hold_machine::on_renewed(const substrate::renew_verdict& verdict, mono
 }
 
 hold_step hold_machine::on_missing(monotonic_time now) {
-  if (over_) return {};
-  if (now >= deadline_) return lose();
-  return renewing_ ? retry_soon(now) : hold_step{};
+  if (!held(now)) return lose();
+  return state_ == state::renewing ? retry_soon(now) : hold_step{};
 }
 
 hold_step hold_machine::on_doubt(monotonic_time now) {
-  if (over_) return {};
-  if (now >= deadline_) return lose();
+  if (!held(now)) return lose();
   doubted_at_ = now;
-  return renewing_ ? hold_step{} : renew();
+  return state_ == state::renewing ? hold_step{} : renew();
 }
 
 hold_step hold_machine::on_extended(milliseconds ttl, milliseconds asked, monotonic_time sent_at,
                                     monotonic_time now) {
-  if (over_) return {};
-  if (now >= deadline_) return lose();
+  if (!held(now)) return lose();
   prolong(ttl, std::max(asked, extending_), sent_at);
   extending_ = milliseconds{0};
   return wait();
 }
 
 hold_step hold_machine::wait() const {
-  const bool renewal_is_next = is_renewed() && !renewing_;
+  const bool renewal_is_next = is_renewed() && state_ == state::held;
   return {.wake_at = renewal_is_next ? std::min(renew_at_, deadline_) : deadline_};
 }
 
 hold_step hold_machine::renew() {
-  renewing_ = true;
+  state_ = state::renewing;
   return {.renew = true, .wake_at = deadline_};
 }
 
@@ -91,15 +88,14 @@ monotonic_time hold_machine::due_after(monotonic_time sent_at) const noexcept {
 }
 
 hold_step hold_machine::retry_soon(monotonic_time now) {
-  renewing_ = false;
+  state_ = state::held;
   const nanoseconds pause = claiming_ ? nanoseconds(substrate::longest_claim) : nanoseconds(lease_);
   renew_at_ = now + std::min<nanoseconds>(pause / 12, seconds(1));
   return wait();
 }
 
 hold_step hold_machine::lose() {
-  over_ = true;
-  return {.lost = true};
+  return {.lost = std::exchange(state_, state::lost) != state::lost};
 }
 
 // Never shortens: the server does not either. `asked`: by extend(), which may be more than usual.

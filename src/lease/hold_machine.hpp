@@ -63,8 +63,8 @@ class hold_machine {
   hold_step on_extended(milliseconds ttl, milliseconds asked, monotonic_time sent_at,
                         monotonic_time now);
 
-  bool held(monotonic_time now) const noexcept { return !over_ && now < deadline_; }
-  bool is_over() const noexcept { return over_; }
+  bool held(monotonic_time now) const noexcept { return !is_over() && now < deadline_; }
+  bool is_over() const noexcept { return state_ == state::lost; }
   // No renewal has succeeded for so long that the server is not likely to answer anything else.
   bool is_overdue(monotonic_time now) const noexcept {
     return renews_ && !claiming_ && deadline_ - now < nanoseconds(lease_) / 3;
@@ -74,6 +74,8 @@ class hold_machine {
   bool is_doubted() const noexcept { return doubted_at_ != never; }
 
  private:
+  enum class state : std::uint8_t { held, renewing, lost };
+
   hold_step wait() const;
   hold_step renew();
   monotonic_time due_after(monotonic_time sent_at) const noexcept;
@@ -90,11 +92,10 @@ class hold_machine {
   monotonic_time renew_at_;
   milliseconds extending_{};           // the longest without an answer
   monotonic_time doubted_at_ = never;  // to be confirmed by what is asked from then on
+  state state_ = state::held;
   bool renews_;
   bool claiming_;          // the whole lease is not in force yet
-  bool renewing_ = false;  // a renewal is under way
   bool was_late_ = false;  // the last renewal was refused for its not-after
-  bool over_ = false;      // lost
   beat together_;
 };
 

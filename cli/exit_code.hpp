@@ -25,7 +25,4 @@ enum exit_code : int {
 
 exit_code exit_code_for(errc reason) noexcept;
 
-// The enumerator's name ("timed_out"): what programs read in JSON.
-const char* name_of(errc reason) noexcept;
-
 }  // namespace holdfast::cli

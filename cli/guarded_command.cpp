@@ -98,7 +98,7 @@ int give_back(lease& held, const child_process& command, const std::vector<grant
     return options.warn_only ? command.exit_code() : lost_while_running;
   }
   if (!is_given_back(grants, setting)) {
-    note(shared, cli::name_of(released.error().reason()),
+    note(shared, holdfast::name_of(released.error().reason()),
          fmt::format("the command is done, but the lock '{}' could not be released and may be held "
                      "until its lease ends: {}",
                      options.name, released.error().what()));

@@ -110,7 +110,7 @@ void refuse_to_wait_for_ourselves(const lock_view& view) {
     });
     if (!excludes(ours, *status, view.lock())) continue;
     throw complaint{
-        exit_code_for(errc::would_deadlock), cli::name_of(errc::would_deadlock),
+        exit_code_for(errc::would_deadlock), holdfast::name_of(errc::would_deadlock),
         fmt::format("'{}' is held by {}, which runs the command that this one is part "
                     "of: each would wait for the other. Take the lock once, or unset {} "
                     "if that command does not wait for this one",

@@ -12,6 +12,7 @@ namespace {}  // namespace
 std::string show_kind(const lock_status& lock) {
   switch (lock.kind) {
     case lock_kind::unknown:
+    case lock_kind::several:
       break;
     case lock_kind::mutex:
       return "mutex";

@@ -58,6 +58,7 @@ const char* name_of(lock_state what) {
 const char* name_of(lock_kind of) {
   switch (of) {
     case lock_kind::unknown:
+    case lock_kind::several:
       break;
     case lock_kind::mutex:
       return "mutex";
@@ -127,7 +128,7 @@ void report_error(bool json, std::string_view code, std::string_view message) {
 
 int report_exception(const context& shared, const std::exception& error) {
   if (const auto* known = dynamic_cast<const failure*>(&error)) {
-    report_error(shared.json, cli::name_of(known->reason()), what_to_do(shared, *known));
+    report_error(shared.json, holdfast::name_of(known->reason()), what_to_do(shared, *known));
     return exit_code_for(known->reason());
   }
   if (const auto* own = dynamic_cast<const complaint*>(&error)) {

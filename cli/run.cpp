@@ -32,7 +32,7 @@ int report_no_lock(const run_setting& setting, const failure& why) {
   if (holders.empty()) {
     report_exception(setting.shared, why);
   } else {
-    report_error(setting.shared.json, cli::name_of(reason), holders + what_came_of_it(reason));
+    report_error(setting.shared.json, holdfast::name_of(reason), holders + what_came_of_it(reason));
   }
   const int code = exit_code_for(reason);
   return code == no_lock ? setting.options.busy_exit_code : code;

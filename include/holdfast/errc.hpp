@@ -45,6 +45,9 @@ enum class errc {
 /// The category of `errc` ("holdfast"). Thread safety: may be called from any thread.
 HOLDFAST_EXPORT const std::error_category& error_category() noexcept;
 
+/// The name of the enumerator: "timed_out". For labels, logs and JSON. Thread safety: the same.
+HOLDFAST_EXPORT const char* name_of(errc code) noexcept;
+
 /// Makes `std::error_code{errc::busy}` work.
 HOLDFAST_EXPORT std::error_code make_error_code(errc code) noexcept;
 

@@ -22,6 +22,7 @@
 #include <holdfast/latch.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lock.hpp>
+#include <holdfast/lock_kind.hpp>
 #include <holdfast/lockable.hpp>
 #include <holdfast/mode_lock.hpp>
 #include <holdfast/options.hpp>

@@ -15,6 +15,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/detail/export.hpp>
 #include <holdfast/holder.hpp>
+#include <holdfast/lock_kind.hpp>
 
 namespace holdfast {
 
@@ -48,9 +49,6 @@ enum class lock_state {
   shut,     ///< A latch that is not open, or a barrier where somebody waits.
   foreign,  ///< The key holds something else; `lock_status::detail` says what.
 };
-
-/// The kind of lock that a key tells of. Read-write locks are mode locks.
-enum class lock_kind { unknown, mutex, mode_lock, semaphore, latch, barrier };
 
 /// What a lock looked like on the server at one moment.
 struct lock_status {

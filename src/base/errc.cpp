@@ -81,6 +81,66 @@ const std::error_category& error_category() noexcept {
   return *category;
 }
 
+const char* name_of(errc code) noexcept {
+  switch (code) {
+    case errc::busy:
+      return "busy";
+    case errc::timed_out:
+      return "timed_out";
+    case errc::cancelled:
+      return "cancelled";
+    case errc::lost:
+      return "lost";
+    case errc::unavailable:
+      return "unavailable";
+    case errc::authentication:
+      return "authentication";
+    case errc::permission_denied:
+      return "permission_denied";
+    case errc::not_redis:
+      return "not_redis";
+    case errc::foreign_key:
+      return "foreign_key";
+    case errc::layout_version:
+      return "layout_version";
+    case errc::out_of_memory:
+      return "out_of_memory";
+    case errc::read_only:
+      return "read_only";
+    case errc::loading:
+      return "loading";
+    case errc::server_busy:
+      return "server_busy";
+    case errc::misconfigured:
+      return "misconfigured";
+    case errc::no_replicas:
+      return "no_replicas";
+    case errc::clock_skew:
+      return "clock_skew";
+    case errc::server_error:
+      return "server_error";
+    case errc::invalid_name:
+      return "invalid_name";
+    case errc::invalid_argument:
+      return "invalid_argument";
+    case errc::invalid_url:
+      return "invalid_url";
+    case errc::unsupported:
+      return "unsupported";
+    case errc::forked:
+      return "forked";
+    case errc::would_deadlock:
+      return "would_deadlock";
+    case errc::embedded_server:
+      return "embedded_server";
+    case errc::queue_full:
+      return "queue_full";
+    case errc::untrusted_server:
+      return "untrusted_server";
+  }
+  return "unknown";
+}
+
 std::error_code make_error_code(errc code) noexcept {
   return {static_cast<int>(code), error_category()};
 }

@@ -18,27 +18,6 @@ using std::chrono::seconds;
 
 constexpr monotonic_time give_up_at = local_start + seconds(3600);
 
-std::string name_of(errc code) {
-  switch (code) {
-    case errc::busy:
-      return "busy";
-    case errc::timed_out:
-      return "timed out";
-    case errc::cancelled:
-      return "cancelled";
-    case errc::unavailable:
-      return "unavailable";
-    case errc::out_of_memory:
-      return "out of memory";
-    case errc::permission_denied:
-      return "permission denied";
-    case errc::authentication:
-      return "authentication";
-    default:
-      return "another code";
-  }
-}
-
 // A step in words, without its times.
 std::string gist(const step& what) {
   std::vector<std::string> parts;
@@ -153,10 +132,10 @@ void check(const std::vector<situation>& table) {
 
 TEST(AcquireMachineTable, Asking) {
   const std::map<std::string_view, std::string> once = {{"granted", "held, finished"},
-                                                        {"granted too late", "timed out, release"},
+                                                        {"granted too late", "timed_out, release"},
                                                         {"busy", "busy, finished"},
-                                                        {"passing", "out of memory, finished"},
-                                                        {"refused", "permission denied, finished"},
+                                                        {"passing", "out_of_memory, finished"},
+                                                        {"refused", "permission_denied, finished"},
                                                         {"late", "learned, acquire"},
                                                         {"stop", "cancelled"},
                                                         {"not sent", "unavailable, finished"},
@@ -168,11 +147,11 @@ TEST(AcquireMachineTable, Asking) {
       {"granted too late", "release, wake"},
       {"busy", "wake"},
       {"passing", "wake"},
-      {"refused", "permission denied, finished"},
+      {"refused", "permission_denied, finished"},
       {"late", "learned, acquire, wake"},
       {"early timer", "wake"},
-      {"timer", "timed out"},
-      {"patience over", "timed out"},
+      {"timer", "timed_out"},
+      {"patience over", "timed_out"},
       {"stop", "cancelled"},
       {"not sent", "wake"},
       {"unknown", "wake"},
@@ -180,7 +159,7 @@ TEST(AcquireMachineTable, Asking) {
       {"no log-in", "authentication, finished"}};
   // An earlier copy may have been granted: only "busy" proves that it was not.
   std::map<std::string_view, std::string> resent = waiting;
-  resent["refused"] = "permission denied, withdraw";
+  resent["refused"] = "permission_denied, withdraw";
   resent["late"] = "learned, acquire again, wake";
   resent["timer"] = resent["patience over"] = "unavailable";
   resent["unreachable"] = "unavailable, withdraw";
@@ -198,7 +177,7 @@ TEST(AcquireMachineTable, Waiting) {
           {{"woken", "acquire, wake"},
            {"early timer", "acquire, wake"},
            {"timer", "acquire, wake"},
-           {"patience over", "timed out, finished"},
+           {"patience over", "timed_out, finished"},
            {"stop", "cancelled, finished"}}},
          {"waiting, perhaps granted unheard",
           true,
@@ -207,7 +186,7 @@ TEST(AcquireMachineTable, Waiting) {
           {{"woken", "acquire again, wake"},
            {"early timer", "acquire again, wake"},
            {"timer", "acquire again, wake"},
-           {"patience over", "timed out, withdraw"},
+           {"patience over", "timed_out, withdraw"},
            {"stop", "cancelled, withdraw"}}}});
 }
 
@@ -300,10 +279,10 @@ TEST(AcquireMachineTable, GivingBackAGrantThatCameTooLateWhileTheCallerWaits) {
           {{"released", "wake"},
            {"not mine", "wake"},
            {"passing", "wake"},
-           {"refused", "permission denied, finished"},
+           {"refused", "permission_denied, finished"},
            {"early timer", "wake"},
-           {"timer", "timed out"},
-           {"patience over", "timed out"},
+           {"timer", "timed_out"},
+           {"patience over", "timed_out"},
            {"stop", "cancelled"},
            {"not sent", "wake"},
            {"unknown", "wake"},
@@ -321,7 +300,7 @@ TEST(AcquireMachineTable, GivingBackAGrantThatCameTooLateWhileTheCallerWaits) {
            {"late", "learned, release, wake"},
            {"early timer", "release, wake"},
            {"timer", "release, wake"},
-           {"patience over", "timed out, release"},
+           {"patience over", "timed_out, release"},
            {"stop", "cancelled, release"}}},
          {"afterwards",
           true,
@@ -330,7 +309,7 @@ TEST(AcquireMachineTable, GivingBackAGrantThatCameTooLateWhileTheCallerWaits) {
           {{"woken", "acquire, wake"},
            {"early timer", "acquire, wake"},
            {"timer", "acquire, wake"},
-           {"patience over", "timed out, finished"},
+           {"patience over", "timed_out, finished"},
            {"stop", "cancelled, finished"}}}});
 }
 

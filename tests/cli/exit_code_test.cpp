@@ -35,11 +35,11 @@ TEST(ExitCode, IsThatOfThePage) {
   for (const auto& row : documented()) {
     const auto reason = static_cast<errc>(++value);
     ASSERT_EQ(row.size(), 5U) << row[0];
-    EXPECT_EQ(row[0], "`" + std::string(cli::name_of(reason)) + "`");
+    EXPECT_EQ(row[0], "`" + std::string(name_of(reason)) + "`");
     EXPECT_EQ(row[4], std::to_string(cli::exit_code_for(reason))) << row[0];
   }
-  EXPECT_STREQ(cli::name_of(static_cast<errc>(value)), "untrusted_server");
-  EXPECT_STREQ(cli::name_of(static_cast<errc>(value + 1)), "unknown") << "the page misses one";
+  EXPECT_STREQ(name_of(static_cast<errc>(value)), "untrusted_server");
+  EXPECT_STREQ(name_of(static_cast<errc>(value + 1)), "unknown") << "the page misses one";
 }
 
 struct said_by_server {

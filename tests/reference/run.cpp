@@ -44,39 +44,6 @@ std::string run::story() const {
   return all;
 }
 
-std::string name_of(errc code) {
-  static const char* const names[] = {"ok",
-                                      "busy",
-                                      "timed_out",
-                                      "cancelled",
-                                      "lost",
-                                      "unavailable",
-                                      "authentication",
-                                      "permission_denied",
-                                      "not_redis",
-                                      "foreign_key",
-                                      "layout_version",
-                                      "out_of_memory",
-                                      "read_only",
-                                      "loading",
-                                      "server_busy",
-                                      "misconfigured",
-                                      "no_replicas",
-                                      "clock_skew",
-                                      "server_error",
-                                      "invalid_name",
-                                      "invalid_argument",
-                                      "invalid_url",
-                                      "unsupported",
-                                      "forked",
-                                      "would_deadlock",
-                                      "embedded_server",
-                                      "queue_full",
-                                      "untrusted_server"};
-  const auto number = static_cast<std::size_t>(code);
-  return number < std::size(names) ? names[number] : "errc " + std::to_string(number);
-}
-
 std::int64_t in_ms(nanoseconds time) {
   return std::chrono::duration_cast<milliseconds>(time).count();
 }

@@ -102,8 +102,7 @@ class run {
   std::vector<std::string> story_;
 };
 
-// The name of an error, as errc.hpp spells it; "ok" of a success.
-std::string name_of(errc code);
+// The name of an error; "ok" of a success.
 template <typename T>
 std::string outcome_of(const result<T>& what) {
   return what ? "ok" : name_of(what.error().reason());

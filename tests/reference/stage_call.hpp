@@ -37,7 +37,7 @@ struct stage::call {
       outcome = outcome_of(given);
       if (given) got = sees.watch(std::move(*given), std::move(as));
     } catch (const failure& wrong) {
-      outcome = "threw " + name_of(wrong.reason()) + ": " + wrong.what();
+      outcome = std::string{"threw "} + name_of(wrong.reason()) + ": " + wrong.what();
     }
     done = true;
   }

@@ -25,6 +25,7 @@
 #include <holdfast/lock_kind.hpp>
 #include <holdfast/lockable.hpp>
 #include <holdfast/mode_lock.hpp>
+#include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/quorum.hpp>
 #include <holdfast/quorum_inspector.hpp>

@@ -13,8 +13,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+
+#include <holdfast/observer.hpp>
 
 namespace holdfast {
 
@@ -179,6 +184,17 @@ struct client_options {
   /// not found. docs/kinds.md says which kinds are followed. Not for a cluster
   /// (`errc::unsupported`).
   bool detect_deadlocks = false;
+
+  /// Hears what happens to the locks of this client, for metrics, traces and logs. Null, the
+  /// default: nobody does, and that costs nothing. See docs/metrics.md.
+  std::shared_ptr<holdfast::observer> observer{};
+
+  /// Gets lines for the log of a service: leases that were lost or renewed late, releases that were
+  /// not confirmed, other servers, an observer that has thrown. A line is one sentence without a
+  /// line end. It names locks and servers, and contains no password. Empty, the default: no lines.
+  ///
+  /// It is called as an `observer` is, on the same threads. What it throws is ignored.
+  std::function<void(log_level, std::string_view)> log{};
 };
 
 /// Whether a lease is renewed in the background until it is released.

@@ -60,6 +60,7 @@ class all_of_source final : public runtime::lock_source {
         locals_(locals_of(*parts_)) {}
 
   const std::string& name() const noexcept override { return name_; }
+  lock_kind kind() const noexcept override { return lock_kind::several; }
   const api::lock_list& parts() const noexcept { return *parts_; }
 
   runtime::acquired wait(leasing::patience patience, std::stop_token stop) override {

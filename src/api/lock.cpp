@@ -8,6 +8,7 @@
 #include "runtime/client_core.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/lock_source.hpp"
+#include "runtime/observed_call.hpp"
 
 namespace holdfast {
 namespace {
@@ -46,7 +47,10 @@ const std::string& lock::name() const noexcept { return source_->name(); }
 result<lease> lock::wait_for_lease(std::stop_token stop, milliseconds timeout) const {
   const auto patience = patience_for(timeout);
   core_->check_process();
-  auto outcome = source_->wait(patience, std::move(stop));
+  auto& engine = core_->engine();
+  auto outcome = engine.reporter() == nullptr
+                     ? source_->wait(patience, std::move(stop))
+                     : runtime::wait_observed(engine, *source_, patience, std::move(stop));
   if (auto* const got = std::get_if<runtime::grant>(&outcome)) return lease{core_, std::move(*got)};
   return failure_of(std::get<leasing::outcome>(outcome), name());
 }
@@ -108,11 +112,11 @@ void acquire_operation::start(completion& when_done) {
   core->check_process();
   auto* const executor = runtime::executor::current();
   if (executor != nullptr) executor->will_drive(core);
-  running_ = source_->ask();
+  auto& engine = core->engine();
+  running_ = engine.reporter() == nullptr ? source_->ask() : runtime::ask_observed(engine, source_);
   when_done_ = &when_done;
   executor_ = executor;
   const runtime::listener who{.completion = &when_done, .executor = executor};
-  auto& engine = core->engine();
   if (running_->begin(how_long, std::move(stop_), who)) who.tell(engine);
 }
 

@@ -135,6 +135,7 @@ class recursive_source final : public runtime::lock_source {
       : local_(std::move(local)), who_(who) {}
 
   const std::string& name() const noexcept override { return local_->name(); }
+  lock_kind kind() const noexcept override { return local_->kind(); }
   const std::shared_ptr<runtime::local_lock>& local() const noexcept { return local_; }
 
   runtime::acquired wait(leasing::patience patience, std::stop_token stop) override {

@@ -368,9 +368,9 @@ void gathered::give_back() noexcept {
 }
 
 grant gathered::join(const std::string& name) {
-  std::uint64_t largest = 0;
-  for (const auto& one : got_) largest = std::max(largest, one.token);
-  grant all{std::make_shared<several>(name, *wanted_, got_), largest};
+  const auto largest = std::ranges::max(got_, {}, &grant::token).token;
+  const bool waited = std::ranges::any_of(got_, &grant::waited);
+  grant all{std::make_shared<several>(name, *wanted_, got_), largest, waited};
   got_.clear();
   return all;
 }

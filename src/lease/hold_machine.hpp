@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/time.hpp"
+#include "lease/renewal_lateness.hpp"
 #include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
@@ -68,6 +69,10 @@ class hold_machine {
   // No renewal has succeeded for so long that the server is not likely to answer anything else.
   bool is_overdue(monotonic_time now) const noexcept {
     return renews_ && !claiming_ && deadline_ - now < nanoseconds(lease_) / 3;
+  }
+  // How long after it was due a renewal is that comes now; zero while half of the lease is left.
+  nanoseconds lateness(monotonic_time now) const noexcept {
+    return renews_ && !claiming_ ? renewal_lateness(deadline_ - now, lease_) : nanoseconds{0};
   }
   monotonic_time deadline() const noexcept { return deadline_; }
   // Nothing that was asked since the last doubt has confirmed it yet.

@@ -134,6 +134,10 @@ class lock_session {
   effects on_renewed(substrate::renew_verdict verdict, monotonic_time sent_at, bool is_changed,
                      monotonic_time now);
   effects on_renewal_missing(monotonic_time now);
+  // See hold_machine.
+  nanoseconds renewal_lateness(monotonic_time now) const noexcept {
+    return has_lease() ? holds().lateness(now) : nanoseconds{0};
+  }
   // The server may be another than the one that was asked last.
   effects on_doubt(monotonic_time now);
   // The holder asks for a longer lease; what the server has answered to that, but for `late`.

@@ -17,6 +17,7 @@ namespace holdfast::runtime {
 struct caller {
   listener who{};
   errc code{};                            // of what has ended: errc{} is well
+  bool waited = false;                    // it was not to be had at once
   std::unique_ptr<std::string> detail{};  // null: no more is known
 
   void note(const leasing::outcome& ended) noexcept {

@@ -20,6 +20,7 @@
 #include "runtime/callback_thread.hpp"
 #include "runtime/local_locks.hpp"
 #include "runtime/lock_spec.hpp"
+#include "runtime/reporter.hpp"
 #include "runtime/timers.hpp"
 #include "runtime/wait_watch.hpp"
 
@@ -46,6 +47,12 @@ class engine {
   runtime::timers& timers() noexcept { return timers_; }
   callback_thread& callbacks() noexcept { return callbacks_; }
   runtime::local_locks& local_locks() noexcept { return locals_; }
+  // Null: nobody listens to what happens.
+  const runtime::reporter* reporter() const noexcept { return reporter_.get(); }
+  // Tells it soon, from any thread and under any mutex.
+  void report(const event& what) const noexcept {
+    if (reporter_) reporter_->post(what);
+  }
   const client_options& options() const noexcept { return options_; }
   // In which all that this client reads and writes is named, but for locks of other libraries.
   const key_space& space() const noexcept { return space_; }
@@ -109,6 +116,9 @@ class engine {
   // themselves off these two.
   runtime::timers timers_{helper_};
   runtime::local_locks locals_;
+  // Before the callback thread, which still tells it what is queued when it ends.
+  const std::unique_ptr<const runtime::reporter> reporter_{
+      runtime::reporter::of(options_, callbacks_)};
   callback_thread callbacks_{timers_};
 };
 

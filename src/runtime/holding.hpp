@@ -30,6 +30,8 @@ class holding {
   virtual lease_mode mode() const noexcept = 0;
   virtual nanoseconds remaining() const noexcept = 0;
   virtual std::stop_token lost() = 0;
+  // It is not held since another request of ours came in its place: that is no loss.
+  virtual bool was_replaced() const noexcept { return false; }
   virtual result<void> extend(milliseconds duration) = 0;
 
   // Gives it back, once. The listener is told once, when take_released() may be called; nobody is
@@ -43,6 +45,7 @@ class holding {
 struct grant {
   std::shared_ptr<holding> of;
   std::uint64_t token = 0;  // 0: none
+  bool waited = false;      // it was not to be had at once
 };
 
 // Calls `keep`, which takes note of the grant. Where there is no memory for that, it goes back.

@@ -35,7 +35,10 @@ std::optional<acquired> local_acquisition::look() {
   if (ended_) return std::exchange(ended_, std::nullopt);
   if (waits_ && !asks_) {
     auto news = waits_->look();
-    if (auto* const got = std::get_if<grant>(&news)) return std::move(*got);
+    if (auto* const got = std::get_if<grant>(&news)) {
+      got->waited = true;
+      return std::move(*got);
+    }
     if (auto* const over = std::get_if<leasing::outcome>(&news)) return std::move(*over);
     auto* const asks = std::get_if<std::shared_ptr<lock_driver>>(&news);
     if (asks == nullptr) return std::nullopt;
@@ -46,7 +49,11 @@ std::optional<acquired> local_acquisition::look() {
   if (!asks_->has_answer()) return std::nullopt;
   auto answer = asks_->take_acquired();
   const auto asked = std::exchange(asks_, nullptr);
-  if (!answer.code) return local_->obtained(asked, thread_);
+  if (!answer.code) {
+    auto got = local_->obtained(asked, thread_);
+    got.waited = got.waited || waits_ != nullptr;
+    return got;
+  }
   local_->failed(*asked);
   return answer;
 }

@@ -103,6 +103,7 @@ grant local_lock::obtained(std::shared_ptr<lock_driver> by, identity thread) {
   if (spec_.is_gate) by->on_replaced();
   const bool was_queued = by->claim().ticket != 0;
   was_queued_.store(was_queued, std::memory_order_relaxed);
+  whole.waited = was_queued || (spec_.foreign && by->has_waited());
   const bool stays = spec_.stays_here();
   if (!stays && !spec_.watches_reentry()) return whole;
   scoped_mutex lock(mutex_);
@@ -303,6 +304,7 @@ grant local_lock::obtained_to_read(std::shared_ptr<lock_driver> by) {
   std::optional<grant> whole;
   try {
     whole = readers_->obtained(by);
+    whole->waited = by->claim().ticket != 0;
   } catch (const std::bad_alloc&) {
     by->release({});
   }

@@ -44,6 +44,7 @@ class local_lock final : public lock_source,
   ~local_lock();
 
   const std::string& name() const noexcept override { return spec_.key.name(); }
+  lock_kind kind() const noexcept override { return spec_.kind(); }
   acquired wait(leasing::patience patience, std::stop_token stop) override;
   std::unique_ptr<acquisition> ask() override;
 

@@ -11,6 +11,7 @@
 
 #include "runtime/client_core.hpp"
 #include "runtime/lock_source.hpp"
+#include "runtime/observed_holding.hpp"
 
 namespace holdfast::detail {
 
@@ -25,7 +26,9 @@ struct lock_access {
   static const std::shared_ptr<const dialects::foreign_recipe>& recipe(const dialect& of) {
     return of.recipe_;
   }
-  static const std::shared_ptr<runtime::holding>& holding(const lease& of) { return of.holding_; }
+  static const std::shared_ptr<runtime::holding>& holding(const lease& of) {
+    return runtime::bare(of.holding_);
+  }
 };
 
 }  // namespace holdfast::detail

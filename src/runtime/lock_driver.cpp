@@ -182,6 +182,7 @@ void lock_driver::obey(const leasing::effects& all, bool drives) {
   const auto until = session_.has_lease() ? session_.deadline() : monotonic_time{};
   deadline_.store(until.time_since_epoch().count(), std::memory_order_release);
   carry_out(all);
+  if (session_.is_polling()) caller_.waited = true;
   if (all.wake_at) {
     set_timer(*all.wake_at);
   } else if (all.stops_timer) {

@@ -51,6 +51,12 @@ class lock_driver : public holding,
     return caller_.take();
   }
 
+  // It waited without a place in a queue.
+  bool has_waited() HOLDFAST_EXCLUDES(mutex_) {
+    const scoped_mutex lock(mutex_);
+    return caller_.waited;
+  }
+
   // Nobody waits for the outcome any more: gives the lock back if it comes. The listener is not
   // told after this returns, unless it was before. True when it was not told.
   bool abandon() noexcept HOLDFAST_EXCLUDES(mutex_);
@@ -100,6 +106,10 @@ class lock_driver : public holding,
     if (!loss_.is_heard()) return;
     const scoped_mutex lock(mutex_);
     loss_.change_hands();
+  }
+  bool was_replaced() const noexcept override HOLDFAST_EXCLUDES(mutex_) {
+    const scoped_mutex lock(mutex_);
+    return session_.present_state() == leasing::lock_session::state::replaced;
   }
   const std::string& name() const noexcept override { return spec_->key.name(); }
   const lock_spec& spec() const noexcept { return *spec_; }

@@ -7,6 +7,8 @@
 #include <string>
 #include <variant>
 
+#include <holdfast/lock_kind.hpp>
+
 #include "lease/acquire_machine.hpp"
 #include "runtime/holding.hpp"
 
@@ -41,6 +43,7 @@ class lock_source {
   virtual ~lock_source() = default;
 
   virtual const std::string& name() const noexcept = 0;
+  virtual lock_kind kind() const noexcept = 0;
   virtual acquired wait(leasing::patience patience, std::stop_token stop) = 0;
   virtual std::unique_ptr<acquisition> ask() = 0;
 };

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include <holdfast/lock_kind.hpp>
+
 #include "base/lock_key.hpp"
 #include "base/time.hpp"
 #include "lease/back_off.hpp"
@@ -53,6 +55,12 @@ struct lock_spec {
   bool recursive = false;
   bool joins = false;    // a reader: those of one client read under one grant, see reader_group
   bool is_gate = false;  // who gets it goes on, and holds nothing: a latch, a barrier
+
+  lock_kind kind() const noexcept {
+    if (is_gate) return wants ? lock_kind::barrier : lock_kind::latch;
+    if (!wants) return lock_kind::mutex;
+    return wants->mode == 's' ? lock_kind::semaphore : lock_kind::mode_lock;
+  }
 
   // A lock that this client has may be passed on between its threads without the server. Not where
   // the order of arrival counts, and not where everybody is promised a whole lease, or when several

@@ -129,7 +129,7 @@ void quorum_bid::conclude(const leasing::quorum_outcome& how) {
         std::make_shared<quorum_driver>(handle_.lock(), spec_, owner_, token, listeners_, how);
     got->start();
     won_ = got;
-    ended_ = grant{std::move(got), token * substrate::minors_per_major};
+    ended_ = grant{std::move(got), token * substrate::minors_per_major, machine_.attempt() > 1};
   }
   group().home().timers().disarm(*this);
   std::exchange(listener_, {}).tell(group().home());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lease/deadline.hpp"
+#include "lease/renewal_lateness.hpp"
 #include "net/clock.hpp"
 #include "redis/locks/quorum_return.hpp"
 #include "redis/locks/words.hpp"
@@ -92,7 +93,15 @@ void quorum_driver::on_answer(const quorum_call::question& asked, const resp::va
   // The member keeps it longer than we count on.
   if (auto* const kept = std::get_if<substrate::renewed>(&verdict)) kept->ttl -= spec_->delay;
   const scoped_mutex lock(mutex_);
-  obey(machine_.on_kept(asked.member, verdict, sent_at, follow_clock_rate(net::now())));
+  const auto now = follow_clock_rate(net::now());
+  const auto before = machine_.deadline();
+  obey(machine_.on_kept(asked.member, verdict, sent_at, now));
+  const auto lateness = leasing::renewal_lateness(before - now, spec_->lease);
+  if (lateness == nanoseconds{0} || machine_.deadline() <= before || !spec_->renews) return;
+  group().home().report({.type = event_type::renewed_late,
+                         .name = name(),
+                         .kind = lock_kind::mutex,
+                         .duration = lateness});
 }
 
 void quorum_driver::on_missing(const quorum_call::question& asked, no_answer,

@@ -18,6 +18,7 @@ class quorum_source final : public lock_source {
       : handle_(std::move(handle)), spec_(std::move(spec)) {}
 
   const std::string& name() const noexcept override { return spec_->key->name(); }
+  lock_kind kind() const noexcept override { return lock_kind::mutex; }
   acquired wait(leasing::patience patience, std::stop_token stop) override;
   std::unique_ptr<acquisition> ask() override;
 

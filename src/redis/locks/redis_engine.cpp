@@ -95,7 +95,10 @@ void redis_engine::raise_floor(std::uint16_t slot, substrate::token_major seen) 
 void redis_engine::doubt_if_other_server(master& to, const redis::session_facts& facts) {
   const bool is_the_same = !facts.identity.empty() && facts.identity == to.identity;
   to.identity = facts.identity;
-  if (!std::exchange(to.was_connected, true) || is_the_same) return;
+  if (!std::exchange(to.was_connected, true)) return;
+  report({.type = event_type::reconnected, .server = facts.address});
+  if (is_the_same) return;
+  if (!facts.identity.empty()) report({.type = event_type::failed_over, .server = facts.address});
   if (options().quarantine > milliseconds{0}) {
     const auto ends = net::now() + options().quarantine;
     quarantine_ends_.store(ends.time_since_epoch().count(), std::memory_order_relaxed);

@@ -41,8 +41,17 @@ void redis_lock::on_failed(no_answer what, const redis::breakdown& why) {
 }
 
 void redis_lock::on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at) {
-  happen(
-      [&](auto& its) { return its.on_renewed(verdict, sent_at, is_being_changed(), present()); });
+  nanoseconds lateness{0};
+  happen([&](auto& its) {
+    const auto now = present();
+    lateness = its.renewal_lateness(now);
+    return its.on_renewed(verdict, sent_at, is_being_changed(), now);
+  });
+  if (lateness == nanoseconds{0} || !held()) return;
+  owner().report({.type = event_type::renewed_late,
+                  .name = name(),
+                  .kind = spec().kind(),
+                  .duration = lateness});
 }
 
 void redis_lock::on_renewal_missing() {

@@ -1,0 +1,7 @@
+#include <holdfast/observer.hpp>
+
+namespace holdfast {
+
+observer::~observer() = default;
+
+}  // namespace holdfast

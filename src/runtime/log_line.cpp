@@ -1,0 +1,45 @@
+#include "runtime/log_line.hpp"
+
+#include <chrono>
+
+#include "base/printable.hpp"
+#include "base/time.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+std::string name_in(const event& what) { return "the lock '" + printable(what.name) + "'"; }
+
+std::string shown(nanoseconds time) {
+  return std::to_string(std::chrono::round<milliseconds>(time).count()) + " ms";
+}
+
+}  // namespace
+
+std::optional<log_line> line_of(const event& what) {
+  switch (what.type) {
+    case event_type::asked:
+    case event_type::granted:
+    case event_type::refused:
+      break;
+    case event_type::renewed_late:
+      return log_line{log_level::warning, name_in(what) + " was renewed " + shown(what.duration) +
+                                              " late: the server or the network is slow"};
+    case event_type::lost:
+      return log_line{log_level::warning,
+                      name_in(what) + " was lost after " + shown(what.duration)};
+    case event_type::released:
+      if (!what.error) break;
+      return log_line{log_level::warning,
+                      "the release of " + name_in(what) +
+                          " was not confirmed: " + make_error_code(*what.error).message()};
+    case event_type::reconnected:
+      return log_line{log_level::info, "connected again, to " + printable(what.server)};
+    case event_type::failed_over:
+      return log_line{log_level::warning, "another server answers at " + printable(what.server) +
+                                              ", and is asked about all leases"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace holdfast::runtime

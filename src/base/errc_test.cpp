@@ -22,6 +22,16 @@ TEST(errc, has_a_sentence_of_its_own_for_every_value) {
   EXPECT_EQ(error_category().message(last + 1), "unknown error");
 }
 
+TEST(errc, has_a_name_of_its_own_for_every_value) {
+  EXPECT_STREQ(name_of(errc::timed_out), "timed_out");
+  std::set<std::string> names;
+  for (int code = 1; code <= last; ++code) {
+    EXPECT_TRUE(names.insert(name_of(static_cast<errc>(code))).second) << code;
+  }
+  EXPECT_FALSE(names.count("unknown"));
+  EXPECT_STREQ(name_of(static_cast<errc>(last + 1)), "unknown");
+}
+
 TEST(errc, is_an_error_code_of_the_category) {
   const std::error_code code = errc::busy;
   EXPECT_EQ(code, errc::busy);

@@ -409,6 +409,17 @@ TEST(HoldMachine, IsOverdueWhenRenewalsHaveFailedForAThirdOfTheLease) {
   EXPECT_FALSE(claim.is_overdue(local_start + milliseconds(99)));
 }
 
+TEST(HoldMachine, SaysHowLateARenewalIs) {
+  const auto half_is_left = deadline - lease / 2;
+  EXPECT_EQ(held().lateness(half_is_left), nanoseconds{0});
+  const auto next = half_is_left + milliseconds(1);
+  EXPECT_EQ(held().lateness(next), lease / 6 + milliseconds(1)) << "it was due at a third";
+  EXPECT_EQ(fixed().lateness(next), nanoseconds{0}) << "it is not renewed";
+  const hold_machine claim{lease, true, milliseconds(100), local_start,
+                           local_start + milliseconds(100)};
+  EXPECT_EQ(claim.lateness(local_start), nanoseconds{0}) << "it was never the whole lease";
+}
+
 TEST(HoldMachine, MakesAClaimTheWholeLeaseAtAThirdOfIt) {
   const milliseconds claim(1000);
   hold_machine machine(lease, true, claim, local_start, lease_deadline(local_start, claim));

@@ -1,5 +1,7 @@
 // What an observer hears, each by making it happen.
 #include <algorithm>
+#include <coroutine>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -265,6 +267,31 @@ task<void> hold(const client& redis) {
 TEST_P(Observer, HearsOfCoroutines) {
   sync_wait(hold(observed()));
   EXPECT_THAT(notes_->types(), ElementsAre(asked, granted, released));
+}
+
+// A coroutine that runs until it waits, and may be destroyed there.
+struct destructible {
+  struct promise_type {
+    destructible get_return_object() {
+      return {std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_always final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+destructible wait_for(lock wanted) { const auto held = co_await wanted.async_acquire(); }
+
+TEST_P(Observer, HearsOfACoroutineThatIsDestroyedWhileItWaits) {
+  const auto held = redis().mutex("a").acquire();
+  const auto here = observed();
+  const auto waiting = wait_for(here.mutex("a"));
+  ASSERT_TRUE(waits("a", 1));
+  waiting.handle.destroy();
+  EXPECT_THAT(notes_->types(), ElementsAre(asked, refused));
+  EXPECT_EQ(notes_->last(refused)->error, errc::cancelled);
 }
 
 TEST_P(Observer, HearsNothingInTheChildOfAFork) {

@@ -24,7 +24,7 @@ void tls_pair(const setting& with) {
   load_scripts(redis.port());
   const holdfast::client in_the_clear(redis.url());
   const holdfast::client encrypted(redis.tls_url(), {.tls = {.ca_file = authority.file()}});
-  constexpr auto spin = client_options{}.spin;
+  const auto spin = client_options{}.spin;
   raw_client plain_socket(redis.port(), spin);
   raw_client tls_socket(tls_carrier(redis.tls_port(), authority.file()), spin);
   const auto length = with.turn();

@@ -90,6 +90,7 @@ client_options connection_options::for_client(std::string_view server) const {
   options.insecure_plain_sentinels = plain_sentinels;
   options.connect_timeout = connect_timeout;
   options.response_timeout = response_timeout;
+  options.stop = stop.get_token();
   options.min_replicas = failover.min_replicas;
   options.replicas_fsync = failover.replicas_fsync;
   options.quarantine = failover.quarantine;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,7 @@ struct connection_options {
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};
   failover_arguments failover;
+  std::stop_source stop;  // of what all its clients ask
 
   // How all that a tenant has begins; without one, nothing.
   std::string tenant_prefix() const { return tenant.empty() ? "" : "hf:@" + tenant + ":"; }

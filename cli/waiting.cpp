@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <ctime>
 #include <future>
@@ -29,18 +30,16 @@ using std::chrono::milliseconds;
 class interruption {
  public:
   explicit interruption(const run_setting& setting)
-      : setting_(setting), reader_([this] { read(); }) {}
+      : setting_(setting), stop_(setting.shared.connection.stop), reader_([this] { read(); }) {}
 
   ~interruption() { (void)finish(); }
   interruption(const interruption&) = delete;
   interruption& operator=(const interruption&) = delete;
 
-  std::stop_token stop() const { return stop_.get_token(); }
-
   std::optional<int> finish() {
     finished_.ring();
     if (reader_.joinable()) reader_.join();
-    stop_.request_stop();  // what is seen from now on is no news
+    is_finished_.store(true, std::memory_order_relaxed);
     return ended_by_;
   }
 
@@ -84,13 +83,15 @@ class interruption {
   }
 
   void say(const std::string& what) const {
-    if (!stop_.stop_requested()) note(setting_.shared, "waiting", "waiting: " + what);
+    const bool is_news = !stop_.stop_requested() && !is_finished_.load(std::memory_order_relaxed);
+    if (is_news) note(setting_.shared, "waiting", "waiting: " + what);
   }
 
   static constexpr int a_second = 1000;
 
   const run_setting& setting_;
-  std::stop_source stop_;
+  std::stop_source stop_;  // by a signal
+  std::atomic<bool> is_finished_{false};
   std::optional<int> ended_by_;  // the reader's until it is joined
   const bell finished_;
   std::future<void> asking_;  // the reader's until it is joined
@@ -113,15 +114,16 @@ void pause(milliseconds most, const std::stop_token& stop) {
 
 // A server that was never reached may be starting up, as we are. The library waits only for one
 // that it knows: an address may be wrong, so who wants to wait must say so.
-result<lease> acquire(const lock& target, const run_setting& setting, const std::stop_token& stop) {
+result<lease> acquire(const lock& target, const run_setting& setting) {
   const auto& options = setting.options;
+  const auto stop = setting.shared.connection.stop.get_token();
   acquire_options how{.timeout = options.wait};
   if (options.nonblock) how.timeout.reset();
   const bool for_ever = options.wait == forever;
   const auto end = for_ever ? forever : now() + options.wait;
   bool told = false;
   for (;;) {
-    auto held = target.try_acquire(how, stop);
+    auto held = target.try_acquire(how);
     const bool is_away = !held && held.error().reason() == errc::unavailable;
     const auto left = for_ever ? forever : end - now();
     if (!is_away || !options.waits_for_server || left.count() <= 0 || stop.stop_requested()) {
@@ -139,11 +141,10 @@ result<lease> acquire(const lock& target, const run_setting& setting, const std:
 // Time runs out also where a server refuses everything, or stops answering after it has said that
 // another holds the lock. Exit code 75 would make a script believe that another still does. So the
 // last question is one that does not wait: its answer is why.
-result<lease> acquire_or_say_why_not(const lock& target, const run_setting& setting,
-                                     const std::stop_token& stop) {
-  auto held = acquire(target, setting, stop);
+result<lease> acquire_or_say_why_not(const lock& target, const run_setting& setting) {
+  auto held = acquire(target, setting);
   if (held || held.error().reason() != errc::timed_out) return held;
-  auto last = target.try_acquire({}, stop);
+  auto last = target.try_acquire();
   if (!last && exit_code_for(last.error().reason()) == no_lock) return held;
   return last;
 }
@@ -165,7 +166,7 @@ wait_outcome wait_for(const lock& target, const run_setting& setting) {
   interruption interrupted(setting);
   const bool waits = !setting.options.nonblock && setting.options.wait.count() > 0;
   if (waits) refuse_to_wait_for_ourselves(setting.view);
-  auto held = acquire_or_say_why_not(target, setting, interrupted.stop());
+  auto held = acquire_or_say_why_not(target, setting);
   // A lock that was handed over is ours for a moment only, until it is confirmed in the background.
   // The command shall begin with a whole lease; should this fail, the guard sees it.
   if (held) (void)held->extend(setting.options.lease);

@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -68,6 +69,14 @@ struct tls_options {
 struct client_options {
   /// How long connecting (name look-up, TCP, log-in) may take in all: 1 ms to 10 min.
   std::chrono::milliseconds connect_timeout{2000};
+
+  /// Ends every call of this client that has no token of its own, as the shutdown of a service
+  /// should: `errc::cancelled`. Without one, the default, such a call ends when its time is over.
+  ///
+  /// It ends what waits for a lock, looks at one or changes a value, not what gives something back.
+  /// Leases live on. A change that was sent may still be executed, as after `unavailable`. Of a
+  /// quorum the token of its first member counts.
+  std::stop_token stop{};
 
   /// How long the server may take to answer one command: 1 ms to 10 min. After that the connection
   /// counts as broken. The client closes it, and asks again what was asked on it.

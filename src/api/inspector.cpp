@@ -16,6 +16,15 @@
 
 namespace holdfast {
 
+namespace {
+
+list_options with_stop(runtime::client_core& of, list_options options) {
+  options.stop = of.engine().stop_of_call(std::move(options.stop));
+  return options;
+}
+
+}  // namespace
+
 inspector::inspector(client redis) : redis_(std::move(redis)) {}
 
 lock_status inspector::status(std::string_view name) const {
@@ -33,12 +42,12 @@ lock_status inspector::status(std::string_view name, const dialect& how) const {
 }
 
 lock_listing inspector::list(std::string_view pattern, const list_options& options) const {
-  return inspection::list(*redis_.core_, pattern, options);
+  return inspection::list(*redis_.core_, pattern, with_stop(*redis_.core_, options));
 }
 
 lock_listing inspector::list_all_dialects(std::string_view pattern,
                                           const list_options& options) const {
-  return inspection::list_all_dialects(*redis_.core_, pattern, options);
+  return inspection::list_all_dialects(*redis_.core_, pattern, with_stop(*redis_.core_, options));
 }
 
 std::vector<lock_status> inspector::find_foreign(std::string_view name) const {

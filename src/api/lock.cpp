@@ -48,6 +48,7 @@ result<lease> lock::wait_for_lease(std::stop_token stop, milliseconds timeout) c
   const auto patience = patience_for(timeout);
   core_->check_process();
   auto& engine = core_->engine();
+  stop = engine.stop_of_call(std::move(stop));
   auto outcome = engine.reporter() == nullptr
                      ? source_->wait(patience, std::move(stop))
                      : runtime::wait_observed(engine, *source_, patience, std::move(stop));
@@ -117,7 +118,8 @@ void acquire_operation::start(completion& when_done) {
   when_done_ = &when_done;
   executor_ = executor;
   const runtime::listener who{.completion = &when_done, .executor = executor};
-  if (running_->begin(how_long, std::move(stop_), who)) who.tell(engine);
+  auto stop = engine.stop_of_call(std::move(stop_));
+  if (running_->begin(how_long, std::move(stop), who)) who.tell(engine);
 }
 
 result<lease> acquire_operation::finish() {

@@ -28,9 +28,12 @@ void record_break(runtime::client_core& core, std::string_view reason, lock_stat
   for (const auto& grant : broken.holders) {
     const auto major = grant.token ? grant.token.value() / substrate::minors_per_major : 0;
     try {
-      const auto kept = calls::ask(core, dialects::audit_slot(space), [&](resp::writer& out) {
-        dialects::write_audit(space, {broken.name, grant.who.id, major, by, reason}, out);
-      });
+      const auto kept = calls::ask(
+          core, dialects::audit_slot(space),
+          [&](resp::writer& out) {
+            dialects::write_audit(space, {broken.name, grant.who.id, major, by, reason}, out);
+          },
+          {.stop = std::stop_token{}});
       if (!kept.is(resp::type::error)) continue;
       broken.detail =
           "broken, but the audit entry was refused: " + resp::classify(kept.text).detail;

@@ -54,6 +54,10 @@ class engine {
     if (reporter_) reporter_->post(what);
   }
   const client_options& options() const noexcept { return options_; }
+  // What stops a call that was given this token: one that never stops stands for none.
+  std::stop_token stop_of_call(std::stop_token given) const noexcept {
+    return given.stop_possible() ? std::move(given) : options_.stop;
+  }
   // In which all that this client reads and writes is named, but for locks of other libraries.
   const key_space& space() const noexcept { return space_; }
   // Of a lock in Holdfast's own layout. Throws failure{invalid_name}.

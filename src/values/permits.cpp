@@ -63,7 +63,7 @@ permits::reservation permits::reserve(std::uint32_t n, microseconds longest,
 void permits::give_back(std::uint32_t n, server_time due) const {
   const auto reply = calls::ask_once(
       *core_, dialects::rate_give_back(key_, time_of(n), time_of(limit_.burst), due),
-      {net::now() + redis_locks::engine_of(*core_).options().response_timeout});
+      {net::now() + redis_locks::engine_of(*core_).options().response_timeout, std::stop_token{}});
   (void)calls::accept(dialects::read_given_back(key_, reply));
 }
 
@@ -79,8 +79,9 @@ rate_verdict permits::take(std::uint32_t n) const {
 }
 
 void permits::wait_for(std::uint32_t n, const acquire_options& options,
-                       const std::stop_token& stop) const {
+                       const std::stop_token& given) const {
   check_number(n);
+  const auto stop = core_->engine().stop_of_call(given);
   const auto timeout =
       options.timeout.value_or(redis_locks::engine_of(*core_).options().default_timeout);
   require(timeout >= milliseconds{0}, "timeout must be 0 or more");

@@ -258,14 +258,16 @@ TEST_P(CommandLine, WatchBenchAndDemoCanBeStopped) {
 }
 
 // Nobody answers, and for so long nobody can be asked whether to go on.
-TEST_P(CommandLine, WatchBenchAndDemoCanBeInterruptedWhileTheyWaitForTheServer) {
+TEST_P(CommandLine, CommandsCanBeInterruptedWhileTheyWaitForTheServer) {
   auto server = start();
   server.freeze();
-  for (const auto& arguments : {words{"watch", "a"}, words{"bench"}, words{"demo", "--no-svg"}}) {
+  for (const auto& arguments :
+       {words{"watch", "a"}, words{"bench"}, words{"demo", "--no-svg"},
+        words{"run", "a", "--", "true"}, words{"elect", "a", "--", "true"}}) {
     auto patient = call_at(server, arguments);
-    for (const auto* const timeout : {"--connect-timeout", "--response-timeout"}) {
-      patient.arguments.insert(patient.arguments.end(), {timeout, "10m"});
-    }
+    patient.environment.emplace_back("HOLDFAST_HELD=a=1");  // looked at before it is waited for
+    const words after{"--connect-timeout", "10m", "--response-timeout", "10m"};
+    patient.arguments.insert(patient.arguments.begin() + 1, after.begin(), after.end());
     child_process program(patient);
     ASSERT_TRUE(eventually([&] { return has_socket(program); })) << arguments.front();
     program.signal(SIGINT);

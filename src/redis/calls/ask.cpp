@@ -16,7 +16,8 @@ resp::value ask(runtime::client_core& core, redis::connection& over, const writi
   const auto& options = redis_locks::engine_of(core).options();
   const auto trip_ends = net::now() + options.connect_timeout + options.response_timeout;
   redis_locks::blocking_request asked([&](resp::writer& out, monotonic_time) { write(out); });
-  return asked.run(over, {std::min(trip_ends, within.ends), within.stop}).value();
+  return asked.run(over, {std::min(trip_ends, within.ends), within.stop.value_or(options.stop)})
+      .value();
 }
 
 resp::value not_refused(resp::value answer) {

@@ -22,8 +22,8 @@ using redis_locks::bound;
 
 // Sends what `write` writes to whoever has the hash slot, or over this connection, and waits for
 // the answer, for connect_timeout and response_timeout, or for what it is given, if that is less;
-// an error reply is an answer. Throws failure when there is none: `cancelled` after a stop. Thread
-// safety: any thread.
+// an error reply is an answer. Throws failure when there is none: `cancelled` after a stop, the
+// client's own where none is given. Thread safety: any thread.
 resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write,
                 const bound& within = {});
 resp::value ask(runtime::client_core& core, std::uint16_t slot, words what,

@@ -1,6 +1,7 @@
 #include "redis/calls/idempotent_call.hpp"
 
 #include <string>
+#include <utility>
 
 #include "lease/once_machine.hpp"
 #include "lease/server_clock.hpp"
@@ -12,10 +13,11 @@
 namespace holdfast::calls {
 namespace {
 
-bound shorter(runtime::client_core& core, const bound& within) {
+bound shorter(runtime::client_core& core, bound within) {
+  if (!within.stop) within.stop = redis_locks::engine_of(core).options().stop;
   const auto usual = usual_bound(core).ends;
   if (within.ends < usual) return within;
-  return {usual, within.stop};
+  return {usual, std::move(within.stop)};
 }
 
 [[noreturn]] void fail(const leasing::outcome& how, const bound& within) {
@@ -37,7 +39,7 @@ resp::value answer(runtime::client_core& core, std::uint16_t slot,
   for (;;) {
     auto reply = copy.run(redis_locks::engine_of(core).connection(slot), within);
     if (reply && will_pass(*reply)) {
-      if (net::now() + pause < within.ends) wait_till(net::now() + pause, within.stop);
+      if (net::now() + pause < within.ends) wait_till(net::now() + pause, *within.stop);
       // Sent without time for an answer, it would only hide why it was refused.
       if (net::now() + pause < within.ends) continue;
     }

@@ -20,7 +20,8 @@ bound usual_bound(runtime::client_core& core);
 
 // Thread safety: any thread. The first two send a request again when its answer is lost. All throw
 // failure when the usual bound is over, or what they are given, if that is less: `unavailable` (or
-// what that says), or `cancelled` after a stop. They look at it also while they wait for an answer.
+// what that says), or `cancelled` after a stop, the client's own where none is given. They look at
+// it also while they wait for an answer.
 
 // For what changes nothing. An error reply is an answer.
 resp::value ask_again(runtime::client_core& core, std::uint16_t slot,

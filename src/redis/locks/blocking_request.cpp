@@ -104,18 +104,19 @@ blocking_request::blocking_request(writing how) : copy_(std::make_shared<copy>(s
 
 result<resp::value> blocking_request::run(redis::connection& over, const bound& within) {
   const auto began = net::now();
+  const auto stop = within.stop.value_or(std::stop_token{});
   // An earlier failure explains more than the silence now.
   auto earlier = std::exchange(copy_->broken(), std::nullopt);
   const auto given_up = [&] {
     auto& why = copy_->broken();
-    if (within.stop.stop_requested()) {
+    if (stop.stop_requested()) {
       why = redis::breakdown{.code = errc::cancelled, .detail = "stopped before the answer"};
     } else {
       why = earlier ? std::move(earlier) : too_late(began);
     }
     return failure{why->code, why->detail};
   };
-  if (within.stop.stop_requested() || began >= within.ends) {
+  if (stop.stop_requested() || began >= within.ends) {
     copy_->never_sent();
     return given_up();
   }
@@ -126,7 +127,7 @@ result<resp::value> blocking_request::run(redis::connection& over, const bound& 
   over.submit(*copy_, redis::connection::delivery::driven);
   {
     std::optional<std::stop_callback<waker>> stopper;
-    if (within.stop.stop_possible()) stopper.emplace(within.stop, waker{&self});
+    if (stop.stop_possible()) stopper.emplace(stop, waker{&self});
     over.drive(self);
   }
   if (copy_->give_up()) {

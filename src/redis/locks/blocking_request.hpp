@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 #include <holdfast/result.hpp>
@@ -14,7 +15,7 @@ namespace holdfast::redis_locks {
 // How long a call waits for the server: until `ends`, and until it is stopped.
 struct bound {
   monotonic_time ends = monotonic_time::max();
-  std::stop_token stop{};
+  std::optional<std::stop_token> stop{};
   errc at_end = errc::unavailable;  // what the caller throws then
 };
 

@@ -72,7 +72,7 @@ class hold_machine {
   }
   // How long after it was due a renewal is that comes now; zero while half of the lease is left.
   nanoseconds lateness(monotonic_time now) const noexcept {
-    return renews_ && !claiming_ ? renewal_lateness(deadline_ - now, lease_) : nanoseconds{0};
+    return renews_ && !claiming_ ? renewal_lateness(deadline_, now, lease_) : nanoseconds{0};
   }
   monotonic_time deadline() const noexcept { return deadline_; }
   // Nothing that was asked since the last doubt has confirmed it yet.

@@ -96,7 +96,7 @@ void quorum_driver::on_answer(const quorum_call::question& asked, const resp::va
   const auto now = follow_clock_rate(net::now());
   const auto before = machine_.deadline();
   obey(machine_.on_kept(asked.member, verdict, sent_at, now));
-  const auto lateness = leasing::renewal_lateness(before - now, spec_->lease);
+  const auto lateness = leasing::renewal_lateness(before, now, spec_->lease);
   if (lateness == nanoseconds{0} || machine_.deadline() <= before || !spec_->renews) return;
   group().home().report({.type = event_type::renewed_late,
                          .name = name(),

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lease/acquire_waiting.hpp"
+#include "lease/patience.hpp"
 #include "lease/queue_message.hpp"
 #include "lease/step.hpp"
 #include "lease/withdrawal.hpp"
@@ -13,13 +14,6 @@
 #include "substrate/verdict.hpp"
 
 namespace holdfast::leasing {
-
-// How long the caller is willing to wait.
-struct patience {
-  bool waits = false;           // false: ask once
-  monotonic_time give_up_at{};  // when waiting; monotonic_time::max() for ever
-  friend bool operator==(const patience&, const patience&) = default;
-};
 
 //   state       | granted  | busy (5)     | late     | woken (6)        | timer    | stopped (7)
 //   asking      | held (1) | waiting (3)  | asking   | (notes it)       | -        | withdrawing

@@ -9,9 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "lease/acquire_machine.hpp"
 #include "lease/back_off.hpp"
 #include "lease/ballot.hpp"
+#include "lease/patience.hpp"
+#include "lease/step.hpp"
 #include "substrate/claim.hpp"
 #include "substrate/verdict.hpp"
 #include "substrate/vote.hpp"

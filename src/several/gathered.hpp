@@ -1,16 +1,15 @@
-// What is held of several locks, and how they are acquired one after another.
+// Grants of several locks on the way to being one.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include <holdfast/all_of.hpp>
+#include <holdfast/lock.hpp>
 
+#include "lease/step.hpp"
 #include "runtime/holding.hpp"
-#include "runtime/lock_source.hpp"
 
-namespace holdfast::api {
+namespace holdfast::several {
 
 // In the order in which everybody acquires them.
 using lock_list = std::vector<lock>;
@@ -45,8 +44,4 @@ inline leasing::outcome lost_on_the_way() {
   return {.code = errc::busy, .detail = "one of them was lost before all were there"};
 }
 
-// An acquisition that does not block.
-std::unique_ptr<runtime::acquisition> gather(const std::shared_ptr<const lock_list>& wanted,
-                                             const std::string& name);
-
-}  // namespace holdfast::api
+}  // namespace holdfast::several

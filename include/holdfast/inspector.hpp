@@ -217,7 +217,8 @@ class HOLDFAST_EXPORT inspector {
 
   /// Tries for real everything that Holdfast needs of the server: connecting, logging in, each
   /// script, publishing; version, latency, clock, memory policy, persistence. Never throws for what
-  /// the server does: that is a finding.
+  /// the server does: that is a finding. After a stop (`client_options::stop`) it throws
+  /// `cancelled`.
   [[nodiscard]] std::vector<finding> diagnose() const;
 
  private:

@@ -46,11 +46,12 @@ struct event {
   /// - Renewed late: how long after it was due the renewal was answered.
   std::chrono::nanoseconds duration{};
 
-  /// Granted, refused: whether the call had to wait, for another holder or for the server.
+  /// Granted, refused: whether the call had to wait for another holder.
   bool waited = false;
 
   /// Refused: why. None: the call has thrown something that is no `failure`, `std::bad_alloc` for
-  /// example. Released: why that is not known to have succeeded; none is well.
+  /// example. Released: why that is not known to have succeeded; none is well, or nobody
+  /// has waited for the answer, as where a lease was destroyed without `release`.
   std::optional<errc> error{};
 
   /// Reconnected, failed over: the server, as `host:port`.

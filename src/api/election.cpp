@@ -19,8 +19,8 @@ namespace {
 using detail::lock_access;
 
 // What a lock's value says of who holds it.
-std::optional<leader> leader_in(runtime::client_core& core,
-                                const std::optional<std::string>& value) {
+std::optional<leader> leader_in(runtime::client_core& core, const std::optional<std::string>& value,
+                                const redis_locks::bound& within = {}) {
   if (!value) return std::nullopt;
   const auto parts = dialects::parse_lock_value(*value);
   if (!parts) return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<leader> leader_in(runtime::client_core& core,
   found.token = fencing_token{parts->major * substrate::minors_per_major};
   found.since = dialects::granted_at(parts->major, server_time::max(), {});
   try {
-    inspection::look_up(core, owner.client, found.who);
+    inspection::look_up(core, owner.client, found.who, within);
   } catch (const failure&) {
     // That somebody new leads matters more than his name.
   }
@@ -60,7 +60,7 @@ observation election::observe(
   auto key = redis_locks::engine_of(*core).observed().observe(
       core->engine().key_of(name()).value_key(),
       [&core = *core, tell = std::move(tell)](const std::optional<std::string>& value) {
-        tell(leader_in(core, value));
+        tell(leader_in(core, value, {.stop = std::stop_token{}}));
       });
   return {core, std::move(key)};
 }

@@ -11,8 +11,8 @@
 
 namespace holdfast::doctor {
 
-// Throws nothing that the server causes. Leaves no key behind but fence counters and
-// what ends by itself.
+// Throws nothing that the server causes, and `cancelled` after a stop of the client. Leaves no key
+// behind but fence counters and what ends by itself.
 std::vector<finding> diagnose(const client& redis, runtime::client_core& core,
                               standing as = standing::alone);
 

@@ -1,11 +1,19 @@
 #include "doctor/trials.hpp"
 
 #include <chrono>
+#include <cstdint>
+#include <exception>
+#include <string>
 #include <utility>
 
 #include <holdfast/all_of.hpp>
 
+#include "base/lock_key.hpp"
 #include "doctor/vote_trial.hpp"
+#include "redis/calls/ask.hpp"
+#include "redis/dialects/holdfast/once.hpp"
+#include "runtime/client_core.hpp"
+#include "runtime/lock_access.hpp"
 
 namespace holdfast::doctor {
 namespace {
@@ -17,6 +25,10 @@ using severity = finding::severity;
 constexpr auto moment = 10ms;
 const acquire_options in_time{.timeout = 1s};
 
+const key_space& space_of(const client& redis) {
+  return detail::lock_access::core(redis)->engine().space();
+}
+
 void use(lease held) {
   held.extend(20s).value();
   held.release().value();
@@ -26,6 +38,29 @@ template <typename Result>
 void expect_to_wait_in_vain(const Result& waited) {
   if (!waited && waited.error().reason() != errc::timed_out) throw waited.error();
 }
+
+// Its key would stay for ever where a trial ends early.
+class removed_unless_done {
+ public:
+  removed_unless_done(const client& redis, std::string key, std::uint16_t slot)
+      : core_(*detail::lock_access::core(redis)), key_(std::move(key)), slot_(slot) {}
+  ~removed_unless_done() {
+    if (std::uncaught_exceptions() == before_) return;
+    try {
+      (void)calls::ask(core_, slot_, {"DEL", key_}, {.stop = std::stop_token{}});
+    } catch (const failure&) {
+      // The trial says why.
+    }
+  }
+  removed_unless_done(const removed_unless_done&) = delete;
+  removed_unless_done& operator=(const removed_unless_done&) = delete;
+
+ private:
+  runtime::client_core& core_;
+  const std::string key_;
+  const std::uint16_t slot_;
+  const int before_ = std::uncaught_exceptions();
+};
 
 struct trial {
   const char* kind;
@@ -64,6 +99,8 @@ constexpr trial trials[] = {
     {"latch",
      [](const client& redis, const std::string& name) {
        const auto gate = redis.latch(name + " latch");
+       const lock_key key{space_of(redis), gate.name()};
+       const removed_unless_done last{redis, key.value_key(), key.slot()};
        (void)gate.try_set(1);
        expect_to_wait_in_vain(gate.try_wait({.timeout = moment}));
        gate.count_down();
@@ -76,6 +113,8 @@ constexpr trial trials[] = {
     {"counter",
      [](const client& redis, const std::string& name) {
        const auto count = redis.counter(name);
+       const dialects::value_key key{space_of(redis), "counter", name};
+       const removed_unless_done last{redis, key.key, key.slot};
        count.set(1);
        count.set(0);  // has no key then
      }},

@@ -55,7 +55,8 @@ class vote_trial {
 
   // A refusal was told before.
   void clean_up() {
-    (void)asked([&](resp::writer& out) { dialects::write_end_of_trial(claim_, out); });
+    const auto end = [&](resp::writer& out) { dialects::write_end_of_trial(claim_, out); };
+    (void)calls::ask(core_, key_.slot(), end, {.stop = std::stop_token{}});
   }
 
  private:

@@ -12,6 +12,7 @@ namespace holdfast::inspection {
 
 // inspector::break_lock in a dialect that is another library's.
 lock_status break_foreign(runtime::client_core& core, std::string_view name,
-                          std::string_view reason, const dialect& how);
+                          std::string_view reason, const dialect& how,
+                          const redis_locks::bound& within = {});
 
 }  // namespace holdfast::inspection

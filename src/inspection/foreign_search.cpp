@@ -26,8 +26,9 @@ std::optional<dialects::kept> look_at(runtime::client_core& core,
     auto* const there = std::get_if<std::vector<dialects::kept>>(&seen);
     if (there != nullptr && !there->empty()) return std::move(there->front());
   } catch (const failure& why) {
+    if (why.reason() == errc::forked || why.reason() == errc::cancelled) throw;
     // Another node of a cluster has that key.
-    if (!redis_locks::engine_of(core).is_cluster() || why.reason() == errc::forked) throw;
+    if (!redis_locks::engine_of(core).is_cluster()) throw;
   }
   return std::nullopt;
 }

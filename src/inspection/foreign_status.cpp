@@ -29,9 +29,9 @@ lock_kind kind_of(const dialects::foreign_holder& who) {
 
 // Nobody has permits: there may be no semaphore either, but something else under its name.
 void look_at_counter(runtime::client_core& core, const dialects::foreign_recipe& layout,
-                     const lock_key& key, lock_status& status) {
+                     const lock_key& key, lock_status& status, const redis_locks::bound& within) {
   if (!layout.counts_free_permits()) return;
-  const auto found = calls::ask(core, key.slot(), {"GET", key.name()});
+  const auto found = calls::ask(core, key.slot(), {"GET", key.name()}, within);
   const bool is_of_another_type =
       found.is(resp::type::error) && resp::classify(found.text).code == errc::foreign_key;
   const bool is_no_count = found.is_text() && !parse_number<std::int64_t>(found.text);
@@ -72,12 +72,13 @@ lock_status show_foreign(runtime::client_core& core, const dialects::foreign_rec
   return status;
 }
 
-lock_status foreign_status(runtime::client_core& core, std::string_view name, const dialect& how) {
+lock_status foreign_status(runtime::client_core& core, std::string_view name, const dialect& how,
+                           const redis_locks::bound& within) {
   const auto& layout = detail::lock_access::recipe(how);
   const lock_key key(name, layout->key_of(name));
   redis_locks::check_place(core, *layout, key.name());
-  auto verdict = layout->read_inspect(
-      calls::ask(core, key.slot(), [&](resp::writer& out) { layout->write_inspect(name, out); }));
+  const auto query = [&](resp::writer& out) { layout->write_inspect(name, out); };
+  auto verdict = layout->read_inspect(calls::ask(core, key.slot(), query, within));
   lock_status status;
   status.name = key.name();
   if (const auto* why = std::get_if<substrate::refused>(&verdict)) {
@@ -85,9 +86,9 @@ lock_status foreign_status(runtime::client_core& core, std::string_view name, co
     status.state = lock_state::foreign;
     status.detail = why->detail;
   } else if (auto& found = std::get<dialects::foreign_holders>(verdict); !found.empty()) {
-    status = show_foreign(core, *layout, key.name(), std::move(found));
+    status = show_foreign(core, *layout, key.name(), std::move(found), within);
   }
-  if (status.state == lock_state::free) look_at_counter(core, *layout, key, status);
+  if (status.state == lock_state::free) look_at_counter(core, *layout, key, status, within);
   status.dialect = how.name();
   return status;
 }

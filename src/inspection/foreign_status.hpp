@@ -19,6 +19,7 @@ lock_status show_foreign(runtime::client_core& core, const dialects::foreign_rec
                          const redis_locks::bound& within = {});
 
 // inspector::status in a dialect that is another library's.
-lock_status foreign_status(runtime::client_core& core, std::string_view name, const dialect& how);
+lock_status foreign_status(runtime::client_core& core, std::string_view name, const dialect& how,
+                           const redis_locks::bound& within = {});
 
 }  // namespace holdfast::inspection

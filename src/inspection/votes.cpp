@@ -58,9 +58,9 @@ void show_foreign(std::string detail, counted_vote& vote) {
 }
 
 void look_at(runtime::client_core& core, const lock_key& key, known_clients& known,
-             counted_vote& vote) {
-  const auto seen = dialects::read_quorum_inspect(calls::ask(
-      core, key.slot(), [&](resp::writer& out) { dialects::write_quorum_inspect(key, out); }));
+             const redis_locks::bound& within, counted_vote& vote) {
+  const auto query = [&](resp::writer& out) { dialects::write_quorum_inspect(key, out); };
+  const auto seen = dialects::read_quorum_inspect(calls::ask(core, key.slot(), query, within));
   if (const auto* why = std::get_if<substrate::refused>(&seen.what)) {
     throw failure{why->code, why->detail};
   }
@@ -75,11 +75,13 @@ void look_at(runtime::client_core& core, const lock_key& key, known_clients& kno
 }
 
 void take_from(runtime::client_core& core, const lock_key& key, known_clients& known,
-               substrate::token_major largest, std::string_view reason, counted_vote& vote) {
-  const auto said = dialects::read_quorum_break(
-      key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
-        dialects::write_quorum_break(key, largest, not_after, out);
-      }));
+               substrate::token_major largest, std::string_view reason,
+               const redis_locks::bound& within, counted_vote& vote) {
+  const auto write = [&](resp::writer& out, server_time not_after) {
+    dialects::write_quorum_break(key, largest, not_after, out);
+  };
+  const auto said =
+      dialects::read_quorum_break(key, calls::ask_in_time(core, key.slot(), write, within));
   if (const auto* why = std::get_if<substrate::refused>(&said)) {
     if (why->code != errc::foreign_key && why->code != errc::layout_version) {
       throw failure{why->code, why->detail};
@@ -106,6 +108,11 @@ void show_foreign(lock_status seen, counted_vote& vote) {
   vote.shown.lock = std::move(seen);
 }
 
+// The token of the first member counts, as it does for the locks of a quorum.
+redis_locks::bound until_stopped(const std::vector<client>& members) {
+  return {.stop = detail::lock_access::core(members.front())->engine().options().stop};
+}
+
 // Asks each in its turn; who does not answer has no vote that is known.
 votes ask_all(const std::vector<client>& members, const lock_key& key,
               const std::function<void(runtime::client_core&, counted_vote&)>& question) {
@@ -118,6 +125,7 @@ votes ask_all(const std::vector<client>& members, const lock_key& key,
     try {
       question(*detail::lock_access::core(member), vote);
     } catch (const failure& broken) {
+      if (broken.reason() == errc::cancelled) throw;
       vote.shown.unavailable = broken.what();
       if (!first) first = broken;
     }
@@ -191,9 +199,10 @@ quorum_status count(const std::string& name, votes all) {
 
 quorum_status count_votes(const std::vector<client>& members, std::string_view name) {
   const auto key = redis_locks::engine_of(*detail::lock_access::core(members.front())).key_of(name);
+  const auto within = until_stopped(members);
   return count(key.name(), ask_all(members, key, [&](auto& core, auto& vote) {
-                 known_clients known(core);
-                 look_at(core, key, known, vote);
+                 known_clients known(core, within);
+                 look_at(core, key, known, within, vote);
                }));
 }
 
@@ -201,24 +210,26 @@ quorum_status count_votes(const std::vector<client>& members, std::string_view n
                           const dialect& how) {
   check_votes(how);
   const lock_key key(name, std::string(name));
+  const auto within = until_stopped(members);
   return count(key.name(), ask_all(members, key, [&](auto& core, auto& vote) {
-                 show_foreign(foreign_status(core, name, how), vote);
+                 show_foreign(foreign_status(core, name, how, within), vote);
                }));
 }
 
 quorum_status break_votes(const std::vector<client>& members, std::string_view name,
                           std::string_view reason) {
   const auto key = redis_locks::engine_of(*detail::lock_access::core(members.front())).key_of(name);
+  const auto within = until_stopped(members);
   // Of each member, from before: a holder that hears of the break may end, and is known no more.
   std::map<const runtime::client_core*, known_clients> known;
   const auto before = ask_all(members, key, [&](auto& core, auto& vote) {
-    look_at(core, key, known.try_emplace(&core, core).first->second, vote);
+    look_at(core, key, known.try_emplace(&core, core, within).first->second, within, vote);
   });
   check_majority(before);
   const auto largest =
       std::ranges::max_element(before, {}, [](const auto& one) { return one.major; })->major;
   return count(key.name(), ask_all(members, key, [&](auto& core, auto& vote) {
-                 take_from(core, key, known.at(&core), largest, reason, vote);
+                 take_from(core, key, known.at(&core), largest, reason, within, vote);
                }));
 }
 
@@ -226,12 +237,13 @@ quorum_status break_votes(const std::vector<client>& members, std::string_view n
                           std::string_view reason, const dialect& how) {
   check_votes(how);
   const lock_key key(name, std::string(name));
+  const auto within = until_stopped(members);
   const auto look = [&](auto& core, auto& vote) {
-    show_foreign(foreign_status(core, name, how), vote);
+    show_foreign(foreign_status(core, name, how, within), vote);
   };
   check_majority(ask_all(members, key, look));
   return count(key.name(), ask_all(members, key, [&](auto& core, auto& vote) {
-                 show_foreign(break_foreign(core, name, reason, how), vote);
+                 show_foreign(break_foreign(core, name, reason, how, within), vote);
                }));
 }
 

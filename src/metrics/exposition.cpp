@@ -5,10 +5,10 @@
 namespace holdfast::metering {
 namespace {
 
-std::string seconds(nanoseconds time) {
-  constexpr std::int64_t in_one = 1'000'000'000;
+std::string seconds(microseconds time) {
+  constexpr std::int64_t in_one = 1'000'000;
   const auto part = std::to_string(time.count() % in_one);
-  return std::to_string(time.count() / in_one) + "." + std::string(9 - part.size(), '0') + part;
+  return std::to_string(time.count() / in_one) + "." + std::string(6 - part.size(), '0') + part;
 }
 
 void append_escaped(std::string& to, std::string_view value) {

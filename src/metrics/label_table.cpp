@@ -33,8 +33,10 @@ std::atomic<labelled*>& label_table::place_of(const std::string& label) noexcept
 }
 
 labelled* label_table::find_or_add(const std::string& label) {
+  // Before the look: a table that is full meanwhile may have become so by this label.
+  const bool was_full = is_full_.load(std::memory_order_acquire);
   auto* const known = place_of(label).load(std::memory_order_acquire);
-  if (known != nullptr || is_full_.load(std::memory_order_acquire)) return known;
+  if (known != nullptr || was_full) return known;
   const scoped_mutex lock(mutex_);
   auto& place = place_of(label);
   if (auto* const meanwhile = place.load()) return meanwhile;

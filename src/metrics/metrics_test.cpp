@@ -60,7 +60,7 @@ TEST(Metrics, CountCallsByTheirOutcome) {
   EXPECT_THAT(text, HasSubstr("holdfast_acquire_seconds_bucket" + timed_out + ",le=\"1\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("holdfast_acquire_seconds_bucket" + timed_out + ",le=\"2.5\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("holdfast_acquire_seconds_bucket" + timed_out + ",le=\"+Inf\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("holdfast_acquire_seconds_sum" + timed_out + "} 2.000000000\n"));
+  EXPECT_THAT(text, HasSubstr("holdfast_acquire_seconds_sum" + timed_out + "} 2.000000\n"));
   EXPECT_THAT(text, HasSubstr("holdfast_acquire_seconds_count" + timed_out + "} 1\n"));
   EXPECT_THAT(text, HasSubstr("_count{kind=\"mutex\",outcome=\"failed\"} 2\n"));
   EXPECT_THAT(text, Not(HasSubstr("outcome=\"busy\""))) << "none was";
@@ -89,11 +89,21 @@ TEST(Metrics, CountLeasesAndHowTheyEnd) {
   const auto text = counted.text();
   EXPECT_THAT(text, HasSubstr("holdfast_held{kind=\"mutex\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("holdfast_losses_total{kind=\"mutex\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("holdfast_hold_seconds_sum{kind=\"mutex\"} 3.000000000\n"));
+  EXPECT_THAT(text, HasSubstr("holdfast_hold_seconds_sum{kind=\"mutex\"} 3.000000\n"));
   EXPECT_THAT(text, HasSubstr("holdfast_errors_total{errc=\"unavailable\",kind=\"mutex\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("_lateness_seconds_bucket{kind=\"mutex\",le=\"0.001\"} 1\n"))
       << "a bucket includes its bound";
   EXPECT_THAT(text, HasSubstr("_lateness_seconds_bucket{kind=\"mutex\",le=\"0.0005\"} 0\n"));
+}
+
+// As ten thousand locks that are held for a year together.
+TEST(Metrics, AddUpTenThousandYears) {
+  metrics counted;
+  auto ended = of_lock(event_type::released);
+  ended.duration = std::chrono::hours{24 * 365};
+  for (int i = 0; i < 10'000; ++i) counted.on(ended);
+  EXPECT_THAT(counted.text(),
+              HasSubstr("holdfast_hold_seconds_sum{kind=\"mutex\"} 315360000000.000000\n"));
 }
 
 TEST(Metrics, HoldNoLatch) {

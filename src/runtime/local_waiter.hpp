@@ -8,7 +8,7 @@
 
 #include "base/identity.hpp"
 #include "base/mutex.hpp"
-#include "lease/patience.hpp"
+#include "lease/acquire_machine.hpp"
 #include "lease/local_turns.hpp"
 #include "net/waiter.hpp"
 #include "runtime/holding.hpp"

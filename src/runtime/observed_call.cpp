@@ -47,6 +47,7 @@ class observed_call {
     return how;
   }
 
+  bool is_answered() const noexcept { return is_answered_; }
   void refuse(errc why, bool waited) {
     is_answered_ = true;
     tell_refused(why, waited);
@@ -78,19 +79,22 @@ class observed_acquisition final : public acquisition {
 
   bool begin(leasing::patience patience, std::stop_token stop, const listener& who) override {
     call_.emplace(engine_, *source_);
-    waits_ = patience.waits;
+    waits_ = patience.waits && !stop.stop_requested();
     try {
       // A continuation may run, and end this object, before it returns.
       return asked_->begin(patience, std::move(stop), who);
     } catch (const failure& why) {
       call_->refuse(why.reason(), false);
       throw;
+    } catch (...) {
+      call_.reset();  // tells it
+      throw;
     }
   }
   acquired finish() override { return call_->answer(asked_->finish(), waits_); }
   void abandon() override {
     asked_->abandon();
-    if (call_) call_->refuse(errc::cancelled, waits_);
+    if (call_ && !call_->is_answered()) call_->refuse(errc::cancelled, waits_);
   }
 
  private:
@@ -106,8 +110,9 @@ class observed_acquisition final : public acquisition {
 acquired wait_observed(engine& of, lock_source& source, leasing::patience patience,
                        std::stop_token stop) {
   observed_call call{of, source};
+  const bool waits = patience.waits && !stop.stop_requested();
   try {
-    return call.answer(source.wait(patience, std::move(stop)), patience.waits);
+    return call.answer(source.wait(patience, std::move(stop)), waits);
   } catch (const failure& why) {
     call.refuse(why.reason(), false);
     throw;

@@ -135,7 +135,7 @@ std::unique_ptr<acquisition> recursive_source::ask() {
 std::size_t hold_count(local_lock& local, identity who) {
   if (!local.owner().is_in_its_process()) return 0;
   auto& inside = local.inside();
-  std::shared_ptr<hold> has;
+  std::shared_ptr<recursive_holding> has;
   const scoped_mutex lock(inside.guard);
   has = hold_of(inside, who);
   return has ? has->count() : 0;

@@ -1,11 +1,16 @@
 // A service that shuts down: each call of its client ends, also where the server is silent.
+#include <array>
+#include <deque>
 #include <functional>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include <holdfast/inspector.hpp>
 #include <holdfast/quorum_inspector.hpp>
 
 #include "faults/faulty_server.hpp"
+#include "support/cluster_servers.hpp"
 #include "support/fault_proxy.hpp"
 
 namespace holdfast::faults {
@@ -59,6 +64,16 @@ const std::vector<called> calls{
     {"break", [](const service& of) { inspector{of.redis}.break_lock("a", "a test"); }},
     {"find foreign", [](const service& of) { (void)inspector{of.redis}.find_foreign("a"); }},
 };
+
+template <typename Act>
+std::optional<errc> reason_of(Act&& act) {
+  try {
+    act();
+  } catch (const failure& why) {
+    return why.reason();
+  }
+  return std::nullopt;
+}
 
 class StoppedClient : public fault_test {
  protected:
@@ -144,6 +159,78 @@ TEST_P(StoppedClient, ATokenOfTheCallCountsInstead) {
   const client redis{server_->url(), options};
   of_client.request_stop();
   EXPECT_TRUE(redis.mutex("a").try_acquire({.timeout = generous}, of_call.get_token()));
+}
+
+// Which member is silent, and whose token is stopped, are two things.
+TEST_P(StoppedClient, TheTokenOfTheFirstMemberCountsForAQuorum) {
+  const std::array servers{start(), start(), start()};
+  std::deque<fault_proxy> proxies;
+  for (const auto& server : servers) proxies.emplace_back(net::unix_endpoint{server.socket()});
+  std::array<std::stop_source, 3> stops;
+  std::vector<client> members;
+  for (std::size_t i = 0; i < 3; ++i) {
+    auto options = patient();
+    options.stop = stops[i].get_token();
+    members.emplace_back(proxies[i].url(), options);
+  }
+  const quorum_inspector look{members};
+  stops[1].request_stop();
+  EXPECT_EQ(look.status("a").members.at(1).unavailable, "") << "its own token does not";
+  proxies[2].stall(toward::client);
+  const auto before = proxies[2].received(toward::server);
+  std::jthread stopping([&] {
+    EXPECT_TRUE(eventually([&] { return proxies[2].received(toward::server) > before; }));
+    stops[0].request_stop();
+  });
+  const auto began = net::now();
+  EXPECT_EQ(reason_of([&] { (void)look.status("a"); }), errc::cancelled);
+  EXPECT_EQ(reason_of([&] { (void)look.break_lock("a", "a test"); }), errc::cancelled);
+  EXPECT_EQ(reason_of([&] { (void)look.diagnose(); }), errc::cancelled);
+  EXPECT_LT(net::now() - began, generous / 2);
+  proxies[2].heal();
+}
+
+// Where another node may have the key, no answer is none.
+TEST_P(StoppedClient, FindsNotNothingInACluster) {
+  const support::cluster_servers cluster{{.program = GetParam(), .masters = 1}};
+  std::stop_source stop;
+  auto options = patient();
+  options.stop = stop.get_token();
+  const inspector look{client{cluster.url(), options}};
+  (void)look.find_foreign("a");
+  stop.request_stop();
+  EXPECT_EQ(reason_of([&] { (void)look.find_foreign("a"); }), errc::cancelled);
+}
+
+// Stopped after each twelfth of what it sends.
+TEST_P(StoppedClient, ADiagnosisLeavesNothingBehind) {
+  server_.emplace(start());
+  fault_proxy proxy{net::unix_endpoint{server_->socket()}};
+  const auto diagnose = [&](std::optional<std::size_t> bytes) {
+    std::stop_source stop;
+    auto options = patient();
+    options.stop = stop.get_token();
+    const inspector look{client{proxy.url(), options}};
+    const auto before = proxy.received(toward::server);
+    std::jthread stops([&](std::stop_token done) {
+      if (!bytes) return;
+      const auto is_far = [&] { return proxy.received(toward::server) - before >= *bytes; };
+      (void)eventually([&] { return is_far() || done.stop_requested(); });
+      stop.request_stop();
+    });
+    try {
+      (void)look.diagnose();
+    } catch (const failure& why) {
+      EXPECT_EQ(why.reason(), errc::cancelled) << why.what();
+    }
+    return proxy.received(toward::server) - before;
+  };
+  const auto all = diagnose(std::nullopt);
+  for (std::size_t i = 0; i < 12; ++i) (void)diagnose(all * i / 12);
+  for (const auto& key : server_->command({"KEYS", "hf:*"}).items) {
+    const bool may_stay = key.text == "hf:held" || key.text.starts_with("hf:fence:");
+    EXPECT_TRUE(may_stay || server_->command({"PTTL", key.text}).number >= 0) << key.text;
+  }
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ void redis_lock::on_renewed(const substrate::renew_verdict& verdict, monotonic_t
     lateness = its.renewal_lateness(now);
     return its.on_renewed(verdict, sent_at, is_being_changed(), now);
   });
-  if (lateness == nanoseconds{0} || !held()) return;
+  if (lateness == nanoseconds{0} || !std::holds_alternative<substrate::renewed>(verdict)) return;
   owner().report({.type = event_type::renewed_late,
                   .name = name(),
                   .kind = spec().kind(),

@@ -202,7 +202,7 @@ TEST_P(StoppedClient, FindsNotNothingInACluster) {
   EXPECT_EQ(reason_of([&] { (void)look.find_foreign("a"); }), errc::cancelled);
 }
 
-// Stopped after each twelfth of what it sends.
+// Stopped at 24 moments.
 TEST_P(StoppedClient, ADiagnosisLeavesNothingBehind) {
   server_.emplace(start());
   fault_proxy proxy{net::unix_endpoint{server_->socket()}};
@@ -226,7 +226,7 @@ TEST_P(StoppedClient, ADiagnosisLeavesNothingBehind) {
     return proxy.received(toward::server) - before;
   };
   const auto all = diagnose(std::nullopt);
-  for (std::size_t i = 0; i < 12; ++i) (void)diagnose(all * i / 12);
+  for (std::size_t i = 0; i < 24; ++i) (void)diagnose(all * i / 24);
   for (const auto& key : server_->command({"KEYS", "hf:*"}).items) {
     const bool may_stay = key.text == "hf:held" || key.text.starts_with("hf:fence:");
     EXPECT_TRUE(may_stay || server_->command({"PTTL", key.text}).number >= 0) << key.text;

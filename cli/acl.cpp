@@ -27,7 +27,7 @@ struct arguments {
   std::vector<std::string> kinds;
 };
 
-// No server takes this for a password: who forgets to put one there is told so.
+// No server takes this for a password, so it refuses the line if a user forgets to put one there.
 constexpr const char* password_place = "#SHA256-OF-PASSWORD";
 
 access_rights rights_of(const arguments& given, const std::string& tenant) {

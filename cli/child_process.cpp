@@ -126,7 +126,7 @@ child_process::child_process(const plan& what) {
   pid_ = ::fork();
   if (pid_ < 0) fail(errno, "fork");
   if (pid_ == 0) become(command);
-  ::setpgid(pid_, pid_);  // here too: whoever is first, the group is there before we signal it
+  ::setpgid(pid_, pid_);  // here too, so that the group is there before we signal it
   complaints.reset();
   int reason = 0;
   if (::read(hearing.get(), &reason, sizeof reason) == sizeof reason) {

@@ -1,4 +1,4 @@
-// What the commands share. Each command is a function add_<command>(CLI::App&, context&) in a file
+// Shared by the commands. Each command is a function add_<command>(CLI::App&, context&) in a file
 // of its own, which declares its options and hands its work to context::action.
 #pragma once
 
@@ -16,11 +16,11 @@ namespace holdfast::cli {
 struct context {
   connection_options connection;  // complete when the action runs
   bool json = false;
-  std::vector<std::string> operands;  // what stood after "--", byte for byte
+  std::vector<std::string> operands;  // the words after "--", byte for byte
   bool takes_operands = false;        // the chosen command reads them
 
-  // The chosen command's work: set while parsing, run afterwards, returns the exit code. What it
-  // throws is reported: a `failure` with its own exit code.
+  // The chosen command's work: set while parsing, run afterwards, returns the exit code. Its
+  // exceptions are reported: a `failure` with its own exit code.
   std::function<int()> action;
 };
 

@@ -1,4 +1,4 @@
-// What the program itself refuses; errors of the library are `failure`s.
+// A refusal by the program itself; errors of the library are `failure`s.
 #pragma once
 
 #include <stdexcept>

@@ -62,7 +62,7 @@ void check_failover(const failover_arguments& given) {
                   "grant, 1 or more"};
 }
 
-// A file is read again at each log-in. What is none, as a pipe, can be read once only.
+// A file is read again at each log-in. A pipe can be read only once.
 std::string if_read_again(const std::string& path) {
   std::error_code unknown;
   return std::filesystem::is_regular_file(path, unknown) ? path : std::string{};

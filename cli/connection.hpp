@@ -22,7 +22,7 @@ struct tls_arguments {
   bool operator==(const tls_arguments&) const = default;
 };
 
-// What is asked of grants so that a failover does not take them away, or only from who notices it.
+// Options for grants that survive a failover, or whose loss clients notice.
 struct failover_arguments {
   std::uint32_t min_replicas = 0;
   bool replicas_fsync = false;
@@ -54,14 +54,14 @@ struct connection_options {
   // How the keys of its locks begin: client_options::tenant.
   std::string key_prefix() const { return tenant.empty() ? "hf:" : tenant_prefix(); }
 
-  // For the server of this URL: what the environment says of users is not meant for private
-  // servers, what it says of TLS only for servers over TLS, or for sentinels.
+  // For the server of this URL: a user from the environment is not meant for private servers, and
+  // TLS options from it only for servers over TLS, or for sentinels.
   client_options for_client(std::string_view server) const;
   // Throws `failure` like holdfast::client: does not connect yet.
   client connect() const;
 
-  // For who will speak to it by himself: throws what is wrong with the server, if so. Signals end
-  // the program meanwhile.
+  // For a command that will speak to the server itself: throws a failure if something is wrong with
+  // it. Signals end the program meanwhile.
   client connect_and_ask() const;
   client connect_to(const std::string& url) const;
 
@@ -90,12 +90,12 @@ struct connection_arguments {
 bool has_password(std::string_view url);
 
 // Throws `complaint`: every user of the machine could read the password in an option. `instead`
-// names what he should use.
+// names the safe way.
 void refuse_password_in(std::string_view option, std::string_view url, std::string_view instead);
 
 // Adds HOLDFAST_URL, HOLDFAST_TENANT, HOLDFAST_USER, HOLDFAST_PASSWORD, the same two of sentinels
-// and HOLDFAST_TLS_... and HOLDFAST_SENTINEL_TLS_... to what was given; what is insecure can only
-// be given. Throws `complaint` for an unreadable password file, for a password on the command line,
+// and HOLDFAST_TLS_... and HOLDFAST_SENTINEL_TLS_... to the given options; insecure ones must be
+// given. Throws `complaint` for an unreadable password file, for a password on the command line,
 // where every user of the machine could read it, and for --replicas-fsync without replicas.
 connection_options resolve(const connection_arguments& given);
 

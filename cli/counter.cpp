@@ -24,7 +24,7 @@ std::int64_t number(const std::string& word) {
 
 using change = std::function<counter_change(const counter&)>;
 
-// The words after the name: what is to be done.
+// The words after the name: the change.
 change parse(const std::vector<std::string>& words) {
   const std::string action = words.empty() ? "get" : words.front();
   std::vector<std::int64_t> with;

@@ -20,7 +20,7 @@
 namespace holdfast::cli {
 namespace {
 
-// What commas separate.
+// The words between commas.
 std::vector<std::string> words_of(std::string list) {
   std::vector<std::string> words;
   std::istringstream rest(std::move(list));
@@ -30,7 +30,7 @@ std::vector<std::string> words_of(std::string list) {
 
 using pause = std::optional<std::chrono::milliseconds>;
 
-// `detail` is what follows the name and a colon; empty: nothing does. `retry` is only given to
+// `detail` is the text after the name and a colon; empty: there is none. `retry` is only given to
 // those that take one.
 struct choice {
   std::string_view name;

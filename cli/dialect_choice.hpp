@@ -15,7 +15,7 @@ namespace holdfast::cli {
 // --dialect NAME; Holdfast's own where it is not given.
 CLI::Option* add_dialect(CLI::App& command, dialect& how);
 
-// The same, and --retry-interval DURATION.
+// As above, and --retry-interval DURATION.
 void add_dialect_to_wait_for(CLI::App& command, dialect& how);
 
 // Says whose lock the name may mean instead of one of Holdfast's, which nobody holds.

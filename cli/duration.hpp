@@ -10,8 +10,8 @@
 
 namespace holdfast::cli {
 
-// Nothing for what is not a duration: no unit, negative, finer than 1 ms. More than ten years are
-// ten years.
+// Nothing for a text that is no duration: no unit, negative, finer than 1 ms. More than ten years
+// are ten years.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 // The two greatest units that matter: "2h 5m", "12.3s", "450ms".

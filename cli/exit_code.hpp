@@ -1,4 +1,4 @@
-// What the program's exit codes mean. They are stable, and documented in the man page.
+// The program's exit codes. They are stable, and documented in the man page.
 #pragma once
 
 #include <holdfast/errc.hpp>

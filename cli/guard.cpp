@@ -106,8 +106,8 @@ void guard::pass_on(int signal) {
   }
 }
 
-// Job control: when the command is stopped from the terminal, whoever started us must see that we
-// are, too. Nobody renews the lease then; it is looked at before the command goes on.
+// Job control: when the terminal stops the command, our parent must see that we are stopped, too.
+// Nobody renews the lease then; we look at it before the command goes on.
 void guard::command_stopped() {
   const int by = command_.stopped_by();
   const bool needs_terminal = by == SIGTTIN || by == SIGTTOU;

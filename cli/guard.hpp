@@ -24,11 +24,11 @@ struct alarms {
   descriptor kill_timer;  // runs while the command is terminated
 };
 
-// Passes signals on, and ends the command's whole group before the lease can end: SIGTERM when no
-// more than the grace is left (but at least a twentieth and at most a third of the lease: a lease
-// that is renewed never gets that short), SIGKILL when nine tenths of what was then left have
-// passed, or the grace. A lease that turns out to be lost: SIGTERM at once, SIGKILL after the
-// grace.
+// Passes signals on, and ends the command's whole group before the lease can end. It sends SIGTERM
+// when no more than the grace is left, but at least a twentieth and at most a third of the lease: a
+// lease that is renewed never gets that short. It sends SIGKILL after the grace, or after nine
+// tenths of the time that was then left. A lease that turns out to be lost: SIGTERM at once,
+// SIGKILL after the grace.
 class guard {
  public:
   guard(const lease& held, child_process& command, alarms& wakes, terminal& tty,
@@ -65,7 +65,7 @@ class guard {
   const std::stop_token lost_;
   const std::chrono::milliseconds early_;
   bool terminating_ = false;
-  bool left_told_ = false;  // that what is left of the group cannot be ended
+  bool left_told_ = false;  // that the rest of the group cannot be ended
   bool warned_ = false;
   bool interrupted_ = false;
   bool stop_requested_ = false;  // SIGTSTP was sent to us, and passed on

@@ -18,7 +18,7 @@
 namespace holdfast::cli {
 namespace {
 
-// What only a shell does: words that have a meaning for it, and commands that it has itself.
+// Words and built-in commands that only a shell knows.
 bool is_for_a_shell(const std::string& program) {
   constexpr std::array builtins = {"cd",   "export", "source", "alias", "ulimit", "umask", "set",
                                    "eval", "exec",   "unset",  "wait",  "if",     "for",   "while",
@@ -56,7 +56,7 @@ void pass_on_interrupt(const child_process& command, bool had_terminal) {
   if (had_terminal && typed && ::getpgrp() != ::getpid()) ::kill(0, *signal);
 }
 
-// What the command is told of the lock, or of all locks, under which it runs.
+// The command's environment: describes the lock, or all locks, under which it runs.
 std::vector<std::string> environment(const lease& held, const std::vector<grant_mark>& grants,
                                      const run_options& options) {
   std::string tokens;

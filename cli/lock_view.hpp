@@ -1,4 +1,4 @@
-// What the servers tell of the locks that a command wants, or has.
+// The servers' view of the locks that a command wants, or has.
 #pragma once
 
 #include <string>

@@ -132,7 +132,7 @@ void set_up(CLI::App& program, connection_arguments& connection, context& shared
 #endif
 }
 
-// What follows "--" is not for CLI11, which reads a meaning into words like "[a,b]" and "{}".
+// Words after "--" are not for CLI11, which reads a meaning into "[a,b]" and "{}".
 std::vector<std::string> own_words(std::span<char* const> words, context& shared) {
   const auto dashes = std::ranges::find(words, std::string_view("--"));
   if (dashes != words.end()) shared.operands.assign(dashes + 1, words.end());
@@ -141,9 +141,9 @@ std::vector<std::string> own_words(std::span<char* const> words, context& shared
   return own;
 }
 
-// Whoever started us may have closed a standard descriptor. The next socket would get its number,
-// and what is meant for people would go to the server. Opened the wrong way round, it fails its
-// users as if it were closed: the command that we run, too.
+// Our parent may have closed a standard descriptor. The next socket would get its number, and text
+// for people would go to the server. Opened the wrong way round, it fails its users as a closed one
+// would, also in the command that we run.
 void occupy_standard_descriptors() {
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(standard, F_GETFD) != -1) continue;

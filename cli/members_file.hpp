@@ -10,9 +10,9 @@
 
 namespace holdfast::cli {
 
-// One URL a line; empty lines and those that begin with # are passed over. Whoever has a password
-// in his URL is logged in to as it says, all others as `how` says. Throws `complaint` for what
-// cannot be read, with the number of the line, and without what is in it.
+// One URL a line; empty lines and those that begin with # are passed over. A URL with a password
+// says how to log in there; `how` says it for all others. Throws `complaint` for a line that cannot
+// be read, with its number and without its text.
 std::vector<client> connect_to_listed(const std::string& path, const connection_options& how);
 
 }  // namespace holdfast::cli

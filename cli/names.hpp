@@ -28,7 +28,7 @@ inline void add_names(CLI::App& command, std::vector<std::string>& names, int mo
       ->type_name("");
 }
 
-// The same for a command that is given after "--": between that and another any name may stand, so
+// As above, for a command that is given after "--": between that and another any name may stand, so
 // that a script need not look at it.
 inline void take_name_after_dashes(std::vector<std::string>& names,
                                    std::vector<std::string>& operands) {
@@ -37,7 +37,7 @@ inline void take_name_after_dashes(std::vector<std::string>& names,
   operands.erase(operands.begin(), operands.begin() + 2);
 }
 
-// The same for a pattern, of which there is one at most. Throws `CLI::ExtrasError`.
+// As above, for a pattern, of which there is one at most. Throws `CLI::ExtrasError`.
 inline void take_dashed_pattern(std::optional<std::string>& pattern, context& shared) {
   shared.takes_operands = true;
   if (shared.operands.empty()) return;
@@ -45,7 +45,7 @@ inline void take_dashed_pattern(std::optional<std::string>& pattern, context& sh
   pattern = shared.operands.front();
 }
 
-// For who does not know any name.
+// For users that do not know any name.
 inline constexpr const char* or_list_them = "; `holdfast ls` lists the locks that are held";
 
 // All names that were given; throws `CLI::ParseError` when there are none (with what could be done

@@ -1,4 +1,4 @@
-// What the program prints. Results go to standard output, everything else to standard error.
+// The program's output. Results go to standard output, everything else to standard error.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -31,7 +31,7 @@ void print_json(const nlohmann::ordered_json& value);
 // A line for the operator: "holdfast: ...", or {"note": {"code": ..., "message": ...}} with --json.
 void note(const context& shared, std::string_view code, std::string_view message);
 
-// The same for what ends the program: "holdfast: ..." or {"error": {...}}.
+// As above, for an error that ends the program: "holdfast: ..." or {"error": {...}}.
 void report_error(bool json, std::string_view code, std::string_view message);
 
 // Reports what a command threw, with a hint where there is one, and returns the exit code.
@@ -41,7 +41,7 @@ int report_exception(const context& shared, const std::exception& error);
 void add_text(nlohmann::ordered_json& object, const std::string& key, const std::string& text);
 nlohmann::ordered_json to_json(const holder& who);
 nlohmann::ordered_json to_json(const lock_status& status);
-// "host:pid program", or what is known; of a lock also how many others.
+// "host:pid program", as far as it is known; of a lock also how many others.
 std::string show_owner(const holder& owner);
 std::string show_owner(const lock_status& status);
 std::string show_share(const lock_share& share);  // "PR", "2 permits", or "all": of a mutex

@@ -8,7 +8,7 @@
 
 namespace holdfast::cli {
 
-// Nothing for what is not a whole number from 0 to the most that a semaphore can have.
+// Nothing for a text that is not a whole number from 0 to the most that a semaphore can have.
 inline std::optional<std::uint32_t> parse_permits(std::string_view digits) {
   constexpr std::uint32_t most = 1'000'000;
   std::uint32_t number = 0;

@@ -11,7 +11,7 @@ namespace holdfast::cli {
 // steer the terminal or pass for something else.
 std::string printable(std::string_view text);
 
-// The same for messages, in which names are mostly escaped already: a backslash is kept.
+// As above, for messages, in which names are mostly escaped already: a backslash is kept.
 std::string printable_message(std::string_view text);
 
 // Whether the text is valid UTF-8.

@@ -17,7 +17,8 @@ namespace holdfast::cli {
 
 struct quorum_choice {
   // One of the two names them; none: one server. A file is named also by an empty name, as a
-  // variable without a value gives it: who wants a quorum must not get a lock of one server.
+  // variable without a value gives it: a user that wants a quorum must not get a lock of one
+  // server.
   std::vector<std::string> members{};  // their addresses
   std::optional<std::string> members_file{};
   std::chrono::milliseconds longest_lease = quorum_options{}.longest_lease;

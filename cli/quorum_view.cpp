@@ -106,7 +106,7 @@ void tell_of_foreign_votes(const std::vector<client>& members, const std::string
       const auto found = inspector{member}.find_foreign(name);
       if (std::ranges::find(found, name, &lock_status::name) != found.end()) ++votes;
     } catch (const failure&) {
-      // What it has, nobody knows; the table says so.
+      // Nobody knows its vote; the table says so.
     }
   }
   if (votes == 0) return;

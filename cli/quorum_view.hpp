@@ -13,7 +13,7 @@
 namespace holdfast::cli {
 
 std::string quorum_table(const std::vector<quorum_status>& locks);
-// What each member has of it.
+// The vote of each member.
 std::string votes_table(const quorum_status& lock);
 nlohmann::ordered_json to_json(const quorum_status& lock);
 

@@ -15,8 +15,8 @@ timeval as_timeval(std::chrono::milliseconds time) {
   return {time.count() / 1000, (time.count() % 1000) * 1000};
 }
 
-// What a refused log-in and a missing right begin with, as far as they need an answer of their own.
-// The library knows more, and has talked to this server before, but tells nobody.
+// The beginnings of refusals that need a message of their own: a refused log-in and a missing
+// right. The library knows more, and has talked to this server before, but tells nobody.
 errc reason_of(std::string_view error) {
   const auto begins = [&](std::string_view text) { return error.starts_with(text); };
   if (begins("NOAUTH ") || begins("WRONGPASS ")) return errc::authentication;

@@ -49,7 +49,7 @@ std::size_t votes_taken(const quorum_status& broken) {
       broken.members, [](const auto& one) { return one.lock.state == lock_state::held; }));
 }
 
-// What each member has to say beside that.
+// The notes about each member beside that.
 void tell_of_members(const quorum_status& broken, const context& shared) {
   for (const auto& one : broken.members) {
     if (!one.unavailable.empty()) {

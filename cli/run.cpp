@@ -18,13 +18,14 @@ struct locked_options : run_options {
   lock_choice lock;
 };
 
-// Behind the holders, who are the reason.
+// Behind the holders, which are the reason.
 const char* what_came_of_it(errc reason) {
   return reason == errc::busy ? "; ask again later or wait for it"
                               : ": the lock was not obtained in time";
 }
 
-// Here, and not by whoever catches it: the clients would go first, and that may take its time.
+// Here, and not where it is caught: the clients would be destroyed first, and that may take its
+// time.
 int report_no_lock(const run_setting& setting, const failure& why) {
   const auto reason = why.reason();
   const bool is_held = reason == errc::busy || reason == errc::timed_out;

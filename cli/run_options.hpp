@@ -1,4 +1,4 @@
-// What `holdfast run` was asked to do.
+// The options of `holdfast run`.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What a command is run with, from the waiting for its lock to the release.
+// The settings of a command's run, from the waiting for its lock to the release.
 #pragma once
 
 #include "cli/command.hpp"

@@ -34,7 +34,7 @@ sigset_t watched() {
 }  // namespace
 
 signal_watch::signal_watch() {
-  // Whoever started us may ignore SIGCHLD, and then nobody could ask how the command ended.
+  // Our parent may ignore SIGCHLD, and then nobody could ask how the command ended.
   std::signal(SIGCHLD, SIG_DFL);
   const sigset_t set = watched();
   sigset_t blocked = set;

@@ -1,4 +1,4 @@
-// holdfast status NAME...: who holds these locks.
+// holdfast status NAME...: shows who holds these locks.
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>

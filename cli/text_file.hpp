@@ -10,8 +10,8 @@ namespace holdfast::cli {
 enum class extent { first_line, all };
 
 // Throws `complaint` when the file cannot be read, is too long, or other users can write it, and
-// when it is a pipe into which nobody writes; `name` is its in JSON, and `what` is the file's for
-// people.
+// when it is a pipe into which nobody writes. `name` is the complaint's name in JSON, and `what`
+// the file's for people.
 std::string read_text(const std::string& path, const char* name, const char* what, extent);
 
 // For files with passwords. Throws `complaint` when every user of this machine can read it, and

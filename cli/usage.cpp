@@ -44,7 +44,8 @@ std::string suggestion(const CLI::App& program, const std::string& word) {
   return fmt::format("; did you mean '{}'?", (*nearest)->get_name());
 }
 
-// Whoever puts a password into a wrong argument has made one mistake; printing it would be another.
+// A user who puts a password into a wrong argument has made one mistake; printing it would be
+// another.
 std::string without_passwords(std::string text) {
   for (auto scheme = text.find("://"); scheme != std::string::npos;
        scheme = text.find("://", scheme + 3)) {
@@ -128,7 +129,7 @@ int report_usage(const CLI::App& program, const context& shared, const CLI::Pars
   return usage;
 }
 
-// holdfast help [COMMAND]: what --help prints, for who asks as other programs are asked.
+// holdfast help [COMMAND]: prints the same as --help, as many other programs do.
 void add_help(CLI::App& program, context& shared) {
   auto* const command = program.add_subcommand("help", "Print the help of a command");
   command->group("");  // --help is listed

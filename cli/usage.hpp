@@ -1,4 +1,4 @@
-// What is said about wrong arguments.
+// Messages about wrong arguments.
 #pragma once
 
 #include <memory>

@@ -113,7 +113,7 @@ void pause(milliseconds most, const std::stop_token& stop) {
 }
 
 // A server that was never reached may be starting up, as we are. The library waits only for one
-// that it knows: an address may be wrong, so who wants to wait must say so.
+// that it knows: an address may be wrong, so a user that wants to wait must say so.
 result<lease> acquire(const lock& target, const run_setting& setting) {
   const auto& options = setting.options;
   const auto stop = setting.shared.connection.stop.get_token();

@@ -21,8 +21,8 @@ CLI::Option* add_wait_for_server(CLI::App& command, run_options& options);
 // Says that this signal has ended the waiting, and returns the exit code.
 int report_interruption(const context& shared, int signal);
 
-// At a terminal it says after a second who has the lock, or why that is not known. Throws
-// `complaint` when this process would wait for itself.
+// At a terminal it prints the holder after a second, or why that is not known. Throws `complaint`
+// when this process would wait for itself.
 wait_outcome wait_for(const lock& target, const run_setting& setting);
 
 }  // namespace holdfast::cli

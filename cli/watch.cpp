@@ -43,8 +43,7 @@ std::chrono::system_clock::time_point wall_time() {
   return std::chrono::system_clock::from_time_t(std::time(nullptr));
 }
 
-// What a change is: another state, or others who hold it or wait for it, or other permits. Not the
-// time that is left.
+// A change is another state, other holders or waiters, or other permits. Not the time that is left.
 bool differs(const lock_status& a, const lock_status& b) {
   const auto grants = [](const lock_status& lock) {
     std::vector<std::pair<std::string, fencing_token>> all;
@@ -107,7 +106,7 @@ bool is_mutex_or_free(const lock_status& lock) {
   return lock.dialect == "holdfast" && (is_free || lock.kind == lock_kind::mutex);
 }
 
-// What goes by without us: the server is started again, for example.
+// Problems that pass by themselves: the server is started again, for example.
 bool may_pass(errc reason) {
   return reason == errc::unavailable || reason == errc::loading || reason == errc::server_busy;
 }
@@ -206,7 +205,7 @@ void add_watch(CLI::App& program, context& shared) {
       "When a mutex changes hands, the server notifies this command at once. It sees other "
       "changes\n"
       "at its next look. It may miss one of several changes within 20 ms. When the server goes\n"
-      "away, it says so and looks on.\n\n"
+      "away, it says so and tries again.\n\n"
       "Examples:\n"
       "  holdfast watch nightly\n"
       "  holdfast watch nightly --json --interval 100ms\n"

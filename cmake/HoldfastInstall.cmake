@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: the library, its headers, and what find_package and pkg-config
+# `cmake --install` installs these: the library, its headers, and what find_package and pkg-config
 # need to find them. The program installs itself: see cli/CMakeLists.txt.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

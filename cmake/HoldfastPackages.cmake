@@ -1,5 +1,5 @@
-# What cpack makes: Debian packages of the library, of what programs are built with, and of the
-# program. scripts/package builds all three.
+# Packages by cpack: Debian packages of the library, of the files to build programs with, and of
+# the program. scripts/package builds all three.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The Holdfast authors <authors@holdfast.invalid>" CACHE STRING
   "Who answers for the packages")
@@ -24,8 +24,8 @@ set(same_version "${library} (= ${PROJECT_VERSION}-1)")
 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-# What dpkg-shlibdeps writes into packages of programs that are linked with it; and that the loader
-# hears of it. (What cpack would make of both, lintian refuses.)
+# The line that dpkg-shlibdeps writes into packages of programs that are linked with it, and the
+# trigger for the loader. (Lintian refuses those that cpack would make.)
 set(control "${PROJECT_BINARY_DIR}/control")
 file(CONFIGURE OUTPUT "${control}/shlibs"
   CONTENT "libholdfast ${abi} ${library} (>= ${PROJECT_VERSION})\n")

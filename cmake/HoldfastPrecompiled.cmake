@@ -7,8 +7,8 @@ set(holdfast_precompiled_headers
   <algorithm> <array> <atomic> <chrono> <cstdint> <functional> <map> <memory> <mutex> <optional>
   <stdexcept> <string> <string_view> <utility> <variant> <vector>)
 
-# Makes the target whose headers the others reuse. What goes into a library and what goes into a
-# program is not compiled alike (-fPIC, -fPIE).
+# Makes the target whose headers the others reuse. Code for a library and code for
+# a program are not compiled alike (-fPIC, -fPIE).
 function(holdfast_add_precompiled target kind)
   set(source "${PROJECT_BINARY_DIR}/generated/${target}.cpp")
   file(CONFIGURE OUTPUT "${source}" CONTENT "int main() {}\n")

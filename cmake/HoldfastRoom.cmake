@@ -8,7 +8,7 @@
 
 include(HoldfastPrecompiled)
 
-# As distributions build their packages. What is compiled in a debug build is not for use.
+# As distributions build their packages. A debug build is not for use.
 function(holdfast_harden target)
   if(NOT HOLDFAST_HARDENED OR CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     return()
@@ -37,8 +37,8 @@ function(holdfast_compile_options target)
   holdfast_harden(${target})
 endfunction()
 
-# What waits more than it computes, and is much code of others when it has been compiled:
-# GoogleTest, CLI11, nlohmann-json. To optimise that takes as long as all the rest of compiling it.
+# For code that waits more than it computes, and that contains much code of others: GoogleTest,
+# CLI11, nlohmann-json. To optimise that takes as long as all the rest of compiling it.
 function(holdfast_waits target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0>)
 endfunction()

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   // [snippet all_of]
   const auto move = [&](const std::string& from, int& source, const std::string& to, int& target) {
     const auto both = holdfast::all_of({redis.mutex(from), redis.mutex(to)});
-    const auto held = both.acquire();  // whoever names them the other way round cannot block us
+    const auto held = both.acquire();  // safe if others name them the other way round
     source -= 1;
     target += 1;
   };

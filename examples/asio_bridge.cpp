@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   {
     auto lease = holdfast::asio_try_acquire(counter, {}, asio::use_future).get().value();
     std::cout << "future: " << ++turns << ", ";
-    // What keeps others out, and what ends their waiting, are values here, too.
+    // A busy lock and the end of the waiting are values here, too.
     std::stop_source enough;
     auto busy = holdfast::asio_try_acquire(counter, {}, asio::use_future);
     auto waiting =

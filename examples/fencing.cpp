@@ -1,5 +1,5 @@
-// Resources that refuse late writers: whoever was paused past the end of a lease cannot harm. One
-// in memory behind a gate, one in Redis itself.
+// Resources that refuse late writers: a client that was paused past the end of its lease does no
+// harm. One in memory behind a gate, one in Redis itself.
 #include <iostream>
 #include <string>
 #include <utility>

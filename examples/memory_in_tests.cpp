@@ -1,4 +1,4 @@
-// A test that needs no server: what a program does when it loses its lock.
+// A test that needs no server: a program loses its lock.
 #include <chrono>
 #include <iostream>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace {
 
-// What is tested: works under the lock as long as it has it.
+// The tested code: works under the lock as long as it has it.
 std::string work(const holdfast::client& redis) {
   const auto held = redis.mutex("orders", {.lease = std::chrono::milliseconds{500}}).acquire();
   holdfast::inspector{redis}.break_lock("orders", "to see what the work does");

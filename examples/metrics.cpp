@@ -1,4 +1,4 @@
-// What a service shows to Prometheus of its locks, and writes to its log.
+// A service shows metrics of its locks to Prometheus, and writes to its log.
 #include <chrono>
 #include <cstddef>
 #include <iostream>
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   const holdfast::client redis{server_url(argc, argv), options};
   // [snippet end]
   work(redis);
-  const auto page = metrics->text();  // what the service's HTTP server answers to GET /metrics
+  const auto page = metrics->text();  // the answer to GET /metrics
   show(page, "holdfast_acquire_seconds_count");
   return 0;
 }

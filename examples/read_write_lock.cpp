@@ -1,4 +1,4 @@
-// Many read, one writes; and who has read may write without anybody writing in between.
+// Many read, one writes; and a reader may become the writer without anybody writing in between.
 #include <chrono>
 #include <iostream>
 
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   const int seen = price;
   reader.release().value();
   auto writer = prices.upgrade(editor).acquire({.timeout = 2s});  // now alone
-  price = seen + 1;                                               // what was read still holds
+  price = seen + 1;                                               // the value read is still true
   auto again = prices.downgrade(writer).acquire();                // readers come in at once
   // [snippet end]
   const auto other = redis.read_write_lock("prices").shared().try_acquire();

@@ -1,6 +1,6 @@
 # Shared by the scripts beside it: `source scripts/lib.sh`. Bash.
 
-# What the scripts say, set apart from what the tools say.
+# Lines of the scripts, set apart from those of the tools.
 say() { printf '==> %s\n' "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
@@ -60,8 +60,8 @@ enter() {
 }
 
 # use_alone DIRECTORY: waits until no other run uses the directory. From then on this shell has it,
-# and what it starts, until the shell ends. Who has it stands in a file: a lock on an open one would
-# be inherited, and kept by a server that outlives the script.
+# and what it starts, until the shell ends. A file names the owner: a lock on an open file
+# would be inherited, and kept by a server that outlives the script.
 use_alone() {
   local self=$BASHPID file=$1/.used-by holder told=
   mkdir -p "$1"

@@ -124,7 +124,7 @@ class Lua(Language):
         self.only_plays = False
 
     def build(self, mutants):
-        # What debuggers need is most of a program.
+        # Debug information is most of a program.
         if self.is_quick:
             self.programs = {"scripts_test": self.programs["scripts_test"]}
         for name, path in list(self.programs.items()):
@@ -198,7 +198,7 @@ class Cpp(Language):
             mutant.number = number + 1
         self.mirror(keep={mutant.file for mutant in mutants})
         build = self.copy / "build"
-        # What reads behind the end of a vector is caught, as by the sanitizers.
+        # A read behind the end of a vector is caught, as by the sanitizers.
         configure = (f"source scripts/lib.sh && configure test {build} "
                      "-DHOLDFAST_WARNINGS_AS_ERRORS=OFF -DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS")
         subprocess.run(["bash", "-c", configure], cwd=self.copy, check=True)
@@ -352,7 +352,7 @@ def main():
     def wanted(file):
         return not paths or any(path == file or path in file.parents for path in paths)
 
-    # What includes a header would be compiled again: too much for a sample.
+    # The files that include a header would be compiled again: too much for a sample.
     suffixes = (".cpp",) if arguments.sample else (".cpp", ".hpp")
     languages = [Lua(arguments.build, wanted), Cpp(wanted, suffixes)]
     if arguments.transcripts:

@@ -155,7 +155,7 @@ BANNED_CODE = (
      ("bench/",)),
 )
 
-# The same, looked for in all text.
+# Such patterns, looked for in all text.
 BANNED_TEXT = (
     (r"\b(FIXME|TODO|XXX)\b", "an issue, or the work itself", ()),
     (r"(?<![\w.~$}])/(work|root)/", "a path relative to the project", ()),

@@ -22,7 +22,7 @@ double copies_sent(std::uint16_t port) {
   return sent.empty() ? 0 : std::stod(sent);
 }
 
-// Clients who pass a lock round; what that costs their servers is counted.
+// Clients that pass a lock round; the cost to their servers is counted.
 class round_trip {
  public:
   round_trip(const std::string& url, std::function<nanoseconds()> server_time)

@@ -24,7 +24,7 @@ void cluster_locks(const setting& with) {
   const many_locks held(redis, count);
   wait_for(lease / 2);  // each has been renewed once, by its full script
 
-  // Longer than a lease: what was not renewed has ended.
+  // Longer than a lease: a lease that was not renewed has ended.
   const auto begin = net::now();
   const auto client_before = own_processor_time();
   const auto server_before = servers.processor_time();

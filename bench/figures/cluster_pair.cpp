@@ -53,7 +53,8 @@ contestant pairs(const std::string& url, std::size_t of, int threads, nanosecond
   };
 }
 
-// The same with one thread over plain sockets: what servers cost that take turns, whoever asks.
+// A pair with one thread over plain sockets: the cost of servers that take turns, whichever client
+// asks.
 contestant plain_pairs(const std::vector<std::uint16_t>& ports, nanoseconds length) {
   const auto sockets = std::make_shared<std::deque<raw_client>>();
   std::vector<lock_key> keys;

@@ -103,7 +103,7 @@ class rslock_turns {
   std::vector<double> switches_, jain_;
 };
 
-// What was asked of the server for each acquisition goes to `commands`.
+// The number of commands for each acquisition goes to `commands`.
 contest::outcome fair_turn(const setting& with, std::vector<double>& commands) {
   std::vector<double> calls;
   const auto all = many_processes(with);

@@ -29,7 +29,7 @@ class limit {
         scale_(with.quick ? 1 : 3),
         client_(with.redis.port(), microseconds{0}) {}
 
-  // Pairs a second: what both commands reach, one after the other.
+  // Pairs a second that both commands reach, one after the other.
   double with_scripts() {
     const std::string acquire(dialects::scripts::holdfast_acquire.sha1);
     const std::string release(dialects::scripts::holdfast_release.sha1);

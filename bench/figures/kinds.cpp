@@ -11,8 +11,8 @@
 namespace holdfast::bench {
 namespace {
 
-// `pair`: acquired and given back, or one call of what is not held. `is_promised`: whether it
-// must cost little more than the mutex.
+// `pair`: acquired and given back, or one call of a value. `is_promised`: whether it must cost
+// little more than the mutex.
 struct kind {
   std::string name;
   std::function<void()> pair;

@@ -65,7 +65,8 @@ void far_away(const setting& with, const std::vector<std::string>& sockets) {
   with.results.at_most("quorum5.p50_vs_one_far_server", figures[1].p50 / figures[0].p50, "x", 1.8);
 }
 
-// Threads that have locks of their own: what one of them leaves under way must not hold up others.
+// Threads that have locks of their own: the unfinished requests of one of them must not hold up
+// others.
 void four_threads(const setting& with, const quorum& five) {
   std::vector<lock> own;
   for (const auto* const name : {"a", "b", "c", "d"}) own.push_back(five.mutex(name));

@@ -1,4 +1,4 @@
-// A lock that is kept by who had it last: what it costs him to have it again, and others to get it.
+// A retained lock: what does it cost its client to have it again, and others to get it?
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,7 +19,7 @@ double since_ns(monotonic_time begin) {
 }
 
 // Microseconds from when the owner comes out until another process' waiter is in, who has asked
-// before: the owner knows that he is waited for, and the waiter sleeps.
+// before: the owner knows that another client waits, and the waiter sleeps.
 double handed_out(const setting& with, const lock& kept, const lock& wanted) {
   auto held = kept.acquire();
   monotonic_time served;

@@ -15,7 +15,7 @@
 namespace holdfast::bench {
 namespace {
 
-// What a client is made of, with a tuning that the public interface does not offer.
+// The parts of a client, with a tuning that the public interface does not offer.
 class tuned_client {
  public:
   tuned_client(const std::string& url, std::size_t crowd, int threads)

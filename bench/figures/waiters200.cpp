@@ -21,8 +21,8 @@ using std::chrono::milliseconds;
 
 std::int64_t now_ns() { return net::now().time_since_epoch().count(); }
 
-// How often clients have called scripts or asked for a sign of life, the server says. What scripts
-// call is counted by it, too; of what clients send, these are all.
+// How often clients have called scripts or asked for a sign of life, the server says. It counts
+// commands that scripts call, too. Clients send no others.
 double sent_to(const server& redis) {
   double sum = 0;
   for (const auto* one : {"evalsha", "eval", "ping"}) sum += calls_of(redis.port(), one);
@@ -41,7 +41,7 @@ void waiters200(const setting& with) {
   std::vector<client> clients;
   for (int i = 0; i < count; ++i) clients.emplace_back(with.redis.url());
   std::atomic<std::int64_t> released{0}, last_return{0};
-  std::vector<double> handed;  // of who has the lock
+  std::vector<double> handed;  // of the holder
   std::latch all_served(count);
   std::vector<std::thread> waiting;
   handed.reserve(count);

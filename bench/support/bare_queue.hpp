@@ -8,9 +8,9 @@
 
 namespace holdfast::bench {
 
-// One who waits in it, on a connection of its own, and hears of its turn there. Nobody may give
-// up, die, or come too late; nothing is renewed; a message that is lost is waited for for ever.
-// Not thread-safe.
+// A waiter in it, on a connection of its own, where it hears of its turn. Nobody may give up, die,
+// or come too late; nothing is renewed; a message that is lost is waited for for ever. Not
+// thread-safe.
 class bare_queue {
  public:
   bare_queue(std::uint16_t port, std::string name, int me);

@@ -1,5 +1,4 @@
-// What carries the bytes of a raw client: a plain socket, or one with OpenSSL on it and nothing
-// else.
+// Carries the bytes of a raw client: a plain socket, or one with OpenSSL on it and nothing else.
 #pragma once
 
 #include <sys/types.h>

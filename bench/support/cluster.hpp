@@ -22,7 +22,7 @@ class cluster {
   std::vector<std::uint16_t> ports() const;
   void place(placement where) const;
   std::chrono::nanoseconds processor_time() const;
-  // What one of them says, summed up; it is asked at its port.
+  // The figures of one of them, summed up; it is asked at its port.
   double sum(const std::function<double(std::uint16_t)>& of) const;
 
  private:

@@ -14,7 +14,7 @@
 
 namespace holdfast::bench {
 
-// What the contenders of all processes count, in memory that they share.
+// The counts of the contenders of all processes, in memory that they share.
 class tally {
  public:
   bool is_over() const noexcept { return stop_; }
@@ -58,7 +58,7 @@ struct contest {
     double disordered;                        // tokens
   };
 
-  // What the threads of one process do, until it is over: contend().
+  // The work of one process's threads, until it is over: contend().
   using work = std::function<void(tally& all, int process, int threads)>;
 
   // `around` is called before and after.

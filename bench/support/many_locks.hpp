@@ -14,7 +14,7 @@ class many_locks {
  public:
   many_locks(const client& redis, std::size_t count);
 
-  // What they cost this process, the locks as well as their leases.
+  // Their cost to this process, of the locks as well as of their leases.
   double bytes_per_lock() const noexcept { return bytes_per_lock_; }
   double lost() const;
 

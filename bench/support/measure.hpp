@@ -10,7 +10,7 @@
 
 namespace holdfast::bench {
 
-// What one slice of pairs gave.
+// The result of one slice of pairs.
 struct slice {
   double rate = 0;       // pairs a second
   double p50 = 0;        // microseconds a pair

@@ -1,4 +1,4 @@
-// What a round trip takes, to compare with.
+// The time of a round trip, to compare with.
 #pragma once
 
 #include "support/setting.hpp"

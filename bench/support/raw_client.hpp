@@ -32,7 +32,7 @@ class raw_client {
   const resp::value& command(std::string_view bytes);
   const resp::value& ask(std::initializer_list<std::string_view> words);
 
-  // What comes next, asked for or not.
+  // The next value, asked for or not.
   const resp::value& next();
 
  private:

@@ -14,7 +14,7 @@ struct figure {
   bool holds = true;
 };
 
-// What was measured, and where: without it nobody can compare two reports.
+// The figures and the machine: without it nobody can compare two reports.
 struct run_facts {
   std::string command;   // as it was called
   std::string revision;  // of Holdfast

@@ -38,7 +38,7 @@ struct server_certificate {
 // so and we end.
 std::uint16_t free_port();
 
-// What a process and its threads have used.
+// The processor time that a process and its threads have used.
 std::chrono::nanoseconds processor_time_of(::pid_t process);
 
 // A private server on a free TCP port of the loopback device, and on another one with TLS.

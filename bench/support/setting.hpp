@@ -1,4 +1,4 @@
-// What the questions are given, and which there are.
+// The setting of the questions, and their list.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace holdfast::bench {
 
-// What a question gets to answer it.
+// The means of a question to answer it.
 struct setting {
   const server& redis;
   report& results;
@@ -20,7 +20,7 @@ struct setting {
 
   int rounds() const { return quick ? 3 : 10; }
   std::chrono::milliseconds slice() const { return std::chrono::milliseconds(quick ? 100 : 300); }
-  // For one thread: what else the machine does, often for parts of a second, then hits all alike.
+  // For one thread: other work of the machine, often for parts of a second, then hits all alike.
   int turns() const { return 10 * rounds(); }
   std::chrono::milliseconds turn() const { return slice() / 10; }
 
@@ -29,7 +29,7 @@ struct setting {
   using answering = std::function<void(placement where, const std::string& prefix)>;
   void on_each_placement(std::string_view name, const answering& answer) const;
 
-  // What a pair costs client and server.
+  // The cost of a pair to client and server.
   void tell_processor(const std::string& prefix, const bench::slice& one) const;
 };
 

@@ -17,8 +17,8 @@ struct measurement {
   double microseconds_at(double share) const;  // 0.5: the median
 };
 
-// Throws `interrupted` when a signal asked to end: what was held has been given back. Runs
-// actions[i] on a thread of its own until the time is over. What an action throws ends all.
+// Runs actions[i] on a thread of its own until the time is over. An exception of one action ends
+// all. Throws `interrupted` when a signal asked to end: all locks have been given back.
 measurement measure(const std::vector<std::function<void()>>& actions, std::chrono::seconds time,
                     signal_watch& signals);
 

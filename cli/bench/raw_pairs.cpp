@@ -33,7 +33,7 @@ raw_pairs::~raw_pairs() {
   try {
     connection_.ask({"DEL", key_, fence_});
   } catch (const std::exception&) {
-    return;  // the server is gone, and what was measured has failed for the same reason
+    return;  // the server is gone, and the measurement has failed for the same reason
   }
 }
 

@@ -14,7 +14,7 @@ void expect_success(int error) {
   if (error != 0) throw std::system_error(error, std::generic_category(), "starting a worker");
 }
 
-// How workers start: a group of their own, so that what is typed in the terminal reaches only us.
+// Workers start in a group of their own, so that keys typed in the terminal reach only us.
 class attributes {
  public:
   explicit attributes(const sigset_t& signal_mask) {

@@ -9,7 +9,7 @@
 
 namespace holdfast::cli::demo {
 
-// Copies of this program. What still runs is killed with its owner, or with this process.
+// Copies of this program. Those that still run are killed with their owner, or with this process.
 class crew {
  public:
   // Each runs `demo-worker` with these words, a number of its own and this signal mask.
@@ -18,12 +18,12 @@ class crew {
   crew(const crew&) = delete;
   crew& operator=(const crew&) = delete;
 
-  void look();  // notices who has ended or stopped; never blocks
+  void look();  // notices workers that have ended or stopped; never blocks
   bool working() const;
   bool succeeded() const { return succeeded_; }
 
   std::size_t frozen() const { return frozen_.size(); }
-  void thaw_first();  // who has been frozen for the longest time
+  void thaw_first();  // the worker that has been frozen for the longest time
   void thaw_all();
 
  private:

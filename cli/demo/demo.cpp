@@ -135,8 +135,8 @@ void add_demo(CLI::App& program, context& shared) {
   command->footer(
       "orders: one order for each user and product, however often it is sent. stock: a stock that\n"
       "is not oversold, also when a holder is frozen. balance: money moved between accounts, with\n"
-      "two locks. leader: one at a time, and what a frozen one writes late is refused. seats: so\n"
-      "many at once. Each without a lock first.\n\n"
+      "two locks. leader: one at a time; the late writes of a frozen one are refused. seats: a\n"
+      "limited number at once. Each story runs without a lock first.\n\n"
       "Uses a private server unless --url or HOLDFAST_URL names one (no TLS, sentinels or "
       "clusters),\n"
       "and removes its keys.\n"

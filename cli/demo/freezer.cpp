@@ -46,7 +46,7 @@ void freezer::look_for_deletion(crew& workers) {
     case stage::ordered:
       if (workers.frozen() == 0) return;
       first_ = store_.holder();
-      store_.order_freeze();  // for whoever comes next
+      store_.order_freeze();  // for the next one
       return enter(stage::first_frozen);
     case stage::first_frozen:
       return on_first_frozen(workers);

@@ -28,7 +28,7 @@ void close_books(stock_store& store, outcome& result) {
 
 outcome play(const connection_options& server, const sale& all, scenario what,
              const std::string& id, signal_watch& signals, const progress& show) {
-  // With a connection of its own: what ended the sale may have been the other one.
+  // With a connection of its own: the other one may have failed and ended the sale.
   const clean_up after([&] { stock_store(server, id).remove_all(); });
   stock_store store(server, id);
   store.open(all.units);

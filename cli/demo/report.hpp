@@ -1,4 +1,4 @@
-// What the demo says at its end.
+// The report at the end of the demo.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

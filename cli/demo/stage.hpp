@@ -1,4 +1,4 @@
-// What every story needs behind the scenes.
+// The parts that every story needs behind the scenes.
 #pragma once
 
 #include <functional>

@@ -24,7 +24,7 @@ class stock_store : private store {
   // Writes only when `token` is not below the largest seen; false when it is refused.
   bool write_fenced(std::int64_t left, std::int64_t units, std::uint64_t token);
 
-  // The classic mistake: the key expires, and whoever comes last deletes whatever is there.
+  // The classic mistake: the key expires, and the old holder deletes the key of the next one.
   bool set_if_absent(const std::string& owner, int ttl_ms);
   std::optional<std::string> delete_lock();  // the owner that was deleted
   std::optional<std::string> holder();

@@ -52,11 +52,11 @@ struct outcome {
     return static_cast<double>(one.at_us - began_us) / 1e6;
   }
 
-  // What was sold more often than it was there: zero when the books balance.
+  // How many units were sold beyond the stock: zero when the books balance.
   std::int64_t error() const { return sold + left - units; }
   bool exact() const { return workers_succeeded && error() == 0 && left >= 0; }
-  // What the scenario is there to show. One with a frozen holder whose write nobody had to refuse
-  // has proved nothing.
+  // Whether the scenario has shown its point. One with a frozen holder whose write nobody had to
+  // refuse has proved nothing.
   bool as_promised() const {
     if (!workers_succeeded) return false;
     switch (what) {

@@ -45,7 +45,7 @@ class shop {
         redis_(shared.connection.connect()),
         lock_(redis_.mutex(store_.lock_name(), options())) {}
 
-  // What one buyer does all day.
+  // The work of one buyer.
   void buy(int buyer) {
     std::mt19937 random(static_cast<unsigned>(buyer + 1));
     for (int i = 0; i < given_.all.orders_per_buyer(); ++i) {

@@ -1,4 +1,4 @@
-// One process of the demo: many threads, who share one client.
+// One process of the demo: many threads that share one client.
 #pragma once
 
 #include <functional>

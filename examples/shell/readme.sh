@@ -12,8 +12,8 @@ for job in backup report transfer job; do
   chmod +x "$job.sh"
 done
 
-# What the lines take for granted: the server, an end of what runs for ever or for long, and
-# somebody who has the lock that is broken.
+# The lines take these for granted: the server, an end of commands that run for ever or for long,
+# and a holder of the lock that is broken.
 holdfast() {
   HOLDFAST_URL=$server
   case $1 in

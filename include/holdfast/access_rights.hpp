@@ -10,13 +10,13 @@
 
 namespace holdfast {
 
-/// Rights as words of ACL SETUSER. What is not named is not needed: give a user these behind
+/// Rights as words of ACL SETUSER. A client needs no other rights: give a user these behind
 /// `reset`.
 struct access_rights {
   std::vector<std::string> needed;  ///< "resetchannels", "~hf:{orders:*}*", "&hf:c:*", "+time", ...
 
-  /// What is tried as well. Without it things take longer or are seen by fewer people, and the
-  /// server's ACL LOG tells of refusals.
+  /// Rights that clients use where they have them. Without these, things take longer or are seen by
+  /// fewer people, and the server's ACL LOG tells of refusals.
   std::vector<std::string> optional;
 };
 

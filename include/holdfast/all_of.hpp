@@ -26,12 +26,12 @@ namespace holdfast {
 /// Cost: one command to acquire and one to release. That holds for 2 to 100 mutexes with tokens,
 /// all of one client and, in a cluster, of one hash slot, when all are free and a thread asks.
 /// Otherwise the parts are asked for one after another, and cost what each of them costs: in
-/// coroutines, for other kinds and for several clients. The same holds, after that one command,
-/// when something was busy.
+/// coroutines, for other kinds and for several clients. So they are, after that one command, when a
+/// part was busy.
 ///
 /// Throws `failure{invalid_argument}` when there is none, when two are the same lock (in whatever
 /// modes or kinds: they would wait for each other), or when one changes what is held already
-/// (`read_write_lock::upgrade` and its like), since that could not be given back.
+/// (`read_write_lock::upgrade` and its like). Such a change could not be given back.
 ///
 /// Thread safety: of the result as of every `lock`.
 HOLDFAST_EXPORT [[nodiscard]] lock all_of(std::vector<lock> locks);

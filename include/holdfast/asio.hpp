@@ -130,8 +130,8 @@ auto asio_acquire(lock target, acquire_options options, CompletionToken&& token,
                               detail::asio_verb::acquire, token);
 }
 
-/// The same for `lock::try_acquire`: an unset timeout asks once.
-/// Thread safety: may be called from any thread.
+/// As `asio_acquire`, for `lock::try_acquire`: an unset timeout asks once. Thread safety: may be
+/// called from any thread.
 template <typename CompletionToken>
 auto asio_try_acquire(lock target, acquire_options options, CompletionToken&& token,
                       std::stop_token stop = {}) {

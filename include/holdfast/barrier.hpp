@@ -63,8 +63,8 @@ class HOLDFAST_EXPORT barrier {
   std::uint64_t arrive_and_wait(const acquire_options& options = {},
                                 std::stop_token stop = {}) const;
 
-  /// The same, with busy, timed out and cancelled as values. Without a timeout it goes on if it is
-  /// the last that is missing, and has not arrived otherwise (`errc::busy`).
+  /// As `arrive_and_wait`, with busy, timed out and cancelled as values. Without a timeout it goes
+  /// on if it is the last that is missing, and has not arrived otherwise (`errc::busy`).
   result<std::uint64_t> try_arrive_and_wait(const acquire_options& options = {},
                                             std::stop_token stop = {}) const;
 

@@ -65,9 +65,9 @@ namespace holdfast {
 /// returned.
 ///
 /// Forks: after fork() the child must make a client of its own. Using the old one gives
-/// `errc::forked`. A coroutine inside `sync_wait` may fork, and goes on in the child, too. What
-/// other coroutines wait for never comes in the child. A child that is forked in a callback has all
-/// signals blocked, as the callback has, and ends when the callback returns.
+/// `errc::forked`. A coroutine inside `sync_wait` may fork, and goes on in the child, too. In the
+/// child, other coroutines wait for ever. A child that is forked in a callback has all signals
+/// blocked, as the callback has, and ends when the callback returns.
 class HOLDFAST_EXPORT client {
  public:
   /// Does not connect: if the server is not there, the first operation reports it.
@@ -151,15 +151,15 @@ class HOLDFAST_EXPORT client {
   /// Throws `failure`: `unsupported` without a token, `foreign_key`, and what the server refuses.
   fence_verdict fenced_set(std::string_view key, std::string_view value, fencing_token token) const;
 
-  /// The same for fields of a hash: at least one pair of field and value.
+  /// As `fenced_set`, for fields of a hash: at least one pair of field and value.
   fence_verdict fenced_hset(std::string_view key,
                             const std::vector<std::pair<std::string, std::string>>& fields,
                             fencing_token token) const;
 
-  /// The same for a Lua script of yours, which sees `KEYS` and `ARGV` as usual. There must be at
-  /// least one key, and all keys must be of one hash slot (`invalid_argument` otherwise). The token
-  /// must be let through for each of the keys. What the script wrote before it raised an error
-  /// stays written.
+  /// As `fenced_set`, for a Lua script of yours, which sees `KEYS` and `ARGV` as usual. There must
+  /// be at least one key, and all keys must be of one hash slot (`invalid_argument` otherwise). The
+  /// token must be let through for each of the keys. If the script raises an error, its earlier
+  /// writes stay.
   ///
   /// The script must end by itself. The server runs one script at a time, and SCRIPT KILL cannot
   /// end this one, since its token is written before it runs. A number that it returns, also in a

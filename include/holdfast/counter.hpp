@@ -34,8 +34,8 @@ struct counter_change {
 /// have been made. The change is certainly not made later.
 ///
 /// Errors, all as `failure`: `foreign_key` when the key holds no number, `unavailable`,
-/// `out_of_memory`, `read_only`, `permission_denied` and others of the server; `forked`. What is
-/// refused has changed nothing.
+/// `out_of_memory`, `read_only`, `permission_denied` and others of the server; `forked`. A refused
+/// call has changed nothing.
 ///
 /// The key `hf:counter:{NAME}` stays until the counter is zero. The counter is as durable as the
 /// server's data: a failover may lose the last changes, FLUSHALL loses all.

@@ -25,14 +25,13 @@ class foreign_recipe;
 /// What the value of a plain lock looks like. It is drawn anew for each attempt, as text.
 enum class token_form {
   hex,      ///< 32 hexadecimal digits: uuid without hyphens, as redis-py writes it.
-  uuid,     ///< The same with hyphens.
+  uuid,     ///< 32 hexadecimal digits with hyphens.
   letters,  ///< 16 letters and digits, as go-zero writes it.
 };
 
 /// The layout that most libraries and hand-written locks have: one text that `SET NX PX` has
-/// written. A client that knows the text deletes it. What the text looks like matters to none of
-/// them, as long as no two holders write the same. docs/migrating.md says which key each library
-/// has.
+/// written. A client that knows the text deletes it. None of them depends on the form of the text,
+/// as long as no two holders write the same. docs/migrating.md says which key each library has.
 ///
 /// The texts that this layout or any layout below names are copied when the dialect is made from
 /// it. They must live until then.
@@ -106,9 +105,9 @@ enum class redlock_library {
 struct redlock_layout {
   redlock_library library = redlock_library::redsync;  ///< The library that the other users have.
 
-  /// What is locked together with the lock's name, all or nothing, in one script on each server, as
-  /// node-redlock's `acquire([...])` does: fewer than 100, and none twice. All are keys as they
-  /// stand here. Each excludes those that want it alone.
+  /// Resources that are locked together with the lock's name, all or nothing, in one script on each
+  /// server, as node-redlock's `acquire([...])` does: fewer than 100, and none twice. All are keys
+  /// as they stand here. Each excludes those that want it alone.
   std::span<const std::string> further_resources{};
 
   /// A waiter asks again after this time, or up to twice as long: 1 ms to 1 h. Unset: as the
@@ -196,11 +195,11 @@ class HOLDFAST_EXPORT dialect {
   /// Throws `failure`: `invalid_argument` when the id is empty.
   static dialect jedis(std::string_view id);
 
-  /// The same over Spring's RedisTemplate: key and code are the caller's, 30 s, 50 ms.
-  /// Throws `failure`: `invalid_argument` when the code is empty.
+  /// The usual lock over Spring's RedisTemplate: key and code are the caller's, 30 s, 50 ms. Throws
+  /// `failure`: `invalid_argument` when the code is empty.
   static dialect spring_template(std::string_view code);
 
-  /// The same with a thread-local value: the prefix `LOCK_`, 15 s, 500 ms.
+  /// As `spring_template`, with a thread-local value: the prefix `LOCK_`, 15 s, 500 ms.
   static dialect reentrant_thread_local();
 
   /// `RedisLockRegistry` of Spring Integration. Lease: 60 s.
@@ -247,7 +246,8 @@ class HOLDFAST_EXPORT dialect {
   /// Throws `failure`: `invalid_argument`.
   static dialect token(const token_layout& layout);
 
-  /// The same, and each grant has a fencing token from a counter of Holdfast's beside the lock.
+  /// This dialect, where each grant has a fencing token from a counter of Holdfast's beside the
+  /// lock.
   ///
   /// The token is larger than those of all grants to Holdfast's holders before. Only Holdfast's
   /// holders draw or show one. So a resource that refuses old tokens is safe from late holders of

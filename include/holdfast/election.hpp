@@ -80,7 +80,7 @@ class HOLDFAST_EXPORT [[nodiscard("destroying it ends the observation")]] observ
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class HOLDFAST_EXPORT election : public acquirable {
  public:
-  /// Waits until it leads. The same as `acquire`; the other verbs campaign as well.
+  /// Waits until it leads, as `acquire` does; the other verbs campaign as well.
   [[nodiscard]] lease campaign(const acquire_options& options = {},
                                std::stop_token stop = {}) const {
     return acquire(options, std::move(stop));

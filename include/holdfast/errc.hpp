@@ -19,7 +19,7 @@ enum class errc {
   unavailable,        ///< The server cannot be reached, or did not answer in time.
   authentication,     ///< User name, password or client certificate were refused.
   permission_denied,  ///< The server's access list forbids a command, key or channel.
-  not_redis,          ///< What answers at the address does not speak the Redis protocol.
+  not_redis,          ///< The program at that address does not speak the Redis protocol.
   foreign_key,        ///< The lock's key holds something that is not a Holdfast lock. Untouched.
   layout_version,     ///< The key was written by a Holdfast with another layout. Untouched.
   out_of_memory,      ///< The server refuses writes: its memory limit is reached.
@@ -60,7 +60,7 @@ class HOLDFAST_EXPORT failure : public std::system_error {
   explicit failure(errc code);  ///< Says what the code means, and `detail` where it is given.
   failure(errc code, const std::string& detail);
 
-  /// The same as `code()`, as the enumeration.
+  /// As `code()`, in the form of the enumeration.
   [[nodiscard]] errc reason() const noexcept { return static_cast<errc>(code().value()); }
 };
 

@@ -46,8 +46,7 @@ class fence_gate {
     return admit(resource, token, [] {});
   }
 
-  /// The same, and calls `write` before any other writer is let through, to any resource of this
-  /// gate.
+  /// Also calls `write`, before any other writer is let through to any resource of this gate.
   template <typename Write>
   fence_verdict admit(std::string_view resource, fencing_token token, Write&& write) {
     (void)token.value();

@@ -21,8 +21,8 @@ struct id_options {
 ///
 /// What is promised of ids of one name: no two are the same; those of one generator grow; with
 /// `block = 1` every id is larger than all that were returned, by anybody, before it was asked for.
-/// With larger blocks generators count beside each other. What is left of a block when its
-/// generator ends is never used. Neither is a block whose answer is lost for good.
+/// With larger blocks generators count beside each other. When a generator ends, the rest of its
+/// block is never used. Neither is a block whose answer is lost for good.
 ///
 /// Ids are as durable as the server's data: after a failover that lost the last blocks, or
 /// FLUSHALL, ids may come again. A generator that finds the counter behind its own ids raises the

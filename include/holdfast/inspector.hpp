@@ -168,7 +168,7 @@ class HOLDFAST_EXPORT inspector {
   [[nodiscard]] lock_listing list(std::string_view pattern = "*",
                                   const list_options& options = {}) const;
 
-  /// The same, and the locks of other libraries that stand there.
+  /// As `list`, with the locks of other libraries that stand there.
   ///
   /// A lock is recognised by its key, the key's type and its content. Its `dialect` is as
   /// `holdfast status --dialect` takes it, with the environment after a colon. A text that many
@@ -177,8 +177,8 @@ class HOLDFAST_EXPORT inspector {
   /// pattern that is one name, what `find_foreign` recognises is listed as well: any text at the
   /// key of that name.
   ///
-  /// This is a guess. Another text of the same form is taken for a lock. What looks like no lock
-  /// that is known here is left out.
+  /// This is a guess. Another text of the same form is taken for a lock. Keys that look like no
+  /// known lock are left out.
   ///
   /// Other libraries have no index. So the search ends after `most_scanned` keys, and is not
   /// complete then. It costs a command for each 100 keys that are not Holdfast's, and needs the
@@ -198,7 +198,7 @@ class HOLDFAST_EXPORT inspector {
   /// lock then; no later.
   lock_status break_lock(std::string_view name, std::string_view reason) const;
 
-  /// The same for a lock that is written in this dialect, of all its users: a lock that was left
+  /// Takes away a lock that is written in this dialect, of all its users: a lock that was left
   /// without an end, for example.
   ///
   /// Its waiters are notified as the library's own release notifies them. Its holder has no token

@@ -30,7 +30,7 @@ namespace holdfast {
 ///
 /// Cost: one command for each call. A `wait` that gives up costs one more. While somebody waits,
 /// each waiter asks again after 2 s (the first) to 60 s (from the 464th on). The key of a latch
-/// lives until it is counted down. What it leaves behind ends after ten minutes.
+/// lives until it is counted down. The keys that remain then end after ten minutes.
 ///
 /// When the server loses its data, the latch is open. After a failover that lost the last counts,
 /// they must be made again.

@@ -98,10 +98,10 @@ class HOLDFAST_EXPORT [[nodiscard]] lease {
   /// A second call is a success without effect. Throws `forked` in the child of a fork.
   result<void> release();
 
-  /// The same for coroutines: `co_await held.async_release()` gives `result<void>`. What `release`
-  /// throws is thrown by awaiting it. Nothing is released before it is awaited; until then the
-  /// lease must stay where it is. Once awaited, the awaitable must not be destroyed before the
-  /// coroutine is resumed, which takes at most about `response_timeout`.
+  /// As `release`, for coroutines: `co_await held.async_release()` gives `result<void>`. Awaiting
+  /// it throws as `release` does. Nothing is released before it is awaited; until then the lease
+  /// must stay where it is. Once awaited, the awaitable must not be destroyed before the coroutine
+  /// is resumed, which takes at most about `response_timeout`.
   detail::release_awaitable async_release();
 
   /// Makes the lease last at least `duration` from now; never shortens it. Waits for the answer at
@@ -112,7 +112,7 @@ class HOLDFAST_EXPORT [[nodiscard]] lease {
   /// - `lost`.
   /// - `unavailable` when no answer came.
   /// - `clock_skew` when the server finds the request too old.
-  /// - What the server refuses now, though the lease is held on: `read_only`, `no_replicas`,
+  /// - A refusal by the server, after which the lease is still held: `read_only`, `no_replicas`,
   ///   `server_busy`, `loading`, `misconfigured`, `permission_denied`, `authentication` and the
   ///   like.
   /// - `busy` while the lease may already be upgraded or changed into another.

@@ -20,7 +20,7 @@ namespace holdfast {
 /// Prefer `lock::acquire()` where the code is yours.
 ///
 /// Each thread has leases of its own. If a thread's lease is lost while the thread is inside,
-/// another thread may lock. What either does then leaves the lease of the other alone.
+/// another thread may lock. Neither of the two can then touch the lease of the other.
 ///
 /// Thread safety: like `std::mutex`: one object may be used from any number of threads, and the
 /// thread that has locked it unlocks it.

@@ -22,9 +22,9 @@ struct metrics_options {
   /// label. Thread safety: must be callable from any number of threads.
   std::function<std::string(std::string_view name)> label{};
 
-  /// How many labels there may be: 1 to 10,000. What has a label beyond that is counted without a
-  /// label, and in `holdfast_labels_dropped_total`. Each label takes some 2 KiB for each kind of
-  /// lock that it is used with.
+  /// How many labels there may be: 1 to 10,000. An event with a label beyond that is counted
+  /// without a label, and in `holdfast_labels_dropped_total`. Each label takes some 2 KiB for each
+  /// kind of lock that it is used with.
   std::size_t most_labels = 100;
 };
 

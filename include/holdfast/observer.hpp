@@ -13,8 +13,8 @@
 
 namespace holdfast {
 
-/// What an `event` tells. New ones are added at the end: an observer must ignore those that it does
-/// not know.
+/// The types of an `event`. New ones are added at the end: an observer must ignore those that it
+/// does not know.
 ///
 /// Each call that wants a lock is `asked`, and then either `granted` or `refused`. Each lease is
 /// `granted`, and then either `lost` or `released`.
@@ -61,10 +61,10 @@ struct event {
 /// Hears what happens to the locks of the clients that were made with it
 /// (`client_options::observer`). docs/metrics.md says what each kind of lock tells.
 ///
-/// Threads: what a call of the program brings about (asked, granted, refused, released) is told
-/// within that call, on its thread, before it returns. Of a coroutine that is the thread on which
-/// it goes on. All else is told on the client's callback thread, a little later. No mutex of the
-/// library is held.
+/// Threads: events of a call (asked, granted, refused, released) are told within that call, on its
+/// thread, before it returns. For a coroutine that is the thread on which it goes on. All other
+/// events are told on the client's callback thread, a little later. No mutex of the library is
+/// held.
 ///
 /// An observer should be quick: the program's call waits for it, or the callbacks of the client do.
 /// It may use the client; of what it does with locks it is told, too. On the callback thread it

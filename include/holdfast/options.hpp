@@ -47,7 +47,7 @@ struct tls_options {
   /// are empty, the client trusts those of the system, or of the environment's SSL_CERT_FILE and
   /// SSL_CERT_DIR.
   std::string ca_file{};
-  std::string ca_directory{};  ///< The same, as a directory.
+  std::string ca_directory{};  ///< The authorities, as a directory.
 
   /// The client's own certificate, for servers that demand one, with those of the authorities
   /// between. The key has no passphrase. Without `key_file` the key stands in the same file.
@@ -112,9 +112,8 @@ struct client_options {
   /// password can be changed while the program runs. Where not empty, it wins over `password` and
   /// the URL.
   ///
-  /// If a log-in fails, also because the file cannot be read, what is asked then gets
-  /// `errc::authentication`. While anything is asked, the client tries to log in again once per
-  /// second.
+  /// If a log-in fails, also because the file cannot be read, calls get `errc::authentication`.
+  /// While calls are made, the client tries to log in again once per second.
   ///
   /// A relative path, of this and of all files here, counts from the directory in which the process
   /// is when the client is made.
@@ -125,8 +124,8 @@ struct client_options {
   std::string sentinel_username{};
   std::string sentinel_password{};  ///< Goes with `sentinel_username`.
 
-  /// The same as `password_file`, for the sentinels. The client reads it again whenever it connects
-  /// to a sentinel. It wins over `sentinel_password`.
+  /// As `password_file`, for the sentinels. The client reads it again whenever it connects to a
+  /// sentinel. It wins over `sentinel_password`.
   std::string sentinel_password_file{};
 
   /// Only with `rediss://`, `rediss+sentinel://` and `rediss+cluster://`.
@@ -168,7 +167,7 @@ struct client_options {
   /// after its timeout perhaps. While replicas are asked about some grants, others may come. The
   /// client asks about all of those together, next. That wait comes on top.
   ///
-  /// What replicas have heard of renewals, changes of mode, latches and barriers is not waited for.
+  /// The client does not wait until replicas have renewals, changes of mode, latches and barriers.
   /// See docs/topologies.md.
   std::uint32_t min_replicas = 0;
 
@@ -202,7 +201,7 @@ struct client_options {
   /// not confirmed, other servers, an observer that has thrown. A line is one sentence without a
   /// line end. It names locks and servers, and contains no password. Empty, the default: no lines.
   ///
-  /// It is called as an `observer` is, on the same threads. What it throws is ignored.
+  /// It is called as an `observer` is, on the same threads. Its exceptions are ignored.
   std::function<void(log_level, std::string_view)> log{};
 };
 

@@ -61,7 +61,7 @@ class HOLDFAST_EXPORT quorum_inspector {
   /// The votes for one lock. If no member can be asked, throws the `failure` of the first.
   [[nodiscard]] quorum_status status(std::string_view name) const;
 
-  /// The same of a lock that is written in this dialect, of all its users. All votes for one text
+  /// The votes for a lock that is written in this dialect, of all its users. All votes for one text
   /// are one holder's. Throws also `failure`: `unsupported` for a dialect that `quorum::mutex`
   /// refuses.
   [[nodiscard]] quorum_status status(std::string_view name, const dialect& how) const;
@@ -77,7 +77,7 @@ class HOLDFAST_EXPORT quorum_inspector {
   /// sent, as with `inspector::break_lock`.
   quorum_status break_lock(std::string_view name, std::string_view reason) const;
 
-  /// The same of a lock that is written in this dialect. A holder that goes on may get votes back
+  /// Takes away a lock that is written in this dialect. A holder that goes on may get votes back
   /// only where its library asks for them anew.
   quorum_status break_lock(std::string_view name, std::string_view reason,
                            const dialect& how) const;

@@ -68,7 +68,7 @@ class HOLDFAST_EXPORT read_write_lock {
   /// Throws `failure{invalid_argument}` when `held` is not an upgradeable lease of this lock.
   [[nodiscard]] lock upgrade(const lease& held) const;
 
-  /// The same from writer or upgradeable holder to reader, which never waits.
+  /// As `upgrade`, from writer or upgradeable holder to reader, which never waits.
   ///
   /// From the moment at which it is asked for, `held` counts as a reader's (`lease::mode()`), since
   /// the server may have made it one. When the change fails, `held` becomes what it was. That is

@@ -61,7 +61,7 @@ class HOLDFAST_EXPORT owner {
 /// Thread safety: cheap to copy, and one object may be used from any number of threads.
 class HOLDFAST_EXPORT recursive_mutex : public acquirable {
  public:
-  /// The same mutex, acquired by `who` in place of the calling thread.
+  /// This mutex, acquired by `who` in place of the calling thread.
   [[nodiscard]] lock of(const owner& who) const;
 
   /// How many leases of the present hold the calling thread, or `who`, has; 0 when it has none or

@@ -14,7 +14,7 @@
 namespace holdfast {
 namespace {
 
-// Not kinds of lock, but what is needed beside them where the server is a part of something.
+// Rights beside those of the kinds of locks, where the server is part of a larger deployment.
 struct surroundings {
   std::string_view name;
   std::span<const redis::session_command> commands;
@@ -58,7 +58,7 @@ std::string server_pattern(std::string_view over_names, std::string_view kind) {
 std::vector<std::string> all_locks() {
   std::vector<std::string> kinds;
   for (const auto& row : dialects::catalog()) {
-    // What others may wait for, unlike a value.
+    // Clients can wait for a lock, unlike for a value.
     const bool is_lock = row.what.dialect == "holdfast" && row.what.told;
     if (is_lock) kinds.emplace_back(row.what.kind);
   }

@@ -79,8 +79,8 @@ void refuse(bool wanted, const char* why) {
 
 void check_cluster(const client_options& options) {
   refuse(options.quarantine > milliseconds{0},
-         "a quarantine after a failover is not supported for a cluster: which of its moved "
-         "slots were failed over is not known");
+         "a quarantine after a failover is not supported for a cluster: the client cannot tell "
+         "which moved slots were failed over");
   refuse(options.detect_deadlocks,
          "deadlocks cannot be detected over a cluster: its locks have no common server");
 }

@@ -1,4 +1,4 @@
-// What callers may pass.
+// Checks of the arguments that callers pass.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ void check_lease(std::chrono::milliseconds lease, const char* what);
 // name is one.
 void check_options(const client_options& options);
 
-// Whatever names a file names it from "/" from now on: files are read again at each log-in, and
-// by then the process may have gone to another directory.
+// Makes all paths of files absolute. Files are read again at each log-in, and by then the process
+// may have changed its directory.
 void make_paths_absolute(client_options& options);
 
 // Throws failure{errc::unsupported} that says why, if it is `wanted`.

@@ -38,7 +38,7 @@ std::int64_t counter::add(std::int64_t n) const {
 }
 
 counter_change counter::subtract(std::int64_t n, std::int64_t not_below) const {
-  if (n < 0) throw failure{errc::invalid_argument, "what is subtracted must not be negative"};
+  if (n < 0) throw failure{errc::invalid_argument, "the number to subtract must not be negative"};
   const auto [changed, value] =
       change(*state_->core, state_->key, dialects::counter_subtract(state_->key, n, not_below));
   return {changed, value};

@@ -18,7 +18,7 @@ namespace {
 
 using detail::lock_access;
 
-// What a lock's value says of who holds it.
+// The holder that a lock's value names.
 std::optional<leader> leader_in(runtime::client_core& core, const std::optional<std::string>& value,
                                 const redis_locks::bound& within = {}) {
   if (!value) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<leader> leader_in(runtime::client_core& core, const std::optional<
   try {
     inspection::look_up(core, owner.client, found.who, within);
   } catch (const failure&) {
-    // That somebody new leads matters more than his name.
+    // The news of another leader matters more than its name.
   }
   return found;
 }

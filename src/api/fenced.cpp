@@ -23,7 +23,7 @@ fence_verdict client::fenced_hset(std::string_view key,
                                   fencing_token token) const {
   static const never_destroyed script{
       dialects::fenced_script("redis.call('HSET', KEYS[1], unpack(ARGV))")};
-  constexpr std::size_t most = 1000;  // what Lua's unpack takes is about 8,000
+  constexpr std::size_t most = 1000;  // Lua's unpack takes about 8,000
   if (fields.empty() || fields.size() > most) {
     throw failure{errc::invalid_argument, "fenced_hset takes 1 to 1,000 fields"};
   }

@@ -45,7 +45,8 @@ latch_change down(const lock& gate, const lock_key& key, std::uint32_t by,
                 within);
 }
 
-// It is open, but not all who wait have been told. Only in Holdfast's own layout is each told.
+// It is open, but not all waiters have been notified. Only in Holdfast's own layout is each
+// notified.
 void tell_the_others(const lock& gate, const lock_key& key, const redis_locks::bound& within) {
   while (change(gate, key, dialects::latch_count_down(key, 0), within).more) continue;
 }

@@ -34,8 +34,7 @@ failure failure_of(const leasing::outcome& outcome, const std::string& name) {
 lock::lock(std::shared_ptr<runtime::client_core> core, std::shared_ptr<runtime::lock_source> source)
     : core_(std::move(core)), source_(std::move(source)) {}
 
-// What was here before goes in the order of destruction: the client last, as this may be its last
-// handle.
+// The old members are destroyed in order: the client last, as this may be its last handle.
 lock& lock::operator=(lock other) noexcept {
   core_.swap(other.core_);
   source_.swap(other.source_);

@@ -155,7 +155,7 @@ lock make_reader(const std::shared_ptr<runtime::client_core>& core, std::string_
   if (!foreign) {
     check_native(how);
     auto spec = shared_spec(*core, name, options, {.mode = 'r'});
-    // Who waits for whom is kept by the leases of threads.
+    // The search for deadlocks needs a lease for each thread, not one that readers share.
     spec.joins = spec.renews && !spec.fair && core->engine().deadlocks() == nullptr;
     return lock_of(core, std::move(spec));
   }

@@ -21,7 +21,7 @@ namespace holdfast::api {
 lock make_mutex(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                 const mutex_options& options, const dialect& how);
 
-// What a recursive mutex is made of; all handles of the same mutex get the same. Throws as above.
+// The parts of a recursive mutex; all handles of the same mutex get the same. Throws as above.
 std::shared_ptr<runtime::local_lock> make_recursive_lock(
     const std::shared_ptr<runtime::client_core>& core, std::string_view name,
     const mutex_options& options, const dialect& how);
@@ -51,8 +51,8 @@ const dialects::foreign_recipe* foreign_of(const lock& which);
 // The same lock as `like`, wanted in this way.
 lock make_alike(const lock& like, substrate::demand wants);
 
-// What `held` is made of. Throws failure{invalid_argument} when it is not a lease of the lock
-// `like` in one of the modes `in`; `which` ends the sentence that says so.
+// The parts of `held`. Throws failure{invalid_argument} when it is not a lease of the lock `like`
+// in one of the modes `in`; `which` ends the sentence that says so.
 std::shared_ptr<runtime::lock_driver> driver_of(const lock& like, const lease& held,
                                                 std::string_view in, const char* which);
 
@@ -65,7 +65,8 @@ lock make_change(const lock& like, const lease& held, std::string_view from, cha
 lock make_latch(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                 const dialect& how);
 
-// What is waited for and not held: a latch, a barrier. Its leases are over when they are given.
+// A latch or a barrier, which clients wait for and do not hold. Its leases are over when they are
+// given.
 lock make_gate(const std::shared_ptr<runtime::client_core>& core, std::string_view name,
                const dialects::recipe& how, std::shared_ptr<const substrate::demand> wants = {});
 

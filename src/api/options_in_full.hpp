@@ -5,8 +5,8 @@
 
 namespace holdfast::api {
 
-// The options of some kind as those of a mutex, which has all that there are. What the kind does
-// not know is as by default.
+// The options of some kind as those of a mutex, which has all that there are. Options that the kind
+// does not have keep their defaults.
 template <typename Options>
 mutex_options in_full(const Options& known) {
   mutex_options all{.lease = known.lease};

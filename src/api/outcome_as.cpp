@@ -7,7 +7,7 @@
 namespace holdfast::detail {
 namespace {
 
-// The server's part of the token: what all who pass a barrier together are told.
+// The server's part of the token, which is the same for all parties that pass a barrier together.
 std::uint64_t generation_of(const lease& passed) {
   return passed.token().value() / substrate::minors_per_major;
 }

@@ -23,8 +23,8 @@ void check_sentinel_link(const redis::server_url& url, const client_options& opt
       own && plain,
       "sentinel_tls and insecure_plain_sentinels contradict each other: give one or the other");
   refuse_if(plain && !(url.sentinels && url.tls),
-            "insecure_plain_sentinels is for rediss+sentinel:// alone: nothing else has sentinels "
-            "that TLS is left out for");
+            "insecure_plain_sentinels is for rediss+sentinel:// alone: with other addresses it has "
+            "no effect");
   if (!own) return;
   if (const auto wrong = net::check_tls(*own, net::tls_peer::sentinel_apart)) {
     throw failure{wrong->code, wrong->detail};

@@ -93,11 +93,11 @@ void semaphore::set_permits(std::uint32_t count) const {
   const lock_key& key = api::key_of(inner());
   const auto* const foreign = api::foreign_of(inner());
   if (foreign != nullptr && !foreign->sets_permits()) {
-    throw failure{errc::unsupported,
-                  foreign->counts_free_permits()
-                      ? "a RSemaphore does not know who has its permits: add or drain them in "
-                        "Redisson"
-                      : "how many permits there are stands nowhere: each user says it"};
+    throw failure{
+        errc::unsupported,
+        foreign->counts_free_permits()
+            ? "an RSemaphore does not record its holders: add or drain permits in Redisson"
+            : "the server does not keep the number of permits here: each user names it"};
   }
   const auto write = [&](resp::writer& out, server_time not_after) {
     if (foreign == nullptr) return dialects::write_set_permits(key, count, not_after, out);

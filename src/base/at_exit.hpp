@@ -1,4 +1,4 @@
-// What must be done however a scope is left.
+// Runs a function however a scope is left.
 #pragma once
 
 namespace holdfast {

@@ -24,7 +24,7 @@ const char* sentence(errc code) noexcept {
     case errc::permission_denied:
       return "the server's access list forbids a command, key or channel that is needed";
     case errc::not_redis:
-      return "what answers at this address does not speak the Redis protocol";
+      return "the program that answers at this address does not speak the Redis protocol";
     case errc::foreign_key:
       return "the lock's key holds something else, maybe a lock of another kind; it was left "
              "untouched";

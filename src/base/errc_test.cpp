@@ -49,7 +49,7 @@ TEST(failure, says_what_happened) {
   EXPECT_STREQ(detailed.what(), "the name is empty: a lock name must have 1 to 512 bytes");
 }
 
-// Whatever a text was put together from.
+// However a text was put together.
 TEST(failure, never_carries_a_control_byte) {
   std::mt19937_64 random(33);
   for (int i = 0; i < 20'000; ++i) {

@@ -11,7 +11,7 @@ unsigned char literal(std::string_view pattern, std::size_t& at) noexcept {
   return static_cast<unsigned char>(pattern[at++]);
 }
 
-// What a pattern says of one byte, and where it goes on after that.
+// What a pattern says of one byte, and where the pattern goes on after it.
 struct verdict {
   bool agrees;
   std::size_t next;

@@ -6,7 +6,7 @@
 namespace holdfast {
 
 // Whether the whole text matches: `*`, `?` (one byte), `[a-z]`, `[!a-z]` or `[^a-z]`, and `\`
-// before what is meant literally. A `[` that nothing closes stands for itself.
+// before a literal byte. A `[` that nothing closes stands for itself.
 bool matches(std::string_view pattern, std::string_view text) noexcept;
 
 }  // namespace holdfast

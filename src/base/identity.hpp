@@ -1,4 +1,4 @@
-// Who holds something in this process: a thread, or whoever the user says.
+// The identity of a holder in this process: a thread, or an owner that the user names.
 #pragma once
 
 #include <cstdint>

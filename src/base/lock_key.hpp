@@ -38,7 +38,7 @@ class lock_key {
 
   // Throws failure{errc::invalid_name} unless it may be one.
   lock_key(const key_space& space, std::string_view name);
-  // Of no tenant: for what has no client.
+  // Of no tenant: for code that has no client.
   explicit lock_key(std::string_view name) : lock_key(key_space{}, name) {}
 
   // Of a lock that another library keeps at `key`, which says what its slot is.

@@ -18,8 +18,8 @@
 
 namespace holdfast {
 
-// The third mutex of U. Drepper, "Futexes Are Tricky" (2011): only who may have to be woken costs a
-// call of the system. Not std::atomic::wait, which yields in a loop before it sleeps.
+// The third mutex of U. Drepper, "Futexes Are Tricky" (2011): it calls the system only when a
+// thread may have to be woken. Not std::atomic::wait, which yields in a loop before it sleeps.
 class HOLDFAST_ANNOTATE(capability("mutex")) mutex {
  public:
   mutex() = default;

@@ -1,4 +1,4 @@
-// What lives until the process has ended.
+// Objects that live until the process has ended.
 #pragma once
 
 #include <cstddef>

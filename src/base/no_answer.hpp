@@ -1,4 +1,4 @@
-// What is known about a command that has no answer.
+// The fate of a command that has no answer, as far as it is known.
 #pragma once
 
 #include <cstdint>

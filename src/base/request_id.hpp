@@ -1,4 +1,4 @@
-// Who asks: the identity of one attempt to get a lock, and of the grant that comes of it.
+// The identity of one attempt to get a lock, and of the grant that comes of it.
 #pragma once
 
 #include <array>
@@ -32,10 +32,10 @@ class request_text {
   std::uint8_t size_;
 };
 
-// One attempt of a client; revocable when its owner may keep a lock that he does not use: who wants
-// it then asks for it back. Not a secret: it stands in the lock's value and in messages. But
-// whoever may call the lock's scripts could release it with that, so logs and people see only
-// `shortened()`. The same in every resend of one attempt; never used again after.
+// One attempt of a client. It is revocable when its holder may retain the lock: a client that wants
+// the lock then revokes it. It is no secret: it stands in the lock's value and in messages. But a
+// client that may call the lock's scripts could release the lock with it, so logs and people see
+// only `shortened()`. Every resend of one attempt has the same; it is never used again after that.
 // Small, since every held lock has one: its text is made when it is written.
 class request_id {
  public:
@@ -54,7 +54,7 @@ class request_id {
   bool revocable_ : 1;
 };
 
-// What a client draws for one request, and nobody else can foresee: 16 lower-case hex digits.
+// A random number for one request, which no other client can foresee: 16 lower-case hex digits.
 // Returns their end.
 char* put_proof(std::uint64_t proof, char* to) noexcept;
 

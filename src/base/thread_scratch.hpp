@@ -4,8 +4,8 @@
 namespace holdfast {
 
 // The calling thread's T, made when it is first asked for. A thread_local T itself would be gone
-// when destructors of static or other thread_local objects of the user's give back a lock; what
-// those make anew is left to the end of the process.
+// when destructors of static or other thread_local objects of the user's give back a lock; objects
+// that those make anew live until the process ends.
 template <typename T>
 T& thread_scratch() {
   thread_local T* mine = nullptr;
@@ -19,7 +19,7 @@ T& thread_scratch() {
     mine = new T;
 #ifdef __clang__
 #pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wexit-time-destructors"  // what is made anew outlives it
+#pragma clang diagnostic ignored "-Wexit-time-destructors"  // objects that are made anew outlive it
 #endif
     thread_local at_exit guard;
 #ifdef __clang__

@@ -41,7 +41,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// What every lock has, up to 49 days.
+// The lease of a lock, up to 49 days.
 using short_milliseconds = std::chrono::duration<std::uint32_t, std::milli>;
 
 }  // namespace holdfast

@@ -40,7 +40,7 @@ std::optional<bool> lets_anybody_in(const redis_locks::master& server) {
   redis::exchange talk(over, limits);
   talk.ask({"PING"});
   if (talk.run()) return std::nullopt;
-  // Any other refusal is one of the rights of who is in.
+  // Any other refusal means that the client is in, and lacks a right.
   return !talk.reply(0).is(resp::type::error) || !talk.reply(0).text.starts_with("NOAUTH");
 }
 
@@ -69,7 +69,8 @@ class access_examination {
     }
     findings_.push_back(
         {severity::warning, "access", open + " at " + where + ", and protected mode is off",
-         "whoever reaches the server can break every lock: give the default user a password "
+         "any program that reaches the server can break every lock: give the default user a "
+         "password "
          "(requirepass, or ACL SETUSER), and each program a user of its own (holdfast acl)"});
   }
 

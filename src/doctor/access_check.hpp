@@ -1,4 +1,4 @@
-// Who may come in at a server: whoever does may break every lock.
+// Which clients a server lets in: each of them may break every lock.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace holdfast::doctor {
 // Whether this host, as it stands in a URL or among a server's settings, is this machine itself.
 bool is_loopback(std::string_view address);
 
-// Adds what was found at whoever has the hash slot, who is asked by `ask` for its settings. Throws
+// Adds the findings about the server that has the hash slot. `ask` asks it for its settings. Throws
 // nothing that a server causes.
 void examine_access(runtime::client_core& core, std::uint16_t slot, const asking& ask,
                     std::vector<finding>& into);

@@ -1,4 +1,4 @@
-// What several servers' clocks say at the same moment.
+// Readings of several servers' clocks at the same moment.
 #pragma once
 
 #include <cstdint>

@@ -79,7 +79,7 @@ void examine_masters(const std::vector<cluster_master>& all, std::vector<finding
     into.push_back({severity::problem, "cluster",
                     std::to_string(answering) + " of " + masters +
                         (answering == 1 ? " answers, with " : " answer, with ") + slots,
-                    "see what is said of those that do not answer"});
+                    "see the findings about those that do not answer"});
     return;
   }
   const auto said = masters + (all.size() == 1 ? " has " : " have ") + slots;
@@ -88,7 +88,7 @@ void examine_masters(const std::vector<cluster_master>& all, std::vector<finding
                     "locks of the other slots are not available: see CLUSTER INFO of a node"});
     return;
   }
-  // More than half of them must vote for who takes over, the one that has died counted.
+  // More than half of all masters, the dead one counted, must vote for the replica that takes over.
   constexpr std::size_t fewest = 3;
   const bool can_elect = all.size() >= fewest;
   into.push_back({can_elect ? severity::ok : severity::warning, "cluster", said,
@@ -142,10 +142,10 @@ node_view look_from_node(const asking& ask) {
 void examine_moves(const node_view& seen, std::vector<finding>& into) {
   const auto report = [&](const std::vector<std::string>& slots, const char* how) {
     if (slots.empty()) return;
-    into.push_back({severity::warning, "open slots", listed(slots) + how,
-                    "until the move ends, locks there are asked for at two nodes, and what needs "
-                    "several keys may have to wait; one that was broken off is ended by "
-                    "`redis-cli --cluster fix`"});
+    into.push_back(
+        {severity::warning, "open slots", listed(slots) + how,
+         "until the move ends, clients ask two nodes for these locks, and a command with several "
+         "keys may have to wait; `redis-cli --cluster fix` ends a move that was broken off"});
   };
   if (seen.is_refused) {
     into.push_back({severity::ok, "open slots",

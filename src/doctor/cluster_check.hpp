@@ -1,4 +1,5 @@
-// The masters of a cluster and its slots: who does not answer, and what is half moved.
+// The masters of a cluster and its slots: masters that do not answer, and slots that are half
+// moved.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +23,13 @@ struct cluster_master {
 // Asks each whether it is there.
 std::vector<cluster_master> ask_masters(runtime::client_core&);
 
-// Adds whose slots are not available, and whether a master that dies can be replaced.
+// Adds the masters whose slots are not available, and whether a master that dies can be replaced.
 void examine_masters(const std::vector<cluster_master>&, std::vector<finding>& into);
 
 // Adds whether one node, of so many masters, serves its slots while others have no master.
 void examine_coverage(const asking&, std::size_t masters, std::vector<finding>& into);
 
-// What one node says of itself and of its replicas: of CLUSTER NODES.
+// One node and its replicas, as the node itself tells them in CLUSTER NODES.
 struct node_view {
   bool is_refused = false;             // its user may not ask
   std::vector<std::string> leaving{};  // slots that are half moved

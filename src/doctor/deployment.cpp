@@ -30,7 +30,7 @@ class deployment {
     findings_.push_back({level, std::move(check), std::move(detail), std::move(remedy)});
   }
 
-  // What has not been answered is not taken for an answer.
+  // An error is not taken for an answer.
   void look(void (deployment::*about)(const std::string&), std::string_view section) {
     const auto info = ask_({"INFO", section});
     if (!info.is(resp::type::error)) (this->*about)(info.text);
@@ -73,7 +73,7 @@ class deployment {
     }
     const auto empty = off + ", and so are snapshots: it restarts empty, at once";
     if (as_ == standing::alone) return may_forget(severity::warning, empty);
-    report(severity::ok, "persistence", empty + ", which is noticed");
+    report(severity::ok, "persistence", empty + ", which clients notice");
   }
 
   void about_the_file() {
@@ -90,22 +90,22 @@ class deployment {
                       (*written == "everysec" ? "the last second or two" : "the last half minute"));
   }
 
-  // It comes back with what was so before. Of a member that is one server nobody notices that: the
-  // one crash that a quorum is there to survive may then give a lock two holders.
+  // The server comes back with an old state. Nobody notices that of a member that is one server.
+  // The one crash that a quorum should survive may then give a lock two holders.
   void forgets_something(const std::string& how) {
     may_forget(as_ == standing::member ? severity::problem : severity::warning, how);
   }
 
   void may_forget(severity level, const std::string& how) {
     if (as_ == standing::group) {
-      return report(severity::ok, "persistence", how + ", and whatever it forgets is noticed");
+      return report(severity::ok, "persistence", how + ", and clients notice what it forgets");
     }
     report(level, "persistence", how,
            as_ == standing::member
-               ? "a member that comes back with an old state is not noticed, and may vote "
-                 "for somebody else beside a holder: appendonly yes with appendfsync always, "
+               ? "nobody notices a member that comes back with an old state, and it may vote for "
+                 "another client beside the holder: appendonly yes with appendfsync always, "
                  "or neither that file nor snapshots"
-               : "a server that comes back within a lease without what it answered forgets "
+               : "a server that comes back within a lease, and has lost its last answers, forgets "
                  "who holds a lock; fencing tokens still grow. If that matters: appendonly "
                  "yes with appendfsync always, or a restart delayed by the longest lease");
   }

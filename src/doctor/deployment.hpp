@@ -1,4 +1,4 @@
-// What is unsafe about a server, whatever its locks do.
+// Settings of a server that are unsafe for all locks.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace holdfast::doctor {
 
-// What the server is to its locks: all that there is, or one of the members of a quorum, and then
-// of a Sentinel group, whose new master is noticed.
+// The part that a server plays for its locks: the only server, a member of a quorum, or a member
+// that is a Sentinel group, whose new master clients notice.
 enum class standing : std::uint8_t { alone, member, group };
 
 // Sends one command; no answer is an error reply as well.
@@ -23,7 +23,7 @@ using asking = std::function<resp::value(std::initializer_list<std::string_view>
 // Nothing when its user may not look.
 std::vector<finding> examine_master(const asking&, standing);
 
-// The same of one that may be the next.
+// As above, for a replica that may be the next master.
 std::vector<finding> examine_replica(const asking&, standing);
 
 }  // namespace holdfast::doctor

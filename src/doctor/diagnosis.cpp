@@ -113,7 +113,7 @@ class examination {
     return "check that a server runs at " + core_.url() + " and that nothing blocks it";
   }
 
-  // Asks whoever has the slot, or any master of a cluster. Returns why there is no answer.
+  // Asks the master that has the slot, or any master of a cluster. Returns why there is no answer.
   std::optional<failure> why_not_reached() {
     std::optional<failure> why;
     try {
@@ -203,7 +203,7 @@ class examination {
            "when one takes over from the other it ends so much too early, or too late");
   }
 
-  // What deadlines allow for covers a correction of our clock, and one in a hundred of theirs.
+  // The margin of deadlines covers the correction of our clock, and of 1 % of the server's.
   void about_the_speed_of_clocks() {
     const auto ours = net::clock_correction();
     const bool is_usual = leasing::rate_allowance_for(ours) == leasing::usual_rate_allowance;
@@ -282,17 +282,16 @@ class examination {
       why_not = resp::classify(said.text).detail;
     } else if (listens && !redis_locks::engine_of(core_).hears() &&
                !speaks_resp3(answer({"HELLO"}))) {
-      return report(
-          severity::warning, "publish",
-          "who waits is not told of his turn: messages need RESP3, which is not spoken here",
-          "connect to the server without a proxy, do not rename HELLO, and leave out "
-          "?protocol=2; or know that waiters ask, at least every 64 ms");
+      return report(severity::warning, "publish",
+                    "waiters are not notified: messages need RESP3, which is not spoken here",
+                    "connect to the server without a proxy, do not rename HELLO, and leave out "
+                    "?protocol=2; or know that waiters ask, at least every 64 ms");
     } else if (listens && !redis_locks::engine_of(core_).hears()) {
       why_not = "the server lets this user's clients not subscribe";
     } else {
       return report(severity::ok, "publish", "scripts may publish");
     }
-    report(severity::warning, "publish", "who waits is not told of his turn: " + why_not,
+    report(severity::warning, "publish", "waiters are not notified: " + why_not,
            "let this user's scripts publish, and its clients subscribe: ACL SETUSER ... +publish "
            "+subscribe resetchannels &" +
                space.named("c:*"));

@@ -11,7 +11,7 @@ using severity = finding::severity;
 
 finding about_plain_bytes(const net::endpoint& to) {
   const auto* const over = std::get_if<net::tcp_endpoint>(&to);
-  const std::string not_needed = ", and none is needed: what is said stays on this machine";
+  const std::string not_needed = ", and none is needed: the traffic stays on this machine";
   if (over == nullptr) {
     return {severity::ok, "tls", "no TLS through a unix socket" + not_needed, ""};
   }
@@ -19,7 +19,7 @@ finding about_plain_bytes(const net::endpoint& to) {
     return {severity::ok, "tls", "no TLS to " + over->host + not_needed, ""};
   }
   return {severity::warning, "tls", "no TLS to " + over->host,
-          "whoever is on the way can read and change everything, the password too: use rediss:// "
+          "an attacker on the way can read and change everything, the password too: use rediss:// "
           "(rediss+sentinel://, rediss+cluster://) unless you trust that network"};
 }
 
@@ -32,9 +32,10 @@ finding examine_encryption(const net::endpoint& to, const std::optional<tls_opti
   if (!wanted->insecure_accept_any_certificate) {
     return {severity::ok, "tls", version + ", the server has proved who it is", ""};
   }
-  return {severity::warning, "tls", version + ", but any certificate is accepted",
-          "whoever is on the way can read and change everything: trust the certificate's authority "
-          "with tls.ca_file (--tls-ca) instead"};
+  return {
+      severity::warning, "tls", version + ", but any certificate is accepted",
+      "an attacker on the way can read and change everything: trust the certificate's authority "
+      "with tls.ca_file (--tls-ca) instead"};
 }
 
 }  // namespace holdfast::doctor

@@ -1,4 +1,4 @@
-// Whether those on the way to a server, or to a sentinel, can read and change what is said.
+// Whether an attacker on the way to a server, or to a sentinel, can read and change the traffic.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace holdfast::doctor {
 
-// `wanted`: what the client was told, none: plain. `agreed`: "TLSv1.3, TLS_AES_256_GCM_SHA384",
-// empty where that is not known.
+// `wanted`: the client's option; none: plain. `agreed`: "TLSv1.3, TLS_AES_256_GCM_SHA384", empty
+// where that is not known.
 finding examine_encryption(const net::endpoint& to, const std::optional<tls_options>& wanted,
                            const std::string& agreed);
 

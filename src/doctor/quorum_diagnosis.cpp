@@ -30,7 +30,7 @@ std::optional<clock_reading> clock_of(const client& member) {
   });
 }
 
-// Empty when the user may not look: he is told of that under "version".
+// Empty when the user may not look: the finding "version" says so.
 std::string read_run_id(const client& member) {
   const auto info = calls::ask(*detail::lock_access::core(member), 0, {"INFO", "server"});
   return redis::info_field(info.text, "run_id");

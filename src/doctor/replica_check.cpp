@@ -30,8 +30,8 @@ std::string field_of(const std::string& line, std::string_view name) {
   return fields.substr(begin, fields.find(',', begin) - begin);
 }
 
-// What a master does without replicas: min-replicas-to-write, and min-replicas-max-lag. Nothing
-// where the user may not look.
+// The settings min-replicas-to-write and min-replicas-max-lag of a master. Nothing where the user
+// may not look.
 struct replica_guard {
   std::optional<std::string> needed;
   std::optional<std::string> longest_lag;
@@ -144,7 +144,7 @@ class replica_examination {
            "is overloaded, or is cut off";
   }
 
-  // What is in order there is not said.
+  // Reports only problems of a replica.
   void look_at(const std::string& where, const net::tcp_endpoint& at) {
     replica_connection replica(redis_locks::engine_of(core_).connection(search_.slot).settings(),
                                at);
@@ -164,7 +164,8 @@ class replica_examination {
     if (auto clock = read_clock(where, asks)) clocks_.push_back(*std::move(clock));
   }
 
-  // Who knows them and their master may call one by two addresses: then it is only known how many.
+  // The sentinels and the master may call one replica by two addresses. Then only the number that
+  // is missing is known.
   void about_those_that_are_missing() {
     if (connected_.size() >= search_.known.size()) return;
     const auto missing = search_.known.size() - connected_.size();
@@ -175,14 +176,15 @@ class replica_examination {
                     std::to_string(missing) + " of the " + std::to_string(search_.known.size()) +
                         " that are known " + (missing == 1 ? "is" : "are") +
                         " not connected to the master",
-                    "start what is down, or let it be forgotten where it is gone for good");
+                    "start the replicas that are down, and remove those that are gone for good "
+                    "(SENTINEL RESET, CLUSTER FORGET)");
     }
     for (const auto& one : search_.known) {
       if (is_connected(one)) continue;
       report(severity::warning, "replica",
              printable(one.where) + ", one of " + std::to_string(search_.known.size()) +
                  " that are known, is not connected to the master (" + printable(one.flags) + ")",
-             "start it, or let it be forgotten where it is gone for good (SENTINEL RESET, CLUSTER "
+             "start it, or remove it if it is gone for good (SENTINEL RESET, CLUSTER "
              "FORGET)");
     }
   }

@@ -19,11 +19,11 @@ struct known_replica {
   std::string flags;  // "slave,s_down,disconnected"
 };
 
-// What a look at the replicas needs to know.
+// The arguments of a look at the replicas.
 struct replica_search {
   std::uint16_t slot = 0;              // of whose master
   finding::severity without{};         // how bad it is to have none
-  standing as{};                       // what they would be as the master
+  standing as{};                       // the part that they would play as the master
   std::vector<known_replica> known{};  // also those that are not connected to the master
 };
 

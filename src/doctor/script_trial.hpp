@@ -13,9 +13,9 @@
 
 namespace holdfast::doctor {
 
-// Runs every script of the mutex the way it runs in earnest, and those that operators need, on a
-// lock that nobody uses. `ask` sends one of them to whoever has the lock; no answer is an error
-// reply as well.
+// Runs every script of the mutex as locks do, and those that operators need, on a lock that nobody
+// uses. `ask` sends one of them to the server that has the lock; no answer counts as an error
+// reply.
 finding try_every_script(runtime::client_core& core, const lock_key& key, const request_id& owner,
                          const std::function<resp::value(const calls::writing&)>& ask);
 

@@ -88,20 +88,19 @@ finding describe(const quorum_view& seen, const std::string& by, const std::stri
     return "SENTINEL SET " + service + " quorum " + quorum + ", at each of them";
   };
   if (seen.quorum > seen.known) {
-    return {
-        severity::warning, "sentinel quorum", said,
-        "never do so many find a dead master dead, and it is not replaced: start the others where "
-        "they find each other, or " +
-            set("2")};
+    return {severity::warning, "sentinel quorum", said,
+            "so many sentinels can never agree that a master is dead, and it is not replaced: "
+            "start the others where they find each other, or " +
+                set("2")};
   }
   if (seen.quorum > 1) return {severity::ok, "sentinel quorum", said, ""};
   return {severity::warning, "sentinel quorum", said,
-          "a single one that is slow, or cut off from a living master, has it replaced, and while "
+          "one sentinel that is slow, or cut off from a living master, can have it replaced; while "
           "there are two masters a lock may have two holders: have three sentinels at least, and " +
               set("2")};
 }
 
-// Those who know the same are named together.
+// Sentinels that say the same share one finding.
 void examine_quorums(const std::vector<asked_sentinel>& all, const std::string& service,
                      std::vector<finding>& into) {
   std::map<quorum_view, std::string> seen;
@@ -143,7 +142,7 @@ void examine_number(const std::vector<asked_sentinel>& all, std::vector<finding>
   }
 }
 
-// How the bytes to them are secured. What is so for several is said once.
+// How the bytes to them are secured. Sentinels with the same state share one finding.
 void examine_ways(const std::vector<asked_sentinel>& all, const std::optional<tls_options>& wanted,
                   std::vector<finding>& into) {
   std::set<std::string> said;

@@ -1,4 +1,4 @@
-// What the sentinels of a master say of it and of its replicas.
+// Asks the sentinels of a master about it and its replicas.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What stands around the server: its replicas, and the sentinels that watch over it.
+// The servers around a master: its replicas, and the sentinels that watch over it.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace holdfast::doctor {
 
-// Adds what was found around whoever has the hash slot, who is asked by `ask`, and the clocks of
-// its replicas. Throws nothing that a server causes.
+// Adds findings about the surroundings of the master that has the hash slot, and the clocks of its
+// replicas. `ask` asks that master. Throws nothing that a server causes.
 void examine_topology(runtime::client_core& core, std::uint16_t slot, standing as,
                       const asking& ask, std::vector<finding>& into,
                       std::vector<clock_reading>& clocks);
 
-// Where no master answers: what its sentinels say, should there be some.
+// Where no master answers: the findings of its sentinels, if there are any.
 void examine_those_who_know(runtime::client_core& core, std::vector<finding>& into);
 
 }  // namespace holdfast::doctor

@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using severity = finding::severity;
 
-// What is tried here is free, or stays taken: only a server that refuses makes anybody wait.
+// The locks of a trial are free, or stay taken. So a trial waits only for a server that refuses.
 constexpr auto moment = 10ms;
 const acquire_options in_time{.timeout = 1s};
 

@@ -11,7 +11,7 @@
 
 namespace holdfast::doctor {
 
-// What is asked of `redis`: kinds that a cluster does not have are not tried there.
+// How the server is deployed: kinds that a cluster does not have are not tried there.
 enum class deployed : std::uint8_t { one_server, cluster };
 
 // Adds what was found: the kinds that work, those that this user may not use, and what failed.

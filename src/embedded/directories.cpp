@@ -72,7 +72,7 @@ bool can_be_rearranged(const struct stat& directory) noexcept {
   return !is_trusted || (!is_sticky && ((directory.st_mode & S_IWOTH) != 0 || is_open_to_group));
 }
 
-// The sockets in it are also used by their paths: who has them is told a URL.
+// Users of a server get a URL, so its socket is also used by its path.
 void refuse_if_rearrangeable(const fs::path& base) {
   std::error_code unknown;
   for (fs::path at = fs::canonical(base, unknown); !at.empty(); at = at.parent_path()) {

@@ -30,7 +30,7 @@ class private_directory {
   std::uint64_t generation_;
 };
 
-// What is made first in a directory that processes share.
+// The first file that is made in a directory that processes share.
 inline constexpr const char* shared_lock = "lock";
 
 // Creates the directory, or checks that an existing one belongs to this user, is closed to others

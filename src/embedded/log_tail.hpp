@@ -1,4 +1,4 @@
-// What a server said last, for messages.
+// The last lines of a server's log, for messages.
 #pragma once
 
 #include <filesystem>

@@ -8,8 +8,8 @@
 
 namespace holdfast::embedded {
 
-// Whatever is done in it is done by its descriptor: somebody who can write to a directory above it
-// can put another in its place, and would be obeyed by everything that looks up its path again.
+// All work in the directory goes through its descriptor. A user who can write to a directory above
+// it can put another one in its place. Code that looked up the path again would then use that one.
 class own_directory {
  public:
   own_directory(std::filesystem::path path, int fd) : path_(std::move(path)), fd_(fd) {}
@@ -17,7 +17,8 @@ class own_directory {
   const std::filesystem::path& path() const noexcept { return path_; }
   int fd() const noexcept { return fd_.get(); }
 
-  // A file in it, for what takes only a path. Holds in this process while this object lives.
+  // A file in it, for functions that take only a path. Holds in this process while this object
+  // lives.
   std::filesystem::path by_descriptor(const char* name) const;
 
  private:

@@ -3,10 +3,10 @@
 
 namespace holdfast::embedded {
 
-// Follows no links. What cannot be removed stays, and so does what lies deeper than 8 levels.
+// Follows no links. Files that cannot be removed stay, and so do those deeper than 8 levels.
 // Async-signal-safe: the supervisor calls it in a process forked from a threaded one.
 void remove_tree(const char* directory) noexcept;
-// The same of what is in an open directory.
+// As above, for the contents of an open directory.
 void remove_contents(int directory) noexcept;
 
 }  // namespace holdfast::embedded

@@ -42,7 +42,7 @@ class server_process {
 
   pid_t pid() const noexcept { return pid_; }
   const std::filesystem::path& socket() const noexcept { return socket_; }
-  // The same for this process, also should its path come to mean something else.
+  // As above, for this process, even if the path comes to name another file.
   std::filesystem::path socket_by_descriptor() const;
 
   // Kills it as a crash would and starts it again; returns when it answers.

@@ -9,8 +9,8 @@ namespace holdfast::embedded {
 // A use of the server. The first user starts it; when the last is gone, by whatever end, it lives
 // on for HOLDFAST_EMBEDDED_LINGER milliseconds (30,000 when not set in the starter's environment).
 // It keeps nothing on disk.
-// In the directory: server.sock, server.log, `lock` (flock: who holds it may start or end the
-// server) and `users` (a FIFO that every user holds open for writing).
+// In the directory: server.sock, server.log, `lock` (flock: the process that holds it may start or
+// end the server) and `users` (a FIFO that every user holds open for writing).
 class shared_embedded_server {
  public:
   // Throws failure{errc::embedded_server}.
@@ -21,7 +21,8 @@ class shared_embedded_server {
   ~shared_embedded_server();
 
   const std::filesystem::path& socket() const noexcept;
-  // The same for this process, as long as this object lives, whatever the path comes to mean.
+  // As above, for this process, while this object lives, even if the path comes to name another
+  // file.
   std::filesystem::path endpoint() const;
 
  private:

@@ -35,8 +35,8 @@ void close_between(int first, int last) noexcept {
   for (int fd = first; fd <= last && static_cast<rlim_t>(fd) < limit.rlim_cur; ++fd) ::close(fd);
 }
 
-// Whatever the owner has open would otherwise stay open as long as the server: sockets, pipes that
-// somebody reads to their end, locked files.
+// The owner's descriptors would otherwise stay open as long as the server: sockets, pipes that
+// another process reads to their end, locked files.
 void close_all_but(int one, int other, int third) noexcept {
   int kept[] = {one, other, third};
   std::sort(std::begin(kept), std::end(kept));
@@ -90,8 +90,8 @@ bool reopen(int& users_end, int directory, const char* users) noexcept {
   return true;
 }
 
-// Who joins holds the lock: while we hold it, nobody can come unseen. True when there is nobody;
-// then it is kept until this process ends.
+// A user that joins takes the lock: while we hold it, no user can come unseen. True when there are
+// no users; then the lock is kept until this process ends.
 bool lock_out_newcomers(int users_end, int directory, const char* lock) noexcept {
   const int fd = ::openat(directory, lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && !has_users(users_end)) return true;

@@ -6,8 +6,8 @@
 
 namespace holdfast::embedded {
 
-// How everybody who uses a shared server is known: they hold the FIFO `users` open for writing.
-// Who holds `lock` (flock) may start or end the server.
+// The users of a shared server are known because they hold the FIFO `users` open for writing. The
+// process that holds `lock` (flock) may start or end the server.
 struct shared_use {
   const char* users;  // in the server's directory, as `lock` is
   const char* lock;
@@ -15,7 +15,7 @@ struct shared_use {
   int linger_ms;  // how long the server outlives its last user
 };
 
-// What a supervisor works from. All of it is prepared before the fork, because afterwards only
+// A supervisor's orders. All of it is prepared before the fork, because afterwards only
 // async-signal-safe calls are allowed: the forked process may have had other threads.
 struct assignment {
   const char* program;
@@ -29,7 +29,7 @@ struct assignment {
   const shared_use* shared;  // null: the server and its directory end with the owner's end
 };
 
-// What the supervisor writes to the line. The owner writes one byte: kill the server, start it
+// The supervisor's messages to the owner. The owner writes one byte: kill the server, start it
 // anew.
 struct report {
   enum class event : int { started, not_entered, not_started, ended };

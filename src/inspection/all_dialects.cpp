@@ -86,7 +86,7 @@ class collection {
   survey& survey_;
   const redis_locks::bound within_;  // of each round trip
   std::set<std::string, std::less<>> named_;
-  std::set<std::string> known_;  // keys of what was found
+  std::set<std::string> known_;  // keys of the locks that were found
   std::vector<lock_status> found_;
 };
 

@@ -1,4 +1,4 @@
-// Locks of a server, whoever wrote them.
+// Locks of a server, of all libraries.
 #pragma once
 
 #include <string_view>

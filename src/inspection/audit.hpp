@@ -9,8 +9,8 @@
 
 namespace holdfast::inspection {
 
-// One entry for each who had it, by the user of this process. What the server refuses, or
-// does not answer, is said in the detail: the lock is broken all the same.
+// Writes one entry for each broken holder, by the user of this process. If the server refuses an
+// entry, or does not answer, the detail says so: the lock is broken all the same.
 void record_break(runtime::client_core& core, std::string_view reason, lock_status& broken);
 
 }  // namespace holdfast::inspection

@@ -40,7 +40,7 @@ std::vector<lock_status> find_foreign(runtime::client_core& core, std::string_vi
   if (!redis_locks::engine_of(core).space().tenant().empty())
     return found;  // no other library knows of tenants
   for (const auto& key : dialects::keys_of(name)) {
-    const std::vector<std::string> one{key};  // what is found there points to it
+    const std::vector<std::string> one{key};  // the locks found there point to it
     const auto there = look_at(core, one);
     if (!there) continue;
     auto lock = dialects::recognise_for(name, *there);

@@ -46,7 +46,7 @@ void look_at_counter(runtime::client_core& core, const dialects::foreign_recipe&
 lock_status show_foreign(runtime::client_core& core, const dialects::foreign_recipe& layout,
                          std::string name, dialects::foreign_holders found,
                          const redis_locks::bound& within) {
-  // First who has it longest from now: until then it is not free.
+  // The holder with the most time left comes first: until then the lock is not free.
   std::ranges::stable_sort(found, std::ranges::greater{}, time_left);
   known_clients known(core, within);
   lock_status status;

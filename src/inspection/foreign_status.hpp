@@ -1,4 +1,4 @@
-// Who holds a lock of another library.
+// The holders of a lock of another library.
 #pragma once
 
 #include <string>

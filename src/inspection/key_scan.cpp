@@ -54,7 +54,7 @@ bool key_scan::walk(redis::connection& at, std::string_view match, const taking&
                                    {"SCAN", cursor, "MATCH", match, "COUNT", std::to_string(count)},
                                    until_stopped(options_));
     if (answer.items.size() != 2) {
-      throw failure{errc::server_error, "SCAN was answered strangely"};
+      throw failure{errc::server_error, "the server's answer to SCAN cannot be understood"};
     }
     std::vector<std::string> keys;
     for (auto& key : answer.items[1].items) keys.push_back(std::move(key.text));

@@ -31,10 +31,11 @@ class shown_locks {
       : survey_(over), options_(options), core_(core), known_(core, until_stopped(options)) {}
 
   // Looks at those that were not taken before, until it has more than `most`. Then it has one too
-  // many, which proves that there are more. What cannot be looked at is noted. Throws failure when
-  // it is to stop.
+  // many, which proves that there are more. Notes locks that cannot be looked at. Throws failure
+  // when it is to stop.
   void look_at(lock_names& names, std::size_t most);
-  // The same when there could be more than `most`, so that a search can end early. True: there are.
+  // As above, when there could be more than `most`, so that a search can end early. True: there
+  // are.
   bool are_more_than(std::size_t most, lock_names& names);
 
   std::vector<lock_status>& all() noexcept { return locks_; }

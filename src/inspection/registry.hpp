@@ -1,4 +1,4 @@
-// Who is behind a request id.
+// The client behind a request id.
 #pragma once
 
 #include <map>
@@ -19,9 +19,9 @@ namespace holdfast::inspection {
 void look_up(runtime::client_core& core, const std::string& client, holder& owner,
              const redis_locks::bound& within = {});
 
-// What the registry knows of clients, each asked for once. In a cluster an entry may be at another
-// node than the lock: if that node cannot be asked, the entry counts as gone, and the node is not
-// asked again.
+// Entries of the client registry, each asked for once. In a cluster an entry may be at another node
+// than the lock: if that node cannot be asked, the entry counts as gone, and the node is not asked
+// again.
 class known_clients {
  public:
   explicit known_clients(runtime::client_core& core, redis_locks::bound within = {})

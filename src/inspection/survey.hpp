@@ -29,10 +29,11 @@ class survey {
   // Looks at the lock of this name. False: it cannot be seen.
   bool look(const std::string& name, std::uint16_t slot, const std::function<void()>& at);
 
-  // The same for what has no name that could be told. Throws what asking again would not mend.
+  // As above, for keys that have no lock's name. Throws a failure that asking again would not mend.
   void look_at_keys(std::size_t count, std::uint16_t slot, const std::function<void()>& at);
 
-  // What was noted. Throws the first failure if nothing at all was seen of the only server.
+  // The locks that were noted. Throws the first failure if nothing at all was seen of the only
+  // server.
   std::vector<unseen_locks> unseen();
 
  private:

@@ -113,7 +113,7 @@ redis_locks::bound until_stopped(const std::vector<client>& members) {
   return {.stop = detail::lock_access::core(members.front())->engine().options().stop};
 }
 
-// Asks each in its turn; who does not answer has no vote that is known.
+// Asks each in its turn; the vote of a member that does not answer is not known.
 votes ask_all(const std::vector<client>& members, const lock_key& key,
               const std::function<void(runtime::client_core&, counted_vote&)>& question) {
   votes all;
@@ -156,7 +156,7 @@ std::string favourite(const votes& all) {
   return most == counts.end() ? std::string{} : most->first;
 }
 
-// For so long so many of them stay; no end where one has none.
+// How long that many of them stay; no end where one of them has none.
 std::optional<milliseconds> kept_by(std::size_t needed, std::vector<milliseconds> times) {
   std::ranges::sort(times, std::ranges::greater{});
   const auto time = times[needed - 1];
@@ -170,7 +170,7 @@ void show_winner(const std::string& winner, const votes& all, quorum_status& sta
     const auto& lock = one.shown.lock;
     times.push_back(lock.remaining.value_or(milliseconds::max()));
     status.token = std::max(status.token, lock.token);
-    // He is registered where he was heard of lately.
+    // The owner is registered at the members that it has asked lately.
     if (status.owner.host.empty()) status.owner = lock.owner;
   }
   status.state = quorum_state::held;
@@ -178,7 +178,7 @@ void show_winner(const std::string& winner, const votes& all, quorum_status& sta
   status.remaining = kept_by(leasing::majority_of(all.size()), std::move(times));
 }
 
-// Whose votes are a majority, if anybody's are.
+// Finds the request that has the votes of a majority, if there is one.
 quorum_status count(const std::string& name, votes all) {
   quorum_status status;
   status.name = name;

@@ -1,4 +1,4 @@
-// What an attempt does at the edges of its rules: the last moment, no token, no detail.
+// An attempt at the edges of its rules: the last moment, no token, no detail.
 #include <gtest/gtest.h>
 
 #include <string_view>
@@ -80,7 +80,7 @@ TEST(AcquireEdges, GivesBackOnceMoreWhatTheServerDidNotFinish) {
   machine.on_acquired(say("granted", lease.count()), local_start, later);
   EXPECT_EQ(machine.on_given_back(say_back("more"), later).send, ask::release);
   ASSERT_TRUE(machine.on_given_back(say_back("released"), later).wake_at);
-  // What it gives back the next time is a place in the queue.
+  // The next time it gives back a place in the queue.
   machine.on_timer(later + seconds(1));
   machine.on_stop(later + seconds(1));
   const step next = machine.on_acquired(say_queued(0, lease), later, later + seconds(1));

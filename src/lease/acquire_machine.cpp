@@ -172,8 +172,9 @@ step acquire_machine::on_refused(const substrate::refused& refusal, monotonic_ti
 
 // ---- what was said on the channel
 
-// On several threads an answer may be heard after what was said later. What was said before it is
-// obsolete, as when a grant was lost with the server's memory and the request waits again.
+// On several threads the client may hear an answer after a message that the server sent later. A
+// message that the server sent before the answer is obsolete: for example, a grant was lost with
+// the server's memory, and the request waits again.
 step acquire_machine::hear(const queue_message& said, monotonic_time now) {
   if (state_ == state::asking) kept_ = std::make_unique<const queue_message>(said);
   if (state_ != state::waiting || said.position < answered_at_) return {};
@@ -222,7 +223,7 @@ step acquire_machine::on_given_back(const substrate::release_verdict& verdict, m
   return give_back(now);
 }
 
-// A change of what is held cannot be given back before its holder stops believing in it.
+// A change of a lease cannot be given back before its holder stops believing in it.
 step acquire_machine::on_not_undone(monotonic_time now) {
   step next = is_told() ? give_back(now)
                         : tell(errc::lost,

@@ -27,9 +27,10 @@ namespace holdfast::leasing {
 // is unknown; retreating, withdrawing: tried again later.
 //
 // doubting: an earlier copy may still reach the server; it is refused there after its not-after, so
-// nothing is sent before that has passed. retreating, withdrawing: what the server holds for us, or
-// may hold, is given back; then it asks again, or ends. Withdrawing, the caller has been told its
-// outcome before, at once when its patience was over or it was stopped.
+// nothing is sent before that has passed. retreating, withdrawing: the machine gives back the lock
+// or place that the server holds for us, or may hold; then it asks again, or ends. Before
+// withdrawing, the caller was told its outcome: at once when its patience was over or it was
+// stopped.
 //
 // A caller that asks once is told `busy`, a passing refusal or `unavailable` instead of waiting or
 // doubting, and the machine withdraws. A permanent refusal ends every attempt. `late`, at most
@@ -40,13 +41,13 @@ namespace holdfast::leasing {
 // earlier copy may have been granted unheard, or a place in the queue is ours; "busy" proves that
 // none was. (3) In the queue, where the recipe has one, until told that the lock was handed over;
 // otherwise until the next try. A waiter that learns there that no message can reach it gives up
-// its place (retreating), and comes back to it as one that polls. (4) What is said on the channel
-// is believed when its token is above all that we know and its time agrees with ours, and others
-// cannot have heard its proof before; otherwise it is only a reason to ask. What came while asking
-// is judged after the answer. (5) Or refused for a reason that passes. (6) Or told that the lock
-// was handed over. (7) Or its patience is over.
+// its place (retreating), and comes back to it as one that polls. (4) A grant on the channel is
+// believed when its token is above all that we know, its time agrees with ours, and others cannot
+// have heard its proof before; otherwise it is only a reason to ask. A message that came while
+// asking is judged after the answer. (5) Or refused for a reason that passes. (6) Or told that the
+// lock was handed over. (7) Or its patience is over.
 //
-// A change of what is held whose answer never came is undone by withdrawing. Where it cannot be
+// A change of a lease whose answer never came is undone by withdrawing. Where it cannot be
 // (step::cannot_undo), its holder must stop believing in what it had; then it withdraws again.
 class acquire_machine {
  public:
@@ -60,10 +61,10 @@ class acquire_machine {
   acquire_machine(substrate::claim& claim, patience how_long, const settings& with);
 
   step start(monotonic_time now);
-  // What the server has answered to an acquire, or to a release or withdraw.
-  // `sent_at`: when the answered request was handed to the connection, not before the `now` of the
-  // step that asked for it. `position`: of the answer, among all that the server has sent, which
-  // may be heard in another order.
+  // The server's answer to an acquire, or to a release or withdraw. `sent_at`: when the answered
+  // request was handed to the connection, not before the `now` of the step that asked for it.
+  // `position`: of the answer, among all that the server has sent, which may be heard in another
+  // order.
   step on_acquired(const substrate::acquire_verdict& verdict, monotonic_time sent_at,
                    monotonic_time now, std::uint64_t position = 0);
   step on_given_back(const substrate::release_verdict& verdict, monotonic_time now);
@@ -81,7 +82,7 @@ class acquire_machine {
   // The server said that this request is the first in the queue now, and for how long the lock is
   // another's. Anybody can say that: it never puts off the next question.
   step on_first_in_line(nanoseconds owner_has, monotonic_time now, std::uint64_t position = 0);
-  // There is no channel: from now on it polls, once it has left the queue as one who listens.
+  // There is no channel: from now on it polls, once it has left the queue as one that listens.
   step on_deaf(monotonic_time now);
   step on_timer(monotonic_time now);
   step on_stop(monotonic_time now);
@@ -141,7 +142,7 @@ class acquire_machine {
   acquire_waiting waiting_;
   withdrawal withdrawal_;
   std::unique_ptr<const queue_message> kept_;  // came while asking; on the heap, since it is rare
-  std::uint64_t answered_at_ = 0;  // position of the last answer: what was said before is obsolete
+  std::uint64_t answered_at_ = 0;  // position of the last answer: earlier messages are obsolete
   state state_ = state::asking;
   std::uint8_t late_in_a_row_ = 0;
   bool waits_;                  // the caller does; otherwise it asks once

@@ -1,4 +1,4 @@
-// What the table in acquire_machine.hpp does not say: times, texts, retries and commands.
+// Details beside the table in acquire_machine.hpp: times, texts, retries and commands.
 #include "lease/acquire_machine.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(AcquireMachine, BelievesNoLongerThanWasAskedFor) {
   EXPECT_EQ(held.done->deadline, lease_deadline(local_start, lease));
 }
 
-// What it replaces may have been extended, and the server never shortens.
+// The lease that it replaces may have been extended, and the server never shortens one.
 TEST(AcquireMachine, BelievesOfAChangeWhatWasLeftBeforeIt) {
   auto change = test_claim(lease);
   change.replaced_lease = short_milliseconds(60'000);

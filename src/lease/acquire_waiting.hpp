@@ -1,4 +1,5 @@
-// How an attempt waits: what it was told last, when it asks again, what it waits for.
+// How an attempt waits: the last answer, when it asks again, and how it learns that its turn has
+// come.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ class acquire_waiting {
   acquire_waiting(const pauses& pauses_while_busy, std::uint64_t seed) noexcept
       : retries_(seed), while_busy_(pauses_while_busy) {}
 
-  // What it was told last, and what its caller is told of that when its patience is over.
+  // The last answer, and what the caller hears of it when its patience is over.
   void remember(answer last, std::string_view detail);
   outcome out_of_patience() const;
 

@@ -47,7 +47,7 @@ class world {
     for (auto n = upto(5); n > 0; --n) {
       at(now_ + upto(seconds(3)), [this] { obey(machine_.on_woken(now_)); });
     }
-    // Whoever waits for ever is stopped at last, in a world without faults.
+    // In a world without faults, a client that waits for ever is stopped at last.
     at(local_start + seconds(20), [this] {
       calm_ = true;
       obey(machine_.on_stop(now_));
@@ -143,7 +143,7 @@ class world {
     });
   }
 
-  // What may become of a request: answered, never sent, lost before or after the server has
+  // The possible ends of a request: answered, never sent, lost before or after the server has
   // executed it, or delayed and executed some time after it was given up.
   void send(const step& next) {
     under_way_ = true;
@@ -238,7 +238,7 @@ class world {
     if (!next.finished) complain("held, but not finished", next);
   }
 
-  // Whoever was told an error holds nothing in the end, whatever is executed late.
+  // A client that was told an error holds nothing in the end, whatever the server executes late.
   void check_leak() {
     if (finished_ && copies_ == 0 && held_until_ == monotonic_time{} && holder() == owner::us) {
       complain("the lock leaks", {});

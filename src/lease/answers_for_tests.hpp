@@ -1,4 +1,4 @@
-// For the unit tests of this room: what a server answers, as a word and a number.
+// For the unit tests of this room: a server's answers, each as a word and a number.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ inline substrate::claim test_claim(milliseconds lease = milliseconds(10'000)) {
           .granted = 0};
 }
 
-// The same, for a machine: it lives as long as the test program.
+// As above, for a machine: it lives as long as the test program.
 inline substrate::claim& new_claim(const substrate::claim& like = test_claim()) {
   static std::deque<substrate::claim> all;
   return all.emplace_back(like);

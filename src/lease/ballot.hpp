@@ -1,4 +1,4 @@
-// What the members of a quorum have said in one attempt, and what the count comes to.
+// The answers of a quorum's members in one attempt, and the result of the count.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace holdfast::leasing {
 constexpr std::size_t majority_of(std::size_t members) noexcept { return members / 2 + 1; }
 
 // Until when a majority certainly keeps its votes: of the members' deadlines, the one that a
-// majority reaches. Before it no other request can have a majority, whoever the members are.
+// majority reaches. Before it no other request can have a majority, whichever members it has.
 monotonic_time majority_deadline(std::span<const monotonic_time> deadlines);
 
 struct ballot {
@@ -35,7 +35,7 @@ struct ballot {
     silent,
     changed,  // its vote was not ours any more when asked to agree
   };
-  // What one member has said.
+  // The answer of one member.
   struct seat {
     bool was_silent = false;  // did not answer when asked last, also before this attempt
     answer said = answer::none;

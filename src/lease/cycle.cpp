@@ -15,7 +15,7 @@ using substrate::held_lock;
 using substrate::known_wait;
 using substrate::link_of_cycle;
 
-// Who has what, and the way on which the search came to each wait.
+// The holders of each lock, and the way on which the search came to each wait.
 class search {
  public:
   explicit search(const std::vector<known_wait>& all) : all_(all), came_(all.size()) {

@@ -1,4 +1,4 @@
-// Finds those who wait for each other.
+// Finds threads that wait for each other in a cycle.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace holdfast::leasing {
 
-// Whether one who wants the lock so must wait until this holder has given it back. Not all of that
-// is known here: true where it is certain, so no cycle of such waits can come apart by itself.
+// Whether a request that wants the lock in this mode must wait until this holder has given it back.
+// True only where that is certain. So a cycle of such waits cannot come apart by itself.
 bool must_wait_for(const substrate::lock_in_mode& wanted,
                    const substrate::held_lock& held) noexcept;
 
@@ -23,7 +23,8 @@ inline constexpr std::size_t longest_cycle = 100;
 std::vector<substrate::link_of_cycle> find_cycle(const std::vector<substrate::known_wait>& all,
                                                  std::string_view first);
 
-// For people: who waits for what, which the next one has, up to the first again.
+// For people: each waiter, the lock that it waits for, and the next waiter, which holds that lock,
+// up to the first again.
 std::string describe(const std::vector<substrate::link_of_cycle>& cycle);
 
 }  // namespace holdfast::leasing

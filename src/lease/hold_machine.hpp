@@ -11,11 +11,11 @@
 
 namespace holdfast::leasing {
 
-// What the runtime must do for a held lease. An empty one: go on, the timer stays set.
+// The runtime's next task for a held lease. An empty one: go on, the timer stays set.
 struct hold_step {
   bool renew = false;                       // put it into the next batch of renewals
   std::optional<monotonic_time> wake_at{};  // call on_timer then; replaces what was set before
-  bool lost = false;                        // tell the owner, once
+  bool lost = false;                        // tell the holder, once
   friend bool operator==(const hold_step&, const hold_step&) = default;
 };
 
@@ -31,22 +31,22 @@ struct hold_step {
 // earlier, so that they fall due together from then on. A failed one is tried again after 1/12 of
 // the lease (at most 1 s) until the deadline; a refusal that looks permanent as well, since until
 // then the lock is still ours. A fixed lease is never renewed: it is lost at its deadline. A lock
-// that was handed over is ours for a claim at first: the first renewal, at a third of that,
-// confirms the grant and makes it the whole lease; for a fixed lease it comes at once. So it is
-// also where the claim is as long as the lease: until the server has answered a question of ours,
-// only a message says that it is held.
+// that was handed over is ours for the time of a provisional grant at first. The first renewal, at
+// a third of that, confirms the grant and makes it the whole lease. For a fixed lease it comes at
+// once. So it is also where the claim is as long as the lease: until the server has answered a
+// question of ours, only a message says that it is held.
 //
 // (1) At once, since the answer has told the server's time; a second one in a row: retry soon.
 // (2) Or refused: retry soon. (3) Renewing, at once: that confirms the lease or ends it. Also a
-// fixed one, but its deadline does not move. What was asked before the doubt confirms nothing: it
-// is renewed again at once.
+// fixed one, but its deadline does not move. A renewal that was sent before the doubt confirms
+// nothing: the lease is renewed again at once.
 class hold_machine {
  public:
   // One of `beats` moments in a third of the lease.
   using beat = std::optional<std::uint16_t>;
   static constexpr int beats = 1 << 14;
 
-  // `length`: of the whole lease. The rest is what acquire_outcome says of the grant.
+  // `length`: of the whole lease. The rest describes the grant.
   hold_machine(milliseconds length, bool renews, milliseconds granted, monotonic_time granted_at,
                monotonic_time deadline, beat together = {}, bool by_message = false);
 
@@ -96,7 +96,7 @@ class hold_machine {
   monotonic_time deadline_;
   monotonic_time renew_at_;
   milliseconds extending_{};           // the longest without an answer
-  monotonic_time doubted_at_ = never;  // to be confirmed by what is asked from then on
+  monotonic_time doubted_at_ = never;  // only renewals sent from then on confirm it
   state state_ = state::held;
   bool renews_;
   bool claiming_;          // the whole lease is not in force yet

@@ -323,7 +323,7 @@ TEST(HoldMachine, NeverRenewsAFixedLease) {
   }
 }
 
-// What the runtime and the server may do in any order; the seed is named on failure.
+// The runtime and the server act in any order; a failure names the seed.
 TEST(HoldMachine, KeepsItsPromisesUnderAnyEvents) {
   for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
     std::mt19937_64 random(seed);

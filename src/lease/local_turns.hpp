@@ -19,7 +19,7 @@ inline constexpr std::uint32_t last_minor = substrate::minors_per_major - 1;
 // How long a thread that is running may take the lock again while the first waiter wakes up.
 inline constexpr microseconds local_slice{10};
 
-// Whoever gets what is left of a lease shall have it for longer than that, also while its grant is
+// The least time that a lease must have left to be handed over locally, also while its grant is
 // provisional.
 constexpr nanoseconds enough_of(milliseconds lease) noexcept {
   return nanoseconds{std::min(lease, substrate::longest_claim)} / 4;
@@ -38,14 +38,14 @@ constexpr nanoseconds enough_of(milliseconds lease) noexcept {
 // (1) Somebody waits. A coroutine is the next holder at once. But waking a thread costs more than
 // many a critical section: so the lock is offered, and any thread that is running may take it until
 // the first waiter has woken up and looks. One that has looked, and finds the lock held, is the
-// next holder when that is released after the slice; the waiter behind it is woken then, to be
+// next holder when that is released after the slice. The waiter behind it is woken then, to be
 // there in time (as in WebKit's ParkingLot, whose fairness is eventual, too). When the turn is over
 // or the lock cannot be handed on any more, it goes back to the server. (2) The first waiter asks
-// the server: asking. Nobody waits: free. The same when a request has failed. (3) Nobody waits:
-// retained, if the client retains locks and did not stand in the server's queue, where nobody says
-// whether others stand behind it. Otherwise back. (4) Asks instead, if the lock cannot be handed on
-// any more: its lease is nearly over, its minors are used up, a resource refuses its tokens, or it
-// was revoked.
+// the server: asking. Nobody waits: free. So it is, too, when a request has failed. (3) Nobody
+// waits: retained, if the client retains locks and did not stand in the server's queue, where a
+// grant does not say whether others stand behind it. Otherwise back. (4) Asks instead, if the lock
+// cannot be handed on any more: its lease is nearly over, its minors are used up, a resource
+// refuses its tokens, or it was revoked.
 class local_turns {
  public:
   struct settings {
@@ -53,7 +53,7 @@ class local_turns {
     bool retains = false;
   };
 
-  // What the driver sees of the clock and of the lease that the client has.
+  // The time, and how much is left of the client's lease.
   struct glance {
     monotonic_time now{};
     nanoseconds left{};
@@ -79,7 +79,7 @@ class local_turns {
     stage stage_ = stage::asleep;
   };
 
-  // What the driver must do.
+  // The driver's next tasks.
   struct step {
     bool gives_back = false;  // the lock goes back to the server
     bool sets_timer = false;  // on_timer comes after half of the time that a lock is retained
@@ -105,11 +105,11 @@ class local_turns {
   std::uint32_t take(const glance& seen) noexcept {
     return is_idle() && may_hand_on(seen) ? hold() : 0;
   }
-  // A caller asks the server; what was idle goes back first.
+  // A caller asks the server; an idle lock goes back first.
   void ask() noexcept;
   void on_granted(substrate::token_major major, bool was_queued, monotonic_time now) noexcept;
-  // The one that asked has not got the lock, or others cannot share what it has got. Comes again
-  // when the waiter that should ask then cannot.
+  // The caller that asked has not got the lock, or has got one that others cannot share. Comes
+  // again when the waiter that should ask then cannot.
   step on_failed() noexcept { return {.asks = ask_next()}; }
 
   // The holder is done. While nobody waits, the driver need not look at the clock.

@@ -19,8 +19,8 @@ constexpr milliseconds lease{1000};
 
 // Two threads and a coroutine of one client that want a lock, and the driver.
 struct client_of_three {
-  // One event at a time, each a microsecond after the other, by name; what the driver must do, with
-  // the names of the waiters.
+  // One event at a time, each a microsecond after the other, by name; the driver's tasks, with the
+  // names of the waiters.
   std::string play(const std::string& event) {
     now += microseconds(1);
     // The next event comes at the end, to the microsecond.

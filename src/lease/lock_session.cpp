@@ -97,7 +97,7 @@ effects lock_session::abandon(monotonic_time now) {
   if (state_ == state::idle || state_ == state::stopped) {
     state_ = state::over;
   } else if (can_be_released()) {
-    // What it has changed goes with it, and the server forgets both.
+    // The lease that it has changed goes with it, and the server forgets both.
     if (changes()) all.to_changed = change_news::cannot_stay;
     give_back(all, state::taken_back, now);
   }
@@ -117,9 +117,9 @@ effects lock_session::on_replicated(const std::optional<outcome>& refusal, monot
   return all;
 }
 
-// What is left of it as far as this client knows: extend() may have made it longer, and it may have
-// been released. The longest counts, since the server may have it in force. What was taken off for
-// the clocks is added again, or each change would take it off once more.
+// Notes how much is left of the lease to be changed, as far as this client knows: extend() may have
+// made it longer, and it may have been released. The longest counts, since the server may have it
+// in force. The margin for the clocks is added again, or each change would take it off once more.
 void lock_session::note_in_claim() noexcept {
   if (!changes()) return;
   claim_->forsakes = changed_left_ < nanoseconds{0};
@@ -260,7 +260,7 @@ lock_session::extension lock_session::on_extended(substrate::renew_verdict verdi
 
 // The server has put another request of ours in the place of this one.
 effects lock_session::on_replaced() {
-  // A lost lease is still to be released; what has passed a gate too late is not.
+  // A lost lease must still be released. A gate that was passed too late need not.
   const bool ends = state_ == state::held || (terms_.is_gate && state_ == state::lost);
   if (!ends) return {};
   state_ = state::replaced;

@@ -19,10 +19,10 @@
 
 namespace holdfast::leasing {
 
-// What the session of a lease is to be told of a request that changes the lease.
+// News for the session of a lease about a request that changes the lease.
 enum class change_news : std::uint8_t { none, may_become, stays, may_stay, cannot_stay };
 
-// What the driver must do; `tell` comes last. Empty: go on as before, the timer stays set.
+// The driver's tasks; `tell` comes last. Empty: go on as before, the timer stays set.
 struct effects {
   std::optional<server_time> learned{};        // a sample of the server's time
   std::optional<monotonic_time> wake_at{};     // call on_timer then; replaces what was set before
@@ -37,7 +37,7 @@ struct effects {
   bool resend = false;                         // an earlier copy may have been executed
   bool unheard = false;                        // the caller does not wait for the answer to that
   bool tell = false;                           // wake the caller
-  std::optional<outcome> ended{};              // what it waited for has ended so
+  std::optional<outcome> ended{};              // how the thing that it waited for has ended
   friend bool operator==(const effects&, const effects&) = default;
 };
 
@@ -60,11 +60,11 @@ struct effects {
 //   taken_back | over       | over             |
 //
 // idle: nothing was asked. asking: the caller awaits the lock. leaving: the caller has its answer,
-// or is gone; what the server holds for it, or may hold, is given back. confirming: granted, and it
-// counts when enough replicas have it. lost: hold_machine says when. replaced: another request of
-// ours has come in its place at the server. returning: the caller awaits the end of the release.
-// returned: the caller knows how it ended, at once if the lease was lost before; it is still tried.
-// taken_back: the same, and nobody asks how it ends.
+// or is gone; the session gives back the lock or place that the server holds for it, or may hold.
+// confirming: granted, and it counts when enough replicas have it. lost: hold_machine says when.
+// replaced: another request of ours has come in its place at the server. returning: the caller
+// awaits the end of the release. returned: the caller knows how it ended, at once if the lease was
+// lost before; it is still tried. taken_back: the same, and nobody asks how it ends.
 //
 // (1) A grant is confirming where replicas are asked, and taken_back at once where it is to replace
 // a lease that was lost meanwhile: a change does not bring it back. (2) Its loss is told, and it
@@ -87,17 +87,17 @@ class lock_session {
     over,
   };
 
-  // What stays the same for its whole life.
+  // Fixed for its whole life.
   struct terms {
     short_milliseconds response_timeout{2000};
-    bool is_of_a_slot = false;  // renewed together with what has the same hash slot
+    bool is_of_a_slot = false;  // renewed together with locks of the same hash slot
     bool renews = true;
-    bool is_gate = false;         // who gets it goes on: nothing is held that could be confirmed
+    bool is_gate = false;         // a client passes, and holds nothing to confirm
     bool needs_replicas = false;  // a grant counts when enough of them have it
   };
 
-  // What is left, as far as this client knows, of the lease that a request is to change. Negative:
-  // that was lost or given back.
+  // Stands for the time left of a lease that is to be changed, when that lease was lost or given
+  // back.
   static constexpr nanoseconds none_left{-1};
 
   // The claim is the caller's; the session changes it only while none of its requests, and no
@@ -108,7 +108,7 @@ class lock_session {
   // ---- asking
 
   effects begin(monotonic_time now);
-  // What the server has answered to an acquire; to a release or a withdraw; nothing.
+  // The server has answered an acquire; a release or a withdraw; or no answer will come.
   effects on_acquired(const substrate::acquire_verdict& verdict, monotonic_time sent_at,
                       monotonic_time now, std::uint64_t position = 0);
   effects on_given_back(const substrate::release_verdict& verdict, monotonic_time now);
@@ -122,9 +122,9 @@ class lock_session {
   effects on_first_in_line(nanoseconds owner_has, monotonic_time now, std::uint64_t position = 0);
   effects on_timer(monotonic_time now);
   effects on_stop(monotonic_time now);
-  // Nobody waits for the outcome any more: what comes of it is given back.
+  // Nobody waits for the outcome any more: a grant is given back.
   effects abandon(monotonic_time now);
-  // Enough replicas have the grant, or why that is not known.
+  // Enough replicas have the grant; or the reason why that is not known.
   effects on_replicated(const std::optional<outcome>& refusal, monotonic_time now);
 
   // ---- held
@@ -140,7 +140,7 @@ class lock_session {
   }
   // The server may be another than the one that was asked last.
   effects on_doubt(monotonic_time now);
-  // The holder asks for a longer lease; what the server has answered to that, but for `late`.
+  // The holder asks for a longer lease; then the server's answer, but for `late`.
   void on_extending(milliseconds duration) noexcept;
   struct extension {
     effects then{};
@@ -197,7 +197,7 @@ class lock_session {
   }
 
  private:
-  // What is at work follows from the state.
+  // The state says which machine is at work.
   bool is_acquiring() const noexcept { return state_ == state::asking || state_ == state::leaving; }
   bool is_holding() const noexcept {
     return state_ == state::confirming || state_ == state::held || state_ == state::lost;

@@ -1,5 +1,5 @@
-// What a session wants done at every event in every state, as lock_session_effects.txt tells it.
-// HOLDFAST_WRITE_STORIES=1 writes that text anew, and shows what a change has changed.
+// The effects of a session at every event in every state, as lock_session_effects.txt tells them.
+// HOLDFAST_WRITE_STORIES=1 writes that text anew, and shows the effects of a change.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -74,8 +74,8 @@ class life {
     lock_session::terms terms{};
     bool waits = true;
     milliseconds delay{};
-    std::optional<nanoseconds> changes{};  // what is left of the lease that it is to change
-    const variant* as{};                   // only what is different from that is told
+    std::optional<nanoseconds> changes{};  // the time left of the lease that it is to change
+    const variant* as{};                   // only differences from that are told
   };
 
   explicit life(const variant& which) : variant_(which) {
@@ -181,7 +181,7 @@ const std::map<std::string_view, happening> ordinary_events{
 const std::map<std::string_view, milliseconds> waits_before{
     {"timer", seconds(11)}, {"unanswered late", seconds(14)}, {"unanswered later", seconds(30)}};
 
-// Events: what becomes of the lease that this request is to change.
+// Events of the lease that this request is to change.
 const std::map<std::string_view, nanoseconds> fates{{"the other ends", nanoseconds(0)},
                                                     {"the other is lost", lock_session::none_left}};
 
@@ -280,7 +280,7 @@ const std::vector<event_list> paths{
     {"begin", "granted", "extending", "release", "unanswered"},
 };
 
-// Of one path: what each event does, by its name; that of no event is what has come of the path.
+// Of one path: the effects of each event, by its name; the empty name stands for the path itself.
 std::map<std::string, std::string> all_of_path(const life::variant& which, const event_list& path) {
   std::map<std::string, std::string> all;
   const auto after_path = [&] {

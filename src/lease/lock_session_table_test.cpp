@@ -20,7 +20,7 @@ namespace {
 using std::chrono::seconds;
 using events = std::vector<std::string_view>;
 
-// One request and what has happened to it, a millisecond after each other.
+// One request and its events, a millisecond after each other.
 class request {
  public:
   explicit request(bool needs_replicas)
@@ -136,7 +136,7 @@ const std::vector<row> table{
     {"over", {"begin", "granted", "release", "given back"}, false, {}},
 };
 
-// What the driver can ask of it, in the states of the table.
+// The answers to the driver's questions, in the states of the table.
 const std::map<std::string_view, std::string_view> answers{
     {"idle", ""},
     {"stopped", ""},
@@ -202,7 +202,8 @@ TEST(LockSessionTable, TellsItsDriverInEachStateWhatIsToCome) {
   }
 }
 
-// What has ended asks for nothing more, and what is under way always has something to come.
+// A session that has ended asks for nothing more. One that is under way always has an event to
+// come.
 TEST(LockSessionTable, NothingFollowsTheEnd) {
   for (const auto& one : table) {
     if (one.from != "over" && one.from != "replaced") continue;

@@ -1,4 +1,4 @@
-// What a session wants done: the effects behind the table in lock_session.hpp.
+// The effects behind the table in lock_session.hpp.
 #include "lease/lock_session.hpp"
 
 #include <gtest/gtest.h>

@@ -10,11 +10,12 @@ namespace holdfast::leasing {
 
 // A request that is to change the lease may have been carried out from when it is first sent. Until
 // its end is known, the lease is good for no more than both modes allow. When nobody can ever say
-// how the request has ended, the lease's next confirmed renewal shows it: what a renewal finds
-// under this request and token is what was granted.
+// how the request has ended, the lease's next confirmed renewal shows it: a renewal finds the lease
+// under the request and token that were granted.
 //
 // Another server may not have heard that a request was given up. It may still stand in the queue
-// there, and be granted at any time: from then on the lease is good for no more than that leaves.
+// there, and be granted at any time: from then on the lease is good only for the modes that such a
+// grant would leave.
 class mode_doubts {
  public:
   void may_become(char other) noexcept {
@@ -34,7 +35,7 @@ class mode_doubts {
   // Another server has taken over.
   void moved() noexcept { lasting_ = tried_; }
 
-  // What a lease granted in `mode` is good for.
+  // The mode that a lease granted in `mode` is certainly good for.
   char good_for(char mode) const noexcept {
     for (std::uint8_t i = 0; i < every_mode.size(); ++i) {
       if (((modes_ | lasting_) >> i & 1U) != 0) mode = substrate::common_mode(mode, every_mode[i]);

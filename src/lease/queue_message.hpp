@@ -1,4 +1,4 @@
-// What was said on the channel to a request that waits in the queue.
+// A message on the channel to a request that waits in the queue.
 #pragma once
 
 #include <algorithm>

@@ -148,7 +148,7 @@ quorum_release_step quorum_release_machine::on_missing(std::size_t member, no_an
   from.was_tried = true;
   from.said = answer::missing;
   if (how == no_answer::unknown) from.maybe_done = true;
-  // What was under way by the same connection was lost as well.
+  // Other requests under way on the same connection were lost as well.
   if (how != no_answer::unreachable) from.in_doubt = true;
   return settle(now);
 }
@@ -190,8 +190,8 @@ quorum_release_step quorum_release_machine::settle(monotonic_time now) {
   return next;
 }
 
-// What is tried again meanwhile does not keep the caller: with two members that fail in turns there
-// would always be one that has not answered.
+// The caller does not wait for retries: with two members that fail in turns there would always be
+// one that has not answered.
 bool quorum_release_machine::is_decided() const noexcept {
   return count(answer::released) >= majority_of(members_) ||
          std::ranges::all_of(seats_, &seat::was_tried);

@@ -10,7 +10,7 @@
 
 namespace holdfast::leasing {
 
-// What must be done for a held lock. An empty one: go on, the timer stays set.
+// The driver's next tasks for a held lock. An empty one: go on, the timer stays set.
 struct quorum_hold_step {
   std::vector<std::size_t> renew{};         // at these members
   std::optional<monotonic_time> wake_at{};  // replaces what was set before
@@ -26,10 +26,10 @@ std::string to_string(const quorum_hold_step&);
 //
 // Every member's vote has a deadline of its own; the lock is held while a majority's are not over
 // (majority_deadline), and any event after that means lost. A round of renewals goes to all members
-// at a third of the lease, also to those that did not vote or have lost their vote: they vote again
-// if they know that they have voted for nobody since. A member that was restarted empty does so
-// when it has stayed out for the longest lease. A vote that came late is confirmed by a renewal of
-// its own, at once: should another member lose its vote meanwhile, it is in its place. Until a
+// at a third of the lease, also to those that did not vote or have lost their vote. These vote
+// again if they know that they have voted for nobody since. A member that was restarted empty does
+// so when it has stayed out for the longest lease. A vote that came late is confirmed by a renewal
+// of its own, at once: should another member lose its vote meanwhile, it is in its place. Until a
 // majority has renewed in a round, another follows after 1/12 of the lease, at most 1 s.
 class quorum_hold_machine {
  public:
@@ -104,8 +104,8 @@ std::string to_string(const quorum_release_step&);
 
 // Every member is asked to take the vote back, and again, with growing pauses, until it has
 // answered or the vote has run out. The caller is told when a majority of all has done it, when
-// each member has answered or failed once, and at `late_from` at the latest: `lost` where a
-// majority had no vote of ours, `unavailable` where nobody has done it.
+// each member has answered or failed once, and at `late_from` at the latest. It hears `lost` where
+// a majority had no vote of ours, `unavailable` where no member has done it.
 //
 // A question for the vote that was lost with its connection may be executed after the release,
 // which came by another one: a vote for nobody. So a member that may see that is asked again,

@@ -317,7 +317,7 @@ TEST(QuorumRelease, asks_again_where_a_renewal_may_have_voted) {
   EXPECT_EQ(machine.on_released(1, released{}, late), quorum_release_step{.finished = true});
 }
 
-// What is tried again sooner does not put it off, nor hurry it.
+// A retry that comes sooner does not put it off, nor hurry it.
 TEST(QuorumRelease, tries_again_where_there_was_no_answer_before_it_is_late) {
   auto machine = giving_back({0, 1}, {1});
   EXPECT_EQ(machine.on_released(1, not_mine{}, start), quorum_release_step{});
@@ -327,7 +327,7 @@ TEST(QuorumRelease, tries_again_where_there_was_no_answer_before_it_is_late) {
   EXPECT_EQ(machine.on_timer(*soon).send, (std::vector<std::size_t>{0}));
   EXPECT_EQ(machine.on_released(0, released{}, *soon), quorum_release_step{.wake_at = late});
   EXPECT_EQ(machine.on_timer(late).send, (std::vector<std::size_t>{1}));
-  // Sent when it was too late for anything else: what is lost now is only the release.
+  // Sent when it was too late for anything else: only the release is lost now.
   machine.on_missing(1, no_answer::unreachable, late);
   EXPECT_TRUE(machine.on_timer(deadline).finished);
 }

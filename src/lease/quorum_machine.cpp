@@ -183,7 +183,7 @@ quorum_step quorum_machine::fail(monotonic_time now) {
   const errc why = ballot_.reason();
   if (!patience_.waits || ballot_.is_final(why))
     return conclude(std::move(next), why, ballot_.explain());
-  // A member that had no time to answer is not to blame: what it did when it had counts.
+  // A member that had no time to answer is not to blame: its last behaviour counts when it had.
   if (why != errc::unavailable) {
     why_dead_.clear();
   } else if (!cut_short_) {
@@ -211,7 +211,7 @@ nanoseconds quorum_machine::pause_length() {
                                 : settings_.hears ? settings_.polls
                                                   : settings_.deaf_polls);
   const auto free = is_busy ? ballot_.enough_free_after() : std::nullopt;
-  // Rather a little later, and not all who wait at the same time.
+  // Rather a little later, and not all waiters at the same time.
   return free ? std::min(poll, nanoseconds(*free) + polls_.up_to(milliseconds{5})) : poll;
 }
 

@@ -27,7 +27,7 @@ struct member_ask {
     enter,     // to vote the next time, also when it remembers nothing: the same, and we have won
     stay_out,  // to give no vote for a while, when it remembers nothing
     agree,     // to the token that was chosen
-    confirm,   // its vote, which came when the lock was held: by who holds it
+    confirm,   // its vote, which came when the lock was held: the holder does so
   };
   std::size_t member = 0;
   what asks = what::vote;
@@ -48,7 +48,7 @@ struct quorum_outcome {
 struct quorum_step {
   std::vector<std::size_t> take_back{};  // the votes for the present request, at these members
   std::vector<std::size_t> in_doubt{};   // of those: the question was lost and may arrive yet
-  bool new_request = false;              // what is asked from now on has a new request id
+  bool new_request = false;              // requests from now on have a new request id
   std::vector<member_ask> send{};
   std::optional<monotonic_time> wake_at{};  // replaces what was set before
   std::optional<quorum_outcome> done{};     // tell the caller; nothing follows
@@ -68,27 +68,27 @@ std::string to_string(const quorum_step&);
 // Every member is asked at once, with one request id; a new attempt has a new one. Enough are n/2+1
 // votes. The token is the largest major among them; where they differ, those below it are asked to
 // agree, and the lock is held when a majority has reached the token while the vote was ours. So a
-// later holder's votes meet it at some member, and his token is larger, whatever the clocks do. A
-// member that votes above the token after it was chosen does not count for it: another may have had
-// the lock in between with the same one. Where too few agree without such votes, and all asked have
-// answered, the largest of them is chosen instead, and those below it are asked again.
-// (1) Who has not answered within `member_timeout` does not vote in this attempt. A member that did
-// not answer the last time is not even waited for so long where votes are split: without it, too, a
-// majority is there, which may be ours when they are asked again. (2) If the time
-// that a majority keeps its votes (counted from before each was asked for) is not over: that is
-// looked at after the last answer.
+// later holder's votes meet it at some member, and that holder's token is larger, whatever the
+// clocks do. A member that votes above the token after it was chosen does not count for it: another
+// may have had the lock in between with the same one. Where too few agree without such votes, and
+// all asked have answered, the largest of them is chosen instead, and those below it are asked
+// again. (1) A member that has not answered within `member_timeout` does not vote in this attempt.
+// Where votes are split, the machine does not even wait so long for a member that did not answer
+// the last time: the others are a majority too, and may all be ours when they are asked again. (2)
+// If the time that a majority keeps its votes (counted from before each was asked for) is not over:
+// the machine checks this after the last answer.
 //
 // Too few: busy, out, silent or refusing members leave less than a majority. Then every vote that
-// was given, or may have been, is taken back, and the machine is done (asked once; patience over;
-// refused for good) or waits: for a hint that a member is free, or until enough votes may have run
-// out, or for a random pause where votes were split.
+// was given, or may have been, is taken back. The machine is done if it was asked once, its
+// patience is over, or it was refused for good. Otherwise it waits: for a hint that a member is
+// free, or until enough votes may have run out, or for a random pause where votes were split.
 //
 // When a member votes after the lock is held, the holder has it confirm that vote, and counts the
 // vote from then on, as one that was renewed.
 //
 // A member without memory gives no vote until a majority has none: then nobody can have voted (or
 // the promise is off in any case) and they all join. If fewer have none they have lost it, and are
-// told to stay out for the longest lease, since they may have voted for somebody who still counts
+// told to stay out for the longest lease, since they may have voted for a client that still counts
 // on it.
 class quorum_machine {
  public:
@@ -112,7 +112,8 @@ class quorum_machine {
   bool is_silent(std::size_t member) const { return ballot_.seats[member].was_silent; }
 
   quorum_step start(monotonic_time now);
-  // `attempt`: attempt() when it was asked; what is late is ignored, since it was taken back.
+  // `attempt`: attempt() when it was asked; a late answer is ignored, since its vote was taken
+  // back.
   quorum_step on_vote(std::uint32_t attempt, std::size_t member, const substrate::vote& said,
                       monotonic_time sent_at, monotonic_time now);
   quorum_step on_agreed(std::uint32_t attempt, std::size_t member,

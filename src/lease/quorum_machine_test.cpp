@@ -259,7 +259,7 @@ TEST_F(QuorumMachine, takes_back_also_what_was_not_answered) {
   }
 }
 
-// Who has lost the question may execute it when the release has been there.
+// A member that has lost the question may execute it after the release.
 TEST_F(QuorumMachine, says_where_a_vote_may_come_though_it_was_taken_back) {
   auto machine = begun(5);
   machine.on_missing(1, 3, no_answer::unknown, "gone", start);
@@ -414,7 +414,7 @@ TEST_F(QuorumMachine, does_without_the_votes_of_those_who_stay_out) {
   EXPECT_NE(end.done->detail.find("a: it has lost its memory"), std::string::npos);
 }
 
-// It is decided before all have answered: who is away may be among the others.
+// It is decided before all have answered: the absent member may be among the others.
 TEST_F(QuorumMachine, names_those_who_had_not_answered_when_it_failed) {
   auto machine = begun(3);
   vote(machine, 0, staying_out{milliseconds(900)});

@@ -1,5 +1,5 @@
-// What the machines of a quorum do, step by step: quorum_stories.txt. After a change that is meant,
-// HOLDFAST_WRITE_STORIES=1 writes it anew: read what has become another.
+// The steps of a quorum's machines: quorum_stories.txt. After a change that is meant,
+// HOLDFAST_WRITE_STORIES=1 writes it anew: read the differences.
 //
 //   == A title
 //   machine 3 once             3 members; once, or for how many ms it waits; then any of

@@ -1,4 +1,4 @@
-// What the machines of a quorum say, as text.
+// The steps of a quorum's machines, as text.
 #include <string_view>
 
 #include "lease/quorum_hold.hpp"

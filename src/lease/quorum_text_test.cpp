@@ -1,4 +1,4 @@
-// What the machines of a quorum say, as text: failed tests and simulations are read in it.
+// The steps of a quorum's machines, as text, in which failed tests and simulations are read.
 #include <gtest/gtest.h>
 
 #include "lease/quorum_hold.hpp"

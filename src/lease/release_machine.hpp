@@ -24,17 +24,17 @@ inline constexpr milliseconds longest_move{250};
 //
 // (1) A resent release that finds "not mine" before the lease's deadline counts as released: the
 // first copy did it. (2) From the deadline on the caller is told `unavailable`, once, and nothing
-// more. It is still tried: the server may keep the lock for another lease, when it has renewed it
-// and its answer was lost, for what else such a request asked for (`longer`), and for the claim's
-// delay after that, although nobody is inside.
+// more. It is still tried, although nobody is inside. For the server may have renewed the lock
+// without its answer being heard. It then keeps the lock for another lease, or as long as such a
+// request asked for (`longer`), and for the claim's delay after that.
 //
 // A server that needs another try to find who is next (`unfinished`) is asked again at once, also
 // after the deadline: it has not freed the lock yet, and comes nearer to the end with each try.
 //
 // While the lock's keys are divided between two nodes the answer is a passing refusal. When that
 // goes on for too long, the lock's own key is given up alone, so that nobody need wait for the end
-// of the move, or of the lease if this process ends before. The first who waits is not told then,
-// and finds the lock free when he asks (waiting_times.hpp).
+// of the move, or of the lease if this process ends before. The first waiter is not notified then,
+// and finds the lock free when it asks (waiting_times.hpp).
 class release_machine {
  public:
   // The claim is the caller's. `seed`: of the jitter between retries. `patience`: with a move.

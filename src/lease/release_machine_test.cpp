@@ -191,7 +191,7 @@ TEST(ReleaseMachine, AsksOnceEvenAfterTheDeadline) {
             (release_step{.done = outcome{}, .finished = true}));
 }
 
-// What it is asked for until it does not ask for the whole any more, and when that was.
+// Its requests until it does not ask for the whole any more, and when that was.
 monotonic_time told_of_a_move(release_machine& machine, monotonic_time now) {
   for (;;) {
     const auto next = machine.on_given_back(say_back("divided", errc::server_busy), now);
@@ -210,7 +210,7 @@ TEST(ReleaseMachine, GivesUpTheLocksOwnKeyWhenAMoveOfItsSlotGoesOn) {
   EXPECT_EQ(gist(machine.on_given_back(say_back("released"), alone_from)), "ok finished");
 }
 
-// An answer was waited for meanwhile: who looks at the time that is named must not find the past.
+// The machine waited for an answer meanwhile: the time that it names must not be in the past.
 TEST(ReleaseMachine, NamesNoTimeInThePastWhenAMoveHasGoneOn) {
   release_machine machine = fresh();
   machine.start(local_start);

@@ -1,4 +1,4 @@
-// When a renewal is late: what those who operate a service should hear of, before a lease is lost.
+// When a renewal is late: operators of a service should hear of that before a lease is lost.
 #pragma once
 
 #include "base/time.hpp"

@@ -1,4 +1,4 @@
-// The best estimate of the server's time. A value; whoever shares it between threads guards it.
+// The best estimate of the server's time. A value: threads that share it must guard it.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a machine tells the runtime to do next. Plain data: comparable, printable, copyable.
+// The runtime's next tasks, as a machine orders them. Plain data: comparable, printable, copyable.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ inline outcome failed(errc code, std::string_view why) noexcept {
   return how;
 }
 
-// What became of an acquisition. `code` is unset when the lock is held.
+// The end of an acquisition. `code` is unset when the lock is held.
 struct acquire_outcome {
   std::optional<errc> code{};
   std::string detail{};

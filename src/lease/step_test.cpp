@@ -65,7 +65,7 @@ TEST(LeaseDeadline, CountsFromTheSendingAndLeavesRoomForDriftAndMilliseconds) {
   EXPECT_EQ(lease_deadline(local_start, milliseconds(50)), local_start + microseconds(47'500));
 }
 
-// What a kernel says that it does to the clock (chrony: up to 83,333 millionths by default).
+// The correction of the clock that a kernel reports (chrony: up to 83,333 millionths by default).
 TEST(LeaseDeadline, LeavesMoreRoomWhileTheClockIsCorrected) {
   EXPECT_EQ(rate_allowance_for(0), 10'000);
   EXPECT_EQ(rate_allowance_for(500), 10'000);

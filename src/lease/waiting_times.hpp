@@ -13,7 +13,7 @@ namespace holdfast::leasing {
 // A waiter asks at least so often whether its place, its connection and its wake-ups are still
 // there. Those in front ask more often: nobody tells them that the one before them got the lock and
 // died of it. Those further back need it less, so that 200 waiters ask 15 times a second and a
-// thousand no more than that. The scripts drop who was silent for twice the longest time
+// thousand no more than that. The scripts drop a waiter that was silent for twice the longest time
 // (pass_on.lua).
 constexpr milliseconds ask_bound(std::uint64_t place) noexcept {
   constexpr milliseconds longest{60'000};
@@ -24,10 +24,10 @@ constexpr milliseconds ask_bound(std::uint64_t place) noexcept {
   return milliseconds{15'000} + milliseconds{100} * static_cast<milliseconds::rep>(place - front);
 }
 
-// When a waiter asks, should the owner die: the lease has run out by then. Each leaves those before
-// him time to ask first; should all of them have died with the owner, nobody else would. Only so
-// many come that soon, or a crowd would ask as often as somebody has the lock for a moment: behind
-// them each leaves those before him time for a claim.
+// When a waiter asks by itself. The holder's lease has run out by then, should the holder die. Each
+// waiter leaves those before it time to ask first, but asks even so: all of them may have died with
+// the holder. Only a few waiters ask that soon, or a crowd would ask whenever a client has the lock
+// for a moment. Behind these few, each leaves those before it time for a provisional grant.
 constexpr milliseconds time_to_ask{20};
 constexpr std::uint64_t most_that_ask_soon = 16;
 

@@ -1,4 +1,5 @@
-// What the server may hold for an attempt that has not heard of it, and how that is given back.
+// The lock or place that the server may hold for an attempt that has not heard of it, and how it is
+// given back.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +40,7 @@ class withdrawal {
     doubtful_until_ = std::min(doubtful_until_, now);
   }
 
-  // No copy of an acquire is executed after this. What gives back is not sent before.
+  // No copy of an acquire is executed after this. A release or withdraw is not sent before.
   monotonic_time doubtful_until() const noexcept { return doubtful_until_; }
   monotonic_time executable_until() const noexcept {
     return doubtful_until_ - clock_allowance(response_timeout_);

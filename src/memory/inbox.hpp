@@ -1,4 +1,4 @@
-// What the requests of one client are told by a table of locks, one after the other.
+// The messages of a table of locks to the requests of one client, one after the other.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace holdfast::memory {
 
-// Delivers on the client's background thread, since whoever causes an answer has a mutex that the
-// addressee may need. Thread safety: push() from any thread.
+// Delivers on the client's background thread, since the thread that causes an answer has a mutex
+// that the addressee may need. Thread safety: push() from any thread.
 class inbox final : public net::attendant {
  public:
   explicit inbox(net::background_thread& helper) : helper_(&helper) {}

@@ -131,7 +131,7 @@ void lock_record::settle(monotonic_time now) {
   }
 }
 
-// What it had may last longer than what it asks for, and nothing is shortened.
+// The old lease may last longer than the new one, and a lease is never shortened.
 void lock_record::grant(place one, monotonic_time now) {
   one->token = ++counter_;
   one->until = now + one->provisional;

@@ -1,4 +1,4 @@
-// One lock that is kept in this process: who holds it and who waits for it.
+// One lock that is kept in this process: its holders and its waiters.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace holdfast::memory {
 
-// What a request hears unasked: it shall ask again, since its turn may have come; or others want
-// what it holds and may retain.
+// News for a request: it shall ask again, since its turn may have come; or its lock is revoked,
+// which it holds and may retain.
 enum class news : std::uint8_t { ask_again, wanted };
 
 // Of one request. Is called under the table's mutex: it only writes down what it hears.

@@ -15,7 +15,7 @@ namespace holdfast::memory {
 // Thread safety: all members from any thread.
 class lock_table {
  public:
-  // The same for all clients of this process, while any of them lives.
+  // All clients of this process share it, while any of them lives.
   static std::shared_ptr<lock_table> named(const std::string& name) {
     struct tables {
       mutex guard;

@@ -24,7 +24,7 @@ memory_engine::memory_engine(const std::string& table, const client_options& opt
   helper().start({&timers(), inbox_.get()});
 }
 
-// Its thread attends to what is gone afterwards.
+// Its thread uses members that are destroyed afterwards.
 memory_engine::~memory_engine() { helper().stop(); }
 
 void memory_engine::shut_down() noexcept {

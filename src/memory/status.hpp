@@ -1,4 +1,4 @@
-// What an inspector sees of locks in memory.
+// Locks in memory as an inspector shows them.
 #pragma once
 
 #include <string_view>

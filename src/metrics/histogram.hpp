@@ -33,8 +33,8 @@ inline constexpr std::array buckets{
     bucket{milliseconds{3'600'000}, "3600"},
 };
 
-// Thread safety: all members from any thread. Who reads may see one that is counted in its bucket
-// and not in the sum yet.
+// Thread safety: all members from any thread. A reader may see a value that is counted in its
+// bucket and not in the sum yet.
 class histogram {
  public:
   void count(nanoseconds time) noexcept {

@@ -1,4 +1,4 @@
-// Which labels there are, and what is counted of each.
+// The labels, and the series of each.
 #pragma once
 
 #include <array>
@@ -39,9 +39,9 @@ class labelled {
   std::array<std::atomic<series*>, lock_kinds> kinds_{};
 };
 
-// It only grows, up to its bound: a label that finds no place will never find one, so that what is
-// counted up under a label is counted down under the same.
-// Thread safety: all members from any thread. Only adding takes the mutex.
+// It only grows, up to its bound: a label that finds no place will never find one, so that a gauge
+// that went up under a label goes down under the same. Thread safety: all members from any thread.
+// Only adding takes the mutex.
 class label_table {
  public:
   explicit label_table(std::size_t most);

@@ -1,4 +1,4 @@
-// What is counted of locks of one kind and label.
+// The counts for locks of one kind and label.
 #pragma once
 
 #include <array>
@@ -14,11 +14,12 @@
 
 namespace holdfast::metering {
 
-// How a call that wanted a lock has ended. What it failed for is in the errors.
+// How a call that wanted a lock has ended. `errors` has the reasons.
 inline constexpr std::array<std::string_view, 5> outcomes{"granted", "busy", "timed_out",
                                                           "cancelled", "failed"};
 
-// One for each errc; the first is for what is thrown and has none, or one that is not known here.
+// One for each errc; the first is for exceptions without one, and for values that are not known
+// here.
 inline constexpr std::size_t error_kinds = static_cast<std::size_t>(errc::untrusted_server) + 1;
 
 // Thread safety: all members from any thread.
@@ -29,7 +30,7 @@ struct series {
   std::array<std::atomic<std::uint64_t>, error_kinds> errors{};
   std::atomic<std::int64_t> waiters{0}, held{0};
 
-  // What is no connection's.
+  // Counts events of locks, not those of connections.
   void count(const event& what) noexcept;
 
  private:

@@ -104,7 +104,7 @@ void background_thread::sleep(const std::vector<attendant::interest>& interests)
   asleep_.store(false, std::memory_order_relaxed);
   if (polled[0].revents != 0) wake_up_.clear();
   if (polled[1].revents != 0) end_alarm();
-  signalled_.exchange(false, std::memory_order_seq_cst);  // who set it changed something before
+  signalled_.exchange(false, std::memory_order_seq_cst);  // pairs with wake()
   for (std::size_t i = 0; i < interests.size(); ++i) events_[i] = polled[i + 2].revents;
 }
 

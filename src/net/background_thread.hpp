@@ -49,8 +49,8 @@ class background_thread {
     if (asleep_.load(std::memory_order_seq_cst)) wake_up_.signal();
   }
 
-  // The same at this time at the latest. Until then it is not troubled: to wake a thread, so that
-  // it learns for how long it may sleep, costs more than many a wait for a lock.
+  // As above, at this time at the latest. The thread is not woken before, only to learn for how
+  // long it may sleep: waking it costs more than many a wait for a lock.
   void wake_at(monotonic_time when) noexcept;
 
   // For an attendant that stays busy for a while: has somebody called wake() since? Clears it.

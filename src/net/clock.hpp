@@ -15,7 +15,7 @@ monotonic_time now() noexcept;
 // By how many millionths the kernel makes the clocks above and below faster (or slower, below 0)
 // than the machine's oscillator just now; 0 where it does not say. CLOCK_BOOTTIME is slewed too.
 std::int64_t clock_correction() noexcept;
-// The same, by what adjtimex() has said.
+// As above, from an answer of adjtimex().
 std::int64_t correction_of(const timex&) noexcept;
 
 // CLOCK_REALTIME since 1970, for people only: nothing may be decided by it.

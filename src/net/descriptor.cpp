@@ -25,7 +25,7 @@ struct descriptor_registry {
     return *only;
   }
 
-  // What is locked before a fork is unlocked on both sides: no analysis follows that.
+  // A mutex that is locked before a fork is unlocked on both sides: no analysis follows that.
   static void before_fork() HOLDFAST_ANNOTATE(no_thread_safety_analysis) {
     instance().guard.lock();
   }

@@ -1,4 +1,4 @@
-// What a thread drives while it waits, so that what it waits for can come.
+// A source of events that a waiting thread drives, so that its own event can come.
 #pragma once
 
 namespace holdfast::net {

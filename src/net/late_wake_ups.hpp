@@ -11,11 +11,11 @@
 namespace holdfast::net {
 
 // While one exists, the wake-ups of its thread are put off until send(). A thread that is woken
-// under a mutex often runs at once, in the place of the one that woke it, runs into the mutex and
-// goes back to sleep: with 64 threads on a connection that was half of all switches.
+// under a mutex often runs at once, in the place of the one that woke it. It runs into the mutex
+// and goes back to sleep. With 64 threads on a connection that was half of all switches.
 //
-// What is woken late may have seen its change already and be gone; then the call wakes nobody, or
-// somebody without need, which every futex must bear.
+// A thread that is woken late may have seen the change already, and be gone. Then the call wakes
+// nobody, or another thread without need, which every futex must bear.
 class late_wake_ups {
  public:
   using word = std::atomic<std::uint32_t>;
@@ -25,13 +25,13 @@ class late_wake_ups {
   late_wake_ups(const late_wake_ups&) = delete;
   late_wake_ups& operator=(const late_wake_ups&) = delete;
 
-  // What was put off since this began.
+  // Sends the wake-ups that were put off since this began.
   void send() noexcept;
 
   // How many of this thread are put off.
   static std::size_t count() { return put_off().size; }
 
-  // Wakes one who sleeps on `on`, now or late: now, where too many are put off already.
+  // Wakes one thread that sleeps on `on`, now or late: now, where too many are put off already.
   static void wake(word& on) noexcept;
 
   // Takes the memory for all of this thread.

@@ -271,7 +271,7 @@ TEST(QuietThread, LeavesSignalsAsTheyWereWhenThereIsNone) {
   }));
 }
 
-// The address of one who listens and never answers, since he has as many callers as he wants.
+// The first address listens and never answers, since its queue of callers is full.
 TEST(Socket, LeavesTimeForTheNextAddress) {
   connected both;
   descriptor deaf, socket;

@@ -1,4 +1,4 @@
-// What a process has once, and a forked child of its own.
+// An object that each process has once; a forked child gets its own.
 #pragma once
 
 #include <atomic>

@@ -12,7 +12,7 @@ namespace {
 
 thread_local bool is_ours = false;
 
-// What a thread is born with. Ends also when none can be born.
+// A new thread inherits this. It ends also when no thread can be started.
 class all_signals_blocked {
  public:
   all_signals_blocked() noexcept {
@@ -37,9 +37,9 @@ std::thread quiet_thread(const char* name, std::function<void()> body) {
   static const int registered = ::pthread_atfork(nullptr, nullptr, [] { is_ours = false; });
   (void)registered;
   const all_signals_blocked meanwhile;
-  // Whatever is thrown there ends the process, also where memory has run out: a thread of ours that
-  // left something half done would leave locks whose state nobody knows, and the leases of this
-  // process end by themselves.
+  // An exception there ends the process, also when memory has run out. A thread of ours that left
+  // its work half done would leave locks in an unknown state. The leases of a dead process end by
+  // themselves.
   std::thread made([run = std::move(body)]() noexcept {
     is_ours = true;
     const uncancelled always;  // also what the user calls on it

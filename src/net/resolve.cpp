@@ -18,7 +18,7 @@ address_list owned(addrinfo* list) {
   return list == nullptr ? address_list{} : address_list{list, freeaddrinfo};
 }
 
-// Shared by those who ask and the thread that looks up; whoever ends last frees it.
+// Shared by the threads that ask and the one that looks up; the last to end frees it.
 struct look_up {
   std::string host;
   std::string port;

@@ -32,7 +32,7 @@ struct connect_limits {
   const wake_up* cancel;      // when signalled, connecting ends; may be null
 };
 
-// What became of bytes that were to be sent or received without blocking.
+// The result of sending or receiving without blocking.
 enum class transfer { data, would_block, closed };
 
 // Connects a non-blocking socket into `into`. Returns an empty string, or one sentence that says
@@ -43,11 +43,11 @@ std::string connect(const endpoint& where, const connect_limits& limits, descrip
 // Each has its part of the time: one that nothing comes back from leaves some to the others.
 int connect_to_first(const addrinfo* of, const connect_limits& limits, descriptor& into);
 
-// Closes without lingering: what was sent and not yet delivered is dropped, so that no late copy of
-// a request arrives after it was given up.
+// Closes without lingering: bytes that were sent and not yet delivered are dropped, so that no late
+// copy of a request arrives after it was given up.
 void close_hard(descriptor& socket) noexcept;
 
-// Wakes whoever reads from the socket; they will see its end.
+// Wakes the threads that read from the socket; they will see its end.
 void shut_down(const descriptor& socket) noexcept;
 
 // Whether what came last over this connection was sent by this machine, on the core that runs the

@@ -1,5 +1,5 @@
-// TLS over a connected socket. What knows OpenSSL is behind this header, in net/openssl/; a build
-// without it has net/tls_absent.cpp instead.
+// TLS over a connected socket. The code that knows OpenSSL is behind this header, in net/openssl/;
+// a build without it has net/tls_absent.cpp instead.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ struct tls_problem {
   std::string detail;  // one sentence that says what to do
 };
 
-// The socket stays its owner's, who names it in each call and closes it after this object, which
-// never says goodbye to the peer.
+// The socket stays its owner's. The owner names it in each call, and closes it after this object,
+// which never says goodbye to the peer.
 //
 // Thread safety: one thread may read while another writes.
 class tls_session {

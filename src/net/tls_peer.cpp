@@ -10,7 +10,8 @@ std::string advice_to_set(tls_peer peer, const char* option, const char* argumen
   const bool apart = peer == tls_peer::sentinel_apart;
   auto advice = name_of(peer, option) + (apart ? " (--sentinel-tls-" : " (--tls-") + argument + ")";
   if (peer != tls_peer::sentinel_as_server) return advice;
-  // Whoever puts there what only the sentinels need is refused by the servers next.
+  // If a user sets there an option that only the sentinels need, the servers refuse the connection
+  // next.
   return advice + ", or for the sentinels alone " +
          advice_to_set(tls_peer::sentinel_apart, option, argument);
 }

@@ -1,4 +1,5 @@
-// Who is at the other end, and so what messages about TLS advise: other options, another address.
+// The kind of server at the other end, on which the advice in messages about TLS depends: other
+// options, another address.
 #pragma once
 
 #include <string>
@@ -14,10 +15,10 @@ enum class tls_peer {
 // Of `tls_options`, as messages name it: "tls.ca_file".
 std::string name_of(tls_peer peer, const std::string& option);
 
-// The same and the program's option: "tls.ca_file (--tls-ca)".
+// As above, and the program's option: "tls.ca_file (--tls-ca)".
 std::string advice_to_set(tls_peer peer, const char* option, const char* argument);
 
-// What to do about a peer that speaks no TLS, and about one that speaks nothing else.
+// Advice about a peer that speaks no TLS, and about one that speaks nothing else.
 const char* advice_to_speak_plain(tls_peer peer) noexcept;
 const char* advice_to_speak_tls(tls_peer peer) noexcept;
 

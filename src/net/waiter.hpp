@@ -26,8 +26,8 @@ class waiter {
   // user's between its waits, so it can be offered the role only while it sleeps.
   enum class kind : std::uint8_t { caller, executor };
 
-  // Is told before the thread sleeps, or waits for one socket only: what else it has looked after
-  // must be looked after by others. On that thread, which has no mutex of an event source.
+  // Is told before the thread sleeps, or waits for one socket only: others must then look after its
+  // other sockets. On that thread, which has no mutex of an event source.
   class companion {
    public:
     virtual void before_sleep() = 0;
@@ -40,8 +40,8 @@ class waiter {
   explicit waiter(kind which, event_source* home = nullptr) noexcept : kind_(which), home_(home) {}
   bool is_executor() const noexcept { return kind_ == kind::executor; }
 
-  // What the thread drives, and so the only one that may ask it to read. Null:
-  // it drives none, and others read the answers that it waits for.
+  // The source that the thread drives, and so the only one that may ask it to read. Null: it drives
+  // none, and others read the answers that it waits for.
   event_source* home() const noexcept { return home_.load(std::memory_order_relaxed); }
   // Then the former home must forget it.
   void set_home(event_source* home) noexcept { home_.store(home, std::memory_order_relaxed); }
@@ -52,8 +52,8 @@ class waiter {
     if (companion_ != nullptr) companion_->before_sleep();
   }
 
-  // When the thread goes on although its operation is not finished: what it waits for is then given
-  // up by whoever drives. Before it drives.
+  // When the thread goes on although its operation is not finished: the driving thread then gives
+  // up its request. Set before it drives.
   void set_deadline(monotonic_time when) noexcept { deadline_ = when; }
   // How long it may wait from now on; none left: it is finished from now on.
   std::optional<nanoseconds> time_left() noexcept {
@@ -63,8 +63,8 @@ class waiter {
     return std::max(nanoseconds{0}, left);
   }
 
-  // How much longer than usual the server is known to take for the next answer: so much longer is
-  // it worth looking for it.
+  // How much longer than usual the server is known to take for the next answer: looking for it is
+  // worth that much more time.
   void expect_longer(nanoseconds by) noexcept { longer_ = by; }
   nanoseconds longer() const noexcept { return longer_; }
 
@@ -74,7 +74,7 @@ class waiter {
     if (set_done()) wake();
   }
 
-  // The same in two steps, of which the second may come when the thread has left already: a mutex
+  // As above, in two steps, of which the second may come when the thread has left already: a mutex
   // that it needs before it leaves can be held in the first one only. True: wake() must follow.
   [[nodiscard]] bool set_done() noexcept {
     auto word = load();

@@ -82,7 +82,7 @@ TEST(Waiter, InterruptsItsThreadWhereItPollsNow) {
   EXPECT_TRUE(w.was_offered_role());
 }
 
-// Whoever interrupts it must not look into it afterwards. ThreadSanitizer sees if he does.
+// A thread that interrupts it must not touch it afterwards. ThreadSanitizer sees if one does.
 TEST(Waiter, MayLeaveAsSoonAsItIsDone) {
   wake_up interrupt;
   for (int i = 0; i < 500; ++i) {

@@ -39,7 +39,7 @@ acquired block(local_lock& local, leasing::patience patience, std::stop_token st
   local_acquisition wanted{local.shared_from_this()};
   bool ended = wanted.begin(patience, std::move(stop), {.sleeper = &self});
   bool has_it = false;
-  // Whatever it throws from here on: others know that this thread waits.
+  // Also after an exception: from here on others know that this thread waits.
   auto leave = [&]() noexcept {
     auto& sleeper = wanted.sleeper();
     auto& source = *sleeper.home();
@@ -56,7 +56,8 @@ acquired block(local_lock& local, leasing::patience patience, std::stop_token st
       has_it = std::holds_alternative<grant>(*outcome);
       return *std::move(outcome);
     }
-    // It is ours next. Unless it is we who ask: what we ask is not sent yet.
+    // This thread is the next holder. Not if this thread asks the server: its request is not sent
+    // yet.
     if (!wanted.asks_server()) wanted.sleeper().spin(engine.options().spin);
   }
 }

@@ -18,7 +18,7 @@ class blocking_holders {
  public:
   void add(identity thread, std::weak_ptr<const holding> what) HOLDFAST_EXCLUDES(mutex_) {
     const scoped_mutex lock(mutex_);
-    // Here, since nobody else may ever look: who only tries waits for nobody.
+    // Here, since perhaps no thread ever looks: one that only tries does not.
     std::erase_if(all_, [](const auto& one) { return one.second.expired(); });
     all_.emplace_back(thread, std::move(what));
   }

@@ -92,7 +92,7 @@ void callback_thread::stop() noexcept {
   }
   changed_.notify_one();
   if (ending.joinable()) return ending.join();
-  run();  // what is still queued, should there have been no thread for it
+  run();  // the rest of the queue, should there have been no thread for it
   timers_.disarm(*this);
 }
 

@@ -57,8 +57,8 @@ class callback_thread final : private timed {
   void withdraw(const detail::completion& c) noexcept;  // it does not run, unless it runs already
   void stop() noexcept;                                 // runs what is queued, then joins
 
-  // What a callback thread waits for while another callback runs: that one's end. Two of them must
-  // not wait for each other.
+  // While another callback runs, a callback thread waits for its end. Two of them must not wait for
+  // each other.
   class wait {
    public:
     // `call`: it runs on `where` while this is true.

@@ -1,4 +1,4 @@
-// Who waits for a request, and what it has come to.
+// The caller that waits for a request, and the request's result.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@
 
 namespace holdfast::runtime {
 
-// A held lock has one, so it is small. Under the mutex of whoever has it.
+// A held lock has one, so it is small. Under the mutex of the object that has it.
 struct caller {
   listener who{};
-  errc code{};                            // of what has ended: errc{} is well
+  errc code{};                            // of the end: errc{} is success
   bool waited = false;                    // it was not to be had at once
   std::unique_ptr<std::string> detail{};  // null: no more is known
 

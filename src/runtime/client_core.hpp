@@ -1,4 +1,4 @@
-// What the user's handles share: the engine lives as long as any of them.
+// Shared by the user's handles: the engine lives as long as any of them.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace holdfast::runtime {
 
 class client_core {
  public:
-  // `server`: what else must live as long (an embedded server); may be null.
+  // `server`: another object that must live as long (an embedded server); may be null.
   client_core(std::unique_ptr<runtime::engine> engine, std::string url,
               std::shared_ptr<void> server);
 

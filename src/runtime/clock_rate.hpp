@@ -1,4 +1,4 @@
-// What deadlines allow for the speed of clocks follows what the kernel does to ours.
+// The margin of deadlines for the speed of clocks follows the kernel's correction of ours.
 #pragma once
 
 #include "base/time.hpp"

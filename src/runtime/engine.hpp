@@ -1,4 +1,4 @@
-// What all handles of a client share, wherever its locks are kept: threads, timers, identity.
+// Shared by all handles of a client, wherever its locks are kept: threads, timers, identity.
 #pragma once
 
 #include <atomic>
@@ -54,11 +54,11 @@ class engine {
     if (reporter_) reporter_->post(what);
   }
   const client_options& options() const noexcept { return options_; }
-  // What stops a call that was given this token: one that never stops stands for none.
+  // The token that stops a call that was given `given`: a token that never stops stands for none.
   std::stop_token stop_of_call(std::stop_token given) const noexcept {
     return given.stop_possible() ? std::move(given) : options_.stop;
   }
-  // In which all that this client reads and writes is named, but for locks of other libraries.
+  // Names all keys and channels of this client, but for locks of other libraries.
   const key_space& space() const noexcept { return space_; }
   // Of a lock in Holdfast's own layout. Throws failure{invalid_name}.
   auto key_of(std::string_view lock_name) const { return lock_key{space_, lock_name}; }
@@ -93,7 +93,7 @@ class engine {
   virtual void expect_revoke(const request_id& request, const std::shared_ptr<local_lock>& by) = 0;
   virtual void expect_no_revoke(const request_id& request) = 0;
 
-  // What `held` was is over: requests that were to change it ask again, and hear that it is.
+  // `held` is over: requests that were to change it ask again, and hear of that.
   virtual void wake_changes_of(const lock_driver& held) = 0;
 
   // Null unless the client detects deadlocks.

@@ -32,8 +32,8 @@ void executor::go_on_in_parent() noexcept {
   for (auto* one = innermost; one != nullptr; one = one->outer_) one->mutex_.unlock();
 }
 
-// The parent's connection knows the waiter, and what has been posted is the end of something that
-// the parent has asked for: the child touches neither.
+// The parent's connection knows the waiter, and the posted completions belong to operations of the
+// parent: the child touches neither.
 void executor::go_on_in_child() noexcept {
   for (auto* one = innermost; one != nullptr; one = one->outer_) {
     std::construct_at(&one->waiter_, net::waiter::kind::executor);

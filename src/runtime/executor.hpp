@@ -28,7 +28,7 @@ class executor {
 
   // Runs `c` on the executor's thread. In the child of a fork it does not run: it is the parent's.
   void post(detail::completion& c) noexcept;
-  // The same with what makes run_until() return. The child of a fork returns, too.
+  // As above, with the completion that makes run_until() return. The child of a fork returns, too.
   void post_end(detail::completion& c) noexcept;
   // It does not run, if `where` is an executor of the calling thread.
   static void withdraw(const executor* where, const detail::completion& c) noexcept;

@@ -1,4 +1,4 @@
-// What a lease is made of: a lock, or several, that this client has.
+// The inside of a lease: a lock, or several, that this client has.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ class holding {
   // told when this is false, and all is done.
   virtual bool give_back(const listener& who) = 0;
   virtual result<void> take_released() = 0;
-  // The same, and waits for the answer.
+  // As above, and waits for the answer.
   virtual result<void> give_back_and_wait() = 0;
 };
 

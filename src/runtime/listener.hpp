@@ -1,4 +1,4 @@
-// Who is told when something has ended.
+// The thread or continuation that is told when something has ended.
 #pragma once
 
 #include <memory>
@@ -28,14 +28,14 @@ struct listener {
   net::waiter* sleeper = nullptr;            // a thread in event_source::drive
   detail::completion* completion = nullptr;  // or a continuation
   runtime::executor* executor = nullptr;     // where that runs; null: the callback thread
-  joint_command* together = nullptr;         // what the first command becomes a part of
+  joint_command* together = nullptr;         // the first command becomes a part of it
 
   // The thread that registers this will drive the connection.
   bool drives() const noexcept { return sleeper != nullptr || executor != nullptr; }
   bool drives(const net::event_source& which) const noexcept;  // that one, and not another
   bool exists() const noexcept { return sleeper != nullptr || completion != nullptr; }
 
-  // Who is told may be gone, and whatever he owned with him, before this returns.
+  // The listener, and all that it owned, may be gone before this returns.
   void tell(engine& of) const;
   // A continuation that was told, and waits for its turn, does not run.
   void withdraw(engine& of) const noexcept;

@@ -8,7 +8,7 @@ bool local_acquisition::begin(leasing::patience patience, std::stop_token stop,
                               const listener& who) {
   sleeper_ = who.sleeper;
   if (sleeper_ != nullptr) thread_ = this_thread();
-  // What the attempt needs is made there, or the exception leaves everything as it was.
+  // enter() makes all that the attempt needs, or throws and changes nothing.
   auto entry = local_->enter(patience, thread_, stop.stop_possible());
   if (entry.got) {
     ended_ = *std::move(entry.got);
@@ -44,7 +44,8 @@ std::optional<acquired> local_acquisition::look() {
     if (asks == nullptr) return std::nullopt;
     asks_ = std::move(*asks);
   }
-  // He may have been told something else than the answer: that he is the one who asks now.
+  // The listener may have been told something else than the answer: that it must ask the server
+  // now.
   if (sleeper_ != nullptr) sleeper_->clear_done();
   if (!asks_->has_answer()) return std::nullopt;
   auto answer = asks_->take_acquired();

@@ -15,7 +15,7 @@ class local_acquisition final : public acquisition {
  public:
   explicit local_acquisition(std::shared_ptr<local_lock> of) : local_(std::move(of)) {}
 
-  // The listener may also be a thread: he is told when look() is worth it.
+  // The listener may also be a thread: it is told when look() is worth it.
   bool begin(leasing::patience patience, std::stop_token stop, const listener& who) override;
 
   // How it has ended. Nothing: it has not; a thread sleeps on.
@@ -27,7 +27,7 @@ class local_acquisition final : public acquisition {
   bool has_grant() const noexcept { return ended_ && std::holds_alternative<grant>(*ended_); }
   acquired finish() override { return *look(); }
 
-  // What the thread that waits sleeps on.
+  // The waiting thread sleeps on this.
   net::waiter& sleeper() noexcept { return *sleeper_; }
 
   void abandon() override;
@@ -38,7 +38,7 @@ class local_acquisition final : public acquisition {
   std::shared_ptr<local_waiter> waits_;
   std::optional<acquired> ended_;
   net::waiter* sleeper_ = nullptr;
-  identity thread_ = 0;  // who blocks
+  identity thread_ = 0;  // the thread that blocks; 0: none
 };
 
 }  // namespace holdfast::runtime

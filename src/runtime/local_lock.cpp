@@ -112,7 +112,7 @@ grant local_lock::obtained(std::shared_ptr<lock_driver> by, identity thread) {
     latest_ = by;
     return whole;
   }
-  if (!by->held()) {  // lost already; who got it will see that
+  if (!by->held()) {  // lost already; its holder will see that
     const auto todo = obey(turns_.on_failed());
     lock.unlock();
     carry_out(todo);
@@ -149,7 +149,8 @@ bool local_lock::release(lock_driver& mine, const listener& who) {
     lock.unlock();
     return give_back(mine, who);
   }
-  // What has ended meanwhile goes back where somebody is told so; else the next one looks.
+  // A lease that has ended meanwhile goes back if a listener wants to hear of that. Otherwise the
+  // next caller notices it.
   const bool must_look = turns_.is_wanted() || who.exists();
   const auto step = turns_.on_released(must_look ? seen() : unseen);
   if (!step.gives_back) mine.change_hands();

@@ -23,7 +23,7 @@
 
 namespace holdfast::runtime {
 
-// Who is inside a recursive mutex: at most one, since the lock itself keeps the others out.
+// The owner inside a recursive mutex: at most one, since the lock itself keeps the others out.
 struct recursive_owner {
   mutex guard;
   identity owner HOLDFAST_GUARDED_BY(guard) = 0;
@@ -51,7 +51,7 @@ class local_lock final : public lock_source,
   const lock_spec& spec() const noexcept { return spec_; }
   engine& owner() const noexcept { return engine_; }
 
-  // What a caller gets that wants the lock.
+  // The answer to a caller that wants the lock.
   struct entry {
     std::optional<grant> got{};           // it is there
     std::shared_ptr<lock_driver> asks{};  // or: this must ask the server, see obtained, failed
@@ -76,8 +76,8 @@ class local_lock final : public lock_source,
   // Null when it is being destroyed.
   std::shared_ptr<local_lock> find_alive() noexcept { return weak_from_this().lock(); }
 
-  // The lease ended although it was not released: its holder cannot keep others waiting. What
-  // nobody held is given back, since the server may keep it for much longer.
+  // The lease ended although it was not released: its holder cannot keep others waiting. A lock
+  // that nobody held is given back, since the server may keep it for much longer.
   void lost(const lock_driver& what) HOLDFAST_EXCLUDES(mutex_);
 
   // A grant of no larger major is not handed on: callers ask the server.
@@ -88,7 +88,7 @@ class local_lock final : public lock_source,
 
   // Only what costs nothing: takes a lock that the client has and nobody uses.
   std::optional<grant> try_take(identity thread) HOLDFAST_EXCLUDES(mutex_);
-  // What a thread that blocked for the lock has now; null: nothing.
+  // The lease of a thread that has blocked for the lock; null: none.
   std::shared_ptr<lock_driver> held_by(identity thread) HOLDFAST_EXCLUDES(mutex_);
   // The last holder stood in the server's queue.
   bool was_queued() const noexcept { return was_queued_.load(std::memory_order_relaxed); }
@@ -101,7 +101,7 @@ class local_lock final : public lock_source,
   bool leave(local_waiter& who, leasing::outcome why, bool is_told) HOLDFAST_EXCLUDES(mutex_);
 
  private:
-  // What must be done without the mutex.
+  // To be done without the mutex.
   struct errands {
     std::shared_ptr<local_waiter> holds{};  // to be woken, as the next
     std::shared_ptr<local_waiter> wakes{};

@@ -21,10 +21,10 @@ class local_locks {
   std::shared_ptr<local_lock> find_or_make(engine& owner, lock_spec spec) HOLDFAST_EXCLUDES(mutex_);
   void remove(local_lock& leaving) noexcept HOLDFAST_EXCLUDES(mutex_);
 
-  // Gives back what is only kept.
+  // Gives back retained locks.
   void revoke_all() HOLDFAST_EXCLUDES(mutex_);
 
-  // Whoever wants a lock of this name from now on gets a major above that.
+  // From now on grants of a lock of this name have a major above that.
   void raise_floor(std::string_view name, substrate::token_major seen) HOLDFAST_EXCLUDES(mutex_);
 
  private:

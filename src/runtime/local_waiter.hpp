@@ -44,7 +44,7 @@ class local_waiter final : public leasing::local_turns::waiter,
   // As lock_driver::abandon.
   void abandon();
 
-  // What a thread that waits sleeps on.
+  // The waiting thread sleeps on this.
   net::waiter& sleeper() noexcept { return sleeper_; }
 
   // For its lock. Tells the analysis that the lock's mutex, which is this one, is held.

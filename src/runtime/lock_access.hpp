@@ -1,4 +1,4 @@
-// What the library's own sources see of the public handles.
+// The public handles' inside, for the library's own sources.
 #pragma once
 
 #include <memory>

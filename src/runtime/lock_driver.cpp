@@ -46,7 +46,7 @@ void lock_driver::acquire(std::stop_token stop, listener who, bool drives) noexc
     if (stops) stops->emplace(std::move(stop), stopper{this});  // it may be called here
   }
   const scoped_mutex lock(mutex_);
-  if (session_.is_told()) return;  // abandoned just now: whoever would be told is gone
+  if (session_.is_told()) return;  // abandoned just now: the listener is gone
   // Before the attempt begins: it may end, and the callback be destroyed, while this still runs.
   stop_callback_ = std::move(stops);
   caller_.who = who;
@@ -171,7 +171,7 @@ void lock_driver::on_shut_down() noexcept {
 // ---- what is done about it ---------------------------------------------------------------------
 
 // While something is under way it keeps itself alive, and the client from being closed over it.
-// Whoever is told may be gone, and this with it: every caller of this keeps a reference.
+// The listener that is told may destroy this: every caller keeps a reference.
 void lock_driver::obey(const leasing::effects& all, bool drives) {
   if (all.to_changed != leasing::change_news::none) {
     spec_->changes()->on_change(all.to_changed, spec_->wants->mode);

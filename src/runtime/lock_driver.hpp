@@ -100,8 +100,8 @@ class lock_driver : public holding,
     const scoped_mutex lock(mutex_);
     return loss_.token(session_.was_lost());
   }
-  // Whoever had it has it no more, though this client has: who listened for the loss before,
-  // listens no more.
+  // The old holder has given it up, though this client still has it: that holder does not listen
+  // for the loss any more.
   void change_hands() HOLDFAST_EXCLUDES(mutex_) {
     if (!loss_.is_heard()) return;
     const scoped_mutex lock(mutex_);
@@ -115,12 +115,13 @@ class lock_driver : public holding,
   const lock_spec& spec() const noexcept { return *spec_; }
   engine& owner() const noexcept { return engine_; }
 
-  // What is asked for, and later held. Changes only while no request and no renewal is under way.
+  // The claim that is asked for, and later held. Changes only while no request and no renewal is
+  // under way.
   const substrate::claim& claim() const noexcept { return claim_; }
   // It has a lease, or had one until a moment ago.
   bool wants_renewal() const noexcept { return deadline_.load(std::memory_order_acquire) != 0; }
 
-  // What came of a request for a longer lease.
+  // The answer to a request for a longer lease.
   struct extension_answer {
     substrate::renew_verdict verdict;
     monotonic_time sent_at;
@@ -138,7 +139,7 @@ class lock_driver : public holding,
   lock_driver(engine& owner, attempt what, const substrate::claim& claim,
               const leasing::lock_session::terms& terms);
 
-  // In the destructor of who derives from it: no timer may fire for half an object.
+  // For the destructor of a derived class: no timer may fire for half an object.
   void end_timer() noexcept;
 
   // ---- what the substrate tells
@@ -199,7 +200,7 @@ class lock_driver : public holding,
  private:
   // Until when it is held, in nanoseconds of boot_clock; 0: it is not.
   std::atomic<std::int64_t> deadline_{0};
-  // Without a unique address: what follows fits behind it (sizeof).
+  // Without a unique address: the members that follow fit behind it (sizeof).
   [[no_unique_address]] loss_signal loss_;
   bool is_counted_ HOLDFAST_GUARDED_BY(mutex_) = false;  // the client's closing waits for it
   // Requests that are to come in the place of this one at the server: until they are over, and
@@ -219,8 +220,8 @@ class lock_driver : public holding,
     void operator()() const noexcept { stopped->on_stop(); }
   };
   using stop_callback = std::optional<std::stop_callback<stopper>>;
-  // Null: nobody can stop it. What it holds is destroyed after an attempt, by the thread that asks:
-  // that waits for a callback that is running, so it must not happen under mutex_.
+  // Null: nobody can stop it. The thread that asks destroys its contents after an attempt: that
+  // waits for a callback that is running, so it must not happen under mutex_.
   std::unique_ptr<stop_callback> stop_callback_;
 };
 

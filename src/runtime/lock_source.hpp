@@ -1,4 +1,4 @@
-// What a holdfast::lock is made of: something that can be acquired.
+// The inside of a holdfast::lock: something that can be acquired.
 #pragma once
 
 #include <memory>
@@ -25,8 +25,8 @@ class acquisition {
   acquisition& operator=(const acquisition&) = delete;
   virtual ~acquisition() = default;
 
-  // True: it has ended already and the listener, a continuation, will not be told. Otherwise he is
-  // told once, when it has ended.
+  // True: it has ended already and the listener, a continuation, will not be told. Otherwise it is
+  // told once, when the attempt has ended.
   virtual bool begin(leasing::patience patience, std::stop_token stop, const listener& who) = 0;
   virtual acquired finish() = 0;
 

@@ -1,4 +1,4 @@
-// What a holdfast::lock knows: which lock, how it is written, how it behaves.
+// The description of a holdfast::lock: which lock, how it is written, how it behaves.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,9 @@ struct change : substrate::demand {
   std::shared_ptr<lock_driver> held;
 };
 
-// What is usual where another library writes the lock, if it is not as Holdfast has it.
+// The habits of another library that writes the lock, where they differ from Holdfast's.
 struct usage {
-  bool has_queue = true;      // at the server; otherwise who waits asks again after `pauses`
+  bool has_queue = true;      // at the server; otherwise a waiter asks again after `pauses`
   bool is_counted = true;     // its tokens come from the fence counter of its hash slot
   bool draws_tokens = false;  // or from a counter of that library's own
   // It stays locked for a while after its release, or draws a token for each grant.
@@ -54,7 +54,7 @@ struct lock_spec {
   bool refuses_reentry = false;
   bool recursive = false;
   bool joins = false;    // a reader: those of one client read under one grant, see reader_group
-  bool is_gate = false;  // who gets it goes on, and holds nothing: a latch, a barrier
+  bool is_gate = false;  // a latch or a barrier: a client that passes holds nothing
 
   lock_kind kind() const noexcept {
     if (is_gate) return wants ? lock_kind::barrier : lock_kind::latch;
@@ -80,12 +80,12 @@ struct lock_spec {
     return usual.draws_tokens ? major : major * substrate::minors_per_major + minor;
   }
 
-  // What is held until this is granted in its place, if it is such a lock.
+  // The lease that is held until this one is granted in its place, if it is such a lock.
   lock_driver* changes() const noexcept {
     return wants && wants->replaced ? static_cast<const change&>(*wants).held.get() : nullptr;
   }
 
-  // What each substrate asks for.
+  // The claim for any substrate.
   substrate::claim claim_of(const request_id& owner, bool waits) const noexcept {
     return {.key = &key,
             .wants = wants.get(),

@@ -1,4 +1,4 @@
-// What the log of a service says of an event.
+// The line for an event in the log of a service.
 #pragma once
 
 #include <optional>

@@ -9,7 +9,7 @@
 
 namespace holdfast::runtime {
 
-// Fires a lease's stop token on the callback thread: what the user has hung on it runs there.
+// Fires a lease's stop token on the callback thread, so the user's callbacks on it run there.
 class loss_notice final : public detail::completion {
  public:
   explicit loss_notice(std::stop_source source) : source_(std::move(source)) {}

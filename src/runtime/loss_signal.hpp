@@ -1,4 +1,4 @@
-// What the holder of a lease listens to.
+// The signal that tells the holder of a lease of its loss.
 #pragma once
 
 #include <atomic>

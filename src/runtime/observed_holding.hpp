@@ -37,8 +37,8 @@ class observed_holding final : public holding {
   result<void> give_back_and_wait() override;
 
  private:
-  // What the observer does with a loss runs after this, and not within it: else who destroys the
-  // lease would wait for it.
+  // The observer hears of a loss after this, and not within it. Otherwise a thread that destroys
+  // the lease would wait for the observer.
   struct loss {
     observed_holding* of;
     void operator()() const noexcept { of->on_lost(); }
@@ -59,7 +59,7 @@ class observed_holding final : public holding {
   std::unique_ptr<std::stop_callback<loss>> loss_;
 };
 
-// What a lease is made of, observed or not.
+// The inside of a lease, observed or not.
 const std::shared_ptr<holding>& bare(const std::shared_ptr<holding>& one) noexcept;
 
 }  // namespace holdfast::runtime

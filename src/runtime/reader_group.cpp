@@ -56,7 +56,7 @@ class reader_group::reading final : public holding {
   // Tells the analysis that the mutex of the group, which is this one, is held.
   void assert_held() const noexcept HOLDFAST_ASSERTS(group_.mutex_) {}
   lock_driver& of() const noexcept { return *under_->of; }
-  // What must go back, if it was the last one.
+  // The lock to give back, if this was the last reader.
   std::shared_ptr<lock_driver> leave() {
     was_lost_ = !of().held();
     return group_.leave(*under_, *this);

@@ -44,14 +44,14 @@ class reader_group {
 
  private:
   class reading;
-  // What the server has granted, and those that read under it.
+  // One grant of the server, and those that read under it.
   struct share : leasing::reader_turns::share {
     std::shared_ptr<lock_driver> of;
     std::vector<reading*> listening{};  // those that want to hear of a loss
   };
 
   grant admitted(const share& to, std::uint32_t minor, std::shared_ptr<reading> who) const;
-  // What must go back, if that was the last one.
+  // The lock to give back, if that was the last reader.
   std::shared_ptr<lock_driver> leave(share& from, const reading& who) HOLDFAST_EXCLUDES(mutex_);
 
   engine& engine_;

@@ -7,7 +7,7 @@
 namespace holdfast::runtime {
 namespace {
 
-// What an owner has as long as it is inside; all its leases share it.
+// What an owner has while it is inside; all its leases share it.
 class recursive_holding final : public holding {
  public:
   recursive_holding(std::shared_ptr<local_lock> local, const grant& got)
@@ -37,7 +37,7 @@ class recursive_holding final : public holding {
     return held() ? result<void>{} : lost_before();
   }
 
-  // Under the guard of the lock's recursive_owner.
+  // The caller has the guard of `inside()`.
   std::size_t count() const { return count_; }
   void enter() { ++count_; }
 
@@ -62,8 +62,8 @@ class recursive_holding final : public holding {
   std::atomic<bool> was_lost_{false};
 };
 
-// What `who` has; null when it has nothing, or has lost it. The caller has the guard, and lets go
-// of this after it.
+// What `who` has; null when it has nothing, or has lost it. The caller has the guard, and must
+// destroy the result after it has let go of the guard.
 std::shared_ptr<recursive_holding> hold_of(recursive_owner& inside, identity who)
     HOLDFAST_REQUIRES(inside.guard) {
   if (inside.owner != who) return nullptr;

@@ -96,7 +96,7 @@ timer_wheel::node* timer_wheel::pop_any() noexcept {
   return nullptr;
 }
 
-// What a level holds comes before everything on the levels above it.
+// The timers of a level come before all timers on the levels above it.
 timer_wheel::tick timer_wheel::next_due() const noexcept {
   for (int l = 0; l < levels; ++l) {
     const auto position = current_ >> (bits * l);

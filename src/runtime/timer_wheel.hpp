@@ -15,7 +15,7 @@ class timer_wheel {
   using tick = std::uint64_t;
   static constexpr tick never = ~tick{0};
 
-  // What a timed object is made of.
+  // The part of a timed object that the wheel links.
   class node {
    public:
     bool is_armed() const noexcept { return previous_ != nullptr; }

@@ -20,8 +20,8 @@ class timed : public timer_wheel::node {
   // The client is closed: no timer of this object will fire any more.
   virtual void on_shut_down() noexcept = 0;
 
-  // Another server than before has the keys of these hash slots: what was known of the old one is
-  // in doubt. With no lock held.
+  // Another server than before has the keys of these hash slots: all leases of the old one are in
+  // doubt. With no lock held.
   virtual void on_doubt(const slot_set& /*of*/) {}
 
   // Keeps the object alive while one of these runs; null when it is being destroyed. Must not lock.

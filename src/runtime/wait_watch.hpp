@@ -30,11 +30,12 @@ class wait_watch {
     virtual std::optional<leasing::outcome> report() const = 0;
   };
 
-  // Null where it cannot be known for whom one who wants this waits. `wants` outlives the wait.
+  // Null where it cannot be known which holders a waiter for this lock waits for. `wants` outlives
+  // the wait.
   virtual std::unique_ptr<wait> begin(const lock_spec& wants, identity thread,
                                       std::stop_token stop) = 0;
 
-  // What a thread has: from when it got the lock until anybody gives it back.
+  // A thread has a lock: from when it got the lock until any thread gives it back.
   virtual void acquired(identity thread, const std::shared_ptr<lock_driver>& what) = 0;
   virtual void released(const lock_driver& what) = 0;
 

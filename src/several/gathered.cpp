@@ -17,7 +17,7 @@ bool gathered::are_held() const noexcept {
   return std::ranges::all_of(got_, [](const grant& one) { return one.of->held(); });
 }
 
-// What the parent of a forked child has got on its way is the parent's.
+// In a forked child these parts are the parent's.
 void gathered::give_back() noexcept {
   if (!lock_access::core(wanted_->front())->engine().is_in_its_process()) return;
   for (const auto& one : got_) one.of->give_back({});

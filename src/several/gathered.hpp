@@ -14,7 +14,7 @@ namespace holdfast::several {
 // In the order in which everybody acquires them.
 using lock_list = std::vector<lock>;
 
-// Grants on the way: what is not taken out is given back.
+// Grants on the way: those that are not taken out are given back.
 class gathered {
  public:
   explicit gathered(const lock_list& wanted) : wanted_(&wanted) { got_.reserve(wanted.size()); }

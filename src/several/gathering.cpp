@@ -15,9 +15,8 @@ namespace {
 using detail::lock_access;
 using runtime::grant;
 
-// Asks for one after another. What ends it early is the stop of the part that is asked for, which
-// comes on the callback thread in any case: so it is told once for each part, and nobody else may
-// be told that this is gone.
+// Asks for the parts one after another. To end early, it stops the part that is asked for, whose
+// completion then comes on the callback thread. So the completion comes exactly once for each part.
 class gathering final : public detail::completion, public std::enable_shared_from_this<gathering> {
  public:
   gathering(std::shared_ptr<const lock_list> wanted, std::string name)
@@ -54,7 +53,8 @@ class gathering final : public detail::completion, public std::enable_shared_fro
     const scoped_mutex lock(mutex_);
     settle();
     if (abandoned_) return give_up();
-    // Under the mutex: who abandons this knows then whether he was told, and may withdraw it.
+    // Under the mutex: a caller that abandons this then knows whether it was told, and may withdraw
+    // that.
     if (advance()) who_.tell(lock_access::core(wanted_->front())->engine());
   }
 
@@ -90,7 +90,7 @@ class gathering final : public detail::completion, public std::enable_shared_fro
     return true;
   }
 
-  // What has been got goes back; who waits throws std::bad_alloc.
+  // Gives back the parts that were granted; the caller gets std::bad_alloc.
   void fail() noexcept HOLDFAST_REQUIRES(mutex_) {
     self_.reset();
     was_out_of_memory_ = true;

@@ -41,8 +41,8 @@ struct joint_holding::part final : detail::completion {
   bool is_told = false;
 };
 
-// What the user hangs on the signal runs after this, and not within it: it may destroy the lease,
-// or wait for another thread that does, and that waits for this to end.
+// The user's callbacks on the signal run after this, and not within it. They may destroy the lease,
+// or wait for a thread that does, and destroying waits for this to end.
 struct joint_holding::loss {
   std::stop_source of_all;
   runtime::callback_thread& thread;
@@ -107,7 +107,7 @@ std::stop_token joint_holding::lost() {
   return lost_.get_token();
 }
 
-// What is released is not lost.
+// A released lease is not lost.
 void joint_holding::forget_losses() {
   decltype(losses_) old;
   const scoped_mutex lock(mutex_);

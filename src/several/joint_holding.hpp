@@ -1,4 +1,4 @@
-// What is held of several locks.
+// Several locks that are held as one.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What is asked of the place that keeps the locks: one attempt to get a lock.
+// One attempt to get a lock, as the substrate is asked for it.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ enum class wakeup_way : std::uint8_t {
   poll,     // not at all: it asks often
 };
 
-// Whose queue a queue is, and of what a message tells: kinds that go together in one.
+// The kinds of requests that share a queue and its messages.
 enum class family : std::uint8_t { none, mutex, several, latch, barrier };
 
 // How a lock is wanted that several may hold together.
@@ -30,7 +30,7 @@ struct demand {
   char mode = 'x';           // one of ncdrpxu (shared/parts/fits.lua), or s: permits
   std::uint32_t weight = 1;  // how many permits
   std::uint32_t limit = 0;   // how many there are
-  // The holder in whose place it comes: he changes what he has into this.
+  // The lease in whose place it comes: its holder changes that into this.
   std::optional<request_id> replaced{};
   friend bool operator==(const demand&, const demand&) = default;
 };
@@ -42,21 +42,21 @@ struct claim {
   request_id owner;
   milliseconds lease{};
   short_milliseconds delay{};  // the server keeps it so much longer than we count on
-  // What was left of the lease that this one is to replace: extend() may have made that longer.
+  // The time left of the lease that this one is to replace: extend() may have made that longer.
   short_milliseconds replaced_lease{};
   token_major floor = 0;    // the largest major this client knows for the slot
   token_major granted = 0;  // once granted: the major of the grant (0: a plain SET, no token)
   // Of those who wait:
   bool waits = false;  // joins the queue when the lock is not free
   wakeup_way way = wakeup_way::channel;
-  bool forsakes = false;  // what this was to replace is not held any more
+  bool forsakes = false;  // the lease that this was to replace is not held any more
   std::uint32_t queue_limit = std::numeric_limits<std::uint32_t>::max();  // no more may wait
   std::uint64_t ticket = 0;  // of the place in the queue that it has or had; 0: none
   // Stands in the queue and nowhere else, and in the message of the grant: see handed_over.
   std::uint64_t proof = 0;
 };
 
-// For how long a lock that is handed to a waiter is his until he has said more.
+// For how long a provisional grant lasts, unless the waiter confirms it.
 inline constexpr milliseconds longest_claim{1000};
 inline constexpr milliseconds polling_claim{250};
 constexpr milliseconds claim_time(const claim& c) noexcept {
@@ -66,7 +66,7 @@ constexpr milliseconds claim_time(const claim& c) noexcept {
 // How long the server keeps a lock that is renewed now.
 constexpr milliseconds kept_time(const claim& c) noexcept { return c.lease + c.delay; }
 
-// The longest lease that the server can have in force for this claim, by what was asked of it.
+// The longest lease that the server can have in force for this claim, by the requests so far.
 constexpr milliseconds asked_time(const claim& c) noexcept {
   return std::max<milliseconds>(c.lease, c.replaced_lease);
 }

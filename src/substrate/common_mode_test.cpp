@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view modes = "ncdrpxu";
 
-// Whoever may hold the lock beside either of the two may hold it beside what they have in common.
+// A mode that goes with either of the two goes with their common mode.
 TEST(CommonMode, KeepsOutNobodyThatOneOfThemLetsIn) {
   for (const char one : modes) {
     for (const char other : modes) {
@@ -33,7 +33,7 @@ TEST(CommonMode, IsTheWeakerOfTwo) {
   for (const char one : modes) EXPECT_EQ(common_mode(one, one), one);
 }
 
-// The table has the same on both sides, as it must: who goes together is said twice.
+// The table is symmetric: it says of each pair twice whether they go together.
 TEST(CommonMode, IsSaidOfBoth) {
   for (const char one : modes) {
     for (const char other : modes) {

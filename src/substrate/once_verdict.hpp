@@ -1,4 +1,4 @@
-// What came of a request that is executed once, however many copies of it arrive.
+// The verdict on a request that is executed once, however many copies of it arrive.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace holdfast::substrate {
 
-// What the request was answered, now or to an earlier copy: `<word> <the rest>`.
+// The answer to the request, now or to an earlier copy: `<word> <the rest>`.
 struct once_answer {
   std::string word;
   std::string rest;

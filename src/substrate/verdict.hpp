@@ -1,4 +1,4 @@
-// What came of a request, in the words of locks.
+// The result of a request, in the words of locks.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct queued {
   bool is_new = false;  // until now the request had no place
   friend bool operator==(const queued&, const queued&) = default;
 };
-// So many of those who waited are gone that the script stopped looking: ask again at once.
+// The script met so many waiters that are gone that it stopped looking: ask again at once.
 struct unfinished {
   friend bool operator==(const unfinished&, const unfinished&) = default;
 };
@@ -65,8 +65,8 @@ using renew_verdict = std::variant<renewed, not_mine, late, refused>;
 struct released {
   friend bool operator==(const released&, const released&) = default;
 };
-// A change of what is held was granted, and cannot be undone: others have come in that do not go
-// together with what was held before. Nothing is given back until its holder knows.
+// A change of a lease was granted, and cannot be undone: others have come in that do not go
+// together with the old mode. Nothing is given back until its holder knows.
 struct not_undone {
   friend bool operator==(const not_undone&, const not_undone&) = default;
 };

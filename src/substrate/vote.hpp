@@ -1,4 +1,4 @@
-// What is asked of one member of a quorum, and its vote.
+// A request to one member of a quorum, and its vote.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace holdfast::substrate {
 
-// What a request asks of each member. The owner is the same at all of them.
+// A request's question to each member. The owner is the same at all of them.
 struct quorum_claim {
   const lock_key* key = nullptr;  // outlives the claim
   request_id owner;
@@ -27,7 +27,7 @@ struct quorum_claim {
   bool is_unheard = false;               // this member has not answered the request for its vote
 };
 
-// What a member without a counter does: it never voted, or it has lost its memory.
+// The conduct of a member without a counter: it never voted, or it has lost its memory.
 enum class newcomer : std::uint8_t {
   tells,   // and nothing else
   joins,   // votes at once

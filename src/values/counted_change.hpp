@@ -7,8 +7,8 @@
 
 namespace holdfast::values {
 
-// Counts once, however often it is asked. Throws failure as calls::ask_once does, and for what is
-// no number.
+// Counts once, however often it is asked. Throws failure as calls::ask_once does, and for a key
+// that holds no number.
 inline dialects::counted change(runtime::client_core& core, const dialects::value_key& key,
                                 const dialects::once_call& asked,
                                 const redis_locks::bound& within = {}) {

@@ -25,12 +25,13 @@ server_time learn_time(runtime::client_core& core, std::uint16_t slot) {
     out.arg("TIME");
   });
   const auto said = redis::read_time(reply);
-  if (!said) throw failure{errc::server_error, "TIME was answered: " + resp::to_string(reply)};
+  if (!said)
+    throw failure{errc::server_error, "the server's answer to TIME: " + resp::to_string(reply)};
   redis_locks::engine_of(core).clock(slot).learn(asked_at, net::now(), *said);
   return *said;
 }
 
-// Whoever had the machine number before gave out no id with a later time than `after_grant`, which
+// Earlier holders of the machine number gave out no id with a later time than `after_grant`, which
 // the server said after the grant, unless its clock was set back meanwhile. The token knows of
 // that: majors are drawn from the clock and never fall, and they are hardly more than this ahead of
 // it.

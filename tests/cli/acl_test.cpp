@@ -99,7 +99,7 @@ TEST_P(CommandLine, ATenantHasANameAndNoLocksOfOtherLibraries) {
   }
 }
 
-// What these two keep for themselves is the tenant's as well.
+// The keys that these two keep for themselves are the tenant's as well.
 TEST_P(CommandLine, DemoAndBenchLeaveAndUseNothingOfOthers) {
   const auto server = start();
   ASSERT_EQ(server

@@ -1,4 +1,4 @@
-// What the environment says of users and TLS, and for which servers.
+// Users and TLS options from the environment, and the servers that they are for.
 #include <filesystem>
 
 #include "cli/program.hpp"
@@ -41,7 +41,8 @@ TEST_P(CommandLine, ASharedServerKnowsNoUsersAndNoTls) {
   }
 }
 
-// A server without a password takes any, from who speaks to it by himself as from the library.
+// A server without a password takes any, from a command that speaks to it itself as from the
+// library.
 TEST_P(CommandLine, APasswordThatNobodyAsksForDoesNoHarm) {
   const auto server = start();
   const words all = {"HOLDFAST_URL=" + server.url(), "HOLDFAST_PASSWORD=pw",
@@ -52,7 +53,7 @@ TEST_P(CommandLine, APasswordThatNobodyAsksForDoesNoHarm) {
   }
 }
 
-// What stands in the command line is meant for this server.
+// An option on the command line is meant for this server.
 TEST(Environment, AnOptionIsNotOverlooked) {
   EXPECT_EQ(holdfast({"status", "a", "--url", "embedded:", "--user", "somebody"}).how, exited(77));
   EXPECT_EQ(holdfast({"status", "a", "--url", "embedded:", "--tls-ca", "/nowhere"}).how,

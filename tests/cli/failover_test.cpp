@@ -1,4 +1,4 @@
-// What the program may ask of grants so that a failover does no harm.
+// The program's options for grants that survive a failover.
 #include "cli/program.hpp"
 
 namespace holdfast::cli_tests {
@@ -50,7 +50,7 @@ TEST_P(CommandLine, ReplicasMustHaveItOnTheirDisksAsAskedFor) {
   EXPECT_TRUE(eventually([&] { return is_done({"--replicas-fsync"}); }));
 }
 
-// Who has waited has seen the old server, and who comes later has not.
+// A program that has waited has seen the old server, and one that comes later has not.
 TEST_P(CommandLine, NothingIsGrantedWhileTheQuarantineLasts) {
   auto server = start();
   child_process holds(

@@ -1,4 +1,4 @@
-// What the program says of its commands and their options.
+// The program's commands and options, as its help lists them.
 #pragma once
 
 #include <algorithm>

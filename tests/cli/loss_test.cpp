@@ -1,4 +1,4 @@
-// What becomes of the command when its lock is lost.
+// The end of the command when its lock is lost.
 #include <csignal>
 
 #include "base/time.hpp"
@@ -107,7 +107,7 @@ TEST_P(CommandLine, EndsWithACommandThatOutlivedItsLease) {
   server.thaw();
 }
 
-// Nobody can watch a lease while he is stopped: the command runs on, and ends when he goes on.
+// A stopped program cannot watch its lease: the command runs on, and ends when the program goes on.
 TEST_P(CommandLine, HolderStoppedPastTheLeaseTerminatesTheGroupWhenItGoesOn) {
   const auto server = start();
   child_process program(call_at(

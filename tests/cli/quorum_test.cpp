@@ -1,4 +1,4 @@
-// What operators see of a quorum.
+// A quorum as operators see it.
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>

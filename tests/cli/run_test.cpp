@@ -87,7 +87,7 @@ TEST_P(CommandLine, TellsTokensOfNamesWithEveryByte) {
   }
 }
 
-// Whoever is at the other end of one would not see us go while the command runs.
+// The peer at the other end of one would not see us go while the command runs.
 TEST_P(CommandLine, GivesTheCommandNoDescriptorOfItsOwn) {
   const auto server = start();
   const words show = {"-c", "ls /proc/$$/fd"};

@@ -68,7 +68,7 @@ class shell_on_terminal {
     return true;
   }
 
-  // What stands on the screen when all have left it.
+  // The screen when all have left it.
   const std::string& last_screen() {
     const auto deadline = net::now() + support::for_a_program;
     while (receive(deadline)) {
@@ -179,7 +179,7 @@ TEST_P(CommandLine, InterruptReachesTheCommandOnce) {
   shell.type(ctrl_c);
   ASSERT_TRUE(shell.shows("caught")) << shell.screen();
   shell.type("end\n");
-  EXPECT_TRUE(shell.shows("code 9")) << "who handled it himself ends as he likes";
+  EXPECT_TRUE(shell.shows("code 9")) << "a command that handled it ends as it likes";
   EXPECT_EQ(times(shell.last_screen(), "caught"), 1) << shell.screen();
 }
 

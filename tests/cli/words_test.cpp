@@ -1,4 +1,4 @@
-// What is said about words that stand in the wrong place, and where help is to be found.
+// Messages about words in the wrong place, and where help is to be found.
 #include "cli/help.hpp"
 #include "cli/program.hpp"
 

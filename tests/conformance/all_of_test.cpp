@@ -266,7 +266,7 @@ TEST_P(AllOf, HandsWhatSomebodyWaitsForToHim) {
   }};
   EXPECT_TRUE(waits("b", 1));
   EXPECT_TRUE(held.release());
-  EXPECT_EQ(server().command({"EXISTS", "hf:{b}"}).number, 1) << "his, and not only free";
+  EXPECT_EQ(server().command({"EXISTS", "hf:{b}"}).number, 1) << "held, and not only free";
   seen.set_value();
   waiter.join();
   expect_free({"a", "b", "c"});

@@ -1,4 +1,4 @@
-// What the catalogue says of each kind of lock is what it does.
+// Each kind of lock does as the catalogue says.
 #include <functional>
 #include <memory>
 #include <thread>
@@ -60,7 +60,7 @@ TEST_P(Capabilities, TokensAndCommandsAreAsTheCatalogueSays) {
 
 TEST_P(Capabilities, OnlyWhatIsReentrantIsEnteredAgainWithoutACommand) {
   for_each_lock(redis(), [&](const auto& what, const auto& make) {
-    if (what.kind == "reader") return;  // he may join himself, as anybody, or be too late for it
+    if (what.kind == "reader") return;  // it may join itself, as any reader, or be too late for it
     const auto wanted = make(redis(), std::string(what.kind));
     const auto held = wanted.acquire();
     const auto before = called("evalsha");

@@ -1,4 +1,4 @@
-// What the conformance tests share.
+// Shared by the conformance tests.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -28,8 +28,8 @@ using namespace std::chrono_literals;
 #define HOLDFAST_NEEDS_ONE_SERVER(what) \
   if (support::over_cluster()) GTEST_SKIP() << "not over a cluster: " << (what)
 
-// How Redisson makes known that a lock is free, and who is listening: in a cluster its messages
-// stay within a hash slot.
+// How Redisson makes known that a lock is free, and how listeners are counted: in a cluster its
+// messages stay within a hash slot.
 struct message_commands {
   const char* publish = "PUBLISH";
   const char* subscribe = "SUBSCRIBE";

@@ -21,8 +21,8 @@ namespace {
 class Coroutine : public mutex_test {};
 HOLDFAST_ON_EACH_SERVER(Coroutine);
 
-// What one lock protects. Atomic, because two clients of one process synchronize through the server
-// only, where no sanitizer sees it.
+// The resource of one lock. Atomic, because two clients of one process synchronize through the
+// server only, where no sanitizer sees it.
 struct protected_place {
   std::atomic<bool> occupied{false};
   std::atomic<int> visits{0};

@@ -41,8 +41,8 @@ class Crowd : public mutex_test {
         return inspector{patient()}.status(wanted.name()).waiting == waiting;
       };
       EXPECT_TRUE(eventually(all_wait, 5min));
-      // What it has heard of the server's time was as long under way as the questions of all. A
-      // grant is not believed by such a clock (decision 7): one question more tells it better.
+      // Its sample of the server's time was as long under way as the questions of all. A grant is
+      // not believed by such a clock (decision 7): one question more tells it better.
       expect_reason(crowded.mutex(wanted.name(), {.lease = 20s, .fair = true})
                         .try_acquire({.timeout = 100ms}),
                     errc::timed_out);
@@ -77,7 +77,7 @@ TEST_P(Crowd, OfAFairLockIsServedInItsOrderForTwoCommandsEach) {
   serve(redis, redis.mutex("a", {.fair = true}), crowd);
   const std::chrono::duration<double> took = net::now() - begin;
   EXPECT_TRUE(std::is_sorted(served_.begin(), served_.end()));
-  // Who waits for long asks now and then: those who stand far behind about once a minute.
+  // A waiter asks now and then: those that stand far behind about once a minute.
   EXPECT_LT(called("evalsha"), (2.2 + took / 30s) * crowd);
 }
 

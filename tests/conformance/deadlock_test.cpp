@@ -23,7 +23,7 @@ class Deadlock : public mutex_test {
     mutex_test::SetUp();
   }
   client detecting() const { return client{server().url(), {.detect_deadlocks = true}}; }
-  // Who waits, as it stands at the server.
+  // The waits, as they stand at the server.
   std::vector<std::string> noted() const {
     std::vector<std::string> all;
     for (auto& one : server().command({"HVALS", "hf:waits"}).items) all.push_back(one.text);
@@ -40,8 +40,8 @@ struct order {
   lock second;
 };
 
-// Each takes his first lock and, when all have one, his second; who is told of a deadlock gives
-// back what he has. Returns what they were told.
+// Each thread takes its first lock and, when all have one, its second. A thread that is told of a
+// deadlock gives back its lock. Returns the messages.
 std::vector<std::string> interlocked(const std::vector<order>& all) {
   std::barrier together{static_cast<std::ptrdiff_t>(all.size())};
   std::mutex guard;
@@ -169,7 +169,7 @@ TEST_P(Deadlock, IsNotWhatEndsByItself) {
   gives_back.join();
 }
 
-// What wrote it down may come once more, over a connection that has broken.
+// The request that wrote it down may come once more, over a connection that has broken.
 TEST_P(Deadlock, IsNotWhatEndedForAsLongAsACopyMayCome) {
   const auto held = redis().mutex("a").acquire();
   const auto seconds = [&] { return std::stoull(server().command({"TIME"}).items.at(0).text); };

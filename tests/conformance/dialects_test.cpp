@@ -277,7 +277,7 @@ TEST_P(Dialects, TellThoseWhoWait) {
     const auto mutex = redis().mutex("orders", {}, how.how);
     std::thread waiting([&] { EXPECT_TRUE(mutex.try_acquire({.timeout = generous})); });
     EXPECT_TRUE(eventually([&] { return listeners(how) == 1; }));
-    // Whoever hears of a release asks again at once, and otherwise every two seconds.
+    // A waiter that hears of a release asks again at once, and otherwise every two seconds.
     constexpr int releases = 8;
     const auto seconds = [&] { return std::stoll(server().command({"TIME"}).items.at(0).text); };
     const auto began = seconds();

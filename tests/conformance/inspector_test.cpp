@@ -268,7 +268,7 @@ TEST_P(Inspector, ListsAmongManyKeysAreReadFromTheIndex) {
   EXPECT_EQ(look().list("*", {.most = 10, .most_scanned = 0}).locks.size(), 10U);
   EXPECT_FALSE(look().list("*", {.most = 10, .most_scanned = 0}).complete);
   EXPECT_FALSE(look().list("*").indexed);
-  // What is free now is not shown, though the index names it.
+  // A lock that is free now is not shown, though the index names it.
   all.erase(all.begin() + 1, all.end());
   EXPECT_TRUE(eventually([&] { return look().status("x299").state == lock_state::free; }));
   EXPECT_THAT(names(listed("*")), ElementsAre("ready", "x0", "{shared}"));
@@ -442,7 +442,7 @@ TEST_P(Inspector, HealthyServerHasNoProblems) {
   }
   EXPECT_THAT(checks, ::testing::IsSupersetOf({"connect", "version", "clock", "scripts", "publish",
                                                "eviction", "role", "persistence"}));
-  // The doctor takes his instruments along, but for answers that are kept for a while.
+  // The doctor removes its keys, but for answers that are kept for a while.
   for (const auto& key : keys_left()) {
     EXPECT_NE(server().command({"PTTL", key}).number, -1) << key;
     EXPECT_EQ(key.find("hf:{holdfast doctor"), key.ends_with("latch}:o") ? 0 : key.npos) << key;

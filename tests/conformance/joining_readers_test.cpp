@@ -64,7 +64,8 @@ TEST_P(JoiningReaders, DoNotKeepAWriterOutForEver) {
   std::jthread writer(
       [&] { const auto held = another_client().read_write_lock("a").exclusive().acquire(); });
   ASSERT_TRUE(waits("a", 1));
-  EXPECT_TRUE(eventually([&] { return !reader.try_acquire(); })) << "they stand behind him now";
+  EXPECT_TRUE(eventually([&] { return !reader.try_acquire(); }))
+      << "they stand behind the writer now";
   EXPECT_TRUE(first.release());
   writer.join();
   EXPECT_TRUE(reader.try_acquire());

@@ -78,7 +78,7 @@ class Kinds : public mutex_test {
     }
   }
 
-  // Who wants several locks waits for the first of them.
+  // A request for several locks waits for the first of them.
   static std::string queue_of(const auto& lock_or_lease) {
     const auto& name = lock_or_lease.name();
     return name.substr(0, name.find(", "));

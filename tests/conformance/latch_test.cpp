@@ -157,7 +157,7 @@ TEST_P(Latch, EachCallCostsOneCommand) {
   const auto before = called("evalsha");
   all();
   EXPECT_EQ(called("evalsha") - before, 5);
-  // Who may not load scripts sends them once more (scripts/test-as-user).
+  // A user that may not load scripts sends them once more (scripts/test-as-user).
   if (std::getenv("HOLDFAST_TEST_ACL") != nullptr) return;
   EXPECT_EQ(called("eval"), 2) << "each script once, when it was not known yet";
 }

@@ -139,7 +139,7 @@ inline bool is_refused_over_cluster(std::string_view kind) {
   return all.contains(kind);
 }
 
-// What cannot be had together with it.
+// A request that excludes it.
 inline const maker& rival_of(std::string_view kind) {
   if (kind == "reader") return makers().at("writer");
   if (kind == "Redisson's RReadWriteLock, reader") {

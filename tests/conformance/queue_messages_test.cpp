@@ -22,7 +22,7 @@ class QueueMessages : public mutex_test {
 };
 HOLDFAST_ON_EACH_SERVER(QueueMessages);
 
-// So far back in the queue he would otherwise ask after 14 s.
+// So far back in the queue a waiter would otherwise ask after 14 s.
 TEST_P(QueueMessages, AWaiterWhoMissedHisGrantAsksWhenItsConnectionBreaks) {
   support::fault_proxy network{net::unix_endpoint{server().socket()}};
   auto held = redis().mutex("a", {.lease = 60s}).acquire();
@@ -35,7 +35,7 @@ TEST_P(QueueMessages, AWaiterWhoMissedHisGrantAsksWhenItsConnectionBreaks) {
   const auto proof = away.mutex("b").acquire();  // that the answers before this one have come
   network.swallow(support::toward::client);
   EXPECT_TRUE(held.release());
-  EXPECT_NE(value_of("a"), old) << "he owns it without knowing";
+  EXPECT_NE(value_of("a"), old) << "it owns it without knowing";
   network.heal();
   network.disconnect(support::cut::close);
   waiter.join();

@@ -167,7 +167,8 @@ TEST_P(Quorum, DoesWithoutAMinorityThatIsDeadOrFrozen) {
   server(3).thaw();
 }
 
-// Who asks reads the members' answers one after the other, and sleeps where he waits.
+// The caller reads the members' answers one after the other, and sleeps at the one that it waits
+// for.
 TEST_P(Quorum, IsNotKeptByTheFirstMemberThoughTheOthersHaveAnswered) {
   make(5);
   const auto here = nodes({}, {.response_timeout = 20s});
@@ -191,7 +192,7 @@ TEST_P(Quorum, SaysWhichMembersAreMissingWhenAMajorityIs) {
     const auto without_login = client{server(member).url()}.url();
     return why.find(without_login) != why.npos;
   };
-  // What is learned first is that the connections broke.
+  // The first news is that the connections broke.
   ASSERT_TRUE(eventually([&] {
     const auto got = wanted.try_acquire();
     const std::string why = got ? std::string{} : got.error().what();
@@ -200,7 +201,8 @@ TEST_P(Quorum, SaysWhichMembersAreMissingWhenAMajorityIs) {
   }));
 }
 
-// He asks again by himself after a quarter of a second at the earliest: who has it sooner was told.
+// A waiter asks again by itself after a quarter of a second at the earliest: one that has it sooner
+// was notified.
 TEST_P(Quorum, WakesWhoWaitsWhenItIsReleased) {
   make(3);
   const auto here = nodes().mutex("leader"), there = nodes().mutex("leader");
@@ -214,7 +216,7 @@ TEST_P(Quorum, WakesWhoWaitsWhenItIsReleased) {
       const auto next = there.acquire({.timeout = generous});
       if (next.held()) took = net::now() - begin;
     });
-    // Where one has not been asked yet he gets that vote, and needs no hint.
+    // From a member that was not asked before, the waiter gets the vote at once, and needs no hint.
     EXPECT_TRUE(eventually([&] { return lists() == 3; }));
     held.release().value();
     waiter.join();
@@ -236,7 +238,7 @@ TEST_P(Quorum, AsksRarelyWhileHeWaits) {
   const auto begin = net::now();
   expect_reason(there.try_acquire({.timeout = 1500ms}), errc::timed_out);
   // Then a quarter of a second later, half a second after that, and a second, at the earliest. Each
-  // time he is put on the list of who is to be told.
+  // time the waiter is put on the list of those to be notified.
   const auto most = 3 + (net::now() - begin) / 1s;
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_GT(called(i, "zadd"), 0) << i;
@@ -258,7 +260,7 @@ TEST_P(Quorum, EndsAWaitWithItsTimeOutOrStop) {
   expect_reason(there.mutex("leader").try_acquire({.timeout = generous}, stop.get_token()),
                 errc::cancelled);
   stopper.join();
-  // Who has left wants to hear nothing any more.
+  // A waiter that has left wants to hear nothing any more.
   EXPECT_TRUE(eventually([&] { return !somebody_waits(); }));
 }
 
@@ -357,7 +359,7 @@ TEST_P(Quorum, HasAMemberVoteAgainThatCameBackEmptyWhenItHasStayedOut) {
   const auto here = nodes({.longest_lease = longest});
   constexpr auto lease_time = 2500ms;
   auto held = here.mutex("leader", {.lease = lease_time}).acquire();
-  // Whose it is: the token before that may be another until it is renewed.
+  // The owner alone: the token before that may be another until it is renewed.
   const auto vote = [&](std::size_t i) {
     const auto value = server(i).command({"GET", "hf:q:{leader}"}).text;
     return value.substr(value.rfind(':') + 1);

@@ -1,4 +1,4 @@
-// Who reads the answers, and how he waits for them.
+// The thread that reads the answers, and how it waits for them.
 #include <sched.h>
 
 #include <algorithm>

@@ -101,7 +101,7 @@ TEST_P(RedissonFair, LeavesTheQueueWhenItIsStopped) {
   EXPECT_EQ(server().command({"EXISTS", timeouts}).number, 0);
 }
 
-// He asks again without being told; and the lock of one who died is his when its lease is over.
+// A waiter asks again without a message, and gets the lock of a dead holder when its lease is over.
 TEST_P(RedissonFair, ComesInAfterAHolderOrOneBeforeItHasDied) {
   server().command({"HSET", "orders", theirs, "1"});
   server().command({"PEXPIRE", "orders", "300"});

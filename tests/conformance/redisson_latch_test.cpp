@@ -75,7 +75,7 @@ TEST_P(RedissonLatch, LetsAllWhoWaitGoOn) {
   EXPECT_EQ(passed, waiters);
 }
 
-// Whoever hears something asks again at once, and otherwise every two seconds.
+// A waiter that hears something asks again at once, and otherwise every two seconds.
 TEST_P(RedissonLatch, TellsThoseWhoWait) {
   ASSERT_TRUE(here().try_set(1));
   std::jthread waiting{[&] { EXPECT_TRUE(here().try_wait({.timeout = generous})); }};

@@ -46,7 +46,7 @@ TEST_P(RedissonReadWrite, ReadersHoldItTogetherAndAWriterAlone) {
   const auto there = orders_of(other);
   auto first = orders().shared().acquire();
   auto second = there.shared().acquire();
-  auto third = orders().shared().acquire();  // a reader of his own, although of the same thread
+  auto third = orders().shared().acquire();  // a reader of its own, although of the same thread
   for (const auto* one : {&first, &second, &third}) {
     EXPECT_TRUE(one->held());
     EXPECT_FALSE(one->token());

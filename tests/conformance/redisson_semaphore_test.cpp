@@ -77,7 +77,7 @@ TEST_P(RedissonSemaphore, TellsThoseWhoWait) {
     std::thread waiting(
         [&] { EXPECT_TRUE(seats(redis(), how).try_acquire({.timeout = generous})); });
     EXPECT_TRUE(is_listened_to());
-    // Whoever hears of a release asks again at once, and otherwise every two seconds.
+    // A waiter that hears of a release asks again at once, and otherwise every two seconds.
     constexpr int releases = 8;
     const auto seconds = [&] { return std::stoll(server().command({"TIME"}).items.at(0).text); };
     const auto began = seconds();

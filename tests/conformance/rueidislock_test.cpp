@@ -41,7 +41,7 @@ TEST_P(Rueidislock, HoldsThreeKeysFor5SecondsWithoutAToken) {
   EXPECT_EQ(server().command({"EXISTS", key(0), key(1), key(2)}).number, 0);
 }
 
-// Who is told of nothing asks again after two seconds.
+// A waiter that is not notified asks again after two seconds.
 TEST_P(Rueidislock, WhoWaitsHearsThatAKeyHasChanged) {
   const auto start = net::now();
   for (int round = 0; round < 10; ++round) {

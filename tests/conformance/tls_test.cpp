@@ -25,7 +25,7 @@ class Tls : public support::server_test {
   std::int64_t count(const std::string& key) const {
     return std::stoll(server_->command({"GET", key}).text);
   }
-  // What many threads do must not be done twice at once: reads, then writes what it read plus one.
+  // For many threads, under the lock: reads a number, then writes it plus one.
   void add_one(const std::string& key) const {
     server_->command({"SET", key, std::to_string(count(key) + 1)});
   }

@@ -46,7 +46,7 @@ void expect_exclusion(const capability& what, const lock& first, const lock& riv
   EXPECT_TRUE(got->release());
 }
 
-// What nobody holds, by the kind's name in the catalogue: two clients use it together.
+// A kind that nobody holds, by its name in the catalogue: two clients use it together.
 using use_of_two = std::function<void(const client&, const client&)>;
 
 void meet(const latch& one, const latch& other) {
@@ -175,8 +175,8 @@ TEST_P(TopologiesByTls, Cluster) {
 }
 #endif
 
-// What becomes of a kind over a quorum: it can be had, this way; its options are refused; or it
-// cannot be asked for, since that does not compile.
+// A kind over a quorum: it can be had, this way; its options are refused; or it cannot be asked
+// for, since that does not compile.
 using quorum_maker = std::function<lock(const quorum&, const std::string&)>;
 struct over_quorum {
   enum class fate : std::uint8_t { had, refused, absent } what;

@@ -1,5 +1,5 @@
 // Threads at work while the server forgets its scripts and throws its clients out. Made for
-// ThreadSanitizer, too: under it this has found who reads the socket when he should not.
+// ThreadSanitizer, too: it has found threads that read the socket without the role.
 #include <atomic>
 #include <thread>
 #include <vector>

@@ -24,7 +24,7 @@ class WaitingBehindTheDead : public mutex_test {
   }
   static constexpr nanoseconds shows_nothing = nanoseconds::max();  // of a round
 
-  // A process of his own, in which nothing else happens.
+  // A process of its own, in which nothing else happens.
   support::forked somebody_who_waits(const std::string& name) {
     return support::forked{[&](const auto& parent) {
       const client own{server().url()};
@@ -50,7 +50,7 @@ TEST_P(WaitingBehindTheDead, AWaiterThatWasKilledIsSkipped) {
     next.join();
     return net::now() - before;
   };
-  EXPECT_TRUE(is_once_within(900ms, round)) << "not even a claim is lost on him";
+  EXPECT_TRUE(is_once_within(900ms, round)) << "not even a provisional grant is lost on it";
 }
 
 TEST_P(WaitingBehindTheDead, TheNextOwnsTheLockWhenItsHolderWasKilled) {
@@ -76,8 +76,7 @@ TEST_P(WaitingBehindTheDead, TheNextOwnsTheLockWhenItsHolderWasKilled) {
     EXPECT_GT(got->token().value(), old);
     return renewed_too_late ? shows_nothing : nanoseconds{net::now() - before};
   };
-  EXPECT_TRUE(is_once_within(1500ms, round))
-      << "the lease; he would ask again by himself after 2 s";
+  EXPECT_TRUE(is_once_within(1500ms, round)) << "the lease; it would ask again by itself after 2 s";
 }
 
 // Those who died with the holder stand before who lives: nobody else notices that the lease ended.
@@ -141,7 +140,7 @@ TEST_P(WaitingBehindTheDead, ALostMessageIsFoundOutWhenTheConnectionIsMadeAgain)
     return net::now() - before;
   };
   EXPECT_TRUE(is_once_within(1500ms, round))
-      << "without asking he would be served 2 s after he came";
+      << "without asking it would be served 2 s after it came";
 }
 
 }  // namespace

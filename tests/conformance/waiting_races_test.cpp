@@ -56,7 +56,8 @@ TEST_P(WaitingRaces, NobodyIsGivenATokenOfTheNextGrant) {
   for (auto& one : threads) one.join();
 }
 
-// The claim is a second: he would hold up the next one for so long.
+// A provisional grant lasts a second: the waiter that leaves would hold up the next one for so
+// long.
 TEST_P(WaitingRaces, AGrantThatCrossesTheLeavingOfItsWaiterGoesOn) {
   const auto leaves = another_client().mutex("a"), stays = another_client().mutex("a");
   int slow = 0;
@@ -85,7 +86,7 @@ TEST_P(WaitingRaces, WhoPollsIsServedSoonAfterTheRelease) {
   const auto before = net::now();
   EXPECT_TRUE(held.release());
   waiter.join();
-  EXPECT_LT(net::now() - before, 1s) << "he asks every 64 ms";
+  EXPECT_LT(net::now() - before, 1s) << "it asks every 64 ms";
 }
 
 }  // namespace

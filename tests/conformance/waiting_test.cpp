@@ -62,7 +62,7 @@ TEST_P(Waiting, FairLocksServeTheThreadsOfAClientInTheOrderOfTheirArrival) {
   EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
-// Who comes to the front through quick hand-overs has asked when many stood before him.
+// A waiter that comes to the front through quick hand-overs has asked when many stood before it.
 TEST_P(Waiting, WhoComesToTheFrontGetsTheLockOfOneThatOverran) {
   constexpr int waiters = 9, overruns = waiters - 2;
   const auto lock =
@@ -75,7 +75,7 @@ TEST_P(Waiting, WhoComesToTheFrontGetsTheLockOfOneThatOverran) {
       auto held = lock.acquire();
       if (i == waiters - 1) last_has_it = true;
       if (i != overruns) return;
-      // The last asked when eight stood before him: he would ask in eight seconds.
+      // The last asked when eight stood before it: it would ask in eight seconds.
       EXPECT_TRUE(eventually([&] { return last_has_it.load(); }, std::chrono::seconds(4)));
     });
     ASSERT_TRUE(waits("a", static_cast<std::size_t>(i) + 1));
@@ -227,7 +227,7 @@ TEST_P(Waiting, ALostLockKeepsNobodyOfTheClientWaiting) {
   EXPECT_GT(next->token(), held.token());
 }
 
-// Who gives up may be the one who was woken to take the lock, and did not come to look.
+// The waiter that gives up may have been woken to take the lock, and not have looked yet.
 TEST_P(Waiting, WhoGivesUpAfterHeWasWokenLeavesTheLockToTheNext) {
   const auto other = another_client();
   for (const auto& options : {mutex_options{}, mutex_options{.retain = 10ms}}) {
@@ -321,7 +321,7 @@ TEST_P(Waiting, NobodyIsToldThatALockIsLostWhichHeReleasedAndTheClientRetains) {
 TEST_P(Waiting, ARetainedLockIsGivenToWhoeverWantsIt) {
   const auto lock = redis().mutex("a", {.retain = 1h});
   const auto first = lock.acquire().token();
-  // Sooner than he would ask again.
+  // Sooner than the waiter would ask again.
   const auto other = another_client().mutex("a").acquire({.timeout = 1500ms});
   EXPECT_GT(other.token(), first);
 }
@@ -347,7 +347,7 @@ TEST_P(Waiting, ARetainedLockGoesToThoseWhoStoodBehindItsOwner) {
   auto first = redis().mutex("a").acquire();
   std::thread keeper([&] { (void)one.mutex("a", {.retain = 1h}).acquire(); });
   ASSERT_TRUE(waits("a", 1));
-  // Sooner than he would ask again, which also makes the keeper give it up.
+  // Sooner than the waiter would ask again, which also makes the retaining client give the lock up.
   std::thread last([&] { EXPECT_TRUE(two.mutex("a").try_acquire({.timeout = 1s})); });
   ASSERT_TRUE(waits("a", 2));
   EXPECT_TRUE(first.release());

@@ -265,7 +265,7 @@ TEST_P(SharedServer, RefusesADirectoryThatOthersCanEnter) {
   EXPECT_THAT(refusal(directory_), HasSubstr("other users; name a directory of its own, such as "));
 }
 
-// As whoever names his home directory.
+// As a user that names their home directory.
 TEST_P(SharedServer, RefusesADirectoryThatIsUsedForSomethingElse) {
   ASSERT_EQ(::mkdir(directory_.c_str(), 0700), 0);
   std::ofstream(directory_ / "letter") << "Dear";

@@ -20,7 +20,7 @@ class workplace {
 
   const private_server& server() const noexcept { return server_; }
 
-  // Makes him anew, with these rights alone, at a server without traces of anybody.
+  // Makes the user anew, with these rights alone, at a server without traces of earlier users.
   void restrict_to(const rights& given) {
     server_.command({"FLUSHALL"});
     server_.command({"SCRIPT", "FLUSH"});
@@ -35,7 +35,7 @@ class workplace {
   }
   std::string why() const { return last_failure_; }
 
-  // What was refused to him, as a right: "+get", "~hf:once:*" is only "~", "&hf:c:*" only "&".
+  // The rights that were refused to the user: "+get", "~hf:once:*" is only "~", "&hf:c:*" only "&".
   std::set<std::string> refused() const {
     std::set<std::string> all;
     for (const auto& entry : server_.command({"ACL", "LOG", "128"}).items) {

@@ -1,4 +1,4 @@
-// Whoever answers is no Redis server, hangs up, or is silent.
+// The peer is no Redis server, hangs up, or is silent.
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -30,7 +30,7 @@ TEST(BadPeer, WebServerIsNotRedis) {
   const client redis{web.url(), impatient()};
   expect_failure(redis.mutex("a").try_acquire(), errc::not_redis, "not the Redis protocol");
   expect_failure(redis.mutex("a").try_acquire({.timeout = support::generous}), errc::not_redis,
-                 "what answers at this address does not speak the Redis protocol");
+                 "the program that answers at this address does not speak the Redis protocol");
 }
 
 TEST(BadPeer, ShellServerThatGreetsIsNotRedis) {
@@ -90,8 +90,8 @@ TEST(BadPeer, SentinelThatFallsSilentDoesNotHideWhatItSaid) {
                  "which is 127.0.0.1:1 as the sentinels say");
 }
 
-// Who is named as master refuses fifty times, for as long as sentinels take to see that one is
-// dead.
+// The server that is named as master refuses fifty times, for as long as sentinels take to see that
+// one is dead.
 TEST(BadPeer, DeadMasterThatIsNamedForLongDoesNotCostTheNextOneItsTime) {
   constexpr int until_replaced = 60;
   const fake_server next;
@@ -107,7 +107,7 @@ TEST(BadPeer, DeadMasterThatIsNamedForLongDoesNotCostTheNextOneItsTime) {
   EXPECT_LT(asked, until_replaced + 20) << "a few by who watches them";
 }
 
-// What is still under way must not arrive after the client has given it up.
+// Requests under way must not arrive after the client has given them up.
 TEST(BadPeer, ThatSaysNothingSeesTheConnectionReset) {
   net::descriptor listener;
   const auto port = support::listen_on_loopback(listener);
@@ -124,7 +124,7 @@ TEST(BadPeer, ThatSpeaksNonsenseLaterIsToldAsSuch) {
   fake_server server;
   const client redis{server.url(), impatient()};
   // Behind bytes that are no protocol the connection is no use, so what was asked has no answer.
-  const auto bytes = std::pair{errc::unavailable, "what the server sent is not the Redis protocol"};
+  const auto bytes = std::pair{errc::unavailable, "the server's bytes are not the Redis protocol"};
   const auto reply = std::pair{errc::server_error, "answer to acquire cannot be understood"};
   const std::vector<std::pair<const char*, std::pair<errc, const char*>>> all = {
       {"$-7\r\n", bytes},

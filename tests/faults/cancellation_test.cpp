@@ -140,7 +140,7 @@ TEST_P(Cancellation, OfAThreadThatWaitsIsPutOffUntilItsCallReturns) {
   thread.join();
   EXPECT_TRUE(has_returned);
   EXPECT_FALSE(has_gone_on);
-  // What it had got was given back while it ended.
+  // The thread gave its locks back while it ended.
   EXPECT_TRUE(other.mutex("contended").try_acquire({.timeout = generous}));
   EXPECT_TRUE(kept.extend(10s));
 }

@@ -1,4 +1,4 @@
-// What a holder believes while nobody tells it whether the server has changed its mode.
+// The belief of a holder that does not know whether the server has changed its mode.
 #include <algorithm>
 #include <future>
 #include <optional>
@@ -30,7 +30,7 @@ class ChangedMode : public fault_test {
   const client& near() { return *near_; }
   fault_proxy& proxy() { return *proxy_; }
   private_server& server() { return *server_; }
-  // What holds the lock named a, at the server.
+  // The holders of the lock named a, at the server.
   std::size_t holding() const { return inspector{*near_}.status("a").holding; }
 
  private:

@@ -8,7 +8,7 @@ namespace {
 class ClockStep : public fault_test {
  protected:
   private_server start() const { return fault_test::start({.environment = clock_.environment()}); }
-  // Whoever asks once gets it, whatever the clock did.
+  // A client that asks once gets it, whatever the clock did.
   static fencing_token token_now(const client& redis, const std::string& name) {
     const auto got = redis.mutex(name).try_acquire();
     EXPECT_TRUE(got) << why_not(got);

@@ -116,7 +116,7 @@ std::string in_bulk(const std::string& text) {
 }
 
 // A node that has all slots, at which somebody waits for a lock of Redisson's in vain. `parting`:
-// what it answers when he leaves the lock's channel. Afterwards the lock is free.
+// its answer when the waiter leaves the lock's channel. Afterwards the lock is free.
 void expect_answers_after(support::fake_server::script parting, std::size_t connections) {
   std::atomic<bool> is_free{false};
   std::string slots;
@@ -152,7 +152,7 @@ void expect_answers_after(support::fake_server::script parting, std::size_t conn
   patience.request_stop();
   EXPECT_FALSE(waiting.get());
   EXPECT_TRUE(eventually([&] { return node.received("SUNSUBSCRIBE") == 1; }));
-  // What is asked on a connection that is about to be given up is not answered.
+  // A request on a connection that is about to be given up is not answered.
   EXPECT_TRUE(eventually([&] { return node.connections() == connections; }));
   is_free = true;
   for (int i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// What a cluster says to who waits for a lock: within its hash slot, where that can be.
+// Messages of a cluster to waiters: within the lock's hash slot, where that can be.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -173,15 +173,16 @@ TEST_P(MessageInCluster, IsNotListenedToForLongWhenNobodyWaits) {
   EXPECT_TRUE(eventually([&] { return heard_at(home()).empty(); }));
 }
 
-// As after a failover, before who waits has reached the new master: there nobody hears him, and the
-// lock goes to the next. What he is told elsewhere must not make him believe that he has it, too.
+// As after a failover, before a waiter has reached the new master: it hears nothing there, and the
+// lock goes to the next. A message at another node must not make the waiter believe that it has the
+// lock, too.
 class GrantInCluster : public MessageInCluster {
  protected:
   GrantInCluster() { replicas_ = 2; }
 
   static inline const std::string gone = std::string(32, '7'), channel = "hf:c:" + gone;
 
-  // `listen`, `tell`: the commands of his channel, with its name.
+  // `listen`, `tell`: the commands of the waiter's channel, with its name.
   void expect_not_told(const private_server& elsewhere, const std::vector<std::string>& listen,
                        std::vector<std::string> tell) {
     support::raw_connection hears(net::unix_endpoint{elsewhere.socket()});
@@ -203,7 +204,7 @@ class GrantInCluster : public MessageInCluster {
       told.push_back(hears.read_value().items.at(2).text);
     }
     for (const auto& one : told) EXPECT_FALSE(one.starts_with("grant")) << one;
-    EXPECT_GT(told.size(), 1U) << "he is told to ask";
+    EXPECT_GT(told.size(), 1U) << "it is told to ask";
   }
 };
 HOLDFAST_ON_EACH_SERVER(GrantInCluster);

@@ -105,7 +105,7 @@ TEST_P(OnCluster, NodesOfTheUrlAreAskedWhenNoneThatIsKnownKnowsMore) {
   EXPECT_TRUE(redis.mutex("b").try_acquire({.timeout = support::generous}));
 }
 
-// What a client is made of, with a tuning that the public interface does not offer.
+// The parts of a client, with a tuning that the public interface does not offer.
 class often_pinging {
  public:
   explicit often_pinging(const std::string& url) : engine_(session_of(url), patient(), tuning()) {}

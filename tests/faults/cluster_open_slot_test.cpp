@@ -123,8 +123,8 @@ TEST_P(OnCluster, WhoEndsInTheMiddleOfAMoveLeavesNoLockBehind) {
   EXPECT_FALSE(is_at(servers.node(0), lock_key{name}.value_key()));
 }
 
-// He is not told, and asks by himself: every two seconds who is the first, and when the slot
-// leaves.
+// The waiter is not notified, and asks by itself: every two seconds if it is the first, and when
+// the slot leaves.
 TEST_P(OnCluster, WhoWaitsGetsALockThatWasReleasedInTheMiddleOfAMove) {
   const auto servers = start_cluster({.masters = 2});
   const client redis{servers.url()}, other{servers.url()};
@@ -138,7 +138,7 @@ TEST_P(OnCluster, WhoWaitsGetsALockThatWasReleasedInTheMiddleOfAMove) {
     servers.move_key(lock_key{name}.value_key() + ":w", 0, 1);
     const auto released = held.release();
     EXPECT_TRUE(released) << released.error().what();
-    EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout) << "his place is elsewhere";
+    EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout) << "its place is elsewhere";
     if (it_is_given_up) {
       servers.give_up_to_move(slot, 0, 1);
     } else {

@@ -121,7 +121,7 @@ std::size_t ClusterReplicas::lost(const client_options& as) const {
       .cut_off =
           [&] {
             servers.node(replica).freeze();
-            // What is sent to it from now on it would find when it goes on.
+            // It would find requests that are sent from now on when it goes on.
             EXPECT_EQ(servers.node(0).command({"CLIENT", "KILL", "TYPE", "replica"}).number, 1);
           },
       .lose = [&] { servers.node(0).kill9(); },

@@ -93,7 +93,7 @@ std::int64_t scripts_run(const private_server& node) {
   return node.calls("evalsha") + node.calls("eval");
 }
 
-// Who does not hear that he was handed the lock has it a second later, by asking. A busy machine
+// A waiter that does not hear of its grant has the lock a second later, by asking. A busy machine
 // may take as long: five tries.
 TEST_P(OnCluster, WhoWaitsListensToTheLocksNewMaster) {
   auto servers = start_cluster({.masters = 2});

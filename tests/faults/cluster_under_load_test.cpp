@@ -1,5 +1,5 @@
 // What happens to a cluster while clients contend for its locks; the history is checked. Slots are
-// moved to and fro, and nobody may lose what he has: renewals go on in the middle of a move.
+// moved to and fro, and no holder may lose its lock: renewals go on in the middle of a move.
 // Masters are frozen and killed, and come back as replicas of those that have taken their slots.
 
 #include "base/lock_key.hpp"

@@ -34,7 +34,7 @@ class CoTenant : public fault_test {
   const private_server& server() const { return *server_; }
   resp::value attack(const std::vector<std::string>& words) { return attacker_->command(words); }
 
-  // Whose request id the attacker sees, since it has rights to that lock.
+  // The attacker sees the request id of this one, since it has rights to that lock.
   std::string owner_of(const std::string& name) {
     const auto value = attack({"GET", value_key(name)}).text;
     return value.substr(value.rfind(':') + 1);
@@ -285,7 +285,7 @@ TEST_P(CoTenant, CanMakeTokensJump) {
   EXPECT_TRUE(client_of("bank").mutex("payments:1").try_acquire());
 }
 
-// What the registry says of a client is what anybody has written there; its lock stays its own.
+// Anybody may have written a client's entry in the registry; the client's lock stays its own.
 TEST_P(CoTenant, CanMislabelAClient) {
   const auto app = client_of("app");
   const auto order = app.mutex("orders:1").acquire();

@@ -185,8 +185,8 @@ TEST_F(Connection, ReadsLaterWhatWasLeftToLie) {
   EXPECT_GT(later, soon + often_pinging().patience / 2);
 }
 
-// The background thread has read what had come of what was left to lie. What has not may lie on,
-// so whoever asks next reads it himself, and sends what he asks himself.
+// The background thread has read the answers that had come. The others may lie on, so the next
+// caller sends its request itself, and reads all answers itself.
 TEST_F(Connection, IsLeftToWhoAsksNextWhenWhatIsUnderWayMayLie) {
   server.on([](const auto& words) -> std::optional<fake_server::reply> {
     if (words.front() == "WAIT") return fake_server::silence();
@@ -211,7 +211,7 @@ TEST_F(Connection, IsLeftToWhoAsksNextWhenWhatIsUnderWayMayLie) {
   EXPECT_GE(read_here, rounds / 2);
 }
 
-// Its caller has left without a word, as where a vote was decided just before he looked.
+// Its caller has left without a word, as where a vote was decided just before the caller looked.
 TEST_F(Connection, ReadsInTheEndWhatNobodyLooksFor) {
   EXPECT_TRUE(say("PING"));
   word asked("PING");
@@ -229,8 +229,8 @@ TEST_F(Connection, NoticesASilentServerThatNobodyLooksAt) {
   EXPECT_FALSE(asked.answered);
 }
 
-// He sleeps since the background thread reads, and what he waits for does not name him. It must not
-// leave off when it has read what came before.
+// The waiter sleeps since the background thread reads, and its request does not name it. The
+// background thread must not stop when it has read the earlier answers.
 TEST_F(Connection, IsReadOnForWhoSleepsOverWhatHeWatches) {
   class nobody final : public net::waiter::companion {
     void before_sleep() override {}

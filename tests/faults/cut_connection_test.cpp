@@ -184,7 +184,7 @@ TEST_P(CutConnection, ANewcomerGetsInWhereverItsLogInIsCut) {
     const auto lock = newcomer.mutex(line.name);
     auto held = lock.try_acquire({.timeout = support::generous});
     if (!held) {
-      // Who has never reached the server is told so at once.
+      // A client that has never reached the server is told so at once.
       expect_failure(held, errc::unavailable, "");
       EXPECT_TRUE(is_free(line.name));
       held = lock.try_acquire({.timeout = support::generous});

@@ -1,4 +1,4 @@
-// What users do with each kind of lock, for tests that spoil it for them.
+// Uses of each kind of lock, for tests that spoil them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace holdfast::faults {
 
-// Who works on something named "a", with a second client of the same user.
+// A party that works on something named "a", with a second client of the same user.
 struct crew {
   client one;
   client two;
@@ -28,7 +28,7 @@ struct crew {
 resp::value at_their_database(const support::private_server& server,
                               const std::vector<std::string>& command);
 
-// What is done with each kind; kinds in one group have the same scripts.
+// The use of each kind; kinds in one group have the same scripts.
 struct group {
   std::vector<std::string> kinds;
   std::vector<std::function<void(const crew&)>> work;

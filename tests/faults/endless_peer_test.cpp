@@ -1,5 +1,5 @@
-// Whoever answers sends without end, too much, or byte by byte: every call ends in time, and so
-// does the client.
+// The peer sends without end, too much, or byte by byte: every call ends in time, and so does the
+// client.
 #include <atomic>
 #include <fstream>
 #include <functional>
@@ -22,7 +22,7 @@ namespace {
 
 using support::fake_server;
 
-// What a busy machine may take more than the bound that is documented.
+// The time that a busy machine may take beyond the documented bound.
 constexpr std::chrono::milliseconds margin = 2s;
 constexpr std::chrono::milliseconds timeout = 150ms;
 constexpr std::chrono::milliseconds silence = 100ms;  // both time-outs of the client
@@ -36,7 +36,7 @@ client_options very_impatient() {
 
 const std::string message = ">3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$1\r\ny\r\n";
 
-// What never becomes an answer.
+// Bytes that never become an answer.
 const std::vector<std::pair<std::string, fake_server::reply>>& floods() {
   static const std::vector<std::pair<std::string, fake_server::reply>> all = {
       {"messages", fake_server::flood(message)},
@@ -129,7 +129,7 @@ TEST(EndlessPeer, ThatIsASentinelEndsNoDeadline) {
   }
 }
 
-// Whoever watches for a failover asks the next sentinel.
+// A client that watches for a failover asks the next sentinel.
 TEST(EndlessPeer, ThatIsASentinelIsNotWatchedForEver) {
   const fake_server master;
   const auto names = naming(master.port());
@@ -162,7 +162,7 @@ std::ptrdiff_t in_status(const std::string& name) {
   return 0;
 }
 
-// What the process has had at most since this was made, beyond what it had then.
+// The most memory that the process has had since this was made, beyond that at the time.
 class peak_memory {
  public:
   peak_memory() { std::ofstream("/proc/self/clear_refs") << "5" << std::flush; }

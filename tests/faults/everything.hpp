@@ -60,7 +60,7 @@ inline void use_everything(const client& redis) {
   (void)inspector{redis}.list();
   use_dialects(redis);
   sync_wait(coroutine(redis));
-  // What has failed has a sentence.
+  // A failed check has a sentence.
   if (std::string(redis.mutex("a").try_acquire().error().what()).empty()) throw errc::lost;
 }
 

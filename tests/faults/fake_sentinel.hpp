@@ -1,4 +1,4 @@
-// What a sentinel answers that a test wants to say something.
+// A sentinel that answers as a test wants.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline support::fake_server::reply named(std::uint16_t port) {
   return support::fake_server::answer("*2\r\n+127.0.0.1\r\n+" + std::to_string(port) + "\r\n");
 }
 
-// Whoever is connected to it hears of failovers.
+// Clients that are connected to it hear of failovers.
 inline std::optional<support::fake_server::reply> subscribed(
     const support::fake_server::command& words) {
   if (words.front() != "SUBSCRIBE") return std::nullopt;

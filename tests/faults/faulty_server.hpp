@@ -1,5 +1,4 @@
-// What the fault tests share: a client of a server of one's own, and what its failures must look
-// like.
+// Shared by the fault tests: a client of a server of its own, and the form of its failures.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -45,7 +45,7 @@ TEST_P(ForeignKeys, AreToldAndNotTouched) {
   }
 }
 
-// What asks first is a plain SET then, which cannot tell what is there.
+// The first request is a plain SET then, which cannot tell what is there.
 TEST_P(ForeignKeys, LookBusyToALockWithoutTokensThatIsAskedForOnce) {
   const auto server = start();
   const client redis{server.url()};

@@ -18,7 +18,8 @@ namespace {
 
 using support::generous;
 
-// What a child inherits, and what its threads, who are not there any more, were at.
+// The inheritance of a child: objects, and the unfinished work of threads that are not there any
+// more.
 class busy_process {
  public:
   explicit busy_process(const std::string& url) : shared_(url), own_(std::in_place, url) {
@@ -156,7 +157,7 @@ class Fork : public fault_test {
     if (!co_await held.async_release()) ::_exit(3);
   }
 
-  // What the child has done with the parent's is over when it is back here.
+  // The child has finished with the parent's objects when it is back here.
   static task<pid_t> fork_within(client redis, std::string url) {
     (void)co_await redis.mutex("in a coroutine").async_acquire();
     const auto child = fork_with_an_end();

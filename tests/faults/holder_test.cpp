@@ -50,7 +50,7 @@ class holder_process {
   int heard_ = 0;
 };
 
-// What is added to a lease before others get the lock: their polling, and a busy machine.
+// The time beyond a lease before others get the lock: their polling, and a busy machine.
 constexpr milliseconds bound = 3s;
 
 class Holder : public fault_test {

@@ -92,7 +92,7 @@ TEST_P(KeptLock, ReleaseIsTriedForAsLongAsAnExtensionMayLast) {
   EXPECT_TRUE(eventually([&] { return is_free(server, "a"); }));
 }
 
-// He may be inside, and the delay is for that.
+// The old holder may still be inside, and the delay is for that.
 TEST_P(KeptLock, LossAloneGivesNothingBackWhileSomebodyIsInside) {
   const auto server = start();
   fault_proxy proxy{net::unix_endpoint{server.socket()}};

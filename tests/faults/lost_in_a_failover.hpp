@@ -77,8 +77,8 @@ inline void expect_writes_in_order(resource& numbers, const std::vector<lease>& 
   }
 }
 
-// The next master gives larger tokens, so that who has lost his lock writes nothing after the next
-// holder did. `protected_numbers` is the socket of a server of their own.
+// The next master gives larger tokens, so that a client that has lost its lock writes nothing after
+// the next holder did. `protected_numbers` is the socket of a server of their own.
 inline std::size_t lost_in_a_failover(const failover& of, const client& redis,
                                       const std::string& protected_numbers) {
   const auto next = of.name("next");

@@ -52,7 +52,7 @@ class MovingName : public fault_test {
   void promote() { ASSERT_EQ(second().command({"REPLICAOF", "NO", "ONE"}).text, "OK"); }
   void demote() { ASSERT_EQ(first().command({"REPLICAOF", new_address, port_}).text, "OK"); }
 
-  // What every holder and waiter may expect of a failover, in which `fail` happens to the old
+  // The promises to every holder and waiter in a failover, in which `fail` happens to the old
   // server, and some time later the name moves.
   void check_failover(const std::function<void()>& fail) {
     const client redis{url(), impatient()}, other{url(), impatient()};
@@ -84,7 +84,7 @@ class MovingName : public fault_test {
     EXPECT_FALSE(knows("held"));
   }
 
-  // Who waits at the old server hears what the new one says, but is not counted there, and taken
+  // A waiter at the old server hears the new one's messages, but is not counted there, and taken
   // for gone: the next one has the lock.
   void check_who_listens_at_the_old_server(const std::function<lock(const client&)>& of) {
     const client holder{url(), impatient()}, left_behind{url(), impatient()};

@@ -40,7 +40,7 @@ namespace {
 
 using support::generous;
 
-// What a call leaves when it fails.
+// The traces of a call that fails.
 class NoMemory : public fault_test {
  protected:
   using call = std::function<void()>;
@@ -366,14 +366,14 @@ TEST_P(NoMemory, InTheMakingOfALock) {
   });
 }
 
-// What a process leaves that ends in the middle of a call, as it does where the call cannot be
+// The traces of a process that ends in the middle of a call, as it does where the call cannot be
 // undone.
 class NoMemoryInTheMiddle : public NoMemory {
  protected:
   static constexpr int ended_by_abort = 128 + SIGABRT;
 
-  // What became of each allocation of `what`, on a thread of a process of its own.
-  // Returns how often the process ended.
+  // Lets each allocation of `what` fail, each in a process of its own. Returns how often the
+  // process ended.
   int try_each_in_a_process(const std::function<call(const client& redis)>& make) {
     bool failed = true;
     int ended = 0, thrown = 0;
@@ -421,7 +421,7 @@ TEST_P(NoMemoryInTheMiddle, OfAWaitForAnotherClientTheProcessEndsAndOthersGetThe
   EXPECT_TRUE(after) << why_not(after);
 }
 
-// What the members have voted for ends with the lease.
+// The members' votes end with the lease.
 TEST_P(NoMemoryInTheMiddle, OfALockOfAQuorumTheProcessEndsAndOthersGetTheLock) {
   const auto lock_of = [](const client& redis) {
     return quorum({redis}).mutex("of the quorum", {.lease = 300ms});

@@ -113,7 +113,7 @@ TEST_P(Once, EachFencedWriteIsDoneOnce) {
       [&](int times) { ASSERT_EQ(told, std::to_string(times)); });
 }
 
-// What is left is seen in how long the next one would have to wait.
+// The permits that are left show in how long the next one would have to wait.
 TEST_P(Once, EachPermitIsTakenOnce) {
   const rate_limit slow{.rate = 0.01, .burst = 3000};
   at_every_cut(
@@ -221,7 +221,7 @@ TEST_P(Once, TheSameRequestIsSentAgainWhenTheServerIsSilent) {
   EXPECT_EQ(hits.get(), 2);
 }
 
-// What an operator does has no id, but it is not done when the one whom it concerned is gone.
+// An operator's command has no id, but it does nothing when the holder that it concerned is gone.
 class OperatorWhoIsLate : public Once {
  protected:
   void SetUp() override {
@@ -293,7 +293,7 @@ TEST_P(Once, AServerWhoseClockJumpsForwardIsAskedAgain) {
   }
   clock.set(0s);
   EXPECT_EQ(hits.add(), 6);
-  // What an operator does as well.
+  // And an operator's command.
   redis.semaphore("seats").set_permits(3);
   clock.set(60s);
   redis.semaphore("seats").set_permits(4);

@@ -1,4 +1,4 @@
-// What the tests of divided networks share.
+// Shared by the tests of divided networks.
 #pragma once
 
 #include <utility>
@@ -27,7 +27,7 @@ inline division apart(const support::private_network& network, std::vector<std::
           [&network] { network.heal(); }};
 }
 
-// What a holder has who is cut off goes to somebody on the other side.
+// A lock whose holder is cut off goes to a client on the other side.
 inline void expect_taken_over(const lock& elsewhere, const lease& from, milliseconds timeout) {
   const auto divided = net::now();
   const auto next = elsewhere.try_acquire({.timeout = timeout});
@@ -37,8 +37,8 @@ inline void expect_taken_over(const lock& elsewhere, const lease& from, millisec
   EXPECT_GT(next->token(), from.token());
 }
 
-// Somebody else has got what its holder was cut off from: that is over by his own clock, and he is
-// told.
+// Another client has got a lock from which its holder was cut off: the lease is over by the
+// holder's own clock, and the holder is told.
 inline void expect_lost(const lease& held) {
   EXPECT_FALSE(held.held()) << "before anybody else has it";
   EXPECT_TRUE(eventually([lost = held.lost()] { return lost.stop_requested(); }));

@@ -1,4 +1,5 @@
-// The password of a user is changed while his clients work: nobody waits for it, nothing is lost.
+// The password of a user is changed while the user's clients work: nobody waits for it, nothing is
+// lost.
 #include "faults/undisturbed.hpp"
 
 namespace holdfast::faults {

@@ -1,4 +1,4 @@
-// What is said of the servers of a quorum together, each finding on servers that are so.
+// Findings about the servers of a quorum together, each on servers that are so.
 #include <algorithm>
 
 #include <holdfast/quorum_inspector.hpp>
@@ -60,8 +60,8 @@ TEST_P(QuorumDeployment, EachMemberIsLookedAtAndNamed) {
   EXPECT_TRUE(about("identity", all).empty());
 }
 
-// Who votes there for the first time says that the slot is not new: so it must be left as it was,
-// also where the doctor is not told that there is a quorum.
+// A member's first vote for a slot says that the slot is not new. So the doctor must leave the slot
+// as it was, also where it is not told that there is a quorum.
 TEST_P(QuorumDeployment, NoHashSlotIsFoundedByLooking) {
   const auto server = start();
   const auto all = diagnose({at(server)});
@@ -118,14 +118,14 @@ TEST_P(QuorumDeployment, OneServerUnderTwoAddresses) {
          at(servers[0]) + " and " + again, "twice");
 }
 
-// What is a matter of taste with one server is none here.
+// A matter of taste with one server is none here.
 TEST_P(QuorumDeployment, MembersThatComeBackWithAnOldState) {
   const auto server = start();
   const auto persistence = [&](severity level, const std::string& detail,
                                const std::string& remedy = {}) {
     expect("persistence", diagnose({at(server)}), level, detail, remedy);
   };
-  persistence(severity::ok, "restarts empty, at once, which is noticed");
+  persistence(severity::ok, "restarts empty, at once, which clients notice");
   server.command({"CONFIG", "SET", "save", "3600 1"});
   persistence(severity::problem, "with a snapshot", "nor snapshots");
   server.command({"CONFIG", "SET", "appendonly", "yes"});

@@ -1,5 +1,5 @@
-// What happens to a quorum's members while clients contend for its locks: killed, frozen, restarted
-// with nothing and with what they had, and with other clocks. The history is checked.
+// A quorum's members are killed, frozen, restarted empty or with their data, and given other
+// clocks, while clients contend for its locks. The history is checked.
 
 #include <algorithm>
 #include <deque>

@@ -1,6 +1,6 @@
-// Whoever answers does what chance says: true answers, false ones, too many, too few, with lengths
-// that lie, in any order, byte by byte. Every call ends within the bound that is documented for it,
-// and so does the client.
+// The peer answers by chance: true answers, false ones, too many, too few, with lengths that lie,
+// in any order, byte by byte. Every call ends within the bound that is documented for it, and so
+// does the client.
 //
 // HOLDFAST_PEER_SEEDS=FROM-TO tries others; a failure names its seed.
 #include <atomic>

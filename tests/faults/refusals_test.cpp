@@ -1,4 +1,4 @@
-// What a server refuses, and that it is told as what it is.
+// Refusals of a server, each of which callers hear as what it is.
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -17,7 +17,7 @@ class Refusals : public fault_test {
     ASSERT_EQ(server.command({"CONFIG", "SET", name, value}).text, "OK") << name;
   }
 
-  // Somebody waits for a lock that the server refuses, until that is mended. `asked`: how often he
+  // A client waits for a lock that the server refuses, until that is mended. `asked`: how often it
   // has asked so far.
   static void outlast(const client& redis, const std::function<std::int64_t()>& asked,
                       const std::function<void()>& mend) {
@@ -94,8 +94,8 @@ TEST_P(Refusals, HolderSurvivesAShortTimeAsReplica) {
   EXPECT_TRUE(redis.mutex("a").try_acquire({.timeout = 10s})) << "the release was not tried again";
 }
 
-// What it still has its master may have given to another since. Also where nothing would change:
-// more is left than is asked for.
+// Its master may have given a lock that it still shows to another client since. Also where nothing
+// would change: more is left than is asked for.
 TEST_P(Refusals, ReplicaConfirmsNoLease) {
   const auto server = start();
   const client redis{server.url(), impatient()};

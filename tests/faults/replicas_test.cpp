@@ -89,7 +89,7 @@ TEST_P(Replicas, ThatAreMissedForLongerThanTheLeaseDelayNoClosing) {
   replica().thaw();
 }
 
-// What another has handed over counts no sooner.
+// A lock that another client has handed over counts no sooner.
 TEST_P(Replicas, MustHaveALockThatWasHandedOver) {
   const client first{master().url()}, redis{master().url(), demanding(impatient())};
   auto held = first.mutex("a").acquire();
@@ -144,7 +144,7 @@ TEST_P(Replicas, AreAskedOncePerGrantOfTheServer) {
   replica().thaw();
 }
 
-// Who goes through holds nothing that they could have.
+// A client that goes through holds nothing that replicas could have.
 TEST_P(Replicas, AreNotAskedAboutLatchesAndBarriers) {
   const client redis{master().url(), demanding()};
   const auto goes_through = [](const latch& gate) {

@@ -96,7 +96,7 @@ TEST_P(Rights, DocumentedOnesSuffice) {
   EXPECT_TRUE(redis.mutex("a", {.fencing = fencing::off}).try_acquire());
 }
 
-// Who waits, renews and comes back without being told anything.
+// A user that waits, renews and comes back without any notification.
 void expect_all_without_messages(const private_server& server, const client_options& options) {
   const client redis{server.url(), options};
   const client other{server.url(), options};
@@ -316,7 +316,7 @@ TEST_P(Rights, UserDeletedWhileHolding) {
   const client redis{server.url(), worker()};
   auto held = redis.mutex("a", {.lease = 600ms}).acquire();
   const auto lost = held.lost();
-  ASSERT_EQ(server.command({"ACL", "DELUSER", "worker"}).number, 1);  // also kills his connections
+  ASSERT_EQ(server.command({"ACL", "DELUSER", "worker"}).number, 1);  // also kills its connections
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, 5s));
   EXPECT_FALSE(held.held());
   expect_failure(redis.mutex("b").try_acquire({.timeout = support::generous}), errc::authentication,

@@ -241,7 +241,7 @@ TEST_P(SentinelDeployment, AReplicaWhoseClockIsAhead) {
   EXPECT_THAT(said[0].detail, HasSubstr("the clock of " + place(replica) + " is "));
 }
 
-// What the sentinels demand says nothing of the master.
+// The sentinels' demand for a password says nothing of the master.
 TEST_P(SentinelDeployment, WhoMayComeInAtTheMaster) {
   const auto master = start({.tcp = true});
   master.command({"CONFIG", "SET", "bind", "0.0.0.0"});
@@ -262,7 +262,7 @@ TEST_P(SentinelDeployment, AsAMemberItsOldStateIsNoticed) {
   const auto said = about("persistence", all);
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said[0].level, severity::ok) << said[0].detail;
-  EXPECT_THAT(said[0].detail, HasSubstr("whatever it forgets is noticed"));
+  EXPECT_THAT(said[0].detail, HasSubstr("clients notice what it forgets"));
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ class SentinelInQuorum : public fault_test {
     first_.emplace(start());
     second_.emplace(start());
     group_.emplace(GetParam());
-    // Who is connected to too late to found a hash slot stays out of it for the longest lease.
+    // A member that is connected too late to found a hash slot stays out of it for the longest
+    // lease.
     for (const auto* const name : {"held", "other"}) {
       const auto settling = nodes().mutex(name, brief);
       const auto all_vote = [&] {

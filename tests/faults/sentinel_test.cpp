@@ -118,8 +118,8 @@ TEST_P(Sentinel, AKilledMasterIsReplacedAndComesBackAsAReplica) {
   auto other = redis.mutex("a").try_acquire({.timeout = support::generous});
   ASSERT_TRUE(other) << why_not(other);
   EXPECT_TRUE(held.held());
-  // Who asks a sentinel that has not heard of the failover yet is sent to the old master, and locks
-  // there if it is back by then.
+  // A client that asks a sentinel that has not heard of the failover yet is sent to the old master,
+  // and locks there if it is back by then.
   group.await_sentinels();
   // It starts as the master that it was, until the sentinels have told it otherwise.
   group.server(old).restart();

@@ -1,5 +1,5 @@
-// What happens to masters under Redis Sentinel while clients contend for their locks: they are
-// frozen, killed with what no replica has heard of, and come back. The history is checked.
+// Masters under Redis Sentinel are frozen, killed with writes that no replica has, and come back,
+// while clients contend for their locks. The history is checked.
 
 #include <future>
 #include <optional>
@@ -16,7 +16,7 @@ using history::kind;
 using support::sentinel_group;
 
 constexpr milliseconds lease_time{3000};
-// Whoever has this one holds it for longer than a failover takes, if all goes well.
+// The holder of this one holds it for longer than a failover takes, if all goes well.
 const named held_for_long{"long", {.lease = 6s}, 4s};
 // On a machine as busy as here a living server may be silent for a while.
 constexpr milliseconds down_after{1000};

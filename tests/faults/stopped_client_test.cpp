@@ -134,7 +134,7 @@ TEST_P(StoppedClient, BeginsNoCall) {
   }
 }
 
-// What the service has ends as it would without the stop.
+// The service's leases end as they would without the stop.
 TEST_P(StoppedClient, KeepsAndReleasesWhatItHas) {
   server_.emplace(start());
   std::stop_source stop;

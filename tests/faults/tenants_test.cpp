@@ -68,7 +68,7 @@ class Tenants : public fault_test {
   std::vector<std::string> channels() const {
     return texts(server_->command({"PUBSUB", "CHANNELS", "*"}));
   }
-  // What a user was refused, but for what it does not need.
+  // The rights that a user was refused, but for those that it does not need.
   std::set<std::string> refused(const rights& optional) const {
     std::set<std::string> all;
     for (const auto& entry : server_->command({"ACL", "LOG", "128"}).items) {
@@ -178,7 +178,7 @@ const std::vector<std::string> seen_at_least = {
     "counter:{counter}", "rate:{rate}",   "ids:{ids}",   "audit",        "waits",
     "client:",           "fence:{",       "q:fence:{",   "once:{",       "fenced:{"};
 
-// Whose it is by its name.
+// Its tenant, by its name.
 std::string owner_of(const std::string& name) {
   for (const std::string tenant : {"blue", "green"}) {
     if (name.starts_with(key_space{tenant}.prefix())) return tenant;

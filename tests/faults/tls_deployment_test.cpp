@@ -1,5 +1,5 @@
-// What `holdfast doctor` says of TLS, however servers are run: to each of them, and to who leads to
-// them.
+// What `holdfast doctor` says of TLS, however servers are run: to each of them, and to the
+// sentinels that lead to them.
 #include <algorithm>
 
 #include <holdfast/quorum_inspector.hpp>

@@ -15,7 +15,7 @@ using support::certificate_order;
 using support::cluster_servers;
 using support::server_tls;
 
-// What a certificate says, and what it is therefore for, and is not.
+// The names in a certificate, and the addresses that it is for, and is not.
 struct naming {
   certificate_order order;
   std::vector<std::string> is_not_for;

@@ -35,8 +35,8 @@ class SentinelApart : public fault_test {
     return scheme + "+sentinel://127.0.0.1:" + std::to_string(sentinel.tls_port()) + "/locks";
   }
 
-  // What a failover left without an answer is asked again after the response timeout: that must
-  // end well before the acquisition does.
+  // A request that a failover left without an answer is sent again after the response timeout: that
+  // must end well before the acquisition does.
   static client_options following() {
     auto options = patient();
     options.response_timeout = client_options{}.response_timeout;

@@ -293,7 +293,7 @@ TEST_P(OverTls, HalfExchangedFilesAreTriedAgain) {
   EXPECT_TRUE(held) << why_not(held);
 }
 
-// What is refused when the client is made, without a server.
+// Options that are refused when the client is made, without a server.
 
 template <typename Change>
 void expect_refused_options(Change&& change, const std::string& explanation,

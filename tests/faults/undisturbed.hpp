@@ -1,4 +1,4 @@
-// What the tests share in which clients work on while what they need to connect is changed.
+// Shared by tests in which clients work on while their means to connect are changed.
 #pragma once
 
 #include <filesystem>

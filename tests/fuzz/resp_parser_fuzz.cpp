@@ -32,7 +32,7 @@ void check_prefixes(std::string_view bytes) {
   require(coming.look(bytes) == outcome::complete);
 }
 
-// Whoever follows a value that is not there yet must come to the same end as parse().
+// An `arrival` that follows a value in parts must come to the same end as parse().
 void check_arrival(std::string_view bytes, outcome parsed) {
   const auto what = arrival{}.look(bytes);
   if (parsed == outcome::need_more) require(what != outcome::complete);

@@ -143,7 +143,7 @@ class WithoutServices(Place):
         self.assertEqual(self.policy.read_text(), "its own")
 
     def test_nobody_else_can_keep_its_lock(self):
-        """Whoever may open a file for reading may lock it."""
+        """A user who may open a file for reading may lock it."""
         held = os.open(self.policy.parent, os.O_RDONLY)
         fcntl.flock(held, fcntl.LOCK_EX)
         self.addCleanup(os.close, held)

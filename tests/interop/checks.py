@@ -2,7 +2,7 @@
 
 WATCHDOG = 3000  # ms: the lease of the libraries' own locks that are renewed
 PATIENCE = 20000  # ms: longer than anything here should take
-# ms: who waits in some libraries hears nothing of a lease that ends, and wakes when his time is up.
+# ms: a waiter of some libraries hears nothing of a lease that ends, and wakes when its time is up.
 NOTICE = 3000
 
 

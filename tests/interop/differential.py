@@ -48,7 +48,7 @@ def release(actor, name=LOCK, answers_may_differ=False):
 
 def of_mutex(dice, again):
     """Whether a holder may take it again, is `again`: libraries then begin a new lease, ours is as
-    long as before. Who has lost it leaves before he comes again."""
+    long as before. A party that has lost it leaves before it comes again."""
     holder, holds, lapses, has_entered_again = None, 0, 0, False
     for _ in range(LENGTH):
         actor, other = dice.sample("AB", 2)
@@ -130,8 +130,8 @@ def of_permits(dice, leases):
 
 
 def of_read_write(dice):
-    """No writer becomes a reader: in Redisson he may, ours are owners of their own. A reader who is
-    in the hash without a lease may leave in Redisson; ours is told that he had lost it."""
+    """No writer becomes a reader: in Redisson it may, ours are owners of their own. A reader that
+    is in the hash without a lease may leave in Redisson; ours is told that it had lost it."""
     writer, lapses = None, 0
     lapsed = {"A": False, "B": False}
     for _ in range(LENGTH):

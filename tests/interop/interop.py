@@ -325,7 +325,7 @@ def exclusion(pair):
 
 
 def waiting(pair):
-    """Who waits gets it when the other gives it back: how long both take together."""
+    """A waiter gets it when the other gives it back: how long both take together."""
     said = []
     for holder, other in pair.directions():
         times = []
@@ -432,7 +432,7 @@ def view(pair):
 
 
 def keys(pair):
-    """What one who has it leaves is the same, but for who wrote it."""
+    """The keys of a holder are the same, whichever side wrote them."""
     if pair.peer.modes:  # see equal_keys
         return None
     key = pair.key("kept")
@@ -478,7 +478,7 @@ def rest(pair):
 
 
 def tokens(pair):
-    """Whoever is granted the lock has a larger token than all before, of either side."""
+    """Each grant has a larger token than all before, of either side."""
     if not pair.peer.fenced:
         return None
     last = 0

@@ -77,7 +77,7 @@ def library_numbers(pair):
 
 
 def waiting(pair):
-    """Who waits goes on when the other has counted down: how long both take together."""
+    """A waiter goes on when the other has counted down: how long both take together."""
     said = []
     for opener, other in pair.directions():
         times = []
@@ -158,7 +158,7 @@ class Ear:
         return [self.lines.readline().strip() for _ in range(count)]
 
     def said(self):
-        """What was said since it was asked last."""
+        """The messages since it was asked last."""
         self.server.ask("PUBLISH", self.channel, "all")
         found = []
         while (word := self.lines_of_one(7)[-1]) != b"all":

@@ -21,7 +21,7 @@ def await_queue(pair, name, size):
 
 
 def order_of_arrival(pair):
-    """Whoever has waited longest is next, of whichever library."""
+    """The longest waiter is next, of whichever library."""
     if not pair.peer.fair:
         return None
     said = []
@@ -45,7 +45,7 @@ def order_of_arrival(pair):
 
 
 def leavers(pair):
-    """Who gives up is not waited for."""
+    """Nobody waits for a waiter that has given up."""
     if not pair.peer.fair:
         return None
     for first, second in pair.directions():
@@ -64,7 +64,7 @@ def leavers(pair):
 
 
 def the_dead(pair):
-    """One who died while he waited is dropped when his time is over, and the next gets the lock."""
+    """A waiter that died is dropped when its time is over, and the next gets the lock."""
     if not pair.peer.fair:
         return None
     said = []

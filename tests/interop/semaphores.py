@@ -53,7 +53,7 @@ def limit(pair):
 
 
 def waiting(pair):
-    """Who waits gets it when the other gives it back: how long both take together."""
+    """A waiter gets it when the other gives it back: how long both take together."""
     said = []
     for holder, other in pair.directions():
         times = []

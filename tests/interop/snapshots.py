@@ -23,7 +23,7 @@ def form_of(value, is_binary=False):
 
 
 class Camera:
-    """Names each owner after who did something when he was first seen."""
+    """Names each owner after the party that acted when the owner was first seen."""
 
     def __init__(self, server, is_binary=False):
         self.server = server

@@ -196,7 +196,7 @@ class several_round {
     }
   }
 
-  // What was given up need not be free at once: no document says when. But it must be soon.
+  // A part that was given up need not be free at once: no document says when. But it must be soon.
   void settle() {
     run_.expect_soon(all_or_nothing, [&] {
       std::string why;

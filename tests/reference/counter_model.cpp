@@ -1,7 +1,7 @@
 // Counters.
 //
 //   counter.hpp: "A 64-bit number on the server that any number of processes change. It begins at
-//     zero." "What is refused has changed nothing."
+//     zero." "A refused call has changed nothing."
 //   counter.hpp, add: "Adds `n`, which may be negative; returns the sum. Throws `invalid_argument`
 //     when the sum would have more than 64 bits."
 //   counter.hpp, subtract: "Takes `n` away if at least `not_below` is left. Throws
@@ -22,7 +22,7 @@ namespace {
 constexpr sentence number{
     "include/holdfast/counter.hpp",
     "A 64-bit number on the server that any number of processes change. [...] "
-    "What is refused has changed nothing."};
+    "A refused call has changed nothing."};
 constexpr sentence sum{
     "include/holdfast/counter.hpp, add",
     "Adds `n`, which may be negative; returns the sum. Throws `invalid_argument` "

@@ -25,7 +25,7 @@ constexpr sentence errors{
     "include/holdfast/lock.hpp",
     "Errors of all verbs: `busy` (asked once), `timed_out`, `cancelled` [...]"};
 
-// What one thread does, with choices of its own: which thread does what does not depend on time.
+// The work of one thread, with choices of its own: which thread does what does not depend on time.
 class member {
  public:
   member(run& of, world& on, held_kind& kind, observer& sees, std::string name, std::size_t by,

@@ -1,4 +1,4 @@
-// Who leads, as an election tells it.
+// The leader, as an election tells it.
 //
 //   election.hpp, leader: "The present leader, if there is one."
 //   election.hpp, observe: "Calls `tell` with the leader, at first and then at every change; with

@@ -295,8 +295,8 @@ class pair_round {
     const auto until = net::now() + milliseconds{500};
     std::shared_ptr<watched> came_in;
     bool done = false;
-    // Whoever has come in has been observed for some rounds before it leaves: so, while both have
-    // not come in and left, somebody holds the lock or waits for it.
+    // A holder is observed for some rounds before it leaves: so, while both have not come in and
+    // left, somebody holds the lock or waits for it.
     while (!done && net::now() < until && served_ < 2) {
       if (gates) {
         done = try_gate();

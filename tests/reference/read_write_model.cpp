@@ -10,7 +10,8 @@
 //     it. `held` stays held until then, and also when the lock is not obtained. Afterwards `held`
 //     says "not held", without a loss. [...] `lost` when `held` had ended. Throws
 //     `failure{invalid_argument}` when `held` is not an upgradeable lease of this lock."
-//   read_write_lock.hpp, downgrade: "The same from writer or upgradeable holder to reader, which
+//   read_write_lock.hpp, downgrade: "As `upgrade`, from writer or upgradeable holder to reader,
+//   which
 //     never waits."
 //   kinds.md: "With `fair`, `renewal::none` or `detect_deadlocks` each reader asks for itself."
 #include "reference/held_kind.hpp"

@@ -111,7 +111,7 @@ void stage::add(holder one) {
 bool stage::take_out_the_ended() {
   bool any = false;
   for (auto at = holders_.begin(); at != holders_.end();) {
-    // What was changed is not held either, but tells no loss.
+    // A lease that was changed is not held either, but tells no loss.
     const bool becomes_another =
         has_pending_change(at->id) && at->at && !at->at->look().lost().stop_requested();
     if (!at->at || becomes_another || at->at->look().held()) {

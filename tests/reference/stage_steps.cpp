@@ -134,7 +134,7 @@ void stage::begin_to_wait() {
   const bool at_once = !anybody_waits() && kind_.admits(wants(), asked);
   const auto waiting =
       static_cast<std::size_t>(std::ranges::count(waiters_, std::uint64_t{0}, &waiter::granted));
-  // What a client only keeps may have to be waited for.
+  // Others may have to wait for a lock that a client only retains.
   const bool is_kept = at_once && keeper_;
   const bool limited = kind_.family() != "semaphore" && !is_kept && run_.chance(8);
   if (limited) how.queue_limit = static_cast<std::uint32_t>(run_.below(3));
@@ -170,7 +170,7 @@ void stage::begin_to_wait() {
 void stage::release_one() {
   if (holders_.empty()) return;
   const auto at = holders_.begin() + static_cast<std::ptrdiff_t>(run_.below(holders_.size()));
-  // What waits for a change of it has nothing left to change.
+  // A request that waits to change it has nothing left to change.
   if (has_pending_change(at->id) && !run_.chance(10)) return;
   for (auto& one : waiters_) one.loses = one.loses || one.changes == at->id;
   release(at);
@@ -350,7 +350,7 @@ void stage::resize() {
   said_permits_ = count == 0 ? std::nullopt : std::optional{count};
 }
 
-// What has ended must stay so, whatever is asked of it.
+// A lease that has ended must stay so, whatever is asked of it.
 void stage::harass(holder& ended) {
   const auto name = who(ended.id, ended.by);
   run_.expect(support::eventually([&] { return ended.at->look().lost().stop_requested(); },

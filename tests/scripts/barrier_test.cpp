@@ -44,7 +44,7 @@ class BarrierScript : public scripts_test {
   }
   std::string said(const claim& one) { return script_client::why(barrier().acquire(one)); }
   std::int64_t arrived() { return barrier().command({"ZCARD", key.value_key() + ":w"}).number; }
-  // So many parties did, then.
+  // Writes down that this many parties went on then.
   void went_on(int count, std::chrono::seconds ago, const std::string& name = "somebody") {
     std::vector<std::string> add{"ZADD", key.value_key() + ":g"};
     const auto at = std::to_string(barrier().micros() - microseconds{ago}.count());
@@ -95,7 +95,7 @@ TEST_P(BarrierScript, CountsACopyOnceAlsoWhenItHasOpened) {
   EXPECT_EQ(arrived(), 0);
 }
 
-// He could not listen any more, and a late copy of what he had asked before puts him there again.
+// The party could not listen any more, and a late copy of an earlier request puts it there again.
 TEST_P(BarrierScript, CountsOnceWhoStandsThereInTwoWays) {
   claim listener = party(3, wakeup_way::channel), b = party(3);
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
@@ -104,7 +104,7 @@ TEST_P(BarrierScript, CountsOnceWhoStandsThereInTwoWays) {
   poller.way = wakeup_way::poll;
   ASSERT_TRUE(waits(poller) && waits(listener));
   listener.ticket = 0;
-  EXPECT_TRUE(waits(listener)) << "a copy of his own";
+  EXPECT_TRUE(waits(listener)) << "a copy of its own";
   EXPECT_TRUE(waits(b));
   EXPECT_GT(generation(party(3)), 0U);
 }
@@ -123,8 +123,8 @@ TEST_P(BarrierScript, TellsWhoListens) {
 
 TEST_P(BarrierScript, DoesNotCountWhoIsGone) {
   claim gone = party(2, wakeup_way::channel), silent = party(3), a = party(2), b = party(2);
-  ASSERT_TRUE(waits(gone)) << "nobody listens to his channel";
-  EXPECT_TRUE(waits(a)) << "he is noticed when he would be the last that is missing";
+  ASSERT_TRUE(waits(gone)) << "nobody listens to its channel";
+  EXPECT_TRUE(waits(a)) << "it is noticed when it would be the last that is missing";
   EXPECT_EQ(arrived(), 1);
   EXPECT_GT(generation(b), 0U);
   EXPECT_THAT(said(gone), ::testing::HasSubstr("may have gone on without it"));
@@ -201,7 +201,7 @@ TEST_P(BarrierScript, ArrivesAgainWhereTheServerHasForgotten) {
   claim late_riser = party(2);
   late_riser.ticket = barrier().micros() - 601'000'000;
   EXPECT_EQ(code_of(barrier().acquire(late_riser)), errc::lost)
-      << "whether he was let on is not remembered any more";
+      << "the server does not remember any more whether it was let on";
 }
 
 TEST_P(BarrierScript, DrawsGenerationsAboveAllThatTheirPartiesKnow) {
@@ -242,7 +242,7 @@ TEST_P(BarrierScript, ForgetsWhoWentOnMoreThanAMinuteAgo) {
   EXPECT_EQ(remembered(), 22);
 }
 
-// Who asks so late has been overtaken by others: there are more of them than parties.
+// A party that asks so late has been overtaken by others: there are more of them than parties.
 TEST_P(BarrierScript, RemembersTheLastGenerationsHoweverLongAgo) {
   went_on(30, 62s);
   const claim late_riser = party(2);

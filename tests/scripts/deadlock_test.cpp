@@ -168,7 +168,7 @@ TEST_P(DeadlockScripts, LeaveOutWhatTheyDoNotUnderstand) {
 TEST_P(DeadlockScripts, ConfirmACycleOnce) {
   note({}, {first_, second_});
   EXPECT_TRUE(confirm(first_, second_));
-  EXPECT_FALSE(confirm(second_, first_)) << "the first has ended his wait";
+  EXPECT_FALSE(confirm(second_, first_)) << "the first has ended its wait";
   EXPECT_EQ(note({}, {second_}), std::vector{second_});
 }
 
@@ -221,7 +221,7 @@ TEST_P(DeadlockScripts, LookAtHoldersOfSharedLocksWhoseLeaseLasts) {
   note({}, {writer, reader});
   EXPECT_FALSE(confirm(writer, reader)) << "nobody holds it";
   held_until(mine - 1);
-  EXPECT_FALSE(confirm(writer, reader)) << "his lease has ended";
+  EXPECT_FALSE(confirm(writer, reader)) << "its lease has ended";
   held_until(mine + 60'000);
   EXPECT_TRUE(confirm(writer, reader));
 }

@@ -106,7 +106,7 @@ TEST_P(LatchScript, LetsAllWhoWaitGoOnTogether) {
   EXPECT_TRUE(is_open_for(a));
 }
 
-// The message is lost, and the latch set again before he asks.
+// The message is lost, and the latch set again before the waiter asks.
 TEST_P(LatchScript, RemembersForWhomItHasOpened) {
   set(1);
   claim early = waiter();
@@ -116,7 +116,7 @@ TEST_P(LatchScript, RemembersForWhomItHasOpened) {
   claim late = waiter();
   ASSERT_TRUE(waits(late));
   EXPECT_TRUE(is_open_for(early));
-  EXPECT_TRUE(waits(late)) << "he came after it was set again";
+  EXPECT_TRUE(waits(late)) << "it came after the latch was set again";
   EXPECT_GT(latch().pttl(key.value_key() + ":o"), 590'000);
 }
 
@@ -146,14 +146,15 @@ TEST_P(LatchScript, NeverOpensBeforeItLastDid) {
   EXPECT_GT(std::stoll(latch().get(opened)), last);
 }
 
-// Since when he waits is a time that the clock has not reached again when it opens.
+// The clock was set back: when the latch opens, it has not reached again the time from which the
+// waiter waits.
 TEST_P(LatchScript, LetsOnWhoCameBeforeTheClockWasSetBack) {
   const auto since = latch().micros() + 10'000'000;
   set(1);
   claim one = waiter();
   one.ticket = static_cast<std::uint64_t>(since);
   ASSERT_TRUE(waits(one));
-  EXPECT_EQ(one.ticket, since) << "he keeps it";
+  EXPECT_EQ(one.ticket, since) << "it keeps it";
   down();
   set(1);
   EXPECT_TRUE(is_open_for(one));

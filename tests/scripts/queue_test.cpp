@@ -53,8 +53,8 @@ class QueueScript : public scripts_test {
     return said ? said->owner_has : milliseconds(-1);
   }
   std::int64_t waiting() { return redis().command({"ZCARD", key.value_key() + ":w"}).number; }
-  // A release gives the lock to `one`, as long as his claim lasts. On a busy machine that may have
-  // ended when we look: then nothing is seen.
+  // A release gives the lock to `one`, for the time of a provisional grant. On a busy machine that
+  // may have ended when we look: then nothing is seen.
   void expect_release_to(const claim& one, const claim& mine) {
     const auto before = net::now();
     EXPECT_EQ(redis().release(mine), release_verdict(released{}));
@@ -76,7 +76,7 @@ TEST_P(QueueScript, GivesPlacesInTheOrderOfArrivalAndKeepsThem) {
   EXPECT_EQ(two.place, 1U);
   EXPECT_LT(one.ticket, two.ticket);
   EXPECT_GT(one.remaining, milliseconds(25'000));
-  EXPECT_EQ(must_wait(first).place, 0U) << "who asks again keeps his place";
+  EXPECT_EQ(must_wait(first).place, 0U) << "a waiter that asks again keeps its place";
   EXPECT_EQ(must_wait(second).ticket, two.ticket);
   EXPECT_EQ(waiting(), 2);
 }
@@ -143,7 +143,7 @@ TEST_P(QueueScript, SkipsThoseWhoAreGoneAmongOthers) {
   expect_release_to(alive[0], mine);
   EXPECT_EQ(heard_first(channel, 2, alive[0]), milliseconds(1000));
   EXPECT_EQ(heard_first(channel, 2, alive[1]), milliseconds(1000));
-  EXPECT_EQ(waiting(), 30) << "who is next is there, and those behind him have time";
+  EXPECT_EQ(waiting(), 30) << "the next is there, and those behind it have time";
 }
 
 TEST_P(QueueScript, FreesTheLockWhenNobodyIsLeft) {
@@ -263,7 +263,7 @@ TEST_P(QueueScript, LetsOneThatFindsALockFreeAskNext) {
   EXPECT_EQ(told.remaining, longest_claim);
 }
 
-// He asks because the lease of the owner has ended, and is alone.
+// The first asks because the owner's lease has ended, and is alone.
 TEST_P(QueueScript, GivesALockThatEndedToTheFirstWhenHeAsks) {
   claim mine = claims.next();
   redis().must_acquire(mine);
@@ -330,7 +330,7 @@ TEST_P(QueueScript, IsFullOfThoseWhoAreLeftWhenAFreeLockIsHandedOn) {
       << "of the one that was refused nothing is left";
 }
 
-// Where nobody may publish, who is handed the lock finds out when he asks.
+// Where nobody may publish, a waiter that was handed the lock finds out when it asks.
 TEST_P(QueueScript, ForgetsAQueueThatItMayNotServe) {
   claim mine = claims.next();
   redis().must_acquire(mine);
@@ -468,7 +468,7 @@ TEST_P(QueueScript, AnOldTicketIsNotCountedAgainstTheLimit) {
   EXPECT_EQ(must_wait(first).place, 0U);
 }
 
-// What clients that are gone have left behind ends by itself, long after the last of them asked.
+// The keys of clients that are gone end by themselves, long after the last of them asked.
 TEST_P(QueueScript, EndsThreeMinutesAfterTheLastChange) {
   const auto channel = listen(2);
   claim mine = claims.next();

@@ -419,7 +419,7 @@ TEST_P(QuorumScripts, TellWhoHasWaitedLongestThatTheyAreFree) {
   ASSERT_EQ(message.items.size(), 3U);
   EXPECT_EQ(message.items[2].text, expected);
   EXPECT_EQ(redis().command({"ZCARD", value + ":w"}).number, 1);
-  // Who leaves is forgotten.
+  // A waiter that leaves is forgotten.
   release(waits(5, {}), 0, false);
   EXPECT_FALSE(redis().exists(value + ":w"));
 }

@@ -89,7 +89,7 @@ TEST_P(RedisSemaphore, NeverGivesMoreThanThereAre) {
   EXPECT_EQ(in_use(), 0);
 }
 
-// What the library's own clients would take back, too: its lease ends just then.
+// The library's own clients would take it back, too: its lease ends just then.
 TEST_P(RedisSemaphore, WritesAShorterLeaseAsAnOlderRefresh) {
   const claim mine = next(one, milliseconds{10'000});
   EXPECT_EQ(theirs().acquire(mine), acquire_verdict(granted{0, milliseconds{10'000}}));

@@ -33,7 +33,7 @@ class FairLayout : public foreign_test<fair_recipe> {
     }
     return names;
   }
-  // ms from now on until he counts as dead; about a second of it may have passed.
+  // ms from now on until the waiter counts as dead; about a second of it may have passed.
   std::int64_t lives(const std::string& owner) {
     const auto text = command({"ZSCORE", timeouts_key, owner}).text;
     return text.empty() ? 0 : std::stoll(text) - static_cast<std::int64_t>(redis().micros() / 1000);

@@ -39,7 +39,7 @@ class RedissonLatchLayout : public foreign_test<count_down_latch_recipe> {
   }
   bool is_open() { return std::holds_alternative<granted>(theirs().acquire(claims.next())); }
 
-  // What is said on the channel while `act` runs.
+  // The messages on the channel while `act` runs.
   template <typename Act>
   words said_during(Act&& act) {
     support::raw_connection ear{net::unix_endpoint{server().socket()}};

@@ -162,7 +162,7 @@ TEST_P(ReadWriteLayout, IsNotKeptBusyByANumberThatNoLockHas) {
   expect_ttl(key.name(), milliseconds{20'000});
 }
 
-// Redisson leaves a reader in the hash who died; he has no lease, and is in nobody's way.
+// Redisson leaves a dead reader in the hash; it has no lease, and is in nobody's way.
 TEST_P(ReadWriteLayout, IsFreeWhenOnlyTheDeadAreLeft) {
   they_read("20000");
   const claim mine = reader();

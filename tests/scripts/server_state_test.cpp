@@ -295,8 +295,8 @@ TEST_P(RestrictedUser, ChangesNothingWhenARightIsMissing) {
   EXPECT_EQ(server().command({"DBSIZE"}).number, 0);
 }
 
-// The first write is another command than the one that writes the answer down: who may do only the
-// first does nothing, for he would be told an error of what is done.
+// The first write is another command than the one that writes the answer down: a user that may do
+// only the first does nothing. Otherwise it would get an error for a change that was made.
 TEST_P(RestrictedUser, DoesNothingWhoseAnswerMayNotBeKept) {
   const value_key stock{key_space{}, "counter", "stock"};
   const value_key mails{key_space{}, "rate", "mails"};

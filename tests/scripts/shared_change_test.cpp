@@ -20,8 +20,8 @@ TEST_P(SharedChange, ChangesAModeInPlace) {
   ASSERT_TRUE(granted_to(u) && granted_to(r));
   claim up = waiting(instead_of(u, 'x')), later = waiting(in_mode('r'));
   ASSERT_EQ(place_of(up), 0U);
-  EXPECT_EQ(place_of(later), 1U) << "readers do not overtake him";
-  EXPECT_TRUE(holds(u)) << "meanwhile he keeps what he has";
+  EXPECT_EQ(place_of(later), 1U) << "readers do not overtake it";
+  EXPECT_TRUE(holds(u)) << "meanwhile it keeps its lease";
   shared().release(r);
   EXPECT_TRUE(holds(up));
   EXPECT_FALSE(holds(u) || holds(later));
@@ -113,7 +113,7 @@ TEST_P(SharedChange, IsNotBroughtBackByAChangeThatOutlivesIt) {
   EXPECT_FALSE(shared().exists(key.value_key()));
 }
 
-// What was extended is not shortened by a change, and the answer says so.
+// A change does not shorten an extended lease, and the answer says so.
 TEST_P(SharedChange, TellsHowMuchIsLeftOfALongerLease) {
   claim u = in_mode('u');
   ASSERT_TRUE(granted_to(u));
@@ -174,7 +174,7 @@ TEST_P(SharedChange, IsNotCountedTwiceWhenItLeavesAndWantsToChange) {
   EXPECT_TRUE(holds(theirs));
 }
 
-// Until he hears of it, he counts on the lease that he had.
+// Until the holder hears of it, it counts on its old lease.
 TEST_P(SharedChange, DoesNotShortenALeaseByChangingWhatIsHeld) {
   claim u = in_mode('u'), reader = in_mode('r');
   ASSERT_TRUE(granted_to(u) && granted_to(reader));
@@ -215,7 +215,7 @@ TEST_P(SharedChange, MayChangeWhatADeadHolderWantedToChangeBefore) {
   EXPECT_TRUE(granted_to(second));
 }
 
-// He would end the other's wait, were he let in.
+// Its change ends the other's wait.
 TEST_P(SharedChange, LetsWhoWantsLessThanHeHasDoSoAtOnce) {
   claim a = in_mode('r'), b = in_mode('r');
   ASSERT_TRUE(granted_to(a) && granted_to(b));

@@ -247,8 +247,8 @@ TEST_P(SharedQueue, PassesAPollerThatIsSilent) {
   EXPECT_TRUE(granted_to(next_one));
 }
 
-// Whoever asks once would be refused for as long as somebody is there that waits.
-// The server's clock was set back after the poller asked, so its question seems to come yet.
+// A request that asks once would be refused for as long as there is a waiter. The server's clock
+// was set back after the poller asked, so its question seems to come yet.
 TEST_P(SharedQueue, PassesAPollerThatAskedInATimeToCome) {
   claim reader = in_mode('r'), writer = waiting(in_mode('x')), next_one = waiting(in_mode('r'));
   ASSERT_TRUE(granted_to(reader));
@@ -392,7 +392,7 @@ TEST_P(SharedQueue, TellsTheFirstWhereItStopsLooking) {
   EXPECT_EQ(place_of(next_one), std::nullopt) << "it has the lock";
 }
 
-// Whoever was further behind asks less often than the first must.
+// A waiter that was further behind asks less often than the first must.
 TEST_P(SharedQueue, TellsTheNextWhereItPassesTheFirstAndCanDrawNoToken) {
   for (const bool breaks : {false, true}) {
     claim reader = in_mode('r'), writer = waiting(in_mode('x')),

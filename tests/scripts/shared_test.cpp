@@ -68,7 +68,7 @@ TEST_P(SharedScript, TakesAHolderOutByTheLocksOwnKeyAlone) {
   EXPECT_EQ(shared().lone_release(b), release_verdict(released{}));
   EXPECT_FALSE(shared().exists(key.value_key())) << "nobody was let in";
   EXPECT_EQ(shared().lone_release(b), release_verdict(not_mine{}));
-  EXPECT_TRUE(granted_to(writer)) << "when he asks";
+  EXPECT_TRUE(granted_to(writer)) << "when it asks";
 }
 
 TEST_P(SharedScript, CountsPermitsThatWereGivenUpAlone) {
@@ -202,8 +202,8 @@ TEST_P(SharedScript, LetsAllReadersBeforeTheNextWriterInAtOnce) {
   EXPECT_TRUE(holds(r1) && holds(r2));
   EXPECT_FALSE(holds(w) || holds(r3));
   claim late_reader = in_mode('r');
-  EXPECT_FALSE(granted_to(late_reader)) << "a writer waits: readers do not overtake him";
-  ASSERT_TRUE(granted_to(r1) && granted_to(r2)) << "he asks which token he has";
+  EXPECT_FALSE(granted_to(late_reader)) << "a writer waits: readers do not overtake it";
+  ASSERT_TRUE(granted_to(r1) && granted_to(r2)) << "it asks which token it has";
   shared().release(r1);
   EXPECT_FALSE(holds(w));
   shared().release(r2);
@@ -259,11 +259,12 @@ TEST_P(SharedScript, SkipsWhoIsGoneAlsoWhenHeCouldNotComeInYet) {
   claim reader = in_mode('r');
   ASSERT_TRUE(granted_to(reader));
   claim gone = waiting(in_mode('x'), wakeup_way::channel), behind = waiting(in_mode('r'));
-  ASSERT_EQ(place_of(gone), 0U) << "nobody listens to his channel";
+  ASSERT_EQ(place_of(gone), 0U) << "nobody listens to its channel";
   EXPECT_TRUE(granted_to(behind));
 }
 
-// Found by the simulation (mode-lock, seed 12): nobody told him, and he asked when he was due to.
+// Found by the simulation (mode-lock, seed 12): nobody notified the waiter, and it asked when it
+// was due to.
 TEST_P(SharedScript, TellsWhoComesToTheFrontSinceTheFirstIsGone) {
   support::raw_connection ear{net::unix_endpoint{server().socket()}};
   ear.command({"SUBSCRIBE", channel_of(key_space{}, client_id{{1}})});
@@ -340,7 +341,7 @@ TEST_P(SharedScript, ForgetsWhoseLeaseHasEnded) {
   claim brief_reader = in_mode('r');
   brief_reader.lease = brief_lease;
   ASSERT_TRUE(granted_to(brief_reader));
-  EXPECT_GT(shared().pttl(key.value_key()), 25'000) << "a reader's lease is his own";
+  EXPECT_GT(shared().pttl(key.value_key()), 25'000) << "a reader's lease is its own";
   shared().release(long_reader);
   claim writer = in_mode('x');
   while (!granted_to(writer)) continue;
@@ -420,7 +421,7 @@ TEST_P(SharedScript, WritesTheValueBlockForWhoHoldsItToWrite) {
   EXPECT_EQ(write(writer, "too late"), written{false});
   claim reader = in_mode('r');
   ASSERT_TRUE(granted_to(reader));
-  EXPECT_EQ(write(reader, "not his to write"), written{false});
+  EXPECT_EQ(write(reader, "not for it to write"), written{false});
   EXPECT_EQ(std::get<std::string>(read()).substr(0, 3), "a:b");
   shared().release(reader);
   ASSERT_TRUE(granted_to(writer));

@@ -1,6 +1,5 @@
-// What each script answers and writes, to the microsecond and the byte: transcripts/*.txt. After a
-// change that is meant, HOLDFAST_WRITE_TRANSCRIPTS=1 writes them anew: read what has become
-// another.
+// The answers and writes of each script, to the microsecond and the byte: transcripts/*.txt. After
+// a change that is meant, HOLDFAST_WRITE_TRANSCRIPTS=1 writes them anew: read the differences.
 #include "scripts/transcript.hpp"
 
 #include <algorithm>

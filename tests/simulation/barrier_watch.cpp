@@ -19,7 +19,7 @@ void barrier_watch::asks(const std::string& request, substrate::wakeup_way way) 
   calls_[request].way = way;
 }
 
-// Who asks is heard of, and may be the last that was missing.
+// A party that asks is heard of, and may be the last that was missing.
 void barrier_watch::executed(const std::string& request) {
   auto& server = world_.server();
   const auto* const gone_on = server.look_at_sorted_set(world_.key().value_key() + ":g");
@@ -67,8 +67,8 @@ void barrier_watch::went_on(const std::string& party, substrate::token_major gen
   passages_.insert_or_assign(party, passage{generation, world_.now()});
 }
 
-// Who went on more than a minute ago, if more than four generations are remembered. The server's
-// clock may have been set forward since.
+// The parties that went on more than a minute ago, if more than four generations are remembered.
+// The server's clock may have been set forward since.
 bool barrier_watch::may_forget(const std::string& party, std::size_t known) const {
   return known >= std::size_t{4} * wants_.limit && world_.now() - passages_.at(party).at > 45s;
 }

@@ -1,16 +1,16 @@
 // What is promised of a barrier, checked after each command (docs/kinds.md, holdfast/barrier.hpp).
 //
-//   B1  nobody goes on before all parties of his generation have arrived, and all of a generation
+//   B1  no party goes on before all parties of its generation have arrived, and all of a generation
 //       hear the same number
 //   B2  each generation has exactly so many parties; an arrival counts in one generation only, as
-//       long as the server remembers who went on: for a minute, and in the last four generations
+//       long as the server remembers it: for a minute, and in the last four generations
 //   B3  generations grow
-//   B4  who is gone is not counted: who has left, whose client the server has no connection of, or
-//       of whom it has not heard for two minutes (5 s if he polls)
-//   B5  nobody is told that the others went on without him unless that is so, and something has
-//       happened to him or to the server
+//   B4  a party that is gone is not counted: one that has left, whose client has no connection, or
+//       of which the server has not heard for two minutes (5 s if it polls)
+//   B5  no party is told that the others went on without it unless that is so, and something has
+//       happened to it or to the server
 //
-// Excused: B2 and B5 for who was forgotten, and across a loss of the server's memory; B3 where its
+// Excused: B2 and B5 for a forgotten party, and across a loss of the server's memory; B3 where its
 // clock was behind then; B4 when the clock was set back.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What the simulation sees of changes that count once (dialects/holdfast/once.hpp), at each copy
-// that the server executes:
+// Watches changes that count once (dialects/holdfast/once.hpp), at each copy that the server
+// executes:
 //
 //   O1  a copy of a change that was done changes nothing, and is answered as the first
 //   O2  what was answered was done; what was told not to be executed was not, and is not later
@@ -28,9 +28,9 @@ class change_watch {
   explicit change_watch(world& of) : world_(of) {}
   virtual ~change_watch() = default;
 
-  // What somebody asks for next, under this request id.
+  // The change that is asked for next, under this request id.
   virtual dialects::once_call draw(const std::string& request) = 0;
-  // What must follow this answer at once, under the request id `next`.
+  // The change that must follow this answer at once, under the request id `next`.
   virtual std::optional<dialects::once_call> follow(const substrate::once_answer&,
                                                     const std::string& /*next*/) {
     return std::nullopt;
@@ -45,7 +45,7 @@ class change_watch {
   void executed(const std::string& request, const resp::value& reply);
   bool is_unchanged() { return look() == before_; }
 
-  // What its caller was told.
+  // The answer to its caller.
   void ended(const std::string& request, const leasing::once_machine::end& how);
   virtual void happened(fault what);
 

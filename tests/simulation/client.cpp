@@ -161,7 +161,7 @@ void client::crash() {
   later(world_.now() + dice.time_up_to(1s), [this] { begin(); });
 }
 
-// What was on its way to it is lost. Whoever waits asks again.
+// Values on their way to it are lost. If it waits, it asks again.
 void client::break_connection() {
   if (connection() < 0) return;
   disturb();

@@ -35,8 +35,8 @@ class client {
   void break_connection();
   // The way between it and the server, alone, is not what it was.
   void afflict(trouble what, monotonic_time until);
-  // Whoever waits for a change may have been granted it, so that he cannot renew what he had.
-  // And whoever keeps a lock does not hear that others want it.
+  // A client that waits for a change may have been granted it, so that it cannot renew its old
+  // lease. And a client that retains a lock does not hear that others want it.
   void message_lost() {
     undisturbed_ = undisturbed_ && !change_;
     hears_all_ = false;
@@ -58,7 +58,7 @@ class client {
   bool rests() const noexcept { return rests_; }
   // It runs, reaches the server, and asks by this request.
   bool lives_as(std::string_view request) const;
-  // The same, and nothing has happened to it since it was told its place in the queue.
+  // It is calm, and nothing has happened to it since it was told its place in the queue.
   bool is_calm_as(std::string_view request) const {
     return place_ && !wire_.stalls() && lives_as(request);
   }
@@ -115,7 +115,7 @@ class client {
   substrate::token_major draw_floor();
   void draw_options(substrate::claim& wanted);
   bool waits() const noexcept { return mine_ && !mine_->was_held; }
-  // Who hears the next answer; null: nobody.
+  // The request that hears the next answer; null: none.
   request* asks() noexcept { return change_ ? change_.get() : mine_.get(); }
   request* waits_as(std::uint64_t counter) noexcept;
   void told(const leasing::outcome& how);
@@ -168,7 +168,7 @@ class client {
   substrate::token_major floor_ = 0;
 
   std::shared_ptr<request> mine_;
-  std::shared_ptr<request> change_;  // what it has becomes something else
+  std::shared_ptr<request> change_;  // its lease becomes something else
   std::uint64_t timers_ = 0;
   std::uint64_t withdrawn_change_ = 0;  // the last request that the server has undone
   bool releases_then_ = false;

@@ -41,7 +41,7 @@ void client::begin_change() {
   obey(*change_, asks.begin(now()));
 }
 
-// What it has may become, or stays, something else.
+// Its lease may become, or stays, something else.
 void client::hear_of_change(leasing::change_news what) {
   if (what == leasing::change_news::cannot_stay) undisturbed_ = false;
   obey(*mine_, mine_->session.on_change(what, change_->changes_into.mode, now()));
@@ -54,8 +54,8 @@ void client::follow_mode() {
   if (believes()) tell_belief(history::kind::believed);
 }
 
-// What was held is no more: the change has come in its place. In vain, where the loss of what was
-// held was told meanwhile: then its user is told so once more, and it is given back.
+// The old lease is no more: the change has come in its place. In vain, where the loss of the old
+// lease was told meanwhile: then its user is told so once more, and the new one is given back.
 void client::replace(bool in_vain) {
   obey(*mine_, mine_->session.on_replaced());
   wire_.forget(use::renewal);

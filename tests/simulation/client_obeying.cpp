@@ -1,4 +1,4 @@
-// What a client does that its session says.
+// A client carries out the effects of its session.
 #include <algorithm>
 #include <utility>
 
@@ -54,8 +54,8 @@ void client::obey(request& one, const leasing::effects& all) {
 
 void client::ended(request& one) {
   if (&one == change_.get()) return change_ended();
-  // What had no answer may have been left behind: then the lease ends it. Giving up a change may
-  // reach the server late, and make what was held before held again.
+  // A lock whose request had no answer may have been left behind: then the lease ends it. Giving up
+  // a change may reach the server late, and bring the old lease back.
   if (one.was_held) {
     tell({.what = history::kind::released, .note = answer_sent_at_ ? "" : "unconfirmed"});
   }

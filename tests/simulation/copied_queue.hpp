@@ -1,5 +1,5 @@
-// Somebody copies the queue of one lock to another name, as by restoring a dump: whoever waits for
-// the one is told some day that it has the other, over the same channel and with the right proof.
+// Somebody copies the queue of one lock to another name, as by restoring a dump: a waiter for the
+// one is told some day that it has the other, over the same channel and with the right proof.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace holdfast::simulation {
 
-// Who stands in the queue, as it is written there.
+// The entries of the queue, as they are written there.
 std::vector<std::string> copy_queue(simulated_server&, const lock_key& from, const lock_key& to);
 
 }  // namespace holdfast::simulation

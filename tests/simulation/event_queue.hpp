@@ -1,4 +1,4 @@
-// What is going to happen in virtual time.
+// The planned events in virtual time.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace holdfast::simulation {
 
-// Earliest first; what is due at the same time happens in the order in which it was planned.
+// Earliest first; events due at the same time happen in the order in which they were planned.
 class event_queue {
  public:
   struct event {

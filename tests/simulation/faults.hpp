@@ -1,5 +1,5 @@
-// What can go wrong in a run. Each that is injected is counted, so that a test can tell that all
-// of them happen.
+// The faults of a run. Each one that is injected is counted, so that a test can tell that all of
+// them happen.
 #pragma once
 
 #include <array>
@@ -29,11 +29,11 @@ enum class fault : std::uint8_t {
   meddled_with,  // somebody deletes a key of the lock, or breaks it
   gave_up,       // a client's patience is over
   cancelled,     // it is told to stop
-  // What one client meets while the others go on.
+  // Faults that hit one client while the others go on.
   link_cut,   // nothing passes between it and the server, and no connection can be made
   half_link,  // its requests do not arrive, or what the server says does not
   link_slow,  // all that passes takes up to three times as long as anybody waits
-  // What the server and its other users do.
+  // Faults of the server and deeds of its other users.
   foreign_floor,  // a client has seen a token of another server
   intruded,       // somebody takes the name for that of another kind
   refusing,       // it is out of memory, read-only, without replicas, or its counter is none

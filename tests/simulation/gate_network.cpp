@@ -90,7 +90,7 @@ void walker::fail(std::uint64_t flight) {
   if (!found.empty()) found.mapped()(nullptr, world_.now(), 0);
 }
 
-// What was on its way is lost. Who waits asks again. The server may notice later.
+// Values on their way are lost. A waiter asks again. The server may notice later.
 void walker::break_connection(bool noticed) {
   if (connection_ < 0) return;
   disturb();
@@ -121,7 +121,7 @@ void walker::deliver(resp::value push) {
         });
 }
 
-// What comes for a call that is over concerns nobody: nothing is held at a gate.
+// An answer to a call that is over concerns nobody: nothing is held at a gate.
 void walker::hear(const resp::value& push, std::uint64_t position) {
   const auto said = dialects::read_message(key_space{}, id_, push.items.at(2).text);
   const auto* const grant = said ? std::get_if<dialects::handed_over>(&*said) : nullptr;

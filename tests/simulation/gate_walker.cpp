@@ -1,4 +1,4 @@
-// One who comes to the gate: what happens to him, and how he waits.
+// A client that comes to the gate: what happens to it, and how it waits.
 #include <algorithm>
 #include <utility>
 
@@ -48,7 +48,7 @@ nanoseconds walker::think_time() const {
   return world_.chance().time_up_to(world_.planned().pace * 20ms);
 }
 
-// ---- what happens to him
+// ---- what happens to it
 
 void walker::disturb() { calm_since_ = world_.now(); }
 
@@ -89,7 +89,7 @@ void walker::freeze() {
       world_.now() + world_.chance().time_up_to(long_enough ? longest_freeze : short_freeze);
 }
 
-// A new process takes his place, which knows nothing of him.
+// A new process takes its place, which knows nothing of it.
 void walker::crash() {
   auto& dice = world_.chance();
   const bool silently = dice.chance(50);
@@ -113,7 +113,7 @@ void walker::crash() {
   later(world_.now() + dice.time_up_to(1s), [this] { begin(); });
 }
 
-// ---- how he waits
+// ---- how it waits
 
 void walker::begin() {
   if (world_.has_gate()) call();
@@ -208,7 +208,7 @@ void walker::request_it(leasing::ask what, bool resend) {
     world_.watch().asks(request(), claim_.way);
     how.write_acquire(claim_, resend, leasing::not_after(sending(), response_timeout), out);
   } else {
-    sent.request.clear();  // he is not heard of as one who waits
+    sent.request.clear();  // it is not heard of as a waiter
     how.write_withdraw(claim_, out);
   }
   sent.heard = [this, mine = calls_](const resp::value* reply, monotonic_time sent_at,

@@ -1,4 +1,4 @@
-// What the simulation sees of a gate, a latch or a barrier: each finds its own breaches.
+// Watches a gate, a latch or a barrier: each kind finds its own breaches.
 #pragma once
 
 #include <optional>
@@ -21,21 +21,21 @@ class gate_watch {
 
   // ---- what happened. Each may find a breach. A call is known by its request.
   virtual void called(const std::string& request) = 0;
-  // He asks, now to be told in this way.
+  // The client asks, now to be notified in this way.
   virtual void asks(const std::string& request, substrate::wakeup_way way) = 0;
-  // He has heard that he waits; the server was asked then.
+  // The client has heard that it waits; it had asked the server then.
   virtual void told_to_wait(const std::string& request, monotonic_time asked_at) = 0;
   // The server executed something of this call, or of nobody's.
   virtual void executed(const std::string& request) = 0;
   virtual void passed(const std::string& request, substrate::token_major major) = 0;
-  // `calm`: nothing has happened to him since he called.
+  // `calm`: nothing has happened to the client since it called.
   virtual void failed(const std::string& request, errc why, bool calm) = 0;
-  // He has left, which the server has confirmed.
+  // The client has left, which the server has confirmed.
   virtual void left(const std::string& request) = 0;
   // To the server: emptied, or its clock set.
   virtual void happened(fault what) = 0;
 
-  // Since when he who waits can go on, if he can.
+  // Since when the waiter can go on, if it can.
   virtual std::optional<monotonic_time> open_since(const std::string& request) const = 0;
 };
 

@@ -21,7 +21,7 @@ constexpr microseconds longest_step = 5s;
 // came, and the pause after it.
 constexpr nanoseconds slack = 1s;
 constexpr nanoseconds between_looks = 20ms;
-// What a latch or a barrier leaves behind ends in ten minutes.
+// The remaining keys of a latch or a barrier end in ten minutes.
 constexpr nanoseconds memory = 700s;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The parts of a run of simulation/gates.hpp or values.hpp: the world, and those who come to what
-// is there.
+// The parts of a run of simulation/gates.hpp or values.hpp: the world, and the clients that come to
+// its gates and values.
 #pragma once
 
 #include <functional>
@@ -26,15 +26,14 @@ namespace holdfast::simulation::gates {
 
 inline constexpr milliseconds response_timeout{200};
 inline constexpr nanoseconds one_way = std::chrono::milliseconds{2};
-// The longer one is for runs so slow that who is frozen is taken for dead.
+// The longer one is for runs so slow that a frozen client is taken for dead.
 inline constexpr nanoseconds short_freeze = std::chrono::seconds{3};
 inline constexpr nanoseconds longest_freeze = std::chrono::seconds{200};
 
 class walker;
 class world;
 
-// What they come to: a gate at which they wait, a value that they change, or a latch, which is
-// both.
+// Their aim: a gate at which they wait, a value that they change, or a latch, which is both.
 struct subject {
   std::shared_ptr<gate_watch> gate;
   std::shared_ptr<change_watch> changes;
@@ -71,7 +70,7 @@ class world : public timeline {
 
   int connect(const std::string& client_id);
   void disconnect(int connection);
-  // Whether the server has a connection of this client, or of whoever made this request.
+  // Whether the server has a connection of this client, or of the maker of this request.
   bool is_connected(std::string_view client) const;
   resp::value execute(int connection, const std::string& bytes, const std::string& request = {},
                       const std::function<void(const resp::value&)>& executed = {});
@@ -101,7 +100,7 @@ class world : public timeline {
   gate_outcome result_;
 };
 
-// What is sent once, perhaps with a copy, and answered or not.
+// A request that is sent once, perhaps with a copy, and answered or not.
 struct errand {
   std::string bytes{};
   std::string request{};    // the call that it is of

@@ -1,5 +1,5 @@
-// Seeded runs of those who wait at a latch or a barrier, and of those who set and count down the
-// latch. The real machines and scripts, one simulated server.
+// Seeded runs of clients that wait at a latch or a barrier, or that set and count down the latch.
+// The real machines and scripts, one simulated server.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace holdfast::simulation {
 
-// What a run came to.
+// The result of a run.
 struct gate_outcome {
   std::string violation;        // what was broken, and when; empty: nothing
   std::uint64_t trace = 0;      // a hash of all that happened
@@ -28,8 +28,8 @@ struct gate_outcome {
 //
 //   latch_watch.hpp    what is promised of a latch
 //   barrier_watch.hpp  what is promised of a barrier
-//   L   whoever can go on does so in bounded time, also while things go wrong, counted from the
-//       last that happened to him; at the end nothing is left that does not end by itself
+//   L   a waiter that can go on does so in bounded time, also while things go wrong, counted from
+//       the last fault that hit it; at the end nothing is left that does not end by itself
 //
 // `crowd`: so many wait that one script cannot tell all of them.
 gate_outcome simulate_latch(std::uint64_t seed, bool crowd = false);

@@ -1,4 +1,4 @@
-// What a client says first on each connection.
+// The first commands of a client on each connection.
 #pragma once
 
 #include <string>

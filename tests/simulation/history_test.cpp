@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 const std::uint64_t seeds = usually(300);
 
-// Who waits may stay silent for 2 s, and longer further back; all who freeze are in his way.
+// A waiter may stay silent for 2 s, and longer further back; all frozen ones are in its way.
 const history::bounds generous{.lock_free = {20s, 5s},
                                .lock_orphaned = {20s, 5s},
                                .return_late = 5s,
@@ -46,8 +46,8 @@ TEST(SimulatedHistory, ShowsNoBreach) {
   }
 }
 
-// Who may hold together is judged by the table of the modes in the checker, and not by those of the
-// simulation and the scripts. (Not of permits, whose number changes.)
+// The checker judges by its own table of the modes which holders go together, and not by those of
+// the simulation and the scripts. (Not of permits, whose number changes.)
 TEST(SimulatedHistory, ShowsNoBreachWhereModesAreChanged) {
   for (const auto* const of : {&read_write_kind(), &mode_lock_kind()}) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

@@ -16,7 +16,7 @@ class intrusion {
   // Draws as what they take the name, and whether they wait for it.
   intrusion(dice& from, const kind& of, const lock_key& key, std::uint64_t number);
 
-  // What they send first, and what they send last, perhaps once more.
+  // Their first request, and their last one, perhaps once more.
   std::string enters() const;
   std::string leaves(std::uint64_t time) const;
   // Takes the places of all strangers out of the queue: of what was forgotten they cannot leave.

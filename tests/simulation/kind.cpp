@@ -13,7 +13,7 @@ resp::value ask(simulated_server& server, std::string_view command, std::string_
   return server.look(words_of);
 }
 
-// The owner has the whole of the millisecond in which his lease ends.
+// The owner has the whole of the millisecond in which its lease ends.
 microseconds remaining(simulated_server& server, const lock_key& key) {
   using namespace std::chrono_literals;
   const milliseconds ttl{ask(server, "PTTL", key.value_key()).number};

@@ -19,21 +19,21 @@ namespace holdfast::simulation {
 // For requests of operators, which are never late here.
 inline constexpr server_time whenever = leasing::far_future - microseconds{1};
 
-// What the server knows of one who has the lock.
+// One holder, as the server knows it.
 struct holder {
-  std::string owner;  // his request id
+  std::string owner;  // its request id
   substrate::token_major token = 0;
-  // Until when the server keeps the lock for him, from now on: more than 0.
+  // How much longer the server keeps the lock for it: more than 0.
   microseconds remaining{};
   share has{'x', 1};
-  std::string was{};  // the request in whose place he came, if he has changed what he had
+  std::string was{};  // the request in whose place it came, if it has changed its lease
 };
 
-// And of one who waits for it.
+// And one waiter.
 struct waiter {
   std::string owner;
   double ticket = 0;
-  bool hears = true;  // otherwise he polls
+  bool hears = true;  // otherwise it polls
   share wants{'x', 1};
   std::string replaces{};  // the request in whose place this one comes, if it changes what is held
 };
@@ -47,9 +47,9 @@ struct kind {
   void (*queue)(simulated_server&, const lock_key&, std::vector<waiter>&);
   // How many permits there are now; null: it has none.
   std::uint32_t (*limit)(simulated_server&, const lock_key&) = nullptr;
-  // To which mode one changes who has this; 0: he keeps it. Null: nobody can change what he has.
+  // To which mode a holder of this one changes; 0: it keeps it. Null: modes cannot be changed.
   char (*change)(dice&, char has) = nullptr;
-  // It may be kept by who does not use it (mutex_options::retain).
+  // A client may retain it (mutex_options::retain).
   bool is_kept = false;
   // A command that an operator gives while things go wrong, or when they do no more; null: none.
   std::string (*operate)(dice&, const lock_key&, bool faults) = nullptr;
@@ -66,11 +66,11 @@ const kind& mode_lock_kind();
 
 std::span<const kind* const> all_kinds();
 
-// Who stands in the queue of a lock: request ids and what is written behind them.
+// The entries of a lock's queue: request ids and the text behind them.
 void waiters(simulated_server&, const lock_key&, std::vector<waiter>&,
              void (*read)(std::string_view behind, waiter&));
 
-// Those whose leases have not ended, and those who wait, of a lock that several can have.
+// Of a lock that several can have: the holders whose leases have not ended, and the waiters.
 void shared_holders(simulated_server&, const lock_key&, std::vector<holder>&);
 void shared_queue(simulated_server&, const lock_key&, std::vector<waiter>&);
 

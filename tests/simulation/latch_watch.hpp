@@ -1,11 +1,11 @@
 // What is promised of a latch, checked after each command (docs/kinds.md).
 //
-//   G1  nobody goes on who called since it was set and before it was counted down: in between
+//   G1  no client goes on that called since it was set and before it was counted down: between
 //       `call` and `go on` it was open at some moment
-//   G2  it is set and counted down as it was asked, and by nobody who only waits; each change
+//   G2  it is set and counted down as it was asked, and by no mere waiter; each change
 //       counts once (change_watch.hpp)
-//   G3  who was told to wait goes on once it opens, also when it is set again before he hears of
-//       it; nobody stands in the queue of a latch that was just set
+//   G3  a waiter goes on once it opens, also when it is set again before the waiter hears of it;
+//       nobody stands in the queue of a latch that was just set
 //
 // Excused: G3 across a loss of the server's memory (it is open then).
 #pragma once
@@ -45,7 +45,7 @@ class latch_watch final : public gate_watch, public change_watch {
   struct call {
     monotonic_time begun_at;
     bool may_pass = false;  // it was open since
-    bool waits = false;     // he was told so
+    bool waits = false;     // it was told so
     std::optional<monotonic_time> opened_at{};
   };
   struct wish {

@@ -1,4 +1,4 @@
-// What people do to a lock's keys while things go wrong: they delete one, or break the lock.
+// People meddle with a lock's keys while things go wrong: they delete one, or break the lock.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace holdfast::simulation {
 
 struct meddling {
   std::string command;
-  // Who had the lock has it no more, and does not know. Nothing else is promised any less.
+  // The holder has lost the lock, and does not know. Nothing else is promised any less.
   bool ends_leases = false;
   // The fence counter is gone.
   bool loses_counter = false;

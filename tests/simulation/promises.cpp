@@ -14,16 +14,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// L1: who was told his place in the queue, within one round trip, knows when the lease ends, and
-// asks then, after those before him, should they be dead: a jitter of 10 ms, one way, and a
-// hundredth of the time since he was told.
+// L1: a waiter that was told its place in the queue, within one round trip, knows when the lease
+// ends. It asks then, after those before it, should they be dead: a jitter of 10 ms, one way, and a
+// hundredth of the time since it was told.
 constexpr nanoseconds round_trip = 4ms;
 constexpr nanoseconds prompt_for(std::uint64_t before) {
   return 10ms + round_trip + leasing::ask_bound(before) / 100 +
          20ms * static_cast<milliseconds::rep>(before);
 }
 constexpr nanoseconds prompt = prompt_for(0);
-// L2: on top of the time for which a waiter may stay silent, since his clock may be slow.
+// L2: on top of the time for which a waiter may stay silent, since its clock may be slow.
 constexpr nanoseconds slack = 100ms;
 // Of so many in front of the queue it is looked at when they should come in.
 constexpr std::size_t most_turns = 40;
@@ -126,8 +126,8 @@ const promises::turn* promises::find_turn(const std::vector<turn>& of,
   return found == of.end() ? nullptr : &*found;
 }
 
-// Who is dead, frozen or wants more than there is keeps nobody who stands behind him, but for a
-// while; a living one keeps all with whom he does not go together.
+// A waiter that is dead, frozen or wants more than there is holds up nobody behind it, but for a
+// while. A living one holds up all with which it does not go together.
 void promises::reconsider(monotonic_time now) {
   std::swap(turns_, turns_before_);
   turns_.clear();
@@ -162,29 +162,31 @@ void promises::reconsider(monotonic_time now) {
   }
 }
 
-// Also who gives up a change that was granted, and becomes what he was. A server that was emptied
-// may give the same token to the same request once more: that is a grant of its own.
+// Also a holder that gives up a change that was granted, and goes back to its old lease. A server
+// that was emptied may give the same token to the same request once more: that is a grant of its
+// own.
 bool promises::is_known(const holder& one) const {
   const auto found = grants_.find({one.token, one.owner});
   return found != grants_.end() && found->second.at >= emptied_at_;
 }
 
-// Who has asked before may come back to his place, and after the clock was set back have another.
+// A request that has asked before may come back to its place, and after the clock was set back have
+// another.
 void promises::check_order(const holder& served) {
   if (served.has.mode == 'n' || !served.was.empty()) return;
   const auto found = tickets_.find(served.owner);
   for (const auto& one : queue_before_) {
     if (one.owner == served.owner) return;
     if (found != tickets_.end() && found->second <= one.ticket) return;
-    // Who is silent, frozen or gone may be passed.
+    // A waiter that is silent, frozen or gone may be passed.
     if (sees_.is_calm(one.owner) &&
         std::ranges::find(queue_, one.owner, &waiter::owner) != queue_.end()) {
-      return violated("O: one was served before another who stood before him");
+      return violated("O: one was served before another that stood before it");
     }
   }
 }
 
-// By the server's own clock: before this command he whose place was taken still had it.
+// By the server's own clock: before this command the holder whose place was taken still had it.
 void promises::check_change(const holder& made, monotonic_time now) {
   if (made.was.empty() || clock_set_at_ >= looked_before_) return;
   const auto before = std::ranges::find(holders_before_, made.was, &holder::owner);
@@ -297,7 +299,7 @@ void promises::emptied(monotonic_time now) {
   executed(now);
 }
 
-// What was granted before the old server was emptied may be there again.
+// Grants from before the old server was emptied may be there again.
 void promises::failed_over(const heard_so_far& heard, monotonic_time now) {
   disrupted_at_ = now;
   emptied_at_ = monotonic_time::min();
@@ -355,7 +357,7 @@ void promises::believed_no_less(const belief& what, nanoseconds asked, nanosecon
   }
 }
 
-// What counts is how many permits there were when the last of them was granted some.
+// The limit that counts is that of the time of the last grant.
 void promises::believed_together(std::span<const belief* const> all) {
   shares_.clear();
   substrate::token_major last = 0;
@@ -374,7 +376,7 @@ void promises::left(std::string_view owner, monotonic_time now) {
   look(now);
   // Giving back may have been refused, too; and a replica may not have heard of it.
   if (now < refused_until_ + 5s) return;
-  // What it has given back in one way may be given to its place in the other.
+  // A lock that it has given back in one way may be given to its place in the other.
   if (unconfirmed_.contains(owner)) return;
   if (find(owner) != nullptr && !stepped_back_ && !failed_over_) {
     violated("I11: a request has ended, and the lock was left to it");

@@ -11,11 +11,11 @@
 //       tokens are above those that it has heard of. A client believes in none that is not above
 //       all it has seen. And none is further ahead of the clock than a lost counter begins, unless
 //       the counter had come that far: no client is believed in that
-//   S3  whoever believes has the lock at the server until his deadline
+//   S3  a client that believes has the lock at the server until its deadline
 //   S4  a lease that ends is reported at its deadline; no lease ends before its time when nothing
 //       was done to it
-//   L1  a lock whose lease has ended is given to who waits, within `prompt`, and 20 ms for each of
-//       up to 16 before him, who may be dead
+//   L1  a lock whose lease has ended is given to a waiter within `prompt`, and 20 ms for each of
+//       up to 16 before it, which may be dead
 //   L2  a release gives the lock to the first waiter; and whatever happened, no waiter that could
 //       come in waits longer than it may stay silent. A waiter could come in when it goes together,
 //       by the table of the modes (shares.cpp), with all holders and all waiters ahead of it
@@ -28,7 +28,7 @@
 //       nothing at the server; and when all have, nothing is there that does not end by itself but
 //       fence counters
 //
-// Who has asked for another mode of what he has relies on the weaker of the two from then on.
+// A holder that has asked for another mode relies on the weaker of the two from then on.
 //
 // S1 and S3 are excused for leases that were granted, or whose time was counted, before the server
 // was emptied, its clock set forward, the lock broken or deleted, keys evicted, or a replica took
@@ -58,7 +58,7 @@
 
 namespace holdfast::simulation {
 
-// What a client believes of the lock, in the world's time.
+// A client's belief about the lock, in the world's time.
 struct belief {
   std::string owner;
   substrate::token_major token = 0;
@@ -77,7 +77,7 @@ struct place {
   monotonic_time calm_since{};  // when it was told the first time since something happened to it
 };
 
-// What a replica knows that has heard all up to then.
+// The knowledge of a replica that has heard all up to then.
 struct heard_so_far {
   monotonic_time at{};
   substrate::token_major newest = 0;
@@ -133,11 +133,12 @@ class promises {
   void withdrew_unconfirmed(std::string_view owner) { unconfirmed_.emplace(owner); }
   void left(std::string_view owner, monotonic_time now);
   void late_copy_executed();
-  // What this one has was changed, or waits to be, by a copy of a request that was undone before.
+  // The lease of this one was changed, or waits to be, by a copy of a request that was undone
+  // before.
   void changed_unheard(std::string_view owner) {
     if (stepped_back_) changed_unheard_.emplace(owner);
   }
-  // All have left, and the leases of those who could not say so have ended.
+  // All have left, and the leases of those that could not say so have ended.
   void all_left(monotonic_time now);
   // To whom the server gave the lock since the last call, and from whom it is gone.
   void keep_news() noexcept { keeps_news_ = true; }
@@ -166,7 +167,7 @@ class promises {
     return one.wants.mode != 's' || one.wants.weight <= limit_;
   }
   bool can_draw_tokens() const noexcept { return !no_token_can_be_drawn_; }
-  // To whom the last command gave the lock, and who waited before it and after.
+  // The requests to which the last command gave the lock, and the waiters before it and after.
   const std::vector<std::string>& new_owners() const noexcept { return new_owners_; }
   const std::vector<waiter>& queue_before() const noexcept { return queue_before_; }
   const std::vector<waiter>& queue() const noexcept { return queue_; }
@@ -187,7 +188,7 @@ class promises {
     monotonic_time opens_at = monotonic_time::max();
     std::optional<monotonic_time> since{};
     bool by_expiry = false;
-    std::uint32_t dead = 0;   // who stood ahead of it meanwhile
+    std::uint32_t dead = 0;   // those that stood ahead of it meanwhile
     std::uint64_t place = 0;  // when it could come in
 
     bool is_open(monotonic_time now) const { return since || now > opens_at; }
@@ -203,7 +204,7 @@ class promises {
   // The largest token that the next command may draw.
   substrate::token_major furthest_token() const;
   const holder* find(std::string_view owner) const;
-  // Also if he has changed it since.
+  // Also if the holder has changed it since.
   const holder* find_heir(std::string_view owner) const;
   bool is_known(const holder& one) const;
   void granted(const holder& one, monotonic_time now);

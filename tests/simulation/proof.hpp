@@ -1,4 +1,4 @@
-// What stands in the queue with a request, and in the message of its grant.
+// The proof that stands in the queue with a request, and in the message of its grant.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A seeded run of clients who want one lock of a quorum. The real machines and scripts, several
+// A seeded run of clients that want one lock of a quorum. The real machines and scripts, several
 // servers whose clocks know nothing of each other, and a connection of each client to each.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace holdfast::simulation {
 
-// What a run came to.
+// The result of a run.
 struct quorum_outcome {
   std::string violation;    // what was broken, and when; empty: nothing
   std::uint64_t trace = 0;  // a hash of all that happened
@@ -30,10 +30,12 @@ struct quorum_outcome {
 //       forward: so long a vote may be counted on that has ended
 //   S2  no token is given out twice, and tokens grow from holder to holder; if a clock is set
 //       forward between the votes of one of them, from a holder to who asks after that
-//   S3  whoever believes that he holds the lock has the votes of a majority, as S1
-//   A2  who has given it back has no vote left, and gets none, when all members have answered,
+//   S3  a client that believes that it holds the lock has the votes of a majority, as S1
+//   A2  a client that has given it back has no vote left, and gets none, when all members have
+//   answered,
 //       unless clocks go back; in the end only the killed have left any
-//   L   everybody is served in bounded time: within a second of his turn where nothing goes wrong
+//   L   every client is served in bounded time: within a second of its turn where nothing goes
+//   wrong
 //       (`calm`); at the end nothing is left but counters
 quorum_outcome simulate_quorum(std::uint64_t seed, bool calm = false);
 

@@ -63,8 +63,8 @@ void wire::arrive(const std::string& bytes, std::uint64_t number, int connection
   });
 }
 
-// What was sent before the connection broke may still be executed, also after what was sent by the
-// next one. Nobody reads the answer.
+// Requests sent before the connection broke may still be executed, also after those sent over the
+// next one. Nobody reads the answers.
 void wire::arrive_late(const std::string& bytes) {
   auto& dice = where_.chance();
   if (dice.chance(50)) return;

@@ -202,7 +202,7 @@ void assembly::check_beliefs() {
   if (!spared) violated("S3: whoever holds the lock has " + std::to_string(votes) + " votes");
 }
 
-// Who has left has taken his votes back, also those that came late: but for what was killed.
+// A client that has left has taken its votes back, also those that came late; a killed one has not.
 void assembly::check_votes_left() {
   const auto rested = now();
   for (std::size_t i = 0; i < size(); ++i) {

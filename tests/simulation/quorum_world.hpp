@@ -1,5 +1,5 @@
-// The parts of a run of simulation/quorum.hpp: the members, the connections to them, and those who
-// want the lock.
+// The parts of a run of simulation/quorum.hpp: the members, the connections to them, and the
+// clients that want the lock.
 #pragma once
 
 #include <functional>
@@ -95,7 +95,7 @@ class assembly : public timeline {
   void check_votes_left();
   void check_nothing_left();
 
-  // What is drawn from the second changes nothing of what is drawn from the first.
+  // Draws from the second do not change draws from the first.
   dice dice_, other_dice_;
   const bool calm_;
   const bool links_are_bad_;
@@ -115,16 +115,17 @@ class assembly : public timeline {
   quorum_outcome result_;
 };
 
-// What the network does to one link between a client and a member, and to no other.
+// Faults of one link between a client and a member, and of no other.
 struct weather {
   bool refuses = false;  // connections break, and none is made
-  // One way: what is sent meanwhile arrives only then, perhaps when its connection is long gone.
+  // One way: bytes that are sent meanwhile arrive only then, perhaps when their connection is long
+  // gone.
   monotonic_time requests_held_until{}, answers_held_until{};
   nanoseconds slow_by{0};  // each way, at most
 };
 
-// One client's connection to one member: in order, until it breaks; then nobody knows what became
-// of what was not answered. Connects again when it is used, if the link lets it.
+// One client's connection to one member: in order, until it breaks; then nobody knows the fate of
+// unanswered requests. Connects again when it is used, if the link lets it.
 class wire {
  public:
   // Without a reply: `how` says why.
@@ -136,7 +137,7 @@ class wire {
   void connect();
   void send(std::string bytes, heard tell);
   void set(const weather& now);
-  // What the member says unasked comes when answers do, or not at all.
+  // Messages of the member come when answers do, or not at all.
   bool delivers() const noexcept;
   void break_off();
   void forget() noexcept;  // the client has died

@@ -39,7 +39,8 @@ class rate_watch final : public change_watch {
     return dialects::rate_take(key_, what.cost, all, what.longest);
   }
 
-  // What was given out before may come again, or a clock that was set back makes it due later.
+  // Permits that were given out before may come again, or a clock that was set back makes them due
+  // later.
   void happened(fault what) override {
     change_watch::happened(what);
     if (what != fault::clock_forward) given_.clear();
@@ -93,7 +94,7 @@ class rate_watch final : public change_watch {
     if (const auto* const taken = std::get_if<dialects::rate_taken>(&verdict)) {
       given_.push_back({taken->due, what.cost});
       if (!is_kept(given_)) in().violated("R: more were given out than burst + rate t");
-      if (taken->due > now() + what.longest) in().violated("R: due later than he wanted to wait");
+      if (taken->due > now() + what.longest) in().violated("R: due later than it wanted to wait");
     } else if (const auto* const later = std::get_if<dialects::rate_exceeded>(&verdict)) {
       if (after != before()) in().violated("R: who was sent away has taken something");
       if (later->wait <= what.longest) in().violated("R: somebody was sent away who would wait");
@@ -103,11 +104,11 @@ class rate_watch final : public change_watch {
     }
   }
 
-  // Had he had them as late as he would have waited, it would have been too many.
+  // Had the client got them as late as it would have waited, it would have been too many.
   void could_not_have(const wish& what) {
     auto with_his = given_;
     with_his.push_back({now() + what.longest - 10us, what.cost});
-    if (is_kept(with_his)) in().violated("R: somebody was sent away who could have had his");
+    if (is_kept(with_his)) in().violated("R: a client was sent away that could have had its own");
   }
 
   // Copies of what was forgotten cannot be told apart from others with the same time.

@@ -19,8 +19,8 @@
 namespace holdfast::simulation {
 namespace {
 
-// What happens in some runs of every world: the same before and after a change of the code that is
-// not to change what clients do (HOLDFAST_TELL_DIGEST=500 tells it of so many seeds).
+// Digests of some runs of every world: the same before and after a change of the code that is not
+// to change what clients do (HOLDFAST_TELL_DIGEST=500 prints the digest of so many seeds).
 std::string digest(std::uint64_t seeds) {
   std::uint64_t sum = 0;
   const auto add = [&](const auto& run) { sum = (sum ^ run.trace) * 0x100000001b3; };

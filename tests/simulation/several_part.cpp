@@ -73,7 +73,7 @@ void part::obey(const leasing::effects& all) {
   if (all.ended && !std::exchange(told_, true) && all.ended->code) of_.failed(*this);
 }
 
-// What was not answered may have been left behind: then the lease ends it.
+// A lock whose request was not answered may have been left behind: then the lease ends it.
 void part::finished() {
   if (!answered_) {
     of_.where().unconfirmed(owner());

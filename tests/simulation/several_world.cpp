@@ -14,7 +14,7 @@ namespace {
 
 constexpr nanoseconds one_way = 2ms;
 constexpr std::size_t most_clients = 4;
-// After each of the others, for each lock: his lease, his use, and the silence of who waits.
+// After each of the others, for each lock: its lease, its use, and the silence of waiters.
 constexpr nanoseconds life_of_queues = 180s;
 constexpr nanoseconds healing_phase = 3 * most_clients * (longest_lease + 1s + 5s);
 
@@ -117,14 +117,14 @@ void market::check_beliefs() {
       }
     }
     if (has != nullptr && owner_of(key) != has->owner()) {
-      violated("S3: '" + key.name() + "' is not his who holds it");
+      violated("S3: '" + key.name() + "' does not belong to its holder");
     }
   }
 }
 
-// Who died in a queue stays in it until somebody comes across him, or the queue's life ends. And
-// so does a request whose withdrawal was never answered, since its sender does not ask for ever:
-// should it be its turn, he passes the lock on.
+// A client that died in a queue stays in it until another one comes across it, or the queue's life
+// ends. And so does a request whose withdrawal was never answered, since its sender does not ask
+// for ever: should it be its turn, the sender hands the lock over.
 bool market::may_be_left(std::string_view waiter) const {
   const auto lives = [&](const auto& one) { return waiter.starts_with(one->id().text()); };
   if (std::ranges::none_of(customers_, lives)) return true;

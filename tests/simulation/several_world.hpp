@@ -1,5 +1,5 @@
-// The parts of a run of simulation/several.hpp: the world, those who want several locks, and each
-// lock of their attempts.
+// The parts of a run of simulation/several.hpp: the world, the clients that want several locks, and
+// each lock of their attempts.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class market : public timeline {
 
   bool faults() const noexcept { return now() < timeline::begin + fault_phase; }
   dice& chance() noexcept { return dice_; }
-  // What is drawn from this changes nothing of what is drawn from the other.
+  // Draws from this do not change draws from the other.
   dice& other_chance() noexcept { return other_dice_; }
   // Some want locks each by itself, and wait for several at once.
   bool is_waited_for_at_once() const noexcept { return at_once_; }

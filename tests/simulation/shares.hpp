@@ -1,4 +1,4 @@
-// Who may have a lock together: docs/kinds.md once more, not taken from the scripts.
+// Which holders may have a lock together: docs/kinds.md once more, not taken from the scripts.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ using dialects::share;
 // A lock that one at a time can have is wanted in the mode x.
 share share_of(const substrate::demand* wanted);
 
-// So many permits there are, where it is about permits.
+// How many permits there are, of a semaphore.
 bool go_together(std::span<const share> all, std::uint32_t limit);
 
 }  // namespace holdfast::simulation

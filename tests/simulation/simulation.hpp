@@ -38,7 +38,7 @@ struct scenario {
   std::vector<history::event>* history = nullptr;
 };
 
-// What a run came to.
+// The result of a run.
 struct outcome {
   std::string violation;    // the promise that was broken, and when; empty: none
   std::uint64_t trace = 0;  // a hash of all that happened: the same seed gives the same one
@@ -58,7 +58,7 @@ struct outcome {
 
 // The real machines and the real scripts. A few clients, whose clocks run at different speeds,
 // acquire, hold and release one lock again and again, while faults.hpp happens. Then everything
-// works, and whoever waits must get the lock in bounded time. What is checked: promises.hpp.
+// works, and each waiter must get the lock in bounded time. promises.hpp lists the checks.
 outcome simulate(const scenario& what);
 
 }  // namespace holdfast::simulation

@@ -69,15 +69,15 @@ TEST(Simulation, KeepsThePromises) {
 }
 
 // Nobody asks more often the more there are: besides two commands for each acquisition and two for
-// each connection, 20 a second of all who wait, and the renewals of the one who has the lock. Nor
-// does the server keep more of each than his place, when he asked, and that he is there.
+// each connection, 20 a second of all waiters, and the renewals of the holder. Nor does the server
+// keep more of each waiter than its place, when it asked, and that it is there.
 TEST(Simulation, ServesAThousandClientsWithoutAStampede) {
   constexpr std::uint64_t clients = 1000;
   constexpr double renewals = 3 / 0.2;  // a second, of the shortest lease
   const auto run = simulate({.seed = 1, .faults = false, .varies = false, .clients = clients});
   ASSERT_EQ(run.violation, "");
   EXPECT_EQ(run.grants, clients);
-  // Who heard of the server's clock long ago asks whether a message is true.
+  // A client that heard of the server's clock long ago asks whether a message is true.
   EXPECT_GE(run.handed_over, clients * 8 / 10);
   const double seconds = std::chrono::duration<double>(run.lasted).count();
   EXPECT_LT(static_cast<double>(run.commands), 4 * clients + (20 + renewals) * seconds);

@@ -27,7 +27,8 @@ bool is_told_that_he_is_next(const effect& of, const waiter& one) {
   return is_told(of.messages, "next", one.owner);
 }
 
-// Who stands there in two ways, after the clock was set back, may be served as one who polls.
+// A waiter that stands there in two ways, after the clock was set back, may be served as one that
+// polls.
 bool waits_for_word(const effect& of, std::string_view owner) {
   bool stands = false;
   for (const auto& one : of.queue_before) {

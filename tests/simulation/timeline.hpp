@@ -13,14 +13,14 @@
 
 namespace holdfast::simulation {
 
-// What worlds have in common. A run is the same for the same seed, which its trace shows.
+// The common base of worlds. A run is the same for the same seed, which its trace shows.
 class timeline {
  public:
   static constexpr monotonic_time begin{std::chrono::hours{1}};
 
   monotonic_time now() const noexcept { return now_; }
 
-  // What should have happened already happens next.
+  // An event that is overdue happens next.
   void at(monotonic_time when, std::function<void()> what) {
     events_.push(std::max(when, now_), std::move(what));
   }
@@ -50,7 +50,7 @@ class timeline {
     }
     if (violation_.empty() && !all_rest()) violated("L: somebody was never served");
   }
-  // Nobody wants anything any more, and what is under way goes on for so long.
+  // Nobody wants anything any more, and requests under way go on for so long.
   void run_on(nanoseconds time) {
     const auto end = now_ + time;
     while (!events_.empty() && events_.next_due() <= end) step();

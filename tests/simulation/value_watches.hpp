@@ -1,4 +1,4 @@
-// What there is to change in a run of simulation/values.hpp.
+// The values that a run of simulation/values.hpp changes.
 #pragma once
 
 #include <memory>

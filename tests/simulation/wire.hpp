@@ -18,10 +18,10 @@ class world;
 
 inline constexpr milliseconds response_timeout{200};
 
-// What is wrong for a while with the way between one client and the server.
+// A passing fault of the way between one client and the server.
 enum class trouble : std::uint8_t { none, cut, mute, deaf, slow };
 
-// What a request is for. Of each one is under way at most.
+// The purpose of a request. Of each purpose one is under way at most.
 enum class use : std::uint8_t { request, renewal, courtesy };
 
 struct parcel {
@@ -32,7 +32,7 @@ struct parcel {
   std::function<void(const resp::value& reply)> executed{};  // at the server, heard or not
 };
 
-// What the server sent, and where in the order of what it sent.
+// A value that the server sent, and its position among all that it sent.
 struct utterance {
   monotonic_time asked_at{};  // of an answer; of a message, when the server sent it
   std::uint64_t position = 0;
@@ -51,7 +51,7 @@ class wire {
   void deliver_push(resp::value push);
   // When the last message was sent that never came.
   monotonic_time lost_push_at() const noexcept { return lost_push_at_; }
-  // From now on until then; what was wrong before is over.
+  // From now on until then; earlier faults are over.
   void afflict(trouble what, monotonic_time until);
   bool is_troubled() const;
   // Its server was succeeded by another, whose replica it is.
@@ -82,7 +82,7 @@ class wire {
   monotonic_time connected_at_{};
   std::uint64_t flights_ = 0;
   std::array<std::uint64_t, 3> under_way_{};     // of each use; 0: none
-  std::array<monotonic_time, 2> heard_until_{};  // what was sent first is heard first
+  std::array<monotonic_time, 2> heard_until_{};  // sent first, heard first
   monotonic_time lost_push_at_ = monotonic_time::min(), asked_at_ = monotonic_time::min();
   std::uint64_t said_ = 0;  // answers and messages of the server
   trouble trouble_ = trouble::none;

@@ -355,8 +355,8 @@ void world::execute_for_a_stranger(const std::string& bytes, bool enters, const 
   promises_.executed(now_);
   std::vector<std::string> waiting;
   for (const auto& one : promises_.queue()) {
-    // What it wants to change may have ended, or there are too few permits: it leaves the queue
-    // whoever looks at it.
+    // The lease that it wants to change may have ended, or there are too few permits: it leaves the
+    // queue whichever request looks at it.
     if (!one.replaces.empty() || !promises_.can_be_served(one)) continue;
     // Nor where a message was lost: it may have been asked whether it lives, and whoever looks when
     // the time for that is over takes it out.

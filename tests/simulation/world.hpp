@@ -33,7 +33,7 @@ class world {
   monotonic_time now() const noexcept { return now_; }
   bool faults() const noexcept { return now_ < faults_end_; }
   dice& chance() noexcept { return dice_; }
-  // What is drawn from this changes nothing of what is drawn from the other.
+  // Draws from this do not change draws from the other.
   dice& other_chance() noexcept { return other_dice_; }
   // In so many of a hundred cases whoever has the lock needs it for a moment only.
   std::uint64_t short_uses() const noexcept { return short_uses_; }
@@ -56,12 +56,12 @@ class world {
   void note(std::uint64_t what) { result_.trace = (result_.trace ^ what) * 0x100000001b3; }
 
   // A connection to the server, which knows all scripts.
-  // Who waits may have become one who need not be waited for, or the other way round.
+  // A waiter may have become one that need not be waited for, or the other way round.
   void reconsider() { promises_.reconsider(now_); }
   int connect();
   // Perhaps to a master of before, which is a replica now; true: it is.
   std::pair<int, bool> connect_by_name();
-  // What the server says that it is. A replica was the master before.
+  // The role that the server names. A replica was the master before.
   std::uint64_t identity(bool of_the_replica) const noexcept {
     return of_the_replica ? masters_ - 1 : masters_;
   }

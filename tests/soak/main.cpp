@@ -50,7 +50,7 @@ void print(const std::string& program, const tally& all, const std::map<std::str
   std::printf("\n");
 }
 
-// What is left of clients that have ended.
+// The traces of clients that have ended.
 std::string remains(const footprint& before) {
   const auto has_gone = [&] {
     const auto now = measure();
@@ -63,7 +63,7 @@ std::string remains(const footprint& before) {
          std::to_string(now.threads) + " threads\n";
 }
 
-// What is wrong; empty: nothing.
+// The problem; empty: none.
 std::string soak(const std::string& program, milliseconds length) {
   deployment service(program);
   const auto before = measure();

@@ -59,7 +59,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return result;
 }
 
-// What happens in the child before the program starts.
+// Runs in the child before the program starts.
 class preparation {
  public:
   preparation() {
@@ -172,7 +172,8 @@ ending child_process::wait(milliseconds bound) {
       pump(std::min(deadline, net::now() + milliseconds{5}));
     }
   }
-  // What it left in the pipes. A grandchild may still hold them open: that is not waited for.
+  // The rest of the output in the pipes. A grandchild may still hold them open: that is not waited
+  // for.
   while (pump(net::now() + milliseconds{1})) {
   }
   return how_;

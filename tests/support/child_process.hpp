@@ -1,4 +1,4 @@
-// Programs as children: what they print, how they end, what signals do to them.
+// Programs as children: their output, their end, and signals to them.
 #pragma once
 
 #include <sys/types.h>
@@ -33,8 +33,7 @@ struct ending {
 inline constexpr milliseconds for_a_program = 3 * generous;
 
 // A running program. Its output is collected while one of the waiting members runs. It is killed
-// with this object, its whole group when it has one. What goes wrong is thrown as
-// std::runtime_error.
+// with this object, its whole group when it has one. Problems are thrown as std::runtime_error.
 class child_process {
  public:
   explicit child_process(const program_call& call);

@@ -24,7 +24,7 @@ class fake_server {
     then after = then::stay;
     std::string again{};  // sent after `bytes`, over and over, for as long as the client is there
   };
-  // What to answer; nullopt: as without a script.
+  // The answer; nullopt: as without a script.
   using script = std::function<std::optional<reply>(const command&)>;
 
   static reply answer(std::string bytes) { return {std::move(bytes)}; }

@@ -24,7 +24,7 @@ struct chunk {
   monotonic_time due;
 };
 
-// What is wrong with one direction.
+// The faults of one direction.
 struct ailment {
   milliseconds delay{0};
   bool stalled = false;

@@ -22,8 +22,8 @@
 namespace holdfast::support {
 namespace {
 
-// What the other threads of this process have done so far: how often each was switched away from.
-// None when one of them is running.
+// The work of this process's other threads so far: how often each was switched away from. None when
+// one of them is running.
 std::optional<std::string> work_of_other_threads() {
   std::string work;
   const auto self = std::to_string(::gettid());

@@ -23,7 +23,7 @@ inline constexpr bool allocator_survives_fork = true;
 // destructors or exit handlers of the parent's objects; it is killed with this object.
 class forked {
  public:
-  // What the child can tell its parent: one line at a time.
+  // The child's messages to its parent: one line at a time.
   class teller {
    public:
     explicit teller(int fd) noexcept : fd_(fd) {}

@@ -59,7 +59,8 @@ inline bool no_more(mode b, mode a) {
   return true;
 }
 
-// A token orders writers and whoever comes before and after them; readers alone it need not.
+// A token orders writers and the holders before and after them; it need not order readers among
+// themselves.
 inline bool writes(mode m) { return m == mode::cw || m == mode::pw || m == mode::ex; }
 
 }  // namespace holdfast::support

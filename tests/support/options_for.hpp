@@ -5,7 +5,8 @@
 
 namespace holdfast::support {
 
-// Those of another kind that say the same as a mutex's. What the kind does not know is left out.
+// Those of another kind that say the same as a mutex's. Options that the kind does not have are
+// left out.
 template <typename Options>
 Options options_for(const mutex_options& like) {
   Options known;

@@ -48,8 +48,8 @@ std::vector<std::string> arguments_for(const server_tls& tls, std::uint16_t port
 
 constexpr const char* password = "hunter2-of-the-suite";
 
-// The user of HOLDFAST_TEST_ACL as the server's configuration has him: his name, and what
-// `holdfast acl` has printed behind it, with a password. Empty: everybody may do everything.
+// The user of HOLDFAST_TEST_ACL as the server's configuration has it: its name, and the output of
+// `holdfast acl` behind it, with a password. Empty: everybody may do everything.
 std::vector<std::string> restricted_user() {
   const char* const line = std::getenv("HOLDFAST_TEST_ACL");
   if (line == nullptr || *line == '\0') return {};
@@ -72,7 +72,7 @@ std::string field(const resp::value& entry, std::string_view name) {
   return {};
 }
 
-// What is tried by every connection and not missed.
+// Commands that every connection tries and can do without.
 bool may_be_refused(const std::string& what) {
   static const char* const tried[] = {"client|setname",  "client|setinfo", "script|load",
                                       "client|tracking", "client|caching", "config|get",

@@ -43,8 +43,8 @@ struct server_settings {
 // With HOLDFAST_TEST_TLS=1 in the environment, url() leads over TLS and this process trusts the
 // server's certificate: so every test runs over TLS as well.
 //
-// Where the environment variable HOLDFAST_TEST_ACL has what `holdfast acl` prints, there is such a
-// user, whose login is in the URLs; the test fails when anything that it needs is refused to him.
+// Where the environment variable HOLDFAST_TEST_ACL has the output of `holdfast acl`, there is such
+// a user, whose login is in the URLs; the test fails when the server refuses it anything.
 //
 // With HOLDFAST_TEST_TOPOLOGY=cluster it is a Redis Cluster of one node, and its URLs say so: that
 // keys of one command have one hash slot is seen there too, and the test may ask for any key.

@@ -39,8 +39,8 @@ class balance_tale : public tale {
     }
   }
 
-  // Beside the balances, what was moved is added up by single commands, which lose nothing, and
-  // whose sum is zero: when every account is right, none has come or gone.
+  // Beside the balances, single commands add up the moved amounts. They lose nothing, and their sum
+  // is zero: when every account is right, no money has come or gone.
   tally check() override {
     tally books{.done = at_.data.number({"GET", key("moves")}),
                 .expected = std::int64_t{at_.people} * moves};

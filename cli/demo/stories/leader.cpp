@@ -1,5 +1,5 @@
-// One leader at a time, who keeps a journal. One is frozen in office until another has begun; what
-// he then writes is refused by his token.
+// One leader at a time keeps a journal. One is frozen in office until another has begun; its late
+// writes are then refused by their token.
 #include "cli/demo/stories/tale.hpp"
 
 namespace holdfast::cli::demo {
@@ -65,7 +65,7 @@ class leader_tale : public tale {
                                 {line});
   }
 
-  // Whoever sees that nobody leads takes the lead: so do all others who have seen it.
+  // A worker that sees no leader takes the lead: so do all others that have seen this.
   void usurp(const std::string& who) {
     while (at_.data.number({"EXISTS", key("leader")}) == 1) pause_for(work_ms);
     pause_for(work_ms);

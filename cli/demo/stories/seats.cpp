@@ -1,4 +1,4 @@
-// So many may be inside at once.
+// A limited number may be inside at once.
 #include <algorithm>
 
 #include "cli/demo/stories/tale.hpp"

@@ -14,7 +14,7 @@
 
 namespace holdfast::cli::demo {
 
-// What one process of a run has at hand.
+// The tools of one process of a run.
 struct scene {
   store& data;
   const client& redis;
@@ -22,7 +22,7 @@ struct scene {
   bool locked;  // this run is under a lock
 };
 
-// What the books say after a run.
+// The state of the books after a run.
 struct tally {
   std::int64_t done = 0;
   std::int64_t expected = 0;
@@ -56,11 +56,11 @@ class tale {
   const scene at_;
 };
 
-// What is known of a story before it begins.
+// The facts of a story before it begins.
 struct plot {
   std::string_view name;   // on the command line
   std::string_view lock;   // "a mutex for each order"
-  std::string_view wrong;  // what is counted: "ORDERS TWICE"
+  std::string_view wrong;  // the name of the count: "ORDERS TWICE"
   int most_threads;        // of each process
   bool freezes;            // a holder, in the run under the lock
   std::unique_ptr<tale> (*begin)(const scene&);

@@ -42,7 +42,7 @@ bool is_as_promised(const run& one, const plot& of) {
   return is_exact(one) && (one.books.refused > 0) == of.freezes;
 }
 
-// Thaws who froze himself, as soon as the story allows it.
+// Thaws a worker that froze itself, as soon as the story allows it.
 class thawing {
  public:
   explicit thawing(tale& told) : told_(told) {}
@@ -71,7 +71,7 @@ run perform(const plot& of, const connection_options& server, const crowd& all,
   store data(server, id);
   const auto redis = server.connect();
   const auto told = of.begin({data, redis, all.processes * all.threads, locked});
-  // With a connection of its own: what ended the run may have been the other one.
+  // With a connection of its own: the other one may have failed and ended the run.
   const clean_up after([&] { store(server, id).remove(told->keys(), told->locks()); });
   told->open();
   run result{.locked = locked};

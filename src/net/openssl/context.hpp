@@ -1,4 +1,4 @@
-// Whom to trust and who we are: the files that the options name, read.
+// The authorities to trust and our own certificate, read from the files that the options name.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What went wrong, in words that say what to do.
+// Explains failures of TLS, and says what to do.
 #pragma once
 
 #include <string>

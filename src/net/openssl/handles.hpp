@@ -1,4 +1,4 @@
-// What OpenSSL allocates, owned.
+// Owners of objects that OpenSSL allocates.
 #pragma once
 
 #include <openssl/ssl.h>

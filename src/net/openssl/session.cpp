@@ -30,8 +30,8 @@ tls_problem silence(tls_peer peer) {
           "the server accepted the connection but does not shake hands" + doubt(peer)};
 }
 
-// The reader takes from the socket without the mutex, and needs it only for what has come: whoever
-// looks again and again for an answer does not hold up those who write.
+// The reader takes bytes from the socket without the mutex, and needs the mutex only to decrypt
+// them. So a thread that looks again and again for an answer does not hold up the writers.
 class session final : public tls_session {
  public:
   session(const tls_options& options, tls_peer peer, std::string name)

@@ -20,10 +20,10 @@ using words = std::initializer_list<std::string_view>;
 
 using redis_locks::bound;
 
-// Sends what `write` writes to whoever has the hash slot, or over this connection, and waits for
-// the answer, for connect_timeout and response_timeout, or for what it is given, if that is less;
-// an error reply is an answer. Throws failure when there is none: `cancelled` after a stop, the
-// client's own where none is given. Thread safety: any thread.
+// Sends the command that `write` writes to the master that has the hash slot, or over this
+// connection. Waits for the answer for connect_timeout and response_timeout, or as long as `within`
+// says, if that is less. An error reply is an answer. Throws failure when there is none:
+// `cancelled` after a stop, the client's own where none is given. Thread safety: any thread.
 resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write,
                 const bound& within = {});
 resp::value ask(runtime::client_core& core, std::uint16_t slot, words what,
@@ -31,10 +31,10 @@ resp::value ask(runtime::client_core& core, std::uint16_t slot, words what,
 resp::value ask(runtime::client_core& core, redis::connection& over, words what,
                 const bound& within = {});
 
-// What stands for an answer that did not come: an error reply that says why.
+// Stands for an answer that did not come: an error reply that says why.
 resp::value no_answer(std::string why);
 
-// The same as ask, but an error reply is thrown too.
+// As ask, but an error reply is thrown too.
 resp::value answer_to(runtime::client_core& core, std::uint16_t slot, words what,
                       const bound& within = {});
 resp::value answer_to(runtime::client_core& core, redis::connection& over, words what,

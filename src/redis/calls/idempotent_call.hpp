@@ -33,10 +33,10 @@ resp::value ask_again(runtime::client_core& core, std::uint16_t slot,
 substrate::once_answer ask_once(runtime::client_core& core, const dialects::once_call& asked,
                                 const bound& within = {});
 
-// For what is said once and has no id. The server executes it `response_timeout` after it was sent
-// at the latest, or refuses it as late (parts/only_in_time.lua), and then it is sent again; not
-// when its answer is lost, or given up. The failure says when the server may have executed it. An
-// error reply is an answer.
+// For a request that is sent once and has no id. The server executes it `response_timeout` after it
+// was sent at the latest, or refuses it as late (parts/only_in_time.lua), and then it is sent
+// again; not when its answer is lost, or given up. The failure says when the server may have
+// executed it. An error reply is an answer.
 resp::value ask_in_time(runtime::client_core& core, std::uint16_t slot,
                         const std::function<void(resp::writer&, server_time not_after)>& write,
                         const bound& within = {});

@@ -1,4 +1,4 @@
-// What one read brought: which request each value answers, and what is a push.
+// The values of one read: which request each of them answers, and which are pushes.
 #pragma once
 
 #include <cstddef>

@@ -36,7 +36,7 @@ class Answers : public testing::Test {
     EXPECT_EQ(over.receive(came_.batch()), link::outcome::data);
     return came_.match(in_flight_, leader);
   }
-  // What was handed out, in order.
+  // The values that were handed out, in order.
   std::string handed_out() {
     std::string all;
     came_.hand_out([&](resp::value&, std::size_t i) { all += "push " + std::to_string(i) + " "; },
@@ -101,7 +101,7 @@ TEST_F(Answers, ThatNobodyAskedForAreNotBelieved) {
   EXPECT_FALSE(read("+a\r\n").credible);
   in_flight_.push(lazy_);
   EXPECT_FALSE(read("+a\r\n+b\r\n").credible);
-  EXPECT_EQ(handed_out(), "a 0 ");  // what came before it is
+  EXPECT_EQ(handed_out(), "a 0 ");  // the values before it are
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ void connection::drive(net::waiter& w) noexcept {
         wake = line_.role.is_in_background() || line_.flush();
       }
       leads = take_role(w, wake);
-      // Nobody can ask it to read: what it waits for names no thread.
+      // Nobody can ask it to read: its request names no thread.
       if (!leads && w.has_companion() && !w.is_finished()) line_.hurry_watched(delivery::prompt);
       if (w.is_executor() && line_.role.is_in_background()) line_.role.claim(w);
     }
@@ -140,8 +140,8 @@ net::attendant::interest connection::wants(monotonic_time now) {
     const bool may_send = !line_.out.empty() && !line_.out.is_blocked();
     wanted.at = may_send ? now : std::min(due, line_.silence.at());
   } else {
-    // What comes is for the thread that reads. The end is for those that have nothing to ask: what
-    // they hold may be lost with the server. Data does not wake a poll for the end only.
+    // Data is for the thread that reads. The end also concerns callers that ask nothing: their
+    // leases may be lost with the server. Data does not wake a poll for the end only.
     if (!line_.where.has_ended()) wanted.events |= POLLRDHUP;
     wanted.at = std::min(line_.unread.at(), line_.silence.at());
   }
@@ -212,7 +212,8 @@ void connection::shut_down() {
   connector_.stop();
   {
     const scoped_mutex lock(line_.guard);
-    // What was left to the background thread, which has ended: a farewell is asked of nobody again.
+    // Sends the rest that was left to the background thread, which has ended: a farewell is not
+    // sent again.
     line_.flush();  // unlocks meanwhile
     line_.where.close();
     line_.over.socket().reset();

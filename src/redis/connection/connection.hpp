@@ -18,9 +18,9 @@
 
 namespace holdfast::redis {
 
-// Its parts: the pipeline holds what all share, and the mutex around it. The reader is what the
-// thread does that has the role (reading_role.hpp), the connector makes the links. The rest is
-// here: what callers want of them, and what the background thread looks after.
+// Its parts: the pipeline holds the shared state, and the mutex around it. The reader is the work
+// of the thread that has the role (reading_role.hpp), the connector makes the links. The rest is
+// here: calls of callers, and the tasks of the background thread.
 //
 // Thread safety: submit, drive and forget from any thread.
 class connection final : public net::attendant, public net::event_source {
@@ -28,12 +28,13 @@ class connection final : public net::attendant, public net::event_source {
   using observer = connection_observer;
   using delivery = redis::delivery;
 
-  // `positions`: what connections count together whose answers are compared; null: it is the only
+  // `positions`: the common counter of connections whose answers are compared; null: it is the only
   // one.
   connection(session_settings settings, connection_tuning tuning, net::background_thread& helper,
              observer& watching, std::atomic<std::uint64_t>* positions = nullptr);
 
-  // Cannot fail: what there is no memory to write down now, the background thread sends.
+  // Cannot fail: if there is no memory to write the command down now, the background thread sends
+  // it.
   void submit(request& r, delivery how) noexcept HOLDFAST_EXCLUDES(line_.guard);
   // No other command comes between the two.
   void submit(request& first, request& second, delivery how) noexcept
@@ -44,7 +45,7 @@ class connection final : public net::attendant, public net::event_source {
   static void prepare_to_drive();
 
   // Of net::event_source. The thread that drives sends, reads for everybody, or sleeps. An
-  // exception of whatever hears an answer here ends the process: others wait for this thread.
+  // exception of a request that hears an answer here ends the process: others wait for this thread.
   void drive(net::waiter& w) noexcept override HOLDFAST_EXCLUDES(line_.guard);
   void forget(const net::waiter& w) override HOLDFAST_EXCLUDES(line_.guard);
 
@@ -66,8 +67,8 @@ class connection final : public net::attendant, public net::event_source {
   void leave_for(const std::string& address) { connector_.leave_for(address); }
   bool is_up() HOLDFAST_EXCLUDES(line_.guard);
 
-  // Ends everything; what is still in flight fails. After the background thread has stopped and
-  // when no other thread uses the connection any more.
+  // Ends everything; requests in flight fail. After the background thread has stopped and when no
+  // other thread uses the connection any more.
   void shut_down() HOLDFAST_EXCLUDES(line_.guard);
 
   const session_settings& settings() const noexcept { return settings_; }

@@ -1,4 +1,4 @@
-// What a connection tells the one that uses it: that it was made or broke, and what was pushed.
+// The observer of a connection, which hears that it was made or broke, and of each push.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class connection_observer {
  public:
   virtual void on_connected(const session_facts& facts) = 0;  // before anything is sent
   virtual void on_push(resp::value& message, std::uint64_t position) = 0;
-  virtual void on_broken() = 0;  // what was pushed since is lost
+  virtual void on_broken() = 0;  // pushes since then are lost
   virtual void on_not_connected() {}
   // The answer to a request is an error. True: it has been submitted elsewhere instead of being
   // answered. `error` may be changed.

@@ -19,7 +19,7 @@ class connector {
   connector(pipeline& line, connection_observer& watching);
 
   // Connecting may take long, and the background thread's timers must not wait for it. After
-  // destination::set_out(); the pipeline is open afterwards, or what was pending has failed.
+  // destination::set_out(); the pipeline is open afterwards, or its pending requests have failed.
   void start() HOLDFAST_EXCLUDES(line_.guard);
   // No attempt is under way afterwards.
   void stop();

@@ -1,4 +1,4 @@
-// Who we are to a server.
+// The name and password by which a server knows us.
 #pragma once
 
 #include <string>

@@ -45,7 +45,7 @@ class destination {
   state state_ = state::down;
   bool reached_;
   std::string address_;    // while it is up
-  std::string elsewhere_;  // what was said since it set out; empty: nothing
+  std::string elsewhere_;  // where to go next, told since it set out; empty: nowhere
 };
 
 }  // namespace holdfast::redis

@@ -1,4 +1,4 @@
-// What is said on a connection before it is shared: commands whose answers are waited for.
+// The talk on a connection before it is shared: commands whose answers are waited for.
 #pragma once
 
 #include <initializer_list>
@@ -51,7 +51,7 @@ std::optional<breakdown> secure(link& over, const std::optional<tls_options>& tl
 // Whether TLS is spoken there. Asks for it; in a build without TLS nobody knows.
 bool speaks_tls(const net::endpoint& where, const net::connect_limits& limits);
 
-// What an error in the place of an answer means; nothing when it is none.
+// The meaning of an error in the place of an answer; nothing when it is none.
 std::optional<breakdown> refusal(const resp::value& reply);
 
 // RESP3 where the server has it. A server, proxy or access list without HELLO gets RESP2 and AUTH.

@@ -24,7 +24,8 @@ constexpr char tls_alert = 0x15;
 
 }  // namespace
 
-// Grows with what has come, to what the value there is known to need.
+// The buffer grows with the bytes that have come, to the size that the value in it is known to
+// need.
 void link::make_room() {
   if (end_ < buffer_.size()) return;
   if (begin_ > 0) {
@@ -117,8 +118,8 @@ link::outcome link::parse(reply_batch& batch) {
   return outcome::data;
 }
 
-// What has come in part is followed from then on: parsing it anew at each read would take ever
-// longer.
+// A value that has come in part is followed from then on: parsing it anew at each read would take
+// ever longer.
 resp::parse_result link::parse_next(resp::value& into) {
   const std::string_view bytes{buffer_.data() + begin_, end_ - begin_};
   if (!arriving_) {
@@ -142,7 +143,7 @@ link::outcome link::fail(resp::parse_result::outcome how) {
   const bool tls = !tls_ && buffer_[begin_] == tls_alert;
   return fail(errc::not_redis,
               tls ? std::string("the server speaks TLS: ") + net::advice_to_speak_tls(peer_)
-                  : "what the server sent is not the Redis protocol");
+                  : "the server's bytes are not the Redis protocol");
 }
 
 link::outcome link::send(const std::string& bytes, std::size_t& offset) {

@@ -71,12 +71,12 @@ class link {
   // Becomes what the other is, which is closed afterwards.
   void take(link& other) noexcept;
 
-  // Reads without blocking and appends what is complete to `batch`. Afterwards nothing has come
-  // that the socket does not show. `closed`: `batch` holds what came before, problem() says why.
-  // What there is no memory for has not come: then it is closed as well.
+  // Reads without blocking and appends the complete values to `batch`. Afterwards a poll of the
+  // socket shows all that is still unread. `closed`: `batch` holds the values before the end,
+  // problem() says why. Without memory for a value it is closed as well.
   outcome receive(reply_batch& batch) noexcept;
 
-  // The same, but a plain socket on which nothing has come yet is given a moment: one call to the
+  // As above, but a plain socket on which nothing has come yet is given a moment: one call to the
   // kernel, where a poll before it would be a second one. Cannot be interrupted.
   outcome receive_soon(reply_batch& batch) noexcept;
 
@@ -86,8 +86,8 @@ class link {
   const std::string& problem() const noexcept { return problem_; }
   errc reason() const noexcept { return reason_; }
 
-  // The peer is not believed any more: wakes whoever reads, who receives nothing but the end, also
-  // of what has come already.
+  // The peer is not believed any more: wakes the thread that reads, which receives only the end,
+  // and none of the values that have come already.
   void give_up(std::string problem) noexcept;
 
   // Drops the socket and everything buffered.
@@ -112,7 +112,7 @@ class link {
   std::unique_ptr<net::tls_session> tls_;  // null: plain
   net::tls_peer peer_ = net::tls_peer::server;
   std::vector<char> buffer_ = std::vector<char>(usual_buffer);
-  std::size_t begin_ = 0;  // of what is not parsed yet
+  std::size_t begin_ = 0;  // of the bytes that are not parsed yet
   std::size_t end_ = 0;
   std::optional<resp::arrival> arriving_;  // the value there, of which some has come
   std::string problem_;

@@ -98,7 +98,7 @@ bool master_watch::take(reply_batch& batch, bool& announced, std::size_t member)
       announced = true;
       continue;
     }
-    if (unanswered_ == 0) return false;  // what we have not asked for
+    if (unanswered_ == 0) return false;  // an answer that we have not asked for
     if (--unanswered_ > 0) {
       epoch_ = read_epoch(batch[i]);
       continue;
@@ -107,7 +107,7 @@ bool master_watch::take(reply_batch& batch, bool& announced, std::size_t member)
     const auto* const master = std::get_if<named_master>(&said);
     if (master == nullptr) return false;
     if (!believes(member)) return false;
-    // Whoever searched meanwhile may have been led to another.
+    // A search meanwhile may have led to another master.
     const bool is_newer = newest_.learn(epoch_, net::now());
     auto address = net::to_string(net::endpoint{master->where});
     if (address == last_ && !is_newer) continue;

@@ -11,7 +11,8 @@
 namespace holdfast::redis {
 
 // The newest configuration of a service that a sentinel has told of: each failover gives it a
-// higher epoch. Who tells of an older one is cut off from the others, or has not heard yet.
+// higher epoch. A sentinel that tells of an older one is cut off from the others, or has not heard
+// yet.
 //
 // Thread safety: all members from any thread.
 class newest_epoch {

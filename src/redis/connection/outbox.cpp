@@ -54,8 +54,8 @@ link::outcome outbox::send(link& over, mutex& guard, bool lets_others_add) {
   return keep_unsent() ? outcome : link::outcome::closed;
 }
 
-// What the socket did not take comes first. False: there is no memory for what others have written
-// behind it meanwhile.
+// The bytes that the socket did not take come first. False: there is no memory for the commands
+// that others have written behind them meanwhile.
 bool outbox::keep_unsent() noexcept {
   try {
     sending_.append(written_);

@@ -39,7 +39,7 @@ class Outbox : public testing::Test {
     const scoped_mutex lock(guard_);
     return out_.send(over_, guard_, false);
   }
-  // What the server has received so far.
+  // The bytes that the server has received so far.
   std::string received() {
     std::string all;
     char bytes[65536];

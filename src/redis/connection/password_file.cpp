@@ -27,8 +27,9 @@ std::string trouble_with(const std::string& path) {
 
 }  // namespace
 
-// Whoever can write it chooses the password, and may learn where it is sent. That others can read
-// it is for its owner to decide: secrets that are mounted into containers often are so.
+// A user who can write the file chooses the password, and may learn where it is sent. Whether
+// others may read it is for its owner to decide: secrets that are mounted into containers often are
+// readable.
 std::string why_not_trusted(const struct stat& what) {
   if (!S_ISREG(what.st_mode)) return {};
   if (what.st_uid != ::geteuid() && what.st_uid != 0) return "belongs to another user";

@@ -81,7 +81,7 @@ bool pipeline::stop_reading_in_background(bool heard) {
   if (role.offer_to_listener(nullptr)) return true;
   if (!role.nobody_listens()) return false;
   role.give_up();
-  unread.cancel();  // of what has been read now
+  unread.cancel();  // of the answers that have been read now
   if (!in_flight.empty()) look_within(*time);
   return true;
 }
@@ -97,8 +97,8 @@ void pipeline::enqueue_pending(monotonic_time now) {
 
 bool pipeline::attract_reader(delivery how) {
   if (role.is_in_background()) {
-    // It also sends, what has come together in one go. But the server shall not be idle until all
-    // of a crowd have asked.
+    // It also sends, and all gathered commands in one go. But the server shall not be idle until
+    // all of a crowd have asked.
     if (out.commands() >= 2 && 3 * out.commands() >= in_flight.size()) flush();
     return true;
   }
@@ -114,9 +114,9 @@ bool pipeline::attract_reader(delivery how) {
   return true;
 }
 
-// Others are busy here too: letting them run once brings more commands into one write. Not where
-// most of them wait for a message: what they are to send when it has come would lie until then. Nor
-// where nobody waits for what else is under way, as for the release before, or for votes.
+// Other threads are busy here too: letting them run once brings more commands into one write. Not
+// where most of them wait for a message: a command would lie until that has come. Nor where nobody
+// waits for the other requests under way, such as the release before, or votes.
 bool pipeline::lets_others_add() const {
   const bool others_are_busy = in_flight.awaited() > 0 &&
                                in_flight.size() > 1 + role.listening_threads() &&

@@ -1,4 +1,5 @@
-// Commands on their way over one link: what waits, what is in flight, and who reads the answers.
+// Commands on their way over one link: those that wait, those in flight, and the role of the
+// reader.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +22,15 @@
 
 namespace holdfast::redis {
 
-// What callers, the reader, the connector and the background thread share, under one mutex. It is
-// never held while calling a request, except for request::write.
+// The state that callers, the reader, the connector and the background thread share, under one
+// mutex. It is never held while calling a request, except for request::write.
 struct pipeline {
   // `owner`: the home of the threads that it is driven by.
   pipeline(const net::event_source& owner, const session_settings& settings,
            const connection_tuning& tuning, net::background_thread& helper);
 
-  // Cannot fail: what there is no memory to write down now, the background thread sends. `second`
-  // may be null; no other command comes between the two.
+  // Cannot fail: if there is no memory to write a command down now, the background thread sends it.
+  // `second` may be null; no other command comes between the two.
   void submit(request& first, request* second, delivery how) noexcept HOLDFAST_EXCLUDES(guard);
 
   bool is_up() const HOLDFAST_REQUIRES(guard) { return where.is_up(); }
@@ -51,8 +52,8 @@ struct pipeline {
   // Sends what is written down; one thread at a time. Unlocks meanwhile. True: wake the background
   // thread.
   bool flush() HOLDFAST_REQUIRES(guard);
-  // Sees to it that what was enqueued is sent and its answer read. Unlocks meanwhile. True: wake
-  // the background thread.
+  // Makes sure that enqueued commands are sent and their answers read. Unlocks meanwhile. True:
+  // wake the background thread.
   bool attract_reader(delivery how) HOLDFAST_REQUIRES(guard);
 
   // The background thread looks whether anything lies.

@@ -55,7 +55,8 @@ TEST_F(Pipeline, DoesNotCountOnAThreadThatDrivesAnother) {
   EXPECT_EQ(second.how(), delivery::prompt);
 }
 
-// It is forgotten under the mutex when it has gone: what is submitted after that must not name it.
+// The thread is forgotten under the mutex when it has gone: requests that are submitted after that
+// must not name it.
 TEST_F(Pipeline, SeesThatAThreadHasGoneElsewhereMeanwhile) {
   scoped_mutex lock(line_.guard);
   std::atomic<pid_t> id{0};

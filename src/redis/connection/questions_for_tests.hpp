@@ -1,4 +1,4 @@
-// Requests for tests: they say who waits for them, and nothing else.
+// Requests for tests: they name the thread that waits for them, and nothing else.
 #pragma once
 
 #include "redis/connection/request.hpp"

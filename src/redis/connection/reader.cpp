@@ -39,7 +39,7 @@ monotonic_time reader::due(const request_queue& in_flight) noexcept {
   return due_;
 }
 
-// What the thread that keeps the role goes by until it hears something.
+// The state by which the thread that keeps the role decides until it hears something.
 void reader::look_who_waits(const net::waiter* leader, const request_queue& in_flight) noexcept {
   note_due(in_flight);
   alone_ = leader != nullptr && in_flight.awaits_only_the_last() &&
@@ -62,7 +62,7 @@ void reader::lead(net::waiter& w) {
       const bool may_be_overdue = leads && mine.matched() == 0 && due_ != monotonic_time::max();
       if (may_be_overdue && tear_down_if_overdue()) return;
     } else if (outcome == link::outcome::closed) {
-      process(mine, nullptr, outcome);  // what came before the end
+      process(mine, nullptr, outcome);  // the values before the end
       return tear_down({line_.over.reason(), line_.over.problem()});
     } else if (tear_down_if_overdue()) {
       return;
@@ -137,7 +137,7 @@ bool reader::process(answers& mine, const net::waiter* leader, link::outcome how
       same_core_ = net::comes_from_this_core(line_.over.socket());
     }
     const auto found = mine.match(line_.in_flight, leader);
-    if (!found.credible) line_.over.give_up("what the server answers is not what was asked");
+    if (!found.credible) line_.over.give_up("the server's answers do not match the requests");
     if (mine.matched() > 0) line_.pauses.on_answer();
     if (found.for_leader) {
       wake = line_.pass_role(*leader, mine.matched(), crowd());

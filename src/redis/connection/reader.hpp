@@ -1,4 +1,4 @@
-// Reads for everybody: what the thread does that has the reading role.
+// Reads for all threads: the work of the thread that has the reading role.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace holdfast::redis {
 // Thread safety: by the thread that has the role, except expect_push().
 class reader {
  public:
-  // `positions`: what connections count together whose answers are compared; null: it is the only
+  // `positions`: the common counter of connections whose answers are compared; null: it is the only
   // one.
   reader(pipeline& line, connector& connecting, connection_observer& watching,
          std::atomic<std::uint64_t>* positions);

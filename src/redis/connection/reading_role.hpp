@@ -1,4 +1,4 @@
-// Who reads the socket: a role that one thread has at a time, and who has it next.
+// The role of reading the socket: one thread has it at a time, and hands it to the next.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ namespace holdfast::redis {
 //   none         nothing is expected, or its answers may lie for a while; should the server close
 //                the connection, the background thread takes the role.
 //
-// Thread safety: none. What the role guards needs no lock.
+// Thread safety: none. State that the role guards needs no lock.
 class reading_role {
  public:
   enum class holder : std::uint8_t { none, caller, background };
 
-  // What a reader sees when it thinks of passing the role on.
+  // The facts by which a reader decides whether to pass the role on.
   struct load {
     const request_queue& in_flight;
     std::size_t answered = 0;  // in the batch just read: those threads are about to ask again

@@ -9,7 +9,8 @@ namespace holdfast::redis {
 // Thread safety: none.
 class reconnect_pauses {
  public:
-  // In a cluster each failure makes others be asked who has the locks now: pauses stay short there.
+  // In a cluster, after each failure the client asks other nodes which master has the locks now:
+  // pauses stay short there.
   explicit reconnect_pauses(bool in_cluster) noexcept;
 
   monotonic_time next_attempt() const noexcept { return attempt_at_; }

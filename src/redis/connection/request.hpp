@@ -1,4 +1,4 @@
-// One command under way: what it says, who waits for it, and how its answer is known.
+// One command under way: its words, the thread that waits for it, and how its answer is known.
 #pragma once
 
 #include <cstdint>

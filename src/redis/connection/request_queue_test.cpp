@@ -43,7 +43,7 @@ TEST_F(RequestQueue, ForgetsWhoLeaves) {
   EXPECT_EQ(all_.awaited(), 0U);
 }
 
-// Whoever leaves may have asked first, last, or all of it.
+// The thread that leaves may have asked first, last, or all of it.
 TEST_F(RequestQueue, GoesOnAfterSomebodyHasLeft) {
   for (auto* leaving : {&other_, &me_}) {
     all_.forget(*leaving);

@@ -165,7 +165,7 @@ std::optional<breakdown> sentinel_circle::find_master(const net::connect_limits&
   return why.sum();
 }
 
-// Those before him named no master that could be believed.
+// Those before it named no master that could be believed.
 void sentinel_circle::believe(member who) noexcept {
   auto& members = group_.members;
   silent_ = std::min(silent_ + (who - members.begin()), std::ssize(members) - 1);

@@ -32,8 +32,8 @@ struct sentinel_group {
   net::tls_peer peer = net::tls_peer::sentinel_as_server;
 };
 
-// What one sentinel said: where the master is, that it has never heard of the service, or why it
-// could not be asked.
+// The answer of one sentinel: where the master is, that it has never heard of the service, or why
+// it could not be asked.
 struct named_master {
   net::tcp_endpoint where;
   std::optional<std::uint64_t> epoch;  // nothing: we may not ask for that
@@ -55,7 +55,7 @@ std::optional<breakdown> reach_sentinel(const net::endpoint& sentinel, const sen
                                         const net::connect_limits& limits, link& over,
                                         session_facts& facts);
 
-// What one sentinel said, and how.
+// The answer of one sentinel, with details.
 struct sentinel_report {
   sentinel_answer said;
   resp::value described{};  // the answer to SENTINEL MASTER; an error where we may not ask for that
@@ -68,12 +68,12 @@ sentinel_report question_sentinel(const net::endpoint& sentinel, const sentinel_
 sentinel_answer ask_sentinel(const net::endpoint& sentinel, const sentinel_group& group,
                              const net::connect_limits& limits);
 
-// Remembers who answered last, and asks him first. Thread safety: none, but that `newest`, which is
-// kept by the caller, may be shared.
+// Remembers the sentinel that answered last, and asks it first. Thread safety: none, but that
+// `newest`, which is kept by the caller, may be shared.
 //
-// Whose answer is older than one that was heard before is passed over, though a server may live on
-// where it leads. Unless most of them have been so old for some seconds, or all who answer for a
-// minute: then they were set up anew.
+// A sentinel whose answer is older than one that was heard before is passed over, though a server
+// may live on where it leads. There is one exception: most answers have been so old for some
+// seconds, or all for a minute. Then the sentinels were set up anew.
 //
 // In one search for a master the sentinels are asked again and again. Those that named none come
 // last, behind those that are doubted: each time one of them is waited for, less time is left.
@@ -87,7 +87,8 @@ class sentinel_circle {
   // that there is as much again for the master. Returns why none could say.
   std::optional<breakdown> find_master(const net::connect_limits& limits, net::endpoint& master);
 
-  // Who answered last named a server that is not there, or no master: the others come first now.
+  // The sentinel that answered last named a server that is not there, or no master: the others come
+  // first now.
   void doubt_the_first() noexcept;
 
   const sentinel_group& group() const noexcept { return group_; }

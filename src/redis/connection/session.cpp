@@ -12,9 +12,8 @@
 namespace holdfast::redis {
 namespace {
 
-// Who changes what is sent here, or by log_in() or a ping, changes session_commands() or
-// cluster_commands() as well.
-// HELLO and AUTH are not in it: they need no right.
+// If you change the commands here, in log_in() or of a ping, change session_commands() or
+// cluster_commands() as well. HELLO and AUTH are not in them: they need no right.
 //
 // Names the connection, selects the database and asks for the time, in one trip. Names are for
 // people: a server that does not know or allow them is good enough.
@@ -119,7 +118,7 @@ std::span<const session_command> session_commands() noexcept {
       {"evalsha"},
       {"eval"},
       {"info"},  // without it, nobody sees that another server answers now, or that it is a replica
-      {"subscribe", false},  // without it, who waits asks often
+      {"subscribe", false},  // without it, waiters ask often
       {"script|load", false},
       {"client|setname", false},
       {"client|setinfo", false},  // not before Redis 7.2
@@ -148,7 +147,7 @@ std::optional<breakdown> open_session(const session_settings& settings, const ne
   std::vector<net::endpoint> places;
   auto unknown = find_places(settings, within(settings.connect_timeout), places);
   if (places.empty()) return breakdown{errc::unavailable, std::move(unknown), false};
-  // What somebody said explains more than that others are not there.
+  // The answer of one server explains more than the silence of others.
   std::optional<breakdown> worst;
   link spare;
   session_facts facts_of_spare;

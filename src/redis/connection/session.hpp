@@ -17,7 +17,7 @@
 
 namespace holdfast::redis {
 
-// What a client wants of every connection it makes.
+// A client's settings for every connection it makes.
 struct session_settings {
   net::endpoint where;
   std::optional<sentinel_group> sentinels;  // they know where, instead
@@ -34,8 +34,8 @@ struct session_settings {
   std::string channel;                       // subscribed before anything is asked; empty: none
 };
 
-// What a user must be allowed to send over such a connection, and beside it what is only good to
-// have: a refusal of it is ignored. Names as ACL SETUSER has them.
+// A command that a user must be allowed to send over such a connection; or one that is only good to
+// have, whose refusal is ignored. Names as ACL SETUSER has them.
 struct session_command {
   std::string_view name;
   bool needed = true;
@@ -43,7 +43,7 @@ struct session_command {
 std::span<const session_command> session_commands() noexcept;
 std::span<const session_command> cluster_commands() noexcept;  // more, in a cluster
 
-// What logging in told about the server.
+// The facts about the server that logging in has told.
 struct session_facts {
   bool resp3 = false;
   bool subscribed = false;  // to the channel: messages come as pushes on this connection
@@ -67,8 +67,8 @@ struct session_facts {
 };
 
 // Blocks at most connect_timeout. Returns nothing on success, with the connection in `into`: of the
-// seeds, to the first that knows who has slots, or if none does to the last that let us in. Of the
-// addresses of a name, to the first that lets us in, but rather to a master than to a replica.
+// seeds, to the first that knows the slots' masters, or if none does to the last that let us in. Of
+// the addresses of a name, to the first that lets us in, but rather to a master than to a replica.
 std::optional<breakdown> open_session(const session_settings& settings, const net::wake_up* cancel,
                                       link& into, session_facts& facts);
 

@@ -26,7 +26,7 @@ bool complete(net::tcp_endpoint& where, const net::tcp_endpoint& asked) {
   return !where.host.empty() && where.port != 0;
 }
 
-// [..., "ip", "10.0.0.1", ...]: what is not preferred is told beside, from Redis 7 on.
+// [..., "ip", "10.0.0.1", ...]: from Redis 7 on the address that is not preferred stands here.
 std::string address_in(const resp::value& further) {
   if (!is_list(further, 0)) return {};
   for (std::size_t i = 0; i + 1 < further.items.size(); i += 2) {
@@ -68,7 +68,8 @@ std::optional<std::vector<slot_range>> read_slots(const resp::value& reply,
                                                   const net::tcp_endpoint& asked) {
   if (!is_list(reply, 0)) return std::nullopt;
   std::vector<slot_range> ranges;
-  // A slot has one master. Millions of runs that overlap would keep whoever reads busy for long.
+  // A slot has one master. Millions of runs that overlap would keep the reading thread busy for
+  // long.
   std::int64_t named = 0;
   std::size_t unreadable = 0;
   for (const auto& run : reply.items) {

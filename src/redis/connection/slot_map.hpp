@@ -1,4 +1,4 @@
-// What the nodes of a Redis Cluster say about who has which hash slots.
+// The masters of hash slots, as the nodes of a Redis Cluster tell them.
 #pragma once
 
 #include <bitset>

@@ -120,13 +120,13 @@ result<void> parse_host(std::string_view text, net::tcp_endpoint& into) {
   return {};
 }
 
-// Whatever other libraries write there. A value may be a password, so it is not shown.
+// Other libraries write many things there. A value may be a password, so it is not shown.
 failure unknown_parameter(std::string_view name, bool has_database) {
   const bool is_name = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   });
   return invalid((is_name ? "the address has the parameter '" + std::string(name) + "', which"
-                          : std::string("what follows the '?' of the address")) +
+                          : std::string("the text after the '?' of the address")) +
                  " is not known: there is ?protocol=2 (for proxies without RESP3)" +
                  (has_database ? " and ?db=N" : "") +
                  "; user and password stand before the server, user:password@host, and all else, "

@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-// What a URL says. `embedded` has no endpoint until the server is started.
+// The contents of a URL. `embedded` has no endpoint until the server is started.
 struct server_url {
   enum class kind { server, embedded_private, embedded_shared };
   kind what = kind::server;

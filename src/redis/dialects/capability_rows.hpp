@@ -86,7 +86,7 @@ constexpr capability foreign_lock(std::string_view dialect, std::string_view kin
   return what;
 }
 
-// Nobody holds it, and who waits is only told.
+// Nobody holds it, and waiters are only notified.
 constexpr capability foreign_gate(std::string_view dialect, std::string_view kind,
                                   std::string_view made_by) {
   auto what = native_value(kind, made_by);

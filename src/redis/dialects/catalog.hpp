@@ -16,22 +16,22 @@ const recipe& native_mutex(fencing how) noexcept;
 // The recipe of all native locks that several may hold: claims of it say their demand.
 const recipe& native_shared_lock() noexcept;
 
-// The recipes of the native latch and of the barrier, where who has passed holds nothing.
+// The recipes of the native latch and of the barrier, where a client that has passed holds nothing.
 const recipe& native_latch() noexcept;
 const recipe& native_barrier() noexcept;
 
-// A row of the catalogue: what is offered, for users, documentation and tests.
+// A row of the catalogue, for users, documentation and tests.
 struct catalog_entry {
   capability what;
-  const recipe* how;                             // null for what nobody holds or waits for
+  const recipe* how;                             // null for values, which nobody holds or waits for
   std::span<const resp::script* const> scripts;  // all that it may send, but those of a user
 };
 std::span<const catalog_entry> catalog();
 
-// What is sent beside it to look at locks of any kind, and to break them.
+// Scripts sent beside it to look at locks of any kind, and to break them.
 std::span<const resp::script* const> operator_scripts() noexcept;
 
-// What clients that look for deadlocks send beside it.
+// Scripts that clients send beside it to look for deadlocks.
 std::span<const resp::script* const> deadlock_scripts() noexcept;
 
 }  // namespace holdfast::dialects

@@ -214,7 +214,7 @@ std::vector<catalog_entry> other_entries() {
   };
 }
 
-// What is kept in sorted sets.
+// Locks that are kept in sorted sets.
 std::vector<catalog_entry> set_entries() {
   const auto& other = foreign();
   return {

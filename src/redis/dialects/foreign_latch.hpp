@@ -11,8 +11,8 @@
 
 namespace holdfast::dialects {
 
-// Who waits asks whether it is open, and goes on then: nobody holds anything, and what is granted
-// has no end.
+// A waiter asks whether it is open, and then goes on: nobody holds anything, and a grant has no
+// end.
 class foreign_latch : public foreign_recipe {
  public:
   // Changes that are executed once.

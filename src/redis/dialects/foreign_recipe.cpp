@@ -27,8 +27,8 @@ std::optional<foreign_holder> read_holder(const resp::value& v) {
 
 }  // namespace
 
-// What only these scripts answer: OK, granted for the lease asked for; nothing, somebody holds it
-// who has set no expiry.
+// Answers that only these scripts give. OK: granted for the lease asked for. Nil: another holder
+// has it, without an expiry.
 acquire_verdict foreign_recipe::read_acquire(const claim& wanted, const resp::value& v) const {
   if (v.is(resp::type::simple) && v.text == "OK") return granted{0, wanted.lease};
   if (v.is(resp::type::null)) return busy{};

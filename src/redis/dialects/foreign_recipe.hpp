@@ -1,6 +1,6 @@
-// What the layouts of other libraries have in common. The keys are theirs, byte for byte, but the
-// scripts that write them are ours: they bear being sent twice and refuse what comes too late, and
-// they answer as those of the holdfast layout do.
+// The base of the layouts of other libraries. The keys are theirs, byte for byte, but the scripts
+// that write them are ours: they bear being sent twice and refuse late copies, and they answer as
+// those of the holdfast layout do.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@
 
 namespace holdfast::dialects {
 
-// One who has such a lock, as far as its key tells.
+// One holder of such a lock, as far as its key tells.
 struct foreign_holder {
   std::string owner;
-  std::uint64_t holds = 1;                  // how often he has acquired it
+  std::uint64_t holds = 1;                  // how often this holder has acquired it
   std::optional<milliseconds> remaining{};  // nothing: it has no expiry
   char mode = 0;  // of a read-write lock: r or x; s: a permit of a semaphore
   friend bool operator==(const foreign_holder&, const foreign_holder&) = default;
@@ -25,14 +25,14 @@ struct foreign_holder {
 using foreign_holders = std::vector<foreign_holder>;
 using foreign_verdict = std::variant<foreign_holders, refused>;
 
-// How a library makes known to those who wait that a lock is free.
+// How a library tells waiters that a lock is free.
 struct announcement {
   std::string_view command;  // PUBLISH, SPUBLISH or LPUSH; empty: it does not
   std::string where{};       // the channel; of LPUSH a key
   std::string what{};
 };
 
-// What came of taking a lock away: it is gone, nobody had it, or another has it now.
+// The end of taking a lock away: it is gone, nobody had it, or another holder has it now.
 enum class break_end : std::uint8_t { broken, free, changed };
 
 // The text of a uuid, of its 32 digits.
@@ -42,17 +42,17 @@ class foreign_latch;
 
 class foreign_recipe : public native_recipe {
  public:
-  // How those who use such locks behave.
+  // How users of such locks behave.
   struct habits {
     std::string_view name;  // of the dialect
     std::optional<milliseconds> lease{};
-    milliseconds retry{};          // between two questions of one who waits and is not told
+    milliseconds retry{};          // between two questions of a waiter that is not notified
     milliseconds longest_retry{};  // at most; 0: twice as long
     short_milliseconds surplus{};  // for how much longer than the lease the server keeps it
     bool has_tokens = false;       // one is drawn for each grant
     bool is_counted = false;       // by the fence counter of the hash slot, as ours are
     milliseconds at_least{};       // so long after it was acquired it is free at the earliest
-    milliseconds longest_lease{};  // what the layout can say at most; 0: as long as any
+    milliseconds longest_lease{};  // the longest that the layout can say; 0: as long as any
     bool votes = false;            // servers that know nothing of each other can keep it together
   };
 
@@ -61,7 +61,7 @@ class foreign_recipe : public native_recipe {
   virtual std::string key_of(std::string_view name) const = 0;
   // Where releases are made known; empty: nowhere.
   virtual std::string channel_of(std::string_view) const { return {}; }
-  // Where one who waits is told of them.
+  // Where a waiter is told of them.
   virtual std::string told_at(const claim& waiting) const {
     return channel_of(waiting.key->name());
   }
@@ -73,10 +73,10 @@ class foreign_recipe : public native_recipe {
   virtual bool keeps_one_slot(std::string_view) const { return true; }
   // How the same is written in a cluster, where that differs; null: no otherwise.
   virtual std::shared_ptr<const foreign_recipe> in_cluster() const { return nullptr; }
-  // Whether who waits stands in a queue of the library's.
+  // Whether waiters stand in a queue of the library's.
   virtual bool has_queue() const noexcept { return false; }
 
-  // The same with a token of ours for each grant, from the fence counter of the hash slot, which
+  // As above, with a token of ours for each grant, from the fence counter of the hash slot, which
   // only Holdfast's holders draw from; null: not known.
   virtual std::shared_ptr<const foreign_recipe> with_fence_counter() const { return nullptr; }
 
@@ -105,13 +105,13 @@ class foreign_recipe : public native_recipe {
   // tell.
   virtual std::string client_of(std::string_view) const { return {}; }
 
-  // As much of an owner as people may see: who knows all of it can release the lock.
+  // As much of an owner as people may see: anybody who knows all of it can release the lock.
   virtual std::string_view shown(std::string_view owner) const { return owner.substr(0, 8); }
 
   virtual void write_inspect(std::string_view name, resp::writer&) const;
   foreign_verdict read_inspect(const resp::value&) const;
 
-  // All keys of a lock, that which says who has it first.
+  // All keys of a lock, first the one that names its holder.
   virtual std::vector<std::string> all_keys_of(std::string_view name) const {
     return {key_of(name)};
   }
@@ -133,13 +133,14 @@ class foreign_recipe : public native_recipe {
  protected:
   explicit foreign_recipe(habits usual) noexcept : usual_(usual) {}
 
-  // The script that tells who has a lock, one list for each; its only key is that of the lock.
+  // The script that tells the holders of a lock, one list for each; its only key is that of the
+  // lock.
   virtual const resp::script& inspection() const noexcept = 0;
 
   // The script that prolongs leases, as holdfast/renew.lua is asked.
   virtual const resp::script& renewal() const noexcept = 0;
 
-  // What stands at the key for such a claim.
+  // The text at the key for such a claim.
   virtual std::string owner_of(const claim&) const = 0;
 
   template <typename Recipe>

@@ -1,4 +1,4 @@
-// What the layouts of other libraries write and read, without a server.
+// The commands and answers of the layouts of other libraries, without a server.
 #include "redis/dialects/foreign_recipe.hpp"
 
 #include <gmock/gmock.h>

@@ -42,7 +42,7 @@ class recipe {
  public:
   virtual ~recipe() = default;
 
-  // Whose queue its requests stand in; none: they hear no messages of grants.
+  // The queue in which its requests stand; none: they hear no messages of grants.
   virtual family queue_family() const noexcept { return family::none; }
 
   // Asks for the lock. `resend`: something of this request was sent before.
@@ -60,8 +60,8 @@ class recipe {
 
   // Gives the lock back if it is ours (by token and owner).
   virtual void write_release(const claim&, resp::writer&) const = 0;
-  // The same by the lock's own key alone, where there is such a form: one node has that, also while
-  // the keys are divided. Nobody who waits is told.
+  // As above, by the lock's own key alone, where there is such a form: one node has that, also
+  // while the keys are divided. No waiter is notified.
   virtual void write_lone_release(const claim& held, resp::writer& out) const {
     write_release(held, out);
   }

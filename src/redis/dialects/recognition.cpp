@@ -67,7 +67,7 @@ bool is_value_of_redislock(std::string_view text) {
          std::string_view("AQgw").find(text[21]) != std::string_view::npos;
 }
 
-// What looks drawn at random, as holders of locks draw it.
+// Whether the text looks drawn at random, as holders of locks draw it.
 bool is_drawn(std::string_view text) {
   return is_uuid_of(text, is_hex_of_any_case) || consists_of(text, 32, is_hex_of_any_case) ||
          consists_of(text, 40, is_hex) || is_value_of_redislock(text) ||
@@ -101,7 +101,7 @@ std::optional<foreign_holder> holder_of_redisson(const std::string& owner, std::
   return foreign_holder{.owner = owner, .holds = *holds};
 }
 
-// One holder, or a mode and those who have it: beside a writer he himself may read.
+// One holder, or a mode and its holders: a writer may also hold the lock as a reader.
 verdict as_redisson(const kept& what) {
   static const never_destroyed<redisson_recipe> layout;
   foreign_holders all;
@@ -126,7 +126,7 @@ bool is_token_of_symfony(std::string_view text) {
          std::string_view("AEIMQUYcgkosw048").find(text[42]) != std::string_view::npos;
 }
 
-// A permit of a Semaphore, or one of several of a MultiSemaphore. Who made it may have said more.
+// A permit of a Semaphore, or one of several of a MultiSemaphore. Its maker may have added more.
 bool is_permit_of_redis_semaphore(std::string_view text) {
   return is_uuid(text.substr(0, 36)) && (text.size() == 36 || text[36] == '_' || text[36] == '-');
 }

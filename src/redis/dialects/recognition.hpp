@@ -1,4 +1,4 @@
-// Whose lock a key is, where nobody says it: a guess by its name, its type and what stands there.
+// Guesses the library whose lock a key is, from the key's name, type and content.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace holdfast::dialects {
 
-// So many keys may be looked at in one command.
+// How many keys may be looked at in one command.
 inline constexpr std::size_t look_batch = 100;
 
 enum class kept_as : std::uint8_t { text, hash, sorted_set };
 
-// What stands at a key that could be a lock.
+// The content of a key that could be a lock.
 struct kept {
   std::string_view key;
   kept_as type = kept_as::text;
@@ -32,7 +32,7 @@ struct recognised {
   std::string name;     // of the lock, in that dialect
   const foreign_recipe* layout = nullptr;
   foreign_holders holders{};
-  std::string remark{};  // what is not known of it
+  std::string remark{};  // says what is not known of it
 };
 
 // Nothing: no lock that is known here.
@@ -45,7 +45,7 @@ std::vector<std::string> keys_of(std::string_view name);
 std::optional<recognised> recognise_for(std::string_view name, const kept& what);
 
 void write_look(std::span<const std::string> keys, resp::writer& out);
-// What could be a lock of those keys, or why nobody knows.
+// The keys that could be locks, or why that is not known.
 std::variant<std::vector<kept>, refused> read_look(std::span<const std::string> keys,
                                                    const resp::value& reply);
 

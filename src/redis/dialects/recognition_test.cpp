@@ -1,4 +1,4 @@
-// Whose lock a key is, by its name, type and content.
+// The library whose lock a key is, by its name, type and content.
 #include "redis/dialects/recognition.hpp"
 
 #include <gtest/gtest.h>
@@ -120,7 +120,7 @@ TEST(recognition, takes_nothing_else_for_a_lock) {
   EXPECT_EQ(seen("a", {"AAAAbbbbCCCCdddd0000w=="}), "none");
 }
 
-// What several libraries write: the key is the name then.
+// Texts that several libraries write: the key is the name then.
 TEST(recognition, knows_a_plain_lock_whose_library_it_does_not_know) {
   EXPECT_EQ(seen("orders", {uuid}), "token orders 0f0e0d0c");
   EXPECT_EQ(seen("a", {"0F0E0D0C-0B0A-0908-0706-050403020100"}), "token a 0F0E0D0C");

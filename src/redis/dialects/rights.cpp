@@ -12,15 +12,16 @@
 namespace holdfast::dialects {
 namespace {
 
-// What no script says. Lists are separated by spaces; `@` in a key stands for the names. Keys are
-// those behind the prefix of a key space, and one that begins with the names is the user's own.
+// Rights that no script shows. Lists are separated by spaces; `@` in a key stands for the names.
+// Keys are those behind the prefix of a key space, and one that begins with the names is the user's
+// own.
 struct beside {
   std::string_view kind;
   std::string_view keys;
   std::string_view commands = {};
   std::string_view optional_commands = {};
   std::string_view also = {};            // another kind, of which it needs all
-  const resp::script* around = nullptr;  // what its user wrote
+  const resp::script* around = nullptr;  // the script of its user
 };
 
 constexpr std::string_view of_a_lock = "{@}* fence:* client:* held";
@@ -96,7 +97,7 @@ const catalog_entry& row_of(std::string_view kind) {
   });
 }
 
-// Ours begins as all in the key space does. What does not is the user's own.
+// A key of ours begins with the prefix of the key space. Any other is the user's own.
 std::string pattern_of(std::string pattern, std::string_view names, const key_space& space) {
   const auto at = pattern.find('@');
   if (at != pattern.npos) pattern.replace(at, 1, names);

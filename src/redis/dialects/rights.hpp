@@ -1,4 +1,4 @@
-// What the server must allow a user of some kinds of lock: read off the scripts.
+// The rights that a user of some kinds of lock needs on the server, read off the scripts.
 #pragma once
 
 #include <set>
@@ -21,15 +21,15 @@ struct rights {
 // The commands that a script calls, by whatever name it calls `redis.call` and `redis.pcall`.
 std::set<std::string> commands_in(std::string_view script);
 
-// What the kind needs beside what every connection sends. `names`: a pattern over encoded names; of
-// fenced writes, over keys. `space`: that of the clients. Throws failure{errc::invalid_argument}
-// for an unknown kind, and for those of other libraries.
+// The rights that the kind needs beside those of every connection. `names`: a pattern over encoded
+// names; of fenced writes, over keys. `space`: that of the clients. Throws
+// failure{errc::invalid_argument} for an unknown kind, and for those of other libraries.
 rights rights_of(std::string_view kind, std::string_view names, const key_space& space);
 
-// What those need who look at locks and break them.
+// The rights to look at locks and break them.
 inline constexpr std::string_view operator_kind = "operator";
 
-// What those need, beside the rights to their locks, who look for deadlocks.
+// The rights of a client that looks for deadlocks, beside those to its locks.
 inline constexpr std::string_view deadlocks_kind = "deadlocks";
 
 }  // namespace holdfast::dialects

@@ -1,4 +1,4 @@
-// ASKING goes before what is asked of the node to which a hash slot is being moved.
+// ASKING goes before each request to the node to which a hash slot is being moved.
 #pragma once
 
 #include "redis/connection/request.hpp"

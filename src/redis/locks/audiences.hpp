@@ -1,4 +1,4 @@
-// Locks that wait until something is said: on a channel, or by a key that changes.
+// Locks that wait for news: a message on a channel, or the change of a key.
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,7 @@ namespace holdfast::redis_locks {
 struct bound {
   monotonic_time ends = monotonic_time::max();
   std::optional<std::stop_token> stop{};
-  errc at_end = errc::unavailable;  // what the caller throws then
+  errc at_end = errc::unavailable;  // the caller's failure then
 };
 
 // A command that is given up goes its way without its caller: it may be executed as late as the
@@ -34,7 +34,8 @@ class blocking_request final {
 
   monotonic_time sent_at() const noexcept;
 
-  // After a run without an answer: what is known about the command, and why there is none.
+  // After a run without an answer: the fate of the command as far as it is known, and why there is
+  // none.
   no_answer why_unanswered() const noexcept;
   const redis::breakdown& breakdown() const noexcept;
 

@@ -87,7 +87,7 @@ bool channels::join(const std::string& name, kind what, const std::shared_ptr<re
   return is_new && wanted.is == state::on;
 }
 
-// Under the mutex, so that what is sent last is what was decided last.
+// Under the mutex, so that commands are sent in the order of the decisions.
 void channels::open(const std::string& name, channel_audience& what) {
   what.is = state::asking;
   ++open_;
@@ -181,7 +181,7 @@ bool channels::on_ended(const std::string& name) {
   return true;
 }
 
-// Nobody listens on the next connection: whoever waits asks again, and then joins again.
+// Nobody listens on the next connection: each waiter asks again, and then joins again.
 void channels::on_broken(const slot_set& of) {
   std::vector<std::shared_ptr<redis_lock>> told;
   {

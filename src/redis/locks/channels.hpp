@@ -19,34 +19,35 @@ namespace holdfast::redis_locks {
 class redis_engine;
 
 struct channel_audience : audience {
-  // Whose messages they are and how they come. `in_slot`: in a cluster they stay within the
+  // The sender of the messages and how they come. `in_slot`: in a cluster they stay within the
   // channel's hash slot (SPUBLISH), where servers know such messages; otherwise they come to every
   // node. `ours`: the same, and beside the client's own channel, so nothing depends on it: they are
-  // for the waiting room, and read by who stands in line.
+  // for the waiting room, and read by requests that stand in line.
   enum class kind : std::uint8_t { to_all_nodes, in_slot, ours };
   enum class state : std::uint8_t { off, asking, on, refused };
 
   std::uint16_t slot = 0;
   kind is_a = kind::to_all_nodes;
   state is = state::off;
-  redis::connection* at = nullptr;  // while it is asked for or heard: who reads that
+  redis::connection* at = nullptr;  // while it is asked for or heard: the connection
 };
 
-// Listens on a channel while somebody waits there and for a little longer. Whoever waits is told
-// when that begins and ends: only in between need he not ask often. Thread safety: all members from
-// any thread.
+// Listens on a channel while a lock waits there and for a little longer. Waiters are told when that
+// begins and ends: only in between need they not ask often. Thread safety: all members from any
+// thread.
 class channels final : public audiences<channel_audience> {
  public:
   using kind = channel_audience::kind;
 
   explicit channels(redis_engine& owner);
 
-  // Until he leaves, `who` is told when somebody begins or ceases to listen (on_tuned_in), and of
-  // every message (on_woken). True: he is new, and somebody listens already. May be called again.
+  // Until it leaves, `who` is told when the client begins or ceases to listen (on_tuned_in), and of
+  // every message (on_woken). True: `who` is new, and the client listens already. May be called
+  // again.
   bool join(const std::string& name, kind what, const std::shared_ptr<redis_lock>& who)
       HOLDFAST_EXCLUDES(mutex_);
 
-  // True: it was for one who waits here, and concerns nobody else.
+  // True: it was for a channel of these, and concerns nobody else.
   bool on_push(const resp::value& message) HOLDFAST_EXCLUDES(mutex_);
   // Messages of these slots may have been lost, or are another server's now.
   void on_broken(const slot_set& of) HOLDFAST_EXCLUDES(mutex_);

@@ -148,7 +148,7 @@ bool cluster::adopt(const std::vector<redis::slot_range>& ranges) {
     for (const auto& one : members_) one->has_slots.store(false, std::memory_order_relaxed);
     for (const auto& range : ranges) {
       auto* const has = at(range.master);
-      if (has == nullptr) continue;  // who needs it is told by on_error()
+      if (has == nullptr) continue;  // on_error() tells those that need it
       has->has_slots.store(true, std::memory_order_relaxed);
       for (std::size_t slot = range.first; slot <= range.last; ++slot) {
         served_.set(slot);
@@ -164,7 +164,8 @@ master* cluster::find(const net::tcp_endpoint& where) {
   for (const auto& one : members_) {
     if (one->where == where) return one.get();
   }
-  // The entry may be another node after it was lost. Whoever is asked about replicas must not be.
+  // The entry may be another node after it was lost. A node that is asked about replicas must stay
+  // the same.
   const bool entry_has_slots = engine_.options().min_replicas == 0;
   return entry_has_slots && entry_at_ == where ? &entry_ : nullptr;
 }
@@ -246,7 +247,7 @@ bool cluster::on_error(const master& of, redis::request& r, std::string& error) 
 }
 
 void cluster::shut_down() {
-  // What fails at one may be asked again of another.
+  // A request that fails at one may be sent again to another.
   for (int round = 0; round < 2; ++round) {
     for (auto* const one : all()) {
       if (one->replicas != nullptr) one->replicas->shut_down();

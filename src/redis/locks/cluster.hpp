@@ -18,11 +18,12 @@ namespace holdfast::redis_locks {
 class redis_engine;
 
 // A connection to each master, made when it is first needed, and closed when the master has had no
-// slots, and been silent, for some time. Until a node has told who has which slots, all are those
-// of the entry, which any node of the URL may be; it passes on what is not its own.
+// slots, and been silent, for some time. Until a node has told the masters of the slots, the entry
+// counts as the master of all. Any node of the URL may be the entry; it redirects requests for
+// slots of others.
 //
-// What is known is corrected by each MOVED, and asked for again (CLUSTER SLOTS) when a node is
-// reached, lost or cannot be reached, and when it has none for a slot.
+// Each MOVED corrects that. The client asks for all slots again (CLUSTER SLOTS) when a node is
+// reached, lost or cannot be reached, and when a node knows no master for a slot.
 //
 // Thread safety: all members from any thread, unless said otherwise.
 class cluster final {
@@ -39,10 +40,10 @@ class cluster final {
   // Which slots it has.
   slot_set slots_of(const master& known) const;
 
-  // Those who have slots, each once.
+  // Those that have slots, each once.
   std::vector<master*> masters() const;
 
-  // What each of them has, as far as nodes have said: not all slots, if some have no master.
+  // The slots of each master, as far as nodes have said: not all slots, if some have no master.
   struct share {
     std::string where;
     std::uint16_t a_slot = 0;
@@ -53,11 +54,11 @@ class cluster final {
   // Asks the nodes for their slots: one that knows is enough. Not more often than is useful.
   void refresh() HOLDFAST_EXCLUDES(mutex_);
 
-  // Who asks the replicas of the master at a place, for client_options::min_replicas; null: no
+  // Asks the replicas of the master at a place, for client_options::min_replicas; null: no
   // descriptor is left for a connection to it.
   replication* replication_at(const net::tcp_endpoint& where) HOLDFAST_EXCLUDES(mutex_);
 
-  // What became of the connection to one of them; see redis::connection::observer.
+  // News of the connection to one of them; see redis::connection::observer.
   void on_connected(master& to, const redis::session_facts& facts) HOLDFAST_EXCLUDES(mutex_);
   bool on_error(const master& of, redis::request& r, std::string& error) HOLDFAST_EXCLUDES(mutex_);
 
@@ -68,7 +69,8 @@ class cluster final {
   class member;
   class slots_query;
 
-  // False: who says this knows of no master, as one that has left the cluster; it is not believed.
+  // False: the node that says this knows of no master, as one that has left the cluster; it is not
+  // believed.
   bool adopt(const std::vector<redis::slot_range>& ranges) HOLDFAST_EXCLUDES(mutex_);
   slot_set served() HOLDFAST_EXCLUDES(mutex_);
   // Made if it is not known yet; null: no descriptor is left for its connection.

@@ -17,7 +17,7 @@ namespace {
 
 // Most waits are over by then, and cost nothing.
 constexpr milliseconds written_after{20};
-// What a dead client has left counts until then.
+// The waits of a dead client count until then.
 constexpr milliseconds counts_for{6000};
 constexpr milliseconds written_again_after{1500};
 // So that no script of ours takes long: so many waits are written, or ended, with one note; and so
@@ -29,9 +29,9 @@ constexpr milliseconds looked_again_after{100};
 
 char mode_of(const lock_spec& spec) noexcept { return spec.wants ? spec.wants->mode : 'x'; }
 
-// Whether it can be known for whom one who wants this waits. Permits can be given back by anybody
-// who has some, and a gate is held by nobody. The scripts do not know how the locks of other
-// libraries are written.
+// Whether it can be known which holders a waiter for this lock waits for. Any holder of permits can
+// give some back, and nobody holds a gate. The scripts do not know how the locks of other libraries
+// are written.
 bool follows(const lock_spec& spec) noexcept {
   return !spec.foreign && !spec.is_gate && mode_of(spec) != 's';
 }
@@ -296,7 +296,7 @@ deadlock_watch::stops deadlock_watch::on_confirmed(const resp::value& reply, mon
   return {(*closes)->ended_};
 }
 
-// Who asked for it shall not believe that it works.
+// A user that asked for it shall not believe that it works.
 deadlock_watch::stops deadlock_watch::refuse(const substrate::refused& why, monotonic_time now) {
   again_at_ = pause_ends_ = now + looked_again_after;
   stops over;

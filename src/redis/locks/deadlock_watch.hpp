@@ -1,5 +1,5 @@
-// Which threads of a client wait for locks while they have others, told to the server, so that
-// those who wait for each other are found (docs/decisions/0015-deadlock-detection.md).
+// Tells the server which threads of a client wait for locks while they hold others, so that threads
+// that wait for each other are found (docs/decisions/0015-deadlock-detection.md).
 #pragma once
 
 #include <cstdint>
@@ -139,14 +139,15 @@ class deadlock_watch final : public runtime::wait_watch, private timed {
   std::unordered_map<const lock_driver*, had> has_ HOLDFAST_GUARDED_BY(mutex_);
   monotonic_time pause_ends_ HOLDFAST_GUARDED_BY(mutex_){};  // the server could not take it
   monotonic_time planned_ HOLDFAST_GUARDED_BY(mutex_) = monotonic_time::max();  // of the timer
-  monotonic_time again_at_ HOLDFAST_GUARDED_BY(mutex_){};  // when what is written is written again
+  monotonic_time again_at_ HOLDFAST_GUARDED_BY(mutex_){};  // when all is written again
   std::uint64_t round_ HOLDFAST_GUARDED_BY(mutex_) = 0;    // in each all that is written is again
-  // What was told of all clients' waits, in parts.
+  // All clients' waits as the server has told them, in parts.
   std::unordered_map<std::string, told> known_ HOLDFAST_GUARDED_BY(mutex_);
   std::string next_part_ HOLDFAST_GUARDED_BY(mutex_){dialects::first_part};
   std::uint64_t pass_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   int parts_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // in this round
-  // What is being sent: unchanged meanwhile, so that it can be written without the mutex.
+  // The request that is being sent: unchanged meanwhile, so that it can be written without the
+  // mutex.
   std::variant<std::monostate, note, suspicion> under_way_;
 };
 

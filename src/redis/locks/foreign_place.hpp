@@ -1,4 +1,4 @@
-// Where a lock of another library can be, and what is usual there.
+// Where a lock of another library can be, and its library's habits.
 #pragma once
 
 #include <string_view>

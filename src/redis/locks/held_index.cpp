@@ -28,7 +28,7 @@ held_index::held_index(redis_engine& owner, net::background_thread& helper)
       place_(owner.space()),
       sampled_at_((net::now() + first_sampled_after).time_since_epoch().count()) {}
 
-// Without memory for it nobody is told: whoever lists locks is not to end who holds them.
+// Without memory the name is dropped: the index for operators must not end a holder.
 void held_index::add(const lock_key& lock, milliseconds at_most, bool is_released) noexcept {
   try {
     const scoped_mutex guard(mutex_);

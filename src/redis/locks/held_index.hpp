@@ -19,7 +19,7 @@ class redis_engine;
 // Nothing waits for it and nothing depends on it. A lock is written down when it has been held for
 // `noted_after`, and then every `noted_every`, many of them in one command: a lock that is released
 // sooner costs nothing. For locks that are always held so shortly, the name of one grant is written
-// down every `sampled_every`. What could not be written is written the next time.
+// down every `sampled_every`. Names that could not be written are written the next time.
 // (docs/decisions/0021-index-of-held-locks.md)
 inline constexpr milliseconds noted_after{250};
 inline constexpr milliseconds noted_every{60'000};

@@ -9,8 +9,8 @@ namespace holdfast::redis_locks {
 
 class redis_engine;
 
-// Of a lease, or of a gate that somebody waits at. Another library's locks are not in the index.
-// Under the mutex of whoever has it.
+// Of a lease, or of a gate with a waiter. Another library's locks are not in the index. Under the
+// mutex of its owner.
 class index_entry {
  public:
   void begin(redis_engine& of, const lock_spec& spec, monotonic_time granted_at);

@@ -14,7 +14,7 @@
 namespace holdfast::redis_locks {
 namespace {
 
-// What a lock takes there beside what a command takes anyway: 3 to 4 us of a server that has its
+// The time that each lock adds there to that of the command: 3 to 4 us of a server that has its
 // processor for itself (bench/README.md, all_of8).
 constexpr microseconds at_the_server{5};
 
@@ -64,8 +64,8 @@ void joint_request::write(resp::writer& out, monotonic_time sent_at) {
   dialects::write_acquire_all(claims, leasing::not_after(sent, whole), out);
 }
 
-// Either an answer for each, or one for all: that it came too late, or an error. What may not be
-// given back together is given back one by one.
+// Either an answer for each, or one for all: that it came too late, or an error. If the locks may
+// not be given back together, they are given back one by one.
 void joint_request::on_reply(resp::value& reply) {
   const std::unique_ptr<joint_request> self(this);
   const bool is_release = members_.front()->outgoing_.what == leasing::ask::release;

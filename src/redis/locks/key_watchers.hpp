@@ -24,8 +24,8 @@ class key_watchers final : public audiences<key_audience> {
  public:
   explicit key_watchers(redis_engine& owner);
 
-  // Until he leaves, `who` is told when the key was read first (on_tuned_in), and of every change
-  // (on_woken). True: he is new, and it was read already. May be called again.
+  // Until it leaves, `who` is told when the key was read first (on_tuned_in), and of every change
+  // (on_woken). True: `who` is new, and the key was read already. May be called again.
   bool join(const std::string& key, const std::shared_ptr<redis_lock>& who)
       HOLDFAST_EXCLUDES(mutex_);
 

@@ -24,9 +24,9 @@ class line {
   // It listens no more; a message that it has the lock is still its own.
   void leave(const redis_lock& who);
 
-  // An earlier copy of the request may stand in the queue, unheard: a message that it was granted
-  // must find it, or the grant would be passed on while the answer to the next copy says that the
-  // lock is ours.
+  // An earlier copy of the request may stand in the queue, unheard. A message that it was granted
+  // must find the request. Otherwise the grant would be passed on while the answer to the next copy
+  // says that the lock is ours.
   void expect_grant(redis_lock& who);
   // From now on such a message is for a request that has left. Not before: the message may come
   // after the answer that said the same, and the lock is ours.

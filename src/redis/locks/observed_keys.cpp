@@ -95,7 +95,7 @@ void observed_key::on_reply(command::kind what, resp::value& reply) {
     const bool refused = reply.is(resp::type::error);
     if (what == command::kind::cache && refused) is_tracked_ = false;
     if (what == command::kind::get) {
-      // What is no text is not what is looked for.
+      // A key that holds no text counts as empty.
       const bool unread = refused && !reply.text.starts_with("WRONGTYPE");
       failed_ = failed_ || unread;
       if (!unread) last_ = reply.is_text() ? value{std::move(reply.text)} : value{};
@@ -161,7 +161,7 @@ void observed_key::tell() {
 
 void observed_key::stop() {
   const uncancelled meanwhile;
-  teller ended;  // what it refers to dies on the caller's thread, when nothing is locked
+  teller ended;  // its contents are destroyed on the caller's thread, when nothing is locked
   std::unique_lock lock(mutex_);
   stopped_ = true;
   listen(nullptr);

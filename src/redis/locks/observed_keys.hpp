@@ -33,10 +33,10 @@ inline constexpr milliseconds poll_after{250};
 // Thread safety: all members from any thread.
 class observed_key final : public std::enable_shared_from_this<observed_key>, private timed {
  public:
-  // What stands in a key that holds a text; nothing where there is no such key.
+  // The text in a key; nothing where there is no key with a text.
   using value = std::optional<std::string>;
   // On the callback thread, for the first value and then for each that differs from the last told.
-  // What came and went meanwhile is not told.
+  // Values that came and went meanwhile are not told.
   using teller = std::function<void(const value&)>;
 
   observed_key(redis_engine& owner, std::string key, teller tell);

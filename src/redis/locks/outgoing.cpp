@@ -49,7 +49,7 @@ void outgoing::write(redis_engine& from, const lock_spec& spec, substrate::claim
       if (is_first && !from.hears()) claim.way = substrate::wakeup_way::poll;
       held_back = sent_at < from.quarantine_ends();
       if (held_back) return dialects::write_nothing(out);
-      // What waited is given less.
+      // A request that has waited is given less time.
       const auto left = std::max(nanoseconds{0}, not_after - sent_at);
       const auto sent = from.clock(spec.key.slot()).at(sent_at);
       const auto whole = std::chrono::duration_cast<milliseconds>(left);

@@ -1,4 +1,4 @@
-// What is kept of a lock's request while it is under way.
+// The part of a lock's request that is kept while it is under way.
 #pragma once
 
 #include "base/time.hpp"
@@ -24,7 +24,7 @@ struct outgoing {
   static leasing::outcome in_quarantine();
 };
 
-// What is asked for, and how the session of that behaves.
+// The claim to ask for, and the terms of its session.
 substrate::claim claim_of(redis_engine& owner, const lock_spec& spec,
                           const leasing::patience& patience);
 leasing::lock_session::terms terms_of(redis_engine& owner, const lock_spec& spec);

@@ -134,7 +134,7 @@ void quorum_bid::conclude(const leasing::quorum_outcome& how) {
   group().home().timers().disarm(*this);
   std::exchange(listener_, {}).tell(group().home());
   reader_.wake();
-  self_.reset();  // every caller keeps a reference of his own
+  self_.reset();  // every caller keeps a reference of its own
 }
 
 // While it waits, somebody must read what members say unasked.
@@ -201,7 +201,7 @@ void quorum_bid::on_stop() noexcept {
   }
 }
 
-// ---- whoever asks ------------------------------------------------------------------------------
+// ---- the caller --------------------------------------------------------------------------------
 
 void quorum_bid::drive(net::waiter& self) {
   reader_.drive(self, [this]() HOLDFAST_REQUIRES(mutex_) { return ended_.has_value(); });

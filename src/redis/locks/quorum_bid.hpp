@@ -60,10 +60,10 @@ class quorum_bid final : public std::enable_shared_from_this<quorum_bid>,
   void stop_listening() HOLDFAST_REQUIRES(mutex_);
   quorum_group& group() const noexcept { return *spec_->group; }
 
-  const std::weak_ptr<quorum_handle> handle_;  // of who asked, while he is there
+  const std::weak_ptr<quorum_handle> handle_;  // of the caller, while it is there
   const std::shared_ptr<const quorum_spec> spec_;
   const monotonic_time since_;
-  std::vector<request_id> listeners_;  // of each member; empty: who asks once hears nothing
+  std::vector<request_id> listeners_;  // of each member; empty: asks once, and hears nothing
 
   mutex mutex_;
   leasing::quorum_machine machine_ HOLDFAST_GUARDED_BY(mutex_);

@@ -9,7 +9,7 @@
 namespace holdfast::redis_locks {
 namespace {
 
-// Who answers so soon is worth waiting for.
+// A member that answers this soon is worth waiting for.
 constexpr microseconds soon{1000};
 
 // The server's time, where a refusal tells it.

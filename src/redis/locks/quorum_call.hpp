@@ -33,7 +33,7 @@ class quorum_call final : private redis::request {
     ~asker() = default;
   };
 
-  // Whether the answer matters, and so keeps alive who asked.
+  // Whether the answer matters, and so keeps the asker alive.
   enum class interest : std::uint8_t { passing, lasting };
 
   // May be called under a mutex of the asker's: that comes before the connection's.
@@ -52,7 +52,7 @@ class quorum_call final : private redis::request {
   shared_clock& clock() const noexcept { return at().clock(slot()); }
   std::uint16_t slot() const noexcept { return asks_.spec->key->slot(); }
 
-  question asks_;  // first: its group outlives who asked
+  question asks_;  // first: its group outlives the asker
   const std::weak_ptr<asker> who_;
   const std::shared_ptr<asker> kept_;
   const monotonic_time not_after_;  // on our clock

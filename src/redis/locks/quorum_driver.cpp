@@ -195,7 +195,7 @@ void quorum_driver::on_released(const leasing::outcome& how) {
     if (!outcome_) outcome_ = how;
     who = std::exchange(listener_, {});
   }
-  // Who is told may be gone, and this with him, before this returns.
+  // The listener may be gone, and this with it, before this returns.
   const auto alive = spec_->group;
   who.tell(alive->home());
 }

@@ -25,7 +25,7 @@ class quorum_driver final : public holding,
                             private timed {
  public:
   // `handle`: null when nobody has one any more. `owner`, `token`: of the request that won.
-  // `listeners`: of each member, who waited; or empty.
+  // `listeners`: the request that waited at each member; or empty.
   quorum_driver(std::shared_ptr<quorum_handle> handle, std::shared_ptr<const quorum_spec> spec,
                 const request_id& owner, substrate::token_major token,
                 std::vector<request_id> listeners, const leasing::quorum_outcome& won);
@@ -70,7 +70,7 @@ class quorum_driver final : public holding,
 
   mutex mutex_;
   leasing::quorum_hold_machine machine_ HOLDFAST_GUARDED_BY(mutex_);
-  milliseconds wanted_ HOLDFAST_GUARDED_BY(mutex_);   // what renewals ask for
+  milliseconds wanted_ HOLDFAST_GUARDED_BY(mutex_);   // the lease that renewals ask for
   milliseconds longest_ HOLDFAST_GUARDED_BY(mutex_);  // that any asked for
   net::waiter* extends_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   bool released_ HOLDFAST_GUARDED_BY(mutex_) = false;

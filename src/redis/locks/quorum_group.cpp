@@ -118,7 +118,7 @@ quorum_handle::quorum_handle(std::unique_ptr<quorum_group> group)
         if (last->is_in_its_process()) to->part_with(std::move(whole));
       }) {}
 
-// What was asked last keeps the group until it was answered.
+// The last requests keep the group until they are answered.
 quorum_handle::~quorum_handle() {
   const uncancelled meanwhile;
   const auto until = net::now() + group_->response_timeout();

@@ -1,4 +1,4 @@
-// The servers of a quorum: what all its locks and leases share.
+// The servers of a quorum, which all its locks and leases share.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace holdfast::redis_locks {
 
-// What goes on after its caller has gone, for as long as anybody has the quorum.
+// A task that goes on after its caller has gone, for as long as anybody has the quorum.
 class quorum_errand {
  public:
   // Nobody has it any more: ends without telling anybody. With no lock held.
@@ -25,8 +25,8 @@ class quorum_errand {
   ~quorum_errand() = default;
 };
 
-// Keeps the members' clients alive; whatever is under way keeps this alive.
-// Thread safety: all members from any thread.
+// Keeps the members' clients alive; each request under way keeps this alive. Thread safety: all
+// members from any thread.
 class quorum_group {
  public:
   quorum_group(std::vector<std::shared_ptr<client_core>> members, milliseconds longest_lease);
@@ -50,8 +50,8 @@ class quorum_group {
   bool is_slow(std::size_t member) const noexcept { return slow_[member].load(); }
   void set_slow(std::size_t member, bool slow) noexcept;
 
-  // What was asked last of this member has not been answered in time: nobody waits for it where
-  // votes are split. It is still asked.
+  // This member has not answered the last request in time: nobody waits for it where votes are
+  // split. It is still asked.
   bool is_silent(std::size_t member) const noexcept { return silent_[member].load(); }
   void set_silent(std::size_t member, bool silent) noexcept;
 
@@ -77,9 +77,9 @@ class quorum_group {
   std::condition_variable quiet_;
 };
 
-// What users' handles share. When the last goes, releases under way may be decided first, and the
-// members' clients are closed before it is gone: unless a member does not answer in time, or it
-// goes on a thread of a client's, where they close soon after.
+// Shared by users' handles. When the last goes, releases under way may be decided first, and the
+// members' clients are closed before it is gone. They close soon after instead, if a member does
+// not answer in time, or if the last goes on a thread of a client's.
 class quorum_handle {
  public:
   explicit quorum_handle(std::unique_ptr<quorum_group> group);

@@ -13,12 +13,12 @@
 
 namespace holdfast::redis_locks {
 
-// Which members' connections it reads itself. It reads one after the other; before it would sleep
-// at one of them it leaves the others to the background threads.
-// Thread safety: drive() by that thread, all else under `guard`.
+// The members' connections that a waiting thread reads itself. It reads one after the other; before
+// it would sleep at one of them it leaves the others to the background threads. Thread safety:
+// drive() by that thread, all else under `guard`.
 class quorum_reader final : private net::waiter::companion {
  public:
-  // `guard`: the mutex of whoever has it. All outlive this.
+  // `guard`: the mutex of its owner. All outlive this.
   quorum_reader(mutex& guard, quorum_group& group, const lock_key& key);
 
   // The calling thread will call drive(), if there is a `sleeper`.

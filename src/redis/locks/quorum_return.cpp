@@ -68,18 +68,18 @@ std::optional<leasing::outcome> quorum_return::obey(const leasing::quorum_releas
   if (is_decided && !std::exchange(is_decided_, true)) group().decided();
   if (step.finished) {
     group().ended(*this);
-    self_.reset();  // every caller keeps a reference of his own
+    self_.reset();  // every caller keeps a reference of its own
   }
   return step.done;
 }
 
-// The votes run out by themselves. What is still asked keeps this until it was answered; it must
-// not be asked again then, or two members that do not answer keep this in turns.
+// The votes run out by themselves. Requests under way keep this until they are answered. None is
+// sent again then, or two members that do not answer would keep this in turns.
 void quorum_return::abandon() {
   const scoped_mutex lock(mutex_);
   is_abandoned_ = true;
   group().home().timers().disarm(*this);
-  self_.reset();  // the caller keeps a reference of his own
+  self_.reset();  // the caller keeps a reference of its own
 }
 
 void quorum_return::tell(const std::optional<leasing::outcome>& what) {
@@ -87,7 +87,7 @@ void quorum_return::tell(const std::optional<leasing::outcome>& what) {
   teller told;
   {
     const scoped_mutex lock(mutex_);
-    told.swap(tell_);  // what it keeps alive need not wait for members that are gone
+    told.swap(tell_);  // the objects that it keeps alive need not wait for absent members
   }
   if (told) told(*what);
   const scoped_mutex lock(mutex_);

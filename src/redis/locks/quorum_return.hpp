@@ -54,7 +54,7 @@ class quorum_return final : public std::enable_shared_from_this<quorum_return>,
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
   void ask(std::size_t member) HOLDFAST_REQUIRES(mutex_);
-  // What is to be told now, if anything.
+  // The outcome to be told now, if any.
   std::optional<leasing::outcome> obey(const leasing::quorum_release_step& step)
       HOLDFAST_REQUIRES(mutex_);
   void tell(const std::optional<leasing::outcome>& what) HOLDFAST_EXCLUDES(mutex_);

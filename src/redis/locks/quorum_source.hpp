@@ -10,8 +10,8 @@
 
 namespace holdfast::redis_locks {
 
-// Its threads ask the members each for itself: who is first there is first here.
-// Thread safety: all members from any thread.
+// Each thread asks the members for itself: the first there is the first here. Thread safety: all
+// members from any thread.
 class quorum_source final : public lock_source {
  public:
   quorum_source(std::shared_ptr<quorum_handle> handle, std::shared_ptr<const quorum_spec> spec)

@@ -1,4 +1,4 @@
-// What a lock of a quorum is.
+// The description of a lock of a quorum.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct quorum_spec {
   milliseconds delay;  // see mutex_options::lock_delay
   bool renews;
   bool refuses_reentry;
-  // Of a lock of another library, whose members tell nobody that it is free: who waits asks again
+  // For a lock of another library, whose members notify nobody that it is free: a waiter asks again
   // after such pauses.
   std::optional<leasing::pauses> asks_after{};
 

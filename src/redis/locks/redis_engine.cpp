@@ -53,11 +53,11 @@ redis_engine::redis_engine(const redis::session_settings& session, const client_
   helper().add(only_.replicas->attended());
 }
 
-// Its thread attends to what is gone afterwards.
+// Its thread uses members that are destroyed afterwards.
 redis_engine::~redis_engine() { helper().stop(); }
 
-// First the attempts and releases under way may end; what is left then ends by itself at the
-// server, with its lease.
+// First the attempts and releases under way may end; locks that are left then end by themselves at
+// the server, with their leases.
 std::shared_ptr<runtime::lock_driver> redis_engine::make_driver(
     std::shared_ptr<const lock_spec> spec, leasing::patience patience, bool may_stop,
     local_lock* local) {

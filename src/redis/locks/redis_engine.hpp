@@ -55,7 +55,7 @@ class redis_engine final : public runtime::engine, private redis::connection::ob
   }
   runtime::wait_watch* deadlocks() noexcept override { return deadlocks_.get(); }
 
-  // Who has the locks of a hash slot; among the nodes of a cluster that may change at any time.
+  // The master that has the locks of a hash slot; in a cluster it may change at any time.
   master& at(std::uint16_t slot) noexcept {
     return cluster_ == nullptr ? only_ : cluster_->of(slot);
   }
@@ -79,7 +79,7 @@ class redis_engine final : public runtime::engine, private redis::connection::ob
   // Our place in the client registry; kept fresh while locks are used.
   void register_client(milliseconds lease) { registration_.refresh(lease); }
 
-  // What a message must say that this request of ours was handed a lock: dialects::handed_over.
+  // The proof in a message that this request of ours was handed a lock: dialects::handed_over.
   std::uint64_t proof_of(std::uint64_t request) const noexcept { return siphash(proofs_, request); }
 
   // Whether the server can tell us that a lock was handed to us. Supposed before we know.
@@ -94,12 +94,12 @@ class redis_engine final : public runtime::engine, private redis::connection::ob
     return monotonic_time{nanoseconds{quarantine_ends_.load(std::memory_order_relaxed)}};
   }
 
-  // For the cluster: what became of the connections to its nodes, as of the only one.
+  // News of connections, to the only server or to the nodes of a cluster.
   void on_connected(master& to, const redis::session_facts& facts);
   void on_push(const master& from, resp::value& message, std::uint64_t position);
   void on_broken(const master& from);
   void on_slots_moved(const slot_set& which);
-  // What is held must be confirmed, should another server answer now.
+  // Leases must be confirmed, should another server answer now.
   bool needs_connection(const master& to) {
     return (cluster_ == nullptr || to.has_slots.load(std::memory_order_relaxed)) &&
            timers().is_any_armed();

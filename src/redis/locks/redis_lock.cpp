@@ -121,7 +121,7 @@ void redis_lock::on_timer(monotonic_time at) {
 // ---- what is asked -----------------------------------------------------------------------------
 
 void redis_lock::post(const leasing::effects& what, runtime::listener& who, bool drives) {
-  // Each time: those who wait for long shall not be forgotten by those who look at the lock.
+  // Each time: the registry must not forget a client that waits for long.
   const bool acquires = what.send == leasing::ask::acquire;
   if (acquires) owner().register_client(spec().lease);
   if (acquires && what.resend && claim_.waits) line_.expect_grant(*this);

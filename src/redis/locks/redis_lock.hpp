@@ -35,7 +35,7 @@ class redis_lock final : public runtime::lock_driver, private redis::request {
   // For the channels: somebody listens there for us, or no more.
   void on_tuned_in(bool hears) HOLDFAST_EXCLUDES(mutex_);
 
-  // For renewals: what came of one.
+  // For renewals: the result of one.
   void on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at)
       HOLDFAST_EXCLUDES(mutex_);
   void on_renewal_missing() HOLDFAST_EXCLUDES(mutex_);

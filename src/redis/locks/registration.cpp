@@ -40,7 +40,7 @@ void registration::refresh(milliseconds lease) {
   if (entry_.take()) {
     engine_.connection(place_.slot).submit(entry_, delivery::lazy);
   } else {
-    fresh_until_.store(0, std::memory_order_relaxed);  // what is under way may know a shorter lease
+    fresh_until_.store(0, std::memory_order_relaxed);  // its lease may be shorter
   }
   if (sample_.take()) engine_.connection(place_.slot).submit(sample_, delivery::lazy);
 }
@@ -59,7 +59,7 @@ void registration::entry::write(resp::writer& out, monotonic_time sent_at) {
   self.version = version;
   const auto age = std::chrono::floor<microseconds>(sent_at - of_.since_);
   self.since = of_.engine_.clock(of_.place_.slot).estimate(sent_at) - age;
-  // What is acquired before it is written again may last as long.
+  // A lease that is acquired before the entry is written again may last as long.
   const auto longest = of_.longest_lease_.load(std::memory_order_relaxed);
   dialects::write_client(of_.place_, self, longest + refresh_after, out);
 }

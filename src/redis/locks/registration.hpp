@@ -1,4 +1,5 @@
-// Our entry in the client registry: who is behind a request id, for people who look at locks.
+// Our entry in the client registry: names the client behind a request id, for people who look at
+// locks.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@ class registration {
  public:
   registration(redis_engine& owner, const client_id& id);
 
-  // Cheap when fresh. `lease`: of what is asked for.
+  // Cheap when fresh. `lease`: of the lock that is asked for.
   void refresh(milliseconds lease);
   void withdraw();  // removes the entry
 

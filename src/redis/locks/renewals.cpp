@@ -59,8 +59,8 @@ class renewal_batch final : public redis::request {
     for (const auto& member : members_) member->on_renewal_missing();
   }
 
-  // Some of the locks are at the node that their slot leaves, some at the one that gets it. What is
-  // asked of one key is answered by either.
+  // Some of the locks are at the node that their slot leaves, some at the one that gets it. Either
+  // answers a request with one key.
   void ask_one_by_one() {
     for (const auto& member : members_) submit(engine_, {member});
   }

@@ -58,7 +58,7 @@ class replication::confirmation final : public redis::request,
   }
 
   // A connection that nobody used may have ended long ago, and says so only when it is used: that
-  // costs nobody his grant. In the next round it is renewed over another one.
+  // costs no holder its grant. In the next round the lock is renewed over another connection.
   void on_broken(no_answer what, const std::string& why) {
     if (what != no_answer::unknown || !try_again()) tell(not_asked(why));
   }
@@ -150,7 +150,7 @@ class replication::confirmation final : public redis::request,
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
   runtime::timers& timers() const { return engine_.timers(); }
 
-  std::atomic<replication*> of_;  // who asks for it now
+  std::atomic<replication*> of_;  // the one that asks for it now
   redis_engine& engine_;
   const std::shared_ptr<redis_lock> granted_;
   std::uint64_t session_ = 0;  // over which the renewal was sent
@@ -198,7 +198,7 @@ net::tcp_endpoint replication::place() const {
   return at_;
 }
 
-// Calls nobody back: the lock of who confirms is held.
+// Calls nobody back: the thread that confirms has its lock's mutex.
 void replication::begin_round() {
   unanswered_ = asked_.size() + 1;  // and this thread, which looks at asked_ until then
   for (const auto& one : asked_) {
@@ -211,7 +211,7 @@ void replication::begin_round() {
   if (--unanswered_ == 0) connection_.submit(*this, redis::connection::delivery::prompt);
 }
 
-// Where nobody was renewed there is nothing to wait for, and those who have gathered come next.
+// Where no lock was renewed there is nothing to wait for, and those that have gathered come next.
 void replication::on_asked() {
   if (--unanswered_ != 0) return;
   if (std::ranges::none_of(asked_, [this](auto& one) { return one->is_renewed_by(*this); })) {
@@ -240,8 +240,7 @@ milliseconds replication::most_patience() const {
   return engine_.options().replicas_fsync ? timeout * 3 / 4 : timeout / 2;
 }
 
-// WAIT speaks of what was written over its own connection: on another one it would find nothing to
-// wait for.
+// WAIT counts writes over its own connection: on another one it would find nothing to wait for.
 void replication::write(resp::writer& out, monotonic_time) {
   session_ = sessions_.load(std::memory_order_relaxed);
   patience_ = milliseconds{0};

@@ -19,10 +19,10 @@ namespace holdfast::redis_locks {
 class redis_engine;
 class redis_lock;
 
-// Of one master. Renews what was granted, which proves that this server knows it and makes the
-// server send it to its replicas once more, and waits until enough of them have said that they
-// received that (WAIT; WAITAOF where it must be on their disks). All this over a connection of its
-// own: WAIT stops whatever comes behind it.
+// Of one master. Renews each grant. That proves that this server knows the grant, and makes the
+// server send it to its replicas once more. Then waits until enough replicas have received that
+// (WAIT; WAITAOF where it must be on their disks). All this over a connection of its own: WAIT
+// stops whatever comes behind it.
 //
 // It goes round by round: all grants that have gathered are renewed, and one WAIT is for all of
 // them. Those that come meanwhile gather for the next round; once, so do those whose connection

@@ -26,7 +26,7 @@ class cluster::slots_query final : public redis::request {
       const scoped_mutex lock(mutex_);
       if (!left_.empty() || now < not_before_) return;
       left_ = of_.all();
-      // The last is asked first: who can be asked at once, and each time another.
+      // The last is asked first: one that can be asked at once, and each time another.
       const auto first = left_.begin() + static_cast<std::ptrdiff_t>(turn_++ % left_.size());
       std::rotate(left_.begin(), first, left_.end());
       std::stable_partition(left_.begin(), left_.end(),

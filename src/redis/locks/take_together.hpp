@@ -11,8 +11,8 @@
 namespace holdfast::redis_locks {
 
 // Asks once, for all of them, which joint_request can have; blocks until the answer comes. The
-// first code that is not `busy` says why there is nothing. `timed_out` or `cancelled`: the answer
-// was not waited for, and what is granted meanwhile goes back.
+// first code that is not `busy` says why there is nothing. `timed_out` or `cancelled`: the caller
+// did not wait for the answer, and locks that are granted meanwhile go back.
 std::variant<std::vector<grant>, leasing::outcome> take_together(
     const std::vector<local_lock*>& all, const leasing::patience& patience, std::stop_token stop);
 

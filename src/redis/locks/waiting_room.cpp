@@ -15,8 +15,8 @@ namespace {
 
 // How long a grant may wait for a request that says it is here. Then it is for one that has left.
 constexpr milliseconds patience{50};
-// Of those that come beyond, none is kept: whoever still comes finds out by asking, as when a
-// message was lost, and a grant for somebody who has left ends with its claim.
+// Further grants are not kept. A request that still comes finds out by asking, as when a message
+// was lost. A grant for a request that has left ends with the provisional grant's time.
 constexpr std::size_t most_unclaimed = 1000;
 
 // On the client's own channel, or on that of one lock in a cluster.
@@ -26,10 +26,10 @@ std::uint16_t slot_of(const dialects::handed_over& grant) {
   return hash_slot(encode_name(grant.name));
 }
 
-// What has gone on at a latch or a barrier holds nothing that others could have.
+// A request that has passed a latch or a barrier holds nothing that others could have.
 bool is_returned(const dialects::handed_over& grant) noexcept {
   const bool holds = grant.of == substrate::family::mutex || grant.of == substrate::family::several;
-  // What names no grant could, executed late, free what the same request has been granted since.
+  // A withdraw that names no grant could, executed late, free a later grant of the same request.
   return holds && grant.major != 0;
 }
 
@@ -48,7 +48,7 @@ class return_to_sender final : public redis::request {
 
   std::uint16_t slot() const noexcept { return key_.slot(); }
 
-  // Who has asked again meanwhile would lose what he is told is his.
+  // A request that has asked again meanwhile would lose a lock of which it is told that it has it.
   void write(resp::writer& out, monotonic_time) override {
     if (room_.knows(claim_.owner.counter())) return dialects::write_nothing(out);
     recipe_.write_withdraw(claim_, out);

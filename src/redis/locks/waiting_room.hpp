@@ -32,7 +32,7 @@ class hint_listener {
   ~hint_listener() = default;
 };
 
-// What the server said to a request that stands in a queue.
+// A message of the server to a request that stands in a queue.
 struct line_message {
   std::variant<dialects::handed_over, dialects::first_in_line> what;
   std::uint64_t position = 0;  // redis::request::position
@@ -50,7 +50,7 @@ class waiting_room final : private timed {
   void leave(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
   bool knows(std::uint64_t request) HOLDFAST_EXCLUDES(mutex_);
 
-  // What `held` was is over: requests that were to change it ask again, and hear that it is.
+  // `held` is over: requests that were to change it ask again, and hear of that.
   void wake_changes_of(const lock_driver& held) HOLDFAST_EXCLUDES(mutex_);
 
   // The lock that this request was granted may be kept: its local lock is told when others want it.
@@ -67,7 +67,7 @@ class waiting_room final : private timed {
   bool on_push(const master& from, const resp::value& message, std::uint64_t position)
       HOLDFAST_EXCLUDES(mutex_);
 
-  // Messages may have been lost: everybody who wants a lock of these hash slots asks again.
+  // Messages may have been lost: each waiter for a lock of these hash slots asks again.
   void on_broken(const slot_set& of) HOLDFAST_EXCLUDES(mutex_);
 
  private:

@@ -23,7 +23,7 @@ bool loaded_scripts::has(const script& s) const {
 
 void loaded_scripts::sends_text(const script& s, bool missed) {
   const bool was_sent = std::ranges::find(sent_, s.sha1) != sent_.end();
-  // Who has forgotten one has forgotten all.
+  // A server that has forgotten one script has forgotten all.
   if ((missed && was_sent) || sent_.size() == most_remembered) sent_.clear();
   in_doubt_ = in_doubt_ || missed;
   sent_.emplace_back(s.sha1);

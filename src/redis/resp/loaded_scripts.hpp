@@ -9,15 +9,15 @@
 
 namespace holdfast::resp {
 
-// Trusts the server to have all, as it usually has, until it says that it lacks one. Then each that
-// was not loaded before is sent as text once: to be told of each would take another trip, and what
-// is asked meanwhile would come before it.
+// Trusts the server to have all, as it usually has, until it says that it lacks one. Then each
+// script that was not loaded before is sent as text once. Otherwise the server would report each
+// one that it lacks, at the cost of a trip, and requests sent meanwhile would overtake the retry.
 // Thread safety: none.
 class loaded_scripts {
  public:
   // On a new connection, maybe to another server, on which these were loaded in their `form`.
   void start(std::span<const script* const> loaded, bool in_cluster);
-  // What is sent for this one; the others ask about that.
+  // The form in which this script is sent; the others ask about that.
   const script& form(const script& s) const noexcept { return s.form(in_cluster_); }
   // Whether its SHA-1 will do.
   bool has(const script& s) const;

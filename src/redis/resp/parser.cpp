@@ -257,8 +257,8 @@ outcome arrival::look(std::string_view bytes) {
   return outcome::need_more;
 }
 
-// At the value, or the attribute of one, with which `bytes` begin. What is behind its header is for
-// parse() to judge.
+// At the value, or the attribute of one, with which `bytes` begin. parse() judges the bytes behind
+// its header.
 outcome arrival::look_at_next(std::string_view bytes) {
   const char kind = bytes.front();
   const bool is_map = kind == '%' || kind == '|';

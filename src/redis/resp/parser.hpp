@@ -10,7 +10,7 @@
 
 namespace holdfast::resp {
 
-// What became of the bytes at the front of a buffer.
+// The result for the bytes at the front of a buffer.
 struct parse_result {
   enum class outcome {
     complete,
@@ -22,8 +22,8 @@ struct parse_result {
   std::size_t consumed = 0;  // complete: bytes that the value took
 };
 
-// Bounds against hostile or broken peers. What a value takes is the bytes on the wire, and this
-// structure for each value in it: whatever is announced is counted when it is announced.
+// Bounds against hostile or broken peers. The size of a value is its bytes on the wire, and this
+// structure for each value in it. Announced bytes and values count when they are announced.
 inline constexpr std::size_t max_value = 64UL * 1024 * 1024;
 inline constexpr std::size_t max_items = max_value / sizeof(value);
 inline constexpr std::size_t max_depth = 16;
@@ -34,8 +34,8 @@ inline constexpr std::size_t max_line = 64UL * 1024;  // simple strings, simple 
 // skipped. Streamed (unknown-length) types are malformed: no server sends them.
 //
 // `out` has a meaning only when the outcome is complete; its buffers are reused. After need_more
-// the value is parsed again from its first byte: no state to keep or to get wrong. Whoever reads
-// bytes as they come asks an `arrival` whether that is worth it.
+// the value is parsed again from its first byte: no state to keep or to get wrong. A reader of
+// bytes as they come asks an `arrival` whether parsing is worth it.
 parse_result parse(std::string_view bytes, value& out);
 
 // Follows a value of which parse() needs more, until all of it has come: each byte is looked at

@@ -118,7 +118,7 @@ TEST(parser, refuses_what_no_server_sends) {
       // Other kinds.
       "#x\r\n", "#1\r\n", "#\r\n", ",\r\n", ",x\r\n", ",1.5x\r\n", ", 1\r\n", ",1,5\r\n", "(\r\n",
       "(-\r\n", "(+1\r\n", "(1.5\r\n", "(1a\r\n", "=3\r\ntxt\r\n", "=5\r\ntext:\r\n",
-      // Streamed types, and what is not Redis at all.
+      // Streamed types, and bytes that are not Redis at all.
       "$?\r\n", "*?\r\n", ";4\r\n", ".\r\n", "HTTP/1.1 400 Bad Request\r\n", "SSH-2.0-OpenSSH\r\n",
       "\x15\x03\x01", "\r\n", " :1\r\n", std::string(1, '\0'),
       // In the depth of an array.

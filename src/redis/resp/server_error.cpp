@@ -20,8 +20,8 @@ constexpr std::string_view ask_again = "it may pass: ask again";
 constexpr std::string_view give_rights =
     "give this user the rights that 'holdfast acl PATTERN --kind KIND' prints (ACL SETUSER; with "
     "--tenant for a client of a tenant); status, ls, watch, semaphore, release and doctor need the "
-    "kind operator; what other libraries' locks need is in docs/security.md, and what was refused "
-    "in ACL LOG";
+    "kind operator; docs/security.md says what locks of other libraries need, and ACL LOG shows "
+    "what was refused";
 constexpr std::string_view check_login = "check the user name and password";
 constexpr std::string_view no_password_there = "give no password, or set one at the server";
 constexpr std::string_view newer_server =
@@ -95,7 +95,7 @@ bool remove_prefix(std::string_view& text, std::string_view prefix) noexcept {
   return true;
 }
 
-// What follows the first `mark`; nothing when there is none.
+// The text after the first `mark`; nothing when there is none.
 std::string_view after(std::string_view text, std::string_view mark) noexcept {
   const std::size_t at = text.find(mark);
   return at == text.npos ? std::string_view{} : text.substr(at + mark.size());

@@ -1,4 +1,4 @@
-// What an error reply of the server means for the caller. Exact texts: docs/server-errors.md.
+// The meaning of a server's error reply for the caller. Exact texts: docs/server-errors.md.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ struct server_error {
   errc code = errc::server_error;
   bool passing = false;    // may be gone when asked again: OOM, LOADING, BUSY, ...
   bool no_script = false;  // NOSCRIPT: send the text instead
-  std::string detail;      // one sentence: what the server said, and what to do about it
+  std::string detail;      // one sentence: the server's words, and what to do
 };
 
 // `text` is the error without its leading '-'. Also recognises the access errors that carry no
@@ -26,7 +26,7 @@ struct server_error_rule {
   std::string_view begins;  // a whole word, or the beginning of a sentence
   errc code;
   bool passing;
-  std::string_view advice;  // what to do about it; ends the detail sentence
+  std::string_view advice;  // says what to do; ends the detail sentence
 };
 std::span<const server_error_rule> server_error_rules() noexcept;
 

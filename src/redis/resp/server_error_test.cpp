@@ -25,7 +25,7 @@ std::string without(const std::string& text, const char* margin) {
   return first == text.npos ? "" : text.substr(first, text.find_last_not_of(margin) + 1 - first);
 }
 
-// What stands in back-quotes, words before it left out.
+// The text in back-quotes, without the words before it.
 std::string code_in(const std::string& cell) {
   return without(cell.substr(std::min(cell.find('`'), cell.size())), "` ");
 }

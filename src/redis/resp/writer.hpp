@@ -14,7 +14,7 @@ struct script {
   std::string_view name;  // "holdfast/acquire", for messages
   std::string_view text;
   std::string_view sha1;
-  const script* in_cluster = nullptr;  // what the nodes of a cluster are sent instead, if anything
+  const script* in_cluster = nullptr;  // sent to the nodes of a cluster instead; null: the same
 
   const script& form(bool for_cluster) const noexcept {
     return for_cluster && in_cluster != nullptr ? *in_cluster : *this;

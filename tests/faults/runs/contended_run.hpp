@@ -44,7 +44,7 @@ class contended_run {
   void play(const std::vector<std::vector<contended>>& parties, milliseconds length,
             const std::function<void()>& meanwhile);
 
-  // What happened to their servers or network.
+  // Faults of their servers or network.
   void record(const history::event& what) { log_.record(what); }
 
   // After it was played: what was broken of the promises, as text; and all that happened. The

@@ -18,10 +18,10 @@
 
 namespace holdfast::faults {
 
-// What a call to the server may take at most before it counts as unanswered.
+// The longest time of a call to the server before it counts as unanswered.
 inline constexpr milliseconds patience{500};
 
-// What is held is to become something else.
+// The lease is to become something else.
 struct change_of {
   lock target;
   support::mode to{};
@@ -30,11 +30,11 @@ struct change_of {
 // A way to have a lock.
 struct access {
   lock target;
-  // Of permits, as in history::event: who has them all changes what they protect, others read it.
+  // Of permits, as in history::event: a holder of them all changes the resource, others read it.
   std::uint32_t part = 0;
   std::uint32_t whole = 0;
-  bool joins = false;  // others of his client, as readers do
-  // What a lease of it may become, by chance. Empty: nothing else.
+  bool joins = false;  // others of its client, as readers do
+  // The modes that a lease of it may become, by chance. Empty: none.
   std::function<std::optional<change_of>(const lease&, std::mt19937_64&)> change{};
 };
 
@@ -42,7 +42,7 @@ struct contended {
   std::string name;
   mutex_options options;
   std::vector<access> ways;
-  milliseconds least_hold{};  // who has it keeps it so long, while faults may happen
+  milliseconds least_hold{};  // a holder keeps it so long, while faults may happen
 };
 
 // Thread safety: one thread at a time.
@@ -82,7 +82,7 @@ class contender {
   recorder& log_;
   observer& sees_;
   std::mt19937_64 random_;
-  history::event turn_;  // what all events of the present acquisition have
+  history::event turn_;  // the common part of all events of the present acquisition
   milliseconds least_hold_{};
 };
 

@@ -1,4 +1,4 @@
-// What a contender does with what the lock protects.
+// The work of a contender on the lock's resource.
 
 #include "faults/runs/contender.hpp"
 #include "support/pause.hpp"
@@ -9,8 +9,9 @@ using history::event;
 using history::kind;
 using support::mode;
 
-// Who has it in a mode beside which nobody else writes adds one; who has one beside which nobody
-// writes reads. It does not look whether it still has the lock: that is what the tokens are for.
+// A holder in a mode beside which nobody else writes adds one. A holder in a mode beside which
+// nobody writes reads. It does not look whether it still has the lock: the tokens are there for
+// that.
 void contender::use(const lease& got, bool has_all) {
   const auto in = turn_.mode;
   const bool writes = in ? in == mode::ex || in == mode::pw : has_all;
@@ -28,7 +29,7 @@ void contender::use(const lease& got, bool has_all) {
 void contender::add_one(const lease& got) {
   const auto number = resource_.read(turn_.lock, turn_.token);
   if (!number) return;
-  // What an upgraded reader has read still holds.
+  // The value that an upgraded reader has read is still true.
   tell(kind::saw, [&](event& one) { one.value = *number; });
   take_time();
   look(got);

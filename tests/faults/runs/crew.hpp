@@ -18,7 +18,7 @@ class crew {
   // Returns when all are ready.
   crew(assignment what, recorder& log);
 
-  // Lets them work, and those who are started in place of others too. Once.
+  // Lets them work, and those that are started in place of others too. Once.
   void begin(history::nanoseconds until);
 
   std::size_t size() const noexcept { return workers_.size(); }
@@ -36,7 +36,7 @@ class crew {
 
   assignment what_;
   recorder& log_;
-  std::string begins_;  // what tells a worker to begin; empty: not yet
+  std::string begins_;  // tells a worker to begin; empty: not yet
   std::vector<std::unique_ptr<support::child_process>> workers_;
 };
 

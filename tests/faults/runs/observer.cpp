@@ -13,7 +13,7 @@ using history::kind;
 using history::milliseconds;
 
 constexpr milliseconds between_looks{2};
-// What stays as it is is told so often.
+// A state that does not change is told this often.
 constexpr milliseconds told_again{50};
 constexpr milliseconds too_slow{10};
 // remaining() counts whole milliseconds.

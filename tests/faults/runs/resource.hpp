@@ -1,4 +1,5 @@
-// What the locks of a run protect: numbers in a Redis of their own, and who changed them.
+// The resources that the locks of a run protect: numbers in a Redis of their own, and a log of who
+// changed them.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,10 @@ namespace holdfast::faults {
 
 enum class tokens { checked, ignored };
 
-// One number for each lock. With checked tokens, reading and writing are refused to whoever comes
-// with a smaller token than somebody before. (Reading too: what is added to an old number would be
-// lost otherwise.) The server keeps a log of all writes: a writer may die before it can tell.
-// Thread safety: one thread at a time.
+// One number for each lock. With checked tokens, the server refuses to read and write with a
+// smaller token than an earlier one. (To read, too: a late reader would add to an old number, and
+// an update would be lost.) The server keeps a log of all writes: a writer may die before it can
+// tell. Thread safety: one thread at a time.
 class resource {
  public:
   resource(const std::string& socket, tokens mode);

@@ -113,7 +113,7 @@ void count(const std::vector<event>& all, findings& into) {
   into.refused_writes = number(kind::refused);
 }
 
-// What hit nobody shows nothing. The control must lose writes, which those who read may see;
+// A fault that hit nobody shows nothing. The control must lose writes, which readers may see;
 // nothing else may be wrong with it.
 std::vector<history::violation> judge(std::vector<history::violation> found, const fault& what,
                                       std::size_t strikes) {

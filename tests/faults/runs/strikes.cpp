@@ -94,7 +94,7 @@ target find(scene& at, chooser who) {
   return {lock, worker.value_or(at.any(at.workers.size()))};
 }
 
-// Who has a lock; now and then who is to have it next.
+// The holder of a lock; now and then the next holder.
 target victim(scene& at) { return find(at, at.any(3) == 0 ? first_in_queue : owner); }
 
 void kill_worker(scene& at) { at.workers.kill(victim(at).worker); }
@@ -111,7 +111,7 @@ void freeze_past_lease(scene& at, const target& who) {
 
 void stop_past_lease(scene& at) { freeze_past_lease(at, victim(at)); }
 
-// Only who has the lock writes, when he wakes up, what he has read too long ago.
+// Only the holder writes an old value when it wakes up.
 void stop_owner_past_lease(scene& at) { freeze_past_lease(at, find(at, owner)); }
 
 void stop_below_lease(scene& at) {
@@ -133,7 +133,7 @@ std::vector<std::string> connections(scene& at, bool told) {
   return ids;
 }
 
-// All of one sort; who has lost his just before must have made it again.
+// All of one sort; a worker that has lost its connection just before must have made it again.
 void kill_connections(scene& at) {
   const bool told = at.any(2) == 0;
   const bool hit = support::eventually(
@@ -185,7 +185,7 @@ void proxy_cut_after_n(scene& at) {
   });
 }
 
-// What Holdfast has written is gone, wholly or in part.
+// Holdfast's keys are gone, wholly or in part.
 template <typename Function>
 void emptied(scene& at, Function&& function) {
   const auto begin = time_now();

@@ -12,7 +12,7 @@
 
 namespace holdfast::faults {
 
-// What there is to be struck.
+// The targets of strikes.
 struct scene {
   support::private_server& server;
   support::fault_proxy& network;  // between the workers and the server

@@ -8,7 +8,7 @@
 
 namespace holdfast::faults {
 
-// Of a worker: how he hears of his turn.
+// How a worker hears of its turn.
 struct clients {
   client told;   // by messages
   client polls;  // by asking
@@ -21,7 +21,7 @@ struct contested {
 };
 
 std::vector<access> by_mutex(const clients&, const contested&);
-// Beside those who poll waits one who is told.
+// Beside those that poll waits one that is notified.
 std::vector<access> by_polling(const clients&, const contested&);
 // Three readers for each writer.
 std::vector<access> by_readers(const clients&, const contested&);

@@ -12,7 +12,7 @@ namespace holdfast::faults {
 const std::vector<contested>& contests();
 milliseconds longest_lease();
 
-// What the server knows the workers' connections by.
+// The name by which the server knows the workers' connections.
 inline constexpr auto connection_name = "faults";
 
 struct assignment {
@@ -26,10 +26,10 @@ struct assignment {
   static assignment from_arguments(const std::vector<std::string>& arguments);
 };
 
-// What a worker prints when he could begin.
+// A worker prints this when it could begin.
 inline constexpr auto worker_is_ready = "ready";
 
-// Then he reads until when, in nanoseconds, faults may happen; after that every thread takes every
+// Then it reads until when, in nanoseconds, faults may happen; after that every thread takes every
 // lock once more.
 void work(const assignment& what);
 

@@ -1,4 +1,4 @@
-// What a demoted master does, as replicas of real servers do.
+// A demoted master does as replicas of real servers do.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

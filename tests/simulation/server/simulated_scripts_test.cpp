@@ -29,12 +29,12 @@ class SimulatedScriptsAndReal : public two_servers {
   void SetUp() override {
     two_servers::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    // The last one is gone: nobody listens to his channel.
+    // The last one is gone: nobody listens to its channel.
     for (std::size_t i = 0; i + 1 < clients; ++i)
       listen(dialects::channel_of(key_space{}, id_of(i)));
   }
 
-  // Who want this of one lock do what clients do, and what they should not.
+  // Clients that want this of one lock do what clients do, and what they should not.
   void run_scripts(const dialects::recipe& recipe,
                    const std::array<const substrate::demand*, clients>& wants) {
     recipe_ = &recipe;
@@ -65,7 +65,7 @@ class SimulatedScriptsAndReal : public two_servers {
     }
   }
 
-  // What whoever holds a lock and waits for one sees of it.
+  // Clients have seen all that a holder and a waiter can see.
   void expect_all_of_it() const {
     if (HasFailure()) return;
     EXPECT_GT(saw_.granted, 50);

@@ -53,14 +53,14 @@ class simulated_server {
   }
   bool has_shards() const noexcept { return has_shards_; }
 
-  // What was published to it since the last call.
+  // The messages published to it since the last call.
   std::vector<resp::value> take_pushes(int connection);
   // Connections to which something was published since the last call.
   std::vector<int> take_told() { return std::exchange(told_, {}); }
 
   std::chrono::microseconds now() const noexcept { return now_; }
   void advance(std::chrono::microseconds by) noexcept { now_ += by; }
-  // The wall clock is set. What expires does so at a wall time: a step moves it too.
+  // The wall clock is set. Keys expire at a wall time: a step moves that, too.
   void step_clock(std::chrono::microseconds by) noexcept { now_ += by; }
 
   // From now on what writes is answered with this error, as by a server that is short of memory
@@ -70,7 +70,7 @@ class simulated_server {
     refusal_ = std::move(error);
     refuses_only_growth_ = only_what_grows;
   }
-  // What a replica has that has heard all up to now; and what it knows when it takes over.
+  // The data of a replica that has heard all up to now; and its knowledge when it takes over.
   keyspace copy_of_keys() const { return keys_; }
   void fail_over(keyspace copy);
 

@@ -1,5 +1,5 @@
-// A simulated server and a real one, whose clocks stand still at the same time: what is done to
-// both has the same answer, to the microsecond.
+// A simulated server and a real one, whose clocks stand still at the same time: a command to both
+// has the same answer, to the microsecond.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -58,8 +58,8 @@ class two_servers : public support::server_test {
     listener_there_->read_value();
   }
 
-  // What he has heard since the last call, which must be what he has heard at the real one. That is
-  // not asked each time when he has heard nothing.
+  // The messages that the client has heard since the last call, which must be the same at the real
+  // server. That one is not asked each time when the client has heard nothing.
   std::vector<resp::value> heard() {
     auto ours = simulated_.take_pushes(listener_);
     if (ours.empty() && pick(10) != 0) return ours;
@@ -86,7 +86,7 @@ class two_servers : public support::server_test {
   }
 
  private:
-  // What may differ: the wording of errors, behind their code.
+  // The wording of errors, behind their code, may differ.
   static resp::value comparable(resp::value v) {
     if (v.is(resp::type::error)) v.text.resize(std::min(v.text.size(), v.text.find(' ')));
     return v;

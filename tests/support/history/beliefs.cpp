@@ -1,5 +1,5 @@
 // I4 and I13: all who believe at once that they hold a lock go together by the table of the modes,
-// and nobody believes so for longer than he may.
+// and no client believes so for longer than it may.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -21,11 +21,11 @@ struct belief {
   event first, last;  // that say so
 };
 
-// What is said of one acquisition, in order, becomes its beliefs. A lease that has ended is never
-// held again: whatever is said to be held twice in the same mode was held in between, and until
-// the lease has said that it would be. Each token is a lease of its own: when a change has been
-// made, what was held before is held no more. While one is under way that may let others in, what
-// is still said of the old mode counts for its moment alone.
+// The events of one acquisition, in order, become its beliefs. A lease that has ended is never held
+// again: a lease that is said to be held twice in the same mode was held in between, and until the
+// lease has said that it would be. Each token is a lease of its own: when a change has been made,
+// what was held before is held no more. While one is under way that may let others in, what is
+// still said of the old mode counts for its moment alone.
 class beliefs_of {
  public:
   beliefs_of(const acquisition& of, std::vector<belief>& all)
@@ -82,7 +82,7 @@ class beliefs_of {
     return !asked.mode || !has.mode || !no_more(*has.mode, *asked.mode);
   }
 
-  // What it has become is said by the next look. Who asks for more keeps what he has until then.
+  // The next look says what it has become. A holder that asks for more keeps its lease until then.
   void ask(const event& change) {
     close_if([&](const belief& open) { return is_given_up(open.first, change); }, change.time);
   }
@@ -192,7 +192,7 @@ bool outlasts_a_freeze(const acquisition& one, const event& look) {
   });
 }
 
-// Who has written what a lock protects, and when they began to.
+// The writers of each resource, and when they began to write.
 using written = std::map<std::pair<std::int64_t, std::uint64_t>, std::vector<nanoseconds>>;
 
 written writes_of(const story& run, const std::string& lock) {
@@ -257,7 +257,7 @@ void nothing_changes_under_holders(const story& run, std::vector<violation>& fou
         if (!counts || read.value == first->value) continue;
         found.push_back({"I13",
                          "S1, S2",
-                         "what a holder had read was changed while he had the lock",
+                         "what a holder had read was changed while it had the lock",
                          {*one.won, *first, read}});
         break;
       }

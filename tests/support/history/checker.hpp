@@ -9,8 +9,8 @@
 
 namespace holdfast::history {
 
-// How long a waiter may be left waiting: more, where nobody tells him, the more waited before him
-// when he called.
+// How long a waiter may be left waiting: longer where nobody notifies it, and the more waiters were
+// before it when it called.
 struct grace {
   milliseconds at_all{250};
   milliseconds for_each_before{0};
@@ -22,7 +22,7 @@ struct bounds {
   grace lock_orphaned{};          // the same, after the lease of one that died or lost it
   milliseconds return_late{250};  // a call, after it should have returned
   milliseconds loss_late{250};    // being told, after the lease has ended
-  milliseconds call_arrives{50};  // who calls so much later stands behind, in a fair lock
+  milliseconds call_arrives{50};  // a call this much later stands behind, in a fair lock
   milliseconds healing{5000};     // until the last one is served that waits
 };
 
@@ -40,26 +40,26 @@ std::string to_text(const violation& one);
 // Checks them all.
 std::vector<violation> check(const story& run, const bounds& within = {});
 
-// What the server gives, and to whom: safety.cpp.
+// Grants of the server: safety.cpp.
 void server_gives_to_those_who_go_together(const story&, std::vector<violation>&);  // I1
 void tokens_grow(const story&, std::vector<violation>&);                            // I2
 void tokens_follow_time(const story&, std::vector<violation>&);                     // I3
 
-// What its users believe, by the table of the modes: beliefs.cpp.
+// Beliefs of its users, by the table of the modes: beliefs.cpp.
 void beliefs_go_together(const story&, std::vector<violation>&);            // I4
 void beliefs_end_in_time(const story&, std::vector<violation>&);            // I4
 void nothing_changes_under_holders(const story&, std::vector<violation>&);  // I13
 
-// What a resource sees that checks tokens: resource.cpp.
+// The view of a resource that checks tokens: resource.cpp.
 void writes_are_in_order(const story&, std::vector<violation>&);  // I5
 void no_write_is_lost(const story&, std::vector<violation>&);     // I6
 
-// What those who wait may expect: waiting.cpp.
+// Promises to waiters: waiting.cpp.
 void free_lock_is_taken(const story&, const bounds&, std::vector<violation>&);  // I7, I8, I12
 void arrival_is_order(const story&, const bounds&, std::vector<violation>&);    // I9
 void all_are_served_in_the_end(const story&, const bounds&, std::vector<violation>&);  // I8
 
-// What the caller of a function may expect: calls.cpp.
+// Promises to callers: calls.cpp.
 void calls_return(const story&, const bounds&, std::vector<violation>&);     // I10
 void losses_are_told(const story&, const bounds&, std::vector<violation>&);  // I10
 void nothing_is_left(const story&, std::vector<violation>&);                 // I11

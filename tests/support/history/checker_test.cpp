@@ -143,7 +143,7 @@ TEST(Checker, AllowsWhatIsPassedOnToHaveASmallerTokenOnlyWhereTheServerHasForgot
   EXPECT_EQ(broken(all + turn(3, 1, 30, 3 * 2048 + 1) + emptied), "I3") << "passed on by whom?";
 }
 
-// Whoever is in NL uses nothing: its token is no bound for what goes on among another's threads.
+// A holder in NL uses nothing: its token is no bound for what goes on among another's threads.
 TEST(Checker, AllowsWhatIsPassedOnToHaveASmallerTokenThanOneInNl) {
   const auto first = turn(1, 1, 10, 3 * 2048, "EX"), passed_on = turn(1, 2, 30, 3 * 2048 + 1, "EX");
   EXPECT_EQ(broken(first + turn(2, 1, 20, 5 * 2048, "NL") + passed_on), "");
@@ -265,7 +265,7 @@ TEST(Checker, WantsChangesToReturn) {
             "I10");
 }
 
-// What was held when it was looked at twice was held in between, whatever it had said.
+// A lease that was held at two looks was held in between, whatever it had said.
 TEST(Checker, CountsWhatWasSeenFromOutside) {
   const auto looks = [](const std::string& second) {
     return one_after_the_other +
@@ -364,7 +364,7 @@ TEST(Checker, WantsNothingToChangeWhileAReaderBecomesTheWriter) {
   const std::string as_writer = "44 saw process=1 operation=1 lock=a token=3 mode=EX value=";
   EXPECT_EQ(broken(roles + before + as_writer + "7\n"), "");
   EXPECT_EQ(broken(roles + before + as_writer + "8\n"), "I13");
-  // Who becomes less lets others in.
+  // A holder that goes to a weaker mode lets others in.
   const auto less = roles_with("until=400 mode=EX", "until=400 mode=CR");
   EXPECT_EQ(broken(less + before + as_writer + "8\n"), "");
 }

@@ -1,4 +1,4 @@
-// What happens to locks in a run, simulated or real: one event is one line of text.
+// Events of locks in a run, simulated or real: one event is one line of text.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,8 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 enum class kind {
-  // What users of locks do and see. From `won` on, each says in which mode it was had by then.
+  // Acts and observations of users of locks. From `won` on, each says in which mode it was had by
+  // then.
   called,    // an acquisition begins; until: when it must have returned; lease; part and whole
              // of what several can have; note: "fair", or "joins": a reader, see I3
   won,       // it returned a lease; token; until: it is held at least so long
@@ -33,14 +34,14 @@ enum class kind {
   unchanged,  // it has not; note: why
   releasing,  // the release begins; until: when it must have returned
   released,   // it returned; note: what was wrong, "lost" when it was no longer ours
-  // What resources do with those who hold a lock; in the order of `value` of each lock.
+  // Acts of resources towards holders; in the order of `value` of each lock.
   written,  // a write with this token was accepted as number `value`; note: what it wrote
   refused,  // one with this token was not
   total,    // what the resource has at the end: `value`
-  // What the server did, where the run can tell: its own order, by time.
+  // Acts of the server, where the run can tell: its own order, by time.
   granted,  // the lock was given to the owner in `note`, with this token and in this mode
   freed,    // the owner in `note` has it no more
-  // What was done to the run.
+  // Faults of the run.
   killed,   // this process had ended by now
   frozen,   // this process is stopped, and runs no more from `until` on ...
   thawed,   // ... and runs again

@@ -1,4 +1,4 @@
-// When exclusion is not promised, for those who judge it.
+// Times at which exclusion is not promised, for its judges.
 #pragma once
 
 #include <algorithm>

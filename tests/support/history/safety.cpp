@@ -28,7 +28,7 @@ const event* in_the_way(const owners& has, const event& given) {
   return taken > std::max(1U, given.whole) ? last : nullptr;
 }
 
-// Whoever asks for a lock, or for what it has of it in another mode, gets a token.
+// A request for a lock, or for another mode of it, gets a token.
 struct grant {
   const event* called;
   const event* won;
@@ -153,7 +153,7 @@ void tokens_follow_time(const story& run, std::vector<violation>& found) {
       const auto& earlier = one.joins ? of_writers : is_passed_on ? of_users : of_all;
       const auto* const before = earlier.get();
       if (one.won->token == 0 || before == nullptr || one.won->token >= before->token) continue;
-      // What the old owner's client still passes on among its threads belongs to the old grant.
+      // Local hand-overs of the old owner's client still belong to the old grant.
       const bool may_be = clock_is_set || is_passed_on;
       if (may_be && is_within(excused, {one.called->time, one.called->time})) continue;
       found.push_back(

@@ -47,7 +47,7 @@ void add(acquisition& to, const event& one) {
   }
 }
 
-// What was done to a process.
+// A fault of a process.
 struct fate {
   std::optional<event> killed;
   std::vector<freeze> frozen;  // the last one perhaps to the end

@@ -1,4 +1,4 @@
-// A history seen as what it is about: acquisitions, and what was done to them.
+// A history as a list of acquisitions and faults.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct freeze {
   nanoseconds stopped{};
 };
 
-// What is held becomes something else.
+// The lease becomes something else.
 struct change {
   event asked;
   std::optional<event> result;  // changed or unchanged
@@ -73,7 +73,7 @@ struct story {
   std::map<std::string, std::vector<acquisition>> locks;
   // For each lock, in the order of `value`.
   std::map<std::string, std::vector<event>> writes;
-  // All the others, in order: what the server did, and what was done to the run.
+  // All the others, in order: acts of the server, and faults of the run.
   std::vector<event> others;
   nanoseconds end{};
 

@@ -1,4 +1,4 @@
-// I7, I8, I9 and I12: a lock that is free goes to those who wait, in their order.
+// I7, I8, I9 and I12: a lock that is free goes to the waiters, in their order.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -53,7 +53,7 @@ std::vector<occupation> faults(const story& run, milliseconds lease) {
   return all;
 }
 
-// What changes at one time: one more or one less that waits, or that occupies.
+// A change at one time: one waiter or one holder more or less.
 struct change {
   nanoseconds time;
   int waiting;
@@ -74,7 +74,7 @@ std::vector<change> changes(const std::vector<acquisition>& acquisitions,
     all.push_back({one.called.time, 1, 0, &one, nullptr});
     all.push_back({std::min(one.returned(), end), -1, 0, &one, nullptr});
   }
-  // Who takes it at the same instant leaves no gap.
+  // A holder that takes it at the same instant leaves no gap.
   std::stable_sort(all.begin(), all.end(), [](const change& a, const change& b) {
     return a.time != b.time ? a.time < b.time : a.occupying > b.occupying;
   });

@@ -36,7 +36,7 @@ std::optional<token_major> read_major(const resp::value& v) noexcept {
 }
 
 std::optional<server_time> read_time(const resp::value& v) noexcept {
-  // As majors: what goes beyond them is no time that the scripts can compute with.
+  // As majors: a number beyond them is no time that the scripts can compute with.
   if (!v.is(resp::type::integer)) return std::nullopt;
   const auto micros = read_major(v);
   if (!micros) return std::nullopt;

@@ -1,5 +1,5 @@
-// What the answers of the holdfast scripts have in common. Reading is total: whatever the server
-// says becomes a value or a refusal with a sentence.
+// Reads the common parts of the holdfast scripts' answers. Reading is total: any answer of the
+// server becomes a value or a refusal with a sentence.
 #pragma once
 
 #include <optional>
@@ -39,10 +39,10 @@ std::optional<refused> read_other_family(const resp::value&);
 // An error reply of the server.
 refused refused_by_server(std::string_view error);
 
-// Everything that the server should not have answered. `asked` is what was asked, e.g. "acquire".
+// For an answer that the server should not have given. `asked` names the question, e.g. "acquire".
 refused not_understood(std::string_view asked, const resp::value&);
 
-// The same of an answer that may hold an owner, which is not shown, so it is not quoted.
+// As above, for an answer that may contain an owner, which must not be shown: so it is not quoted.
 refused unquoted_not_understood(std::string_view asked, const resp::value&);
 
 // Error replies and everything else that has no meaning here.

@@ -1,4 +1,4 @@
-// Barriers, which open for all who have arrived when nobody is missing. Layout and scripts:
+// Barriers, which open for all arrived parties when none is missing. Layout and scripts:
 // docs/wire/holdfast.md.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Who is behind a request id: the hash `client:<client id>` in the key space of that client, which
-// keeps it alive.
+// The client behind a request id: the hash `client:<client id>` in the key space of that client,
+// which keeps it alive.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ once_call fenced_write(const key_space&, const composed_script&,
                        fencing_token);
 
 struct fence_passed {
-  std::optional<std::string> value;  // what the script returned
+  std::optional<std::string> value;  // the result of the script
   friend bool operator==(const fence_passed&, const fence_passed&) = default;
 };
 struct fence_stale {

@@ -33,7 +33,8 @@ acquire_verdict gate_recipe::read_acquire(const claim& wanted, const resp::value
   return native_recipe::read_acquire(wanted, v);
 }
 
-// Never sent: what holds nothing is not renewed. Should it be, the answer is that nothing is held.
+// Never sent: nothing is held that could be renewed. Should it be, the answer is that nothing is
+// held.
 void gate_recipe::write_renew(std::span<const claim* const>, server_time, resp::writer& out) const {
   write_nothing(out);
 }

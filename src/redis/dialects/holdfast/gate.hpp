@@ -1,4 +1,4 @@
-// Latches and barriers: who comes waits until all may go on, and then holds nothing.
+// Latches and barriers: each client waits until all may go on, and then holds nothing.
 #pragma once
 
 #include <string>
@@ -7,8 +7,7 @@
 
 namespace holdfast::dialects {
 
-// What a claim of such a thing says as its lease: so long is a message believed that says that it
-// is open.
+// The lease in a claim of such a thing: how long a message is believed that says that it is open.
 inline constexpr milliseconds gate_lease = longest_claim;
 
 // The key holds something else.

@@ -29,8 +29,8 @@ std::optional<lock_gate> read_gate(std::string_view text) {
   return failed == std::errc{} && complete ? std::optional(found) : std::nullopt;
 }
 
-// A score, which Redis writes as a double: "1795240014867674", or with an exponent. Who changes the
-// mode of what he holds goes first: his is less by the largest major.
+// A score, which Redis writes as a double: "1795240014867674", or with an exponent. A holder that
+// changes its mode goes first: its score is less by the largest major.
 server_time read_ticket(const std::string& text) {
   double ticket = std::strtod(text.c_str(), nullptr);
   if (ticket < 0) ticket += static_cast<double>(largest_major);
@@ -55,7 +55,7 @@ inspect_verdict read_shared(const resp::value& v, server_time now, counted_grant
   found.holders = read_holders(v.items[2]);
   std::erase_if(found.holders, [&](const shared_holder& one) { return one.until <= now; });
   if (found.holders.empty()) return lock_free{};
-  // What is not shown is counted as if it held.
+  // Fields that are not shown count as holders.
   found.count = found.holders.size() + (fields > shown ? fields - shown : 0);
   for (const auto& one : found.holders) {
     if (one.has.mode == 's') found.in_use += one.has.weight;

@@ -1,4 +1,4 @@
-// Looking at a lock from outside, breaking one, and the record of what was broken.
+// Looking at a lock from outside, breaking one, and the record of that.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ using inspect_verdict =
 void write_inspect(const lock_key&, resp::writer&);
 inspect_verdict read_inspect(const resp::value&);
 
-// Who waits for it, from the same answer.
+// The waiters, from the same answer.
 struct lock_queue {
   struct place {
     std::string client;  // as in lock_held
@@ -78,9 +78,9 @@ struct lock_queue {
 };
 lock_queue read_queue(const resp::value&);
 
-// Takes the lock away from whoever has it, so that its token can never come again. A key that is
-// no lock of ours is refused and stays untouched. The server refuses it after `not_after`, and when
-// that is far future: see read_late.
+// Takes the lock away from its holder, so that the holder's token can never come again. A key that
+// is no lock of ours is refused and stays untouched. The server refuses it after `not_after`, and
+// when that is far future: see read_late.
 struct lock_broken {
   token_major major = 0;
   std::string client;  // as in lock_held
@@ -92,7 +92,7 @@ void write_break(const lock_key&, server_time not_after, resp::writer&);
 break_verdict read_break(const lock_key&, const resp::value&);
 break_verdict read_break(const std::string& value_key, const resp::value&);
 
-// The same for a lock that several can hold.
+// The like for a lock that several can hold.
 struct shared_broken {
   std::vector<shared_holder> holders;  // of many a part
   std::size_t count = 0;               // all
@@ -105,9 +105,9 @@ break_shared_verdict read_break_shared(const lock_key&, const resp::value&);
 // One entry of the stream `audit` of a key space, which keeps the last 1,000.
 struct audit_entry {
   std::string_view name;   // of the lock
-  std::string_view owner;  // shortened: who lost it
+  std::string_view owner;  // shortened: the holder that lost it
   token_major major = 0;   // of the lost grant
-  std::string_view by;     // who broke it, e.g. "root@host:4711"
+  std::string_view by;     // the process that broke it, e.g. "root@host:4711"
   std::string_view reason;
 };
 std::uint16_t audit_slot(const key_space&);

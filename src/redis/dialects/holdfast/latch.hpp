@@ -19,12 +19,12 @@ class latch_recipe final : public gate_recipe {
 };
 
 once_call latch_set(const lock_key&, std::uint32_t count);
-once_call latch_count_down(const lock_key&, std::uint32_t by);  // 0: tells who is not told yet
+once_call latch_count_down(const lock_key&, std::uint32_t by);  // 0: notifies the other waiters
 
 struct latch_change {
   bool changed = false;    // false: it was set already
   std::uint32_t left = 0;  // how often it must still be counted down
-  bool more = false;       // it is open, but not all who wait are told yet
+  bool more = false;       // it is open, but not all waiters are notified yet
   friend bool operator==(const latch_change&, const latch_change&) = default;
 };
 std::variant<latch_change, refused> read_latch_change(const lock_key&, const once_answer&);

@@ -1,4 +1,4 @@
-// What stands in a lock's key: `<layout version>:<major>:<request id>`, e.g. "1:1795240014867674:
+// The text in a lock's key: `<layout version>:<major>:<request id>`, e.g. "1:1795240014867674:
 // 0f...-2a". Token and owner in one text, so that after a grant one comparison proves both.
 #pragma once
 
@@ -67,7 +67,7 @@ std::optional<std::string_view> other_layout_version(std::string_view text) noex
 // A request id, taken apart. Owners need not have this form: other programs may write the layout.
 struct owner_parts {
   std::string client;     // 32 hexadecimal digits: the key of its registry entry. Never shown
-  std::string shortened;  // what people may see, as request_id::shortened()
+  std::string shortened;  // the part that people may see, as request_id::shortened()
 };
 owner_parts parse_owner(std::string_view owner);
 

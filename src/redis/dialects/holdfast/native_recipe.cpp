@@ -26,7 +26,7 @@ Verdict not_mine_or_refused(std::string_view error) {
   return why;
 }
 
-// What only locks that several may hold answer.
+// Answers that only locks that several may hold give.
 std::optional<refused> read_not_granted_to_several(const resp::value& v) {
   const std::string_view word = leading_word(v);
   if (word == "gone") {

@@ -28,8 +28,8 @@ struct value_key {
   std::uint16_t slot;
 };
 
-// What is asked. All keys are of one hash slot; the script's own first key and first argument
-// (where the answer is remembered, and until when) are added to these.
+// The request. All keys are of one hash slot; the script's own first key and first argument (where
+// the answer is remembered, and until when) are added to these.
 struct once_call {
   resp::script script;
   std::uint16_t slot = 0;

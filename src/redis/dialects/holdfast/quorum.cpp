@@ -13,7 +13,7 @@ void write_quorum_key(const lock_key& key, std::string_view suffix, resp::writer
   out.arg({key.prefix(), "q:{", key.encoded(), "}", suffix});
 }
 
-// What the member keeps for a hash slot; of a trial it is for the name, which is no slot's tag.
+// The member's key for a hash slot; of a trial it is for the name, which is no slot's tag.
 void write_slot_key(std::string_view what, const quorum_claim& of, resp::writer& out,
                     std::string_view suffix = {}) {
   const auto tag = of.is_trial ? std::string(of.key->encoded()) : slot_tag(of.key->slot());

@@ -32,8 +32,8 @@ release_verdict read_quorum_release(const resp::value&);
 // Takes away what a trial has left: nobody else knows of it.
 void write_end_of_trial(const quorum_claim&, resp::writer&);
 
-// The keys of a member's vote, of its fence counter, of its staying out, and of those who want to
-// hear that the lock is free.
+// The keys of a member's vote, of its fence counter, of its staying out, and of the requests that
+// want to hear that the lock is free.
 std::string quorum_value_key(const lock_key&);
 std::string quorum_fence_key(const lock_key&);
 std::string quorum_out_key(const lock_key&);

@@ -21,7 +21,7 @@ struct vote_seen {
 void write_quorum_inspect(const lock_key&, resp::writer&);
 vote_seen read_quorum_inspect(const resp::value&);
 
-// `largest`: of the majors of all members' votes. No renewal of who has it is given this vote
+// `largest`: of the majors of all members' votes. A renewal of its holder does not get this vote
 // again. A key that holds no vote is refused and stays untouched.
 void write_quorum_break(const lock_key&, token_major largest, server_time not_after, resp::writer&);
 break_verdict read_quorum_break(const lock_key&, const resp::value&);

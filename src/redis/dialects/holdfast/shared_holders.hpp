@@ -1,4 +1,4 @@
-// Who holds a lock that several can hold, as it is written in the fields of its key.
+// The holders of a lock that several can hold, as the fields of its key name them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace holdfast::dialects {
 
-// `<mode><weight>`, of a holder or of one who waits.
+// `<mode><weight>`, of a holder or of a waiter.
 struct share {
   char mode = 0;             // n c d r p x u, or s: permits. 0: none, as in a mutex
   std::uint32_t weight = 0;  // how many permits; of a mode 1

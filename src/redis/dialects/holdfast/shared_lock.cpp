@@ -17,7 +17,7 @@ void write_shared_keys(const lock_key& key, resp::writer& out) {
   write_key(key, ":n", out);
 }
 
-// What stands behind the request id in the queue: all that letting it in needs.
+// The text behind the request id in the queue: all that letting the waiter in needs.
 std::string place_of(const claim& waiting) {
   const demand& wants = *waiting.wants;
   std::string text{':'};

@@ -22,8 +22,8 @@ class shared_recipe final : public native_recipe {
   release_verdict read_release(const resp::value&) const override;
 };
 
-// The number of permits, for all who use the semaphore from now on; 0: each says it himself.
-// The server refuses it as a break (write_break).
+// The number of permits, for all who use the semaphore from now on; 0: each names its own. The
+// server refuses it as a break (write_break).
 void write_set_permits(const lock_key&, std::uint32_t permits, server_time not_after,
                        resp::writer&);
 

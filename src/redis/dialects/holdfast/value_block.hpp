@@ -1,4 +1,4 @@
-// The value block of a lock with modes: `hf:{N}:v`, what a writer leaves for those who come after.
+// The value block of a lock with modes: `hf:{N}:v`, a writer leaves it for later holders.
 #pragma once
 
 #include <cstddef>

@@ -50,7 +50,7 @@ family family_told(std::string_view word) noexcept {
 // With the longest lock_delay.
 constexpr std::uint64_t largest_claim = 1'000 + 3'600'000;
 
-// Also after a full lease; what is longer is asked about before.
+// Also after a full lease; a waiter asks before a longer time is over.
 std::optional<channel_message> read_first_in_line(std::uint64_t request, std::string_view text) {
   const auto owner_has = parse_number<std::uint64_t>(text);
   if (!owner_has) return std::nullopt;

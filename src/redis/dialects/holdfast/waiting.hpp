@@ -16,13 +16,13 @@ namespace holdfast::dialects {
 // The key `hf:{N}`, or one of those beside it.
 void write_key(const lock_key&, std::string_view suffix, resp::writer&);
 
-// The keys of a lock and its queue, in the order that the scripts know: its value, who waits, when
-// they asked last, the fence counter.
+// The keys of a lock and its queue, in the order that the scripts know: its value, the waiters,
+// when they asked last, the fence counter.
 void write_keys(const lock_key&, resp::writer&);
 
-// What stands behind the request id in the queue: `:<family><claim in ms>:<way><proof>`, so that
-// the queue holds all that handing the lock over needs. What several may hold has more in between,
-// and that tells its family.
+// The text behind the request id in the queue: `:<family><claim in ms>:<way><proof>`, so that the
+// queue holds all that handing the lock over needs. A lock that several may hold has more in
+// between, and that tells its family.
 class place_suffix {
  public:
   place_suffix(family whose, const claim& waiting) noexcept;
@@ -33,7 +33,7 @@ class place_suffix {
   std::uint8_t size_;
 };
 
-// Whose queue it is in which such a letter stands behind a request id. None: nobody's.
+// The family of a queue in which this letter stands behind a request id. None: of no queue.
 family family_of_place(char letter) noexcept;
 
 // The channel on which a client hears of its grants.
@@ -42,8 +42,9 @@ std::string channel_of(const key_space&, const client_id&);
 // both (parts/channels.lua, parts/tell_in_slot.lua).
 std::string channel_of(const client_id& client, const lock_key&);
 
-// The lock was handed to a request that waits. Anybody who may publish can write such a message;
-// only who may read the lock's queue knows the proof, which the request has drawn for this place.
+// The lock was handed to a request that waits. Any client that may publish can write such a
+// message. Only clients that may read the lock's queue know the proof, which the request has drawn
+// for this place.
 struct handed_over {
   std::uint64_t request = 0;  // its counter; it was made by this client
   bool revocable = false;
@@ -85,7 +86,7 @@ bool is_for(const handed_over&, family, const claim& waiting);
 bool is_plausible(const handed_over&, const claim& waiting) noexcept;
 
 // Reads a message of `client`'s channel. Nothing: it is none that we understand, or it names
-// somebody else's request. Whoever may publish can write anything there.
+// another client's request. Any client that may publish can write anything there.
 std::optional<channel_message> read_message(const key_space&, const client_id& client,
                                             std::string_view message);
 

@@ -1,4 +1,4 @@
-// Who waits for whom, over all clients of a key space (docs/decisions/0015-deadlock-detection.md).
+// The waits of all clients of a key space (docs/decisions/0015-deadlock-detection.md).
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct ended_wait {
   std::string id;
   server_time noted_until{};
 };
-// What a client has to say of its waits, and where it reads on among those of all clients, as it
-// was told (see part_of_waits). Both lists should be short, since the script goes through them.
+// A client's news of its waits, and the place from which it reads on among those of all clients
+// (see part_of_waits). Both lists should be short, since the script goes through them.
 struct wait_note {
   std::vector<ended_wait> ended;
   std::vector<wait_record> waits;
@@ -52,7 +52,7 @@ struct part_of_waits {
 // The server refuses it after `not_after`, and when that is far future.
 void write_note(const key_space&, const wait_note&, milliseconds counts_for, server_time not_after,
                 resp::writer&);
-// What is not understood among them is left out, and so are locks of another key space.
+// Waits that it does not understand are left out, and so are locks of another key space.
 std::variant<part_of_waits, late, refused> read_note(const key_space&, const resp::value&);
 
 // Whether it is a cycle now. True ends the first wait of it, whose `noted_until` is given, and is

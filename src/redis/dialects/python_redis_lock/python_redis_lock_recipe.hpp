@@ -1,4 +1,4 @@
-// Lock of python-redis-lock: a plain one, and a list beside it for those who wait:
+// Lock of python-redis-lock: a plain one, and a list beside it for waiters:
 // docs/wire/python_redis_lock.md.
 #pragma once
 

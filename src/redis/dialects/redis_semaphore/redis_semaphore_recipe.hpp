@@ -10,7 +10,8 @@ namespace holdfast::dialects {
 
 class redis_semaphore_recipe final : public foreign_recipe {
  public:
-  // All who use such a semaphore take back what was not refreshed for `usual.longest_lease`.
+  // All users of such a semaphore take back permits that were not refreshed for
+  // `usual.longest_lease`.
   explicit redis_semaphore_recipe(habits usual) noexcept;
 
   bool is_semaphore() const noexcept override { return true; }

@@ -7,7 +7,8 @@
 namespace holdfast::dialects {
 namespace {
 
-// Redisson's fairLockWaitTimeout. Ours is the same: who leaves takes his own from those behind him.
+// Redisson's fairLockWaitTimeout. Ours is the same: a waiter that leaves takes its own wait time
+// from those behind it.
 constexpr milliseconds thread_wait_time{300'000};
 
 void write_keys(std::string_view name, resp::writer& out) {

@@ -1,4 +1,4 @@
-// Redisson's RFairLock: the hash of a RLock, and beside it a queue of those who wait, with the time
+// Redisson's RFairLock: the hash of a RLock, and beside it a queue of the waiters, with the time
 // after which each counts as dead: docs/wire/redisson.md.
 #pragma once
 

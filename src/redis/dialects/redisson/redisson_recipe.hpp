@@ -1,6 +1,6 @@
-// Redisson's RLock: a hash whose field is the owner and whose value counts his holds, and a message
-// when it is released; its RSpinLock, without the message; and its RFencedLock, with a counter of
-// tokens beside it: docs/wire/redisson.md.
+// Redisson's RLock: a hash whose field is the owner and whose value counts the owner's holds, and a
+// message when it is released; its RSpinLock, without the message; and its RFencedLock, with a
+// counter of tokens beside it: docs/wire/redisson.md.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace holdfast::dialects {
 // ours is a thread of its own, so that a resend is known, and counts once.
 std::string redisson_owner(const request_id& owner);
 
-// What stands behind the owner of a write lock.
+// The text behind the owner of a write lock.
 inline constexpr std::string_view redisson_writer = ":write";
 
 // Redisson's prefixName: no braces around a name that has some.

@@ -28,7 +28,7 @@ class semaphore_recipe final : public foreign_recipe {
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
   void write_release(const claim&, resp::writer&) const override;
-  // What others have of a RSemaphore, nobody knows.
+  // Nobody knows how many permits of a RSemaphore others have.
   bool sets_permits() const noexcept override { return whose_ == permit_leases::theirs; }
   void write_set_permits(std::string_view name, std::uint32_t count, server_time not_after,
                          resp::writer&) const override;

@@ -12,7 +12,7 @@ namespace holdfast::dialects {
 
 std::string redlock_value(redlock_library library, const request_id& owner) {
   if (library == redlock_library::node_redlock) return drawn_value(token_form::hex, owner);
-  // 16 bytes: what is missing of the last letter is zero.
+  // 16 bytes: the missing bits of the last letter are zero.
   return as_base64(sha1_hex(owner.text()).substr(0, 32) + '0') + "==";
 }
 

@@ -11,7 +11,7 @@
 
 namespace holdfast::dialects {
 
-// What an attempt writes, the same at all servers.
+// The text that an attempt writes, the same at all servers.
 std::string redlock_value(redlock_library, const request_id& owner);
 
 class redlock_recipe final : public several_keys_recipe {

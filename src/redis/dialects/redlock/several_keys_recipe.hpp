@@ -21,7 +21,7 @@ class several_keys_recipe : public foreign_recipe {
 
   virtual std::size_t keys_of(const claim&) const = 0;
   virtual void write_keys(const claim&, resp::writer&) const = 0;
-  // Whoever has so many of them has the lock.
+  // A client that has this many of them has the lock.
   virtual std::size_t needed_of(const claim&) const = 0;
   // Its arguments are the value, the lease in ms and not-after.
   virtual const resp::script& acquisition() const noexcept = 0;

@@ -1,5 +1,5 @@
 // A lock of rueidislock: one text at the majority of an odd number of keys, whose changes the
-// server tells to those who wait. docs/wire/rueidislock.md.
+// server tells to waiters. docs/wire/rueidislock.md.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace holdfast::dialects {
 
 class rueidislock_recipe final : public several_keys_recipe {
  public:
-  // So many of twice as many keys, less one, are the lock.
+  // `majority` of 2 * majority - 1 keys are the lock.
   rueidislock_recipe(habits usual, std::string prefix, std::uint32_t majority);
 
   // The first, which its library takes first.

@@ -17,7 +17,7 @@ bool reads_only(const claim& c) { return c.wants != nullptr && c.wants->mode == 
 symfony_recipe::symfony_recipe(habits usual, std::string prefix)
     : foreign_recipe(usual), prefix_(std::move(prefix)) {}
 
-// What is missing of the last letter is zero, and a `=` stands for the one that is missing.
+// The missing bits of the last letter are zero, and a `=` stands for the letter that is missing.
 std::string symfony_recipe::owner_of(const claim& c) const {
   const std::string attempt{std::string_view{c.owner.text()}};
   const auto digits = sha1_hex(attempt) + sha1_hex(attempt + "2").substr(0, 24);

@@ -1,4 +1,5 @@
-// One text at one key, written by SET NX PX and deleted by whoever knows it: docs/wire/token.md.
+// One text at one key, written by SET NX PX and deleted by a client that knows it:
+// docs/wire/token.md.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace holdfast::dialects {
 
-// What an attempt writes in such a form: the same in each resend, unlike that of any other attempt,
-// and of no use for guessing one.
+// The text that an attempt writes in such a form: the same in each resend, unlike that of any other
+// attempt, and of no use for guessing one.
 std::string drawn_value(token_form form, const request_id& owner);
 
 // go-zero adds so much to the seconds of a lease.

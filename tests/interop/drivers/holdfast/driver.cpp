@@ -30,7 +30,7 @@ std::vector<std::string> split(const std::string& list, char at) {
   return words;
 }
 
-// What stands behind the name of a dialect when the server is a cluster, or is found by a sentinel.
+// The text behind the name of a dialect when the server is a cluster, or is found by a sentinel.
 constexpr std::string_view in_cluster = "_cluster", by_sentinel = "_sentinel";
 
 std::string without_topology(std::string name) {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/time.hpp"
-#include "lease/hold_machine.hpp"
+#include "lease/lease_machine.hpp"
 #include "lease/release_machine.hpp"
 #include "lease/step.hpp"
 #include "substrate/claim.hpp"
@@ -16,7 +16,7 @@ namespace holdfast::leasing {
 class giving_back : public release_machine {
  public:
   // The claim is the caller's. With a move it is patient for less time than its caller.
-  giving_back(const substrate::claim& claim, const hold_machine& held,
+  giving_back(const substrate::claim& claim, const lease_machine& held,
               milliseconds response_timeout, monotonic_time now)
       : release_machine(claim, held.deadline(), claim.owner.counter(),
                         std::min(longest_move, response_timeout / 2),
@@ -35,7 +35,7 @@ class giving_back : public release_machine {
 
  private:
   // The last renewal may come late, or have been an extension.
-  static milliseconds extended_by(const hold_machine& held, const substrate::claim& claim) {
+  static milliseconds extended_by(const lease_machine& held, const substrate::claim& claim) {
     return std::max(milliseconds{0}, held.may_be_extended_by() - claim.lease);
   }
 

@@ -9,7 +9,7 @@
 
 #include "lease/acquire_machine.hpp"
 #include "lease/answers_for_tests.hpp"
-#include "lease/hold_machine.hpp"
+#include "lease/lease_machine.hpp"
 #include "lease/release_machine.hpp"
 #include "substrate/claim.hpp"
 
@@ -39,7 +39,7 @@ TEST(HotPath, LockAndUnlockAllocateNothing) {
   acquire_machine acquire(claim, {true, local_start + milliseconds(60'000)}, {});
   const step ask = acquire.start(now);
   const step held = acquire.on_acquired(granted, now, now);
-  hold_machine hold(claim.lease, true, claim.lease, now, held.done->deadline);
+  lease_machine hold(claim.lease, true, claim.lease, now, held.done->deadline);
   const hold_step timer = hold.start();
   release_machine release(acquire.claim(), hold.deadline());
   const release_step give_back = release.start(now);

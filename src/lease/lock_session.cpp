@@ -164,8 +164,8 @@ void lock_session::hold(effects& all, const acquire_outcome& got, monotonic_time
   state_ = terms_.needs_replicas ? state::confirming : state::held;
   note_in_claim();  // it may have been extended while the change waited
   auto& held =
-      part_.emplace<hold_machine>(claim_->lease, terms_.renews, got.grant.ttl, got.granted_at,
-                                  got.deadline, beat(), got.by_message && !terms_.is_gate);
+      part_.emplace<lease_machine>(claim_->lease, terms_.renews, got.grant.ttl, got.granted_at,
+                                   got.deadline, beat(), got.by_message && !terms_.is_gate);
   held.on_extending(claim_->replaced_lease);
   if (changes() && changed_left_ < nanoseconds{0}) {
     return refuse(all, failed(errc::lost, "the lease that was to be changed has ended meanwhile"),
@@ -180,8 +180,8 @@ void lock_session::hold(effects& all, const acquire_outcome& got, monotonic_time
 }
 
 // In a cluster a command is of one hash slot.
-hold_machine::beat lock_session::beat() const noexcept {
-  return terms_.is_of_a_slot ? hold_machine::beat{claim_->key->slot()} : std::nullopt;
+lease_machine::beat lock_session::beat() const noexcept {
+  return terms_.is_of_a_slot ? lease_machine::beat{claim_->key->slot()} : std::nullopt;
 }
 
 // Its way back begins before its caller hears of it, and may ask again.

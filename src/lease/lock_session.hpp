@@ -11,7 +11,7 @@
 #include "base/time.hpp"
 #include "lease/acquire_machine.hpp"
 #include "lease/giving_back.hpp"
-#include "lease/hold_machine.hpp"
+#include "lease/lease_machine.hpp"
 #include "lease/mode_doubts.hpp"
 #include "lease/step.hpp"
 #include "substrate/claim.hpp"
@@ -61,7 +61,7 @@ struct effects {
 //
 // idle: nothing was asked. asking: the caller awaits the lock. leaving: the caller has its answer,
 // or is gone; the session gives back the lock or place that the server holds for it, or may hold.
-// confirming: granted, and it counts when enough replicas have it. lost: hold_machine says when.
+// confirming: granted, and it counts when enough replicas have it. lost: lease_machine says when.
 // replaced: another request of ours has come in its place at the server. returning: the caller
 // awaits the end of the release. returned: the caller knows how it ended, at once if the lease was
 // lost before; it is still tried. taken_back: the same, and nobody asks how it ends.
@@ -134,7 +134,7 @@ class lock_session {
   effects on_renewed(substrate::renew_verdict verdict, monotonic_time sent_at, bool is_changed,
                      monotonic_time now);
   effects on_renewal_missing(monotonic_time now);
-  // See hold_machine.
+  // See lease_machine.
   nanoseconds renewal_lateness(monotonic_time now) const noexcept {
     return has_lease() ? holds().lateness(now) : nanoseconds{0};
   }
@@ -206,17 +206,17 @@ class lock_session {
     return state_ == state::returning || state_ == state::returned || state_ == state::taken_back;
   }
   acquire_machine& asks() { return std::get<acquire_machine>(part_); }
-  hold_machine& holds() { return std::get<hold_machine>(part_); }
+  lease_machine& holds() { return std::get<lease_machine>(part_); }
   giving_back& returns() { return std::get<giving_back>(part_); }
   const acquire_machine& asks() const { return std::get<acquire_machine>(part_); }
-  const hold_machine& holds() const { return std::get<hold_machine>(part_); }
+  const lease_machine& holds() const { return std::get<lease_machine>(part_); }
   bool is_lost_unconfirmed() const noexcept {
     return state_ == state::confirming && holds().is_over();
   }
 
   bool changes() const noexcept { return claim_->wants != nullptr && claim_->wants->replaced; }
   void note_in_claim() noexcept;
-  hold_machine::beat beat() const noexcept;
+  lease_machine::beat beat() const noexcept;
   effects follow(step&& next, monotonic_time now);
   effects follow(const hold_step& next);
   effects follow(release_step&& next, monotonic_time now);
@@ -227,7 +227,7 @@ class lock_session {
   void give_back(effects& all, state next, monotonic_time now);
 
   substrate::claim* claim_;
-  std::variant<acquire_machine, hold_machine, giving_back> part_;
+  std::variant<acquire_machine, lease_machine, giving_back> part_;
   nanoseconds changed_left_ = none_left;
   terms terms_;
   // These three fill one word (sizeof of a held lock).

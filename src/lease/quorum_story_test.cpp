@@ -32,7 +32,7 @@
 #include <string>
 #include <vector>
 
-#include "lease/quorum_hold.hpp"
+#include "lease/quorum_lease.hpp"
 #include "lease/quorum_machine.hpp"
 #include "substrate/verdict.hpp"
 #include "substrate/vote.hpp"
@@ -166,13 +166,13 @@ class story {
     for (std::size_t i = 2; i < said.size(); ++i) {
       deadlines.push_back(said[i] == "-" ? monotonic_time::min() : time(said[i]));
     }
-    hold_.emplace(quorum_hold_machine::settings{.lease = in_ms(said.at(1))},
+    hold_.emplace(quorum_lease_machine::settings{.lease = in_ms(said.at(1))},
                   quorum_outcome{.deadlines = std::move(deadlines), .asked_at = begin});
     return shown(hold_->start());
   }
   std::string on_hold(const words& said) {
     const auto& what = said.at(0);
-    if (what == "let-go") return hold_->on_released(), shown(quorum_hold_step{});
+    if (what == "let-go") return hold_->on_released(), shown(quorum_lease_step{});
     if (what == "timer") return shown(hold_->on_timer(now_));
     if (what == "extend") return shown(hold_->extend(in_ms(said.at(1)), now_));
     const auto member = std::stoul(said.at(1));
@@ -213,7 +213,7 @@ class story {
     for (const auto member : next.done->in_doubt) text += ", in doubt " + std::to_string(member);
     return text;
   }
-  std::string shown(const quorum_hold_step& next) const {
+  std::string shown(const quorum_lease_step& next) const {
     return readable(to_string(next)) + "; " + (hold_->held(now_) ? "held" : "not held") +
            " until " + since_begin(hold_->deadline().time_since_epoch().count()) + ", renewed " +
            std::to_string(hold_->renewed()) + ", unanswered " + std::to_string(hold_->unanswered());
@@ -233,7 +233,7 @@ class story {
   }
 
   std::optional<quorum_machine> machine_;
-  std::optional<quorum_hold_machine> hold_;
+  std::optional<quorum_lease_machine> hold_;
   std::optional<quorum_release_machine> release_;
   monotonic_time now_ = begin;
 };

@@ -1,7 +1,7 @@
 // The steps of a quorum's machines, as text.
 #include <string_view>
 
-#include "lease/quorum_hold.hpp"
+#include "lease/quorum_lease.hpp"
 #include "lease/quorum_machine.hpp"
 
 namespace holdfast::leasing {
@@ -43,7 +43,7 @@ std::string to_string(const quorum_step& what) {
   return said.text();
 }
 
-std::string to_string(const quorum_hold_step& what) {
+std::string to_string(const quorum_lease_step& what) {
   sentence said;
   said.add_each("renew", what.renew);
   said.add_timer(what.wake_at);

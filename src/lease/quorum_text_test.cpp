@@ -1,7 +1,7 @@
 // The steps of a quorum's machines, as text, in which failed tests and simulations are read.
 #include <gtest/gtest.h>
 
-#include "lease/quorum_hold.hpp"
+#include "lease/quorum_lease.hpp"
 #include "lease/quorum_machine.hpp"
 
 namespace holdfast::leasing {
@@ -33,10 +33,10 @@ TEST(QuorumText, NamesTheOutcomeOfAnAcquisition) {
 }
 
 TEST(QuorumText, NamesTheOrdersOfAHold) {
-  EXPECT_EQ(to_string(quorum_hold_step{}), "nothing");
-  EXPECT_EQ(to_string(quorum_hold_step{.renew = {1}, .wake_at = at_12_ms}),
+  EXPECT_EQ(to_string(quorum_lease_step{}), "nothing");
+  EXPECT_EQ(to_string(quorum_lease_step{.renew = {1}, .wake_at = at_12_ms}),
             "renew 1; wake at 12000000 ns");
-  EXPECT_EQ(to_string(quorum_hold_step{.lost = true}), "lost");
+  EXPECT_EQ(to_string(quorum_lease_step{.lost = true}), "lost");
 }
 
 TEST(QuorumText, NamesTheOrdersOfARelease) {

@@ -4,7 +4,7 @@
 
 #include "lease/answers_for_tests.hpp"
 #include "lease/deadline.hpp"
-#include "lease/hold_machine.hpp"
+#include "lease/lease_machine.hpp"
 #include "lease/step_text_for_tests.hpp"
 
 namespace holdfast::leasing {

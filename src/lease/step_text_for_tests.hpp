@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "lease/hold_machine.hpp"
+#include "lease/lease_machine.hpp"
 #include "lease/step.hpp"
 
 namespace holdfast::leasing {

@@ -108,13 +108,13 @@ void wish::ask(const leasing::member_ask& what) {
 
 void wish::hold(const leasing::quorum_outcome& won) {
   of_.raise_floors(asks_.token());
-  holds_.emplace(leasing::quorum_hold_machine::settings{lease_, response_timeout, renews_}, won);
+  holds_.emplace(leasing::quorum_lease_machine::settings{lease_, response_timeout, renews_}, won);
   of_.where().granted(asks_.token(), last_before_, asked_at_);
   obey(holds_->start());
   of_.got();
 }
 
-void wish::obey(const leasing::quorum_hold_step& step) {
+void wish::obey(const leasing::quorum_lease_step& step) {
   const auto alive = shared_from_this();
   for (const auto i : step.renew) renew(i);
   if (step.wake_at) wake_at(*step.wake_at);

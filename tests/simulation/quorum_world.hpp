@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/lock_key.hpp"
-#include "lease/quorum_hold.hpp"
+#include "lease/quorum_lease.hpp"
 #include "lease/quorum_machine.hpp"
 #include "lease/server_clock.hpp"
 #include "redis/dialects/holdfast/quorum.hpp"
@@ -201,7 +201,7 @@ class wish : public std::enable_shared_from_this<wish> {
 
  private:
   void obey(const leasing::quorum_step& step);
-  void obey(const leasing::quorum_hold_step& step);
+  void obey(const leasing::quorum_lease_step& step);
   void ask(const leasing::member_ask& what);
   void renew(std::size_t i);
   void hold(const leasing::quorum_outcome& won);
@@ -214,7 +214,7 @@ class wish : public std::enable_shared_from_this<wish> {
   const bool renews_;
   const monotonic_time since_;
   leasing::quorum_machine asks_;
-  std::optional<leasing::quorum_hold_machine> holds_;
+  std::optional<leasing::quorum_lease_machine> holds_;
   request_id owner_;
   monotonic_time asked_at_{};               // its votes
   substrate::token_major last_before_ = 0;  // then

@@ -58,7 +58,7 @@ std::stop_token quorum_driver::lost() {
 
 // A member in doubt may be about to say that the hash slot is new to it, and to be invited in. A
 // renewal that comes before must not have it stay out, as one that has lost its memory.
-void quorum_driver::obey(const leasing::quorum_hold_step& step) {
+void quorum_driver::obey(const leasing::quorum_lease_step& step) {
   for (const auto member : step.renew) {
     group().at(member).register_client(wanted_);
     quorum_call::submit(std::shared_ptr<quorum_call::asker>(shared_from_this(), this),

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/mutex.hpp"
-#include "lease/quorum_hold.hpp"
+#include "lease/quorum_lease.hpp"
 #include "redis/locks/quorum_call.hpp"
 #include "redis/locks/quorum_spec.hpp"
 #include "redis/locks/words.hpp"
@@ -31,7 +31,7 @@ class quorum_driver final : public holding,
                 std::vector<request_id> listeners, const leasing::quorum_outcome& won);
   ~quorum_driver() override;
   void start() HOLDFAST_EXCLUDES(mutex_);
-  // See quorum_hold_machine.
+  // See quorum_lease_machine.
   void confirm(std::size_t member) HOLDFAST_EXCLUDES(mutex_);
 
   const std::string& name() const noexcept override { return spec_->key->name(); }
@@ -53,7 +53,7 @@ class quorum_driver final : public holding,
   void on_shut_down() noexcept override {}
   std::shared_ptr<void> pin() noexcept override { return weak_from_this().lock(); }
 
-  void obey(const leasing::quorum_hold_step& step) HOLDFAST_REQUIRES(mutex_);
+  void obey(const leasing::quorum_lease_step& step) HOLDFAST_REQUIRES(mutex_);
   void note_deadline() HOLDFAST_REQUIRES(mutex_);
   // Null: it was given back before.
   std::shared_ptr<quorum_return> begin_release(const listener& who, net::waiter* sleeper)
@@ -69,7 +69,7 @@ class quorum_driver final : public holding,
   std::atomic<std::int64_t> deadline_{0};  // nanoseconds of boot_clock; 0: not held
 
   mutex mutex_;
-  leasing::quorum_hold_machine machine_ HOLDFAST_GUARDED_BY(mutex_);
+  leasing::quorum_lease_machine machine_ HOLDFAST_GUARDED_BY(mutex_);
   milliseconds wanted_ HOLDFAST_GUARDED_BY(mutex_);   // the lease that renewals ask for
   milliseconds longest_ HOLDFAST_GUARDED_BY(mutex_);  // that any asked for
   net::waiter* extends_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/mutex.hpp"
-#include "lease/quorum_hold.hpp"
+#include "lease/quorum_lease.hpp"
 #include "redis/locks/quorum_call.hpp"
 #include "redis/locks/quorum_reader.hpp"
 #include "redis/locks/words.hpp"

@@ -11,14 +11,14 @@
 namespace holdfast::leasing {
 
 // The driver's next tasks for a held lock. An empty one: go on, the timer stays set.
-struct quorum_hold_step {
+struct quorum_lease_step {
   std::vector<std::size_t> renew{};         // at these members
   std::optional<monotonic_time> wake_at{};  // replaces what was set before
   bool lost = false;                        // tell the owner, once
-  friend bool operator==(const quorum_hold_step&, const quorum_hold_step&) = default;
+  friend bool operator==(const quorum_lease_step&, const quorum_lease_step&) = default;
 };
 
-std::string to_string(const quorum_hold_step&);
+std::string to_string(const quorum_lease_step&);
 
 //   state \ event | timer              | renewed           | not mine          | no answer, refused
 //   held          | due: renew at all  | its deadline grows| it has no vote    | -
@@ -31,7 +31,7 @@ std::string to_string(const quorum_hold_step&);
 // so when it has stayed out for the longest lease. A vote that came late is confirmed by a renewal
 // of its own, at once: should another member lose its vote meanwhile, it is in its place. Until a
 // majority has renewed in a round, another follows after 1/12 of the lease, at most 1 s.
-class quorum_hold_machine {
+class quorum_lease_machine {
  public:
   struct settings {
     milliseconds lease{};
@@ -39,19 +39,19 @@ class quorum_hold_machine {
     bool renews = true;
   };
 
-  quorum_hold_machine(const settings& with, const quorum_outcome& won);
+  quorum_lease_machine(const settings& with, const quorum_outcome& won);
 
-  quorum_hold_step start() const;
-  quorum_hold_step on_timer(monotonic_time now);
+  quorum_lease_step start() const;
+  quorum_lease_step on_timer(monotonic_time now);
   // This member has voted when the lock was held already.
-  quorum_hold_step confirm(std::size_t member);
+  quorum_lease_step confirm(std::size_t member);
   // `ttl` of the verdict: that is counted on.
-  quorum_hold_step on_kept(std::size_t member, const substrate::renew_verdict& said,
-                           monotonic_time sent_at, monotonic_time now);
-  quorum_hold_step on_missing(std::size_t member, monotonic_time now);
+  quorum_lease_step on_kept(std::size_t member, const substrate::renew_verdict& said,
+                            monotonic_time sent_at, monotonic_time now);
+  quorum_lease_step on_missing(std::size_t member, monotonic_time now);
   // By the user: a round that is not a usual renewal, also where one is under way. It asks for
   // `duration`.
-  quorum_hold_step extend(milliseconds duration, monotonic_time now);
+  quorum_lease_step extend(milliseconds duration, monotonic_time now);
   void on_released() noexcept { over_ = true; }
 
   // Of the last round: how many have renewed, and how many have not said yet.
@@ -77,9 +77,9 @@ class quorum_hold_machine {
     bool in_doubt = false;
   };
 
-  quorum_hold_step begin_round(monotonic_time now);
-  quorum_hold_step wait() const;
-  quorum_hold_step settle(monotonic_time now);
+  quorum_lease_step begin_round(monotonic_time now);
+  quorum_lease_step wait() const;
+  quorum_lease_step settle(monotonic_time now);
 
   settings settings_;
   std::vector<seat> seats_;

@@ -1,4 +1,4 @@
-#include "lease/hold_machine.hpp"
+#include "lease/lease_machine.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,15 +33,15 @@ constexpr monotonic_time third = local_start + seconds(4);
 const refused passing{errc::out_of_memory, true, "OOM"};
 const refused permanent{errc::permission_denied, false, "NOPERM"};
 
-hold_machine held() { return {lease, true, lease, local_start, deadline}; }
-hold_machine fixed() { return {lease, false, lease, local_start, deadline}; }
-hold_machine renewing() {
-  hold_machine machine = held();
+lease_machine held() { return {lease, true, lease, local_start, deadline}; }
+lease_machine fixed() { return {lease, false, lease, local_start, deadline}; }
+lease_machine renewing() {
+  lease_machine machine = held();
   EXPECT_TRUE(machine.on_timer(third).renew);
   return machine;
 }
-hold_machine lost() {
-  hold_machine machine = held();
+lease_machine lost() {
+  lease_machine machine = held();
   EXPECT_TRUE(machine.on_timer(deadline).lost);
   return machine;
 }
@@ -54,7 +54,7 @@ const hold_step nothing{};
 // Events of the table. They come at `now`; requests were sent 100 ms before that.
 enum class event { timer, renewal, foreign, silence, refusal, denial, lateness, extension };
 
-hold_step play(hold_machine& machine, event what, monotonic_time now) {
+hold_step play(lease_machine& machine, event what, monotonic_time now) {
   const monotonic_time sent_at = now - milliseconds(100);
   switch (what) {
     case event::timer:
@@ -82,13 +82,13 @@ constexpr event all_events[] = {event::timer,   event::renewal, event::foreign, 
 
 struct cell {
   const char* state;
-  hold_machine before;
+  lease_machine before;
   event what;
   monotonic_time at;
   hold_step expected;
 };
 
-TEST(HoldMachine, FollowsItsTable) {
+TEST(LeaseMachine, FollowsItsTable) {
   constexpr monotonic_time sent = later - milliseconds(100);
   constexpr monotonic_time extended = lease_deadline(sent, seconds(60));
   const std::vector<cell> table = {
@@ -113,19 +113,19 @@ TEST(HoldMachine, FollowsItsTable) {
       {"fixed", fixed(), event::extension, later, wake(extended)},
   };
   for (const cell& one : table) {
-    hold_machine machine = one.before;
+    lease_machine machine = one.before;
     EXPECT_EQ(play(machine, one.what, one.at), one.expected)
         << one.state << ", event " << static_cast<int>(one.what);
   }
 }
 
-TEST(HoldMachine, LeasesOfABeatAreRenewedTogether) {
+TEST(LeaseMachine, LeasesOfABeatAreRenewedTogether) {
   const auto third_of = [](monotonic_time granted_at) { return granted_at + lease / 3; };
   for (const std::uint16_t beat : {0, 5, 16383}) {
     std::map<monotonic_time, int> due;
     for (auto granted_at = local_start; granted_at < local_start + lease / 3;
          granted_at += milliseconds(7)) {
-      hold_machine one(lease, true, lease, granted_at, lease_deadline(granted_at, lease), beat);
+      lease_machine one(lease, true, lease, granted_at, lease_deadline(granted_at, lease), beat);
       const auto first = one.start().wake_at.value();
       EXPECT_LE(first, third_of(granted_at));
       EXPECT_GT(first, granted_at);
@@ -134,30 +134,30 @@ TEST(HoldMachine, LeasesOfABeatAreRenewedTogether) {
       const auto second = one.on_renewed(renewed{lease}, sent_at, sent_at + milliseconds(1));
       EXPECT_EQ(second.wake_at, third_of(first)) << "they keep their rhythm";
       EXPECT_EQ(first.time_since_epoch() % (nanoseconds(lease) / 3),
-                nanoseconds(lease) / 3 / hold_machine::beats * beat);
+                nanoseconds(lease) / 3 / lease_machine::beats * beat);
       ++due[second.wake_at.value()];
     }
     EXPECT_LE(due.size(), 2U) << "at one of its moments, or the next";
   }
-  hold_machine alone(lease, true, lease, local_start, deadline, 9);
-  hold_machine other(lease, true, lease, local_start, deadline, 8000);
+  lease_machine alone(lease, true, lease, local_start, deadline, 9);
+  lease_machine other(lease, true, lease, local_start, deadline, 8000);
   EXPECT_NE(alone.start().wake_at, other.start().wake_at) << "not all at once";
 }
 
-TEST(HoldMachine, EveryEventAtTheDeadlineMeansLost) {
+TEST(LeaseMachine, EveryEventAtTheDeadlineMeansLost) {
   for (const event what : all_events) {
-    for (const hold_machine& before : {held(), renewing(), fixed()}) {
-      hold_machine machine = before;
+    for (const lease_machine& before : {held(), renewing(), fixed()}) {
+      lease_machine machine = before;
       EXPECT_EQ(play(machine, what, deadline), is_lost) << static_cast<int>(what);
       EXPECT_FALSE(machine.held(local_start));
     }
   }
 }
 
-TEST(HoldMachine, NothingHappensOnceLost) {
+TEST(LeaseMachine, NothingHappensOnceLost) {
   for (const event what : all_events) {
     for (const monotonic_time at : {local_start, third, deadline, deadline + seconds(60)}) {
-      hold_machine machine = lost();
+      lease_machine machine = lost();
       EXPECT_EQ(play(machine, what, at), nothing) << static_cast<int>(what);
       EXPECT_FALSE(machine.held(local_start));
       EXPECT_EQ(machine.deadline(), deadline);
@@ -165,35 +165,35 @@ TEST(HoldMachine, NothingHappensOnceLost) {
   }
 }
 
-TEST(HoldMachine, WakesAtAThirdOfTheLeaseOrAtTheDeadlineWhenItIsNotRenewed) {
+TEST(LeaseMachine, WakesAtAThirdOfTheLeaseOrAtTheDeadlineWhenItIsNotRenewed) {
   EXPECT_EQ(held().start(), wake(third));
   EXPECT_EQ(fixed().start(), wake(deadline));
 }
 
-TEST(HoldMachine, WakesAtTheDeadlineWhenThatComesBeforeTheFirstRenewal) {
-  hold_machine short_grant(lease, true, lease, local_start, local_start + seconds(1));
+TEST(LeaseMachine, WakesAtTheDeadlineWhenThatComesBeforeTheFirstRenewal) {
+  lease_machine short_grant(lease, true, lease, local_start, local_start + seconds(1));
   EXPECT_EQ(short_grant.start(), wake(local_start + seconds(1)));
 }
 
-TEST(HoldMachine, IsHeldUntilJustBeforeTheDeadline) {
+TEST(LeaseMachine, IsHeldUntilJustBeforeTheDeadline) {
   EXPECT_TRUE(held().held(deadline - nanoseconds(1)));
   EXPECT_FALSE(held().held(deadline));
 }
 
-TEST(HoldMachine, CountsTheRenewedLeaseFromTheSendingOfTheRenewal) {
-  hold_machine machine = renewing();
+TEST(LeaseMachine, CountsTheRenewedLeaseFromTheSendingOfTheRenewal) {
+  lease_machine machine = renewing();
   machine.on_renewed(renewed{lease}, third, third + seconds(3));
   EXPECT_EQ(machine.deadline(), lease_deadline(third, lease));
 }
 
-TEST(HoldMachine, ARenewalThatWouldEndEarlierKeepsTheLaterDeadline) {
-  hold_machine machine = renewing();
+TEST(LeaseMachine, ARenewalThatWouldEndEarlierKeepsTheLaterDeadline) {
+  lease_machine machine = renewing();
   EXPECT_EQ(machine.on_renewed(renewed{seconds(1)}, third, third), wake(third + lease / 3));
   EXPECT_EQ(machine.deadline(), deadline);
 }
 
-TEST(HoldMachine, RetriesAFailedRenewalUntilTheDeadlineAndIsThenLostOnce) {
-  hold_machine machine = held();
+TEST(LeaseMachine, RetriesAFailedRenewalUntilTheDeadlineAndIsThenLostOnce) {
+  lease_machine machine = held();
   monotonic_time now = *machine.start().wake_at;
   int renewals = 0;
   while (true) {
@@ -210,31 +210,31 @@ TEST(HoldMachine, RetriesAFailedRenewalUntilTheDeadlineAndIsThenLostOnce) {
   EXPECT_EQ(machine.on_timer(now), nothing);
 }
 
-TEST(HoldMachine, RetriesAShortLeaseAfterATwelfthOfIt) {
+TEST(LeaseMachine, RetriesAShortLeaseAfterATwelfthOfIt) {
   constexpr milliseconds brief{1200};
-  hold_machine machine(brief, true, brief, local_start, lease_deadline(local_start, brief));
+  lease_machine machine(brief, true, brief, local_start, lease_deadline(local_start, brief));
   ASSERT_TRUE(machine.on_timer(local_start + milliseconds(400)).renew);
   EXPECT_EQ(machine.on_missing(local_start + milliseconds(450)),
             wake(local_start + milliseconds(550)));
 }
 
-TEST(HoldMachine, RetriesAClaimAfterATwelfthOfIt) {
-  hold_machine machine(lease, true, substrate::longest_claim, local_start,
-                       lease_deadline(local_start, substrate::longest_claim));
+TEST(LeaseMachine, RetriesAClaimAfterATwelfthOfIt) {
+  lease_machine machine(lease, true, substrate::longest_claim, local_start,
+                        lease_deadline(local_start, substrate::longest_claim));
   const monotonic_time due = *machine.start().wake_at;
   ASSERT_TRUE(machine.on_timer(due).renew);
   EXPECT_EQ(machine.on_missing(due), wake(due + nanoseconds(substrate::longest_claim) / 12));
 }
 
-TEST(HoldMachine, RetriesALongLeaseAfterASecond) {
-  hold_machine machine(seconds(3600), true, seconds(3600), local_start,
-                       local_start + seconds(3000));
+TEST(LeaseMachine, RetriesALongLeaseAfterASecond) {
+  lease_machine machine(seconds(3600), true, seconds(3600), local_start,
+                        local_start + seconds(3000));
   ASSERT_TRUE(machine.on_timer(local_start + seconds(1200)).renew);
   EXPECT_EQ(machine.on_missing(local_start + seconds(1200)), wake(local_start + seconds(1201)));
 }
 
-TEST(HoldMachine, ASecondLateRenewalInARowIsRetriedSoonNotAtOnce) {
-  hold_machine machine = renewing();
+TEST(LeaseMachine, ASecondLateRenewalInARowIsRetriedSoonNotAtOnce) {
+  lease_machine machine = renewing();
   EXPECT_EQ(play(machine, event::lateness, third), renew_until(deadline));
   EXPECT_EQ(play(machine, event::lateness, third), wake(third + seconds(1)));
   ASSERT_TRUE(machine.on_timer(third + seconds(1)).renew);
@@ -243,15 +243,15 @@ TEST(HoldMachine, ASecondLateRenewalInARowIsRetriedSoonNotAtOnce) {
   EXPECT_TRUE(play(machine, event::lateness, third + seconds(5)).renew) << "forgotten by a success";
 }
 
-TEST(HoldMachine, AnExtendedLeaseIsStillRenewedInTheUsualRhythm) {
-  hold_machine machine = held();
+TEST(LeaseMachine, AnExtendedLeaseIsStillRenewedInTheUsualRhythm) {
+  lease_machine machine = held();
   machine.on_extended(seconds(3600), seconds(3600), local_start, local_start + seconds(1));
   EXPECT_EQ(machine.deadline(), lease_deadline(local_start, seconds(3600)));
   EXPECT_EQ(machine.on_timer(third), renew_until(machine.deadline()));
 }
 
-TEST(HoldMachine, RemembersTheLongestExtensionUntilOneIsAnswered) {
-  hold_machine machine = held();
+TEST(LeaseMachine, RemembersTheLongestExtensionUntilOneIsAnswered) {
+  lease_machine machine = held();
   EXPECT_EQ(machine.may_be_extended_by(), milliseconds(0));
   machine.on_extending(seconds(60));
   machine.on_extending(seconds(50));
@@ -261,40 +261,40 @@ TEST(HoldMachine, RemembersTheLongestExtensionUntilOneIsAnswered) {
 }
 
 // A server whose clock was set back says that more is left than anybody asked for.
-TEST(HoldMachine, BelievesNoLongerThanWasAskedFor) {
+TEST(LeaseMachine, BelievesNoLongerThanWasAskedFor) {
   constexpr monotonic_time sent = later - milliseconds(100);
   constexpr milliseconds blip = std::chrono::hours(1);
-  hold_machine renewed_in_it = renewing();
+  lease_machine renewed_in_it = renewing();
   renewed_in_it.on_renewed(renewed{lease + blip}, sent, later);
   EXPECT_EQ(renewed_in_it.deadline(), lease_deadline(sent, lease));
 
-  for (hold_machine machine : {held(), fixed()}) {
+  for (lease_machine machine : {held(), fixed()}) {
     machine.on_extending(seconds(60));
     machine.on_extended(seconds(60) + blip, seconds(60), sent, later);
     EXPECT_EQ(machine.deadline(), lease_deadline(sent, seconds(60)));
   }
 
-  hold_machine shortened = fixed();
+  lease_machine shortened = fixed();
   shortened.on_extended(blip, milliseconds(10), sent, later);
   EXPECT_EQ(shortened.deadline(), lease_deadline(sent, lease)) << "as asked for at first";
 
   constexpr milliseconds claim{1000};
-  hold_machine claimed(lease, true, claim, local_start, lease_deadline(local_start, claim));
+  lease_machine claimed(lease, true, claim, local_start, lease_deadline(local_start, claim));
   claimed.on_renewed(renewed{blip}, local_start, early - milliseconds(100));
   EXPECT_EQ(claimed.deadline(), lease_deadline(local_start, lease));
 }
 
 // The server may have executed it, so a renewal may find it in force.
-TEST(HoldMachine, BelievesAnExtensionThatWasNotAnswered) {
-  hold_machine machine = renewing();
+TEST(LeaseMachine, BelievesAnExtensionThatWasNotAnswered) {
+  lease_machine machine = renewing();
   machine.on_extending(seconds(60));
   machine.on_renewed(renewed{seconds(59)}, third, later);
   EXPECT_EQ(machine.deadline(), lease_deadline(third, seconds(59)));
 }
 
 // One extension that is answered does not limit another, which is longer and still under way.
-TEST(HoldMachine, BelievesEachExtensionAsItWasAskedFor) {
-  hold_machine machine = held();
+TEST(LeaseMachine, BelievesEachExtensionAsItWasAskedFor) {
+  lease_machine machine = held();
   machine.on_extending(seconds(30));
   machine.on_extending(seconds(60));
   machine.on_extended(seconds(30), seconds(30), local_start, early);
@@ -302,32 +302,32 @@ TEST(HoldMachine, BelievesEachExtensionAsItWasAskedFor) {
   EXPECT_EQ(machine.deadline(), lease_deadline(local_start, seconds(60)));
 }
 
-TEST(HoldMachine, AnExtensionNeverShortens) {
-  hold_machine machine = held();
+TEST(LeaseMachine, AnExtensionNeverShortens) {
+  lease_machine machine = held();
   machine.on_extended(milliseconds(10), milliseconds(10), local_start + seconds(1),
                       local_start + seconds(1));
   EXPECT_EQ(machine.deadline(), deadline);
 }
 
-TEST(HoldMachine, AnExtendedFixedLeaseIsLostAtItsNewDeadline) {
-  hold_machine machine = fixed();
+TEST(LeaseMachine, AnExtendedFixedLeaseIsLostAtItsNewDeadline) {
+  lease_machine machine = fixed();
   machine.on_extended(seconds(60), seconds(60), local_start + seconds(1), local_start + seconds(1));
   EXPECT_FALSE(machine.on_timer(deadline).lost);
   EXPECT_TRUE(machine.on_timer(lease_deadline(local_start + seconds(1), seconds(60))).lost);
 }
 
-TEST(HoldMachine, NeverRenewsAFixedLease) {
-  hold_machine machine = fixed();
+TEST(LeaseMachine, NeverRenewsAFixedLease) {
+  lease_machine machine = fixed();
   for (monotonic_time now = local_start; now < deadline; now += milliseconds(250)) {
     EXPECT_EQ(machine.on_timer(now), wake(deadline));
   }
 }
 
 // The runtime and the server act in any order; a failure names the seed.
-TEST(HoldMachine, KeepsItsPromisesUnderAnyEvents) {
+TEST(LeaseMachine, KeepsItsPromisesUnderAnyEvents) {
   for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
     std::mt19937_64 random(seed);
-    hold_machine machine(lease, random() % 4 != 0, lease, local_start, deadline);
+    lease_machine machine(lease, random() % 4 != 0, lease, local_start, deadline);
     monotonic_time now = local_start;
     bool over = false;
     bool renewal_under_way = false;
@@ -355,12 +355,12 @@ TEST(HoldMachine, KeepsItsPromisesUnderAnyEvents) {
   }
 }
 
-TEST(HoldMachine, ConfirmsAtOnceWhatIsInDoubt) {
-  hold_machine machine = held();
+TEST(LeaseMachine, ConfirmsAtOnceWhatIsInDoubt) {
+  lease_machine machine = held();
   EXPECT_FALSE(machine.is_doubted());
   EXPECT_EQ(machine.on_doubt(early), renew_until(deadline));
   EXPECT_TRUE(machine.is_doubted());
-  hold_machine gone = machine;
+  lease_machine gone = machine;
   EXPECT_EQ(gone.on_renewed(not_mine{}, early, later), is_lost);
   const auto grown = machine.on_renewed(renewed{lease}, early, later);
   EXPECT_FALSE(machine.is_doubted());
@@ -368,33 +368,33 @@ TEST(HoldMachine, ConfirmsAtOnceWhatIsInDoubt) {
   EXPECT_EQ(machine.deadline(), lease_deadline(early, lease));
 }
 
-TEST(HoldMachine, IsNotConfirmedByWhatWasAskedBefore) {
-  hold_machine machine = renewing();
+TEST(LeaseMachine, IsNotConfirmedByWhatWasAskedBefore) {
+  lease_machine machine = renewing();
   EXPECT_EQ(machine.on_doubt(later), nothing) << "a renewal is under way";
   EXPECT_TRUE(machine.on_renewed(renewed{lease}, early, later).renew);
   EXPECT_EQ(machine.on_renewed(renewed{lease}, later, later), wake(later + lease / 3));
 }
 
-TEST(HoldMachine, ConfirmsAFixedLeaseWithoutProlongingIt) {
-  hold_machine machine = fixed();
+TEST(LeaseMachine, ConfirmsAFixedLeaseWithoutProlongingIt) {
+  lease_machine machine = fixed();
   EXPECT_EQ(machine.on_doubt(early), renew_until(deadline));
   EXPECT_EQ(machine.on_missing(early), wake(early + seconds(1)));
   EXPECT_EQ(machine.on_timer(early + seconds(1)), renew_until(deadline));
   EXPECT_EQ(machine.on_renewed(renewed{lease}, early, later), wake(deadline));
   EXPECT_EQ(machine.deadline(), deadline);
-  hold_machine gone = fixed();
+  lease_machine gone = fixed();
   EXPECT_TRUE(gone.on_doubt(early).renew);
   EXPECT_EQ(gone.on_renewed(not_mine{}, early, later), is_lost);
 }
 
-TEST(HoldMachine, DoubtChangesNothingWhileARenewalIsUnderWayOrAfterTheEnd) {
-  hold_machine machine = renewing();
+TEST(LeaseMachine, DoubtChangesNothingWhileARenewalIsUnderWayOrAfterTheEnd) {
+  lease_machine machine = renewing();
   EXPECT_EQ(machine.on_doubt(later), nothing);
   EXPECT_EQ(lost().on_doubt(later), nothing);
   EXPECT_EQ(held().on_doubt(deadline), is_lost);
 }
 
-TEST(HoldMachine, IsOverdueWhenRenewalsHaveFailedForAThirdOfTheLease) {
+TEST(LeaseMachine, IsOverdueWhenRenewalsHaveFailedForAThirdOfTheLease) {
   const auto late_enough = deadline - nanoseconds(lease) / 3 + nanoseconds(1);
   auto machine = renewing();
   EXPECT_FALSE(machine.is_overdue(third));
@@ -404,25 +404,25 @@ TEST(HoldMachine, IsOverdueWhenRenewalsHaveFailedForAThirdOfTheLease) {
   EXPECT_FALSE(machine.is_overdue(late_enough));
   EXPECT_FALSE(fixed().is_overdue(late_enough));
   // Of a claim, little is left from the beginning.
-  const hold_machine claim{lease, true, milliseconds(100), local_start,
-                           local_start + milliseconds(100)};
+  const lease_machine claim{lease, true, milliseconds(100), local_start,
+                            local_start + milliseconds(100)};
   EXPECT_FALSE(claim.is_overdue(local_start + milliseconds(99)));
 }
 
-TEST(HoldMachine, SaysHowLateARenewalIs) {
+TEST(LeaseMachine, SaysHowLateARenewalIs) {
   const auto half_is_left = deadline - lease / 2;
   EXPECT_EQ(held().lateness(half_is_left), nanoseconds{0});
   const auto next = half_is_left + milliseconds(1);
   EXPECT_EQ(held().lateness(next), lease / 6 + milliseconds(1)) << "it was due at a third";
   EXPECT_EQ(fixed().lateness(next), nanoseconds{0}) << "it is not renewed";
-  const hold_machine claim{lease, true, milliseconds(100), local_start,
-                           local_start + milliseconds(100)};
+  const lease_machine claim{lease, true, milliseconds(100), local_start,
+                            local_start + milliseconds(100)};
   EXPECT_EQ(claim.lateness(local_start), nanoseconds{0}) << "it was never the whole lease";
 }
 
-TEST(HoldMachine, MakesAClaimTheWholeLeaseAtAThirdOfIt) {
+TEST(LeaseMachine, MakesAClaimTheWholeLeaseAtAThirdOfIt) {
   const milliseconds claim(1000);
-  hold_machine machine(lease, true, claim, local_start, lease_deadline(local_start, claim));
+  lease_machine machine(lease, true, claim, local_start, lease_deadline(local_start, claim));
   const auto due = local_start + nanoseconds(claim) / 3;
   EXPECT_EQ(machine.start(), wake(due));
   EXPECT_TRUE(machine.on_timer(due).renew);
@@ -431,19 +431,19 @@ TEST(HoldMachine, MakesAClaimTheWholeLeaseAtAThirdOfIt) {
 }
 
 // The claim is no shorter than the lease, but only a message has said so.
-TEST(HoldMachine, ConfirmsAClaimAsLongAsTheLease) {
+TEST(LeaseMachine, ConfirmsAClaimAsLongAsTheLease) {
   const milliseconds claim(600);
   const auto until = lease_deadline(local_start, claim);
-  hold_machine renewed(claim, true, claim, local_start, until, {}, true);
+  lease_machine renewed(claim, true, claim, local_start, until, {}, true);
   EXPECT_EQ(renewed.start(), wake(local_start + nanoseconds(claim) / 3));
-  hold_machine fixed(claim, false, claim, local_start, until, {}, true);
+  lease_machine fixed(claim, false, claim, local_start, until, {}, true);
   EXPECT_TRUE(fixed.start().renew);
   EXPECT_TRUE(fixed.on_renewed(substrate::not_mine{}, local_start, local_start).lost);
 }
 
-TEST(HoldMachine, ConfirmsAClaimOfAFixedLeaseAtOnceAndNeverAgain) {
+TEST(LeaseMachine, ConfirmsAClaimOfAFixedLeaseAtOnceAndNeverAgain) {
   const milliseconds claim(1000);
-  hold_machine machine(lease, false, claim, local_start, lease_deadline(local_start, claim));
+  lease_machine machine(lease, false, claim, local_start, lease_deadline(local_start, claim));
   EXPECT_TRUE(machine.start().renew);
   const auto next =
       machine.on_renewed(substrate::renewed{lease}, local_start, local_start + milliseconds(1));

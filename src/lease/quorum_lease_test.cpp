@@ -1,4 +1,4 @@
-#include "lease/quorum_hold.hpp"
+#include "lease/quorum_lease.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 namespace holdfast::leasing {
 
-void PrintTo(const quorum_hold_step& what, std::ostream* out) { *out << to_string(what); }
+void PrintTo(const quorum_lease_step& what, std::ostream* out) { *out << to_string(what); }
 void PrintTo(const quorum_release_step& what, std::ostream* out) { *out << to_string(what); }
 
 namespace {
@@ -25,24 +25,24 @@ constexpr monotonic_time deadline = lease_deadline(start, lease);
 constexpr monotonic_time third = start + seconds(4);
 constexpr monotonic_time no_vote = monotonic_time::min();
 
-quorum_hold_machine held(bool renews = true) {
+quorum_lease_machine held(bool renews = true) {
   return {{.lease = lease, .renews = renews},
           {.deadlines = {deadline, deadline, no_vote}, .asked_at = start}};
 }
-quorum_hold_machine renewing() {
+quorum_lease_machine renewing() {
   auto machine = held();
   EXPECT_EQ(machine.on_timer(third).renew, (std::vector<std::size_t>{0, 1, 2}));
   return machine;
 }
 
-TEST(QuorumHold, is_renewed_at_all_members_at_a_third_of_the_lease) {
+TEST(QuorumLease, is_renewed_at_all_members_at_a_third_of_the_lease) {
   auto machine = held();
-  EXPECT_EQ(machine.start(), quorum_hold_step{.wake_at = third});
+  EXPECT_EQ(machine.start(), quorum_lease_step{.wake_at = third});
   EXPECT_EQ(machine.on_timer(third),
-            (quorum_hold_step{.renew = {0, 1, 2}, .wake_at = third + seconds(1)}));
+            (quorum_lease_step{.renew = {0, 1, 2}, .wake_at = third + seconds(1)}));
 }
 
-TEST(QuorumHold, lasts_as_long_as_a_majority) {
+TEST(QuorumLease, lasts_as_long_as_a_majority) {
   auto machine = renewing();
   machine.on_kept(0, renewed{lease}, third, third);
   EXPECT_EQ(machine.deadline(), deadline);
@@ -51,7 +51,7 @@ TEST(QuorumHold, lasts_as_long_as_a_majority) {
   EXPECT_EQ(step.wake_at, third + seconds(4));
 }
 
-TEST(QuorumHold, tries_soon_again_until_a_majority_has_renewed) {
+TEST(QuorumLease, tries_soon_again_until_a_majority_has_renewed) {
   auto machine = renewing();
   machine.on_kept(0, renewed{lease}, third, third);
   machine.on_missing(1, third);
@@ -60,26 +60,26 @@ TEST(QuorumHold, tries_soon_again_until_a_majority_has_renewed) {
   EXPECT_EQ(machine.on_timer(soon).renew, (std::vector<std::size_t>{0, 1, 2}));
 }
 
-TEST(QuorumHold, asks_nobody_twice_at_a_time) {
+TEST(QuorumLease, asks_nobody_twice_at_a_time) {
   auto machine = renewing();
   machine.on_kept(0, renewed{lease}, third, third);
   EXPECT_EQ(machine.on_timer(third + seconds(1)).renew, (std::vector<std::size_t>{0}));
 }
 
-TEST(QuorumHold, is_lost_when_no_majority_is_left) {
+TEST(QuorumLease, is_lost_when_no_majority_is_left) {
   auto machine = renewing();
   machine.on_kept(2, not_mine{}, third, third);
   EXPECT_TRUE(machine.held(third));
-  EXPECT_EQ(machine.on_kept(0, not_mine{}, third, third), quorum_hold_step{.lost = true});
+  EXPECT_EQ(machine.on_kept(0, not_mine{}, third, third), quorum_lease_step{.lost = true});
   EXPECT_FALSE(machine.held(third));
-  EXPECT_EQ(machine.on_kept(1, renewed{lease}, third, third), quorum_hold_step{});
+  EXPECT_EQ(machine.on_kept(1, renewed{lease}, third, third), quorum_lease_step{});
 }
 
-TEST(QuorumHold, is_held_by_a_late_vote_in_the_place_of_one_that_is_gone) {
+TEST(QuorumLease, is_held_by_a_late_vote_in_the_place_of_one_that_is_gone) {
   auto machine = held();
   const auto soon = start + milliseconds(1);
-  EXPECT_EQ(machine.confirm(2), quorum_hold_step{.renew = {2}});
-  EXPECT_EQ(machine.on_kept(2, renewed{lease}, soon, soon), quorum_hold_step{.wake_at = third});
+  EXPECT_EQ(machine.confirm(2), quorum_lease_step{.renew = {2}});
+  EXPECT_EQ(machine.on_kept(2, renewed{lease}, soon, soon), quorum_lease_step{.wake_at = third});
   EXPECT_EQ(machine.on_timer(third).renew, (std::vector<std::size_t>{0, 1, 2}));
   EXPECT_FALSE(machine.on_kept(0, not_mine{}, third, third).lost);
   EXPECT_TRUE(machine.held(third));
@@ -87,13 +87,13 @@ TEST(QuorumHold, is_held_by_a_late_vote_in_the_place_of_one_that_is_gone) {
   EXPECT_TRUE(machine.on_kept(1, not_mine{}, third, third).lost);
 }
 
-TEST(QuorumHold, confirms_nothing_when_it_is_over) {
+TEST(QuorumLease, confirms_nothing_when_it_is_over) {
   auto machine = held();
   machine.on_released();
-  EXPECT_EQ(machine.confirm(2), quorum_hold_step{});
+  EXPECT_EQ(machine.confirm(2), quorum_lease_step{});
 }
 
-TEST(QuorumHold, is_lost_at_its_deadline_whatever_is_answered_then) {
+TEST(QuorumLease, is_lost_at_its_deadline_whatever_is_answered_then) {
   auto machine = renewing();
   machine.on_kept(0, renewed{lease}, third, third);
   EXPECT_TRUE(machine.on_kept(1, renewed{lease}, third, deadline).lost);
@@ -101,14 +101,14 @@ TEST(QuorumHold, is_lost_at_its_deadline_whatever_is_answered_then) {
   EXPECT_TRUE(silent.on_timer(deadline).lost);
 }
 
-TEST(QuorumHold, ends_at_its_deadline_to_the_nanosecond) {
+TEST(QuorumLease, ends_at_its_deadline_to_the_nanosecond) {
   auto machine = held();
   EXPECT_TRUE(machine.held(deadline - nanoseconds(1)));
   EXPECT_FALSE(machine.held(deadline));
 }
 
 // It has said nothing about its vote.
-TEST(QuorumHold, keeps_the_vote_of_a_member_that_refuses_to_renew) {
+TEST(QuorumLease, keeps_the_vote_of_a_member_that_refuses_to_renew) {
   auto machine = renewing();
   for (const std::size_t member : {0U, 1U}) {
     machine.on_kept(member, refused{errc::loading, true, {}}, third, third);
@@ -117,7 +117,7 @@ TEST(QuorumHold, keeps_the_vote_of_a_member_that_refuses_to_renew) {
   EXPECT_EQ(machine.deadline(), deadline);
 }
 
-TEST(QuorumHold, bears_the_loss_of_a_minority) {
+TEST(QuorumLease, bears_the_loss_of_a_minority) {
   auto machine = renewing();
   for (const std::size_t member : {0U, 2U}) {
     machine.on_kept(member, renewed{lease}, third, third);
@@ -126,9 +126,9 @@ TEST(QuorumHold, bears_the_loss_of_a_minority) {
   EXPECT_EQ(machine.deadline(), lease_deadline(third, lease));
 }
 
-TEST(QuorumHold, is_not_renewed_when_it_is_fixed_but_may_be_extended) {
+TEST(QuorumLease, is_not_renewed_when_it_is_fixed_but_may_be_extended) {
   auto machine = held(false);
-  EXPECT_EQ(machine.start(), quorum_hold_step{.wake_at = deadline});
+  EXPECT_EQ(machine.start(), quorum_lease_step{.wake_at = deadline});
   EXPECT_TRUE(machine.on_timer(third).renew.empty());
   EXPECT_EQ(machine.extend(2 * lease, third).renew.size(), 3U);
   EXPECT_EQ(machine.unanswered(), 3U);
@@ -139,7 +139,7 @@ TEST(QuorumHold, is_not_renewed_when_it_is_fixed_but_may_be_extended) {
 }
 
 // A member whose clock was set back says that more is left than anybody asked for.
-TEST(QuorumHold, believes_no_longer_than_was_asked_for) {
+TEST(QuorumLease, believes_no_longer_than_was_asked_for) {
   constexpr milliseconds blip = std::chrono::hours(1);
   auto machine = renewing();
   machine.on_kept(0, renewed{blip}, third, third);
@@ -151,28 +151,28 @@ TEST(QuorumHold, believes_no_longer_than_was_asked_for) {
   EXPECT_EQ(machine.deadline(), lease_deadline(third, 2 * lease));
 }
 
-TEST(QuorumHold, is_extended_also_where_a_renewal_is_under_way) {
+TEST(QuorumLease, is_extended_also_where_a_renewal_is_under_way) {
   auto machine = renewing();
   EXPECT_EQ(machine.extend(2 * lease, third).renew.size(), 3U);
   machine.on_kept(0, renewed{lease}, third, third);
   EXPECT_EQ(machine.unanswered(), 3U);
 }
 
-TEST(QuorumHold, says_nothing_after_its_release) {
+TEST(QuorumLease, says_nothing_after_its_release) {
   auto machine = renewing();
   machine.on_released();
-  EXPECT_EQ(machine.on_timer(deadline), quorum_hold_step{});
-  EXPECT_EQ(machine.on_kept(0, not_mine{}, third, third), quorum_hold_step{});
+  EXPECT_EQ(machine.on_timer(deadline), quorum_lease_step{});
+  EXPECT_EQ(machine.on_kept(0, not_mine{}, third, third), quorum_lease_step{});
 }
 
 // The question for a vote may arrive until its not-after, unless the vote came.
-TEST(QuorumHold, doubts_what_was_not_answered_when_it_was_won) {
+TEST(QuorumLease, doubts_what_was_not_answered_when_it_was_won) {
   const auto won_at = start + milliseconds(5);
-  quorum_hold_machine machine{{.lease = lease, .response_timeout = seconds(2)},
-                              {.deadlines = {no_vote, deadline, deadline, no_vote, deadline},
-                               .asked_at = start,
-                               .won_at = won_at,
-                               .in_doubt = {0, 3}}};
+  quorum_lease_machine machine{{.lease = lease, .response_timeout = seconds(2)},
+                               {.deadlines = {no_vote, deadline, deadline, no_vote, deadline},
+                                .asked_at = start,
+                                .won_at = won_at,
+                                .in_doubt = {0, 3}}};
   const auto answered_by = too_late_from(won_at, seconds(2));
   EXPECT_EQ(machine.in_doubt(answered_by - nanoseconds(1)), (std::vector<std::size_t>{0, 3}));
   EXPECT_TRUE(machine.is_in_doubt(3, start));

@@ -40,15 +40,15 @@ struct hold_step {
 // (2) Or refused: retry soon. (3) Renewing, at once: that confirms the lease or ends it. Also a
 // fixed one, but its deadline does not move. A renewal that was sent before the doubt confirms
 // nothing: the lease is renewed again at once.
-class hold_machine {
+class lease_machine {
  public:
   // One of `beats` moments in a third of the lease.
   using beat = std::optional<std::uint16_t>;
   static constexpr int beats = 1 << 14;
 
   // `length`: of the whole lease. The rest describes the grant.
-  hold_machine(milliseconds length, bool renews, milliseconds granted, monotonic_time granted_at,
-               monotonic_time deadline, beat together = {}, bool by_message = false);
+  lease_machine(milliseconds length, bool renews, milliseconds granted, monotonic_time granted_at,
+                monotonic_time deadline, beat together = {}, bool by_message = false);
 
   hold_step start();
   hold_step on_timer(monotonic_time now);

@@ -1,4 +1,4 @@
-#include "lease/quorum_hold.hpp"
+#include "lease/quorum_lease.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,7 @@ namespace holdfast::leasing {
 
 using std::chrono::seconds;
 
-quorum_hold_machine::quorum_hold_machine(const settings& with, const quorum_outcome& won)
+quorum_lease_machine::quorum_lease_machine(const settings& with, const quorum_outcome& won)
     : settings_(with),
       longest_(with.lease),
       deadline_(majority_deadline(won.deadlines)),
@@ -19,12 +19,12 @@ quorum_hold_machine::quorum_hold_machine(const settings& with, const quorum_outc
   for (const auto member : won.in_doubt) seats_[member].in_doubt = true;
 }
 
-quorum_hold_step quorum_hold_machine::start() const { return wait(); }
+quorum_lease_step quorum_lease_machine::start() const { return wait(); }
 
-quorum_hold_step quorum_hold_machine::on_timer(monotonic_time now) {
+quorum_lease_step quorum_lease_machine::on_timer(monotonic_time now) {
   if (over_) return {};
   if (now < deadline_ && settings_.renews && now >= renew_at_) {
-    quorum_hold_step next = begin_round(now);
+    quorum_lease_step next = begin_round(now);
     std::erase_if(next.renew, [&](std::size_t i) { return seats_[i].unanswered > 0; });
     for (const auto member : next.renew) ++seats_[member].unanswered;
     return next;
@@ -32,33 +32,33 @@ quorum_hold_step quorum_hold_machine::on_timer(monotonic_time now) {
   return settle(now);
 }
 
-quorum_hold_step quorum_hold_machine::extend(milliseconds duration, monotonic_time now) {
+quorum_lease_step quorum_lease_machine::extend(milliseconds duration, monotonic_time now) {
   if (over_ || now >= deadline_) return settle(now);
   longest_ = std::max(longest_, duration);
-  quorum_hold_step next = begin_round(now);
+  quorum_lease_step next = begin_round(now);
   for (const auto member : next.renew) ++seats_[member].unanswered;
   return next;
 }
 
-quorum_hold_step quorum_hold_machine::confirm(std::size_t member) {
+quorum_lease_step quorum_lease_machine::confirm(std::size_t member) {
   seats_[member].in_doubt = false;
   if (over_) return {};
   ++seats_[member].unanswered;
   return {.renew = {member}};
 }
 
-quorum_hold_step quorum_hold_machine::begin_round(monotonic_time now) {
+quorum_lease_step quorum_lease_machine::begin_round(monotonic_time now) {
   round_ = now;
   renewed_ = 0;
   renew_at_ = now + std::min<nanoseconds>(nanoseconds(settings_.lease) / 12, seconds(1));
-  quorum_hold_step next = wait();
+  quorum_lease_step next = wait();
   for (std::size_t i = 0; i < seats_.size(); ++i) next.renew.push_back(i);
   return next;
 }
 
-quorum_hold_step quorum_hold_machine::on_kept(std::size_t member,
-                                              const substrate::renew_verdict& said,
-                                              monotonic_time sent_at, monotonic_time now) {
+quorum_lease_step quorum_lease_machine::on_kept(std::size_t member,
+                                                const substrate::renew_verdict& said,
+                                                monotonic_time sent_at, monotonic_time now) {
   seat& of = seats_[member];
   --of.unanswered;
   // Before its answer is looked at: the owner may have seen held() turn false.
@@ -75,12 +75,12 @@ quorum_hold_step quorum_hold_machine::on_kept(std::size_t member,
   return settle(now);
 }
 
-quorum_hold_step quorum_hold_machine::on_missing(std::size_t member, monotonic_time now) {
+quorum_lease_step quorum_lease_machine::on_missing(std::size_t member, monotonic_time now) {
   --seats_[member].unanswered;
   return settle(now);
 }
 
-quorum_hold_step quorum_hold_machine::settle(monotonic_time now) {
+quorum_lease_step quorum_lease_machine::settle(monotonic_time now) {
   if (over_) return {};
   std::vector<monotonic_time> deadlines;
   for (const seat& each : seats_) deadlines.push_back(each.deadline);
@@ -90,16 +90,16 @@ quorum_hold_step quorum_hold_machine::settle(monotonic_time now) {
   return {.lost = true};
 }
 
-quorum_hold_step quorum_hold_machine::wait() const {
+quorum_lease_step quorum_lease_machine::wait() const {
   return {.wake_at = settings_.renews ? std::min(renew_at_, deadline_) : deadline_};
 }
 
-std::size_t quorum_hold_machine::unanswered() const noexcept {
+std::size_t quorum_lease_machine::unanswered() const noexcept {
   return static_cast<std::size_t>(
       std::ranges::count_if(seats_, [](const seat& each) { return each.unanswered > 0; }));
 }
 
-std::vector<std::size_t> quorum_hold_machine::in_doubt(monotonic_time now) const {
+std::vector<std::size_t> quorum_lease_machine::in_doubt(monotonic_time now) const {
   std::vector<std::size_t> which;
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     if (is_in_doubt(i, now)) which.push_back(i);

@@ -1,4 +1,4 @@
-#include "lease/hold_machine.hpp"
+#include "lease/lease_machine.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,9 +11,9 @@ namespace holdfast::leasing {
 
 using std::chrono::seconds;
 
-hold_machine::hold_machine(milliseconds lease, bool renews, milliseconds granted,
-                           monotonic_time granted_at, monotonic_time deadline, beat together,
-                           bool by_message)
+lease_machine::lease_machine(milliseconds lease, bool renews, milliseconds granted,
+                             monotonic_time granted_at, monotonic_time deadline, beat together,
+                             bool by_message)
     : lease_(lease),
       deadline_(deadline),
       renews_(renews),
@@ -22,16 +22,16 @@ hold_machine::hold_machine(milliseconds lease, bool renews, milliseconds granted
   renew_at_ = claiming_ ? granted_at + nanoseconds(granted) / 3 : due_after(granted_at);
 }
 
-hold_step hold_machine::start() { return claiming_ && !renews_ ? renew() : wait(); }
+hold_step lease_machine::start() { return claiming_ && !renews_ ? renew() : wait(); }
 
-hold_step hold_machine::on_timer(monotonic_time now) {
+hold_step lease_machine::on_timer(monotonic_time now) {
   if (!held(now)) return lose();
   if (is_renewed() && state_ == state::held && now >= renew_at_) return renew();
   return wait();
 }
 
-hold_step hold_machine::on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at,
-                                   monotonic_time now) {
+hold_step lease_machine::on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at,
+                                    monotonic_time now) {
   if (!held(now) || std::holds_alternative<substrate::not_mine>(verdict)) return lose();
   if (const auto* more = std::get_if<substrate::renewed>(&verdict)) {
     if (grows()) prolong(more->ttl, extending_, sent_at);
@@ -50,36 +50,36 @@ hold_step hold_machine::on_renewed(const substrate::renew_verdict& verdict, mono
   return retry_soon(now);
 }
 
-hold_step hold_machine::on_missing(monotonic_time now) {
+hold_step lease_machine::on_missing(monotonic_time now) {
   if (!held(now)) return lose();
   return state_ == state::renewing ? retry_soon(now) : hold_step{};
 }
 
-hold_step hold_machine::on_doubt(monotonic_time now) {
+hold_step lease_machine::on_doubt(monotonic_time now) {
   if (!held(now)) return lose();
   doubted_at_ = now;
   return state_ == state::renewing ? hold_step{} : renew();
 }
 
-hold_step hold_machine::on_extended(milliseconds ttl, milliseconds asked, monotonic_time sent_at,
-                                    monotonic_time now) {
+hold_step lease_machine::on_extended(milliseconds ttl, milliseconds asked, monotonic_time sent_at,
+                                     monotonic_time now) {
   if (!held(now)) return lose();
   prolong(ttl, std::max(asked, extending_), sent_at);
   extending_ = milliseconds{0};
   return wait();
 }
 
-hold_step hold_machine::wait() const {
+hold_step lease_machine::wait() const {
   const bool renewal_is_next = is_renewed() && state_ == state::held;
   return {.wake_at = renewal_is_next ? std::min(renew_at_, deadline_) : deadline_};
 }
 
-hold_step hold_machine::renew() {
+hold_step lease_machine::renew() {
   state_ = state::renewing;
   return {.renew = true, .wake_at = deadline_};
 }
 
-monotonic_time hold_machine::due_after(monotonic_time sent_at) const noexcept {
+monotonic_time lease_machine::due_after(monotonic_time sent_at) const noexcept {
   const nanoseconds period = nanoseconds(lease_) / 3;
   const auto latest = sent_at + period;
   if (!together_) return latest;
@@ -87,19 +87,19 @@ monotonic_time hold_machine::due_after(monotonic_time sent_at) const noexcept {
   return latest - (latest.time_since_epoch() - phase) % period;
 }
 
-hold_step hold_machine::retry_soon(monotonic_time now) {
+hold_step lease_machine::retry_soon(monotonic_time now) {
   state_ = state::held;
   const nanoseconds pause = claiming_ ? nanoseconds(substrate::longest_claim) : nanoseconds(lease_);
   renew_at_ = now + std::min<nanoseconds>(pause / 12, seconds(1));
   return wait();
 }
 
-hold_step hold_machine::lose() {
+hold_step lease_machine::lose() {
   return {.lost = std::exchange(state_, state::lost) != state::lost};
 }
 
 // Never shortens: the server does not either. `asked`: by extend(), which may be more than usual.
-void hold_machine::prolong(milliseconds ttl, milliseconds asked, monotonic_time sent_at) noexcept {
+void lease_machine::prolong(milliseconds ttl, milliseconds asked, monotonic_time sent_at) noexcept {
   deadline_ = std::max(deadline_, lease_deadline(sent_at, ttl, std::max(lease_, asked)));
 }
 

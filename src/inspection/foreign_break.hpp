@@ -6,6 +6,7 @@
 #include <holdfast/dialect.hpp>
 #include <holdfast/inspector.hpp>
 
+#include "redis/locks/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::inspection {

@@ -15,12 +15,14 @@
 
 #include "support/each_server.hpp"
 #include "support/eventually.hpp"
+#include "support/thrown_by.hpp"
 
 namespace holdfast::conformance {
 
 using support::eventually;
 using support::generous;
 using support::private_server;
+using support::thrown_by;
 using namespace std::chrono_literals;
 
 // Ends the test visibly where there are clusters: this needs one server. That it is refused there,
@@ -93,18 +95,6 @@ template <typename T>
 void expect_reason(const result<T>& got, errc reason) {
   ASSERT_FALSE(got) << "expected: " << make_error_code(reason).message();
   EXPECT_EQ(got.error().reason(), reason) << got.error().what();
-}
-
-// The reason why `act` throws a failure; fails the test when it does not.
-template <typename Act>
-failure thrown_by(Act&& act) {
-  try {
-    act();
-  } catch (const failure& thrown) {
-    return thrown;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return failure{errc{}};
 }
 
 }  // namespace holdfast::conformance

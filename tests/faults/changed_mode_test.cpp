@@ -9,11 +9,13 @@
 
 #include "faults/faulty_server.hpp"
 #include "support/fault_proxy.hpp"
+#include "support/thrown_by.hpp"
 
 namespace holdfast::faults {
 namespace {
 
 using support::fault_proxy;
+using support::thrown_by;
 using support::toward;
 
 class ChangedMode : public fault_test {
@@ -161,13 +163,7 @@ TEST_P(ChangedMode, AChangeThatComesBackWithAnotherServerIsAllowedFor) {
 }
 
 errc reason_of_writing(const mode_lock& table, const lease& held) {
-  try {
-    table.set_value(held, "beside");
-  } catch (const failure& why) {
-    return why.reason();
-  }
-  ADD_FAILURE() << "it was told that it has written";
-  return errc{};
+  return thrown_by([&] { table.set_value(held, "beside"); }).reason();
 }
 
 // A writer that may have become a reader writes beside no other reader, and is told why.

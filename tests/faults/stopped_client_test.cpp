@@ -12,12 +12,14 @@
 #include "faults/faulty_server.hpp"
 #include "support/cluster_servers.hpp"
 #include "support/fault_proxy.hpp"
+#include "support/thrown_by.hpp"
 
 namespace holdfast::faults {
 namespace {
 
 using support::fault_proxy;
 using support::generous;
+using support::thrown_by;
 using support::toward;
 
 struct service {
@@ -65,14 +67,16 @@ const std::vector<called> calls{
     {"find foreign", [](const service& of) { (void)inspector{of.redis}.find_foreign("a"); }},
 };
 
+client_options stopped_by(const std::stop_source& stop) {
+  auto options = patient();
+  options.stop = stop.get_token();
+  return options;
+}
+
 template <typename Act>
-std::optional<errc> reason_of(Act&& act) {
-  try {
-    act();
-  } catch (const failure& why) {
-    return why.reason();
-  }
-  return std::nullopt;
+void expect_cancelled(Act&& act) {
+  const auto why = thrown_by(act);
+  EXPECT_EQ(why.reason(), errc::cancelled) << why.what();
 }
 
 class StoppedClient : public fault_test {
@@ -81,10 +85,8 @@ class StoppedClient : public fault_test {
   void expect_end(const called& what) {
     SCOPED_TRACE(what.what);
     std::stop_source stop;
-    auto options = patient();
-    options.stop = stop.get_token();
     fault_proxy proxy{net::unix_endpoint{server_->socket()}};
-    const service of{client{proxy.url(), options}};
+    const service of{client{proxy.url(), stopped_by(stop)}};
     (void)of.redis.counter("warm").get();
     proxy.stall(toward::client);
     const auto before = proxy.received(toward::server);
@@ -93,12 +95,7 @@ class StoppedClient : public fault_test {
       stop.request_stop();
     });
     const auto began = net::now();
-    try {
-      what.make(of);
-      ADD_FAILURE() << "it says that it has succeeded";
-    } catch (const failure& why) {
-      EXPECT_EQ(why.reason(), errc::cancelled) << why.what();
-    }
+    expect_cancelled([&] { what.make(of); });
     EXPECT_LT(net::now() - began, generous / 2);
     proxy.heal();  // what it got in spite of that is given back before the client closes
   }
@@ -119,18 +116,11 @@ TEST_P(StoppedClient, EndsEveryCall) {
 TEST_P(StoppedClient, BeginsNoCall) {
   server_.emplace(start());
   std::stop_source stop;
-  auto options = patient();
-  options.stop = stop.get_token();
-  const service of{client{server_->url(), options}};
+  const service of{client{server_->url(), stopped_by(stop)}};
   stop.request_stop();
   for (const auto& one : calls) {
     SCOPED_TRACE(one.what);
-    try {
-      one.make(of);
-      ADD_FAILURE() << "it says that it has succeeded";
-    } catch (const failure& why) {
-      EXPECT_EQ(why.reason(), errc::cancelled) << why.what();
-    }
+    expect_cancelled([&] { one.make(of); });
   }
 }
 
@@ -138,9 +128,7 @@ TEST_P(StoppedClient, BeginsNoCall) {
 TEST_P(StoppedClient, KeepsAndReleasesWhatItHas) {
   server_.emplace(start());
   std::stop_source stop;
-  auto options = patient();
-  options.stop = stop.get_token();
-  const client redis{server_->url(), options};
+  const client redis{server_->url(), stopped_by(stop)};
   auto held = redis.mutex("a", {.lease = 300ms}).acquire();
   stop.request_stop();
   const auto granted_until = net::now() + held.remaining();
@@ -154,9 +142,7 @@ TEST_P(StoppedClient, KeepsAndReleasesWhatItHas) {
 TEST_P(StoppedClient, ATokenOfTheCallCountsInstead) {
   server_.emplace(start());
   std::stop_source of_client, of_call;
-  auto options = patient();
-  options.stop = of_client.get_token();
-  const client redis{server_->url(), options};
+  const client redis{server_->url(), stopped_by(of_client)};
   of_client.request_stop();
   EXPECT_TRUE(redis.mutex("a").try_acquire({.timeout = generous}, of_call.get_token()));
 }
@@ -169,9 +155,7 @@ TEST_P(StoppedClient, TheTokenOfTheFirstMemberCountsForAQuorum) {
   std::array<std::stop_source, 3> stops;
   std::vector<client> members;
   for (std::size_t i = 0; i < 3; ++i) {
-    auto options = patient();
-    options.stop = stops[i].get_token();
-    members.emplace_back(proxies[i].url(), options);
+    members.emplace_back(proxies[i].url(), stopped_by(stops[i]));
   }
   const quorum_inspector look{members};
   stops[1].request_stop();
@@ -183,9 +167,9 @@ TEST_P(StoppedClient, TheTokenOfTheFirstMemberCountsForAQuorum) {
     stops[0].request_stop();
   });
   const auto began = net::now();
-  EXPECT_EQ(reason_of([&] { (void)look.status("a"); }), errc::cancelled);
-  EXPECT_EQ(reason_of([&] { (void)look.break_lock("a", "a test"); }), errc::cancelled);
-  EXPECT_EQ(reason_of([&] { (void)look.diagnose(); }), errc::cancelled);
+  expect_cancelled([&] { (void)look.status("a"); });
+  expect_cancelled([&] { (void)look.break_lock("a", "a test"); });
+  expect_cancelled([&] { (void)look.diagnose(); });
   EXPECT_LT(net::now() - began, generous / 2);
   proxies[2].heal();
 }
@@ -194,12 +178,10 @@ TEST_P(StoppedClient, TheTokenOfTheFirstMemberCountsForAQuorum) {
 TEST_P(StoppedClient, FindsNotNothingInACluster) {
   const support::cluster_servers cluster{{.program = GetParam(), .masters = 1}};
   std::stop_source stop;
-  auto options = patient();
-  options.stop = stop.get_token();
-  const inspector look{client{cluster.url(), options}};
+  const inspector look{client{cluster.url(), stopped_by(stop)}};
   (void)look.find_foreign("a");
   stop.request_stop();
-  EXPECT_EQ(reason_of([&] { (void)look.find_foreign("a"); }), errc::cancelled);
+  expect_cancelled([&] { (void)look.find_foreign("a"); });
 }
 
 // Stopped at 24 moments.
@@ -208,9 +190,7 @@ TEST_P(StoppedClient, ADiagnosisLeavesNothingBehind) {
   fault_proxy proxy{net::unix_endpoint{server_->socket()}};
   const auto diagnose = [&](std::optional<std::size_t> bytes) {
     std::stop_source stop;
-    auto options = patient();
-    options.stop = stop.get_token();
-    const inspector look{client{proxy.url(), options}};
+    const inspector look{client{proxy.url(), stopped_by(stop)}};
     const auto before = proxy.received(toward::server);
     std::jthread stops([&](std::stop_token done) {
       if (!bytes) return;

@@ -60,7 +60,7 @@ observation election::observe(
   auto key = redis_locks::engine_of(*core).observed().observe(
       core->engine().key_of(name()).value_key(),
       [&core = *core, tell = std::move(tell)](const std::optional<std::string>& value) {
-        tell(leader_in(core, value, {.stop = std::stop_token{}}));
+        tell(leader_in(core, value, redis_locks::unstoppable()));
       });
   return {core, std::move(key)};
 }

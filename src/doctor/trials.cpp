@@ -47,7 +47,7 @@ class removed_unless_done {
   ~removed_unless_done() {
     if (std::uncaught_exceptions() == before_) return;
     try {
-      (void)calls::ask(core_, slot_, {"DEL", key_}, {.stop = std::stop_token{}});
+      (void)calls::ask(core_, slot_, {"DEL", key_}, redis_locks::unstoppable());
     } catch (const failure&) {
       // The trial says why.
     }

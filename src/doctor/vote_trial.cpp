@@ -56,7 +56,7 @@ class vote_trial {
   // A refusal was told before.
   void clean_up() {
     const auto end = [&](resp::writer& out) { dialects::write_end_of_trial(claim_, out); };
-    (void)calls::ask(core_, key_.slot(), end, {.stop = std::stop_token{}});
+    (void)calls::ask(core_, key_.slot(), end, redis_locks::unstoppable());
   }
 
  private:

@@ -33,7 +33,7 @@ void record_break(runtime::client_core& core, std::string_view reason, lock_stat
           [&](resp::writer& out) {
             dialects::write_audit(space, {broken.name, grant.who.id, major, by, reason}, out);
           },
-          {.stop = std::stop_token{}});
+          redis_locks::unstoppable());
       if (!kept.is(resp::type::error)) continue;
       broken.detail =
           "broken, but the audit entry was refused: " + resp::classify(kept.text).detail;

@@ -63,7 +63,8 @@ permits::reservation permits::reserve(std::uint32_t n, microseconds longest,
 void permits::give_back(std::uint32_t n, server_time due) const {
   const auto reply = calls::ask_once(
       *core_, dialects::rate_give_back(key_, time_of(n), time_of(limit_.burst), due),
-      {net::now() + redis_locks::engine_of(*core_).options().response_timeout, std::stop_token{}});
+      redis_locks::unstoppable(net::now() +
+                               redis_locks::engine_of(*core_).options().response_timeout));
   (void)calls::accept(dialects::read_given_back(key_, reply));
 }
 

@@ -19,6 +19,11 @@ struct bound {
   errc at_end = errc::unavailable;  // the caller's failure then
 };
 
+// For a command that must not be left out when the client is stopped.
+inline bound unstoppable(monotonic_time ends = monotonic_time::max()) {
+  return {.ends = ends, .stop = std::stop_token{}};
+}
+
 // A command that is given up goes its way without its caller: it may be executed as late as the
 // command itself allows. If it has not been sent yet, it never is. Thread safety: one thread.
 class blocking_request final {

@@ -40,7 +40,7 @@ TEST(HotPath, LockAndUnlockAllocateNothing) {
   const step ask = acquire.start(now);
   const step held = acquire.on_acquired(granted, now, now);
   lease_machine hold(claim.lease, true, claim.lease, now, held.done->deadline);
-  const hold_step timer = hold.start();
+  const lease_step timer = hold.start();
   release_machine release(acquire.claim(), hold.deadline());
   const release_step give_back = release.start(now);
   const release_step over = release.on_given_back(released, now);

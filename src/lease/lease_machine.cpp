@@ -22,16 +22,16 @@ lease_machine::lease_machine(milliseconds lease, bool renews, milliseconds grant
   renew_at_ = claiming_ ? granted_at + nanoseconds(granted) / 3 : due_after(granted_at);
 }
 
-hold_step lease_machine::start() { return claiming_ && !renews_ ? renew() : wait(); }
+lease_step lease_machine::start() { return claiming_ && !renews_ ? renew() : wait(); }
 
-hold_step lease_machine::on_timer(monotonic_time now) {
+lease_step lease_machine::on_timer(monotonic_time now) {
   if (!held(now)) return lose();
   if (is_renewed() && state_ == state::held && now >= renew_at_) return renew();
   return wait();
 }
 
-hold_step lease_machine::on_renewed(const substrate::renew_verdict& verdict, monotonic_time sent_at,
-                                    monotonic_time now) {
+lease_step lease_machine::on_renewed(const substrate::renew_verdict& verdict,
+                                     monotonic_time sent_at, monotonic_time now) {
   if (!held(now) || std::holds_alternative<substrate::not_mine>(verdict)) return lose();
   if (const auto* more = std::get_if<substrate::renewed>(&verdict)) {
     if (grows()) prolong(more->ttl, extending_, sent_at);
@@ -50,31 +50,31 @@ hold_step lease_machine::on_renewed(const substrate::renew_verdict& verdict, mon
   return retry_soon(now);
 }
 
-hold_step lease_machine::on_missing(monotonic_time now) {
+lease_step lease_machine::on_missing(monotonic_time now) {
   if (!held(now)) return lose();
-  return state_ == state::renewing ? retry_soon(now) : hold_step{};
+  return state_ == state::renewing ? retry_soon(now) : lease_step{};
 }
 
-hold_step lease_machine::on_doubt(monotonic_time now) {
+lease_step lease_machine::on_doubt(monotonic_time now) {
   if (!held(now)) return lose();
   doubted_at_ = now;
-  return state_ == state::renewing ? hold_step{} : renew();
+  return state_ == state::renewing ? lease_step{} : renew();
 }
 
-hold_step lease_machine::on_extended(milliseconds ttl, milliseconds asked, monotonic_time sent_at,
-                                     monotonic_time now) {
+lease_step lease_machine::on_extended(milliseconds ttl, milliseconds asked, monotonic_time sent_at,
+                                      monotonic_time now) {
   if (!held(now)) return lose();
   prolong(ttl, std::max(asked, extending_), sent_at);
   extending_ = milliseconds{0};
   return wait();
 }
 
-hold_step lease_machine::wait() const {
+lease_step lease_machine::wait() const {
   const bool renewal_is_next = is_renewed() && state_ == state::held;
   return {.wake_at = renewal_is_next ? std::min(renew_at_, deadline_) : deadline_};
 }
 
-hold_step lease_machine::renew() {
+lease_step lease_machine::renew() {
   state_ = state::renewing;
   return {.renew = true, .wake_at = deadline_};
 }
@@ -87,14 +87,14 @@ monotonic_time lease_machine::due_after(monotonic_time sent_at) const noexcept {
   return latest - (latest.time_since_epoch() - phase) % period;
 }
 
-hold_step lease_machine::retry_soon(monotonic_time now) {
+lease_step lease_machine::retry_soon(monotonic_time now) {
   state_ = state::held;
   const nanoseconds pause = claiming_ ? nanoseconds(substrate::longest_claim) : nanoseconds(lease_);
   renew_at_ = now + std::min<nanoseconds>(pause / 12, seconds(1));
   return wait();
 }
 
-hold_step lease_machine::lose() {
+lease_step lease_machine::lose() {
   return {.lost = std::exchange(state_, state::lost) != state::lost};
 }
 

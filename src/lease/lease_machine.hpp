@@ -12,11 +12,11 @@
 namespace holdfast::leasing {
 
 // The runtime's next task for a held lease. An empty one: go on, the timer stays set.
-struct hold_step {
+struct lease_step {
   bool renew = false;                       // put it into the next batch of renewals
   std::optional<monotonic_time> wake_at{};  // call on_timer then; replaces what was set before
   bool lost = false;                        // tell the holder, once
-  friend bool operator==(const hold_step&, const hold_step&) = default;
+  friend bool operator==(const lease_step&, const lease_step&) = default;
 };
 
 //   state \ event | timer         | renewed        | not mine | unanswered | late         | doubt
@@ -50,19 +50,20 @@ class lease_machine {
   lease_machine(milliseconds length, bool renews, milliseconds granted, monotonic_time granted_at,
                 monotonic_time deadline, beat together = {}, bool by_message = false);
 
-  hold_step start();
-  hold_step on_timer(monotonic_time now);
-  hold_step on_renewed(const substrate::renew_verdict&, monotonic_time sent_at, monotonic_time now);
-  hold_step on_missing(monotonic_time now);
+  lease_step start();
+  lease_step on_timer(monotonic_time now);
+  lease_step on_renewed(const substrate::renew_verdict&, monotonic_time sent_at,
+                        monotonic_time now);
+  lease_step on_missing(monotonic_time now);
   // The server may be another than the one that granted it, and never have heard of it.
-  hold_step on_doubt(monotonic_time now);
+  lease_step on_doubt(monotonic_time now);
   // extend() by the user is asked for; until an answer comes the server may have done it.
   void on_extending(milliseconds duration) noexcept { extending_ = std::max(extending_, duration); }
   milliseconds may_be_extended_by() const noexcept { return extending_; }
   // It was answered; the lease may now be longer than usual. It is still renewed
   // in the rhythm of the usual lease: a renewal never shortens it. `asked`: for what.
-  hold_step on_extended(milliseconds ttl, milliseconds asked, monotonic_time sent_at,
-                        monotonic_time now);
+  lease_step on_extended(milliseconds ttl, milliseconds asked, monotonic_time sent_at,
+                         monotonic_time now);
 
   bool held(monotonic_time now) const noexcept { return !is_over() && now < deadline_; }
   bool is_over() const noexcept { return state_ == state::lost; }
@@ -81,11 +82,11 @@ class lease_machine {
  private:
   enum class state : std::uint8_t { held, renewing, lost };
 
-  hold_step wait() const;
-  hold_step renew();
+  lease_step wait() const;
+  lease_step renew();
   monotonic_time due_after(monotonic_time sent_at) const noexcept;
-  hold_step retry_soon(monotonic_time now);
-  hold_step lose();
+  lease_step retry_soon(monotonic_time now);
+  lease_step lose();
   void prolong(milliseconds ttl, milliseconds asked, monotonic_time sent_at) noexcept;
   bool grows() const noexcept { return renews_ || claiming_; }
   bool is_renewed() const noexcept { return grows() || doubted_at_ != never; }

@@ -14,7 +14,7 @@
 
 namespace holdfast::leasing {
 
-void PrintTo(const hold_step& what, std::ostream* out) { *out << to_string(what); }
+void PrintTo(const lease_step& what, std::ostream* out) { *out << to_string(what); }
 
 namespace {
 
@@ -46,15 +46,15 @@ lease_machine lost() {
   return machine;
 }
 
-hold_step wake(monotonic_time at) { return {.wake_at = at}; }
-hold_step renew_until(monotonic_time end) { return {.renew = true, .wake_at = end}; }
-const hold_step is_lost{.lost = true};
-const hold_step nothing{};
+lease_step wake(monotonic_time at) { return {.wake_at = at}; }
+lease_step renew_until(monotonic_time end) { return {.renew = true, .wake_at = end}; }
+const lease_step is_lost{.lost = true};
+const lease_step nothing{};
 
 // Events of the table. They come at `now`; requests were sent 100 ms before that.
 enum class event { timer, renewal, foreign, silence, refusal, denial, lateness, extension };
 
-hold_step play(lease_machine& machine, event what, monotonic_time now) {
+lease_step play(lease_machine& machine, event what, monotonic_time now) {
   const monotonic_time sent_at = now - milliseconds(100);
   switch (what) {
     case event::timer:
@@ -85,7 +85,7 @@ struct cell {
   lease_machine before;
   event what;
   monotonic_time at;
-  hold_step expected;
+  lease_step expected;
 };
 
 TEST(LeaseMachine, FollowsItsTable) {
@@ -197,11 +197,11 @@ TEST(LeaseMachine, RetriesAFailedRenewalUntilTheDeadlineAndIsThenLostOnce) {
   monotonic_time now = *machine.start().wake_at;
   int renewals = 0;
   while (true) {
-    const hold_step due = machine.on_timer(now);
+    const lease_step due = machine.on_timer(now);
     if (due.lost) break;
     ASSERT_TRUE(due.renew);
     ASSERT_LT(++renewals, 100);
-    const hold_step after = machine.on_missing(now);
+    const lease_step after = machine.on_missing(now);
     ASSERT_EQ(after, wake(std::min(now + seconds(1), deadline)));
     now = *after.wake_at;
   }
@@ -335,7 +335,7 @@ TEST(LeaseMachine, KeepsItsPromisesUnderAnyEvents) {
       now += milliseconds(random() % 2500);
       const monotonic_time deadline_before = machine.deadline();
       const event what = all_events[random() % std::size(all_events)];
-      const hold_step next = play(machine, what, now);
+      const lease_step next = play(machine, what, now);
       if (what != event::timer && what != event::extension) renewal_under_way = false;
       if (over) {
         ASSERT_EQ(next, nothing) << "seed " << seed;

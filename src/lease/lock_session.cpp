@@ -193,13 +193,13 @@ void lock_session::refuse(effects& all, outcome why, monotonic_time now) {
 
 // ---- held --------------------------------------------------------------------------------------
 
-effects lock_session::follow(const hold_step& next) {
+effects lock_session::follow(const lease_step& next) {
   effects all;
   merge(all, next);
   return all;
 }
 
-void lock_session::merge(effects& all, const hold_step& next) {
+void lock_session::merge(effects& all, const lease_step& next) {
   all.renew = all.renew || next.renew;
   if (next.wake_at) all.wake_at = next.wake_at;
   if (!next.lost) return;

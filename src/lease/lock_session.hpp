@@ -218,9 +218,9 @@ class lock_session {
   void note_in_claim() noexcept;
   lease_machine::beat beat() const noexcept;
   effects follow(step&& next, monotonic_time now);
-  effects follow(const hold_step& next);
+  effects follow(const lease_step& next);
   effects follow(release_step&& next, monotonic_time now);
-  void merge(effects& all, const hold_step& next);
+  void merge(effects& all, const lease_step& next);
   void merge(effects& all, release_step&& next, monotonic_time now);
   void hold(effects& all, const acquire_outcome& got, monotonic_time now);
   void refuse(effects& all, outcome why, monotonic_time now);

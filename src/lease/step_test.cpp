@@ -43,9 +43,10 @@ TEST(Step, PrintsReleases) {
 }
 
 TEST(Step, PrintsWhatAHeldLeaseNeeds) {
-  EXPECT_EQ(to_string(hold_step{}), "nothing");
-  EXPECT_EQ(to_string(hold_step{.renew = true, .wake_at = at_12_ms}), "renew; wake at 12000000 ns");
-  EXPECT_EQ(to_string(hold_step{.lost = true}), "lost");
+  EXPECT_EQ(to_string(lease_step{}), "nothing");
+  EXPECT_EQ(to_string(lease_step{.renew = true, .wake_at = at_12_ms}),
+            "renew; wake at 12000000 ns");
+  EXPECT_EQ(to_string(lease_step{.lost = true}), "lost");
 }
 
 TEST(Step, EveryMemberCountsInComparisons) {

@@ -66,7 +66,7 @@ std::string text_of_step(const basic_step<Outcome>& what) {
 inline std::string to_string(const step& what) { return text_of_step(what); }
 inline std::string to_string(const release_step& what) { return text_of_step(what); }
 
-inline std::string to_string(const hold_step& what) {
+inline std::string to_string(const lease_step& what) {
   std::string text = what.renew ? "renew" : "";
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   if (what.wake_at) {

@@ -31,7 +31,8 @@ struct metrics_options {
 /// Counts what happens to the locks of all clients that have it as `client_options::observer`, and
 /// shows it as Prometheus reads it. docs/metrics.md lists all metrics.
 ///
-/// Thread safety: all members may be called from any number of threads. Counting takes no mutex.
+/// Thread safety: all members may be called from any number of threads. Counting takes no
+/// mutex, except for the first event of a label.
 class HOLDFAST_EXPORT metrics final : public observer {
  public:
   /// Without labels.

@@ -49,9 +49,10 @@ struct event {
   /// Granted, refused: whether the call had to wait for another holder.
   bool waited = false;
 
-  /// Refused: why. None: the call has thrown something that is no `failure`, `std::bad_alloc` for
-  /// example. Released: why that is not known to have succeeded; none is well, or nobody
-  /// has waited for the answer, as where a lease was destroyed without `release`.
+  /// - Refused: why. None: the call has thrown something that is no `failure`, `std::bad_alloc` for
+  ///   example.
+  /// - Released: why the release is not known to have succeeded. None: it has, or nobody waited for
+  ///   the answer, as where a lease was destroyed without `release`.
   std::optional<errc> error{};
 
   /// Reconnected, failed over: the server, as `host:port`.

@@ -314,7 +314,7 @@ class examination {
 std::vector<finding> diagnose(const client& redis, runtime::client_core& core, standing as) {
   const uncancelled meanwhile;  // it connects and talks itself
   auto found = examination(redis, core, as).run();
-  // What was not answered then is no fault of the server's.
+  // After a stop answers are missing, which is no fault of the server's.
   if (core.engine().options().stop.stop_requested()) throw failure{errc::cancelled};
   // As errors do: servers have said much of it.
   for (auto& one : found) {

@@ -184,8 +184,8 @@ quorum_status count(const std::string& name, votes all) {
   status.name = name;
   const auto needed = leasing::majority_of(all.size());
   const auto winner = favourite(all);
-  const auto his = std::ranges::count(all, winner, &counted_vote::request);
-  const auto got = winner.empty() ? std::size_t{0} : static_cast<std::size_t>(his);
+  const auto for_it = std::ranges::count(all, winner, &counted_vote::request);
+  const auto got = winner.empty() ? std::size_t{0} : static_cast<std::size_t>(for_it);
   if (got >= needed) {
     show_winner(winner, all, status);
   } else if (got + all.size() - answered(all) >= needed) {

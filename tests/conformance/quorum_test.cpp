@@ -2,8 +2,6 @@
 // say when a majority does.
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
 #include <thread>
@@ -16,11 +14,14 @@
 
 #include "conformance/conformance.hpp"
 #include "net/clock.hpp"
+#include "support/library_threads.hpp"
 
 namespace holdfast::conformance {
 namespace {
 
 using std::chrono::milliseconds;
+using support::library_threads;
+using support::library_threads_end;
 
 class Quorum : public support::server_test {
  protected:
@@ -405,31 +406,16 @@ TEST_P(Quorum, TellsALossWhenAMajorityIsGoneOrForgets) {
   EXPECT_FALSE(held.held());
 }
 
-// How many threads of the library there are, also of clients that are still being closed.
-std::size_t threads() {
-  std::size_t ours = 0;
-  for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string name;
-    std::ifstream{each.path() / "comm"} >> name;
-    if (name.starts_with("holdfast-")) ++ours;
-  }
-  return ours;
-}
-
-bool all_threads_have_ended() {
-  return eventually([] { return threads() == 0; });
-}
-
 // Whatever is still under way to a member: a vote too many, a renewal, a release.
 TEST_P(Quorum, IsClosedWhenItsLastHandleGoes) {
   make(3);
-  ASSERT_TRUE(all_threads_have_ended()) << "those of other tests";
+  ASSERT_TRUE(library_threads_end()) << "those of other tests";
   for (int i = 0; i < 10; ++i) {
     const auto here = nodes();
     const auto held = here.mutex("leader").acquire();
-    EXPECT_GT(threads(), 0U);
+    EXPECT_GT(library_threads(), 0U);
   }
-  EXPECT_EQ(threads(), 0U);
+  EXPECT_EQ(library_threads(), 0U);
 }
 
 // A vote of a member that is gone is taken back until it has run out: but for nobody who has left.
@@ -441,7 +427,7 @@ TEST_P(Quorum, LeavesNoThreadBehindWhereAMemberIsGone) {
     server(0).kill9();
     held.release().value();
   }
-  EXPECT_TRUE(all_threads_have_ended());
+  EXPECT_TRUE(library_threads_end());
 }
 
 // What was asked of one is under way when another has not answered in time.
@@ -460,7 +446,7 @@ TEST_P(Quorum, LeavesNoThreadBehindWhereMembersDoNotAnswer) {
   for (std::size_t i = 0; i < 3; ++i) server(i).freeze();
   held.clear();
   here.clear();
-  EXPECT_TRUE(eventually([] { return threads() == 0; }, 10s)) << "a third of the lease";
+  EXPECT_TRUE(library_threads_end(10s)) << "a third of the lease";
 }
 
 TEST_P(Quorum, ExtendsAFixedLease) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "faults/faulty_server.hpp"
+#include "support/library_threads.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -36,7 +37,13 @@ class Callbacks : public fault_test {
     for (auto& one : sides_->all) one.redis.emplace(server_->url(), patient());
   }
   void TearDown() override {
-    if (HasFailure()) new std::shared_ptr<two_sides>(sides_);
+    if (HasFailure()) {
+      new std::shared_ptr<two_sides>(sides_);
+      return;
+    }
+    sides_.reset();
+    // A client that a callback ended is closed on a thread of its own, which asks the server.
+    EXPECT_TRUE(support::library_threads_end());
   }
 
   // Each side holds what `lock_of` makes, and loses it. The callback of each ends the other.

@@ -39,6 +39,7 @@ constexpr meaning meanings[] = {
     {errc::embedded_server, no_server},
     {errc::queue_full, no_lock},
     {errc::untrusted_server, no_server},
+    {errc::has_run, has_run},
 };
 
 }  // namespace

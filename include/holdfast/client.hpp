@@ -19,6 +19,7 @@
 #include <holdfast/latch.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/mode_lock.hpp>
+#include <holdfast/once_per.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/rate_limiter.hpp>
 #include <holdfast/read_write_lock.hpp>
@@ -125,6 +126,16 @@ class HOLDFAST_EXPORT client {
   /// Limits how many operations per second all processes together may start.
   /// Throws `failure`: `invalid_name`, `invalid_argument`.
   [[nodiscard]] holdfast::rate_limiter rate_limiter(std::string_view name, rate_limit limit) const;
+
+  /// A job that runs once per interval, whichever of many hosts comes first. `name` as for a lock:
+  /// its runs hold the mutex of that name.
+  ///
+  /// One dialect has such jobs: with `shedlock()` a run holds ShedLock's lock of the job, which
+  /// stays for `at_least_for`, and `interval` must be zero.
+  ///
+  /// Throws as `mutex` does; and `unsupported` with any other dialect, and in memory.
+  [[nodiscard]] holdfast::once_per once_per(std::string_view name, const once_per_options& options,
+                                            const dialect& how = {}) const;
 
   /// Numbers from a counter. Nobody gets one of them twice. Throws `failure`: `invalid_name`,
   /// `invalid_argument`.

@@ -27,6 +27,7 @@
 #include <holdfast/metrics.hpp>
 #include <holdfast/mode_lock.hpp>
 #include <holdfast/observer.hpp>
+#include <holdfast/once_per.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/quorum.hpp>
 #include <holdfast/quorum_inspector.hpp>

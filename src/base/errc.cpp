@@ -64,6 +64,8 @@ const char* sentence(errc code) noexcept {
       return "too many requests wait for the lock";
     case errc::untrusted_server:
       return "the server could not prove who it is";
+    case errc::has_run:
+      return "the job has run already in this slot";
   }
   return "unknown error";
 }
@@ -137,6 +139,8 @@ const char* name_of(errc code) noexcept {
       return "queue_full";
     case errc::untrusted_server:
       return "untrusted_server";
+    case errc::has_run:
+      return "has_run";
   }
   return "unknown";
 }

@@ -9,7 +9,7 @@
 namespace holdfast {
 namespace {
 
-constexpr int last = static_cast<int>(errc::untrusted_server);
+constexpr int last = static_cast<int>(errc::has_run);
 
 TEST(errc, has_a_sentence_of_its_own_for_every_value) {
   std::set<std::string> sentences;

@@ -23,6 +23,7 @@ bool can_pass(errc code) noexcept {
     case errc::forked:
     case errc::would_deadlock:
     case errc::embedded_server:
+    case errc::has_run:
       return false;
     default:
       return true;

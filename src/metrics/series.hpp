@@ -20,7 +20,7 @@ inline constexpr std::array<std::string_view, 5> outcomes{"granted", "busy", "ti
 
 // One for each errc; the first is for exceptions without one, and for values that are not known
 // here.
-inline constexpr std::size_t error_kinds = static_cast<std::size_t>(errc::untrusted_server) + 1;
+inline constexpr std::size_t error_kinds = static_cast<std::size_t>(errc::has_run) + 1;
 
 // Thread safety: all members from any thread.
 struct series {

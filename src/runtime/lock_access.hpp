@@ -26,6 +26,9 @@ struct lock_access {
   static const std::shared_ptr<const dialects::foreign_recipe>& recipe(const dialect& of) {
     return of.recipe_;
   }
+  static dialect in(std::shared_ptr<const dialects::foreign_recipe> recipe) noexcept {
+    return dialect{std::move(recipe)};
+  }
   static const std::shared_ptr<runtime::holding>& holding(const lease& of) {
     return runtime::bare(of.holding_);
   }

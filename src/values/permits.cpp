@@ -12,16 +12,13 @@
 #include "redis/calls/idempotent_call.hpp"
 #include "redis/calls/wait_till.hpp"
 #include "redis/locks/redis_engine.hpp"
+#include "values/require.hpp"
 
 namespace holdfast::values {
 namespace {
 
 // Longer than anybody waits, and exact in the scripts.
 constexpr milliseconds longest_wait = std::chrono::hours(10 * 365 * 24);
-
-void require(bool good, const char* what) {
-  if (!good) throw failure{errc::invalid_argument, what};
-}
 
 void check(const rate_limit& limit) {
   constexpr double month = 30.0 * 86'400;

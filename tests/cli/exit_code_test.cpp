@@ -38,7 +38,7 @@ TEST(ExitCode, IsThatOfThePage) {
     EXPECT_EQ(row[0], "`" + std::string(name_of(reason)) + "`");
     EXPECT_EQ(row[4], std::to_string(cli::exit_code_for(reason))) << row[0];
   }
-  EXPECT_STREQ(name_of(static_cast<errc>(value)), "untrusted_server");
+  EXPECT_STREQ(name_of(static_cast<errc>(value)), "has_run");
   EXPECT_STREQ(name_of(static_cast<errc>(value + 1)), "unknown") << "the page misses one";
 }
 

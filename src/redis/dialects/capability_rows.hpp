@@ -29,6 +29,14 @@ constexpr capability meeting(std::string_view kind, std::string_view made_by) {
   return what;
 }
 
+// A run under a mutex, and the record of it. The commands are those of a whole run.
+constexpr capability recorded_run(std::string_view kind, std::string_view made_by) {
+  auto what = native_value(kind, made_by);
+  what.token = what.renewed = what.told = true;
+  what.to_acquire = 5;
+  return what;
+}
+
 constexpr capability native_lock(std::string_view kind, std::string_view made_by) {
   auto what = meeting(kind, made_by);
   what.token = what.renewed = true;

@@ -52,6 +52,7 @@ constexpr std::array barrier_scripts = {
 
 constexpr std::array counter_scripts = {&scripts::holdfast_counter};
 constexpr std::array rate_scripts = {&scripts::holdfast_rate};
+constexpr std::array run_scripts = {&scripts::holdfast_run_record};
 
 constexpr std::array looking_scripts = {
     &scripts::holdfast_inspect,           &scripts::holdfast_break_lock,
@@ -97,6 +98,8 @@ std::vector<catalog_entry> native_entries() {
       {native_value("counter", "client.counter(name)"), nullptr, counter_scripts},
       {native_value("fenced write", "client.fenced_set(key, value, token)"), nullptr, {}},
       {native_value("rate limiter", "client.rate_limiter(name, limit)"), nullptr, rate_scripts},
+      {recorded_run("once per interval", "client.once_per(name, {.interval = 1h})"), nullptr,
+       run_scripts},
       {native_value("block of ids", "client.id_generator(name)"), nullptr, counter_scripts},
   };
 }

@@ -46,6 +46,7 @@ constexpr beside table[] = {
     {"counter", "counter:{@} once:*", {}, {}, {}, &scripts::holdfast_update_counter},
     {"fenced write", "@ fenced:*:@ once:*", "hset", {}, {}, &scripts::holdfast_fenced},
     {"rate limiter", "rate:{@} once:*"},
+    {"once per interval", "run:{@} once:*", {}, {}, "mutex"},
     {"block of ids", "ids:{@} once:*"},
     {operator_kind,
      "{@}* {holdfast?doctor?*}* fence:* client:* held audit q:{@}* q:{holdfast?doctor?*}* "

@@ -10,6 +10,12 @@ namespace holdfast::dialects {
 shedlock_recipe::shedlock_recipe(habits usual, std::string prefix, std::string host)
     : foreign_recipe(usual), prefix_(std::move(prefix)), host_(std::move(host)) {}
 
+std::shared_ptr<const foreign_recipe> shedlock_recipe::kept_for(milliseconds least) const {
+  auto other = usual();
+  other.at_least = least;
+  return std::make_shared<const shedlock_recipe>(other, prefix_, host_);
+}
+
 std::string_view shedlock_recipe::shown(std::string_view owner) const {
   const auto host = owner.rfind('@');
   return host == owner.npos ? foreign_recipe::shown(owner) : owner.substr(0, owner.find(':', host));

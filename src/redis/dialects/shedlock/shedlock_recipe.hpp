@@ -17,6 +17,8 @@ class shedlock_recipe final : public foreign_recipe {
   // Without the uuid.
   std::string_view shown(std::string_view owner) const override;
 
+  std::shared_ptr<const foreign_recipe> kept_for(milliseconds least) const override;
+
   void write_acquire(const claim&, bool resend, server_time not_after,
                      resp::writer&) const override;
   void write_release(const claim&, resp::writer&) const override;

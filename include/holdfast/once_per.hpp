@@ -1,0 +1,160 @@
+/// \file
+/// Jobs that run once per interval, whichever of many hosts comes first.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <holdfast/detail/export.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/result.hpp>
+
+namespace holdfast {
+
+/// After which runs a job may run again in the same slot.
+enum class run_again : std::uint8_t {
+  never,   ///< After none: in each slot the job begins at most once. The default.
+  failed,  ///< After one that has failed, as `once_per::finish` was told.
+  lost,    ///< Also after one whose holder died, or lost the lock, before it said how it ended.
+};
+
+/// How a run ended.
+enum class run_end : std::uint8_t {
+  succeeded,
+  failed,
+  unbegun,  ///< The work was never begun: the slot is free again.
+};
+
+/// When a job may run. All hosts should say the same; each call is judged by its own options.
+struct once_per_options {
+  /// The length of a slot: zero (the default: there are no slots) or 100 ms to 366 days. A slot
+  /// begins at each multiple of it since 1970, in UTC and by the server's clock: those of 1 h at
+  /// each full hour, those of 24 h at midnight, those of 7 days on Thursdays.
+  std::chrono::milliseconds interval{0};
+
+  /// How much later slots begin: zero (the default), or less than `interval`.
+  std::chrono::milliseconds offset{0};
+
+  /// For how long after a run began no other run begins, also when a new slot has begun: zero (the
+  /// default) to 366 days. This or `interval` must be more than zero.
+  std::chrono::milliseconds at_least_for{0};
+
+  /// After which runs the job may run again in the same slot.
+  holdfast::run_again run_again = run_again::never;
+
+  /// How long the server keeps the lock after the holder has died, 10 ms to 24 h; renewed while it
+  /// lives. Unset: the client's `default_lease`.
+  std::optional<std::chrono::milliseconds> lease{};
+};
+
+/// A job that runs once per interval, of all hosts that have it in their timetables. Made by
+/// `client::once_per()`.
+///
+/// A run begins under the mutex of the same name, and the server records when: at `hf:run:{NAME}`,
+/// by the server's clock, in the script that looks whether the job has run already. So clocks of
+/// hosts do not matter, and a host that comes later finds `errc::has_run`. Without
+/// `run_again` it finds that also while the job runs.
+///
+/// The promise, as long as the server keeps its data: the job begins at most once in each slot, and
+/// not within `at_least_for` after it began. A host that asks runs the job, or finds that a run has
+/// begun in that slot or since, or gives up waiting for the lock. A host that dies, or loses the
+/// lock, after a run of its own was recorded leaves a run that may have done nothing. By default
+/// that slot gets no other. With `run_again::lost` it does, when the lease has ended. A frozen
+/// holder that goes on may then be at work beside the next one: check `lease::token()` where it
+/// writes.
+///
+/// A host asks for the slot in which it asks. If it has to wait for the lock until a later slot, a
+/// run that began meanwhile counts for it. If there was none, it runs, in the slot that is then.
+///
+/// What the server forgets, it cannot refuse. After FLUSHALL, a failover to a replica that has not
+/// heard of the record, or the eviction of its key, the job may run once more in that slot. A clock
+/// of the server that steps back lets no run begin twice: the record outlives its slot by as long
+/// as a slot, and by a minute at least.
+///
+/// Cost: a run has five commands, two of them those of the mutex; a call that finds `has_run` has
+/// one. A run leaves two keys of about 100 bytes for 7 s, as in `counter`.
+///
+/// As ShedLock writes it (`dialect::shedlock()`): there are no slots, and the lock itself stays for
+/// `at_least_for`, which ShedLock calls `lockAtLeastFor`. `lease` is its `lockAtMostFor`. Whoever
+/// has the lock, a call that does not get it finds `has_run`, and never waits. How a run ended is
+/// not recorded.
+///
+/// Not over a quorum, and not in memory.
+///
+/// Thread safety: cheap to copy, and one object may be used from any number of threads. All calls
+/// block.
+class HOLDFAST_EXPORT once_per {
+ public:
+  [[nodiscard]] const std::string& name() const noexcept;  ///< The name with which it was made.
+
+  /// Begins a run, unless the job has run. The lease says that it is ours: do the work, then call
+  /// `finish`. Waits for the lock up to the timeout, which asks once if it is unset or zero.
+  ///
+  /// Errors: `has_run`; those of a `lock`; `foreign_key` when the record's key holds something
+  /// else; `lost` when the lock was lost before the run was recorded. With `unavailable` and `lost`
+  /// the slot may have been taken, and has no run then: the message says "may have been executed".
+  ///
+  /// A request to stop ends the waiting with `cancelled`. It is not heeded while a run is being
+  /// recorded, which takes at most `connect_timeout` and twice `response_timeout`.
+  ///
+  /// Throws only for errors of the programmer, as `lock::try_acquire` does.
+  [[nodiscard]] result<lease> try_begin(const acquire_options& options = {},
+                                        std::stop_token stop = {}) const;
+
+  /// The same, but waits for the client's `default_timeout` when no timeout is given. Returns
+  /// nothing for `has_run`, and throws all other errors as `failure`.
+  [[nodiscard]] std::optional<lease> begin(const acquire_options& options = {},
+                                           std::stop_token stop = {}) const;
+
+  /// Records how the run ended and releases its lock. Waits for the answers. A lease that is
+  /// destroyed without it leaves a run that counts as lost.
+  ///
+  /// Errors: `lost` when the lock was lost before. The end is recorded all the same, unless another
+  /// run has begun. `unavailable` and what the server refuses: the run counts as lost, if its end
+  /// was not recorded. Throws `forked` in the child of a fork.
+  result<void> finish(lease& run, run_end how) const;
+
+ private:
+  friend class client;
+  struct state;
+  explicit once_per(std::shared_ptr<const state> one) noexcept : state_(std::move(one)) {}
+
+  std::shared_ptr<const state> state_;
+};
+
+/// Calls `work(const lease&)` (or `work()`) unless the job has run already in this slot. Returns
+/// whether it was called. A `work` that throws has failed, and what it throws is passed on.
+///
+/// Waits as `once_per::begin` does, and throws what that throws. Throws `failure{errc::lost}` if
+/// the lock was lost before `work` returned: long work should watch `lease::lost()`.
+///
+/// Thread safety: may be called from any thread.
+template <typename Work>
+bool call_once(const once_per& job, Work&& work, const acquire_options& options = {},
+               std::stop_token stop = {}) {
+  auto run = job.begin(options, std::move(stop));
+  if (!run) return false;
+  try {
+    if constexpr (std::is_invocable_v<Work, const lease&>) {
+      std::invoke(std::forward<Work>(work), std::as_const(*run));
+    } else {
+      std::invoke(std::forward<Work>(work));
+    }
+  } catch (...) {
+    (void)job.finish(*run, run_end::failed);
+    throw;
+  }
+  const auto ended = job.finish(*run, run_end::succeeded);
+  if (!ended && ended.error().reason() == errc::lost) throw ended.error();
+  return true;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,82 @@
+-- Reads and writes the record of a job's last run, so that a job runs once per interval.
+-- KEYS  1 where the answer is remembered
+--       2 the record: `<when the run began> <how it is> <token>`, the time in us; it is `running`,
+--         `succeeded` or `failed`
+-- ARGV  1 not-after
+--       2 `look`: whether the job may run; `begin`: the same, by the holder of the job's lock, and
+--         if so, the run is recorded; `succeeded`, `failed`, `unbegun`: how the recorded run ended
+--       3 the token of the lock; 0 to look
+--       4 length of a slot in us, 0: there are none
+--       5 when slots begin, in us since 1970, less than a slot's length
+--       6 for how long after a run began no other begins, in us
+--       7 after which runs the job may run again: `never`, `failed`, `lost` (these and failed ones)
+--       8 when the caller asked first, in us; 0: now
+-- Returns {answer, server time in us}; the answer is
+--   free                to look: nobody has run the job
+--   begun               the run is recorded
+--   ran <time> <state>  not recorded: since the caller asked, or just before, a run has begun
+--   stale               a newer token has been recorded
+--   ended               how the run ended is recorded
+--   late, foreign       not executed: after not-after; the key holds no record
+--@include once
+local what, mine = ARGV[2], ARGV[3]
+local slot, offset, least = ARGV[4] + 0, ARGV[5] + 0, ARGV[6] + 0
+local record, began, state, token = call('GET', KEYS[2]), nil, nil, '0'
+if record then
+  began, state, token = string.match(record, '^(%d+) (%a+) (%d+)$')
+  if not began then return {'foreign', now} end
+  began = began + 0
+end
+
+local function slot_begin(time)
+  return time - math.fmod(time - offset, slot)
+end
+
+-- A record outlives its slot, for those who asked in it and still wait, and for a clock that steps
+-- back.
+local function write(time, how)
+  local over = math.max(now, time + least, slot > 0 and slot_begin(time) + slot or 0)
+  local ends = over + math.max(slot, least, 60000000)
+  call('SET', KEYS[2], string.format('%.0f %s %s', time, how, mine),
+    'PXAT', string.format('%.0f', math.ceil(ends / 1000)))
+end
+
+-- Whether the recorded run is one for a caller who asked then.
+local function counts(asked)
+  if slot > 0 and began >= slot_begin(asked) then return true end
+  return began > asked - least
+end
+
+local function may_run_again()
+  if state == 'succeeded' or ARGV[7] == 'never' then return false end
+  -- Who has the lock knows that a run which has not ended never will.
+  return state == 'failed' or what == 'look' or ARGV[7] == 'lost'
+end
+
+local answer
+if what == 'look' or what == 'begin' then
+  local asked = ARGV[8] == '0' and now or ARGV[8] + 0
+  -- Tokens have 64 bits, which Lua's numbers have not; but without leading zeros.
+  local is_stale = #token > #mine or #token == #mine and token > mine
+  if began and counts(asked) and not may_run_again() then
+    answer = string.format('ran %.0f %s', began, state)
+  elseif what == 'look' then
+    answer = 'free'
+  elseif is_stale then
+    answer = 'stale'
+  else
+    write(now, 'running')
+    answer = 'begun'
+  end
+  if what == 'look' then return {answer, now} end
+elseif token ~= mine or state ~= 'running' then
+  answer = 'stale'
+elseif what == 'unbegun' then
+  --@include may_remember
+  call('DEL', KEYS[2])
+  answer = 'ended'
+else
+  write(began, what)
+  answer = 'ended'
+end
+--@include remember

@@ -1,0 +1,12 @@
+// What callers may pass.
+#pragma once
+
+#include <holdfast/errc.hpp>
+
+namespace holdfast::values {
+
+inline void require(bool good, const char* what) {
+  if (!good) throw failure{errc::invalid_argument, what};
+}
+
+}  // namespace holdfast::values

@@ -32,12 +32,16 @@ bool has_rung(int timer) {
   return ::read(timer, &times, sizeof times) == sizeof times;
 }
 
+// BOOTTIME, like the lease: a grace does not stretch while the machine sleeps.
+int new_timer() {
+  const int timer = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (timer < 0) throw std::system_error(errno, std::generic_category(), "timerfd");
+  return timer;
+}
+
 }  // namespace
 
-// BOOTTIME, like the lease: a grace does not stretch while the machine sleeps.
-alarms::alarms() : kill_timer(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)) {
-  if (kill_timer.get() < 0) throw std::system_error(errno, std::generic_category(), "timerfd");
-}
+alarms::alarms() : kill_timer(new_timer()), end_timer(new_timer()) {}
 
 guard::guard(const lease& held, child_process& command, alarms& wakes, terminal& tty,
              const run_options& options, const context& shared)
@@ -48,7 +52,9 @@ guard::guard(const lease& held, child_process& command, alarms& wakes, terminal&
       options_(options),
       shared_(shared),
       lost_(held.lost()),
-      early_(std::clamp(options.grace, options.lease / 20, options.lease / 3)) {}
+      early_(std::clamp(options.grace, options.lease / 20, options.lease / 3)) {
+  if (options.at_most_for) arm(alarms_.end_timer.get(), *options.at_most_for);
+}
 
 void guard::watch(signal_watch& signals) {
   const std::stop_callback wake(lost_, [this] { alarms_.lost.ring(); });
@@ -59,22 +65,28 @@ void guard::watch(signal_watch& signals) {
     while (const auto signal = signals.next()) obey(*signal);
   }
   terminal_.take_back();
-  if (terminating_) report_what_is_left();
+  if (ending_ != ending::none) report_what_is_left();
 }
 
-bool guard::done() const { return command_.ended() && !(terminating_ && command_.group_lives()); }
+bool guard::done() const {
+  return command_.ended() && (ending_ == ending::none || !command_.group_lives());
+}
 
 void guard::wait_for_events(int signals) {
-  pollfd polled[] = {
-      {signals, POLLIN, 0}, {alarms_.lost.fd(), POLLIN, 0}, {alarms_.kill_timer.get(), POLLIN, 0}};
-  ::poll(polled, 3, next_look_ms());
+  pollfd polled[] = {{signals, POLLIN, 0},
+                     {alarms_.lost.fd(), POLLIN, 0},
+                     {alarms_.kill_timer.get(), POLLIN, 0},
+                     {alarms_.end_timer.get(), POLLIN, 0}};
+  ::poll(polled, std::size(polled), next_look_ms());
   (void)alarms_.lost.was_rung();  // it need only have ended the poll
   if (has_rung(alarms_.kill_timer.get())) kill_group();
+  if (has_rung(alarms_.end_timer.get())) time_is_over();
 }
 
 int guard::next_look_ms() const {
   // Nobody tells when the last process of a group is gone.
-  if (terminating_) return command_.ended() ? 10 : -1;
+  if (ending_ != ending::none && command_.ended()) return 10;
+  if (ending_ == ending::lost) return -1;
   if (warned_) return -1;
   const auto slack = options_.warn_only ? held_.remaining() : held_.remaining() - early_;
   return static_cast<int>(std::clamp<milliseconds::rep>(slack.count() + 1, 0, 3'600'000));
@@ -126,16 +138,16 @@ void guard::command_stopped() {
 
 void guard::resume() {
   check_lease();
-  if (terminating_) return;
+  if (ending_ != ending::none) return;
   if (terminal_.wanted_at_start()) terminal_.give(command_.group());
   command_.signal_group(SIGCONT);
 }
 
 void guard::check_lease() {
-  if (terminating_ || warned_ || command_.ended()) return;
+  if (ending_ == ending::lost || warned_ || command_.ended()) return;
   const auto left = held_.remaining();
   if (left > (options_.warn_only ? milliseconds{0} : early_)) return;
-  if (!options_.warn_only) return terminate(left);
+  if (!options_.warn_only) return lease_ends(left);
   warned_ = true;
   note(shared_, "lost",
        fmt::format("the lock '{}' is lost; the command goes on without it", options_.name));
@@ -153,23 +165,39 @@ void guard::report_what_is_left() {
   note(shared_, "lost", not_ours);
 }
 
-void guard::terminate(milliseconds left) {
-  terminating_ = true;
-  const auto patience =
-      left > milliseconds{0} ? std::min(options_.grace, left * 9 / 10) : options_.grace;
+// Whether it could be.
+bool guard::terminate(ending why, milliseconds patience) {
+  ending_ = why;
   const bool at_once = patience <= milliseconds{0};
   const bool ours = command_.signal_group(at_once ? SIGKILL : SIGTERM);
   if (!at_once) {
     command_.signal_group(SIGCONT);  // a stopped process could not end
     arm(alarms_.kill_timer.get(), patience);
   }
+  left_told_ = !ours;
+  return ours;
+}
+
+void guard::lease_ends(milliseconds left) {
+  const bool ours =
+      terminate(ending::lost,
+                left > milliseconds{0} ? std::min(options_.grace, left * 9 / 10) : options_.grace);
   const auto how = left > milliseconds{0}
                        ? fmt::format("could not be renewed and ends in {}", show_duration(left))
                        : std::string("is lost");
-  left_told_ = !ours;
   note(shared_, "lost",
        fmt::format("the lock '{}' {}; {}", options_.name, how,
                    ours ? "the command is terminated" : not_ours));
+}
+
+void guard::time_is_over() {
+  if (ending_ != ending::none || command_.ended()) return;
+  const bool ours = terminate(ending::too_long, options_.grace);
+  note(shared_, "too_long",
+       fmt::format("the command has run for {}, as long as it may; {}",
+                   show_duration(*options_.at_most_for),
+                   ours ? "it is terminated"
+                        : "it belongs to another user and cannot be ended: it goes on"));
 }
 
 }  // namespace holdfast::cli

@@ -22,13 +22,18 @@ struct alarms {
   alarms();
   bell lost;              // rung when the lease is lost
   descriptor kill_timer;  // runs while the command is terminated
+  descriptor end_timer;   // runs while the command may still run (--at-most-for)
 };
+
+// Why we end a command, if we do.
+enum class ending : std::uint8_t { none, too_long, lost };
 
 // Passes signals on, and ends the command's whole group before the lease can end. It sends SIGTERM
 // when no more than the grace is left, but at least a twentieth and at most a third of the lease: a
 // lease that is renewed never gets that short. It sends SIGKILL after the grace, or after nine
 // tenths of the time that was then left. A lease that turns out to be lost: SIGTERM at once,
-// SIGKILL after the grace.
+// SIGKILL after the grace. So also when the command has run for as long as it may (--at-most-for);
+// the lease is renewed until its group has ended.
 class guard {
  public:
   guard(const lease& held, child_process& command, alarms& wakes, terminal& tty,
@@ -37,8 +42,8 @@ class guard {
   // Returns when the command has ended; of a group that is terminated, when all of it has.
   void watch(signal_watch& signals);
 
-  // True when the group was terminated because the lease was lost or about to be.
-  bool terminated() const noexcept { return terminating_; }
+  // Why the group was terminated, if it was: `lost` also when the lease was about to be.
+  ending why_ended() const noexcept { return ending_; }
 
   // True when somebody has asked us to end, by a signal. It was passed on.
   bool interrupted() const noexcept { return interrupted_; }
@@ -51,7 +56,9 @@ class guard {
   void command_stopped();
   void resume();
   void check_lease();
-  void terminate(std::chrono::milliseconds left);
+  void lease_ends(std::chrono::milliseconds left);
+  void time_is_over();
+  bool terminate(ending why, std::chrono::milliseconds patience);
   void kill_group();
   void report_what_is_left();
   bool done() const;
@@ -64,7 +71,7 @@ class guard {
   const context& shared_;
   const std::stop_token lost_;
   const std::chrono::milliseconds early_;
-  bool terminating_ = false;
+  ending ending_ = ending::none;
   bool left_told_ = false;  // that the rest of the group cannot be ended
   bool warned_ = false;
   bool interrupted_ = false;

@@ -86,16 +86,17 @@ bool is_given_back(const std::vector<grant_mark>& grants, const run_setting& set
   return false;
 }
 
-// The exit code after the command has ended by itself.
-int give_back(lease& held, const child_process& command, const std::vector<grant_mark>& grants,
+// The exit code after the command has ended, by itself or since its time was over.
+int give_back(lease& held, int exit_code, const std::vector<grant_mark>& grants,
               const run_setting& setting) {
-  const auto& [options, shared, view, signals] = setting;
-  // One that has ended by itself is given back without waiting, with the lease object.
-  const auto released = held.held() ? held.release() : result<void>{errc::lost};
-  if (released) return command.exit_code();
+  const auto& options = setting.options;
+  const auto& shared = setting.shared;
+  const auto released =
+      setting.give_back(held, exit_code == 0 ? run_end::succeeded : run_end::failed);
+  if (released) return exit_code;
   if (released.error().reason() == errc::lost) {
     note(shared, "lost", fmt::format("the lock '{}' was lost while the command ran", options.name));
-    return options.warn_only ? command.exit_code() : lost_while_running;
+    return options.warn_only ? exit_code : lost_while_running;
   }
   if (!is_given_back(grants, setting)) {
     note(shared, holdfast::name_of(released.error().reason()),
@@ -103,23 +104,28 @@ int give_back(lease& held, const child_process& command, const std::vector<grant
                      "until its lease ends: {}",
                      options.name, released.error().what()));
   }
-  return command.exit_code();
+  return exit_code;
 }
 
-guarded_outcome run_under(lease& held, const run_setting& setting) {
-  const auto& [options, shared, view, signals] = setting;
+// Sets `begun` when there is a command.
+guarded_outcome run_under(lease& held, const run_setting& setting, bool& begun) {
+  const auto& [options, shared, view, signals, give_back_by] = setting;
   terminal tty;
   const bool takes_terminal = tty.wanted_at_start();
   alarms wakes;
   const auto grants = marks_of(held, view);
   child_process command{{options.command, environment(held, grants, options), signals.mask_before(),
                          takes_terminal, options.passes_secrets}};
+  begun = true;
   if (takes_terminal) tty.give(command.group());
   guard watcher(held, command, wakes, tty, options, shared);
   watcher.watch(signals);
   pass_on_interrupt(command, takes_terminal);
-  if (watcher.terminated()) return {lost_while_running, true, watcher.interrupted()};
-  return {give_back(held, command, grants, setting), false, watcher.interrupted()};
+  if (watcher.why_ended() == ending::lost) {
+    return {lost_while_running, true, watcher.interrupted()};
+  }
+  const int code = watcher.why_ended() == ending::too_long ? ran_too_long : command.exit_code();
+  return {give_back(held, code, grants, setting), false, watcher.interrupted()};
 }
 
 }  // namespace
@@ -140,9 +146,11 @@ void add_process_options(CLI::App& command, run_options& options) {
 }
 
 guarded_outcome run_guarded(lease& held, const run_setting& setting) {
+  bool begun = false;
   try {
-    return run_under(held, setting);
+    return run_under(held, setting, begun);
   } catch (const std::system_error& error) {
+    if (!begun) (void)setting.give_back(held, run_end::unbegun);
     if (error.code().category() != std::generic_category()) throw;
     return {report_execution(setting.shared, error, setting.options.command)};
   }

@@ -17,9 +17,7 @@ struct once_choice {
   once_per_options rule{};
   int has_run_exit_code = has_run;
 
-  bool given() const {
-    return rule.interval.count() > 0 || rule.at_least_for.count() > 0;
-  }
+  bool given() const { return rule.interval.count() > 0 || rule.at_least_for.count() > 0; }
 };
 
 // --once-per INTERVAL[@OFFSET], --at-least-for DURATION, --run-again WHEN and --has-run-exit-code.
@@ -29,8 +27,8 @@ void add_once_choice(CLI::App& command, once_choice& choice);
 // `CLI::ParseError`.
 void check_once_choice(const CLI::App& command, const once_choice& choice, const lock_choice& lock);
 
-// Throws `failure` as `client::once_per` does. `lease`: what --lease says; nothing: as usual.
+// Throws `failure` as `client::once_per` does.
 once_per make_job(const client& redis, const once_choice& choice, const lock_choice& lock,
-                  std::optional<std::chrono::milliseconds> lease);
+                  std::chrono::milliseconds lease);
 
 }  // namespace holdfast::cli

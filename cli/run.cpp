@@ -1,6 +1,9 @@
 // holdfast run NAME -- COMMAND...: runs a command under a lock.
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/duration.hpp"
@@ -8,6 +11,7 @@
 #include "cli/lock_choice.hpp"
 #include "cli/lock_view.hpp"
 #include "cli/names.hpp"
+#include "cli/once_choice.hpp"
 #include "cli/output.hpp"
 #include "cli/waiting.hpp"
 
@@ -16,6 +20,7 @@ namespace {
 
 struct locked_options : run_options {
   lock_choice lock;
+  once_choice once;
 };
 
 // Behind the holders, which are the reason.
@@ -39,16 +44,40 @@ int report_no_lock(const run_setting& setting, const failure& why) {
   return code == no_lock ? setting.options.busy_exit_code : code;
 }
 
+int run_with(wait_outcome outcome, const run_setting& setting) {
+  if (outcome.ended_by) {
+    if (outcome.held) (void)setting.give_back(*outcome.held, run_end::unbegun);
+    return report_interruption(setting.shared, *outcome.ended_by);
+  }
+  if (!outcome.held) return report_no_lock(setting, outcome.held.error());
+  return run_guarded(*outcome.held, setting).exit_code;
+}
+
+// Most hosts come late each time, and cron mails what they print: only people are told.
+int report_has_run(const context& shared, const failure& why, int code) {
+  if (shared.json || ::isatty(STDERR_FILENO) != 0) report_exception(shared, why);
+  return code;
+}
+
+int run_once(const client& redis, const locked_options& options, const run_setting& plain) {
+  const auto job = make_job(redis, options.once, options.lock, options.lease);
+  auto setting = plain;
+  setting.give_back = [&](lease& held, run_end how) { return job.finish(held, how); };
+  auto outcome = wait_for([&](const acquire_options& how) { return job.try_begin(how); }, setting);
+  if (!outcome.ended_by && !outcome.held && outcome.held.error().reason() == errc::has_run) {
+    return report_has_run(setting.shared, outcome.held.error(), options.once.has_run_exit_code);
+  }
+  return run_with(std::move(outcome), setting);
+}
+
 int run_command(const locked_options& options, const context& shared) {
   signal_watch signals;
   const auto servers = connect_to_servers(shared.connection, options.lock);
-  const auto target = make_lock(servers, options.lock, options.lease);
   const lock_view view(servers, options.lock);
   const run_setting setting{options, shared, view, signals};
-  auto outcome = wait_for(target, setting);
-  if (outcome.ended_by) return report_interruption(shared, *outcome.ended_by);
-  if (!outcome.held) return report_no_lock(setting, outcome.held.error());
-  return run_guarded(*outcome.held, setting).exit_code;
+  if (options.once.given()) return run_once(servers.front(), options, setting);
+  const auto target = make_lock(servers, options.lock, options.lease);
+  return run_with(wait_for(target, setting), setting);
 }
 
 void add_options(CLI::App& command, locked_options& options) {
@@ -70,6 +99,20 @@ void add_options(CLI::App& command, locked_options& options) {
   add_duration(command, "--lease", options.lease,
                "How long the server keeps the lock without hearing from us; renewed meanwhile",
                {100ms, 24h});
+  add_once_choice(command, options.once);
+  command
+      .add_option_function<std::string>(
+          "--at-most-for",
+          [&options](const std::string& text) {
+            options.at_most_for = parse_duration(text);
+            if (!options.at_most_for || *options.at_most_for < 1ms ||
+                *options.at_most_for > 24h * 365) {
+              throw CLI::ValidationError("--at-most-for",
+                                         "expected a duration such as 10m, 1ms to 8760h");
+            }
+          },
+          "How long the command may run; then it is ended")
+      ->type_name("DURATION");
   command
       .add_option_function<std::string>(
           "--on-lost", [&options](const std::string& what) { options.warn_only = what == "warn"; },
@@ -92,10 +135,15 @@ void take_words(locked_options& options, std::vector<std::string>& names, contex
 }
 
 // Where nobody has said how long it is: a lock of another library may not have one as long as ours.
-void shorten_lease(locked_options& options) {
+// That of ShedLock is its `lockAtMostFor`.
+void choose_lease(locked_options& options) {
   if (const auto longest = options.lock.how.longest_lease()) {
     options.lease = std::min(options.lease, *longest);
   }
+  if (options.lock.how.name() != "shedlock") return;
+  options.lease = std::max(
+      {options.lease, options.once.rule.at_least_for, options.at_most_for.value_or(options.lease)});
+  options.lease = std::min<std::chrono::milliseconds>(options.lease, std::chrono::hours{24});
 }
 
 }  // namespace
@@ -110,6 +158,8 @@ void add_run(CLI::App& program, context& shared) {
   command->footer(
       "The exit code is the command's. 75: the lock was not obtained in time (--busy-exit-code\n"
       "chooses another code). 76: it was lost while the command ran. 69: no server answers.\n"
+      "79: the command has run already in this interval (--has-run-exit-code chooses another).\n"
+      "124: it was ended, since --at-most-for was over.\n"
       "The command gets HOLDFAST_NAME and HOLDFAST_TOKEN; for several locks these are the names\n"
       "with commas between them, and the largest token. HOLDFAST_TOKENS is NAME=TOKEN of each.\n"
       "HOLDFAST_HELD also has the locks of all commands around this one.\n"
@@ -120,6 +170,8 @@ void add_run(CLI::App& program, context& shared) {
       "  holdfast run --wait 10s --lease 1m orders:42 -- psql -f deduct.sql\n"
       "  holdfast run nightly -- sh -c './dump.sh && ./upload.sh'\n"
       "  holdfast run -- \"$any_name\" -- ./backup.sh\n"
+      "  holdfast run --once-per 24h@1h --at-most-for 30m nightly -- ./backup.sh\n"
+      "  holdfast run --at-least-for 50s --at-most-for 10m mails -- ./send.sh\n"
       "  holdfast run --shared prices -- ./report.sh\n"
       "  holdfast run --permits 1/4 licences -- ./render.sh\n"
       "  holdfast run --all-of account:1,account:2 -- ./move.sh 10\n"
@@ -129,7 +181,8 @@ void add_run(CLI::App& program, context& shared) {
       "    nightly -- ./backup.sh");
   command->callback([command, options, names, &shared] {
     take_words(*options, *names, shared);
-    if (command->count("--lease") == 0) shorten_lease(*options);
+    if (command->count("--lease") == 0) choose_lease(*options);
+    check_once_choice(*command, options->once, options->lock);
     shared.action = [options, &shared] {
       options->lock.quorum.replace_url(shared.connection);
       return run_command(*options, shared);

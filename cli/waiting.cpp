@@ -114,7 +114,7 @@ void pause(milliseconds most, const std::stop_token& stop) {
 
 // A server that was never reached may be starting up, as we are. The library waits only for one
 // that it knows: an address may be wrong, so a user that wants to wait must say so.
-result<lease> acquire(const lock& target, const run_setting& setting) {
+result<lease> acquire(const asking& ask, const run_setting& setting) {
   const auto& options = setting.options;
   const auto stop = setting.shared.connection.stop.get_token();
   acquire_options how{.timeout = options.wait};
@@ -123,7 +123,7 @@ result<lease> acquire(const lock& target, const run_setting& setting) {
   const auto end = for_ever ? forever : now() + options.wait;
   bool told = false;
   for (;;) {
-    auto held = target.try_acquire(how);
+    auto held = ask(how);
     const bool is_away = !held && held.error().reason() == errc::unavailable;
     const auto left = for_ever ? forever : end - now();
     if (!is_away || !options.waits_for_server || left.count() <= 0 || stop.stop_requested()) {
@@ -141,10 +141,10 @@ result<lease> acquire(const lock& target, const run_setting& setting) {
 // Time runs out also where a server refuses everything, or stops answering after it has said that
 // another holds the lock. Exit code 75 would make a script believe that another still does. So the
 // last question is one that does not wait: its answer is why.
-result<lease> acquire_or_say_why_not(const lock& target, const run_setting& setting) {
-  auto held = acquire(target, setting);
+result<lease> acquire_or_say_why_not(const asking& ask, const run_setting& setting) {
+  auto held = acquire(ask, setting);
   if (held || held.error().reason() != errc::timed_out) return held;
-  auto last = target.try_acquire();
+  auto last = ask({});
   if (!last && exit_code_for(last.error().reason()) == no_lock) return held;
   return last;
 }
@@ -162,15 +162,19 @@ int report_interruption(const context& shared, int signal) {
   return killed_by_signal + signal;
 }
 
-wait_outcome wait_for(const lock& target, const run_setting& setting) {
+wait_outcome wait_for(const asking& ask, const run_setting& setting) {
   interruption interrupted(setting);
   const bool waits = !setting.options.nonblock && setting.options.wait.count() > 0;
   if (waits) refuse_to_wait_for_ourselves(setting.view);
-  auto held = acquire_or_say_why_not(target, setting);
+  auto held = acquire_or_say_why_not(ask, setting);
   // A lock that was handed over is ours for a moment only, until it is confirmed in the background.
   // The command shall begin with a whole lease; should this fail, the guard sees it.
   if (held) (void)held->extend(setting.options.lease);
   return {std::move(held), interrupted.finish()};
+}
+
+wait_outcome wait_for(const lock& target, const run_setting& setting) {
+  return wait_for([&](const acquire_options& how) { return target.try_acquire(how); }, setting);
 }
 
 }  // namespace holdfast::cli

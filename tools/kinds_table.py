@@ -32,6 +32,7 @@ KINDS = {
     "counter": ("counter", r"counter-|CounterScripts|once-"),
     "fenced write": ("fenced_write", r"fence-|once-"),
     "rate limiter": ("rate_limiter", r"rate-|once-"),
+    "once per interval": (None, r"run_record|run-"),
     "block of ids": (None, r"id_generator|snowflake"),
 }
 

@@ -93,6 +93,12 @@ const std::map<std::string_view, use_of_two>& unheld_kinds() {
          EXPECT_TRUE(redis.rate_limiter("mails", slow).try_acquire(2));
          EXPECT_FALSE(other.rate_limiter("mails", slow).try_acquire());
        }},
+      {"once per interval",
+       [](auto& redis, auto& other) {
+         const once_per_options yearly{.interval = 366 * 24h};
+         EXPECT_TRUE(call_once(redis.once_per("greetings", yearly), [] {}));
+         EXPECT_FALSE(call_once(other.once_per("greetings", yearly), [] {}));
+       }},
       {"block of ids",
        [](auto& redis, auto& other) {
          EXPECT_NE(redis.id_generator("orders").next(), other.id_generator("orders").next());
@@ -213,6 +219,8 @@ concept has_counter = requires(const T& it) { it.counter("a"); };
 template <typename T>
 concept has_rate_limiter = requires(const T& it) { it.rate_limiter("a", rate_limit{}); };
 template <typename T>
+concept has_once_per = requires(const T& it) { it.once_per("a", once_per_options{}); };
+template <typename T>
 concept has_id_generator = requires(const T& it) { it.id_generator("a"); };
 template <typename T>
 concept has_fenced_set = requires(const T& it) { it.fenced_set("a", "b", fencing_token{}); };
@@ -249,6 +257,7 @@ all_over_quorum native_over_quorum() {
       {"counter", absent<has_counter<client>, has_counter<quorum>>()},
       {"fenced write", absent<has_fenced_set<client>, has_fenced_set<quorum>>()},
       {"rate limiter", absent<has_rate_limiter<client>, has_rate_limiter<quorum>>()},
+      {"once per interval", absent<has_once_per<client>, has_once_per<quorum>>()},
       {"block of ids", absent<has_id_generator<client>, has_id_generator<quorum>>()},
   };
 }

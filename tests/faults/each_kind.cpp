@@ -125,6 +125,16 @@ void use_rate(const crew& us) {
   (void)us.one.rate_limiter("a", {.rate = 2, .burst = 1}).try_acquire();
 }
 
+void use_once_per(const crew& us) {
+  const once_per_options often{.at_least_for = 1h, .run_again = run_again::failed};
+  for (const auto how : {run_end::unbegun, run_end::failed, run_end::succeeded}) {
+    const auto mine = us.one.once_per("a", often);
+    if (auto run = mine.try_begin({.timeout = 300ms})) (void)mine.finish(*run, how);
+  }
+  (void)us.two.once_per("a", often).try_begin();
+  use_all(us, [](const client& of) { return of.mutex("a"); });
+}
+
 void use_fenced(const crew& us) {
   (void)us.one.fenced_set("a", "x", fencing_token{4096});
   (void)us.one.fenced_hset("a:hash", {{"field", "x"}}, fencing_token{4096});
@@ -161,6 +171,7 @@ const std::vector<group>& groups() {
        {use_counter, [](const crew& us) { (void)us.one.id_generator("a").next(); }}},
       {{"fenced write"}, {use_fenced}},
       {{"rate limiter"}, {use_rate}},
+      {{"once per interval"}, {use_once_per}},
   };
   return all;
 }

@@ -28,9 +28,9 @@ enum class run_again : std::uint8_t {
 
 /// How a run ended.
 enum class run_end : std::uint8_t {
-  succeeded,
-  failed,
-  unbegun,  ///< The work was never begun: the slot is free again.
+  succeeded,  ///< The work is done.
+  failed,     ///< The work was begun and is not done.
+  unbegun,    ///< The work was never begun: the slot is free again.
 };
 
 /// When a job may run. All hosts should say the same; each call is judged by its own options.

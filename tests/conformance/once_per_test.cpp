@@ -170,6 +170,7 @@ TEST_P(OncePer, AClockThatStepsBackLetsNobodyRunAgain) {
   EXPECT_FALSE(runs(other(), options));
   // The slot is over, the record is not.
   set_clock(20s + 3600s);
+  EXPECT_THAT(record(), testing::HasSubstr(" succeeded "));
   set_clock(30s);
   EXPECT_FALSE(runs(other(), options));
 }

@@ -34,6 +34,7 @@ holdfast() {
 export HOLDFAST_URL=redis://localhost:6379         # or embedded:$HOME/locks: needs no server
 holdfast run nightly -- ./backup.sh                # one at a time on all machines
 holdfast run nightly --nonblock -- ./backup.sh     # 75 when somebody else has the lock
+holdfast run --once-per 24h nightly -- ./backup.sh # once a day (UTC), on one of all machines
 holdfast run deploy --wait 10s --lease 30s -- sh -c 'echo "my token is $HOLDFAST_TOKEN"'
 holdfast run --shared prices -- ./report.sh        # also --exclusive, --permits 1/4, --fair
 holdfast run --all-of account:1,account:2 -- ./transfer.sh

@@ -102,6 +102,9 @@ class HOLDFAST_EXPORT once_per {
   /// else; `lost` when the lock was lost before the run was recorded. With `unavailable` and `lost`
   /// the slot may have been taken, and has no run then: the message says "may have been executed".
   ///
+  /// While it waits for the lock, it looks now and then, every 2 s at last, whether a run has begun
+  /// meanwhile (not with `run_again`: then it waits for the end of that run).
+  ///
   /// A request to stop ends the waiting with `cancelled`. It is not heeded while a run is being
   /// recorded, which takes at most `connect_timeout` and twice `response_timeout`.
   ///

@@ -35,6 +35,11 @@ dialect kept_for(const once_per_options& options, const dialect& how) {
   return lock_access::in(std::move(kept));
 }
 
+milliseconds time_until(monotonic_time ends) {
+  if (ends == monotonic_time::max()) return longest_wait;
+  return std::max(milliseconds{0}, std::chrono::ceil<milliseconds>(ends - net::now()));
+}
+
 result<lease> has_run_instead_of_busy(result<lease> held) {
   if (held || held.error().reason() != errc::busy) return held;
   return failure{errc::has_run, std::string{"the lock is not free: the job runs, or has run"}};
@@ -43,25 +48,31 @@ result<lease> has_run_instead_of_busy(result<lease> held) {
 }  // namespace
 
 struct once_per::state {
-  // Recorded: with a record of the last run; otherwise the lock says it all.
   result<lease> begin(milliseconds timeout, const std::stop_token& stop) const;
+  result<lease> begin_recorded(milliseconds timeout, const std::stop_token& stop) const;
+  result<lease> acquire_unless_run(server_time asked, monotonic_time ends,
+                                   const std::stop_token& stop) const;
 
   lock target;
-  std::optional<values::run_record> record;
+  bool runs_again = false;
+  std::optional<values::run_record> record{};  // nothing: the lock says it all
 };
 
 result<lease> once_per::state::begin(milliseconds timeout, const std::stop_token& stop) const {
   lock_access::core(target)->check_process();
   api::check_timeout(timeout);
-  if (!record) return has_run_instead_of_busy(target.try_acquire({}, stop));
+  if (record) return begin_recorded(timeout, stop);
+  return has_run_instead_of_busy(target.try_acquire({}, stop));
+}
+
+result<lease> once_per::state::begin_recorded(milliseconds timeout,
+                                              const std::stop_token& stop) const {
+  const auto ends = timeout < longest_wait ? net::now() + timeout : monotonic_time::max();
+  // Without time to wait it asks once.
   const bool waits = timeout > milliseconds{0};
-  const auto ends = waits && timeout < longest_wait ? net::now() + timeout : monotonic_time::max();
-  const auto asked = record->look({ends, stop, errc::timed_out});
+  const auto asked = record->look({waits ? ends : monotonic_time::max(), stop, errc::timed_out});
   if (!asked) return asked.error();
-  if (ends != monotonic_time::max()) {
-    timeout = std::max(milliseconds{0}, std::chrono::ceil<milliseconds>(ends - net::now()));
-  }
-  auto held = target.try_acquire({.timeout = timeout}, stop);
+  auto held = acquire_unless_run(*asked, ends, stop);
   if (!held) return held;
   // The server executes it only while the lock is ours, and a stop does not leave it in doubt.
   const auto begun =
@@ -71,6 +82,25 @@ result<lease> once_per::state::begin(milliseconds timeout, const std::stop_token
   return held;
 }
 
+// Hosts that ask at the same moment all find that the job may run. Those who do not get the lock
+// need not wait for the end of the run that has begun meanwhile, so they look again now and then.
+result<lease> once_per::state::acquire_unless_run(server_time asked, monotonic_time ends,
+                                                  const std::stop_token& stop) const {
+  constexpr milliseconds longest_pause{2000};
+  auto left = time_until(ends);
+  for (milliseconds pause{20};; pause = std::min(2 * pause, longest_pause)) {
+    auto held = target.try_acquire({.timeout = runs_again ? left : std::min(left, pause)}, stop);
+    if (held || runs_again) return held;
+    const auto why = held.error().reason();
+    const bool may_pass = why == errc::busy || why == errc::timed_out || why == errc::unavailable;
+    if (!may_pass) return held;
+    const auto unless_run = record->look({monotonic_time::max(), stop}, asked);
+    if (!unless_run) return unless_run.error();
+    left = time_until(ends);
+    if (left == milliseconds{0}) return held;
+  }
+}
+
 once_per client::once_per(std::string_view name, const once_per_options& options,
                           const dialect& how) const {
   using state = holdfast::once_per::state;
@@ -78,15 +108,16 @@ once_per client::once_per(std::string_view name, const once_per_options& options
   if (how == dialect{}) {
     values::run_record record{core_, name, options};
     return holdfast::once_per{std::make_shared<const state>(
-        state{api::make_mutex(core_, name, of_lock, how), std::move(record)})};
+        state{api::make_mutex(core_, name, of_lock, how), options.run_again != run_again::never,
+              std::move(record)})};
   }
   const auto kept = kept_for(options, how);
   // The lock must not end before.
   if (!of_lock.lease) {
     of_lock.lease = std::max(core_->engine().options().default_lease, options.at_least_for);
   }
-  return holdfast::once_per{std::make_shared<const state>(
-      state{api::make_mutex(core_, name, of_lock, kept), std::nullopt})};
+  return holdfast::once_per{
+      std::make_shared<const state>(state{.target = api::make_mutex(core_, name, of_lock, kept)})};
 }
 
 const std::string& once_per::name() const noexcept { return state_->target.name(); }

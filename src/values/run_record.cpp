@@ -85,8 +85,8 @@ result<server_time> run_record::say(const dialects::once_call& what,
   return why;
 }
 
-result<server_time> run_record::look(const redis_locks::bound& within) const {
-  return say(dialects::look_for_run(key_, rule_), within);
+result<server_time> run_record::look(const redis_locks::bound& within, server_time asked) const {
+  return say(dialects::look_for_run(key_, rule_, asked), within);
 }
 
 result<void> run_record::begin(fencing_token token, server_time asked,

@@ -21,8 +21,9 @@ class run_record {
   run_record(std::shared_ptr<runtime::client_core> core, std::string_view name,
              const once_per_options& options);
 
-  // When it was asked for, if the job may run; `has_run` otherwise.
-  result<server_time> look(const redis_locks::bound& within) const;
+  // The server's time, if the job may run; `has_run` otherwise. `asked`: when the caller looked
+  // first, unless this is the first time.
+  result<server_time> look(const redis_locks::bound& within, server_time asked = {}) const;
 
   // Records that a run begins now, for a caller who asked then and has the job's lock with this
   // token: `has_run`, or `lost` when a later holder has been there.

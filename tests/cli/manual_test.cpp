@@ -38,8 +38,8 @@ TEST(Manual, HasASectionForEveryCommandWithAllItsOptions) {
 
 TEST(Manual, NamesEveryExitCodeAndVariable) {
   const auto text = manual();
-  for (const auto* code :
-       {"0", "1", "64", "65", "69", "70", "74", "75", "76", "77", "78", "79", "124", "126", "127"}) {
+  for (const auto* code : {"0", "1", "64", "65", "69", "70", "74", "75", "76", "77", "78", "79",
+                           "124", "126", "127"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n.B ") + code + "\n"));
   }
   for (const auto* variable :

@@ -197,6 +197,21 @@ TEST_P(OncePer, WaitsForTheLockOfAnEarlierSlotAndCanBeStopped) {
   EXPECT_EQ(record(), "") << "none of them took the slot";
 }
 
+// As when two hosts ask at the same moment: the one that does not get the lock does not wait for
+// the end of the run.
+TEST_P(OncePer, AWaiterHearsOfARunThatHasBegunMeanwhile) {
+  const auto held = one().mutex("report").acquire();
+  auto waiting = std::async(std::launch::async, [&] {
+    return other().once_per("report", hourly()).try_begin({.timeout = generous});
+  });
+  ASSERT_TRUE(eventually([&] { return inspector{one()}.status("report").waiting == 1; }));
+  const auto now = server().command({"TIME"}).items;
+  const auto micros = std::string(6 - now.at(1).text.size(), '0') + now.at(1).text;
+  server().command({"SET", "hf:run:{report}", now.at(0).text + micros + " running 1"});
+  expect_reason(waiting.get(), errc::has_run);
+  EXPECT_TRUE(held.held());
+}
+
 // Somebody has broken its lock, and says so only at the next renewal.
 TEST_P(OncePer, ALateRunDoesNotOverwriteTheRecordOfAnother) {
   const auto job = one().once_per("report", hourly(1800s, run_again::lost));

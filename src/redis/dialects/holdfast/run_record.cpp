@@ -18,8 +18,8 @@ once_call call(const value_key& record, const run_rule& rule, std::string_view w
 
 }  // namespace
 
-once_call look_for_run(const value_key& record, const run_rule& rule) {
-  return call(record, rule, "look", "0", {});
+once_call look_for_run(const value_key& record, const run_rule& rule, server_time asked) {
+  return call(record, rule, "look", "0", asked);
 }
 
 once_call begin_run(const value_key& record, const run_rule& rule, fencing_token token,

@@ -18,7 +18,8 @@ struct run_rule {
   std::string_view again;  // `never`, `failed` or `lost`
 };
 
-once_call look_for_run(const value_key&, const run_rule&);
+// `asked` is when the caller looked first; the epoch: that is now.
+once_call look_for_run(const value_key&, const run_rule&, server_time asked);
 once_call begin_run(const value_key&, const run_rule&, fencing_token, server_time asked);
 // `how`: `succeeded`, `failed` or `unbegun`.
 once_call end_run(const value_key&, const run_rule&, fencing_token, std::string_view how);

@@ -48,7 +48,7 @@ result<lease> has_run_instead_of_busy(result<lease> held) {
 }  // namespace
 
 struct once_per::state {
-  result<lease> begin(milliseconds timeout, const std::stop_token& stop) const;
+  result<lease> begin(milliseconds timeout, std::stop_token stop) const;
   result<lease> begin_recorded(milliseconds timeout, const std::stop_token& stop) const;
   result<lease> acquire_unless_run(server_time asked, monotonic_time ends,
                                    const std::stop_token& stop) const;
@@ -58,8 +58,10 @@ struct once_per::state {
   std::optional<values::run_record> record{};  // nothing: the lock says it all
 };
 
-result<lease> once_per::state::begin(milliseconds timeout, const std::stop_token& stop) const {
-  lock_access::core(target)->check_process();
+result<lease> once_per::state::begin(milliseconds timeout, std::stop_token stop) const {
+  auto& core = *lock_access::core(target);
+  core.check_process();
+  stop = core.engine().stop_of_call(std::move(stop));
   api::check_timeout(timeout);
   if (record) return begin_recorded(timeout, stop);
   return has_run_instead_of_busy(target.try_acquire({}, stop));
@@ -75,8 +77,8 @@ result<lease> once_per::state::begin_recorded(milliseconds timeout,
   auto held = acquire_unless_run(*asked, ends, stop);
   if (!held) return held;
   // The server executes it only while the lock is ours, and a stop does not leave it in doubt.
-  const auto begun =
-      record->begin(held->token(), *asked, {net::now() + held->remaining(), {}, errc::lost});
+  const auto begun = record->begin(held->token(), *asked,
+                                   {net::now() + held->remaining(), std::stop_token{}, errc::lost});
   if (!begun) return begun.error();
   if (!held->held()) return failure{errc::lost, "the run was recorded, and is not begun"};
   return held;
@@ -123,12 +125,12 @@ once_per client::once_per(std::string_view name, const once_per_options& options
 const std::string& once_per::name() const noexcept { return state_->target.name(); }
 
 result<lease> once_per::try_begin(const acquire_options& options, std::stop_token stop) const {
-  return state_->begin(options.timeout.value_or(milliseconds{0}), stop);
+  return state_->begin(options.timeout.value_or(milliseconds{0}), std::move(stop));
 }
 
 std::optional<lease> once_per::begin(const acquire_options& options, std::stop_token stop) const {
   const auto usual = lock_access::core(state_->target)->engine().options().default_timeout;
-  auto run = state_->begin(options.timeout.value_or(usual), stop);
+  auto run = state_->begin(options.timeout.value_or(usual), std::move(stop));
   if (!run && run.error().reason() == errc::has_run) return std::nullopt;
   return std::move(run).value();
 }

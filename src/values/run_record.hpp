@@ -30,7 +30,8 @@ class run_record {
   result<void> begin(fencing_token token, server_time asked,
                      const redis_locks::bound& within) const;
 
-  // How the run with this token ended: `lost` when another has begun since.
+  // How the run with this token ended: `lost` when another has begun since. No stop ends it: a run
+  // that has ended must be known to have.
   result<void> end(fencing_token token, run_end how) const;
 
  private:

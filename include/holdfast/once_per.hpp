@@ -74,18 +74,18 @@ struct once_per_options {
 /// A host asks for the slot in which it asks. If it has to wait for the lock until a later slot, a
 /// run that began meanwhile counts for it. If there was none, it runs, in the slot that is then.
 ///
-/// What the server forgets, it cannot refuse. After FLUSHALL, a failover to a replica that has not
-/// heard of the record, or the eviction of its key, the job may run once more in that slot. A clock
-/// of the server that steps back lets no run begin twice: the record outlives its slot by as long
-/// as a slot, and by a minute at least.
+/// The server cannot refuse what it has forgotten. After FLUSHALL, a failover to a replica that has
+/// not heard of the record, or the eviction of its key, the job may run once more in that slot. A
+/// clock of the server that steps back lets no run begin twice: the record outlives its slot by as
+/// long as a slot, and by a minute at least.
 ///
 /// Cost: a run has five commands, two of them those of the mutex; a call that finds `has_run` has
 /// one. A run leaves two keys of about 100 bytes for 7 s, as in `counter`.
 ///
 /// As ShedLock writes it (`dialect::shedlock()`): there are no slots, and the lock itself stays for
-/// `at_least_for`, which ShedLock calls `lockAtLeastFor`. `lease` is its `lockAtMostFor`. Whoever
-/// has the lock, a call that does not get it finds `has_run`, and never waits. How a run ended is
-/// not recorded.
+/// `at_least_for`, which ShedLock calls `lockAtLeastFor`. `lease` is its `lockAtMostFor`. A
+/// call that does not get the lock finds `has_run`, and never waits. How a run ended is not
+/// recorded.
 ///
 /// Not over a quorum, and not in memory.
 ///

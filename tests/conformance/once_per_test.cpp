@@ -139,7 +139,7 @@ TEST_P(OncePer, NoOtherRunBeginsForAtLeastSoLong) {
   EXPECT_TRUE(runs(one(), options));
 }
 
-// While the job runs, the slot ends. Who has waited for its end was meant by it.
+// While the job runs, the slot ends. That run counts for a host that has waited for its end.
 TEST_P(OncePer, ARunThatBeginsWhileAnotherWaitsCountsForBoth) {
   for (const auto how : {run_end::succeeded, run_end::failed}) {
     set_clock(0s);

@@ -1,5 +1,5 @@
 // One job in the timetables of three hosts whose clocks are 30 s apart, 1,000 slots long. Holders
-// are killed. What counts is what the jobs did, and the server's clock says in which slot.
+// are killed. The test counts what the jobs did; the server's clock says in which slot.
 #include <optional>
 #include <string>
 #include <thread>

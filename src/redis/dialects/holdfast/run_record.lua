@@ -49,7 +49,7 @@ end
 
 local function may_run_again()
   if state == 'succeeded' or ARGV[7] == 'never' then return false end
-  -- Who has the lock knows that a run which has not ended never will.
+  -- The lock's holder knows that a run which has not ended never will.
   return state == 'failed' or what == 'look' or ARGV[7] == 'lost'
 end
 

@@ -153,6 +153,13 @@ child_process::change child_process::look() {
   return seen;
 }
 
+bool child_process::has_exited() const noexcept {
+  siginfo_t seen{};
+  return ended() ||
+         (::waitid(P_PID, static_cast<id_t>(pid_), &seen, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+          seen.si_pid == pid_);
+}
+
 // A process that has ended still counts until its parent has reaped it; orphans are ours to reap.
 bool child_process::group_lives() const noexcept {
   while (ended() && ::waitpid(-pid_, nullptr, WNOHANG) > 0) {

@@ -35,6 +35,8 @@ class child_process {
 
   pid_t group() const noexcept { return pid_; }
   bool ended() const noexcept { return status_.has_value(); }
+  // Also if no look has seen it yet.
+  bool has_exited() const noexcept;
   bool group_lives() const noexcept;
   // False when all that is left of the group belongs to other users, whom we may not signal.
   bool signal_group(int signal) const noexcept;

@@ -18,7 +18,7 @@ enum exit_code : int {
   lost_while_running = 76,
   no_permission = 77,      // log-in or access list (EX_NOPERM)
   bad_configuration = 78,  // server address or password file (EX_CONFIG)
-  has_run = 79,            // the job has run already in this slot
+  has_run = 79,            // the job is not due again yet
   ran_too_long = 124,      // --at-most-for was over, as timeout(1) says it
   cannot_execute = 126,    // as env(1) and shells say it
   command_not_found = 127,

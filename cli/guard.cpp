@@ -27,6 +27,15 @@ void arm(int timer, milliseconds after) {
   ::timerfd_settime(timer, 0, &when, nullptr);
 }
 
+// Not later than it is armed already.
+void arm_at_most(int timer, milliseconds after) {
+  itimerspec known{};
+  ::timerfd_gettime(timer, &known);
+  const auto left = std::chrono::seconds{known.it_value.tv_sec} +
+                    std::chrono::nanoseconds{known.it_value.tv_nsec};
+  if (left.count() == 0 || after < left) arm(timer, after);
+}
+
 bool has_rung(int timer) {
   std::uint64_t times = 0;
   return ::read(timer, &times, sizeof times) == sizeof times;
@@ -53,7 +62,7 @@ guard::guard(const lease& held, child_process& command, alarms& wakes, terminal&
       shared_(shared),
       lost_(held.lost()),
       early_(std::clamp(options.grace, options.lease / 20, options.lease / 3)) {
-  if (options.at_most_for) arm(alarms_.end_timer.get(), *options.at_most_for);
+  if (options.at_most_for.count() > 0) arm(alarms_.end_timer.get(), options.at_most_for);
 }
 
 void guard::watch(signal_watch& signals) {
@@ -144,7 +153,7 @@ void guard::resume() {
 }
 
 void guard::check_lease() {
-  if (ending_ == ending::lost || warned_ || command_.ended()) return;
+  if (ending_ == ending::lost || warned_ || command_.has_exited()) return;
   const auto left = held_.remaining();
   if (left > (options_.warn_only ? milliseconds{0} : early_)) return;
   if (!options_.warn_only) return lease_ends(left);
@@ -165,14 +174,14 @@ void guard::report_what_is_left() {
   note(shared_, "lost", not_ours);
 }
 
-// Whether it could be.
+// False: the group belongs to another user.
 bool guard::terminate(ending why, milliseconds patience) {
   ending_ = why;
   const bool at_once = patience <= milliseconds{0};
   const bool ours = command_.signal_group(at_once ? SIGKILL : SIGTERM);
   if (!at_once) {
     command_.signal_group(SIGCONT);  // a stopped process could not end
-    arm(alarms_.kill_timer.get(), patience);
+    arm_at_most(alarms_.kill_timer.get(), patience);
   }
   left_told_ = !ours;
   return ours;
@@ -191,11 +200,11 @@ void guard::lease_ends(milliseconds left) {
 }
 
 void guard::time_is_over() {
-  if (ending_ != ending::none || command_.ended()) return;
+  if (ending_ != ending::none || command_.has_exited()) return;
   const bool ours = terminate(ending::too_long, options_.grace);
   note(shared_, "too_long",
-       fmt::format("the command has run for {}, as long as it may; {}",
-                   show_duration(*options_.at_most_for),
+       fmt::format("'{}': the command has run for {} (--at-most-for); {}", options_.name,
+                   show_duration(options_.at_most_for),
                    ours ? "it is terminated"
                         : "it belongs to another user and cannot be ended: it goes on"));
 }

@@ -32,8 +32,8 @@ enum class ending : std::uint8_t { none, too_long, lost };
 // when no more than the grace is left, but at least a twentieth and at most a third of the lease: a
 // lease that is renewed never gets that short. It sends SIGKILL after the grace, or after nine
 // tenths of the time that was then left. A lease that turns out to be lost: SIGTERM at once,
-// SIGKILL after the grace. So also when the command has run for as long as it may (--at-most-for);
-// the lease is renewed until its group has ended.
+// SIGKILL after the grace. It does the same when --at-most-for is over, and renews the lease until
+// the whole group has ended.
 class guard {
  public:
   guard(const lease& held, child_process& command, alarms& wakes, terminal& tty,

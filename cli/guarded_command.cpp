@@ -107,7 +107,7 @@ int give_back(lease& held, int exit_code, const std::vector<grant_mark>& grants,
   return exit_code;
 }
 
-// Sets `begun` when there is a command.
+// Sets `begun` once the command is started.
 guarded_outcome run_under(lease& held, const run_setting& setting, bool& begun) {
   const auto& [options, shared, view, signals, give_back_by] = setting;
   terminal tty;
@@ -149,10 +149,11 @@ guarded_outcome run_guarded(lease& held, const run_setting& setting) {
   bool begun = false;
   try {
     return run_under(held, setting, begun);
-  } catch (const std::system_error& error) {
-    if (!begun) (void)setting.give_back(held, run_end::unbegun);
-    if (error.code().category() != std::generic_category()) throw;
-    return {report_execution(setting.shared, error, setting.options.command)};
+  } catch (const std::exception& error) {
+    if (!begun) (void)setting.give_back(held, run_end::not_started);
+    const auto* const why = dynamic_cast<const std::system_error*>(&error);
+    if (why == nullptr || why->code().category() != std::generic_category()) throw;
+    return {report_execution(setting.shared, *why, setting.options.command)};
   }
 }
 

@@ -13,11 +13,16 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds longest = 366 * 24h;
 
+[[noreturn]] void refuse(const char* option, const std::string& why) {
+  throw CLI::ValidationError(option, why);
+}
+
 milliseconds part(std::string_view text) {
   if (const auto read = parse_duration(text)) return *read;
-  throw CLI::ValidationError("--once-per",
-                             "expected INTERVAL or INTERVAL@OFFSET, durations such as 10m, 1h or "
-                             "24h@90m");
+  refuse(
+      "--once-per",
+      "expected INTERVAL or INTERVAL@OFFSET, each a number and its unit (ms, s, m or h), such as "
+      "1h or 24h@14h");
 }
 
 // "INTERVAL[@OFFSET]"
@@ -26,10 +31,10 @@ void read_interval(const std::string& text, once_per_options& rule) {
   rule.interval = part(std::string_view(text).substr(0, at));
   if (at != text.size()) rule.offset = part(std::string_view(text).substr(at + 1));
   if (rule.interval < 1s || rule.interval > longest) {
-    throw CLI::ValidationError("--once-per", "the interval must be 1s to 8784h");
+    refuse("--once-per", "the interval must be 1s to 8784h");
   }
   if (rule.offset >= rule.interval) {
-    throw CLI::ValidationError("--once-per", "the offset must be less than the interval");
+    refuse("--once-per", "the offset must be less than the interval");
   }
 }
 
@@ -38,36 +43,23 @@ void read_again(const std::string& word, once_per_options& rule) {
   if (word == "lost") rule.run_again = run_again::lost;
 }
 
-[[noreturn]] void refuse(const char* option, const std::string& why) {
-  throw CLI::ValidationError(option, why);
-}
-
 }  // namespace
 
 void add_once_choice(CLI::App& command, once_choice& choice) {
   command
       .add_option_function<std::string>(
           "--once-per", [&choice](const std::string& text) { read_interval(text, choice.rule); },
-          "Run the command once in each interval, of all hosts that ask: 1h is each hour by the "
-          "server's clock, in UTC, and 24h@90m each day from half past one on")
+          "Run the command once per interval, on the machine that asks first: 1h is each hour by "
+          "the server's clock, in UTC, and 24h@14h each day, which begins at 14:00")
       ->type_name("INTERVAL[@OFFSET]");
-  command
-      .add_option_function<std::string>(
-          "--at-least-for",
-          [&choice](const std::string& text) {
-            const auto read = parse_duration(text);
-            if (!read || *read < 1ms || *read > longest) {
-              refuse("--at-least-for", "expected a duration such as 50s, 1ms to 8784h");
-            }
-            choice.rule.at_least_for = *read;
-          },
-          "For how long after a run began no other run begins")
-      ->type_name("DURATION");
+  add_duration(command, "--at-least-for", choice.rule.at_least_for,
+               "Do not run the command if a run began less than this long ago", {1ms, longest})
+      ->default_str("");
   command
       .add_option_function<std::string>(
           "--run-again", [&choice](const std::string& word) { read_again(word, choice.rule); },
-          "After which runs the command may run again in the same interval: never, after one that "
-          "failed, or also after one whose holder died")
+          "When the command may run again in the same interval: never; failed: after a run that "
+          "failed; lost: also after one whose machine died or lost the lock")
       ->check(CLI::IsMember({"never", "failed", "lost"}))
       ->type_name("WHEN")
       ->default_str("never");
@@ -93,8 +85,8 @@ void check_once_choice(const CLI::App& command, const once_choice& choice,
   }
   if (lock.of != lock_choice::kind::mutex) {
     refuse(given,
-           "goes with a mutex: leave --shared, --exclusive, --permits, --fair and --all-of "
-           "out");
+           "goes with a plain mutex only: not with --shared, --exclusive, --permits, --fair or "
+           "--all-of");
   }
   if (lock.how.name() == "shedlock") {
     if (command.count("--once-per") > 0) {

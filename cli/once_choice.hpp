@@ -1,4 +1,4 @@
-// How often the command may run, whichever of many hosts comes first.
+// How often the command may run, on whichever machine asks first.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,8 +23,8 @@ struct once_choice {
 // --once-per INTERVAL[@OFFSET], --at-least-for DURATION, --run-again WHEN and --has-run-exit-code.
 void add_once_choice(CLI::App& command, once_choice& choice);
 
-// Refuses what goes with no such job, and what such a job does not go with. Throws
-// `CLI::ParseError`.
+// Refuses --run-again and --has-run-exit-code without a job, and kinds of locks that no job can
+// use. Throws `CLI::ParseError`.
 void check_once_choice(const CLI::App& command, const once_choice& choice, const lock_choice& lock);
 
 // Throws `failure` as `client::once_per` does.

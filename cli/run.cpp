@@ -1,4 +1,5 @@
 // holdfast run NAME -- COMMAND...: runs a command under a lock.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "cli/names.hpp"
 #include "cli/once_choice.hpp"
 #include "cli/output.hpp"
+#include "cli/server_address.hpp"
 #include "cli/waiting.hpp"
 
 namespace holdfast::cli {
@@ -46,23 +48,42 @@ int report_no_lock(const run_setting& setting, const failure& why) {
 
 int run_with(wait_outcome outcome, const run_setting& setting) {
   if (outcome.ended_by) {
-    if (outcome.held) (void)setting.give_back(*outcome.held, run_end::unbegun);
+    if (outcome.held) (void)setting.give_back(*outcome.held, run_end::not_started);
     return report_interruption(setting.shared, *outcome.ended_by);
   }
   if (!outcome.held) return report_no_lock(setting, outcome.held.error());
   return run_guarded(*outcome.held, setting).exit_code;
 }
 
-// Most hosts come late each time, and cron mails what they print: only people are told.
+// On most machines the command has run already, and cron mails every line. So only a terminal or
+// --json gets this one.
 int report_has_run(const context& shared, const failure& why, int code) {
   if (shared.json || ::isatty(STDERR_FILENO) != 0) report_exception(shared, why);
   return code;
 }
 
+// The lock may be free all the same.
+void say_unrecorded(const run_setting& setting, const failure& why) {
+  note(setting.shared, holdfast::name_of(why.reason()),
+       fmt::format("'{}': the server has not recorded how the command ended: the run counts as "
+                   "lost: {}",
+                   setting.options.name, why.what()));
+}
+
 int run_once(const client& redis, const locked_options& options, const run_setting& plain) {
+  if (is_embedded(plain.shared.connection.url)) {
+    note(plain.shared, "forgets",
+         fmt::format("'{}': an embedded server forgets what has run, half a minute after its last "
+                     "user has gone: use a server of its own",
+                     options.name));
+  }
   const auto job = make_job(redis, options.once, options.lock, options.lease);
   auto setting = plain;
-  setting.give_back = [&](lease& held, run_end how) { return job.finish(held, how); };
+  setting.give_back = [&](lease& held, run_end how) {
+    auto ended = job.finish(held, how);
+    if (!ended && ended.error().reason() != errc::lost) say_unrecorded(plain, ended.error());
+    return ended;
+  };
   auto outcome = wait_for([&](const acquire_options& how) { return job.try_begin(how); }, setting);
   if (!outcome.ended_by && !outcome.held && outcome.held.error().reason() == errc::has_run) {
     return report_has_run(setting.shared, outcome.held.error(), options.once.has_run_exit_code);
@@ -100,19 +121,9 @@ void add_options(CLI::App& command, locked_options& options) {
                "How long the server keeps the lock without hearing from us; renewed meanwhile",
                {100ms, 24h});
   add_once_choice(command, options.once);
-  command
-      .add_option_function<std::string>(
-          "--at-most-for",
-          [&options](const std::string& text) {
-            options.at_most_for = parse_duration(text);
-            if (!options.at_most_for || *options.at_most_for < 1ms ||
-                *options.at_most_for > 24h * 365) {
-              throw CLI::ValidationError("--at-most-for",
-                                         "expected a duration such as 10m, 1ms to 8760h");
-            }
-          },
-          "How long the command may run; then it is ended")
-      ->type_name("DURATION");
+  add_duration(command, "--at-most-for", options.at_most_for,
+               "How long the command may run; then it is ended", {1ms, 24h * 366})
+      ->default_str("");
   command
       .add_option_function<std::string>(
           "--on-lost", [&options](const std::string& what) { options.warn_only = what == "warn"; },
@@ -120,7 +131,8 @@ void add_options(CLI::App& command, locked_options& options) {
       ->check(CLI::IsMember({"terminate", "warn"}))
       ->type_name("ACTION")
       ->default_str("terminate");
-  add_duration(command, "--grace", options.grace, "From SIGTERM to SIGKILL when the lock is lost",
+  add_duration(command, "--grace", options.grace,
+               "From SIGTERM to SIGKILL when the lock is lost, or --at-most-for is over",
                {0ms, 1h});
   add_process_options(command, options);
 }
@@ -141,8 +153,7 @@ void choose_lease(locked_options& options) {
     options.lease = std::min(options.lease, *longest);
   }
   if (options.lock.how.name() != "shedlock") return;
-  options.lease = std::max(
-      {options.lease, options.once.rule.at_least_for, options.at_most_for.value_or(options.lease)});
+  options.lease = std::max({options.lease, options.once.rule.at_least_for, options.at_most_for});
   options.lease = std::min<std::chrono::milliseconds>(options.lease, std::chrono::hours{24});
 }
 
@@ -159,7 +170,7 @@ void add_run(CLI::App& program, context& shared) {
       "The exit code is the command's. 75: the lock was not obtained in time (--busy-exit-code\n"
       "chooses another code). 76: it was lost while the command ran. 69: no server answers.\n"
       "79: the command has run already in this interval (--has-run-exit-code chooses another).\n"
-      "124: it was ended, since --at-most-for was over.\n"
+      "124: --at-most-for ended the command.\n"
       "The command gets HOLDFAST_NAME and HOLDFAST_TOKEN; for several locks these are the names\n"
       "with commas between them, and the largest token. HOLDFAST_TOKENS is NAME=TOKEN of each.\n"
       "HOLDFAST_HELD also has the locks of all commands around this one.\n"
@@ -170,7 +181,7 @@ void add_run(CLI::App& program, context& shared) {
       "  holdfast run --wait 10s --lease 1m orders:42 -- psql -f deduct.sql\n"
       "  holdfast run nightly -- sh -c './dump.sh && ./upload.sh'\n"
       "  holdfast run -- \"$any_name\" -- ./backup.sh\n"
-      "  holdfast run --once-per 24h@1h --at-most-for 30m nightly -- ./backup.sh\n"
+      "  holdfast run --once-per 24h@14h --at-most-for 30m nightly -- ./backup.sh\n"
       "  holdfast run --at-least-for 50s --at-most-for 10m mails -- ./send.sh\n"
       "  holdfast run --shared prices -- ./report.sh\n"
       "  holdfast run --permits 1/4 licences -- ./render.sh\n"

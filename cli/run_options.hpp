@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,8 @@ struct run_options {
   bool waits_for_server = false;  // --wait-for-server
   int busy_exit_code = no_lock;   // --busy-exit-code
   std::chrono::milliseconds lease{30'000};
-  std::optional<std::chrono::milliseconds> at_most_for{};  // --at-most-for
-  bool warn_only = false;                                  // --on-lost warn
+  std::chrono::milliseconds at_most_for{0};  // --at-most-for; 0: however long it takes
+  bool warn_only = false;                    // --on-lost warn
   std::chrono::milliseconds grace{5'000};
   bool signals_command_only = false;  // --signal command
   bool passes_secrets = false;        // --pass-passwords

@@ -13,7 +13,8 @@ namespace holdfast::cli {
 
 struct wait_outcome {
   result<lease> held;
-  std::optional<int> ended_by;  // the signal that ended the waiting; a lease that came is unused
+  std::optional<int>
+      ended_by;  // the signal that ended the waiting; a lease that still came is in `held`
 };
 
 // Asks for a lease, as lock::try_acquire does.

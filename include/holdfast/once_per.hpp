@@ -28,9 +28,9 @@ enum class run_again : std::uint8_t {
 
 /// How a run ended.
 enum class run_end : std::uint8_t {
-  succeeded,  ///< The work is done.
-  failed,     ///< The work was begun and is not done.
-  unbegun,    ///< The work was never begun: the slot is free again.
+  succeeded,    ///< The work is done.
+  failed,       ///< The work was begun and is not done.
+  not_started,  ///< The work was never begun: the run counts for nothing.
 };
 
 /// When a job may run. All hosts should say the same; each call is judged by its own options.
@@ -152,7 +152,10 @@ bool call_once(const once_per& job, Work&& work, const acquire_options& options 
       std::invoke(std::forward<Work>(work));
     }
   } catch (...) {
-    (void)job.finish(*run, run_end::failed);
+    try {
+      (void)job.finish(*run, run_end::failed);
+    } catch (const failure&) {  // what `work` has thrown goes first
+    }
     throw;
   }
   const auto ended = job.finish(*run, run_end::succeeded);

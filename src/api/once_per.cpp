@@ -7,11 +7,11 @@
 #include "api/checks.hpp"
 #include "api/native_locks.hpp"
 #include "api/options_in_full.hpp"
-#include "base/printable.hpp"
 #include "net/clock.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/lock_access.hpp"
 #include "values/run_record.hpp"
+#include "values/run_watch.hpp"
 
 namespace holdfast {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 using detail::lock_access;
 using std::chrono::milliseconds;
 
-// As good as never, and far from where the arithmetic ends.
+// Ten years: nobody waits longer, and no sum overflows.
 constexpr milliseconds longest_wait = std::chrono::hours{24 * 365 * 10};
 
 // As ShedLock writes it: the lock itself stays for so long, so there is no record.
@@ -28,7 +28,7 @@ dialect kept_for(const once_per_options& options, const dialect& how) {
   api::refuse(kept == nullptr,
               "of all dialects shedlock alone has jobs that run once per interval");
   api::refuse(options.interval > milliseconds{0} || options.run_again != run_again::never,
-              "ShedLock knows no slots, and not how a run ended: give at_least_for alone");
+              "ShedLock knows no intervals, and not how a run ended: give at_least_for alone");
   if (options.at_least_for <= milliseconds{0} || options.at_least_for > std::chrono::hours{24}) {
     throw failure{errc::invalid_argument, "at_least_for must be more than 0, and at most 24 h"};
   }
@@ -42,7 +42,7 @@ milliseconds time_until(monotonic_time ends) {
 
 result<lease> has_run_instead_of_busy(result<lease> held) {
   if (held || held.error().reason() != errc::busy) return held;
-  return failure{errc::has_run, std::string{"the lock is not free: the job runs, or has run"}};
+  return failure{errc::has_run, std::string{"it runs, or began less than lockAtLeastFor ago"}};
 }
 
 }  // namespace
@@ -54,6 +54,7 @@ struct once_per::state {
                                    const std::stop_token& stop) const;
 
   lock target;
+  milliseconds whole_lease{0};
   bool runs_again = false;
   std::optional<values::run_record> record{};  // nothing: the lock says it all
 };
@@ -76,47 +77,54 @@ result<lease> once_per::state::begin_recorded(milliseconds timeout,
   if (!asked) return asked.error();
   auto held = acquire_unless_run(*asked, ends, stop);
   if (!held) return held;
-  // The server executes it only while the lock is ours, and a stop does not leave it in doubt.
+  // A lock that was handed over is ours for a moment only, until it is confirmed in the background.
+  if (held->remaining() < whole_lease / 2) {
+    if (const auto extended = held->extend(whole_lease); !extended) return extended.error();
+  }
+  // The server refuses it after the lease. No stop ends it: that would leave in doubt whether the
+  // run was recorded.
   const auto begun = record->begin(held->token(), *asked,
                                    {net::now() + held->remaining(), std::stop_token{}, errc::lost});
   if (!begun) return begun.error();
-  if (!held->held()) return failure{errc::lost, "the run was recorded, and is not begun"};
-  return held;
+  if (held->held()) return held;
+  (void)record->end(held->token(), run_end::not_started);
+  return failure{errc::lost,
+                 "the work was not begun: the lock was lost while the run was being recorded"};
 }
 
-// Hosts that ask at the same moment all find that the job may run. Those who do not get the lock
-// need not wait for the end of the run that has begun meanwhile, so they look again now and then.
 result<lease> once_per::state::acquire_unless_run(server_time asked, monotonic_time ends,
                                                   const std::stop_token& stop) const {
-  constexpr milliseconds longest_pause{2000};
-  auto left = time_until(ends);
-  for (milliseconds pause{20};; pause = std::min(2 * pause, longest_pause)) {
-    auto held = target.try_acquire({.timeout = runs_again ? left : std::min(left, pause)}, stop);
-    if (held || runs_again) return held;
-    const auto why = held.error().reason();
-    const bool may_pass = why == errc::busy || why == errc::timed_out || why == errc::unavailable;
-    if (!may_pass) return held;
-    const auto unless_run = record->look({monotonic_time::max(), stop}, asked);
-    if (!unless_run) return unless_run.error();
-    left = time_until(ends);
-    if (left == milliseconds{0}) return held;
+  auto held = target.try_acquire({}, stop);
+  const auto reason = [&] { return held ? errc{} : held.error().reason(); };
+  const bool may_pass = reason() == errc::busy || reason() == errc::unavailable;
+  if (const auto left = time_until(ends); may_pass && left > milliseconds{0}) {
+    if (runs_again) return target.try_acquire({.timeout = left}, stop);
+    values::run_watch watch(*record, asked, stop);
+    held = target.try_acquire({.timeout = left}, watch.stop());
+    if (auto found = watch.end(); found && !held) return *found;
   }
+  const bool is_taken = reason() == errc::busy || reason() == errc::timed_out;
+  if (runs_again || !is_taken) return held;
+  const auto looked = record->look({monotonic_time::max(), stop}, asked);
+  if (!looked && looked.error().reason() == errc::has_run) return looked.error();
+  return held;
 }
 
 once_per client::once_per(std::string_view name, const once_per_options& options,
                           const dialect& how) const {
   using state = holdfast::once_per::state;
   auto of_lock = api::in_full(options);
+  const auto usual = core_->engine().options().default_lease;
   if (how == dialect{}) {
     values::run_record record{core_, name, options};
     return holdfast::once_per{std::make_shared<const state>(
-        state{api::make_mutex(core_, name, of_lock, how), options.run_again != run_again::never,
-              std::move(record)})};
+        state{api::make_mutex(core_, name, of_lock, how), of_lock.lease.value_or(usual),
+              options.run_again != run_again::never, std::move(record)})};
   }
   const auto kept = kept_for(options, how);
-  // The lock must not end before.
+  // The lease must be at least as long.
   if (!of_lock.lease) {
-    of_lock.lease = std::max(core_->engine().options().default_lease, options.at_least_for);
+    of_lock.lease = std::max(usual, options.at_least_for);
   }
   return holdfast::once_per{
       std::make_shared<const state>(state{.target = api::make_mutex(core_, name, of_lock, kept)})};
@@ -138,10 +146,12 @@ std::optional<lease> once_per::begin(const acquire_options& options, std::stop_t
 result<void> once_per::finish(lease& run, run_end how) const {
   lock_access::core(state_->target)->check_process();
   if (!state_->record) return run.release();
-  // Also of a run whose lock was lost: nobody else need run then.
+  // Also if the lock was lost: then nobody need run it again.
   const auto ended = state_->record->end(run.token(), how);
-  auto released = run.release();
-  return released ? ended : released;
+  const auto released = run.release();
+  if (!released) return released;
+  if (ended || ended.error().reason() != errc::lost) return ended;
+  return failure{errc::server_error, "the server has forgotten this run: the job may run again"};
 }
 
 }  // namespace holdfast

@@ -65,7 +65,7 @@ const char* sentence(errc code) noexcept {
     case errc::untrusted_server:
       return "the server could not prove who it is";
     case errc::has_run:
-      return "the job has run already in this slot";
+      return "the job is not due again yet";
   }
   return "unknown error";
 }

@@ -1,5 +1,6 @@
 #include "values/run_record.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -13,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr milliseconds longest_slot = 366 * 24h;
+constexpr milliseconds longest_interval = 366 * 24h;
 
 std::string_view name_of(run_again when) {
   switch (when) {
@@ -33,27 +34,36 @@ std::string_view name_of(run_end how) {
       return "succeeded";
     case run_end::failed:
       return "failed";
-    case run_end::unbegun:
-      return "unbegun";
+    case run_end::not_started:
+      return "not_started";
   }
   throw failure{errc::invalid_argument, "run_end has no such value"};
 }
 
 dialects::run_rule rule_of(const once_per_options& options) {
   const auto& [interval, offset, at_least, again, lease] = options;
-  require(interval == 0ms || (interval >= 100ms && interval <= longest_slot),
+  require(interval == 0ms || (interval >= 100ms && interval <= longest_interval),
           "interval must be 100 ms to 366 days, or 0");
   require(offset == 0ms || (offset > 0ms && offset < interval),
           "offset must be 0 or more, and less than interval");
-  require(at_least >= 0ms && at_least <= longest_slot, "at_least_for must be 0 to 366 days");
+  require(at_least >= 0ms && at_least <= longest_interval, "at_least_for must be 0 to 366 days");
   require(interval > 0ms || at_least > 0ms, "one of interval and at_least_for must be given");
   return {interval, offset, at_least, name_of(again)};
 }
 
-std::string told(const std::string& name, const dialects::has_run& run, server_time now) {
-  const auto ago = std::chrono::duration_cast<milliseconds>(now - run.began).count();
-  const auto how = run.state == "running" ? std::string{"has not said how it ended"} : run.state;
-  return "the last run of '" + printable(name) + "' began " + std::to_string(ago) + " ms ago and " +
+// A clock that has stepped back may not have got there yet.
+std::string age(server_time now, server_time began) {
+  const auto seconds =
+      std::max<std::int64_t>(0, duration_cast<std::chrono::seconds>(now - began).count());
+  if (seconds < 120) return std::to_string(seconds) + "s";
+  const auto minutes = seconds / 60;
+  if (minutes < 120) return std::to_string(minutes) + "m";
+  return std::to_string(minutes / 60) + "h " + std::to_string(minutes % 60) + "m";
+}
+
+std::string described(const std::string& name, const dialects::has_run& run, server_time now) {
+  const auto how = run.state == "running" ? std::string{"has not ended"} : run.state;
+  return "the last run of '" + printable(name) + "' began " + age(now, run.began) + " ago and " +
          how;
 }
 
@@ -66,7 +76,7 @@ run_record::run_record(std::shared_ptr<runtime::client_core> core, std::string_v
       key_(redis_locks::engine_of(*core_).space(), "run", name),
       rule_(rule_of(options)) {}
 
-result<server_time> run_record::say(const dialects::once_call& what,
+result<server_time> run_record::ask(const dialects::once_call& what,
                                     const redis_locks::bound& within) const try {
   const auto answer = calls::ask_once(*core_, what, within);
   const auto verdict = dialects::read_run(key_, answer);
@@ -74,11 +84,11 @@ result<server_time> run_record::say(const dialects::once_call& what,
     return failure{why->code, why->detail};
   }
   if (const auto* run = std::get_if<dialects::has_run>(&verdict)) {
-    return failure{errc::has_run, told(name_, *run, answer.now)};
+    return failure{errc::has_run, described(name_, *run, answer.now)};
   }
   if (std::holds_alternative<dialects::run_is_stale>(verdict)) {
-    return failure{errc::lost,
-                   "another run of '" + printable(name_) + "' has begun, or its record is gone"};
+    return failure{errc::lost, "another run of '" + printable(name_) +
+                                   "' has begun, or the record of this one is gone"};
   }
   return answer.now;
 } catch (const failure& why) {
@@ -86,17 +96,17 @@ result<server_time> run_record::say(const dialects::once_call& what,
 }
 
 result<server_time> run_record::look(const redis_locks::bound& within, server_time asked) const {
-  return say(dialects::look_for_run(key_, rule_, asked), within);
+  return ask(dialects::look_for_run(key_, rule_, asked), within);
 }
 
 result<void> run_record::begin(fencing_token token, server_time asked,
                                const redis_locks::bound& within) const {
-  const auto begun = say(dialects::begin_run(key_, rule_, token, asked), within);
+  const auto begun = ask(dialects::begin_run(key_, rule_, token, asked), within);
   return begun ? result<void>{} : begun.error();
 }
 
 result<void> run_record::end(fencing_token token, run_end how) const {
-  const auto ended = say(dialects::end_run(key_, rule_, token, name_of(how)),
+  const auto ended = ask(dialects::end_run(key_, rule_, token, name_of(how)),
                          {monotonic_time::max(), std::stop_token{}});
   return ended ? result<void>{} : ended.error();
 }

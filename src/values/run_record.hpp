@@ -1,4 +1,4 @@
-// When a job has run last, as the server keeps it: asking, beginning and ending a run.
+// The server's record of a job's last run.
 #pragma once
 
 #include <memory>
@@ -30,13 +30,12 @@ class run_record {
   result<void> begin(fencing_token token, server_time asked,
                      const redis_locks::bound& within) const;
 
-  // How the run with this token ended: `lost` when another has begun since. No stop ends it: a run
-  // that has ended must be known to have.
+  // How the run with this token ended: `lost` when another has begun since. A stop does
+  // not interrupt this.
   result<void> end(fencing_token token, run_end how) const;
 
  private:
-  result<server_time> say(const dialects::once_call& what,
-                          const redis_locks::bound& within = {}) const;
+  result<server_time> ask(const dialects::once_call& what, const redis_locks::bound& within) const;
 
   const std::shared_ptr<runtime::client_core> core_;
   const std::string name_;

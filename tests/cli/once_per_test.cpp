@@ -2,7 +2,9 @@
 #include <csignal>
 
 #include "cli/program.hpp"
+#include "net/clock.hpp"
 #include "support/clock_shim.hpp"
+#include "support/forked.hpp"
 
 namespace holdfast::cli_tests {
 namespace {
@@ -40,7 +42,7 @@ TEST_P(CommandLine, RunsOnceInAnIntervalAndSaysSoByAnExitCode) {
   EXPECT_THAT(holdfast_at(server, as_json).errors, HasSubstr("\"has_run\""));
 }
 
-// On three hosts whose clocks are 30 s apart, each of which asks at its full minute.
+// Two hosts' clocks are 30 s ahead and behind. All three ask in each interval.
 TEST_P(CommandLine, HostsWhoseClocksDifferRunOnceInEachInterval) {
   support::clock_shim clock, early, late;
   early.set(30s);
@@ -75,10 +77,25 @@ TEST_P(CommandLine, RunsAgainAfterAFailureOnlyIfToldSo) {
   EXPECT_EQ(holdfast_at(server, yearly(again, {"true"})).how, exited(79));
 }
 
-TEST_P(CommandLine, ACommandThatCannotBeBegunLeavesTheIntervalToOthers) {
+TEST_P(CommandLine, AnEndThatIsNotRecordedIsTold) {
+  const auto server = start();
+  child_process job(call_at(server, yearly({}, {"sh", "-c", "echo in.; exec cat"})));
+  ASSERT_TRUE(job.wait_for_output("in.")) << job.errors();
+  server.command({"CONFIG", "SET", "maxmemory", "1"});
+  job.close_input();
+  EXPECT_EQ(job.wait(), exited(0));
+  EXPECT_THAT(job.errors(), HasSubstr("the server has not recorded how the command ended"));
+  server.command({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_EQ(holdfast_at(server, yearly({"--run-again", "lost"}, {"true"})).how, exited(0));
+}
+
+TEST_P(CommandLine, ACommandThatCannotBeStartedLeavesTheIntervalAsItWas) {
   const auto server = start();
   EXPECT_EQ(holdfast_at(server, yearly({}, {"/nowhere/backup"})).how, exited(127));
-  EXPECT_EQ(holdfast_at(server, yearly({}, {"true"})).how, exited(0));
+  EXPECT_EQ(holdfast_at(server, yearly({}, {"false"})).how, exited(1)) << "free";
+  const words again = {"--run-again", "failed"};
+  EXPECT_EQ(holdfast_at(server, yearly(again, {"/nowhere/backup"})).how, exited(127));
+  EXPECT_EQ(holdfast_at(server, yearly({}, {"true"})).how, exited(79)) << "it has failed";
 }
 
 TEST_P(CommandLine, AKilledHostHasRunUnlessToldOtherwise) {
@@ -132,12 +149,27 @@ TEST_P(CommandLine, AtMostForEndsTheCommand) {
       holdfast_at(server, {"run", "--at-most-for", "100ms", "--grace", "100ms", "a", "--", "sh",
                            "-c", "trap '' TERM; sleep 600 & wait; wait"});
   EXPECT_EQ(ended.how, exited(124)) << ended.errors;
-  EXPECT_THAT(ended.errors, HasSubstr("as long as it may"));
+  EXPECT_THAT(ended.errors, HasSubstr("(--at-most-for); it is terminated"));
   EXPECT_EQ(holdfast_at(server, {"run", "--nonblock", "a", "--", "true"}).how, exited(0));
   // Such a run has failed.
   EXPECT_EQ(holdfast_at(server, yearly({"--at-most-for", "50ms"}, {"sleep", "600"})).how,
             exited(124));
   EXPECT_EQ(holdfast_at(server, yearly({"--run-again", "failed"}, {"true"})).how, exited(0));
+}
+
+// The program is frozen when the command ends, and finds both: the end, and that the time is over.
+TEST_P(CommandLine, ACommandThatEndedInTimeHasNotRunForTooLong) {
+  const auto server = start();
+  const auto over = net::now() + 1s;
+  child_process job(
+      call_at(server, yearly({"--at-most-for", "1s"}, {"sh", "-c", "echo in.; exec cat"})));
+  ASSERT_TRUE(job.wait_for_output("in.")) << job.errors();
+  support::freeze(job.pid());
+  job.close_input();
+  ASSERT_TRUE(eventually([&] { return net::now() > over + 100ms; }));
+  job.signal(SIGCONT);
+  EXPECT_EQ(job.wait(), exited(0)) << job.errors();
+  EXPECT_THAT(server.command({"GET", "hf:run:{a}"}).text, HasSubstr(" succeeded "));
 }
 
 TEST_P(CommandLine, ASignalThatEndsTheWaitingTakesNoInterval) {
@@ -166,12 +198,13 @@ TEST(OncePerOptions, AreRefusedWithTheReason) {
       {{"--once-per", "999ms"}, "1s to 8784h"},
       {{"--once-per", "1h@1h"}, "less than the interval"},
       {{"--at-least-for", "soon"}, "expected a duration"},
+      {{"--at-least-for", "8785h"}, "must be 1ms to"},
       {{"--at-most-for", "0"}, "expected a duration"},
       {{"--run-again", "failed"}, "goes with --once-per"},
       {{"--has-run-exit-code", "0"}, "goes with --once-per"},
       {{"--once-per", "1h", "--run-again", "always"}, "--run-again"},
-      {{"--once-per", "1h", "--shared"}, "goes with a mutex"},
-      {{"--once-per", "1h", "--fair"}, "goes with a mutex"},
+      {{"--once-per", "1h", "--shared"}, "goes with a plain mutex"},
+      {{"--once-per", "1h", "--fair"}, "goes with a plain mutex"},
       {{"--once-per", "1h", "--member", "redis://a"}, "quorum"},
       {{"--once-per", "1h", "--dialect", "redisson"}, "only ShedLock"},
       {{"--once-per", "1h", "--dialect", "shedlock"}, "--at-least-for"},

@@ -44,13 +44,13 @@ class OncePer : public support::server_test {
 };
 HOLDFAST_ON_EACH_SERVER(OncePer);
 
-TEST_P(OncePer, OneHostRunsInEachSlot) {
+TEST_P(OncePer, OneHostRunsInEachInterval) {
   const auto options = hourly(10s);
   EXPECT_TRUE(runs(one(), options));
   EXPECT_FALSE(runs(other(), options));
   EXPECT_FALSE(runs(one(), options));
   set_clock(15s);
-  EXPECT_TRUE(runs(other(), options)) << "the next slot";
+  EXPECT_TRUE(runs(other(), options)) << "the next interval";
   set_clock(3600s);
   EXPECT_FALSE(runs(one(), options)) << "the same";
   set_clock(3615s);
@@ -66,15 +66,15 @@ TEST_P(OncePer, SaysWhyItDoesNotRun) {
   auto refused = other().once_per("report", hourly()).try_begin();
   expect_reason(refused, errc::has_run);
   EXPECT_THAT(refused.error().what(), testing::HasSubstr("'report' began"));
-  EXPECT_THAT(refused.error().what(), testing::HasSubstr("has not said how it ended"));
+  EXPECT_THAT(refused.error().what(), testing::HasSubstr("has not ended"));
   EXPECT_TRUE(report.finish(*run, run_end::succeeded));
   refused = other().once_per("report", hourly()).try_begin();
   expect_reason(refused, errc::has_run);
   EXPECT_THAT(refused.error().what(), testing::HasSubstr("succeeded"));
 }
 
-// The whole table of what a second host finds in the same slot.
-enum class earlier : std::uint8_t { runs, succeeded, failed, unbegun, died };
+// The whole table of what a second host finds in the same interval.
+enum class earlier : std::uint8_t { runs, succeeded, failed, not_started, died };
 
 struct outcome {
   run_again again;
@@ -88,17 +88,17 @@ TEST_P(OncePer, WhatASecondHostFinds) {
       {run_again::never, earlier::runs, has_run},
       {run_again::never, earlier::succeeded, has_run},
       {run_again::never, earlier::failed, has_run},
-      {run_again::never, earlier::unbegun, {}},
+      {run_again::never, earlier::not_started, {}},
       {run_again::never, earlier::died, has_run},
       {run_again::failed, earlier::runs, errc::busy},
       {run_again::failed, earlier::succeeded, has_run},
       {run_again::failed, earlier::failed, {}},
-      {run_again::failed, earlier::unbegun, {}},
+      {run_again::failed, earlier::not_started, {}},
       {run_again::failed, earlier::died, has_run},
       {run_again::lost, earlier::runs, errc::busy},
       {run_again::lost, earlier::succeeded, has_run},
       {run_again::lost, earlier::failed, {}},
-      {run_again::lost, earlier::unbegun, {}},
+      {run_again::lost, earlier::not_started, {}},
       {run_again::lost, earlier::died, {}},
   };
   int row = 0;
@@ -109,7 +109,7 @@ TEST_P(OncePer, WhatASecondHostFinds) {
     auto run = std::make_unique<lease>(job.try_begin().value());
     if (how == earlier::succeeded) job.finish(*run, run_end::succeeded).value();
     if (how == earlier::failed) job.finish(*run, run_end::failed).value();
-    if (how == earlier::unbegun) job.finish(*run, run_end::unbegun).value();
+    if (how == earlier::not_started) job.finish(*run, run_end::not_started).value();
     if (how == earlier::died) run.reset();  // nobody says how it ended
     auto second = other().once_per(name, hourly(1800s, again)).try_begin();
     // A lock that is released without waiting may still be held for a moment.
@@ -124,6 +124,26 @@ TEST_P(OncePer, WhatASecondHostFinds) {
   }
 }
 
+// A run that was never started leaves what it found.
+TEST_P(OncePer, ARunThatIsNotStartedBringsTheEarlierOneBack) {
+  const auto job = one().once_per("report", hourly());
+  auto run = job.try_begin();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(job.finish(*run, run_end::failed));
+  const auto again = other().once_per("report", hourly(1800s, run_again::failed));
+  for (int i = 0; i < 3; ++i) {
+    auto second = again.try_begin();
+    ASSERT_TRUE(second) << second.error().what();
+    EXPECT_TRUE(again.finish(*second, run_end::not_started));
+    expect_reason(job.try_begin(), errc::has_run);
+  }
+  EXPECT_THAT(record(), testing::HasSubstr(" failed "));
+  run = again.try_begin();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(again.finish(*run, run_end::succeeded));
+  expect_reason(again.try_begin(), errc::has_run);
+}
+
 TEST_P(OncePer, NoOtherRunBeginsForAtLeastSoLong) {
   const once_per_options often{.at_least_for = 50s};
   EXPECT_TRUE(runs(one(), often));
@@ -134,12 +154,22 @@ TEST_P(OncePer, NoOtherRunBeginsForAtLeastSoLong) {
   auto options = hourly(10s);
   options.at_least_for = 50s;
   set_clock(70s);
-  EXPECT_FALSE(runs(one(), options)) << "another slot, but too soon";
+  EXPECT_FALSE(runs(one(), options)) << "another interval, but too soon";
   set_clock(120s);
   EXPECT_TRUE(runs(one(), options));
 }
 
-// While the job runs, the slot ends. That run counts for a host that has waited for its end.
+TEST_P(OncePer, ARunThatMayBeRepeatedIsTheExceptionFromAtLeastSoLong) {
+  const once_per_options often{.at_least_for = 50s, .run_again = run_again::failed};
+  const auto job = one().once_per("report", often);
+  auto run = job.try_begin();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(job.finish(*run, run_end::failed));
+  EXPECT_TRUE(runs(other(), often));
+  EXPECT_FALSE(runs(one(), often)) << "it has succeeded";
+}
+
+// While the job runs, the interval ends. That run counts for a host that has waited for its end.
 TEST_P(OncePer, ARunThatBeginsWhileAnotherWaitsCountsForBoth) {
   for (const auto how : {run_end::succeeded, run_end::failed}) {
     set_clock(0s);
@@ -158,7 +188,7 @@ TEST_P(OncePer, ARunThatBeginsWhileAnotherWaitsCountsForBoth) {
     EXPECT_EQ(second.has_value(), how == run_end::failed);
     if (second) continue;
     EXPECT_EQ(second.error().reason(), errc::has_run) << second.error().what();
-    EXPECT_TRUE(other().once_per(name, options).try_begin()) << "asked in the new slot";
+    EXPECT_TRUE(other().once_per(name, options).try_begin()) << "asked in the new interval";
   }
 }
 
@@ -168,14 +198,30 @@ TEST_P(OncePer, AClockThatStepsBackLetsNobodyRunAgain) {
   EXPECT_TRUE(runs(one(), options));
   set_clock(-1800s);
   EXPECT_FALSE(runs(other(), options));
-  // The slot is over, the record is not.
+  // The interval is over, the record is not.
   set_clock(20s + 3600s);
   EXPECT_THAT(record(), testing::HasSubstr(" succeeded "));
   set_clock(30s);
   EXPECT_FALSE(runs(other(), options));
 }
 
-TEST_P(OncePer, TheRecordEndsWithTheNextSlot) {
+// The lock's holder keeps a host waiting that asked in the next interval; then the clock is back in
+// the one that has had its run.
+TEST_P(OncePer, AClockThatStepsBackWhileAHostWaitsLetsItNotRunAgain) {
+  const auto options = hourly(10s);
+  EXPECT_TRUE(runs(one(), options));
+  set_clock(15s);
+  auto held = one().mutex("report").acquire();
+  auto waiting = std::async(std::launch::async, [&] {
+    return other().once_per("report", options).try_begin({.timeout = generous});
+  });
+  ASSERT_TRUE(eventually([&] { return inspector{one()}.status("report").waiting == 1; }));
+  set_clock(0s);
+  EXPECT_TRUE(held.release());
+  expect_reason(waiting.get(), errc::has_run);
+}
+
+TEST_P(OncePer, TheRecordEndsWithTheNextInterval) {
   EXPECT_TRUE(runs(one(), hourly(1800s)));
   EXPECT_THAT(record(), testing::HasSubstr(" succeeded "));
   const auto left = server().command({"PTTL", "hf:run:{report}"}).number;
@@ -183,7 +229,7 @@ TEST_P(OncePer, TheRecordEndsWithTheNextSlot) {
   EXPECT_LE(left, 5400'000);
 }
 
-TEST_P(OncePer, WaitsForTheLockOfAnEarlierSlotAndCanBeStopped) {
+TEST_P(OncePer, WaitsForTheLockOfAnEarlierIntervalAndCanBeStopped) {
   const auto held = one().mutex("report").acquire();
   const auto report = other().once_per("report", hourly());
   expect_reason(report.try_begin(), errc::busy);
@@ -194,7 +240,7 @@ TEST_P(OncePer, WaitsForTheLockOfAnEarlierSlotAndCanBeStopped) {
   EXPECT_EQ(thrown_by([&] { (void)report.begin({.timeout = 20ms}); }).reason(), errc::timed_out);
   EXPECT_EQ(thrown_by([&] { (void)report.try_begin({.timeout = -1ms}); }).reason(),
             errc::invalid_argument);
-  EXPECT_EQ(record(), "") << "none of them took the slot";
+  EXPECT_EQ(record(), "") << "none of them took the interval";
 }
 
 // As when two hosts ask at the same moment: the one that does not get the lock does not wait for
@@ -212,6 +258,47 @@ TEST_P(OncePer, AWaiterHearsOfARunThatHasBegunMeanwhile) {
   EXPECT_TRUE(held.held());
 }
 
+// Others come and go before it; it keeps its place in the queue.
+TEST_P(OncePer, AWaiterIsNotOvertaken) {
+  auto held = one().mutex("report").acquire();
+  auto waiting = std::async(std::launch::async, [&] {
+    auto run = other().once_per("report", hourly()).try_begin({.timeout = generous});
+    return run.has_value();
+  });
+  const auto waits = [&](std::uint32_t how_many) {
+    return eventually([&] { return inspector{one()}.status("report").waiting == how_many; });
+  };
+  ASSERT_TRUE(waits(1));
+  const client late{server().url()};
+  auto behind = std::async(std::launch::async, [&] { return late.mutex("report").acquire(); });
+  ASSERT_TRUE(waits(2));
+  // So long that it looks some times.
+  const auto before = server().calls("evalsha");
+  ASSERT_TRUE(eventually([&] { return server().calls("evalsha") > before + 12; }));
+  EXPECT_TRUE(held.release());
+  EXPECT_TRUE(waiting.get());
+  (void)behind.get();
+}
+
+TEST_P(OncePer, AWaiterOutlivesAServerThatIsAway) {
+  auto own = start();
+  client_options impatient;
+  impatient.connect_timeout = impatient.response_timeout = 200ms;
+  const client redis{own.url(), impatient};
+  const client holder{own.url()};
+  const auto held = holder.mutex("report", {.lease = 2s}).acquire();
+  auto waiting = std::async(std::launch::async, [&] {
+    return redis.once_per("report", {.interval = 8784h}).try_begin({.timeout = generous});
+  });
+  ASSERT_TRUE(eventually([&] { return inspector{holder}.status("report").waiting == 1; }));
+  own.kill9();
+  // So long that a look fails.
+  ASSERT_TRUE(eventually([&] { return !held.held(); }));
+  own.restart();
+  const auto run = waiting.get();
+  EXPECT_TRUE(run) << (run ? "" : run.error().what());
+}
+
 // Somebody has broken its lock, and says so only at the next renewal.
 TEST_P(OncePer, ALateRunDoesNotOverwriteTheRecordOfAnother) {
   const auto job = one().once_per("report", hourly(1800s, run_again::lost));
@@ -222,7 +309,7 @@ TEST_P(OncePer, ALateRunDoesNotOverwriteTheRecordOfAnother) {
   auto run = next.try_begin();
   ASSERT_TRUE(run) << run.error().what();
   const auto before = record();
-  expect_reason(job.finish(*late, run_end::unbegun), errc::lost);
+  expect_reason(job.finish(*late, run_end::not_started), errc::lost);
   EXPECT_EQ(record(), before);
   EXPECT_TRUE(next.finish(*run, run_end::failed));
   EXPECT_THAT(record(), testing::HasSubstr(" failed "));
@@ -235,6 +322,23 @@ TEST_P(OncePer, HowALostRunEndedIsRecordedWhereNobodyElseHasBegun) {
   inspector{other()}.break_lock("report", "a test");
   expect_reason(job.finish(*run, run_end::succeeded), errc::lost);
   EXPECT_FALSE(runs(other(), hourly(1800s, run_again::lost)));
+}
+
+TEST_P(OncePer, ARunWhoseRecordIsGoneHasNotLostItsLock) {
+  const auto job = one().once_per("report", hourly());
+  auto run = job.try_begin();
+  ASSERT_TRUE(run);
+  server().command({"DEL", "hf:run:{report}"});
+  expect_reason(job.finish(*run, run_end::succeeded), errc::server_error);
+  EXPECT_TRUE(call_once(job, [&] { server().command({"DEL", "hf:run:{report}"}); }));
+}
+
+TEST_P(OncePer, AnEndMayBeToldTwice) {
+  const auto job = one().once_per("report", hourly());
+  auto run = job.try_begin();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(job.finish(*run, run_end::succeeded));
+  EXPECT_TRUE(job.finish(*run, run_end::succeeded));
 }
 
 TEST_P(OncePer, AWorkThatThrowsHasFailed) {

@@ -127,7 +127,7 @@ void use_rate(const crew& us) {
 
 void use_once_per(const crew& us) {
   const once_per_options often{.at_least_for = 1h, .run_again = run_again::failed};
-  for (const auto how : {run_end::unbegun, run_end::failed, run_end::succeeded}) {
+  for (const auto how : {run_end::not_started, run_end::failed, run_end::succeeded}) {
     const auto mine = us.one.once_per("a", often);
     if (auto run = mine.try_begin({.timeout = 300ms})) (void)mine.finish(*run, how);
   }

@@ -80,8 +80,8 @@ class foreign_recipe : public native_recipe {
   // only Holdfast's holders draw from; null: not known.
   virtual std::shared_ptr<const foreign_recipe> with_fence_counter() const { return nullptr; }
 
-  // The same, kept locked for so long after it was acquired, whenever it is given back; null where
-  // the library has no such locks.
+  // The same recipe, whose lock stays for this long after it was acquired, however early it is
+  // released; null: the library has no such locks.
   virtual std::shared_ptr<const foreign_recipe> kept_for(milliseconds) const { return nullptr; }
 
   // How its library writes read-write locks; null where it has none, or we do not know them. Of its

@@ -11,7 +11,7 @@ once_call call(const value_key& record, const run_rule& rule, std::string_view w
   return {scripts::holdfast_run_record,
           record.slot,
           {record.key},
-          {std::string{what}, std::move(token), std::to_string(rule.slot.count()),
+          {std::string{what}, std::move(token), std::to_string(rule.interval.count()),
            std::to_string(rule.offset.count()), std::to_string(rule.at_least.count()),
            std::string{rule.again}, std::to_string(asked.time_since_epoch().count())}};
 }

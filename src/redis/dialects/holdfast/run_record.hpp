@@ -12,8 +12,8 @@ namespace holdfast::dialects {
 
 // Which runs exclude each other, as the user has said it.
 struct run_rule {
-  microseconds slot{};    // its length; 0: there are none
-  microseconds offset{};  // since 1970, less than a slot
+  microseconds interval{};  // its length; 0: there are none
+  microseconds offset{};    // since 1970, less than the interval
   microseconds at_least{};
   std::string_view again;  // `never`, `failed` or `lost`
 };
@@ -21,7 +21,7 @@ struct run_rule {
 // `asked` is when the caller looked first; the epoch: that is now.
 once_call look_for_run(const value_key&, const run_rule&, server_time asked);
 once_call begin_run(const value_key&, const run_rule&, fencing_token, server_time asked);
-// `how`: `succeeded`, `failed` or `unbegun`.
+// `how`: `succeeded`, `failed` or `not_started`.
 once_call end_run(const value_key&, const run_rule&, fencing_token, std::string_view how);
 
 struct may_run {

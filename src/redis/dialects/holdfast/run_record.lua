@@ -1,49 +1,54 @@
 -- Reads and writes the record of a job's last run, so that a job runs once per interval.
 -- KEYS  1 where the answer is remembered
 --       2 the record: `<when the run began> <how it is> <token>`, the time in us; it is `running`,
---         `succeeded` or `failed`
+--         `succeeded` or `failed`. While it is `running`, ` <when> <how>` of the run before stands
+--         behind it, if one was recorded.
 -- ARGV  1 not-after
 --       2 `look`: whether the job may run; `begin`: the same, by the holder of the job's lock, and
---         if so, the run is recorded; `succeeded`, `failed`, `unbegun`: how the recorded run ended
+--         if so, the run is recorded; `succeeded`, `failed`, `not_started`: how the recorded run
+--         ended
 --       3 the token of the lock; 0 to look
---       4 length of a slot in us, 0: there are none
---       5 when slots begin, in us since 1970, less than a slot's length
+--       4 length of an interval in us, 0: there are none
+--       5 when intervals begin, in us since 1970, less than their length
 --       6 for how long after a run began no other begins, in us
 --       7 after which runs the job may run again: `never`, `failed`, `lost` (these and failed ones)
 --       8 when the caller asked first, in us; 0: now
 -- Returns {answer, server time in us}; the answer is
---   free                to look: nobody has run the job
+--   free                to look: the job may run
 --   begun               the run is recorded
---   ran <time> <state>  not recorded: since the caller asked, or just before, a run has begun
+--   ran <time> <state>  a run counts for this caller: it began in the interval in which the caller
+--                       asked first, later, or less than ARGV 6 before
 --   stale               a newer token has been recorded
 --   ended               how the run ended is recorded
 --   late, foreign       not executed: after not-after; the key holds no record
 --@include once
 local what, mine = ARGV[2], ARGV[3]
-local slot, offset, least = ARGV[4] + 0, ARGV[5] + 0, ARGV[6] + 0
-local record, began, state, token = call('GET', KEYS[2]), nil, nil, '0'
+local length, offset, least = ARGV[4] + 0, ARGV[5] + 0, ARGV[6] + 0
+local record, began, state, token, earlier = call('GET', KEYS[2]), nil, nil, '0', ''
 if record then
-  began, state, token = string.match(record, '^(%d+) (%a+) (%d+)$')
-  if not began then return {'foreign', now} end
+  began, state, token, earlier = string.match(record, '^(%d+) (%a+) (%d+)(.*)$')
+  if not began or earlier ~= '' and not string.match(earlier, '^ %d+ %a+$') or #record > 99 then
+    return {'foreign', now}
+  end
   began = began + 0
 end
 
-local function slot_begin(time)
-  return time - math.fmod(time - offset, slot)
+local function interval_begin(time)
+  return time - math.fmod(time - offset, length)
 end
 
--- A record outlives its slot, for those who asked in it and still wait, and for a clock that steps
--- back.
-local function write(time, how)
-  local over = math.max(now, time + least, slot > 0 and slot_begin(time) + slot or 0)
-  local ends = over + math.max(slot, least, 60000000)
-  call('SET', KEYS[2], string.format('%.0f %s %s', time, how, mine),
+-- A record outlives its interval, for those who asked in it and still wait, and for a clock that
+-- steps back.
+local function write(time, how, follows)
+  local over = math.max(now, time + least, length > 0 and interval_begin(time) + length or 0)
+  local ends = over + math.max(length, least, 60000000)
+  call('SET', KEYS[2], string.format('%.0f %s %s%s', time, how, mine, follows),
     'PXAT', string.format('%.0f', math.ceil(ends / 1000)))
 end
 
 -- Whether the recorded run is one for a caller who asked then.
 local function counts(asked)
-  if slot > 0 and began >= slot_begin(asked) then return true end
+  if length > 0 and began >= interval_begin(asked) then return true end
   return began > asked - least
 end
 
@@ -55,8 +60,9 @@ end
 
 local answer
 if what == 'look' or what == 'begin' then
-  local asked = ARGV[8] == '0' and now or ARGV[8] + 0
-  -- Tokens have 64 bits, which Lua's numbers have not; but without leading zeros.
+  -- The clock may have stepped back since the caller asked.
+  local asked = ARGV[8] == '0' and now or math.min(ARGV[8] + 0, now)
+  -- Tokens have 64 bits, more than a Lua number holds. Compared by length, then as text.
   local is_stale = #token > #mine or #token == #mine and token > mine
   if began and counts(asked) and not may_run_again() then
     answer = string.format('ran %.0f %s', began, state)
@@ -65,18 +71,20 @@ if what == 'look' or what == 'begin' then
   elseif is_stale then
     answer = 'stale'
   else
-    write(now, 'running')
+    write(now, 'running', began and string.format(' %.0f %s', began, state) or '')
     answer = 'begun'
   end
   if what == 'look' then return {answer, now} end
-elseif token ~= mine or state ~= 'running' then
+elseif token ~= mine or state ~= 'running' and state ~= what then
   answer = 'stale'
-elseif what == 'unbegun' then
+elseif what == 'not_started' then
   --@include may_remember
-  call('DEL', KEYS[2])
+  -- The run before this one counts again.
+  local time, how = string.match(earlier, '(%d+) (%a+)')
+  if time then write(time + 0, how, '') else call('DEL', KEYS[2]) end
   answer = 'ended'
 else
-  write(began, what)
+  write(began, what, '')
   answer = 'ended'
 end
 --@include remember

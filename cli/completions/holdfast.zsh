@@ -65,10 +65,10 @@ _holdfast() {
             '--nonblock[ask once]' \
             '--wait-for-server[wait for a server that was never reached]' \
             '--busy-exit-code[exit code when the lock was not obtained]:number:' \
-            '--once-per[once in each interval]:interval[@offset]:' \
-            '--at-least-for[how long after a run none begins]:duration:' \
-            '--run-again[after which runs]:when:(never failed lost)' \
-            '--has-run-exit-code[exit code when it has run in this interval]:number:' \
+            '--once-per[once per interval]:interval[@offset]:' \
+            '--at-least-for[least time between two runs]:duration:' \
+            '--run-again[when it may run again]:when:(never failed lost)' \
+            '--has-run-exit-code[exit code when it is not due yet]:number:' \
             '--at-most-for[how long the command may run]:duration:' \
             '--lease[how long the lock outlives this process]:duration:' \
             '--pass-passwords[leave passwords in the environment of the command]' \

@@ -44,6 +44,10 @@ holdfast run --all-of account:1,account:2 -- ./transfer.sh
 holdfast elect scheduler -- ./scheduler.sh
 # [snippet end]
 
+# [snippet interval]
+holdfast run --once-per 24h@14h nightly -- ./backup.sh    # a day ends at 14:00 UTC
+# [snippet end]
+
 # [snippet release]
 holdfast run migrate -- sh -c '[ $(holdfast counter schema) -ge 42 ] || ./migrate.sh'
 # [snippet end]

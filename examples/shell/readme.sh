@@ -31,15 +31,15 @@ holdfast() {
 }
 
 # [snippet locks]
-export HOLDFAST_URL=redis://localhost:6379         # or embedded:$HOME/locks: needs no server
-holdfast run nightly -- ./backup.sh                # one at a time on all machines
-holdfast run nightly --nonblock -- ./backup.sh     # 75 when somebody else has the lock
-holdfast run --once-per 24h nightly -- ./backup.sh # once a day (UTC), on one of all machines
+export HOLDFAST_URL=redis://localhost:6379             # or, to try it, embedded:$HOME/locks
+holdfast run nightly -- ./backup.sh                    # one at a time on all machines
+holdfast run nightly --nonblock -- ./backup.sh         # 75 when somebody else has the lock
+holdfast run --once-per 24h@14h nightly -- ./backup.sh # once a day (UTC), on one machine
 holdfast run deploy --wait 10s --lease 30s -- sh -c 'echo "my token is $HOLDFAST_TOKEN"'
-holdfast run --shared prices -- ./report.sh        # also --exclusive, --permits 1/4, --fair
+holdfast run --shared prices -- ./report.sh            # also --exclusive, --permits 1/4, --fair
 holdfast run --all-of account:1,account:2 -- ./transfer.sh
-holdfast run lock1 --dialect redisson -- ./job.sh  # a lock that a Java service uses, too
-holdfast run --tenant blue nightly -- ./backup.sh  # another lock than everybody else's `nightly`
+holdfast run lock1 --dialect redisson -- ./job.sh      # a lock that a Java service uses, too
+holdfast run --tenant blue nightly -- ./backup.sh      # another lock than everyone else's `nightly`
 # [snippet end]
 # [snippet others]
 holdfast semaphore set licences 6                  # how many may hold it at once, from now on

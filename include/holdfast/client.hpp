@@ -127,11 +127,11 @@ class HOLDFAST_EXPORT client {
   /// Throws `failure`: `invalid_name`, `invalid_argument`.
   [[nodiscard]] holdfast::rate_limiter rate_limiter(std::string_view name, rate_limit limit) const;
 
-  /// A job that runs once per interval, whichever of many hosts comes first. `name` as for a lock:
-  /// its runs hold the mutex of that name.
+  /// A job that many machines schedule and one of them runs, once per interval. `name` as for a
+  /// lock: its runs hold the mutex of that name.
   ///
   /// One dialect has such jobs: with `shedlock()` a run holds ShedLock's lock of the job, which
-  /// stays for `at_least_for`, and `interval` must be zero.
+  /// stays for the `at_least_for` of `options`, not for the dialect's. `interval` must be zero.
   ///
   /// Throws as `mutex` does; and `unsupported` with any other dialect, and in memory.
   [[nodiscard]] holdfast::once_per once_per(std::string_view name, const once_per_options& options,

@@ -40,7 +40,7 @@ enum class errc {
   embedded_server,   ///< The private server cannot be started; the message names the remedy.
   queue_full,        ///< As many requests wait for the lock as it allows.
   untrusted_server,  ///< The server could not prove who it is: see its certificate. Only with TLS.
-  has_run,           ///< The job has run already in this slot. Ordinary: see `once_per`.
+  has_run,           ///< The job is not due again yet. Ordinary: see `once_per`.
 };
 
 /// The category of `errc` ("holdfast"). Thread safety: may be called from any thread.

@@ -1,5 +1,5 @@
 /// \file
-/// Jobs that run once per interval, whichever of many hosts comes first.
+/// Jobs that many machines schedule and one of them runs, once per interval.
 #pragma once
 
 #include <chrono>
@@ -19,11 +19,11 @@
 
 namespace holdfast {
 
-/// After which runs a job may run again in the same slot.
+/// After which runs a job may run again in the same interval.
 enum class run_again : std::uint8_t {
-  never,   ///< After none: in each slot the job begins at most once. The default.
+  never,   ///< After none: the job begins at most once in each interval. The default.
   failed,  ///< After one that has failed, as `once_per::finish` was told.
-  lost,    ///< Also after one whose holder died, or lost the lock, before it said how it ended.
+  lost,    ///< Also after one whose end was not recorded: its holder died or lost the lock.
 };
 
 /// How a run ended.
@@ -33,21 +33,22 @@ enum class run_end : std::uint8_t {
   not_started,  ///< The work was never begun: the run counts for nothing.
 };
 
-/// When a job may run. All hosts should say the same; each call is judged by its own options.
+/// When a job may run. All machines should give the same; each call is judged by its own options.
 struct once_per_options {
-  /// The length of a slot: zero (the default: there are no slots) or 100 ms to 366 days. A slot
+  /// The length of an interval: zero (the default: there are none) or 100 ms to 366 days. One
   /// begins at each multiple of it since 1970, in UTC and by the server's clock: those of 1 h at
   /// each full hour, those of 24 h at midnight, those of 7 days on Thursdays.
   std::chrono::milliseconds interval{0};
 
-  /// How much later slots begin: zero (the default), or less than `interval`.
+  /// How much later intervals begin: zero (the default), or less than `interval`.
   std::chrono::milliseconds offset{0};
 
-  /// For how long after a run began no other run begins, also when a new slot has begun: zero (the
-  /// default) to 366 days. This or `interval` must be more than zero.
+  /// No other run begins for this long after one began, not even in a new interval. A run that
+  /// `run_again` allows is the exception. Zero (the default) to 366 days; this or `interval` must
+  /// be more than zero.
   std::chrono::milliseconds at_least_for{0};
 
-  /// After which runs the job may run again in the same slot.
+  /// After which runs the job may run again in the same interval.
   holdfast::run_again run_again = run_again::never;
 
   /// How long the server keeps the lock after the holder has died, 10 ms to 24 h; renewed while it
@@ -55,37 +56,44 @@ struct once_per_options {
   std::optional<std::chrono::milliseconds> lease{};
 };
 
-/// A job that runs once per interval, of all hosts that have it in their timetables. Made by
+/// A job that many machines schedule and one of them runs, once in each interval. Made by
 /// `client::once_per()`.
 ///
-/// A run begins under the mutex of the same name, and the server records when: at `hf:run:{NAME}`,
-/// by the server's clock, in the script that looks whether the job has run already. So clocks of
-/// hosts do not matter, and a host that comes later finds `errc::has_run`. Without
-/// `run_again` it finds that also while the job runs.
+/// A run begins under the mutex of the same name. One script looks whether the job has run and, if
+/// not, records the run at `hf:run:{NAME}`, by the server's clock. So clocks of machines do not
+/// matter, and a machine that comes later finds `errc::has_run`. Without `run_again` it finds that
+/// also while the job runs.
 ///
-/// The promise, as long as the server keeps its data: the job begins at most once in each slot, and
-/// not within `at_least_for` after it began. A host that asks runs the job, or finds that a run has
-/// begun in that slot or since, or gives up waiting for the lock. A host that dies, or loses the
-/// lock, after a run of its own was recorded leaves a run that may have done nothing. By default
-/// that slot gets no other. With `run_again::lost` it does, when the lease has ended. A frozen
-/// holder that goes on may then be at work beside the next one: check `lease::token()` where it
-/// writes.
+/// The promise, as long as the server keeps its data: the job begins at most once in each interval,
+/// and not within `at_least_for` after it began. A run that `run_again` allows is the exception
+/// from both. A caller runs the job, or finds that a run has begun in that interval or since, or
+/// gives up waiting for the lock.
 ///
-/// A host asks for the slot in which it asks. If it has to wait for the lock until a later slot, a
-/// run that began meanwhile counts for it. If there was none, it runs, in the slot that is then.
+/// If a holder dies or loses the lock after its run was recorded, that run may have done nothing.
+/// By default that interval gets no other. With `run_again::lost` it does, when the lease has
+/// ended. A frozen holder that goes on may then be at work beside the next one: check
+/// `lease::token()` where it writes.
 ///
-/// The server cannot refuse what it has forgotten. After FLUSHALL, a failover to a replica that has
-/// not heard of the record, or the eviction of its key, the job may run once more in that slot. A
-/// clock of the server that steps back lets no run begin twice: the record outlives its slot by as
-/// long as a slot, and by a minute at least.
+/// A caller asks for the interval in which it asks. If it has to wait for the lock until a later
+/// one, a run that began meanwhile counts for it. If there was none, it runs, in the interval that
+/// is then.
+///
+/// The server cannot refuse what it has forgotten. It forgets the record after FLUSHALL, a restart
+/// without persistence, a failover to a replica that has not heard of it, or the eviction of its
+/// key. Then the job may run once more in that interval. An embedded server forgets it half a
+/// minute after its last program has ended.
+///
+/// If the server's clock steps back, the job does not run until it has passed that time again. If
+/// it had jumped ahead past the next interval, the job may run twice: the record outlives its
+/// interval by one more, and by a minute at least.
 ///
 /// Cost: a run has five commands, two of them those of the mutex; a call that finds `has_run` has
 /// one. A run leaves two keys of about 100 bytes for 7 s, as in `counter`.
 ///
-/// As ShedLock writes it (`dialect::shedlock()`): there are no slots, and the lock itself stays for
-/// `at_least_for`, which ShedLock calls `lockAtLeastFor`. `lease` is its `lockAtMostFor`. A
-/// call that does not get the lock finds `has_run`, and never waits. How a run ended is not
-/// recorded.
+/// As ShedLock writes it (`dialect::shedlock()`): there are no intervals, and the lock itself stays
+/// for `at_least_for`, which ShedLock calls `lockAtLeastFor`. The dialect's own `at_least_for` does
+/// not count. `lease` is its `lockAtMostFor`. A call that does not get the lock finds `has_run`,
+/// and never waits. How a run ended is not recorded.
 ///
 /// Not over a quorum, and not in memory.
 ///
@@ -95,15 +103,17 @@ class HOLDFAST_EXPORT once_per {
  public:
   [[nodiscard]] const std::string& name() const noexcept;  ///< The name with which it was made.
 
-  /// Begins a run, unless the job has run. The lease says that it is ours: do the work, then call
-  /// `finish`. Waits for the lock up to the timeout, which asks once if it is unset or zero.
+  /// Begins a run, unless the job has run. The lease means that this caller runs the job: do the
+  /// work, then call `finish`. Waits for the lock up to the timeout. Without one, or with zero, it
+  /// asks once.
   ///
   /// Errors: `has_run`; those of a `lock`; `foreign_key` when the record's key holds something
-  /// else; `lost` when the lock was lost before the run was recorded. With `unavailable` and `lost`
-  /// the slot may have been taken, and has no run then: the message says "may have been executed".
+  /// else; `lost` when the lock was lost before the run was recorded, or meanwhile. Then the
+  /// library gives the interval back, as far as it can. After `unavailable` and `lost` the interval
+  /// may be taken all the same, by a run that was not started.
   ///
-  /// While it waits for the lock, it looks now and then, every 2 s at last, whether a run has begun
-  /// meanwhile (not with `run_again`: then it waits for the end of that run).
+  /// While it waits for the lock, it looks whether a run has begun meanwhile: more and more rarely,
+  /// but at least every 2 s. With `run_again` it waits for the end of that run instead.
   ///
   /// A request to stop ends the waiting with `cancelled`. It is not heeded while a run is being
   /// recorded, which takes at most `connect_timeout` and twice `response_timeout`.
@@ -118,7 +128,8 @@ class HOLDFAST_EXPORT once_per {
                                            std::stop_token stop = {}) const;
 
   /// Records how the run ended and releases its lock. Waits for the answers. A lease that is
-  /// destroyed without it leaves a run that counts as lost.
+  /// destroyed without it leaves a run that counts as lost. After `run_end::not_started` an earlier
+  /// run in the same interval counts again, if there was one.
   ///
   /// Errors: `lost` when the lock was lost before. The end is recorded all the same, unless another
   /// run has begun. `unavailable` and what the server refuses: the run counts as lost, if its end
@@ -133,11 +144,12 @@ class HOLDFAST_EXPORT once_per {
   std::shared_ptr<const state> state_;
 };
 
-/// Calls `work(const lease&)` (or `work()`) unless the job has run already in this slot. Returns
-/// whether it was called. A `work` that throws has failed, and what it throws is passed on.
+/// Calls `work(const lease&)` (or `work()`) if the job is due. Returns whether it was called. A
+/// `work` that throws has failed, and what it throws is passed on.
 ///
 /// Waits as `once_per::begin` does, and throws what that throws. Throws `failure{errc::lost}` if
-/// the lock was lost before `work` returned: long work should watch `lease::lost()`.
+/// the lock was lost before `work` returned: long work should watch `lease::lost()`. If the end of
+/// `work` cannot be recorded for another reason, the call returns true, and the run counts as lost.
 ///
 /// Thread safety: may be called from any thread.
 template <typename Work>

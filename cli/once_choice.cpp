@@ -65,7 +65,7 @@ void add_once_choice(CLI::App& command, once_choice& choice) {
       ->default_str("never");
   command
       .add_option("--has-run-exit-code", choice.has_run_exit_code,
-                  "The exit code when the command has run already in this interval")
+                  "The exit code when the command is not due again yet, since it has run")
       ->check(CLI::Range(0, 255))
       ->type_name("N")
       ->default_str("79");

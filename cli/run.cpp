@@ -169,7 +169,7 @@ void add_run(CLI::App& program, context& shared) {
   command->footer(
       "The exit code is the command's. 75: the lock was not obtained in time (--busy-exit-code\n"
       "chooses another code). 76: it was lost while the command ran. 69: no server answers.\n"
-      "79: the command has run already in this interval (--has-run-exit-code chooses another).\n"
+      "79: it is not due again yet, since it has run (--has-run-exit-code chooses another).\n"
       "124: --at-most-for ended the command.\n"
       "The command gets HOLDFAST_NAME and HOLDFAST_TOKEN; for several locks these are the names\n"
       "with commas between them, and the largest token. HOLDFAST_TOKENS is NAME=TOKEN of each.\n"

@@ -93,7 +93,7 @@ struct once_per_options {
 /// As ShedLock writes it (`dialect::shedlock()`): there are no intervals, and the lock itself stays
 /// for `at_least_for`, which ShedLock calls `lockAtLeastFor`. The dialect's own `at_least_for` does
 /// not count. `lease` is its `lockAtMostFor`. A call that does not get the lock finds `has_run`,
-/// and never waits. How a run ended is not recorded.
+/// and never waits. How a run ended is not recorded, and a run that was not started counts as well.
 ///
 /// Not over a quorum, and not in memory.
 ///
@@ -112,8 +112,9 @@ class HOLDFAST_EXPORT once_per {
   /// library gives the interval back, as far as it can. After `unavailable` and `lost` the interval
   /// may be taken all the same, by a run that was not started.
   ///
-  /// While it waits for the lock, it looks whether a run has begun meanwhile: more and more rarely,
-  /// but at least every 2 s. With `run_again` it waits for the end of that run instead.
+  /// While it waits for the lock, a thread of its own looks whether a run has begun meanwhile: more
+  /// and more rarely, but at least every 2 s. With `run_again` it waits for the end of that run
+  /// instead.
   ///
   /// A request to stop ends the waiting with `cancelled`. It is not heeded while a run is being
   /// recorded, which takes at most `connect_timeout` and twice `response_timeout`.
@@ -128,12 +129,19 @@ class HOLDFAST_EXPORT once_per {
                                            std::stop_token stop = {}) const;
 
   /// Records how the run ended and releases its lock. Waits for the answers. A lease that is
-  /// destroyed without it leaves a run that counts as lost. After `run_end::not_started` an earlier
-  /// run in the same interval counts again, if there was one.
+  /// destroyed without it leaves a run that counts as lost. After `run_end::not_started` the run
+  /// before counts again, if there was one.
   ///
-  /// Errors: `lost` when the lock was lost before. The end is recorded all the same, unless another
-  /// run has begun. `unavailable` and what the server refuses: the run counts as lost, if its end
-  /// was not recorded. Throws `forked` in the child of a fork.
+  /// Errors:
+  ///
+  /// - `lost` when the lock was lost before. The end is recorded all the same, unless another run
+  /// has
+  ///   begun.
+  /// - `server_error` when the server has forgotten the run: the job may run again.
+  /// - `unavailable` and what the server refuses: the run counts as lost, if its end was not
+  ///   recorded.
+  ///
+  /// A second call with the same end is a success. Throws `forked` in the child of a fork.
   result<void> finish(lease& run, run_end how) const;
 
  private:

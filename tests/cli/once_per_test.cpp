@@ -199,7 +199,7 @@ TEST(OncePerOptions, AreRefusedWithTheReason) {
       {{"--once-per", "1h@1h"}, "less than the interval"},
       {{"--at-least-for", "soon"}, "expected a duration"},
       {{"--at-least-for", "8785h"}, "must be 1ms to"},
-      {{"--at-most-for", "0"}, "expected a duration"},
+      {{"--at-most-for", "0"}, "must be 1ms to"},
       {{"--run-again", "failed"}, "goes with --once-per"},
       {{"--has-run-exit-code", "0"}, "goes with --once-per"},
       {{"--once-per", "1h", "--run-again", "always"}, "--run-again"},

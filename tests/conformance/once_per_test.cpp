@@ -274,7 +274,7 @@ TEST_P(OncePer, AWaiterIsNotOvertaken) {
   ASSERT_TRUE(waits(2));
   // So long that it looks some times.
   const auto before = server().calls("evalsha");
-  ASSERT_TRUE(eventually([&] { return server().calls("evalsha") > before + 12; }));
+  ASSERT_TRUE(eventually([&] { return server().calls("evalsha") > before + 4; }));
   EXPECT_TRUE(held.release());
   EXPECT_TRUE(waiting.get());
   (void)behind.get();

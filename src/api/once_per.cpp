@@ -45,9 +45,8 @@ result<lease> has_run_instead_of_busy(result<lease> held) {
   return failure{errc::has_run, std::string{"it runs, or began less than lockAtLeastFor ago"}};
 }
 
-}  // namespace
-
-struct once_per::state {
+// A member of `state` itself would be exported with the class around it.
+struct recurring_job {
   result<lease> begin(milliseconds timeout, std::stop_token stop) const;
   result<lease> begin_recorded(milliseconds timeout, const std::stop_token& stop) const;
   result<lease> acquire_unless_run(server_time asked, monotonic_time ends,
@@ -59,7 +58,7 @@ struct once_per::state {
   std::optional<values::run_record> record{};  // nothing: the lock says it all
 };
 
-result<lease> once_per::state::begin(milliseconds timeout, std::stop_token stop) const {
+result<lease> recurring_job::begin(milliseconds timeout, std::stop_token stop) const {
   auto& core = *lock_access::core(target);
   core.check_process();
   stop = core.engine().stop_of_call(std::move(stop));
@@ -68,8 +67,8 @@ result<lease> once_per::state::begin(milliseconds timeout, std::stop_token stop)
   return has_run_instead_of_busy(target.try_acquire({}, stop));
 }
 
-result<lease> once_per::state::begin_recorded(milliseconds timeout,
-                                              const std::stop_token& stop) const {
+result<lease> recurring_job::begin_recorded(milliseconds timeout,
+                                            const std::stop_token& stop) const {
   const auto ends = timeout < longest_wait ? net::now() + timeout : monotonic_time::max();
   // Without time to wait it asks once.
   const bool waits = timeout > milliseconds{0};
@@ -92,8 +91,8 @@ result<lease> once_per::state::begin_recorded(milliseconds timeout,
                  "the work was not begun: the lock was lost while the run was being recorded"};
 }
 
-result<lease> once_per::state::acquire_unless_run(server_time asked, monotonic_time ends,
-                                                  const std::stop_token& stop) const {
+result<lease> recurring_job::acquire_unless_run(server_time asked, monotonic_time ends,
+                                                const std::stop_token& stop) const {
   auto held = target.try_acquire({}, stop);
   const auto reason = [&] { return held ? errc{} : held.error().reason(); };
   const bool may_pass = reason() == errc::busy || reason() == errc::unavailable;
@@ -110,6 +109,10 @@ result<lease> once_per::state::acquire_unless_run(server_time asked, monotonic_t
   return held;
 }
 
+}  // namespace
+
+struct once_per::state : recurring_job {};
+
 once_per client::once_per(std::string_view name, const once_per_options& options,
                           const dialect& how) const {
   using state = holdfast::once_per::state;
@@ -118,16 +121,16 @@ once_per client::once_per(std::string_view name, const once_per_options& options
   if (how == dialect{}) {
     values::run_record record{core_, name, options};
     return holdfast::once_per{std::make_shared<const state>(
-        state{api::make_mutex(core_, name, of_lock, how), of_lock.lease.value_or(usual),
-              options.run_again != run_again::never, std::move(record)})};
+        state{{api::make_mutex(core_, name, of_lock, how), of_lock.lease.value_or(usual),
+               options.run_again != run_again::never, std::move(record)}})};
   }
   const auto kept = kept_for(options, how);
   // The lease must be at least as long.
   if (!of_lock.lease) {
     of_lock.lease = std::max(usual, options.at_least_for);
   }
-  return holdfast::once_per{
-      std::make_shared<const state>(state{.target = api::make_mutex(core_, name, of_lock, kept)})};
+  return holdfast::once_per{std::make_shared<const state>(
+      state{{.target = api::make_mutex(core_, name, of_lock, kept)}})};
 }
 
 const std::string& once_per::name() const noexcept { return state_->target.name(); }

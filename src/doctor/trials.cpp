@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <holdfast/all_of.hpp>
+#include <holdfast/once_per.hpp>
 
 #include "base/lock_key.hpp"
 #include "doctor/vote_trial.hpp"
@@ -121,6 +122,12 @@ constexpr trial trials[] = {
     {"rate limiter",
      [](const client& redis, const std::string& name) {
        (void)redis.rate_limiter(name, {.rate = 1000}).try_acquire();
+     }},
+    {"once per interval",
+     [](const client& redis, const std::string& name) {
+       const auto job = redis.once_per(name + " job", {.interval = 1h});
+       auto run = job.try_begin(in_time).value();
+       job.finish(run, run_end::not_started).value();  // leaves no record
      }},
 };
 

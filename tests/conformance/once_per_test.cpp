@@ -246,16 +246,17 @@ TEST_P(OncePer, WaitsForTheLockOfAnEarlierIntervalAndCanBeStopped) {
 // As when two hosts ask at the same moment: the one that does not get the lock does not wait for
 // the end of the run.
 TEST_P(OncePer, AWaiterHearsOfARunThatHasBegunMeanwhile) {
-  const auto held = one().mutex("report").acquire();
+  auto held = one().mutex("report").acquire();
   auto waiting = std::async(std::launch::async, [&] {
-    return other().once_per("report", hourly()).try_begin({.timeout = generous});
+    return other().once_per("report", hourly()).try_begin({.timeout = forever});
   });
   ASSERT_TRUE(eventually([&] { return inspector{one()}.status("report").waiting == 1; }));
   const auto now = server().command({"TIME"}).items;
   const auto micros = std::string(6 - now.at(1).text.size(), '0') + now.at(1).text;
   server().command({"SET", "hf:run:{report}", now.at(0).text + micros + " running 1"});
+  EXPECT_EQ(waiting.wait_for(generous), std::future_status::ready);
+  EXPECT_TRUE(held.release());
   expect_reason(waiting.get(), errc::has_run);
-  EXPECT_TRUE(held.held());
 }
 
 // Others come and go before it; it keeps its place in the queue.

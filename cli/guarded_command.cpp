@@ -109,17 +109,17 @@ int give_back(lease& held, int exit_code, const std::vector<grant_mark>& grants,
 
 // Sets `begun` once the command is started.
 guarded_outcome run_under(lease& held, const run_setting& setting, bool& begun) {
-  const auto& [options, shared, view, signals, give_back_by] = setting;
+  const auto& options = setting.options;
   terminal tty;
   const bool takes_terminal = tty.wanted_at_start();
   alarms wakes;
-  const auto grants = marks_of(held, view);
-  child_process command{{options.command, environment(held, grants, options), signals.mask_before(),
-                         takes_terminal, options.passes_secrets}};
+  const auto grants = marks_of(held, setting.view);
+  child_process command{{options.command, environment(held, grants, options),
+                         setting.signals.mask_before(), takes_terminal, options.passes_secrets}};
   begun = true;
   if (takes_terminal) tty.give(command.group());
-  guard watcher(held, command, wakes, tty, options, shared);
-  watcher.watch(signals);
+  guard watcher(held, command, wakes, tty, options, setting.shared);
+  watcher.watch(setting.signals);
   pass_on_interrupt(command, takes_terminal);
   if (watcher.why_ended() == ending::lost) {
     return {lost_while_running, true, watcher.interrupted()};

@@ -13,8 +13,8 @@ namespace holdfast::cli {
 
 struct wait_outcome {
   result<lease> held;
-  std::optional<int>
-      ended_by;  // the signal that ended the waiting; a lease that still came is in `held`
+  // The signal that ended the waiting; a lease that still came is in `held`.
+  std::optional<int> ended_by;
 };
 
 // Asks for a lease, as lock::try_acquire does.

@@ -18,10 +18,7 @@ using milliseconds = std::chrono::milliseconds;
 leasing::patience patience_for(milliseconds timeout) {
   api::check_timeout(timeout);
   if (timeout == milliseconds{0}) return {};
-  // As good as never, and far from where the arithmetic ends.
-  constexpr milliseconds longest = std::chrono::hours{24 * 365 * 10};
-  const auto give_up_at = timeout >= longest ? monotonic_time::max() : net::now() + timeout;
-  return {.waits = true, .give_up_at = give_up_at};
+  return {.waits = true, .give_up_at = net::end_of_wait(timeout)};
 }
 
 failure failure_of(const leasing::outcome& outcome, const std::string& name) {

@@ -8,6 +8,7 @@
 #include "api/native_locks.hpp"
 #include "api/options_in_full.hpp"
 #include "net/clock.hpp"
+#include "redis/locks/blocking_request.hpp"
 #include "runtime/client_core.hpp"
 #include "runtime/lock_access.hpp"
 #include "values/run_record.hpp"
@@ -18,9 +19,6 @@ namespace {
 
 using detail::lock_access;
 using std::chrono::milliseconds;
-
-// Ten years: nobody waits longer, and no sum overflows.
-constexpr milliseconds longest_wait = std::chrono::hours{24 * 365 * 10};
 
 // As ShedLock writes it: the lock itself stays for so long, so there is no record.
 dialect kept_for(const once_per_options& options, const dialect& how) {
@@ -36,7 +34,7 @@ dialect kept_for(const once_per_options& options, const dialect& how) {
 }
 
 milliseconds time_until(monotonic_time ends) {
-  if (ends == monotonic_time::max()) return longest_wait;
+  if (ends == monotonic_time::max()) return net::longest_wait;
   return std::max(milliseconds{0}, std::chrono::ceil<milliseconds>(ends - net::now()));
 }
 
@@ -69,7 +67,7 @@ result<lease> recurring_job::begin(milliseconds timeout, std::stop_token stop) c
 
 result<lease> recurring_job::begin_recorded(milliseconds timeout,
                                             const std::stop_token& stop) const {
-  const auto ends = timeout < longest_wait ? net::now() + timeout : monotonic_time::max();
+  const auto ends = net::end_of_wait(timeout);
   // Without time to wait it asks once.
   const bool waits = timeout > milliseconds{0};
   const auto asked = record->look({waits ? ends : monotonic_time::max(), stop, errc::timed_out});
@@ -82,8 +80,8 @@ result<lease> recurring_job::begin_recorded(milliseconds timeout,
   }
   // The server refuses it after the lease. No stop ends it: that would leave in doubt whether the
   // run was recorded.
-  const auto begun = record->begin(held->token(), *asked,
-                                   {net::now() + held->remaining(), std::stop_token{}, errc::lost});
+  const auto begun = record->begin(
+      held->token(), *asked, redis_locks::unstoppable(net::now() + held->remaining(), errc::lost));
   if (!begun) return begun.error();
   if (held->held()) return held;
   (void)record->end(held->token(), run_end::not_started);
@@ -126,9 +124,7 @@ once_per client::once_per(std::string_view name, const once_per_options& options
   }
   const auto kept = kept_for(options, how);
   // The lease must be at least as long.
-  if (!of_lock.lease) {
-    of_lock.lease = std::max(usual, options.at_least_for);
-  }
+  if (!of_lock.lease) of_lock.lease = std::max(usual, options.at_least_for);
   return holdfast::once_per{std::make_shared<const state>(
       state{{.target = api::make_mutex(core_, name, of_lock, kept)}})};
 }

@@ -20,6 +20,10 @@ nanoseconds read(clockid_t which) noexcept {
 
 monotonic_time now() noexcept { return monotonic_time{read(CLOCK_BOOTTIME)}; }
 
+monotonic_time end_of_wait(milliseconds timeout) noexcept {
+  return timeout < longest_wait ? now() + timeout : monotonic_time::max();
+}
+
 std::int64_t clock_correction() noexcept {
   timex said{};  // asks, and needs no right for that
   return ::adjtimex(&said) < 0 ? 0 : correction_of(said);

@@ -17,9 +17,6 @@
 namespace holdfast::values {
 namespace {
 
-// Longer than anybody waits, and exact in the scripts.
-constexpr milliseconds longest_wait = std::chrono::hours(10 * 365 * 24);
-
 void check(const rate_limit& limit) {
   constexpr double month = 30.0 * 86'400;
   require(limit.rate > 0 && limit.rate <= 1e6, "rate must be above 0 and at most a million");
@@ -84,11 +81,11 @@ void permits::wait_for(std::uint32_t n, const acquire_options& options,
       options.timeout.value_or(redis_locks::engine_of(*core_).options().default_timeout);
   require(timeout >= milliseconds{0}, "timeout must be 0 or more");
   if (stop.stop_requested()) throw failure{errc::cancelled};
-  const auto ends = timeout < longest_wait ? net::now() + timeout : monotonic_time::max();
+  const auto ends = net::end_of_wait(timeout);
   // Without time to wait it asks once.
   const bool waits = timeout > milliseconds{0};
   const auto [verdict, due] =
-      reserve(n, std::min(timeout, longest_wait),
+      reserve(n, std::min(timeout, net::longest_wait),
               {waits ? ends : monotonic_time::max(), stop, errc::timed_out});
   if (!verdict.taken) {
     throw failure{errc::timed_out,

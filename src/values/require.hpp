@@ -1,4 +1,4 @@
-// What callers may pass.
+// Refuses arguments that callers must not pass.
 #pragma once
 
 #include <holdfast/errc.hpp>

@@ -106,8 +106,8 @@ result<void> run_record::begin(fencing_token token, server_time asked,
 }
 
 result<void> run_record::end(fencing_token token, run_end how) const {
-  const auto ended = ask(dialects::end_run(key_, rule_, token, name_of(how)),
-                         {monotonic_time::max(), std::stop_token{}});
+  const auto ended =
+      ask(dialects::end_run(key_, rule_, token, name_of(how)), redis_locks::unstoppable());
   return ended ? result<void>{} : ended.error();
 }
 

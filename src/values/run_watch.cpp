@@ -20,6 +20,7 @@ run_watch::run_watch(const run_record& record, server_time asked, const std::sto
   try {
     thread_ = net::quiet_thread("holdfast-look", [this] { look_now_and_then(); });
   } catch (const std::system_error&) {
+    // Without a look the waiting ends with the run.
   }
 }
 

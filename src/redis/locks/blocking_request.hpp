@@ -20,8 +20,9 @@ struct bound {
 };
 
 // For a command that must not be left out when the client is stopped.
-inline bound unstoppable(monotonic_time ends = monotonic_time::max()) {
-  return {.ends = ends, .stop = std::stop_token{}};
+inline bound unstoppable(monotonic_time ends = monotonic_time::max(),
+                         errc at_end = errc::unavailable) {
+  return {.ends = ends, .stop = std::stop_token{}, .at_end = at_end};
 }
 
 // A command that is given up goes its way without its caller: it may be executed as late as the

@@ -73,8 +73,10 @@ void add_acl(CLI::App& program, context& shared) {
   command
       ->add_option(
           "--kind", given->kinds,
-          "A kind of Holdfast's own as `holdfast capabilities` names it, or `operator` (status, "
-          "ls, watch, semaphore, release --force, doctor). Beside others: `cluster` for nodes of "
+          "A kind of Holdfast's own as `holdfast capabilities` names it, `viewer` (status, ls, "
+          "watch), "
+          "or `operator` (also semaphore, release --force, doctor). Beside others: `cluster` for "
+          "nodes of "
           "a Redis Cluster, `replicas` for --min-replicas, `deadlocks` for clients that look for "
           "them. May be given several times [all locks]")
       ->type_name("KIND")

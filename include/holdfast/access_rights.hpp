@@ -27,11 +27,12 @@ struct access_rights {
 ///   is the pattern. The server does not take a space or a quotation mark in patterns; where the
 ///   pattern has one, any byte will match. Of fenced writes it is a pattern over the keys that are
 ///   written.
-/// - `kinds`: Holdfast's own, as `capabilities()` names them, or "operator". An operator looks at
-///   locks of any kind and breaks them (`holdfast status`, `ls`, `watch`, `release --force`,
-///   `doctor`). Beside the others: "cluster" for nodes of a Redis Cluster, "replicas" for
-///   `client_options::min_replicas`, "deadlocks" for `client_options::detect_deadlocks`. If there
-///   is no kind but those three, the rights are for all locks.
+/// - `kinds`: Holdfast's own, as `capabilities()` names them, "viewer" or "operator". A viewer may
+///   look at locks of any kind (`holdfast status`, `ls`, `watch`), and change nothing. An operator
+///   may also break them (`release --force`, `doctor`). Beside the others: "cluster" for nodes of a
+///   Redis Cluster, "replicas" for `client_options::min_replicas`, "deadlocks" for
+///   `client_options::detect_deadlocks`. If there is no kind but those three, the rights are for
+///   all locks.
 /// - `tenant`: that of the clients (`client_options::tenant`). The rights are then for its keys and
 ///   channels alone.
 ///

@@ -75,6 +75,9 @@ struct lock_status {
   std::size_t waiting = 0;
   std::vector<waiter> queue;  ///< The first of them, at most 100, in the order of their turns.
   std::string dialect = "holdfast";  ///< How it is written in Redis, as `dialect::name()` says.
+  /// When the server looked, by its own clock: that of `since`. Unknown for locks of other
+  /// libraries, for a lock that was broken, and in a process's own memory.
+  std::optional<std::chrono::system_clock::time_point> now{};
 };
 
 /// Locks that a listing could not look at: one lock, or all of a server. If neither is named, `why`
@@ -119,6 +122,21 @@ struct lock_listing {
   std::vector<unseen_locks> unseen;  ///< What could not be looked at.
 };
 
+/// A client that has an entry in the client registry.
+struct registered_client {
+  holder who;  ///< Its `id` is the beginning of the ids of all its requests.
+  /// When the client was made, by the server's clock.
+  std::optional<std::chrono::system_clock::time_point> since{};
+};
+
+/// The clients that a bounded search found.
+struct client_listing {
+  std::vector<registered_client> clients;  ///< Sorted by host, program, pid, id.
+  /// Each client that was registered all the time is here.
+  bool complete = true;
+  std::vector<unseen_locks> unseen;  ///< Servers and entries that could not be looked at.
+};
+
 /// One thing that `inspector::diagnose` looked at.
 struct finding {
   /// Good, worth a look, or in the way of safe locks.
@@ -142,7 +160,7 @@ class HOLDFAST_EXPORT inspector {
   /// Looks through this client, as its user and in its tenant. Sends nothing yet.
   explicit inspector(client redis);
 
-  /// The state of one lock. Cost: one round trip, and one for each client that holds it or waits.
+  /// The state of one lock. Cost: one round trip, and another one when somebody holds it or waits.
   [[nodiscard]] lock_status status(std::string_view name) const;
 
   /// The state of a lock that is written in this dialect, of all its users.
@@ -185,6 +203,13 @@ class HOLDFAST_EXPORT inspector {
   /// right to read every key. Over a cluster all masters are looked at.
   [[nodiscard]] lock_listing list_all_dialects(std::string_view pattern = "*",
                                                const list_options& options = {}) const;
+
+  /// The clients that are registered: those that asked for a lock within the last minutes, and have
+  /// not ended since.
+  ///
+  /// SCAN looks at up to `most_scanned` keys, and `most` clients are told. When there are more, the
+  /// list is not complete. `progress` and `stop` are as for `list`.
+  [[nodiscard]] client_listing list_clients(const list_options& options = {}) const;
 
   /// Takes a lock away from all who have it, whatever they are doing. The tokens of the broken
   /// grants can never come again.

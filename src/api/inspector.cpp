@@ -5,6 +5,7 @@
 #include "doctor/diagnosis.hpp"
 #include "inspection/all_dialects.hpp"
 #include "inspection/audit.hpp"
+#include "inspection/client_listing.hpp"
 #include "inspection/foreign_break.hpp"
 #include "inspection/foreign_search.hpp"
 #include "inspection/foreign_status.hpp"
@@ -48,6 +49,10 @@ lock_listing inspector::list(std::string_view pattern, const list_options& optio
 lock_listing inspector::list_all_dialects(std::string_view pattern,
                                           const list_options& options) const {
   return inspection::list_all_dialects(*redis_.core_, pattern, with_stop(*redis_.core_, options));
+}
+
+client_listing inspector::list_clients(const list_options& options) const {
+  return inspection::list_clients(*redis_.core_, with_stop(*redis_.core_, options));
 }
 
 std::vector<lock_status> inspector::find_foreign(std::string_view name) const {

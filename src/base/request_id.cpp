@@ -34,7 +34,7 @@ request_text::request_text(const client_id::bits& client, std::uint64_t counter,
 std::string request_id::shortened() const {
   const request_text whole = text();
   const std::string_view text = whole;
-  return std::string{text.substr(0, 8)}.append(text.substr(32));
+  return std::string{text.substr(0, shown_client_digits)}.append(text.substr(32));
 }
 
 char* put_proof(std::uint64_t proof, char* to) noexcept {

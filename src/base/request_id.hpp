@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ class request_text {
   std::uint8_t size_;
 };
 
+// Of a client's 32 digits so many are shown: enough to tell clients apart, too few to act as one.
+inline constexpr std::size_t shown_client_digits = 16;
+
 // One attempt of a client. It is revocable when its holder may retain the lock: a client that wants
 // the lock then revokes it. It is no secret: it stands in the lock's value and in messages. But a
 // client that may call the lock's scripts could release the lock with it, so logs and people see
@@ -44,7 +48,7 @@ class request_id {
   request_text text() const noexcept { return {client_, counter_, revocable_}; }
   std::uint64_t counter() const noexcept { return counter_; }
   bool is_revocable() const noexcept { return revocable_; }
-  std::string shortened() const;  // first 8 digits of the client, '-', counter
+  std::string shortened() const;  // the beginning of the client, then "-" and the counter
 
   friend bool operator==(const request_id&, const request_id&) = default;
 

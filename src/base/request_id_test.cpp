@@ -30,7 +30,7 @@ TEST(request_id, is_equal_only_to_itself) {
 }
 
 TEST(request_id, is_shortened_for_people) {
-  EXPECT_EQ((request_id{client_id{bits}, 0x2a}.shortened()), "000ff0ff-2a");
+  EXPECT_EQ((request_id{client_id{bits}, 0x2a}.shortened()), "000ff0ff12345678-2a");
 }
 
 }  // namespace

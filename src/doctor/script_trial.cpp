@@ -8,6 +8,7 @@
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
 #include "redis/dialects/catalog.hpp"
+#include "redis/dialects/holdfast/client_registry.hpp"
 #include "redis/dialects/holdfast/inspect.hpp"
 #include "redis/dialects/holdfast/quorum_inspect.hpp"
 #include "redis/locks/redis_engine.hpp"
@@ -48,12 +49,15 @@ finding try_every_script(runtime::client_core& core, const lock_key& key, const 
   claim.granted = grant->major;
   const auto not_after = leasing::not_after(engine.clock(key.slot()).at(net::now()),
                                             engine.options().response_timeout);
+  // At the node of the lock.
+  const dialects::client_place nobody{engine.space(), "{" + std::string(key.encoded()) + "}"};
   const std::pair<const char*, calls::writing> rest[] = {
       {"renew",
        [&](auto& o) {
          recipe.write_renew({&only, 1}, leasing::far_future, o);
        }},
       {"inspect", [&](auto& o) { dialects::write_inspect(key, o); }},
+      {"look-up of a client", [&](auto& o) { dialects::write_client_query(nobody, o); }},
       {"withdraw", [&](auto& o) { recipe.write_withdraw(claim, o); }},
       {"release", [&](auto& o) { recipe.write_release(claim, o); }},
       {"break", [&](auto& o) { dialects::write_break(key, not_after, o); }},

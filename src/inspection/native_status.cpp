@@ -1,7 +1,8 @@
 #include "inspection/native_status.hpp"
 
 #include <algorithm>
-#include <type_traits>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <holdfast/errc.hpp>
@@ -101,30 +102,67 @@ void describe(dialects::lock_queue queue, known_clients& known, lock_status& sta
   }
 }
 
+// What the server says of a lock.
+struct sight {
+  dialects::inspect_verdict what;
+  dialects::lock_queue queue;
+  std::optional<server_time> now;
+};
+
+sight read_sight(const resp::value& answer) {
+  sight seen{dialects::read_inspect(answer), dialects::read_queue(answer),
+             dialects::time_of_inspect(answer)};
+  if (const auto* why = std::get_if<substrate::refused>(&seen.what)) refuse(*why);
+  return seen;
+}
+
+void add_clients(const sight& seen, std::vector<std::string>& clients) {
+  if (const auto* held = std::get_if<dialects::lock_held>(&seen.what)) {
+    clients.push_back(held->client);
+  } else if (const auto* shared = std::get_if<dialects::lock_shared>(&seen.what)) {
+    for (const auto& one : shared->holders) clients.push_back(one.client);
+  }
+  for (const auto& place : seen.queue.first) clients.push_back(place.client);
+}
+
 resp::value inspect(runtime::client_core& core, const lock_key& key,
                     const redis_locks::bound& within = {}) {
   const auto query = [&](resp::writer& out) { dialects::write_inspect(key, out); };
   return calls::ask(core, key.slot(), query, within);
 }
 
-lock_status without_queue(const resp::value& answer, const lock_key& key, known_clients& known) {
-  const auto verdict = dialects::read_inspect(answer);
-  if (const auto* why = std::get_if<substrate::refused>(&verdict)) refuse(*why);
+// `known` has learnt the clients.
+lock_status show(sight seen, const lock_key& key, known_clients& known) {
   lock_status status;
   status.name = key.name();
-  if (const auto* foreign = std::get_if<dialects::lock_foreign>(&verdict)) {
+  if (seen.now) status.now = wall_time{seen.now->time_since_epoch()};
+  if (const auto* foreign = std::get_if<dialects::lock_foreign>(&seen.what)) {
     status.state = lock_state::foreign;
     status.detail = foreign->detail;
-  } else if (const auto* held = std::get_if<dialects::lock_held>(&verdict)) {
+  } else if (const auto* held = std::get_if<dialects::lock_held>(&seen.what)) {
     describe(*held, known, status);
-  } else if (const auto* shared = std::get_if<dialects::lock_shared>(&verdict)) {
+  } else if (const auto* shared = std::get_if<dialects::lock_shared>(&seen.what)) {
     describe(*shared, known, status);
-  } else if (const auto* gate = std::get_if<dialects::lock_gate>(&verdict)) {
+  } else if (const auto* gate = std::get_if<dialects::lock_gate>(&seen.what)) {
     status.state = lock_state::shut;
     status.kind = gate->family == 'l' ? lock_kind::latch : lock_kind::barrier;
     status.count = gate->count;
   }
+  describe(std::move(seen.queue), known, status);
   return status;
+}
+
+sight look_and_learn(runtime::client_core& core, const lock_key& key, known_clients& known,
+                     const redis_locks::bound& within = {}) {
+  auto seen = read_sight(inspect(core, key, within));
+  std::vector<std::string> clients;
+  add_clients(seen, clients);
+  known.learn(clients);
+  return seen;
+}
+
+bool is_shown(const lock_status& found) {
+  return found.state == lock_state::held || found.state == lock_state::shut;
 }
 
 }  // namespace
@@ -134,7 +172,7 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
   broken.name = key.name();
   known_clients known(core);
   // First: a holder that hears of the break may end, and the registry knows it no more.
-  (void)without_queue(inspect(core, key), key, known);
+  (void)look_and_learn(core, key, known);
   const auto plain = dialects::read_break(
       key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         dialects::write_break(key, not_after, out);
@@ -173,22 +211,48 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
 
 lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known,
                       const redis_locks::bound& within) {
-  const auto answer = inspect(core, key, within);
-  auto status = without_queue(answer, key, known);
-  describe(dialects::read_queue(answer), known, status);
-  return status;
+  return show(look_and_learn(core, key, known, within), key, known);
 }
 
 void shown_locks::look_at(lock_names& names, std::size_t most) {
-  for (const auto& name : names.take()) {
+  constexpr std::size_t most_at_once = 256;
+  const auto due = names.take();
+  for (std::span<const std::string> rest(due); !rest.empty() && locks_.size() <= most;) {
     check_stop(options_);
-    if (locks_.size() > most) return;
-    const auto key = redis_locks::engine_of(core_).key_of(name);
-    survey_.look(name, key.slot(), [&] {
-      auto found = status_of(core_, key, known_, until_stopped(options_));
-      const bool is_shown = found.state == lock_state::held || found.state == lock_state::shut;
-      if (is_shown) locks_.push_back(std::move(found));
+    // No more than are wanted, if all are held.
+    const auto wanted = std::min(most - locks_.size(), most_at_once - 1) + 1;
+    const auto now = rest.first(std::min(wanted, rest.size()));
+    look_at(now);
+    rest = rest.subspan(now.size());
+  }
+}
+
+void shown_locks::look_at(std::span<const std::string> names) {
+  std::vector<lock_key> keys;
+  for (const auto& name : names) {
+    auto key = redis_locks::engine_of(core_).key_of(name);
+    if (survey_.may_look(name, key.slot())) keys.push_back(std::move(key));
+  }
+  std::vector<calls::question> questions;
+  for (const auto& key : keys) {
+    questions.push_back({.slot = key.slot(), .write = [&key](resp::writer& out) {
+                           dialects::write_inspect(key, out);
+                         }});
+  }
+  asked_.ask(questions);
+  std::vector<std::pair<const lock_key*, sight>> seen;
+  std::vector<std::string> clients;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    survey_.look(keys[i].name(), keys[i].slot(), [&] {
+      seen.emplace_back(&keys[i], read_sight(questions[i].take()));
+      add_clients(seen.back().second, clients);
     });
+  }
+  known_.learn(clients);
+  for (auto& [key, what] : seen) {
+    if (auto found = show(std::move(what), *key, known_); is_shown(found)) {
+      locks_.push_back(std::move(found));
+    }
   }
 }
 

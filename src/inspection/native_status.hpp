@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <holdfast/inspector.hpp>
@@ -11,6 +13,7 @@
 #include "inspection/lock_names.hpp"
 #include "inspection/registry.hpp"
 #include "inspection/survey.hpp"
+#include "redis/calls/inquiry.hpp"
 #include "runtime/client_core.hpp"
 
 namespace holdfast::inspection {
@@ -28,7 +31,11 @@ class shown_locks {
  public:
   // `options` must outlive it.
   shown_locks(runtime::client_core& core, survey& over, const list_options& options)
-      : survey_(over), options_(options), core_(core), known_(core, until_stopped(options)) {}
+      : survey_(over),
+        options_(options),
+        core_(core),
+        asked_(core, until_stopped(options)),
+        known_(core, until_stopped(options)) {}
 
   // Looks at those that were not taken before, until it has more than `most`. Then it has one too
   // many, which proves that there are more. Notes locks that cannot be looked at. Throws failure
@@ -41,9 +48,12 @@ class shown_locks {
   std::vector<lock_status>& all() noexcept { return locks_; }
 
  private:
+  void look_at(std::span<const std::string> names);
+
   survey& survey_;
   const list_options& options_;
   runtime::client_core& core_;
+  calls::inquiry asked_;
   known_clients known_;
   std::vector<lock_status> locks_;
 };

@@ -1,21 +1,19 @@
 #include "inspection/registry.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "redis/calls/ask.hpp"
 #include "redis/calls/idempotent_call.hpp"
-#include "redis/dialects/holdfast/client_registry.hpp"
-#include "redis/locks/redis_engine.hpp"
 
 namespace holdfast::inspection {
+namespace {
 
-void look_up(runtime::client_core& core, const std::string& client, holder& owner,
-             const redis_locks::bound& within) {
-  if (client.empty()) return;
-  const dialects::client_place place{redis_locks::engine_of(core).space(), client};
-  const auto query = [&](resp::writer& out) { dialects::write_client_query(place, out); };
-  const auto answer = calls::ask(core, place.slot, query, within);
-  const auto entry = calls::accept(dialects::read_client(answer));
+dialects::client_place place_of(runtime::client_core& core, const std::string& client) {
+  return {redis_locks::engine_of(core).space(), client};
+}
+
+void show(const known_clients::entry& entry, holder& owner) {
   if (!entry) return;
   owner.host = entry->host;
   owner.pid = entry->pid;
@@ -23,24 +21,61 @@ void look_up(runtime::client_core& core, const std::string& client, holder& owne
   owner.version = entry->version;
 }
 
-void known_clients::look(const std::string& client, holder& owner) {
-  auto& engine = redis_locks::engine_of(core_);
-  if (!engine.is_cluster() || client.empty()) return look_up(core_, client, owner, within_);
-  auto& at = engine.at(dialects::client_place{engine.space(), client}.slot);
-  if (silent_.contains(&at)) return;
-  try {
-    look_up(core_, client, owner, within_);
-  } catch (const failure& why) {
-    if (why.reason() != errc::unavailable && why.reason() != errc::loading) throw;
+known_clients::entry read(const resp::value& answer) {
+  auto verdict = dialects::read_client(answer);
+  auto* const found = std::get_if<known_clients::entry>(&verdict);
+  return found == nullptr ? std::nullopt : std::move(*found);
+}
+
+}  // namespace
+
+void look_up(runtime::client_core& core, const std::string& client, holder& owner,
+             const redis_locks::bound& within) {
+  if (client.empty()) return;
+  const auto place = place_of(core, client);
+  const auto query = [&](resp::writer& out) { dialects::write_client_query(place, out); };
+  const auto answer = calls::ask(core, place.slot, query, within);
+  show(calls::accept(dialects::read_client(answer)), owner);
+}
+
+bool known_clients::is_worth_asking(const std::string& client) const {
+  if (client.empty()) return false;
+  return !silent_.contains(&redis_locks::engine_of(core_).at(place_of(core_, client).slot));
+}
+
+void known_clients::learn(std::span<const std::string> clients) {
+  std::vector<calls::question> questions;
+  std::vector<entry*> answers;
+  for (const auto& client : clients) {
+    const auto [known, is_new] = known_.try_emplace(client);
+    if (!is_new || !is_worth_asking(client)) continue;
+    auto place = place_of(core_, client);
+    const auto slot = place.slot;
+    questions.push_back({.slot = slot, .write = [place = std::move(place)](resp::writer& out) {
+                           dialects::write_client_query(place, out);
+                         }});
+    answers.push_back(&known->second);
+  }
+  asked_.ask(questions);
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    if (questions[i].how == calls::question::fate::answered) {
+      *answers[i] = read(questions[i].reply);
+      continue;
+    }
+    auto& at = redis_locks::engine_of(core_).at(questions[i].slot);
     if (!at.connection.is_up()) silent_.insert(&at);
   }
 }
 
+const known_clients::entry& known_clients::entry_of(const std::string& client) {
+  learn({&client, 1});
+  return known_.at(client);
+}
+
 holder known_clients::who(const std::string& client, std::string id) {
-  auto [entry, is_new] = known_.try_emplace(client);
-  if (is_new) look(client, entry->second);
-  holder found = entry->second;
+  holder found;
   found.id = std::move(id);
+  show(entry_of(client), found);
   return found;
 }
 

@@ -1,14 +1,17 @@
-// The client behind a request id.
+// The clients behind request ids.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
 #include <holdfast/holder.hpp>
 
-#include "redis/locks/blocking_request.hpp"
+#include "redis/calls/inquiry.hpp"
+#include "redis/dialects/holdfast/client_registry.hpp"
 #include "redis/locks/redis_engine.hpp"
 #include "runtime/client_core.hpp"
 
@@ -19,21 +22,29 @@ namespace holdfast::inspection {
 void look_up(runtime::client_core& core, const std::string& client, holder& owner,
              const redis_locks::bound& within = {});
 
-// Entries of the client registry, each asked for once. In a cluster an entry may be at another node
-// than the lock: if that node cannot be asked, the entry counts as gone, and the node is not asked
-// again.
+// Entries of the client registry, each asked for once. One that cannot be read counts as gone: it
+// must not hide the lock that names it. In a cluster it may be at another node than the lock: if
+// that node does not answer, it is not asked again. Thread safety: one thread.
 class known_clients {
  public:
+  using entry = std::optional<dialects::client_entry>;
+
   explicit known_clients(runtime::client_core& core, redis_locks::bound within = {})
-      : core_(core), within_(std::move(within)) {}
+      : core_(core), asked_(core, std::move(within)) {}
+
+  // Asks for those that are not known yet, all in one trip. Throws failure when it is to stop.
+  void learn(std::span<const std::string> clients);
+
+  // Asks for it if it was not learnt.
   holder who(const std::string& client, std::string id);
+  const entry& entry_of(const std::string& client);
 
  private:
-  void look(const std::string& client, holder& owner);
+  bool is_worth_asking(const std::string& client) const;
 
   runtime::client_core& core_;
-  const redis_locks::bound within_;  // of each round trip
-  std::map<std::string, holder> known_;
+  calls::inquiry asked_;
+  std::map<std::string, entry> known_;
   std::set<const redis_locks::master*> silent_;
 };
 

@@ -59,12 +59,15 @@ void survey::each_server(const std::function<void(redis::connection&)>& walk) {
   if (asked == 0 && first_) throw failure{*first_};
 }
 
+bool survey::may_look(const std::string& name, std::uint16_t slot) {
+  const auto* const why = why_unseen(redis_locks::engine_of(core_).at(slot));
+  if (why != nullptr) unseen_.push_back({.name = name, .why = *why});
+  return why == nullptr;
+}
+
 bool survey::look(const std::string& name, std::uint16_t slot, const std::function<void()>& at) {
+  if (!may_look(name, slot)) return false;
   auto& server = redis_locks::engine_of(core_).at(slot);
-  if (const auto* const why = why_unseen(server)) {
-    unseen_.push_back({.name = name, .why = *why});
-    return false;
-  }
   try {
     at();
     saw_something_ = true;

@@ -26,6 +26,9 @@ class survey {
   // none could be asked.
   void each_server(const std::function<void(redis::connection&)>& walk);
 
+  // False: the server of this lock was of no use before, and the lock is noted as not seen.
+  bool may_look(const std::string& name, std::uint16_t slot);
+
   // Looks at the lock of this name. False: it cannot be seen.
   bool look(const std::string& name, std::uint16_t slot, const std::function<void()>& at);
 

@@ -1,4 +1,6 @@
 // The rights that `holdfast acl` prints: they suffice, and none of them is for nothing.
+#include <unistd.h>
+
 #include <atomic>
 #include <barrier>
 #include <functional>
@@ -169,6 +171,34 @@ TEST_P(AccessRights, OfAnOperatorSufficeToLookAndToBreak) {
   for (const auto& found : look.diagnose()) {
     EXPECT_NE(found.level, finding::severity::problem) << found.check << ": " << found.detail;
   }
+}
+
+TEST_P(AccessRights, OfAViewerSufficeToLookAndToChangeNothing) {
+  auto here = open();
+  here.restrict_to(access_rights_for("a*", {"viewer"}).needed);
+  const client owner{here.server().url()};
+  const auto held = owner.mutex("a").acquire();
+  const auto several = owner.semaphore("a2", {.permits = 3}).acquire();
+  here.server().command({"SET", "hf:q:{a}", "1:77:somebody", "PX", "60000"});
+  ASSERT_TRUE(eventually([&] { return inspector{owner}.status("a").owner.pid != 0; }));
+  const client redis{here.server().url(), workplace::as_worker()};
+  const inspector look{redis};
+  EXPECT_EQ(look.status("a").owner.pid, ::getpid());
+  EXPECT_EQ(look.list("a*").locks.size(), 2U);
+  const auto indexed = [&] { return look.list("a*", {.most_scanned = 1}).locks.size(); };
+  EXPECT_TRUE(eventually([&] { return indexed() == 2U; })) << indexed();
+  EXPECT_EQ(look.list_clients().clients.size(), 1U);
+  EXPECT_EQ(redis.election("a").leader()->who.pid, ::getpid());
+  EXPECT_EQ(quorum_inspector{{redis}}.status("a").state, quorum_state::held);
+  EXPECT_EQ(here.why(), "");
+  expect_failure(redis.mutex("a3").try_acquire(), errc::permission_denied, "ACL SETUSER");
+  try {
+    look.break_lock("a", "a test");
+    ADD_FAILURE() << "broken";
+  } catch (const failure& why) {
+    EXPECT_EQ(why.reason(), errc::permission_denied);
+  }
+  EXPECT_TRUE(held.held());
 }
 
 // Two threads, each with a lock that the other one wants: one is told, and goes.

@@ -177,6 +177,17 @@ TEST_P(OperatorScripts, RegisterAClientForAWhile) {
   entry.program = "other";
   EXPECT_EQ(write(milliseconds(20)), std::nullopt);
   EXPECT_TRUE(support::eventually([&] { return !redis().exists(name); }));
+  // What others have written there is no entry, or is told in part.
+  redis().command({"SET", name, "a text"});
+  EXPECT_EQ(read(), client_verdict(std::optional<client_entry>{}));
+  redis().command({"DEL", name});
+  redis().command({"HSET", name, "host", std::string(100'000, 'x')});
+  const auto told = redis().ask([&](auto& out) {
+    write_client_query({key_space{}, client.text()}, out);
+  });
+  ASSERT_EQ(told.items.size(), 5U);
+  EXPECT_EQ(told.items[0].text, std::string(129, 'x'));
+  EXPECT_EQ(told.items[1].text, "");
 }
 
 TEST_P(OperatorScripts, RememberTheLastThousandBrokenLocks) {

@@ -13,11 +13,8 @@ namespace {
 resp::value ask(runtime::client_core& core, redis::connection& over, const writing& write,
                 const bound& within) {
   core.check_process();
-  const auto& options = redis_locks::engine_of(core).options();
-  const auto trip_ends = net::now() + options.connect_timeout + options.response_timeout;
   redis_locks::blocking_request asked([&](resp::writer& out, monotonic_time) { write(out); });
-  return asked.run(over, {std::min(trip_ends, within.ends), within.stop.value_or(options.stop)})
-      .value();
+  return asked.run(over, one_trip(core, within)).value();
 }
 
 resp::value not_refused(resp::value answer) {
@@ -27,6 +24,12 @@ resp::value not_refused(resp::value answer) {
 }
 
 }  // namespace
+
+bound one_trip(runtime::client_core& core, const bound& within) {
+  const auto& options = redis_locks::engine_of(core).options();
+  const auto ends = net::now() + options.connect_timeout + options.response_timeout;
+  return {.ends = std::min(ends, within.ends), .stop = within.stop.value_or(options.stop)};
+}
 
 resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write,
                 const bound& within) {

@@ -20,10 +20,13 @@ using words = std::initializer_list<std::string_view>;
 
 using redis_locks::bound;
 
+// From now on connect_timeout and response_timeout, or `within`, if that is less. It has a stop:
+// the client's own where none is given.
+bound one_trip(runtime::client_core& core, const bound& within);
+
 // Sends the command that `write` writes to the master that has the hash slot, or over this
-// connection. Waits for the answer for connect_timeout and response_timeout, or as long as `within`
-// says, if that is less. An error reply is an answer. Throws failure when there is none:
-// `cancelled` after a stop, the client's own where none is given. Thread safety: any thread.
+// connection. Waits for the answer for one trip. An error reply is an answer. Throws failure when
+// there is none: `cancelled` after a stop. Thread safety: any thread.
 resp::value ask(runtime::client_core& core, std::uint16_t slot, const writing& write,
                 const bound& within = {});
 resp::value ask(runtime::client_core& core, std::uint16_t slot, words what,

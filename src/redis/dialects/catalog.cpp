@@ -55,8 +55,14 @@ constexpr std::array rate_scripts = {&scripts::holdfast_rate};
 constexpr std::array run_scripts = {&scripts::holdfast_run_record};
 
 constexpr std::array looking_scripts = {
-    &scripts::holdfast_inspect,           &scripts::holdfast_break_lock,
-    &scripts::holdfast_shared_break_lock, &scripts::holdfast_quorum_inspect,
+    &scripts::holdfast_inspect,
+    &scripts::holdfast_read_client,
+    &scripts::holdfast_quorum_inspect,
+};
+
+constexpr std::array breaking_scripts = {
+    &scripts::holdfast_break_lock,
+    &scripts::holdfast_shared_break_lock,
     &scripts::holdfast_quorum_break_lock,
 };
 
@@ -133,7 +139,9 @@ const recipe& native_barrier() noexcept {
   return *only;
 }
 
-std::span<const resp::script* const> operator_scripts() noexcept { return looking_scripts; }
+std::span<const resp::script* const> viewer_scripts() noexcept { return looking_scripts; }
+
+std::span<const resp::script* const> operator_scripts() noexcept { return breaking_scripts; }
 
 std::span<const resp::script* const> deadlock_scripts() noexcept { return cycle_scripts; }
 

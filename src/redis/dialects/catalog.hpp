@@ -28,7 +28,10 @@ struct catalog_entry {
 };
 std::span<const catalog_entry> catalog();
 
-// Scripts sent beside it to look at locks of any kind, and to break them.
+// Scripts sent beside it to look at locks of any kind.
+std::span<const resp::script* const> viewer_scripts() noexcept;
+
+// And those that break them.
 std::span<const resp::script* const> operator_scripts() noexcept;
 
 // Scripts that clients send beside it to look for deadlocks.

@@ -48,12 +48,14 @@ constexpr beside table[] = {
     {"rate limiter", "rate:{@} once:*"},
     {"once per interval", "run:{@} once:*", {}, {}, "mutex"},
     {"block of ids", "ids:{@} once:*"},
+    {viewer_kind, "{@}* fence:* client:* held q:{@}* q:out:*", "get ping dbsize scan zscan",
+     "client|tracking client|caching"},
     {operator_kind,
      "{@}* {holdfast?doctor?*}* fence:* client:* held audit q:{@}* q:{holdfast?doctor?*}* "
      "q:fence:* "
      "q:out:*",
-     "ping dbsize scan zscan hgetall xadd",
-     "config|get cluster|nodes client|tracking client|caching", "mutex"},
+     "ping dbsize scan zscan xadd", "config|get cluster|nodes client|tracking client|caching",
+     "mutex"},
     {deadlocks_kind, "waits"},
 };
 
@@ -107,7 +109,11 @@ std::string pattern_of(std::string pattern, std::string_view names, const key_sp
 }
 
 void add_kind(std::string_view kind, const key_space& space, rights& to) {
-  if (kind == operator_kind) return add_scripts(operator_scripts(), to);
+  if (kind == viewer_kind) return add_scripts(viewer_scripts(), to);
+  if (kind == operator_kind) {
+    add_scripts(viewer_scripts(), to);
+    return add_scripts(operator_scripts(), to);
+  }
   if (kind == deadlocks_kind) return add_scripts(deadlock_scripts(), to);
   const auto& row = row_of(kind);
   add_scripts(row.scripts, to);

@@ -26,6 +26,9 @@ std::set<std::string> commands_in(std::string_view script);
 // failure{errc::invalid_argument} for an unknown kind, and for those of other libraries.
 rights rights_of(std::string_view kind, std::string_view names, const key_space& space);
 
+// The rights to look at locks, and to change nothing.
+inline constexpr std::string_view viewer_kind = "viewer";
+
 // The rights to look at locks and break them.
 inline constexpr std::string_view operator_kind = "operator";
 

@@ -18,13 +18,13 @@ struct waker {
   void operator()() const noexcept { who->done(); }
 };
 
+}  // namespace
+
 redis::breakdown too_late(monotonic_time began) {
   const auto waited = std::chrono::floor<milliseconds>(net::now() - began).count();
   return {.code = errc::unavailable,
           .detail = "the server did not answer within " + std::to_string(waited) + " ms"};
 }
-
-}  // namespace
 
 // Thread safety: write, on_reply and on_failed on any thread, the rest on that of the caller.
 class blocking_request::copy final : public redis::request {

@@ -25,6 +25,9 @@ inline bound unstoppable(monotonic_time ends = monotonic_time::max(),
   return {.ends = ends, .stop = std::stop_token{}, .at_end = at_end};
 }
 
+// No answer has come since it was asked.
+redis::breakdown too_late(monotonic_time began);
+
 // A command that is given up goes its way without its caller: it may be executed as late as the
 // command itself allows. If it has not been sent yet, it never is. Thread safety: one thread.
 class blocking_request final {

@@ -11,6 +11,7 @@ namespace holdfast::dialects {
 namespace {
 
 constexpr std::size_t longest_text = 128;
+constexpr std::size_t entry_size = 5;  // in a reply
 
 // Between two characters where the text is UTF-8: half of one is no text at all.
 std::string_view cut(std::string_view text) noexcept {
@@ -23,14 +24,6 @@ std::string_view cut(std::string_view text) noexcept {
 
 std::int64_t number_or_zero(std::string_view text) noexcept {
   return std::max<std::int64_t>(parse_number<std::int64_t>(text).value_or(0), 0);
-}
-
-void read_field(std::string_view field, std::string_view text, client_entry& entry) {
-  if (field == "host") entry.host = cut(text);
-  if (field == "pid") entry.pid = number_or_zero(text);
-  if (field == "program") entry.program = cut(text);
-  if (field == "version") entry.version = cut(text);
-  if (field == "since") entry.since = server_time(microseconds(number_or_zero(text)));
 }
 
 }  // namespace
@@ -67,21 +60,22 @@ void write_client_removal(const client_place& client, resp::writer& out) {
 }
 
 void write_client_query(const client_place& client, resp::writer& out) {
-  out.command(2);
-  out.arg("HGETALL");
+  out.call(scripts::holdfast_read_client, 1, 0);
   out.arg(client.key);
 }
 
 client_verdict read_client(const resp::value& v) {
-  const bool has_pairs = v.is(resp::type::map) || v.is(resp::type::array);
-  if (!has_pairs || v.items.size() % 2 != 0) return refused_or_not_understood("HGETALL", v);
-  if (v.items.empty()) return std::optional<client_entry>{};
-  client_entry entry;
-  for (std::size_t i = 0; i < v.items.size(); i += 2) {
-    if (!v.items[i].is_text() || !v.items[i + 1].is_text()) continue;
-    read_field(v.items[i].text, v.items[i + 1].text, entry);
-  }
-  return std::optional{entry};
+  if (v.is(resp::type::array) && v.items.empty()) return std::optional<client_entry>{};
+  const bool is_entry = v.is(resp::type::array) && v.items.size() == entry_size &&
+                        std::ranges::all_of(v.items, &resp::value::is_text);
+  if (!is_entry) return refused_or_not_understood("read client", v);
+  const auto& field = v.items;
+  return std::optional{
+      client_entry{.host = std::string(cut(field[0].text)),
+                   .pid = number_or_zero(field[1].text),
+                   .program = std::string(cut(field[2].text)),
+                   .version = std::string(cut(field[3].text)),
+                   .since = server_time(microseconds(number_or_zero(field[4].text)))}};
 }
 
 }  // namespace holdfast::dialects

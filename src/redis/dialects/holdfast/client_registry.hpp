@@ -38,8 +38,8 @@ std::optional<refused> read_client_written(const resp::value&);
 // Removes the entry of a client that ends.
 void write_client_removal(const client_place&, resp::writer&);
 
-// Reads the entry. None: the client has ended, or its entry with it. Unknown and malformed fields
-// count as missing.
+// Reads the entry, of each text the beginning. None: the client has ended, or its entry with it, or
+// the key is no entry. Malformed fields count as missing.
 void write_client_query(const client_place&, resp::writer&);
 using client_verdict = std::variant<std::optional<client_entry>, refused>;
 client_verdict read_client(const resp::value&);

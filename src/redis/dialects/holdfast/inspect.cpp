@@ -105,6 +105,11 @@ inspect_verdict read_inspect(const resp::value& v) {
                    .last = last};
 }
 
+std::optional<server_time> time_of_inspect(const resp::value& v) {
+  if (!v.is(resp::type::array) || v.items.size() != reply_size) return std::nullopt;
+  return read_time(v.items[3]);
+}
+
 lock_queue read_queue(const resp::value& v) {
   lock_queue queue;
   if (!v.is(resp::type::array) || v.items.size() != reply_size) return queue;

@@ -60,6 +60,7 @@ using inspect_verdict =
 // The state of one lock. The script cannot write.
 void write_inspect(const lock_key&, resp::writer&);
 inspect_verdict read_inspect(const resp::value&);
+std::optional<server_time> time_of_inspect(const resp::value&);  // when the server looked
 
 // The waiters, from the same answer.
 struct lock_queue {

@@ -44,7 +44,7 @@ TEST(inspect, tells_who_holds_a_lock) {
   const auto verdict = read_inspect(looked("string", bulk("1:17:" + client + "-2a"), 1500));
   const lock_held expected{.major = 17,
                            .client = client,
-                           .owner = "0f1e2d3c-2a",
+                           .owner = "0f1e2d3c4b5a6978-2a",
                            .ttl = milliseconds(1500),
                            .now = server_time(microseconds(now))};
   EXPECT_EQ(verdict, inspect_verdict(expected));
@@ -111,7 +111,7 @@ TEST(inspect, tells_who_waits) {
   const auto queue = read_queue(answer);
   EXPECT_EQ(queue.waiting, 2U);
   ASSERT_EQ(queue.first.size(), 2U);
-  EXPECT_EQ(queue.first[0], (lock_queue::place{client, "0f1e2d3c-2a",
+  EXPECT_EQ(queue.first[0], (lock_queue::place{client, "0f1e2d3c4b5a6978-2a",
                                                server_time(microseconds(1795240014000000))}));
   EXPECT_EQ(queue.first[1], (lock_queue::place{{}, "somebody", server_time{}}));
   EXPECT_EQ(queue.whose, family::mutex);
@@ -147,7 +147,7 @@ TEST(inspect, tells_who_holds_together_in_the_order_of_their_grants) {
   EXPECT_EQ(held.holders[0], (shared_holder{.has = {'u', 1},
                                             .major = 17,
                                             .client = client,
-                                            .owner = "0f1e2d3c-2a",
+                                            .owner = "0f1e2d3c4b5a6978-2a",
                                             .until = server_time(milliseconds(now / 1000 + 900))}));
   EXPECT_EQ(held.holders[1].owner, "b");
 }
@@ -197,7 +197,7 @@ TEST(break_shared, tells_all_that_was_broken) {
                   array({bulk("b"), bulk("s2:19:5"), bulk(client + "-2a"), bulk("s1:17:5")})}));
   const auto& broken = std::get<shared_broken>(was);
   ASSERT_EQ(broken.holders.size(), 2U);
-  EXPECT_EQ(broken.holders[0].owner, "0f1e2d3c-2a");
+  EXPECT_EQ(broken.holders[0].owner, "0f1e2d3c4b5a6978-2a");
   EXPECT_EQ(broken.holders[1].has, (share{'s', 2}));
   EXPECT_EQ(broken.count, 7U);
   EXPECT_EQ(read_break_shared(key, array({bulk("free")})), break_shared_verdict(lock_free{}));
@@ -217,7 +217,7 @@ TEST(break_lock, asks_the_script) {
 
 TEST(break_lock, tells_what_was_broken) {
   EXPECT_EQ(read_break(key, array({bulk("broken"), bulk("1:17:" + client + "-2a")})),
-            break_verdict(lock_broken{17, client, "0f1e2d3c-2a"}));
+            break_verdict(lock_broken{17, client, "0f1e2d3c4b5a6978-2a"}));
   EXPECT_EQ(read_break(key, array({bulk("free")})), break_verdict(lock_free{}));
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view version_prefix = "1:";
 constexpr std::size_t client_digits = 32;
-constexpr std::size_t shown_digits = 8;
+constexpr std::size_t foreign_digits = 8;  // shown of what is no request id
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool is_hex(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f'); }
@@ -59,15 +59,19 @@ std::optional<std::string_view> other_layout_version(std::string_view text) noex
   return version;
 }
 
+bool is_client(std::string_view text) noexcept {
+  return text.size() == client_digits && std::ranges::all_of(text, is_hex);
+}
+
 owner_parts parse_owner(std::string_view owner) {
   const std::string_view client = owner.substr(0, client_digits);
   std::string_view counter = owner.substr(client.size());
   if (counter.size() > 2 && counter.ends_with('r')) counter.remove_suffix(1);
-  const bool ours = std::all_of(client.begin(), client.end(), is_hex) && counter.size() > 1 &&
-                    counter.size() <= 17 && counter.front() == '-' &&
+  const bool ours = is_client(client) && counter.size() > 1 && counter.size() <= 17 &&
+                    counter.front() == '-' &&
                     std::all_of(counter.begin() + 1, counter.end(), is_hex);
-  if (!ours) return {{}, printable(owner.substr(0, shown_digits))};
-  return {std::string{client}, std::string{client.substr(0, shown_digits)}.append(counter)};
+  if (!ours) return {{}, printable(owner.substr(0, foreign_digits))};
+  return {std::string{client}, std::string{client.substr(0, shown_client_digits)}.append(counter)};
 }
 
 }  // namespace holdfast::dialects

@@ -64,6 +64,9 @@ std::optional<lock_value_parts> parse_lock_value(std::string_view text) noexcept
 // The version, when the text looks like a lock of another layout version.
 std::optional<std::string_view> other_layout_version(std::string_view text) noexcept;
 
+// Whether this is the id of a client of ours.
+bool is_client(std::string_view text) noexcept;
+
 // A request id, taken apart. Owners need not have this form: other programs may write the layout.
 struct owner_parts {
   std::string client;     // 32 hexadecimal digits: the key of its registry entry. Never shown

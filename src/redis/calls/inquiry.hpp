@@ -1,0 +1,36 @@
+// Many questions over the connections of a client, some at a time.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "redis/calls/question_batch.hpp"
+#include "redis/locks/blocking_request.hpp"
+#include "runtime/client_core.hpp"
+
+namespace holdfast::calls {
+
+// A trip for each is far too slow where there are thousands. Too many at once are too much for a
+// slow line: all answers of a batch must come within response_timeout, or the connection counts as
+// broken. So each batch is as large as the time tells that the one before took.
+// Thread safety: one thread.
+class inquiry {
+ public:
+  // `within`: until when, and until which stop.
+  explicit inquiry(runtime::client_core& core, redis_locks::bound within = {});
+
+  // None is open afterwards. When a server answers nothing of a batch, all that it is still to be
+  // asked fails. Throws failure in a forked child, and when it is to stop.
+  void ask(std::span<question> all);
+
+ private:
+  void ask(redis::connection& over, std::vector<question*> open);
+  void adapt_to(nanoseconds took);
+
+  runtime::client_core& core_;
+  const redis_locks::bound within_;
+  std::size_t at_once_ = 4;
+};
+
+}  // namespace holdfast::calls

@@ -211,6 +211,10 @@ std::string show_time(std::chrono::system_clock::time_point when) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
+std::string show_now() {
+  return show_time(std::chrono::system_clock::from_time_t(std::time(nullptr)));
+}
+
 std::string show_since(const lock_status& status) {
   return status.since ? show_time(*status.since) : std::string{};
 }

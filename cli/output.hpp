@@ -46,6 +46,7 @@ std::string show_owner(const holder& owner);
 std::string show_owner(const lock_status& status);
 std::string show_share(const lock_share& share);  // "PR", "2 permits", or "all": of a mutex
 std::string show_time(std::chrono::system_clock::time_point when);
+std::string show_now();
 std::string show_since(const lock_status& status);  // "2026-11-21 06:15:00Z"
 
 }  // namespace holdfast::cli

@@ -1,13 +1,9 @@
 // holdfast watch NAME: a line for every change of a lock.
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -23,6 +19,7 @@
 #include "cli/duration.hpp"
 #include "cli/lock_table.hpp"
 #include "cli/names.hpp"
+#include "cli/next_look.hpp"
 #include "cli/output.hpp"
 #include "cli/printable.hpp"
 #include "cli/signals.hpp"
@@ -38,10 +35,6 @@ struct watch_options {
   std::chrono::milliseconds interval = 500ms;
   int count = 0;  // 0: until interrupted
 };
-
-std::chrono::system_clock::time_point wall_time() {
-  return std::chrono::system_clock::from_time_t(std::time(nullptr));
-}
 
 // A change is another state, other holders or waiters, or other permits. Not the time that is left.
 bool differs(const lock_status& a, const lock_status& b) {
@@ -59,7 +52,7 @@ bool differs(const lock_status& a, const lock_status& b) {
 }
 
 std::string line_of(const lock_status& lock) {
-  const auto at = show_time(wall_time());
+  const auto at = show_now();
   const auto waiting = fmt::format("{} waiting", lock.waiting);
   switch (lock.state) {
     case lock_state::free:
@@ -80,22 +73,10 @@ void show(const lock_status& lock, bool json) {
     print(line_of(lock));
   } else {
     auto object = to_json(lock);
-    object["at"] = show_time(wall_time());
+    object["at"] = show_now();
     print(object.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   }
   std::fflush(stdout);
-}
-
-// The signal that ended the pause, which the bell ends as well, if there is one; SIGPIPE also when
-// nobody is left to read the next line, which might be long in coming.
-std::optional<int> pause(std::chrono::milliseconds time, signal_watch& signals,
-                         const bell* rung = nullptr) {
-  pollfd polled[] = {{signals.fd(), POLLIN, 0},
-                     {STDOUT_FILENO, 0, 0},
-                     {rung != nullptr ? rung->fd() : -1, POLLIN, 0}};
-  ::poll(polled, 3, static_cast<int>(time.count()));
-  if ((polled[1].revents & (POLLERR | POLLHUP)) != 0) return SIGPIPE;
-  return signals.next_that_ends();
 }
 
 // However often a lock changes: its server is not to suffer from being watched.
@@ -139,9 +120,9 @@ class observer {
   // Until the next look, which is due at once when the server tells that a mutex of ours has
   // changed hands.
   std::optional<int> pause(signal_watch& signals) {
-    if (const auto signal = cli::pause(shortest_pause, signals)) return signal;
+    if (const auto signal = wait_for_next_look(shortest_pause, signals)) return signal;
     if (!told_ && !is_away_ && is_mutex_or_free(*last_)) observe();
-    const auto signal = cli::pause(options_.interval - shortest_pause, signals, &rung_);
+    const auto signal = wait_for_next_look(options_.interval - shortest_pause, signals, &rung_);
     if (rung_.was_rung()) stop_observing();
     return signal;
   }

@@ -47,7 +47,7 @@ _holdfast() {
     ls) words="--limit --all-dialects --scan $common" ;;
     watch) words="--dialect --interval --count $common" ;;
     release) words="--force --reason --dialect --member --members-file $common" ;;
-    doctor) words="--member --members-file $common" ;;
+    doctor) words="--member --members-file --watch --interval $common" ;;
     demo) words="--story --processes --threads --units --svg --no-svg $common" ;;
     bench) words="--threads --locks --seconds --lease --no-spin $common" ;;
     acl) words="--kind $common" ;;

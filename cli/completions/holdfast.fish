@@ -54,6 +54,8 @@ complete -c holdfast -n '__fish_seen_subcommand_from release' -l member -x -d 'a
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l members-file -r -F -d 'file with all of them'
 complete -c holdfast -n '__fish_seen_subcommand_from doctor' -l member -x -d 'a server of a quorum'
 complete -c holdfast -n '__fish_seen_subcommand_from doctor' -l members-file -r -F -d 'file with all of them'
+complete -c holdfast -n '__fish_seen_subcommand_from doctor' -l watch -d 'look again and again'
+complete -c holdfast -n '__fish_seen_subcommand_from doctor' -l interval -x -d 'how often to look'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l dialect -x -a "$dialects" -d 'library that writes the lock'
 complete -c holdfast -n '__fish_seen_subcommand_from status' -l dialect -x -a "$dialects" -d 'library that writes the lock'
 complete -c holdfast -n '__fish_seen_subcommand_from watch' -l dialect -x -a "$dialects" -d 'library that writes the lock'

@@ -132,7 +132,8 @@ _holdfast() {
         acl) _arguments $common '*--kind[kind of lock]:kind:' '1:pattern:' ;;
         doctor)
           _arguments $common '*--member[a server of a quorum]:url:' \
-            '--members-file[file with all of them]:file:_files'
+            '--members-file[file with all of them]:file:_files' \
+            '--watch[look again and again]' '--interval[how often to look]:duration:'
           ;;
         capabilities) _arguments $common ;;
         *) _arguments $common '*:lock:' ;;

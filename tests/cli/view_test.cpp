@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -146,6 +147,41 @@ TEST_P(CommandLine, DoctorFindsAProblem) {
   EXPECT_TRUE(json::parse(sick.output)["findings"].is_array());
 }
 
+TEST_P(CommandLine, DoctorWatchesForWhatChanges) {
+  const auto server = start();
+  child_process watching(call_at(server, {"doctor", "--watch", "--interval", "1s", "--json"}));
+  ASSERT_TRUE(watching.wait_for_output("\"eviction\""));
+  server.command({"CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru"});
+  ASSERT_TRUE(watching.wait_for_output("noeviction"));
+  server.command({"CONFIG", "SET", "maxmemory", "0"});
+  const auto of_eviction = [&] {
+    std::vector<std::string> results;
+    std::istringstream lines(watching.output());
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.ends_with('}')) continue;  // not all of it has come
+      const auto one = json::parse(line);
+      if (one["check"] == "eviction") results.push_back(one["result"]);
+    }
+    return results;
+  };
+  EXPECT_TRUE(eventually([&] { return of_eviction().size() == 3; }));
+  EXPECT_THAT(of_eviction(), ::testing::ElementsAre("ok", "problem", "ok"));
+  ::kill(watching.pid(), SIGTERM);
+  EXPECT_EQ(watching.wait(), exited(128 + SIGTERM));
+}
+
+// A server that goes is a finding. One that never was there is an error.
+TEST_P(CommandLine, DoctorWatchesAServerThatGoesAndComesBack) {
+  EXPECT_EQ(holdfast({"doctor", "--watch", "--url", "redis://127.0.0.1:1"}).how, exited(69));
+  auto server = start();
+  child_process watching(call_at(server, {"doctor", "--watch", "--interval", "1s"}));
+  ASSERT_TRUE(watching.wait_for_output("  ok  connect: "));
+  server.kill9();
+  ASSERT_TRUE(watching.wait_for_output("  problem  connect: ")) << watching.output();
+  ::kill(watching.pid(), SIGINT);
+  EXPECT_EQ(watching.wait(), exited(128 + SIGINT));
+}
+
 TEST_P(CommandLine, DoctorTellsWhatIsThereAndWhatIsMissing) {
   const auto server = start();
   const auto healthy = holdfast_at(server, {"doctor"}).output;
@@ -273,9 +309,9 @@ TEST_P(CommandLine, WatchIsToldOfAMutexWithoutTokens) {
     server.command({"SET", "hf:{orders}", "1:0:" + owner, "PX", "60000"});
   };
   give_to('a');
-  ASSERT_TRUE(watching.wait_for_output("id aaaaaaaa-1")) << watching.output();
+  ASSERT_TRUE(watching.wait_for_output("id aaaaaaaaaaaaaaaa-1")) << watching.output();
   give_to('b');
-  ASSERT_TRUE(watching.wait_for_output("id bbbbbbbb-1")) << watching.output();
+  ASSERT_TRUE(watching.wait_for_output("id bbbbbbbbbbbbbbbb-1")) << watching.output();
   server.command({"DEL", "hf:{orders}"});
   EXPECT_EQ(watching.wait(), exited(0));
   EXPECT_THAT(watching.output(), ::testing::EndsWith("free, 0 waiting\n"));

@@ -114,6 +114,7 @@ guarded_outcome run_under(lease& held, const run_setting& setting, bool& begun) 
   const bool takes_terminal = tty.wanted_at_start();
   alarms wakes;
   const auto grants = marks_of(held, setting.view);
+  if (!options.note.empty()) held.set_note(options.note);
   child_process command{{options.command, environment(held, grants, options),
                          setting.signals.mask_before(), takes_terminal, options.passes_secrets}};
   begun = true;
@@ -140,6 +141,16 @@ void add_process_options(CLI::App& command, run_options& options) {
       ->check(CLI::IsMember({"command", "group"}))
       ->type_name("WHOM")
       ->default_str("group");
+  command
+      .add_option(
+          "--note", options.note,
+          "What the lock is held for (a job's id, a trace's id): `holdfast status` shows it")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return std::string(text.size() > 256 ? "a note has at most 256 bytes" : "");
+          },
+          "", "at most 256 bytes"))
+      ->type_name("TEXT");
   command.add_flag("--pass-passwords", options.passes_secrets,
                    "Leave HOLDFAST_PASSWORD, HOLDFAST_SENTINEL_PASSWORD and a HOLDFAST_URL with a "
                    "password in the command's environment");

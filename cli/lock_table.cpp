@@ -68,15 +68,21 @@ std::vector<std::string> headings() {
 }
 
 std::string holders_table(const lock_status& lock) {
-  table rows({"HAS", "HOST", "PID", "PROGRAM", "SINCE", "TOKEN", "TIME LEFT"});
+  table rows({"HAS", "HOST", "PID", "PROGRAM", "SINCE", "TOKEN", "TIME LEFT", "NOTE"});
   for (const auto& one : lock.holders) {
     std::vector<std::string> cells = {show_share(one.has)};
     add_who(one.who, cells);
     cells.insert(cells.end(), {one.since ? show_time(*one.since) : "", one.token.to_string(),
-                               show_remaining(one.remaining)});
+                               show_remaining(one.remaining), printable(one.note)});
     rows.add(std::move(cells));
   }
   return fmt::format("\n{}: held by {}\n{}", printable(lock.name), lock.holding, rows.text());
+}
+
+std::string note_line(const lock_status& lock) {
+  if (lock.holders.empty() || lock.holders.front().note.empty()) return {};
+  return fmt::format("\n{}: held for {}\n", printable(lock.name),
+                     printable(lock.holders.front().note));
 }
 
 std::string queue_table(const lock_status& lock) {
@@ -118,7 +124,7 @@ std::string dialect_table(const std::vector<lock_status>& locks) {
 
 std::string lock_details(const lock_status& lock) {
   const bool by_several = lock.kind == lock_kind::mode_lock || lock.kind == lock_kind::semaphore;
-  return (by_several && !lock.holders.empty() ? holders_table(lock) : "") +
+  return (by_several && !lock.holders.empty() ? holders_table(lock) : note_line(lock)) +
          (lock.waiting > 0 ? queue_table(lock) : "");
 }
 

@@ -86,6 +86,7 @@ ordered_json grant_json(const lock_holding& grant) {
   const auto since = grant.since ? show_time(*grant.since) : std::string{};
   if (!since.empty()) object["since"] = since;
   if (grant.remaining) object["remaining_ms"] = grant.remaining->count();
+  if (!grant.note.empty()) add_text(object, "note", grant.note);
   return object;
 }
 

@@ -144,6 +144,12 @@ void take_words(locked_options& options, std::vector<std::string>& names, contex
   options.name = options.lock.label();
   options.command = shared.operands;
   if (options.command.empty()) throw CLI::RequiredError("a command after --");
+  const bool has_notes = options.lock.of != lock_choice::kind::all_of &&
+                         options.lock.how == dialect{} && !options.lock.quorum.given();
+  if (!options.note.empty() && !has_notes) {
+    throw CLI::ValidationError("--note",
+                               "only one lock of Holdfast's own, on one server, can have a note");
+  }
 }
 
 // Where nobody has said how long it is: a lock of another library may not have one as long as ours.

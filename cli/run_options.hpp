@@ -22,6 +22,7 @@ struct run_options {
   std::chrono::milliseconds grace{5'000};
   bool signals_command_only = false;  // --signal command
   bool passes_secrets = false;        // --pass-passwords
+  std::string note;                   // --note
 };
 
 }  // namespace holdfast::cli

@@ -71,6 +71,7 @@ _holdfast() {
             '--has-run-exit-code[exit code when it is not due yet]:number:' \
             '--at-most-for[how long the command may run]:duration:' \
             '--lease[how long the lock outlives this process]:duration:' \
+            '--note[what the lock is held for]:text:' \
             '--pass-passwords[leave passwords in the environment of the command]' \
             '--on-lost[what to do when the lock is lost]:action:(terminate warn)' \
             '--signal[receiver of signals]:whom:(command group)' \
@@ -85,6 +86,7 @@ _holdfast() {
             '--once[do not campaign again]' \
             '--wait-for-server[wait for a server that was never reached]' \
             '--signal[receiver of signals]:whom:(command group)' \
+            '--note[what the lock is held for]:text:' \
             '--pass-passwords[leave passwords in the environment of the command]' \
             '1:election:' '*::command:_normal'
           ;;

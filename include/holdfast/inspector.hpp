@@ -40,6 +40,9 @@ struct lock_holding {
   std::optional<std::chrono::milliseconds> remaining{};  ///< Time left on the server.
   /// When it was granted, by the server's clock; only with a token.
   std::optional<std::chrono::system_clock::time_point> since{};
+  /// What the holder says the grant is for (`lease::set_note`); empty when it says nothing, and in
+  /// lists.
+  std::string note{};
 };
 
 /// Whether a lock was held.

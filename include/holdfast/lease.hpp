@@ -7,6 +7,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include <holdfast/detail/export.hpp>
 #include <holdfast/detail/release_operation.hpp>
@@ -122,6 +123,19 @@ class HOLDFAST_EXPORT [[nodiscard]] lease {
   /// Throws `invalid_argument` unless `duration` is 10 ms to 24 h; `forked` in the child of a fork.
   result<void> extend(std::chrono::milliseconds duration);
 
+  /// Says what this grant is for: the id of a job or of a trace, for example. Whoever looks at the
+  /// lock sees it (`lock_holding::note`, `holdfast status`), until the lease is released or lost.
+  /// Everybody who may look at the lock can read it. An empty text takes the note away.
+  ///
+  /// Does not wait: the note is sent in the background. One that cannot be written is lost, and so
+  /// is one whose server starts anew. Does nothing when the lock is not held any more. Readers of
+  /// one client that share a grant share its note: the last one counts.
+  ///
+  /// Throws `invalid_argument` for more than 256 bytes, `unsupported` for locks of a quorum, of
+  /// other libraries, in a process's own memory and for several locks together, `forked` in the
+  /// child of a fork.
+  void set_note(std::string_view text);
+
  private:
   friend class lock;
   friend class detail::acquire_operation;
@@ -129,12 +143,14 @@ class HOLDFAST_EXPORT [[nodiscard]] lease {
   friend struct detail::lock_access;
   lease(std::shared_ptr<runtime::client_core> core, runtime::grant&& got) noexcept;
   void give_up() noexcept;
+  void forget_note() noexcept;
   bool is_ours() const noexcept { return holding_ != nullptr && !released_; }
 
   std::shared_ptr<runtime::client_core> core_;
   std::shared_ptr<runtime::holding> holding_;  // null once moved away
   std::uint64_t token_ = 0;
   bool released_ = false;
+  bool has_note_ = false;
 };
 
 }  // namespace holdfast

@@ -16,7 +16,8 @@ lease::lease(lease&& other) noexcept
     : core_(std::move(other.core_)),
       holding_(std::move(other.holding_)),
       token_(std::exchange(other.token_, 0)),
-      released_(other.released_) {}
+      released_(other.released_),
+      has_note_(std::exchange(other.has_note_, false)) {}
 
 lease& lease::operator=(lease&& other) noexcept {
   if (this != &other) {
@@ -25,6 +26,7 @@ lease& lease::operator=(lease&& other) noexcept {
     core_ = std::move(other.core_);
     token_ = std::exchange(other.token_, 0);
     released_ = other.released_;
+    has_note_ = std::exchange(other.has_note_, false);
   }
   return *this;
 }
@@ -35,7 +37,15 @@ lease::~lease() { give_up(); }
 void lease::give_up() noexcept {
   if (!is_ours()) return;
   released_ = true;
-  if (core_->engine().is_in_its_process()) holding_->give_back({});
+  if (!core_->engine().is_in_its_process()) return;
+  forget_note();
+  holding_->give_back({});
+}
+
+// Before the lock is given back: its next holder may be a thread of this client, under the same
+// grant.
+void lease::forget_note() noexcept {
+  if (std::exchange(has_note_, false)) holding_->set_note({});
 }
 
 const std::string& lease::name() const noexcept {
@@ -69,6 +79,7 @@ result<void> lease::release() {
   core_->check_process();
   core_->engine().prepare_to_drive();
   released_ = true;
+  forget_note();
   return holding_->give_back_and_wait();
 }
 
@@ -81,6 +92,21 @@ result<void> lease::extend(std::chrono::milliseconds duration) {
   if (!is_ours()) return errc::lost;
   core_->check_process();
   return holding_->extend(duration);
+}
+
+void lease::set_note(std::string_view text) {
+  constexpr std::size_t longest = 256;
+  if (text.size() > longest) {
+    throw failure{errc::invalid_argument, "a note has at most 256 bytes"};
+  }
+  if (!is_ours()) return;
+  core_->check_process();
+  if (!held()) return;
+  if (!holding_->set_note(text)) {
+    throw failure{errc::unsupported,
+                  "this lock can have no note: only Holdfast's own, on one server"};
+  }
+  has_note_ = !text.empty();
 }
 
 }  // namespace holdfast

@@ -20,6 +20,7 @@ bool release_operation::start(completion& when_done) {
   const auto core = core_ = lease_->core_;
   const auto held = holding_ = lease_->holding_;
   lease_->released_ = true;
+  lease_->forget_note();
   if (held->give_back({.completion = &when_done, .executor = executor})) return true;
   holding_.reset();
   return false;

@@ -47,9 +47,8 @@ client_listing list_clients(runtime::client_core& core, const list_options& opti
     return ids.size() <= options.most;
   });
   known_clients known(core, until_stopped(options));
-  const std::vector<std::string> found(ids.begin(), ids.end());
-  known.learn(found);
-  for (const auto& id : found) {
+  known.learn(std::vector<known_clients::wanted>(ids.begin(), ids.end()));
+  for (const auto& id : ids) {
     if (known.entry_of(id)) listing.clients.push_back(describe(id, known));
   }
   std::ranges::sort(listing.clients, {}, order_of);

@@ -1,6 +1,7 @@
 #include "inspection/native_status.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "inspection/key_scan.hpp"
 #include "redis/calls/ask.hpp"
 #include "redis/calls/idempotent_call.hpp"
+#include "redis/dialects/holdfast/client_registry.hpp"
 #include "redis/dialects/holdfast/inspect.hpp"
 #include "redis/dialects/holdfast/layout.hpp"
 #include "redis/locks/redis_engine.hpp"
@@ -116,13 +118,30 @@ sight read_sight(const resp::value& answer) {
   return seen;
 }
 
-void add_clients(const sight& seen, std::vector<std::string>& clients) {
+void add_clients(const sight& seen, std::vector<known_clients::wanted>& clients) {
   if (const auto* held = std::get_if<dialects::lock_held>(&seen.what)) {
-    clients.push_back(held->client);
+    clients.push_back({held->client});
   } else if (const auto* shared = std::get_if<dialects::lock_shared>(&seen.what)) {
-    for (const auto& one : shared->holders) clients.push_back(one.client);
+    for (const auto& one : shared->holders) clients.push_back({one.client});
   }
-  for (const auto& place : seen.queue.first) clients.push_back(place.client);
+  for (const auto& place : seen.queue.first) clients.push_back({place.client});
+}
+
+// Each client once, with the notes of its grants.
+std::vector<known_clients::wanted> with_notes(const sight& seen, const lock_key& key) {
+  std::map<std::string, std::vector<std::string>> notes;
+  const auto add = [&](const std::string& client, substrate::token_major major) {
+    notes[client].push_back(dialects::note_field(key, major));
+  };
+  if (const auto* held = std::get_if<dialects::lock_held>(&seen.what)) {
+    add(held->client, held->major);
+  } else if (const auto* shared = std::get_if<dialects::lock_shared>(&seen.what)) {
+    for (const auto& one : shared->holders) add(one.client, one.major);
+  }
+  for (const auto& place : seen.queue.first) notes.try_emplace(place.client);
+  std::vector<known_clients::wanted> all;
+  for (auto& [client, fields] : notes) all.push_back({client, std::move(fields)});
+  return all;
 }
 
 resp::value inspect(runtime::client_core& core, const lock_key& key,
@@ -155,10 +174,22 @@ lock_status show(sight seen, const lock_key& key, known_clients& known) {
 sight look_and_learn(runtime::client_core& core, const lock_key& key, known_clients& known,
                      const redis_locks::bound& within = {}) {
   auto seen = read_sight(inspect(core, key, within));
-  std::vector<std::string> clients;
-  add_clients(seen, clients);
-  known.learn(clients);
+  known.learn(with_notes(seen, key));
   return seen;
+}
+
+// What `look_and_learn` has learnt.
+void add_notes(const sight& seen, const lock_key& key, const known_clients& known,
+               lock_status& status) {
+  if (const auto* held = std::get_if<dialects::lock_held>(&seen.what)) {
+    status.holders.front().note =
+        known.note_of(held->client, dialects::note_field(key, held->major));
+  } else if (const auto* shared = std::get_if<dialects::lock_shared>(&seen.what)) {
+    for (std::size_t i = 0; i < status.holders.size(); ++i) {
+      const auto& one = shared->holders[i];
+      status.holders[i].note = known.note_of(one.client, dialects::note_field(key, one.major));
+    }
+  }
 }
 
 bool is_shown(const lock_status& found) {
@@ -211,7 +242,10 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
 
 lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known,
                       const redis_locks::bound& within) {
-  return show(look_and_learn(core, key, known, within), key, known);
+  const auto seen = look_and_learn(core, key, known, within);
+  auto status = show(seen, key, known);
+  add_notes(seen, key, known, status);
+  return status;
 }
 
 void shown_locks::look_at(lock_names& names, std::size_t most) {
@@ -241,7 +275,7 @@ void shown_locks::look_at(std::span<const std::string> names) {
   }
   asked_.ask(questions);
   std::vector<std::pair<const lock_key*, sight>> seen;
-  std::vector<std::string> clients;
+  std::vector<known_clients::wanted> clients;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     survey_.look(keys[i].name(), keys[i].slot(), [&] {
       seen.emplace_back(&keys[i], read_sight(questions[i].take()));

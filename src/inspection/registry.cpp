@@ -1,5 +1,6 @@
 #include "inspection/registry.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -43,18 +44,19 @@ bool known_clients::is_worth_asking(const std::string& client) const {
   return !silent_.contains(&redis_locks::engine_of(core_).at(place_of(core_, client).slot));
 }
 
-void known_clients::learn(std::span<const std::string> clients) {
+void known_clients::learn(std::span<const wanted> clients) {
   std::vector<calls::question> questions;
   std::vector<entry*> answers;
-  for (const auto& client : clients) {
-    const auto [known, is_new] = known_.try_emplace(client);
-    if (!is_new || !is_worth_asking(client)) continue;
-    auto place = place_of(core_, client);
+  for (const auto& one : clients) {
+    const auto [known, is_new] = known_.try_emplace(one.client, learnt{one.notes});
+    if (!is_new || !is_worth_asking(one.client)) continue;
+    auto place = place_of(core_, one.client);
     const auto slot = place.slot;
-    questions.push_back({.slot = slot, .write = [place = std::move(place)](resp::writer& out) {
-                           dialects::write_client_query(place, out);
-                         }});
-    answers.push_back(&known->second);
+    questions.push_back(
+        {.slot = slot, .write = [&one, place = std::move(place)](resp::writer& out) {
+           dialects::write_client_query(place, out, one.notes);
+         }});
+    answers.push_back(&known->second.found);
   }
   asked_.ask(questions);
   for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -68,8 +70,17 @@ void known_clients::learn(std::span<const std::string> clients) {
 }
 
 const known_clients::entry& known_clients::entry_of(const std::string& client) {
-  learn({&client, 1});
-  return known_.at(client);
+  const wanted one{client};
+  learn({&one, 1});
+  return known_.at(client).found;
+}
+
+std::string known_clients::note_of(const std::string& client, const std::string& field) const {
+  const auto known = known_.find(client);
+  if (known == known_.end() || !known->second.found) return {};
+  const auto& [fields, entry] = known->second;
+  const auto at = static_cast<std::size_t>(std::ranges::find(fields, field) - fields.begin());
+  return at < entry->notes.size() ? entry->notes[at] : std::string{};
 }
 
 holder known_clients::who(const std::string& client, std::string id) {

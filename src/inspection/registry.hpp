@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <holdfast/holder.hpp>
 
@@ -32,8 +33,17 @@ class known_clients {
   explicit known_clients(runtime::client_core& core, redis_locks::bound within = {})
       : core_(core), asked_(core, std::move(within)) {}
 
+  // A client, and fields of its entry with notes that are to be learnt with it.
+  struct wanted {
+    std::string client;
+    std::vector<std::string> notes{};
+  };
+
   // Asks for those that are not known yet, all in one trip. Throws failure when it is to stop.
-  void learn(std::span<const std::string> clients);
+  void learn(std::span<const wanted> clients);
+
+  // Empty if it was not learnt.
+  std::string note_of(const std::string& client, const std::string& field) const;
 
   // Asks for it if it was not learnt.
   holder who(const std::string& client, std::string id);
@@ -44,7 +54,12 @@ class known_clients {
 
   runtime::client_core& core_;
   calls::inquiry asked_;
-  std::map<std::string, entry> known_;
+  struct learnt {
+    std::vector<std::string> notes;  // their fields
+    entry found{};
+  };
+
+  std::map<std::string, learnt> known_;
   std::set<const redis_locks::master*> silent_;
 };
 

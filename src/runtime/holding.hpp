@@ -7,6 +7,7 @@
 #include <new>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include <holdfast/lease_mode.hpp>
 #include <holdfast/result.hpp>
@@ -33,6 +34,9 @@ class holding {
   // It is not held since another request of ours came in its place: that is no loss.
   virtual bool was_replaced() const noexcept { return false; }
   virtual result<void> extend(milliseconds duration) = 0;
+  // What the grant is for, told to whoever looks at the lock; empty: nothing any more. Does not
+  // wait. False: such a lock can have no note.
+  virtual bool set_note(std::string_view) noexcept { return false; }
 
   // Gives it back, once. The listener is told once, when take_released() may be called; nobody is
   // told when this is false, and all is done.

@@ -31,6 +31,7 @@ class observed_holding final : public holding {
   nanoseconds remaining() const noexcept override { return what_->remaining(); }
   std::stop_token lost() override { return what_->lost(); }
   result<void> extend(milliseconds duration) override { return what_->extend(duration); }
+  bool set_note(std::string_view text) noexcept override { return what_->set_note(text); }
 
   bool give_back(const listener& who) override;
   result<void> take_released() override;

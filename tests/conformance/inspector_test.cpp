@@ -153,6 +153,77 @@ TEST_P(Inspector, BadNamesAreRefused) {
 // Keys and the index name locks that nobody holds. A full page is not more than a page.
 // Where there are more keys than may be looked at, names come from the index.
 // Should the holder die now, or just before it writes the next time.
+// What a grant is for, as its holder says it.
+TEST_P(Inspector, NotesAreShownWhileTheLockIsHeld) {
+  const auto note = [&](const char* name) {
+    const auto found = look().status(name);
+    return found.holders.empty() ? "" : found.holders.front().note;
+  };
+  auto held = redis().mutex("a").acquire();
+  EXPECT_EQ(note("a"), "");
+  held.set_note("job 17");
+  EXPECT_TRUE(eventually([&] { return note("a") == "job 17"; })) << note("a");
+  EXPECT_EQ(look().list().locks.at(0).holders.at(0).note, "") << "lists have none";
+  const std::string longest(256, 'x');
+  held.set_note(longest);
+  EXPECT_TRUE(eventually([&] { return note("a") == longest; }));
+  held.set_note("");
+  EXPECT_TRUE(eventually([&] { return note("a").empty(); }));
+  EXPECT_THROW(held.set_note(longest + "x"), failure);
+
+  held.set_note("the last one");
+  auto moved = std::move(held);
+  EXPECT_TRUE(eventually([&] { return note("a") == "the last one"; }));
+  ASSERT_TRUE(moved.release());
+  moved.set_note("too late");
+  const auto next = redis().mutex("a").acquire();
+  EXPECT_EQ(note("a"), "");
+}
+
+// The grant stays at the server when one thread of a client passes the lock on to another.
+TEST_P(Inspector, ANoteIsNotPassedOnWithTheLock) {
+  auto first = redis().mutex("a").acquire();
+  first.set_note("of the first");
+  std::thread second([&] {
+    const auto passed = redis().mutex("a").acquire({.timeout = generous});
+    EXPECT_TRUE(eventually([&] { return look().status("a").holders.at(0).note.empty(); }));
+  });
+  EXPECT_TRUE(eventually([&] { return look().status("a").holders.at(0).note == "of the first"; }));
+  ASSERT_TRUE(first.release());
+  second.join();
+}
+
+// Of several holders, and of one client's with others under the same name.
+TEST_P(Inspector, EachHolderHasItsNote) {
+  const client other = another_client();
+  auto one = redis().semaphore("s", {.permits = 3}).acquire();
+  auto two = redis().semaphore("s", {.permits = 3}).acquire();
+  auto three = other.semaphore("s", {.permits = 3}).acquire();
+  one.set_note("1");
+  two.set_note("2");
+  three.set_note("3");
+  const auto notes = [&] {
+    std::vector<std::string> all;
+    for (const auto& holder : look().status("s").holders) all.push_back(holder.note);
+    return all;
+  };
+  EXPECT_TRUE(eventually([&] { return notes() == std::vector<std::string>{"1", "2", "3"}; }));
+}
+
+TEST_P(Inspector, OnlyOneLockOfOursCanHaveANote) {
+  const auto refuses = [](lease held) {
+    try {
+      held.set_note("x");
+    } catch (const failure& why) {
+      return why.reason() == errc::unsupported;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refuses(redis().mutex("a", {}, dialect::redisson()).acquire()));
+  EXPECT_TRUE(refuses(all_of({redis().mutex("{x}b"), redis().mutex("{x}c")}).acquire()));
+  EXPECT_TRUE(refuses(client{"memory:"}.mutex("a").acquire()));
+}
+
 TEST_P(Inspector, BreakingTellsWhoHadItAndIsRecorded) {
   const auto held = redis().mutex("a").acquire();
   const auto broken = inspector{another_client()}.break_lock("a", "it hangs\r\n\xff");

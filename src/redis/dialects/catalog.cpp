@@ -17,8 +17,10 @@ namespace {
 
 // Loaded when logging in: token_release, which only slots of a cluster that move need, is not.
 constexpr std::array mutex_scripts = {
-    &scripts::holdfast_acquire,  &scripts::holdfast_renew,           &scripts::holdfast_release,
-    &scripts::holdfast_withdraw, &scripts::holdfast_register_client, &scripts::holdfast_note_held,
+    &scripts::holdfast_acquire,         &scripts::holdfast_renew,
+    &scripts::holdfast_release,         &scripts::holdfast_withdraw,
+    &scripts::holdfast_register_client, &scripts::holdfast_note_held,
+    &scripts::holdfast_note_grants,
 };
 
 constexpr std::array several_scripts = {
@@ -36,7 +38,7 @@ constexpr std::array shared_scripts = {
     &scripts::holdfast_shared_acquire,      &scripts::holdfast_shared_renew,
     &scripts::holdfast_shared_release,      &scripts::holdfast_shared_withdraw,
     &scripts::holdfast_shared_set_permits,  &scripts::holdfast_value_block,
-    &scripts::holdfast_shared_lone_release,
+    &scripts::holdfast_shared_lone_release, &scripts::holdfast_note_grants,
 };
 
 constexpr std::array latch_scripts = {

@@ -39,6 +39,7 @@ redis_engine::redis_engine(const redis::session_settings& session, const client_
       renewals_(*this, helper()),
       held_(*this, helper()),
       registration_(*this, id()),
+      notes_(*this),
       waiting_(*this, id()),
       channels_(*this),
       observed_(*this),

@@ -16,6 +16,7 @@
 #include "redis/locks/deadlock_watch.hpp"
 #include "redis/locks/held_index.hpp"
 #include "redis/locks/key_watchers.hpp"
+#include "redis/locks/notes.hpp"
 #include "redis/locks/observed_keys.hpp"
 #include "redis/locks/registration.hpp"
 #include "redis/locks/renewals.hpp"
@@ -69,6 +70,7 @@ class redis_engine final : public runtime::engine, private redis::connection::ob
   cluster* its_cluster() noexcept { return cluster_.get(); }  // null: one server
   redis_locks::renewals& renewals() noexcept { return renewals_; }
   held_index& held() noexcept { return held_; }
+  redis_locks::notes& notes() noexcept { return notes_; }
   waiting_room& waiting() noexcept { return waiting_; }
   redis_locks::channels& channels() noexcept { return channels_; }
   redis_locks::key_watchers& key_watchers() noexcept { return key_watchers_; }
@@ -126,6 +128,7 @@ class redis_engine final : public runtime::engine, private redis::connection::ob
   redis_locks::renewals renewals_;
   held_index held_;
   registration registration_;
+  redis_locks::notes notes_;
   waiting_room waiting_;
   redis_locks::channels channels_;
   observed_keys observed_;

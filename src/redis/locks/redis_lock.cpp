@@ -175,6 +175,12 @@ result<void> redis_lock::extend(milliseconds duration) {
   return lock_driver::extend(duration);
 }
 
+bool redis_lock::set_note(std::string_view text) noexcept {
+  if (spec().foreign) return false;
+  owner().notes().set(spec().key, major(), text);
+  return true;
+}
+
 result<lock_driver::extension_answer> redis_lock::ask_to_extend(milliseconds duration) {
   auto answer = ask_for_extension(owner(), spec(), claim_, *this, duration);
   if (answer && duration > noted_every / 2) note_soon(answer->answered_at);

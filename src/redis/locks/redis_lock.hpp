@@ -42,6 +42,7 @@ class redis_lock final : public runtime::lock_driver, private redis::request {
 
   // Of runtime::holding.
   result<void> extend(milliseconds duration) override HOLDFAST_EXCLUDES(mutex_);
+  bool set_note(std::string_view text) noexcept override;
 
   std::shared_ptr<redis_lock> self() { return std::static_pointer_cast<redis_lock>(pin()); }
 

@@ -11,15 +11,16 @@ namespace holdfast::dialects {
 namespace {
 
 constexpr std::size_t longest_text = 128;
-constexpr std::size_t entry_size = 5;  // in a reply
+constexpr std::size_t entry_size = 5;  // in a reply, without notes
+constexpr std::size_t longest_note = 256;
 
 // Between two characters where the text is UTF-8: half of one is no text at all.
-std::string_view cut(std::string_view text) noexcept {
-  if (text.size() <= longest_text) return text;
+std::string_view cut(std::string_view text, std::size_t longest = longest_text) noexcept {
+  if (text.size() <= longest) return text;
   const auto continues = [&](std::size_t at) { return (text[at] & '\xc0') == '\x80'; };
-  std::size_t end = longest_text;
-  while (end > longest_text - 4 && continues(end)) --end;
-  return text.substr(0, continues(end) ? longest_text : end);
+  std::size_t end = longest;
+  while (end > longest - 4 && continues(end)) --end;
+  return text.substr(0, continues(end) ? longest : end);
 }
 
 std::int64_t number_or_zero(std::string_view text) noexcept {
@@ -59,23 +60,43 @@ void write_client_removal(const client_place& client, resp::writer& out) {
   out.arg(client.key);
 }
 
-void write_client_query(const client_place& client, resp::writer& out) {
-  out.call(scripts::holdfast_read_client, 1, 0);
+std::string note_field(const lock_key& lock, token_major major) {
+  return "note:" + std::to_string(major) + ":" + std::string(lock.encoded());
+}
+
+void write_notes(const client_place& client, std::span<const note_change> changes, milliseconds ttl,
+                 resp::writer& out) {
+  out.call(scripts::holdfast_note_grants, 1, 1 + 2 * changes.size());
   out.arg(client.key);
+  out.arg(ttl.count());
+  for (const auto& one : changes) {
+    out.arg(one.field);
+    out.arg(cut(one.note, longest_note));
+  }
+}
+
+void write_client_query(const client_place& client, resp::writer& out,
+                        std::span<const std::string> note_fields) {
+  out.call(scripts::holdfast_read_client, 1, note_fields.size());
+  out.arg(client.key);
+  for (const auto& field : note_fields) out.arg(field);
 }
 
 client_verdict read_client(const resp::value& v) {
   if (v.is(resp::type::array) && v.items.empty()) return std::optional<client_entry>{};
-  const bool is_entry = v.is(resp::type::array) && v.items.size() == entry_size &&
+  const bool is_entry = v.is(resp::type::array) && v.items.size() >= entry_size &&
                         std::ranges::all_of(v.items, &resp::value::is_text);
   if (!is_entry) return refused_or_not_understood("read client", v);
   const auto& field = v.items;
-  return std::optional{
-      client_entry{.host = std::string(cut(field[0].text)),
-                   .pid = number_or_zero(field[1].text),
-                   .program = std::string(cut(field[2].text)),
-                   .version = std::string(cut(field[3].text)),
-                   .since = server_time(microseconds(number_or_zero(field[4].text)))}};
+  client_entry entry{.host = std::string(cut(field[0].text)),
+                     .pid = number_or_zero(field[1].text),
+                     .program = std::string(cut(field[2].text)),
+                     .version = std::string(cut(field[3].text)),
+                     .since = server_time(microseconds(number_or_zero(field[4].text)))};
+  for (auto at = entry_size; at < field.size(); ++at) {
+    entry.notes.emplace_back(cut(field[at].text, longest_note));
+  }
+  return std::optional{std::move(entry)};
 }
 
 }  // namespace holdfast::dialects

@@ -79,7 +79,7 @@ struct lock_status {
   std::vector<waiter> queue;  ///< The first of them, at most 100, in the order of their turns.
   std::string dialect = "holdfast";  ///< How it is written in Redis, as `dialect::name()` says.
   /// When the server looked, by its own clock: that of `since`. Unknown for locks of other
-  /// libraries, for a lock that was broken, and in a process's own memory.
+  /// libraries and of a quorum, for a lock that was broken, and in a process's own memory.
   std::optional<std::chrono::system_clock::time_point> now{};
 };
 
@@ -148,6 +148,7 @@ struct finding {
   std::string check;              ///< A short fixed name: "connect", "scripts", "persistence", ...
   std::string detail;             ///< What was found.
   std::string remedy;             ///< What to do about it; empty when nothing is wrong.
+  std::string server{};           ///< Of one member of a quorum: its address. Otherwise empty.
 };
 
 /// Reads the state of locks, breaks one, and checks whether a server is fit for Holdfast.
@@ -163,7 +164,9 @@ class HOLDFAST_EXPORT inspector {
   /// Looks through this client, as its user and in its tenant. Sends nothing yet.
   explicit inspector(client redis);
 
-  /// The state of one lock. Cost: one round trip, and another one when somebody holds it or waits.
+  /// The state of one lock. Cost: one round trip, and others when somebody holds it or waits: one
+  /// for each batch of clients, the first of 4. What the client registry does not tell stays empty,
+  /// also when this user may not read it.
   [[nodiscard]] lock_status status(std::string_view name) const;
 
   /// The state of a lock that is written in this dialect, of all its users.
@@ -207,8 +210,8 @@ class HOLDFAST_EXPORT inspector {
   [[nodiscard]] lock_listing list_all_dialects(std::string_view pattern = "*",
                                                const list_options& options = {}) const;
 
-  /// The clients that are registered: those that asked for a lock within the last minutes, and have
-  /// not ended since.
+  /// The clients that are registered: those that have asked for a lock and have not ended. One that
+  /// was killed is registered for three minutes, or for its longest lease and a minute.
   ///
   /// SCAN looks at up to `most_scanned` keys, and `most` clients are told. When there are more, the
   /// list is not complete. `progress` and `stop` are as for `list`.

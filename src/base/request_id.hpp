@@ -33,7 +33,7 @@ class request_text {
   std::uint8_t size_;
 };
 
-// Of a client's 32 digits so many are shown: enough to tell clients apart, too few to act as one.
+// How many of a client's 32 digits are shown: enough to tell clients apart, too few to act as one.
 inline constexpr std::size_t shown_client_digits = 16;
 
 // One attempt of a client. It is revocable when its holder may retain the lock: a client that wants

@@ -15,6 +15,7 @@
 #include "doctor/encryption_check.hpp"
 #include "doctor/script_trial.hpp"
 #include "doctor/topology.hpp"
+#include "doctor/trial_name.hpp"
 #include "doctor/trials.hpp"
 #include "lease/clock_rate.hpp"
 #include "net/clock.hpp"
@@ -238,14 +239,14 @@ class examination {
   // A name whose lock is at a master that answers.
   lock_key instruments() {
     const auto& space = redis_locks::engine_of(core_).space();
-    lock_key key(space, name_);
+    lock_key key(space, name_.text());
     const auto is_silent = [&](const cluster_master& one) {
       return !one.silent.empty() && &redis_locks::engine_of(core_).at(one.has.a_slot) ==
                                         &redis_locks::engine_of(core_).at(key.slot());
     };
     constexpr int most = 100'000;  // one that answers may have a single slot
     for (int i = 0; i < most && std::ranges::any_of(masters_, is_silent); ++i) {
-      key = lock_key(space, name_ + " " + std::to_string(i));
+      key = lock_key(space, name_.text() + " " + std::to_string(i));
     }
     return key;
   }
@@ -260,7 +261,7 @@ class examination {
     }
     const auto as =
         redis_locks::engine_of(core_).is_cluster() ? deployed::cluster : deployed::one_server;
-    try_every_kind(redis_, name_, as, findings_);
+    try_every_kind(redis_, name_.text(), as, findings_);
   }
 
   // By the answer to HELLO, which an error is as well.
@@ -301,7 +302,7 @@ class examination {
   runtime::client_core& core_;
   const standing standing_;
   const request_id owner_ = redis_locks::engine_of(core_).next_request();
-  const std::string name_ = "holdfast doctor " + owner_.shortened();
+  const trial_name name_{redis_locks::engine_of(core_).id(), owner_};
   std::uint16_t slot_ = 0;               // whose master is asked
   std::vector<cluster_master> masters_;  // none: it is no cluster
   std::vector<clock_reading> clocks_;

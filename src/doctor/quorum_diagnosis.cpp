@@ -64,6 +64,7 @@ class quorum_examination {
   bool look_at(const client& member) {
     bool answers = true;
     for (auto& found : diagnose(member, *detail::lock_access::core(member), standing::member)) {
+      found.server = member.url();
       if (found.check == "connect") {
         answers = found.level != severity::problem;  // it names the address itself
       } else {

@@ -14,6 +14,7 @@
 #include "inspection/key_scan.hpp"
 #include "inspection/lock_names.hpp"
 #include "inspection/native_status.hpp"
+#include "inspection/registry.hpp"
 #include "inspection/survey.hpp"
 #include "redis/calls/ask.hpp"
 #include "redis/calls/idempotent_call.hpp"
@@ -29,7 +30,11 @@ class collection {
  public:
   collection(runtime::client_core& core, std::string_view pattern, survey& over,
              const list_options& options)
-      : core_(core), pattern_(pattern), survey_(over), within_(until_stopped(options)) {}
+      : core_(core),
+        pattern_(pattern),
+        survey_(over),
+        within_(until_stopped(options)),
+        clients_(core, within_) {}
 
   void look_at(std::vector<std::string> keys) {
     std::erase_if(keys, [](const auto& key) { return key.starts_with(key_space::without_tenant); });
@@ -64,14 +69,21 @@ class collection {
     const auto query = [&](resp::writer& out) { dialects::write_look(keys, out); };
     const auto kept =
         calls::accept(dialects::read_look(keys, calls::ask(core_, slot, query, within_)));
+    std::vector<dialects::recognised> locks;
+    std::vector<known_clients::wanted> holders;
     for (const auto& one : kept) {
       auto lock = recognise(one);
       if (!lock) continue;
       if (!known_.emplace(one.key).second) continue;  // SCAN may tell a key twice
-      found_.push_back(show_foreign(core_, *lock->layout, std::move(lock->name),
-                                    std::move(lock->holders), within_));
-      found_.back().dialect = std::move(lock->dialect);
-      if (!lock->remark.empty()) found_.back().detail = std::move(lock->remark);
+      std::ranges::move(clients_of(*lock->layout, lock->holders), std::back_inserter(holders));
+      locks.push_back(*std::move(lock));
+    }
+    clients_.learn(holders);
+    for (auto& lock : locks) {
+      found_.push_back(
+          show_foreign(clients_, *lock.layout, std::move(lock.name), std::move(lock.holders)));
+      found_.back().dialect = std::move(lock.dialect);
+      if (!lock.remark.empty()) found_.back().detail = std::move(lock.remark);
     }
   }
 
@@ -85,6 +97,7 @@ class collection {
   const std::string_view pattern_;
   survey& survey_;
   const redis_locks::bound within_;  // of each round trip
+  known_clients clients_;
   std::set<std::string, std::less<>> named_;
   std::set<std::string> known_;  // keys of the locks that were found
   std::vector<lock_status> found_;

@@ -39,6 +39,7 @@ std::vector<lock_status> find_foreign(runtime::client_core& core, std::string_vi
   std::vector<lock_status> found;
   if (!redis_locks::engine_of(core).space().tenant().empty())
     return found;  // no other library knows of tenants
+  known_clients known(core);
   for (const auto& key : dialects::keys_of(name)) {
     const std::vector<std::string> one{key};  // the locks found there point to it
     const auto there = look_at(core, one);
@@ -46,7 +47,7 @@ std::vector<lock_status> find_foreign(runtime::client_core& core, std::string_vi
     auto lock = dialects::recognise_for(name, *there);
     if (!lock) continue;
     found.push_back(
-        show_foreign(core, *lock->layout, std::move(lock->name), std::move(lock->holders)));
+        show_foreign(known, *lock->layout, std::move(lock->name), std::move(lock->holders)));
     found.back().dialect = std::move(lock->dialect);
     found.back().detail = std::move(lock->remark);
   }

@@ -43,12 +43,18 @@ void look_at_counter(runtime::client_core& core, const dialects::foreign_recipe&
 
 }  // namespace
 
-lock_status show_foreign(runtime::client_core& core, const dialects::foreign_recipe& layout,
-                         std::string name, dialects::foreign_holders found,
-                         const redis_locks::bound& within) {
+std::vector<known_clients::wanted> clients_of(const dialects::foreign_recipe& layout,
+                                              const dialects::foreign_holders& found) {
+  std::vector<known_clients::wanted> all;
+  for (const auto& one : found) all.push_back({std::string(layout.client_of(one.owner))});
+  return all;
+}
+
+lock_status show_foreign(known_clients& known, const dialects::foreign_recipe& layout,
+                         std::string name, dialects::foreign_holders found) {
   // The holder with the most time left comes first: until then the lock is not free.
   std::ranges::stable_sort(found, std::ranges::greater{}, time_left);
-  known_clients known(core, within);
+  known.learn(clients_of(layout, found));
   lock_status status;
   status.name = std::move(name);
   status.state = lock_state::held;
@@ -86,7 +92,8 @@ lock_status foreign_status(runtime::client_core& core, std::string_view name, co
     status.state = lock_state::foreign;
     status.detail = why->detail;
   } else if (auto& found = std::get<dialects::foreign_holders>(verdict); !found.empty()) {
-    status = show_foreign(core, *layout, key.name(), std::move(found), within);
+    known_clients known(core, within);
+    status = show_foreign(known, *layout, key.name(), std::move(found));
   }
   if (status.state == lock_state::free) look_at_counter(core, *layout, key, status, within);
   status.dialect = how.name();

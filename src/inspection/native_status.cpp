@@ -203,7 +203,9 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
   broken.name = key.name();
   known_clients known(core);
   // First: a holder that hears of the break may end, and the registry knows it no more.
-  (void)look_and_learn(core, key, known);
+  auto seen = read_sight(inspect(core, key));
+  seen.queue.first.clear();
+  known.learn(with_notes(seen, key));
   const auto plain = dialects::read_break(
       key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         dialects::write_break(key, not_after, out);
@@ -249,12 +251,12 @@ lock_status status_of(runtime::client_core& core, const lock_key& key, known_cli
 }
 
 void shown_locks::look_at(lock_names& names, std::size_t most) {
-  constexpr std::size_t most_at_once = 256;
+  constexpr std::size_t least_at_once = 32, most_at_once = 256;
   const auto due = names.take();
   for (std::span<const std::string> rest(due); !rest.empty() && locks_.size() <= most;) {
     check_stop(options_);
-    // No more than are wanted, if all are held.
-    const auto wanted = std::min(most - locks_.size(), most_at_once - 1) + 1;
+    // Not many more than are wanted, if all are held.
+    const auto wanted = std::clamp(most - locks_.size(), least_at_once, most_at_once);
     const auto now = rest.first(std::min(wanted, rest.size()));
     look_at(now);
     rest = rest.subspan(now.size());

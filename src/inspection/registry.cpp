@@ -22,12 +22,6 @@ void show(const known_clients::entry& entry, holder& owner) {
   owner.version = entry->version;
 }
 
-known_clients::entry read(const resp::value& answer) {
-  auto verdict = dialects::read_client(answer);
-  auto* const found = std::get_if<known_clients::entry>(&verdict);
-  return found == nullptr ? std::nullopt : std::move(*found);
-}
-
 }  // namespace
 
 void look_up(runtime::client_core& core, const std::string& client, holder& owner,
@@ -39,34 +33,42 @@ void look_up(runtime::client_core& core, const std::string& client, holder& owne
   show(calls::accept(dialects::read_client(answer)), owner);
 }
 
-bool known_clients::is_worth_asking(const std::string& client) const {
-  if (client.empty()) return false;
-  return !silent_.contains(&redis_locks::engine_of(core_).at(place_of(core_, client).slot));
-}
-
 void known_clients::learn(std::span<const wanted> clients) {
   std::vector<calls::question> questions;
-  std::vector<entry*> answers;
+  std::vector<learnt*> answers;
   for (const auto& one : clients) {
-    const auto [known, is_new] = known_.try_emplace(one.client, learnt{one.notes});
-    if (!is_new || !is_worth_asking(one.client)) continue;
+    const auto [known, is_new] = known_.try_emplace(one.client, learnt{.notes = one.notes});
+    if (!is_new || one.client.empty()) continue;
     auto place = place_of(core_, one.client);
     const auto slot = place.slot;
+    if (const auto silent = silent_.find(&redis_locks::engine_of(core_).at(slot));
+        silent != silent_.end()) {
+      known->second.why_unknown = silent->second;
+      continue;
+    }
     questions.push_back(
         {.slot = slot, .write = [&one, place = std::move(place)](resp::writer& out) {
            dialects::write_client_query(place, out, one.notes);
          }});
-    answers.push_back(&known->second.found);
+    answers.push_back(&known->second);
   }
   asked_.ask(questions);
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    if (questions[i].how == calls::question::fate::answered) {
-      *answers[i] = read(questions[i].reply);
-      continue;
-    }
-    auto& at = redis_locks::engine_of(core_).at(questions[i].slot);
-    if (!at.connection.is_up()) silent_.insert(&at);
+  for (std::size_t i = 0; i < questions.size(); ++i) read(questions[i], *answers[i]);
+}
+
+void known_clients::read(calls::question& asked, learnt& into) {
+  try {
+    into.found = calls::accept(dialects::read_client(asked.take()));
+  } catch (const failure& why) {
+    into.why_unknown = why;
+    auto& at = redis_locks::engine_of(core_).at(asked.slot);
+    const bool is_silent = asked.how == calls::question::fate::failed && !at.connection.is_up();
+    if (is_silent) silent_.emplace(&at, why);
   }
+}
+
+std::optional<failure> known_clients::why_unknown(const std::string& client) const {
+  return known_.at(client).why_unknown;
 }
 
 const known_clients::entry& known_clients::entry_of(const std::string& client) {
@@ -78,7 +80,8 @@ const known_clients::entry& known_clients::entry_of(const std::string& client) {
 std::string known_clients::note_of(const std::string& client, const std::string& field) const {
   const auto known = known_.find(client);
   if (known == known_.end() || !known->second.found) return {};
-  const auto& [fields, entry] = known->second;
+  const auto& fields = known->second.notes;
+  const auto& entry = known->second.found;
   const auto at = static_cast<std::size_t>(std::ranges::find(fields, field) - fields.begin());
   return at < entry->notes.size() ? entry->notes[at] : std::string{};
 }

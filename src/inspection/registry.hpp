@@ -3,12 +3,12 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <holdfast/errc.hpp>
 #include <holdfast/holder.hpp>
 
 #include "redis/calls/inquiry.hpp"
@@ -39,28 +39,32 @@ class known_clients {
     std::vector<std::string> notes{};
   };
 
-  // Asks for those that are not known yet, all in one trip. Throws failure when it is to stop.
+  // Asks for those that are not known yet, many at a time. Throws failure when it is to stop.
   void learn(std::span<const wanted> clients);
 
   // Empty if it was not learnt.
   std::string note_of(const std::string& client, const std::string& field) const;
+
+  // Why its entry could not be read; none: it was read, or is gone.
+  std::optional<failure> why_unknown(const std::string& client) const;
 
   // Asks for it if it was not learnt.
   holder who(const std::string& client, std::string id);
   const entry& entry_of(const std::string& client);
 
  private:
-  bool is_worth_asking(const std::string& client) const;
+  struct learnt {
+    std::vector<std::string> notes{};  // their fields
+    entry found{};
+    std::optional<failure> why_unknown{};
+  };
+
+  void read(calls::question& asked, learnt& into);
 
   runtime::client_core& core_;
   calls::inquiry asked_;
-  struct learnt {
-    std::vector<std::string> notes;  // their fields
-    entry found{};
-  };
-
   std::map<std::string, learnt> known_;
-  std::set<const redis_locks::master*> silent_;
+  std::map<const redis_locks::master*, failure> silent_;
 };
 
 }  // namespace holdfast::inspection

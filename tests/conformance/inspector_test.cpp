@@ -150,9 +150,6 @@ TEST_P(Inspector, BadNamesAreRefused) {
   }
 }
 
-// Keys and the index name locks that nobody holds. A full page is not more than a page.
-// Where there are more keys than may be looked at, names come from the index.
-// Should the holder die now, or just before it writes the next time.
 // What a grant is for, as its holder says it.
 TEST_P(Inspector, NotesAreShownWhileTheLockIsHeld) {
   const auto note = [&](const char* name) {

@@ -56,6 +56,14 @@ TEST_P(Listings, ClientsAreListed) {
   EXPECT_EQ(few.clients.size(), 40U);
   EXPECT_FALSE(few.complete);
   EXPECT_FALSE(look().list_clients({.most_scanned = 3}).complete);
+  // Keys that are no entries take nobody's place.
+  server().command({"EVAL",
+                    "for i = 1, 500 do redis.call('SET', string.format('hf:client:%032x', i), '') "
+                    "end",
+                    "0"});
+  const auto among = look().list_clients({.most = 41});
+  EXPECT_EQ(among.clients.size(), 41U);
+  EXPECT_TRUE(among.complete);
 }
 
 TEST_P(Listings, LatchesAndBarriersAreShutAndListed) {
@@ -122,6 +130,7 @@ TEST_P(Listings, ListsAreBounded) {
   EXPECT_TRUE(listed(9).cut_short);
 }
 
+// Keys and the index name locks that nobody holds. A full page is not more than a page.
 TEST_P(Listings, AFullPageIsCutShortOnlyWhereAnotherLockIsHeld) {
   std::vector<lease> all;
   for (int i = 0; i < 10; ++i) all.push_back(redis().mutex(std::to_string(i)).acquire());
@@ -148,6 +157,7 @@ TEST_P(Listings, AFullPageIsCutShortOnlyWhereAnotherLockIsHeld) {
   }
 }
 
+// Where there are more keys than may be looked at, names come from the index.
 TEST_P(Listings, ListsAmongManyKeysAreReadFromTheIndex) {
   add_foreign_keys(20'000);
   std::vector<lease> all;
@@ -184,6 +194,7 @@ TEST_P(Listings, LocksThatAreHeldForShortAreSampledForTheIndex) {
   }));
 }
 
+// Should the holder die now, or just before it writes the next time.
 TEST_P(Listings, TheIndexOutlivesWhatTheServerKeeps) {
   const auto ends = [&] {
     const auto until = server().command({"ZSCORE", "hf:held", "a"});

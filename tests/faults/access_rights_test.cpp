@@ -175,7 +175,8 @@ TEST_P(AccessRights, OfAnOperatorSufficeToLookAndToBreak) {
 
 TEST_P(AccessRights, OfAViewerSufficeToLookAndToChangeNothing) {
   auto here = open();
-  here.restrict_to(access_rights_for("a*", {"viewer"}).needed);
+  const auto viewer = access_rights_for("a*", {"viewer"}).needed;
+  here.restrict_to(viewer);
   const client owner{here.server().url()};
   const auto held = owner.mutex("a").acquire();
   const auto several = owner.semaphore("a2", {.permits = 3}).acquire();
@@ -197,6 +198,9 @@ TEST_P(AccessRights, OfAViewerSufficeToLookAndToChangeNothing) {
     ADD_FAILURE() << "broken";
   } catch (const failure& why) {
     EXPECT_EQ(why.reason(), errc::permission_denied);
+  }
+  for (const auto& command : here.server().command({"ACL", "CAT", "write"}).items) {
+    EXPECT_THAT(viewer, ::testing::Not(::testing::Contains("+" + command.text)));
   }
   EXPECT_TRUE(held.held());
 }

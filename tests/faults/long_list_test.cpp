@@ -20,9 +20,12 @@ std::string bulk(const std::string& text) {
   return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
 }
 
-// What `inspect` says of a mutex that some program holds.
-const std::string held = "*8\r\n" + bulk("string") + bulk("1:77:somebody") + ":30000\r\n" +
-                         ":1795240014867674\r\n:0\r\n*0\r\n$-1\r\n$-1\r\n";
+// What `inspect` says of a mutex with this value.
+std::string held_by(const std::string& value) {
+  return "*8\r\n" + bulk("string") + bulk(value) +
+         ":30000\r\n:1795240014867674\r\n:0\r\n*0\r\n$-1\r\n$-1\r\n";
+}
+const std::string held = held_by("1:77:somebody");
 
 std::string times(std::size_t many, const std::string& text) {
   std::string all;
@@ -73,6 +76,83 @@ TEST(LongList, IsAskedForManyAtATime) {
   EXPECT_EQ(found.locks.size(), 124U);
   EXPECT_TRUE(found.complete);
   EXPECT_EQ(far.looks(), 124U);
+}
+
+// The holders, too: each lock has another one.
+TEST(LongList, LooksUpManyClientsAtATime) {
+  constexpr std::size_t locks = 28;
+  list_server far(locks, [&](std::size_t before) {
+    const auto come = before + 1;
+    if (come <= locks) {
+      const auto digits = std::to_string(1000 + come);
+      return fake_server::answer(
+          held_by("1:77:" + std::string(32 - digits.size(), '0') + digits + "-1"));
+    }
+    const bool is_batch = come == locks + 4 || come == locks + 12 || come == 2 * locks;
+    const std::size_t many = come == locks + 4 ? 4 : come == locks + 12 ? 8 : 16;
+    return is_batch ? fake_server::answer(times(many, "*0\r\n")) : fake_server::silence();
+  });
+  const client redis{far.server().url(), patient()};
+  EXPECT_EQ(inspector{redis}.list().locks.size(), locks);
+  EXPECT_EQ(far.looks(), 2 * locks);
+}
+
+// A batch that is too large for its line breaks the connection. Then each is asked alone.
+TEST(LongList, IsAskedOneByOneWhereManyAreTooMany) {
+  constexpr std::size_t many = 20;
+  std::size_t in_a_row = 0;
+  std::atomic<bool> is_slow = true;
+  list_server slow(many, [&](std::size_t before) {
+    // The second batch gets no answers.
+    if (before < 4) return fake_server::answer(held);
+    if (is_slow && before < 12) {
+      if (++in_a_row == 8) is_slow = false;
+      return fake_server::silence();
+    }
+    return fake_server::answer(held);
+  });
+  const client redis{slow.server().url(), impatient()};
+  const auto found = inspector{redis}.list();
+  EXPECT_EQ(found.locks.size(), many);
+  EXPECT_TRUE(found.complete);
+}
+
+// Answers that come when nobody waits for them any more belong to nobody.
+TEST(LongList, IsNotConfusedByLateAnswers) {
+  std::atomic<bool> is_silent = true;
+  list_server server(8, [&](std::size_t) {
+    return is_silent ? fake_server::silence() : fake_server::answer(held);
+  });
+  const client redis{server.server().url(), patient()};
+  for (int round = 0; round < 3; ++round) {
+    is_silent = true;
+    const auto before = server.looks();
+    std::stop_source stop;
+    auto listing = std::async(std::launch::async, [&] {
+      EXPECT_THROW((void)inspector{redis}.list("*", {.stop = stop.get_token()}), failure);
+    });
+    ASSERT_TRUE(eventually([&] { return server.looks() == before + 4; }));
+    stop.request_stop();
+    listing.get();
+    is_silent = false;
+    server.server().push(times(4, "*0\r\n"));
+    EXPECT_EQ(inspector{redis}.list().locks.size(), 8U);
+  }
+}
+
+TEST(LongList, OfClientsThatCannotBeSeenIsAFailure) {
+  std::atomic<bool> is_away = false;
+  const fake_server server([&](const auto& said) -> std::optional<fake_server::reply> {
+    if (said[0] == "DBSIZE") return fake_server::answer(":1\r\n");
+    if (said[0] == "SCAN") {
+      is_away = true;
+      return fake_server::answer("*2\r\n$1\r\n0\r\n*1\r\n" +
+                                 bulk("hf:client:" + std::string(32, 'a')));
+    }
+    return is_away ? std::optional{fake_server::silence()} : std::nullopt;
+  });
+  const client redis{server.url(), impatient()};
+  EXPECT_THROW((void)inspector{redis}.list_clients(), failure);
 }
 
 // Each answer comes in time, all together take longer than one may.
@@ -126,13 +206,12 @@ TEST(LongList, IsStoppedWhileAnswersAreAwaited) {
   EXPECT_EQ(listing.get(), errc::cancelled);
 }
 
-// A connection that ends takes the questions with it. The next list asks anew.
+// What was under way is asked again.
 TEST(LongList, SurvivesAConnectionThatBreaks) {
   list_server rude(10, [](std::size_t before) {
     return before == 5 ? fake_server::hang_up() : fake_server::answer(held);
   });
   const client redis{rude.server().url(), patient()};
-  EXPECT_THROW((void)inspector{redis}.list(), failure);
   EXPECT_EQ(inspector{redis}.list().locks.size(), 10U);
 }
 
@@ -152,7 +231,7 @@ class ListBesideOthers : public fault_test {
 };
 HOLDFAST_ON_EACH_SERVER(ListBesideOthers);
 
-// Whoever may write a queue, holders or an entry may write there texts of any size.
+// Other programs may write texts of any size into a queue, holders or an entry.
 TEST_P(ListBesideOthers, IsOfABoundedSize) {
   const auto server = start();
   const client redis{server.url(), patient()};
@@ -207,6 +286,7 @@ TEST_P(ListBesideOthers, ShowsLocksToWhoMayNotReadTheRegistry) {
   const inspector look{client{server.url(), options}};
   EXPECT_EQ(look.list().locks.size(), 1U);
   EXPECT_EQ(look.status("a").owner.host, "");
+  EXPECT_THROW((void)look.list_clients(), failure);
 }
 
 }  // namespace

@@ -12,17 +12,11 @@
 namespace holdfast::calls {
 namespace {
 
-bool is_open(const question* one) { return one->how == question::fate::open; }
+bool has_no_reply(const question* one) { return one->how != question::fate::answered; }
 
-bool is_answered(const question* one) { return one->how == question::fate::answered; }
-
-// Those that are open.
-void fail(std::span<question* const> rest, const redis::breakdown& why) {
-  for (auto* const one : rest) {
-    if (!is_open(one)) continue;
-    one->how = question::fate::failed;
-    one->broken = why;
-  }
+void fail(question& one, const redis::breakdown& why) {
+  one.how = question::fate::failed;
+  one.broken = why;
 }
 
 }  // namespace
@@ -45,28 +39,48 @@ void inquiry::ask(std::span<question> all) {
 }
 
 void inquiry::ask(redis::connection& over, std::vector<question*> open) {
-  for (std::span<question* const> rest(open); !rest.empty();) {
-    const auto asked = rest.first(std::min(at_once_, rest.size()));
+  auto& how = paces_[&over];
+  while (!open.empty()) {
+    const std::span some(open.data(), std::min(how.at_once, open.size()));
     const auto began = net::now();
-    const auto within = one_trip(core_, within_);
-    ask_together(over, asked, within);
-    if (within.stop->stop_requested()) {
-      throw failure{errc::cancelled, "stopped before the answer"};
+    ask_some(over, some);
+    if (std::ranges::none_of(some, has_no_reply)) {
+      adapt(how, net::now() - began);
+    } else if (some.size() > 1) {
+      how.most = std::max<std::size_t>(some.size() / 2, 1);
+      how.at_once = 1;
+    } else if (!over.is_up()) {
+      for (auto* const one : open) fail(*one, some.front()->broken);
+      return;
+    } else {
+      open.erase(open.begin());  // that one alone: another node should have answered it
     }
-    const bool is_late = std::ranges::any_of(asked, is_open);
-    if (is_late || std::ranges::none_of(asked, is_answered)) {
-      return fail(rest, is_late ? redis_locks::too_late(began) : asked.front()->broken);
-    }
-    adapt_to(net::now() - began);
-    rest = rest.subspan(asked.size());
+    std::erase_if(open, [](const question* one) { return !has_no_reply(one); });
   }
 }
 
-void inquiry::adapt_to(nanoseconds took) {
-  constexpr std::size_t most = 32;
+void inquiry::ask_some(redis::connection& over, std::span<question* const> some) {
+  const auto began = net::now();
+  const auto within = one_trip(core_, within_);
+  for (auto* const one : some) one->how = question::fate::open;
+  ask_together(over, some, within);
+  if (within.stop->stop_requested()) throw failure{errc::cancelled, "stopped before the answer"};
+  for (auto* const one : some) {
+    if (one->how == question::fate::open) fail(*one, redis_locks::too_late(began));
+  }
+}
+
+// A long way is no slow line: what counts is by how much the answers of a batch took longer than
+// those that came soonest.
+void inquiry::adapt(pace& how, nanoseconds took) const {
   const nanoseconds may_take = redis_locks::engine_of(core_).options().response_timeout;
-  if (took > may_take / 4) at_once_ = std::max<std::size_t>(at_once_ / 2, 1);
-  if (took < may_take / 8) at_once_ = std::min(at_once_ * 2, most);
+  how.shortest_trip = std::min(how.shortest_trip, took);
+  const auto longer = took - how.shortest_trip;
+  if (longer > may_take / 4) {
+    how.at_once = std::max<std::size_t>(how.at_once / 2, 1);
+  } else if (longer < may_take / 8 && took < may_take / 2) {
+    how.at_once = std::min(how.at_once * 2, how.most);
+  }
 }
 
 }  // namespace holdfast::calls

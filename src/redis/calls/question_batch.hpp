@@ -12,7 +12,7 @@
 
 namespace holdfast::calls {
 
-// Only for what changes nothing: a question that was given up may be executed all the same.
+// One that changes nothing: if it is given up, the server may execute it all the same.
 struct question {
   enum class fate : std::uint8_t { open, answered, failed };
 

@@ -6,24 +6,24 @@
 -- Returns {type, value, remaining ms (-1: no expiry), server time in us, how many wait, {waiter,
 -- ticket, waiter, ticket, ...}: the first 100 of them, permits or nil, counter or nil}. The value
 -- is the beginning of a string; of a hash {summary or nil, number of fields, {field, value, ...}:
--- of many a part}. Of every text here only the beginning is told: others may write these keys, too,
--- and no answer may be of any size.
-local function beginning(text)
-  return text and string.sub(text, 1, 128)
+-- of many a part}. Of every text only the first 128 bytes: other programs may write these keys,
+-- too, and no answer may be of any size.
+local function beginning_at(key)
+  return redis.call('GETRANGE', key, 0, 127)
 end
 local function beginnings(texts)
-  for i = 1, #texts do texts[i] = beginning(texts[i]) end
+  for i = 1, #texts do texts[i] = texts[i] and string.sub(texts[i], 1, 128) end
   return texts
 end
 local kind = redis.call('TYPE', KEYS[1]).ok
 local value = false
 if kind == 'string' then
-  value = beginning(redis.call('GET', KEYS[1]))
+  value = beginning_at(KEYS[1])
 elseif kind == 'hash' then
   local fields = redis.call('HLEN', KEYS[1])
   local shown = fields <= 500 and redis.call('HGETALL', KEYS[1])
     or redis.call('HSCAN', KEYS[1], 0, 'COUNT', 200)[2]
-  value = {beginning(redis.call('HGET', KEYS[1], '=')), fields, beginnings(shown)}
+  value = {beginnings({redis.call('HGET', KEYS[1], '=')})[1], fields, beginnings(shown)}
 end
 local time = redis.call('TIME')
 local waiting, first = 0, {}
@@ -32,7 +32,7 @@ if redis.call('TYPE', KEYS[2]).ok == 'zset' then
   first = beginnings(redis.call('ZRANGE', KEYS[2], 0, 99, 'WITHSCORES'))
 end
 local function text_at(key)
-  return redis.call('TYPE', key).ok == 'string' and beginning(redis.call('GET', key))
+  return redis.call('TYPE', key).ok == 'string' and beginning_at(key)
 end
 return {kind, value, redis.call('PTTL', KEYS[1]), time[1] * 1000000 + time[2], waiting, first,
   text_at(KEYS[3]), text_at(KEYS[4])}

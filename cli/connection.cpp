@@ -91,6 +91,7 @@ client_options connection_options::for_client(std::string_view server) const {
   options.connect_timeout = connect_timeout;
   options.response_timeout = response_timeout;
   options.stop = stop.get_token();
+  options.observer = told;
   options.min_replicas = failover.min_replicas;
   options.replicas_fsync = failover.replicas_fsync;
   options.quarantine = failover.quarantine;

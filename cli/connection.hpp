@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 #include <holdfast/client.hpp>
+#include <holdfast/observer.hpp>
 
 namespace holdfast::cli {
 
@@ -47,7 +49,8 @@ struct connection_options {
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds response_timeout{2000};
   failover_arguments failover;
-  std::stop_source stop;  // of what all its clients ask
+  std::shared_ptr<observer> told;  // what happens to the locks of all its clients
+  std::stop_source stop;           // of what all its clients ask
 
   // How all that a tenant has begins; without one, nothing.
   std::string tenant_prefix() const { return tenant.empty() ? "" : "hf:@" + tenant + ":"; }

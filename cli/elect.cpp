@@ -7,7 +7,9 @@
 
 #include "cli/commands.hpp"
 #include "cli/duration.hpp"
+#include "cli/elect_site.hpp"
 #include "cli/guarded_command.hpp"
+#include "cli/listening.hpp"
 #include "cli/lock_view.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
@@ -18,32 +20,54 @@ namespace {
 
 struct elect_options : run_options {
   bool once = false;
+  listen_options listen;
+};
+
+// What an election needs beside its options.
+struct candidacy {
+  const election& office;
+  const elect_options& options;
+  const run_setting& setting;
+  elect_site* site;  // null without --listen
 };
 
 // The exit code, or nothing when it led and has lost the lead: then it campaigns again.
-std::optional<int> lead_once(const election& office, const elect_options& options,
-                             const run_setting& setting) {
-  const auto& shared = setting.shared;
-  auto outcome = wait_for(office, setting);
+std::optional<int> lead_once(const candidacy& of) {
+  const auto& shared = of.setting.shared;
+  if (of.site != nullptr) of.site->campaigns();
+  auto outcome = wait_for(of.office, of.setting);
   if (outcome.ended_by) return report_interruption(shared, *outcome.ended_by);
   if (!outcome.held) return report_exception(shared, outcome.held.error());
   auto term = *std::move(outcome.held);
+  term_of_office office(of.site, term);
   note(shared, "leads",
-       fmt::format("leads '{}' with token {}", options.name, term.token().to_string()));
+       fmt::format("leads '{}' with token {}", of.options.name, term.token().to_string()));
+  auto setting = of.setting;
+  setting.give_back = [&](lease& held, run_end how) {
+    office.resign();
+    return release(held, how);
+  };
   const auto ended = run_guarded(term, setting);
-  if (ended.terminated && !ended.interrupted && !options.once) return std::nullopt;
+  office.resign();
+  if (ended.terminated || term.lost().stop_requested()) office.lose();
+  if (ended.terminated && !ended.interrupted && !of.options.once) return std::nullopt;
   return ended.exit_code;
 }
 
 int elect(const elect_options& options, const context& shared) {
   signal_watch signals;
-  const auto redis = shared.connection.connect();
+  elect_site site{options.name};
+  const auto listening = options.listen.address ? listen(options.listen, site, shared) : nullptr;
+  auto connection = shared.connection;
+  if (listening != nullptr) connection.told = site.counted();
+  const auto redis = connection.connect();
   const auto office = redis.election(options.name, {.lease = options.lease});
   const lock_choice choice{.names = {options.name}};
   const lock_view view({redis}, choice);
   const run_setting setting{options, shared, view, signals};
+  const candidacy own{office, options, setting, listening == nullptr ? nullptr : &site};
   for (;;) {
-    if (const auto code = lead_once(office, options, setting)) return *code;
+    if (const auto code = lead_once(own)) return *code;
   }
 }
 
@@ -55,6 +79,10 @@ void add_options(CLI::App& command, elect_options& options) {
   add_duration(command, "--grace", options.grace, "From SIGTERM to SIGKILL when the lead is lost",
                {0ms, 1h});
   command.add_flag("--once", options.once, "Do not campaign again when the lead is lost");
+  add_listen(
+      command, options.listen,
+      "Answer HTTP at [HOST:]PORT while it campaigns and leads: /leader, /ready, /healthz and "
+      "/metrics. Without HOST: of this machine alone");
   add_wait_for_server(command, options);
   add_process_options(command, options);
 }
@@ -76,7 +104,8 @@ void add_elect(CLI::App& program, context& shared) {
       "command gets HOLDFAST_TOKEN, HOLDFAST_TOKENS, HOLDFAST_NAME and HOLDFAST_HELD.\n\n"
       "Examples:\n"
       "  holdfast elect scheduler -- ./scheduler\n"
-      "  holdfast elect --lease 5s --grace 1s scheduler -- ./scheduler --verbose");
+      "  holdfast elect --lease 5s --grace 1s scheduler -- ./scheduler --verbose\n"
+      "  holdfast elect --listen 9871 scheduler -- ./scheduler");
   command->callback([options, names, &shared] {
     shared.takes_operands = true;
     take_name_after_dashes(*names, shared.operands);

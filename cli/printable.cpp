@@ -91,6 +91,19 @@ std::string printable(std::string_view text) { return escape(text, "\\\\"); }
 
 std::string printable_message(std::string_view text) { return escape(text, "\\"); }
 
+std::string as_utf8(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto size = first(text).size;
+    if (size == 0) {
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(text[0]));
+    }
+    out += text.substr(0, size);
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return out;
+}
+
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const auto next = first(text);

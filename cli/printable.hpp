@@ -14,6 +14,10 @@ std::string printable(std::string_view text);
 // As above, for messages, in which names are mostly escaped already: a backslash is kept.
 std::string printable_message(std::string_view text);
 
+// The text itself where it is UTF-8; bytes that are none become \xNN. For formats that take any
+// character and no other byte, such as JSON.
+std::string as_utf8(std::string_view text);
+
 // Whether the text is valid UTF-8.
 bool is_utf8(std::string_view text);
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <ctime>
 #include <future>
 #include <mutex>
 #include <stop_token>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "cli/bell.hpp"
+#include "cli/boot_clock.hpp"
 #include "cli/child_process.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/held_locks.hpp"
@@ -98,13 +98,6 @@ class interruption {
   std::thread reader_;
 };
 
-milliseconds now() {
-  timespec time{};
-  ::clock_gettime(CLOCK_BOOTTIME, &time);
-  return std::chrono::seconds{time.tv_sec} +
-         std::chrono::duration_cast<milliseconds>(std::chrono::nanoseconds{time.tv_nsec});
-}
-
 void pause(milliseconds most, const std::stop_token& stop) {
   std::mutex mutex;
   std::unique_lock lock(mutex);
@@ -120,12 +113,12 @@ result<lease> acquire(const asking& ask, const run_setting& setting) {
   acquire_options how{.timeout = options.wait};
   if (options.nonblock) how.timeout.reset();
   const bool for_ever = options.wait == forever;
-  const auto end = for_ever ? forever : now() + options.wait;
+  const auto end = for_ever ? forever : boot_time() + options.wait;
   bool told = false;
   for (;;) {
     auto held = ask(how);
     const bool is_away = !held && held.error().reason() == errc::unavailable;
-    const auto left = for_ever ? forever : end - now();
+    const auto left = for_ever ? forever : end - boot_time();
     if (!is_away || !options.waits_for_server || left.count() <= 0 || stop.stop_requested()) {
       return held;
     }
@@ -134,7 +127,7 @@ result<lease> acquire(const asking& ask, const run_setting& setting) {
            fmt::format("waiting for the server: {}", held.error().what()));
     }
     pause(std::min(left, milliseconds{250}), stop);
-    if (!for_ever) how.timeout = std::max(milliseconds{0}, end - now());
+    if (!for_ever) how.timeout = std::max(milliseconds{0}, end - boot_time());
   }
 }
 

@@ -72,7 +72,8 @@ def is_generated(source, include):
     return source.path.startswith(GENERATED_FOR.get(include.name, "\0"))
 
 
-THIRD_PARTY = ("boost/", "fmt/", "nlohmann/", "CLI/", "hiredis/", "asio/", "asio.hpp")
+THIRD_PARTY = ("boost/", "fmt/", "nlohmann/", "CLI/", "hiredis/", "asio/", "asio.hpp",
+               "microhttpd.h")
 TESTING = ("gtest/", "gmock/")
 
 

@@ -43,7 +43,7 @@ _holdfast() {
     "") words="run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench --version $common" ;;
     run) words="--shared --exclusive --fair --permits --all-of --member --members-file --longest-lease --dialect --retry-interval --wait --nonblock --wait-for-server --busy-exit-code --once-per --at-least-for --run-again --has-run-exit-code --at-most-for --lease --on-lost --grace --signal --note --pass-passwords $common" ;;
     status) words="--dialect --member --members-file $common" ;;
-    elect) words="--lease --grace --once --wait-for-server --signal --note --pass-passwords $common" ;;
+    elect) words="--lease --grace --once --listen --allow-host --wait-for-server --signal --note --pass-passwords $common" ;;
     ls) words="--limit --all-dialects --scan $common" ;;
     watch) words="--dialect --interval --count $common" ;;
     release) words="--force --reason --dialect --member --members-file $common" ;;

@@ -83,6 +83,8 @@ complete -c holdfast -n '__fish_seen_subcommand_from run' -x -a '(__fish_complet
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -l lease -x -d 'lease of the lead'
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -l grace -x -d 'between SIGTERM and SIGKILL'
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -l once -d 'do not campaign again'
+complete -c holdfast -n '__fish_seen_subcommand_from elect' -l listen -x -d 'answer probes at this address'
+complete -c holdfast -n '__fish_seen_subcommand_from elect' -l allow-host -x -d 'another name by which it may be called'
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -x -a '(__fish_complete_subcommand)'
 complete -c holdfast -n '__fish_seen_subcommand_from ls' -l limit -x -d 'most locks to list'
 complete -c holdfast -n '__fish_seen_subcommand_from ls' -l all-dialects -d 'locks of other libraries, too'

@@ -84,6 +84,8 @@ _holdfast() {
             '--lease[how long the lead outlives this process]:duration:' \
             '--grace[between SIGTERM and SIGKILL]:duration:' \
             '--once[do not campaign again]' \
+            '--listen[answer probes at this address]:address:' \
+            '*--allow-host[another name by which it may be called]:name:' \
             '--wait-for-server[wait for a server that was never reached]' \
             '--signal[receiver of signals]:whom:(command group)' \
             '--note[what the lock is held for]:text:' \

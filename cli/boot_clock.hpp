@@ -1,0 +1,17 @@
+// The clock that also runs while the machine sleeps.
+#pragma once
+
+#include <chrono>
+#include <ctime>
+
+namespace holdfast::cli {
+
+// Since the machine was started.
+inline std::chrono::milliseconds boot_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec});
+}
+
+}  // namespace holdfast::cli

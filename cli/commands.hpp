@@ -15,6 +15,7 @@ void add_counter(CLI::App& program, context& shared);
 void add_semaphore(CLI::App& program, context& shared);
 void add_capabilities(CLI::App& program, context& shared);
 void add_doctor(CLI::App& program, context& shared);
+void add_serve(CLI::App& program, context& shared);
 void add_acl(CLI::App& program, context& shared);
 void add_completion(CLI::App& program, context& shared);
 void add_help(CLI::App& program, context& shared);

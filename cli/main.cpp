@@ -121,6 +121,7 @@ void set_up(CLI::App& program, connection_arguments& connection, context& shared
   add_semaphore(program, shared);
   add_capabilities(program, shared);
   add_doctor(program, shared);
+  add_serve(program, shared);
   add_acl(program, shared);
   add_completion(program, shared);
   add_help(program, shared);

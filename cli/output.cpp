@@ -41,6 +41,24 @@ std::string what_to_do(const context& shared, const failure& error) {
       at.url, error.what());
 }
 
+void add_share(ordered_json& object, const lock_share& share) {
+  if (!share.mode.empty()) object["mode"] = share.mode;
+  if (share.permits > 0) object["permits"] = share.permits;
+}
+
+ordered_json grant_json(const lock_holding& grant) {
+  auto object = to_json(grant.who);
+  add_share(object, grant.has);
+  if (grant.token) object["token"] = grant.token.to_string();
+  const auto since = grant.since ? show_time(*grant.since) : std::string{};
+  if (!since.empty()) object["since"] = since;
+  if (grant.remaining) object["remaining_ms"] = grant.remaining->count();
+  if (!grant.note.empty()) add_text(object, "note", grant.note);
+  return object;
+}
+
+}  // namespace
+
 const char* name_of(lock_state what) {
   switch (what) {
     case lock_state::free:
@@ -73,24 +91,6 @@ const char* name_of(lock_kind of) {
   }
   return "unknown";
 }
-
-void add_share(ordered_json& object, const lock_share& share) {
-  if (!share.mode.empty()) object["mode"] = share.mode;
-  if (share.permits > 0) object["permits"] = share.permits;
-}
-
-ordered_json grant_json(const lock_holding& grant) {
-  auto object = to_json(grant.who);
-  add_share(object, grant.has);
-  if (grant.token) object["token"] = grant.token.to_string();
-  const auto since = grant.since ? show_time(*grant.since) : std::string{};
-  if (!since.empty()) object["since"] = since;
-  if (grant.remaining) object["remaining_ms"] = grant.remaining->count();
-  if (!grant.note.empty()) add_text(object, "note", grant.note);
-  return object;
-}
-
-}  // namespace
 
 std::string table::text() const {
   std::vector<std::size_t> widths(rows_.front().size());

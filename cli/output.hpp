@@ -37,6 +37,9 @@ void report_error(bool json, std::string_view code, std::string_view message);
 // Reports what a command threw, with a hint where there is one, and returns the exit code.
 int report_exception(const context& shared, const std::exception& error);
 
+const char* name_of(lock_state what);
+const char* name_of(lock_kind of);
+
 // JSON text holds no bytes that are not UTF-8: such a name is marked, and also given in hex.
 void add_text(nlohmann::ordered_json& object, const std::string& key, const std::string& text);
 nlohmann::ordered_json to_json(const holder& who);

@@ -1,0 +1,148 @@
+#include "cli/serve/serve_site.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "cli/boot_clock.hpp"
+#include "cli/exposition.hpp"
+#include "cli/printable.hpp"
+#include "cli/serve/page_file.hpp"
+#include "cli/serve/server_metrics.hpp"
+#include "cli/serve/views.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using http::answer;
+
+// A look shows life before each server of a cluster, and none takes nearly so long.
+constexpr std::chrono::minutes stuck_after{2};
+
+struct refused {
+  answer said;
+};
+
+answer json_answer(const json_view& view) {
+  return {.type = "application/json", .body = text_of(view)};
+}
+
+std::shared_ptr<const look> seen_at(const watched_server& server) {
+  auto what = server.now();
+  if (what.last == nullptr) {
+    throw refused{http::problem(
+        503, fmt::format("{} was not seen yet: {}", server.name(), printable_message(what.error)))};
+  }
+  return what.last;
+}
+
+answer doctor(const watched_server& server) {
+  if (!server.has_doctor()) return http::problem(404, "the doctor is off: start with --doctor");
+  const auto what = server.now();
+  if (what.health == nullptr) return http::problem(503, "the doctor is not done yet");
+  return json_answer(doctor_view(server, *what.health));
+}
+
+// Of a failure to look at one lock.
+answer failed_look(const failure& why) {
+  const auto reason = why.reason();
+  const bool is_late = reason == errc::unavailable || reason == errc::timed_out;
+  if (reason == errc::invalid_name) return http::problem(400, why.what());
+  return http::problem(is_late ? 504 : 502, printable_message(why.what()));
+}
+
+}  // namespace
+
+std::optional<answer> serve_site::get(const http::request& asked, http::answer_later later) {
+  constexpr std::string_view api_root = "/api/v1/";
+  const std::string_view path = asked.path;
+  try {
+    if (path == "/healthz") return health();
+    if (path == "/readyz") return readiness();
+    if (path == "/metrics") {
+      return answer{.type = exposition::content_type, .body = server_metrics(servers_)};
+    }
+    if (path.starts_with(api_root)) {
+      return api(path.substr(api_root.size()), asked, std::move(later));
+    }
+    if (const auto* const file = find_page_file(path)) {
+      return answer{.type = std::string(file->type), .body = std::string(file->content)};
+    }
+  } catch (const refused& why) {
+    return why.said;
+  } catch (const std::invalid_argument& why) {
+    return http::problem(400, why.what());
+  }
+  return http::problem(404, "there is nothing here");
+}
+
+answer serve_site::health() const {
+  for (const auto& server : servers_) {
+    if (boot_time() - server->now().beat > stuck_after) {
+      return http::plain(503, fmt::format("the thread that looks at {} is stuck", server->name()));
+    }
+  }
+  return http::plain(200, "ok");
+}
+
+answer serve_site::readiness() const {
+  std::string late;
+  for (const auto& server : servers_) {
+    const auto what = server->now();
+    if (server->is_fresh(what)) continue;
+    late += fmt::format(
+        "{}{}: {}", late.empty() ? "" : "\n", server->name(),
+        what.error.empty() ? "the last look is too old" : printable_message(what.error));
+  }
+  return late.empty() ? http::plain(200, "ok") : http::plain(503, late);
+}
+
+answer serve_site::servers() const {
+  json_view view = {{"servers", json_view::array()}};
+  for (const auto& server : servers_) view["servers"].push_back(server_view(*server));
+  return json_answer(view);
+}
+
+std::optional<answer> serve_site::api(std::string_view path, const http::request& asked,
+                                      http::answer_later later) {
+  constexpr std::string_view one_of_locks = "locks/";
+  if (path == "servers") return servers();
+  auto& server = chosen(asked);
+  if (path == "locks") {
+    return json_answer(locks_view(server, *seen_at(server), parse_lock_query(asked.query)));
+  }
+  if (path.starts_with(one_of_locks)) {
+    return one_lock(server, path.substr(one_of_locks.size()), std::move(later));
+  }
+  if (path == "clients") return json_answer(clients_view(server, *seen_at(server)));
+  if (path == "waits") return json_answer(waits_view(server, *seen_at(server)));
+  if (path == "doctor") return doctor(server);
+  return http::problem(404, "the API has servers, locks, locks/NAME, clients, waits and doctor");
+}
+
+std::optional<answer> serve_site::one_lock(watched_server& server, std::string_view name_url,
+                                           http::answer_later later) {
+  const auto name = http::percent_decoded(name_url).value_or("");
+  const auto tell = [&server, later = std::move(later)](result<lock_status> found) {
+    later(found ? json_answer(lock_view_of(server, *found)) : failed_look(found.error()));
+  };
+  if (!server.ask(name, tell)) {
+    return http::problem(503, "too many locks are being looked at: try again");
+  }
+  return std::nullopt;
+}
+
+watched_server& serve_site::chosen(const http::request& asked) const {
+  const auto wanted = asked.query.find("server");
+  if (wanted == asked.query.end() || wanted->second.empty()) return *servers_.front();
+  const auto found =
+      std::ranges::find(servers_, wanted->second, [](const auto& one) { return one->name(); });
+  if (found == servers_.end()) throw refused{http::problem(404, "there is no such server")};
+  return **found;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,131 @@
+#include "cli/serve/watched_server.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "cli/boot_clock.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+look::time_point wall_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return look::time_point{std::chrono::duration_cast<look::time_point::duration>(
+      std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec})};
+}
+
+constexpr std::size_t threads_for_questions = 2;
+constexpr std::size_t most_questions = 8;
+
+}  // namespace
+
+watched_server::watched_server(std::string name, client redis, const look_options& options)
+    : name_(std::move(name)),
+      inspector_(redis),
+      address_(redis.url()),
+      options_(options),
+      questions_(threads_for_questions, most_questions) {
+  report_.error = "it was not looked at yet";
+  report_.beat = boot_time();
+  looking_ = std::jthread([this](const std::stop_token& stop) { look_again_and_again(stop); });
+  if (options_.doctor_every) {
+    doctor_ = std::jthread([this](const std::stop_token& stop) { diagnose_again_and_again(stop); });
+  }
+}
+
+watched_server::~watched_server() = default;
+
+watched_server::report watched_server::now() const {
+  const std::scoped_lock guard(mutex_);
+  return report_;
+}
+
+std::vector<lock_event> watched_server::events(const std::string& name) const {
+  const std::scoped_lock guard(mutex_);
+  return history_.of(name);
+}
+
+bool watched_server::is_fresh(const report& what) const {
+  return what.last != nullptr &&
+         boot_time() - what.last->done_at <= 3 * options_.refresh + what.last->took;
+}
+
+bool watched_server::ask(const std::string& lock, std::function<void(result<lock_status>)> then) {
+  return questions_.take([this, lock, then = std::move(then)] {
+    try {
+      auto found = inspector_.status(lock);
+      name_clients(found);
+      then(std::move(found));
+    } catch (const failure& why) {
+      then(why);
+    }
+  });
+}
+
+void watched_server::show_life() {
+  const std::scoped_lock guard(mutex_);
+  report_.beat = boot_time();
+}
+
+std::shared_ptr<const look> watched_server::look_once(const std::stop_token& stop) {
+  const auto begun = exact_boot_time();
+  auto seen = std::make_shared<look>();
+  list_options how{.most = options_.most_locks};
+  how.progress = [this](std::size_t, std::size_t) { show_life(); };
+  how.stop = stop;
+  seen->locks =
+      options_.all_dialects ? inspector_.list_all_dialects("*", how) : inspector_.list("*", how);
+  sum_up(*seen);
+  seen->seen_at = wall_time();
+  seen->done_at = boot_time();
+  seen->took = exact_boot_time() - begun;
+  return seen;
+}
+
+void watched_server::look_again_and_again(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    const auto begun = boot_time();
+    show_life();
+    try {
+      auto seen = look_once(stop);
+      const std::scoped_lock guard(mutex_);
+      if (report_.last != nullptr) history_.compare(*report_.last, *seen);
+      report_.last = std::move(seen);
+      report_.up = true;
+      report_.error.clear();
+    } catch (const std::exception& why) {
+      const std::scoped_lock guard(mutex_);
+      report_.up = false;
+      report_.error = why.what();
+    }
+    // A server for which a look is much work rests as long as it was asked.
+    const auto took = boot_time() - begun;
+    pause(std::max(options_.refresh - took, took), stop);
+  }
+}
+
+void watched_server::diagnose_again_and_again(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    try {
+      auto found = std::make_shared<diagnosis>();
+      found->findings = inspector_.diagnose();
+      found->done_at = boot_time();
+      const std::scoped_lock guard(mutex_);
+      report_.health = std::move(found);
+    } catch (const std::exception&) {
+      return;  // it was stopped
+    }
+    pause(*options_.doctor_every, stop);
+  }
+}
+
+void watched_server::pause(milliseconds time, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  (void)never_.wait_for(lock, stop, time, [] { return false; });
+}
+
+}  // namespace holdfast::cli

@@ -112,13 +112,18 @@ void add_options(CLI::App& command, serve_options& options) {
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option(
+          "--pattern", options.look.pattern,
+          "Names to look at, as of `holdfast ls`; for a user with rights to these alone [*]")
+      ->type_name("PATTERN");
   add_duration(command, "--refresh", options.look.refresh, "How often it looks", {200ms, 1h});
   command.add_option("--limit", options.look.most_locks, "Look at this many locks at most")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N")
       ->default_str("10000");
   command.add_flag("--all-dialects", options.look.all_dialects,
-                   "Also locks of other libraries; looks at every key, each time");
+                   "Also locks of other libraries, among the first 50,000 keys");
   auto* const doctor = command.add_flag("--doctor", options.doctor,
                                         "Also run what `holdfast doctor` runs, now and then. It "
                                         "writes keys of its own on the server");

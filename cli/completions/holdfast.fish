@@ -1,5 +1,5 @@
 # Completion of holdfast(1) for fish.
-set -l commands run elect status ls watch release counter semaphore capabilities doctor acl completion demo bench
+set -l commands run elect status ls watch release counter semaphore capabilities doctor serve acl completion demo bench
 set -l dialects 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py token python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock symfony redis_semaphore spring_integration: spring_integration_pub_sub:'
 complete -c holdfast -f
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a run -d 'run a command under a lock'
@@ -12,6 +12,7 @@ complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a counter -
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a semaphore -d 'show or set permits'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a capabilities -d 'what every kind can do'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'check a server'
+complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a serve -d 'show locks as a page, JSON and metrics'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a acl -d 'print the rights that a user needs'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a completion -d 'print a completion script'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a demo -d 'show what a lock is good for'
@@ -86,6 +87,16 @@ complete -c holdfast -n '__fish_seen_subcommand_from elect' -l once -d 'do not c
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -l listen -x -d 'answer probes at this address'
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -l allow-host -x -d 'another name by which it may be called'
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -x -a '(__fish_complete_subcommand)'
+complete -c holdfast -n '__fish_seen_subcommand_from serve' -l listen -x -d 'where it answers'
+complete -c holdfast -n '__fish_seen_subcommand_from serve' -l allow-host -x -d 'another name by which it may be called'
+complete -c holdfast -n '__fish_seen_subcommand_from serve' -l name -x -d 'what the first server is called'
+complete -c holdfast -n '__fish_seen_subcommand_from serve' -l also -x -d 'another server: NAME=URL'
+complete -c holdfast -n '__fish_seen_subcommand_from serve' -l pattern -x -d 'names to look at'
+complete -c holdfast -n '__fish_seen_subcommand_from serve' -l refresh -x -d 'how often it looks'
+complete -c holdfast -n '__fish_seen_subcommand_from serve' -l limit -x -d 'most locks to look at'
+complete -c holdfast -n '__fish_seen_subcommand_from serve' -l all-dialects -d 'locks of other libraries, too'
+complete -c holdfast -n '__fish_seen_subcommand_from serve' -l doctor -d 'run the doctor, too'
+complete -c holdfast -n '__fish_seen_subcommand_from serve' -l doctor-every -x -d 'how often'
 complete -c holdfast -n '__fish_seen_subcommand_from ls' -l limit -x -d 'most locks to list'
 complete -c holdfast -n '__fish_seen_subcommand_from ls' -l all-dialects -d 'locks of other libraries, too'
 complete -c holdfast -n '__fish_seen_subcommand_from ls' -l scan -d 'look at every key'

@@ -40,6 +40,7 @@ _holdfast() {
     'semaphore:show or set the permits of a semaphore'
     'capabilities:show what every kind of lock can do'
     'doctor:check whether a server is fit for Holdfast'
+    'serve:show locks as a page, JSON and metrics'
     'acl:print the rights that a user of the server needs'
     'completion:print the completion script of a shell'
     'demo:show what happens without a lock, and with one'
@@ -115,6 +116,19 @@ _holdfast() {
           ;;
         counter) _arguments $common '1:counter:' '2:action:(get add sub set cas)' '*:number:' ;;
         semaphore) _arguments $common '1:action:(get set)' '2:semaphore:' '3:permits:' ;;
+        serve)
+          _arguments $common \
+            '--listen[where it answers]:address:' \
+            '*--allow-host[another name by which it may be called]:name:' \
+            '--name[what the first server is called]:name:' \
+            '*--also[another server]:name=url:' \
+            '--pattern[names to look at]:pattern:' \
+            '--refresh[how often it looks]:duration:' \
+            '--limit[most locks to look at]:number:' \
+            '--all-dialects[locks of other libraries, too]' \
+            '--doctor[run the doctor, too]' \
+            '--doctor-every[how often]:duration:'
+          ;;
         demo)
           _arguments $common \
             '--story[which story]:story:(orders stock balance leader seats)' \

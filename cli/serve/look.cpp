@@ -11,6 +11,7 @@ constexpr std::size_t most_names = 100;
 
 class clients_by_id {
  public:
+  void add(const holder& who) { (void)of(who); }
   void holds(const holder& who, const std::string& name) {
     auto& one = of(who);
     note(one.holds, one.holding, name);
@@ -41,8 +42,6 @@ class clients_by_id {
 
 }  // namespace
 
-std::optional<look::time_point> server_time(const lock_status&) { return std::nullopt; }
-
 void name_clients(lock_status& lock) {
   if (lock.dialect != "holdfast") return;
   const auto shorten = [](holder& who) { who.id = who.id.substr(0, who.id.find('-')); };
@@ -51,17 +50,19 @@ void name_clients(lock_status& lock) {
   for (auto& one : lock.queue) shorten(one.who);
 }
 
-void sum_up(look& seen) {
+void sum_up(look& seen, const client_listing& registered) {
   clients_by_id clients;
+  for (const auto& one : registered.clients) clients.add(one.who);
   for (auto& lock : seen.locks.locks) {
     name_clients(lock);
     seen.waiters += lock.waiting;
-    if (const auto then = server_time(lock))
-      seen.now = seen.now ? std::max(*seen.now, *then) : *then;
+    if (lock.now) seen.now = std::max(seen.now, lock.now);
     for (const auto& one : lock.holders) clients.holds(one.who, lock.name);
     for (const auto& one : lock.queue) clients.waits(one.who, lock.name);
   }
   seen.clients = std::move(clients).all();
+  seen.clients_complete = registered.complete;
+  seen.unseen_clients = registered.unseen;
   seen.waits = make_waits_graph(seen.locks.locks);
 }
 

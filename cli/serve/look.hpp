@@ -28,6 +28,7 @@ struct look {
   lock_listing locks{};
   std::vector<client_view> clients{};  // in the order of their ids
   bool clients_complete = false;
+  std::vector<unseen_locks> unseen_clients{};
   waits_graph waits{};
   std::size_t waiters = 0;              // of all locks
   std::optional<time_point> now{};      // by the server's clock
@@ -36,15 +37,13 @@ struct look {
   std::chrono::nanoseconds took{};
 };
 
-// By the server's clock, when this was seen; nothing where that is not known.
-std::optional<look::time_point> server_time(const lock_status& lock);
-
 // The id of a holder or waiter is that of its request: the client's, and a number. From now on it
 // is that of the client alone, so that all that one client holds and waits for is seen to be its
 // own. Other libraries have no such numbers.
 void name_clients(lock_status& lock);
 
-// Completes what follows from the list of locks.
-void sum_up(look& seen);
+// Completes what follows from the list of locks, and from the clients that are registered. Those
+// that hold or wait and are not registered (of other libraries) are clients, too.
+void sum_up(look& seen, const client_listing& registered);
 
 }  // namespace holdfast::cli

@@ -46,7 +46,7 @@ class oldest {
 double oldest_holder(const look& seen) {
   oldest found;
   for (const auto& lock : seen.locks.locks) {
-    for (const auto& one : lock.holders) found.consider(one.since, server_time(lock));
+    for (const auto& one : lock.holders) found.consider(one.since, lock.now);
   }
   return found.age();
 }
@@ -54,7 +54,7 @@ double oldest_holder(const look& seen) {
 double oldest_waiter(const look& seen) {
   oldest found;
   for (const auto& lock : seen.locks.locks) {
-    for (const auto& one : lock.queue) found.consider(one.since, server_time(lock));
+    for (const auto& one : lock.queue) found.consider(one.since, lock.now);
   }
   return found.age();
 }
@@ -99,8 +99,10 @@ const std::vector<metric>& metrics_of_looks() {
        [](const look& seen) { return seen.locks.complete ? 1.0 : 0.0; }},
       {"holdfast_server_clients_complete", "Whether each client was seen.",
        [](const look& seen) { return seen.clients_complete ? 1.0 : 0.0; }},
-      {"holdfast_server_unseen", "Locks, or servers, that could not be looked at.",
-       [](const look& seen) { return static_cast<double>(seen.locks.unseen.size()); }},
+      {"holdfast_server_unseen", "Locks, clients or servers that could not be looked at.",
+       [](const look& seen) {
+         return static_cast<double>(seen.locks.unseen.size() + seen.unseen_clients.size());
+       }},
       {"holdfast_server_wait_cycles", "Rings of clients that wait for each other.",
        [](const look& seen) { return static_cast<double>(seen.waits.cycles.size()); }},
   };

@@ -57,10 +57,9 @@ void add_share(json_view& object, const lock_share& share) {
 }
 
 json_view oldest_wait(const lock_status& lock) {
-  const auto now = server_time(lock);
-  if (!now || lock.queue.empty()) return nullptr;
+  if (!lock.now || lock.queue.empty()) return nullptr;
   const auto first = std::ranges::min(lock.queue, {}, &waiter::since).since;
-  return std::max(milliseconds{0}, std::chrono::floor<milliseconds>(*now - first)).count();
+  return std::max(milliseconds{0}, std::chrono::floor<milliseconds>(*lock.now - first)).count();
 }
 
 json_view lock_json(const lock_status& lock) {
@@ -117,11 +116,14 @@ json_view history_json(const std::vector<lock_event>& events) {
   return all;
 }
 
-json_view unseen_json(const lock_listing& locks) {
+json_view unseen_json(const look& seen) {
   auto all = json_view::array();
-  for (const auto& one : locks.unseen) {
-    all.push_back(
-        {{"name", as_utf8(one.name)}, {"server", as_utf8(one.server)}, {"why", as_utf8(one.why)}});
+  for (const auto* some : {&seen.locks.unseen, &seen.unseen_clients}) {
+    for (const auto& one : *some) {
+      all.push_back({{"name", as_utf8(one.name)},
+                     {"server", as_utf8(one.server)},
+                     {"why", as_utf8(one.why)}});
+    }
   }
   return all;
 }
@@ -158,7 +160,7 @@ json_view server_view(const watched_server& server) {
           {"clients", seen.clients.size()},
           {"locks_complete", known && seen.locks.complete},
           {"clients_complete", known && seen.clients_complete},
-          {"unseen", unseen_json(seen.locks)}};
+          {"unseen", unseen_json(seen)}};
 }
 
 json_view locks_view(const watched_server& server, const look& seen, const lock_query& wanted) {
@@ -177,7 +179,7 @@ json_view lock_view_of(const watched_server& server, const lock_status& lock) {
   object["holders"] = holders_json(lock);
   object["queue"] = queue_json(lock);
   return {{"server", server.name()},
-          {"now_ms", milliseconds_since_1970(server_time(lock))},
+          {"now_ms", milliseconds_since_1970(lock.now)},
           {"lock", std::move(object)},
           {"history", history_json(server.events(lock.name))}};
 }

@@ -22,6 +22,7 @@
 namespace holdfast::cli {
 
 struct look_options {
+  std::string pattern = "*";  // over names
   std::chrono::milliseconds refresh{2'000};
   std::size_t most_locks = 10'000;
   bool all_dialects = false;
@@ -78,6 +79,9 @@ class watched_server {
   std::condition_variable_any never_;
   report report_;
   history history_;
+  // Of the looking thread alone.
+  client_listing clients_;
+  std::optional<std::chrono::milliseconds> clients_at_;
   workers questions_;
   std::jthread looking_;
   std::jthread doctor_;

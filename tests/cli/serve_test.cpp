@@ -46,7 +46,10 @@ TEST_P(CommandLine, ServesLocksTheirHoldersAndTheirWaiters) {
   child_process program(call_at(server, serve_words()));
   const auto port = port_of(program);
   ASSERT_TRUE(eventually([&] { return server_at(port)["waiters"] == 1; }));
-  EXPECT_EQ(server_at(port)["locks_complete"], true);
+  const auto about = server_at(port);
+  EXPECT_EQ(about["locks_complete"], true);
+  EXPECT_EQ(about["clients_complete"], true);
+  EXPECT_GT(about["now_ms"].get<std::int64_t>(), 1'600'000'000'000);
 
   const auto list = get_json(port, "locks");
   ASSERT_EQ(list["total"], 2);
@@ -56,6 +59,8 @@ TEST_P(CommandLine, ServesLocksTheirHoldersAndTheirWaiters) {
   EXPECT_EQ(first["kind"], "mutex");
   EXPECT_EQ(first["waiting"], 1);
   EXPECT_EQ(first["owner"]["pid"], has.pid());
+  EXPECT_GE(first["oldest_wait_ms"].get<int>(), 0);
+  EXPECT_LT(first["oldest_wait_ms"].get<int>(), 60'000);
   EXPECT_FALSE(first.contains("queue")) << "only of one lock";
   EXPECT_EQ(list["locks"][1]["name"], "other \"\\\n/%41\\xff");
 
@@ -191,23 +196,34 @@ TEST_P(CommandLine, ShowsSeveralServersOfWhichOneMayBeAway) {
   }
 }
 
-TEST_P(CommandLine, ServesWithTheRightsOfAnOperatorAlone) {
+TEST_P(CommandLine, ServesWithTheRightsOfAViewerAlone) {
   const auto server = start();
-  const auto line = holdfast({"acl", "*", "--user", "viewer", "--kind", "operator"}).output;
+  const auto line = holdfast({"acl", "orders:*", "--user", "viewer", "--kind", "viewer"}).output;
   words rule;
   std::istringstream text(line);
   for (std::string word; text >> word;) {
     rule.push_back(word == "#SHA256-OF-PASSWORD" ? ">s3cret" : word);
   }
   ASSERT_EQ(server.command(rule).text, "OK") << line;
-  const holder has(server, "a");
-  child_process program(call(serve_words(), {"HOLDFAST_URL=unix://" + server.socket(),
-                                             "HOLDFAST_USER=viewer", "HOLDFAST_PASSWORD=s3cret"}));
+  const holder has(server, "orders:1");
+  const holder hidden(server, "wages");
+  child_process program(call(serve_words({"--pattern", "orders:*"}),
+                             {"HOLDFAST_URL=unix://" + server.socket(), "HOLDFAST_USER=viewer",
+                              "HOLDFAST_PASSWORD=s3cret"}));
   const auto port = port_of(program);
   ASSERT_TRUE(sees_locks(port, 1));
-  EXPECT_EQ(get_json(port, "locks/a")["lock"]["owner"]["pid"], has.pid());
-  EXPECT_EQ(get_json(port, "clients")["clients"][0]["pid"], has.pid());
+  EXPECT_EQ(get_json(port, "locks/orders:1")["lock"]["owner"]["pid"], has.pid());
+  EXPECT_THAT(http_get(port, "/api/v1/clients").body, HasSubstr(std::to_string(has.pid())));
   EXPECT_EQ(server_at(port)["unseen"].size(), 0U);
+  EXPECT_EQ(server_at(port)["clients_complete"], true);
+  const auto rights = json::parse(
+      holdfast({"--json", "acl", "orders:*", "--user", "viewer", "--kind", "viewer"}).output);
+  for (const auto& refused : server.command({"ACL", "LOG"}).items) {
+    const auto object = std::ranges::find(refused.items, "object", &resp::value::text);
+    ASSERT_NE(object, refused.items.end());
+    EXPECT_THAT(rights["optional"].get<words>(), ::testing::Contains("+" + (object + 1)->text));
+  }
+  get_json(port, "locks/wages", 502);
 
   child_process stranger(call(serve_words(), {"HOLDFAST_URL=unix://" + server.socket(),
                                               "HOLDFAST_USER=viewer", "HOLDFAST_PASSWORD=wr0ng"}));
@@ -221,6 +237,7 @@ TEST_P(CommandLine, TheDoctorComesOnlyWhenItIsCalled) {
   child_process without(call_at(server, serve_words()));
   ASSERT_TRUE(sees_locks(port_of(without), 0));
   EXPECT_EQ(server.command({"DBSIZE"}).number, 0) << "to look leaves nothing";
+  EXPECT_NE(server_at(port_of(without))["now_ms"], nullptr) << "though there is no lock";
   child_process with(call_at(server, serve_words({"--doctor"})));
   const auto port = port_of(with);
   ASSERT_TRUE(eventually([&] { return http_get(port, "/api/v1/doctor").status == 200; }));

@@ -13,7 +13,6 @@
 #include "cli/printable.hpp"
 #include "cli/serve/page_file.hpp"
 #include "cli/serve/server_metrics.hpp"
-#include "cli/serve/views.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -112,16 +111,39 @@ std::optional<answer> serve_site::api(std::string_view path, const http::request
   constexpr std::string_view one_of_locks = "locks/";
   if (path == "servers") return servers();
   auto& server = chosen(asked);
-  if (path == "locks") {
-    return json_answer(locks_view(server, *seen_at(server), parse_lock_query(asked.query)));
-  }
   if (path.starts_with(one_of_locks)) {
     return one_lock(server, path.substr(one_of_locks.size()), std::move(later));
   }
-  if (path == "clients") return json_answer(clients_view(server, *seen_at(server)));
-  if (path == "waits") return json_answer(waits_view(server, *seen_at(server)));
+  if (path == "locks") {
+    return made_aside(
+        [&server, seen = seen_at(server), wanted = parse_lock_query(asked.query)] {
+          return locks_view(server, *seen, wanted);
+        },
+        later);
+  }
+  if (path == "clients") {
+    return made_aside([&server, seen = seen_at(server)] { return clients_view(server, *seen); },
+                      later);
+  }
+  if (path == "waits") {
+    return made_aside([&server, seen = seen_at(server)] { return waits_view(server, *seen); },
+                      later);
+  }
   if (path == "doctor") return doctor(server);
   return http::problem(404, "the API has servers, locks, locks/NAME, clients, waits and doctor");
+}
+
+std::optional<answer> serve_site::made_aside(std::function<json_view()> make,
+                                             const http::answer_later& later) {
+  const auto job = [make = std::move(make), later] {
+    try {
+      later(json_answer(make()));
+    } catch (const std::exception& error) {  // no memory, for example
+      later(http::problem(500, error.what()));
+    }
+  };
+  if (makers_.take(job)) return std::nullopt;
+  return http::problem(503, "too many answers are being made: try again");
 }
 
 std::optional<answer> serve_site::one_lock(watched_server& server, std::string_view name_url,

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "cli/http/server.hpp"
+#include "cli/serve/views.hpp"
 #include "cli/serve/watched_server.hpp"
+#include "cli/serve/workers.hpp"
 
 namespace holdfast::cli {
 
@@ -28,10 +30,15 @@ class serve_site final : public http::site {
   std::optional<http::answer> one_lock(watched_server& server, std::string_view name_url,
                                        http::answer_later later);
 
-  // Throws http_problem when there is no server of this name.
+  // Made on another thread, since a page of a thousand locks takes its time.
+  std::optional<http::answer> made_aside(std::function<json_view()> make,
+                                         const http::answer_later& later);
+
+  // Throws an answer when there is no server of this name.
   watched_server& chosen(const http::request& asked) const;
 
   const std::vector<std::unique_ptr<watched_server>> servers_;
+  workers makers_{1, 64};
 };
 
 }  // namespace holdfast::cli

@@ -71,6 +71,8 @@ bool watched_server::ask(const std::string& lock, std::function<void(result<lock
       then(std::move(found));
     } catch (const failure& why) {
       then(why);
+    } catch (const std::exception& why) {
+      then(failure{errc::server_error, why.what()});
     }
   });
 }

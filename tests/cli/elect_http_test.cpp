@@ -1,5 +1,7 @@
 // holdfast elect --listen: what a candidate answers to probes.
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/http_client.hpp"
@@ -60,6 +62,18 @@ TEST_P(CommandLine, ALeaderSaysSoAndACandidateThatItWaits) {
   EXPECT_TRUE(eventually([&] { return leader_at(waits)["leader"].get<bool>(); }));
 }
 
+// Each thread of it: a signal that stops takes a moment to reach them.
+bool is_stopped(pid_t pid) {
+  const auto tasks = "/proc/" + std::to_string(pid) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    std::ifstream file(task.path() / "stat");
+    std::string stat;
+    std::getline(file, stat);
+    if (stat.find(") T ") == stat.npos) return false;
+  }
+  return true;
+}
+
 TEST_P(CommandLine, AFrozenLeaderDoesNotSayThatItLeadsWhenAnotherMay) {
   const auto server = start();
   const words options = {"--lease", "600ms", "--grace", "100ms"};
@@ -71,6 +85,7 @@ TEST_P(CommandLine, AFrozenLeaderDoesNotSayThatItLeadsWhenAnotherMay) {
   const auto is_next = port_of(second);
   ASSERT_TRUE(eventually([&] { return server.command({"ZCARD", "hf:{a}:w"}).number == 1; }));
   first.signal(SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return is_stopped(first.pid()); }));
   // The kernel takes the question for it, and the answer comes when it goes on.
   support::raw_connection question(http_endpoint(was_first));
   question.send(http_request("/leader"));

@@ -328,9 +328,10 @@ export class LockView {
     if (!holders.length) return [];
     const rows = holders.map((one, i) => [share(one), this.client(one.client),
       since(() => this.look.at(this.lock.holders[i]?.since_ms), one.since_ms),
-      plain(one.token ?? ''), rest(() => this.until(() => this.lock.holders[i]))]);
+      plain(one.token ?? ''), rest(() => this.until(() => this.lock.holders[i])),
+      plain(one.note ?? '')]);
     return [short_table(this.of_all('Holders', holders.length, lock.holding),
-                        ['Has', 'Holder', 'Held for', 'Token', 'Time left'], rows)];
+                        ['Has', 'Holder', 'Held for', 'Token', 'Time left', 'Note'], rows)];
   }
 
   queue_of(lock) {

@@ -90,6 +90,7 @@ json_view holders_json(const lock_status& lock) {
     object["token"] = token_or_null(one.token);
     object["since_ms"] = milliseconds_since_1970(one.since);
     object["remaining_ms"] = count_or_null(one.remaining);
+    object["note"] = as_utf8(one.note);
   }
   return all;
 }

@@ -35,6 +35,7 @@ struct look {
   time_point seen_at{};                 // by ours
   std::chrono::milliseconds done_at{};  // boot_time()
   std::chrono::nanoseconds took{};
+  std::chrono::milliseconds rest{};  // until the next one, at least
 };
 
 // The id of a holder or waiter is that of its request: the client's, and a number. From now on it

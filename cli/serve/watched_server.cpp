@@ -27,6 +27,16 @@ constexpr const char* any_name = "holdfast";
 constexpr std::size_t most_scanned = 50'000;
 constexpr milliseconds between_clients{10'000};
 
+// About the server's time for a lock or a client that is looked at. Watching may take a fiftieth of
+// its time: many locks are looked at more seldom.
+constexpr std::chrono::microseconds for_each_look{20};
+constexpr int share_of_time = 50;
+
+milliseconds rest_after(const look& seen) {
+  const auto looks = static_cast<std::int64_t>(seen.locks.locks.size() + seen.clients.size());
+  return std::chrono::ceil<milliseconds>((share_of_time - 1) * looks * for_each_look);
+}
+
 constexpr std::size_t threads_for_questions = 2;
 constexpr std::size_t most_questions = 8;
 
@@ -60,7 +70,8 @@ std::vector<lock_event> watched_server::events(const std::string& name) const {
 
 bool watched_server::is_fresh(const report& what) const {
   return what.last != nullptr &&
-         boot_time() - what.last->done_at <= 3 * options_.refresh + what.last->took;
+         boot_time() - what.last->done_at <=
+             3 * std::max(options_.refresh, what.last->rest) + what.last->took;
 }
 
 bool watched_server::ask(const std::string& lock, std::function<void(result<lock_status>)> then) {
@@ -100,15 +111,18 @@ std::shared_ptr<const look> watched_server::look_once(const std::stop_token& sto
   seen->seen_at = wall_time();
   seen->done_at = boot_time();
   seen->took = exact_boot_time() - begun;
+  seen->rest = rest_after(*seen);
   return seen;
 }
 
 void watched_server::look_again_and_again(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const auto begun = boot_time();
+    milliseconds least_rest{0};
     show_life();
     try {
       auto seen = look_once(stop);
+      least_rest = seen->rest;
       const std::scoped_lock guard(mutex_);
       if (report_.last != nullptr) history_.compare(*report_.last, *seen);
       report_.last = std::move(seen);
@@ -119,9 +133,8 @@ void watched_server::look_again_and_again(const std::stop_token& stop) {
       report_.up = false;
       report_.error = why.what();
     }
-    // A server for which a look is much work rests as long as it was asked.
     const auto took = boot_time() - begun;
-    pause(std::max(options_.refresh - took, took), stop);
+    rest(std::max(options_.refresh - took, least_rest), stop);
   }
 }
 
@@ -137,6 +150,15 @@ void watched_server::diagnose_again_and_again(const std::stop_token& stop) {
       return;  // it was stopped
     }
     pause(*options_.doctor_every, stop);
+  }
+}
+
+// Shows life meanwhile.
+void watched_server::rest(milliseconds time, const std::stop_token& stop) {
+  constexpr milliseconds step{1'000};
+  for (const auto ends = boot_time() + time; boot_time() < ends && !stop.stop_requested();) {
+    pause(std::min(step, ends - boot_time()), stop);
+    show_life();
   }
 }
 

@@ -68,6 +68,7 @@ class watched_server {
   void look_again_and_again(const std::stop_token& stop);
   void diagnose_again_and_again(const std::stop_token& stop);
   std::shared_ptr<const look> look_once(const std::stop_token& stop);
+  void rest(std::chrono::milliseconds time, const std::stop_token& stop);
   void pause(std::chrono::milliseconds time, const std::stop_token& stop);
   void show_life();
 

@@ -39,10 +39,11 @@ std::optional<int> lead_once(const candidacy& of) {
   if (outcome.ended_by) return report_interruption(shared, *outcome.ended_by);
   if (!outcome.held) return report_exception(shared, outcome.held.error());
   auto term = *std::move(outcome.held);
-  term_of_office office(of.site, term);
+  term_of_office office(of.site);
   note(shared, "leads",
        fmt::format("leads '{}' with token {}", of.options.name, term.token().to_string()));
   auto setting = of.setting;
+  setting.begins = [&](const lease& held) { office.begin(held); };
   setting.give_back = [&](lease& held, run_end how) {
     office.resign();
     return release(held, how);

@@ -51,13 +51,14 @@ class elect_site final : public http::site {
 // A term of office of a candidate that may have a site: says when it begins and ends.
 class term_of_office {
  public:
-  term_of_office(elect_site* site, const lease& term) : site_(site) {
-    if (site_ != nullptr) site_->leads(term);
-  }
+  explicit term_of_office(elect_site* site) : site_(site) {}
   ~term_of_office() { resign(); }
   term_of_office(const term_of_office&) = delete;
   term_of_office& operator=(const term_of_office&) = delete;
 
+  void begin(const lease& term) {
+    if (site_ != nullptr) site_->leads(term);
+  }
   void resign() {
     if (site_ != nullptr) site_->resigns();
   }

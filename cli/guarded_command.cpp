@@ -115,6 +115,7 @@ guarded_outcome run_under(lease& held, const run_setting& setting, bool& begun) 
   alarms wakes;
   const auto grants = marks_of(held, setting.view);
   if (!options.note.empty()) held.set_note(options.note);
+  setting.begins(held);
   child_process command{{options.command, environment(held, grants, options),
                          setting.signals.mask_before(), takes_terminal, options.passes_secrets}};
   begun = true;

@@ -26,6 +26,9 @@ struct run_setting {
   const lock_view& view;
   signal_watch& signals;
   giving_back give_back = release;
+  // Called before the command is started. From then on nothing changes the lease until it is given
+  // back.
+  std::function<void(const lease&)> begins = [](const lease&) {};
 };
 
 }  // namespace holdfast::cli

@@ -23,6 +23,7 @@ namespace {
 bool is_secret(std::string_view variable) {
   constexpr std::string_view url = "HOLDFAST_URL=";
   return variable.starts_with("HOLDFAST_PASSWORD=") ||
+         variable.starts_with("HOLDFAST_PASSWORD_COMMAND=") ||
          variable.starts_with("HOLDFAST_SENTINEL_PASSWORD=") ||
          (variable.starts_with(url) && has_password(variable.substr(url.size())));
 }

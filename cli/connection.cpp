@@ -10,6 +10,7 @@
 #include <holdfast/inspector.hpp>
 
 #include "cli/complaint.hpp"
+#include "cli/password_command.hpp"
 #include "cli/server_address.hpp"
 #include "cli/signals.hpp"
 #include "cli/text_file.hpp"
@@ -62,6 +63,28 @@ void check_failover(const failover_arguments& given) {
                   "grant, 1 or more"};
 }
 
+// A program that asks a service for a token takes longer than to connect to a server. So it gets
+// ten times as long.
+constexpr int times_to_connect = 10;
+
+std::shared_ptr<password_command> command_of(const connection_arguments& given) {
+  const bool has_file = !given.password_file.empty();
+  if (has_file && !given.password_command.empty()) {
+    throw complaint{usage, "usage",
+                    "--password-command and --password-file exclude each other: a password comes "
+                    "from one of them"};
+  }
+  auto command =
+      has_file ? std::string{} : given_or(given.password_command, "HOLDFAST_PASSWORD_COMMAND");
+  if (command.empty() && given.password_valid_for > std::chrono::milliseconds{0}) {
+    throw complaint{usage, "usage",
+                    "--password-valid-for needs --password-command, whose password it is about"};
+  }
+  if (command.empty()) return nullptr;
+  return std::make_shared<password_command>(std::move(command), given.password_valid_for,
+                                            times_to_connect * given.connect_timeout);
+}
+
 // A file is read again at each log-in. A pipe can be read only once.
 std::string if_read_again(const std::string& path) {
   std::error_code unknown;
@@ -78,6 +101,7 @@ client_options connection_options::for_client(std::string_view server) const {
     options.username = username;
     options.password = password;
     options.password_file = password_file;
+    if (password_command != nullptr) options.credentials = password_command->callback();
   }
   options.sentinel_username = sentinel_username;
   options.sentinel_password = sentinel_password;
@@ -114,7 +138,12 @@ client connection_options::connect_to(const std::string& server) const {
                     "locks of memory: are within one process, so this would exclude nobody: give "
                     "the URL of a server, or embedded:/DIRECTORY for the programs of this machine"};
   }
-  return client{server, for_client(server)};
+  auto options = for_client(server);
+  if (options.credentials) {
+    const ends_at_once meanwhile;
+    password_command->try_once();
+  }
+  return client{server, std::move(options)};
 }
 
 void connection_options::use_private(const std::string& own_url) {
@@ -129,6 +158,7 @@ void connection_options::forget_login() {
   username.clear();
   password_file.clear();
   password.clear();
+  password_command.reset();
 }
 
 bool has_password(std::string_view url) {
@@ -157,6 +187,7 @@ connection_options resolve(const connection_arguments& given) {
   if (options.url_given) options.url = url;
   options.username = given_or(given.username, "HOLDFAST_USER");
   options.tenant = given_or(given.tenant, "HOLDFAST_TENANT");
+  options.password_command = command_of(given);
   options.password_file = if_read_again(given.password_file);
   options.password = given.password_file.empty() ? environment("HOLDFAST_PASSWORD")
                                                  : password_in(given.password_file);
@@ -165,7 +196,8 @@ connection_options resolve(const connection_arguments& given) {
   options.sentinel_password = given.sentinel_password_file.empty()
                                   ? environment("HOLDFAST_SENTINEL_PASSWORD")
                                   : password_in(given.sentinel_password_file);
-  options.login_given = !given.username.empty() || !given.password_file.empty();
+  options.login_given =
+      !given.username.empty() || !given.password_file.empty() || !given.password_command.empty();
   options.tls = given.tls;
   options.sentinel_tls = given.sentinel_tls;
   options.plain_sentinels = given.plain_sentinels;

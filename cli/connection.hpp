@@ -31,6 +31,8 @@ struct failover_arguments {
   std::chrono::milliseconds quarantine{0};
 };
 
+class password_command;
+
 struct connection_options {
   std::string url = "redis://127.0.0.1:6379";
   bool url_given = false;  // by --url or HOLDFAST_URL
@@ -38,6 +40,7 @@ struct connection_options {
   std::string password_file;  // read again at every log-in
   std::string password;  // its first line for now, or from the environment or a file, never from
                          // the command line
+  std::shared_ptr<cli::password_command> password_command;  // gives it instead; may be null
   bool login_given = false;  // by an option, or at least a part of it
   std::string tenant;
   std::string sentinel_username;
@@ -80,6 +83,8 @@ struct connection_arguments {
   std::string username;
   std::string tenant;
   std::string password_file;
+  std::string password_command;
+  std::chrono::milliseconds password_valid_for{0};
   std::string sentinel_password_file;
   tls_arguments tls;
   tls_arguments sentinel_tls;
@@ -96,10 +101,11 @@ bool has_password(std::string_view url);
 // names the safe way.
 void refuse_password_in(std::string_view option, std::string_view url, std::string_view instead);
 
-// Adds HOLDFAST_URL, HOLDFAST_TENANT, HOLDFAST_USER, HOLDFAST_PASSWORD, the same two of sentinels
-// and HOLDFAST_TLS_... and HOLDFAST_SENTINEL_TLS_... to the given options; insecure ones must be
-// given. Throws `complaint` for an unreadable password file, for a password on the command line,
-// where every user of the machine could read it, and for --replicas-fsync without replicas.
+// Adds HOLDFAST_URL, HOLDFAST_TENANT, HOLDFAST_USER, HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_COMMAND,
+// user and password of sentinels, and HOLDFAST_TLS_... and HOLDFAST_SENTINEL_TLS_... to the given
+// options; insecure ones must be given. Throws `complaint` for an unreadable password file, for a
+// password on the command line, where every user of the machine could read it, and for
+// --replicas-fsync without replicas.
 connection_options resolve(const connection_arguments& given);
 
 }  // namespace holdfast::cli

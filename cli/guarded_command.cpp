@@ -153,8 +153,8 @@ void add_process_options(CLI::App& command, run_options& options) {
           "", "at most 256 bytes"))
       ->type_name("TEXT");
   command.add_flag("--pass-passwords", options.passes_secrets,
-                   "Leave HOLDFAST_PASSWORD, HOLDFAST_SENTINEL_PASSWORD and a HOLDFAST_URL with a "
-                   "password in the command's environment");
+                   "Leave HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_COMMAND, HOLDFAST_SENTINEL_PASSWORD "
+                   "and a HOLDFAST_URL with a password in the command's environment");
 }
 
 guarded_outcome run_guarded(lease& held, const run_setting& setting) {

@@ -83,6 +83,15 @@ void add_connection(CLI::App& program, connection_arguments& into) {
                   "File with the password in its first line [else HOLDFAST_PASSWORD]")
       ->type_name("FILE");
   program
+      .add_option("--password-command", into.password_command,
+                  "Shell command that prints the password in its first line, instead "
+                  "[HOLDFAST_PASSWORD_COMMAND]")
+      ->type_name("COMMAND");
+  add_duration(program, "--password-valid-for", into.password_valid_for,
+               "How long such a password is good: the command runs again before that, and the new "
+               "password is sent on the connections that are there [until it is refused]",
+               {1s, 24h * 365});
+  program
       .add_option("--sentinel-password-file", into.sentinel_password_file,
                   "File with the password for the sentinels [else HOLDFAST_SENTINEL_PASSWORD]")
       ->type_name("FILE");

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/complaint.hpp"
+#include "cli/password_command.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -107,6 +108,7 @@ server_address read_address(const connection_options& server) {
   const auto options = server.for_client(server.url);
   if (!options.username.empty()) at.username = options.username;
   if (!options.password.empty()) at.password = options.password;
+  if (options.credentials) at.password = server.password_command->ask().password;
   return at;
 }
 

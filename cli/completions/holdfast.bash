@@ -1,7 +1,7 @@
 # Completion of holdfast(1) for bash.
 _holdfast() {
   local word="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local common="--url --user --tenant --password-file --tls-ca --tls-cert --tls-key"
+  local common="--url --user --tenant --password-file --password-command --password-valid-for --tls-ca --tls-cert --tls-key"
   common+=" --tls-server-name --tls-insecure-accept-any-certificate --connect-timeout --response-timeout"
   common+=" --min-replicas --replicas-fsync --quarantine --sentinel-password-file"
   common+=" --sentinel-tls-ca --sentinel-tls-cert --sentinel-tls-key --sentinel-tls-server-name"

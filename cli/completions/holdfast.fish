@@ -24,6 +24,8 @@ complete -c holdfast -l url -x -a 'redis:// rediss:// redis+sentinel:// rediss+s
 complete -c holdfast -l user -x -d 'user name'
 complete -c holdfast -l tenant -x -d 'tenant to which the locks belong'
 complete -c holdfast -l password-file -r -F -d 'file with the password in its first line'
+complete -c holdfast -l password-command -x -d 'shell command that prints the password'
+complete -c holdfast -l password-valid-for -x -d 'how long such a password is good'
 complete -c holdfast -l sentinel-password-file -r -F -d 'the same for the sentinels'
 complete -c holdfast -l tls-ca -r -F -d 'authorities to trust'
 complete -c holdfast -l tls-cert -r -F -d 'our own certificate'

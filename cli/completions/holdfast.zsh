@@ -9,6 +9,8 @@ _holdfast() {
     '--user[user name]:name:'
     '--tenant[tenant to which the locks belong]:name:'
     '--password-file[file with the password in its first line]:file:_files'
+    '--password-command[shell command that prints the password]:command:'
+    '--password-valid-for[how long such a password is good]:duration:'
     '--sentinel-password-file[the same for the sentinels]:file:_files'
     '--tls-ca[authorities to trust]:path:_files'
     '--tls-cert[our own certificate]:file:_files'

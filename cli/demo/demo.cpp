@@ -20,6 +20,7 @@
 #include "cli/demo/stories/tell.hpp"
 #include "cli/demo/worker.hpp"
 #include "cli/output.hpp"
+#include "cli/password_command.hpp"
 #include "cli/signals.hpp"
 
 namespace holdfast::cli {
@@ -40,6 +41,9 @@ void hand_down(const connection_options& server) {
   ::setenv("HOLDFAST_TENANT", server.tenant.c_str(), 1);
   ::setenv("HOLDFAST_USER", server.username.c_str(), 1);
   ::setenv("HOLDFAST_PASSWORD", server.password.c_str(), 1);
+  if (server.password_command != nullptr) {
+    ::setenv("HOLDFAST_PASSWORD_COMMAND", server.password_command->command().c_str(), 1);
+  }
 }
 
 std::string own_id() {

@@ -29,6 +29,10 @@ enum class event_type {
   /// Another server is behind that connection: a failover, or a restart. Not told where the server
   /// does not say who it is (`INFO` is not allowed), nor when slots of a cluster move.
   failed_over,
+  /// `client_options::credentials` has thrown or given no login, or a server has refused a new
+  /// login on a connection that is there. `event::detail` says why. Leases live on as long as the
+  /// connections do.
+  login_failed,
 };
 
 /// Something that happened. It is made by the library alone, which may add members at the end.
@@ -53,10 +57,16 @@ struct event {
   ///   example.
   /// - Released: why the release is not known to have succeeded. None: it has, or nobody waited for
   ///   the answer, as where a lease was destroyed without `release`.
+  /// - Login failed: `errc::authentication`.
   std::optional<errc> error{};
 
-  /// Reconnected, failed over: the server, as `host:port`.
+  /// - Reconnected, failed over: the server, as `host:port`.
+  /// - Login failed: the server that refused it; empty when `client_options::credentials` gave
+  /// none.
   std::string_view server{};
+
+  /// Login failed: why, in one sentence.
+  std::string_view detail{};
 };
 
 /// Hears what happens to the locks of the clients that were made with it

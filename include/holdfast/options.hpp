@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include <holdfast/login.hpp>
 #include <holdfast/observer.hpp>
 
 namespace holdfast {
@@ -118,6 +119,28 @@ struct client_options {
   /// A relative path, of this and of all files here, counts from the directory in which the process
   /// is when the client is made.
   std::string password_file{};
+
+  /// Gives logins that end, such as the tokens of managed services. It wins over `password` and the
+  /// URL, and is refused together with `password_file` (`errc::invalid_argument`).
+  ///
+  /// The client asks it when it wants its first connection. It asks again before the end: when 70
+  /// to 80 % of `login::valid_for` have passed. It also asks again when a server has refused the
+  /// login. Each new login is sent (AUTH) on the connections that are there, and what is under way
+  /// on them goes on. New connections use the newest login.
+  ///
+  /// If it throws, the client goes on with the old login as long as that works, and asks again
+  /// after 100 ms, later every 5 s. Calls that need a connection and have no good login fail with
+  /// `errc::authentication` and the text of the exception, which must contain no secret.
+  /// `event_type::login_failed` tells of it, and of a login that was refused.
+  ///
+  /// It may block. It runs on a thread of its own, one call at a time for each client. Several
+  /// clients may call it at the same time. A connection waits for it no longer than
+  /// `connect_timeout`. It must not use or own its client. All signals are blocked on that thread,
+  /// also for processes that it starts.
+  ///
+  /// The end of the client waits for a call under way, for `response_timeout` at most. A call that
+  /// takes longer goes on afterwards, and its result is dropped. So it must own what it uses.
+  std::function<login()> credentials{};
 
   /// User name and password of the sentinels in a `redis+sentinel://` URL, which has only those of
   /// the server. They are never shown in any message.

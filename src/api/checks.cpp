@@ -41,6 +41,8 @@ void check_options(const client_options& options) {
   require(options.min_replicas <= 100, "min_replicas", "0 to 100");
   require(options.min_replicas > 0 || !options.replicas_fsync, "replicas_fsync",
           "false without min_replicas");
+  require(!options.credentials || options.password_file.empty(), "password_file",
+          "empty where credentials are given: a password comes from one of them");
   require(options.name.size() <= 256, "name", "at most 256 bytes long");
   (void)key_space{options.tenant};  // throws when it is none
 }

@@ -9,6 +9,7 @@
 #include "api/sentinel_link.hpp"
 #include "base/uncancelled.hpp"
 #include "memory/memory_engine.hpp"
+#include "redis/connection/login_source.hpp"
 #include "redis/connection/url.hpp"
 #include "redis/dialects/catalog.hpp"
 #include "redis/locks/redis_engine.hpp"
@@ -39,6 +40,9 @@ redis::session_settings session_of(const redis::server_url& url, const client_op
   if (!options.username.empty()) session.login.username = options.username;
   if (!options.password.empty()) session.login.password = options.password;
   session.login.password_file = options.password_file;
+  if (options.credentials) {
+    session.login.source = std::make_shared<redis::login_source>(options.credentials);
+  }
   session.database = url.database;
   session.sentinels = url.sentinels;
   if (session.sentinels) api::set_up_link(*session.sentinels, session.tls, options);

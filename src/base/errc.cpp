@@ -20,7 +20,7 @@ const char* sentence(errc code) noexcept {
     case errc::unavailable:
       return "the server cannot be reached or did not answer in time";
     case errc::authentication:
-      return "the server refused the user name, password or client certificate";
+      return "user name, password or client certificate were refused, or there were none";
     case errc::permission_denied:
       return "the server's access list forbids a command, key or channel that is needed";
     case errc::not_redis:

@@ -45,6 +45,7 @@ class metrics::registry {
   void count(const event& what) {
     if (what.type == event_type::reconnected) ++reconnects_;
     if (what.type == event_type::failed_over) ++failovers_;
+    if (what.type == event_type::login_failed) ++failed_logins_;
     if (!what.name.empty()) place_of(what.name).of(what.kind).count(what);
   }
 
@@ -59,6 +60,9 @@ class metrics::registry {
     out.begin("holdfast_failovers_total", "counter",
               "Times a client has found another server behind its connection.");
     out.sample({}, failovers_);
+    out.begin("holdfast_failed_logins_total", "counter",
+              "Times a client got no new login, or a server refused one.");
+    out.sample({}, failed_logins_);
     out.begin("holdfast_labels_dropped_total", "counter",
               "Events that were counted without a label, since there were too many labels.");
     out.sample({}, dropped_);
@@ -131,7 +135,7 @@ class metrics::registry {
   const std::function<std::string(std::string_view)> label_;
   labelled unlabelled_{{}};
   metering::label_table labels_;
-  std::atomic<std::int64_t> reconnects_{0}, failovers_{0}, dropped_{0};
+  std::atomic<std::int64_t> reconnects_{0}, failovers_{0}, failed_logins_{0}, dropped_{0};
 };
 
 metrics::metrics() : metrics(metrics_options{}) {}

@@ -118,8 +118,10 @@ TEST(Metrics, CountConnections) {
   counted.on({.type = event_type::reconnected, .server = "a:1"});
   counted.on({.type = event_type::reconnected, .server = "b:1"});
   counted.on({.type = event_type::failed_over, .server = "b:1"});
+  counted.on({.type = event_type::login_failed});
   EXPECT_THAT(counted.text(), HasSubstr("holdfast_reconnects_total 2\n"));
   EXPECT_THAT(counted.text(), HasSubstr("holdfast_failovers_total 1\n"));
+  EXPECT_THAT(counted.text(), HasSubstr("holdfast_failed_logins_total 1\n"));
   EXPECT_THAT(counted.text(), Not(HasSubstr("kind=")));
 }
 

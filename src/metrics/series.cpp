@@ -42,6 +42,7 @@ void series::count(const event& what) noexcept {
       return ended(what);
     case event_type::reconnected:
     case event_type::failed_over:
+    case event_type::login_failed:
       return;
   }
 }

@@ -14,6 +14,12 @@ std::string shown(nanoseconds time) {
   return std::to_string(std::chrono::round<milliseconds>(time).count()) + " ms";
 }
 
+std::string failed_login(const event& what) {
+  const auto why = without_control_bytes(what.detail);
+  if (what.server.empty()) return why;
+  return "a login was refused by " + printable(what.server) + ": " + why;
+}
+
 }  // namespace
 
 std::optional<log_line> line_of(const event& what) {
@@ -38,6 +44,8 @@ std::optional<log_line> line_of(const event& what) {
     case event_type::failed_over:
       return log_line{log_level::warning, "another server answers at " + printable(what.server) +
                                               ", and is asked about all leases"};
+    case event_type::login_failed:
+      return log_line{log_level::warning, failed_login(what)};
   }
   return std::nullopt;
 }

@@ -30,6 +30,10 @@ TEST(LogLine, IsWhatAPersonShouldRead) {
               "connected again, to h:1");
   expect_line({.type = event_type::failed_over, .server = "h:1"}, log_level::warning,
               "another server answers at h:1, and is asked about all leases");
+  expect_line({.type = event_type::login_failed, .server = "h:1", .detail = "it said \"no\""},
+              log_level::warning, "a login was refused by h:1: it said \"no\"");
+  expect_line({.type = event_type::login_failed, .detail = "the provider failed"},
+              log_level::warning, "the provider failed");
 }
 
 TEST(LogLine, IsNotMadeOfWhatIsOrdinary) {

@@ -14,9 +14,10 @@ namespace holdfast::runtime {
 class reporter::notice final : public detail::completion {
  public:
   notice(const reporter& by, const event& what)
-      : by_(by), name_(what.name), server_(what.server), what_(what) {
+      : by_(by), name_(what.name), server_(what.server), detail_(what.detail), what_(what) {
     what_.name = name_;
     what_.server = server_;
+    what_.detail = detail_;
   }
   void complete() noexcept override {
     const std::unique_ptr<notice> self(this);
@@ -25,7 +26,7 @@ class reporter::notice final : public detail::completion {
 
  private:
   const reporter& by_;
-  const std::string name_, server_;
+  const std::string name_, server_, detail_;
   event what_;
 };
 

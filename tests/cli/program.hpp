@@ -30,6 +30,7 @@ inline program_call call(words arguments, words environment = {}) {
   words clean = {"HOLDFAST_URL",
                  "HOLDFAST_USER",
                  "HOLDFAST_PASSWORD",
+                 "HOLDFAST_PASSWORD_COMMAND",
                  "HOLDFAST_SENTINEL_USER",
                  "HOLDFAST_SENTINEL_PASSWORD",
                  "HOLDFAST_TENANT",

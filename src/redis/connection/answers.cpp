@@ -14,9 +14,12 @@ answers::summary answers::match(request_queue& in_flight, const net::waiter* lea
   summary found;
   for (std::size_t i = 0; i < batch_.size(); ++i) {
     const auto& said = batch_[i];
-    const auto* const oldest = in_flight.first();
+    auto* const oldest = in_flight.first();
     if (oldest == nullptr || !oldest->is_answered_by(said)) {
-      if (oldest == nullptr ? said.is(resp::type::push) : oldest->is_preceded_by(said)) continue;
+      if (oldest == nullptr ? said.is(resp::type::push) : oldest->is_preceded_by(said)) {
+        if (!said.is(resp::type::push)) oldest->on_first_answer(said);
+        continue;
+      }
       found.credible = false;
       break;
     }

@@ -20,6 +20,12 @@ struct parting final : question {
   parting() : question(nullptr, answered_by::time) {}
 };
 
+struct new_login final : question {
+  new_login() : question(nullptr, answered_by::time_after_login) {}
+  void on_first_answer(const resp::value& said) noexcept override { first = said.text; }
+  std::string first;
+};
+
 constexpr std::string_view message = ">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$2\r\nhi\r\n";
 constexpr std::string_view unsubscribed = ">3\r\n$11\r\nunsubscribe\r\n$1\r\nc\r\n:0\r\n";
 
@@ -95,6 +101,25 @@ TEST_F(Answers, OfAPartingMayBePrecededByItsRefusal) {
   EXPECT_TRUE(read("-MOVED 1 127.0.0.1:7000\r\n*2\r\n$1\r\n1\r\n$1\r\n2\r\n").credible);
   EXPECT_EQ(came_.matched(), 1U);
   EXPECT_EQ(handed_out(), " 1 ");
+}
+
+// A server may say nothing of an AUTH that it refuses: the answer to TIME ends it.
+TEST_F(Answers, OfALoginEndWithTheTime) {
+  const std::string time = "*2\r\n$1\r\n1\r\n$1\r\n2\r\n";
+  for (const std::string last :
+       {time.c_str(), "-NOAUTH Authentication required.\r\n",
+        "-NOPERM you may not run the 'time' command\r\n", "-BUSY a script runs\r\n"}) {
+    for (const std::string first : {"", "OK", "WRONGPASS no", "ERR no such token"}) {
+      new_login asked;
+      in_flight_.push(asked);
+      in_flight_.push(lazy_);
+      const std::string line = first.empty() ? "" : (first == "OK" ? "+" : "-") + first + "\r\n";
+      EXPECT_TRUE(read(line + std::string(message) + last + "+a\r\n").credible) << line << last;
+      EXPECT_EQ(came_.matched(), 2U) << line << last;
+      EXPECT_EQ(asked.first, first);
+      EXPECT_TRUE(handed_out().ends_with("a " + std::to_string(first.empty() ? 2 : 3) + " "));
+    }
+  }
 }
 
 TEST_F(Answers, ThatNobodyAskedForAreNotBelieved) {

@@ -18,7 +18,8 @@ connection::connection(session_settings settings, connection_tuning tuning,
       tuning_(tuning),
       observer_(watching),
       line_(*this, settings_, tuning_, helper),
-      connector_(line_, watching),
+      login_renewal_(line_),
+      connector_(line_, watching, login_renewal_),
       reader_(line_, connector_, watching, positions),
       ping_(connector_) {}
 

@@ -11,6 +11,7 @@
 #include "redis/connection/connection_observer.hpp"
 #include "redis/connection/connection_tuning.hpp"
 #include "redis/connection/connector.hpp"
+#include "redis/connection/login_renewal.hpp"
 #include "redis/connection/ping.hpp"
 #include "redis/connection/pipeline.hpp"
 #include "redis/connection/reader.hpp"
@@ -89,6 +90,7 @@ class connection final : public net::attendant, public net::event_source {
   const connection_tuning tuning_;
   observer& observer_;
   pipeline line_;
+  login_renewal login_renewal_;
   connector connector_;
   reader reader_;
   ping ping_;

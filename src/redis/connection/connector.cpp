@@ -14,9 +14,10 @@ constexpr milliseconds stay_at_a_replica{500};
 
 }  // namespace
 
-connector::connector(pipeline& line, connection_observer& watching)
+connector::connector(pipeline& line, connection_observer& watching, login_renewal& renewal)
     : line_(line),
       observer_(watching),
+      renewal_(renewal),
       locator_(line.settings, [this](const std::string& address) { leave_for(address); }) {}
 
 void connector::start() {
@@ -41,8 +42,11 @@ void connector::connect() {
   if (const auto broken = log_in(made, facts)) {
     fail(*broken);
   } else {
-    const scoped_mutex lock(line_.guard);
-    line_.open(made, facts.address);
+    {
+      const scoped_mutex lock(line_.guard);
+      line_.open(made, facts.address);
+    }
+    renewal_.on_connected(facts);
   }
   line_.helper.wake();
 }

@@ -8,6 +8,7 @@
 
 #include "redis/connection/connection_observer.hpp"
 #include "redis/connection/locator.hpp"
+#include "redis/connection/login_renewal.hpp"
 #include "redis/connection/pipeline.hpp"
 
 namespace holdfast::redis {
@@ -16,7 +17,7 @@ namespace holdfast::redis {
 // thread.
 class connector {
  public:
-  connector(pipeline& line, connection_observer& watching);
+  connector(pipeline& line, connection_observer& watching, login_renewal& renewal);
 
   // Connecting may take long, and the background thread's timers must not wait for it. After
   // destination::set_out(); the pipeline is open afterwards, or its pending requests have failed.
@@ -29,6 +30,8 @@ class connector {
   void leave_for(const std::string& address) HOLDFAST_EXCLUDES(line_.guard);
   // The server is a replica.
   void leave_demoted() HOLDFAST_EXCLUDES(line_.guard);
+  // A command was refused since this connection is not logged in (any more).
+  void on_logged_out(const std::string& said) { renewal_.on_logged_out(said); }
 
  private:
   void connect();
@@ -37,6 +40,7 @@ class connector {
 
   pipeline& line_;
   connection_observer& observer_;
+  login_renewal& renewal_;
   locator locator_;
   std::thread thread_;  // of the last attempt
 };

@@ -15,6 +15,11 @@ constexpr std::uint64_t core_look = 64;
 // So long the background thread reads at a time.
 constexpr milliseconds shift{2};
 
+// The server has taken back what it let us in by.
+bool tells_of_log_out(const resp::value& said) {
+  return said.is(resp::type::error) && said.text.starts_with("NOAUTH");
+}
+
 }  // namespace
 
 reader::reader(pipeline& line, connector& connecting, connection_observer& watching,
@@ -161,6 +166,7 @@ void reader::hand_out(answers& mine, std::uint64_t position) {
         r.arrived(position + i);
         if (said.is(resp::type::error) && sent_again(r, said.text)) return;
         if (tells_of_demotion(said)) connector_.leave_demoted();
+        if (tells_of_log_out(said)) connector_.on_logged_out(said.text);
         r.conclude(said);
       });
 }

@@ -35,6 +35,10 @@ class request {
   // The answer, on the thread that read it, with no lock held. `sent_at`: before it was sent.
   virtual void on_reply(resp::value& reply) = 0;
 
+  // An answer before the last one, where there are several (answered_by). Under the connection's
+  // mutex: it must not block or call back.
+  virtual void on_first_answer(const resp::value& /*said*/) noexcept {}
+
   // There is no answer. On the background thread or the one that noticed, with no lock held.
   virtual void on_failed(no_answer what, const breakdown& why) = 0;
 
@@ -64,6 +68,7 @@ class request {
 
   bool is_answered_by(const resp::value& said) const noexcept {
     if (answered_by_ == answered_by::time) return said.is(resp::type::array);
+    if (answered_by_ == answered_by::time_after_login) return is_answer_to_time(said);
     if (!said.is(resp::type::push)) return true;
     return !said.items.empty() && said.items.front().text == message();
   }
@@ -71,6 +76,8 @@ class request {
   // Whether it may come before the answer.
   bool is_preceded_by(const resp::value& said) const noexcept {
     if (said.is(resp::type::push)) return true;
+    if (answered_by_ == answered_by::time_after_login)
+      return said.is(resp::type::simple) || said.is(resp::type::error);
     return answered_by_ == answered_by::time && said.is(resp::type::error) &&
            refuses_parting_only(said.text);
   }
@@ -103,8 +110,17 @@ class request {
 
   // Answered by a message, unless it is refused: (S)SUBSCRIBE and UNSUBSCRIBE of one channel. Where
   // the server may also say the same by itself, or refuse it with an error, a TIME goes behind it,
-  // whose answer counts: SUNSUBSCRIBE of a channel whose slot may be moved.
-  enum class answered_by : std::uint8_t { reply, subscribe, unsubscribe, ssubscribe, time };
+  // whose answer counts: SUNSUBSCRIBE of a channel whose slot may be moved. So it does behind AUTH:
+  // Redis from 7.2 on and Valkey say nothing of an AUTH that they refuse while answers or messages
+  // before it wait to be sent. Later answers would be taken for others.
+  enum class answered_by : std::uint8_t {
+    reply,
+    subscribe,
+    unsubscribe,
+    ssubscribe,
+    time,
+    time_after_login,
+  };
   explicit request(answered_by how = answered_by::reply) noexcept : answered_by_(how) {}
   virtual ~request() = default;
   request(const request&) = delete;
@@ -126,6 +142,14 @@ class request {
            error.starts_with("ERR unknown command");
   }
 
+  // An error that AUTH cannot meet with is that of TIME.
+  static bool is_answer_to_time(const resp::value& said) noexcept {
+    if (said.is(resp::type::array)) return true;
+    if (!said.is(resp::type::error)) return false;
+    return said.text.starts_with("NOAUTH") || said.text.starts_with("BUSY") ||
+           (said.text.starts_with("NOPERM") && said.text.find("'time'") != std::string::npos);
+  }
+
   // The first word of the message that answers it; of none, a word that no message has.
   std::string_view message() const noexcept {
     switch (answered_by_) {
@@ -137,6 +161,7 @@ class request {
         return "ssubscribe";
       case answered_by::reply:
       case answered_by::time:
+      case answered_by::time_after_login:
         break;
     }
     return "no message";

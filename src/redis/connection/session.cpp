@@ -5,6 +5,7 @@
 #include "net/clock.hpp"
 #include "net/resolve.hpp"
 #include "redis/connection/exchange.hpp"
+#include "redis/connection/login_source.hpp"
 #include "redis/connection/password_file.hpp"
 #include "redis/connection/server_reply.hpp"
 #include "redis/connection/slot_map.hpp"
@@ -66,6 +67,21 @@ std::optional<breakdown> prepare(exchange& talk, const session_settings& setting
   return selects ? refusal(talk.reply(1)) : std::nullopt;
 }
 
+// What the server says to the login is what the source must know: a certificate of ours that it
+// refuses says nothing of the login.
+std::optional<breakdown> log_in_and_tell(exchange& talk, const net::endpoint& where,
+                                         const credentials& login, session_facts& facts) {
+  auto broken = log_in(talk, where, login, facts);
+  if (login.source == nullptr) return broken;
+  facts.login_number = login.number;
+  if (!broken) {
+    login.source->accepted(login.number);
+  } else if (broken->code == errc::authentication) {
+    login.source->refused(login.number);
+  }
+  return broken;
+}
+
 std::optional<breakdown> open_session(const session_settings& settings, const credentials& login,
                                       const net::endpoint& where, const net::connect_limits& limits,
                                       link& into, session_facts& facts) {
@@ -75,7 +91,7 @@ std::optional<breakdown> open_session(const session_settings& settings, const cr
   }
   exchange talk(over, limits);
   auto broken = secure(over, settings.tls, where, limits);
-  if (!broken) broken = log_in(talk, where, login, facts);
+  if (!broken) broken = log_in_and_tell(talk, where, login, facts);
   if (!broken) broken = prepare(talk, settings, facts);
   if (broken) {
     over.close();
@@ -109,6 +125,41 @@ std::string find_places(const session_settings& settings, const net::connect_lim
   return {};
 }
 
+std::optional<breakdown> find_login(credentials& login, monotonic_time deadline) {
+  return login.source != nullptr ? login.source->find(deadline, login) : read_password(login);
+}
+
+std::optional<breakdown> open_by(const credentials& login, const session_settings& settings,
+                                 monotonic_time started, const net::wake_up* cancel, link& into,
+                                 session_facts& facts) {
+  const auto within = [&](milliseconds patience) {
+    return net::connect_limits{started + patience, settings.response_timeout, cancel};
+  };
+  std::vector<net::endpoint> places;
+  auto unknown = find_places(settings, within(settings.connect_timeout), places);
+  if (places.empty()) return breakdown{errc::unavailable, std::move(unknown), false};
+  // The answer of one server explains more than the silence of others.
+  std::optional<breakdown> worst;
+  link spare;
+  session_facts facts_of_spare;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto patience = settings.connect_timeout * (i + 1) / places.size();
+    auto broken = open_session(settings, login, places[i], within(patience), into, facts);
+    if (!broken && is_looked_for(settings, facts)) return std::nullopt;
+    if (!broken) {
+      spare.take(into);
+      facts_of_spare = std::move(facts);
+    } else if (!worst || broken->reached || !worst->reached) {
+      worst = std::move(broken);
+    }
+    facts = {};
+  }
+  if (facts_of_spare.address.empty()) return worst;
+  into.take(spare);
+  facts = std::move(facts_of_spare);
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::span<const session_command> session_commands() noexcept {
@@ -139,34 +190,17 @@ std::span<const session_command> cluster_commands() noexcept {
 std::optional<breakdown> open_session(const session_settings& settings, const net::wake_up* cancel,
                                       link& into, session_facts& facts) {
   const auto started = net::now();
-  const auto within = [&](milliseconds patience) {
-    return net::connect_limits{started + patience, settings.response_timeout, cancel};
-  };
+  const auto deadline = started + settings.connect_timeout;
   auto login = settings.login;
-  if (auto unreadable = read_password(login)) return unreadable;
-  std::vector<net::endpoint> places;
-  auto unknown = find_places(settings, within(settings.connect_timeout), places);
-  if (places.empty()) return breakdown{errc::unavailable, std::move(unknown), false};
-  // The answer of one server explains more than the silence of others.
-  std::optional<breakdown> worst;
-  link spare;
-  session_facts facts_of_spare;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto patience = settings.connect_timeout * (i + 1) / places.size();
-    auto broken = open_session(settings, login, places[i], within(patience), into, facts);
-    if (!broken && is_looked_for(settings, facts)) return std::nullopt;
-    if (!broken) {
-      spare.take(into);
-      facts_of_spare = std::move(facts);
-    } else if (!worst || broken->reached || !worst->reached) {
-      worst = std::move(broken);
-    }
-    facts = {};
+  if (auto none = find_login(login, deadline)) return none;
+  auto broken = open_by(login, settings, started, cancel, into, facts);
+  if (!broken || broken->code != errc::authentication || login.source == nullptr) return broken;
+  // A token may have ended unseen: revoked, or while this machine was suspended.
+  if (login.source->replace(deadline, login)) {
+    broken = open_by(login, settings, started, cancel, into, facts);
   }
-  if (facts_of_spare.address.empty()) return worst;
-  into.take(spare);
-  facts = std::move(facts_of_spare);
-  return std::nullopt;
+  if (broken && !login.trouble.empty()) broken->detail += "; " + login.trouble;
+  return broken;
 }
 
 }  // namespace holdfast::redis

@@ -1,6 +1,7 @@
 // Connecting and logging in: from an address to a connection that is ready for commands.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,8 +49,9 @@ struct session_facts {
   bool resp3 = false;
   bool subscribed = false;  // to the channel: messages come as pushes on this connection
   bool is_sentinel = false;
-  std::string role;     // "master", "replica" or "slave", as far as it says
-  std::string address;  // where it is: net::to_string of the endpoint
+  std::string role;                // "master", "replica" or "slave", as far as it says
+  std::string address;             // where it is: net::to_string of the endpoint
+  std::uint64_t login_number = 0;  // credentials::number of the login that was accepted
   // Another one whenever the server starts, or becomes a master; empty where INFO is not allowed.
   std::string identity;
   std::string server;         // "redis" or "valkey", as far as it says

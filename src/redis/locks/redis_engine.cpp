@@ -30,6 +30,7 @@ redis_engine::redis_engine(const redis::session_settings& session, const client_
     : runtime::engine(options),
       proofs_(random_bits<siphash_key>()),
       floors_(std::make_unique<std::atomic<substrate::token_major>[]>(hash_slots)),
+      logins_(session.login.source),
       only_(with_channel(session, space(), id(), options), with_options(tuning, options), helper(),
             *this, session.asks_slots ? &positions_ : nullptr),
       cluster_(session.asks_slots ? std::make_unique<cluster>(
@@ -47,6 +48,7 @@ redis_engine::redis_engine(const redis::session_settings& session, const client_
       deadlocks_(options.detect_deadlocks ? std::make_unique<deadlock_watch>(*this, id())
                                           : nullptr),
       hears_(options.wakeup == wakeup::notification) {
+  if (logins_ != nullptr) logins_->join(*this);
   helper().start({&only_.connection, &timers(), &renewals_, &held_});
   if (options.min_replicas == 0) return;
   only_.replicas = std::make_unique<replication>(*this, only_.clock, session,
@@ -55,7 +57,10 @@ redis_engine::redis_engine(const redis::session_settings& session, const client_
 }
 
 // Its thread uses members that are destroyed afterwards.
-redis_engine::~redis_engine() { helper().stop(); }
+redis_engine::~redis_engine() {
+  if (logins_ != nullptr) logins_->leave(*this);
+  helper().stop();
+}
 
 // First the attempts and releases under way may end; locks that are left then end by themselves at
 // the server, with their leases.
@@ -66,10 +71,12 @@ std::shared_ptr<runtime::lock_driver> redis_engine::make_driver(
 }
 
 void redis_engine::shut_down() noexcept {
+  const auto deadline = net::now() + options().response_timeout;
   local_locks().revoke_all();
   wait_until_quiet();
   key_watchers_.end();
   registration_.withdraw();
+  if (logins_ != nullptr) logins_->close(deadline);
   helper().stop();
   if (cluster_ != nullptr) cluster_->shut_down();
   if (only_.replicas != nullptr) only_.replicas->shut_down();
@@ -119,6 +126,13 @@ void redis_engine::on_not_connected() {
 
 bool redis_engine::on_error(redis::request& r, std::string& error) {
   return cluster_ != nullptr && cluster_->on_error(only_, r, error);
+}
+
+void redis_engine::on_login_failed(const std::string& server, const std::string& why) {
+  report({.type = event_type::login_failed,
+          .error = errc::authentication,
+          .server = server,
+          .detail = why});
 }
 
 void redis_engine::on_connected(master& to, const redis::session_facts& facts) {

@@ -11,6 +11,7 @@
 #include "base/lock_key.hpp"
 #include "base/siphash.hpp"
 #include "redis/connection/connection.hpp"
+#include "redis/connection/login_source.hpp"
 #include "redis/locks/channels.hpp"
 #include "redis/locks/cluster.hpp"
 #include "redis/locks/deadlock_watch.hpp"
@@ -29,7 +30,9 @@
 namespace holdfast::redis_locks {
 
 // Thread safety: all members from any thread, unless said otherwise.
-class redis_engine final : public runtime::engine, private redis::connection::observer {
+class redis_engine final : public runtime::engine,
+                           private redis::connection::observer,
+                           private redis::login_hearer {
  public:
   // `tuning` is for measurements; its `spin` is that of the options.
   redis_engine(const redis::session_settings& session, const client_options& options,
@@ -115,6 +118,7 @@ class redis_engine final : public runtime::engine, private redis::connection::ob
   bool needs_connection() override { return needs_connection(only_); }
   void on_not_connected() override;
   bool on_error(redis::request& r, std::string& error) override;
+  void on_login_failed(const std::string& server, const std::string& why) override;
   void doubt_if_other_server(master& to, const redis::session_facts& facts);
   slot_set slots_of(const master& known) const;
   void ask_for_what_was_missed(const slot_set& of);
@@ -123,7 +127,8 @@ class redis_engine final : public runtime::engine, private redis::connection::ob
   std::unique_ptr<std::atomic<substrate::token_major>[]> floors_;
   std::atomic<monotonic_time::rep> quarantine_ends_{0};
   std::atomic<std::uint64_t> positions_{0};
-  master only_;  // of a cluster: its entry
+  const std::shared_ptr<redis::login_source> logins_;  // null: the options name the login
+  master only_;                                        // of a cluster: its entry
   const std::unique_ptr<cluster> cluster_;
   redis_locks::renewals renewals_;
   held_index held_;

@@ -21,7 +21,7 @@ TEST(LoginSchedule, AsksAgainBeforeTheEnd) {
   for (const auto draw : {0U, 50U, 100U, 101U}) {
     login_schedule asks{draw};
     asks.on_given(start, start + 1s, 15min);
-    EXPECT_EQ(asks.ask_at(), start + 15min * (700 + draw % 101) / 1000) << draw;
+    EXPECT_EQ(asks.ask_at(), start + 900ms * (700 + draw % 101)) << draw;
   }
 }
 

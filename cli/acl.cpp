@@ -74,11 +74,10 @@ void add_acl(CLI::App& program, context& shared) {
       ->add_option(
           "--kind", given->kinds,
           "A kind of Holdfast's own as `holdfast capabilities` names it, `viewer` (status, ls, "
-          "watch), "
-          "or `operator` (also semaphore, release --force, doctor). Beside others: `cluster` for "
-          "nodes of "
-          "a Redis Cluster, `replicas` for --min-replicas, `deadlocks` for clients that look for "
-          "them. May be given several times [all locks]")
+          "watch, audit), or `operator` (also semaphore, release --force, doctor). Beside others: "
+          "`cluster` for nodes of a Redis Cluster, `replicas` for --min-replicas, `deadlocks` for "
+          "clients that look for them, `audit` for --audit. May be given several times [all "
+          "locks]")
       ->type_name("KIND")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -10,6 +10,7 @@ void add_elect(CLI::App& program, context& shared);
 void add_status(CLI::App& program, context& shared);
 void add_ls(CLI::App& program, context& shared);
 void add_watch(CLI::App& program, context& shared);
+void add_audit(CLI::App& program, context& shared);
 void add_release(CLI::App& program, context& shared);
 void add_counter(CLI::App& program, context& shared);
 void add_semaphore(CLI::App& program, context& shared);

@@ -97,6 +97,7 @@ client_options connection_options::for_client(std::string_view server) const {
   client_options options;
   options.name = "holdfast";
   options.tenant = tenant;
+  options.audit = audit;
   if (login_given || !is_embedded(server)) {
     options.username = username;
     options.password = password;
@@ -144,6 +145,10 @@ client connection_options::connect_to(const std::string& server) const {
     password_command->try_once();
   }
   return client{server, std::move(options)};
+}
+
+void connection_options::keep_audit(const std::string& pattern) {
+  audit = given_or(pattern, "HOLDFAST_AUDIT");
 }
 
 void connection_options::use_private(const std::string& own_url) {

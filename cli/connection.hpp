@@ -43,6 +43,7 @@ struct connection_options {
   std::shared_ptr<cli::password_command> password_command;  // gives it instead; may be null
   bool login_given = false;  // by an option, or at least a part of it
   std::string tenant;
+  std::string audit;  // client_options::audit
   std::string sentinel_username;
   std::string sentinel_password;
   std::string sentinel_password_file;  // read again whenever a sentinel is connected to
@@ -71,6 +72,8 @@ struct connection_options {
   client connect_and_ask() const;
   client connect_to(const std::string& url) const;
 
+  // Keeps an audit trail of these locks; empty: as HOLDFAST_AUDIT says.
+  void keep_audit(const std::string& pattern);
   // Instead of the URL: a private server of ours, which knows neither users nor TLS.
   void use_private(const std::string& own_url);
   // Goes by the user and password of the URL alone.

@@ -113,7 +113,10 @@ void add_elect(CLI::App& program, context& shared) {
     options->name = all_names(*names, {}, 1).front();
     options->command = shared.operands;
     if (options->command.empty()) throw CLI::RequiredError("a command after --");
-    shared.action = [options, &shared] { return elect(*options, shared); };
+    shared.action = [options, &shared] {
+      shared.connection.keep_audit(options->audit);
+      return elect(*options, shared);
+    };
   });
 }
 

@@ -152,6 +152,11 @@ void add_process_options(CLI::App& command, run_options& options) {
           },
           "", "at most 256 bytes"))
       ->type_name("TEXT");
+  command
+      .add_option("--audit", options.audit,
+                  "Keep an audit trail of the locks whose names match, for `holdfast audit` "
+                  "[HOLDFAST_AUDIT, else none]")
+      ->type_name("PATTERN");
   command.add_flag("--pass-passwords", options.passes_secrets,
                    "Leave HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_COMMAND, HOLDFAST_SENTINEL_PASSWORD "
                    "and a HOLDFAST_URL with a password in the command's environment");

@@ -125,6 +125,7 @@ void set_up(CLI::App& program, connection_arguments& connection, context& shared
   add_status(program, shared);
   add_ls(program, shared);
   add_watch(program, shared);
+  add_audit(program, shared);
   add_release(program, shared);
   add_counter(program, shared);
   add_semaphore(program, shared);

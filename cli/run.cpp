@@ -150,6 +150,11 @@ void take_words(locked_options& options, std::vector<std::string>& names, contex
     throw CLI::ValidationError("--note",
                                "only one lock of Holdfast's own, on one server, can have a note");
   }
+  const bool is_ours = options.lock.how == dialect{} && !options.lock.quorum.given();
+  if (!options.audit.empty() && !is_ours) {
+    throw CLI::ValidationError(
+        "--audit", "only Holdfast's own locks, and none of a quorum, have an audit trail");
+  }
 }
 
 // Where nobody has said how long it is: a lock of another library may not have one as long as ours.
@@ -202,6 +207,7 @@ void add_run(CLI::App& program, context& shared) {
     check_once_choice(*command, options->once, options->lock);
     shared.action = [options, &shared] {
       options->lock.quorum.replace_url(shared.connection);
+      shared.connection.keep_audit(options->audit);
       return run_command(*options, shared);
     };
   });

@@ -23,6 +23,7 @@ struct run_options {
   bool signals_command_only = false;  // --signal command
   bool passes_secrets = false;        // --pass-passwords
   std::string note;                   // --note
+  std::string audit;                  // --audit
 };
 
 }  // namespace holdfast::cli

@@ -9,7 +9,7 @@ _holdfast() {
   local command="" i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "${COMP_WORDS[i]}" in
-      run | elect | status | ls | watch | release | counter | semaphore | capabilities | doctor | serve | acl | completion | demo | bench)
+      run | elect | status | ls | watch | audit | release | counter | semaphore | capabilities | doctor | serve | acl | completion | demo | bench)
         [[ -z $command ]] && command="${COMP_WORDS[i]}"
         ;;
       --)
@@ -40,12 +40,13 @@ _holdfast() {
     --url | --member) mapfile -t COMPREPLY < <(compgen -W "redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// embedded:" -- "$word") && return ;;
   esac
   case "$command" in
-    "") words="run elect status ls watch release counter semaphore capabilities doctor serve acl completion demo bench --version $common" ;;
-    run) words="--shared --exclusive --fair --permits --all-of --member --members-file --longest-lease --dialect --retry-interval --wait --nonblock --wait-for-server --busy-exit-code --once-per --at-least-for --run-again --has-run-exit-code --at-most-for --lease --on-lost --grace --signal --note --pass-passwords $common" ;;
+    "") words="run elect status ls watch audit release counter semaphore capabilities doctor serve acl completion demo bench --version $common" ;;
+    run) words="--shared --exclusive --fair --permits --all-of --member --members-file --longest-lease --dialect --retry-interval --wait --nonblock --wait-for-server --busy-exit-code --once-per --at-least-for --run-again --has-run-exit-code --at-most-for --lease --on-lost --grace --signal --note --audit --pass-passwords $common" ;;
     status) words="--dialect --member --members-file $common" ;;
-    elect) words="--lease --grace --once --listen --allow-host --wait-for-server --signal --note --pass-passwords $common" ;;
+    elect) words="--lease --grace --once --listen --allow-host --wait-for-server --signal --note --audit --pass-passwords $common" ;;
     ls) words="--limit --all-dialects --scan $common" ;;
     watch) words="--dialect --interval --count $common" ;;
+    audit) words="--since $common" ;;
     release) words="--force --reason --dialect --member --members-file $common" ;;
     doctor) words="--member --members-file --watch --interval $common" ;;
     serve) words="--listen --allow-host --name --also --pattern --refresh --limit --all-dialects --doctor --doctor-every $common" ;;

@@ -1,5 +1,5 @@
 # Completion of holdfast(1) for fish.
-set -l commands run elect status ls watch release counter semaphore capabilities doctor serve acl completion demo bench
+set -l commands run elect status ls watch audit release counter semaphore capabilities doctor serve acl completion demo bench
 set -l dialects 'holdfast redisson redisson_spin redisson_fenced redisson_expirable go_zero redis_py token python_redis_lock reentrant_thread_local redlock redlock_node rueidislock shedlock symfony redis_semaphore spring_integration: spring_integration_pub_sub:'
 complete -c holdfast -f
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a run -d 'run a command under a lock'
@@ -7,6 +7,7 @@ complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a elect -d 
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a status -d 'show who holds locks'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a ls -d 'list the locks that are held'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a watch -d 'print every change of a lock'
+complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a audit -d 'show who had locks'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a release -d 'take a lock away'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a counter -d 'read or change a counter'
 complete -c holdfast -n "not __fish_seen_subcommand_from $commands" -a semaphore -d 'show or set permits'
@@ -76,8 +77,10 @@ complete -c holdfast -n '__fish_seen_subcommand_from elect' -l wait-for-server -
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -l signal -x -a 'command group' -d 'receiver of signals'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l lease -x -d 'lease of the lock'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l note -x -d 'what the lock is held for'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l audit -x -d 'locks with an audit trail'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l pass-passwords -d 'leave passwords in the environment'
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -l note -x -d 'what the lock is held for'
+complete -c holdfast -n '__fish_seen_subcommand_from elect' -l audit -x -d 'locks with an audit trail'
 complete -c holdfast -n '__fish_seen_subcommand_from elect' -l pass-passwords -d 'leave passwords in the environment'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l on-lost -x -a 'terminate warn' -d 'when the lock is lost'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l retry-interval -x -d 'pause before asking again'
@@ -102,6 +105,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from serve' -l doctor-every -x -
 complete -c holdfast -n '__fish_seen_subcommand_from ls' -l limit -x -d 'most locks to list'
 complete -c holdfast -n '__fish_seen_subcommand_from ls' -l all-dialects -d 'locks of other libraries, too'
 complete -c holdfast -n '__fish_seen_subcommand_from ls' -l scan -d 'look at every key'
+complete -c holdfast -n '__fish_seen_subcommand_from audit' -l since -x -d 'how far to look back'
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l dialect -x -a "$dialects" -d 'library that writes the lock'
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l force -d 'needed'
 complete -c holdfast -n '__fish_seen_subcommand_from release' -l reason -x -d 'why'

@@ -37,6 +37,7 @@ _holdfast() {
     'status:show who holds locks'
     'ls:list the locks that are held'
     'watch:print every change of a lock'
+    'audit:show who had locks'
     'release:take a lock away from its holder'
     'counter:read or change a counter'
     'semaphore:show or set the permits of a semaphore'
@@ -75,6 +76,7 @@ _holdfast() {
             '--at-most-for[how long the command may run]:duration:' \
             '--lease[how long the lock outlives this process]:duration:' \
             '--note[what the lock is held for]:text:' \
+            '--audit[locks with an audit trail]:pattern:' \
             '--pass-passwords[leave passwords in the environment of the command]' \
             '--on-lost[what to do when the lock is lost]:action:(terminate warn)' \
             '--signal[receiver of signals]:whom:(command group)' \
@@ -92,6 +94,7 @@ _holdfast() {
             '--wait-for-server[wait for a server that was never reached]' \
             '--signal[receiver of signals]:whom:(command group)' \
             '--note[what the lock is held for]:text:' \
+            '--audit[locks with an audit trail]:pattern:' \
             '--pass-passwords[leave passwords in the environment of the command]' \
             '1:election:' '*::command:_normal'
           ;;
@@ -110,6 +113,7 @@ _holdfast() {
             '--interval[how often to look]:duration:' \
             '--count[end after so many lines]:number:' '1:lock:'
           ;;
+        audit) _arguments $common '--since[how far to look back]:duration:' '1:pattern:' ;;
         release)
           _arguments $common '--force[needed]' '--reason[why]:text:' \
             "--dialect[library that writes the lock]:library:($dialects)" \

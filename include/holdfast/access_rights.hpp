@@ -31,8 +31,8 @@ struct access_rights {
 ///   look at locks of any kind (`holdfast status`, `ls`, `watch`), and change nothing. An operator
 ///   may also break them (`release --force`, `doctor`). Beside the others: "cluster" for nodes of a
 ///   Redis Cluster, "replicas" for `client_options::min_replicas`, "deadlocks" for
-///   `client_options::detect_deadlocks`. If there is no kind but those three, the rights are for
-///   all locks.
+///   `client_options::detect_deadlocks`, "audit" for `client_options::audit`. If there is no kind
+///   but those four, the rights are for all locks.
 /// - `tenant`: that of the clients (`client_options::tenant`). The rights are then for its keys and
 ///   channels alone.
 ///

@@ -140,6 +140,48 @@ struct client_listing {
   std::vector<unseen_locks> unseen;  ///< Servers and entries that could not be looked at.
 };
 
+/// How a grant of a lock ended, as far as the audit trail tells.
+enum class grant_end {
+  held,      ///< It has not ended: the server still knows it.
+  released,  ///< Its holder gave it back.
+  lost,      ///< Its holder noticed that it had ended before a release.
+  broken,    ///< Somebody took it away: `inspector::break_lock`.
+  /// The server does not know it any more, and nobody has told how it ended: as a rule the holder
+  /// died, and the lease ended. It is said when the holder's client has no entry in the client
+  /// registry any more (it keeps that for 3 minutes or its longest lease, if it dies), or when the
+  /// mutex was granted again more than 5 s ago.
+  expired,
+  /// The server does not know it any more, and its client may still tell how it ended. Or the lock
+  /// could not be looked at.
+  unknown,
+};
+
+/// One grant of a lock that has an audit trail (`client_options::audit`), or a break.
+///
+/// Times are by the server's clock, and exact to about the time of a round trip.
+struct audit_record {
+  std::string name;                     ///< That of the lock.
+  lock_kind kind = lock_kind::unknown;  ///< Of the lock.
+  holder who{};                         ///< The client; `version` is empty.
+  fencing_token token{};                ///< Only when granted with a token.
+  /// When it was granted. None: only the break is known.
+  std::optional<std::chrono::system_clock::time_point> granted{};
+  /// When it ended. None: it has not, or nobody has told.
+  std::optional<std::chrono::system_clock::time_point> ended{};
+  grant_end how = grant_end::unknown;  ///< How it ended.
+  std::string by{};                    ///< Broken: by whom, as "user@host:pid".
+  /// Broken: why. Released: the name of the `errc` if the server has not confirmed the release.
+  std::string reason{};
+};
+
+/// What the audit trail tells.
+struct audit_report {
+  std::vector<audit_record> records;  ///< In the order of the grants.
+  /// Nothing that clients wrote in that time has been cut off, and no client dropped an entry.
+  bool complete = true;
+  std::uint64_t missed = 0;  ///< How many entries clients dropped, of all locks.
+};
+
 /// One thing that `inspector::diagnose` looked at.
 struct finding {
   /// Good, worth a look, or in the way of safe locks.
@@ -216,6 +258,15 @@ class HOLDFAST_EXPORT inspector {
   /// SCAN looks at up to `most_scanned` keys, and `most` clients are told. When there are more, the
   /// list is not complete. `progress` and `stop` are as for `list`.
   [[nodiscard]] client_listing list_clients(const list_options& options = {}) const;
+
+  /// Who had the locks whose name matches `pattern` during the last `how_long`, and how that ended:
+  /// what clients have written that keep an audit trail of these locks (`client_options::audit`),
+  /// and who broke which. A grant that began before is there if it ended since, or is still held.
+  ///
+  /// Reads the streams `hf:trail` and `hf:audit`, whole, and looks at locks whose end was not told.
+  [[nodiscard]] audit_report audit(std::string_view pattern = "*",
+                                   std::chrono::milliseconds how_long = std::chrono::hours{
+                                       24}) const;
 
   /// Takes a lock away from all who have it, whatever they are doing. The tokens of the broken
   /// grants can never come again.

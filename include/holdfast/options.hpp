@@ -220,6 +220,21 @@ struct client_options {
   /// default: nobody does, and that costs nothing. See docs/metrics.md.
   std::shared_ptr<holdfast::observer> observer{};
 
+  /// Which locks of this client have an audit trail: a pattern over names, with `*`, `?`, `[...]`
+  /// and `\` as in a shell, such as "orders:*". At most 512 bytes. Empty, the default: none has,
+  /// and that costs nothing.
+  ///
+  /// The client writes to the stream `hf:trail` of the server when it is granted such a lock, and
+  /// how the grant ends. `inspector::audit` and `holdfast audit` read that. It writes in batches,
+  /// about ten commands a second, and no call waits for them. So the trail depends on a client that
+  /// can write: what is granted less than about 100 ms before a crash may be missing. The trail has
+  /// the last 10,000 entries of all clients, one for each grant and each end.
+  ///
+  /// It is for Holdfast's own locks, on one server or in a cluster: not for locks of a quorum, of
+  /// other libraries (a `dialect`), and of `memory:` (`errc::unsupported`). The user needs the
+  /// rights of `holdfast acl --kind audit`. See docs/security.md.
+  std::string audit{};
+
   /// Gets lines for the log of a service: leases that were lost or renewed late, releases that were
   /// not confirmed, other servers, an observer that has thrown. A line is one sentence without a
   /// line end. It names locks and servers, and contains no password. Empty, the default: no lines.

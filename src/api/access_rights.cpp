@@ -94,7 +94,7 @@ access_rights access_rights_for(std::string_view name_pattern,
   for (const auto& kind : kinds) {
     if (const auto* const where = find_surroundings(kind)) {
       add_commands(where->commands, all);
-    } else if (kind == dialects::deadlocks_kind) {
+    } else if (kind == dialects::deadlocks_kind || kind == dialects::audit_kind) {
       add(dialects::rights_of(kind, server_pattern(name_pattern, kind), space), all);
     } else {
       locks.push_back(kind);

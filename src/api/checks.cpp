@@ -43,6 +43,7 @@ void check_options(const client_options& options) {
           "false without min_replicas");
   require(!options.credentials || options.password_file.empty(), "password_file",
           "empty where credentials are given: a password comes from one of them");
+  require(options.audit.size() <= 512, "audit", "at most 512 bytes long");
   require(options.name.size() <= 256, "name", "at most 256 bytes long");
   (void)key_space{options.tenant};  // throws when it is none
 }

@@ -5,6 +5,7 @@
 #include "doctor/diagnosis.hpp"
 #include "inspection/all_dialects.hpp"
 #include "inspection/audit.hpp"
+#include "inspection/audit_reading.hpp"
 #include "inspection/client_listing.hpp"
 #include "inspection/foreign_break.hpp"
 #include "inspection/foreign_search.hpp"
@@ -53,6 +54,10 @@ lock_listing inspector::list_all_dialects(std::string_view pattern,
 
 client_listing inspector::list_clients(const list_options& options) const {
   return inspection::list_clients(*redis_.core_, with_stop(*redis_.core_, options));
+}
+
+audit_report inspector::audit(std::string_view pattern, std::chrono::milliseconds how_long) const {
+  return inspection::read_audit(*redis_.core_, pattern, how_long);
 }
 
 std::vector<lock_status> inspector::find_foreign(std::string_view name) const {

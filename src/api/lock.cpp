@@ -45,9 +45,9 @@ result<lease> lock::wait_for_lease(std::stop_token stop, milliseconds timeout) c
   core_->check_process();
   auto& engine = core_->engine();
   stop = engine.stop_of_call(std::move(stop));
-  auto outcome = engine.reporter() == nullptr
-                     ? source_->wait(patience, std::move(stop))
-                     : runtime::wait_observed(engine, *source_, patience, std::move(stop));
+  auto outcome = engine.is_observed()
+                     ? runtime::wait_observed(engine, *source_, patience, std::move(stop))
+                     : source_->wait(patience, std::move(stop));
   if (auto* const got = std::get_if<runtime::grant>(&outcome)) return lease{core_, std::move(*got)};
   return failure_of(std::get<leasing::outcome>(outcome), name());
 }
@@ -110,7 +110,7 @@ void acquire_operation::start(completion& when_done) {
   auto* const executor = runtime::executor::current();
   if (executor != nullptr) executor->will_drive(core);
   auto& engine = core->engine();
-  running_ = engine.reporter() == nullptr ? source_->ask() : runtime::ask_observed(engine, source_);
+  running_ = engine.is_observed() ? runtime::ask_observed(engine, source_) : source_->ask();
   when_done_ = &when_done;
   executor_ = executor;
   const runtime::listener who{.completion = &when_done, .executor = executor};

@@ -11,6 +11,7 @@
 #include "redis/dialects/holdfast/client_registry.hpp"
 #include "redis/dialects/holdfast/inspect.hpp"
 #include "redis/dialects/holdfast/quorum_inspect.hpp"
+#include "redis/dialects/holdfast/trail.hpp"
 #include "redis/locks/redis_engine.hpp"
 #include "redis/resp/server_error.hpp"
 
@@ -58,6 +59,7 @@ finding try_every_script(runtime::client_core& core, const lock_key& key, const 
        }},
       {"inspect", [&](auto& o) { dialects::write_inspect(key, o); }},
       {"look-up of a client", [&](auto& o) { dialects::write_client_query(nobody, o); }},
+      {"look at a stream", [&](auto& o) { dialects::write_trail_query(nobody.key, "-", o); }},
       {"withdraw", [&](auto& o) { recipe.write_withdraw(claim, o); }},
       {"release", [&](auto& o) { recipe.write_release(claim, o); }},
       {"break", [&](auto& o) { dialects::write_break(key, not_after, o); }},

@@ -20,6 +20,7 @@ memory_engine::memory_engine(const std::string& table, const client_options& opt
     : engine(options), table_(lock_table::named(table)), inbox_(std::make_shared<inbox>(helper())) {
   refuse(options.min_replicas > 0, "min_replicas");
   refuse(options.detect_deadlocks, "detect_deadlocks");
+  refuse(!options.audit.empty(), "audit");
   refuse(options.quarantine > milliseconds{0}, "quarantine");
   helper().start({&timers(), inbox_.get()});
 }

@@ -18,6 +18,7 @@
 #include "net/background_thread.hpp"
 #include "net/event_source.hpp"
 #include "runtime/callback_thread.hpp"
+#include "runtime/grant_log.hpp"
 #include "runtime/local_locks.hpp"
 #include "runtime/lock_spec.hpp"
 #include "runtime/reporter.hpp"
@@ -53,6 +54,12 @@ class engine {
   void report(const event& what) const noexcept {
     if (reporter_) reporter_->post(what);
   }
+  // On this thread: see reporter::tell.
+  void tell(const event& what) const noexcept {
+    if (reporter_) reporter_->tell(what);
+  }
+  // Whether somebody wants to know of calls for locks, or of grants and their ends.
+  bool is_observed() noexcept { return reporter_ != nullptr || grants() != nullptr; }
   const client_options& options() const noexcept { return options_; }
   // The token that stops a call that was given `given`: a token that never stops stands for none.
   std::stop_token stop_of_call(std::stop_token given) const noexcept {
@@ -98,6 +105,8 @@ class engine {
 
   // Null unless the client detects deadlocks.
   virtual wait_watch* deadlocks() noexcept = 0;
+  // Null unless the client keeps an audit trail.
+  virtual grant_log* grants() noexcept { return nullptr; }
 
  protected:
   // In a derived constructor, when what it attends to is there; see background_thread.

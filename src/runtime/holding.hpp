@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <stop_token>
@@ -10,12 +11,15 @@
 #include <string_view>
 
 #include <holdfast/lease_mode.hpp>
+#include <holdfast/lock_kind.hpp>
 #include <holdfast/result.hpp>
 
 #include "base/time.hpp"
 #include "runtime/listener.hpp"
 
 namespace holdfast::runtime {
+
+class engine;
 
 // Thread safety: all members from any thread.
 class holding {
@@ -37,6 +41,10 @@ class holding {
   // What the grant is for, told to whoever looks at the lock; empty: nothing any more. Does not
   // wait. False: such a lock can have no note.
   virtual bool set_note(std::string_view) noexcept { return false; }
+  // Tells each lock of Holdfast's own that this is, if the client with this engine keeps it on one
+  // server: of what it tells there can be an audit trail. `token`: that of the whole.
+  using telling = std::function<void(std::string_view name, lock_kind kind, std::uint64_t token)>;
+  virtual void tell_own_locks(const engine&, std::uint64_t, const telling&) const {}
 
   // Gives it back, once. The listener is told once, when take_released() may be called; nobody is
   // told when this is false, and all is done.

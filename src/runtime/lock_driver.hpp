@@ -84,6 +84,9 @@ class lock_driver : public holding,
     const scoped_mutex lock(mutex_);
     return static_cast<lease_mode>(session_.mode());
   }
+  void tell_own_locks(const engine&, std::uint64_t token, const telling& tell) const override {
+    if (!spec_->foreign) tell(name(), spec_->kind(), token);
+  }
   // Lock-free but for reading the clock.
   bool held() const noexcept override { return remaining() > nanoseconds{0}; }
   nanoseconds remaining() const noexcept override {

@@ -39,10 +39,14 @@ class observed_call {
       got->of = observed;
     }
     is_answered_ = true;
-    tell({.type = event_type::granted,
-          .token = fencing_token{got->token},
-          .duration = now - asked_at_,
-          .waited = got->waited});
+    const event said{.type = event_type::granted,
+                     .name = source_.name(),
+                     .kind = kind,
+                     .token = fencing_token{got->token},
+                     .duration = now - asked_at_,
+                     .waited = got->waited};
+    if (observed) observed->log(said);
+    engine_.tell(said);
     if (observed) keep_or_give_back(*got, [&] { observed->listen(); });
     return how;
   }
@@ -63,7 +67,7 @@ class observed_call {
   void tell(event what) {
     what.name = source_.name();
     what.kind = source_.kind();
-    engine_.reporter()->tell(what);
+    engine_.tell(what);
   }
 
   engine& engine_;

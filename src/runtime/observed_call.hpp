@@ -9,7 +9,7 @@
 
 namespace holdfast::runtime {
 
-// Like wait() and ask() of the source, for a client that has a reporter.
+// Like wait() and ask() of the source, where the engine is observed.
 acquired wait_observed(engine& of, lock_source& source, leasing::patience patience,
                        std::stop_token stop);
 std::unique_ptr<acquisition> ask_observed(engine& of, std::shared_ptr<lock_source> source);

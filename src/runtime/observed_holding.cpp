@@ -28,7 +28,14 @@ event observed_holding::ending(event_type how) const noexcept {
 }
 
 void observed_holding::on_lost() noexcept {
-  if (ends()) engine_.report(ending(event_type::lost));
+  if (!ends()) return;
+  const auto said = ending(event_type::lost);
+  log(said);
+  engine_.report(said);
+}
+
+void observed_holding::log(const event& what) noexcept {
+  if (auto* const grants = engine_.grants()) grants->note(what, *what_, granted_at_);
 }
 
 result<void> observed_holding::tell_released(result<void> how) {
@@ -36,7 +43,8 @@ result<void> observed_holding::tell_released(result<void> how) {
   auto said = ending(event_type::released);
   if (!how) said.error = how.error().reason();
   if (said.error == errc::lost) said = ending(event_type::lost);
-  engine_.reporter()->tell(said);
+  log(said);
+  engine_.tell(said);
   return how;
 }
 

@@ -20,6 +20,8 @@ class observed_holding final : public holding {
   observed_holding(engine& of, lock_kind kind, const grant& got, monotonic_time granted_at);
   ~observed_holding() override;
 
+  // The grant, or its end, for the audit trail.
+  void log(const event& what) noexcept;
   // Of a loss it hears from now on: once the grant is told.
   void listen();
 

@@ -21,6 +21,9 @@ class recursive_holding final : public holding {
   nanoseconds remaining() const noexcept override { return whole_->remaining(); }
   std::stop_token lost() override { return whole_->lost(); }
   result<void> extend(milliseconds duration) override { return whole_->extend(duration); }
+  void tell_own_locks(const engine& of, std::uint64_t token, const telling& tell) const override {
+    whole_->tell_own_locks(of, token, tell);
+  }
 
   bool give_back(const listener& who) override {
     if (leave()) return whole_->give_back(who);

@@ -91,6 +91,13 @@ result<void> joint_holding::extend(milliseconds duration) {
   return {};
 }
 
+void joint_holding::tell_own_locks(const runtime::engine& of, std::uint64_t,
+                                   const telling& tell) const {
+  for (const auto& one : parts_) {
+    if (&one->client->engine() == &of) one->what->tell_own_locks(of, one->token, tell);
+  }
+}
+
 // ---- losing it ---------------------------------------------------------------------------------
 
 std::stop_token joint_holding::lost() {

@@ -30,6 +30,8 @@ class joint_holding final : public runtime::holding,
   nanoseconds remaining() const noexcept override;
   std::stop_token lost() override;
   result<void> extend(milliseconds duration) override;
+  void tell_own_locks(const runtime::engine& of, std::uint64_t token,
+                      const telling& tell) const override;
 
   bool give_back(const runtime::listener& who) override;
   result<void> take_released() override;

@@ -42,13 +42,26 @@ TEST(Manual, NamesEveryExitCodeAndVariable) {
                            "124", "126", "127"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n.B ") + code + "\n"));
   }
-  for (const auto* variable :
-       {"HOLDFAST_URL", "HOLDFAST_USER", "HOLDFAST_PASSWORD", "HOLDFAST_PASSWORD_COMMAND",
-        "HOLDFAST_SENTINEL_USER", "HOLDFAST_SENTINEL_PASSWORD", "HOLDFAST_TLS_CA",
-        "HOLDFAST_TLS_CERT", "HOLDFAST_TLS_KEY", "HOLDFAST_TLS_SERVER_NAME",
-        "HOLDFAST_SENTINEL_TLS_CA", "HOLDFAST_SENTINEL_TLS_CERT", "HOLDFAST_SENTINEL_TLS_KEY",
-        "HOLDFAST_SENTINEL_TLS_SERVER_NAME", "HOLDFAST_NAME", "HOLDFAST_TOKEN", "HOLDFAST_TOKENS",
-        "HOLDFAST_HELD", "HOLDFAST_TENANT"}) {
+  for (const auto* variable : {"HOLDFAST_URL",
+                               "HOLDFAST_USER",
+                               "HOLDFAST_PASSWORD",
+                               "HOLDFAST_PASSWORD_COMMAND",
+                               "HOLDFAST_SENTINEL_USER",
+                               "HOLDFAST_SENTINEL_PASSWORD",
+                               "HOLDFAST_TLS_CA",
+                               "HOLDFAST_TLS_CERT",
+                               "HOLDFAST_TLS_KEY",
+                               "HOLDFAST_TLS_SERVER_NAME",
+                               "HOLDFAST_SENTINEL_TLS_CA",
+                               "HOLDFAST_SENTINEL_TLS_CERT",
+                               "HOLDFAST_SENTINEL_TLS_KEY",
+                               "HOLDFAST_SENTINEL_TLS_SERVER_NAME",
+                               "HOLDFAST_NAME",
+                               "HOLDFAST_TOKEN",
+                               "HOLDFAST_TOKENS",
+                               "HOLDFAST_HELD",
+                               "HOLDFAST_TENANT",
+                               "HOLDFAST_AUDIT"}) {
     EXPECT_THAT(text, HasSubstr(variable));
   }
 }

@@ -34,6 +34,7 @@ inline program_call call(words arguments, words environment = {}) {
                  "HOLDFAST_SENTINEL_USER",
                  "HOLDFAST_SENTINEL_PASSWORD",
                  "HOLDFAST_TENANT",
+                 "HOLDFAST_AUDIT",
                  "HOLDFAST_HELD"};
   clean.insert(clean.end(), environment.begin(), environment.end());
   return {.program = HOLDFAST_PROGRAM,

@@ -20,7 +20,7 @@ namespace {
 using rights = std::vector<std::string>;
 
 std::vector<std::string> all_kinds() {
-  std::vector<std::string> kinds{"operator", "deadlocks"};
+  std::vector<std::string> kinds{"operator", "deadlocks", "audit"};
   for (const auto& row : capabilities()) {
     if (row.dialect == "holdfast") kinds.emplace_back(row.kind);
   }

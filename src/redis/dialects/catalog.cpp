@@ -59,6 +59,7 @@ constexpr std::array run_scripts = {&scripts::holdfast_run_record};
 constexpr std::array looking_scripts = {
     &scripts::holdfast_inspect,
     &scripts::holdfast_read_client,
+    &scripts::holdfast_read_stream,
     &scripts::holdfast_quorum_inspect,
 };
 
@@ -72,6 +73,8 @@ constexpr std::array cycle_scripts = {
     &scripts::holdfast_deadlock_note,
     &scripts::holdfast_deadlock_confirm,
 };
+
+constexpr std::array trail_scripts = {&scripts::holdfast_append_trail};
 
 std::vector<catalog_entry> native_entries() {
   const recipe* const fenced = &native_mutex(fencing::on);
@@ -146,6 +149,8 @@ std::span<const resp::script* const> viewer_scripts() noexcept { return looking_
 std::span<const resp::script* const> operator_scripts() noexcept { return breaking_scripts; }
 
 std::span<const resp::script* const> deadlock_scripts() noexcept { return cycle_scripts; }
+
+std::span<const resp::script* const> audit_scripts() noexcept { return trail_scripts; }
 
 std::span<const catalog_entry> catalog() {
   static const never_destroyed entries{all_entries()};

@@ -37,4 +37,7 @@ std::span<const resp::script* const> operator_scripts() noexcept;
 // Scripts that clients send beside it to look for deadlocks.
 std::span<const resp::script* const> deadlock_scripts() noexcept;
 
+// And to keep an audit trail.
+std::span<const resp::script* const> audit_scripts() noexcept;
+
 }  // namespace holdfast::dialects

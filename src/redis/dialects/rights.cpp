@@ -48,15 +48,16 @@ constexpr beside table[] = {
     {"rate limiter", "rate:{@} once:*"},
     {"once per interval", "run:{@} once:*", {}, {}, "mutex"},
     {"block of ids", "ids:{@} once:*"},
-    {viewer_kind, "{@}* fence:* client:* held q:{@}* q:out:*", "get ping dbsize scan zscan",
-     "client|tracking client|caching"},
+    {viewer_kind, "{@}* fence:* client:* held audit trail q:{@}* q:out:*",
+     "get ping dbsize scan zscan", "client|tracking client|caching"},
     {operator_kind,
-     "{@}* {holdfast?doctor?*}* fence:* client:* held audit q:{@}* q:{holdfast?doctor?*}* "
+     "{@}* {holdfast?doctor?*}* fence:* client:* held audit trail q:{@}* q:{holdfast?doctor?*}* "
      "q:fence:* "
      "q:out:*",
      "ping dbsize scan zscan xadd", "config|get cluster|nodes client|tracking client|caching",
      "mutex"},
     {deadlocks_kind, "waits"},
+    {audit_kind, "trail"},
 };
 
 void add_words(std::string_view list, std::set<std::string>& to) {
@@ -115,6 +116,7 @@ void add_kind(std::string_view kind, const key_space& space, rights& to) {
     return add_scripts(operator_scripts(), to);
   }
   if (kind == deadlocks_kind) return add_scripts(deadlock_scripts(), to);
+  if (kind == audit_kind) return add_scripts(audit_scripts(), to);
   const auto& row = row_of(kind);
   add_scripts(row.scripts, to);
   if (!row.what.told) return;

@@ -35,4 +35,7 @@ inline constexpr std::string_view operator_kind = "operator";
 // The rights of a client that looks for deadlocks, beside those to its locks.
 inline constexpr std::string_view deadlocks_kind = "deadlocks";
 
+// The rights of a client that keeps an audit trail, beside those to its locks.
+inline constexpr std::string_view audit_kind = "audit";
+
 }  // namespace holdfast::dialects

@@ -47,9 +47,12 @@ redis_engine::redis_engine(const redis::session_settings& session, const client_
       key_watchers_(*this),
       deadlocks_(options.detect_deadlocks ? std::make_unique<deadlock_watch>(*this, id())
                                           : nullptr),
+      trail_(options.audit.empty() ? nullptr
+                                   : std::make_unique<redis_locks::trail>(*this, helper())),
       hears_(options.wakeup == wakeup::notification) {
   if (logins_ != nullptr) logins_->join(*this);
   helper().start({&only_.connection, &timers(), &renewals_, &held_});
+  if (trail_ != nullptr) helper().add(*trail_);
   if (options.min_replicas == 0) return;
   only_.replicas = std::make_unique<replication>(*this, only_.clock, session,
                                                  with_options(tuning, options), helper());
@@ -73,6 +76,7 @@ std::shared_ptr<runtime::lock_driver> redis_engine::make_driver(
 void redis_engine::shut_down() noexcept {
   const auto deadline = net::now() + options().response_timeout;
   local_locks().revoke_all();
+  if (trail_ != nullptr) trail_->end();
   wait_until_quiet();
   key_watchers_.end();
   registration_.withdraw();

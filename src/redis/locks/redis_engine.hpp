@@ -22,6 +22,7 @@
 #include "redis/locks/registration.hpp"
 #include "redis/locks/renewals.hpp"
 #include "redis/locks/replication.hpp"
+#include "redis/locks/trail.hpp"
 #include "redis/locks/waiting_room.hpp"
 #include "redis/locks/words.hpp"
 #include "runtime/engine.hpp"
@@ -58,6 +59,7 @@ class redis_engine final : public runtime::engine,
     waiting_.wake_changes_of(held);
   }
   runtime::wait_watch* deadlocks() noexcept override { return deadlocks_.get(); }
+  runtime::grant_log* grants() noexcept override { return trail_.get(); }
 
   // The master that has the locks of a hash slot; in a cluster it may change at any time.
   master& at(std::uint16_t slot) noexcept {
@@ -139,6 +141,7 @@ class redis_engine final : public runtime::engine,
   observed_keys observed_;
   redis_locks::key_watchers key_watchers_;
   const std::unique_ptr<deadlock_watch> deadlocks_;
+  const std::unique_ptr<redis_locks::trail> trail_;  // null: no audit trail is kept
   std::atomic<bool> hears_;
 };
 

@@ -6,6 +6,7 @@
 #include "base/number.hpp"
 #include "holdfast_scripts.hpp"
 #include "redis/dialects/holdfast/answers.hpp"
+#include "redis/dialects/holdfast/cut.hpp"
 
 namespace holdfast::dialects {
 namespace {
@@ -13,15 +14,6 @@ namespace {
 constexpr std::size_t longest_text = 128;
 constexpr std::size_t entry_size = 5;  // in a reply, without notes
 constexpr std::size_t longest_note = 256;
-
-// Between two characters where the text is UTF-8: half of one is no text at all.
-std::string_view cut(std::string_view text, std::size_t longest = longest_text) noexcept {
-  if (text.size() <= longest) return text;
-  const auto continues = [&](std::size_t at) { return (text[at] & '\xc0') == '\x80'; };
-  std::size_t end = longest;
-  while (end > longest - 4 && continues(end)) --end;
-  return text.substr(0, continues(end) ? longest : end);
-}
 
 std::int64_t number_or_zero(std::string_view text) noexcept {
   return std::max<std::int64_t>(parse_number<std::int64_t>(text).value_or(0), 0);
@@ -38,13 +30,13 @@ void write_client(const client_place& client, const client_entry& entry, millise
   out.arg(client.key);
   out.arg(ttl.count());
   out.arg("host");
-  out.arg(cut(entry.host));
+  out.arg(cut(entry.host, longest_text));
   out.arg("pid");
   out.arg(entry.pid);
   out.arg("program");
-  out.arg(cut(entry.program));
+  out.arg(cut(entry.program, longest_text));
   out.arg("version");
-  out.arg(cut(entry.version));
+  out.arg(cut(entry.version, longest_text));
   out.arg("since");
   out.arg(entry.since.time_since_epoch().count());
 }
@@ -88,10 +80,10 @@ client_verdict read_client(const resp::value& v) {
                         std::ranges::all_of(v.items, &resp::value::is_text);
   if (!is_entry) return refused_or_not_understood("read client", v);
   const auto& field = v.items;
-  client_entry entry{.host = std::string(cut(field[0].text)),
+  client_entry entry{.host = std::string(cut(field[0].text, longest_text)),
                      .pid = number_or_zero(field[1].text),
-                     .program = std::string(cut(field[2].text)),
-                     .version = std::string(cut(field[3].text)),
+                     .program = std::string(cut(field[2].text, longest_text)),
+                     .version = std::string(cut(field[3].text, longest_text)),
                      .since = server_time(microseconds(number_or_zero(field[4].text)))};
   for (auto at = entry_size; at < field.size(); ++at) {
     entry.notes.emplace_back(cut(field[at].text, longest_note));

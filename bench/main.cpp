@@ -40,6 +40,7 @@ constexpr std::array questions{
     question{"kinds", kinds},
     question{"all_of8", all_of8},
     question{"tls_pair", tls_pair},
+    question{"audited_pair", audited_pair},
     question{"quorum5", quorum5},
     question{"cluster_pair", cluster_pair},
     question{"cluster_handover", cluster_handover},

@@ -97,7 +97,6 @@ client_options connection_options::for_client(std::string_view server) const {
   client_options options;
   options.name = "holdfast";
   options.tenant = tenant;
-  options.audit = audit;
   if (login_given || !is_embedded(server)) {
     options.username = username;
     options.password = password;
@@ -120,6 +119,7 @@ client_options connection_options::for_client(std::string_view server) const {
   options.min_replicas = failover.min_replicas;
   options.replicas_fsync = failover.replicas_fsync;
   options.quarantine = failover.quarantine;
+  options.audit = audit;
   return options;
 }
 

@@ -49,6 +49,7 @@ void dead_waiters(const setting& with);
 void listing(const setting& with);
 void all_of8(const setting& with);
 void tls_pair(const setting& with);
+void audited_pair(const setting& with);
 void quorum5(const setting& with);
 void cluster_pair(const setting& with);
 void cluster_handover(const setting& with);

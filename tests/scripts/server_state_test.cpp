@@ -9,6 +9,7 @@
 #include "redis/dialects/holdfast/fenced.hpp"
 #include "redis/dialects/holdfast/latch.hpp"
 #include "redis/dialects/holdfast/rate.hpp"
+#include "redis/dialects/holdfast/trail.hpp"
 #include "redis/resp/sample_replies_for_tests.hpp"
 #include "scripts/script_client.hpp"
 
@@ -207,9 +208,24 @@ TEST_P(RestrictedUser, CanDoWhatAnOperatorDoes) {
                 out);
   });
   EXPECT_TRUE(audited.is_text()) << resp::to_string(audited);
+  const auto trail = redis().ask([](auto& out) { write_trail_query("hf:trail", "-", out); });
+  EXPECT_TRUE(std::holds_alternative<stream_page<trail_entry>>(read_trail(trail)));
   EXPECT_EQ(redis().command({"PUBLISH", "hf:c:doctor", "x"}), resp::integer(0));
   EXPECT_TRUE(redis().command({"SCAN", "0"}).is(resp::type::array));
   EXPECT_TRUE(redis().command({"INFO", "memory"}).is_text());
+}
+
+TEST_P(RestrictedUser, CanKeepAnAuditTrail) {
+  const auto append = [&] {
+    const std::vector<trail_note> notes{{.name = "a"}};
+    return read_trail_written(redis().ask([&](auto& out) {
+      write_trail({key_space{}, "trail"}, {}, notes, monotonic_time{}, out);
+    }));
+  };
+  log_in({"client"});
+  EXPECT_EQ(append()->code, errc::permission_denied);
+  log_in({"client", "audit"});
+  EXPECT_EQ(append(), std::nullopt);
 }
 
 TEST_P(RestrictedUser, CanHoldWhatSeveralHold) {

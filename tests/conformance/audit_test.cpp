@@ -1,6 +1,7 @@
 // The audit trail: who had which lock, how that ended, and what it takes to know.
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -242,6 +243,7 @@ TEST_P(Audit, AUserWithoutTheRightLosesNothingButTheTrail) {
 }
 
 TEST_P(Audit, EachTenantHasItsOwn) {
+  if (std::getenv("HOLDFAST_TEST_ACL") != nullptr) GTEST_SKIP() << "that user is of no tenant";
   auto options = audited();
   options.tenant = "blue";
   const client blue{server().url(), options};

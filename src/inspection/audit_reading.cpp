@@ -96,7 +96,7 @@ void look_for(runtime::client_core& core, const std::set<std::string>& clients,
   known_clients known(core);
   known.learn(std::vector<known_clients::wanted>(clients.begin(), clients.end()));
   for (const auto& one : clients) {
-    if (!known.entry_of(one)) beside.gone.insert(one);
+    if (!known.entry_of(one) && !known.why_unknown(one)) beside.gone.insert(one);
   }
 }
 

@@ -24,6 +24,7 @@
 #include <holdfast/lock.hpp>
 #include <holdfast/lock_kind.hpp>
 #include <holdfast/lockable.hpp>
+#include <holdfast/login.hpp>
 #include <holdfast/metrics.hpp>
 #include <holdfast/mode_lock.hpp>
 #include <holdfast/observer.hpp>

@@ -7,6 +7,7 @@
 #include "faults/on_cluster.hpp"
 #include "faults/token_service.hpp"
 #include "support/fake_server.hpp"
+#include "support/forked.hpp"
 #include "support/library_threads.hpp"
 
 namespace holdfast::faults {
@@ -356,6 +357,27 @@ TEST_P(Credentials, CallThatIsClosedMeanwhileEnds) {
   EXPECT_LT(net::now() - started, 10s) << "the log-in does not wait for a login any more";
   slow.open();
   EXPECT_TRUE(support::library_threads_end());
+}
+
+TEST_P(Credentials, ChildOfAForkWaitsForNoCallback) {
+  if (!support::allocator_survives_fork) GTEST_SKIP();
+  const auto server = server_with_worker();
+  gate slow;
+  script says([] { return good(200ms); });
+  auto redis =
+      std::make_optional<client>(server.url(), client_options{.credentials = says.callback()});
+  ASSERT_TRUE(redis->mutex("a").try_acquire());
+  says.set(slow.before(good()));
+  ASSERT_TRUE(eventually([&] { return says.asked() == 2; }));
+  support::forked child([&](const support::forked::teller& to) {
+    redis.reset();
+    const client own{server.url(), {.credentials = [] { return good(); }}};
+    to.tell(own.mutex("a").try_acquire({.timeout = support::generous}) ? "locked" : "refused");
+  });
+  EXPECT_EQ(child.heard(), "locked");
+  EXPECT_EQ(child.wait(), 0);
+  slow.open();
+  EXPECT_TRUE(redis->mutex("b").try_acquire());
 }
 
 // An access that is taken back while the connection is there: some proxies do it.

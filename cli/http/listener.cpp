@@ -5,12 +5,14 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "cli/complaint.hpp"
 
@@ -52,12 +54,22 @@ std::uint16_t port_of(const descriptor& socket) {
   return ntohs(v6->sin6_port);  // at the same place in an address of the older kind
 }
 
+bool is_newer_kind(const addrinfo* where) { return where->ai_family == AF_INET6; }
+
+// Of both kinds, where it listens at all addresses of the newer kind.
+bool takes_older_kind(int socket, const addrinfo& where) {
+  const int off = 0;
+  return !is_newer_kind(&where) ||
+         ::setsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0;
+}
+
 descriptor open_at(const addrinfo& where) {
   descriptor socket(::socket(where.ai_family, where.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
   constexpr int backlog = 1024;
   const bool listens = socket.get() >= 0 &&
                        ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+                       takes_older_kind(socket.get(), where) &&
                        ::bind(socket.get(), where.ai_addr, where.ai_addrlen) == 0 &&
                        ::listen(socket.get(), backlog) == 0;
   if (!listens) {
@@ -108,7 +120,11 @@ bool is_loopback(const listen_address& address) {
 
 listener listen_at(const listen_address& address) {
   const auto found = look_up(address);
-  for (const auto* one = found.get(); one != nullptr; one = one->ai_next) {
+  std::vector<const addrinfo*> all;
+  for (const auto* one = found.get(); one != nullptr; one = one->ai_next) all.push_back(one);
+  // "*" of the newer kind means all addresses of both.
+  if (address.host == "*") std::ranges::stable_partition(all, is_newer_kind);
+  for (const auto* one : all) {
     auto socket = open_at(*one);
     if (socket.get() < 0) continue;
     const bool is_v6 = address.host.find(':') != address.host.npos;

@@ -119,6 +119,23 @@ TEST_P(CommandLine, ALeaderWhoseServerIsFrozenSaysSoNoLongerThanItsLease) {
   EXPECT_FALSE(leader_at(was_first)["leader"].get<bool>());
 }
 
+TEST_P(CommandLine, WhoListensForOtherMachinesIsWarned) {
+  const auto server = start();
+  for (const auto* open : {"*:0", "0.0.0.0:0"}) {
+    child_process program(call_at(server, {"elect", "--listen", open, "a", "--", "cat"}));
+    EXPECT_TRUE(program.wait_for_errors("there is no log-in")) << program.errors();
+    constexpr std::string_view told = "listens at http://";
+    const auto& said = program.errors();
+    const auto colon = said.find(':', said.find(told) + told.size());
+    const auto port = static_cast<std::uint16_t>(std::atoi(said.c_str() + colon + 1));
+    EXPECT_EQ(http_get(port, "/healthz").status, 200) << open;
+  }
+  child_process program(call_at(server, {"elect", "--listen", "0", "b", "--", "cat"}));
+  EXPECT_NE(port_of(program), 0);
+  ASSERT_TRUE(program.wait_for_errors("leads 'b'"));
+  EXPECT_THAT(program.errors(), Not(HasSubstr("other machines")));
+}
+
 TEST_P(CommandLine, ACandidateThatCannotListenDoesNotCampaign) {
   const auto server = start();
   child_process first(call_at(server, lead_and_listen()));

@@ -123,7 +123,7 @@ listener listen_at(const listen_address& address) {
   std::vector<const addrinfo*> all;
   for (const auto* one = found.get(); one != nullptr; one = one->ai_next) all.push_back(one);
   // "*" of the newer kind means all addresses of both.
-  if (address.host == "*") std::ranges::stable_partition(all, is_newer_kind);
+  if (address.host == "*") std::stable_partition(all.begin(), all.end(), is_newer_kind);
   for (const auto* one : all) {
     auto socket = open_at(*one);
     if (socket.get() < 0) continue;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "lease/server_clock.hpp"
 #include "net/clock.hpp"
@@ -52,6 +53,7 @@ finding try_every_script(runtime::client_core& core, const lock_key& key, const 
                                             engine.options().response_timeout);
   // At the node of the lock.
   const dialects::client_place nobody{engine.space(), "{" + std::string(key.encoded()) + "}"};
+  const std::vector<dialects::note_change> no_note{{dialects::note_field(key, grant->major), ""}};
   const std::pair<const char*, calls::writing> rest[] = {
       {"renew",
        [&](auto& o) {
@@ -59,6 +61,7 @@ finding try_every_script(runtime::client_core& core, const lock_key& key, const 
        }},
       {"inspect", [&](auto& o) { dialects::write_inspect(key, o); }},
       {"look-up of a client", [&](auto& o) { dialects::write_client_query(nobody, o); }},
+      {"note of a grant", [&](auto& o) { dialects::write_notes(nobody, no_note, claim.lease, o); }},
       {"look at a stream", [&](auto& o) { dialects::write_trail_query(nobody.key, "-", o); }},
       {"withdraw", [&](auto& o) { recipe.write_withdraw(claim, o); }},
       {"release", [&](auto& o) { recipe.write_release(claim, o); }},

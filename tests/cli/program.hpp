@@ -27,14 +27,10 @@ using words = std::vector<std::string>;
 
 // A call with nothing in the environment that could choose another server or user.
 inline program_call call(words arguments, words environment = {}) {
-  words clean = {"HOLDFAST_URL",
-                 "HOLDFAST_USER",
-                 "HOLDFAST_PASSWORD",
-                 "HOLDFAST_PASSWORD_COMMAND",
-                 "HOLDFAST_SENTINEL_USER",
-                 "HOLDFAST_SENTINEL_PASSWORD",
-                 "HOLDFAST_TENANT",
-                 "HOLDFAST_AUDIT",
+  words clean = {"HOLDFAST_URL",           "HOLDFAST_USER",
+                 "HOLDFAST_PASSWORD",      "HOLDFAST_PASSWORD_COMMAND",
+                 "HOLDFAST_SENTINEL_USER", "HOLDFAST_SENTINEL_PASSWORD",
+                 "HOLDFAST_TENANT",        "HOLDFAST_AUDIT",
                  "HOLDFAST_HELD"};
   clean.insert(clean.end(), environment.begin(), environment.end());
   return {.program = HOLDFAST_PROGRAM,

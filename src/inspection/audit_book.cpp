@@ -41,7 +41,7 @@ audit_record without_grant(const dialects::break_entry& one) {
 
 void audit_book::add(const dialects::trail_entry& entry) {
   if (entry.what == trail_event::missed) {
-    missed_.try_emplace({entry.by.client, entry.granted}, entry.token);
+    missed_.try_emplace({entry.by.client, entry.grant}, missing{entry.at, entry.token});
     return;
   }
   if (!matches(pattern_, entry.name)) return;
@@ -170,8 +170,8 @@ std::vector<audit_record> audit_book::records(milliseconds since, milliseconds n
 
 std::uint64_t audit_book::missed(milliseconds since) const {
   std::uint64_t all = 0;
-  for (const auto& [when, many] : missed_) {
-    if (when.second >= since) all += many;
+  for (const auto& [_, one] : missed_) {
+    if (one.at >= since) all += one.many;
   }
   return all;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <holdfast/inspector.hpp>
@@ -51,6 +52,11 @@ class audit_book {
     std::optional<dialects::trail_entry> end{};
   };
 
+  struct missing {
+    milliseconds at;
+    std::uint64_t many;
+  };
+
   const dialects::break_entry* break_of(const grant& one) const;
   bool is_held(const grant& one, const lock_status& found) const;
   bool has_later(const grant& one, milliseconds before) const;
@@ -61,7 +67,7 @@ class audit_book {
   std::map<std::tuple<std::string, std::string, std::string>, grant> grants_;
   std::map<std::string, std::map<std::uint64_t, milliseconds>> mutexes_;  // when each token came
   std::vector<dialects::break_entry> breaks_;
-  std::map<std::pair<std::string, milliseconds>, std::uint64_t> missed_;
+  std::map<std::pair<std::string, std::string>, missing> missed_;
 };
 
 }  // namespace holdfast::inspection

@@ -18,6 +18,7 @@ holdfast() {
   HOLDFAST_URL=$server
   case $1 in
     watch) timeout 2 "$program" "$@" || [ $? -eq 124 ] ;;
+    serve) timeout 2 "$program" "$@" --listen 127.0.0.1:0 2>/dev/null || [ $? -eq 124 ] ;;
     demo) "$program" "$@" --processes 2 --threads 5 --units 100 --no-svg ;;
     bench) "$program" "$@" --seconds 1 ;;
     release)
@@ -47,10 +48,13 @@ holdfast status nightly                            # who has it, who waits, sinc
 holdfast ls 'night*' --json                        # all that are held
 holdfast counter sold add 3                        # counted once, also when the answer is lost
 holdfast watch nightly                             # a line for each change that it sees
+holdfast run --note "job 17" nightly -- ./backup.sh  # status shows what it is held for
+holdfast audit 'night*' --since 24h                # who had it, and how that ended (run --audit)
 holdfast release nightly --force --reason "its machine is gone"
 holdfast acl 'night*' --user jobs                  # the smallest access list of such a user
 holdfast doctor                                    # is this server fit for locks?
 holdfast capabilities                              # what each kind of lock can do and costs
+holdfast serve                                     # all locks in a page, as JSON and as metrics
 holdfast demo                                      # why a lock, and why this one
 holdfast bench --threads 16                        # pairs a second, and the server's own limit
 # [snippet end]
